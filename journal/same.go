@@ -1,0 +1,78 @@
+package journal
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// counts says whether two taints are the same one, perhaps with another value: same effect, and the
+// same key or both of the pair that the node lifecycle controller swaps.
+func counts(a, b *v1.Taint) bool {
+	return a.Effect == b.Effect && (a.Key == b.Key || swapped(a.Key) && swapped(b.Key))
+}
+
+func swapped(key string) bool {
+	return key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable
+}
+
+// find returns the history of the taint t, or nil.
+func find(histories []taint.History, t *v1.Taint) taint.History {
+	for _, h := range histories {
+		if counts(&h[0].Taint, t) {
+			return h
+		}
+	}
+	return nil
+}
+
+// same says whether two taints have the same key, value and effect.
+func same(a, b *v1.Taint) bool {
+	return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect
+}
+
+// present says whether the taint is in the list, value included.
+func present(taints []v1.Taint, t *v1.Taint) bool {
+	for i := range taints {
+		if same(&taints[i], t) {
+			return true
+		}
+	}
+	return false
+}
+
+// standing says whether the history has the taint as one that is on the node.
+func standing(states taint.History, t *v1.Taint) bool {
+	for i := range states {
+		if !states[i].Past && same(&states[i].Taint, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// unchanged says whether two lists of histories say the same. Histories only grow, shrink or turn
+// states to past, so lengths and the flags tell.
+func unchanged(a, b []taint.History) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !unchangedHistory(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func unchangedHistory(a, b taint.History) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Past != b[i].Past || !a[i].Since.Equal(b[i].Since) || !same(&a[i].Taint, &b[i].Taint) {
+			return false
+		}
+	}
+	return true
+}

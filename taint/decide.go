@@ -1,0 +1,99 @@
+package taint
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// Rules are the settings that change what a verdict is. The zero value is the default.
+type Rules struct {
+	// NoComparison makes tolerations with the operators Lt and Gt match nothing, as in clusters
+	// whose API server does not know them. By default they count.
+	NoComparison bool
+}
+
+// Decide judges a pod on its node. A nil node is one that is not known: the pod stays.
+//
+// It never fails and never panics, whatever the API server let through. It allocates nothing,
+// except where a value that Lt or Gt compares is not a number. The verdict points into pod and node.
+func Decide(pod *Pod, node *Node, rules Rules) Verdict {
+	if stay := neverEvicted(pod); stay != 0 {
+		return Verdict{Stay: stay, Node: pod.Node}
+	}
+	if node == nil {
+		return Verdict{Stay: NodeUnknown, Node: pod.Node}
+	}
+	if len(node.Taints) == 0 {
+		return Verdict{Stay: NotTainted, Node: pod.Node}
+	}
+	verdict := Verdict{Stay: Tolerated, Node: pod.Node}
+	for _, history := range node.Taints {
+		for i := range history {
+			if history[i].Past {
+				continue
+			}
+			if v := judge(pod, history[:i+1], rules); v.sooner(&verdict) {
+				verdict = v
+			}
+		}
+	}
+	return verdict
+}
+
+// neverEvicted names what makes a pod stay whatever its node's taints are; 0 when nothing does.
+func neverEvicted(pod *Pod) Stay {
+	switch {
+	case pod.Node == "":
+		return Unbound
+	case pod.Phase == v1.PodSucceeded || pod.Phase == v1.PodFailed:
+		return Finished
+	case pod.Terminating:
+		return Terminating
+	case pod.Mirror:
+		return Mirror
+	}
+	return 0
+}
+
+// judge is the verdict for one taint, the last of the states.
+func judge(pod *Pod, states History, rules Rules) Verdict {
+	last := &states[len(states)-1]
+	toleration := matching(pod.Tolerations, &last.Taint, rules)
+	if borneForEver(toleration, last.Since) {
+		return Verdict{Stay: Tolerated, Node: pod.Node}
+	}
+	since := exposedSince(pod, states, rules)
+	start := later(since, pod.Bound)
+	if borneForEver(toleration, start) {
+		return Verdict{Stay: Tolerated, Node: pod.Node}
+	}
+	return Verdict{
+		Evict:      true,
+		At:         deadline(toleration, start),
+		Start:      start,
+		Node:       pod.Node,
+		Taint:      &last.Taint,
+		Toleration: toleration,
+	}
+}
+
+// exposedSince is the start of the latest unbroken run of states that the pod does not bear without
+// limit. The last state must be such a one.
+func exposedSince(pod *Pod, states History, rules Rules) time.Time {
+	first := len(states) - 1
+	for ; first > 0; first-- {
+		before := &states[first-1]
+		if borneForEver(matching(pod.Tolerations, &before.Taint, rules), before.Since) {
+			break
+		}
+	}
+	return states[first].Since
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

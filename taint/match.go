@@ -1,0 +1,51 @@
+package taint
+
+import (
+	"time"
+
+	"github.com/go-logr/logr"
+	v1 "k8s.io/api/core/v1"
+)
+
+// endOfTime is the first second after the year 9999, as Unix time: a deadline from then on is none.
+const endOfTime = 253402300800
+
+// matching returns the first toleration of the list that matches the taint, or nil. Later ones do
+// not count, even if they would bear the taint for longer.
+func matching(tolerations []v1.Toleration, t *v1.Taint, rules Rules) *v1.Toleration {
+	// The zero logger discards: ToleratesTaint logs an error for every value that is not a number.
+	var discard logr.Logger
+	for i := range tolerations {
+		if tolerations[i].ToleratesTaint(discard, t, !rules.NoComparison) {
+			return &tolerations[i]
+		}
+	}
+	return nil
+}
+
+// borneForEver says whether the toleration bears a taint without a limit from start on.
+func borneForEver(toleration *v1.Toleration, start time.Time) bool {
+	if toleration == nil {
+		return false
+	}
+	s := toleration.TolerationSeconds
+	return s == nil || *s >= endOfTime-start.Unix()
+}
+
+// deadline is start plus the toleration's seconds; without a toleration, or with one of zero or
+// negative seconds, it is start itself. The toleration must not bear the taint for ever.
+func deadline(toleration *v1.Toleration, start time.Time) time.Time {
+	if toleration == nil || *toleration.TolerationSeconds <= 0 {
+		return start
+	}
+	return addSeconds(start, *toleration.TolerationSeconds)
+}
+
+// addSeconds adds seconds that may be more than a time.Duration holds (292 years).
+func addSeconds(t time.Time, seconds int64) time.Time {
+	const most = int64(1<<63-1) / int64(time.Second)
+	if seconds <= most {
+		return t.Add(time.Duration(seconds) * time.Second)
+	}
+	return time.Unix(t.Unix()+seconds, int64(t.Nanosecond()))
+}

@@ -1,0 +1,39 @@
+package taint
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Node is what a verdict needs of a node: who it is, and the history of each of its NoExecute
+// taints. It is immutable once shared.
+type Node struct {
+	Name string
+	UID  types.UID
+
+	// Taints holds one history for each taint that is on the node now. The taints
+	// node.kubernetes.io/not-ready and node.kubernetes.io/unreachable share one.
+	Taints []History
+}
+
+// Tainted says whether the node carries any NoExecute taint.
+func (n *Node) Tainted() bool { return n != nil && len(n.Taints) > 0 }
+
+// History is the unbroken life of one taint on one node: its states in the order of their Since, the
+// first one first. Each state lasts until the next begins; the last one lasts. At least one state
+// is not Past; states that are Past are no longer on the node.
+type History []State
+
+// State is a taint with the value that it had from one moment on.
+type State struct {
+	// Taint has its key, value and effect set; TimeAdded is not used.
+	Taint v1.Taint
+
+	// Since is the moment from which the taint counts as being on the node in this state.
+	Since time.Time
+
+	// Past says that the node no longer carries the taint in this state.
+	Past bool
+}
