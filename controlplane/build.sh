@@ -1,59 +1,69 @@
 #!/bin/sh
-# Builds one binary of one module and says how far it is.
+# Builds one binary of one module and says how far it is:
 #
-#   build.sh MODULE_DIR PACKAGE OUTPUT [LDFLAGS]
+#   build.sh MODULE_DIR PACKAGE OUTPUT MINUTES [LDFLAGS]
 #
-# A build from empty caches takes minutes, and `go build` is silent meanwhile;
-# this prints a line at the start and one every 15 seconds. When the build
-# fails, it prints what the compiler said and leaves OUTPUT as it was.
+# From empty caches such a build takes minutes, MINUTES of them on two cores, in
+# which `go build` says nothing: this prints a line at the start and one every 15
+# seconds. A build that fails prints what the compiler said and leaves OUTPUT as
+# it was.
 set -eu
 
-dir=$1 package=$2 output=$3 ldflags=${4:-}
+module=$1 package=$2 output=$3 minutes=$4 ldflags=${5:-}
 name=$(basename "$output")
 mkdir -p "$(dirname "$output")"
 output=$(cd "$(dirname "$output")" && pwd)/$name
-log=$(mktemp)
+work=$(mktemp -d)
 started=$(date +%s)
 running=
 
 cleanup() {
 	if [ -n "$running" ]; then kill "$running" 2>/dev/null || true; fi
-	rm -f "$log" "$log.packages" "$output.new"
+	rm -rf "$work" "$output.new"
 }
 trap cleanup EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
-say() { echo "$name: $*"; }
-elapsed() { echo $(($(date +%s) - started)); }
+say() { echo "$name, $(($(date +%s) - started)) s: $*"; }
 
-# finish COMMAND PATTERN TEXT: runs COMMAND, counts the lines of the log that
-# match PATTERN, and says that number with TEXT every 15 seconds.
-finish() {
-	eval "$1" &
+# follow PATTERN WHAT COMMAND...: runs the command and says every 15 seconds how
+# many lines of its standard error match the pattern. Its standard output is in
+# $work/out afterwards.
+follow() {
+	pattern=$1 what=$2
+	shift 2
+	"$@" >"$work/out" 2>"$work/err" &
 	running=$!
-	ticks=0
+	seconds=0
 	while kill -0 "$running" 2>/dev/null; do
 		sleep 1
-		ticks=$((ticks + 1))
-		if [ $((ticks % 15)) -eq 0 ]; then
-			say "$(elapsed) s: $(grep -c "$2" "$log" || true) $3"
+		seconds=$((seconds + 1))
+		if [ $((seconds % 15)) -eq 0 ]; then
+			say "$(grep -c "$pattern" "$work/err" || true) $what"
 		fi
 	done
-	if ! wait "$running"; then
-		running=
-		say "the build failed after $(elapsed) s:"
-		grep -v -e '^go: downloading' -e '^[^ :]*$' "$log" >&2 || cat "$log" >&2
-		exit 1
-	fi
+	wait "$running" || fail
 	running=
 }
 
-flags="-trimpath -tags grpcnotrace"
-say "building. This is done once; from empty caches it takes about 5 minutes on 2 cores."
-finish 'go -C "$dir" list $flags -deps "$package" >"$log.packages" 2>"$log"' \
-	'^go: downloading' 'modules downloaded'
-total=$(wc -l <"$log.packages" | tr -d ' ')
-finish 'go -C "$dir" build -v $flags -ldflags "-s -w $ldflags" -o "$output.new" "$package" 2>"$log"' \
-	'^[^ :]*$' "packages compiled (of $total; those already in Go's cache do not count)"
+fail() {
+	running=
+	say "the build failed:" >&2
+	grep -v -e '^go: downloading' -e "$compiled" "$work/err" >&2 || cat "$work/err" >&2
+	exit 1
+}
+
+downloaded='^go: downloading'
+compiled='^[^ :]*$' # go build -v prints a package's path and nothing else
+export GOWORK=off
+set -- -trimpath -buildvcs=false -tags grpcnotrace
+
+say "building; this is needed once and takes about $minutes minutes on two cores when Go's caches are empty"
+follow "$downloaded" "modules downloaded" \
+	go -C "$module" list "$@" -deps "$package"
+packages=$(wc -l <"$work/out" | tr -d ' ')
+follow "$compiled" "packages compiled, of $packages less those in Go's cache" \
+	go -C "$module" build -v "$@" -ldflags "-s -w $ldflags" -o "$output.new" "$package"
 mv "$output.new" "$output"
-say "done after $(elapsed) s: $output"
+say "built"

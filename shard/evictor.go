@@ -8,14 +8,15 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Reader is the cache that a shard judges by. It may be called by any number of goroutines; what it
+// Reader is the cache that a shard judges by: always the latest that is known. It may be called by any number of goroutines; what it
 // returns is immutable.
 type Reader interface {
-	// Pod returns the pod with this UID, or nil when it is not there.
-	Pod(uid types.UID) *taint.Pod
+	// Pod returns the pod with this UID and the node that it is bound to; each is nil when it is
+	// not there.
+	Pod(uid types.UID) (*taint.Pod, *taint.Node)
 
-	// Node returns the node of this name, nil when it is not there, and the pods bound to it.
-	Node(name string) (*taint.Node, []*taint.Pod)
+	// PodsOn returns the node of this name, nil when it is not there, and the pods bound to it.
+	PodsOn(node string) (*taint.Node, []*taint.Pod)
 }
 
 // Grant is the permission to start one eviction call. Its holder calls exactly one of its methods,

@@ -41,11 +41,26 @@ func deadline(toleration *v1.Toleration, start time.Time) time.Time {
 	return addSeconds(start, *toleration.TolerationSeconds)
 }
 
+// StartOf is the start of the exposure that ends at the deadline because of the toleration, which is
+// nil when none matches.
+func StartOf(deadline time.Time, toleration *v1.Toleration) time.Time {
+	if toleration == nil || *toleration.TolerationSeconds <= 0 {
+		return deadline
+	}
+	return addSeconds(deadline, -*toleration.TolerationSeconds)
+}
+
 // addSeconds adds seconds that may be more than a time.Duration holds (292 years).
 func addSeconds(t time.Time, seconds int64) time.Time {
 	const most = int64(1<<63-1) / int64(time.Second)
-	if seconds <= most {
+	if -most <= seconds && seconds <= most {
 		return t.Add(time.Duration(seconds) * time.Second)
 	}
 	return time.Unix(t.Unix()+seconds, int64(t.Nanosecond()))
+}
+
+// BearsForEver says whether the pod bears the taint without a limit, by the first toleration that
+// matches it.
+func BearsForEver(pod *Pod, t *v1.Taint, rules Rules) bool {
+	return borneForEver(matching(pod.Tolerations, t, rules), pod.Bound)
 }

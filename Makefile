@@ -1,0 +1,56 @@
+# Two targets set up all they need: `make demo` and `make test`.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+GO_FILES := $(shell git ls-files -co --exclude-standard -- '*.go' ':!controlplane' ':!bench' ':!tools' 2>/dev/null)
+BUILD := go build -trimpath -tags grpcnotrace
+
+.PHONY: help
+help: ## Show the targets.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+.PHONY: build
+build: bin/taint-manager ## Build bin/taint-manager.
+
+bin/taint-manager: go.mod go.sum $(GO_FILES)
+	$(BUILD) -ldflags '-X github.com/taint-manager/taint-manager/cli.version=$(VERSION)' -o $@ ./cmd/taint-manager
+
+include controlplane/build.mk
+
+.PHONY: demo
+demo: build controlplane ## Show the main job on a real control plane (KEEP=1: stay up).
+	go run ./internal/demo $(if $(KEEP),-keep)
+
+.PHONY: test
+test: build controlplane lint ## Run every test, with the race detector.
+	go test -race -timeout 30m ./...
+
+.PHONY: unit
+unit: ## Run the tests that need no control plane: seconds.
+	go test -short ./...
+
+.PHONY: lint
+lint: bin/golangci-lint ## Check the code's form.
+	bin/golangci-lint run ./...
+	go mod tidy -diff
+	go vet ./...
+
+bin/golangci-lint: tools/go.mod tools/go.sum
+	@echo "building the linter (a few minutes the first time)"
+	cd tools && go build -o ../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+.PHONY: golden
+golden: build ## Write the golden and generated files anew.
+	go test -short ./... -run Golden -args -update
+
+.PHONY: bench
+bench: ## Time the core.
+	go test -run '^$$' -bench . -benchmem ./taint ./evictionqueue ./cluster
+
+.PHONY: clean
+clean: ## Remove what was built.
+	rm -rf bin

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+)
+
+// checkAccess is the first that is asked of the API server. It fails when the server can't be
+// reached or denies what the settings need.
+func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
+	var denied []permission
+	err := contact(ctx, func(ctx context.Context) (err error) {
+		denied, err = missing(ctx, reviews, needed(s.Configuration))
+		return err
+	})
+	switch {
+	case apierrors.IsForbidden(err):
+		klog.FromContext(ctx).Error(err, "Could not ask for permissions, going on without: what is missing will show in refused calls")
+		return nil
+	case err != nil:
+		return unreachable(server, s.origin(), err)
+	case len(denied) > 0:
+		return grants(denied, server)
+	}
+	s.warnOfServing(ctx, reviews)
+	return nil
+}
+
+// warnOfServing is for what is missed by nobody but those who ask for metrics. It can't ask for
+// another user's permissions.
+func (s *settings) warnOfServing(ctx context.Context, reviews reviewer) {
+	own := s.authentication.RemoteKubeConfigFile == s.Kubeconfig && s.authorization.RemoteKubeConfigFile == s.Kubeconfig
+	if s.serving.BindPort == 0 || !own {
+		return
+	}
+	denied, err := missing(ctx, reviews, toServe())
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Could not ask for the permissions to serve metrics")
+	}
+	for _, p := range denied {
+		klog.FromContext(ctx).Info("Metrics will be refused to those who ask: a permission is missing; grant it by binding the role as deploy/rbac.yaml does",
+			"permission", p.String(), "why", p.why, "role", p.role)
+	}
+}
+
+// origin is where the server's address is from.
+func (s *settings) origin() string {
+	if s.Kubeconfig == "" {
+		return "the pod's service account"
+	}
+	return "--kubeconfig=" + s.Kubeconfig
+}

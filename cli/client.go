@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/taint-manager/taint-manager/config"
+)
+
+// clients are two, so that neither evictions nor a limit on them hold up the lease's renewal.
+type clients struct {
+	main  kubernetes.Interface
+	lease kubernetes.Interface
+}
+
+func newClients(base *rest.Config, c config.Configuration, b build) (clients, error) {
+	main, err := kubernetes.NewForConfig(mainConfig(base, c, b))
+	if err != nil {
+		return clients{}, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
+	}
+	lease, err := kubernetes.NewForConfig(leaseConfig(base, c, b))
+	if err != nil {
+		return clients{}, fmt.Errorf("setting up the lease's client of %s: %w", base.Host, err)
+	}
+	return clients{main: main, lease: lease}, nil
+}
+
+func mainConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
+	made := rest.CopyConfig(base)
+	made.UserAgent = userAgent(b)
+	made.ContentType = c.KubeAPIContentType
+	made.AcceptContentTypes = c.KubeAPIContentType + "," + config.ContentTypeJSON
+	made.QPS, made.Burst = limits(c)
+	return made
+}
+
+// leaseConfig bounds each call by what the leader's own clock leaves: it counts from the answer, the
+// others from the write, and the time between the two must be over before they take the lease.
+func leaseConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
+	e := c.LeaderElection
+	made := mainConfig(base, c, b)
+	made.UserAgent += " leader-election"
+	
+	made.Timeout = max(time.Second, min(e.RenewDeadline.Duration/2, e.LeaseDuration.Duration-e.RenewDeadline.Duration))
+	return made
+}
+
+// limits are those of client-go, in which a negative number, and not 0, means no limit.
+func limits(c config.Configuration) (qps float32, burst int) {
+	switch {
+	case c.KubeAPIQPS <= 0:
+		return -1, 0
+	case c.KubeAPIBurst == 0:
+		return c.KubeAPIQPS, int(math.Ceil(float64(c.KubeAPIQPS)))
+	}
+	return c.KubeAPIQPS, c.KubeAPIBurst
+}
+
+func userAgent(b build) string {
+	return fmt.Sprintf("taint-manager/%s (%s)", b.Version, b.Platform)
+}
+
+// restConfig says how to reach the API server: by the kubeconfig file, or as the pod's service
+// account when no file is named.
+func restConfig(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" {
+		return inCluster()
+	}
+	if err := readable(kubeconfig); err != nil {
+		return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this user may read", kubeconfig, err)
+	}
+	made, err := fromFile(kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("--kubeconfig=%s can't be used: %w; check it with 'kubectl --kubeconfig=%s cluster-info'", kubeconfig, err, kubeconfig)
+	}
+	return made, nil
+}
+
+func readable(path string) error {
+	_, err := os.ReadFile(path)
+	if err, ok := errors.AsType[*os.PathError](err); ok {
+		return err.Err // without the path, which the flag has named
+	}
+	return err
+}
+
+func fromFile(path string) (*rest.Config, error) {
+	file, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("it is no kubeconfig: %w", err)
+	}
+	if err := clientcmd.ResolveLocalPaths(file); err != nil {
+		return nil, fmt.Errorf("finding the files that it names: %w", err)
+	}
+	if clientcmdapi.IsConfigEmpty(file) {
+		return nil, errors.New("it is empty")
+	}
+	return clientcmd.NewDefaultClientConfig(*file, &clientcmd.ConfigOverrides{}).ClientConfig()
+}
+
+func inCluster() (*rest.Config, error) {
+	made, err := rest.InClusterConfig()
+	if errors.Is(err, rest.ErrNotInCluster) {
+		return nil, errors.New("there is no --kubeconfig, and this does not run in a pod; name a kubeconfig file with --kubeconfig=FILE")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the pod's service account can't be used: %w; check automountServiceAccountToken, or name a kubeconfig file with --kubeconfig=FILE", err)
+	}
+	return made, nil
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/taint-manager/taint-manager/config"
+)
+
+func TestLimitsAreOffUnlessTheyAreSet(t *testing.T) {
+	for _, test := range []struct {
+		qps       float32
+		burst     int
+		wantQPS   float32
+		wantBurst int
+	}{
+		{0, 0, -1, 0},
+		{-1, 0, -1, 0},
+		{20, 0, 20, 20},
+		{1.5, 0, 1.5, 2},
+		{20, 30, 20, 30},
+	} {
+		c := config.Default()
+		c.KubeAPIQPS, c.KubeAPIBurst = test.qps, test.burst
+		if qps, burst := limits(c); qps != test.wantQPS || burst != test.wantBurst {
+			t.Errorf("--kube-api-qps=%v --kube-api-burst=%d: got %v, %d; want %v, %d", test.qps, test.burst, qps, burst, test.wantQPS, test.wantBurst)
+		}
+	}
+}
+
+func TestTheLeaseHasAClientWithoutLimitsWhoseCallsEndInTime(t *testing.T) {
+	for _, test := range []struct{ lease, renew, want time.Duration }{
+		{15 * time.Second, 10 * time.Second, 5 * time.Second},
+		{60 * time.Second, 50 * time.Second, 10 * time.Second},
+		{60 * time.Second, 10 * time.Second, 5 * time.Second},
+		{2 * time.Second, 1900 * time.Millisecond, time.Second},
+	} {
+		c := config.Default()
+		c.KubeAPIQPS = 20
+		c.LeaderElection.LeaseDuration.Duration, c.LeaderElection.RenewDeadline.Duration = test.lease, test.renew
+		made := leaseConfig(&rest.Config{}, c, build{})
+		if made.Timeout != test.want || made.QPS != -1 {
+			t.Errorf("lease %s, renewal %s: got timeout %s and QPS %v, want %s and -1", test.lease, test.renew, made.Timeout, made.QPS, test.want)
+		}
+	}
+}
+
+func TestTheClientSaysWhoItIsAndSpeaksProtobuf(t *testing.T) {
+	made := mainConfig(&rest.Config{}, config.Default(), build{Version: "v1.2.3", Platform: "linux/amd64"})
+	if made.UserAgent != "taint-manager/v1.2.3 (linux/amd64)" || made.ContentType != config.ContentTypeProtobuf || made.Timeout != 0 {
+		t.Errorf("got %q, %q, %s", made.UserAgent, made.ContentType, made.Timeout)
+	}
+}
+
+func TestOtherKubeconfigsDefaultToTheOne(t *testing.T) {
+	s := defaultSettings()
+	s.Kubeconfig, s.authorization.RemoteKubeConfigFile = "one", "other"
+	s.complete()
+	if s.authentication.RemoteKubeConfigFile != "one" || s.authorization.RemoteKubeConfigFile != "other" {
+		t.Errorf("got %q and %q", s.authentication.RemoteKubeConfigFile, s.authorization.RemoteKubeConfigFile)
+	}
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes.
+const (
+	OK        = 0
+	CannotRun = 1
+	Usage     = 2
+)
+
+const rootHelp = `taint-manager evicts pods from nodes whose NoExecute taints they do not tolerate.
+It takes the place of the taint-eviction-controller of kube-controller-manager.
+
+Usage:
+  taint-manager COMMAND [flags]
+
+Commands:
+  run       Watch the cluster and evict
+  version   Print the version
+  help      Print the help of a command
+
+Examples:
+  # Log what would be evicted, and write nothing: safe beside the original
+  taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
+
+  # In a pod, once kube-controller-manager runs with --controllers=*,-taint-eviction-controller
+  taint-manager run
+
+Exit codes: 0 done, 1 cannot run, 2 wrong usage.
+`
+
+// Run runs the command line and returns the exit code of the process. It returns when the command is
+// done, which for "run" is when ctx has ended or the process was signalled.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	cmd := NewCommand()
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintf(stderr, "taint-manager: %v\n", err)
+	}
+	return exitCode(err)
+}
+
+func exitCode(err error) int {
+	switch {
+	case err == nil:
+		return OK
+	case errors.As(err, new(usageError)):
+		return Usage
+	default:
+		return CannotRun
+	}
+}
+
+// NewCommand is the command line as a command of cobra, to be executed once. It prints its answers
+// to the command's output and returns its errors.
+func NewCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:               "taint-manager",
+		Args:              knownCommand,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), rootHelp) })
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(runCommand(), versionCommand())
+	return root
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	componentbaseconfig "k8s.io/component-base/config"
+	"k8s.io/klog/v2"
+)
+
+// late is how long after the end of its lease a leader that has not noticed counts as unhealthy.
+const late = 20 * time.Second
+
+// election campaigns for one lease, term after term. Its methods may be called by any goroutines,
+// but campaign by one only.
+type election struct {
+	config   componentbaseconfig.LeaderElectionConfiguration
+	lock     *ownLock
+	watchdog *leaderelection.HealthzAdaptor
+
+	// elector of the term that runs or is campaigned for; nil before the first.
+	elector atomic.Pointer[leaderelection.LeaderElector]
+
+	// term is held while leading: an elector does not wait for the end of what it has started.
+	term sync.Mutex
+}
+
+func newElection(config componentbaseconfig.LeaderElectionConfiguration, leases coordinationv1.LeasesGetter, identity string) *election {
+	lease := &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: config.ResourceNamespace, Name: config.ResourceName},
+		Client:     leases,
+		LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
+	}
+	return &election{
+		config:   config,
+		lock:     &ownLock{Interface: lease},
+		watchdog: leaderelection.NewLeaderHealthzAdaptor(late),
+	}
+}
+
+// newIdentity is unique, and tells people the host, which is the pod's name in a cluster.
+func newIdentity() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("asking for the host's name: %w", err)
+	}
+	return host + "_" + string(uuid.NewUUID()), nil
+}
+
+// leading says whether this process leads by its own clock. An elector cancels its context only
+// after it has tried to give the lease back; others may have taken it by then.
+func (e *election) leading() bool {
+	elector := e.elector.Load()
+	return elector != nil && elector.IsLeader() &&
+		elector.Check(e.config.RenewDeadline.Duration-e.config.LeaseDuration.Duration) == nil
+}
+
+// campaign leads whenever it can, until ctx ends; then it gives the lease back. A lost lease is no
+// error: it stands for election again. An error of lead ends it.
+func (e *election) campaign(ctx context.Context, lead func(context.Context) error) error {
+	defer e.yield(ctx)
+	for ctx.Err() == nil {
+		if err := e.runTerm(ctx, lead); err != nil {
+			return err
+		}
+		if ctx.Err() == nil {
+			klog.FromContext(ctx).Info("Lost the leadership, standing by", "lease", e.lock.Describe())
+		}
+	}
+	return nil
+}
+
+// yield makes sure that no lease is left held. Its failure costs the others the lease's duration.
+func (e *election) yield(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.config.RenewDeadline.Duration/2)
+	defer cancel()
+	if err := e.lock.yield(ctx); err != nil {
+		klog.FromContext(ctx).Error(err, "The lease may be left held until it ends", "lease", e.lock.Describe())
+	}
+}
+
+func (e *election) runTerm(ctx context.Context, lead func(context.Context) error) error {
+	ctx, resign := context.WithCancelCause(ctx)
+	defer resign(nil)
+	failed := make(chan error, 1)
+	elector, err := leaderelection.NewLeaderElector(e.electorConfig(ctx, func(term context.Context) {
+		if err := e.leadTerm(term, lead); err != nil {
+			failed <- err
+			resign(err)
+		}
+	}))
+	if err != nil {
+		return fmt.Errorf("setting up the leader election: %w", err)
+	}
+	e.elector.Store(elector)
+	e.watchdog.SetLeaderElection(elector)
+	elector.Run(ctx)
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+// leadTerm leads once the term before is over.
+func (e *election) leadTerm(ctx context.Context, lead func(context.Context) error) error {
+	e.term.Lock()
+	defer e.term.Unlock()
+	if err := lead(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("leading: %w", err)
+	}
+	return nil
+}
+
+func (e *election) electorConfig(ctx context.Context, started func(context.Context)) leaderelection.LeaderElectionConfig {
+	return leaderelection.LeaderElectionConfig{
+		Name:            e.config.ResourceName,
+		Lock:            e.lock,
+		LeaseDuration:   e.config.LeaseDuration.Duration,
+		RenewDeadline:   e.config.RenewDeadline.Duration,
+		RetryPeriod:     e.config.RetryPeriod.Duration,
+		ReleaseOnCancel: true,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: started,
+			OnStoppedLeading: func() {},
+			OnNewLeader: func(identity string) {
+				klog.FromContext(ctx).Info("Seen a leader", "identity", identity, "self", identity == e.lock.Identity())
+			},
+		},
+	}
+}

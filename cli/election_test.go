@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	k8stesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/config"
+)
+
+// cluster holds the lease, and can be cut off.
+type cluster struct {
+	*fake.Clientset
+	away atomic.Bool
+}
+
+func newCluster() *cluster {
+	c := &cluster{Clientset: fake.NewClientset()}
+	c.PrependReactor("*", "leases", func(k8stesting.Action) (bool, runtime.Object, error) {
+		return c.away.Load(), nil, errors.New("connection refused")
+	})
+	return c
+}
+
+func (c *cluster) holder(t *testing.T) string {
+	t.Helper()
+	lease, err := c.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+// leader is a candidate, and how often and whether it leads.
+type leader struct {
+	*election
+	mu    sync.Mutex
+	terms int
+	now   bool
+}
+
+func newLeader(c *cluster, identity string) *leader {
+	return &leader{election: newElection(config.Default().LeaderElection, c.CoordinationV1(), identity)}
+}
+
+func (l *leader) lead(ctx context.Context) error {
+	l.note(true)
+	defer l.note(false)
+	<-ctx.Done()
+	return nil
+}
+
+func (l *leader) note(now bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = now
+	if now {
+		l.terms++
+	}
+}
+
+func (l *leader) state() (terms int, now bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.terms, l.now
+}
+
+func (l *leader) check(t *testing.T, when string, terms int, now bool) {
+	t.Helper()
+	synctest.Wait()
+	if gotTerms, gotNow := l.state(); gotTerms != terms || gotNow != now || l.leading() != now {
+		t.Errorf("%s: %d terms, leads %t, by its clock %t; want %d, %t", when, gotTerms, gotNow, l.leading(), terms, now)
+	}
+}
+
+// start campaigns until the returned function is called, which returns once the campaign is over.
+func (l *leader) start(t *testing.T) (stop func()) {
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
+	over := make(chan error, 1)
+	go func() { over <- l.campaign(ctx, l.lead) }()
+	return func() {
+		cancel()
+		if err := <-over; err != nil {
+			t.Errorf("campaign: %v", err)
+		}
+	}
+}
+
+func TestALeaseIsGivenBackAtTheEndAndTakenOverAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		first, second := newLeader(c, "first"), newLeader(c, "second")
+		stopFirst := first.start(t)
+		first.check(t, "alone", 1, true)
+		stopSecond := second.start(t)
+		second.check(t, "beside a leader", 0, false)
+		stopFirst()
+		if holder := c.holder(t); holder != "" {
+			t.Errorf("held by %q after its leader ended", holder)
+		}
+		first.check(t, "ended", 1, false)
+		time.Sleep(2 * 2200 * time.Millisecond) // two tries, each as late as may be
+		second.check(t, "after the leader ended", 1, true)
+		stopSecond()
+	})
+}
+
+func TestALostLeadershipIsCampaignedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		l := newLeader(c, "only")
+		stop := l.start(t)
+		l.check(t, "at the start", 1, true)
+		c.away.Store(true)
+		time.Sleep(30 * time.Second)
+		l.check(t, "cut off", 1, false)
+		c.away.Store(false)
+		time.Sleep(20 * time.Second)
+		l.check(t, "back", 2, true)
+		stop()
+	})
+}
+
+func TestALeaderThatCanNotRenewStopsByItsOwnClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		l := newLeader(c, "only")
+		stop := l.start(t)
+		time.Sleep(time.Minute) // it has just renewed, or will within 2 s
+		hang := make(chan struct{})
+		c.PrependReactor("*", "leases", func(k8stesting.Action) (bool, runtime.Object, error) {
+			<-hang
+			return true, nil, errors.New("timeout")
+		})
+		time.Sleep(10*time.Second + time.Millisecond)
+		synctest.Wait()
+		if _, now := l.state(); !now || l.leading() {
+			t.Errorf("lease not renewed for 10s: the elector lets it lead: %t, its clock: %t; want true, false", now, l.leading())
+		}
+		close(hang)
+		stop()
+	})
+}
+
+func TestAnErrorOfLeadingEndsTheCampaignAndGivesTheLeaseBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		l := newLeader(c, "only")
+		failed := errors.New("can't lead")
+		ctx := klog.NewContext(t.Context(), logr.Discard())
+		if err := l.campaign(ctx, func(context.Context) error { return failed }); !errors.Is(err, failed) {
+			t.Errorf("got %v, want %v", err, failed)
+		}
+		if holder := c.holder(t); holder != "" {
+			t.Errorf("held by %q", holder)
+		}
+	})
+}
+
+func TestALeaderNeverGivesBackALeaseThatAnotherHolds(t *testing.T) {
+	c := newCluster()
+	mine := newElection(config.Default().LeaderElection, c.CoordinationV1(), "me").lock
+	other := newElection(config.Default().LeaderElection, c.CoordinationV1(), "other").lock
+	free := resourcelock.LeaderElectionRecord{}
+	must(t, mine.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}))
+	_, _, err := other.Get(t.Context())
+	must(t, err)
+	must(t, other.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "other"}))
+
+	_, _, err = mine.Get(t.Context())
+	must(t, err)
+	if err := mine.Update(t.Context(), free); err == nil || c.holder(t) != "other" {
+		t.Errorf("err %v, holder %q", err, c.holder(t))
+	}
+	must(t, other.Update(t.Context(), free))
+	if holder := c.holder(t); holder != "" {
+		t.Errorf("the holder could not give it back: %q", holder)
+	}
+}
+
+func TestALeaseTakenWhileBeingToldToEndIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
+		c.PrependReactor("create", "leases", func(taken k8stesting.Action) (bool, runtime.Object, error) {
+			cancel() // the lease is taken, and the answer lost
+			lease := taken.(k8stesting.CreateAction).GetObject()
+			return true, nil, errors.Join(c.Tracker().Create(taken.GetResource(), lease, taken.GetNamespace()), ctx.Err())
+		})
+		l := newLeader(c, "me")
+		must(t, l.campaign(ctx, l.lead))
+		l.check(t, "ended", 0, false)
+		if holder := c.holder(t); holder != "" {
+			t.Errorf("held by %q", holder)
+		}
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWhatTheConfigurationAllowsAnElectorTakes holds the rules of package config against those of
+// client-go.
+func TestWhatTheConfigurationAllowsAnElectorTakes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := config.Default()
+		e := &c.LeaderElection
+		e.LeaseDuration.Duration = time.Duration(rapid.IntRange(-1, 3700).Draw(t, "lease")) * time.Second
+		e.RenewDeadline.Duration = time.Duration(rapid.Float64Range(-0.1, 1.1).Draw(t, "renew") * float64(e.LeaseDuration.Duration))
+		e.RetryPeriod.Duration = time.Duration(rapid.Float64Range(-0.1, 1.1).Draw(t, "retry") * float64(e.RenewDeadline.Duration))
+		if len(c.Validate()) > 0 {
+			return
+		}
+		made := newElection(*e, fake.NewClientset().CoordinationV1(), "id").electorConfig(context.Background(), func(context.Context) {})
+		if _, err := leaderelection.NewLeaderElector(made); err != nil {
+			t.Fatalf("allowed, but: %v", err)
+		}
+	})
+}
+
+func TestTheLeaseIsTheOneThatTheSettingsName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		settings := config.Default().LeaderElection
+		settings.ResourceName, settings.ResourceNamespace = "mine", "ours"
+		l := &leader{election: newElection(settings, c.CoordinationV1(), "me")}
+		stop := l.start(t)
+		synctest.Wait()
+		var lease *coordinationv1.Lease
+		lease, err := c.CoordinationV1().Leases("ours").Get(t.Context(), "mine", metav1.GetOptions{})
+		if err != nil || *lease.Spec.HolderIdentity != "me" || *lease.Spec.LeaseDurationSeconds != 15 {
+			t.Errorf("got %v, %v", lease, err)
+		}
+		stop()
+	})
+}

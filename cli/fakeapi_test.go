@@ -1,0 +1,142 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// characters are the API servers that there are, each under a path of its own.
+var characters = []string{
+	"permits",    // everything, and has an empty cluster
+	"denies",     // every permission that it is asked for
+	"watch-only", // permits list and watch
+	"stranger",   // does not know the user
+	"website",    // is no API server
+	"unaskable",  // permits nobody to ask for permissions, and has an empty cluster
+	"overloaded", // answers 503
+}
+
+// fakeAPI is as much of an API server as the program needs to start on.
+type fakeAPI struct {
+	server *httptest.Server
+	secure *httptest.Server // with a certificate that nobody trusts
+
+	// lease tells each change of the lease: held or free.
+	lease  chan string
+	stored []byte
+}
+
+func newFakeAPI() *fakeAPI {
+	api := &fakeAPI{lease: make(chan string, 1000)}
+	api.server = httptest.NewServer(http.HandlerFunc(api.answer))
+	api.secure = httptest.NewTLSServer(http.NotFoundHandler())
+	api.secure.Config.ErrorLog = nil
+	return api
+}
+
+func (a *fakeAPI) close() {
+	a.server.CloseClientConnections()
+	a.server.Close()
+	a.secure.Close()
+}
+
+func (a *fakeAPI) answer(w http.ResponseWriter, r *http.Request) {
+	_, rest, _ := strings.Cut(r.URL.Path, "/")
+	character, path, _ := strings.Cut(rest, "/")
+	switch {
+	case character == "website":
+		http.Error(w, "no such page", http.StatusNotFound)
+	case character == "stranger":
+		refuse(w, http.StatusUnauthorized, "Unauthorized")
+	case character == "overloaded":
+		refuse(w, http.StatusServiceUnavailable, "ServiceUnavailable")
+	case strings.HasSuffix(path, "selfsubjectaccessreviews"):
+		a.review(w, r, character)
+	case strings.Contains(path, "leases"):
+		a.serveLease(w, r)
+	default:
+		a.serveEmpty(w, r)
+	}
+}
+
+func refuse(w http.ResponseWriter, code int, reason string) {
+	answer(w, code, fmt.Sprintf(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": %d, "reason": %q, "message": "the server says so"}`, code, reason))
+}
+
+func answer(w http.ResponseWriter, code int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	fmt.Fprintln(w, body)
+}
+
+func (a *fakeAPI) review(w http.ResponseWriter, r *http.Request, character string) {
+	if character == "unaskable" {
+		refuse(w, http.StatusForbidden, "Forbidden")
+		return
+	}
+	var asked authorizationv1.SelfSubjectAccessReview
+	if err := read(r, &asked); err != nil {
+		refuse(w, http.StatusBadRequest, "BadRequest")
+		return
+	}
+	watching := slices.Contains([]string{"list", "watch"}, asked.Spec.ResourceAttributes.Verb)
+	allowed := character == "permits" || character == "watch-only" && watching
+	answer(w, http.StatusCreated, fmt.Sprintf(`{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": {"allowed": %t}}`, allowed))
+}
+
+// serveLease keeps one lease. It is asked by one client at a time.
+func (a *fakeAPI) serveLease(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && a.stored == nil {
+		refuse(w, http.StatusNotFound, "NotFound")
+		return
+	}
+	if r.Method != http.MethodGet {
+		a.storeLease(r)
+	}
+	answer(w, http.StatusOK, string(a.stored))
+}
+
+func (a *fakeAPI) storeLease(r *http.Request) {
+	var written coordinationv1.Lease
+	if err := read(r, &written); err != nil {
+		return
+	}
+	written.Kind, written.APIVersion = "Lease", "coordination.k8s.io/v1"
+	a.stored, _ = json.Marshal(&written)
+	if written.Spec.HolderIdentity == nil || *written.Spec.HolderIdentity == "" {
+		a.lease <- "free"
+	} else {
+		a.lease <- "held"
+	}
+}
+
+func read(r *http.Request, into runtime.Object) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	_, _, err = scheme.Codecs.UniversalDeserializer().Decode(body, nil, into)
+	return err
+}
+
+// serveEmpty has no objects, and nothing ever happens to them.
+func (a *fakeAPI) serveEmpty(w http.ResponseWriter, r *http.Request) {
+	kind := map[bool]string{true: "Pod", false: "Node"}[strings.HasSuffix(r.URL.Path, "pods")]
+	if r.URL.Query().Get("watch") == "" {
+		answer(w, http.StatusOK, fmt.Sprintf(`{"kind": "%sList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": []}`, kind))
+		return
+	}
+	answer(w, http.StatusOK, fmt.Sprintf(`{"type": "BOOKMARK", "object": {"kind": %q, "apiVersion": "v1", "metadata": {"resourceVersion": "1", "annotations": {"k8s.io/initial-events-end": "true"}}}}`, kind))
+	_ = http.NewResponseController(w).Flush()
+	<-r.Context().Done()
+}

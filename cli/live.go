@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"errors"
+)
+
+// manager is what lives.
+type manager interface {
+	Run(ctx context.Context) error
+	Lead(ctx context.Context) error
+}
+
+// campaign calls lead while this process is to lead, and returns once ctx has ended and the
+// leadership is given back.
+type campaign func(ctx context.Context, lead func(context.Context) error) error
+
+// leadAlone leads from beginning to end, whoever else does.
+func leadAlone(ctx context.Context, lead func(context.Context) error) error { return lead(ctx) }
+
+// live runs the manager until ctx ends or one of the two fails. The leadership is kept until the
+// manager has let its calls end, so that none of them is cut short or overlaps with the next leader.
+func live(ctx context.Context, m manager, c campaign) error {
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	campaigning, resign := context.WithCancel(context.WithoutCancel(ctx))
+	defer resign()
+	resigned := make(chan error, 1)
+	go func() {
+		defer stop()
+		resigned <- c(campaigning, leadWhile(working, m))
+	}()
+	err := m.Run(working)
+	resign()
+	return errors.Join(ended(err), ended(<-resigned))
+}
+
+// leadWhile leads, but has no complaint once the work is over: a manager that has ended refuses to.
+func leadWhile(working context.Context, m manager) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := m.Lead(ctx); err != nil && working.Err() == nil {
+			return err
+		}
+		return nil
+	}
+}
+
+// ended passes over the error that says that a context has ended, as it was meant to.
+func ended(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// recorder is a manager that notes what happens to it, and takes drain to end its calls.
+type recorder struct {
+	notes     chan string
+	drain     time.Duration
+	run, lead error
+}
+
+func newRecorder() *recorder { return &recorder{notes: make(chan string, 10)} }
+
+func (r *recorder) Run(ctx context.Context) error {
+	if r.run != nil {
+		return r.run
+	}
+	<-ctx.Done()
+	r.notes <- "takes no more"
+	time.Sleep(r.drain)
+	r.notes <- "has drained"
+	return nil
+}
+
+func (r *recorder) Lead(ctx context.Context) error {
+	if r.lead != nil {
+		return r.lead
+	}
+	<-ctx.Done()
+	r.notes <- "leads no more"
+	return nil
+}
+
+func (r *recorder) told() (all []string) {
+	for len(r.notes) > 0 {
+		all = append(all, <-r.notes)
+	}
+	return all
+}
+
+func TestTheLeadershipIsGivenBackOnlyOnceCallsHaveEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		m := newRecorder()
+		m.drain = 5 * time.Second
+		err := live(ctx, m, func(ctx context.Context, lead func(context.Context) error) error {
+			err := lead(ctx)
+			m.notes <- "gives back"
+			return err
+		})
+		want := []string{"takes no more", "has drained", "leads no more", "gives back"}
+		if diff := cmp.Diff(want, m.told()); err != nil || diff != "" {
+			t.Errorf("err %v (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
+func TestAManagerThatFailsEndsTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newRecorder()
+		m.run = errors.New("can't watch")
+		if err := live(t.Context(), m, leadAlone); !errors.Is(err, m.run) {
+			t.Errorf("got %v, want %v", err, m.run)
+		}
+	})
+}
+
+func TestALeadershipThatFailsEndsTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newRecorder()
+		m.lead = errors.New("can't lead")
+		if err := live(t.Context(), m, leadAlone); !errors.Is(err, m.lead) {
+			t.Errorf("got %v, want %v", err, m.lead)
+		}
+	})
+}
+
+func TestLeadershipWonWhileEndingIsNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		m := newRecorder()
+		m.lead = errors.New("Run has ended")
+		err := live(ctx, m, func(campaigning context.Context, lead func(context.Context) error) error {
+			<-ctx.Done()
+			return lead(campaigning)
+		})
+		if err != nil {
+			t.Errorf("got %v", err)
+		}
+	})
+}

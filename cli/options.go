@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"context"
+
+	"k8s.io/klog/v2"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/config"
+)
+
+// managerOptions are the options of the library that the configuration sets.
+func managerOptions(c config.Configuration) taintmanager.Options {
+	return taintmanager.Options{
+		Shards:                c.Shards,
+		Workers:               c.EvictionWorkers,
+		MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
+		Method:                taintmanager.Method(c.EvictionMethod),
+		DryRun:                c.DryRun,
+		NoComparison:          !c.ComparisonOperators,
+	}
+}
+
+// announce says in one line what is watched and how.
+func (p *process) announce(ctx context.Context) {
+	c := p.settings.Configuration
+	facts := []any{
+		"version", thisBuild().Version, "server", p.host,
+		"watches", "pods and nodes", "method", c.EvictionMethod, "dryRun", c.DryRun, "workers", c.EvictionWorkers,
+		"maxEvictionsPerSecond", c.MaxEvictionsPerSecond, "shards", c.Shards, "kubeAPIQPS", c.KubeAPIQPS,
+		"comparisonOperators", c.ComparisonOperators, "leaderElect", c.LeaderElection.LeaderElect,
+	}
+	if c.LeaderElection.LeaderElect {
+		lease := klog.KRef(c.LeaderElection.ResourceNamespace, c.LeaderElection.ResourceName)
+		facts = append(facts, "lease", lease, "identity", p.identity)
+	}
+	klog.FromContext(ctx).Info("Starting taint-manager", facts...)
+}

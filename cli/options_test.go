@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/config"
+)
+
+func TestEachSettingOfEvictionReachesTheManager(t *testing.T) {
+	got := managerOptions(config.Configuration{
+		Shards: 3, EvictionWorkers: 5, MaxEvictionsPerSecond: 7, EvictionMethod: "evict", DryRun: true, ComparisonOperators: false,
+	})
+	want := taintmanager.Options{
+		Shards: 3, Workers: 5, MaxEvictionsPerSecond: 7, Method: taintmanager.Evict, DryRun: true, NoComparison: true,
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(taintmanager.Options{}, "Leading", "Logger")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTheDefaultsAreThoseOfTheLibrary(t *testing.T) {
+	got := managerOptions(config.Default())
+	if got.Shards != 8 || got.Workers != 32 || got.Method != taintmanager.Delete || got.NoComparison || got.DryRun || got.MaxEvictionsPerSecond != 0 {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/metrics/legacyregistry"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+)
+
+func runCommand() *cobra.Command {
+	s := defaultSettings()
+	sections := s.flags()
+	cmd := &cobra.Command{
+		Use:  "run",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
+	}
+	for _, section := range sections.FlagSets {
+		cmd.Flags().AddFlagSet(section)
+	}
+	cmd.SetHelpFunc(sectionedHelp(runHelp, sections))
+	return cmd
+}
+
+// run runs until ctx ends or the process is signalled.
+func (s *settings) run(ctx context.Context) error {
+	s.complete()
+	if err := s.validate(); err != nil {
+		return err
+	}
+	logs.InitLogs()
+	defer logs.FlushLogs()
+	if err := logsapi.ValidateAndApply(s.logging, nil); err != nil {
+		return usagef("setting up the logs: %w", err)
+	}
+	ctx, done := signalled(ctx)
+	defer done()
+	err := s.runUntil(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // told to end while it was still starting
+	}
+	return err
+}
+
+func (s *settings) runUntil(ctx context.Context) error {
+	p, err := s.start(ctx)
+	if err != nil {
+		return err
+	}
+	shutdown, err := p.server.serve(endpoints(p.manager, ctx.Done(), p.watchdog))
+	if err != nil {
+		return err
+	}
+	defer shutdown()
+	p.announce(ctx)
+	return live(ctx, p.manager, p.campaign)
+}
+
+// process is all that is needed to live.
+type process struct {
+	settings *settings
+	host     string
+	identity string
+	server   *server
+	manager  *taintmanager.Manager
+	watchdog healthz.HealthChecker
+	campaign campaign
+}
+
+// start makes everything that can fail, in the order in which a failure is the most to the point.
+func (s *settings) start(ctx context.Context) (*process, error) {
+	access, err := restConfig(s.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	to, err := newClients(access, s.Configuration, thisBuild())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkAccess(ctx, to.main.AuthorizationV1().SelfSubjectAccessReviews(), access.Host); err != nil {
+		return nil, err
+	}
+	p := &process{settings: s, host: access.Host}
+	if p.server, err = s.listen(); err != nil {
+		return nil, err
+	}
+	return p, p.assemble(to)
+}
+
+func (p *process) assemble(to clients) (err error) {
+	options := managerOptions(p.settings.Configuration)
+	if p.identity, err = newIdentity(); err != nil {
+		return err
+	}
+	p.campaign, p.watchdog = leadAlone, leaderelection.NewLeaderHealthzAdaptor(late)
+	if p.settings.LeaderElection.LeaderElect {
+		e := newElection(p.settings.LeaderElection, to.lease.CoordinationV1(), p.identity)
+		options.Leading, p.campaign, p.watchdog = e.leading, e.campaign, e.watchdog
+	}
+	options.Registerer = legacyregistry.Registerer()
+	if p.manager, err = taintmanager.New(to.main, nil, nil, options); err != nil {
+		return fmt.Errorf("setting up the manager: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package cli_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/taint-manager/taint-manager/cli"
+)
+
+var update = flag.Bool("update", false, "write what is expected into the scripts anew")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"taint-manager": func() { os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs the program as its users do. Each script has a kubeconfig NAME.kubeconfig for each
+// of the API servers that there are, see fakeAPI.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		Setup:               setUp,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "lease": lease},
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+func setUp(env *testscript.Env) error {
+	api := newFakeAPI()
+	env.Defer(api.close)
+	env.Values["api"] = api
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { busy.Close() })
+	env.Setenv("BUSY_PORT", strconv.Itoa(busy.Addr().(*net.TCPAddr).Port))
+	env.Setenv("API", api.server.URL)
+	for _, character := range characters {
+		if err := writeKubeconfig(filepath.Join(env.WorkDir, character+".kubeconfig"), api.server.URL+"/"+character); err != nil {
+			return err
+		}
+	}
+	return writeKubeconfig(filepath.Join(env.WorkDir, "untrusted.kubeconfig"), api.secure.URL)
+}
+
+func writeKubeconfig(path, server string) error {
+	return os.WriteFile(path, fmt.Appendf(nil, `{"apiVersion": "v1", "kind": "Config", "current-context": "c",
+"contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+"clusters": [{"name": "c", "cluster": {"server": %q}}], "users": [{"name": "u", "user": {"token": "t"}}]}`, server), 0o600)
+}
+
+// exits runs a command and checks its exit code: "exits 2 taint-manager run --oops".
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARGUMENT...]")
+	}
+	got := 0
+	if err, failed := errors.AsType[*exec.ExitError](ts.Exec(args[1], args[2:]...)); failed {
+		got = err.ExitCode()
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
+	}
+}
+
+// lease waits until the lease is held or free: "lease held", "lease free".
+func lease(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: lease held|free")
+	}
+	api := ts.Value("api").(*fakeAPI)
+	for {
+		select {
+		case state := <-api.lease:
+			if state == args[0] {
+				return
+			}
+		case <-time.After(time.Minute):
+			ts.Fatalf("the lease is not %s after a minute", args[0])
+		}
+	}
+}

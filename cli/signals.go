@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// signalled returns a context that ends at the first SIGTERM or SIGINT; the second ends the process.
+func signalled(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
+	ctx, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go obey(signals, over, cancel, func() { os.Exit(CannotRun) })
+	return ctx, func() {
+		signal.Stop(signals)
+		close(over)
+		cancel()
+	}
+}
+
+// obey asks for the end at the first signal and takes no excuse at the second.
+func obey(signals <-chan os.Signal, over <-chan struct{}, ask, kill func()) {
+	for _, act := range []func(){ask, kill} {
+		select {
+		case <-signals:
+			act()
+		case <-over:
+			return
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apimachineryversion "k8s.io/apimachinery/pkg/version"
+	"k8s.io/component-base/version"
+	"sigs.k8s.io/yaml"
+)
+
+const versionHelp = `Print the version of this program.
+
+Usage:
+  taint-manager version [-o text|json|yaml]
+
+Flags:
+  -h, --help            print this help
+  -o, --output string   text, json or yaml (default "text")
+`
+
+// build is what is known of how this program was made. A field that is not known is empty.
+type build struct {
+	Version   string `json:"version"`
+	GitCommit string `json:"gitCommit,omitempty"`
+	BuildDate string `json:"buildDate,omitempty"`
+	GoVersion string `json:"goVersion"`
+	Platform  string `json:"platform"`
+}
+
+func versionCommand() *cobra.Command {
+	output := "text"
+	cmd := &cobra.Command{
+		Use:  "version",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return printBuild(cmd.OutOrStdout(), thisBuild(), output) },
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", output, "text, json or yaml")
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), versionHelp) })
+	return cmd
+}
+
+func printBuild(w io.Writer, b build, output string) error {
+	var text []byte
+	var err error
+	switch output {
+	case "text":
+		text = []byte(b.String())
+	case "json":
+		text, err = json.MarshalIndent(b, "", "  ")
+		text = append(text, '\n')
+	case "yaml":
+		text, err = yaml.Marshal(b)
+	default:
+		return usagef("--output=%s is refused: it takes text, json or yaml; leave it out for text", output)
+	}
+	if err != nil {
+		return fmt.Errorf("printing the version: %w", err)
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func (b build) String() string {
+	return fmt.Sprintf("taint-manager %s\ngit commit: %s\nbuilt:      %s\ngo:         %s\nplatform:   %s\n",
+		b.Version, known(b.GitCommit), known(b.BuildDate), b.GoVersion, b.Platform)
+}
+
+func known(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func thisBuild() build {
+	info, _ := debug.ReadBuildInfo()
+	return buildOf(version.Get(), info)
+}
+
+// buildOf takes what the linker was told by -X k8s.io/component-base/version.gitVersion=v1.2.3 and
+// the like; where it was told nothing, what the Go toolchain noted by itself.
+func buildOf(linked apimachineryversion.Info, noted *debug.BuildInfo) build {
+	b := build{Version: linked.GitVersion, GitCommit: linked.GitCommit, BuildDate: linked.BuildDate, GoVersion: linked.GoVersion, Platform: linked.Platform}
+	if !strings.Contains(linked.GitVersion, "$Format") {
+		return b
+	}
+	b.Version, b.GitCommit, b.BuildDate = "devel", "", ""
+	if noted != nil {
+		b.note(noted)
+	}
+	return b
+}
+
+func (b *build) note(noted *debug.BuildInfo) {
+	if noted.Main.Version != "" && noted.Main.Version != "(devel)" {
+		b.Version = noted.Main.Version
+	}
+	for _, setting := range noted.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			b.GitCommit = setting.Value
+		case "vcs.time":
+			b.BuildDate = setting.Value
+		}
+	}
+}

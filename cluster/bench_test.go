@@ -1,0 +1,127 @@
+package cluster
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// deaf is a handler that counts.
+type deaf struct{ calls int }
+
+func (d *deaf) NodeChanged(string)           { d.calls++ }
+func (d *deaf) PodChanged(types.UID, string) { d.calls++ }
+
+func newBenchStores() (*stores, *deaf) {
+	s, d := newStores(), &deaf{}
+	s.podStore.handler, s.nodeStore.handler = d, d
+	return s, d
+}
+
+// bigPod is a pod of about 5 kB with strings of its own, as it comes from a decoder. Pods of one
+// Deployment have equal labels; those of a StatefulSet have not.
+func bigPod(i int, stateful bool) *v1.Pod {
+	fresh := func(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+	p := aPod(func(p *v1.Pod) {
+		p.UID = typesUID("0b7c6a0e-5d1f-4c58-9a3e-%012d", i)
+		p.Namespace, p.Name = fresh("team-%d", i%50), fresh("web-frontend-%d-7d9c6b5f4-%05d", i%300, i)
+		p.Spec.NodeName = fresh("ip-10-0-%d-%d.eu-central-1.compute.internal", i%1000/250, i%250)
+		p.Labels = map[string]string{fresh("app.kubernetes.io/name"): fresh("web-%d", i%300), fresh("pod-template-hash"): fresh("7d9c6b5f4")}
+		p.Spec.Tolerations = []v1.Toleration{
+			{Key: fresh(v1.TaintNodeNotReady), Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: new(int64(300))},
+			{Key: fresh(v1.TaintNodeUnreachable), Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: new(int64(300))},
+		}
+		p.Status.Phase = v1.PodPhase(fresh("Running"))
+		p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: &metav1.FieldsV1{Raw: make([]byte, 2000)}}}
+		p.Annotations = map[string]string{"config": string(make([]byte, 1500))}
+	})
+	if stateful {
+		p.Labels[fresh("statefulset.kubernetes.io/pod-name")] = fresh("web-%d", i)
+	}
+	return p
+}
+
+func BenchmarkPodStatusUpdate(b *testing.B) {
+	s, d := newBenchStores()
+	must(b, s.podStore.Add(bigPod(1, false)))
+	update := bigPod(1, false)
+	update.Status.PodIP = "10.0.0.1"
+	d.calls = 0
+	b.ReportAllocs()
+	for b.Loop() {
+		must(b, s.podStore.Update(update))
+	}
+	if d.calls != 0 {
+		b.Fatalf("%d calls to the handler", d.calls)
+	}
+}
+
+func BenchmarkNodeHeartbeat(b *testing.B) {
+	for name, node := range map[string]*v1.Node{"untainted": aNode(), "tainted": aNode(v1.Taint{Key: "k"})} {
+		b.Run(name, func(b *testing.B) {
+			s, d := newBenchStores()
+			must(b, s.nodeStore.Add(node))
+			d.calls = 0
+			b.ReportAllocs()
+			for b.Loop() {
+				must(b, s.nodeStore.Update(node))
+			}
+			if d.calls != 0 {
+				b.Fatalf("%d calls to the handler", d.calls)
+			}
+		})
+	}
+}
+
+func TestAStatusUpdateOfAPodAllocatesNothing(t *testing.T) {
+	s, d := newBenchStores()
+	must(t, s.podStore.Add(bigPod(1, false)))
+	update := bigPod(1, false)
+	d.calls = 0
+	if n := testing.AllocsPerRun(100, func() { must(t, s.podStore.Update(update)) }); n != 0 || d.calls != 0 {
+		t.Errorf("%v allocations and %d calls", n, d.calls)
+	}
+	heartbeat := aNode()
+	must(t, s.nodeStore.Add(heartbeat))
+	if n := testing.AllocsPerRun(100, func() { must(t, s.nodeStore.Update(heartbeat)) }); n != 0 || d.calls != 0 {
+		t.Errorf("a heartbeat: %v allocations and %d calls", n, d.calls)
+	}
+}
+
+// What 30,000 pods of 5 kB cost once they are kept.
+func BenchmarkBytesPerPod(b *testing.B) {
+	const many = 30_000
+	for name, stateful := range map[string]bool{"Deployments": false, "StatefulSets": true} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				before := heap()
+				s, _ := newBenchStores()
+				must(b, s.podStore.Replace(trimmedPods(s, many, stateful), "1"))
+				b.ReportMetric(float64(heap()-before)/many, "B/pod")
+				runtime.KeepAlive(s)
+			}
+		})
+	}
+}
+
+// trimmedPods are pods as a streamed list hands them over.
+func trimmedPods(s *stores, many int, stateful bool) []any {
+	trim := s.podStore.Transformer()
+	items := make([]any, many)
+	for i := range items {
+		items[i], _ = trim(bigPod(i, stateful))
+	}
+	return items
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,103 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
+)
+
+// logged returns a context whose logger writes into the list of lines.
+func logged(ctx context.Context) (context.Context, *[]string) {
+	lines := &[]string{}
+	return klog.NewContext(ctx, funcr.New(func(_, args string) { *lines = append(*lines, args) }, funcr.Options{})), lines
+}
+
+func TestTroubleLastsFromTheFirstFailureToTheNextSuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, lines := logged(t.Context())
+		heard := 0
+		c := &contact{what: "pods", heard: func() { heard++ }}
+		refused := errors.New("connection refused")
+		for range 3 {
+			if err := c.note(ctx, metav1.ListOptions{}, refused); !errors.Is(err, refused) {
+				t.Errorf("the error came back as %v", err)
+			}
+			time.Sleep(time.Minute)
+		}
+		if err := c.trouble(); !errors.Is(err, refused) || !strings.Contains(err.Error(), "watching pods for 3m0s without success") {
+			t.Errorf("got %v", err)
+		}
+		for range 2 {
+			must(t, c.note(ctx, metav1.ListOptions{}, nil))
+		}
+		must(t, c.trouble())
+		if len(*lines) != 2 || heard != 2 {
+			t.Errorf("heard %d times, want 2; logged %q, want one line for the worse and one for the better", heard, *lines)
+		}
+	})
+}
+
+func TestWhatIsNoTrouble(t *testing.T) {
+	yes := true
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := &contact{what: "pods", heard: func() { t.Error("heard of no success") }}
+	_ = c.note(ended, metav1.ListOptions{}, context.Canceled)
+	_ = c.note(t.Context(), metav1.ListOptions{SendInitialEvents: &yes}, apierrors.NewInvalid(schema.GroupKind{}, "", nil))
+	must(t, c.trouble())
+}
+
+func TestTheClockDoesNotOutlastTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		begun := time.Now()
+		<-clockUntil{ctx: ctx}.After(3 * time.Second)
+		if took := time.Since(begun); took != 3*time.Second {
+			t.Errorf("3 s took %s", took)
+		}
+		time.AfterFunc(time.Second, cancel)
+		<-clockUntil{ctx: ctx}.After(time.Hour)
+		if took := time.Since(begun); took != 4*time.Second {
+			t.Errorf("the wait ended after %s, want 1 s after the first", took)
+		}
+	})
+}
+
+func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, lines := logged(t.Context())
+		odd := newOddities(klog.FromContext(ctx))
+		malformed := PodOf(aPod(func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = "Roughly" }), time.Now())
+		fine := PodOf(aPod(), time.Now())
+		for range 100 {
+			odd.tolerations(&fine)
+			odd.tolerations(&malformed)
+			odd.unexpected("pod", 7)
+			odd.unexpected("node", nil)
+			odd.nameless(&malformed)
+		}
+		if len(*lines) != 4 {
+			t.Fatalf("got %d lines, want 4: %q", len(*lines), *lines)
+		}
+		for _, part := range []string{`"pod"="ns/p"`, `"key"="k"`, `"operator"="Roughly"`} {
+			if !strings.Contains((*lines)[0], part) {
+				t.Errorf("%q does not name %s", (*lines)[0], part)
+			}
+		}
+		time.Sleep(quiet)
+		odd.tolerations(&malformed)
+		if len(*lines) != 5 {
+			t.Errorf("nothing was said a minute later: %q", *lines)
+		}
+	})
+}

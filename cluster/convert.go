@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// PodOf is the small value of a pod that counts as bound from the given moment on. It shares the
+// lists and maps of p. For a pod read from a dump or from a list, bound is [BoundSince].
+func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
+	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
+	pod := taint.Pod{
+		UID:         p.UID,
+		Namespace:   p.Namespace,
+		Name:        p.Name,
+		Node:        p.Spec.NodeName,
+		Bound:       bound,
+		Tolerations: p.Spec.Tolerations,
+		Labels:      p.Labels,
+		Phase:       p.Status.Phase,
+		Generation:  p.Generation,
+		Terminating: p.DeletionTimestamp != nil,
+		Mirror:      mirror,
+		Disrupted:   holds(p, v1.DisruptionTarget) != nil,
+	}
+	if p.Spec.Priority != nil {
+		pod.Priority = *p.Spec.Priority
+	}
+	return pod
+}
+
+// NodeOf is the small value of a node that is seen for the first time, now, and was there before: it
+// tells from timeAdded, where that can be believed, since when each taint is there.
+func NodeOf(n *v1.Node, now time.Time) taint.Node {
+	s := lookAt(n)
+	return taint.Node{Name: s.name, UID: s.uid, Taints: journal.Observe(nil, journal.Sighting{
+		Taints: s.taints, At: now, Created: s.created, Listed: true,
+	})}
+}
+
+// BoundSince is the moment from which a pod that was bound before this process looked counts as
+// bound: when it was scheduled, or created where that is not known. It is on the monotonic clock of
+// now. As API times are whole seconds, cut off, the next second is taken. A time that is missing or
+// lies in the future cannot be believed: then it is now.
+func BoundSince(p *v1.Pod, now time.Time) time.Time {
+	if scheduled := holds(p, v1.PodScheduled); scheduled != nil && !scheduled.LastTransitionTime.IsZero() {
+		return moment(scheduled.LastTransitionTime, now)
+	}
+	return moment(p.CreationTimestamp, now)
+}
+
+// moment converts a time of the API to the monotonic clock of now.
+func moment(t metav1.Time, now time.Time) time.Time {
+	if t.IsZero() || t.After(now) {
+		return now
+	}
+	return now.Add(journal.NextSecond(t.Time).Sub(now))
+}
+
+// holds returns the pod's condition of this type when it is True, else nil.
+func holds(p *v1.Pod, condition v1.PodConditionType) *v1.PodCondition {
+	for i := range p.Status.Conditions {
+		c := &p.Status.Conditions[i]
+		if c.Type == condition && c.Status == v1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}

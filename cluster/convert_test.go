@@ -1,0 +1,98 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func at(clock string) metav1.Time {
+	t, err := time.Parse(time.RFC3339Nano, "2000-01-01T"+clock+"Z")
+	if err != nil {
+		panic(err)
+	}
+	return metav1.NewTime(t)
+}
+
+func createdAt(t metav1.Time) func(*v1.Pod) { return func(p *v1.Pod) { p.CreationTimestamp = t } }
+
+func TestBoundSince(t *testing.T) {
+	now := at("12:00:00.25").Time
+	for _, test := range []struct {
+		name string
+		pod  *v1.Pod
+		want metav1.Time
+	}{
+		{"when it was scheduled, rounded up", aPod(condition(v1.PodScheduled, v1.ConditionTrue, at("11:00:00"))), at("11:00:01")},
+		{"when it was created, if it is not known to be scheduled", aPod(createdAt(at("10:00:00"))), at("10:00:01")},
+		{"when it was created, if scheduling is not true", aPod(createdAt(at("10:00:00")), condition(v1.PodScheduled, v1.ConditionFalse, at("11:00:00"))), at("10:00:01")},
+		{"when it was created, if the transition has no time", aPod(createdAt(at("10:00:00")), condition(v1.PodScheduled, v1.ConditionTrue, metav1.Time{})), at("10:00:01")},
+		{"up to a second ahead, if it was just now", aPod(createdAt(at("12:00:00"))), at("12:00:01")},
+		{"now, if the API server's clock is ahead", aPod(createdAt(at("12:00:01"))), at("12:00:00.25")},
+		{"now, if it is in the far future", aPod(condition(v1.PodScheduled, v1.ConditionTrue, at("23:00:00"))), at("12:00:00.25")},
+		{"now, if no time is known", aPod(createdAt(metav1.Time{})), at("12:00:00.25")},
+	} {
+		if got := BoundSince(test.pod, now); !got.Equal(test.want.Time) {
+			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// A time with a reading of the monotonic clock prints it; a wall time does not.
+func TestBoundSinceIsOnTheMonotonicClock(t *testing.T) {
+	now := time.Now()
+	bound := BoundSince(aPod(createdAt(metav1.NewTime(now.Add(-time.Hour)))), now)
+	if bound == bound.Round(0) {
+		t.Errorf("%s has no reading of the monotonic clock", bound)
+	}
+}
+
+func TestPodOf(t *testing.T) {
+	now := metav1.Now()
+	for _, test := range []struct {
+		name string
+		pod  *v1.Pod
+		want func(*taint.Pod)
+	}{
+		{"plain", aPod(), func(*taint.Pod) {}},
+		{"no priority is 0, and one is kept", aPod(func(p *v1.Pod) { p.Spec.Priority = new(int32(-7)) }), func(p *taint.Pod) { p.Priority = -7 }},
+		{"terminating", aPod(func(p *v1.Pod) { p.DeletionTimestamp = &now }), func(p *taint.Pod) { p.Terminating = true }},
+		{"mirror", aPod(func(p *v1.Pod) { p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: ""} }), func(p *taint.Pod) { p.Mirror = true }},
+		{"disrupted", aPod(condition(v1.DisruptionTarget, v1.ConditionTrue, now)), func(p *taint.Pod) { p.Disrupted = true }},
+		{"no longer disrupted", aPod(condition(v1.DisruptionTarget, v1.ConditionFalse, now)), func(*taint.Pod) {}},
+		{"unbound", aPod(onNode("")), func(p *taint.Pod) { p.Node = "" }},
+		{"empty", &v1.Pod{}, func(p *taint.Pod) { *p = taint.Pod{Bound: p.Bound} }},
+	} {
+		want := taint.Pod{
+			UID: "p1", Namespace: "ns", Name: "p", Node: "n", Bound: now.Time, Phase: v1.PodRunning, Generation: 1,
+			Tolerations: aPod().Spec.Tolerations, Labels: map[string]string{"app": "web"},
+		}
+		test.want(&want)
+		if diff := cmp.Diff(want, PodOf(test.pod, now.Time)); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+}
+
+func TestNodeOfTellsFromTimeAddedWhereItCanBeBelieved(t *testing.T) {
+	now, added, early := at("12:00:00").Time, at("11:00:00"), metav1.Date(1999, 12, 31, 21, 0, 0, 0, time.UTC)
+	n := aNode(v1.Taint{Key: "a", TimeAdded: &added}, v1.Taint{Key: "b", TimeAdded: &early}, v1.Taint{Key: "c"},
+		v1.Taint{Key: "d", Effect: v1.TaintEffectNoSchedule})
+	got := NodeOf(n, now)
+	if got.Name != "n" || got.UID != "n1" || len(got.Taints) != 3 {
+		t.Fatalf("got %+v", got)
+	}
+	for i, want := range []metav1.Time{at("11:00:01"), at("12:00:00"), at("12:00:00")} {
+		if since := got.Taints[i][0].Since; !since.Equal(want.Time) {
+			t.Errorf("taint %d: since %s, want %s", i, since, want)
+		}
+	}
+	if got := NodeOf(aNode(), now); got.Taints != nil {
+		t.Errorf("got %+v, want no taints", got)
+	}
+}

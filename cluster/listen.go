@@ -1,0 +1,184 @@
+package cluster
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// podsByNode is the index that an adapter registers; the name is its own, so that it can't clash.
+const podsByNode = "taint-manager.pods-by-node"
+
+// indexByNode files bound pods under their node. It never fails: the informer would panic.
+func indexByNode(obj any) ([]string, error) {
+	p, ok := obj.(*v1.Pod)
+	if !ok || p == nil || p.Spec.NodeName == "" {
+		return nil, nil
+	}
+	return []string{p.Spec.NodeName}, nil
+}
+
+// registration is a handler of ours at an informer.
+type registration struct {
+	cache.ResourceEventHandlerRegistration
+	stop func()
+}
+
+func listen(informer cache.SharedIndexInformer, events cache.ResourceEventHandler) (registration, error) {
+	r, err := informer.AddEventHandler(events)
+	// The only failure is a registration that is not ours.
+	return registration{r, func() { _ = informer.RemoveEventHandler(r) }}, err
+}
+
+// podEvents takes in what the pod informer tells.
+func (a *Adapter) podEvents() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			a.eachPod(obj, func(p *v1.Pod) { a.podSeen(nil, p, initial) })
+		},
+		UpdateFunc: func(old, now any) {
+			before, _ := old.(*v1.Pod)
+			a.eachPod(now, func(p *v1.Pod) { a.podSeen(before, p, false) })
+		},
+		DeleteFunc: a.podDeleted,
+	}
+}
+
+// nodeEvents takes in what the node informer tells.
+func (a *Adapter) nodeEvents() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    a.nodeSeen,
+		UpdateFunc: func(_, now any) { a.nodeSeen(now, false) },
+		DeleteFunc: a.nodeDeleted,
+	}
+}
+
+// eachPod calls f with the pod in the object, if there is one and events are let in.
+func (a *Adapter) eachPod(obj any, f func(p *v1.Pod)) {
+	a.events.Lock()
+	defer a.events.Unlock()
+	p, ok := obj.(*v1.Pod)
+	switch {
+	case a.handler == nil:
+	case !ok || p == nil:
+		a.odd.unexpected("pod", obj)
+	case p.UID == "":
+		pod := PodOf(p, time.Time{})
+		a.odd.nameless(&pod)
+	default:
+		f(p)
+	}
+}
+
+// podSeen takes in a pod as it is now; before is how it was, or what it has replaced, or nil.
+func (a *Adapter) podSeen(before, p *v1.Pod, initial bool) {
+	if before != nil && before.UID != p.UID {
+		a.podGone(before.UID)
+		before = nil
+	}
+	now := PodOf(p, time.Time{})
+	s, seen := a.sightings.get(p.UID)
+	switch {
+	case !kept(&now):
+		a.podGone(p.UID)
+		return
+	case !seen:
+		a.sightings.put(p.UID, sighting{now.Key(), now.Node, firstSeen(p, initial)})
+		a.odd.tolerations(&now)
+	case before != nil:
+		old := PodOf(before, time.Time{})
+		if !worthJudging(&old, &now) {
+			return
+		}
+	}
+	if seen && s.node != now.Node {
+		a.sightings.put(p.UID, sighting{now.Key(), now.Node, s.bound})
+		a.handler.PodChanged(p.UID, s.node)
+	}
+	a.handler.PodChanged(p.UID, now.Node)
+}
+
+// firstSeen is since when a pod counts as bound that is seen for the first time.
+func firstSeen(p *v1.Pod, initial bool) time.Time {
+	if initial {
+		return BoundSince(p, time.Now())
+	}
+	return time.Now()
+}
+
+// podGone forgets a pod, if it was seen.
+func (a *Adapter) podGone(uid types.UID) {
+	s, ok := a.sightings.get(uid)
+	if !ok {
+		return
+	}
+	a.sightings.drop(uid)
+	a.handler.PodChanged(uid, s.node)
+}
+
+// podDeleted forgets the pod that is gone. After a gap in the watch its last state, and anything else
+// but its key, may be missing.
+func (a *Adapter) podDeleted(obj any) {
+	a.events.Lock()
+	defer a.events.Unlock()
+	obj, key := unwrap(obj)
+	p, ok := obj.(*v1.Pod)
+	switch {
+	case a.handler == nil:
+	case ok && p != nil:
+		a.podGone(p.UID)
+	case key != "":
+		for _, uid := range a.sightings.named(key) {
+			a.podGone(uid)
+		}
+	default:
+		a.odd.unexpected("pod", obj)
+	}
+}
+
+// nodeSeen takes in a node as it is now.
+func (a *Adapter) nodeSeen(obj any, initial bool) {
+	a.events.Lock()
+	defer a.events.Unlock()
+	n, ok := obj.(*v1.Node)
+	switch {
+	case a.handler == nil:
+	case !ok || n == nil:
+		a.odd.unexpected("node", obj)
+	case a.nodes.see(lookAt(n), initial):
+		a.handler.NodeChanged(n.Name)
+	}
+}
+
+// nodeDeleted forgets the node that is gone; see podDeleted.
+func (a *Adapter) nodeDeleted(obj any) {
+	a.events.Lock()
+	defer a.events.Unlock()
+	obj, key := unwrap(obj)
+	if n, ok := obj.(*v1.Node); ok && n != nil {
+		key = n.Name
+	}
+	switch {
+	case a.handler == nil:
+	case key == "":
+		a.odd.unexpected("node", obj)
+	case a.nodes.forget(key):
+		a.handler.NodeChanged(key)
+	}
+}
+
+// unwrap returns what a deletion is about: its last state, which may be anything, and its key, where
+// the informer has missed the deletion itself.
+func unwrap(obj any) (last any, key string) {
+	switch d := obj.(type) {
+	case cache.DeletedFinalStateUnknown:
+		return d.Obj, d.Key
+	case *cache.DeletedFinalStateUnknown:
+		if d != nil {
+			return d.Obj, d.Key
+		}
+	}
+	return obj, ""
+}

@@ -1,0 +1,60 @@
+package cluster
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// quiet is for how long nothing more is said of one kind of malformed object.
+const quiet = time.Minute
+
+// oddities writes malformed things to the log, one line a minute for each kind of them.
+type oddities struct {
+	logger logr.Logger
+
+	mu   sync.Mutex
+	said map[string]time.Time
+}
+
+func newOddities(logger logr.Logger) *oddities {
+	return &oddities{logger: logger, said: map[string]time.Time{}}
+}
+
+// unexpected says that obj is not the object that was to be one of this kind.
+func (o *oddities) unexpected(kind string, obj any) {
+	o.say("Passed over an object that is not a "+kind, "got", fmt.Sprintf("%T", obj))
+}
+
+// nameless says that a pod has no UID. Nothing may be done to it: it can't be told from others.
+func (o *oddities) nameless(p *taint.Pod) {
+	o.say("Passed over a pod without a UID", "pod", p.Key())
+}
+
+// tolerations says that a toleration has an operator that nobody knows, which matches nothing.
+func (o *oddities) tolerations(p *taint.Pod) {
+	for i := range p.Tolerations {
+		switch t := &p.Tolerations[i]; t.Operator {
+		case "", v1.TolerationOpEqual, v1.TolerationOpExists, v1.TolerationOpLt, v1.TolerationOpGt:
+		default:
+			o.say("A toleration matches nothing, as its operator is not known: write Equal, Exists, Lt or Gt",
+				"pod", p.Key(), "key", t.Key, "operator", t.Operator)
+			return
+		}
+	}
+}
+
+func (o *oddities) say(message string, about ...any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if last, ok := o.said[message]; ok && time.Since(last) < quiet {
+		return
+	}
+	o.said[message] = time.Now()
+	o.logger.Info(message, about...)
+}

@@ -1,0 +1,218 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// entry is a pod as it is kept. Once linked it is never written to, as readers hold on to its Pod;
+// they thereby keep the boxes alive, too.
+type entry struct {
+	taint.Pod
+	tolerations *box[[]v1.Toleration]
+	labels      *box[map[string]string]
+}
+
+// change is what a handler is to be told of a pod.
+type change struct {
+	uid  types.UID
+	node string
+}
+
+// space is a namespace, and crowd a node, as the pods in it see it: they share its name.
+type (
+	space struct {
+		name string
+		pods map[string]*entry
+	}
+	crowd struct {
+		name string
+		pods []*entry
+	}
+)
+
+// pods are the pods by UID, by namespace and name, and by node. One goroutine writes; any number read.
+type pods struct {
+	tolerations *sharer[[]v1.Toleration]
+	labelSets   *sharer[map[string]string]
+
+	mu     sync.RWMutex
+	byUID  map[types.UID]*entry
+	spaces map[string]*space
+	crowds map[string]*crowd
+}
+
+func newPods() *pods {
+	return &pods{
+		tolerations: newSharer(hashTolerations, sameTolerations),
+		labelSets:   newSharer(hashLabels, maps.Equal[map[string]string]),
+		byUID:       map[types.UID]*entry{},
+		spaces:      map[string]*space{},
+		crowds:      map[string]*crowd{},
+	}
+}
+
+// get returns the pod with this UID, or nil.
+func (t *pods) get(uid types.UID) *taint.Pod {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e := t.byUID[uid]
+	if e == nil {
+		return nil
+	}
+	return &e.Pod
+}
+
+// on returns the pods on the node of this name, in no order.
+func (t *pods) on(node string) []*taint.Pod {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	c := t.crowds[node]
+	if c == nil {
+		return nil
+	}
+	list := make([]*taint.Pod, len(c.pods))
+	for i, e := range c.pods {
+		list[i] = &e.Pod
+	}
+	return list
+}
+
+// put takes a pod in as it is now, and returns what that changes. The Bound of a pod that is known
+// already stays. seen is only read, and not held on to.
+func (t *pods) put(seen taint.Pod) []change {
+	old := t.byUID[seen.UID]
+	switch {
+	case !kept(&seen):
+		return t.drop(seen.UID)
+	case old == nil:
+		told := t.dropNamesake(&seen)
+		t.swap(nil, t.entry(&seen))
+		return append(told, change{seen.UID, seen.Node})
+	case !worthKeeping(&old.Pod, &seen):
+		return nil
+	}
+	seen.Bound = old.Bound
+	t.swap(old, t.entry(&seen))
+	return changesOf(&old.Pod, &seen)
+}
+
+// changesOf says what is to be told of a pod that was there before.
+func changesOf(old, now *taint.Pod) []change {
+	switch {
+	case !worthJudging(old, now):
+		return nil
+	case old.Node != now.Node:
+		return []change{{old.UID, old.Node}, {now.UID, now.Node}}
+	}
+	return []change{{now.UID, now.Node}}
+}
+
+// dropNamesake drops the pod that has the same name and another UID: it was replaced.
+func (t *pods) dropNamesake(p *taint.Pod) []change {
+	s := t.spaces[p.Namespace]
+	if s == nil || s.pods[p.Name] == nil {
+		return nil
+	}
+	return t.drop(s.pods[p.Name].UID)
+}
+
+// drop forgets a pod.
+func (t *pods) drop(uid types.UID) []change {
+	old := t.byUID[uid]
+	if old == nil {
+		return nil
+	}
+	t.swap(old, nil)
+	return []change{{old.UID, old.Node}}
+}
+
+// dropAllBut forgets all pods but those in the set.
+func (t *pods) dropAllBut(listed map[types.UID]bool) []change {
+	var told []change
+	for uid := range t.byUID {
+		if !listed[uid] {
+			told = append(told, t.drop(uid)...)
+		}
+	}
+	return told
+}
+
+// entry makes the pod one to be kept: it shares what can be shared.
+func (t *pods) entry(p *taint.Pod) *entry {
+	e := &entry{Pod: *p}
+	e.Phase = known(p.Phase)
+	if len(p.Tolerations) > 0 {
+		e.tolerations = t.tolerations.share(p.Tolerations)
+	}
+	if len(p.Labels) > 0 {
+		e.labels = t.labelSets.share(p.Labels)
+	}
+	e.Tolerations, e.Labels = e.tolerations.get(), e.labels.get()
+	return e
+}
+
+// swap puts one entry in the place of another in one step for all readers; either may be nil.
+func (t *pods) swap(old, now *entry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if old != nil {
+		t.unlink(old)
+	}
+	if now != nil {
+		t.link(now)
+	}
+}
+
+func (t *pods) link(e *entry) {
+	s := t.spaces[e.Namespace]
+	if s == nil {
+		s = &space{e.Namespace, map[string]*entry{}}
+		t.spaces[s.name] = s
+	}
+	c := t.crowds[e.Node]
+	if c == nil {
+		c = &crowd{name: e.Node}
+		t.crowds[c.name] = c
+	}
+	e.Namespace, e.Node = s.name, c.name
+	s.pods[e.Name] = e
+	c.pods = append(c.pods, e)
+	t.byUID[e.UID] = e
+}
+
+func (t *pods) unlink(e *entry) {
+	delete(t.byUID, e.UID)
+	if s := t.spaces[e.Namespace]; s.pods[e.Name] == e {
+		delete(s.pods, e.Name)
+		if len(s.pods) == 0 {
+			delete(t.spaces, s.name)
+		}
+	}
+	c := t.crowds[e.Node]
+	if i := slices.Index(c.pods, e); i >= 0 {
+		last := len(c.pods) - 1
+		c.pods[i], c.pods[last] = c.pods[last], nil
+		c.pods = c.pods[:last]
+	}
+	if len(c.pods) == 0 {
+		delete(t.crowds, c.name)
+	}
+}
+
+// known returns the phase as a constant of the program, where it is one, and not as the copy that
+// came with the pod.
+func known(phase v1.PodPhase) v1.PodPhase {
+	for _, p := range [...]v1.PodPhase{v1.PodRunning, v1.PodPending, v1.PodUnknown} {
+		if p == phase {
+			return p
+		}
+	}
+	return phase
+}

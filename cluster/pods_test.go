@@ -1,0 +1,130 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func typesUID(format string, args ...any) types.UID { return types.UID(fmt.Sprintf(format, args...)) }
+
+// checkInvariants holds that the three ways to a pod agree.
+func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
+	named, crowded := 0, 0
+	for name, s := range table.spaces {
+		named += len(s.pods)
+		if s.name != name || len(s.pods) == 0 {
+			t.Fatalf("namespace %q is kept as %q with %d pods", name, s.name, len(s.pods))
+		}
+	}
+	for name, c := range table.crowds {
+		crowded += len(c.pods)
+		if c.name != name || len(c.pods) == 0 {
+			t.Fatalf("node %q is kept as %q with %d pods", name, c.name, len(c.pods))
+		}
+	}
+	for uid, e := range table.byUID {
+		if e.UID != uid || table.spaces[e.Namespace].pods[e.Name] != e || !slices.Contains(table.crowds[e.Node].pods, e) {
+			t.Fatalf("pod %s can't be found in all ways", uid)
+		}
+	}
+	if n := len(table.byUID); named != n || crowded != n {
+		t.Fatalf("%d pods by UID, %d by name, %d by node", n, named, crowded)
+	}
+}
+
+// The twin is a map: a pod put takes the place of its namesake, and all that changes is told.
+func TestPodsAreLikeAPlainMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table, twin := newPods(), map[types.UID]taint.Pod{}
+		told := map[types.UID]bool{}
+		tell := func(changes []change) {
+			for _, c := range changes {
+				told[c.uid] = true
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"": func(t *rapid.T) { compareWithTwin(t, table, twin) },
+			"put": func(t *rapid.T) {
+				before := maps.Clone(twin)
+				clear(told)
+				p := drawPod(t)
+				tell(table.put(p))
+				putInTwin(twin, p)
+				checkTold(t, before, twin, told)
+			},
+			"drop": func(t *rapid.T) {
+				uid := drawUID(t)
+				tell(table.drop(uid))
+				delete(twin, uid)
+			},
+			"drop all but": func(t *rapid.T) {
+				uid := drawUID(t)
+				tell(table.dropAllBut(map[types.UID]bool{uid: true}))
+				maps.DeleteFunc(twin, func(u types.UID, _ taint.Pod) bool { return u != uid })
+			},
+		})
+	})
+}
+
+func drawUID(t *rapid.T) types.UID { return typesUID("u%d", rapid.IntRange(0, 5).Draw(t, "uid")) }
+
+// drawPod draws one of few pods, so that they meet; a UID always has one name.
+func drawPod(t *rapid.T) taint.Pod {
+	uid := drawUID(t)
+	return PodOf(aPod(withUID(uid), func(p *v1.Pod) {
+		p.Name = map[types.UID]string{"u0": "a", "u1": "a", "u2": "b", "u3": "b"}[uid]
+		if p.Name == "" {
+			p.Name, p.Namespace = string(uid), "other"
+		}
+		p.Spec.NodeName = rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "node")
+		p.Labels["app"] = rapid.SampledFrom([]string{"web", "db"}).Draw(t, "label")
+		p.Generation = rapid.Int64Range(1, 2).Draw(t, "generation")
+		p.Status.Phase = rapid.SampledFrom([]v1.PodPhase{v1.PodRunning, v1.PodFailed}).Draw(t, "phase")
+	}), time.Unix(rapid.Int64Range(0, 9).Draw(t, "bound"), 0))
+}
+
+func putInTwin(twin map[types.UID]taint.Pod, p taint.Pod) {
+	if p.Node == "" || p.Phase == v1.PodFailed {
+		delete(twin, p.UID)
+		return
+	}
+	if old, ok := twin[p.UID]; ok {
+		p.Bound = old.Bound
+	}
+	maps.DeleteFunc(twin, func(uid types.UID, old taint.Pod) bool { return old.Key() == p.Key() && uid != p.UID })
+	twin[p.UID] = p
+}
+
+func checkTold(t *rapid.T, before, after map[types.UID]taint.Pod, told map[types.UID]bool) {
+	for i := range 6 {
+		uid := typesUID("u%d", i)
+		old, was := before[uid]
+		now, is := after[uid]
+		want := was != is || was && (old.Node != now.Node || old.Labels["app"] != now.Labels["app"])
+		if told[uid] != want {
+			t.Fatalf("pod %s: told %t, want %t", uid, told[uid], want)
+		}
+	}
+}
+
+func compareWithTwin(t *rapid.T, table *pods, twin map[types.UID]taint.Pod) {
+	checkInvariants(t, table)
+	if len(table.byUID) != len(twin) {
+		t.Fatalf("%d pods, want %d", len(table.byUID), len(twin))
+	}
+	for uid, want := range twin {
+		got := table.get(uid)
+		if got == nil || worthKeeping(got, &want) || !got.Bound.Equal(want.Bound) || got.Key() != want.Key() {
+			t.Fatalf("got %+v, want %+v", got, want)
+		}
+	}
+}

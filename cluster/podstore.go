@@ -1,0 +1,118 @@
+package cluster
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// podStore is what a reflector feeds with pods: with whole objects by the watch, with whole objects
+// or with entries by a list. It is for the reflector's goroutine.
+type podStore struct {
+	pods    *pods
+	handler Handler
+	odd     *oddities
+
+	// listed is called when the first list is in; nil from then on.
+	listed func()
+}
+
+var _ cache.TransformingStore = (*podStore)(nil)
+
+// Transformer trims the pods of a streamed list as they come, so that the whole ones are never held
+// together. The Bound of an entry supposes that the list is the first one.
+func (s *podStore) Transformer() cache.TransformFunc {
+	return func(obj any) (any, error) {
+		p, ok := obj.(*v1.Pod)
+		if !ok || p == nil {
+			return obj, nil
+		}
+		pod := PodOf(p, BoundSince(p, time.Now()))
+		return s.pods.entry(&pod), nil
+	}
+}
+
+// Add takes in a pod that the watch has shown for the first time.
+func (s *podStore) Add(obj any) error { return s.Update(obj) }
+
+// Update takes in a pod that the watch has shown.
+func (s *podStore) Update(obj any) error {
+	if p, ok := obj.(*v1.Pod); ok && p != nil {
+		s.put(PodOf(p, time.Now()))
+		return nil
+	}
+	s.odd.unexpected("pod", obj)
+	return nil
+}
+
+// Delete forgets a pod that is gone, or no longer one that is watched.
+func (s *podStore) Delete(obj any) error {
+	if p, ok := obj.(*v1.Pod); ok && p != nil {
+		s.tell(s.pods.drop(p.UID))
+		return nil
+	}
+	s.odd.unexpected("pod", obj)
+	return nil
+}
+
+// Replace takes in a whole list: only what differs is told.
+func (s *podStore) Replace(items []any, _ string) error {
+	first, now := s.listed != nil, time.Now()
+	listed := make(map[types.UID]bool, len(items))
+	for _, item := range items {
+		pod, ok := podIn(item, now)
+		if !ok {
+			s.odd.unexpected("pod", item)
+			continue
+		}
+		if !first {
+			pod.Bound = now
+		}
+		listed[pod.UID] = true
+		s.put(pod)
+	}
+	s.tell(s.pods.dropAllBut(listed))
+	if first {
+		s.listed()
+		s.listed = nil
+	}
+	return nil
+}
+
+// Resync does nothing: the handler was told of everything.
+func (s *podStore) Resync() error { return nil }
+
+func (s *podStore) put(pod taint.Pod) {
+	if pod.UID == "" {
+		s.odd.nameless(&pod)
+		return
+	}
+	told := s.pods.put(pod)
+	if len(told) > 0 {
+		s.odd.tolerations(&pod)
+	}
+	s.tell(told)
+}
+
+func (s *podStore) tell(changes []change) {
+	for _, c := range changes {
+		s.handler.PodChanged(c.uid, c.node)
+	}
+}
+
+// podIn is the pod in an item of a list.
+func podIn(item any, now time.Time) (taint.Pod, bool) {
+	switch p := item.(type) {
+	case *entry:
+		return p.Pod, true
+	case *v1.Pod:
+		if p != nil {
+			return PodOf(p, BoundSince(p, now)), true
+		}
+	}
+	return taint.Pod{}, false
+}

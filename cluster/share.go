@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"hash/maphash"
+	"maps"
+	"weak"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// box holds a value that pods share. A value without content needs none: its box is nil.
+type box[T any] struct{ value T }
+
+func (b *box[T]) get() (value T) {
+	if b != nil {
+		value = b.value
+	}
+	return value
+}
+
+// sharer gives equal values one box. It does not keep boxes alive: one that no pod uses any more is
+// freed, and its entry is swept out before the entries have doubled. It is for one goroutine.
+type sharer[T any] struct {
+	hash  func(maphash.Seed, T) uint64
+	equal func(a, b T) bool
+
+	seed    maphash.Seed
+	boxes   map[uint64]weak.Pointer[box[T]]
+	sweepAt int
+}
+
+// fewest is the number of entries below which sweeping is not worth it.
+const fewest = 64
+
+func newSharer[T any](hash func(maphash.Seed, T) uint64, equal func(a, b T) bool) *sharer[T] {
+	return &sharer[T]{
+		hash: hash, equal: equal, seed: maphash.MakeSeed(),
+		boxes: map[uint64]weak.Pointer[box[T]]{}, sweepAt: fewest,
+	}
+}
+
+// share returns the box of a value that equals v, or a new one with v in it.
+func (s *sharer[T]) share(v T) *box[T] {
+	hash := s.hash(s.seed, v)
+	if b := s.boxes[hash].Value(); b != nil {
+		if s.equal(b.value, v) {
+			return b
+		}
+		return &box[T]{v} // Two values with one hash: the later one goes unshared.
+	}
+	if len(s.boxes) >= s.sweepAt {
+		s.sweep()
+	}
+	b := &box[T]{v}
+	s.boxes[hash] = weak.Make(b)
+	return b
+}
+
+func (s *sharer[T]) sweep() {
+	maps.DeleteFunc(s.boxes, func(_ uint64, p weak.Pointer[box[T]]) bool { return p.Value() == nil })
+	s.sweepAt = max(fewest, 2*len(s.boxes))
+}
+
+// hashTolerations hashes a list; the order counts.
+func hashTolerations(seed maphash.Seed, list []v1.Toleration) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for i := range list {
+		t := &list[i]
+		for _, field := range [...]string{t.Key, string(t.Operator), t.Value, string(t.Effect)} {
+			maphash.WriteComparable(&h, field)
+		}
+		if t.TolerationSeconds != nil {
+			maphash.WriteComparable(&h, *t.TolerationSeconds)
+		}
+	}
+	return h.Sum64()
+}
+
+// hashLabels hashes a map; the order in which it is walked does not count.
+func hashLabels(seed maphash.Seed, labels map[string]string) uint64 {
+	sum := uint64(len(labels))
+	for key, value := range labels {
+		sum += maphash.Comparable(seed, [2]string{key, value})
+	}
+	return sum
+}

@@ -1,0 +1,97 @@
+package cluster
+
+import (
+	"fmt"
+	"hash/maphash"
+	"runtime"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func TestPodsShareEqualLists(t *testing.T) {
+	table := newPods()
+	for i := range 3 {
+		table.put(numbered(i, map[string]string{"app": "web", "tier": "front"}))
+	}
+	a, b := table.get("uid-0"), table.get("uid-2")
+	if &a.Tolerations[0] != &b.Tolerations[0] {
+		t.Error("equal tolerations are not shared")
+	}
+	a.Labels["shared"] = "yes"
+	if b.Labels["shared"] != "yes" {
+		t.Error("equal labels are not shared")
+	}
+}
+
+func TestPodsDoNotShareUnequalLists(t *testing.T) {
+	table := newPods()
+	table.put(PodOf(aPod(), time.Now()))
+	other := aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q"; p.Labels["app"] = "db" })
+	other.Spec.Tolerations[0].TolerationSeconds = nil
+	table.put(PodOf(other, time.Now()))
+	p := table.get("p2")
+	if p.Labels["app"] != "db" || p.Tolerations[0].TolerationSeconds != nil {
+		t.Errorf("got %+v", p)
+	}
+}
+
+// Two unequal values with one hash are both right; only the first is shared.
+func TestACollisionOfHashesIsHarmless(t *testing.T) {
+	s := newSharer(func(maphash.Seed, int) uint64 { return 1 }, func(a, b int) bool { return a == b })
+	one, two := s.share(1), s.share(2)
+	if one.get() != 1 || two.get() != 2 || s.share(1) != one {
+		t.Error("a collision of hashes mixes values up")
+	}
+	runtime.KeepAlive(two)
+}
+
+func TestSharedListsAreReleasedWithTheirPods(t *testing.T) {
+	table := newPods()
+	const many = 10_000
+	for i := range many {
+		table.put(numbered(i, map[string]string{"pod": fmt.Sprint(i)}))
+	}
+	if got := len(table.labelSets.boxes); got != many {
+		t.Fatalf("%d label sets held, want %d", got, many)
+	}
+	table.dropAllBut(nil)
+	runtime.GC()
+	for i := range fewest {
+		table.put(numbered(i, map[string]string{"new": fmt.Sprint(i)}))
+	}
+	table.labelSets.sweep()
+	if got := len(table.labelSets.boxes); got > fewest {
+		t.Errorf("%d label sets held once their pods are gone, want %d", got, fewest)
+	}
+	if len(table.spaces) != 1 || len(table.crowds) != 1 {
+		t.Errorf("%d namespaces and %d nodes held, want 1 and 1", len(table.spaces), len(table.crowds))
+	}
+}
+
+// However pods come and go, the entries stay within twice what lives, without any call to sweep.
+func TestEntriesAreSweptAsPodsComeAndGo(t *testing.T) {
+	table := newPods()
+	for i := range 5_000 {
+		table.put(numbered(i, map[string]string{"pod": fmt.Sprint(i)}))
+		table.drop(numbered(i, nil).UID)
+		if i%50 == 0 {
+			runtime.GC()
+		}
+	}
+	if got := len(table.labelSets.boxes); got > 4*fewest {
+		t.Errorf("%d label sets held, and no pod", got)
+	}
+}
+
+// numbered is a pod with strings of its own, as they come from the API server.
+func numbered(i int, labels map[string]string) taint.Pod {
+	p := aPod(func(p *v1.Pod) {
+		p.UID, p.Name = typesUID("uid-%d", i), fmt.Sprintf("pod-%d", i)
+		p.Labels = labels
+	})
+	return PodOf(p, time.Now())
+}

@@ -1,0 +1,58 @@
+package cluster
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// sighting is what an adapter remembers of a pod that it has seen.
+type sighting struct {
+	key   string
+	node  string
+	bound time.Time
+}
+
+// sightings are the pods that were seen, by UID. Any number of goroutines may use them.
+type sightings struct {
+	mu    sync.RWMutex
+	byUID map[types.UID]sighting
+}
+
+func newSightings() *sightings {
+	return &sightings{byUID: map[types.UID]sighting{}}
+}
+
+func (t *sightings) get(uid types.UID) (sighting, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	s, ok := t.byUID[uid]
+	return s, ok
+}
+
+func (t *sightings) put(uid types.UID, s sighting) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.byUID[uid] = s
+}
+
+func (t *sightings) drop(uid types.UID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.byUID, uid)
+}
+
+// named returns the UIDs that were seen under this key. It looks at all pods: for events only that
+// do not say whom they are about.
+func (t *sightings) named(key string) []types.UID {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	var uids []types.UID
+	for uid, s := range t.byUID {
+		if s.key == key {
+			uids = append(uids, uid)
+		}
+	}
+	return uids
+}

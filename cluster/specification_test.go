@@ -1,0 +1,238 @@
+package cluster
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// The start of virtual time.
+var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func TestBothSourcesTellOfWhatMayChangeAVerdictAndOfNothingElse(t *testing.T) {
+	dedicated := v1.Taint{Key: "dedicated", Value: "a"}
+	steps := []struct {
+		name string
+		do   func(w *world)
+		want []string
+	}{
+		{"the first lists", func(*world) {}, []string{"node n: n1 with 1", "pod p1 for n: n"}},
+		{"a heartbeat", func(w *world) {
+			n := aNode(dedicated)
+			n.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, LastHeartbeatTime: metav1.Now()}}
+			w.set(n)
+		}, nil},
+		{"a taint that does not evict", func(w *world) {
+			w.set(aNode(dedicated, v1.Taint{Key: "x", Effect: v1.TaintEffectNoSchedule}))
+		}, nil},
+		{"a second taint", func(w *world) { w.set(aNode(dedicated, v1.Taint{Key: "x"})) }, []string{"node n: n1 with 2"}},
+		{"another value", func(w *world) { w.set(aNode(v1.Taint{Key: "dedicated", Value: "b"})) }, []string{"node n: n1 with 1"}},
+		{"all taints lifted", func(w *world) { w.set(aNode()) }, []string{"node n: n1 with 0"}},
+		{"an untainted node goes", func(w *world) { w.deleteNode("n") }, nil},
+		{"an untainted node comes", func(w *world) { w.set(aNode()) }, nil},
+		{"another node of its name", func(w *world) {
+			n := aNode()
+			n.UID = "n2"
+			w.set(n)
+		}, []string{"node n: n2 with 0"}},
+		{"it is tainted", func(w *world) {
+			n := aNode(dedicated)
+			n.UID = "n2"
+			w.set(n)
+		}, []string{"node n: n2 with 1"}},
+		{"a tainted node goes", func(w *world) { w.deleteNode("n") }, []string{"node n: gone"}},
+		{"a tainted node comes", func(w *world) { w.set(aNode(dedicated)) }, []string{"node n: n1 with 1"}},
+		{"a status update of a pod", func(w *world) {
+			w.set(aPod(func(p *v1.Pod) { p.Status.PodIP = "10.0.0.1" }))
+		}, nil},
+		{"its condition DisruptionTarget", func(w *world) {
+			w.set(aPod(condition(v1.DisruptionTarget, v1.ConditionTrue, metav1.Now())))
+		}, nil},
+		{"its tolerations", func(w *world) {
+			w.set(aPod(func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = new(int64(30)) }))
+		}, []string{"pod p1 for n: n"}},
+		{"a pod of the same name", func(w *world) { w.set(aPod(withUID("p2"))) }, []string{"pod p1 for n: gone", "pod p2 for n: n"}},
+		{"it moves, which no pod does", func(w *world) { w.set(aPod(withUID("p2"), onNode("m"))) }, []string{"pod p2 for n: m", "pod p2 for m: m"}},
+		{"it finishes", func(w *world) { w.set(aPod(withUID("p2"), onNode("m"), inPhase(v1.PodFailed))) }, []string{"pod p2 for m: gone"}},
+		{"a finished pod goes", func(w *world) { w.deletePod("p") }, nil},
+		{"a pod without a node", func(w *world) { w.set(aPod(withUID("p3"), onNode(""))) }, nil},
+		{"it is bound", func(w *world) { w.set(aPod(withUID("p3"))) }, []string{"pod p3 for n: n"}},
+		{"it goes", func(w *world) { w.deletePod("p") }, []string{"pod p3 for n: gone"}},
+		{"a pod without a UID", func(w *world) { w.set(aPod(withUID(""))) }, nil},
+	}
+	objects := []runtime.Object{aNode(dedicated), aPod()}
+	inWorlds(t, objects, func(_ *testing.T, w *world) {
+		for _, step := range steps {
+			time.Sleep(time.Second)
+			step.do(w)
+			w.expect(step.name, step.want...)
+		}
+	})
+}
+
+func TestReadersSeeTheLatestOfWhatIsNotTold(t *testing.T) {
+	inWorlds(t, []runtime.Object{aPod()}, func(t *testing.T, w *world) {
+		w.set(aPod(func(p *v1.Pod) { p.Generation, p.Spec.Priority = 7, new(int32(5)) },
+			inPhase(v1.PodUnknown), condition(v1.DisruptionTarget, v1.ConditionTrue, metav1.Now())))
+		synctest.Wait()
+		p, _ := w.source.Pod("p1")
+		if !p.Disrupted || p.Generation != 7 || p.Priority != 5 || p.Phase != v1.PodUnknown {
+			t.Errorf("got %+v", p)
+		}
+		if p.Key() != "ns/p" || p.Labels["app"] != "web" || len(p.Tolerations) != 1 {
+			t.Errorf("got %+v", p)
+		}
+	})
+}
+
+func TestBoundIsFixedWhenAPodIsFirstSeen(t *testing.T) {
+	listed := aPod(condition(v1.PodScheduled, v1.ConditionTrue, metav1.Date(1999, 12, 31, 23, 30, 0, 0, time.UTC)))
+	inWorlds(t, []runtime.Object{listed}, func(t *testing.T, w *world) {
+		wantBound(t, w, "p1", time.Date(1999, 12, 31, 23, 30, 1, 0, time.UTC))
+		time.Sleep(5 * time.Second)
+		w.set(aPod(func(p *v1.Pod) { p.Labels["app"] = "other" }))
+		w.set(aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q" }, onNode("")))
+		synctest.Wait()
+		wantBound(t, w, "p1", time.Date(1999, 12, 31, 23, 30, 1, 0, time.UTC))
+
+		time.Sleep(1500 * time.Millisecond)
+		w.set(aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q" }))
+		synctest.Wait()
+		wantBound(t, w, "p2", start.Add(6500*time.Millisecond))
+	})
+}
+
+func wantBound(t *testing.T, w *world, uid string, want time.Time) {
+	t.Helper()
+	p, _ := w.source.Pod(types.UID(uid))
+	if p == nil || !p.Bound.Equal(want) {
+		t.Fatalf("pod %s: got %+v, want bound at %s", uid, p, want)
+	}
+}
+
+func TestATaintLiftedAndSetAgainIsANewOne(t *testing.T) {
+	added := metav1.Date(1999, 12, 31, 23, 59, 0, 0, time.UTC)
+	tainted := aNode(v1.Taint{Key: "k", TimeAdded: &added})
+	inWorlds(t, []runtime.Object{tainted}, func(t *testing.T, w *world) {
+		// Listed: timeAdded tells, cut off to whole seconds.
+		wantSince(t, w, added.Add(time.Second))
+		time.Sleep(3 * time.Second)
+		w.set(aNode())
+		w.set(tainted)
+		synctest.Wait()
+		wantSince(t, w, start.Add(3*time.Second))
+	})
+}
+
+func TestANodeOfAnotherUIDStartsAfresh(t *testing.T) {
+	added := metav1.Date(1999, 12, 31, 23, 59, 0, 0, time.UTC)
+	inWorlds(t, []runtime.Object{aNode(v1.Taint{Key: "k", TimeAdded: &added})}, func(t *testing.T, w *world) {
+		time.Sleep(3 * time.Second)
+		n := aNode(v1.Taint{Key: "k", TimeAdded: &added})
+		n.UID = "n2"
+		w.set(n)
+		synctest.Wait()
+		wantSince(t, w, start.Add(3*time.Second))
+	})
+}
+
+func wantSince(t *testing.T, w *world, want time.Time) {
+	t.Helper()
+	n, _ := w.source.PodsOn("n")
+	if n == nil || len(n.Taints) != 1 || !n.Taints[0][0].Since.Equal(want) {
+		t.Fatalf("got %+v, want one taint since %s", n, want)
+	}
+}
+
+// A history keeps eight states. The ninth makes room by joining the first two that no pod tells apart.
+func TestStatesThatNoPodTellsApartAreJoined(t *testing.T) {
+	for name, test := range map[string]struct {
+		tolerations []v1.Toleration
+		want        string
+	}{
+		"no pod bears any":      {nil, "b"},
+		"a pod bears the first": {[]v1.Toleration{{Key: "k", Value: "a"}}, "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := aPod(func(p *v1.Pod) { p.Spec.Tolerations = test.tolerations })
+			inWorlds(t, []runtime.Object{pod, aNode(v1.Taint{Key: "k", Value: "a"})}, func(t *testing.T, w *world) {
+				for i := range 8 {
+					time.Sleep(time.Second)
+					w.set(aNode(v1.Taint{Key: "k", Value: string(rune('b' + i))}))
+					synctest.Wait()
+				}
+				n, _ := w.source.PodsOn("n")
+				first := n.Taints[0][0]
+				if len(n.Taints[0]) != 8 || !first.Since.Equal(start) || first.Taint.Value != test.want {
+					t.Errorf("got %+v, want eight states, the first %s since the start", n.Taints[0], test.want)
+				}
+			})
+		})
+	}
+}
+
+func TestNodeReturnsThePodsBoundToIt(t *testing.T) {
+	objects := []runtime.Object{
+		aNode(), aPod(),
+		aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q" }, onNode("m")),
+		aPod(withUID("p3"), func(p *v1.Pod) { p.Name = "r" }, inPhase(v1.PodSucceeded)),
+		aPod(withUID("p4"), func(p *v1.Pod) { p.Namespace = "other" }),
+	}
+	inWorlds(t, objects, func(t *testing.T, w *world) {
+		node, pods := w.source.PodsOn("n")
+		if node == nil || node.UID != "n1" || node.Tainted() || len(pods) != 2 {
+			t.Errorf("got node %+v and %d pods, want n1 and 2", node, len(pods))
+		}
+		for _, p := range pods {
+			if p.UID != "p1" && p.UID != "p4" {
+				t.Errorf("pod %s is not on the node", p.UID)
+			}
+		}
+		if node, pods := w.source.PodsOn("m"); node != nil || len(pods) != 1 {
+			t.Errorf("got node %+v and %d pods, want none and 1", node, len(pods))
+		}
+		if p, n := w.source.Pod("nobody"); p != nil || n != nil {
+			t.Error("got what is not there")
+		}
+		if p, n := w.source.Pod("p1"); p == nil || n == nil || n.UID != "n1" {
+			t.Errorf("got pod %+v and node %+v, want p1 and n1", p, n)
+		}
+		if node, pods := w.source.PodsOn("nowhere"); node != nil || len(pods) != 0 {
+			t.Error("got what is not there")
+		}
+	})
+}
+
+func TestRunEndsWithItsContextAndRunsOnce(t *testing.T) {
+	inWorlds(t, []runtime.Object{aPod()}, func(t *testing.T, w *world) {
+		if !w.source.HasSynced() || w.source.Trouble() != nil {
+			t.Error("not synced, or in trouble")
+		}
+		w.told.take()
+		if err := w.end(); err != nil {
+			t.Errorf("Run returned %v", err)
+		}
+		w.set(aPod(withUID("p2")))
+		w.expect("after the end")
+		if err := w.source.Run(t.Context(), w.told); err == nil {
+			t.Error("Run ran twice")
+		}
+	})
+}
+
+func TestTheReaderIsWhatDecideNeeds(t *testing.T) {
+	inWorlds(t, []runtime.Object{aPod(), aNode(v1.Taint{Key: "k"})}, func(t *testing.T, w *world) {
+		node, pods := w.source.PodsOn("n")
+		v := taint.Decide(pods[0], node, taint.Rules{})
+		if !v.Evict || !v.At.Equal(start.Add(time.Minute)) {
+			t.Errorf("got %s, want an eviction a minute after the start", v)
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package cluster
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// stores are the two stores of a watcher, fed by hand.
+type stores struct {
+	*Watcher
+	podStore  *podStore
+	nodeStore *nodeStore
+	told      *record
+	listed    int
+}
+
+func newStores() *stores {
+	s := &stores{Watcher: Watch(nil, taint.Rules{}, nil)}
+	s.told = &record{source: s.Watcher}
+	odd := newOddities(logr.Discard())
+	listed := func() { s.listed++ }
+	s.podStore = &podStore{pods: s.pods, handler: s.told, odd: odd, listed: listed}
+	s.nodeStore = &nodeStore{nodes: s.nodes, handler: s.told, odd: odd, listed: listed}
+	return s
+}
+
+func (s *stores) wantTold(t *testing.T, what string, want ...string) {
+	t.Helper()
+	checkInvariants(t, s.pods)
+	if got := s.told.take(); !slices.Equal(got, want) {
+		t.Errorf("%s: told %q, want %q", what, got, want)
+	}
+}
+
+// must fails the test if a store has failed, which it never does: the reflector would only log it.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// items are objects as a list hands them over: whole, or trimmed when it was streamed.
+func items(t *testing.T, store cache.TransformingStore, streamed bool, objects ...any) []any {
+	t.Helper()
+	if !streamed {
+		return objects
+	}
+	trimmed := make([]any, len(objects))
+	for i, obj := range objects {
+		var err error
+		if trimmed[i], err = store.Transformer()(obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return trimmed
+}
+
+func inBothKindsOfList(t *testing.T, test func(t *testing.T, streamed bool)) {
+	t.Helper()
+	for name, streamed := range map[string]bool{"plain": false, "streamed": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, streamed) })
+		})
+	}
+}
+
+func TestARelistTellsOnlyWhatHasChanged(t *testing.T) {
+	named := func(uid, name string) func(*v1.Pod) {
+		return func(p *v1.Pod) { p.UID, p.Name = typesUID("%s", uid), name }
+	}
+	inBothKindsOfList(t, func(t *testing.T, streamed bool) {
+		s := newStores()
+		must(t, s.podStore.Replace(items(t, s.podStore, streamed,
+			aPod(named("same", "a")), aPod(named("labelled", "b")), aPod(named("gone", "c")), aPod(named("replaced", "d")),
+			aPod(named("finished", "e"), inPhase(v1.PodSucceeded))), "1"))
+		s.wantTold(t, "first list", "pod gone for n: n", "pod labelled for n: n", "pod replaced for n: n", "pod same for n: n")
+
+		must(t, s.podStore.Replace(items(t, s.podStore, streamed,
+			aPod(named("same", "a")), aPod(named("labelled", "b"), func(p *v1.Pod) { p.Labels["x"] = "y" }),
+			aPod(named("new", "d"))), "2"))
+		s.wantTold(t, "relist", "pod gone for n: gone", "pod labelled for n: n", "pod new for n: n", "pod replaced for n: gone")
+
+		must(t, s.podStore.Replace(nil, "3"))
+		s.wantTold(t, "empty list", "pod labelled for n: gone", "pod new for n: gone", "pod same for n: gone")
+		if s.listed != 1 {
+			t.Errorf("the first list was told %d times", s.listed)
+		}
+	})
+}
+
+func TestARelistOfNodesTellsOnlyWhatHasChanged(t *testing.T) {
+	node := func(name string, taints ...v1.Taint) *v1.Node {
+		n := aNode(taints...)
+		n.Name, n.UID = name, typesUID("%s1", name)
+		return n
+	}
+	k := v1.Taint{Key: "k"}
+	inBothKindsOfList(t, func(t *testing.T, streamed bool) {
+		s := newStores()
+		must(t, s.nodeStore.Replace(items(t, s.nodeStore, streamed, node("a", k), node("b"), node("c", k), node("d")), "1"))
+		s.wantTold(t, "first list", "node a: a1 with 1", "node c: c1 with 1")
+		must(t, s.nodeStore.Replace(items(t, s.nodeStore, streamed, node("a", k), node("b", k)), "2"))
+		s.wantTold(t, "relist", "node b: b1 with 1", "node c: gone")
+		if s.listed != 1 {
+			t.Errorf("the first list was told %d times", s.listed)
+		}
+	})
+}
+
+func TestAfterAGapWhatIsNewCountsAsSeenNow(t *testing.T) {
+	inBothKindsOfList(t, func(t *testing.T, streamed bool) {
+		s := newStores()
+		added := metav1.NewTime(start.Add(-time.Minute))
+		old := aNode(v1.Taint{Key: "old", TimeAdded: &added})
+		must(t, s.podStore.Replace(items(t, s.podStore, streamed, aPod()), "1"))
+		must(t, s.nodeStore.Replace(items(t, s.nodeStore, streamed, old), "1"))
+
+		time.Sleep(90 * time.Second)
+		fresh := aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q" })
+		both := aNode(v1.Taint{Key: "old", TimeAdded: &added}, v1.Taint{Key: "new", TimeAdded: &added})
+		must(t, s.podStore.Replace(items(t, s.podStore, streamed, aPod(), fresh), "2"))
+		must(t, s.nodeStore.Replace(items(t, s.nodeStore, streamed, both), "2"))
+
+		now := time.Now()
+		if p, _ := s.Pod("p1"); !p.Bound.Equal(start.Add(-time.Hour + time.Second)) {
+			t.Errorf("a known pod counts as bound since %s", p.Bound)
+		}
+		if p, _ := s.Pod("p2"); !p.Bound.Equal(now) {
+			t.Errorf("a new pod counts as bound since %s, want now", p.Bound)
+		}
+		n, _ := s.PodsOn("n")
+		if since := n.Taints[0][0].Since; !since.Equal(added.Add(time.Second)) {
+			t.Errorf("a known taint counts since %s", since)
+		}
+		if since := n.Taints[1][0].Since; !since.Equal(now) {
+			t.Errorf("a new taint counts since %s, want now", since)
+		}
+	})
+}
+
+// A late DELETED of the pod that was replaced must not take its successor away.
+func TestADeletionIsOfAUIDAndNotOfAName(t *testing.T) {
+	s := newStores()
+	must(t, s.podStore.Add(aPod()))
+	must(t, s.podStore.Add(aPod(withUID("p2"))))
+	s.told.take()
+	must(t, s.podStore.Delete(aPod()))
+	s.wantTold(t, "the deletion of the predecessor")
+	if p, _ := s.Pod("p2"); p == nil {
+		t.Error("the successor is gone")
+	}
+}
+
+func TestNothingThatAStoreIsFedPanics(t *testing.T) {
+	s := newStores()
+	for _, store := range []cache.TransformingStore{s.podStore, s.nodeStore} {
+		for _, junk := range []any{nil, 7, (*v1.Pod)(nil), (*v1.Node)(nil), &v1.Pod{}, &v1.Service{}, cache.DeletedFinalStateUnknown{}} {
+			must(t, store.Add(junk))
+			must(t, store.Update(junk))
+			must(t, store.Delete(junk))
+			trimmed, err := store.Transformer()(junk)
+			must(t, err)
+			must(t, store.Replace([]any{junk, trimmed}, "1"))
+		}
+		must(t, store.Resync())
+	}
+	s.wantTold(t, "junk")
+}
+
+// Readers run beside the writer; the race detector watches.
+func TestReadersMayRunBesideTheWriter(t *testing.T) {
+	s := newStores()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 500 {
+			must(t, s.podStore.Update(aPod(func(p *v1.Pod) { p.Generation = int64(i) })))
+			must(t, s.nodeStore.Update(aNode(v1.Taint{Key: "k", Value: string(rune('a' + i%2))})))
+		}
+	}()
+	for !closed(done) {
+		if p, _ := s.Pod("p1"); p != nil && p.Labels["app"] != "web" {
+			t.Fatalf("got %+v", p)
+		}
+		s.PodsOn("n")
+	}
+}

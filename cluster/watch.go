@@ -1,0 +1,148 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// podsWatched selects the pods that are bound and have not finished: no other is even sent to us.
+const podsWatched = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+
+// errRunsOnce is what a second Run returns.
+var errRunsOnce = errors.New("cluster: Run was called twice")
+
+// Watcher watches all nodes and all pods that are bound and unfinished, and keeps small values of them.
+// Its methods may be called by any number of goroutines.
+type Watcher struct {
+	client  kubernetes.Interface
+	pods    *pods
+	nodes   *nodes
+	synced  chan struct{}
+	started atomic.Bool
+
+	podContact, nodeContact contact
+}
+
+// Watch returns a watcher that does nothing before it is run. The client chooses the content type;
+// protobuf is the cheapest. The rules must be those that pods are judged by. Unless it is nil, heard is
+// called, and must not block, whenever the API server has granted a list or a watch, so also as soon
+// as it is back after it was away.
+func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
+	if heard == nil {
+		heard = func() {}
+	}
+	p := newPods()
+	return &Watcher{
+		client: client, pods: p, nodes: newNodes(rules, p.on), synced: make(chan struct{}),
+		podContact: contact{what: "pods", heard: heard}, nodeContact: contact{what: "nodes", heard: heard},
+	}
+}
+
+// Run watches, and tells the handler, until the context ends and no call to the handler is under way.
+// It returns an error only when it was run before. Failures to reach the API server are retried for
+// ever, with the backoff of client-go's reflectors, and logged by the logger in the context.
+func (w *Watcher) Run(ctx context.Context, handler Handler) error {
+	if w.started.Swap(true) {
+		return errRunsOnce
+	}
+	odd := newOddities(klog.FromContext(ctx))
+	var lists atomic.Int32
+	listed := func() {
+		if lists.Add(1) == 2 {
+			close(w.synced)
+		}
+	}
+	podStore := &podStore{pods: w.pods, handler: handler, odd: odd, listed: listed}
+	nodeStore := &nodeStore{nodes: w.nodes, handler: handler, odd: odd, listed: listed}
+	var running sync.WaitGroup
+	running.Go(func() { w.reflect(ctx, "pods", &v1.Pod{}, w.podRequests(), podStore) })
+	running.Go(func() { w.reflect(ctx, "nodes", &v1.Node{}, w.nodeRequests(), nodeStore) })
+	running.Wait()
+	return nil
+}
+
+// Pod returns the pod with this UID and the node that it is bound to; each is nil when it is not there.
+func (w *Watcher) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
+	return withNode(w.pods.get(uid), w.nodes)
+}
+
+// PodsOn returns the node of this name, nil when it is not there, and the pods bound to it, in no order.
+func (w *Watcher) PodsOn(node string) (*taint.Node, []*taint.Pod) {
+	return w.nodes.get(node), w.pods.on(node)
+}
+
+// Synced is closed once the first lists of pods and of nodes are in and the handler was told of them.
+func (w *Watcher) Synced() <-chan struct{} { return w.synced }
+
+// HasSynced says whether [Watcher.Synced] is closed.
+func (w *Watcher) HasSynced() bool { return closed(w.synced) }
+
+// Trouble is nil while the API server answers. While it does not, what is kept may be out of date:
+// then the error says what can't be watched, since when, and why. It lasts until a list or watch
+// request succeeds again.
+func (w *Watcher) Trouble() error {
+	return errors.Join(w.podContact.trouble(), w.nodeContact.trouble())
+}
+
+// reflect keeps the store like what the requests show, until the context ends.
+func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object, requests *cache.ListWatch, store cache.ReflectorStore) {
+	logger := klog.FromContext(ctx)
+	listerWatcher := cache.ToListWatcherWithWatchListSemantics(requests, w.client)
+	cache.NewReflectorWithOptions(listerWatcher, kind, store, cache.ReflectorOptions{
+		Logger: &logger,
+		Name:   "taint-manager." + name,
+		Clock:  clockUntil{ctx: ctx},
+	}).RunWithContext(ctx)
+}
+
+func (w *Watcher) podRequests() *cache.ListWatch {
+	pods := w.client.CoreV1().Pods(metav1.NamespaceAll)
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = podsWatched
+			list, err := pods.List(ctx, o)
+			return list, w.podContact.note(ctx, o, err)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.FieldSelector = podsWatched
+			stream, err := pods.Watch(ctx, o)
+			return stream, w.podContact.note(ctx, o, err)
+		},
+	}
+}
+
+func (w *Watcher) nodeRequests() *cache.ListWatch {
+	nodes := w.client.CoreV1().Nodes()
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			list, err := nodes.List(ctx, o)
+			return list, w.nodeContact.note(ctx, o, err)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			stream, err := nodes.Watch(ctx, o)
+			return stream, w.nodeContact.note(ctx, o, err)
+		},
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

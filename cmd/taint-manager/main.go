@@ -1,0 +1,13 @@
+// Command taint-manager evicts pods from nodes whose NoExecute taints they do not tolerate.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/taint-manager/taint-manager/cli"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int { return cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr) }

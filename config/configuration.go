@@ -1,0 +1,93 @@
+package config
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	componentbaseconfig "k8s.io/component-base/config"
+)
+
+// What EvictionMethod takes.
+const (
+	MethodDelete = "delete"
+	MethodEvict  = "evict"
+)
+
+// What KubeAPIContentType takes.
+const (
+	ContentTypeProtobuf = "application/vnd.kubernetes.protobuf"
+	ContentTypeJSON     = "application/json"
+)
+
+// Configuration holds the settings of "taint-manager run". The zero value is not valid; see Default.
+type Configuration struct {
+	// Kubeconfig is the path of the file that says how to reach the API server. Empty: the service
+	// account of the pod that this process runs in.
+	Kubeconfig string
+
+	// KubeAPIQPS limits the requests a second to the API server, those for the lease excepted. 0 or
+	// less: no limit. Leave it at 0: the API server's priority and fairness is the better brake,
+	// and MaxEvictionsPerSecond the one to set for fewer evictions.
+	KubeAPIQPS float32
+
+	// KubeAPIBurst is how many requests may be sent at once on top of KubeAPIQPS. 0: as many as
+	// KubeAPIQPS allows in a second, and at least 1. It says nothing while KubeAPIQPS sets no limit.
+	KubeAPIBurst int
+
+	// KubeAPIContentType is how requests to the API server are encoded. Empty is refused. Leave it
+	// at protobuf; JSON is for reading the traffic.
+	KubeAPIContentType string
+
+	// EvictionMethod is how pods are made to go. Empty is refused. "delete" does as the original
+	// and passes PodDisruptionBudgets by; "evict" obeys them, and may wait for ever for one.
+	EvictionMethod string
+
+	// EvictionWorkers is how many eviction calls may be under way at once. 0 is refused. More than
+	// 32 pays off only where slow admission webhooks answer the calls.
+	EvictionWorkers int
+
+	// Shards is how many goroutines judge pods, each for its own part of the nodes. 0 is refused.
+	// 8 carry the largest clusters; the number does not bound the evictions.
+	Shards int
+
+	// MaxEvictionsPerSecond limits how many eviction calls start in a second, in the whole cluster.
+	// 0: no limit. Set it where workloads can't bear that all pods of many nodes go at once.
+	MaxEvictionsPerSecond float64
+
+	// DryRun judges and logs, and writes neither to pods nor events. False: evicts. Use it to run
+	// beside the original before switching; with LeaderElection on, the lease is still taken.
+	DryRun bool
+
+	// ComparisonOperators lets tolerations with the operators Lt and Gt count, as Default does.
+	// False: such tolerations match nothing, which is how the original judges while its feature gate
+	// TaintTolerationComparisonOperators is off. Leave it on but to reproduce that.
+	ComparisonOperators bool
+
+	// LeaderElection is how one of several processes is chosen to evict, while the others keep their
+	// caches warm. LeaderElect false: this process evicts at once, whoever else does; leave it on.
+	// ResourceLock must be "leases"; ResourceNamespace and ResourceName name the Lease.
+	// LeaseDuration is how long a leader that is not heard of is waited for, in whole seconds;
+	// RenewDeadline how long a leader goes on without a renewal; RetryPeriod the time between two
+	// tries. Zero durations and empty names are refused. All processes must be set alike.
+	LeaderElection componentbaseconfig.LeaderElectionConfiguration
+}
+
+// Default is what a taint manager runs with when nothing else is said. It is valid.
+func Default() Configuration {
+	return Configuration{
+		KubeAPIContentType:  ContentTypeProtobuf,
+		EvictionMethod:      MethodDelete,
+		EvictionWorkers:     32,
+		Shards:              8,
+		ComparisonOperators: true,
+		LeaderElection: componentbaseconfig.LeaderElectionConfiguration{
+			LeaderElect:       true,
+			LeaseDuration:     metav1.Duration{Duration: 15 * time.Second},
+			RenewDeadline:     metav1.Duration{Duration: 10 * time.Second},
+			RetryPeriod:       metav1.Duration{Duration: 2 * time.Second},
+			ResourceLock:      leases,
+			ResourceName:      "taint-manager",
+			ResourceNamespace: "kube-system",
+		},
+	}
+}

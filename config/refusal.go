@@ -1,0 +1,40 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Refusal is why a setting is not taken. None of its fields is empty.
+type Refusal struct {
+	// Flag that sets it, without the dashes.
+	Flag string
+
+	// Value as given, in quotes where it would be hard to see otherwise.
+	Value string
+
+	// Allowed says which values are taken.
+	Allowed string
+
+	// Next says what to do now.
+	Next string
+}
+
+// Error is the refusal in one sentence.
+func (r Refusal) Error() string {
+	return fmt.Sprintf("--%s=%s is refused: %s; %s", r.Flag, r.Value, r.Allowed, r.Next)
+}
+
+func refuse(flag string, value any, allowed, next string) []Refusal {
+	return []Refusal{{Flag: flag, Value: visible(fmt.Sprint(value)), Allowed: allowed, Next: next}}
+}
+
+// visible keeps a refusal in one line, whatever the value holds.
+func visible(value string) string {
+	quoted := strconv.Quote(value)
+	if value == "" || strings.Contains(value, " ") || quoted != `"`+value+`"` {
+		return quoted
+	}
+	return value
+}

@@ -1,0 +1,17 @@
+// Package taintmanager evicts pods from nodes whose NoExecute taints they do not tolerate.
+//
+// It takes the place of the taint-eviction-controller of kube-controller-manager. A program that has
+// informers already hands them in; one that has none passes nil, and the manager watches by itself,
+// keeping only the fields that it needs:
+//
+//	m, err := taintmanager.New(client, nil, nil, taintmanager.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	go m.Lead(ctx) // under leader election: from OnStartedLeading, with its context
+//	return m.Run(ctx)
+//
+// [Manager.Run] watches and judges. [Manager.Lead] permits eviction calls until its context ends.
+// A standby runs without leading: its caches and countdowns are as current as the leader's, so that
+// it takes over at once.
+package taintmanager

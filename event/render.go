@@ -1,0 +1,72 @@
+package event
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// component is the source that the original's events name; dashboards filter by it.
+const component = "taint-eviction-controller"
+
+// Reasons of events.
+const (
+	reasonEviction = "TaintManagerEviction"
+	reasonBlocked  = "EvictionBlocked"
+	reasonDropped  = "TaintManagerEventsDropped"
+)
+
+// mostName is the length of the longest name of an object.
+const mostName = 253
+
+// render makes the event for an entry; serial tells apart the events of one moment.
+func render(e *entry, serial uint64) *v1.Event {
+	pod := e.note.Pod
+	event := blank(pod.Namespace, pod.Name, e.at, serial)
+	event.InvolvedObject = v1.ObjectReference{
+		Kind: "Pod", APIVersion: "v1", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
+	}
+	event.Type, event.Reason, event.Message = v1.EventTypeNormal, reasonEviction, message(&e.note)
+	if e.note.Kind == shard.Hindered {
+		event.Type, event.Reason = v1.EventTypeWarning, reasonBlocked
+	}
+	return event
+}
+
+// summary makes the event on a node that tells how many others were dropped.
+func summary(node string, dropped int, at time.Time, serial uint64) *v1.Event {
+	event := blank(metav1.NamespaceDefault, node, at, serial)
+	// Kubelets give the node's name as UID in their events, and kubectl describe looks for that.
+	event.InvolvedObject = v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: node, UID: types.UID(node)}
+	event.Type, event.Reason = v1.EventTypeWarning, reasonDropped
+	event.Message = fmt.Sprintf("Events about evictions of pods on this node that were dropped, because too many were waiting: %d", dropped)
+	return event
+}
+
+// blank is an event with all but its subject and its words.
+func blank(namespace, about string, at time.Time, serial uint64) *v1.Event {
+	stamp := metav1.NewTime(at)
+	return &v1.Event{
+		ObjectMeta:          metav1.ObjectMeta{Namespace: namespace, Name: eventName(about, at, serial)},
+		FirstTimestamp:      stamp,
+		LastTimestamp:       stamp,
+		Count:               1,
+		Source:              v1.EventSource{Component: component},
+		ReportingController: component,
+	}
+}
+
+// eventName is unique, and a valid name however long that of the event's subject is.
+func eventName(about string, at time.Time, serial uint64) string {
+	suffix := fmt.Sprintf(".%x-%x", at.UnixNano(), serial)
+	if most := mostName - len(suffix); len(about) > most {
+		about = strings.TrimRight(about[:most], ".-")
+	}
+	return about + suffix
+}

@@ -1,0 +1,128 @@
+package evict
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// verb is one of the requests that an eviction is made of; a set of them as bits.
+type verb uint8
+
+const (
+	patchVerb  verb = 1 << iota // PATCH of the condition
+	dryRunVerb                  // DELETE with dryRun=All
+	deleteVerb                  // DELETE
+	evictVerb                   // POST of the eviction subresource
+
+	anyVerb = patchVerb | dryRunVerb | deleteVerb | evictVerb
+)
+
+// String is the set as words.
+func (v verb) String() string {
+	if v == anyVerb {
+		return "any"
+	}
+	var words []string
+	for i, word := range []string{"patch", "dry run", "delete", "evict"} {
+		if v&(1<<i) != 0 {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// answer is what came back from one request.
+type answer struct {
+	verb   verb
+	code   int           // HTTP status code; 0 when no HTTP answer came
+	status metav1.Status // the server's words; zero on success and when no HTTP answer came
+	err    error         // nil on success
+	ended  bool          // the caller's context had ended
+}
+
+// read makes an answer of what the client returned. ctx is the caller's.
+func read(ctx context.Context, v verb, err error) answer {
+	a := answer{verb: v, err: err, ended: ctx.Err() != nil}
+	if err == nil {
+		a.code = http.StatusOK
+		return a
+	}
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		a.status = status.Status()
+		a.code = int(a.status.Code)
+	}
+	return a
+}
+
+// outcome is what a rule makes of the answer.
+func (a *answer) outcome(kind shard.Kind, cause string) shard.Outcome {
+	o := shard.Outcome{Kind: kind, Cause: cause, Message: a.message()}
+	if details := a.status.Details; details != nil {
+		o.RetryAfter = time.Duration(details.RetryAfterSeconds) * time.Second
+	}
+	return o
+}
+
+// message is the server's own words with what it says of PodDisruptionBudgets, else the error's.
+func (a *answer) message() string {
+	if a.err == nil {
+		return ""
+	}
+	words := a.err.Error()
+	if cause, ok := a.cause(disruptionBudget); ok {
+		words += " " + cause.Message
+	}
+	return words
+}
+
+// cause finds a cause of this type among the status's details.
+func (a *answer) cause(t metav1.CauseType) (metav1.StatusCause, bool) {
+	if a.status.Details == nil {
+		return metav1.StatusCause{}, false
+	}
+	for _, cause := range a.status.Details.Causes {
+		if cause.Type == t {
+			return cause, true
+		}
+	}
+	return metav1.StatusCause{}, false
+}
+
+// says finds any of the phrases in the status's message.
+func (a *answer) says(phrases ...string) bool {
+	for _, phrase := range phrases {
+		if strings.Contains(a.status.Message, phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// unconnected says that there was no connection to send the request on.
+func (a *answer) unconnected() bool {
+	op, ok := errors.AsType[*net.OpError](a.err)
+	return ok && op.Op == "dial"
+}
+
+// late says that the call's time was up.
+func (a *answer) late() bool { return errors.Is(a.err, context.DeadlineExceeded) }
+
+// cut says that the network lost the request or its answer.
+func (a *answer) cut() bool {
+	if _, ok := errors.AsType[*url.Error](a.err); ok {
+		return true
+	}
+	_, ok := errors.AsType[net.Error](a.err)
+	return ok || errors.Is(a.err, io.EOF) || errors.Is(a.err, io.ErrUnexpectedEOF)
+}

@@ -1,0 +1,136 @@
+package evict
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Method is how a pod is made to go.
+type Method string
+
+const (
+	// MethodDelete patches the condition DisruptionTarget and deletes the pod.
+	MethodDelete Method = "delete"
+
+	// MethodEvict asks the eviction subresource, which obeys PodDisruptionBudgets and sets the
+	// condition by itself.
+	MethodEvict Method = "evict"
+)
+
+// defaultTimeout is longer than the 30 s that admission webhooks may take.
+const defaultTimeout = 35 * time.Second
+
+// APIOptions are the settings of an [API]. The zero value is the default.
+type APIOptions struct {
+	// Method is how pods are made to go. Empty: MethodDelete.
+	Method Method
+
+	// Timeout bounds one request. 0: 35 s, as admission webhooks may take 30.
+	Timeout time.Duration
+
+	// Leading is asked before each request, as an eviction may take two or three and leadership may
+	// end between them. Nil: the context alone decides.
+	Leading func() bool
+}
+
+// API evicts through the API server. It is safe for concurrent use.
+type API struct {
+	sender  sender
+	method  Method
+	timeout time.Duration
+	leading func() bool
+	table   []rule
+}
+
+// NewAPI returns an evictor that writes with the client. It fails on an unknown method.
+func NewAPI(client kubernetes.Interface, o APIOptions) (*API, error) {
+	if o.Method == "" {
+		o.Method = MethodDelete
+	}
+	if o.Method != MethodDelete && o.Method != MethodEvict {
+		return nil, fmt.Errorf("eviction method %q is unknown: it may be %s or %s", o.Method, MethodDelete, MethodEvict)
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Leading == nil {
+		o.Leading = func() bool { return true }
+	}
+	return &API{newSender(client), o.Method, o.Timeout, o.Leading, rules()}, nil
+}
+
+// Evict makes one eviction call and waits for its end. It gives up when the context ends.
+//
+// Method delete sends PATCH of the condition (skipped when the pod has it) and DELETE; after a
+// refusal, DELETE with dryRun=All goes before both. The first answer that is not a success is the
+// outcome. It never asks for a shorter grace period than the pod's own.
+func (a *API) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
+	for _, request := range a.requests(e) {
+		if !a.leading() {
+			return shard.Outcome{Kind: shard.Interrupted, Message: "this process does not lead any longer"}
+		}
+		if outcome := a.send(ctx, e.Pod, request); outcome.Kind != goOn {
+			return outcome
+		}
+	}
+	// The table has no way here: the last request never goes on.
+	return shard.Outcome{Kind: shard.Failed, Cause: CauseUnknown, Message: "no outcome"}
+}
+
+// requests are what an eviction takes, in order.
+func (a *API) requests(e shard.Eviction) []verb {
+	if a.method == MethodEvict {
+		return []verb{evictVerb}
+	}
+	requests := make([]verb, 0, 3)
+	if e.AfterRefusal {
+		// A condition that is patched while the deletion stays forbidden would be a lie.
+		requests = append(requests, dryRunVerb)
+	}
+	if !e.Pod.Disrupted {
+		requests = append(requests, patchVerb)
+	}
+	return append(requests, deleteVerb)
+}
+
+// send makes one request within the timeout and says what it has come to.
+func (a *API) send(ctx context.Context, pod *taint.Pod, v verb) shard.Outcome {
+	bounded, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	return classify(a.table, read(ctx, v, a.request(bounded, pod, v)))
+}
+
+func (a *API) request(ctx context.Context, pod *taint.Pod, v verb) error {
+	switch v {
+	case patchVerb:
+		body, err := conditionPatch(pod, time.Now())
+		if err != nil {
+			return fmt.Errorf("writing the condition of pod %s: %w", pod.Key(), err)
+		}
+		return a.sender.patch(ctx, pod, body)
+	case dryRunVerb:
+		options := deleteOptions(pod)
+		options.DryRun = []string{metav1.DryRunAll}
+		return a.sender.delete(ctx, pod, options)
+	case evictVerb:
+		options := deleteOptions(pod)
+		return a.sender.evict(ctx, &policyv1.Eviction{
+			ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
+			DeleteOptions: &options,
+		})
+	}
+	return a.sender.delete(ctx, pod, deleteOptions(pod))
+}
+
+// deleteOptions hold a deletion to the very pod that was judged.
+func deleteOptions(pod *taint.Pod) metav1.DeleteOptions {
+	return metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))}
+}

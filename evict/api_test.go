@@ -1,0 +1,202 @@
+package evict
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+func contains(s, part string) bool { return strings.Contains(s, part) }
+
+const deletion = `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"` + uid + `"}}`
+
+func TestDeletePatchesTheConditionAndDeletesWithTheUID(t *testing.T) {
+	s := newServer(t)
+	before := time.Now().UTC().Truncate(time.Second)
+	outcome := evictOnce(t, s, APIOptions{}, eviction())
+	if outcome != (shard.Outcome{Kind: shard.Accepted}) {
+		t.Fatalf("outcome %+v, want accepted", outcome)
+	}
+	got := s.requests()
+	if len(got) != 2 {
+		t.Fatalf("requests: %+v, want a PATCH and a DELETE, and no GET", got)
+	}
+	stamp := checkPatch(t, got[0])
+	if stamp.Before(before) || stamp.After(time.Now()) || stamp.Nanosecond() != 0 {
+		t.Errorf("lastTransitionTime %v, want now in whole seconds", stamp)
+	}
+	want := request{deleteVerb, "DELETE", "/api/v1/namespaces/shop/pods/web-0", "application/json", deletion}
+	got[1].Body = strings.TrimSpace(got[1].Body)
+	if diff := cmp.Diff(want, got[1]); diff != "" {
+		t.Errorf("DELETE (-want +got):\n%s", diff)
+	}
+}
+
+// checkPatch compares the whole body but the time, which it returns.
+func checkPatch(t *testing.T, r request) time.Time {
+	t.Helper()
+	const target, kind = "/api/v1/namespaces/shop/pods/web-0/status", "application/strategic-merge-patch+json"
+	if r.Method != "PATCH" || r.Target != target || r.ContentType != kind {
+		t.Errorf("got %s %s of %s, want a strategic merge PATCH of %s", r.Method, r.Target, r.ContentType, target)
+	}
+	var patch podPatch
+	if err := json.Unmarshal([]byte(r.Body), &patch); err != nil || len(patch.Status.Conditions) != 1 {
+		t.Fatalf("patch %s: %v, want one condition", r.Body, err)
+	}
+	at := patch.Status.Conditions[0].LastTransitionTime
+	want := `{"metadata":{"uid":"` + uid + `"},"status":{"conditions":[{"type":"DisruptionTarget","status":"True",` +
+		`"reason":"DeletionByTaintManager","message":"Taint manager: deleting due to NoExecute taint",` +
+		`"observedGeneration":7,"lastTransitionTime":"` + at + `"}]}}`
+	if diff := cmp.Diff(want, r.Body); diff != "" {
+		t.Errorf("patch (-want +got):\n%s", diff)
+	}
+	stamp, err := time.Parse(time.RFC3339, at)
+	if err != nil || !strings.HasSuffix(at, "Z") {
+		t.Errorf("lastTransitionTime %q, want UTC", at)
+	}
+	return stamp
+}
+
+func TestRequestsOfAnEviction(t *testing.T) {
+	tests := []struct {
+		name      string
+		method    Method
+		refused   bool
+		disrupted bool
+		replies   map[verb]reply
+		want      []verb
+		kind      shard.Kind
+	}{
+		{name: "delete", want: []verb{patchVerb, deleteVerb}, kind: shard.Accepted},
+		{name: "a condition that is there is not patched again", disrupted: true, want: []verb{deleteVerb}, kind: shard.Accepted},
+		{
+			name: "after a refusal a dry run goes first", refused: true,
+			want: []verb{dryRunVerb, patchVerb, deleteVerb}, kind: shard.Accepted,
+		},
+		{
+			name: "a dry run that is refused leaves the condition alone", refused: true,
+			replies: map[verb]reply{dryRunVerb: {code: 403, body: policyDenial}},
+			want:    []verb{dryRunVerb}, kind: shard.Refused,
+		},
+		{
+			name: "a webhook that does not support dry run is asked for real", refused: true,
+			replies: map[verb]reply{dryRunVerb: {code: 400, body: dryRunUnsupported}},
+			want:    []verb{dryRunVerb, patchVerb, deleteVerb}, kind: shard.Accepted,
+		},
+		{
+			name:    "a patch that fails deletes nothing",
+			replies: map[verb]reply{patchVerb: {code: 500, body: leaderChanged}},
+			want:    []verb{patchVerb}, kind: shard.Failed,
+		},
+		{name: "evict is one call", method: MethodEvict, refused: true, want: []verb{evictVerb}, kind: shard.Accepted},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer(t)
+			s.replies = test.replies
+			e := eviction()
+			e.AfterRefusal, e.Pod.Disrupted = test.refused, test.disrupted
+			outcome := evictOnce(t, s, APIOptions{Method: test.method}, e)
+			if outcome.Kind != test.kind || !slices.Equal(s.verbs(), test.want) {
+				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, kindName(test.kind))
+			}
+		})
+	}
+}
+
+func TestDryRunOfADeletionCarriesTheUID(t *testing.T) {
+	s := newServer(t)
+	e := eviction()
+	e.AfterRefusal = true
+	evictOnce(t, s, APIOptions{}, e)
+	want := strings.TrimSuffix(deletion, "}") + `,"dryRun":["All"]}`
+	if got := strings.TrimSpace(s.requests()[0].Body); got != want {
+		t.Errorf("body %s, want %s", got, want)
+	}
+}
+
+func TestEvictPostsTheUIDToTheSubresource(t *testing.T) {
+	s := newServer(t)
+	evictOnce(t, s, APIOptions{Method: MethodEvict}, eviction())
+	got := s.requests()[0]
+	got.Body = strings.TrimSpace(got.Body)
+	want := request{
+		evictVerb, "POST", "/api/v1/namespaces/shop/pods/web-0/eviction", "application/json",
+		`{"kind":"Eviction","apiVersion":"policy/v1","metadata":{"name":"web-0","namespace":"shop"},` +
+			`"deleteOptions":{"preconditions":{"uid":"` + uid + `"}}}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("POST (-want +got):\n%s", diff)
+	}
+}
+
+func TestClientGoNeverRetries(t *testing.T) {
+	for _, code := range []int{429, 500, 503} {
+		for _, method := range []Method{MethodDelete, MethodEvict} {
+			s := newServer(t)
+			busy := reply{code: code, header: map[string]string{"Retry-After": "1", "Content-Type": "text/plain"}, body: "busy"}
+			s.replies = map[verb]reply{deleteVerb: busy, evictVerb: busy}
+			e := eviction()
+			e.Pod.Disrupted = true
+			evictOnce(t, s, APIOptions{Method: method}, e)
+			if n := len(s.requests()); n != 1 {
+				t.Errorf("%s, %d: %d requests, want 1", method, code, n)
+			}
+		}
+	}
+}
+
+func TestNoRequestFollowsOnceLeadershipIsGone(t *testing.T) {
+	s := newServer(t)
+	asked := 0
+	leading := func() bool { asked++; return asked == 1 }
+	outcome := evictOnce(t, s, APIOptions{Leading: leading}, eviction())
+	if outcome.Kind != shard.Interrupted || !slices.Equal(s.verbs(), []verb{patchVerb}) {
+		t.Errorf("sent %v with outcome %+v, want the PATCH only, and interrupted", s.verbs(), outcome)
+	}
+}
+
+func TestAnEndedContextSendsNothing(t *testing.T) {
+	s := newServer(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	outcome := apiOf(t, clientOf(t, s), APIOptions{}).Evict(ctx, eviction())
+	if outcome.Kind != shard.Interrupted || len(s.requests()) != 0 {
+		t.Errorf("sent %v with outcome %+v, want nothing, and interrupted", s.verbs(), outcome)
+	}
+}
+
+func TestAFakeClientsetServesBothMethods(t *testing.T) {
+	for _, method := range []Method{MethodDelete, MethodEvict} {
+		client := fake.NewClientset(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0", UID: uid}})
+		outcome := apiOf(t, client, APIOptions{Method: method}).Evict(context.Background(), eviction())
+		if outcome.Kind != shard.Accepted {
+			t.Errorf("%s: outcome %+v, want accepted", method, outcome)
+		}
+		var verbs []string
+		for _, action := range client.Actions() {
+			verbs = append(verbs, action.GetVerb()+" "+action.GetSubresource())
+		}
+		want := map[Method][]string{MethodDelete: {"patch status", "delete "}, MethodEvict: {"create eviction"}}[method]
+		if !slices.Equal(verbs, want) {
+			t.Errorf("%s: actions %q, want %q", method, verbs, want)
+		}
+	}
+}
+
+func TestAnUnknownMethodIsNamed(t *testing.T) {
+	_, err := NewAPI(fake.NewClientset(), APIOptions{Method: "drain"})
+	if err == nil || !contains(err.Error(), `"drain"`) {
+		t.Errorf("error %v, want one that names the method", err)
+	}
+}

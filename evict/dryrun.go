@@ -1,0 +1,20 @@
+package evict
+
+import (
+	"context"
+
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// DryRun is an evictor that sends nothing: it logs each decision to the context's logger.
+type DryRun struct{}
+
+// Evict logs the decision and returns Pretended.
+func (DryRun) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
+	klog.FromContext(ctx).Info("Dry run: would evict the pod now",
+		"pod", klog.KRef(e.Pod.Namespace, e.Pod.Name), "uid", e.Pod.UID, "node", e.Pod.Node,
+		"deadline", e.Verdict.At, "because", e.Verdict.Because())
+	return shard.Outcome{Kind: shard.Pretended, Message: e.Verdict.String()}
+}

@@ -1,0 +1,149 @@
+package evict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// leadingPoll is how long grants rest when the caller's Leading denies.
+const leadingPoll = 250 * time.Millisecond
+
+// term is one time of leadership.
+type term struct {
+	ctx    context.Context // of the calls
+	cancel context.CancelFunc
+	calls  sync.WaitGroup // calls are added under the pool's lock, and only before over
+	over   bool           // no further call starts; under the pool's lock
+}
+
+// Lead permits calls until the context ends, and returns when all of them have ended and their
+// outcomes are told. The calls' contexts end with it. It fails when another Lead is under way, and
+// once Drain was called; otherwise it may be called again after it has returned.
+func (p *Pool) Lead(ctx context.Context) error {
+	t, err := p.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.cancel()
+	p.pump(ctx, t)
+	p.mu.Lock()
+	t.over = true
+	p.mu.Unlock()
+	t.calls.Wait()
+	p.mu.Lock()
+	p.term = nil
+	p.mu.Unlock()
+	return nil
+}
+
+func (p *Pool) begin(ctx context.Context) (*term, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.drained {
+		return nil, errors.New("leading: the pool is drained")
+	}
+	if p.term != nil {
+		return nil, errors.New("leading: another Lead is under way")
+	}
+	t := &term{}
+	t.ctx, t.cancel = context.WithCancel(ctx)
+	p.term = t
+	return t, nil
+}
+
+// Drain ends all granting for good and waits for the calls under way to end and their outcomes to be
+// told. When its context ends first, it cuts them, waits on, and returns an error. Lead goes on until
+// its own context ends, without granting.
+func (p *Pool) Drain(ctx context.Context) error {
+	t := p.close()
+	if t == nil {
+		return nil
+	}
+	var cut atomic.Bool
+	stop := context.AfterFunc(ctx, func() {
+		cut.Store(p.InFlight() > 0)
+		t.cancel()
+	})
+	defer stop()
+	t.calls.Wait()
+	if cut.Load() {
+		return fmt.Errorf("draining: calls under way were cut: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
+// close ends granting, and returns the present term.
+func (p *Pool) close() *term {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.drained {
+		p.drained = true
+		p.metrics.slots.Sub(float64(p.workers))
+	}
+	if p.term != nil {
+		p.term.over = true
+	}
+	p.changed()
+	return p.term
+}
+
+// pump offers grants, one at a time, until the context ends.
+func (p *Pool) pump(ctx context.Context, t *term) {
+	for ctx.Err() == nil {
+		g, wait := p.offer(t)
+		if !p.handed(ctx, g, wait) && g != nil {
+			p.withdraw(g)
+		}
+	}
+}
+
+// withdraw takes an offer back that nobody took. Unlike Release it does not wake the pump, which is
+// awake.
+func (p *Pool) withdraw(g *grant) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gate.leave(g.ticket)
+}
+
+// handed waits until the grant is taken, which it reports, or it is time to look again: something has
+// changed, the wait is over, or the context has ended.
+func (p *Pool) handed(ctx context.Context, g *grant, wait time.Duration) bool {
+	grants := p.grants
+	if g == nil {
+		grants = nil
+	}
+	var again <-chan time.Time
+	if wait > 0 {
+		again = time.After(wait)
+	}
+	select {
+	case grants <- g:
+		return true
+	case <-ctx.Done():
+	case <-p.wake:
+	case <-again:
+	}
+	return false
+}
+
+// offer makes a grant if there may be one now; else it says how long until to ask again, 0 for when
+// something has changed.
+func (p *Pool) offer(t *term) (*grant, time.Duration) {
+	if !p.leading() {
+		return nil, leadingPoll
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t.over {
+		return nil, 0
+	}
+	ticket, ok, wait := p.gate.enter(time.Now())
+	if !ok {
+		return nil, wait
+	}
+	return &grant{pool: p, term: t, ticket: ticket}, 0
+}

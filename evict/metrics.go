@@ -1,0 +1,105 @@
+package evict
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// Metrics are what a [Pool] counts. Several pools may share one.
+type Metrics struct {
+	deletions prometheus.Counter
+	latency   prometheus.Histogram
+	calls     *prometheus.CounterVec
+	inFlight  prometheus.Gauge
+	slots     prometheus.Gauge
+	away      prometheus.Gauge
+	pauses    *prometheus.CounterVec
+}
+
+// NewMetrics registers the metrics; nil registers none. Where the registry has them already, as with
+// two managers in one process, those are used, and both count into them. It fails when a name is
+// taken by something else.
+func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
+	m := newMetrics()
+	if r == nil {
+		return m, nil
+	}
+	err := errors.Join(
+		register(r, &m.deletions), register(r, &m.latency), register(r, &m.calls), register(r, &m.inFlight),
+		register(r, &m.slots), register(r, &m.away), register(r, &m.pauses))
+	if err != nil {
+		return nil, fmt.Errorf("registering metrics of evictions: %w", err)
+	}
+	return m, nil
+}
+
+// register puts a collector into the registry, or takes the equal one that is there.
+func register[C prometheus.Collector](r prometheus.Registerer, c *C) error {
+	err := r.Register(*c)
+	if already, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
+		if existing, ok := already.ExistingCollector.(C); ok {
+			*c = existing
+			return nil
+		}
+	}
+	return err
+}
+
+func newMetrics() *Metrics {
+	return &Metrics{
+		deletions: counter("taint_eviction_controller_pod_deletions_total",
+			"Pods whose deletion the API server has accepted."),
+		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "taint_eviction_controller_pod_deletion_duration_seconds",
+			Help:    "Seconds from a pod's deadline to its accepted deletion.",
+			Buckets: []float64{.005, .025, .1, .5, 1, 2.5, 10, 30, 60, 120, 180, 240},
+		}),
+		calls: counters("taint_manager_eviction_calls_total",
+			"Eviction calls by what they have come to, and why.", "outcome", "cause"),
+		inFlight: gauge("taint_manager_evictions_in_flight", "Eviction calls under way."),
+		slots:    gauge("taint_manager_eviction_slots", "Eviction calls that may be under way at once."),
+		away:     gauge("taint_manager_evictions_paused", "1 while eviction calls pause because the API server is away."),
+		pauses: counters("taint_manager_eviction_pauses_total",
+			"Pauses of all eviction calls: the API server was away, or asked to wait.", "cause"),
+	}
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+}
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func gauge(name, help string) prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+}
+
+// ended counts a call that has ended.
+func (m *Metrics) ended(e shard.Eviction, o shard.Outcome, now time.Time) {
+	m.inFlight.Dec()
+	m.calls.WithLabelValues(kindName(o.Kind), causeLabel(o.Cause)).Inc()
+	if o.Kind == shard.Accepted {
+		m.deletions.Inc()
+		m.latency.Observe(max(now.Sub(e.Verdict.At), 0).Seconds())
+	}
+}
+
+// paused counts a pause that begins, by its cause, and keeps the state of the brake.
+func (m *Metrics) paused(cause string, wasOn, on bool) {
+	if cause != "" {
+		m.pauses.WithLabelValues(cause).Inc()
+	}
+	switch {
+	case on && !wasOn:
+		m.away.Inc()
+	case wasOn && !on:
+		m.away.Dec()
+	}
+}

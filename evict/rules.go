@@ -1,0 +1,215 @@
+package evict
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+const disruptionBudget = policyv1.DisruptionBudgetCause
+
+// defaultRetryAfter is how long to wait when a server is loaded and does not say for how long.
+const defaultRetryAfter = time.Second
+
+// goOn is the kind of an answer after which the next request of the same call follows.
+const goOn shard.Kind = 0
+
+// rule says what one sort of answer means.
+type rule struct {
+	verbs     verb
+	low, high int                // HTTP status codes, inclusive; 0 and 0: no HTTP answer
+	sign      string             // what else the answer shows, in words
+	shows     func(*answer) bool // the same as code; nil: nothing else is asked
+	kind      shard.Kind
+	cause     string
+	means     string
+}
+
+func (r *rule) matches(a *answer) bool {
+	return r.verbs&a.verb != 0 && r.low <= a.code && a.code <= r.high && (r.shows == nil || r.shows(a))
+}
+
+// rules is the table of outcomes. The first rule that matches counts.
+func rules() []rule {
+	table := append(silences(), denials()...)
+	table = append(table, successes()...)
+	table = append(table, budgets()...)
+	table = append(table, identities()...)
+	return append(table, others()...)
+}
+
+// silences are for requests to which no HTTP answer came.
+func silences() []rule {
+	return []rule{
+		{anyVerb, 0, 0, "the caller's context has ended", func(a *answer) bool { return a.ended },
+			shard.Interrupted, "", "this process may not evict any longer"},
+		{anyVerb, 0, 0, "no connection", (*answer).unconnected,
+			shard.Away, CauseUnreachable, "connection refused, no route, or none within the dialer's time"},
+		{anyVerb, 0, 0, "the call's time is up", (*answer).late,
+			shard.Failed, CauseTimeout, "the request may have been carried out"},
+		{anyVerb, 0, 0, "the network failed", (*answer).cut,
+			shard.Away, CauseUnreachable, "connection reset, TLS failure, end of file; the request may have been carried out"},
+		{anyVerb, 0, 0, "", nil,
+			shard.Failed, CauseClient, "the client did not send the request, for example because of its own rate limit"},
+	}
+}
+
+// denials come before all other answers: a webhook may deny with any code from 400 on, and must not
+// be taken for the API server itself.
+func denials() []rule {
+	return []rule{
+		{anyVerb, 400, 599, "a webhook or a policy denied the request", denied,
+			shard.Refused, CauseAdmission, "an admission webhook or a ValidatingAdmissionPolicy forbids it, with a code of its choice"},
+		{anyVerb, 500, 599, "failed calling webhook", func(a *answer) bool { return a.says("failed calling webhook") },
+			shard.Failed, CauseWebhook, "an admission webhook with failure policy Fail does not answer"},
+		{dryRunVerb, 400, 400, "does not support dry run", func(a *answer) bool { return a.says("does not support dry run") },
+			goOn, "", "a webhook with side effects: the dry run can't tell, so the call goes on"},
+	}
+}
+
+func denied(a *answer) bool {
+	return a.says(`admission webhook "`) && a.says("denied the request") ||
+		a.says("ValidatingAdmissionPolicy '") && a.says("denied request")
+}
+
+func successes() []rule {
+	return []rule{
+		{patchVerb | dryRunVerb, 200, 299, "", nil,
+			goOn, "", "done: the next request follows"},
+		{deleteVerb | evictVerb, 200, 299, "", nil,
+			shard.Accepted, "", "the API server took the deletion"},
+	}
+}
+
+// budgets are the eviction subresource's answers about PodDisruptionBudgets.
+func budgets() []rule {
+	return []rule{
+		{evictVerb, 429, 429, "cause DisruptionBudget", func(a *answer) bool { _, ok := a.cause(disruptionBudget); return ok },
+			shard.Blocked, CausePDB, "the PodDisruptionBudget does not permit it now, or has not been processed yet"},
+		{evictVerb, 500, 500, "more than one PodDisruptionBudget",
+			func(a *answer) bool { return a.says("more than one PodDisruptionBudget") },
+			shard.Blocked, CausePDB, "two budgets select the pod; the body says 500, even where the HTTP status is 201"},
+		{evictVerb, 403, 403, "about a PodDisruptionBudget", aboutBudget,
+			shard.Blocked, CausePDB, "the budget counts below zero, or has too many unconfirmed evictions"},
+		{evictVerb, 404, 504, "about a PodDisruptionBudget", aboutBudget,
+			shard.Failed, CauseConflict, "the budget was written or deleted by others at the same time"},
+	}
+}
+
+func aboutBudget(a *answer) bool {
+	details := a.status.Details
+	return details != nil && strings.HasPrefix(details.Kind, "poddisruptionbudget") ||
+		a.says("couldn't update PodDisruptionBudget")
+}
+
+// identities are for answers about who this program is, and which pod it means.
+func identities() []rule {
+	return []rule{
+		{anyVerb, 429, 429, "", nil,
+			shard.Throttled, "", "the API server is loaded; without Retry-After, 1 s"},
+		{anyVerb, 401, 401, "", nil,
+			shard.Refused, CauseUnauthenticated, "the credentials are missing, wrong or expired"},
+		{anyVerb, 403, 403, `User "..." cannot ...`, func(a *answer) bool { return a.says(`forbidden: User "`) },
+			shard.Refused, CauseRBAC, "this program lacks the permission"},
+		{evictVerb, 403, 403, "cause NamespaceTerminating", func(a *answer) bool { _, ok := a.cause(v1.NamespaceTerminatingCause); return ok },
+			shard.Refused, CauseNamespace, "the namespace is being deleted, and takes no evictions; its pods go with it"},
+		{anyVerb, 404, 404, "", nil,
+			shard.Missing, "", "no pod of this name"},
+		{anyVerb, 422, 422, "cause on metadata.uid", uidImmutable,
+			shard.Missing, "", "the pod of this name has another UID"},
+		{deleteVerb | dryRunVerb, 409, 409, "", nil,
+			shard.Missing, "", "the pod of this name has another UID"},
+		{patchVerb | evictVerb, 409, 409, "about the UID", func(a *answer) bool { return a.says("UID in", "uid mismatch") },
+			shard.Missing, "", "the pod of this name has another UID"},
+		{patchVerb | evictVerb, 409, 409, "", nil,
+			shard.Failed, CauseConflict, "the pod was written by others at the same time, again and again"},
+	}
+}
+
+func uidImmutable(a *answer) bool {
+	if a.status.Details == nil {
+		return false
+	}
+	for _, cause := range a.status.Details.Causes {
+		if cause.Field == "metadata.uid" {
+			return true
+		}
+	}
+	return false
+}
+
+// others are for answers that say little.
+func others() []rule {
+	return []rule{
+		{anyVerb, 502, 504, "", nil,
+			shard.Away, CauseUnavailable, "the API server, or a proxy before it, can't serve now"},
+		{anyVerb, 500, 599, "", nil,
+			shard.Failed, CauseServer, "the API server failed"},
+		{anyVerb, 400, 499, "", nil,
+			shard.Refused, CauseAdmission, "an admission plugin or validation forbids it"},
+		{anyVerb, 1, 999, "", nil,
+			shard.Failed, CauseUnknown, "an answer that nobody expects"},
+	}
+}
+
+// classify finds the outcome of an answer by the table.
+func classify(table []rule, a answer) shard.Outcome {
+	for i := range table {
+		if table[i].matches(&a) {
+			return atLeastASecond(a.outcome(table[i].kind, table[i].cause))
+		}
+	}
+	return a.outcome(shard.Failed, CauseUnknown)
+}
+
+// atLeastASecond gives a throttled outcome a wait when the server named none.
+func atLeastASecond(o shard.Outcome) shard.Outcome {
+	if o.Kind == shard.Throttled && o.RetryAfter <= 0 {
+		o.RetryAfter = defaultRetryAfter
+	}
+	return o
+}
+
+// Row is one row of the table of outcomes, in words.
+type Row struct {
+	Request string // patch, dry run, delete, evict, several of them, or any
+	Answer  string // HTTP status code or a range of them; "none" when no HTTP answer came
+	Sign    string // what else the answer shows; empty when nothing else is asked
+	Outcome string // the outcome's kind; "go on" when the next request of the call follows
+	Cause   string // the outcome's cause; may be empty
+	Means   string // what it means
+}
+
+// Rows returns the table of outcomes in its order: the first row that matches an answer counts.
+func Rows() []Row {
+	table := rules()
+	rows := make([]Row, len(table))
+	for i, r := range table {
+		rows[i] = Row{r.verbs.String(), r.codes(), r.sign, r.outcome(), r.cause, r.means}
+	}
+	return rows
+}
+
+func (r *rule) codes() string {
+	switch {
+	case r.high == 0:
+		return "none"
+	case r.low == r.high:
+		return fmt.Sprint(r.low)
+	case r.high == 999:
+		return "any other"
+	}
+	return fmt.Sprintf("%d-%d", r.low, r.high)
+}
+
+func (r *rule) outcome() string {
+	if r.kind == goOn {
+		return "go on"
+	}
+	return kindName(r.kind)
+}

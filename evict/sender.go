@@ -1,0 +1,86 @@
+package evict
+
+import (
+	"context"
+	"errors"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// sender sends single requests.
+type sender interface {
+	patch(ctx context.Context, pod *taint.Pod, body []byte) error
+	delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) error
+	evict(ctx context.Context, eviction *policyv1.Eviction) error
+}
+
+// newSender sends through the REST client, where client-go's own retries can be switched off. A fake
+// clientset has none (it is a nil pointer); its typed calls do not retry.
+func newSender(client kubernetes.Interface) sender {
+	core := client.CoreV1()
+	raw := core.RESTClient()
+	if c, ok := raw.(*rest.RESTClient); raw == nil || ok && c == nil {
+		return typedSender{core}
+	}
+	return restSender{raw}
+}
+
+// restSender sends each request once: client-go would sleep on 429 and 5xx inside a worker.
+type restSender struct{ client rest.Interface }
+
+func (s restSender) patch(ctx context.Context, pod *taint.Pod, body []byte) error {
+	return s.client.Patch(types.StrategicMergePatchType).MaxRetries(0).
+		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("status").
+		Body(body).Do(ctx).Error()
+}
+
+func (s restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) error {
+	return s.client.Delete().MaxRetries(0).
+		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).
+		Body(&options).Do(ctx).Error()
+}
+
+func (s restSender) evict(ctx context.Context, eviction *policyv1.Eviction) error {
+	result := s.client.Post().MaxRetries(0).
+		Namespace(eviction.Namespace).Resource("pods").Name(eviction.Name).SubResource("eviction").
+		Body(eviction).Do(ctx)
+	if err := result.Error(); err != nil {
+		return err
+	}
+	return failureInside(result)
+}
+
+// failureInside finds a failure in the body of an answer whose HTTP status is a success: so the
+// eviction subresource reports two budgets on one pod. A body that can't be read is no failure.
+func failureInside(result rest.Result) error {
+	_, err := result.Get()
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		return err
+	}
+	return nil
+}
+
+// typedSender is for clientsets without a REST client.
+type typedSender struct{ client typedv1.PodsGetter }
+
+func (s typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) error {
+	_, err := s.client.Pods(pod.Namespace).
+		Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{}, "status")
+	return err
+}
+
+func (s typedSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) error {
+	return s.client.Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+}
+
+func (s typedSender) evict(ctx context.Context, eviction *policyv1.Eviction) error {
+	return s.client.Pods(eviction.Namespace).EvictV1(ctx, eviction)
+}

@@ -1,0 +1,28 @@
+// Package evictionqueue holds the evictions that wait for their time, and says whose turn it is.
+//
+// A [Heap] is pure: no clock, no client, no lock, no goroutine. It is keyed by pod UID. What is due
+// stays in it, where it can be cancelled and moved, until it is popped; nothing waits anywhere else.
+// A [Queue] is a Heap with one timer round it. Both belong to one goroutine, the shard's.
+//
+// # Order
+//
+// Nodes with due entries take turns: a node that was served goes to the end of the turn, a node
+// that becomes due joins at the end, a node that has nothing due any more leaves. Nodes that join
+// at the same time do so in the order of their first entries. Within a node, the earliest deadline
+// goes first, then the higher priority, then the lesser UID. So the order depends on nothing but
+// the calls made.
+//
+// # Times
+//
+// Times are compared as package time does it: by the monotonic clock where both have a reading, by
+// the wall clock otherwise. Any time is a legal deadline, from the year 1 to the year 9999.
+//
+// # Cost
+//
+// With n entries, adding, moving, cancelling and popping one take O(log n), where a node's joining
+// of the turn counts to the Set that made it possible: the first PopDue after many nodes have
+// become due at once does the work of all. An entry takes 60 to 150 bytes, beside the UID's own and
+// what B points to; the benchmarks say how much when. Memory follows the number of entries down
+// as well as up, except that 56 bytes remain for each of the most nodes that had entries at one
+// time, until the heap is empty.
+package evictionqueue

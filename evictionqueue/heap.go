@@ -1,0 +1,216 @@
+package evictionqueue
+
+import (
+	"iter"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Entry is one eviction that waits.
+type Entry[B any] struct {
+	// UID of the pod. A heap has at most one entry for it.
+	UID types.UID
+
+	// Node is the name of the node whose turn the entry is served in.
+	Node string
+
+	// At is the deadline: the entry is due from then on.
+	At time.Time
+
+	// Priority decides between entries of one node with the same deadline: the higher goes first.
+	Priority int32
+
+	// Because is the caller's own; a pointer is best. The heap lets go of it with the entry.
+	Because B
+}
+
+// Heap holds entries by UID and serves those that are due, round robin over nodes. The zero value
+// is an empty heap. It may not be copied once used, nor be used by two goroutines at once.
+type Heap[B any] struct {
+	slots slab[slot[B]]
+	byUID index // of slots
+
+	lanes  slab[lane]
+	byNode index // of lanes
+	free   int32 // first of the lanes not in use; 0 when there is none
+
+	// Every lane in use is in one of these two heaps, ordered by its first entry: in due while it
+	// takes part in the turn, in waiting otherwise.
+	waiting []int32
+	due     []int32
+
+	// now is the latest time heard of: every lane in the turn has an entry that is due then.
+	now time.Time
+}
+
+// slot holds what an entry has beside its place in the lane. Slots are dense: the last one moves
+// into the place of one that is freed.
+type slot[B any] struct {
+	uid     types.UID
+	because B
+	lane    int32
+	pos     int32 // in the lane's items
+}
+
+// Len is the number of entries, due or not.
+func (h *Heap[B]) Len() int { return int(h.slots.n) }
+
+// Set adds the entry, or puts it in the place of the one with its UID: earlier, later, on another
+// node. A node keeps its place in the turn for as long as it has anything due.
+func (h *Heap[B]) Set(e Entry[B]) {
+	i, ok := h.find(e.UID)
+	if ok && h.lanes.at(h.slots.at(i).lane).node == e.Node {
+		h.replace(i, e)
+		return
+	}
+	if ok {
+		h.remove(i)
+	}
+	h.add(e)
+}
+
+// Cancel takes the entry of that UID out, due or not, and returns it; false when there is none.
+func (h *Heap[B]) Cancel(uid types.UID) (Entry[B], bool) {
+	i, ok := h.find(uid)
+	if !ok {
+		return Entry[B]{}, false
+	}
+	return h.remove(i), true
+}
+
+// Get returns the entry of that UID; false when there is none.
+func (h *Heap[B]) Get(uid types.UID) (Entry[B], bool) {
+	i, ok := h.find(uid)
+	if !ok {
+		return Entry[B]{}, false
+	}
+	return h.entry(i), true
+}
+
+// Due says whether any entry is due now: whether PopDue would return one.
+func (h *Heap[B]) Due(now time.Time) bool {
+	h.advance(now)
+	return len(h.due) > 0
+}
+
+// PopDue takes out and returns the entry whose turn it is among those that are due now; false when
+// none is. It never returns one with a deadline after now, even when an earlier call was made with
+// a later now.
+func (h *Heap[B]) PopDue(now time.Time) (Entry[B], bool) {
+	if !h.Due(now) {
+		return Entry[B]{}, false
+	}
+	l := h.front()
+	h.unlink(l)
+	h.linkLast(l)
+	return h.remove(h.lanes.at(l).items[0].slot), true
+}
+
+// Next returns the earliest deadline of all entries, due or not; false when there is no entry.
+func (h *Heap[B]) Next() (time.Time, bool) {
+	switch {
+	case len(h.due) == 0:
+		return h.Upcoming()
+	case len(h.waiting) == 0 || (heads[B]{h}).before(h.due[0], h.waiting[0]):
+		return h.first(h.due[0]).at, true
+	}
+	return h.Upcoming()
+}
+
+// Upcoming returns the earliest deadline of all nodes that were not in the turn when [Heap.Due] or
+// [Heap.PopDue] was last called or have come after; false when there is none. When nothing was
+// changed since Due(now), it is after now, and the next moment at which anything changes: what
+// becomes due earlier is on a node that has its turn already, behind what is due there.
+func (h *Heap[B]) Upcoming() (time.Time, bool) {
+	if len(h.waiting) == 0 {
+		return time.Time{}, false
+	}
+	return h.first(h.waiting[0]).at, true
+}
+
+// OnNode yields the entries of that node, in an order that only depends on the calls made so far.
+// The heap may be changed meanwhile: entries that have gone from the node are not yielded, those
+// that come to it after the start may not be.
+func (h *Heap[B]) OnNode(node string) iter.Seq[Entry[B]] {
+	return func(yield func(Entry[B]) bool) {
+		for _, uid := range h.uidsOn(node) {
+			e, ok := h.Get(uid)
+			if ok && e.Node == node && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+func (h *Heap[B]) uidsOn(node string) []types.UID {
+	l, ok := h.findLane(node)
+	if !ok {
+		return nil
+	}
+	items := h.lanes.at(l).items
+	uids := make([]types.UID, len(items))
+	for i := range items {
+		uids[i] = h.slots.at(items[i].slot).uid
+	}
+	return uids
+}
+
+// find returns the slot of that UID.
+func (h *Heap[B]) find(uid types.UID) (int32, bool) {
+	return h.byUID.find(string(uid), func(i int32) bool { return h.slots.at(i).uid == uid })
+}
+
+// entry is the entry in that slot.
+func (h *Heap[B]) entry(i int32) Entry[B] {
+	s := h.slots.at(i)
+	l := h.lanes.at(s.lane)
+	it := &l.items[s.pos]
+	return Entry[B]{UID: s.uid, Node: l.node, At: it.at, Priority: it.priority, Because: s.because}
+}
+
+// add puts in an entry whose UID is not there.
+func (h *Heap[B]) add(e Entry[B]) {
+	l := h.laneOf(e.Node)
+	i := h.slots.push(slot[B]{uid: e.UID, because: e.Because, lane: l})
+	h.byUID.add(string(e.UID), i)
+	ln := h.lanes.at(l)
+	ln.items = insert(ln.items, item{e.At, e.Priority, i}, earliest[B]{h})
+	h.settle(l)
+}
+
+// replace puts the entry in the place of the one in that slot, which is of the same UID and node.
+func (h *Heap[B]) replace(i int32, e Entry[B]) {
+	s := h.slots.at(i)
+	// The string of the UID too: the old one may be all that is left of an old pod.
+	s.uid, s.because = e.UID, e.Because
+	items := h.lanes.at(s.lane).items
+	items[s.pos] = item{e.At, e.Priority, i}
+	fix(items, s.pos, earliest[B]{h})
+	h.settle(s.lane)
+}
+
+// remove takes the entry in that slot out.
+func (h *Heap[B]) remove(i int32) Entry[B] {
+	e := h.entry(i)
+	s := h.slots.at(i)
+	l := s.lane
+	ln := h.lanes.at(l)
+	ln.items = without(ln.items, s.pos, earliest[B]{h})
+	h.release(i)
+	h.settle(l)
+	return e
+}
+
+// release frees a slot that is in no lane any more.
+func (h *Heap[B]) release(i int32) {
+	h.byUID.remove(string(h.slots.at(i).uid), i)
+	last := h.slots.n - 1
+	if i != last {
+		s := h.slots.at(last)
+		h.byUID.move(string(s.uid), last, i)
+		h.lanes.at(s.lane).items[s.pos].slot = i
+		*h.slots.at(i) = *s
+	}
+	h.slots.pop()
+}

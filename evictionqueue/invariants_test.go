@@ -1,0 +1,172 @@
+package evictionqueue
+
+import (
+	"fmt"
+	"iter"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// fataler is what the checks need of a testing.T, a testing.B or a rapid.T.
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// checked is a heap whose invariants are checked after every operation.
+type checked struct {
+	t fataler
+	h Heap[int]
+}
+
+func (c *checked) Set(e Entry[int]) {
+	c.h.Set(e)
+	checkInvariants(c.t, &c.h)
+}
+
+func (c *checked) Cancel(uid types.UID) (Entry[int], bool) {
+	defer checkInvariants(c.t, &c.h)
+	return c.h.Cancel(uid)
+}
+
+func (c *checked) PopDue(now time.Time) (Entry[int], bool) {
+	defer checkInvariants(c.t, &c.h)
+	return c.h.PopDue(now)
+}
+
+func (c *checked) Due(now time.Time) bool {
+	defer checkInvariants(c.t, &c.h)
+	return c.h.Due(now)
+}
+
+func (c *checked) OnNode(node string) iter.Seq[Entry[int]] { return c.h.OnNode(node) }
+
+// drain pops all that is due now and returns the UIDs in the order of their service.
+func (c *checked) drain(now time.Time) []types.UID {
+	var uids []types.UID
+	for {
+		e, ok := c.PopDue(now)
+		if !ok {
+			return uids
+		}
+		uids = append(uids, e.UID)
+	}
+}
+
+// checkInvariants checks all that the parts of a heap rely on.
+func checkInvariants[B comparable](t fataler, h *Heap[B]) {
+	t.Helper()
+	for _, check := range []func(*Heap[B]) error{checkSlots[B], checkLanes[B], checkTurn[B], checkFreed[B]} {
+		if err := check(h); err != nil {
+			t.Fatalf("invariant broken: %v", err)
+		}
+	}
+}
+
+// checkSlots: each entry is found by its UID, and its lane has it where it says.
+func checkSlots[B comparable](h *Heap[B]) error {
+	if h.byUID.used != h.Len() {
+		return fmt.Errorf("%d UIDs for %d entries", h.byUID.used, h.Len())
+	}
+	for i := range h.slots.n {
+		s := h.slots.at(i)
+		if found, ok := h.find(s.uid); !ok || found != i {
+			return fmt.Errorf("slot %d of UID %q is found in %d, %v", i, s.uid, found, ok)
+		}
+		if at := h.lanes.at(s.lane).items[s.pos].slot; at != i {
+			return fmt.Errorf("slot %d is at its place in lane %d as %d", i, s.lane, at)
+		}
+	}
+	return nil
+}
+
+// checkLanes: each lane in use is a heap, is found by its name and is where it says in one of the
+// two heaps, which are in order.
+func checkLanes[B comparable](h *Heap[B]) error {
+	entries := 0
+	for _, heap := range [][]int32{h.waiting, h.due} {
+		if err := inOrder(heap, heads[B]{h}); err != nil {
+			return err
+		}
+		for pos, l := range heap {
+			ln := h.lanes.at(l)
+			entries += len(ln.items)
+			if found, ok := h.findLane(ln.node); !ok || found != l || int(ln.pos) != pos {
+				return fmt.Errorf("lane %d of %q at %d is found as %d, %v, at %d", l, ln.node, pos, found, ok, ln.pos)
+			}
+			if err := inOrder(ln.items, earliest[B]{h}); err != nil {
+				return err
+			}
+		}
+	}
+	if lanes := len(h.waiting) + len(h.due); entries != h.Len() || lanes != h.byNode.used {
+		return fmt.Errorf("%d of %d entries in %d of %d lanes", entries, h.Len(), lanes, h.byNode.used)
+	}
+	return nil
+}
+
+func inOrder[T any, O order[T]](heap []T, o O) error {
+	for i := 1; i < len(heap); i++ {
+		if o.before(heap[i], heap[(i-1)/arity]) {
+			return fmt.Errorf("element %d goes before its parent", i)
+		}
+	}
+	if cap(heap) > 32 && cap(heap) > 5*len(heap) {
+		return fmt.Errorf("capacity %d for %d", cap(heap), len(heap))
+	}
+	return nil
+}
+
+// checkTurn: the lanes in the turn are those in due, linked both ways, and each has something due.
+func checkTurn[B comparable](h *Heap[B]) error {
+	turn := turnOf(h)
+	if len(turn) != len(h.due) {
+		return fmt.Errorf("%d lanes in the turn, %d in due", len(turn), len(h.due))
+	}
+	prev := int32(0)
+	for _, l := range turn {
+		ln := h.lanes.at(l)
+		if h.due[ln.pos] != l || ln.prev != prev || ln.items[0].at.After(h.now) {
+			return fmt.Errorf("lane %d in the turn after %d: %+v", l, prev, *ln)
+		}
+		prev = l
+	}
+	for _, l := range h.waiting {
+		if h.lanes.at(l).next != outside {
+			return fmt.Errorf("lane %d waits and is in the turn", l)
+		}
+	}
+	return nil
+}
+
+func turnOf[B comparable](h *Heap[B]) []int32 {
+	var turn []int32
+	for l := h.front(); l != 0 && len(turn) <= int(h.lanes.n); l = h.lanes.at(l).next {
+		turn = append(turn, l)
+	}
+	return turn
+}
+
+// checkFreed: what is freed holds on to nothing, and there is not much of it.
+func checkFreed[B comparable](h *Heap[B]) error {
+	for i := h.slots.n; int(i) < len(h.slots.chunks)*chunkLen; i++ {
+		if *h.slots.at(i) != (slot[B]{}) {
+			return fmt.Errorf("freed slot %d holds %+v", i, *h.slots.at(i))
+		}
+	}
+	free := 0
+	for l := h.free; l != 0; l = h.lanes.at(l).next {
+		free++
+		if ln := h.lanes.at(l); ln.node != "" || ln.items != nil {
+			return fmt.Errorf("freed lane %d holds %+v", l, *ln)
+		}
+	}
+	if used := len(h.waiting) + len(h.due); h.lanes.n > 0 && free+used+1 != int(h.lanes.n) {
+		return fmt.Errorf("%d lanes free and %d used of %d", free, used, h.lanes.n)
+	}
+	if len(h.slots.chunks) > h.Len()/chunkLen+2 || len(h.byUID.cells) > 4*h.Len()+fewestCells {
+		return fmt.Errorf("%d chunks and %d cells for %d entries", len(h.slots.chunks), len(h.byUID.cells), h.Len())
+	}
+	return nil
+}

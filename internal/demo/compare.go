@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// compare prints what was expected beside what was seen, and says whether they agree: each kind has
+// pods on the tainted node, each of which went when it should and not earlier, or stayed.
+func (s *stage) compare() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(s.out, "\n%-8s %-47s %-12s %-20s %s\n", "PODS", "OF KIND", "EXPECTED", "SEEN", "")
+	agree := true
+	for _, r := range cast {
+		seen, good := s.seen(r)
+		mark := "ok"
+		if !good {
+			mark, agree = "WRONG", false
+		}
+		s.say("%-8s %-47s %-12s %-20s %-6s %s", r.name, r.what, when(r.goes), seen, mark, r.because)
+	}
+	return agree
+}
+
+// seen is what became of the pods of a role on the tainted node.
+func (s *stage) seen(r role) (text string, good bool) {
+	var all []string
+	good = true
+	for uid, pod := range s.pods {
+		if pod.Labels["app"] != r.name {
+			continue
+		}
+		at, went := s.went[uid]
+		if !went {
+			at = stays
+		}
+		all = append(all, exactly(at))
+		good = good && fits(r.goes, at)
+	}
+	return strings.Join(all, ", "), good && len(all) > 0
+}
+
+// fits says whether a pod went when it should: never early, and not late.
+func fits(expected, seen time.Duration) bool {
+	if expected == stays || seen == stays {
+		return expected == seen
+	}
+	return seen >= expected && seen <= expected+lateAtMost
+}
+
+func when(d time.Duration) string {
+	if d == stays {
+		return "stays"
+	}
+	return fmt.Sprintf("gone at %.0f s", d.Seconds())
+}
+
+func exactly(d time.Duration) string {
+	if d == stays {
+		return "stays"
+	}
+	return fmt.Sprintf("%.2f s", d.Seconds())
+}

@@ -1,0 +1,106 @@
+// Command demo shows the main job on real input: a real control plane with simulated nodes, the real
+// taint-manager under its own permissions, a node that gets two taints, and pods that go or stay.
+//
+// It prints what happens as it happens, then what was expected (constants in this package) beside what
+// was seen, and exits with 0 only when they agree. With -keep, or on a terminal, it stays up until
+// Ctrl-C.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/taint-manager/taint-manager/internal/testcluster"
+)
+
+func main() {
+	keep := flag.Bool("keep", false, "stay up when done, until Ctrl-C")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Stdout, *keep || terminal())
+	stop()
+	os.Exit(code)
+}
+
+// terminal says whether a person sits in front of this.
+func terminal() bool {
+	for _, f := range []*os.File{os.Stdin, os.Stdout} {
+		info, err := f.Stat()
+		if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// run is the exit code. Whatever was started is stopped when it returns.
+func run(ctx context.Context, out io.Writer, keep bool) int {
+	agree, err := show(ctx, out, keep)
+	switch {
+	case ctx.Err() != nil && !agree:
+		fmt.Fprintln(out, "\nInterrupted; everything is stopped.")
+		return 130
+	case err != nil:
+		fmt.Fprintln(out, "\nThe demo failed:", err)
+		return 1
+	case !agree:
+		fmt.Fprintln(out, "\nWhat was seen is not what was expected.")
+		return 1
+	}
+	return 0
+}
+
+// show plays the story, and says whether it went as expected.
+func show(ctx context.Context, out io.Writer, keep bool) (agree bool, err error) {
+	fmt.Fprintln(out, "Starting a control plane on loopback: etcd, kube-apiserver, kube-controller-manager")
+	fmt.Fprintln(out, "without its taint-eviction-controller, kube-scheduler, and simulated kubelets.")
+	c, err := testcluster.Start(ctx, testcluster.Options{Log: out})
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		if stopErr := c.Stop(); err == nil {
+			err = stopErr
+		}
+	}()
+	fmt.Fprintln(out, "Starting taint-manager with the permissions of deploy/rbac.yaml.")
+	m, err := c.StartManager(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer m.Kill()
+	s, err := newStage(ctx, c, out)
+	if err != nil {
+		return false, err
+	}
+	if err := s.play(ctx); err != nil {
+		return false, err
+	}
+	agree = s.compare()
+	if keep && ctx.Err() == nil {
+		stay(ctx, out, c, m)
+	}
+	return agree, m.Stop()
+}
+
+// stay says how to try the cluster by hand, and waits for Ctrl-C.
+func stay(ctx context.Context, out io.Writer, c *testcluster.Cluster, m *testcluster.Manager) {
+	fmt.Fprintf(out, `
+The cluster stays up until Ctrl-C. Try it by hand:
+
+  export KUBECONFIG=%s
+  alias kubectl='%s kubectl'
+  kubectl get pods -o wide
+  kubectl taint node demo-2 maintenance=now:NoExecute
+  kubectl get events --field-selector reason=TaintManagerEviction
+
+taint-manager logs to %s
+`, c.Kubeconfig(), c.Binary(), m.LogPath())
+	<-ctx.Done()
+	fmt.Fprintln(out, "\nStopping.")
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/taint-manager/taint-manager/internal/testcluster"
+)
+
+// podsExpected is how many pods the manifest makes.
+const podsExpected = 8 + 6*4
+
+// stage is the cluster that the story is played on, and what is seen of its pods.
+type stage struct {
+	cluster *testcluster.Cluster
+	client  kubernetes.Interface
+	out     io.Writer
+	start   time.Time // when the node got its taints
+	talking sync.WaitGroup
+
+	mu   sync.Mutex
+	pods map[types.UID]*v1.Pod // on the tainted node when the story begins
+	went map[types.UID]time.Duration
+}
+
+// newStage puts nodes and workloads in place, and returns when all pods run.
+func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stage, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	s := &stage{cluster: c, client: client, out: out, pods: map[types.UID]*v1.Pod{}, went: map[types.UID]time.Duration{}}
+	var objects strings.Builder
+	for _, name := range nodes {
+		objects.WriteString(testcluster.SimulatedNode(name))
+	}
+	if err := c.Apply(ctx, objects.String()+manifest); err != nil {
+		return nil, err
+	}
+	return s, s.awaitPods(ctx)
+}
+
+// awaitPods waits until all pods run, and remembers those on the node that is to be tainted.
+func (s *stage) awaitPods(ctx context.Context) error {
+	for {
+		list, err := s.client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("listing pods: %w", err)
+		}
+		running := 0
+		for i := range list.Items {
+			pod := &list.Items[i]
+			if pod.Status.Phase == v1.PodRunning {
+				running++
+			}
+			if pod.Spec.NodeName == tainted {
+				s.pods[pod.UID] = pod
+			}
+		}
+		if running == podsExpected {
+			s.say("%d pods run on %d nodes, %d of them on %s.", running, len(nodes), len(s.pods), tainted)
+			return s.follow(ctx, list.ResourceVersion)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// follow notes from now on when each pod of the node begins to go.
+func (s *stage) follow(ctx context.Context, version string) error {
+	stream, err := s.client.CoreV1().Pods("default").Watch(ctx, metav1.ListOptions{ResourceVersion: version})
+	if err != nil {
+		return fmt.Errorf("watching pods: %w", err)
+	}
+	go func() {
+		for event := range stream.ResultChan() {
+			pod, ok := event.Object.(*v1.Pod)
+			if ok && (pod.DeletionTimestamp != nil || event.Type == "DELETED") {
+				s.goes(ctx, pod.UID, time.Now())
+			}
+		}
+	}()
+	return nil
+}
+
+// goes notes that a pod goes, and tells it with the reason that its event gives.
+func (s *stage) goes(ctx context.Context, uid types.UID, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	after := at.Sub(s.start)
+	pod := s.pods[uid]
+	if _, known := s.went[uid]; known || pod == nil {
+		return
+	}
+	s.went[uid] = after
+	s.talking.Go(func() { s.line(after, pod.Name, "evicted", s.reason(ctx, pod)) })
+}
+
+// reason is what the event on the pod says of the taint; events come a little behind.
+func (s *stage) reason(ctx context.Context, pod *v1.Pod) string {
+	for range 30 {
+		list, err := s.client.CoreV1().Events("default").List(ctx, metav1.ListOptions{
+			FieldSelector: "reason=TaintManagerEviction,involvedObject.uid=" + string(pod.UID),
+		})
+		if err == nil && len(list.Items) > 0 {
+			_, because, _ := strings.Cut(list.Items[0].Message, "taint ")
+			return "taint " + because
+		}
+		select {
+		case <-ctx.Done():
+			return ""
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return "(its event has not come)"
+}
+
+// play is the story.
+func (s *stage) play(ctx context.Context) error {
+	fmt.Fprintf(s.out, "\n%7s  %-24s %-10s %s\n", "TIME", "POD OR NODE", "WHAT", "WHY")
+	s.mu.Lock()
+	s.start = time.Now()
+	s.mu.Unlock()
+	for _, scene := range []struct {
+		at   time.Duration
+		what string
+		do   func(context.Context) error
+	}{
+		{0, "gets the taints " + maintenance + " and " + network, s.setTaints(maintenance, network)},
+		{liftNetworkAt, "loses the taint " + network, s.setTaints(maintenance)},
+		{lengthenDBAt, "", s.lengthenDB},
+		{watchUntil, "", func(context.Context) error { return nil }},
+	} {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Until(s.start.Add(scene.at))):
+		}
+		if scene.what != "" {
+			s.line(time.Since(s.start), tainted, "node", scene.what)
+		}
+		if err := scene.do(ctx); err != nil {
+			return err
+		}
+	}
+	s.talking.Wait()
+	return nil
+}
+
+// setTaints gives the node these NoExecute taints and no others.
+func (s *stage) setTaints(taints ...string) func(context.Context) error {
+	var list []v1.Taint
+	for _, text := range taints {
+		key, rest, _ := strings.Cut(text, "=")
+		value, effect, _ := strings.Cut(rest, ":")
+		list = append(list, v1.Taint{Key: key, Value: value, Effect: v1.TaintEffect(effect)})
+	}
+	return func(ctx context.Context) error {
+		patch, err := json.Marshal(map[string]any{"spec": map[string]any{"taints": list}})
+		if err != nil {
+			return fmt.Errorf("writing a patch: %w", err)
+		}
+		_, err = s.client.CoreV1().Nodes().Patch(ctx, tainted, types.MergePatchType, patch, metav1.PatchOptions{})
+		if err != nil {
+			return fmt.Errorf("tainting %s: %w", tainted, err)
+		}
+		return nil
+	}
+}
+
+// lengthenDB lets the database bear the maintenance for longer, while its countdown runs.
+func (s *stage) lengthenDB(ctx context.Context) error {
+	for _, old := range s.pods {
+		if old.Labels["app"] != "db" {
+			continue
+		}
+		pod, err := s.client.CoreV1().Pods("default").Get(ctx, old.Name, metav1.GetOptions{})
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", old.Name, err)
+		}
+		for i := range pod.Spec.Tolerations {
+			if pod.Spec.Tolerations[i].Key == "maintenance" {
+				seconds := int64(lengthenDBTo)
+				pod.Spec.Tolerations[i].TolerationSeconds = &seconds
+			}
+		}
+		s.line(time.Since(s.start), pod.Name, "pod", fmt.Sprintf("its toleration of maintenance is lengthened from 9 to %d s", lengthenDBTo))
+		if _, err := s.client.CoreV1().Pods("default").Update(ctx, pod, metav1.UpdateOptions{}); err != nil {
+			return fmt.Errorf("lengthening a toleration of %s: %w", pod.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s *stage) line(at time.Duration, who, what, why string) {
+	s.say("%5.1f s  %-24s %-10s %s", at.Seconds(), who, what, why)
+}
+
+func (s *stage) say(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }

@@ -1,0 +1,326 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/taint-manager/taint-manager/internal/testcluster"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("the tests on the real control plane are left out: -short")
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// soon is how late a thing may happen on a busy machine.
+const soon = time.Second
+
+// world is a control plane that a test acts on as its administrator, and what is seen of its pods.
+type world struct {
+	*testcluster.Cluster
+	admin kubernetes.Interface
+	ends  *ends
+}
+
+func newWorld(t *testing.T, o testcluster.Options) *world {
+	t.Helper()
+	o.Log = t.Output()
+	c, err := testcluster.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	admin, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{Cluster: c, admin: admin, ends: &ends{at: map[types.UID]time.Time{}, news: make(chan struct{})}}
+	w.ends.follow(t, admin)
+	return w
+}
+
+// manage runs taint-manager until the test ends, and shows the end of its log when the test has failed.
+func (w *world) manage(t *testing.T, flags ...string) *testcluster.Manager {
+	t.Helper()
+	m, err := w.StartManager(t.Context(), flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		m.Kill()
+		if log, err := m.Log(); t.Failed() && err == nil {
+			t.Logf("the end of the log of taint-manager:\n%s", log[max(0, len(log)-6000):])
+		}
+	})
+	return m
+}
+
+// ends knows when each pod began to go: its deletion timestamp was set, or it was gone.
+type ends struct {
+	mu   sync.Mutex
+	at   map[types.UID]time.Time
+	news chan struct{} // closed at the next end
+}
+
+// follow watches all pods until the test ends.
+func (e *ends) follow(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	stream, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for event := range stream.ResultChan() {
+			pod, ok := event.Object.(*v1.Pod)
+			if ok && (pod.DeletionTimestamp != nil || event.Type == "DELETED") {
+				e.note(pod.UID)
+			}
+		}
+	}()
+}
+
+func (e *ends) note(uid types.UID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, known := e.at[uid]; !known {
+		e.at[uid] = time.Now()
+		close(e.news)
+		e.news = make(chan struct{})
+	}
+}
+
+// of waits for the end of a pod, until the time given.
+func (e *ends) of(uid types.UID, until time.Time) (time.Time, bool) {
+	timeout := time.After(time.Until(until))
+	for {
+		e.mu.Lock()
+		at, ended := e.at[uid]
+		news := e.news
+		e.mu.Unlock()
+		if ended {
+			return at, true
+		}
+		select {
+		case <-news:
+		case <-timeout:
+			return time.Time{}, false
+		}
+	}
+}
+
+// scene is a node of its own, with the pods that one test puts there.
+type scene struct {
+	*testing.T
+	*world
+	node string
+}
+
+// scene makes a simulated node and waits until it is ready.
+func (w *world) scene(t *testing.T) *scene {
+	t.Helper()
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(t.Name()[strings.LastIndex(t.Name(), "/")+1:]))
+	s := &scene{T: t, world: w, node: strings.Trim(name[:min(len(name), 50)], "-")}
+	s.makeNode()
+	return s
+}
+
+func (s *scene) makeNode() {
+	s.Helper()
+	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name:        s.node,
+		Annotations: map[string]string{testcluster.SimulatedNodeAnnotation: "fake"},
+		Labels:      map[string]string{"kubernetes.io/hostname": s.node},
+	}}
+	if _, err := s.admin.CoreV1().Nodes().Create(s.Context(), node, metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.until("the node is ready and has no taints", func() bool {
+		n, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
+		return err == nil && len(n.Spec.Taints) == 0 && nodeReady(n)
+	})
+}
+
+func nodeReady(n *v1.Node) bool {
+	for _, c := range n.Status.Conditions {
+		if c.Type == v1.NodeReady {
+			return c.Status == v1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// until polls the API server for what no watch tells this test.
+func (s *scene) until(what string, done func() bool) {
+	s.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for !done() {
+		if time.Now().After(deadline) {
+			s.Fatalf("30 s have passed without this: %s", what)
+		}
+		s.wait(50 * time.Millisecond)
+	}
+}
+
+// wait lets time pass; the control plane runs in real time.
+func (s *scene) wait(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-s.Context().Done():
+	}
+}
+
+// pod makes a pod on the scene's node, named after it and the given name.
+func (s *scene) pod(name string, tolerations ...v1.Toleration) *v1.Pod {
+	s.Helper()
+	return s.podWith(name, func(*v1.Pod) {}, tolerations...)
+}
+
+func (s *scene) podWith(name string, change func(*v1.Pod), tolerations ...v1.Toleration) *v1.Pod {
+	s.Helper()
+	none := int64(0)
+	pod := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: s.node + "-" + name},
+		Spec: v1.PodSpec{
+			NodeName: s.node, Tolerations: tolerations, TerminationGracePeriodSeconds: &none,
+			Containers: []v1.Container{{Name: "c", Image: "image"}},
+		},
+	}
+	change(pod)
+	created, err := s.admin.CoreV1().Pods("default").Create(s.Context(), pod, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return created
+}
+
+// moment is when a request was made: somewhere between before and after.
+type moment struct{ before, after time.Time }
+
+func now() moment { return moment{time.Now(), time.Now()} }
+
+// taint sets the node's NoExecute taints, given as key or key=value, to exactly these.
+func (s *scene) taint(taints ...string) moment {
+	s.Helper()
+	list := []v1.Taint{}
+	for _, text := range taints {
+		key, value, _ := strings.Cut(text, "=")
+		list = append(list, v1.Taint{Key: key, Value: value, Effect: v1.TaintEffectNoExecute})
+	}
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"taints": list}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	m := moment{before: time.Now()}
+	_, err = s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	m.after = time.Now()
+	return m
+}
+
+// tolerate replaces the tolerations of a pod whose keys are the same.
+func (s *scene) tolerate(pod *v1.Pod, key string, seconds int64) {
+	s.Helper()
+	s.until("the toleration is changed", func() bool {
+		now, err := s.admin.CoreV1().Pods("default").Get(s.Context(), pod.Name, metav1.GetOptions{})
+		if err != nil {
+			return false
+		}
+		for i := range now.Spec.Tolerations {
+			if now.Spec.Tolerations[i].Key == key {
+				now.Spec.Tolerations[i].TolerationSeconds = &seconds
+			}
+		}
+		_, err = s.admin.CoreV1().Pods("default").Update(s.Context(), now, metav1.UpdateOptions{})
+		return err == nil
+	})
+}
+
+// goes wants the pod to go so many seconds after that moment, never earlier, and soon after.
+func (s *scene) goes(pod *v1.Pod, since moment, seconds float64) {
+	s.Helper()
+	d := time.Duration(seconds * float64(time.Second))
+	at, ended := s.ends.of(pod.UID, since.after.Add(d+soon))
+	switch {
+	case !ended:
+		s.Errorf("%s did not go within %v of its deadline at %v s", pod.Name, soon, seconds)
+	case at.Before(since.before.Add(d)):
+		s.Errorf("%s went %v too early", pod.Name, since.before.Add(d).Sub(at))
+	default:
+		s.Logf("%s went %v after its deadline", pod.Name, at.Sub(since.after.Add(d)).Round(time.Millisecond))
+	}
+}
+
+// stays wants the pod not to go for so many seconds from that moment on.
+func (s *scene) stays(pod *v1.Pod, since moment, seconds float64) {
+	s.Helper()
+	if at, ended := s.ends.of(pod.UID, since.after.Add(time.Duration(seconds*float64(time.Second)))); ended {
+		s.Errorf("%s went after %v, want it to stay", pod.Name, at.Sub(since.before))
+	}
+}
+
+// event waits for an event about the pod whose message begins like this.
+func (s *scene) event(pod *v1.Pod, prefix string) *v1.Event {
+	s.Helper()
+	var found *v1.Event
+	s.until("an event: "+prefix, func() bool {
+		found = s.findEvent(s.Context(), pod, prefix)
+		return found != nil
+	})
+	return found
+}
+
+func (s *scene) findEvent(ctx context.Context, pod *v1.Pod, prefix string) *v1.Event {
+	list, err := s.admin.CoreV1().Events(pod.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(pod.UID)})
+	if err != nil {
+		return nil
+	}
+	for i := range list.Items {
+		if strings.HasPrefix(list.Items[i].Message, prefix) {
+			return &list.Items[i]
+		}
+	}
+	return nil
+}
+
+func exists(key string) v1.Toleration {
+	return v1.Toleration{Key: key, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}
+}
+
+func bears(key string, seconds int64) v1.Toleration {
+	t := exists(key)
+	t.TolerationSeconds = &seconds
+	return t
+}

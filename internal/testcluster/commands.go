@@ -1,0 +1,128 @@
+package testcluster
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// featureGates are alpha in this Kubernetes, and part of what is tested.
+const featureGates = "--feature-gates=TaintTolerationComparisonOperators=true"
+
+// commands returns how each component is run.
+func (c *Cluster) commands(o Options, p ports) map[string]command {
+	return map[string]command{
+		Etcd:              c.etcd(p),
+		APIServer:         c.apiServer(o, p),
+		ControllerManager: c.controllerManager(o, p),
+		Scheduler:         c.scheduler(o, p),
+		Nodes:             c.nodes(p),
+	}
+}
+
+// etcd does not wait for the disk: the data need not survive the machine. It
+// speaks TLS so that no component takes another cluster's etcd for its own.
+func (c *Cluster) etcd(p ports) command {
+	client, peer := "https://"+address(p.etcd), "http://"+address(p.etcdPeer)
+	return c.part(client+"/health", Etcd,
+		"--name=testcluster", "--data-dir="+c.path("etcd"),
+		"--listen-client-urls="+client, "--advertise-client-urls="+client,
+		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer,
+		"--initial-cluster=testcluster="+peer,
+		"--cert-file="+c.pki("server.crt"), "--key-file="+c.pki("server.key"),
+		"--client-cert-auth", "--trusted-ca-file="+c.pki("clients.crt"), "--enable-grpc-gateway=false",
+		"--heartbeat-interval=20", "--election-timeout=200", // alone, it need not wait for others
+		"--unsafe-no-fsync", "--log-level=warn")
+}
+
+func (c *Cluster) apiServer(o Options, p ports) command {
+	args := append(c.serving(), featureGates,
+		"--etcd-servers=https://"+address(p.etcd), "--etcd-cafile="+c.pki("clients.crt"),
+		"--etcd-certfile="+c.pki("etcd-client.crt"), "--etcd-keyfile="+c.pki("etcd-client.key"),
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.apiServer),
+		"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
+		"--service-cluster-ip-range=10.0.0.0/16",
+		"--authorization-mode=RBAC", "--allow-privileged=true")
+	args = append(args, c.authentication()...)
+	if o.WithoutControllerManager {
+		// Nobody would make the default service accounts that it asks for.
+		args = append(args, "--disable-admission-plugins=ServiceAccount")
+	}
+	if o.AuditLevel != "" {
+		args = append(args, "--audit-policy-file="+c.path("audit-policy.yaml"),
+			"--audit-log-path="+c.AuditLog(), "--audit-log-maxsize=10000")
+	}
+	return c.part("https://"+address(p.apiServer)+"/readyz", APIServer, append(args, o.APIServerArgs...)...)
+}
+
+// authentication returns how the API server knows users by certificates, service
+// accounts by tokens, and the aggregator's users by headers.
+func (c *Cluster) authentication() []string {
+	return []string{
+		"--client-ca-file=" + c.pki("clients.crt"),
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + c.pki("service-accounts.pub"),
+		"--service-account-signing-key-file=" + c.pki("service-accounts.key"),
+		"--requestheader-client-ca-file=" + c.pki("front-proxy.crt"),
+		"--requestheader-allowed-names=front-proxy",
+		"--requestheader-username-headers=X-Remote-User",
+		"--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--proxy-client-cert-file=" + c.pki("proxy.crt"),
+		"--proxy-client-key-file=" + c.pki("proxy.key"),
+	}
+}
+
+func (c *Cluster) controllerManager(o Options, p ports) command {
+	args := append(c.client(ControllerManager, p.controllerManager),
+		"--controllers=*,-taint-eviction-controller",
+		"--use-service-account-credentials=true",
+		"--service-account-private-key-file="+c.pki("service-accounts.key"),
+		"--root-ca-file="+c.pki("clients.crt"),
+		"--kube-api-qps=500", "--kube-api-burst=1000")
+	return c.part("https://"+address(p.controllerManager)+"/healthz", ControllerManager,
+		append(args, o.ControllerManagerArgs...)...)
+}
+
+func (c *Cluster) scheduler(o Options, p ports) command {
+	args := append(c.client(Scheduler, p.scheduler), "--kube-api-qps=500", "--kube-api-burst=1000")
+	return c.part("https://"+address(p.scheduler)+"/healthz", Scheduler, append(args, o.SchedulerArgs...)...)
+}
+
+func (c *Cluster) nodes(p ports) command {
+	return command{
+		binary: filepath.Join(c.binDir, "kwok"),
+		args: []string{
+			"--kubeconfig=" + c.kubeconfigs[Nodes], "--config=" + c.path("stages.yaml"),
+			"--manage-nodes-with-annotation-selector=" + SimulatedNodeAnnotation + "=fake",
+			"--cidr=10.64.0.0/10", "--server-address=" + address(p.nodes),
+		},
+		health: "http://" + address(p.nodes) + "/healthz",
+	}
+}
+
+// client returns what the two clients of the API server have in common.
+func (c *Cluster) client(name string, port int) []string {
+	kubeconfig := c.kubeconfigs[name]
+	return append(c.serving(), featureGates,
+		"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig,
+		"--authorization-kubeconfig="+kubeconfig, "--leader-elect=false",
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port))
+}
+
+// serving returns the flags of a server's own certificate.
+func (c *Cluster) serving() []string {
+	return []string{"--tls-cert-file=" + c.pki("server.crt"), "--tls-private-key-file=" + c.pki("server.key")}
+}
+
+// part is a component of the control plane's one binary.
+func (c *Cluster) part(health, name string, args ...string) command {
+	return command{
+		binary: filepath.Join(c.binDir, "controlplane"),
+		args:   append([]string{name}, args...),
+		health: health,
+	}
+}
+
+func (c *Cluster) path(name string) string { return filepath.Join(c.dir, name) }
+
+func (c *Cluster) pki(name string) string { return filepath.Join(c.dir, "pki", name) }

@@ -1,0 +1,196 @@
+package testcluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// The names of the components, as [Cluster.Component] takes them.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+	// Nodes are the simulated kubelets. Killed and started again, they take their
+	// nodes over only when those nodes' leases have run out, after up to 40 s;
+	// paused and resumed, they go on at once.
+	Nodes = "kwok"
+)
+
+const (
+	pollInterval = 30 * time.Millisecond
+	logTail      = 3000 // bytes of a log that an error shows
+)
+
+// A Component is one program of the control plane. Tests break it: they kill it,
+// pause it, and start it again on the same port and data. Its methods are safe
+// for concurrent use.
+type Component struct {
+	name    string
+	command command
+	dir     string // its working directory
+	log     string
+	client  *http.Client
+
+	mu      sync.Mutex
+	current *process // nil before the first start
+}
+
+// command is how a component is run and where it says that it is well.
+type command struct {
+	binary string
+	args   []string
+	health string
+}
+
+// Name returns the component's name.
+func (c *Component) Name() string { return c.name }
+
+// Log returns the path of the component's log. It is kept over restarts.
+func (c *Component) Log() string { return c.log }
+
+// Pid returns the process id of the component's latest run, and 0 before it.
+func (c *Component) Pid() int {
+	if p := c.process(); p != nil {
+		return p.cmd.Process.Pid
+	}
+	return 0
+}
+
+// Start runs the component, again on the same port and data, and returns when it
+// says that it is well. When it ends before that or ctx does, the error shows the
+// last lines of its log.
+func (c *Component) Start(ctx context.Context) error {
+	if err := c.launch(); err != nil {
+		return err
+	}
+	return c.awaitHealth(ctx)
+}
+
+// Kill ends the component at once, as the kernel does when memory runs out, and
+// returns when it is gone. Killing a component that is not running does nothing.
+func (c *Component) Kill() {
+	if p := c.process(); p != nil {
+		p.kill()
+	}
+}
+
+// Pause stops the component where it stands: it keeps its connections and
+// answers nobody.
+func (c *Component) Pause() error { return c.signal(syscall.SIGSTOP) }
+
+// Resume lets a paused component go on.
+func (c *Component) Resume() error { return c.signal(syscall.SIGCONT) }
+
+func (c *Component) signal(s syscall.Signal) error {
+	p := c.process()
+	if p == nil {
+		return fmt.Errorf("signalling %s: it was not started", c.name)
+	}
+	if err := p.signal(s); err != nil {
+		return fmt.Errorf("signalling %s: %w", c.name, err)
+	}
+	return nil
+}
+
+func (c *Component) process() *process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current
+}
+
+// launch starts the process and does not wait until it is well.
+func (c *Component) launch() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current != nil && !c.current.ended() {
+		return fmt.Errorf("starting %s: it is running", c.name)
+	}
+	p, err := startProcess(c.command.binary, c.command.args, c.dir, c.log)
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", c.name, err)
+	}
+	c.current = p
+	return nil
+}
+
+func (c *Component) awaitHealth(ctx context.Context) error {
+	return c.await(ctx, c.command.health)
+}
+
+// await polls until the URL answers 200, the component has ended, or ctx is done.
+func (c *Component) await(ctx context.Context, url string) error {
+	p := c.process()
+	for {
+		err := get(ctx, c.client, url)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.done:
+			return c.failure(fmt.Errorf("%s ended while starting: %w", c.name, p.exit()))
+		case <-ctx.Done():
+			return c.failure(fmt.Errorf("%s did not become ready: %w; its last answer: %w", c.name, context.Cause(ctx), err))
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// failure adds the end of the component's log to what went wrong.
+func (c *Component) failure(err error) error {
+	log, readErr := os.ReadFile(c.log)
+	if readErr != nil {
+		return errors.Join(err, readErr)
+	}
+	if len(log) > logTail {
+		log = log[len(log)-logTail:]
+	}
+	return &componentError{cause: err, logPath: c.log, tail: bytes.TrimSpace(log)}
+}
+
+// componentError says why a component failed and shows the end of its log.
+type componentError struct {
+	cause   error
+	logPath string
+	tail    []byte
+}
+
+func (e *componentError) Error() string {
+	return fmt.Sprintf("%v\nthe end of %s:\n%s", e.cause, filepath.Base(e.logPath), e.tail)
+}
+
+func (e *componentError) Unwrap() error { return e.cause }
+
+// portTaken says whether the component ended because somebody else had its port.
+func (e *componentError) portTaken() bool {
+	return bytes.Contains(e.tail, []byte("address already in use"))
+}
+
+// get asks the URL and returns an error unless the answer is 200.
+func get(ctx context.Context, client *http.Client, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", response.Status, bytes.TrimSpace(body))
+	}
+	return err
+}

@@ -1,0 +1,164 @@
+package testcluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// ManagerUser is the service account that deploy/rbac.yaml gives its permissions to.
+const ManagerUser = "system:serviceaccount:kube-system:taint-manager"
+
+// managerTimeout bounds how long taint-manager may take to be ready, or to end.
+const managerTimeout = 60 * time.Second
+
+// A Manager is one run of bin/taint-manager.
+type Manager struct {
+	process *process
+	address string // of its secure port
+	log     string
+}
+
+// StartManager runs `taint-manager run` with these flags added, as [ManagerUser] with the permissions of
+// deploy/rbac.yaml and no others, and returns when it says that it is ready. Both binaries are taken
+// from the repository; the error shows the end of its log.
+func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, error) {
+	m, err := c.LaunchManager(ctx, flags...)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.awaitReady(ctx); err != nil {
+		m.Kill()
+		return nil, err
+	}
+	return m, nil
+}
+
+// LaunchManager is [Cluster.StartManager] without waiting until it is ready.
+func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager, error) {
+	root, err := repositoryRoot()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Permit(ctx); err != nil {
+		return nil, err
+	}
+	binary := filepath.Join(root, "bin", "taint-manager")
+	if _, err := os.Stat(binary); err != nil {
+		return nil, fmt.Errorf("taint-manager is not built: run `make build` (%w)", err)
+	}
+	kubeconfig, err := c.KubeconfigFor(ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
+	if err != nil {
+		return nil, err
+	}
+	port, err := freePort(nil)
+	if err != nil {
+		return nil, err
+	}
+	log := filepath.Join(c.LogDir(), fmt.Sprintf("taint-manager-%d.log", port))
+	args := append([]string{
+		"run", "--kubeconfig=" + kubeconfig,
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
+	}, flags...)
+	p, err := startProcess(binary, args, c.dir, log)
+	if err != nil {
+		return nil, fmt.Errorf("starting taint-manager: %w", err)
+	}
+	return &Manager{process: p, address: address(port), log: log}, nil
+}
+
+// Permit gives [ManagerUser] the permissions of deploy/rbac.yaml.
+func (c *Cluster) Permit(ctx context.Context) error {
+	root, err := repositoryRoot()
+	if err != nil {
+		return err
+	}
+	rbac, err := os.ReadFile(filepath.Join(root, "deploy", "rbac.yaml"))
+	if err != nil {
+		return fmt.Errorf("the permissions: %w", err)
+	}
+	return c.Apply(ctx, string(rbac))
+}
+
+// Address is the host and port of the manager's secure port.
+func (m *Manager) Address() string { return m.address }
+
+// Log returns what the manager has logged so far.
+func (m *Manager) Log() (string, error) {
+	text, err := os.ReadFile(m.log)
+	if err != nil {
+		return "", fmt.Errorf("reading the log of taint-manager: %w", err)
+	}
+	return string(text), nil
+}
+
+// Pid is the manager's process id.
+func (m *Manager) Pid() int { return m.process.cmd.Process.Pid }
+
+// Kill ends the manager at once and returns when it is gone.
+func (m *Manager) Kill() { m.process.kill() }
+
+// Stop asks the manager to end, as Kubernetes does, and returns when it has; an error when its exit
+// code is not 0 or it does not end.
+func (m *Manager) Stop() error {
+	if err := m.process.signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stopping taint-manager: %w", err)
+	}
+	return m.Wait(managerTimeout)
+}
+
+// Wait waits for the manager to end by itself; nil when its exit code is 0.
+func (m *Manager) Wait(atMost time.Duration) error {
+	select {
+	case <-m.process.done:
+		return m.process.err
+	case <-time.After(atMost):
+		m.Kill()
+		return fmt.Errorf("taint-manager did not end within %v; it was killed", atMost)
+	}
+}
+
+// awaitReady polls /readyz, which needs no credentials.
+func (m *Manager) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, managerTimeout)
+	defer cancel()
+	client := &http.Client{Transport: &http.Transport{
+		// Its certificate is one that it has just made for itself.
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+	}}
+	defer client.CloseIdleConnections()
+	for {
+		err := get(ctx, client, "https://"+m.address+"/readyz")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-m.process.done:
+			return m.failure(errors.New("taint-manager ended while starting: " + m.process.exit().Error()))
+		case <-ctx.Done():
+			return m.failure(fmt.Errorf("taint-manager did not become ready; its last answer: %w", err))
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+func (m *Manager) failure(err error) error {
+	log, readErr := m.Log()
+	if readErr != nil {
+		return errors.Join(err, readErr)
+	}
+	return fmt.Errorf("%w\nthe end of its log:\n%s", err, bytes.TrimSpace([]byte(log[max(0, len(log)-logTail):])))
+}
+
+// LogPath is the path of the manager's log.
+func (m *Manager) LogPath() string { return m.log }
+
+// Binary is the path of the program that holds the control plane and kubectl.
+func (c *Cluster) Binary() string { return filepath.Join(c.binDir, "controlplane") }

@@ -1,0 +1,54 @@
+package testcluster
+
+import (
+	"errors"
+	"math/rand/v2"
+	"net"
+	"strconv"
+)
+
+// Ports are taken from below the range from which systems take the ports of
+// outgoing connections (32768 up on Linux, 49152 elsewhere). In that range, a
+// client that keeps dialling a dead component could be given the component's own
+// port, and keep it from coming back.
+const (
+	lowestPort  = 20000
+	highestPort = 32000
+)
+
+// ports are where the components listen. They are free when they are chosen; a
+// clash is possible until the components have bound them.
+type ports struct {
+	etcd, etcdPeer, apiServer, controllerManager, scheduler, nodes int
+}
+
+func choosePorts() (ports, error) {
+	var p ports
+	taken := make(map[int]bool)
+	for _, port := range []*int{&p.etcd, &p.etcdPeer, &p.apiServer, &p.controllerManager, &p.scheduler, &p.nodes} {
+		free, err := freePort(taken)
+		if err != nil {
+			return ports{}, err
+		}
+		taken[free] = true
+		*port = free
+	}
+	return p, nil
+}
+
+func freePort(taken map[int]bool) (int, error) {
+	for range 200 {
+		port := lowestPort + rand.IntN(highestPort-lowestPort)
+		listener, err := net.Listen("tcp", address(port))
+		if err != nil {
+			continue
+		}
+		listener.Close()
+		if !taken[port] {
+			return port, nil
+		}
+	}
+	return 0, errors.New("no free port on loopback in 200 tries")
+}
+
+func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -1,0 +1,85 @@
+package testcluster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+)
+
+// process is one run of a component. It dies with the process that started it:
+// its standard input ends then, which it watches (see the command controlplane),
+// and on Linux the kernel kills it.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it has ended; err is set before
+	err  error
+}
+
+// startProcess starts the program with its output appended to the file log.
+func startProcess(binary string, args []string, dir, log string) (*process, error) {
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the log: %w", err)
+	}
+	defer out.Close()
+	cmd := exec.Command(binary, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir, "CONTROLPLANE_EXIT_WITH_STDIN=1")
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = ownGroup()
+	if _, err := cmd.StdinPipe(); err != nil { // held open until Wait returns
+		return nil, fmt.Errorf("its standard input: %w", err)
+	}
+	p := &process{cmd: cmd, done: make(chan struct{})}
+	started := make(chan error)
+	go p.run(started)
+	return p, <-started
+}
+
+// run starts the process and waits for its end on one and the same thread: the
+// kernel takes the end of the thread that started a process for the end of its
+// parent, and Go ends threads as it likes unless they are locked.
+func (p *process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err == nil {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}
+}
+
+// signal sends the signal to the process and what it started.
+func (p *process) signal(s syscall.Signal) error {
+	if p.ended() {
+		return fmt.Errorf("it is not running: %w", p.exit())
+	}
+	return syscall.Kill(-p.cmd.Process.Pid, s)
+}
+
+// kill returns when the process is gone.
+func (p *process) kill() {
+	_ = p.signal(syscall.SIGKILL) // the one error there is: it has ended
+	<-p.done
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// exit says how the process ended; it has.
+func (p *process) exit() error {
+	if p.err == nil {
+		return errors.New("exit status 0")
+	}
+	return p.err
+}

@@ -1,0 +1,245 @@
+package testcluster
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // for stages
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// SimulatedNodeAnnotation makes a node a simulated one when its value is "fake".
+const SimulatedNodeAnnotation = "kwok.x-k8s.io/node"
+
+const (
+	startTries   = 4 // a start is tried again when another process took one of its ports
+	startTimeout = 90 * time.Second
+)
+
+// Options say what a cluster consists of. The zero value is a whole one.
+type Options struct {
+	// BinDir is the folder of the binaries controlplane and kwok. Empty means bin/
+	// in this repository, found from the working directory upwards.
+	BinDir string
+	// Dir is where the cluster keeps its data, certificates, kubeconfigs and logs. It must be
+	// empty or not exist. Empty means a new temporary folder, which Stop removes.
+	Dir string
+
+	WithoutNodes             bool // no kwok: no node becomes ready, no pod runs
+	WithoutControllerManager bool // pods need no service account then
+	WithoutScheduler         bool // only pods that name their node are bound
+
+	// More flags; a flag given here wins over the same one in this package.
+	APIServerArgs, ControllerManagerArgs, SchedulerArgs []string
+
+	// AuditLevel is Metadata, Request or RequestResponse for an audit log of all requests at
+	// that level, each written before it is answered. Empty means none.
+	AuditLevel string
+	// Log gets a line for each step of the start. Nil means none.
+	Log io.Writer
+}
+
+// A Cluster is a running control plane. Its methods are safe for concurrent use.
+type Cluster struct {
+	binDir, dir string
+	temporary   bool // dir is to be removed
+	url         string
+	log         io.Writer
+
+	clients     *authority
+	http        *http.Client      // as cluster-admin
+	kubeconfigs map[string]string // by component, and "admin"
+	components  []*Component      // in the order of their start
+
+	stop sync.Once
+	err  error // of the stop
+}
+
+// stages are what kwok does to nodes and pods; a constant, were there such files.
+//
+//go:embed stages.yaml
+var stages []byte
+
+// Start starts a cluster and returns when all its components say that they are
+// well and pods can be made in the namespace default. ctx bounds the start, and
+// so do 90 seconds; the cluster runs until [Cluster.Stop]. The error names the
+// component that failed and shows the end of its log.
+func Start(ctx context.Context, o Options) (*Cluster, error) {
+	c, err := prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for try := 1; ; try++ {
+		err = c.boot(ctx, o)
+		if err == nil {
+			return c, nil
+		}
+		c.killAll()
+		var failed *componentError
+		if try == startTries || !errors.As(err, &failed) || !failed.portTaken() {
+			return nil, errors.Join(err, c.Stop())
+		}
+		c.say("trying other ports")
+	}
+}
+
+// prepare finds the binaries and makes the folder.
+func prepare(o Options) (*Cluster, error) {
+	binDir, err := findBinaries(o)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{binDir: binDir, temporary: o.Dir == "", log: o.Log}
+	if c.log == nil {
+		c.log = io.Discard
+	}
+	if c.dir, err = newDir(o.Dir); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// boot runs all components from nothing.
+func (c *Cluster) boot(ctx context.Context, o Options) error {
+	p, err := choosePorts()
+	if err != nil {
+		return err
+	}
+	c.url = "https://" + address(p.apiServer)
+	if err := c.writeFiles(o); err != nil {
+		return err
+	}
+	c.makeComponents(o, p)
+	// Nobody is asked to wait for another: each goes on faster than it would retry.
+	for _, wave := range [][]*Component{c.components[:1], c.components[1:2], c.components[2:]} {
+		if err := c.startAll(ctx, wave); err != nil {
+			return err
+		}
+	}
+	return c.awaitServiceAccount(ctx)
+}
+
+func (c *Cluster) makeComponents(o Options, p ports) {
+	commands := c.commands(o, p)
+	left := map[string]bool{
+		ControllerManager: o.WithoutControllerManager, Scheduler: o.WithoutScheduler, Nodes: o.WithoutNodes,
+	}
+	c.components = nil
+	for _, name := range []string{Etcd, APIServer, ControllerManager, Scheduler, Nodes} {
+		if left[name] {
+			continue
+		}
+		c.components = append(c.components, &Component{
+			name: name, command: commands[name], dir: c.dir, client: c.http,
+			log: filepath.Join(c.LogDir(), name+".log"),
+		})
+	}
+}
+
+// startAll starts the components together and returns when all are well.
+func (c *Cluster) startAll(ctx context.Context, components []*Component) error {
+	began := time.Now()
+	for _, component := range components {
+		if err := component.launch(); err != nil {
+			return err
+		}
+	}
+	for _, component := range components {
+		if err := component.awaitHealth(ctx); err != nil {
+			return err
+		}
+		c.say("%s is ready after %.1f s", component.name, time.Since(began).Seconds())
+	}
+	return nil
+}
+
+// awaitServiceAccount returns when the controller manager has made the service
+// account without which no pod is admitted.
+func (c *Cluster) awaitServiceAccount(ctx context.Context) error {
+	manager := c.Component(ControllerManager)
+	if manager == nil {
+		return nil
+	}
+	return manager.await(ctx, c.url+"/api/v1/namespaces/default/serviceaccounts/default")
+}
+
+// Stop kills all components, waits until they are gone, and removes the folder
+// if it was a temporary one. A second call does nothing and returns the same.
+func (c *Cluster) Stop() error {
+	c.stop.Do(func() {
+		c.killAll()
+		if c.temporary {
+			c.err = os.RemoveAll(c.dir)
+		}
+	})
+	return c.err
+}
+
+func (c *Cluster) killAll() {
+	for _, component := range slices.Backward(c.components) {
+		component.Kill()
+	}
+	if c.http != nil {
+		c.http.CloseIdleConnections()
+	}
+}
+
+// URL returns the API server's address.
+func (c *Cluster) URL() string { return c.url }
+
+// AuditLog returns the path of the audit log, one JSON document a line. The file
+// exists when Options.AuditLevel was set.
+func (c *Cluster) AuditLog() string { return filepath.Join(c.LogDir(), "audit.log") }
+
+// LogDir returns the folder of the components' logs.
+func (c *Cluster) LogDir() string { return c.path("logs") }
+
+// Component returns the component of that name, and nil if the cluster has none.
+func (c *Cluster) Component(name string) *Component {
+	for _, component := range c.components {
+		if component.name == name {
+			return component
+		}
+	}
+	return nil
+}
+
+// Kubectl returns kubectl with these arguments, run as cluster-admin, not yet
+// started. ctx's end kills it.
+func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
+	all := append([]string{"kubectl", "--kubeconfig=" + c.Kubeconfig()}, args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(c.binDir, "controlplane"), all...)
+	cmd.Env = append(os.Environ(), "HOME="+c.dir) // its caches
+	return cmd
+}
+
+// Apply makes the cluster have these objects, as `kubectl apply` does.
+func (c *Cluster) Apply(ctx context.Context, yaml string) error {
+	cmd := c.Kubectl(ctx, "apply", "-f", "-")
+	cmd.Stdin = strings.NewReader(yaml)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("kubectl apply: %w: %s", err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// SimulatedNode returns the manifest of a node that kwok plays the kubelet of.
+func SimulatedNode(name string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: Node\nmetadata:\n  name: %s\n  annotations: {%s: fake}\n  labels: {kubernetes.io/hostname: %[1]s}\n---\n",
+		name, SimulatedNodeAnnotation)
+}
+
+func (c *Cluster) say(format string, args ...any) {
+	fmt.Fprintf(c.log, "testcluster: "+format+"\n", args...)
+}

@@ -1,0 +1,199 @@
+package journal_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+var zero = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func at(seconds float64) time.Time { return zero.Add(time.Duration(seconds * float64(time.Second))) }
+
+func noExecute(key, value string) v1.Taint {
+	return v1.Taint{Key: key, Value: value, Effect: v1.TaintEffectNoExecute}
+}
+
+// added is the taint with a timeAdded.
+func added(t v1.Taint, seconds float64) v1.Taint {
+	t.TimeAdded = &metav1.Time{Time: at(seconds)}
+	return t
+}
+
+// look is a sighting of a node created at second -100.
+func look(second float64, taints ...v1.Taint) journal.Sighting {
+	return journal.Sighting{Taints: taints, At: at(second), Created: at(-100)}
+}
+
+func listed(second float64, taints ...v1.Taint) journal.Sighting {
+	s := look(second, taints...)
+	s.Listed = true
+	return s
+}
+
+// show writes histories as "key=value@since", past states in parentheses.
+func show(histories []taint.History) (lines []string) {
+	for _, h := range histories {
+		line := ""
+		for _, s := range h {
+			text := s.Taint.Key + "=" + s.Taint.Value + "@" + strconv.FormatFloat(s.Since.Sub(zero).Seconds(), 'f', -1, 64)
+			if s.Past {
+				text = "(" + text + ")"
+			}
+			line += text + " "
+		}
+		lines = append(lines, line[:len(line)-1])
+	}
+	return lines
+}
+
+func TestObserve(t *testing.T) {
+	gpu, disk := noExecute("gpu", ""), noExecute("disk", "")
+	notReady, unreachable := noExecute(v1.TaintNodeNotReady, ""), noExecute(v1.TaintNodeUnreachable, "")
+	for _, c := range []struct {
+		name  string
+		looks []journal.Sighting
+		want  []string
+	}{
+		{"a taint counts from the moment it was seen to appear", []journal.Sighting{listed(0), look(1.5, gpu)}, []string{"gpu=@1.5"}},
+		{"its timeAdded is not believed then", []journal.Sighting{listed(0), look(5, added(gpu, 1))}, []string{"gpu=@5"}},
+		{"a later change of timeAdded is ignored", []journal.Sighting{look(1, gpu), look(5, added(gpu, 4))}, []string{"gpu=@1"}},
+		{"other effects are passed over", []journal.Sighting{look(1, v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoSchedule})}, nil},
+		{"one taint with two effects", []journal.Sighting{look(1, v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoSchedule}, gpu)}, []string{"gpu=@1"}},
+		{"a lifted taint is forgotten", []journal.Sighting{look(1, gpu), look(2)}, nil},
+		{"a taint that was lifted and set again is new", []journal.Sighting{look(1, gpu), look(2), look(3, gpu)}, []string{"gpu=@3"}},
+		{"each taint has its own time", []journal.Sighting{look(1, gpu), look(2, gpu, disk)}, []string{"gpu=@1", "disk=@2"}},
+		{"another value is another state of the same taint", []journal.Sighting{look(1, noExecute("load", "1")), look(2, noExecute("load", "2"))}, []string{"(load=1@1) load=2@2"}},
+
+		{"listed with timeAdded: the second after it", []journal.Sighting{listed(10, added(gpu, 4))}, []string{"gpu=@5"}},
+		{"listed without timeAdded: now", []journal.Sighting{listed(10, gpu)}, []string{"gpu=@10"}},
+		{"listed with a timeAdded in the future: now", []journal.Sighting{listed(10, added(gpu, 11))}, []string{"gpu=@10"}},
+		{"listed with a timeAdded before the node's creation: now", []journal.Sighting{listed(10, added(gpu, -101))}, []string{"gpu=@10"}},
+		{"listed with a timeAdded at the node's creation", []journal.Sighting{listed(10, added(gpu, -100))}, []string{"gpu=@-99"}},
+
+		{"the swap of not-ready for unreachable is one life", []journal.Sighting{look(1, notReady), look(2, unreachable)}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
+		{"a swap in two steps too", []journal.Sighting{look(1, notReady), look(2, notReady, unreachable), look(2.5, unreachable)}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
+		{"both there: one history, both standing", []journal.Sighting{look(1, notReady), look(2, unreachable, notReady)}, []string{notReady.Key + "=@1 " + unreachable.Key + "=@2"}},
+		{"the second one lifted: as if it had not been", []journal.Sighting{look(1, notReady), look(2, unreachable, notReady), look(3, notReady)}, []string{notReady.Key + "=@1"}},
+		{"swapped without a timeAdded being believed", []journal.Sighting{look(1, notReady), look(9, added(unreachable, 3))}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@9"}},
+		{"both listed, in the order of their times", []journal.Sighting{listed(10, added(notReady, 5), added(unreachable, 3))}, []string{unreachable.Key + "=@4 " + notReady.Key + "=@6"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var known []taint.History
+			for _, s := range c.looks {
+				known = journal.Observe(known, s)
+			}
+			if diff := cmp.Diff(c.want, show(known)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestALookThatShowsNothingNewReturnsWhatWasKnown(t *testing.T) {
+	known := journal.Observe(nil, look(1, noExecute("gpu", ""), noExecute("disk", "")))
+	again := journal.Observe(known, look(2, noExecute("gpu", ""), noExecute("disk", "")))
+	if &known[0] != &again[0] {
+		t.Error("got a new slice")
+	}
+}
+
+func TestWhatWasKnownIsNotWrittenTo(t *testing.T) {
+	known := journal.Observe(nil, look(1, noExecute("load", "1")))
+	before := show(known)
+	journal.Observe(known, look(2, noExecute("load", "2")))
+	if diff := cmp.Diff(before, show(known)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// changes lets the taint "load" take n values, one a second from second 0.
+func changes(n int, apart func(a, b *v1.Taint) bool) []taint.History {
+	var known []taint.History
+	for i := range n {
+		s := look(float64(i), noExecute("load", strconv.Itoa(i)))
+		s.Apart = apart
+		known = journal.Observe(known, s)
+	}
+	return known
+}
+
+func TestAHistoryKeepsItsLatestStates(t *testing.T) {
+	h := changes(20, nil)[0]
+	if len(h) != journal.States || !h[0].Since.Equal(at(20-journal.States)) {
+		t.Errorf("got %v", show([]taint.History{h}))
+	}
+}
+
+// A taint whose value changes all the time must not put off the end of a countdown for ever.
+func TestStatesThatNoPodTellsApartAreJoinedSoThatTheStartStays(t *testing.T) {
+	h := changes(50, func(_, _ *v1.Taint) bool { return false })[0]
+	if len(h) > journal.States || !h[0].Since.Equal(at(0)) {
+		t.Errorf("got %v, want a start at second 0", show([]taint.History{h}))
+	}
+}
+
+func TestJoiningStatesNeverChangesAVerdict(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pods := rapid.SliceOfN(rapid.Custom(drawPod), 0, 4).Draw(t, "pods")
+		apart := func(a, b *v1.Taint) bool {
+			for _, p := range pods {
+				if taint.BearsForEver(p, a, taint.Rules{}) != taint.BearsForEver(p, b, taint.Rules{}) {
+					return true
+				}
+			}
+			return false
+		}
+		var kept []taint.History
+		var whole taint.History
+		for i, value := range rapid.SliceOfN(rapid.IntRange(0, 9), 1, 30).Draw(t, "values") {
+			now := noExecute("load", strconv.Itoa(value))
+			s := look(float64(i), now)
+			s.Apart = apart
+			kept = journal.Observe(kept, s)
+			if len(whole) == 0 || whole[len(whole)-1].Taint.Value != now.Value {
+				for j := range whole {
+					whole[j].Past = true
+				}
+				whole = append(whole, taint.State{Taint: now, Since: at(float64(i))})
+			}
+			for _, p := range pods {
+				got := taint.Decide(p, &taint.Node{Name: "n", Taints: kept}, taint.Rules{})
+				want := taint.Decide(p, &taint.Node{Name: "n", Taints: []taint.History{whole}}, taint.Rules{})
+				if got.Evict != want.Evict || got.At.Before(want.At) {
+					t.Fatalf("second %d: with 8 states %v, with all %v", i, got, want)
+				}
+			}
+		}
+	})
+}
+
+func drawPod(t *rapid.T) *taint.Pod {
+	limit := int64(rapid.IntRange(1, 20).Draw(t, "seconds"))
+	return &taint.Pod{Node: "n", Bound: at(0), Tolerations: []v1.Toleration{
+		{Key: "load", Operator: v1.TolerationOpLt, Value: strconv.Itoa(rapid.IntRange(0, 9).Draw(t, "limit"))},
+		{Key: "load", Operator: v1.TolerationOpExists, TolerationSeconds: &limit},
+	}}
+}
+
+// A step of the wall clock moves no deadline: what Observe derives from an API time runs on the
+// monotonic clock of the look.
+func TestAListedTimeRunsOnTheMonotonicClock(t *testing.T) {
+	now := time.Now()
+	h := journal.Observe(nil, journal.Sighting{
+		Taints: []v1.Taint{{Key: "gpu", Effect: v1.TaintEffectNoExecute, TimeAdded: &metav1.Time{Time: now.Add(-time.Hour).Round(0)}}},
+		At:     now, Created: now.Add(-2 * time.Hour), Listed: true,
+	})
+	since := h[0][0].Since
+	if since == since.Round(0) {
+		t.Error("the start has no monotonic reading")
+	}
+}

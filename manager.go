@@ -1,0 +1,240 @@
+package taintmanager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/cluster"
+	"github.com/taint-manager/taint-manager/event"
+	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// source is where pods and nodes come from: watched by ourselves, or a caller's informers.
+type source interface {
+	shard.Reader
+	Run(ctx context.Context, handler cluster.Handler) error
+	Synced() <-chan struct{}
+	Trouble() error
+}
+
+// Manager evicts pods from nodes whose NoExecute taints they do not tolerate. Its methods are safe
+// for concurrent use.
+type Manager struct {
+	options Options
+	source  source
+	check   func(context.Context) error // of the source, once it is in sync
+	shards  []*shard.Shard
+	pool    *evict.Pool
+	events  *event.Queue
+}
+
+// New returns a manager that does nothing before Run.
+//
+// pods and nodes are the caller's informers, which the caller starts; package cluster's Adapt lists
+// the fields that a transform of theirs must let through. Both nil: the manager watches by itself
+// and keeps only what it needs. It fails on options that can't be, and when a metric's name is
+// taken in the registry.
+func New(client kubernetes.Interface, pods coreinformers.PodInformer, nodes coreinformers.NodeInformer, o Options) (*Manager, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	m := &Manager{options: o}
+	if err := m.read(client, pods, nodes); err != nil {
+		return nil, err
+	}
+	if err := m.write(client); err != nil {
+		return nil, err
+	}
+	for range o.Shards {
+		m.shards = append(m.shards, shard.New(shard.Options{
+			Reader: m.source, Rules: m.rules(), Grants: m.pool.Grants(), Most: o.Workers, Notify: m.notify,
+		}))
+	}
+	return m, m.register(o.Registerer)
+}
+
+// read sets up the source.
+func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInformer, nodes coreinformers.NodeInformer) error {
+	if (pods == nil) != (nodes == nil) {
+		return errors.New("taintmanager.New: give both the pod and the node informer, or neither")
+	}
+	if pods == nil {
+		m.check = func(context.Context) error { return nil }
+		// A brake on calls ends as soon as the API server is heard of again.
+		m.source = cluster.Watch(client, m.rules(), func() { m.pool.Nudge() })
+		return nil
+	}
+	adapter, err := cluster.Adapt(pods.Informer(), nodes.Informer(), m.rules())
+	if err != nil {
+		return fmt.Errorf("taintmanager.New: %w", err)
+	}
+	m.source = adapter
+	m.check = func(ctx context.Context) error { return adapter.Check(ctx, client) }
+	return nil
+}
+
+// write sets up the slots and the events.
+func (m *Manager) write(client kubernetes.Interface) error {
+	evictor, err := m.evictor(client)
+	if err != nil {
+		return err
+	}
+	calls, err := evict.NewMetrics(m.options.Registerer)
+	if err != nil {
+		return fmt.Errorf("taintmanager.New: %w", err)
+	}
+	m.pool = evict.NewPool(evict.PoolOptions{
+		Evictor: evictor, Workers: m.options.Workers, Rate: m.options.MaxEvictionsPerSecond,
+		Leading: m.options.Leading, Metrics: calls,
+	})
+	sink := event.Sink(m.options.Events)
+	if sink == nil {
+		sink = event.NewSink(client)
+	}
+	stored, err := event.NewMetrics(m.options.Registerer)
+	if err != nil {
+		return fmt.Errorf("taintmanager.New: %w", err)
+	}
+	m.events = event.New(event.Options{
+		Sink: sink, Metrics: stored, Busy: func() bool { return m.pool.InFlight() > 1 },
+	})
+	return nil
+}
+
+func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
+	switch {
+	case m.options.DryRun:
+		return evict.DryRun{}, nil
+	case m.options.Evictor != nil:
+		return m.options.Evictor, nil
+	}
+	api, err := evict.NewAPI(client, evict.APIOptions{
+		Method: evict.Method(m.options.Method), Timeout: m.options.CallTimeout,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("taintmanager.New: %w", err)
+	}
+	return api, nil
+}
+
+// register adds the metric that only a manager can tell.
+func (m *Manager) register(r prometheus.Registerer) error {
+	if r == nil {
+		return nil
+	}
+	err := r.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "taint_manager_evictions_scheduled",
+		Help: "Evictions that wait for their deadline, their next try or a slot.",
+	}, func() float64 { return float64(m.Scheduled()) }))
+	if err != nil {
+		return fmt.Errorf("taintmanager.New: registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
+	}
+	return nil
+}
+
+func (m *Manager) rules() taint.Rules { return taint.Rules{NoComparison: m.options.NoComparison} }
+
+// HasSynced says whether the manager has seen the whole cluster. Before that it decides nothing.
+func (m *Manager) HasSynced() bool {
+	select {
+	case <-m.source.Synced():
+		return true
+	default:
+		return false
+	}
+}
+
+// Trouble is nil while the cluster can be watched, else says what can't, since when and why. For
+// informers of the caller's it is always nil.
+func (m *Manager) Trouble() error { return m.source.Trouble() }
+
+// Scheduled is how many evictions wait for their deadline, their next try or a slot.
+func (m *Manager) Scheduled() int {
+	n := 0
+	for _, s := range m.shards {
+		n += s.Scheduled()
+	}
+	return n
+}
+
+// handler passes what the source tells on to the shards.
+type handler struct{ shards []*shard.Shard }
+
+func (h handler) NodeChanged(name string) { h.of(name).NodeChanged(name) }
+
+func (h handler) PodChanged(uid types.UID, node string) { h.of(node).PodChanged(uid) }
+
+func (h handler) of(node string) *shard.Shard { return h.shards[shard.Index(node, len(h.shards))] }
+
+// Run watches and judges until its context ends; then it starts no further call, waits for calls
+// under way as long as Options.DrainTimeout says, writes the events that are left, and returns nil.
+// It is to be called once. It returns an error when it can't watch, or when a transform of the
+// caller's informers hides what verdicts rest on; nobody is evicted then.
+func (m *Manager) Run(ctx context.Context) error {
+	ctx = klog.NewContext(ctx, m.options.Logger)
+	// What runs on while calls end: the shards take their outcomes.
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var watching, writing sync.WaitGroup
+	failed := make(chan error, 1)
+	watching.Go(func() {
+		if err := m.source.Run(running, handler{m.shards}); err != nil {
+			failed <- err
+		}
+	})
+	eventsCtx, stopEvents := context.WithCancel(running)
+	defer stopEvents()
+	writing.Go(func() { m.events.Run(eventsCtx) })
+
+	err := m.judge(ctx, running, failed, &watching)
+	err = errors.Join(err, m.drain(ctx))
+	stop()
+	watching.Wait()
+	writing.Wait()
+	return err
+}
+
+// judge runs the shards once the cluster is in sync, until the context ends or watching fails.
+func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *sync.WaitGroup) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return fmt.Errorf("watching the cluster: %w", err)
+	case <-m.source.Synced():
+	}
+	if err := m.check(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	for _, s := range m.shards {
+		all.Go(func() { s.Run(running) })
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// drain ends all granting, and waits for the calls under way.
+func (m *Manager) drain(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.options.DrainTimeout)
+	defer cancel()
+	return m.pool.Drain(ctx)
+}
+
+// Lead permits eviction calls until its context ends, and returns when all of them have ended; those
+// under way then are cut. It may be called again after it has returned, but fails while another
+// Lead is under way, and once Run has ended.
+func (m *Manager) Lead(ctx context.Context) error {
+	m.events.SetLeading(!m.options.DryRun)
+	defer m.events.SetLeading(false)
+	return m.pool.Lead(klog.NewContext(ctx, m.options.Logger))
+}

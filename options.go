@@ -1,0 +1,119 @@
+package taintmanager
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// Method is how a pod is made to go.
+type Method string
+
+const (
+	// Delete patches the pod's condition DisruptionTarget and deletes the pod; PodDisruptionBudgets
+	// are not asked. It is what the original does.
+	Delete Method = "delete"
+
+	// Evict asks the eviction subresource, which obeys PodDisruptionBudgets.
+	Evict Method = "evict"
+)
+
+// Eviction is one call that an [Evictor] is asked to make. Its pod and verdict are to be read only.
+type Eviction = shard.Eviction
+
+// Outcome is what an eviction call has come to; see the Kind constants of package shard.
+type Outcome = shard.Outcome
+
+// Evictor makes one eviction call and waits for its end. It is called by as many goroutines as there
+// are workers, never twice at a time for one pod. It gives up when the context ends: this process
+// may not evict any longer then.
+type Evictor interface {
+	Evict(ctx context.Context, e Eviction) Outcome
+}
+
+// EventSink stores events. It is called by few goroutines, and never in the way of an eviction.
+type EventSink interface {
+	Create(ctx context.Context, event *v1.Event) error
+}
+
+// Options are the settings of a [Manager]. The zero value is the default.
+type Options struct {
+	// Shards is how many goroutines judge; each owns a slice of the nodes. 0: 8.
+	Shards int
+
+	// Workers is how many eviction calls may be under way at once. 0: 32.
+	Workers int
+
+	// MaxEvictionsPerSecond limits how many eviction calls start in a second. 0: no limit.
+	MaxEvictionsPerSecond float64
+
+	// Method is how pods are made to go. Empty: Delete.
+	Method Method
+
+	// DryRun judges and logs, and writes nothing: no pod is touched, no event is sent.
+	DryRun bool
+
+	// NoComparison makes tolerations with the operators Lt and Gt match nothing.
+	NoComparison bool
+
+	// CallTimeout bounds one eviction call. 0: 35 s, as admission webhooks may take 30.
+	CallTimeout time.Duration
+
+	// DrainTimeout bounds how long Run waits, once its context has ended, for calls under way.
+	// 0: 10 s.
+	DrainTimeout time.Duration
+
+	// Leading is asked right before each eviction call starts; a call that it denies does not
+	// start. Nil: Lead's context alone decides. An elector's own clock belongs here, because it
+	// cancels its context late.
+	Leading func() bool
+
+	// Evictor replaces the calls to the API server. Nil: the calls that Method names.
+	Evictor Evictor
+
+	// Events stores the events. Nil: core/v1 events through the client.
+	Events EventSink
+
+	// Registerer takes the metrics. Nil: none are kept.
+	Registerer prometheus.Registerer
+
+	// Logger takes the log. The zero value logs to klog's logger.
+	Logger logr.Logger
+}
+
+// complete puts in the defaults, and refuses what can't be.
+func (o *Options) complete() error {
+	switch {
+	case o.Shards < 0:
+		return fmt.Errorf("taintmanager: Options.Shards is %d; give 1 or more, or 0 for 8", o.Shards)
+	case o.Workers < 0:
+		return fmt.Errorf("taintmanager: Options.Workers is %d; give 1 or more, or 0 for 32", o.Workers)
+	case !(o.MaxEvictionsPerSecond >= 0) || math.IsInf(o.MaxEvictionsPerSecond, 0):
+		return fmt.Errorf("taintmanager: Options.MaxEvictionsPerSecond is %v; give a number above 0, or 0 for no limit", o.MaxEvictionsPerSecond)
+	case o.Method != "" && o.Method != Delete && o.Method != Evict:
+		return fmt.Errorf("taintmanager: Options.Method is %q; give %q or %q", o.Method, Delete, Evict)
+	case o.DryRun && o.Evictor != nil:
+		return errors.New("taintmanager: Options.DryRun and Options.Evictor are both set; a dry run calls no evictor: leave one out")
+	case o.CallTimeout < 0 || o.DrainTimeout < 0:
+		return fmt.Errorf("taintmanager: Options.CallTimeout is %v and Options.DrainTimeout %v; give times above 0, or 0 for the default", o.CallTimeout, o.DrainTimeout)
+	}
+	o.Shards = cmp.Or(o.Shards, 8)
+	o.Workers = cmp.Or(o.Workers, 32)
+	o.Method = cmp.Or(o.Method, Delete)
+	o.CallTimeout = cmp.Or(o.CallTimeout, 35*time.Second)
+	o.DrainTimeout = cmp.Or(o.DrainTimeout, 10*time.Second)
+	if o.Logger.GetSink() == nil {
+		o.Logger = klog.Background().WithName("taint-manager")
+	}
+	return nil
+}

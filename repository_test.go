@@ -1,0 +1,215 @@
+package taintmanager_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const module = "github.com/taint-manager/taint-manager"
+
+// source is a Go file of the root module that is no test.
+type source struct {
+	path string // slashed, from the root
+	file *ast.File
+}
+
+func (s source) dir() string { return path.Dir(s.path) }
+
+func (s source) imports() (paths []string) {
+	for _, spec := range s.file.Imports {
+		paths = append(paths, strings.Trim(spec.Path.Value, `"`))
+	}
+	return paths
+}
+
+// sources are all Go files of the root module but tests.
+func sources(t *testing.T) (list []source) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && name != "." && (entry.Name()[0] == '.' || entry.Name() == "testdata" || ownModule(name)) {
+			return fs.SkipDir
+		}
+		if entry.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		list = append(list, source{filepath.ToSlash(name), file})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func ownModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// pure are the files, or folders of files, that know no clock, client, lock or goroutine.
+var pure = []string{
+	"config", "journal", "taint",
+	"evictionqueue/heap.go", "evictionqueue/lane.go", "evictionqueue/sift.go", "evictionqueue/slab.go",
+	"evictionqueue/turn.go", "evictionqueue/index.go",
+	"shard/step.go", "shard/core.go", "shard/call.go", "shard/backoff.go", "shard/input.go",
+	"shard/evictor.go", "shard/note.go",
+}
+
+var (
+	impureImports = regexp.MustCompile(`^(sync|context|os|net|log|math/rand)(/|$)|^k8s\.io/(client-go|apiserver|component-base|klog)`)
+	impureCalls   = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+)
+
+func TestPureRoomsKnowNoClockClientLockOrGoroutine(t *testing.T) {
+	all := sources(t)
+	for _, room := range pure {
+		if _, err := os.Stat(room); err != nil {
+			t.Errorf("the pure room %s is gone: %v", room, err)
+		}
+		for _, s := range all {
+			if s.path == room || s.dir() == room {
+				checkPure(t, s)
+			}
+		}
+	}
+}
+
+func checkPure(t *testing.T, s source) {
+	for _, imported := range s.imports() {
+		if impureImports.MatchString(imported) {
+			t.Errorf("%s imports %s", s.path, imported)
+		}
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			t.Errorf("%s starts a goroutine", s.path)
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains(impureCalls, n.Sel.Name) {
+				t.Errorf("%s calls time.%s", s.path, n.Sel.Name)
+			}
+		}
+		return true
+	})
+}
+
+func TestEveryPackageSaysWhatItPromises(t *testing.T) {
+	said := map[string]bool{}
+	for _, s := range sources(t) {
+		said[s.dir()] = said[s.dir()] || s.file.Doc != nil && len(s.file.Doc.Text()) > 40
+	}
+	for dir, ok := range said {
+		if !ok {
+			t.Errorf("package %s has no package comment", dir)
+		}
+	}
+}
+
+// The block "arrows" of ARCHITECTURE.md names every room and what it imports of this module.
+func TestArchitectureShowsTheRoomsAndArrowsThatThereAre(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```arrows\n(.*?)```").FindSubmatch(text)
+	if block == nil {
+		t.Fatal("ARCHITECTURE.md has no block ```arrows")
+	}
+	got := map[string][]string{}
+	for line := range strings.Lines(string(block[1])) {
+		room, targets, _ := strings.Cut(strings.TrimSpace(line), "->")
+		list := strings.FieldsFunc(targets, func(r rune) bool { return r == ',' || r == ' ' })
+		slices.Sort(list)
+		got[strings.TrimSpace(room)] = list
+	}
+	if diff := cmp.Diff(arrows(t), got); diff != "" {
+		t.Errorf("the tree (-) and ARCHITECTURE.md (+) differ:\n%s", diff)
+	}
+}
+
+// arrows are the imports between the packages of this module, by package.
+func arrows(t *testing.T) map[string][]string {
+	edges := map[string][]string{}
+	for _, s := range sources(t) {
+		room := name(s.dir())
+		list := edges[room]
+		for _, imported := range s.imports() {
+			if target, ok := strings.CutPrefix(imported, module); ok {
+				list = append(list, name(strings.TrimPrefix(target, "/")))
+			}
+		}
+		slices.Sort(list)
+		edges[room] = slices.Compact(list)
+	}
+	for room, list := range edges {
+		if list == nil {
+			edges[room] = []string{}
+		}
+	}
+	return edges
+}
+
+// name is how a folder is called in ARCHITECTURE.md: the root by its package.
+func name(dir string) string {
+	if dir == "." || dir == "" {
+		return "taintmanager"
+	}
+	return dir
+}
+
+func TestEveryFolderOfTheTreeIsInArchitecture(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if entry.IsDir() && entry.Name() != ".git" && entry.Name() != "bin" && !strings.Contains(string(text), "`"+entry.Name()+"/") {
+			t.Errorf("ARCHITECTURE.md does not name the folder %s/", entry.Name())
+		}
+	}
+	for _, named := range regexp.MustCompile("`([a-z.][a-z/-]*)/`").FindAllStringSubmatch(string(text), -1) {
+		if info, err := os.Stat(named[1]); named[1] != "bin" && (err != nil || !info.IsDir()) {
+			t.Errorf("ARCHITECTURE.md names the folder %s/, which does not exist", named[1])
+		}
+	}
+}
+
+func TestLinksInTheDocsLeadSomewhere(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#: ]+)(#[^)]*)?\)`)
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, match := range link.FindAllStringSubmatch(string(text), -1) {
+				if _, err := os.Stat(filepath.Join(filepath.Dir(file), match[1])); err != nil {
+					t.Errorf("%s links to %s, which does not exist", file, match[1])
+				}
+			}
+		}
+	}
+}

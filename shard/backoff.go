@@ -1,0 +1,39 @@
+package shard
+
+import "time"
+
+// backoff is how long to wait after the n-th outcome of one kind in a row.
+type backoff struct{ first, most time.Duration }
+
+// confirm is how long the watch may take to show that a pod is gone before it is judged again.
+const confirm = 5 * time.Second
+
+// backoffs by kind. Kinds that are not listed do not wait.
+func backoffOf(kind Kind) backoff {
+	switch kind {
+	case Failed:
+		return backoff{first: 100 * time.Millisecond, most: 30 * time.Second}
+	case Blocked:
+		return backoff{first: 500 * time.Millisecond, most: 15 * time.Second}
+	case Refused:
+		return backoff{first: time.Second, most: time.Minute}
+	case Missing:
+		return backoff{first: confirm, most: confirm}
+	}
+	return backoff{}
+}
+
+// delay doubles from first to most, and takes between half of that and all of it, as the jitter in
+// [0,1) says, so that calls that failed together do not come back together. A fixed delay (first
+// equals most) has no jitter.
+func (b backoff) delay(n int, jitter float64) time.Duration {
+	if b.first == b.most {
+		return b.first
+	}
+	d := b.first
+	for i := 1; i < n && d < b.most; i++ {
+		d *= 2
+	}
+	d = min(d, b.most)
+	return d/2 + time.Duration(jitter*float64(d/2))
+}

@@ -1,0 +1,64 @@
+package shard
+
+import (
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// call is what a shard remembers of a pod for which an eviction call has been made, until the watch
+// shows the pod gone or its eviction is withdrawn.
+type call struct {
+	phase     phase
+	verdict   taint.Verdict // the one last acted on
+	notBefore time.Time     // no call starts before it
+	attempts  int           // calls made
+	repeats   int           // outcomes of this kind in a row
+	last      Kind
+	refused   bool     // by the API server, at any call so far
+	told      []string // causes told to people
+}
+
+// phase is what is going on with a call.
+type phase uint8
+
+const (
+	waiting   phase = iota // for its time, in the queue
+	inFlight               // a call is under way
+	accepted               // the API server took the deletion: no further call
+	pretended              // dry run: as if accepted, while the pod stays due
+)
+
+// settled says that no further call is to be made as things are.
+func (c *call) settled() bool { return c.phase != waiting }
+
+// tell says whether a cause is new to people, and remembers it.
+func (c *call) tell(cause string) bool {
+	if slices.Contains(c.told, cause) {
+		return false
+	}
+	c.told = append(c.told, cause)
+	return true
+}
+
+// end takes the outcome of the call that was under way. A wait is fixed here, once: judging the pod
+// again never shortens it.
+func (c *call) end(now time.Time, o Outcome, jitter float64) {
+	if o.Kind != c.last {
+		c.repeats = 0
+	}
+	c.last = o.Kind
+	c.repeats++
+	c.refused = c.refused || o.Kind == Refused
+	switch o.Kind {
+	case Accepted:
+		c.phase = accepted
+	case Pretended:
+		c.phase = pretended
+	case Throttled:
+		c.phase, c.notBefore = waiting, now.Add(o.RetryAfter)
+	default:
+		c.phase, c.notBefore = waiting, now.Add(backoffOf(o.Kind).delay(c.repeats, jitter))
+	}
+}

@@ -1,0 +1,16 @@
+// Package shard judges the pods of a slice of the nodes and says when an eviction call starts.
+//
+// [Core] is the logic, and is pure: [Core.Step] takes the time and one [Input] and returns the
+// [Effects]. It reads the cache through a [Reader] and owns its part of the eviction queue; nothing
+// else touches that, so nothing in it needs a lock. It has no clock, no client and no goroutine, so
+// the same inputs give the same effects.
+//
+// [Shard] is the goroutine round it: it feeds the core from the inbox, the timer, the grants and the
+// outcomes, node updates before all else. What is due waits in the queue, where it can still be
+// withdrawn, until a slot is granted; then the pod is judged once more, by the latest that the cache
+// knows, and the call starts or does not.
+//
+// What a shard promises: no call starts before the pod's deadline, for a pod that the cache says
+// stays, while a call for it is under way, or after the API server has accepted one; whatever is due
+// stays in the queue, or has a call under way, until the watch shows that the pod is gone.
+package shard

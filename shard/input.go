@@ -1,0 +1,36 @@
+package shard
+
+import "k8s.io/apimachinery/pkg/types"
+
+// Input is one thing that happens to a shard: NodeChanged, PodChanged, Granted or Ended.
+type Input interface{ input() }
+
+// NodeChanged says that a node, or what is known of it, is another than before.
+type NodeChanged struct{ Name string }
+
+// PodChanged says that a pod is another than before, new, or gone.
+type PodChanged struct{ UID types.UID }
+
+// Granted says that one eviction call may start now.
+type Granted struct{}
+
+// Ended says what an eviction call has come to.
+type Ended struct {
+	UID     types.UID
+	Outcome Outcome
+}
+
+func (NodeChanged) input() {}
+func (PodChanged) input()  {}
+func (Granted) input()     {}
+func (Ended) input()       {}
+
+// Effects is what is to be done after a step.
+type Effects struct {
+	// Start is the call to start with the grant; nil after Granted means that nothing is due any
+	// more, and the grant is to be released.
+	Start *Eviction
+
+	// Notes are what people are to be told, in order.
+	Notes []Note
+}

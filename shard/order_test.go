@@ -1,0 +1,119 @@
+package shard_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// A change is one thing that happens to the cluster, together with what the shard is told of it.
+type change struct {
+	name string
+	do   func(p *play)
+}
+
+// Whatever the order in which these arrive, the end is the same: what is due, and when.
+func TestEveryOrderOfTheSameEventsEndsInOneState(t *testing.T) {
+	told := func(p *play) { p.nodeChanged(5) }
+	podTold := func(p *play, uid string) { p.podChanged(5, podUID(uid)) }
+	for _, c := range []struct {
+		name    string
+		changes []change
+		want    []string
+	}{
+		{
+			"taints come and go, a toleration grows, pods come and go",
+			[]change{
+				{"gpu set", func(p *play) { p.taint("gpu", 1); told(p) }},
+				{"disk set", func(p *play) { p.taint("disk", 2); told(p) }},
+				{"net lifted", func(p *play) { p.lift("net"); told(p) }},
+				{"a bears more", func(p *play) {
+					p.change("a", func(pod *taint.Pod) { pod.Tolerations = append(slices.Clip(pod.Tolerations), bears("gpu", 60)) })
+					podTold(p, "a")
+				}},
+				{"b is deleted", func(p *play) { p.remove("b"); podTold(p, "b") }},
+				{"c comes", func(p *play) { p.add("c", bears("", 50)); podTold(p, "c") }},
+			},
+			// gpu since 1: a bears it for 60 s; disk since 2: for 40 s.
+			[]string{"a at 42", "c at 51"},
+		},
+		{
+			"the same, all told late and twice",
+			[]change{
+				{"gpu set", func(p *play) { p.taint("gpu", 1) }},
+				{"disk set", func(p *play) { p.taint("disk", 2) }},
+				{"net lifted", func(p *play) { p.lift("net"); told(p); told(p) }},
+				{"b finishes", func(p *play) {
+					p.change("b", func(pod *taint.Pod) { pod.Phase = v1.PodSucceeded })
+					podTold(p, "b")
+				}},
+				{"told", func(p *play) { told(p) }},
+			},
+			[]string{"a at 1"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			orders := 0
+			permute(c.changes, func(order []change) {
+				orders++
+				if diff := cmp.Diff(c.want, playOut(t, order)); diff != "" {
+					t.Fatalf("order %v: %s", names(order), diff)
+				}
+			})
+			t.Logf("%d orders", orders)
+		})
+	}
+}
+
+// playOut makes the changes, then a last look at the node, and says which pods go and when.
+func playOut(t *testing.T, order []change) (goes []string) {
+	p := newPlay(t)
+	p.add("a", bears("net", 10), bears("disk", 40))
+	p.add("b", bears("net", 10), bears("disk", 20))
+	p.taint("net", 0)
+	p.nodeChanged(0)
+	for _, c := range order {
+		c.do(p)
+	}
+	p.nodeChanged(5)
+	for second := range 100 {
+		for {
+			start := p.step(float64(second), shard.Granted{})
+			if start == nil {
+				break
+			}
+			goes = append(goes, fmt.Sprintf("%s at %d", start.Pod.UID, start.Verdict.At.Unix()-zero.Unix()))
+		}
+	}
+	return goes
+}
+
+// permute calls f with every order of the list.
+func permute[T any](list []T, f func([]T)) {
+	var place func(k int)
+	place = func(k int) {
+		if k == len(list) {
+			f(list)
+			return
+		}
+		for i := k; i < len(list); i++ {
+			list[k], list[i] = list[i], list[k]
+			place(k + 1)
+			list[k], list[i] = list[i], list[k]
+		}
+	}
+	place(0)
+}
+
+func names(order []change) (list []string) {
+	for _, c := range order {
+		list = append(list, c.name)
+	}
+	return list
+}

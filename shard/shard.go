@@ -1,0 +1,156 @@
+package shard
+
+import (
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/evictionqueue"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Options are what a shard works with. All fields but Rules are required.
+type Options struct {
+	// Reader is the cache to judge by; Rules change what a verdict is.
+	Reader Reader
+	Rules  taint.Rules
+
+	// Grants yields the permissions to start a call. Shards take from it only while they have
+	// something due; they are served in the order in which they began to wait.
+	Grants <-chan Grant
+
+	// Most is how many calls may be under way at once, over all shards.
+	Most int
+
+	// Notify is told what people are to be told. It must not block.
+	Notify func(Note)
+}
+
+// Shard is the goroutine round a [Core]. NodeChanged and PodChanged may be called by any goroutine,
+// before and while Run runs; they do not block.
+type Shard struct {
+	core   *Core
+	queue  *evictionqueue.Queue[why]
+	grants <-chan Grant
+	notify func(Note)
+	inbox  *inbox
+	ended  chan Ended
+
+	scheduled atomic.Int64
+}
+
+// New returns a shard that does nothing before Run.
+func New(o Options) *Shard {
+	queue := evictionqueue.New[why]()
+	return &Shard{
+		core:   newCore(o.Reader, o.Rules, rand.Float64, &queue.Heap),
+		queue:  queue,
+		grants: o.Grants,
+		notify: o.Notify,
+		inbox:  newInbox(),
+		ended:  make(chan Ended, o.Most), // so that a call that ends never waits for the shard
+	}
+}
+
+// Scheduled is how many evictions wait for their time or for a grant. Any goroutine may ask.
+func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
+
+// Index says which of n shards owns a node.
+func Index(node string, n int) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(node)) // never fails
+	return int(h.Sum32() % uint32(n))
+}
+
+// NodeChanged puts a node into the inbox; repeats collapse.
+func (s *Shard) NodeChanged(name string) { s.inbox.nodes.Add(name) }
+
+// PodChanged puts a pod into the inbox; repeats collapse.
+func (s *Shard) PodChanged(uid types.UID) { s.inbox.pods.Add(uid) }
+
+// Run judges until the context ends. The cache must be in sync. It is to be called once; what is
+// reported afterwards is dropped.
+func (s *Shard) Run(ctx context.Context) {
+	stop := s.inbox.forward(ctx)
+	defer stop()
+	defer s.queue.Stop()
+	for {
+		s.drainNodes(ctx)
+		if !s.next(ctx) {
+			return
+		}
+	}
+}
+
+// next waits for one thing to happen and takes it in; false when the context has ended.
+func (s *Shard) next(ctx context.Context) bool {
+	now := time.Now()
+	var grants <-chan Grant
+	if s.queue.Due(now) {
+		grants = s.grants
+	}
+	s.queue.Arm(now)
+	select {
+	case <-ctx.Done():
+		return false
+	case name := <-s.inbox.nodeC:
+		s.node(name)
+	case uid := <-s.inbox.podC:
+		s.drainNodes(ctx)
+		s.pod(uid)
+	case <-s.queue.C():
+	case grant := <-grants:
+		s.drainNodes(ctx)
+		s.granted(grant)
+	case ended := <-s.ended:
+		s.drainNodes(ctx)
+		s.step(ended)
+	}
+	return true
+}
+
+// drainNodes takes in every node update that is there: they come before all else.
+func (s *Shard) drainNodes(ctx context.Context) {
+	for s.inbox.nodes.Len() > 0 {
+		select {
+		case name := <-s.inbox.nodeC:
+			s.node(name)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Shard) node(name string) {
+	s.step(NodeChanged{Name: name})
+	s.inbox.nodes.Done(name)
+}
+
+func (s *Shard) pod(uid types.UID) {
+	s.step(PodChanged{UID: uid})
+	s.inbox.pods.Done(uid)
+}
+
+func (s *Shard) granted(grant Grant) {
+	do := s.step(Granted{})
+	if do.Start == nil {
+		grant.Release()
+		return
+	}
+	uid := do.Start.Pod.UID
+	grant.Start(*do.Start, func(o Outcome) { s.ended <- Ended{UID: uid, Outcome: o} })
+}
+
+// step takes one input in and passes its notes on.
+func (s *Shard) step(in Input) Effects {
+	do := s.core.Step(time.Now(), in)
+	s.scheduled.Store(int64(s.core.Scheduled()))
+	for _, note := range do.Notes {
+		s.notify(note)
+	}
+	return do
+}

@@ -1,0 +1,209 @@
+package shard_test
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// slots grants as many calls at once as it has, and notes when each began.
+type slots struct {
+	grants  chan shard.Grant
+	free    chan struct{}
+	lasts   time.Duration
+	outcome shard.Outcome
+
+	mu      sync.Mutex
+	started map[types.UID]time.Duration // since the start of the test
+	epoch   time.Time
+}
+
+func newSlots(n int, lasts time.Duration) *slots {
+	s := &slots{
+		grants: make(chan shard.Grant), free: make(chan struct{}, n), lasts: lasts,
+		outcome: shard.Outcome{Kind: shard.Accepted},
+		started: map[types.UID]time.Duration{}, epoch: time.Now(),
+	}
+	for range n {
+		s.free <- struct{}{}
+	}
+	return s
+}
+
+// run offers a grant whenever there is a free slot.
+func (s *slots) run(ctx context.Context) {
+	for {
+		select {
+		case <-s.free:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case s.grants <- s:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *slots) Release() { s.free <- struct{}{} }
+
+func (s *slots) Start(e shard.Eviction, done func(shard.Outcome)) {
+	s.mu.Lock()
+	s.started[e.Pod.UID] = time.Since(s.epoch)
+	s.mu.Unlock()
+	time.AfterFunc(s.lasts, func() {
+		s.free <- struct{}{}
+		done(s.outcome)
+	})
+}
+
+// calls are the calls that have started, and when.
+func (s *slots) calls() map[types.UID]time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.started)
+}
+
+// running starts a shard over the world, in a bubble of virtual time.
+func running(t *testing.T, w *world, s *slots) *shard.Shard {
+	ctx, cancel := context.WithCancel(context.Background())
+	sh := shard.New(shard.Options{Reader: w, Grants: s.grants, Most: cap(s.free), Notify: func(shard.Note) {}})
+	var all sync.WaitGroup
+	all.Go(func() { s.run(ctx) })
+	all.Go(func() { sh.Run(ctx) })
+	t.Cleanup(func() {
+		time.Sleep(time.Hour) // virtual: what is under way ends
+		cancel()
+		all.Wait()
+	})
+	return sh
+}
+
+// bind adds a pod that bears the taint gpu for so long, bound now.
+func (w *world) bind(uid types.UID, node string, seconds int64) {
+	w.add(uid, bears("gpu", seconds))
+	w.change(uid, func(pod *taint.Pod) { pod.Node, pod.Bound = node, time.Now() })
+}
+
+func TestAShardStartsEachCallAtItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newWorld(), newSlots(32, time.Millisecond)
+		sh := running(t, w, s)
+		w.bind("a", "n", 4)
+		w.bind("b", "n", 2)
+		w.bind("c", "n", 0)
+		w.taintNode("n", "gpu", time.Now())
+		sh.NodeChanged("n")
+		time.Sleep(time.Minute)
+		want := map[types.UID]time.Duration{"a": 4 * time.Second, "b": 2 * time.Second, "c": 0}
+		if diff := cmp.Diff(want, s.calls()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newWorld(), newSlots(32, time.Millisecond)
+		w.bind("a", "n", 0)
+		w.taintNode("n", "gpu", time.Now())
+		ctx, cancel := context.WithCancel(t.Context())
+		sh := shard.New(shard.Options{Reader: w, Grants: s.grants, Most: 32, Notify: func(shard.Note) {}})
+		sh.NodeChanged("n")
+		sh.NodeChanged("n")
+		sh.PodChanged("a")
+		go s.run(ctx)
+		go sh.Run(ctx)
+		time.Sleep(time.Second)
+		cancel()
+		if len(s.calls()) != 1 {
+			t.Errorf("started %v, want a", s.calls())
+		}
+	})
+}
+
+func TestWhatIsDueWaitsForASlotAndCanStillBeWithdrawn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newWorld(), newSlots(1, 10*time.Second)
+		sh := running(t, w, s)
+		for _, uid := range []types.UID{"a", "b", "c"} {
+			w.bind(uid, "n", 0)
+		}
+		w.taintNode("n", "gpu", time.Now())
+		sh.NodeChanged("n")
+		time.Sleep(15 * time.Second)
+		w.lift("gpu")
+		sh.NodeChanged("n")
+		time.Sleep(time.Minute)
+		if len(s.calls()) != 2 {
+			t.Errorf("started %v, want two of three: the third was withdrawn while it waited", s.calls())
+		}
+		if n := sh.Scheduled(); n != 0 {
+			t.Errorf("%d are scheduled, want none", n)
+		}
+	})
+}
+
+func TestAnIdleShardSleeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newWorld(), newSlots(1, time.Second)
+		sh := running(t, w, s)
+		w.bind("a", "n", 3600)
+		w.taintNode("n", "gpu", time.Now())
+		sh.NodeChanged("n")
+		// In a bubble, virtual time only goes on once every goroutine waits: a shard that spins
+		// would keep this from ever returning.
+		time.Sleep(time.Minute)
+		if len(s.calls()) != 0 || sh.Scheduled() != 1 {
+			t.Errorf("started %v, scheduled %d", s.calls(), sh.Scheduled())
+		}
+	})
+}
+
+func TestOneNodesThousandPodsDoNotKeepAnothersWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newWorld(), newSlots(1, time.Second)
+		sh := running(t, w, s)
+		for i := range 1000 {
+			w.bind(types.UID("crowd-"+string(rune('a'+i%26))+string(rune('a'+i/26))), "n", 0)
+		}
+		w.bind("single", "m", 5)
+		w.taintNode("n", "gpu", time.Now())
+		w.taintNode("m", "gpu", time.Now())
+		sh.NodeChanged("n")
+		sh.NodeChanged("m")
+		time.Sleep(time.Hour)
+		if late := s.calls()["single"] - 5*time.Second; late < 0 || late > 2*time.Second {
+			t.Errorf("the single pod's call started %v after its deadline, want within two calls", late)
+		}
+		if len(s.calls()) != 1001 {
+			t.Errorf("%d calls, want 1001", len(s.calls()))
+		}
+	})
+}
+
+func TestNodesAreSpreadOverShardsAndStayWhereTheyAre(t *testing.T) {
+	count := map[int]int{}
+	for i := range 1000 {
+		name := "node-" + string(rune('a'+i%26)) + string(rune('a'+i/26))
+		if shard.Index(name, 8) != shard.Index(name, 8) {
+			t.Fatal("an index is not fixed")
+		}
+		count[shard.Index(name, 8)]++
+	}
+	for i := range 8 {
+		if count[i] < 60 {
+			t.Errorf("shard %d owns %d of 1000 nodes", i, count[i])
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package shard
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Step takes one input at the time now and returns what is to be done. Effects.Start is set for
+// Granted only. The time may not go backwards by more than clocks do.
+func (c *Core) Step(now time.Time, in Input) Effects {
+	var do Effects
+	switch in := in.(type) {
+	case NodeChanged:
+		c.nodeChanged(now, in.Name, &do)
+	case PodChanged:
+		c.podChanged(now, in.UID, &do)
+	case Granted:
+		c.granted(now, &do)
+	case Ended:
+		c.ended(now, in, &do)
+	}
+	return do
+}
+
+// nodeChanged judges every pod of the node.
+func (c *Core) nodeChanged(now time.Time, name string, do *Effects) {
+	node, pods := c.reader.PodsOn(name)
+	for _, pod := range pods {
+		c.judge(now, pod, node, do)
+	}
+}
+
+// podChanged judges one pod, or forgets it when it is gone.
+func (c *Core) podChanged(now time.Time, uid types.UID, do *Effects) {
+	pod, node := c.reader.Pod(uid)
+	if pod == nil {
+		c.forget(uid)
+		return
+	}
+	c.judge(now, pod, node, do)
+}
+
+// granted takes the pod whose turn it is out of the queue and judges it once more; the call starts
+// only if it is still to go, and now.
+func (c *Core) granted(now time.Time, do *Effects) {
+	for do.Start == nil {
+		due, ok := c.queue.PopDue(now)
+		if !ok {
+			return
+		}
+		pod, node := c.reader.Pod(due.UID)
+		if pod == nil {
+			c.forget(due.UID)
+			continue
+		}
+		verdict := taint.Decide(pod, node, c.rules)
+		if verdict.Evict && !verdict.At.After(now) {
+			c.start(pod, verdict, do)
+			continue
+		}
+		c.queue.Set(due) // so that judge finds what it withdraws or moves
+		c.judge(now, pod, node, do)
+	}
+}
+
+// start begins a call for a pod that is due.
+func (c *Core) start(pod *taint.Pod, verdict taint.Verdict, do *Effects) {
+	last := c.calls[pod.UID]
+	if last == nil {
+		last = &call{}
+		c.calls[pod.UID] = last
+		do.Notes = append(do.Notes, Note{Kind: Marking, Pod: pod, Verdict: verdict})
+	}
+	last.phase = inFlight
+	last.verdict = verdict
+	last.attempts++
+	do.Start = &Eviction{Pod: pod, Verdict: verdict, Attempt: last.attempts, AfterRefusal: last.refused}
+}
+
+// ended takes the outcome of a call and judges the pod again.
+func (c *Core) ended(now time.Time, in Ended, do *Effects) {
+	last := c.calls[in.UID]
+	if last == nil {
+		return
+	}
+	last.end(now, in.Outcome, c.jitter())
+	pod, node := c.reader.Pod(in.UID)
+	if pod == nil {
+		c.forget(in.UID)
+		return
+	}
+	hindered := in.Outcome.Kind == Blocked || in.Outcome.Kind == Refused
+	if hindered && last.tell(in.Outcome.Cause) {
+		do.Notes = append(do.Notes, Note{Kind: Hindered, Pod: pod, Verdict: last.verdict, Outcome: in.Outcome})
+	}
+	c.judge(now, pod, node, do)
+}
+
+// judge schedules, moves or withdraws the eviction of a pod, by the verdict of now.
+func (c *Core) judge(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) {
+	verdict := taint.Decide(pod, node, c.rules)
+	last := c.calls[pod.UID]
+	if !verdict.Evict {
+		c.withdraw(pod, last, verdict.Stay, do)
+		return
+	}
+	if last != nil && last.phase == pretended && verdict.At.After(now) {
+		delete(c.calls, pod.UID)
+		last = nil
+	}
+	switch {
+	case last == nil:
+		c.queue.Set(entry(pod, verdict, verdict.At))
+	case last.phase == waiting:
+		last.verdict = verdict
+		c.queue.Set(entry(pod, verdict, last.notBefore))
+	}
+}
+
+// withdraw takes back the eviction of a pod that stays, or that goes by itself.
+func (c *Core) withdraw(pod *taint.Pod, last *call, stay taint.Stay, do *Effects) {
+	planned, scheduled := c.queue.Cancel(pod.UID)
+	if last != nil && last.phase == inFlight {
+		return // the outcome is judged when it comes
+	}
+	goes := stay == taint.Terminating || stay == taint.Finished
+	if last != nil && (goes || last.phase != accepted) {
+		delete(c.calls, pod.UID)
+	}
+	pretence := last != nil && last.phase == pretended
+	if (scheduled || pretence) && (stay == taint.Tolerated || stay == taint.NotTainted) {
+		do.Notes = append(do.Notes, Note{Kind: Cancelling, Pod: pod, Verdict: verdictOf(planned, last), Stays: stay})
+	}
+}
+
+// forget drops all that is held for a pod that is gone.
+func (c *Core) forget(uid types.UID) {
+	c.queue.Cancel(uid)
+	if last := c.calls[uid]; last != nil && last.phase != inFlight {
+		delete(c.calls, uid)
+	}
+}
