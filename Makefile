@@ -6,7 +6,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-GO_FILES := $(shell git ls-files -co --exclude-standard -- '*.go' ':!controlplane' ':!bench' ':!tools' 2>/dev/null)
+GO_FILES := $(shell find . -name '*.go' -not -name '*_test.go' -not -path './controlplane/*' -not -path './bench/*' -not -path './tools/*')
 BUILD := go build -trimpath -tags grpcnotrace
 
 .PHONY: help

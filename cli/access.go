@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
@@ -16,6 +17,8 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 		return err
 	})
 	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("reaching the API server: %w", ctx.Err())
 	case apierrors.IsForbidden(err):
 		klog.FromContext(ctx).Error(err, "Could not ask for permissions, going on without: what is missing will show in refused calls")
 		return nil

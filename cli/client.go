@@ -48,7 +48,7 @@ func leaseConfig(base *rest.Config, c config.Configuration, b build) *rest.Confi
 	e := c.LeaderElection
 	made := mainConfig(base, c, b)
 	made.UserAgent += " leader-election"
-	
+	made.QPS, made.Burst = -1, 0
 	made.Timeout = max(time.Second, min(e.RenewDeadline.Duration/2, e.LeaseDuration.Duration-e.RenewDeadline.Duration))
 	return made
 }

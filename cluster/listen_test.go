@@ -100,6 +100,35 @@ func TestAnAdapterKnowsAPodFromItsFirstEventOn(t *testing.T) {
 	if p, _ := a.Pod("p2"); p == nil || len(told.take()) != 2 {
 		t.Error("the successor is not there after its event")
 	}
+	a.podEvents().OnAdd(aPod(), false)
+	if p, _ := a.Pod("p1"); p != nil {
+		t.Errorf("got %+v, which is another pod of the same name", p)
+	}
+	must(t, a.podInformer.GetStore().Update(aPod(withUID("p2"), inPhase(v1.PodFailed))))
+	if p, _ := a.Pod("p2"); p != nil {
+		t.Errorf("got %+v, which has finished", p)
+	}
+}
+
+// An informer may hand over events that it had queued when the handler was taken away.
+func TestNothingIsToldAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		factory := informers.NewSharedInformerFactory(fake.NewClientset(), 0)
+		core := factory.Core().V1()
+		a, err := Adapt(core.Pods().Informer(), core.Nodes().Informer(), taint.Rules{})
+		must(t, err)
+		told := &record{source: a}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		must(t, a.Run(ctx, told))
+		a.podEvents().OnAdd(aPod(), false)
+		a.podEvents().OnDelete(aPod())
+		a.nodeEvents().OnAdd(aNode(v1.Taint{Key: "k"}), false)
+		a.nodeEvents().OnDelete(aNode())
+		if got := told.take(); len(got) != 0 || a.HasSynced() {
+			t.Errorf("told %q, in sync %t", got, a.HasSynced())
+		}
+	})
 }
 
 func TestTwoAdaptersMayShareInformers(t *testing.T) {

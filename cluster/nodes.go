@@ -44,8 +44,8 @@ func (t *nodes) get(name string) *taint.Node {
 	return t.byName[name]
 }
 
-// see takes a look at a node, and says whether it is to be told. listed says that the node was there
-// before this process began to watch.
+// see takes a look at a node, and says whether it is to be told. listed says that the look is the very
+// first one at a node that was there before this process began to watch.
 func (t *nodes) see(l look, listed bool) bool {
 	old := t.get(l.name)
 	same := old != nil && old.UID == l.uid
@@ -53,7 +53,7 @@ func (t *nodes) see(l look, listed bool) bool {
 	if same {
 		before = old.Taints
 	}
-	now := t.observe(before, l, listed && old == nil)
+	now := t.observe(before, l, listed)
 	if same && isSame(before, now) {
 		return false
 	}

@@ -27,8 +27,8 @@ func ExampleHeap() {
 	next, _ := h.Next()
 	fmt.Println("next at", next.Format(time.TimeOnly))
 	// Output:
-	// web-1 leaves a because of not-ready
 	// db-1 leaves b because of not-ready
+	// web-1 leaves a because of not-ready
 	// next at 12:05:00
 }
 

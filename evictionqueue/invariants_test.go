@@ -106,7 +106,13 @@ func checkLanes[B comparable](h *Heap[B]) error {
 	return nil
 }
 
-func inOrder[T any, O order[T]](heap []T, o O) error {
+func inOrder[T comparable, O order[T]](heap []T, o O) error {
+	var zero T
+	for _, t := range heap[len(heap):cap(heap)] {
+		if t != zero {
+			return fmt.Errorf("what was taken out is still there: %v", t)
+		}
+	}
 	for i := 1; i < len(heap); i++ {
 		if o.before(heap[i], heap[(i-1)/arity]) {
 			return fmt.Errorf("element %d goes before its parent", i)

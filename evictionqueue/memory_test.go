@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 	"time"
+	"weak"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -67,20 +68,22 @@ func TestAnEmptyHeapKeepsNoLanes(t *testing.T) {
 }
 
 func TestWhatAnEntryPointedToIsLetGo(t *testing.T) {
-	h := new(Heap[*int])
-	freed := make(chan struct{}, 3)
+	type big [1024]byte // small values share their memory with others
+	h := new(Heap[*big])
+	var gone []weak.Pointer[big]
 	for i, uid := range []types.UID{"popped", "cancelled", "replaced"} {
-		because := new(int)
-		*because = i
-		runtime.AddCleanup(because, func(int) { freed <- struct{}{} }, 0)
-		h.Set(Entry[*int]{UID: uid, Node: "n", At: start.Add(time.Duration(i)), Because: because})
+		because := new(big)
+		gone = append(gone, weak.Make(because))
+		h.Set(Entry[*big]{UID: uid, Node: "n", At: start.Add(time.Duration(i)), Because: because})
 	}
 	h.PopDue(start)
 	h.Cancel("cancelled")
-	h.Set(Entry[*int]{UID: "replaced", Node: "n", At: start})
-	for range 3 {
-		runtime.GC()
-		<-freed
+	h.Set(Entry[*big]{UID: "replaced", Node: "n", At: start})
+	runtime.GC()
+	for i, p := range gone {
+		if p.Value() != nil {
+			t.Fatalf("what entry %d pointed to is still there", i)
+		}
 	}
 	runtime.KeepAlive(h)
 }

@@ -14,7 +14,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/internal/testcluster"
@@ -73,7 +75,9 @@ func (w *world) manage(t *testing.T, flags ...string) *testcluster.Manager {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		m.Kill()
+		if err := m.Stop(); err != nil { // gives the lease back
+			t.Error(err)
+		}
 		if log, err := m.Log(); t.Failed() && err == nil {
 			t.Logf("the end of the log of taint-manager:\n%s", log[max(0, len(log)-6000):])
 		}
@@ -88,21 +92,45 @@ type ends struct {
 	news chan struct{} // closed at the next end
 }
 
-// follow watches all pods until the test ends.
-func (e *ends) follow(t *testing.T, client kubernetes.Interface) {
+// follow watches all pods until the test ends. An informer does it, since a bare watch may be closed by
+// the API server at any time.
+func (e *ends) follow(t testing.TB, client kubernetes.Interface) {
 	t.Helper()
-	stream, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{})
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(onlyIdentity))
+	pods := factory.Core().V1().Pods().Informer()
+	see := func(obj any) {
+		if pod, ok := obj.(*v1.Pod); ok && pod.DeletionTimestamp != nil {
+			e.note(pod.UID)
+		}
+	}
+	gone := func(obj any) {
+		if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+			obj = last.Obj
+		}
+		if pod, ok := obj.(*v1.Pod); ok {
+			e.note(pod.UID)
+		}
+	}
+	_, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: see, UpdateFunc: func(_, obj any) { see(obj) }, DeleteFunc: gone,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		for event := range stream.ResultChan() {
-			pod, ok := event.Object.(*v1.Pod)
-			if ok && (pod.DeletionTimestamp != nil || event.Type == "DELETED") {
-				e.note(pod.UID)
-			}
-		}
-	}()
+	factory.Start(t.Context().Done())
+	factory.WaitForCacheSync(t.Context().Done())
+}
+
+// onlyIdentity keeps of a pod what these tests need.
+func onlyIdentity(obj any) (any, error) {
+	pod, ok := obj.(*v1.Pod)
+	if !ok {
+		return obj, nil
+	}
+	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+		DeletionTimestamp: pod.DeletionTimestamp,
+	}}, nil
 }
 
 func (e *ends) note(uid types.UID) {

@@ -2,6 +2,7 @@ package testcluster
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -43,10 +44,9 @@ func (c *Cluster) KubeconfigFor(user string, groups ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("a kubeconfig for %s: %w", user, err)
 	}
-	defer file.Close()
 	_, err = fmt.Fprintf(file, kubeconfigFormat, c.url, base64Text(c.clients.pem), user,
 		base64Text(pair.certificate), base64Text(pair.key), user)
-	if err != nil {
+	if err := errors.Join(err, file.Close()); err != nil {
 		return "", fmt.Errorf("a kubeconfig for %s: %w", user, err)
 	}
 	return file.Name(), nil

@@ -58,7 +58,7 @@ func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager,
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort(nil)
+	port, err := freePort(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

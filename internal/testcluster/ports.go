@@ -1,6 +1,7 @@
 package testcluster
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -22,11 +23,11 @@ type ports struct {
 	etcd, etcdPeer, apiServer, controllerManager, scheduler, nodes int
 }
 
-func choosePorts() (ports, error) {
+func choosePorts(ctx context.Context) (ports, error) {
 	var p ports
 	taken := make(map[int]bool)
 	for _, port := range []*int{&p.etcd, &p.etcdPeer, &p.apiServer, &p.controllerManager, &p.scheduler, &p.nodes} {
-		free, err := freePort(taken)
+		free, err := freePort(ctx, taken)
 		if err != nil {
 			return ports{}, err
 		}
@@ -36,14 +37,15 @@ func choosePorts() (ports, error) {
 	return p, nil
 }
 
-func freePort(taken map[int]bool) (int, error) {
+func freePort(ctx context.Context, taken map[int]bool) (int, error) {
+	var listen net.ListenConfig
 	for range 200 {
 		port := lowestPort + rand.IntN(highestPort-lowestPort)
-		listener, err := net.Listen("tcp", address(port))
+		listener, err := listen.Listen(ctx, "tcp", address(port))
 		if err != nil {
 			continue
 		}
-		listener.Close()
+		_ = listener.Close()
 		if !taken[port] {
 			return port, nil
 		}

@@ -24,12 +24,12 @@ func startProcess(binary string, args []string, dir, log string) (*process, erro
 	if err != nil {
 		return nil, fmt.Errorf("opening the log: %w", err)
 	}
-	defer out.Close()
-	cmd := exec.Command(binary, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+dir, "CONTROLPLANE_EXIT_WITH_STDIN=1")
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = ownGroup()
+	defer func() { _ = out.Close() }() // the process has its own
+	cmd := &exec.Cmd{
+		Path: binary, Args: append([]string{binary}, args...), Dir: dir,
+		Env:    append(os.Environ(), "HOME="+dir, "CONTROLPLANE_EXIT_WITH_STDIN=1"),
+		Stdout: out, Stderr: out, SysProcAttr: ownGroup(),
+	}
 	if _, err := cmd.StdinPipe(); err != nil { // held open until Wait returns
 		return nil, fmt.Errorf("its standard input: %w", err)
 	}

@@ -112,7 +112,7 @@ func prepare(o Options) (*Cluster, error) {
 
 // boot runs all components from nothing.
 func (c *Cluster) boot(ctx context.Context, o Options) error {
-	p, err := choosePorts()
+	p, err := choosePorts(ctx)
 	if err != nil {
 		return err
 	}
@@ -241,5 +241,5 @@ func SimulatedNode(name string) string {
 }
 
 func (c *Cluster) say(format string, args ...any) {
-	fmt.Fprintf(c.log, "testcluster: "+format+"\n", args...)
+	_, _ = fmt.Fprintf(c.log, "testcluster: "+format+"\n", args...)
 }

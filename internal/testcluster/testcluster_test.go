@@ -316,7 +316,7 @@ func TestATakenPortIsFollowedByAnotherTry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
+	defer func() { _ = taken.Close() }()
 	var log strings.Builder
 	flag := fmt.Sprintf("--secure-port=%d", taken.Addr().(*net.TCPAddr).Port)
 	c, err := Start(t.Context(), Options{APIServerArgs: []string{flag}, Log: &log})

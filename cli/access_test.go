@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+)
+
+// answers is an API server that permits some resources, or answers nothing but an error.
+type answers struct {
+	err   error
+	which []string
+}
+
+func (a answers) Create(_ context.Context, r *authorizationv1.SelfSubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SelfSubjectAccessReview, error) {
+	r.Status.Allowed = slices.Contains(a.which, r.Spec.ResourceAttributes.Resource)
+	return r, a.err
+}
+
+func TestBeingToldToEndWhileWaitingForTheServerIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(3*time.Second, cancel)
+		err := defaultSettings().checkAccess(ctx, answers{err: errors.New("connection refused")}, "https://a:1")
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestAServerThatStaysAwayIsNamedAfterTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		err := defaultSettings().checkAccess(t.Context(), answers{err: errors.New("connection refused")}, "https://a:1")
+		if err == nil || !strings.Contains(err.Error(), "https://a:1 did not answer within 10s") || time.Since(start) != 10*time.Second {
+			t.Errorf("got %v after %s", err, time.Since(start))
+		}
+	})
+}
+
+func TestWithoutThePermissionsForMetricsItGoesOnAndSaysSo(t *testing.T) {
+	var lines []string
+	log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
+	ctx := klog.NewContext(t.Context(), log)
+	all := answers{which: []string{"nodes", "pods", "events", "leases", "configmaps"}}
+	must(t, defaultSettings().checkAccess(ctx, all, "https://a:1"))
+	said := strings.Join(lines, "\n")
+	if len(lines) != 2 || !strings.Contains(said, "create tokenreviews.authentication.k8s.io") || !strings.Contains(said, "create subjectaccessreviews.authorization.k8s.io") {
+		t.Errorf("got:\n%s", said)
+	}
+}
+
+func TestWhoDoesNotServeNeedsNothingForIt(t *testing.T) {
+	log := funcr.New(func(_, line string) { t.Errorf("said %s", line) }, funcr.Options{})
+	s := defaultSettings()
+	s.serving.BindPort = 0
+	all := answers{which: []string{"nodes", "pods", "events", "leases"}}
+	must(t, s.checkAccess(klog.NewContext(t.Context(), log), all, "https://a:1"))
+}
