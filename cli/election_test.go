@@ -23,15 +23,20 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// cluster holds the lease, and can be cut off.
+// cluster holds the lease, and can be cut off, or leave its callers without an answer.
 type cluster struct {
 	*fake.Clientset
 	away atomic.Bool
+	hang atomic.Pointer[chan struct{}]
 }
 
 func newCluster() *cluster {
 	c := &cluster{Clientset: fake.NewClientset()}
 	c.PrependReactor("*", "leases", func(k8stesting.Action) (bool, runtime.Object, error) {
+		if hang := c.hang.Load(); hang != nil {
+			<-*hang
+			return true, nil, errors.New("timeout")
+		}
 		return c.away.Load(), nil, errors.New("connection refused")
 	})
 	return c
@@ -143,10 +148,7 @@ func TestALeaderThatCanNotRenewStopsByItsOwnClock(t *testing.T) {
 		stop := l.start(t)
 		time.Sleep(time.Minute) // it has just renewed, or will within 2 s
 		hang := make(chan struct{})
-		c.PrependReactor("*", "leases", func(k8stesting.Action) (bool, runtime.Object, error) {
-			<-hang
-			return true, nil, errors.New("timeout")
-		})
+		c.hang.Store(&hang)
 		time.Sleep(10*time.Second + time.Millisecond)
 		synctest.Wait()
 		if _, now := l.state(); !now || l.leading() {

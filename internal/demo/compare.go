@@ -11,7 +11,7 @@ import (
 func (s *stage) compare() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.out, "\n%-8s %-47s %-12s %-20s %s\n", "PODS", "OF KIND", "EXPECTED", "SEEN", "")
+	s.say("\nOn %s:\n%-8s %-48s %-13s %-7s %s", tainted, "PODS", "KIND AND TOLERATIONS", "EXPECTED", "", "SEEN")
 	agree := true
 	for _, r := range cast {
 		seen, good := s.seen(r)
@@ -19,7 +19,7 @@ func (s *stage) compare() bool {
 		if !good {
 			mark, agree = "WRONG", false
 		}
-		s.say("%-8s %-47s %-12s %-20s %-6s %s", r.name, r.what, when(r.goes), seen, mark, r.because)
+		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.what, when(r.goes), mark, seen, r.because)
 	}
 	return agree
 }

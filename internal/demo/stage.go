@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -49,7 +50,13 @@ func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stag
 	for _, name := range nodes {
 		objects.WriteString(testcluster.SimulatedNode(name))
 	}
-	if err := c.Apply(ctx, objects.String()+manifest); err != nil {
+	if err := c.Apply(ctx, objects.String()); err != nil {
+		return nil, err
+	}
+	if out, err := c.Kubectl(ctx, "wait", "node", "--all", "--for=condition=Ready", "--timeout=30s").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("waiting for the nodes: %w: %s", err, out)
+	}
+	if err := c.Apply(ctx, manifest); err != nil {
 		return nil, err
 	}
 	return s, s.awaitPods(ctx)
@@ -74,7 +81,7 @@ func (s *stage) awaitPods(ctx context.Context) error {
 		}
 		if running == podsExpected {
 			s.say("%d pods run on %d nodes, %d of them on %s.", running, len(nodes), len(s.pods), tainted)
-			return s.follow(ctx, list.ResourceVersion)
+			return errors.Join(s.followPods(ctx, list.ResourceVersion), s.followEvents(ctx))
 		}
 		select {
 		case <-ctx.Done():
@@ -84,8 +91,8 @@ func (s *stage) awaitPods(ctx context.Context) error {
 	}
 }
 
-// follow notes from now on when each pod of the node begins to go.
-func (s *stage) follow(ctx context.Context, version string) error {
+// followPods notes from now on when each pod of the node begins to go.
+func (s *stage) followPods(ctx context.Context, version string) error {
 	stream, err := s.client.CoreV1().Pods("default").Watch(ctx, metav1.ListOptions{ResourceVersion: version})
 	if err != nil {
 		return fmt.Errorf("watching pods: %w", err)
@@ -95,6 +102,24 @@ func (s *stage) follow(ctx context.Context, version string) error {
 			pod, ok := event.Object.(*v1.Pod)
 			if ok && (pod.DeletionTimestamp != nil || event.Type == "DELETED") {
 				s.goes(ctx, pod.UID, time.Now())
+			}
+		}
+	}()
+	return nil
+}
+
+// followEvents tells from now on of each eviction that is withdrawn.
+func (s *stage) followEvents(ctx context.Context) error {
+	stream, err := s.client.CoreV1().Events("default").Watch(ctx, metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
+	if err != nil {
+		return fmt.Errorf("watching events: %w", err)
+	}
+	go func() {
+		for event := range stream.ResultChan() {
+			e, ok := event.Object.(*v1.Event)
+			if ok && strings.HasPrefix(e.Message, "Cancelling") {
+				_, because, _ := strings.Cut(e.Message, ": ")
+				s.line(time.Since(s.start), e.InvolvedObject.Name, "withdrawn", because)
 			}
 		}
 	}()
@@ -121,8 +146,7 @@ func (s *stage) reason(ctx context.Context, pod *v1.Pod) string {
 			FieldSelector: "reason=TaintManagerEviction,involvedObject.uid=" + string(pod.UID),
 		})
 		if err == nil && len(list.Items) > 0 {
-			_, because, _ := strings.Cut(list.Items[0].Message, "taint ")
-			return "taint " + because
+			return shorten(list.Items[0].Message)
 		}
 		select {
 		case <-ctx.Done():
@@ -131,6 +155,14 @@ func (s *stage) reason(ctx context.Context, pod *v1.Pod) string {
 		}
 	}
 	return "(its event has not come)"
+}
+
+// shorten leaves out of an event's message what the timeline says already: pod, node and times.
+func shorten(message string) string {
+	_, because, _ := strings.Cut(message, "taint ")
+	before, after, _ := strings.Cut(because, " (exposed since ")
+	_, after, _ = strings.Cut(after, ")")
+	return before + after
 }
 
 // play is the story.

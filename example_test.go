@@ -1,0 +1,66 @@
+package taintmanager_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// printer is an evictor of the caller's own: it says what it would do, and lets it be done.
+type printer struct{ done chan<- struct{} }
+
+func (p printer) Evict(_ context.Context, e taintmanager.Eviction) taintmanager.Outcome {
+	fmt.Printf("%s, because its node has taint %s\n", e.Pod.Key(), e.Verdict.Taint.ToString())
+	p.done <- struct{}{}
+	return taintmanager.Outcome{Kind: shard.Accepted}
+}
+
+// A controller manager that has informers hands them in, and may put its own evictor in the last
+// room's place.
+func Example() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	client := fake.NewClientset(
+		&v1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "node", UID: "n"},
+			Spec:       v1.NodeSpec{Taints: []v1.Taint{{Key: "maintenance", Effect: v1.TaintEffectNoExecute}}},
+		},
+		&v1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "p"},
+			Spec:       v1.PodSpec{NodeName: "node"},
+		},
+	)
+	factory := informers.NewSharedInformerFactory(client, 0)
+	done := make(chan struct{})
+
+	m, err := taintmanager.New(client, factory.Core().V1().Pods(), factory.Core().V1().Nodes(), taintmanager.Options{
+		Evictor: printer{done},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	factory.Start(ctx.Done())
+	go func() {
+		<-done
+		cancel()
+	}()
+	go func() {
+		// Under leader election this is called with the leader's context.
+		if err := m.Lead(ctx); err != nil {
+			fmt.Println(err)
+		}
+	}()
+	if err := m.Run(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// Output: default/web, because its node has taint maintenance:NoExecute
+}
