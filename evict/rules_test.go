@@ -230,7 +230,9 @@ func noTLS(t *testing.T) (*API, context.Context) {
 // noTokens is a client-side limit that lets nothing through.
 type noTokens struct{ flowcontrol.RateLimiter }
 
-func (noTokens) Wait(context.Context) error { return errors.New("rate: Wait(n=1) would exceed context deadline") }
+func (noTokens) Wait(context.Context) error {
+	return errors.New("rate: Wait(n=1) would exceed context deadline")
+}
 
 func limited(t *testing.T) (*API, context.Context) {
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://127.0.0.1:1", RateLimiter: noTokens{}})

@@ -1,0 +1,142 @@
+package evict
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+func metricsOf(t *testing.T, r prometheus.Registerer) *Metrics {
+	t.Helper()
+	m, err := NewMetrics(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestCallsAreCountedByOutcomeAndOnlyAcceptedOnesAsDeletions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		f := &fakeEvictor{}
+		f.answer = func(_ context.Context, n int) shard.Outcome {
+			return []shard.Outcome{
+				{Kind: shard.Accepted},
+				{Kind: shard.Refused, Cause: CauseRBAC},
+				{Kind: shard.Failed, Cause: "of a caller's own, in many words"},
+			}[n]
+		}
+		p := NewPool(PoolOptions{Evictor: f, Workers: 4, Metrics: metricsOf(t, registry)})
+		defer lead(t, p)()
+		e := eviction()
+		time.Sleep(700 * time.Millisecond) // the deadline has passed by as much
+		for range 3 {
+			(<-p.Grants()).Start(e, func(shard.Outcome) {})
+			synctest.Wait()
+		}
+		want := `
+# HELP taint_eviction_controller_pod_deletions_total Pods whose deletion the API server has accepted.
+# TYPE taint_eviction_controller_pod_deletions_total counter
+taint_eviction_controller_pod_deletions_total 1
+# HELP taint_eviction_controller_pod_deletion_duration_seconds Seconds from a pod's deadline to its accepted deletion.
+# TYPE taint_eviction_controller_pod_deletion_duration_seconds histogram
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="0.005"} 0
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="0.025"} 0
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="0.1"} 0
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="0.5"} 0
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="1"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="2.5"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="10"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="30"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="60"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="120"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="180"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="240"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="+Inf"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_sum 0.7
+taint_eviction_controller_pod_deletion_duration_seconds_count 1
+# HELP taint_manager_eviction_calls_total Eviction calls by what they have come to, and why.
+# TYPE taint_manager_eviction_calls_total counter
+taint_manager_eviction_calls_total{cause="",outcome="accepted"} 1
+taint_manager_eviction_calls_total{cause="other",outcome="failed"} 1
+taint_manager_eviction_calls_total{cause="rbac",outcome="refused"} 1
+# HELP taint_manager_eviction_slots Eviction calls that may be under way at once.
+# TYPE taint_manager_eviction_slots gauge
+taint_manager_eviction_slots 4
+# HELP taint_manager_evictions_in_flight Eviction calls under way.
+# TYPE taint_manager_evictions_in_flight gauge
+taint_manager_evictions_in_flight 0
+# HELP taint_manager_evictions_paused 1 while eviction calls pause because the API server is away.
+# TYPE taint_manager_evictions_paused gauge
+taint_manager_evictions_paused 0
+`
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestPausesShow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := metricsOf(t, nil)
+		f := &fakeEvictor{}
+		f.answer = func(_ context.Context, n int) shard.Outcome {
+			return shard.Outcome{Kind: []shard.Kind{shard.Away, shard.Away, shard.Throttled}[n]}
+		}
+		p := NewPool(PoolOptions{Evictor: f, Workers: 1, Metrics: m})
+		defer lead(t, p)()
+		for i, want := range []float64{1, 1, 0} {
+			(<-p.Grants()).Start(eviction(), func(shard.Outcome) {})
+			synctest.Wait()
+			if got := testutil.ToFloat64(m.away); got != want {
+				t.Errorf("after call %d: paused %v, want %v", i, got, want)
+			}
+		}
+		for _, cause := range []string{pauseAway, pauseThrottled} {
+			if got := testutil.ToFloat64(m.pauses.WithLabelValues(cause)); got != 1 {
+				t.Errorf("%v pauses because %s, want 1", got, cause)
+			}
+		}
+	})
+}
+
+func TestTwoManagersCountIntoOneRegistry(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	first, second := metricsOf(t, registry), metricsOf(t, registry)
+	first.deletions.Inc()
+	second.deletions.Inc()
+	if got := testutil.ToFloat64(first.deletions); got != 2 {
+		t.Errorf("%v deletions, want 2", got)
+	}
+}
+
+func TestATakenMetricNameIsAnError(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(gauge("taint_manager_eviction_slots", "Something else."))
+	if _, err := NewMetrics(registry); err == nil || !contains(err.Error(), "taint_manager_eviction_slots") {
+		t.Errorf("error %v, want one that names the metric", err)
+	}
+}
+
+func TestDryRunLogsTheDecisionAndSendsNothing(t *testing.T) {
+	var line string
+	log := funcr.New(func(_, args string) { line += args }, funcr.Options{})
+	outcome := DryRun{}.Evict(klog.NewContext(t.Context(), log), eviction())
+	if outcome.Kind != shard.Pretended {
+		t.Errorf("outcome %+v, want pretended", outcome)
+	}
+	for _, part := range []string{"would evict", `"name"="web-0"`, `"namespace"="shop"`, uid, "maintenance:NoExecute", "deadline"} {
+		if !contains(line, part) {
+			t.Errorf("log %s, want %q in it", line, part)
+		}
+	}
+}

@@ -1,0 +1,651 @@
+package evict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeEvictor answers by a function, and notes when each call began.
+type fakeEvictor struct {
+	answer func(ctx context.Context, n int) shard.Outcome
+
+	mu      sync.Mutex
+	began   []time.Time
+	running int
+	most    int
+}
+
+func (f *fakeEvictor) Evict(ctx context.Context, _ shard.Eviction) shard.Outcome {
+	f.mu.Lock()
+	n := len(f.began)
+	f.began = append(f.began, time.Now())
+	f.running++
+	f.most = max(f.most, f.running)
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		f.running--
+		f.mu.Unlock()
+	}()
+	return f.answer(ctx, n)
+}
+
+// begins are the calls' starts in time since the first of them.
+func (f *fakeEvictor) begins() []time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var since []time.Duration
+	for _, at := range f.began {
+		since = append(since, at.Sub(f.began[0]))
+	}
+	return since
+}
+
+func (f *fakeEvictor) count() int { return len(f.begins()) }
+
+// always answers at once.
+func always(o shard.Outcome) *fakeEvictor {
+	return &fakeEvictor{answer: func(context.Context, int) shard.Outcome { return o }}
+}
+
+// lasting answers after a while, or when cut.
+func lasting(d time.Duration) *fakeEvictor {
+	return &fakeEvictor{answer: func(ctx context.Context, _ int) shard.Outcome {
+		select {
+		case <-time.After(d):
+			return shard.Outcome{Kind: shard.Accepted}
+		case <-ctx.Done():
+			return shard.Outcome{Kind: shard.Interrupted}
+		}
+	}}
+}
+
+// lead starts Lead and returns how to end it and wait for its return.
+func lead(t *testing.T, p *Pool) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	returned := make(chan error, 1)
+	go func() { returned <- p.Lead(ctx) }()
+	synctest.Wait()
+	return func() {
+		cancel()
+		if err := <-returned; err != nil {
+			t.Errorf("Lead: %v", err)
+		}
+	}
+}
+
+// demand starts a call with every grant it gets until the test ends, and keeps the outcomes.
+func demand(t *testing.T, p *Pool) *outcomes {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := &outcomes{}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case g := <-p.Grants():
+				g.Start(eviction(), o.add)
+			}
+		}
+	}()
+	o.stop = sync.OnceFunc(func() { cancel(); <-ended })
+	t.Cleanup(o.stop)
+	return o
+}
+
+type outcomes struct {
+	mu   sync.Mutex
+	all  []shard.Outcome
+	stop func()
+}
+
+func (o *outcomes) add(one shard.Outcome) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all = append(o.all, one)
+}
+
+func (o *outcomes) kinds() []shard.Kind {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var kinds []shard.Kind
+	for _, one := range o.all {
+		kinds = append(kinds, one.Kind)
+	}
+	return kinds
+}
+
+func granted(p *Pool) bool {
+	synctest.Wait()
+	select {
+	case g := <-p.Grants():
+		g.Release()
+		return true
+	default:
+		return false
+	}
+}
+
+func TestNothingIsGrantedWithoutLeading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted})})
+		if granted(p) {
+			t.Error("granted before Lead")
+		}
+		end := lead(t, p)
+		if !granted(p) {
+			t.Error("not granted while leading")
+		}
+		end()
+		if granted(p) {
+			t.Error("granted after Lead")
+		}
+	})
+}
+
+func TestAsManyCallsRunAsThereAreWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := lasting(time.Second)
+		p := NewPool(PoolOptions{Evictor: f, Workers: 4})
+		defer lead(t, p)()
+		defer demand(t, p).stop()
+		time.Sleep(2500 * time.Millisecond)
+		synctest.Wait()
+		if f.most != 4 || f.count() != 12 || p.InFlight() != 4 {
+			t.Errorf("at most %d at once, %d in all, %d now, want 4, 12 and 4", f.most, f.count(), p.InFlight())
+		}
+	})
+}
+
+func TestWaitersAreServedInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(PoolOptions{Evictor: lasting(time.Second), Workers: 1})
+		defer lead(t, p)()
+		var order []int
+		var group sync.WaitGroup
+		for i := range 5 {
+			group.Go(func() {
+				(<-p.Grants()).Start(eviction(), func(shard.Outcome) { order = append(order, i) })
+			})
+			synctest.Wait()
+		}
+		time.Sleep(6 * time.Second)
+		group.Wait()
+		if !slices.Equal(order, []int{0, 1, 2, 3, 4}) {
+			t.Errorf("served in the order %v", order)
+		}
+	})
+}
+
+func TestTheSlotIsFreeWhenTheOutcomeIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted}), Workers: 1})
+		defer lead(t, p)()
+		told := make(chan bool)
+		(<-p.Grants()).Start(eviction(), func(shard.Outcome) {
+			_, ok := <-p.Grants()
+			told <- ok
+		})
+		if !<-told {
+			t.Error("no grant inside done")
+		}
+	})
+}
+
+func TestAnUnusedGrantGivesItsSlotBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted}), Workers: 1})
+		defer lead(t, p)()
+		g := <-p.Grants()
+		if granted(p) {
+			t.Error("two grants for one slot")
+		}
+		g.Release()
+		g.Release() // does nothing
+		if !granted(p) {
+			t.Error("no grant after Release")
+		}
+		synctest.Wait()
+		if p.gate.free+p.gate.unsettled != 1 {
+			t.Errorf("gate %+v, want one slot", p.gate)
+		}
+	})
+}
+
+func TestAGrantStartsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted})})
+		defer lead(t, p)()
+		g := <-p.Grants()
+		g.Release()
+		defer func() {
+			if recover() == nil {
+				t.Error("the second use did not panic")
+			}
+		}()
+		g.Start(eviction(), func(shard.Outcome) {})
+	})
+}
+
+func TestReleasedGrantsDoNotUseUpTheRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := always(shard.Outcome{Kind: shard.Accepted})
+		p := NewPool(PoolOptions{Evictor: f, Rate: 2})
+		defer lead(t, p)()
+		start := time.Now()
+		for range 100 {
+			(<-p.Grants()).Release()
+		}
+		(<-p.Grants()).Start(eviction(), func(shard.Outcome) {})
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("the first call waited %v", waited)
+		}
+	})
+}
+
+func TestTheRateSpreadsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := always(shard.Outcome{Kind: shard.Accepted})
+		p := NewPool(PoolOptions{Evictor: f, Rate: 2})
+		defer lead(t, p)()
+		defer demand(t, p).stop()
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if n := f.count(); n < 20 || n > 22 {
+			t.Errorf("%d calls in 10 s at 2 a second", n)
+		}
+	})
+}
+
+func TestTheRateHoldsWhileGrantsAreUndecided(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted}), Rate: 2})
+		defer lead(t, p)()
+		g := <-p.Grants()
+		if granted(p) {
+			t.Error("granted beyond the rate")
+		}
+		g.Release()
+		if !granted(p) {
+			t.Error("no grant after Release")
+		}
+	})
+}
+
+func TestCallsEndWithLeadership(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := lasting(time.Hour)
+		p := NewPool(PoolOptions{Evictor: f, Workers: 3})
+		end := lead(t, p)
+		got := demand(t, p)
+		synctest.Wait()
+		end()
+		want := []shard.Kind{shard.Interrupted, shard.Interrupted, shard.Interrupted}
+		if kinds := got.kinds(); !slices.Equal(kinds, want) {
+			t.Errorf("when Lead returned the outcomes were %v, want three interrupted", kinds)
+		}
+	})
+}
+
+func TestAGrantOutlivesItsLeadershipWithoutACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := always(shard.Outcome{Kind: shard.Accepted})
+		p := NewPool(PoolOptions{Evictor: f, Workers: 1})
+		end := lead(t, p)
+		g := <-p.Grants()
+		end()
+		defer lead(t, p)() // another leadership does not revive it
+		var got shard.Outcome
+		g.Start(eviction(), func(o shard.Outcome) { got = o })
+		synctest.Wait()
+		if got.Kind != shard.Interrupted || f.count() != 0 {
+			t.Errorf("outcome %+v after %d calls, want interrupted without a call", got, f.count())
+		}
+		if !granted(p) {
+			t.Error("the slot is lost")
+		}
+	})
+}
+
+func TestOneLeadAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted})})
+		end := lead(t, p)
+		if err := p.Lead(t.Context()); err == nil {
+			t.Error("a second Lead began")
+		}
+		end()
+		lead(t, p)() // again, after the first has returned
+	})
+}
+
+func TestACallStartsOnlyIfThisProcessLeadsAtThatMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var leads atomic.Bool
+		leads.Store(true)
+		f := always(shard.Outcome{Kind: shard.Accepted})
+		p := NewPool(PoolOptions{Evictor: f, Leading: leads.Load})
+		defer lead(t, p)()
+		leads.Store(false)
+		got := demand(t, p)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if f.count() != 0 || len(got.kinds()) > 2 {
+			t.Errorf("%d calls, %d grants while not leading, want none, and no hot loop", f.count(), len(got.kinds()))
+		}
+		leads.Store(true)
+		time.Sleep(leadingPoll)
+		synctest.Wait()
+		if f.count() == 0 {
+			t.Error("no call once leading again")
+		}
+	})
+}
+
+func TestDrainWaitsForCallsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := lasting(3 * time.Second)
+		p := NewPool(PoolOptions{Evictor: f, Workers: 2})
+		end := lead(t, p)
+		got := demand(t, p)
+		synctest.Wait()
+		start := time.Now()
+		if err := p.Drain(t.Context()); err != nil || time.Since(start) != 3*time.Second {
+			t.Errorf("drained after %v with %v, want after 3 s", time.Since(start), err)
+		}
+		if kinds := got.kinds(); !slices.Equal(kinds, []shard.Kind{shard.Accepted, shard.Accepted}) {
+			t.Errorf("outcomes %v, want two accepted", kinds)
+		}
+		time.Sleep(time.Minute)
+		if f.count() != 2 {
+			t.Errorf("%d calls, want none after Drain", f.count())
+		}
+		end()
+		if err := p.Lead(t.Context()); err == nil {
+			t.Error("Lead after Drain began")
+		}
+	})
+}
+
+func TestDrainCutsCallsWhenItsTimeIsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(PoolOptions{Evictor: lasting(time.Hour), Workers: 2})
+		defer lead(t, p)()
+		got := demand(t, p)
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		start := time.Now()
+		err := p.Drain(ctx)
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 10*time.Second {
+			t.Errorf("drained after %v with %v, want cut after 10 s", time.Since(start), err)
+		}
+		if kinds := got.kinds(); !slices.Equal(kinds, []shard.Kind{shard.Interrupted, shard.Interrupted}) {
+			t.Errorf("outcomes %v, want two interrupted", kinds)
+		}
+	})
+}
+
+func TestDrainWithoutLeadReturnsAtOnce(t *testing.T) {
+	p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted})})
+	if err := errors.Join(p.Drain(t.Context()), p.Drain(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhileTheServerIsAwayOneCallProbesAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := always(shard.Outcome{Kind: shard.Away})
+		p := NewPool(PoolOptions{Evictor: f})
+		p.gate.brake.jitter = func() float64 { return 1 }
+		defer lead(t, p)()
+		defer demand(t, p).stop()
+		time.Sleep(95 * time.Second)
+		synctest.Wait()
+		begins := f.begins()
+		probes := slices.DeleteFunc(slices.Clone(begins), func(d time.Duration) bool { return d == 0 })
+		if first := len(begins) - len(probes); first > 32 {
+			t.Errorf("%d calls before the pause began, want no more than slots", first)
+		}
+		var want []time.Duration
+		at := time.Duration(0)
+		for _, ms := range []int{100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000} {
+			at += time.Duration(ms) * time.Millisecond
+			want = append(want, at)
+		}
+		if !slices.Equal(probes, want) {
+			t.Errorf("probes at %v, want %v", probes, want)
+		}
+	})
+}
+
+func TestCallsGoOnWithTheFirstAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		back := time.Now().Add(time.Minute)
+		f := &fakeEvictor{}
+		f.answer = func(ctx context.Context, n int) shard.Outcome {
+			if time.Now().Before(back) {
+				return shard.Outcome{Kind: shard.Away}
+			}
+			return lasting(10*time.Second).answer(ctx, n)
+		}
+		p := NewPool(PoolOptions{Evictor: f, Workers: 8})
+		defer lead(t, p)()
+		defer demand(t, p).stop()
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		before := f.count()
+		time.Sleep(31 * time.Second) // one pause at most: the next call is the probe that gets through
+		synctest.Wait()
+		if n := f.count() - before; n != 1 {
+			t.Fatalf("%d calls, want one probe under way", n)
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if f.running != 8 {
+			t.Errorf("%d calls under way after the answer, want all 8", f.running)
+		}
+	})
+}
+
+func TestANudgeSendsTheProbeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := always(shard.Outcome{Kind: shard.Away})
+		p := NewPool(PoolOptions{Evictor: f})
+		p.gate.brake.jitter = func() float64 { return 1 }
+		defer lead(t, p)()
+		defer demand(t, p).stop()
+		time.Sleep(70 * time.Second) // in the middle of a pause of 30 s
+		synctest.Wait()
+		before := f.count()
+		p.Nudge()
+		synctest.Wait()
+		if n := f.count() - before; n != 1 {
+			t.Errorf("%d calls after the nudge, want 1", n)
+		}
+	})
+}
+
+func TestNudgesWithoutEndDoNotMakeAHotLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := always(shard.Outcome{Kind: shard.Away})
+		p := NewPool(PoolOptions{Evictor: f})
+		defer lead(t, p)()
+		defer demand(t, p).stop()
+		for range 10000 {
+			time.Sleep(time.Millisecond)
+			p.Nudge()
+		}
+		if n := f.count(); n > 32+200 {
+			t.Errorf("%d calls in 10 s", n)
+		}
+	})
+}
+
+func TestCallsFromBeforeThePauseDoNotLengthenIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeEvictor{}
+		f.answer = func(_ context.Context, n int) shard.Outcome {
+			time.Sleep(time.Duration(n) * time.Millisecond) // 32 calls fail one after the other
+			return shard.Outcome{Kind: shard.Away}
+		}
+		p := NewPool(PoolOptions{Evictor: f})
+		p.gate.brake.jitter = func() float64 { return 1 }
+		defer lead(t, p)()
+		defer demand(t, p).stop()
+		time.Sleep(120 * time.Millisecond)
+		synctest.Wait()
+		begins := f.begins()
+		if len(begins) != 33 || begins[32] != 100*time.Millisecond {
+			t.Errorf("%d calls, the last at %v, want the 33rd at 100 ms", len(begins), begins[len(begins)-1])
+		}
+	})
+}
+
+func TestAProbeThatTellsNothingIsFollowedByAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeEvictor{}
+		f.answer = func(_ context.Context, n int) shard.Outcome {
+			if n == 0 {
+				return shard.Outcome{Kind: shard.Away}
+			}
+			panic("broken")
+		}
+		p := NewPool(PoolOptions{Evictor: f, Workers: 1})
+		defer lead(t, p)()
+		synctest.Wait()
+		for i := range 3 {
+			(<-p.Grants()).Start(eviction(), func(shard.Outcome) {})
+			synctest.Wait()
+			if f.count() != i+1 || p.gate.brake.probing {
+				t.Fatalf("%d calls, probing %v", f.count(), p.gate.brake.probing)
+			}
+		}
+		(<-p.Grants()).Release()
+		if !granted(p) {
+			t.Error("a probe that was released stopped all probes")
+		}
+	})
+}
+
+func TestAProbeThatHangsLengthensThePause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeEvictor{}
+		f.answer = func(_ context.Context, n int) shard.Outcome {
+			if n == 0 {
+				return shard.Outcome{Kind: shard.Away}
+			}
+			time.Sleep(35 * time.Second)
+			return shard.Outcome{Kind: shard.Failed, Cause: CauseTimeout}
+		}
+		p := NewPool(PoolOptions{Evictor: f, Workers: 1})
+		p.gate.brake.jitter = func() float64 { return 1 }
+		defer lead(t, p)()
+		defer demand(t, p).stop()
+		time.Sleep(36 * time.Second)
+		synctest.Wait()
+		want := []time.Duration{0, 100 * time.Millisecond, 35300 * time.Millisecond}
+		if begins := f.begins(); !slices.Equal(begins, want) {
+			t.Errorf("calls at %v, want %v", begins, want)
+		}
+	})
+}
+
+func TestALoadedServerHoldsAllCallsBack(t *testing.T) {
+	tests := []struct{ asked, want time.Duration }{
+		{7 * time.Second, 7 * time.Second},
+		{0, time.Second},
+		{24 * time.Hour, time.Minute},
+	}
+	for _, test := range tests {
+		t.Run(fmt.Sprint(test.asked), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := always(shard.Outcome{Kind: shard.Throttled, RetryAfter: test.asked})
+				p := NewPool(PoolOptions{Evictor: f, Workers: 1})
+				defer lead(t, p)()
+				got := demand(t, p)
+				time.Sleep(test.want - 1)
+				synctest.Wait()
+				if f.count() != 1 {
+					t.Errorf("%d calls within the wait, want 1", f.count())
+				}
+				p.Nudge() // does not cut a wait that the server asked for
+				time.Sleep(1)
+				synctest.Wait()
+				if f.count() != 2 || got.all[0].RetryAfter != test.want {
+					t.Errorf("%d calls after the wait, outcome %+v", f.count(), got.all[0])
+				}
+				got.stop()
+			})
+		})
+	}
+}
+
+func TestAPanicInTheEvictorIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeEvictor{answer: func(context.Context, int) shard.Outcome { panic("no such thing") }}
+		p := NewPool(PoolOptions{Evictor: f, Workers: 1})
+		defer lead(t, p)()
+		var got shard.Outcome
+		(<-p.Grants()).Start(eviction(), func(o shard.Outcome) { got = o })
+		synctest.Wait()
+		want := shard.Outcome{Kind: shard.Failed, Cause: CausePanic, Message: "the evictor panicked: no such thing"}
+		if got != want || !granted(p) {
+			t.Errorf("outcome %+v, want %+v and the slot back", got, want)
+		}
+	})
+}
+
+func TestAnOutcomeOfNoKindIsAFailure(t *testing.T) {
+	for _, kind := range []shard.Kind{0, shard.Pretended + 1} {
+		if got := complete(shard.Outcome{Kind: kind}); got.Kind != shard.Failed || got.Message == "" {
+			t.Errorf("kind %d: %+v", kind, got)
+		}
+	}
+}
+
+// A pool under load that is led, lost and led again keeps its slots.
+func TestNoSlotIsEverLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kinds := []shard.Kind{shard.Accepted, shard.Away, shard.Throttled, shard.Failed, shard.Interrupted, 0}
+		f := &fakeEvictor{}
+		f.answer = func(ctx context.Context, n int) shard.Outcome {
+			lasting(time.Duration(n%7)*100*time.Millisecond).answer(ctx, n)
+			if n%11 == 0 {
+				panic(n)
+			}
+			return shard.Outcome{Kind: kinds[n%len(kinds)]}
+		}
+		p := NewPool(PoolOptions{Evictor: f, Workers: 5})
+		got := demand(t, p)
+		for range 20 {
+			end := lead(t, p)
+			time.Sleep(3 * time.Second)
+			end()
+		}
+		got.stop()
+		synctest.Wait()
+		if p.gate.free != 5 || p.gate.unsettled != 0 || f.most > 5 {
+			t.Errorf("gate %+v, at most %d calls at once, want 5 slots", p.gate, f.most)
+		}
+		if len(got.all) < f.count() {
+			t.Errorf("%d outcomes of %d calls", len(got.all), f.count())
+		}
+	})
+}

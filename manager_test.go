@@ -1,0 +1,301 @@
+package taintmanager_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// recorder is an evictor that notes who is to go, and takes its time.
+type recorder struct {
+	lasts time.Duration
+
+	mu      sync.Mutex
+	evicted []string
+	cut     int
+}
+
+func (r *recorder) Evict(ctx context.Context, e taintmanager.Eviction) taintmanager.Outcome {
+	r.mu.Lock()
+	r.evicted = append(r.evicted, e.Pod.Name)
+	r.mu.Unlock()
+	select {
+	case <-time.After(r.lasts):
+		return taintmanager.Outcome{Kind: shard.Accepted}
+	case <-ctx.Done():
+		r.mu.Lock()
+		r.cut++
+		r.mu.Unlock()
+		return taintmanager.Outcome{Kind: shard.Interrupted}
+	}
+}
+
+func (r *recorder) names() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := slices.Clone(r.evicted)
+	slices.Sort(list)
+	return list
+}
+
+func taintedNode() *v1.Node {
+	return &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "node", UID: "node"},
+		Spec:       v1.NodeSpec{Taints: []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute}}},
+	}
+}
+
+func podOn(node, name string, tolerations ...v1.Toleration) *v1.Pod {
+	return &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name), ResourceVersion: "1"},
+		Spec:       v1.PodSpec{NodeName: node, Tolerations: tolerations},
+	}
+}
+
+// running starts a manager and ends it, with all it started, at the end of the bubble.
+type running struct {
+	*taintmanager.Manager
+	run    context.CancelFunc
+	lead   context.CancelFunc
+	result chan error // of Run
+	led    chan error // of Lead
+}
+
+func start(t *testing.T, client kubernetes.Interface, o taintmanager.Options) *running {
+	t.Helper()
+	m, err := taintmanager.New(client, nil, nil, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runCtx, run := context.WithCancel(context.Background())
+	leadCtx, lead := context.WithCancel(context.Background())
+	r := &running{Manager: m, run: run, lead: lead, result: make(chan error, 1), led: make(chan error, 1)}
+	go func() { r.result <- m.Run(runCtx) }()
+	go func() { r.led <- m.Lead(leadCtx) }()
+	t.Cleanup(func() {
+		run()
+		lead()
+		synctest.Wait()
+	})
+	return r
+}
+
+func TestOnlyPodsThatAreToGoAreEvicted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		forever := v1.Toleration{Operator: v1.TolerationOpExists}
+		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "goes"), podOn("other", "elsewhere"), podOn("node", "bears", forever)),
+			taintmanager.Options{Evictor: evictor})
+		time.Sleep(time.Minute)
+		if got := evictor.names(); !slices.Equal(got, []string{"goes"}) {
+			t.Errorf("evicted %v", got)
+		}
+		if !r.HasSynced() || r.Trouble() != nil {
+			t.Errorf("synced %v, trouble %v", r.HasSynced(), r.Trouble())
+		}
+	})
+}
+
+func TestAStandbyPlansAndDoesNotCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		m, err := taintmanager.New(fake.NewClientset(taintedNode(), podOn("node", "goes")), nil, nil, taintmanager.Options{Evictor: evictor})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- m.Run(ctx) }()
+		time.Sleep(time.Minute)
+		if got := evictor.names(); len(got) != 0 || m.Scheduled() != 1 {
+			t.Errorf("evicted %v, scheduled %d", got, m.Scheduled())
+		}
+		lead, stop := context.WithCancel(t.Context())
+		go func() { ended <- m.Lead(lead) }()
+		time.Sleep(time.Second)
+		if got := evictor.names(); len(got) != 1 {
+			t.Errorf("a leader evicted %v", got)
+		}
+		stop()
+		cancel()
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestWhenRunEndsCallsUnderWayEndToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{lasts: 3 * time.Second}
+		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "goes")), taintmanager.Options{Evictor: evictor})
+		time.Sleep(time.Second)
+		began := time.Now()
+		r.run()
+		if err := <-r.result; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took < 2*time.Second || evictor.cut != 0 {
+			t.Errorf("Run ended after %v; %d calls were cut", took, evictor.cut)
+		}
+	})
+}
+
+func TestWhenRunEndsCallsThatLastTooLongAreCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{lasts: time.Hour}
+		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "goes")),
+			taintmanager.Options{Evictor: evictor, DrainTimeout: 5 * time.Second})
+		time.Sleep(time.Second)
+		began := time.Now()
+		r.run()
+		if err := <-r.result; err == nil {
+			t.Error("Run does not say that a call was cut")
+		}
+		if took := time.Since(began).Round(time.Second); took != 5*time.Second || evictor.cut != 1 {
+			t.Errorf("Run ended after %v; %d calls were cut", took, evictor.cut)
+		}
+	})
+}
+
+func TestWhenLeadEndsCallsUnderWayAreCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{lasts: time.Hour}
+		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "goes")), taintmanager.Options{Evictor: evictor})
+		time.Sleep(time.Second)
+		r.lead()
+		if err := <-r.led; err != nil {
+			t.Error(err)
+		}
+		if evictor.cut != 1 || r.Scheduled() != 1 {
+			t.Errorf("%d calls were cut, %d evictions are scheduled", evictor.cut, r.Scheduled())
+		}
+	})
+}
+
+func TestDryRunWritesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(taintedNode(), podOn("node", "goes"))
+		start(t, client, taintmanager.Options{DryRun: true})
+		time.Sleep(time.Minute)
+		for _, action := range client.Actions() {
+			if verb := action.GetVerb(); verb != "list" && verb != "watch" {
+				t.Errorf("a dry run did %s %s", verb, action.GetResource().Resource)
+			}
+		}
+	})
+}
+
+func TestThroughAFakeClientAPodIsConditionedAndDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(taintedNode(), podOn("node", "goes"))
+		start(t, client, taintmanager.Options{})
+		time.Sleep(time.Minute)
+		var did []string
+		for _, action := range client.Actions() {
+			if verb := action.GetVerb(); verb != "list" && verb != "watch" {
+				did = append(did, verb+" "+action.GetResource().Resource+" "+action.GetSubresource())
+			}
+		}
+		slices.Sort(did)
+		if want := []string{"create events ", "delete pods ", "patch pods status"}; !slices.Equal(did, want) {
+			t.Errorf("did %q, want %q", did, want)
+		}
+	})
+}
+
+// A transform that strips tolerations would be a mass eviction.
+func TestATransformThatHidesTolerationsIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(taintedNode(), podOn("node", "bears", v1.Toleration{Operator: v1.TolerationOpExists}))
+		strip := func(obj any) (any, error) {
+			if pod, ok := obj.(*v1.Pod); ok {
+				pod.Spec.Tolerations = nil
+			}
+			return obj, nil
+		}
+		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
+		evictor := &recorder{}
+		m, err := taintmanager.New(client, factory.Core().V1().Pods(), factory.Core().V1().Nodes(), taintmanager.Options{Evictor: evictor})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		factory.Start(ctx.Done())
+		go func() { _ = m.Lead(ctx) }()
+		if err := m.Run(ctx); err == nil || !strings.Contains(err.Error(), "tolerations") {
+			t.Errorf("Run: %v", err)
+		}
+		cancel()
+		factory.Shutdown()
+		if got := evictor.names(); len(got) != 0 {
+			t.Errorf("evicted %v", got)
+		}
+	})
+}
+
+func TestNewRefusesWhatCannotBe(t *testing.T) {
+	client := fake.NewClientset()
+	registry := prometheus.NewRegistry()
+	if _, err := taintmanager.New(client, nil, nil, taintmanager.Options{Registerer: registry}); err != nil {
+		t.Fatal(err)
+	}
+	pods := informers.NewSharedInformerFactory(client, 0).Core().V1().Pods()
+	for want, try := range map[string]func() (*taintmanager.Manager, error){
+		"Options.Shards is -1":                with(client, taintmanager.Options{Shards: -1}),
+		"Options.Workers is -1":               with(client, taintmanager.Options{Workers: -1}),
+		"Options.MaxEvictionsPerSecond is -1": with(client, taintmanager.Options{MaxEvictionsPerSecond: -1}),
+		`Options.Method is "drain"`:           with(client, taintmanager.Options{Method: "drain"}),
+		"Options.CallTimeout is -1s":          with(client, taintmanager.Options{CallTimeout: -time.Second}),
+		"Options.DryRun and Options.Evictor":  with(client, taintmanager.Options{DryRun: true, Evictor: &recorder{}}),
+		"two managers need a registry each":   with(client, taintmanager.Options{Registerer: registry}),
+		"both the pod and the node informer, or ": func() (*taintmanager.Manager, error) {
+			return taintmanager.New(client, pods, nil, taintmanager.Options{})
+		},
+	} {
+		if _, err := try(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want a refusal with %q", err, want)
+		}
+	}
+}
+
+func with(client kubernetes.Interface, o taintmanager.Options) func() (*taintmanager.Manager, error) {
+	return func() (*taintmanager.Manager, error) { return taintmanager.New(client, nil, nil, o) }
+}
+
+func TestAClusterThatCannotBeListedEvictsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(taintedNode(), podOn("node", "goes"))
+		client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, context.DeadlineExceeded
+		})
+		evictor := &recorder{}
+		r := start(t, client, taintmanager.Options{Evictor: evictor})
+		time.Sleep(time.Minute)
+		if len(evictor.names()) != 0 || r.HasSynced() || r.Trouble() == nil {
+			t.Errorf("evicted %v, synced %v, trouble %v", evictor.names(), r.HasSynced(), r.Trouble())
+		}
+		r.run()
+		if err := <-r.result; err != nil {
+			t.Error(err)
+		}
+	})
+}
