@@ -5,6 +5,8 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
+version := k8s.io/component-base/version
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 GO_FILES := $(shell find . -name '*.go' -not -name '*_test.go' -not -path './controlplane/*' -not -path './bench/*' -not -path './tools/*')
 BUILD := go build -trimpath -tags grpcnotrace
@@ -17,7 +19,7 @@ help: ## Show the targets.
 build: bin/taint-manager ## Build bin/taint-manager.
 
 bin/taint-manager: go.mod go.sum $(GO_FILES)
-	$(BUILD) -ldflags '-X github.com/taint-manager/taint-manager/cli.version=$(VERSION)' -o $@ ./cmd/taint-manager
+	$(BUILD) -ldflags '-s -w -X $(version).gitVersion=$(VERSION) -X $(version).gitCommit=$(COMMIT)' -o $@ ./cmd/taint-manager
 
 include controlplane/build.mk
 

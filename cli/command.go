@@ -40,13 +40,13 @@ Exit codes: 0 done, 1 cannot run, 2 wrong usage.
 // Run runs the command line and returns the exit code of the process. It returns when the command is
 // done, which for "run" is when ctx has ended or the process was signalled.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	cmd := NewCommand()
+	cmd := NewCommand(ctx)
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	err := cmd.ExecuteContext(ctx)
+	err := cmd.Execute()
 	if err != nil {
-		fmt.Fprintf(stderr, "taint-manager: %v\n", err)
+		_, _ = fmt.Fprintf(stderr, "taint-manager: %v\n", err)
 	}
 	return exitCode(err)
 }
@@ -62,9 +62,9 @@ func exitCode(err error) int {
 	}
 }
 
-// NewCommand is the command line as a command of cobra, to be executed once. It prints its answers
-// to the command's output and returns its errors.
-func NewCommand() *cobra.Command {
+// NewCommand is the command line as a command of cobra, to be executed once; what it runs ends with
+// ctx. It prints its answers to the command's output and returns its errors.
+func NewCommand(ctx context.Context) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "taint-manager",
 		Args:              knownCommand,
@@ -73,8 +73,8 @@ func NewCommand() *cobra.Command {
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), rootHelp) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), rootHelp) })
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(), versionCommand())
+	root.AddCommand(runCommand(ctx), versionCommand())
 	return root
 }

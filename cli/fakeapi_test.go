@@ -76,7 +76,7 @@ func refuse(w http.ResponseWriter, code int, reason string) {
 func answer(w http.ResponseWriter, code int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	fmt.Fprintln(w, body)
+	_, _ = fmt.Fprintln(w, body)
 }
 
 func (a *fakeAPI) review(w http.ResponseWriter, r *http.Request, character string) {

@@ -33,7 +33,7 @@ func sectionedHelp(text string, sections cliflag.NamedFlagSets) func(*cobra.Comm
 	return func(cmd *cobra.Command, _ []string) {
 		w := cmd.OutOrStdout()
 		columns, _, _ := term.TerminalSize(w) // 0, where it is no terminal: nothing is wrapped
-		fmt.Fprint(w, text)
+		_, _ = fmt.Fprint(w, text)
 		cliflag.PrintSections(w, sections, columns)
 	}
 }

@@ -48,7 +48,7 @@ func grants(denied []permission, server string) error {
 	fmt.Fprintf(&s, "%s does not permit this user what is needed; missing are:\n", server)
 	table := tabwriter.NewWriter(&s, 0, 0, 2, ' ', 0)
 	for _, p := range denied {
-		fmt.Fprintf(table, "  %s\t%s\n", p, p.why)
+		_, _ = fmt.Fprintf(table, "  %s\t%s\n", p, p.why)
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("listing missing permissions: %w", err)

@@ -15,13 +15,13 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 )
 
-func runCommand() *cobra.Command {
+func runCommand(ctx context.Context) *cobra.Command {
 	s := defaultSettings()
 	sections := s.flags()
 	cmd := &cobra.Command{
 		Use:  "run",
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
+		RunE: func(*cobra.Command, []string) error { return s.run(ctx) },
 	}
 	for _, section := range sections.FlagSets {
 		cmd.Flags().AddFlagSet(section)

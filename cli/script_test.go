@@ -47,7 +47,7 @@ func setUp(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	env.Defer(func() { busy.Close() })
+	env.Defer(func() { _ = busy.Close() })
 	env.Setenv("BUSY_PORT", strconv.Itoa(busy.Addr().(*net.TCPAddr).Port))
 	env.Setenv("API", api.server.URL)
 	for _, character := range characters {

@@ -97,7 +97,7 @@ func serveTLS(t *testing.T) (get func(path string) int) {
 	return func(path string) int {
 		answer, err := (&http.Client{Transport: transport}).Get("https://" + listener.Addr().String() + path)
 		must(t, err)
-		defer answer.Body.Close()
+		defer func() { _ = answer.Body.Close() }()
 		body, err := io.ReadAll(answer.Body)
 		must(t, err)
 		if answer.StatusCode != http.StatusOK && !strings.Contains(string(body), `"kind":"Status"`) {

@@ -40,7 +40,7 @@ func versionCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return printBuild(cmd.OutOrStdout(), thisBuild(), output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "text, json or yaml")
-	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), versionHelp) })
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), versionHelp) })
 	return cmd
 }
 

@@ -16,7 +16,8 @@ const mostMessage = 1024
 func message(n *shard.Note) string {
 	switch n.Kind {
 	case shard.Cancelling:
-		return cut("Cancelling deletion of Pod " + subject(n) + ", which was due" + when(n) + ": " + n.Verdict.Because())
+		return cut("Cancelling deletion of Pod " + subject(n) + ", which was due" + when(n) + ": " +
+			n.Stays.String() + "; it was to go because " + n.Verdict.Because())
 	case shard.Hindered:
 		return cut("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is " + hindrance(n.Outcome))
 	}

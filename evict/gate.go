@@ -20,6 +20,7 @@ const (
 type gate struct {
 	free      int // slots
 	unsettled int // grants that are neither started nor given back
+	running   int // calls
 	brake     brake
 	throttled time.Time // no grants before
 	pace      pace
@@ -60,6 +61,7 @@ func (g *gate) leave(t ticket) {
 // start turns a grant into a call.
 func (g *gate) start(now time.Time) {
 	g.unsettled--
+	g.running++
 	g.pace.take(now)
 }
 
@@ -67,6 +69,7 @@ func (g *gate) start(now time.Time) {
 // on that did not pause before.
 func (g *gate) end(now time.Time, t ticket, o shard.Outcome) (pause string) {
 	g.free++
+	g.running--
 	if o.Kind == shard.Throttled && !g.throttled.After(now) {
 		pause = pauseThrottled
 	}

@@ -7,10 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr/funcr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
-	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/shard"
 )
@@ -124,19 +122,5 @@ func TestATakenMetricNameIsAnError(t *testing.T) {
 	registry.MustRegister(gauge("taint_manager_eviction_slots", "Something else."))
 	if _, err := NewMetrics(registry); err == nil || !contains(err.Error(), "taint_manager_eviction_slots") {
 		t.Errorf("error %v, want one that names the metric", err)
-	}
-}
-
-func TestDryRunLogsTheDecisionAndSendsNothing(t *testing.T) {
-	var line string
-	log := funcr.New(func(_, args string) { line += args }, funcr.Options{})
-	outcome := DryRun{}.Evict(klog.NewContext(t.Context(), log), eviction())
-	if outcome.Kind != shard.Pretended {
-		t.Errorf("outcome %+v, want pretended", outcome)
-	}
-	for _, part := range []string{"would evict", `"name"="web-0"`, `"namespace"="shop"`, uid, "maintenance:NoExecute", "deadline"} {
-		if !contains(line, part) {
-			t.Errorf("log %s, want %q in it", line, part)
-		}
 	}
 }

@@ -84,11 +84,11 @@ func NewPool(o PoolOptions) *Pool {
 // nothing then, so that it may be deferred.
 func (p *Pool) Grants() <-chan shard.Grant { return p.grants }
 
-// InFlight is how many calls are under way or granted now.
+// InFlight is how many calls are under way now.
 func (p *Pool) InFlight() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.workers - p.gate.free
+	return p.gate.running
 }
 
 // Nudge says that the API server was heard of: when calls pause because it is away, one is granted at

@@ -11,7 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
+	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/shard"
 )
@@ -76,7 +78,7 @@ func lasting(d time.Duration) *fakeEvictor {
 // lead starts Lead and returns how to end it and wait for its return.
 func lead(t *testing.T, p *Pool) (end func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 	returned := make(chan error, 1)
 	go func() { returned <- p.Lead(ctx) }()
 	synctest.Wait()
@@ -149,8 +151,8 @@ func TestNothingIsGrantedWithoutLeading(t *testing.T) {
 			t.Error("granted before Lead")
 		}
 		end := lead(t, p)
-		if !granted(p) {
-			t.Error("not granted while leading")
+		if !granted(p) || p.InFlight() != 0 {
+			t.Error("not granted while leading, or an unused grant counts as a call")
 		}
 		end()
 		if granted(p) {
@@ -339,11 +341,12 @@ func TestACallStartsOnlyIfThisProcessLeadsAtThatMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var leads atomic.Bool
 		leads.Store(true)
-		f := always(shard.Outcome{Kind: shard.Accepted})
+		f := lasting(time.Second)
 		p := NewPool(PoolOptions{Evictor: f, Leading: leads.Load})
 		defer lead(t, p)()
 		leads.Store(false)
 		got := demand(t, p)
+		defer got.stop()
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if f.count() != 0 || len(got.kinds()) > 2 {
@@ -446,12 +449,13 @@ func TestCallsGoOnWithTheFirstAnswer(t *testing.T) {
 			return lasting(10*time.Second).answer(ctx, n)
 		}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 8})
+		p.gate.brake.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
-		time.Sleep(59 * time.Second)
+		time.Sleep(80 * time.Second)
 		synctest.Wait()
 		before := f.count()
-		time.Sleep(31 * time.Second) // one pause at most: the next call is the probe that gets through
+		time.Sleep(2 * time.Second) // the probe of 81.1 s is the first after the server is back
 		synctest.Wait()
 		if n := f.count() - before; n != 1 {
 			t.Fatalf("%d calls, want one probe under way", n)
@@ -502,18 +506,18 @@ func TestCallsFromBeforeThePauseDoNotLengthenIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeEvictor{}
 		f.answer = func(_ context.Context, n int) shard.Outcome {
-			time.Sleep(time.Duration(n) * time.Millisecond) // 32 calls fail one after the other
+			time.Sleep(time.Second + time.Duration(n)*time.Millisecond) // the first 32 fail one after the other
 			return shard.Outcome{Kind: shard.Away}
 		}
 		p := NewPool(PoolOptions{Evictor: f})
 		p.gate.brake.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
-		time.Sleep(120 * time.Millisecond)
+		time.Sleep(1120 * time.Millisecond)
 		synctest.Wait()
 		begins := f.begins()
-		if len(begins) != 33 || begins[32] != 100*time.Millisecond {
-			t.Errorf("%d calls, the last at %v, want the 33rd at 100 ms", len(begins), begins[len(begins)-1])
+		if len(begins) != 33 || begins[32] != 1100*time.Millisecond {
+			t.Errorf("%d calls, the last at %v, want the 33rd 100 ms after the first failure", len(begins), begins[len(begins)-1])
 		}
 	})
 }
@@ -533,8 +537,8 @@ func TestAProbeThatTellsNothingIsFollowedByAnother(t *testing.T) {
 		for i := range 3 {
 			(<-p.Grants()).Start(eviction(), func(shard.Outcome) {})
 			synctest.Wait()
-			if f.count() != i+1 || p.gate.brake.probing {
-				t.Fatalf("%d calls, probing %v", f.count(), p.gate.brake.probing)
+			if f.count() != i+1 || !p.gate.brake.on() {
+				t.Fatalf("%d calls, pausing %v", f.count(), p.gate.brake.on())
 			}
 		}
 		(<-p.Grants()).Release()

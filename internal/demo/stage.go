@@ -118,7 +118,8 @@ func (s *stage) followEvents(ctx context.Context) error {
 		for event := range stream.ResultChan() {
 			e, ok := event.Object.(*v1.Event)
 			if ok && strings.HasPrefix(e.Message, "Cancelling") {
-				_, because, _ := strings.Cut(e.Message, ": ")
+				_, because, _ := strings.Cut(e.Message, "Z: ")
+				because, _, _ = strings.Cut(because, ";")
 				s.line(time.Since(s.start), e.InvolvedObject.Name, "withdrawn", because)
 			}
 		}

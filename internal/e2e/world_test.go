@@ -41,7 +41,7 @@ type world struct {
 	ends  *ends
 }
 
-func newWorld(t *testing.T, o testcluster.Options) *world {
+func newWorld(t testing.TB, o testcluster.Options) *world {
 	t.Helper()
 	o.Log = t.Output()
 	c, err := testcluster.Start(t.Context(), o)
@@ -68,7 +68,7 @@ func newWorld(t *testing.T, o testcluster.Options) *world {
 }
 
 // manage runs taint-manager until the test ends, and shows the end of its log when the test has failed.
-func (w *world) manage(t *testing.T, flags ...string) *testcluster.Manager {
+func (w *world) manage(t testing.TB, flags ...string) *testcluster.Manager {
 	t.Helper()
 	m, err := w.StartManager(t.Context(), flags...)
 	if err != nil {

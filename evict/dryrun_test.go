@@ -1,0 +1,24 @@
+package evict
+
+import (
+	"testing"
+
+	"github.com/go-logr/logr/funcr"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+func TestDryRunLogsTheDecisionAndSendsNothing(t *testing.T) {
+	var line string
+	log := funcr.New(func(_, args string) { line += args }, funcr.Options{})
+	outcome := DryRun{}.Evict(klog.NewContext(t.Context(), log), eviction())
+	if outcome.Kind != shard.Pretended {
+		t.Errorf("outcome %+v, want pretended", outcome)
+	}
+	for _, part := range []string{"would evict", `"name"="web-0"`, `"namespace"="shop"`, uid, "maintenance:NoExecute", "deadline"} {
+		if !contains(line, part) {
+			t.Errorf("log %s, want %q in it", line, part)
+		}
+	}
+}
