@@ -7,7 +7,8 @@ SHELL := bash
 
 version := k8s.io/component-base/version
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# The libraries of Kubernetes want a version of this form.
+VERSION ?= $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || echo v0.1.0-dev)
 GO_FILES := $(shell find . -name '*.go' -not -name '*_test.go' -not -path './controlplane/*' -not -path './bench/*' -not -path './tools/*')
 BUILD := go build -trimpath -tags grpcnotrace
 

@@ -123,7 +123,7 @@ func TestTheRBACFileGrantsNoSecretsNoWildcardsAndNoWriteToNodes(t *testing.T) {
 
 func TestTheRBACFileBindsEveryRoleToTheServiceAccountAndToNobodyElse(t *testing.T) {
 	account := []rbacv1.Subject{{Kind: "ServiceAccount", Name: "taint-manager", Namespace: "kube-system"}}
-	want := map[string]bool{"ClusterRole taint-manager": true, "Role taint-manager": true}
+	want := map[string]bool{"ClusterRole taint-manager": true, "ClusterRole taint-manager-evictions": true, "Role taint-manager": true}
 	for _, p := range toServe() {
 		want[map[bool]string{true: "ClusterRole ", false: "Role "}[p.namespace == ""]+p.role] = true
 	}

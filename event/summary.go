@@ -13,13 +13,16 @@ const summaryEvery = time.Minute
 // summarize tells the nodes how many of their events were dropped: a minute's worth at a time, and the
 // rest when ctx has ended.
 func (q *Queue) summarize(ctx, writing context.Context) {
-	for ctx.Err() == nil {
+	for {
 		select {
 		case <-q.overrun:
 			pause(ctx, summaryEvery)
 		case <-ctx.Done():
 		}
 		q.tell(writing)
+		if ctx.Err() != nil {
+			return
+		}
 	}
 }
 

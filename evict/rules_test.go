@@ -3,6 +3,8 @@ package evict
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -222,7 +224,7 @@ func cutOff(t *testing.T) (*API, context.Context) {
 
 func noTLS(t *testing.T) (*API, context.Context) {
 	s := httptest.NewTLSServer(nil)
-	s.Config.ErrorLog = nil
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	t.Cleanup(s.Close)
 	return apiTo(t, s.URL, 0), context.Background()
 }

@@ -179,3 +179,28 @@ func BenchmarkPopDue(b *testing.B) {
 		b.ReportMetric(float64(first.Microseconds()), "us/first")
 	})
 }
+
+// BenchmarkSetAndCancelNodeByNode is what a shard does: a node gets a taint, and all its pods are
+// added, one after the other, to a heap that holds a million entries of others; the taint is lifted,
+// and all are cancelled. The time is that of one Set and one Cancel.
+func BenchmarkSetAndCancelNodeByNode(b *testing.B) {
+	const podsEach = 100
+	h := new(Heap[*int])
+	populate(million, 10_000, scattered).fill(h)
+	nodes := make([]population, 1000)
+	for i := range nodes {
+		nodes[i] = populate(podsEach, 1, scattered)
+		for j := range nodes[i] {
+			nodes[i][j].Node = "another-" + strconv.Itoa(i)
+		}
+	}
+	runtime.GC()
+	b.ResetTimer()
+	for done := 0; done < b.N; done += podsEach {
+		p := nodes[done/podsEach%len(nodes)]
+		p.fill(h)
+		for i := range p {
+			h.Cancel(p[i].UID)
+		}
+	}
+}

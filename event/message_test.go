@@ -1,0 +1,122 @@
+package event
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func TestMessages(t *testing.T) {
+	seconds := int64(30)
+	tolerated := marking()
+	tolerated.Kind, tolerated.Stays = shard.Cancelling, taint.NotTainted
+	tolerated.Verdict.At = tolerated.Verdict.Start.Add(30*time.Second + 250*time.Millisecond)
+	tolerated.Verdict.Toleration = &v1.Toleration{Key: "maintenance", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
+	blocked, refused, other := marking(), marking(), marking()
+	blocked.Kind, refused.Kind, other.Kind = shard.Hindered, shard.Hindered, shard.Hindered
+	blocked.Outcome = shard.Outcome{Kind: shard.Blocked, Cause: "pdb", Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}
+	refused.Outcome = shard.Outcome{Kind: shard.Refused, Cause: "rbac", Message: `User "tm" cannot delete resource "pods"`}
+	other.Outcome = shard.Outcome{Kind: shard.Failed, Cause: "server", Message: "etcdserver: leader changed"}
+	tests := []struct {
+		note shard.Note
+		want string
+	}{
+		{marking(), "Marking for deletion Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z: " +
+			"taint maintenance:NoExecute (exposed since 2026-05-01T12:00:00Z) is not tolerated"},
+		{tolerated, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:30.25Z: " +
+			`the node has no NoExecute taint; it was to go because taint maintenance:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30 s by toleration "maintenance Exists"`},
+		{blocked, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is blocked (pdb), and will be tried again: " +
+			"The disruption budget web needs 2 healthy pods and has 2 currently"},
+		{refused, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is refused (rbac), and will be tried again: " +
+			`User "tm" cannot delete resource "pods"`},
+		{other, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is hindered (server), and will be tried again: " +
+			"etcdserver: leader changed"},
+	}
+	for _, test := range tests {
+		if diff := cmp.Diff(test.want, message(&test.note)); diff != "" {
+			t.Errorf("message (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestAnyMessageIsShortAndValid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := marking()
+		n.Kind = shard.Hindered
+		n.Outcome.Message = strings.Repeat(rapid.String().Draw(t, "words"), 1+rapid.IntRange(0, 400).Draw(t, "times")) +
+			string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
+		got := message(&n)
+		if len(got) > mostMessage || !utf8.ValidString(got) {
+			t.Fatalf("message of %d bytes, valid: %v", len(got), utf8.ValidString(got))
+		}
+		if whole := strings.ToValidUTF8(n.Outcome.Message, "?"); len(got) < mostMessage-utf8.UTFMax && !strings.HasSuffix(got, whole) {
+			t.Fatalf("a message of %d bytes was cut", len(got))
+		}
+	})
+}
+
+func TestAnEventNamesThePodByUID(t *testing.T) {
+	n := marking()
+	at := time.Date(2026, 5, 1, 12, 0, 1, 0, time.UTC)
+	want := &v1.Event{
+		ObjectMeta:          metav1.ObjectMeta{Namespace: "shop", Name: eventName("web-0", at, 42)},
+		InvolvedObject:      v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: "shop", Name: "web-0", UID: "6d9f"},
+		Type:                "Normal",
+		Reason:              "TaintManagerEviction",
+		Message:             message(&n),
+		FirstTimestamp:      metav1.NewTime(at),
+		LastTimestamp:       metav1.NewTime(at),
+		Count:               1,
+		Source:              v1.EventSource{Component: "taint-eviction-controller"},
+		ReportingController: "taint-eviction-controller",
+	}
+	got := render(&entry{note: n, at: at}, 42)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("event (-want +got):\n%s", diff)
+	}
+}
+
+func TestAHinderedEvictionIsAWarning(t *testing.T) {
+	n := marking()
+	n.Kind = shard.Hindered
+	got := render(&entry{note: n}, 1)
+	if got.Type != v1.EventTypeWarning || got.Reason != "EvictionBlocked" {
+		t.Errorf("event %s %s, want Warning EvictionBlocked", got.Type, got.Reason)
+	}
+}
+
+func TestASummaryIsAboutTheNode(t *testing.T) {
+	got := summary("n1", 37, time.Now(), 1)
+	want := v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: "n1", UID: "n1"}
+	if got.InvolvedObject != want || got.Namespace != "default" || !strings.HasSuffix(got.Message, ": 37") {
+		t.Errorf("event %+v, want one about the node with the number", got)
+	}
+}
+
+func TestAnyPodNameMakesAValidEventName(t *testing.T) {
+	label := rapid.StringMatching(`[a-z0-9]([a-z0-9-]{0,60}[a-z0-9])?`)
+	rapid.Check(t, func(t *rapid.T) {
+		name := strings.Join(rapid.SliceOfN(label, 1, 12).Draw(t, "labels"), ".")
+		if len(name) > mostName {
+			name = strings.TrimRight(name[:mostName], ".-")
+		}
+		serial := rapid.Uint64().Draw(t, "serial")
+		got := eventName(name, time.Now(), serial)
+		if problems := validation.IsDNS1123Subdomain(got); len(problems) > 0 {
+			t.Fatalf("%q: %v", got, problems)
+		}
+		if got == eventName(name, time.Now(), serial+1) {
+			t.Fatalf("%q is not unique", got)
+		}
+	})
+}

@@ -1,0 +1,395 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"go.uber.org/goleak"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeSink keeps what it takes; it answers by a function, by the number of the attempt.
+type fakeSink struct {
+	answer func(ctx context.Context, n int) error
+
+	mu       sync.Mutex
+	attempts int
+	running  int
+	most     int
+	stored   []*v1.Event
+}
+
+func (f *fakeSink) Create(ctx context.Context, event *v1.Event) error {
+	f.mu.Lock()
+	n := f.attempts
+	f.attempts++
+	f.running++
+	f.most = max(f.most, f.running)
+	f.mu.Unlock()
+	var err error
+	if f.answer != nil {
+		err = f.answer(ctx, n)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running--
+	if err == nil {
+		f.stored = append(f.stored, event)
+	}
+	return err
+}
+
+// messages are what is stored, sorted.
+func (f *fakeSink) messages() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []string
+	for _, event := range f.stored {
+		all = append(all, event.Message)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func slow(d time.Duration) func(context.Context, int) error {
+	return func(ctx context.Context, _ int) error {
+		if !pause(ctx, d) {
+			return ctx.Err()
+		}
+		return nil
+	}
+}
+
+func note(i int) shard.Note {
+	n := marking()
+	n.Pod.Name = fmt.Sprintf("web-%d", i)
+	return n
+}
+
+// start runs a leading queue; end ends its context and waits for Run to return.
+func start(t *testing.T, o Options) (q *Queue, end func()) {
+	t.Helper()
+	q = New(o)
+	q.SetLeading(true)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { q.Run(ctx); close(ended) }()
+	return q, sync.OnceFunc(func() { cancel(); <-ended })
+}
+
+func (q *Queue) droppedBy(reason string) int {
+	return int(testutil.ToFloat64(q.metrics.dropped.WithLabelValues(reason)))
+}
+
+func (q *Queue) writtenCount() int { return int(testutil.ToFloat64(q.metrics.written)) }
+
+func TestNotesAreWrittenByTwoWriters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{answer: slow(time.Millisecond)}
+		q, end := start(t, Options{Sink: sink})
+		defer end()
+		begin := time.Now()
+		for i := range 3000 {
+			q.Put(note(i))
+		}
+		if waited := time.Since(begin); waited != 0 {
+			t.Errorf("Put took %v", waited)
+		}
+		time.Sleep(1500 * time.Millisecond)
+		synctest.Wait()
+		if sink.most != 2 || len(sink.stored) != 3000 || q.writtenCount() != 3000 {
+			t.Errorf("%d stored by %d writers, metric %d, want 3000 by 2", len(sink.stored), sink.most, q.writtenCount())
+		}
+		names := map[string]bool{}
+		for _, event := range sink.stored {
+			names[event.Name] = true
+		}
+		if len(names) != 3000 {
+			t.Errorf("%d names for 3000 events of one moment", len(names))
+		}
+	})
+}
+
+func TestOnlyTheLeaderSends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{}
+		q, end := start(t, Options{Sink: sink})
+		defer end()
+		q.SetLeading(false)
+		q.Put(note(1))
+		q.SetLeading(true)
+		q.Put(note(2))
+		synctest.Wait()
+		if len(sink.stored) != 1 || sink.stored[0].InvolvedObject.Name != "web-2" || testutil.CollectAndCount(q.metrics.dropped) != 0 {
+			t.Errorf("stored %v, want that of the leader only, and nothing counted as dropped", sink.messages())
+		}
+	})
+}
+
+func TestANewQueueDoesNotLead(t *testing.T) {
+	q := New(Options{})
+	q.Put(note(1))
+	if len(q.notes) != 0 {
+		t.Error("a note was queued before SetLeading")
+	}
+}
+
+func TestAFullQueueDropsAndTellsTheNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{}
+		q := New(Options{Sink: sink, Capacity: 2})
+		q.SetLeading(true)
+		for i := range 7 {
+			n := note(i)
+			n.Verdict.Node = fmt.Sprintf("n%d", i%2)
+			q.Put(n)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go q.Run(ctx)
+		time.Sleep(summaryEvery)
+		synctest.Wait()
+		const text = "Events about evictions of pods on this node that were dropped, because too many were waiting: "
+		if got := sink.messages(); len(got) != 4 || got[0] != text+"2" || got[1] != text+"3" {
+			t.Errorf("stored %q, want two notes and a summary for each node", got)
+		}
+		if q.droppedBy(droppedFull) != 5 {
+			t.Errorf("%d dropped, want 5", q.droppedBy(droppedFull))
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestANodeIsToldOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{answer: slow(time.Second)}
+		q, end := start(t, Options{Sink: sink, Capacity: 1})
+		defer end()
+		for i := range 3 * 60 {
+			for range 10 {
+				q.Put(note(i))
+			}
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		summaries := 0
+		for _, event := range sink.stored {
+			if event.Reason == reasonDropped {
+				summaries++
+			}
+		}
+		if summaries < 2 || summaries > 3 {
+			t.Errorf("%d summaries in 3 minutes", summaries)
+		}
+	})
+}
+
+func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
+	gone := errors.New("connection refused")
+	pods := schema.GroupResource{Resource: "events"}
+	tests := []struct {
+		name     string
+		answers  []error
+		attempts int
+		dropped  string // reason; empty when written
+		waited   time.Duration
+	}{
+		{name: "fails once", answers: []error{gone, nil}, attempts: 2},
+		{name: "fails twice", answers: []error{gone, gone}, attempts: 2, dropped: droppedFailed},
+		{name: "was written, and the answer was lost", answers: []error{gone, apierrors.NewAlreadyExists(pods, "e")}, attempts: 2},
+		{name: "not permitted", answers: []error{apierrors.NewForbidden(pods, "e", nil)}, attempts: 1, dropped: droppedRefused},
+		{name: "no such namespace", answers: []error{apierrors.NewNotFound(pods, "e")}, attempts: 1, dropped: droppedRefused},
+		{name: "refused at the second try", answers: []error{gone, apierrors.NewForbidden(pods, "e", nil)}, attempts: 2, dropped: droppedRefused},
+		{name: "loaded server", answers: []error{apierrors.NewTooManyRequests("later", 4), nil}, attempts: 2, waited: 4 * time.Second},
+		{name: "server that asks for a day", answers: []error{apierrors.NewTooManyRequests("later", 86400), nil}, attempts: 2, waited: mostRetryAfter},
+		{name: "failing server", answers: []error{apierrors.NewInternalError(gone), nil}, attempts: 2},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sink := &fakeSink{answer: func(_ context.Context, n int) error { return test.answers[n] }}
+				q := New(Options{Sink: sink})
+				begin := time.Now()
+				q.send(t.Context(), render(&entry{note: marking(), at: begin}, 1))
+				if sink.attempts != test.attempts {
+					t.Errorf("%d attempts, want %d", sink.attempts, test.attempts)
+				}
+				if test.waited != 0 && time.Since(begin) != test.waited {
+					t.Errorf("waited %v, want %v", time.Since(begin), test.waited)
+				}
+				if test.dropped == "" && q.writtenCount() != 1 {
+					t.Error("not counted as written")
+				}
+				if test.dropped != "" && (q.droppedBy(test.dropped) != 1 || q.writtenCount() != 0) {
+					t.Errorf("not counted as dropped because %s", test.dropped)
+				}
+			})
+		})
+	}
+}
+
+func TestAnAttemptIsBoundedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{answer: slow(time.Hour)}
+		q := New(Options{Sink: sink})
+		begin := time.Now()
+		q.send(t.Context(), render(&entry{note: marking(), at: begin}, 1))
+		if took := time.Since(begin); took > 2*writeTimeout+retryAfter || q.droppedBy(droppedFailed) != 1 {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestTheQueueIsFlushedAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{answer: slow(10 * time.Millisecond)}
+		q, end := start(t, Options{Sink: sink})
+		for i := range 100 {
+			q.Put(note(i))
+		}
+		begin := time.Now()
+		end()
+		if took := time.Since(begin); took != 500*time.Millisecond || len(sink.stored) != 100 {
+			t.Errorf("%d stored after %v, want 100 after 500 ms", len(sink.stored), took)
+		}
+		q.Put(note(1))
+		if q.droppedBy(droppedShutdown) != 1 {
+			t.Error("a note put after the end is not counted as dropped")
+		}
+	})
+}
+
+func TestTheFlushIsBoundedAndCountsWhatItDrops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{answer: slow(time.Second)}
+		q, end := start(t, Options{Sink: sink})
+		for i := range 100 {
+			q.Put(note(i))
+		}
+		begin := time.Now()
+		end()
+		if took := time.Since(begin); took != flushTime {
+			t.Errorf("flushed for %v, want %v", took, flushTime)
+		}
+		if q.writtenCount()+q.droppedBy(droppedShutdown) != 100 || q.writtenCount() < 8 {
+			t.Errorf("%d written, %d dropped, want 100 in all", q.writtenCount(), q.droppedBy(droppedShutdown))
+		}
+	})
+}
+
+func TestSummariesAreFlushedToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{answer: slow(time.Second)}
+		q, end := start(t, Options{Sink: sink, Capacity: 1})
+		for i := range 10 {
+			q.Put(note(i))
+		}
+		end()
+		if got := sink.messages(); !slices.ContainsFunc(sink.stored, func(e *v1.Event) bool { return e.Reason == reasonDropped }) {
+			t.Errorf("stored %q, want a summary among them", got)
+		}
+	})
+}
+
+func TestWritersGoSlowWhileEvictionsAreUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var busy atomic.Bool
+		busy.Store(true)
+		sink := &fakeSink{answer: slow(time.Millisecond)}
+		q, end := start(t, Options{Sink: sink, Busy: busy.Load, Capacity: 1000})
+		defer end()
+		for i := range 400 {
+			q.Put(note(i))
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if n := len(sink.messages()); n > 20 {
+			t.Errorf("%d written in 2 s while busy", n)
+		}
+		busy.Store(false)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := len(sink.messages()); n != 400 {
+			t.Errorf("%d written a second later, want all 400", n)
+		}
+	})
+}
+
+func TestWritersDoNotGoSlowWhenHalfTheQueueIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{answer: slow(time.Millisecond)}
+		q, end := start(t, Options{Sink: sink, Busy: func() bool { return true }, Capacity: 1000})
+		defer end()
+		for i := range 1000 {
+			q.Put(note(i))
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if n := len(sink.messages()); n < 480 {
+			t.Errorf("%d written in 2 s, want about half", n)
+		}
+	})
+}
+
+func TestMetricsOfTwoQueuesShareARegistry(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	first, err := NewMetrics(registry)
+	second, again := NewMetrics(registry)
+	if err := errors.Join(err, again); err != nil {
+		t.Fatal(err)
+	}
+	first.written.Inc()
+	second.written.Inc()
+	if got := testutil.ToFloat64(first.written); got != 2 {
+		t.Errorf("%v written, want 2", got)
+	}
+	registry = prometheus.NewRegistry()
+	registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "taint_manager_events_written_total"}))
+	if _, err := NewMetrics(registry); err == nil {
+		t.Error("a taken name is no error")
+	}
+}
+
+func BenchmarkPut(b *testing.B) {
+	q := New(Options{Sink: &fakeSink{}, Capacity: 1 << 20})
+	q.SetLeading(true)
+	n := marking()
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(q.notes) == cap(q.notes) {
+			q.close()
+			q.closed = false
+		}
+		q.Put(n)
+	}
+}
+
+// marking is the note used where its content does not matter.
+func marking() shard.Note {
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	return shard.Note{
+		Kind: shard.Marking,
+		Pod:  &taint.Pod{UID: "6d9f", Namespace: "shop", Name: "web-0", Node: "n1"},
+		Verdict: taint.Verdict{
+			Evict: true, At: at, Start: at, Node: "n1",
+			Taint: &v1.Taint{Key: "maintenance", Effect: v1.TaintEffectNoExecute},
+		},
+	}
+}

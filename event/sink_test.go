@@ -1,0 +1,71 @@
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
+)
+
+func TestTheSinkPostsACoreEvent(t *testing.T) {
+	var target string
+	var body []byte
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		target = r.Method + " " + r.URL.RequestURI()
+		body, _ = io.ReadAll(r.Body)
+		w.WriteHeader(http.StatusCreated)
+	}))
+	defer server.Close()
+	want := render(&entry{note: marking(), at: time.Now()}, 1)
+	if err := sinkTo(t, server.URL).Create(context.Background(), want); err != nil {
+		t.Fatal(err)
+	}
+	var got v1.Event
+	if err := json.Unmarshal(body, &got); err != nil || target != "POST /api/v1/namespaces/shop/events" {
+		t.Fatalf("%s of %s: %v", target, body, err)
+	}
+	if got.Kind != "Event" || got.APIVersion != "v1" || got.Name != want.Name || got.Message != want.Message {
+		t.Errorf("sent %s", body)
+	}
+}
+
+func TestTheSinkNeverRetries(t *testing.T) {
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests++
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	err := sinkTo(t, server.URL).Create(context.Background(), render(&entry{note: marking()}, 1))
+	if requests != 1 || refused(err) || wait(err) != time.Second {
+		t.Errorf("%d requests with error %v, want one, and a second's wait", requests, err)
+	}
+}
+
+func TestTheSinkWorksWithAFakeClientset(t *testing.T) {
+	client := fake.NewClientset()
+	if err := NewSink(client).Create(context.Background(), render(&entry{note: marking()}, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if actions := client.Actions(); len(actions) != 1 || !actions[0].Matches("create", "events") {
+		t.Errorf("actions %v, want one event created", actions)
+	}
+}
+
+func sinkTo(t *testing.T, url string) Sink {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: url, QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewSink(client)
+}
