@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -25,7 +24,7 @@ func newBenchStores() (*stores, *deaf) {
 // bigPod is a pod of about 5 kB with strings of its own, as it comes from a decoder. Pods of one
 // Deployment have equal labels; those of a StatefulSet have not.
 func bigPod(i int, stateful bool) *v1.Pod {
-	fresh := func(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+	fresh := fmt.Sprintf
 	p := aPod(func(p *v1.Pod) {
 		p.UID = typesUID("0b7c6a0e-5d1f-4c58-9a3e-%012d", i)
 		p.Namespace, p.Name = fresh("team-%d", i%50), fresh("web-frontend-%d-7d9c6b5f4-%05d", i%300, i)
@@ -36,8 +35,7 @@ func bigPod(i int, stateful bool) *v1.Pod {
 			{Key: fresh(v1.TaintNodeUnreachable), Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: new(int64(300))},
 		}
 		p.Status.Phase = v1.PodPhase(fresh("Running"))
-		p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: &metav1.FieldsV1{Raw: make([]byte, 2000)}}}
-		p.Annotations = map[string]string{"config": string(make([]byte, 1500))}
+		p.Annotations = map[string]string{"config": string(make([]byte, 3500))}
 	})
 	if stateful {
 		p.Labels[fresh("statefulset.kubernetes.io/pod-name")] = fresh("web-%d", i)

@@ -120,3 +120,16 @@ func TestAnyPodNameMakesAValidEventName(t *testing.T) {
 		}
 	})
 }
+
+// Wherever a long name is cut, be it at a dot or a dash, the event's name is valid.
+func TestALongPodNameIsCutWhereItMayBe(t *testing.T) {
+	for length := 200; length <= mostName; length++ {
+		for _, middle := range []string{"a.", "a--"} {
+			name := strings.Repeat(middle, mostName)[:length-1] + "z"
+			got := eventName(name, time.Now(), 1)
+			if problems := validation.IsDNS1123Subdomain(got); len(problems) > 0 {
+				t.Fatalf("%q: %v", got, problems)
+			}
+		}
+	}
+}

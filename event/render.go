@@ -66,7 +66,7 @@ func blank(namespace, about string, at time.Time, serial uint64) *v1.Event {
 func eventName(about string, at time.Time, serial uint64) string {
 	suffix := fmt.Sprintf(".%x-%x", at.UnixNano(), serial)
 	if most := mostName - len(suffix); len(about) > most {
-		about = strings.TrimRight(about[:most], "")
+		about = strings.TrimRight(about[:most], ".-")
 	}
 	return about + suffix
 }

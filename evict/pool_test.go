@@ -389,6 +389,24 @@ func TestDrainWaitsForCallsUnderWay(t *testing.T) {
 	})
 }
 
+func TestAGrantFromBeforeDrainMakesNoCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := always(shard.Outcome{Kind: shard.Accepted})
+		p := NewPool(PoolOptions{Evictor: f})
+		defer lead(t, p)()
+		g := <-p.Grants()
+		if err := p.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+		var got shard.Outcome
+		g.Start(eviction(), func(o shard.Outcome) { got = o })
+		synctest.Wait()
+		if got.Kind != shard.Interrupted || f.count() != 0 {
+			t.Errorf("outcome %+v after %d calls, want interrupted without a call", got, f.count())
+		}
+	})
+}
+
 func TestDrainCutsCallsWhenItsTimeIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: lasting(time.Hour), Workers: 2})

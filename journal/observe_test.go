@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -193,7 +194,7 @@ func TestAListedTimeRunsOnTheMonotonicClock(t *testing.T) {
 		At:     now, Created: now.Add(-2 * time.Hour), Listed: true,
 	})
 	since := h[0][0].Since
-	if since == since.Round(0) {
+	if !strings.Contains(since.String(), " m=") {
 		t.Error("the start has no monotonic reading")
 	}
 }

@@ -30,9 +30,6 @@ const (
 	pretended              // dry run: as if accepted, while the pod stays due
 )
 
-// settled says that no further call is to be made as things are.
-func (c *call) settled() bool { return c.phase != waiting }
-
 // tell says whether a cause is new to people, and remembers it.
 func (c *call) tell(cause string) bool {
 	if slices.Contains(c.told, cause) {

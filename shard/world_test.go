@@ -117,13 +117,9 @@ func without(histories []taint.History, key string) (rest []taint.History) {
 	return rest
 }
 
-// bears tolerates a taint for some seconds; bearsForEver without a limit.
+// bears tolerates a taint for some seconds.
 func bears(key string, seconds int64) v1.Toleration {
 	return v1.Toleration{Key: key, Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
-}
-
-func bearsForEver(key string) v1.Toleration {
-	return v1.Toleration{Key: key, Operator: v1.TolerationOpExists}
 }
 
 // play drives a core by hand: one step after the other, at the times that the test says.

@@ -12,7 +12,7 @@ import (
 func threeTaintsSixTolerations() (*taint.Pod, *taint.Node) {
 	p := pod(
 		exists(v1.TaintNodeDiskPressure, nil), equal("dedicated", "web", nil), equal("dedicated", "gpu", seconds(60)),
-		compare(v1.TolerationOpLt, "load", "90", seconds(30)),
+		compare(v1.TolerationOpLt, "90", seconds(30)),
 		exists(v1.TaintNodeNotReady, seconds(300)), exists(v1.TaintNodeUnreachable, seconds(300)),
 	)
 	n := node(

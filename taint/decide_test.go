@@ -48,8 +48,9 @@ func equal(key, value string, secs *int64) v1.Toleration {
 	return v1.Toleration{Key: key, Operator: v1.TolerationOpEqual, Value: value, TolerationSeconds: secs}
 }
 
-func compare(op v1.TolerationOperator, key, value string, secs *int64) v1.Toleration {
-	return v1.Toleration{Key: key, Operator: op, Value: value, TolerationSeconds: secs}
+// compare bears the numeric taint "load".
+func compare(op v1.TolerationOperator, value string, secs *int64) v1.Toleration {
+	return v1.Toleration{Key: "load", Operator: op, Value: value, TolerationSeconds: secs}
 }
 
 // stays is an expectation: no eviction.
@@ -83,13 +84,13 @@ func TestDecide(t *testing.T) {
 		{"the effect NoExecute matches", pod(v1.Toleration{Key: "gpu", Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}), node(gpu(10)), stays},
 		{"another effect does not match", pod(v1.Toleration{Key: "gpu", Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoSchedule}), node(gpu(10)), 10},
 		{"an unknown operator matches nothing", pod(v1.Toleration{Key: "gpu", Operator: "Near"}), node(gpu(10)), 10},
-		{"Gt: the taint's value is greater than the toleration's", pod(compare(v1.TolerationOpGt, "load", "5", nil)), node(load("6")), stays},
-		{"Gt does not match an equal value", pod(compare(v1.TolerationOpGt, "load", "6", nil)), node(load("6")), 10},
-		{"Lt: the taint's value is less than the toleration's", pod(compare(v1.TolerationOpLt, "load", "7", nil)), node(load("6")), stays},
-		{"Lt does not match an equal value", pod(compare(v1.TolerationOpLt, "load", "6", nil)), node(load("6")), 10},
-		{"Lt compares negative numbers", pod(compare(v1.TolerationOpLt, "load", "0", nil)), node(load("-6")), stays},
-		{"Gt matches no value that is not a number", pod(compare(v1.TolerationOpGt, "load", "5", nil)), node(load("high")), 10},
-		{"Gt with a limit that is not a number matches nothing", pod(compare(v1.TolerationOpGt, "load", "low", nil)), node(load("6")), 10},
+		{"Gt: the taint's value is greater than the toleration's", pod(compare(v1.TolerationOpGt, "5", nil)), node(load("6")), stays},
+		{"Gt does not match an equal value", pod(compare(v1.TolerationOpGt, "6", nil)), node(load("6")), 10},
+		{"Lt: the taint's value is less than the toleration's", pod(compare(v1.TolerationOpLt, "7", nil)), node(load("6")), stays},
+		{"Lt does not match an equal value", pod(compare(v1.TolerationOpLt, "6", nil)), node(load("6")), 10},
+		{"Lt compares negative numbers", pod(compare(v1.TolerationOpLt, "0", nil)), node(load("-6")), stays},
+		{"Gt matches no value that is not a number", pod(compare(v1.TolerationOpGt, "5", nil)), node(load("high")), 10},
+		{"Gt with a limit that is not a number matches nothing", pod(compare(v1.TolerationOpGt, "low", nil)), node(load("6")), 10},
 
 		// Rule 2: the first match counts.
 		{"the first match counts, though a later one is longer", pod(exists("gpu", seconds(5)), exists("gpu", nil)), node(gpu(10)), 15},
@@ -118,11 +119,11 @@ func TestDecide(t *testing.T) {
 			node(states(past(10, "load", "1"), past(20, "load", "2"), state(30, "load", "3"))), 70,
 		},
 		{
-			"the countdown starts where the run that is not borne for ever starts", pod(compare(v1.TolerationOpLt, "load", "5", nil), exists("load", seconds(60))),
+			"the countdown starts where the run that is not borne for ever starts", pod(compare(v1.TolerationOpLt, "5", nil), exists("load", seconds(60))),
 			node(states(past(10, "load", "9"), past(20, "load", "1"), past(30, "load", "7"), state(40, "load", "8"))), 90,
 		},
 		{
-			"a state that is borne for ever now stays, whatever was", pod(compare(v1.TolerationOpLt, "load", "5", nil)),
+			"a state that is borne for ever now stays, whatever was", pod(compare(v1.TolerationOpLt, "5", nil)),
 			node(states(past(10, "load", "9"), state(20, "load", "1"))), stays,
 		},
 		{
@@ -183,7 +184,7 @@ func past(since int64, key, value string) taint.State {
 }
 
 func TestLtAndGtMatchNothingWhenTurnedOff(t *testing.T) {
-	p := pod(compare(v1.TolerationOpLt, "load", "7", nil))
+	p := pod(compare(v1.TolerationOpLt, "7", nil))
 	n := node(on(10, "load", "6"))
 	if v := taint.Decide(p, n, taint.Rules{NoComparison: true}); !v.Evict {
 		t.Errorf("got %v, want an eviction", v)
