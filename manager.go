@@ -106,7 +106,7 @@ func (m *Manager) write(client kubernetes.Interface) error {
 		return fmt.Errorf("taintmanager.New: %w", err)
 	}
 	m.events = event.New(event.Options{
-		Sink: sink, Metrics: stored, Busy: func() bool { return m.pool.InFlight() > 1 },
+		Sink: sink, Metrics: stored, Busy: func() bool { return m.pool.InFlight() > 0 },
 	})
 	return nil
 }
@@ -119,7 +119,7 @@ func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
 		return m.options.Evictor, nil
 	}
 	api, err := evict.NewAPI(client, evict.APIOptions{
-		Method: evict.Method(m.options.Method), Timeout: m.options.CallTimeout,
+		Method: evict.Method(m.options.Method), Timeout: m.options.CallTimeout, Leading: m.options.Leading,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("taintmanager.New: %w", err)

@@ -611,7 +611,7 @@ func TestALoadedServerHoldsAllCallsBack(t *testing.T) {
 					t.Errorf("%d calls within the wait, want 1", f.count())
 				}
 				p.Nudge() // does not cut a wait that the server asked for
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				synctest.Wait()
 				if f.count() != 2 || got.all[0].RetryAfter != test.want {
 					t.Errorf("%d calls after the wait, outcome %+v", f.count(), got.all[0])

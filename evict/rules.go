@@ -46,16 +46,26 @@ func rules() []rule {
 // silences are for requests to which no HTTP answer came.
 func silences() []rule {
 	return []rule{
-		{anyVerb, 0, 0, "the caller's context has ended", func(a *answer) bool { return a.ended },
-			shard.Interrupted, "", "this process may not evict any longer"},
-		{anyVerb, 0, 0, "no connection", (*answer).unconnected,
-			shard.Away, CauseUnreachable, "connection refused, no route, or none within the dialer's time"},
-		{anyVerb, 0, 0, "the call's time is up", (*answer).late,
-			shard.Failed, CauseTimeout, "the request may have been carried out"},
-		{anyVerb, 0, 0, "the network failed", (*answer).cut,
-			shard.Away, CauseUnreachable, "connection reset, TLS failure, end of file; the request may have been carried out"},
-		{anyVerb, 0, 0, "", nil,
-			shard.Failed, CauseClient, "the client did not send the request, for example because of its own rate limit"},
+		{
+			anyVerb, 0, 0, "the caller's context has ended", func(a *answer) bool { return a.ended },
+			shard.Interrupted, "", "this process may not evict any longer",
+		},
+		{
+			anyVerb, 0, 0, "no connection", (*answer).unconnected,
+			shard.Away, CauseUnreachable, "connection refused, no route, or none within the dialer's time",
+		},
+		{
+			anyVerb, 0, 0, "the call's time is up", (*answer).late,
+			shard.Failed, CauseTimeout, "the request may have been carried out",
+		},
+		{
+			anyVerb, 0, 0, "the network failed", (*answer).cut,
+			shard.Away, CauseUnreachable, "connection reset, TLS failure, end of file; the request may have been carried out",
+		},
+		{
+			anyVerb, 0, 0, "", nil,
+			shard.Failed, CauseClient, "the client did not send the request, for example because of its own rate limit",
+		},
 	}
 }
 
@@ -63,12 +73,18 @@ func silences() []rule {
 // be taken for the API server itself.
 func denials() []rule {
 	return []rule{
-		{anyVerb, 400, 599, "a webhook or a policy denied the request", denied,
-			shard.Refused, CauseAdmission, "an admission webhook or a ValidatingAdmissionPolicy forbids it, with a code of its choice"},
-		{anyVerb, 500, 599, "failed calling webhook", func(a *answer) bool { return a.says("failed calling webhook") },
-			shard.Failed, CauseWebhook, "an admission webhook with failure policy Fail does not answer"},
-		{dryRunVerb, 400, 400, "does not support dry run", func(a *answer) bool { return a.says("does not support dry run") },
-			goOn, "", "a webhook with side effects: the dry run can't tell, so the call goes on"},
+		{
+			anyVerb, 400, 599, "a webhook or a policy denied the request", denied,
+			shard.Refused, CauseAdmission, "an admission webhook or a ValidatingAdmissionPolicy forbids it, with a code of its choice",
+		},
+		{
+			anyVerb, 500, 599, "failed calling webhook", func(a *answer) bool { return a.says("failed calling webhook") },
+			shard.Failed, CauseWebhook, "an admission webhook with failure policy Fail does not answer",
+		},
+		{
+			dryRunVerb, 400, 400, "does not support dry run", func(a *answer) bool { return a.says("does not support dry run") },
+			goOn, "", "a webhook with side effects: the dry run can't tell, so the call goes on",
+		},
 	}
 }
 
@@ -79,25 +95,37 @@ func denied(a *answer) bool {
 
 func successes() []rule {
 	return []rule{
-		{patchVerb | dryRunVerb, 200, 299, "", nil,
-			goOn, "", "done: the next request follows"},
-		{deleteVerb | evictVerb, 200, 299, "", nil,
-			shard.Accepted, "", "the API server took the deletion"},
+		{
+			patchVerb | dryRunVerb, 200, 299, "", nil,
+			goOn, "", "done: the next request follows",
+		},
+		{
+			deleteVerb | evictVerb, 200, 299, "", nil,
+			shard.Accepted, "", "the API server took the deletion",
+		},
 	}
 }
 
 // budgets are the eviction subresource's answers about PodDisruptionBudgets.
 func budgets() []rule {
 	return []rule{
-		{evictVerb, 429, 429, "cause DisruptionBudget", func(a *answer) bool { _, ok := a.cause(disruptionBudget); return ok },
-			shard.Blocked, CausePDB, "the PodDisruptionBudget does not permit it now, or has not been processed yet"},
-		{evictVerb, 500, 500, "more than one PodDisruptionBudget",
+		{
+			evictVerb, 429, 429, "cause DisruptionBudget", func(a *answer) bool { _, ok := a.cause(disruptionBudget); return ok },
+			shard.Blocked, CausePDB, "the PodDisruptionBudget does not permit it now, or has not been processed yet",
+		},
+		{
+			evictVerb, 500, 500, "more than one PodDisruptionBudget",
 			func(a *answer) bool { return a.says("more than one PodDisruptionBudget") },
-			shard.Blocked, CausePDB, "two budgets select the pod; the body says 500, even where the HTTP status is 201"},
-		{evictVerb, 403, 403, "about a PodDisruptionBudget", aboutBudget,
-			shard.Blocked, CausePDB, "the budget counts below zero, or has too many unconfirmed evictions"},
-		{evictVerb, 404, 504, "about a PodDisruptionBudget", aboutBudget,
-			shard.Failed, CauseConflict, "the budget was written or deleted by others at the same time"},
+			shard.Blocked, CausePDB, "two budgets select the pod; the body says 500, even where the HTTP status is 201",
+		},
+		{
+			evictVerb, 403, 403, "about a PodDisruptionBudget", aboutBudget,
+			shard.Blocked, CausePDB, "the budget counts below zero, or has too many unconfirmed evictions",
+		},
+		{
+			evictVerb, 404, 504, "about a PodDisruptionBudget", aboutBudget,
+			shard.Failed, CauseConflict, "the budget was written or deleted by others at the same time",
+		},
 	}
 }
 
@@ -110,24 +138,42 @@ func aboutBudget(a *answer) bool {
 // identities are for answers about who this program is, and which pod it means.
 func identities() []rule {
 	return []rule{
-		{anyVerb, 429, 429, "", nil,
-			shard.Throttled, "", "the API server is loaded; without Retry-After, 1 s"},
-		{anyVerb, 401, 401, "", nil,
-			shard.Refused, CauseUnauthenticated, "the credentials are missing, wrong or expired"},
-		{anyVerb, 403, 403, `User "..." cannot ...`, func(a *answer) bool { return a.says(`forbidden: User "`) },
-			shard.Refused, CauseRBAC, "this program lacks the permission"},
-		{evictVerb, 403, 403, "cause NamespaceTerminating", func(a *answer) bool { _, ok := a.cause(v1.NamespaceTerminatingCause); return ok },
-			shard.Refused, CauseNamespace, "the namespace is being deleted, and takes no evictions; its pods go with it"},
-		{anyVerb, 404, 404, "", nil,
-			shard.Missing, "", "no pod of this name"},
-		{anyVerb, 422, 422, "cause on metadata.uid", uidImmutable,
-			shard.Missing, "", "the pod of this name has another UID"},
-		{deleteVerb | dryRunVerb, 409, 409, "", nil,
-			shard.Missing, "", "the pod of this name has another UID"},
-		{patchVerb | evictVerb, 409, 409, "about the UID", func(a *answer) bool { return a.says("UID in", "uid mismatch") },
-			shard.Missing, "", "the pod of this name has another UID"},
-		{patchVerb | evictVerb, 409, 409, "", nil,
-			shard.Failed, CauseConflict, "the pod was written by others at the same time, again and again"},
+		{
+			anyVerb, 429, 429, "", nil,
+			shard.Throttled, "", "the API server is loaded; without Retry-After, 1 s",
+		},
+		{
+			anyVerb, 401, 401, "", nil,
+			shard.Refused, CauseUnauthenticated, "the credentials are missing, wrong or expired",
+		},
+		{
+			anyVerb, 403, 403, `User "..." cannot ...`, func(a *answer) bool { return a.says(`forbidden: User "`) },
+			shard.Refused, CauseRBAC, "this program lacks the permission",
+		},
+		{
+			evictVerb, 403, 403, "cause NamespaceTerminating", func(a *answer) bool { _, ok := a.cause(v1.NamespaceTerminatingCause); return ok },
+			shard.Refused, CauseNamespace, "the namespace is being deleted, and takes no evictions; its pods go with it",
+		},
+		{
+			anyVerb, 404, 404, "", nil,
+			shard.Missing, "", "no pod of this name",
+		},
+		{
+			anyVerb, 422, 422, "cause on metadata.uid", uidImmutable,
+			shard.Missing, "", "the pod of this name has another UID",
+		},
+		{
+			deleteVerb | dryRunVerb, 409, 409, "", nil,
+			shard.Missing, "", "the pod of this name has another UID",
+		},
+		{
+			patchVerb | evictVerb, 409, 409, "about the UID", func(a *answer) bool { return a.says("UID in", "uid mismatch") },
+			shard.Missing, "", "the pod of this name has another UID",
+		},
+		{
+			patchVerb | evictVerb, 409, 409, "", nil,
+			shard.Failed, CauseConflict, "the pod was written by others at the same time, again and again",
+		},
 	}
 }
 
@@ -146,14 +192,22 @@ func uidImmutable(a *answer) bool {
 // others are for answers that say little.
 func others() []rule {
 	return []rule{
-		{anyVerb, 502, 504, "", nil,
-			shard.Away, CauseUnavailable, "the API server, or a proxy before it, can't serve now"},
-		{anyVerb, 500, 599, "", nil,
-			shard.Failed, CauseServer, "the API server failed"},
-		{anyVerb, 400, 499, "", nil,
-			shard.Refused, CauseAdmission, "an admission plugin or validation forbids it"},
-		{anyVerb, 1, 999, "", nil,
-			shard.Failed, CauseUnknown, "an answer that nobody expects"},
+		{
+			anyVerb, 502, 504, "", nil,
+			shard.Away, CauseUnavailable, "the API server, or a proxy before it, can't serve now",
+		},
+		{
+			anyVerb, 500, 599, "", nil,
+			shard.Failed, CauseServer, "the API server failed",
+		},
+		{
+			anyVerb, 400, 499, "", nil,
+			shard.Refused, CauseAdmission, "an admission plugin or validation forbids it",
+		},
+		{
+			anyVerb, 1, 999, "", nil,
+			shard.Failed, CauseUnknown, "an answer that nobody expects",
+		},
 	}
 }
 
