@@ -28,9 +28,19 @@ include controlplane/build.mk
 demo: build controlplane ## Show the main job on a real control plane (KEEP=1: stay up).
 	go run ./internal/demo $(if $(KEEP),-keep)
 
+# The tests on the real control plane come last and one package at a time: they measure time.
+LIVE := ./internal/...
+
 .PHONY: test
-test: build controlplane lint ## Run every test, with the race detector.
-	go test -race -timeout 30m ./...
+test: setup build controlplane lint ## Run every test, with the race detector.
+	go test -race -timeout 15m $$(go list ./... | grep -v /internal/)
+	go test -race -timeout 30m -count 1 -p 1 $(LIVE)
+
+.PHONY: setup
+setup: ## Install what the tests need beside Go: a C compiler, for the race detector.
+	@command -v "$${CC:-cc}" >/dev/null || command -v gcc >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "a C compiler is missing: install gcc and libc6-dev, then try again" >&2; exit 1; }; \
+		apt-get update -q && apt-get install -qy --no-install-recommends gcc libc6-dev; }
 
 .PHONY: unit
 unit: ## Run the tests that need no control plane: seconds.
@@ -51,8 +61,9 @@ golden: build ## Write the golden and generated files anew.
 	go test -short ./... -run Golden -args -update
 
 .PHONY: bench
-bench: ## Time the core.
+bench: build controlplane ## Time the core, and a burst on the real control plane against plain workers.
 	go test -run '^$$' -bench . -benchmem ./taint ./evictionqueue ./cluster
+	go test -run '^$$' -bench Burst -benchtime 1x -timeout 30m ./internal/e2e
 
 .PHONY: clean
 clean: ## Remove what was built.

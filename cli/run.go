@@ -41,6 +41,7 @@ func (s *settings) run(ctx context.Context) error {
 	if err := logsapi.ValidateAndApply(s.logging, nil); err != nil {
 		return usagef("setting up the logs: %w", err)
 	}
+	collectRarely()
 	ctx, done := signalled(ctx)
 	defer done()
 	err := s.runUntil(ctx)

@@ -36,14 +36,20 @@ func newSender(client kubernetes.Interface) sender {
 // restSender sends each request once: client-go would sleep on 429 and 5xx inside a worker.
 type restSender struct{ client rest.Interface }
 
+// briefly asks for an answer without spec and status: nobody reads them, and the API server is spared
+// to encode and send them. The rest is for servers that know no such answers, and for errors.
+const briefly = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
+	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
+	"application/vnd.kubernetes.protobuf,application/json"
+
 func (s restSender) patch(ctx context.Context, pod *taint.Pod, body []byte) error {
-	return s.client.Patch(types.StrategicMergePatchType).MaxRetries(0).
+	return s.client.Patch(types.StrategicMergePatchType).MaxRetries(0).SetHeader("Accept", briefly).
 		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("status").
 		Body(body).Do(ctx).Error()
 }
 
 func (s restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) error {
-	return s.client.Delete().MaxRetries(0).
+	return s.client.Delete().MaxRetries(0).SetHeader("Accept", briefly).
 		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).
 		Body(&options).Do(ctx).Error()
 }

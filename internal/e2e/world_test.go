@@ -58,6 +58,8 @@ func newWorld(t testing.TB, o testcluster.Options) *world {
 		t.Fatal(err)
 	}
 	config.QPS = -1
+	// As the components of Kubernetes do: what the API server encodes for one watch serves all.
+	config.ContentType = "application/vnd.kubernetes.protobuf"
 	admin, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
