@@ -57,8 +57,8 @@ bin/golangci-lint: tools/go.mod tools/go.sum
 	cd tools && go build -o ../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 .PHONY: golden
-golden: build ## Write the golden and generated files anew.
-	go test -short ./... -run Golden -args -update
+golden: ## Write the golden and generated files anew.
+	go test . ./cli ./config -update
 
 .PHONY: bench
 bench: build controlplane ## Time the core, and a burst on the real control plane against plain workers.
