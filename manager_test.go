@@ -185,6 +185,7 @@ func TestWhenLeadEndsCallsUnderWayAreCut(t *testing.T) {
 		if err := <-r.led; err != nil {
 			t.Error(err)
 		}
+		synctest.Wait() // the shard takes the outcome in
 		if evictor.cut != 1 || r.Scheduled() != 1 {
 			t.Errorf("%d calls were cut, %d evictions are scheduled", evictor.cut, r.Scheduled())
 		}
