@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,6 +37,7 @@ type Manager struct {
 	shards  []*shard.Shard
 	pool    *evict.Pool
 	events  *event.Queue
+	leading atomic.Bool
 }
 
 // New returns a manager that does nothing before Run.
@@ -234,6 +236,10 @@ func (m *Manager) drain(ctx context.Context) error {
 // under way then are cut. It may be called again after it has returned, but fails while another
 // Lead is under way, and once Run has ended.
 func (m *Manager) Lead(ctx context.Context) error {
+	if !m.leading.CompareAndSwap(false, true) {
+		return errors.New("leading: another Lead is under way")
+	}
+	defer m.leading.Store(false)
 	m.events.SetLeading(!m.options.DryRun)
 	defer m.events.SetLeading(false)
 	return m.pool.Lead(klog.NewContext(ctx, m.options.Logger))

@@ -192,6 +192,25 @@ func TestWhenLeadEndsCallsUnderWayAreCut(t *testing.T) {
 	})
 }
 
+func TestASecondLeadIsRefusedAndDoesNotDisturbTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(taintedNode())
+		r := start(t, client, taintmanager.Options{})
+		time.Sleep(time.Second)
+		if err := r.Lead(t.Context()); err == nil {
+			t.Error("a second Lead is not refused")
+		}
+		if _, err := client.CoreV1().Pods("default").Create(t.Context(), podOn("node", "goes"), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		events, err := client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(events.Items) != 1 {
+			t.Errorf("got %d events, error %v: want that of the first Lead", len(events.Items), err)
+		}
+	})
+}
+
 func TestDryRunWritesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(taintedNode(), podOn("node", "goes"))

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/taint-manager/taint-manager/internal/registry"
 )
 
 // Why an event was dropped: a metric's label.
@@ -37,22 +39,10 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	if r == nil {
 		return m, nil
 	}
-	if err := errors.Join(register(r, &m.written), register(r, &m.dropped)); err != nil {
+	if err := errors.Join(registry.Register(r, &m.written), registry.Register(r, &m.dropped)); err != nil {
 		return nil, fmt.Errorf("registering metrics of events: %w", err)
 	}
 	return m, nil
-}
-
-// register puts a collector into the registry, or takes the equal one that is there.
-func register[C prometheus.Collector](r prometheus.Registerer, c *C) error {
-	err := r.Register(*c)
-	if already, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
-		if existing, ok := already.ExistingCollector.(C); ok {
-			*c = existing
-			return nil
-		}
-	}
-	return err
 }
 
 func (m *Metrics) drop(reason string, n int) {

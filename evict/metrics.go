@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/taint-manager/taint-manager/internal/registry"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
@@ -30,24 +31,12 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 		return m, nil
 	}
 	err := errors.Join(
-		register(r, &m.deletions), register(r, &m.latency), register(r, &m.calls), register(r, &m.inFlight),
-		register(r, &m.slots), register(r, &m.away), register(r, &m.pauses))
+		registry.Register(r, &m.deletions), registry.Register(r, &m.latency), registry.Register(r, &m.calls), registry.Register(r, &m.inFlight),
+		registry.Register(r, &m.slots), registry.Register(r, &m.away), registry.Register(r, &m.pauses))
 	if err != nil {
 		return nil, fmt.Errorf("registering metrics of evictions: %w", err)
 	}
 	return m, nil
-}
-
-// register puts a collector into the registry, or takes the equal one that is there.
-func register[C prometheus.Collector](r prometheus.Registerer, c *C) error {
-	err := r.Register(*c)
-	if already, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
-		if existing, ok := already.ExistingCollector.(C); ok {
-			*c = existing
-			return nil
-		}
-	}
-	return err
 }
 
 func newMetrics() *Metrics {

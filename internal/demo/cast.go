@@ -1,6 +1,9 @@
 package main
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // tainted is the node that gets the taints; the others stay as they are.
 const tainted = "demo-1"
@@ -13,12 +16,13 @@ const (
 	maintenance = "maintenance=now:NoExecute"
 	network     = "network=slow:NoExecute"
 
-	liftNetworkAt = 4 * time.Second
-	lengthenDBAt  = 6 * time.Second
-	lengthenDBTo  = 14 // seconds of toleration, from 9
-	watchUntil    = 17 * time.Second
-	lateAtMost    = 1500 * time.Millisecond
-	stays         = time.Duration(-1)
+	liftNetworkAt  = 4 * time.Second
+	lengthenDBAt   = 6 * time.Second
+	lengthenDBFrom = 9 // seconds of toleration
+	lengthenDBTo   = 14
+	watchUntil     = 17 * time.Second
+	lateAtMost     = 1500 * time.Millisecond
+	stays          = time.Duration(-1)
 )
 
 // role is a workload and what is to become of its pods on the tainted node.
@@ -40,122 +44,50 @@ var cast = []role{
 	{"agent", "DaemonSet, everything for ever", stays, "tolerates every taint"},
 }
 
-// manifest holds the nodes' namespace-less workloads. Each but the DaemonSet spreads evenly over the
-// nodes, so that every kind is on the tainted one.
-const manifest = `
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: default}
+// workload is a workload whose pods spread evenly over the nodes that they may go to, so that every
+// kind is on the tainted one.
+const workload = `
+apiVersion: %[1]s
+kind: %[2]s
+metadata: {name: %[3]s, namespace: default}
 spec:
-  replicas: 8
-  selector: {matchLabels: {app: web}}
+  %[4]s
   template:
-    metadata: {labels: {app: web}}
+    metadata: {labels: {app: %[3]s}}
     spec:
       terminationGracePeriodSeconds: 1
+      restartPolicy: %[5]s
+      tolerations: [%[6]s]
       topologySpreadConstraints:
-      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: web}}}
+      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: %[3]s}}}
       containers: [{name: c, image: image}]
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: api, namespace: default}
-spec:
-  replicas: 4
-  selector: {matchLabels: {app: api}}
-  template:
-    metadata: {labels: {app: api}}
-    spec:
-      terminationGracePeriodSeconds: 1
-      tolerations:
-      - {key: network, operator: Exists, effect: NoExecute, tolerationSeconds: 6}
-      - {key: maintenance, operator: Exists, effect: NoExecute, tolerationSeconds: 10}
-      topologySpreadConstraints:
-      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: api}}}
-      containers: [{name: c, image: image}]
----
-apiVersion: batch/v1
-kind: Job
-metadata: {name: batch, namespace: default}
-spec:
-  completions: 4
-  parallelism: 4
-  podFailurePolicy:
-    rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]
-  template:
-    metadata: {labels: {app: batch}}
-    spec:
-      terminationGracePeriodSeconds: 1
-      restartPolicy: Never
-      tolerations:
-      - {key: network, operator: Exists, effect: NoExecute}
-      - {key: maintenance, operator: Exists, effect: NoExecute, tolerationSeconds: 12}
-      topologySpreadConstraints:
-      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: batch}}}
-      containers: [{name: c, image: image}]
----
-apiVersion: apps/v1
-kind: StatefulSet
-metadata: {name: db, namespace: default}
-spec:
-  replicas: 4
-  serviceName: db
-  podManagementPolicy: Parallel
-  selector: {matchLabels: {app: db}}
-  template:
-    metadata: {labels: {app: db}}
-    spec:
-      terminationGracePeriodSeconds: 1
-      tolerations:
-      - {key: network, operator: Exists, effect: NoExecute}
-      - {key: maintenance, operator: Equal, value: now, effect: NoExecute, tolerationSeconds: 9}
-      topologySpreadConstraints:
-      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: db}}}
-      containers: [{name: c, image: image}]
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: cache, namespace: default}
-spec:
-  replicas: 4
-  selector: {matchLabels: {app: cache}}
-  template:
-    metadata: {labels: {app: cache}}
-    spec:
-      terminationGracePeriodSeconds: 1
-      tolerations:
-      - {key: network, operator: Exists, effect: NoExecute, tolerationSeconds: 8}
-      - {key: maintenance, operator: Exists, effect: NoExecute}
-      topologySpreadConstraints:
-      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: cache}}}
-      containers: [{name: c, image: image}]
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: patient, namespace: default}
-spec:
-  replicas: 4
-  selector: {matchLabels: {app: patient}}
-  template:
-    metadata: {labels: {app: patient}}
-    spec:
-      terminationGracePeriodSeconds: 1
-      tolerations:
-      - {key: network, operator: Exists, effect: NoExecute}
-      - {key: maintenance, operator: Exists, effect: NoExecute}
-      topologySpreadConstraints:
-      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: patient}}}
-      containers: [{name: c, image: image}]
----
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: agent, namespace: default}
-spec:
-  selector: {matchLabels: {app: agent}}
-  template:
-    metadata: {labels: {app: agent}}
-    spec:
-      terminationGracePeriodSeconds: 1
-      tolerations: [{operator: Exists}]
-      containers: [{name: c, image: image}]
-`
+---`
+
+// manifest is all workloads of the cast.
+func manifest() string {
+	const (
+		apps, always = "apps/v1", "Always"
+		stateful     = "\n  serviceName: db\n  podManagementPolicy: Parallel"
+		job          = "completions: 4\n  parallelism: 4\n" +
+			"  podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}"
+	)
+	return fmt.Sprintf(workload, apps, "Deployment", "web", replicas("web", 8), always, "") +
+		fmt.Sprintf(workload, apps, "Deployment", "api", replicas("api", 4), always, bears("network", 6)+bears("maintenance", 10)) +
+		fmt.Sprintf(workload, "batch/v1", "Job", "batch", job, "Never", bears("network", 0)+bears("maintenance", 12)) +
+		fmt.Sprintf(workload, apps, "StatefulSet", "db", replicas("db", 4)+stateful, always, bears("network", 0)+bears("maintenance", lengthenDBFrom)) +
+		fmt.Sprintf(workload, apps, "Deployment", "cache", replicas("cache", 4), always, bears("network", 8)+bears("maintenance", 0)) +
+		fmt.Sprintf(workload, apps, "Deployment", "patient", replicas("patient", 4), always, bears("network", 0)+bears("maintenance", 0)) +
+		fmt.Sprintf(workload, apps, "DaemonSet", "agent", selector("agent"), always, "{operator: Exists}")
+}
+
+func selector(name string) string { return "selector: {matchLabels: {app: " + name + "}}" }
+
+func replicas(name string, n int) string { return fmt.Sprintf("replicas: %d\n  ", n) + selector(name) }
+
+// bears is a toleration for so many seconds; 0: for ever.
+func bears(key string, seconds int) string {
+	if seconds == 0 {
+		return fmt.Sprintf("{key: %s, operator: Exists, effect: NoExecute}, ", key)
+	}
+	return fmt.Sprintf("{key: %s, operator: Exists, effect: NoExecute, tolerationSeconds: %d}, ", key, seconds)
+}

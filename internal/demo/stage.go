@@ -56,7 +56,7 @@ func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stag
 	if out, err := c.Kubectl(ctx, "wait", "node", "--all", "--for=condition=Ready", "--timeout=30s").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("waiting for the nodes: %w: %s", err, out)
 	}
-	if err := c.Apply(ctx, manifest); err != nil {
+	if err := c.Apply(ctx, manifest()); err != nil {
 		return nil, err
 	}
 	return s, s.awaitPods(ctx)
@@ -235,7 +235,7 @@ func (s *stage) lengthenDB(ctx context.Context) error {
 				pod.Spec.Tolerations[i].TolerationSeconds = &seconds
 			}
 		}
-		s.line(time.Since(s.start), pod.Name, "pod", fmt.Sprintf("its toleration of maintenance is lengthened from 9 to %d s", lengthenDBTo))
+		s.line(time.Since(s.start), pod.Name, "pod", fmt.Sprintf("its toleration of maintenance is lengthened from %d to %d s", lengthenDBFrom, lengthenDBTo))
 		if _, err := s.client.CoreV1().Pods("default").Update(ctx, pod, metav1.UpdateOptions{}); err != nil {
 			return fmt.Errorf("lengthening a toleration of %s: %w", pod.Name, err)
 		}
