@@ -19,14 +19,20 @@ help: ## Show the targets.
 .PHONY: build
 build: bin/taint-manager ## Build bin/taint-manager.
 
-bin/taint-manager: go.mod go.sum $(GO_FILES)
+bin/taint-manager: go.mod go.sum $(GO_FILES) bin/.version
 	$(BUILD) -ldflags '-s -w -X $(version).gitVersion=$(VERSION) -X $(version).gitCommit=$(COMMIT)' -o $@ ./cmd/taint-manager
+
+# Changes only when the version does.
+bin/.version: FORCE
+	@mkdir -p bin; echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' > $@
+FORCE:
 
 include controlplane/build.mk
 
 .PHONY: demo
 demo: build controlplane ## Show the main job on a real control plane (KEEP=1: stay up).
-	go run ./internal/demo $(if $(KEEP),-keep)
+	go build -o bin/demo ./internal/demo
+	@exec bin/demo $(if $(KEEP),-keep)
 
 # The tests on the real control plane come last and one package at a time: they measure time.
 LIVE := ./internal/...

@@ -12,8 +12,9 @@ const runHelp = `Watch the cluster, and evict pods from nodes whose NoExecute ta
 
 Several of them may run: one evicts, the others stand by with warm caches. Switch the original off
 first: kube-controller-manager --controllers=*,-taint-eviction-controller. SIGTERM and SIGINT end it
-once the calls under way have ended; a second signal ends it at once. To stop all evictions at once
-on a live cluster, scale it to zero or restart it with --dry-run.
+once the calls under way have ended; a second signal ends it at once. To stop all evictions at once,
+delete the ClusterRoleBinding taint-manager-evictions: what is due is kept, and goes on once the binding
+is back. Scaling to zero, or restarting with --dry-run, stops them too.
 
 Usage:
   taint-manager run [flags]

@@ -86,6 +86,9 @@ func thisBuild() build {
 // the like; where it was told nothing, what the Go toolchain noted by itself.
 func buildOf(linked apimachineryversion.Info, noted *debug.BuildInfo) build {
 	b := build{Version: linked.GitVersion, GitCommit: linked.GitCommit, BuildDate: linked.BuildDate, GoVersion: linked.GoVersion, Platform: linked.Platform}
+	if strings.HasPrefix(b.BuildDate, "1970-") {
+		b.BuildDate = "" // nobody told the linker
+	}
 	if !strings.Contains(linked.GitVersion, "$Format") {
 		return b
 	}

@@ -175,9 +175,8 @@ func (h *Heap[B]) add(e Entry[B]) {
 	i := h.slots.push(slot[B]{uid: e.UID, because: e.Because, lane: l})
 	h.byUID.add(string(e.UID), i)
 	ln := h.lanes.at(l)
-	before := ln.head()
 	ln.items = insert(ln.items, item{e.At, e.Priority, i}, earliest[B]{h})
-	h.settle(l, before)
+	h.settle(l, ln.items[0].slot == i)
 }
 
 // replace puts the entry in the place of the one in that slot, which is of the same UID and node.
@@ -186,10 +185,10 @@ func (h *Heap[B]) replace(i int32, e Entry[B]) {
 	// The string of the UID too: the old one may be all that is left of an old pod.
 	s.uid, s.because = e.UID, e.Because
 	ln := h.lanes.at(s.lane)
-	before := ln.head()
+	first := s.pos == 0
 	ln.items[s.pos] = item{e.At, e.Priority, i}
 	fix(ln.items, s.pos, earliest[B]{h})
-	h.settle(s.lane, before)
+	h.settle(s.lane, first || s.pos == 0)
 }
 
 // remove takes the entry in that slot out.
@@ -198,10 +197,10 @@ func (h *Heap[B]) remove(i int32) Entry[B] {
 	s := h.slots.at(i)
 	l := s.lane
 	ln := h.lanes.at(l)
-	before := ln.head()
+	first := s.pos == 0
 	ln.items = without(ln.items, s.pos, earliest[B]{h})
 	h.release(i)
-	h.settle(l, before)
+	h.settle(l, first)
 	return e
 }
 

@@ -79,23 +79,15 @@ func (h *Heap[B]) unusedLane() int32 {
 	return l
 }
 
-// head is the lane's first item, or one of no slot.
-func (l *lane) head() item {
-	if len(l.items) == 0 {
-		return item{slot: outside}
-	}
-	return l.items[0]
-}
-
 // settle puts a lane where it belongs after its items have changed. It does not let lanes join the
-// turn: that takes a new look at the clock. Where the first item is what it was before, the lane is
-// where it belongs, and the memory of its neighbours need not be touched.
-func (h *Heap[B]) settle(l int32, before item) {
+// turn: that takes a new look at the clock. Where its first entry is the one it was, with the
+// same time, the lane is where it belongs, and the memory of its neighbours need not be touched.
+func (h *Heap[B]) settle(l int32, firstChanged bool) {
 	ln := h.lanes.at(l)
 	switch {
 	case len(ln.items) == 0:
 		h.dissolve(l)
-	case ln.items[0] == before:
+	case !firstChanged:
 	case ln.pos == outside:
 		h.waiting = insert(h.waiting, l, heads[B]{h})
 	case ln.next == outside:

@@ -15,13 +15,22 @@ func (s *stage) compare() bool {
 	agree := true
 	for _, r := range cast {
 		seen, good := s.seen(r)
-		mark := "ok"
-		if !good {
-			mark, agree = "WRONG", false
-		}
-		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.what, when(r.goes), mark, seen, r.because)
+		agree = agree && good
+		s.say("%-8s %-48s %-13s %-7s %s (%s)", r.name, r.what, when(r.goes), mark(good), seen, r.because)
 	}
-	return agree
+	others := s.goneElsewhere()
+	s.say("%-8s %-48s %-13s %-7s %d went", "others", "all pods of the other nodes", "stay", mark(others == 0), others)
+	return agree && others == 0
+}
+
+// goneElsewhere is how many pods of other nodes went.
+func (s *stage) goneElsewhere() (n int) {
+	for uid := range s.went {
+		if s.pods[uid].Spec.NodeName != tainted {
+			n++
+		}
+	}
+	return n
 }
 
 // seen is what became of the pods of a role on the tainted node.
@@ -29,7 +38,7 @@ func (s *stage) seen(r role) (text string, good bool) {
 	var all []string
 	good = true
 	for uid, pod := range s.pods {
-		if pod.Labels["app"] != r.name {
+		if pod.Labels["app"] != r.name || pod.Spec.NodeName != tainted {
 			continue
 		}
 		at, went := s.went[uid]
@@ -48,6 +57,13 @@ func fits(expected, seen time.Duration) bool {
 		return expected == seen
 	}
 	return seen >= expected && seen <= expected+lateAtMost
+}
+
+func mark(good bool) string {
+	if good {
+		return "ok"
+	}
+	return "WRONG"
 }
 
 func when(d time.Duration) string {

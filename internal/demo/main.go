@@ -15,6 +15,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"golang.org/x/term"
+
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
@@ -29,13 +31,7 @@ func main() {
 
 // terminal says whether a person sits in front of this.
 func terminal() bool {
-	for _, f := range []*os.File{os.Stdin, os.Stdout} {
-		info, err := f.Stat()
-		if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-			return false
-		}
-	}
-	return true
+	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 }
 
 // run is the exit code. Whatever was started is stopped when it returns.

@@ -31,7 +31,7 @@ type stage struct {
 	talking sync.WaitGroup
 
 	mu   sync.Mutex
-	pods map[types.UID]*v1.Pod // on the tainted node when the story begins
+	pods map[types.UID]*v1.Pod // those that are there when the story begins
 	went map[types.UID]time.Duration
 }
 
@@ -69,18 +69,19 @@ func (s *stage) awaitPods(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("listing pods: %w", err)
 		}
-		running := 0
+		running, there := 0, 0
 		for i := range list.Items {
 			pod := &list.Items[i]
 			if pod.Status.Phase == v1.PodRunning {
 				running++
 			}
 			if pod.Spec.NodeName == tainted {
-				s.pods[pod.UID] = pod
+				there++
 			}
+			s.pods[pod.UID] = pod
 		}
 		if running == podsExpected {
-			s.say("%d pods run on %d nodes, %d of them on %s.", running, len(nodes), len(s.pods), tainted)
+			s.say("%d pods run on %d nodes, %d of them on %s.", running, len(nodes), there, tainted)
 			return errors.Join(s.followPods(ctx, list.ResourceVersion), s.followEvents(ctx))
 		}
 		select {
@@ -222,7 +223,7 @@ func (s *stage) setTaints(taints ...string) func(context.Context) error {
 // lengthenDB lets the database bear the maintenance for longer, while its countdown runs.
 func (s *stage) lengthenDB(ctx context.Context) error {
 	for _, old := range s.pods {
-		if old.Labels["app"] != "db" {
+		if old.Labels["app"] != "db" || old.Spec.NodeName != tainted {
 			continue
 		}
 		pod, err := s.client.CoreV1().Pods("default").Get(ctx, old.Name, metav1.GetOptions{})

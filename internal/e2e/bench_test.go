@@ -49,9 +49,7 @@ func (w *world) managedRate(b *testing.B, name string) float64 {
 	before := cpuSeconds(b, m.Pid())
 	rate := w.rate(b, c, func() { c.taint(b, true) })
 	b.Logf("taint-manager took %.1f s of CPU", cpuSeconds(b, m.Pid())-before)
-	for c.events(b) < len(c.pods) {
-		<-time.After(500 * time.Millisecond)
-	}
+	w.wantEvents(b, c, time.Now())
 	if err := m.Stop(); err != nil {
 		b.Error(err)
 	}

@@ -84,7 +84,7 @@ func (w *world) announces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{w.URL(), "delete", "7", "3"} {
+	for _, want := range []string{w.URL(), `method="delete"`, "maxEvictionsPerSecond=7", "workers=3", "pods and nodes"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log does not name %q:\n%s", want, log)
 		}

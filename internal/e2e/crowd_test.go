@@ -129,18 +129,18 @@ func (c *crowd) gone(t testing.TB, e *ends, butFor int) time.Time {
 	}
 }
 
-// events counts the events of evictions that are stored for this crowd's pods.
+// events counts the pods of this crowd for which an event of their eviction is stored.
 func (c *crowd) events(t testing.TB) int {
 	t.Helper()
 	list, err := c.admin.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
+	told := map[types.UID]bool{}
 	for i := range list.Items {
 		if strings.HasPrefix(list.Items[i].InvolvedObject.Name, c.name+"-") {
-			n++
+			told[list.Items[i].InvolvedObject.UID] = true
 		}
 	}
-	return n
+	return len(told)
 }

@@ -3,6 +3,7 @@ package testcluster
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -23,6 +24,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv(helperVariable) != "" {
 		fmt.Fprintln(os.Stderr, startAndWait())
 		os.Exit(1)
+	}
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("the tests of the real control plane are left out: -short")
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
