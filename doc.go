@@ -8,7 +8,10 @@
 //	if err != nil {
 //		return err
 //	}
-//	go m.Lead(ctx) // under leader election: from OnStartedLeading, with its context
+//	// Calls under way outlive ctx until Run has waited for them.
+//	leading, stop := context.WithCancel(context.WithoutCancel(ctx))
+//	defer stop()
+//	go m.Lead(leading) // under leader election: from OnStartedLeading, with its context
 //	return m.Run(ctx)
 //
 // [Manager.Run] watches and judges. [Manager.Lead] permits eviction calls until its context ends.

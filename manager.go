@@ -203,6 +203,9 @@ func (m *Manager) Run(ctx context.Context) error {
 	stop()
 	watching.Wait()
 	writing.Wait()
+	for _, s := range m.shards {
+		s.Close()
+	}
 	return err
 }
 

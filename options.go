@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -98,8 +97,8 @@ func (o *Options) complete() error {
 		return fmt.Errorf("taintmanager: Options.Shards is %d; give 1 or more, or 0 for 8", o.Shards)
 	case o.Workers < 0:
 		return fmt.Errorf("taintmanager: Options.Workers is %d; give 1 or more, or 0 for 32", o.Workers)
-	case !(o.MaxEvictionsPerSecond >= 0) || math.IsInf(o.MaxEvictionsPerSecond, 0):
-		return fmt.Errorf("taintmanager: Options.MaxEvictionsPerSecond is %v; give a number above 0, or 0 for no limit", o.MaxEvictionsPerSecond)
+	case o.MaxEvictionsPerSecond != 0 && !(o.MaxEvictionsPerSecond >= 0.001 && o.MaxEvictionsPerSecond <= 1e6):
+		return fmt.Errorf("taintmanager: Options.MaxEvictionsPerSecond is %v; give 0.001 to 1000000, or 0 for no limit", o.MaxEvictionsPerSecond)
 	case o.Method != "" && o.Method != Delete && o.Method != Evict:
 		return fmt.Errorf("taintmanager: Options.Method is %q; give %q or %q", o.Method, Delete, Evict)
 	case o.DryRun && o.Evictor != nil:

@@ -213,3 +213,15 @@ func TestLinksInTheDocsLeadSomewhere(t *testing.T) {
 		}
 	}
 }
+
+func TestNoPlaceIsLeftToBeFilled(t *testing.T) {
+	for _, file := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "@"+"@") {
+			t.Errorf("%s has a place that is still to be filled", file)
+		}
+	}
+}

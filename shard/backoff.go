@@ -8,6 +8,9 @@ type backoff struct{ first, most time.Duration }
 // confirm is how long the watch may take to show that a pod is gone before it is judged again.
 const confirm = 5 * time.Second
 
+// rest keeps a call that may not be made from being asked for again and again.
+const rest = 250 * time.Millisecond
+
 // backoffs by kind. Kinds that are not listed do not wait.
 func backoffOf(kind Kind) backoff {
 	switch kind {
@@ -17,6 +20,8 @@ func backoffOf(kind Kind) backoff {
 		return backoff{first: 500 * time.Millisecond, most: 15 * time.Second}
 	case Refused:
 		return backoff{first: time.Second, most: time.Minute}
+	case Interrupted:
+		return backoff{first: rest, most: rest}
 	case Missing:
 		return backoff{first: confirm, most: confirm}
 	}

@@ -30,6 +30,14 @@ const (
 	pretended              // dry run: as if accepted, while the pod stays due
 )
 
+// patience is how many failures in a row are not worth telling.
+const patience = 2
+
+// hindered says whether people are to be told what is in the way.
+func (c *call) hindered() bool {
+	return c.last == Blocked || c.last == Refused || c.last == Failed && c.repeats > patience
+}
+
 // tell says whether a cause is new to people, and remembers it.
 func (c *call) tell(cause string) bool {
 	if slices.Contains(c.told, cause) {

@@ -154,7 +154,7 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 	}{
 		{"missing: the watch has 5 s to show it", shard.Outcome{Kind: shard.Missing}, 5},
 		{"away: the evictor itself holds calls back", shard.Outcome{Kind: shard.Away}, 0},
-		{"interrupted: when somebody may evict again", shard.Outcome{Kind: shard.Interrupted}, 0},
+		{"interrupted: a quarter of a second, so that nothing spins", shard.Outcome{Kind: shard.Interrupted}, 0.25},
 		{"throttled: when the server says", shard.Outcome{Kind: shard.Throttled, RetryAfter: 7 * time.Second}, 7},
 		{"failed: 100 ms, less the jitter", shard.Outcome{Kind: shard.Failed}, 0.075},
 		{"blocked: half a second, less the jitter", shard.Outcome{Kind: shard.Blocked}, 0.375},
@@ -254,6 +254,19 @@ func TestATaintLiftedWhileTheCallIsUnderWayIsActedOnAfterIt(t *testing.T) {
 	p.nodeChanged(1)
 	p.ended(2, "a", shard.Outcome{Kind: shard.Failed})
 	p.wantNone(100)
+	p.wantNotes(shard.Marking, shard.Cancelling)
+}
+
+func TestAnEvictionThatFailsAgainAndAgainIsTold(t *testing.T) {
+	p := newPlay(t)
+	p.add("a")
+	p.taint("gpu", 0)
+	p.nodeChanged(0)
+	for now := range 5 {
+		p.wantStart(float64(60*now), "a")
+		p.ended(float64(60*now), "a", shard.Outcome{Kind: shard.Failed, Cause: "webhook"})
+	}
+	p.wantNotes(shard.Marking, shard.Hindered)
 }
 
 func TestAPodThatGoesByItselfIsForgottenWithoutANote(t *testing.T) {

@@ -15,8 +15,8 @@ const (
 	// Cancelling: a scheduled eviction is withdrawn, and the pod stays.
 	Cancelling
 
-	// Hindered: an eviction that is due is blocked or refused; Outcome says by what. Told once per
-	// pod and cause.
+	// Hindered: an eviction that is due is blocked or refused, or fails again and again; Outcome says
+	// by what. Told once per pod and cause.
 	Hindered
 )
 

@@ -92,8 +92,7 @@ func (c *Core) ended(now time.Time, in Ended, do *Effects) {
 		c.forget(in.UID)
 		return
 	}
-	hindered := in.Outcome.Kind == Blocked || in.Outcome.Kind == Refused
-	if hindered && last.tell(in.Outcome.Cause) {
+	if last.hindered() && last.tell(in.Outcome.Cause) {
 		do.Notes = append(do.Notes, Note{Kind: Hindered, Pod: pod, Verdict: last.verdict, Outcome: in.Outcome})
 	}
 	c.judge(now, pod, node, do)
@@ -130,8 +129,8 @@ func (c *Core) withdraw(pod *taint.Pod, last *call, stay taint.Stay, do *Effects
 	if last != nil && (goes || last.phase != accepted) {
 		delete(c.calls, pod.UID)
 	}
-	pretence := last != nil && last.phase == pretended
-	if (scheduled || pretence) && (stay == taint.Tolerated || stay == taint.NotTainted) {
+	pending := scheduled || last != nil && last.phase != accepted
+	if pending && (stay == taint.Tolerated || stay == taint.NotTainted) {
 		do.Notes = append(do.Notes, Note{Kind: Cancelling, Pod: pod, Verdict: verdictOf(planned, last), Stays: stay})
 	}
 }
