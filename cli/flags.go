@@ -28,8 +28,7 @@ func (s *settings) flags() cliflag.NamedFlagSets {
 
 func (s *settings) evictionFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&s.DryRun, "dry-run", s.DryRun,
-		"Judge and log, but write neither to pods nor events. Run it beside the original before switching. "+
-			"Takes no part in leader election unless --leader-elect is given.")
+		"Judge and log, but write neither to pods nor events. Run it beside the original before switching, with --leader-elect=false.")
 	fs.StringVar(&s.EvictionMethod, "eviction-method", s.EvictionMethod,
 		"How pods are made to go: delete does as the original and passes PodDisruptionBudgets by; evict obeys them.")
 	fs.IntVar(&s.EvictionWorkers, "eviction-workers", s.EvictionWorkers,

@@ -21,7 +21,7 @@ Usage:
 
 Examples:
   # Log what would be evicted, and write nothing
-  taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
+  taint-manager run --kubeconfig=$HOME/.kube/config --leader-elect=false --dry-run
 
   # Obey PodDisruptionBudgets, ten evictions a second at most
   taint-manager run --eviction-method=evict --max-evictions-per-second=10

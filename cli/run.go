@@ -21,13 +21,7 @@ func runCommand(ctx context.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  "run",
 		Args: noArguments,
-	}
-	cmd.RunE = func(*cobra.Command, []string) error {
-		// A dry run beside the real ones must neither wait for them nor keep them waiting.
-		if s.DryRun && !cmd.Flags().Changed("leader-elect") {
-			s.LeaderElection.LeaderElect = false
-		}
-		return s.run(ctx)
+		RunE: func(*cobra.Command, []string) error { return s.run(ctx) },
 	}
 	for _, section := range sections.FlagSets {
 		cmd.Flags().AddFlagSet(section)
