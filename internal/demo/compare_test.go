@@ -11,11 +11,11 @@ import (
 )
 
 // played is a stage on which one pod of each role was on the tainted node and one on another, and these
-// went, by "role" or "role elsewhere".
+// went, by "role" or "role-elsewhere".
 func played(went map[types.UID]time.Duration) *stage {
 	s := &stage{out: io.Discard, pods: map[types.UID]*v1.Pod{}, went: went}
 	for _, r := range cast {
-		for suffix, node := range map[string]string{"": tainted, " elsewhere": "demo-2"} {
+		for suffix, node := range map[string]string{"": tainted, "-elsewhere": "demo-2"} {
 			s.pods[types.UID(r.name+suffix)] = &v1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": r.name}},
 				Spec:       v1.PodSpec{NodeName: node},
@@ -40,7 +40,7 @@ func TestTheDemoAgreesOnlyWithWhatItExpects(t *testing.T) {
 		{"one went late", func(went map[types.UID]time.Duration) { went["api"] = 12 * second }, false},
 		{"one did not go", func(went map[types.UID]time.Duration) { delete(went, "web") }, false},
 		{"one went that stays", func(went map[types.UID]time.Duration) { went["patient"] = second }, false},
-		{"one went from another node", func(went map[types.UID]time.Duration) { went["web elsewhere"] = second }, false},
+		{"one went from another node", func(went map[types.UID]time.Duration) { went["web-elsewhere"] = second }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			went := right()
