@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -107,6 +109,18 @@ func (a *Adapter) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
 // PodsOn returns the node of this name, nil when it is not there, and the pods bound to it, in no order.
 func (a *Adapter) PodsOn(node string) (*taint.Node, []*taint.Pod) {
 	return a.nodes.get(node), a.podsOn(node)
+}
+
+// Version is the resourceVersion of the last look at a tainted node; empty when there is no such node.
+func (a *Adapter) Version(node string) string { return a.nodes.version(node) }
+
+// Tainted returns the nodes that carry NoExecute taints, in no order.
+func (a *Adapter) Tainted() []*taint.Node { return a.nodes.tainted() }
+
+// Adopt betters what is known of a node by the journal's record of it; see [journal.Adopt]. It says
+// whether that changes anything; the handler is not told.
+func (a *Adapter) Adopt(node string, record journal.Record, watched time.Time) bool {
+	return a.nodes.adopt(node, record, watched)
 }
 
 // Synced is closed once the informers have synced and the handler was told of all they had.

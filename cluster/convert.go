@@ -38,9 +38,9 @@ func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 // tells from timeAdded, where that can be believed, since when each taint is there.
 func NodeOf(n *v1.Node, now time.Time) taint.Node {
 	s := lookAt(n)
-	return taint.Node{Name: s.name, UID: s.uid, Taints: journal.Observe(nil, journal.Sighting{
-		Taints: s.taints, At: now, Created: s.created, Listed: true,
-	})}
+	return s.node(true, journal.Observe(nil, journal.Sighting{
+		Taints: s.taints, At: now, Created: s.created, Gap: true,
+	}))
 }
 
 // BoundSince is the moment from which a pod that was bound before this process looked counts as

@@ -147,7 +147,7 @@ func (a *Adapter) nodeSeen(obj any, initial bool) {
 	case a.handler == nil:
 	case !ok || n == nil:
 		a.odd.unexpected("node", obj)
-	case a.nodes.see(lookAt(n), initial):
+	case a.nodes.see(lookAt(n), gap{first: initial}):
 		a.handler.NodeChanged(n.Name)
 	}
 }

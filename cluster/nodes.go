@@ -15,26 +15,42 @@ import (
 type look struct {
 	name    string
 	uid     types.UID
+	version string
 	created time.Time
 	taints  []v1.Taint
 }
 
 func lookAt(n *v1.Node) look {
-	return look{n.Name, n.UID, n.CreationTimestamp.Time, n.Spec.Taints}
+	return look{n.Name, n.UID, n.ResourceVersion, n.CreationTimestamp.Time, n.Spec.Taints}
 }
 
-// nodes are the nodes by name, with the histories of their taints. One goroutine writes; any number
-// read.
+// node is the small value of the node that was looked at.
+func (l *look) node(listed bool, taints []taint.History) taint.Node {
+	return taint.Node{Name: l.name, UID: l.uid, Created: l.created, Version: l.version, Listed: listed, Taints: taints}
+}
+
+// gap says what may have been missed between two looks. The zero gap is none.
+type gap struct {
+	first   bool      // the process has not looked before
+	missed  bool      // it has, but did not watch all the time
+	watched time.Time // the last moment at which it did
+}
+
+// nodes are the nodes by name, with the histories of their taints. Any number of goroutines read and
+// adopt; only one sees and forgets.
 type nodes struct {
 	rules taint.Rules
 	pods  func(node string) []*taint.Pod
 
-	mu     sync.RWMutex
-	byName map[string]*taint.Node
+	writing sync.Mutex // held from reading a node that is to be replaced until it is
+
+	mu       sync.RWMutex
+	byName   map[string]*taint.Node
+	versions map[string]string // of the last look at each tainted node
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*taint.Pod) *nodes {
-	return &nodes{rules: rules, pods: pods, byName: map[string]*taint.Node{}}
+	return &nodes{rules: rules, pods: pods, byName: map[string]*taint.Node{}, versions: map[string]string{}}
 }
 
 // get returns the node of this name, or nil.
@@ -44,31 +60,72 @@ func (t *nodes) get(name string) *taint.Node {
 	return t.byName[name]
 }
 
-// see takes a look at a node, and says whether it is to be told. listed says that the look is the very
-// first one at a node that was there before this process began to watch.
-func (t *nodes) see(l look, listed bool) bool {
+// version is the resourceVersion of the last look at a tainted node; empty when there is no such node.
+func (t *nodes) version(name string) string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.versions[name]
+}
+
+// tainted returns the nodes that carry NoExecute taints.
+func (t *nodes) tainted() []*taint.Node {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	list := make([]*taint.Node, 0, len(t.versions))
+	for name := range t.versions {
+		list = append(list, t.byName[name])
+	}
+	return list
+}
+
+// see takes a look at a node, and says whether it is to be told.
+func (t *nodes) see(l look, g gap) bool {
+	t.writing.Lock()
+	defer t.writing.Unlock()
 	old := t.get(l.name)
 	same := old != nil && old.UID == l.uid
 	var before []taint.History
 	if same {
 		before = old.Taints
 	}
-	now := t.observe(before, l, listed)
+	now := t.observe(before, &l, g)
 	if same && isSame(before, now) {
+		t.look(&l, len(now) > 0)
 		return false
 	}
-	t.put(&taint.Node{Name: l.name, UID: l.uid, Taints: now})
+	node := l.node(g.first, now)
+	t.put(&node, l.version)
 	return old != nil || len(now) > 0
 }
 
+// adopt betters what is known of a node by the journal's record of it, and says whether that changes
+// anything.
+func (t *nodes) adopt(name string, r journal.Record, watched time.Time) bool {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	old := t.get(name)
+	if old == nil {
+		return false
+	}
+	taints := journal.Adopt(old, r, time.Now(), watched)
+	if isSame(old.Taints, taints) {
+		return false
+	}
+	node := *old
+	node.Taints = taints
+	t.put(&node, t.version(name))
+	return true
+}
+
 // observe hands the look to the journal. A node without taints, now and before, needs no journal.
-func (t *nodes) observe(before []taint.History, l look, listed bool) []taint.History {
+func (t *nodes) observe(before []taint.History, l *look, g gap) []taint.History {
 	if len(before) == 0 && !executes(l.taints) {
 		return nil
 	}
+	name := l.name // so that the look does not escape
 	return journal.Observe(before, journal.Sighting{
-		Taints: l.taints, At: time.Now(), Created: l.created, Listed: listed,
-		Apart: func(a, b *v1.Taint) bool { return t.apart(l.name, a, b) },
+		Taints: l.taints, At: time.Now(), Created: l.created, Gap: g.first || g.missed, Watched: g.watched,
+		Apart: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
 	})
 }
 
@@ -99,10 +156,13 @@ func (t *nodes) apart(node string, a, b *v1.Taint) bool {
 
 // forget drops a node, and says whether that is to be told: without taints it had no countdowns.
 func (t *nodes) forget(name string) bool {
+	t.writing.Lock()
+	defer t.writing.Unlock()
 	old := t.get(name)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.byName, name)
+	delete(t.versions, name)
 	return old.Tainted()
 }
 
@@ -117,10 +177,25 @@ func (t *nodes) names() []string {
 	return list
 }
 
-func (t *nodes) put(n *taint.Node) {
+func (t *nodes) put(n *taint.Node, version string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.byName[n.Name] = n
+	if n.Tainted() {
+		t.versions[n.Name] = version
+	} else {
+		delete(t.versions, n.Name)
+	}
+}
+
+// look notes that a tainted node was looked at, and nothing has changed.
+func (t *nodes) look(l *look, tainted bool) {
+	if !tainted {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.versions[l.name] = l.version
 }
 
 // withNode adds the node that the pod is bound to.

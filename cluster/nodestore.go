@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -16,6 +17,9 @@ type nodeStore struct {
 
 	// listed is called when the first list is in; nil from then on.
 	listed func()
+
+	// watched is when the watch, or a list, has last shown anything.
+	watched time.Time
 }
 
 var _ cache.TransformingStore = (*nodeStore)(nil)
@@ -39,7 +43,8 @@ func (s *nodeStore) Add(obj any) error { return s.Update(obj) }
 // Update takes in a node that the watch has shown.
 func (s *nodeStore) Update(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
-		s.see(lookAt(n), false)
+		s.see(lookAt(n), gap{})
+		s.watched = time.Now()
 		return nil
 	}
 	s.odd.unexpected("node", obj)
@@ -50,6 +55,7 @@ func (s *nodeStore) Update(obj any) error {
 func (s *nodeStore) Delete(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
 		s.forget(n.Name)
+		s.watched = time.Now()
 		return nil
 	}
 	s.odd.unexpected("node", obj)
@@ -58,7 +64,7 @@ func (s *nodeStore) Delete(obj any) error {
 
 // Replace takes in a whole list: only what differs is told.
 func (s *nodeStore) Replace(items []any, _ string) error {
-	first := s.listed != nil
+	since := gap{first: s.listed != nil, missed: s.listed == nil, watched: s.watched}
 	listed := make(map[string]bool, len(items))
 	for _, item := range items {
 		l, ok := lookIn(item)
@@ -67,14 +73,15 @@ func (s *nodeStore) Replace(items []any, _ string) error {
 			continue
 		}
 		listed[l.name] = true
-		s.see(l, first)
+		s.see(l, since)
 	}
 	for _, name := range s.nodes.names() {
 		if !listed[name] {
 			s.forget(name)
 		}
 	}
-	if first {
+	s.watched = time.Now()
+	if since.first {
 		s.listed()
 		s.listed = nil
 	}
@@ -84,8 +91,8 @@ func (s *nodeStore) Replace(items []any, _ string) error {
 // Resync does nothing: the handler was told of everything.
 func (s *nodeStore) Resync() error { return nil }
 
-func (s *nodeStore) see(l look, listed bool) {
-	if s.nodes.see(l, listed) {
+func (s *nodeStore) see(l look, g gap) {
+	if s.nodes.see(l, g) {
 		s.handler.NodeChanged(l.name)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -82,6 +84,18 @@ func (w *Watcher) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
 // PodsOn returns the node of this name, nil when it is not there, and the pods bound to it, in no order.
 func (w *Watcher) PodsOn(node string) (*taint.Node, []*taint.Pod) {
 	return w.nodes.get(node), w.pods.on(node)
+}
+
+// Version is the resourceVersion of the last look at a tainted node; empty when there is no such node.
+func (w *Watcher) Version(node string) string { return w.nodes.version(node) }
+
+// Tainted returns the nodes that carry NoExecute taints, in no order.
+func (w *Watcher) Tainted() []*taint.Node { return w.nodes.tainted() }
+
+// Adopt betters what is known of a node by the journal's record of it; see [journal.Adopt]. It says
+// whether that changes anything; the handler is not told.
+func (w *Watcher) Adopt(node string, record journal.Record, watched time.Time) bool {
+	return w.nodes.adopt(node, record, watched)
 }
 
 // Synced is closed once the first lists of pods and of nodes are in and the handler was told of them.

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -23,9 +24,14 @@ type Sighting struct {
 	// Created is the node's creation time by the API server's clock.
 	Created time.Time
 
-	// Listed says that the node was there before this process began to watch: then a taint's
-	// timeAdded may tell since when it is there. Otherwise the process saw the taint appear.
-	Listed bool
+	// Gap says that the node may have changed unseen since what is known of it was so: at the first
+	// list of a process, or when a watch could not go on where it broke off. A taint's timeAdded then
+	// tells what was missed. Otherwise the process saw the taint appear, and timeAdded tells nothing.
+	Gap bool
+
+	// Watched, with Gap, is the last moment at which somebody is known to have watched the node;
+	// zero when nobody is.
+	Watched time.Time
 
 	// Apart says whether some pod of the node bears one of two states without a limit and the
 	// other one not. Nil means that any two states may be told apart.
@@ -46,7 +52,7 @@ func Observe(known []taint.History, s Sighting) []taint.History {
 		if t.Effect != v1.TaintEffectNoExecute || find(seen, t) != nil {
 			continue
 		}
-		seen = append(seen, advance(find(known, t), s, t))
+		seen = append(seen, advance(continued(find(known, t), &s), s, t))
 	}
 	if unchanged(known, seen) {
 		return known
@@ -58,42 +64,67 @@ func Observe(known []taint.History, s Sighting) []taint.History {
 func advance(known taint.History, s Sighting, t *v1.Taint) taint.History {
 	now := make(taint.History, 0, len(known)+1)
 	for i := range known {
-		state := known[i]
-		state.Past = state.Past || !present(s.Taints, &state.Taint)
-		now = append(now, state)
+		now = append(now, again(known[i], s.Taints))
 	}
 	for i := range s.Taints {
 		if counts(&s.Taints[i], t) && !standing(now, &s.Taints[i]) {
-			now = append(now, begin(s, &s.Taints[i], len(known) == 0))
+			now = append(now, begin(&s, &s.Taints[i], known))
 		}
 	}
-	return bound(settle(now), s.Apart)
+	return bound(settle(sorted(now)), s.Apart)
+}
+
+// again is a known state as the taints show it now.
+func again(state taint.State, taints []v1.Taint) taint.State {
+	now := present(taints, &state.Taint)
+	state.Past = state.Past || now == nil
+	if !state.Past {
+		state.Taint.TimeAdded = now.TimeAdded
+	}
+	return state
 }
 
 // begin is the state of a taint that was not there at the last look.
-func begin(s Sighting, t *v1.Taint, first bool) taint.State {
-	state := taint.State{Taint: v1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect}, Since: s.At}
-	if first && s.Listed {
-		state.Since = listedSince(s, t)
+func begin(s *Sighting, t *v1.Taint, known taint.History) taint.State {
+	state := taint.State{
+		Taint: v1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect, TimeAdded: t.TimeAdded},
+		Since: s.At,
+	}
+	if !s.Gap {
+		return state
+	}
+	since := listedSince(s, t)
+	if len(known) == 0 || since.After(known[len(known)-1].Since) {
+		state.Since = since
 	}
 	return state
 }
 
 // listedSince is the taint's timeAdded where it can be believed, else the moment of the sighting.
 // API times are whole seconds, cut off: the next one is taken, so that nothing is early.
-func listedSince(s Sighting, t *v1.Taint) time.Time {
+func listedSince(s *Sighting, t *v1.Taint) time.Time {
 	if t.TimeAdded == nil || t.TimeAdded.After(s.At) || t.TimeAdded.Time.Before(s.Created) {
 		return s.At
 	}
-	return s.At.Add(NextSecond(t.TimeAdded.Time).Sub(s.At))
+	since := s.At.Add(NextSecond(t.TimeAdded.Time).Sub(s.At))
+	if since.Before(s.Watched) {
+		return s.At // it was not there then
+	}
+	return since
 }
 
 // NextSecond is the second after the one that t was cut off to: the earliest moment that is
 // certainly not before the one that an API timestamp stands for.
 func NextSecond(t time.Time) time.Time { return t.Truncate(time.Second).Add(time.Second) }
 
+// sorted sorts states by their Since, in place.
+func sorted(states taint.History) taint.History {
+	slices.SortStableFunc(states, func(a, b taint.State) int { return a.Since.Compare(b.Since) })
+	return states
+}
+
 // settle drops states that began after, and ended before the end of, one that still stands: for the
-// time they lasted, the standing one says all there is to say. It sorts by Since.
+// time they lasted, the standing one says all there is to say.
 func settle(states taint.History) taint.History {
 	kept := states[:0]
 	standing := false
@@ -103,9 +134,6 @@ func settle(states taint.History) taint.History {
 			continue
 		}
 		kept = append(kept, state)
-	}
-	for i := len(kept) - 1; i > 0 && kept[i].Since.Before(kept[i-1].Since); i-- {
-		kept[i], kept[i-1] = kept[i-1], kept[i]
 	}
 	return kept
 }

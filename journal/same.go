@@ -31,14 +31,14 @@ func same(a, b *v1.Taint) bool {
 	return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect
 }
 
-// present says whether the taint is in the list, value included.
-func present(taints []v1.Taint, t *v1.Taint) bool {
+// present finds the taint in the list, value included, or returns nil.
+func present(taints []v1.Taint, t *v1.Taint) *v1.Taint {
 	for i := range taints {
 		if same(&taints[i], t) {
-			return true
+			return &taints[i]
 		}
 	}
-	return false
+	return nil
 }
 
 // standing says whether the history has the taint as one that is on the node.
@@ -52,7 +52,7 @@ func standing(states taint.History, t *v1.Taint) bool {
 }
 
 // unchanged says whether two lists of histories say the same. Histories only grow, shrink or turn
-// states to past, so lengths and the flags tell.
+// states to past, so lengths and the flags tell; timeAdded is kept for later.
 func unchanged(a, b []taint.History) bool {
 	if len(a) != len(b) {
 		return false
@@ -70,7 +70,8 @@ func unchangedHistory(a, b taint.History) bool {
 		return false
 	}
 	for i := range a {
-		if a[i].Past != b[i].Past || !a[i].Since.Equal(b[i].Since) || !same(&a[i].Taint, &b[i].Taint) {
+		if a[i].Past != b[i].Past || !a[i].Since.Equal(b[i].Since) || !same(&a[i].Taint, &b[i].Taint) ||
+			!a[i].Taint.TimeAdded.Equal(b[i].Taint.TimeAdded) {
 			return false
 		}
 	}

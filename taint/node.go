@@ -7,11 +7,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Node is what a verdict needs of a node: who it is, and the history of each of its NoExecute
-// taints. It is immutable once shared.
+// Node is what is known of a node: who it is, and the history of each of its NoExecute taints. It is
+// immutable once shared. Verdicts rest on Taints alone.
 type Node struct {
 	Name string
 	UID  types.UID
+
+	// Created is when the node was made, by the API server's clock.
+	Created time.Time
+
+	// Version is the node's resourceVersion when its taints were last seen to change.
+	Version string
+
+	// Listed says that this process has not seen the taints appear: it found them in its first list.
+	Listed bool
 
 	// Taints holds one history for each taint that is on the node now. The taints
 	// node.kubernetes.io/not-ready and node.kubernetes.io/unreachable share one.
@@ -28,7 +37,8 @@ type History []State
 
 // State is a taint with the value that it had from one moment on.
 type State struct {
-	// Taint has its key, value and effect set; TimeAdded is not used.
+	// Taint has its key, value and effect set. No verdict rests on its TimeAdded, which is the one
+	// seen last.
 	Taint v1.Taint
 
 	// Since is the moment from which the taint counts as being on the node in this state.
