@@ -26,6 +26,7 @@ type source interface {
 	Run(ctx context.Context, handler cluster.Handler) error
 	Synced() <-chan struct{}
 	Trouble() error
+	Version(node string) string
 }
 
 // Manager evicts pods from nodes whose NoExecute taints they do not tolerate. Its methods are safe
@@ -118,7 +119,7 @@ func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
 	case m.options.DryRun:
 		return evict.DryRun{}, nil
 	case m.options.Evictor != nil:
-		return m.options.Evictor, nil
+		return m.confirmed(client, m.options.Evictor), nil
 	}
 	api, err := evict.NewAPI(client, evict.APIOptions{
 		Method: evict.Method(m.options.Method), Timeout: m.options.CallTimeout, Leading: m.options.Leading,
@@ -126,7 +127,14 @@ func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("taintmanager.New: %w", err)
 	}
-	return api, nil
+	return m.confirmed(client, api), nil
+}
+
+func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) evict.Evictor {
+	return evict.Confirm(evict.ConfirmOptions{
+		Evictor: evictor, Client: client, Reader: m.source, Rules: m.rules(),
+		Version: m.source.Version, Timeout: m.options.CallTimeout,
+	})
 }
 
 // register adds the metric that only a manager can tell.

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
@@ -236,8 +237,34 @@ func TestThroughAFakeClientAPodIsConditionedAndDeleted(t *testing.T) {
 			}
 		}
 		slices.Sort(did)
-		if want := []string{"create events ", "delete pods ", "patch pods status"}; !slices.Equal(did, want) {
+		if want := []string{"create events ", "delete pods ", "get nodes ", "patch pods status"}; !slices.Equal(did, want) {
 			t.Errorf("did %q, want %q", did, want)
+		}
+	})
+}
+
+// The watches of nodes and of pods are independent: the one of nodes may lag behind.
+func TestAPodBoundRightAfterItsTaintWasLiftedStaysThoughTheNodeWatchIsHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(taintedNode(), podOn("node", "goes"))
+		held := watch.NewRaceFreeFake()
+		client.PrependWatchReactor("nodes", clienttesting.DefaultWatchReactor(held, nil))
+		evictor := &recorder{}
+		start(t, client, taintmanager.Options{Evictor: evictor})
+		time.Sleep(time.Minute)
+		lifted := taintedNode()
+		lifted.Spec.Taints = nil
+		if _, err := client.CoreV1().Nodes().Update(t.Context(), lifted, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.CoreV1().Pods("default").Create(t.Context(), podOn("node", "stays"), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		held.Modify(lifted)
+		time.Sleep(time.Minute)
+		if got := evictor.names(); !slices.Equal(got, []string{"goes"}) {
+			t.Errorf("evicted %v", got)
 		}
 	})
 }

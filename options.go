@@ -77,7 +77,8 @@ type Options struct {
 	// cancels its context late.
 	Leading func() bool
 
-	// Evictor replaces the calls to the API server. Nil: the calls that Method names.
+	// Evictor replaces the calls to the API server. Nil: the calls that Method names. Either way a
+	// GET of the node confirms the taint before each call.
 	Evictor Evictor
 
 	// Events stores the events. Nil: core/v1 events through the client.

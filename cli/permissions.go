@@ -57,14 +57,17 @@ func toEvict(c config.Configuration) []permission {
 	if c.DryRun {
 		return nil
 	}
+	confirm := permission{verb: "get", resource: "nodes", why: "to confirm a node's taints right before an eviction"}
 	events := permission{verb: "create", resource: "events", why: "to tell on each pod why it goes"}
 	if c.EvictionMethod == config.MethodEvict {
 		return []permission{
+			confirm,
 			{verb: "create", resource: "pods", subresource: "eviction", why: "to evict (--eviction-method=evict)"},
 			events,
 		}
 	}
 	return []permission{
+		confirm,
 		{verb: "patch", resource: "pods", subresource: "status", why: "to set the condition DisruptionTarget"},
 		{verb: "delete", resource: "pods", why: "to evict (--eviction-method=delete)"},
 		events,

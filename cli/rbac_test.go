@@ -115,7 +115,7 @@ func TestTheRBACFileGrantsNoSecretsNoWildcardsAndNoWriteToNodes(t *testing.T) {
 		if p.resource == "secrets" || strings.Contains(p.verb+p.group+p.resource+p.subresource+p.name, "*") {
 			t.Errorf("it grants %s", p)
 		}
-		if p.resource == "nodes" && !slices.Contains([]string{"list", "watch"}, p.verb) {
+		if p.resource == "nodes" && !slices.Contains([]string{"get", "list", "watch"}, p.verb) {
 			t.Errorf("it grants %s", p)
 		}
 	}
@@ -148,8 +148,8 @@ func TestSettingsNeedOnlyWhatTheyUse(t *testing.T) {
 		want string
 	}{
 		"dry run":     {func(c *config.Configuration) { c.DryRun = true }, "list watch list watch create get update"},
-		"delete":      {func(*config.Configuration) {}, "list watch list watch patch delete create create get update"},
-		"evict":       {func(c *config.Configuration) { c.EvictionMethod = config.MethodEvict }, "list watch list watch create create create get update"},
+		"delete":      {func(*config.Configuration) {}, "list watch list watch get patch delete create create get update"},
+		"evict":       {func(c *config.Configuration) { c.EvictionMethod = config.MethodEvict }, "list watch list watch get create create create get update"},
 		"no election": {func(c *config.Configuration) { c.DryRun, c.LeaderElection.LeaderElect = true, false }, "list watch list watch"},
 	} {
 		c := config.Default()

@@ -24,8 +24,9 @@ const (
 	dryRunVerb                  // DELETE with dryRun=All
 	deleteVerb                  // DELETE
 	evictVerb                   // POST of the eviction subresource
+	getVerb                     // GET of the pod's node
 
-	anyVerb = patchVerb | dryRunVerb | deleteVerb | evictVerb
+	anyVerb = patchVerb | dryRunVerb | deleteVerb | evictVerb | getVerb
 )
 
 // String is the set as words.
@@ -34,7 +35,7 @@ func (v verb) String() string {
 		return "any"
 	}
 	var words []string
-	for i, word := range []string{"patch", "dry run", "delete", "evict"} {
+	for i, word := range []string{"patch", "dry run", "delete", "evict", "get node"} {
 		if v&(1<<i) != 0 {
 			words = append(words, word)
 		}
@@ -51,8 +52,8 @@ type answer struct {
 	ended  bool          // the caller's context had ended
 }
 
-// read makes an answer of what the client returned. ctx is the caller's.
-func read(ctx context.Context, v verb, err error) answer {
+// readAnswer makes an answer of what the client returned. ctx is the caller's.
+func readAnswer(ctx context.Context, v verb, err error) answer {
 	a := answer{verb: v, err: err, ended: ctx.Err() != nil}
 	if err == nil {
 		a.code = http.StatusOK

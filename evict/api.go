@@ -105,7 +105,7 @@ func (a *API) requests(e shard.Eviction) []verb {
 func (a *API) send(ctx context.Context, pod *taint.Pod, v verb) shard.Outcome {
 	bounded, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	return classify(a.table, read(ctx, v, a.request(bounded, pod, v)))
+	return classify(a.table, readAnswer(ctx, v, a.request(bounded, pod, v)))
 }
 
 func (a *API) request(ctx context.Context, pod *taint.Pod, v verb) error {

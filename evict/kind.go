@@ -52,6 +52,8 @@ func kindName(k shard.Kind) string {
 		return "interrupted"
 	case shard.Pretended:
 		return "pretended"
+	case shard.Unconfirmed:
+		return "unconfirmed"
 	}
 	return "none"
 }

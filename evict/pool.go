@@ -146,7 +146,7 @@ func (p *Pool) free(g *grant, o shard.Outcome) {
 
 // complete makes up for what an evictor of a caller's own may leave out.
 func complete(o shard.Outcome) shard.Outcome {
-	if o.Kind < shard.Accepted || o.Kind > shard.Pretended {
+	if o.Kind < shard.Accepted || o.Kind > shard.Unconfirmed {
 		return shard.Outcome{Kind: shard.Failed, Cause: CauseUnknown, Message: fmt.Sprintf("the evictor returned kind %d", o.Kind)}
 	}
 	if o.Kind == shard.Throttled {

@@ -638,7 +638,7 @@ func TestAPanicInTheEvictorIsAFailure(t *testing.T) {
 }
 
 func TestAnOutcomeOfNoKindIsAFailure(t *testing.T) {
-	for _, kind := range []shard.Kind{0, shard.Pretended + 1} {
+	for _, kind := range []shard.Kind{0, shard.Unconfirmed + 1} {
 		if got := complete(shard.Outcome{Kind: kind}); got.Kind != shard.Failed || got.Message == "" {
 			t.Errorf("kind %d: %+v", kind, got)
 		}

@@ -96,7 +96,7 @@ func denied(a *answer) bool {
 func successes() []rule {
 	return []rule{
 		{
-			patchVerb | dryRunVerb, 200, 299, "", nil,
+			patchVerb | dryRunVerb | getVerb, 200, 299, "", nil,
 			goOn, "", "done: the next request follows",
 		},
 		{
@@ -153,6 +153,10 @@ func identities() []rule {
 		{
 			evictVerb, 403, 403, "cause NamespaceTerminating", func(a *answer) bool { _, ok := a.cause(v1.NamespaceTerminatingCause); return ok },
 			shard.Refused, CauseNamespace, "the namespace is being deleted, and takes no evictions; its pods go with it",
+		},
+		{
+			getVerb, 404, 404, "", nil,
+			shard.Unconfirmed, "", "the node is gone: its pods are left to pod garbage collection",
 		},
 		{
 			anyVerb, 404, 404, "", nil,

@@ -106,6 +106,8 @@ func outcomeTests() []outcomeTest {
 		{"no such pod to patch", patchVerb, reply{code: 404, body: notFound}, shard.Missing, "", "not found", 0},
 		{"no such pod to delete", deleteVerb, reply{code: 404, body: notFound}, shard.Missing, "", "not found", 0},
 		{"no such pod to evict", evictVerb, reply{code: 404, body: notFound}, shard.Missing, "", "not found", 0},
+		{"the node is gone", getVerb, reply{code: 404, body: notFound}, shard.Unconfirmed, "", "not found", 0},
+		{"no permission to get the node", getVerb, reply{code: 403, body: rbacDenial}, shard.Refused, "rbac", "cannot", 0},
 		{"a patch with a foreign UID", patchVerb, reply{code: 422, body: uidChanged}, shard.Missing, "", "immutable", 0},
 		{"a deletion with a foreign UID", deleteVerb, reply{code: 409, body: uidConflict}, shard.Missing, "", "UID", 0},
 		{"an eviction with a foreign UID", evictVerb, reply{code: 409, body: uidConflict}, shard.Missing, "", "UID", 0},
@@ -138,6 +140,10 @@ func TestEveryRowOfTheTable(t *testing.T) {
 			s := newServer(t)
 			s.replies[test.verb] = test.reply
 			e, options := evictionFor(test.verb)
+			if test.verb == getVerb {
+				check(t, getNode(t, s, table), test)
+				return
+			}
 			api := apiOf(t, clientOf(t, s), options)
 			api.table = table
 			check(t, api.Evict(context.Background(), e), test)
@@ -155,6 +161,18 @@ func TestEveryRowOfTheTable(t *testing.T) {
 			t.Errorf("no test for row %d: %+v", i, row)
 		}
 	}
+}
+
+// getNode is what a GET of a node comes to.
+func getNode(t *testing.T, s *server, table []rule) shard.Outcome {
+	t.Helper()
+	reads := newNodeReads(newSender(clientOf(t, s)).node, time.Minute)
+	reads.table = table
+	read, err := reads.since(t.Context(), "n1", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read.outcome
 }
 
 func check(t *testing.T, got shard.Outcome, want outcomeTest) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,7 @@ type sender interface {
 	patch(ctx context.Context, pod *taint.Pod, body []byte) error
 	delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) error
 	evict(ctx context.Context, eviction *policyv1.Eviction) error
+	node(ctx context.Context, name string) (*v1.Node, error)
 }
 
 // newSender sends through the REST client, where client-go's own retries can be switched off. A fake
@@ -54,6 +56,12 @@ func (s restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.D
 		Body(&options).Do(ctx).Error()
 }
 
+// node reads a node from etcd, not from the API server's cache, as it names no version.
+func (s restSender) node(ctx context.Context, name string) (*v1.Node, error) {
+	node := &v1.Node{}
+	return node, s.client.Get().MaxRetries(0).Resource("nodes").Name(name).Do(ctx).Into(node)
+}
+
 func (s restSender) evict(ctx context.Context, eviction *policyv1.Eviction) error {
 	result := s.client.Post().MaxRetries(0).
 		Namespace(eviction.Namespace).Resource("pods").Name(eviction.Name).SubResource("eviction").
@@ -75,7 +83,7 @@ func failureInside(result rest.Result) error {
 }
 
 // typedSender is for clientsets without a REST client.
-type typedSender struct{ client typedv1.PodsGetter }
+type typedSender struct{ client typedv1.CoreV1Interface }
 
 func (s typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) error {
 	_, err := s.client.Pods(pod.Namespace).
@@ -89,4 +97,8 @@ func (s typedSender) delete(ctx context.Context, pod *taint.Pod, options metav1.
 
 func (s typedSender) evict(ctx context.Context, eviction *policyv1.Eviction) error {
 	return s.client.Pods(eviction.Namespace).EvictV1(ctx, eviction)
+}
+
+func (s typedSender) node(ctx context.Context, name string) (*v1.Node, error) {
+	return s.client.Nodes().Get(ctx, name, metav1.GetOptions{})
 }

@@ -98,6 +98,8 @@ func (s *server) verbs() []verb {
 
 func verbOf(r *http.Request, body string) verb {
 	switch r.Method {
+	case http.MethodGet:
+		return getVerb
 	case http.MethodPatch:
 		return patchVerb
 	case http.MethodPost:

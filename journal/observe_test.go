@@ -40,9 +40,9 @@ func listed(second float64, taints ...v1.Taint) journal.Sighting {
 	return s
 }
 
-// gap is a look after a gap; the node was last watched at the second watched.
-func gap(second, watched float64, taints ...v1.Taint) journal.Sighting {
-	s := listed(second, taints...)
+// gap is a look at second 10, after a gap; the node was last watched at the second watched.
+func gap(watched float64, taints ...v1.Taint) journal.Sighting {
+	s := listed(10, taints...)
 	s.Watched = at(watched)
 	return s
 }
@@ -87,19 +87,19 @@ func TestObserve(t *testing.T) {
 		{"listed with a timeAdded before the node's creation: now", []journal.Sighting{listed(10, added(gpu, -101))}, []string{"gpu=@10"}},
 		{"listed with a timeAdded at the node's creation", []journal.Sighting{listed(10, added(gpu, -100))}, []string{"gpu=@-99"}},
 
-		{"after a gap, a taint with its timeAdded is the same one", []journal.Sighting{look(1.5, added(gpu, 1)), gap(10, 1.5, added(gpu, 1))}, []string{"gpu=@1.5"}},
-		{"after a gap, a taint without timeAdded is the same one", []journal.Sighting{look(1.5, gpu), gap(10, 1.5, gpu)}, []string{"gpu=@1.5"}},
-		{"after a gap, a later timeAdded means a new taint", []journal.Sighting{look(1.5, added(gpu, 1)), gap(10, 3, added(gpu, 6))}, []string{"gpu=@7"}},
-		{"after a gap, a later timeAdded in the future means a new taint, from now on", []journal.Sighting{look(1.5, added(gpu, 1)), gap(10, 3, added(gpu, 16))}, []string{"gpu=@10"}},
-		{"without a gap, a later timeAdded is remembered, and means nothing after the next gap", []journal.Sighting{look(1.5, gpu), look(5, added(gpu, 4)), gap(10, 9, added(gpu, 4))}, []string{"gpu=@1.5"}},
-		{"after a gap, another value of the taint is another state of it", []journal.Sighting{look(1, noExecute("load", "1")), gap(10, 3, noExecute("load", "2"))}, []string{"(load=1@1) load=2@10"}},
-		{"after a gap, a new taint counts from its timeAdded", []journal.Sighting{look(1), gap(10, 3, added(gpu, 6))}, []string{"gpu=@7"}},
-		{"after a gap, a new taint whose timeAdded is from before the gap counts from now", []journal.Sighting{look(1), gap(10, 3, added(gpu, 1))}, []string{"gpu=@10"}},
-		{"not-ready with a later timeAdded, set while somebody watched, is the same one", []journal.Sighting{look(1, added(notReady, 1)), gap(10, 8, added(notReady, 6))}, []string{notReady.Key + "=@1"}},
-		{"not-ready with a later timeAdded, set while nobody watched, is a new one", []journal.Sighting{look(1, added(notReady, 1)), gap(10, 4, added(notReady, 6))}, []string{notReady.Key + "=@7"}},
-		{"swapped while somebody watched: one life", []journal.Sighting{look(1, added(notReady, 1)), gap(10, 8, added(unreachable, 6))}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@10"}},
-		{"swapped while nobody watched: a new one", []journal.Sighting{look(1, added(notReady, 1)), gap(10, 4, added(unreachable, 6))}, []string{unreachable.Key + "=@7"}},
-		{"one of both set anew while nobody watched: the other stands", []journal.Sighting{look(1, added(notReady, 1), added(unreachable, 1)), gap(10, 4, added(notReady, 1), added(unreachable, 6))}, []string{notReady.Key + "=@1 " + unreachable.Key + "=@1"}},
+		{"after a gap, a taint with its timeAdded is the same one", []journal.Sighting{look(1.5, added(gpu, 1)), gap(1.5, added(gpu, 1))}, []string{"gpu=@1.5"}},
+		{"after a gap, a taint without timeAdded is the same one", []journal.Sighting{look(1.5, gpu), gap(1.5, gpu)}, []string{"gpu=@1.5"}},
+		{"after a gap, a later timeAdded means a new taint", []journal.Sighting{look(1.5, added(gpu, 1)), gap(3, added(gpu, 6))}, []string{"gpu=@7"}},
+		{"after a gap, a later timeAdded in the future means a new taint, from now on", []journal.Sighting{look(1.5, added(gpu, 1)), gap(3, added(gpu, 16))}, []string{"gpu=@10"}},
+		{"without a gap, a later timeAdded is remembered, and means nothing after the next gap", []journal.Sighting{look(1.5, gpu), look(5, added(gpu, 4)), gap(9, added(gpu, 4))}, []string{"gpu=@1.5"}},
+		{"after a gap, another value of the taint is another state of it", []journal.Sighting{look(1, noExecute("load", "1")), gap(3, noExecute("load", "2"))}, []string{"(load=1@1) load=2@10"}},
+		{"after a gap, a new taint counts from its timeAdded", []journal.Sighting{look(1), gap(3, added(gpu, 6))}, []string{"gpu=@7"}},
+		{"after a gap, a new taint whose timeAdded is from before the gap counts from now", []journal.Sighting{look(1), gap(3, added(gpu, 1))}, []string{"gpu=@10"}},
+		{"not-ready with a later timeAdded, set while somebody watched, is the same one", []journal.Sighting{look(1, added(notReady, 1)), gap(8, added(notReady, 6))}, []string{notReady.Key + "=@1"}},
+		{"not-ready with a later timeAdded, set while nobody watched, is a new one", []journal.Sighting{look(1, added(notReady, 1)), gap(4, added(notReady, 6))}, []string{notReady.Key + "=@7"}},
+		{"swapped while somebody watched: one life", []journal.Sighting{look(1, added(notReady, 1)), gap(8, added(unreachable, 6))}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@10"}},
+		{"swapped while nobody watched: a new one", []journal.Sighting{look(1, added(notReady, 1)), gap(4, added(unreachable, 6))}, []string{unreachable.Key + "=@7"}},
+		{"one of both set anew while nobody watched: the other stands", []journal.Sighting{look(1, added(notReady, 1), added(unreachable, 1)), gap(4, added(notReady, 1), added(unreachable, 6))}, []string{notReady.Key + "=@1 " + unreachable.Key + "=@1"}},
 
 		{"the swap of not-ready for unreachable is one life", []journal.Sighting{look(1, notReady), look(2, unreachable)}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
 		{"a swap in two steps too", []journal.Sighting{look(1, notReady), look(2, notReady, unreachable), look(2.5, unreachable)}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},

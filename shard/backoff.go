@@ -20,6 +20,8 @@ func backoffOf(kind Kind) backoff {
 		return backoff{first: 500 * time.Millisecond, most: 15 * time.Second}
 	case Refused:
 		return backoff{first: time.Second, most: time.Minute}
+	case Unconfirmed:
+		return backoff{first: 50 * time.Millisecond, most: 5 * time.Second}
 	case Interrupted:
 		return backoff{first: rest, most: rest}
 	case Missing:

@@ -30,12 +30,18 @@ const (
 	pretended              // dry run: as if accepted, while the pod stays due
 )
 
-// patience is how many failures in a row are not worth telling.
-const patience = 2
-
-// hindered says whether people are to be told what is in the way.
+// hindered says whether people are to be told what is in the way. Some failures in a row are not worth
+// telling: they pass.
 func (c *call) hindered() bool {
-	return c.last == Blocked || c.last == Refused || c.last == Failed && c.repeats > patience
+	switch c.last {
+	case Blocked, Refused:
+		return true
+	case Failed:
+		return c.repeats > 2
+	case Unconfirmed:
+		return c.repeats > 6
+	}
+	return false
 }
 
 // tell says whether a cause is new to people, and remembers it.

@@ -159,6 +159,7 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 		{"failed: 100 ms, less the jitter", shard.Outcome{Kind: shard.Failed}, 0.075},
 		{"blocked: half a second, less the jitter", shard.Outcome{Kind: shard.Blocked}, 0.375},
 		{"refused: a second, less the jitter", shard.Outcome{Kind: shard.Refused}, 0.75},
+		{"unconfirmed: 50 ms, less the jitter", shard.Outcome{Kind: shard.Unconfirmed}, 0.0375},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlay(t)
@@ -186,6 +187,7 @@ func TestWaitsDoubleUpToTheirLimit(t *testing.T) {
 		{shard.Failed, []float64{0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
 		{shard.Blocked, []float64{0.375, 0.75, 1.5, 3, 6, 11.25, 11.25}},
 		{shard.Refused, []float64{0.75, 1.5, 3, 6, 12, 24, 45, 45}},
+		{shard.Unconfirmed, []float64{0.0375, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 3.75, 3.75}},
 	} {
 		p := newPlay(t)
 		p.add("a")
@@ -267,6 +269,24 @@ func TestAnEvictionThatFailsAgainAndAgainIsTold(t *testing.T) {
 		p.ended(float64(60*now), "a", shard.Outcome{Kind: shard.Failed, Cause: "webhook"})
 	}
 	p.wantNotes(shard.Marking, shard.Hindered)
+}
+
+// A node watch that lags for a moment is usual.
+func TestAnEvictionThatStaysUnconfirmedIsTold(t *testing.T) {
+	for times, want := range map[int][]shard.NoteKind{
+		6: {shard.Marking},
+		9: {shard.Marking, shard.Hindered},
+	} {
+		p := newPlay(t)
+		p.add("a")
+		p.taint("gpu", 0)
+		p.nodeChanged(0)
+		for now := range times {
+			p.wantStart(float64(60*now), "a")
+			p.ended(float64(60*now), "a", shard.Outcome{Kind: shard.Unconfirmed})
+		}
+		p.wantNotes(want...)
+	}
 }
 
 func TestAPodThatGoesByItselfIsForgottenWithoutANote(t *testing.T) {

@@ -80,6 +80,10 @@ const (
 
 	// Pretended: dry run; nothing was sent. The pod is not tried again while it stays due.
 	Pretended
+
+	// Unconfirmed: the API server does not confirm what the cache says of the node. Nothing was
+	// sent; the pod is judged again, and tried again soon if it is still to go.
+	Unconfirmed
 )
 
 // Outcome is what an eviction call has come to, and why.

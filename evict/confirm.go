@@ -1,0 +1,103 @@
+package evict
+
+import (
+	"context"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// ConfirmOptions are the settings of a [Confirmed]. All fields but Rules and Timeout are required.
+type ConfirmOptions struct {
+	// Evictor makes the calls that are confirmed.
+	Evictor Evictor
+
+	// Client reads the nodes.
+	Client kubernetes.Interface
+
+	// Reader is the cache that verdicts rest on; Rules change what a verdict is.
+	Reader shard.Reader
+	Rules  taint.Rules
+
+	// Version is the resourceVersion of the cache's last look at a tainted node; empty when it knows
+	// no such node.
+	Version func(node string) string
+
+	// Timeout bounds one request. 0: 35 s.
+	Timeout time.Duration
+}
+
+// Confirmed is an evictor that makes a call only when the API server itself says that the pod's node
+// has the taint, so that a cache that lags evicts nobody. One GET of a node serves all of its pods that
+// were due when it was sent; it counts for a second. It is safe for concurrent use.
+type Confirmed struct {
+	ConfirmOptions
+	reads *nodeReads
+}
+
+// Confirm returns an evictor that confirms each call of another one.
+func Confirm(o ConfirmOptions) *Confirmed {
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	return &Confirmed{o, newNodeReads(newSender(o.Client).node, o.Timeout)}
+}
+
+// Evict makes the call if it is confirmed. Otherwise the outcome is Unconfirmed, or what the GET of the
+// node has come to.
+func (c *Confirmed) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
+	read, err := c.reads.since(ctx, e.Pod.Node, e.Verdict.At)
+	if err != nil {
+		return interrupted()
+	}
+	if read.outcome.Kind != goOn {
+		return read.outcome
+	}
+	if why := c.doubt(&e, read); why != "" {
+		return shard.Outcome{Kind: shard.Unconfirmed, Message: why}
+	}
+	return c.Evictor.Evict(ctx, e)
+}
+
+// doubt says why the pod is not certainly to go now; empty when it is. It judges by the cache once
+// more, as the GET took its time.
+func (c *Confirmed) doubt(e *shard.Eviction, read *nodeRead) string {
+	pod, node := c.Reader.Pod(e.Pod.UID)
+	if pod == nil || node == nil {
+		return "the pod or its node is gone"
+	}
+	verdict, live := taint.Decide(pod, node, c.Rules), read.node
+	switch {
+	case !verdict.Evict || verdict.At.After(read.sent):
+		return "the verdict has changed: the pod " + verdict.String()
+	case node.UID != live.UID:
+		return "node " + node.Name + " was replaced by another one of that name"
+	case !carries(live, verdict.Taint):
+		return "node " + node.Name + " does not have the taint " + verdict.Taint.ToString() + " any longer; the watch has not shown it yet"
+	case behind(c.Version(node.Name), live.ResourceVersion):
+		return "the watch lags: it has not shown the latest change of node " + node.Name + " yet"
+	}
+	return ""
+}
+
+// carries says whether the node has the taint, and not one that was set later.
+func carries(node *v1.Node, t *v1.Taint) bool {
+	for i := range node.Spec.Taints {
+		live := &node.Spec.Taints[i]
+		if live.Key == t.Key && live.Value == t.Value && live.Effect == t.Effect {
+			return live.TimeAdded.Equal(t.TimeAdded)
+		}
+	}
+	return false
+}
+
+// behind says whether one resourceVersion is certainly older than the other.
+func behind(version, live string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, live)
+	return err == nil && order < 0
+}

@@ -1,0 +1,272 @@
+package evict
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// cached is what the cache says: one node, and pods on it by UID.
+type cached struct {
+	node *taint.Node
+	pods map[types.UID]*taint.Pod
+}
+
+func (c *cached) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
+	if c.pods[uid] == nil {
+		return nil, nil
+	}
+	return c.pods[uid], c.node
+}
+
+func (c *cached) PodsOn(string) (*taint.Node, []*taint.Pod) { return c.node, nil }
+
+// confirming is a node in the cache and at the API server, and all that is done with it.
+type confirming struct {
+	*Confirmed
+	cache   *cached
+	live    *v1.Node
+	version string // of the cache's last look
+	err     error
+	takes   time.Duration // a GET
+
+	mu   sync.Mutex
+	gets []time.Duration // since start
+	made []types.UID
+	born time.Time
+}
+
+// newConfirming has node n1 with the taint "key" since now, and the pod "uid" without tolerations.
+func newConfirming() *confirming {
+	on := v1.Taint{Key: "key", Effect: v1.TaintEffectNoExecute}
+	c := &confirming{born: time.Now(), version: "10"}
+	c.cache = &cached{
+		node: &taint.Node{Name: "n1", UID: "node", Taints: []taint.History{{{Taint: on, Since: c.born}}}},
+		pods: map[types.UID]*taint.Pod{"uid": {UID: "uid", Name: "p", Node: "n1"}},
+	}
+	c.live = &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "node", ResourceVersion: "10"}, Spec: v1.NodeSpec{Taints: []v1.Taint{on}}}
+	c.Confirmed = &Confirmed{ConfirmOptions{
+		Evictor: c, Reader: c.cache, Version: func(string) string { return c.version },
+	}, newNodeReads(c.get, time.Minute)}
+	return c
+}
+
+func (c *confirming) get(ctx context.Context, _ string) (*v1.Node, error) {
+	c.mu.Lock()
+	c.gets = append(c.gets, time.Since(c.born))
+	node, err := c.live.DeepCopy(), c.err
+	c.mu.Unlock()
+	select {
+	case <-time.After(c.takes):
+		return node, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Evict is the call that is confirmed.
+func (c *confirming) Evict(_ context.Context, e shard.Eviction) shard.Outcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.made = append(c.made, e.Pod.UID)
+	return shard.Outcome{Kind: shard.Accepted}
+}
+
+// evict asks for the eviction of a pod by the verdict of the cache.
+func (c *confirming) evict(ctx context.Context, uid types.UID) shard.Outcome {
+	pod, node := c.cache.Pod(uid)
+	return c.Confirmed.Evict(ctx, shard.Eviction{Pod: pod, Verdict: taint.Decide(pod, node, taint.Rules{})})
+}
+
+func TestAConfirmedEvictionIsMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted || len(c.made) != 1 || len(c.gets) != 1 {
+			t.Errorf("got %+v with %d calls and %d GETs", o, len(c.made), len(c.gets))
+		}
+	})
+}
+
+func TestWhatIsNotConfirmedIsNotEvicted(t *testing.T) {
+	later := metav1.NewTime(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
+	for name, change := range map[string]func(*confirming){
+		"the taint was lifted":                             func(c *confirming) { c.live.Spec.Taints = nil },
+		"the taint has another value":                      func(c *confirming) { c.live.Spec.Taints[0].Value = "x" },
+		"the taint has another effect":                     func(c *confirming) { c.live.Spec.Taints[0].Effect = v1.TaintEffectNoSchedule },
+		"the taint was set anew":                           func(c *confirming) { c.live.Spec.Taints[0].TimeAdded = &later },
+		"only another taint is there":                      func(c *confirming) { c.live.Spec.Taints[0].Key = "other" },
+		"the node was replaced":                            func(c *confirming) { c.live.UID = "another" },
+		"the watch has not shown the node's latest change": func(c *confirming) { c.version = "9" },
+		"the pod is gone from the cache meanwhile":         func(c *confirming) { c.duringGet(func() { delete(c.cache.pods, "uid") }) },
+		"the node is gone from the cache meanwhile":        func(c *confirming) { c.duringGet(func() { c.cache.node = nil }) },
+		"the pod is granted a minute meanwhile": func(c *confirming) {
+			c.duringGet(func() {
+				minute := int64(60)
+				c.cache.pods["uid"] = &taint.Pod{UID: "uid", Node: "n1", Tolerations: []v1.Toleration{{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &minute}}}
+			})
+		},
+		"the cache has learnt meanwhile that the pod stays": func(c *confirming) { c.duringGet(func() { c.cache.node = &taint.Node{Name: "n1", UID: "node"} }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newConfirming()
+				change(c)
+				if o := c.evict(t.Context(), "uid"); o.Kind != shard.Unconfirmed || o.Message == "" || len(c.made) != 0 {
+					t.Errorf("got %+v with %d calls", o, len(c.made))
+				}
+			})
+		})
+	}
+}
+
+// duringGet makes GETs take a second, and does something in the midst of it.
+func (c *confirming) duringGet(do func()) {
+	c.takes = time.Second
+	time.AfterFunc(c.takes/2, do)
+}
+
+func TestAVersionThatCannotBeComparedIsNoDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.version = ""
+		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted {
+			t.Errorf("got %+v", o)
+		}
+	})
+}
+
+func TestAGetThatFailsConfirmsNothing(t *testing.T) {
+	nodes := schema.GroupResource{Resource: "nodes"}
+	for name, c := range map[string]struct {
+		err  error
+		want shard.Kind
+	}{
+		"the node is gone":              {apierrors.NewNotFound(nodes, "n1"), shard.Unconfirmed},
+		"the API server fails":          {apierrors.NewInternalError(fmt.Errorf("etcd")), shard.Failed},
+		"the API server is loaded":      {apierrors.NewTooManyRequests("later", 3), shard.Throttled},
+		"the API server is away":        {&net.OpError{Op: "dial", Err: fmt.Errorf("refused")}, shard.Away},
+		"the permission to get is gone": {forbidden(), shard.Refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newConfirming()
+				w.err = c.err
+				if o := w.evict(t.Context(), "uid"); o.Kind != c.want || len(w.made) != 0 {
+					t.Errorf("got %+v with %d calls", o, len(w.made))
+				}
+				w.err = nil
+				if o := w.evict(t.Context(), "uid"); o.Kind != shard.Accepted {
+					t.Errorf("the failure is still believed: %+v", o)
+				}
+			})
+		})
+	}
+}
+
+func forbidden() error {
+	err := apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", nil)
+	err.ErrStatus.Message = `nodes "n1" is forbidden: User "system:serviceaccount:kube-system:taint-manager" cannot get resource "nodes"`
+	return err
+}
+
+func TestOneGetServesAllPodsOfTheNodeThatWereDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.takes = 100 * time.Millisecond
+		var calls sync.WaitGroup
+		for i := range 30 {
+			uid := types.UID(fmt.Sprint(i))
+			c.cache.pods[uid] = &taint.Pod{UID: uid, Node: "n1"}
+		}
+		for uid := range c.cache.pods {
+			calls.Go(func() { c.evict(t.Context(), uid) })
+		}
+		calls.Wait()
+		if len(c.made) != 31 || len(c.gets) != 1 {
+			t.Errorf("got %d calls after %d GETs, want 31 after 1", len(c.made), len(c.gets))
+		}
+	})
+}
+
+func TestWhatIsShownCountsForASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		for _, wait := range []time.Duration{0, time.Second, time.Millisecond} {
+			time.Sleep(wait)
+			c.evict(t.Context(), "uid")
+		}
+		if len(c.made) != 3 || len(c.gets) != 2 || c.gets[1] != time.Second+time.Millisecond {
+			t.Errorf("got %d calls, GETs at %v", len(c.made), c.gets)
+		}
+	})
+}
+
+// A pod that comes to be due while a GET is under way needs one that is sent later: the node may have
+// lost its taint, and the pod have been bound for that reason, after the first one was answered.
+func TestAPodThatIsDueAfterAGetWasSentWaitsForTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.takes = 100 * time.Millisecond
+		c.cache.pods["late"] = &taint.Pod{UID: "late", Node: "n1", Bound: c.born.Add(30 * time.Millisecond)}
+		var calls sync.WaitGroup
+		calls.Go(func() { c.evict(t.Context(), "uid") })
+		time.Sleep(30 * time.Millisecond)
+		calls.Go(func() { c.evict(t.Context(), "late") })
+		calls.Wait()
+		if len(c.made) != 2 || len(c.gets) != 2 || c.gets[1] != c.takes {
+			t.Errorf("got %d calls, GETs at %v", len(c.made), c.gets)
+		}
+	})
+}
+
+func TestOneWhoseTurnIsCutShortDoesNotHoldUpTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.takes = 100 * time.Millisecond
+		c.cache.pods["other"] = &taint.Pod{UID: "other", Node: "n1"}
+		ctx, cut := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		calls.Go(func() {
+			if o := c.evict(ctx, "uid"); o.Kind != shard.Interrupted {
+				t.Errorf("cut short: got %+v", o)
+			}
+		})
+		synctest.Wait()
+		calls.Go(func() {
+			if o := c.evict(t.Context(), "other"); o.Kind != shard.Accepted {
+				t.Errorf("the other: got %+v", o)
+			}
+		})
+		synctest.Wait()
+		cut()
+		calls.Wait()
+	})
+}
+
+func TestNodesThatWereReadAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		for i := range 1000 {
+			if _, err := c.reads.since(t.Context(), fmt.Sprint("n", i), time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if n := len(c.reads.byNode); n > 256 {
+			t.Errorf("%d nodes are remembered", n)
+		}
+	})
+}
