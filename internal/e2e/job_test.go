@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,6 +43,7 @@ func job(s *scene) {
 	second := s.jobPod(first.Name)
 	s.goes(second, s.taint("key"), 0)
 	s.until("the evicted pod is replaced", func() bool { return s.findJobPod(first.Name, second.Name) != nil })
+	s.wait(2 * time.Second) // the job controller may count late
 	if n := s.failed(); n != 1 {
 		s.Errorf("%d pods count as failed, want 1: the evicted one does not", n)
 	}

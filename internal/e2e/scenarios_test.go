@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
@@ -146,16 +147,18 @@ func arrives(s *scene) {
 }
 
 func nodeReplaced(s *scene) {
-	// A pod with a finalizer outlives its node long enough to be seen on the next one.
-	s.taint("key")
+	old := s.pod("old", bears("key", 4))
+	counted := s.taint("key")
+	s.wait(time.Second)
 	if err := s.admin.CoreV1().Nodes().Delete(s.Context(), s.node, metav1.DeleteOptions{}); err != nil {
 		s.Fatal(err)
 	}
 	s.makeNode()
 	pod := s.pod("p", bears("key", 4))
-	created := now()
-	s.stays(pod, created, 3) // the old node's taint is not the new one's
-	s.goes(pod, s.taint("key"), 4)
+	s.stays(old, counted, 7) // the old node's taint is not the new one's
+	tainted := s.taint("key")
+	s.goes(pod, tainted, 4)
+	s.goes(old, tainted, 4)
 }
 
 func numeric(s *scene) {
@@ -176,19 +179,34 @@ func numeric(s *scene) {
 }
 
 func disruptionTarget(s *scene) {
-	pod := s.podWith("p", func(p *v1.Pod) { p.Finalizers = []string{"example.com/hold"} })
-	s.goes(pod, s.taint("key"), 0)
-	held, err := s.admin.CoreV1().Pods("default").Get(s.Context(), pod.Name, metav1.GetOptions{})
+	pod := s.podWith("p", hold)
+	stream, err := s.admin.CoreV1().Pods("default").Watch(s.Context(), metav1.ListOptions{
+		FieldSelector: "metadata.name=" + pod.Name, ResourceVersion: pod.ResourceVersion,
+	})
 	if err != nil {
 		s.Fatal(err)
+	}
+	defer stream.Stop()
+	s.goes(pod, s.taint("key"), 0)
+	var held *v1.Pod // as it was when it was first seen to be deleted
+	for held == nil || held.DeletionTimestamp == nil {
+		held, _ = (<-stream.ResultChan()).Object.(*v1.Pod)
 	}
 	condition := conditionOf(held, v1.DisruptionTarget)
 	if condition == nil || condition.Status != v1.ConditionTrue || condition.Reason != "DeletionByTaintManager" ||
 		condition.Message != "Taint manager: deleting due to NoExecute taint" || condition.ObservedGeneration == 0 {
 		s.Errorf("got the condition %+v", condition)
 	}
+	s.release(pod)
+}
+
+// hold keeps a pod from vanishing once it is deleted; release lets it go.
+func hold(p *v1.Pod) { p.Finalizers = []string{"example.com/hold"} }
+
+func (s *scene) release(pod *v1.Pod) {
+	s.Helper()
 	patch := []byte(`{"metadata":{"finalizers":null}}`)
-	if _, err := s.admin.CoreV1().Pods("default").Patch(s.Context(), pod.Name, "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {
+	if _, err := s.admin.CoreV1().Pods("default").Patch(s.Context(), pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -203,7 +221,7 @@ func conditionOf(pod *v1.Pod, kind v1.PodConditionType) *v1.PodCondition {
 }
 
 func described(s *scene) {
-	pod := s.podWith("p", func(p *v1.Pod) { p.Finalizers = []string{"example.com/hold"} }, bears("key", 1))
+	pod := s.podWith("p", hold, bears("key", 1))
 	s.goes(pod, s.taint("key"), 1)
 	want := "Marking for deletion Pod default/" + pod.Name
 	s.event(pod, want)
@@ -222,11 +240,21 @@ func leftAlone(s *scene) {
 	mirror := s.podWith("mirror", func(p *v1.Pod) {
 		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x"}
 	})
+	terminating := s.podWith("terminating", hold)
+	if err := s.admin.CoreV1().Pods("default").Delete(s.Context(), terminating.Name, metav1.DeleteOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.ends.of(terminating.UID, time.Now().Add(soon))
 	witness := s.pod("witness")
 	tainted := s.taint("key")
 	s.goes(witness, tainted, 0)
 	s.stays(finished, tainted, 3)
 	s.stays(mirror, tainted, 3)
+	now, err := s.admin.CoreV1().Pods("default").Get(s.Context(), terminating.Name, metav1.GetOptions{})
+	if err != nil || conditionOf(now, v1.DisruptionTarget) != nil || s.findEvent(s.Context(), terminating, "Marking") != nil {
+		s.Errorf("a pod that is being deleted was not left alone: %v, %+v", err, now.Status.Conditions)
+	}
+	s.release(terminating)
 }
 
 // setPhase waits for the simulated kubelet's word, and then has the last one.

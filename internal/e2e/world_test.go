@@ -257,8 +257,6 @@ func (s *scene) podWith(name string, change func(*v1.Pod), tolerations ...v1.Tol
 // moment is when a request was made: somewhere between before and after.
 type moment struct{ before, after time.Time }
 
-func now() moment { return moment{time.Now(), time.Now()} }
-
 // taint sets the node's NoExecute taints, given as key or key=value, to exactly these.
 func (s *scene) taint(taints ...string) moment {
 	s.Helper()
