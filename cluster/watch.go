@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -55,7 +56,7 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 
 // Run watches, and tells the handler, until the context ends and no call to the handler is under way.
 // It returns an error only when it was run before. Failures to reach the API server are retried for
-// ever, with the backoff of client-go's reflectors, and logged by the logger in the context.
+// ever, with a backoff of at most some seconds, and logged by the logger in the context.
 func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	if w.started.Swap(true) {
 		return errRunsOnce
@@ -119,6 +120,8 @@ func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object,
 		Logger: &logger,
 		Name:   "taint-manager." + name,
 		Clock:  clockUntil{ctx: ctx},
+		// Client-go's own grows to a minute: too long for evictions that wait for the watch.
+		Backoff: &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5, Cap: 3 * time.Second},
 	}).RunWithContext(ctx)
 }
 

@@ -121,8 +121,17 @@ func (s *Shard) next(ctx context.Context) bool {
 
 // drainNodes takes in every node update that is there: they come before all else.
 func (s *Shard) drainNodes(ctx context.Context) {
-	for s.inbox.nodes.Len() > 0 {
+	for {
 		select {
+		case name := <-s.inbox.nodeC:
+			s.node(name)
+			continue
+		default:
+		}
+		if s.inbox.nodes.Len() == 0 {
+			return
+		}
+		select { // the forwarder is about to offer it
 		case name := <-s.inbox.nodeC:
 			s.node(name)
 		case <-ctx.Done():
