@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,7 +37,7 @@ type Manager struct {
 	shards  []*shard.Shard
 	pool    *evict.Pool
 	events  *event.Queue
-	leading atomic.Bool
+	turn    chan struct{} // to lead: holds a token while nobody does
 }
 
 // New returns a manager that does nothing before Run.
@@ -51,7 +50,8 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, nodes core
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o}
+	m := &Manager{options: o, turn: make(chan struct{}, 1)}
+	m.turn <- struct{}{}
 	if err := m.read(client, pods, nodes); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,18 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, nodes core
 			Reader: m.source, Rules: m.rules(), Grants: m.pool.Grants(), Most: o.Workers, Notify: m.notify,
 		}))
 	}
-	return m, m.register(o.Registerer)
+	if err := m.register(o.Registerer); err != nil {
+		m.close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// close ends what New has started.
+func (m *Manager) close() {
+	for _, s := range m.shards {
+		s.Close()
+	}
 }
 
 // read sets up the source.
@@ -211,9 +222,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	stop()
 	watching.Wait()
 	writing.Wait()
-	for _, s := range m.shards {
-		s.Close()
-	}
+	m.close()
 	return err
 }
 
@@ -244,13 +253,15 @@ func (m *Manager) drain(ctx context.Context) error {
 }
 
 // Lead permits eviction calls until its context ends, and returns when all of them have ended; those
-// under way then are cut. It may be called again after it has returned, but fails while another
-// Lead is under way, and once Run has ended.
+// under way then are cut. While another Lead is under way it waits for its turn, so that an elector
+// may start a new term before the calls of the last one have ended. It fails once Run has ended.
 func (m *Manager) Lead(ctx context.Context) error {
-	if !m.leading.CompareAndSwap(false, true) {
-		return errors.New("leading: another Lead is under way")
+	select {
+	case <-m.turn:
+		defer func() { m.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return nil
 	}
-	defer m.leading.Store(false)
 	m.events.SetLeading(!m.options.DryRun)
 	defer m.events.SetLeading(false)
 	return m.pool.Lead(klog.NewContext(ctx, m.options.Logger))

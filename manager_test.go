@@ -193,21 +193,43 @@ func TestWhenLeadEndsCallsUnderWayAreCut(t *testing.T) {
 	})
 }
 
-func TestASecondLeadIsRefusedAndDoesNotDisturbTheFirst(t *testing.T) {
+// An elector starts a new term without waiting for the calls of the last one.
+func TestASecondLeadWaitsForTheEndOfTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(taintedNode())
-		r := start(t, client, taintmanager.Options{})
+		evictor := &recorder{}
+		r := start(t, client, taintmanager.Options{Evictor: evictor})
 		time.Sleep(time.Second)
-		if err := r.Lead(t.Context()); err == nil {
-			t.Error("a second Lead is not refused")
-		}
+		second := make(chan error, 1)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go func() { second <- r.Lead(ctx) }()
+		time.Sleep(time.Second)
+		r.lead()
+		synctest.Wait()
 		if _, err := client.CoreV1().Pods("default").Create(t.Context(), podOn("node", "goes"), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		events, err := client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{})
-		if err != nil || len(events.Items) != 1 {
-			t.Errorf("got %d events, error %v: want that of the first Lead", len(events.Items), err)
+		if got := evictor.names(); !slices.Equal(got, []string{"goes"}) {
+			t.Errorf("under the second Lead %v was evicted", got)
+		}
+		select {
+		case err := <-second:
+			t.Errorf("the second Lead has ended: %v", err)
+		default:
+		}
+	})
+}
+
+func TestALeadWhoseTurnNeverComesEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, fake.NewClientset(taintedNode()), taintmanager.Options{})
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.Lead(ctx); err != nil {
+			t.Error(err)
 		}
 	})
 }

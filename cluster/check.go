@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // sample is how many pods, and how many nodes, a check asks the API server for.
@@ -60,20 +63,42 @@ func since(c *v1.PodCondition) metav1.Time {
 // them, and returns an error that names the first field that a transform has stripped or changed.
 // Judging by such informers would evict pods that tolerate their taints, or none at all, so they must
 // not be used. It is to be called once [Adapter.HasSynced]. What has changed in between can't be
-// compared and is passed over.
+// compared and is passed over. While the API server can't be read it tries again, until the context
+// ends.
 func (a *Adapter) Check(ctx context.Context, client kubernetes.Interface) error {
+	backoff := wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 8, Cap: 30 * time.Second}
+	for {
+		pods, nodes, err := read(ctx, client)
+		if err == nil {
+			return a.compare(pods, nodes)
+		}
+		klog.FromContext(ctx).Error(err, "The informers can't be checked yet, and nobody is evicted; trying again")
+		select {
+		case <-time.After(backoff.Step()):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// read reads some pods and some nodes.
+func read(ctx context.Context, client kubernetes.Interface) ([]*v1.Pod, []*v1.Node, error) {
 	pods, err := client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: sample, FieldSelector: podsWatched})
 	if err != nil {
-		return fmt.Errorf("reading pods to compare the pod informer with: %w", err)
+		return nil, nil, fmt.Errorf("reading pods to compare the pod informer with: %w", err)
 	}
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{Limit: sample})
 	if err != nil {
-		return fmt.Errorf("reading nodes to compare the node informer with: %w", err)
+		return nil, nil, fmt.Errorf("reading nodes to compare the node informer with: %w", err)
 	}
-	if err := compare(a.podInformer.GetStore(), "pod", pointers(pods.Items), podFields()); err != nil {
+	return pointers(pods.Items), pointers(nodes.Items), nil
+}
+
+func (a *Adapter) compare(pods []*v1.Pod, nodes []*v1.Node) error {
+	if err := compare(a.podInformer.GetStore(), "pod", pods, podFields()); err != nil {
 		return err
 	}
-	return compare(a.nodeInformer.GetStore(), "node", pointers(nodes.Items), nodeFields())
+	return compare(a.nodeInformer.GetStore(), "node", nodes, nodeFields())
 }
 
 // compare compares what the store holds of the live objects with them.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -118,17 +119,36 @@ func TestInformersOfOtherTypesAreRefused(t *testing.T) {
 	}
 }
 
-func TestACheckThatCannotReadSaysSo(t *testing.T) {
+func TestACheckThatCannotReadTriesAgainUntilItCan(t *testing.T) {
 	for _, resource := range []string{"pods", "nodes"} {
+		synctest.Test(t, func(t *testing.T) {
+			client, tries := fake.NewClientset(fullPod()), 0
+			client.PrependReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+				tries++
+				return tries <= 10, nil, errors.New("no way")
+			})
+			a, _ := byHand(t)
+			must(t, a.podInformer.GetStore().Add(&v1.Pod{ObjectMeta: fullPod().ObjectMeta}))
+			if err := a.Check(t.Context(), client); err == nil || !strings.Contains(err.Error(), "lacks spec") || tries != 11 {
+				t.Errorf("%s: got %v after %d tries", resource, err, tries)
+			}
+		})
+	}
+}
+
+func TestACheckThatCannotReadEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()
-		client.PrependReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+		client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, errors.New("no way")
 		})
 		a, _ := byHand(t)
-		if err := a.Check(t.Context(), client); err == nil || !strings.Contains(err.Error(), "reading "+resource) || !strings.Contains(err.Error(), "no way") {
-			t.Errorf("%s: got %v", resource, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := a.Check(ctx, client); err == nil || !strings.Contains(err.Error(), "reading pods") || !strings.Contains(err.Error(), "no way") {
+			t.Errorf("got %v", err)
 		}
-	}
+	})
 }
 
 // The index and the keys stay right whatever a transform has left of a pod.
