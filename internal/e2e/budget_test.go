@@ -49,6 +49,38 @@ func TestMethodEvictObeysAPodDisruptionBudget(t *testing.T) {
 	s.Logf("gone %v after the budget was relaxed", at.Sub(relaxed).Round(time.Millisecond))
 }
 
+// The eviction subresource answers that with a failure that may look like one of the server's.
+func TestMethodEvictWaitsWhileTwoBudgetsSelectAPod(t *testing.T) {
+	w := newWorld(t, testcluster.Options{})
+	w.manage(t, "--eviction-method=evict")
+	s := w.scene(t)
+	pod := s.podWith("p", func(p *v1.Pod) { p.Labels = map[string]string{"app": s.node} })
+	s.budget(0)
+	second := strings.Replace(fmt.Sprintf(budgetManifest, s.node, 0), "name: "+s.node, "name: second", 1)
+	if err := s.Apply(s.Context(), second); err != nil {
+		s.Fatal(err)
+	}
+	s.until("the pod is ready and both budgets know it", func() bool {
+		list, err := s.admin.PolicyV1().PodDisruptionBudgets("default").List(s.Context(), metav1.ListOptions{})
+		return err == nil && len(list.Items) == 2 &&
+			list.Items[0].Status.CurrentHealthy == 1 && list.Items[1].Status.CurrentHealthy == 1
+	})
+
+	s.stays(pod, s.taint("key"), 4)
+	if blocked := s.blockedEvent(pod); !strings.Contains(blocked.Message, "more than one PodDisruptionBudget") {
+		s.Errorf("the event does not name the cause: %s", blocked.Message)
+	}
+	if err := s.admin.PolicyV1().PodDisruptionBudgets("default").Delete(s.Context(), "second", metav1.DeleteOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	alone := time.Now()
+	at, ended := s.ends.of(pod.UID, alone.Add(longestBlockedWait+soon))
+	if !ended {
+		s.Fatalf("the pod did not go within %v after the second budget was deleted", longestBlockedWait+soon)
+	}
+	s.Logf("gone %v after the second budget was deleted", at.Sub(alone).Round(time.Millisecond))
+}
+
 // longestBlockedWait is how long a blocked eviction waits for its next try at most.
 const longestBlockedWait = 15 * time.Second
 
