@@ -1,0 +1,158 @@
+package taintmanager_test
+
+import (
+	"context"
+	"fmt"
+	gort "runtime"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/fake"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+)
+
+// fed is an informer whose watch a test feeds, and its source: an empty list, and one watch.
+type fed struct {
+	cache.SharedIndexInformer
+	watch *watch.FakeWatcher
+}
+
+func feed(kind, list runtime.Object) fed {
+	source := oneWatch{list, watch.NewFake()}
+	return fed{cache.NewSharedIndexInformer(source, kind, 0, cache.Indexers{}), source.watch}
+}
+
+func (f fed) Informer() cache.SharedIndexInformer { return f.SharedIndexInformer }
+
+type oneWatch struct {
+	list  runtime.Object
+	watch *watch.FakeWatcher
+}
+
+func (s oneWatch) List(metav1.ListOptions) (runtime.Object, error)   { return s.list, nil }
+func (s oneWatch) Watch(metav1.ListOptions) (watch.Interface, error) { return s.watch, nil }
+func (oneWatch) IsWatchListSemanticsUnSupported() bool               { return true }
+
+type (
+	fedPods  struct{ fed }
+	fedNodes struct{ fed }
+)
+
+func (fedPods) Lister() corelisters.PodLister   { return nil }
+func (fedNodes) Lister() corelisters.NodeLister { return nil }
+
+// herd is many nodes with some pods each, which bear the node's taint for five minutes.
+type herd struct {
+	pods  fedPods
+	nodes fedNodes
+	all   []*v1.Node
+}
+
+const podsOfEach = 5
+
+func newHerd(nodes int) *herd {
+	return &herd{
+		pods:  fedPods{feed(&v1.Pod{}, &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}})},
+		nodes: fedNodes{feed(&v1.Node{}, &v1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}})},
+		all:   make([]*v1.Node, nodes),
+	}
+}
+
+// arrive tells the informers of all nodes and pods; they must run.
+func (h *herd) arrive() {
+	seconds := int64(300)
+	for i := range h.all {
+		name := fmt.Sprint("node-", i)
+		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+		h.all[i] = node
+		h.nodes.watch.Add(node)
+		for j := range podsOfEach {
+			h.pods.watch.Add(podOn(name, fmt.Sprint(name, "-", j), v1.Toleration{Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}))
+		}
+	}
+	synctest.Wait()
+}
+
+// taint puts a taint on every node, or lifts it, and waits until nothing moves any longer.
+func (h *herd) taint(on bool) {
+	for i, node := range h.all {
+		node = node.DeepCopy()
+		node.Spec.Taints = nil
+		if on {
+			node.Spec.Taints = []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute}}
+		}
+		h.all[i] = node
+		h.nodes.watch.Modify(node)
+	}
+	synctest.Wait()
+}
+
+func TestTaintingAThousandNodesAHundredTimesLeavesNothingBehind(t *testing.T) {
+	rounds, nodes := 100, 1000
+	if testing.Short() {
+		rounds, nodes = 20, 100
+	}
+	before := goleak.IgnoreCurrent()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHerd(nodes)
+		m, err := taintmanager.New(fake.NewClientset(), h.pods, h.nodes, taintmanager.Options{
+			Evictor: &recorder{}, Events: nowhere{},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		go h.pods.RunWithContext(ctx)
+		go h.nodes.RunWithContext(ctx)
+		go func() { _ = m.Run(ctx) }()
+		go func() { _ = m.Lead(ctx) }()
+		synctest.Wait()
+		h.arrive()
+
+		var early uint64
+		for round := range rounds {
+			h.taint(true)
+			if n := m.Scheduled(); n != nodes*podsOfEach {
+				t.Fatalf("round %d: %d evictions are scheduled, want %d", round, n, nodes*podsOfEach)
+			}
+			h.taint(false)
+			if n := m.Scheduled(); n != 0 {
+				t.Fatalf("round %d: %d evictions are scheduled, want none", round, n)
+			}
+			if round == rounds/10 {
+				early = heap()
+			}
+		}
+		if late := heap(); late > early+early/10+1<<20 {
+			t.Errorf("the heap has grown from %d to %d bytes in %d rounds", early, late, rounds)
+		} else {
+			t.Logf("heap after %d rounds %d bytes, after %d rounds %d bytes", rounds/10, early, rounds, late)
+		}
+		stop()
+		synctest.Wait()
+	})
+	goleak.VerifyNone(t, before)
+}
+
+// nowhere stores no event.
+type nowhere struct{}
+
+func (nowhere) Create(context.Context, *v1.Event) error { return nil }
+
+// heap is what is in use once all garbage is collected.
+func heap() uint64 {
+	gort.GC()
+	gort.GC()
+	var stats gort.MemStats
+	gort.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
