@@ -71,6 +71,13 @@ bench: build controlplane ## Time the core, and a burst on the real control plan
 	go test -run '^$$' -bench . -benchmem ./taint ./evictionqueue ./cluster
 	go test -run '^$$' -bench Burst -benchtime 1x -timeout 30m ./internal/e2e
 
+.PHONY: fuzz
+fuzz: ## Fuzz for FUZZTIME (1m) each: the decision, the flags, the journal.
+	@for target in $(FUZZ); do \
+		go test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) ./$${target%:*} || exit 1; done
+FUZZTIME ?= 1m
+FUZZ := taint:FuzzDecide
+
 .PHONY: clean
 clean: ## Remove what was built.
 	rm -rf bin
