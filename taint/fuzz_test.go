@@ -17,7 +17,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add("gpu", "a", int64(10), "gpu", "Equal", "a", "NoExecute", int64(5), true, "", "Exists", "", "", int64(0), false, int64(0))
 	f.Add("load", "7", int64(10), "load", "Gt", "5", "", int64(-1), true, "load", "Lt", "9", "NoSchedule", int64(math.MaxInt64), true, int64(20))
 	f.Add("gpu", "", int64(10), "gpu", "Exists", "", "", int64(252_000_000_000), true, "", "", "", "", int64(0), false, int64(0)) // past the year 9999
-	f.Add("gpu", "", int64(10), "", "Exists", "", "", int64(18446744074), true, "", "", "", "", int64(0), false, int64(0))       // past what a time.Duration holds
+	f.Add("gpu", "", int64(10), "", "Exists", "", "", int64(18446744074), true, "", "", "", "", int64(0), false, int64(0))        // past what a time.Duration holds
 	f.Fuzz(func(t *testing.T, key, value string, since int64,
 		key1, operator1, value1, effect1 string, seconds1 int64, limited1 bool,
 		key2, operator2, value2, effect2 string, seconds2 int64, limited2 bool, bound int64,
