@@ -188,6 +188,24 @@ func (m *Manager) Scheduled() int {
 	return n
 }
 
+// Views returns what is known of each eviction, in no order. It takes time in proportion to their
+// number, of which each shard spends its part. It fails when the context ends first, and before the
+// cluster is in sync.
+func (m *Manager) Views(ctx context.Context) ([]View, error) {
+	if !m.HasSynced() {
+		return nil, errors.New("pods and nodes have not been listed yet")
+	}
+	var all []View
+	for i, s := range m.shards {
+		views, err := s.Views(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("asking shard %d: %w", i, err)
+		}
+		all = append(all, views...)
+	}
+	return all, nil
+}
+
 // handler passes what the source tells on to the shards.
 type handler struct{ shards []*shard.Shard }
 

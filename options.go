@@ -33,6 +33,9 @@ type Eviction = shard.Eviction
 // Outcome is what an eviction call has come to; see the Kind constants of package shard.
 type Outcome = shard.Outcome
 
+// View is what is known of one eviction: its pod, verdict and state.
+type View = shard.View
+
 // Evictor makes one eviction call and waits for its end. It is called by as many goroutines as there
 // are workers, never twice at a time for one pod. It gives up when the context ends: this process
 // may not evict any longer then.

@@ -129,6 +129,17 @@ func (h *Heap[B]) Upcoming() (time.Time, bool) {
 	return h.first(h.waiting[0]).at, true
 }
 
+// All yields every entry, in no order. The heap may not be changed meanwhile.
+func (h *Heap[B]) All() iter.Seq[Entry[B]] {
+	return func(yield func(Entry[B]) bool) {
+		for i := range h.slots.n {
+			if !yield(h.entry(i)) {
+				return
+			}
+		}
+	}
+}
+
 // OnNode yields the entries of that node, in an order that only depends on the calls made so far.
 // The heap may be changed meanwhile: entries that have gone from the node are not yielded, those
 // that come to it after the start may not be.

@@ -16,6 +16,7 @@ type call struct {
 	attempts  int           // calls made
 	repeats   int           // outcomes of this kind in a row
 	last      Kind
+	outcome   Outcome // the last one
 	refused   bool     // by the API server, at any call so far
 	told      []string // causes told to people
 }
@@ -59,7 +60,7 @@ func (c *call) end(now time.Time, o Outcome, jitter float64) {
 	if o.Kind != c.last {
 		c.repeats = 0
 	}
-	c.last = o.Kind
+	c.last, c.outcome = o.Kind, o
 	c.repeats++
 	c.refused = c.refused || o.Kind == Refused
 	switch o.Kind {

@@ -39,6 +39,7 @@ type Shard struct {
 	notify func(Note)
 	inbox  *inbox
 	ended  chan Ended
+	views  chan chan<- []View
 
 	scheduled atomic.Int64
 }
@@ -53,11 +54,24 @@ func New(o Options) *Shard {
 		notify: o.Notify,
 		inbox:  newInbox(),
 		ended:  make(chan Ended, o.Most), // so that a call that ends never waits for the shard
+		views:  make(chan chan<- []View),
 	}
 }
 
 // Scheduled is how many evictions wait for their time or for a grant. Any goroutine may ask.
 func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
+
+// Views returns what is known of each eviction, in no order. Any goroutine may ask, while Run runs; it
+// fails when the context ends first.
+func (s *Shard) Views(ctx context.Context) ([]View, error) {
+	answer := make(chan []View, 1)
+	select {
+	case s.views <- answer:
+		return <-answer, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 // Index says which of n shards owns a node.
 func Index(node string, n int) int {
@@ -109,6 +123,8 @@ func (s *Shard) next(ctx context.Context) bool {
 		s.drainNodes(ctx)
 		s.pod(uid)
 	case <-s.queue.C():
+	case answer := <-s.views:
+		answer <- s.core.Views(time.Now())
 	case grant := <-grants:
 		s.drainNodes(ctx)
 		s.granted(grant)
