@@ -16,7 +16,7 @@ type call struct {
 	attempts  int           // calls made
 	repeats   int           // outcomes of this kind in a row
 	last      Kind
-	outcome   Outcome // the last one
+	outcome   Outcome  // the last one
 	refused   bool     // by the API server, at any call so far
 	told      []string // causes told to people
 }

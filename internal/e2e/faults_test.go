@@ -120,7 +120,7 @@ func (f *fault) ended(at time.Time, within time.Duration, says ...string) {
 	f.Logf("the last due pod was gone %v after the end of the fault", last.Sub(at).Round(time.Millisecond))
 	f.audit()
 	for _, words := range says {
-		f.scene.until("the log says "+words, func() bool {
+		f.until("the log says "+words, func() bool {
 			log, err := f.manager.Log()
 			return err == nil && strings.Contains(log, words)
 		})
