@@ -112,7 +112,7 @@ func inCluster() (*rest.Config, error) {
 		return nil, errors.New("there is no --kubeconfig, and this does not run in a pod; name a kubeconfig file with --kubeconfig=FILE")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the pod's service account can't be used: %w; check automountServiceAccountToken, or name a kubeconfig file with --kubeconfig=FILE", err)
+		return nil, fmt.Errorf("there is no --kubeconfig, and the pod's service account can't be used: %w; set automountServiceAccountToken: true in the pod, or name a kubeconfig file with --kubeconfig=FILE", err)
 	}
 	return made, nil
 }

@@ -57,7 +57,7 @@ func TestTheClientSaysWhoItIsAndSpeaksProtobuf(t *testing.T) {
 func TestOtherKubeconfigsDefaultToTheOne(t *testing.T) {
 	s := defaultSettings()
 	s.Kubeconfig, s.authorization.RemoteKubeConfigFile = "one", "other"
-	s.complete()
+	s.complete(func(string) bool { return false })
 	if s.authentication.RemoteKubeConfigFile != "one" || s.authorization.RemoteKubeConfigFile != "other" {
 		t.Errorf("got %q and %q", s.authentication.RemoteKubeConfigFile, s.authorization.RemoteKubeConfigFile)
 	}

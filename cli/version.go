@@ -11,6 +11,8 @@ import (
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/component-base/version"
 	"sigs.k8s.io/yaml"
+
+	"github.com/taint-manager/taint-manager/config"
 )
 
 const versionHelp = `Print the version of this program.
@@ -40,7 +42,7 @@ func versionCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return printBuild(cmd.OutOrStdout(), thisBuild(), output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "text, json or yaml")
-	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), versionHelp) })
+	cmd.SetHelpFunc(plainHelp(versionHelp))
 	return cmd
 }
 
@@ -56,7 +58,7 @@ func printBuild(w io.Writer, b build, output string) error {
 	case "yaml":
 		text, err = yaml.Marshal(b)
 	default:
-		return usagef("--output=%s is refused: it takes text, json or yaml; leave it out for text", output)
+		return usageError{config.Refusal{Flag: "output", Value: output, Allowed: "it takes text, json or yaml", Next: "leave it out for text"}}
 	}
 	if err != nil {
 		return fmt.Errorf("printing the version: %w", err)
