@@ -42,14 +42,12 @@ func mainConfig(base *rest.Config, c config.Configuration, b build) *rest.Config
 	return made
 }
 
-// leaseConfig bounds each call by what the leader's own clock leaves: it counts from the answer, the
-// others from the write, and the time between the two must be over before they take the lease.
+// leaseConfig bounds each call so that a renewal that gets no answer can be tried once more in time.
 func leaseConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
-	e := c.LeaderElection
 	made := mainConfig(base, c, b)
 	made.UserAgent += " leader-election"
 	made.QPS, made.Burst = -1, 0
-	made.Timeout = max(time.Second, min(e.RenewDeadline.Duration/2, e.LeaseDuration.Duration-e.RenewDeadline.Duration))
+	made.Timeout = max(time.Second, c.LeaderElection.RenewDeadline.Duration/2)
 	return made
 }
 

@@ -33,7 +33,7 @@ func TestLimitsAreOffUnlessTheyAreSet(t *testing.T) {
 func TestTheLeaseHasAClientWithoutLimitsWhoseCallsEndInTime(t *testing.T) {
 	for _, test := range []struct{ lease, renew, want time.Duration }{
 		{15 * time.Second, 10 * time.Second, 5 * time.Second},
-		{60 * time.Second, 50 * time.Second, 10 * time.Second},
+		{60 * time.Second, 50 * time.Second, 25 * time.Second},
 		{60 * time.Second, 10 * time.Second, 5 * time.Second},
 		{2 * time.Second, 1900 * time.Millisecond, time.Second},
 	} {
