@@ -190,12 +190,17 @@ func TestSeeingItsOwnLeaseIsNoRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
 		l := newLeader(c, "only")
-		stop := l.start(t)
-		l.check(t, "at the start", 1, true)
+		var lossy atomic.Bool
 		c.PrependReactor("update", "leases", func(written k8stesting.Action) (bool, runtime.Object, error) {
+			if !lossy.Load() {
+				return false, nil, nil
+			}
 			lease := written.(k8stesting.UpdateAction).GetObject().DeepCopyObject()
 			return true, nil, errors.Join(c.Tracker().Update(written.GetResource(), lease, written.GetNamespace()), errors.New("the answer is lost"))
 		})
+		stop := l.start(t)
+		l.check(t, "at the start", 1, true)
+		lossy.Store(true)
 		time.Sleep(10*time.Second + time.Millisecond)
 		if l.leading() {
 			t.Error("it leads 10s after its last renewal that was answered")
@@ -218,14 +223,14 @@ func TestALeaseThatIsBeingGivenBackIsNotLedBy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
 		l := newLeader(c, "only")
-		stop := l.start(t)
-		l.check(t, "at the start", 1, true)
 		c.PrependReactor("update", "leases", func(written k8stesting.Action) (bool, runtime.Object, error) {
 			if *written.(k8stesting.UpdateAction).GetObject().(*coordinationv1.Lease).Spec.HolderIdentity == "" && l.leading() {
 				t.Error("it leads while it gives the lease back")
 			}
 			return false, nil, nil
 		})
+		stop := l.start(t)
+		l.check(t, "at the start", 1, true)
 		stop()
 	})
 }
