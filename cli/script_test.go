@@ -44,12 +44,13 @@ func setUp(env *testscript.Env) error {
 	api := newFakeAPI()
 	env.Defer(api.close)
 	env.Values["api"] = api
-	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	busy, free, err := ports()
 	if err != nil {
 		return err
 	}
 	env.Defer(func() { _ = busy.Close() })
-	env.Setenv("BUSY_PORT", strconv.Itoa(busy.Addr().(*net.TCPAddr).Port))
+	env.Setenv("BUSY_PORT", strconv.Itoa(port(busy)))
+	env.Setenv("FREE_PORT", strconv.Itoa(free))
 	env.Setenv("API", api.server.URL)
 	for _, character := range characters {
 		if err := writeKubeconfig(filepath.Join(env.WorkDir, character+".kubeconfig"), api.server.URL+"/"+character); err != nil {
@@ -58,6 +59,20 @@ func setUp(env *testscript.Env) error {
 	}
 	return writeKubeconfig(filepath.Join(env.WorkDir, "untrusted.kubeconfig"), api.secure.URL)
 }
+
+// ports are one that is taken and one that was free just now.
+func ports() (busy net.Listener, free int, err error) {
+	if busy, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return nil, 0, err
+	}
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, 0, errors.Join(err, busy.Close())
+	}
+	return busy, port(other), other.Close()
+}
+
+func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
 func writeKubeconfig(path, server string) error {
 	return os.WriteFile(path, fmt.Appendf(nil, `{"apiVersion": "v1", "kind": "Config", "current-context": "c",

@@ -23,7 +23,7 @@ func unreadableValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
 	if refusal, known := config.Unreadable(flag.Name, err.GetValue()); known {
 		return usageError{refusal}
 	}
-	return usageError{config.Refusal{Flag: flag.Name, Value: err.GetValue(), Allowed: taken(flag), Next: without(cmd, flag)}}
+	return usageError{refuse(flag.Name, err.GetValue(), taken(flag), without(cmd, flag))}
 }
 
 // taken is what a flag takes, by its name where that tells more than its type.

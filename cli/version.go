@@ -11,8 +11,6 @@ import (
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/component-base/version"
 	"sigs.k8s.io/yaml"
-
-	"github.com/taint-manager/taint-manager/config"
 )
 
 const versionHelp = `Print the version of this program.
@@ -58,7 +56,7 @@ func printBuild(w io.Writer, b build, output string) error {
 	case "yaml":
 		text, err = yaml.Marshal(b)
 	default:
-		return usageError{config.Refusal{Flag: "output", Value: output, Allowed: "it takes text, json or yaml", Next: "leave it out for text"}}
+		return usageError{refuse("output", output, "it takes text, json or yaml", "leave it out for text")}
 	}
 	if err != nil {
 		return fmt.Errorf("printing the version: %w", err)
