@@ -3,13 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 )
 
 // checkAccess is the first that is asked of the API server. It fails when the server can't be
-// reached or denies what the settings need.
+// reached or denies what is needed to watch or to lead. What is needed to evict may be missing:
+// operators stop evictions that way, and what is due waits for it.
 func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
 	var denied []permission
 	err := contact(ctx, func(ctx context.Context) (err error) {
@@ -24,11 +26,23 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 		return nil
 	case err != nil:
 		return unreachable(server, s.origin(), err)
-	case len(denied) > 0:
+	case slices.ContainsFunc(denied, s.vital):
 		return grants(denied, server)
 	}
+	warnOfEvictions(ctx, denied)
 	s.warnOfServing(ctx, reviews)
 	return nil
+}
+
+// vital says whether nothing at all can be done without the permission.
+func (s *settings) vital(p permission) bool { return !slices.Contains(toEvict(s.Configuration), p) }
+
+// warnOfEvictions is for what evictions wait for.
+func warnOfEvictions(ctx context.Context, denied []permission) {
+	for _, p := range denied {
+		klog.FromContext(ctx).Error(nil, "A permission is missing, going on without: what needs it is refused until it is granted, and what is due waits; grant it with 'kubectl apply -f deploy/rbac.yaml' and run as its ServiceAccount kube-system/taint-manager",
+			"permission", p.String(), "why", p.why)
+	}
 }
 
 // warnOfServing is for what is missed by nobody but those who ask for metrics. It can't ask for

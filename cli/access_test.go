@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,14 +16,17 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// answers is an API server that permits some resources, or answers nothing but an error.
+// answers is an API server that permits some resources, but not the verb and resource in except; or
+// answers nothing but an error.
 type answers struct {
-	err   error
-	which []string
+	err    error
+	which  []string
+	except string
 }
 
 func (a answers) Create(_ context.Context, r *authorizationv1.SelfSubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SelfSubjectAccessReview, error) {
-	r.Status.Allowed = slices.Contains(a.which, r.Spec.ResourceAttributes.Resource)
+	asked := r.Spec.ResourceAttributes
+	r.Status.Allowed = slices.Contains(a.which, asked.Resource) && a.except != strings.Trim(asked.Verb+" "+asked.Resource+"/"+asked.Subresource, "/")
 	return r, a.err
 }
 
@@ -65,4 +69,33 @@ func TestWhoDoesNotServeNeedsNothingForIt(t *testing.T) {
 	s.serving.BindPort = 0
 	all := answers{which: []string{"nodes", "pods", "events", "leases"}}
 	must(t, s.checkAccess(klog.NewContext(t.Context(), log), all, "https://a:1"))
+}
+
+func TestItStartsWithoutAPermissionOnlyWhereEvictionsCanWaitForIt(t *testing.T) {
+	for missing, want := range map[string]bool{
+		"":                  true,
+		"list nodes":        false,
+		"watch nodes":       false,
+		"list pods":         false,
+		"watch pods":        false,
+		"create leases":     false,
+		"get leases":        false,
+		"update leases":     false,
+		"delete pods":       true,
+		"patch pods/status": true,
+		"create events":     true,
+	} {
+		var said strings.Builder
+		log := funcr.New(func(_, line string) { said.WriteString(line) }, funcr.Options{})
+		s := defaultSettings()
+		s.serving.BindPort = 0
+		all := answers{which: []string{"nodes", "pods", "events", "leases", "configmaps"}, except: missing}
+		err := s.checkAccess(klog.NewContext(t.Context(), log), all, "https://a:1")
+		if starts := err == nil; starts != want {
+			t.Errorf("without %q: got %v", missing, err)
+		}
+		if told := fmt.Sprint(said.String(), err); !strings.Contains(told, missing) {
+			t.Errorf("without %q: it says %s", missing, told)
+		}
+	}
 }

@@ -42,14 +42,12 @@ func mainConfig(base *rest.Config, c config.Configuration, b build) *rest.Config
 	return made
 }
 
-// leaseConfig bounds each call by what the leader's own clock leaves: it counts from the answer, the
-// others from the write, and the time between the two must be over before they take the lease.
+// leaseConfig bounds each call so that a renewal that gets no answer can be tried once more in time.
 func leaseConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
-	e := c.LeaderElection
 	made := mainConfig(base, c, b)
 	made.UserAgent += " leader-election"
 	made.QPS, made.Burst = -1, 0
-	made.Timeout = max(time.Second, min(e.RenewDeadline.Duration/2, e.LeaseDuration.Duration-e.RenewDeadline.Duration))
+	made.Timeout = max(time.Second, c.LeaderElection.RenewDeadline.Duration/2)
 	return made
 }
 
@@ -112,7 +110,7 @@ func inCluster() (*rest.Config, error) {
 		return nil, errors.New("there is no --kubeconfig, and this does not run in a pod; name a kubeconfig file with --kubeconfig=FILE")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the pod's service account can't be used: %w; check automountServiceAccountToken, or name a kubeconfig file with --kubeconfig=FILE", err)
+		return nil, fmt.Errorf("there is no --kubeconfig, and the pod's service account can't be used: %w; set automountServiceAccountToken: true in the pod, or name a kubeconfig file with --kubeconfig=FILE", err)
 	}
 	return made, nil
 }

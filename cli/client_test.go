@@ -33,7 +33,7 @@ func TestLimitsAreOffUnlessTheyAreSet(t *testing.T) {
 func TestTheLeaseHasAClientWithoutLimitsWhoseCallsEndInTime(t *testing.T) {
 	for _, test := range []struct{ lease, renew, want time.Duration }{
 		{15 * time.Second, 10 * time.Second, 5 * time.Second},
-		{60 * time.Second, 50 * time.Second, 10 * time.Second},
+		{60 * time.Second, 50 * time.Second, 25 * time.Second},
 		{60 * time.Second, 10 * time.Second, 5 * time.Second},
 		{2 * time.Second, 1900 * time.Millisecond, time.Second},
 	} {
@@ -57,7 +57,7 @@ func TestTheClientSaysWhoItIsAndSpeaksProtobuf(t *testing.T) {
 func TestOtherKubeconfigsDefaultToTheOne(t *testing.T) {
 	s := defaultSettings()
 	s.Kubeconfig, s.authorization.RemoteKubeConfigFile = "one", "other"
-	s.complete()
+	s.complete(func(string) bool { return false })
 	if s.authentication.RemoteKubeConfigFile != "one" || s.authorization.RemoteKubeConfigFile != "other" {
 		t.Errorf("got %q and %q", s.authentication.RemoteKubeConfigFile, s.authorization.RemoteKubeConfigFile)
 	}

@@ -23,9 +23,14 @@ Usage:
   taint-manager COMMAND [flags]
 
 Commands:
-  run       Watch the cluster and evict
-  version   Print the version
-  help      Print the help of a command
+  run          Watch the cluster and evict
+  version      Print the version
+  completion   Print a script that completes commands and flags in a shell
+  help         Print the help of a command
+
+Flags:
+  -h, --help      print this help
+      --version   print the version
 
 Examples:
   # Log what would be evicted, and write nothing: safe beside the original
@@ -65,16 +70,24 @@ func exitCode(err error) int {
 // NewCommand is the command line as a command of cobra, to be executed once; what it runs ends with
 // ctx. It prints its answers to the command's output and returns its errors.
 func NewCommand(ctx context.Context) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
-		Use:               "taint-manager",
-		Args:              knownCommand,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:  "taint-manager",
+		Args: knownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printBuild(cmd.OutOrStdout(), thisBuild(), "text")
+			}
+			return cmd.Help()
+		},
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), rootHelp) })
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	root.SetHelpFunc(plainHelp(rootHelp))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(ctx), versionCommand())
+	root.SetHelpCommand(helpCommand())
+	root.AddCommand(runCommand(ctx), versionCommand(), completionCommand())
 	return root
 }

@@ -57,11 +57,12 @@ func newIdentity() (string, error) {
 }
 
 // leading says whether this process leads by its own clock. An elector cancels its context only
-// after it has tried to give the lease back; others may have taken it by then.
+// after it has tried to give the lease back; others may have taken it by then. The elector's own
+// clock won't do: it counts from the answer to a renewal, or from seeing the lease, the others from
+// when it was written.
 func (e *election) leading() bool {
 	elector := e.elector.Load()
-	return elector != nil && elector.IsLeader() &&
-		elector.Check(e.config.RenewDeadline.Duration-e.config.LeaseDuration.Duration) == nil
+	return elector != nil && elector.IsLeader() && e.lock.fresh(e.config.RenewDeadline.Duration)
 }
 
 // campaign leads whenever it can, until ctx ends; then it gives the lease back. A lost lease is no

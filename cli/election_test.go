@@ -159,6 +159,82 @@ func TestALeaderThatCanNotRenewStopsByItsOwnClock(t *testing.T) {
 	})
 }
 
+// TestTheLeadersClockCountsFromBeforeItsWriteWasSent has a server that takes a renewal at once and
+// answers late, and then not at all.
+func TestTheLeadersClockCountsFromBeforeItsWriteWasSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		l := newLeader(c, "only")
+		c.PrependReactor("update", "leases", func(k8stesting.Action) (bool, runtime.Object, error) {
+			time.Sleep(4 * time.Second)
+			return false, nil, nil
+		})
+		stop := l.start(t)
+		time.Sleep(5 * time.Second) // a renewal was sent at once, and answered after 4 s
+		hang := make(chan struct{})
+		c.hang.Store(&hang)
+		time.Sleep(5*time.Second - time.Millisecond)
+		l.check(t, "just before 10 s", 1, true)
+		time.Sleep(2 * time.Millisecond)
+		if synctest.Wait(); l.leading() {
+			t.Error("it leads 10 s after its last renewal was sent")
+		}
+		close(hang)
+		stop()
+	})
+}
+
+// TestSeeingItsOwnLeaseIsNoRenewal has a server that takes renewals whose answers are lost, so that
+// the leader sees its own new record when it looks.
+func TestSeeingItsOwnLeaseIsNoRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		l := newLeader(c, "only")
+		var lossy atomic.Bool
+		c.PrependReactor("update", "leases", func(written k8stesting.Action) (bool, runtime.Object, error) {
+			if !lossy.Load() {
+				return false, nil, nil
+			}
+			lease := written.(k8stesting.UpdateAction).GetObject().DeepCopyObject()
+			return true, nil, errors.Join(c.Tracker().Update(written.GetResource(), lease, written.GetNamespace()), errors.New("the answer is lost"))
+		})
+		stop := l.start(t)
+		l.check(t, "at the start", 1, true)
+		lossy.Store(true)
+		time.Sleep(10*time.Second + time.Millisecond)
+		if l.leading() {
+			t.Error("it leads 10s after its last renewal that was answered")
+		}
+		stop()
+	})
+}
+
+func TestALeaseIsLedByFromItsMakingOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lock := newElection(config.Default().LeaderElection, newCluster().CoordinationV1(), "me").lock
+		must(t, lock.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}))
+		if !lock.fresh(time.Nanosecond) {
+			t.Error("it does not count as renewed")
+		}
+	})
+}
+
+func TestALeaseThatIsBeingGivenBackIsNotLedBy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		l := newLeader(c, "only")
+		c.PrependReactor("update", "leases", func(written k8stesting.Action) (bool, runtime.Object, error) {
+			if *written.(k8stesting.UpdateAction).GetObject().(*coordinationv1.Lease).Spec.HolderIdentity == "" && l.leading() {
+				t.Error("it leads while it gives the lease back")
+			}
+			return false, nil, nil
+		})
+		stop := l.start(t)
+		l.check(t, "at the start", 1, true)
+		stop()
+	})
+}
+
 func TestAnErrorOfLeadingEndsTheCampaignAndGivesTheLeaseBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()

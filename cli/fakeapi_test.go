@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -17,13 +18,14 @@ import (
 
 // characters are the API servers that there are, each under a path of its own.
 var characters = []string{
-	"permits",    // everything, and has an empty cluster
-	"denies",     // every permission that it is asked for
-	"watch-only", // permits list and watch
-	"stranger",   // does not know the user
-	"website",    // is no API server
-	"unaskable",  // permits nobody to ask for permissions, and has an empty cluster
-	"overloaded", // answers 503
+	"permits",      // everything, and has an empty cluster
+	"denies",       // every permission that it is asked for
+	"watch-only",   // permits list and watch
+	"no-evictions", // denies what makes pods go, and events
+	"stranger",     // does not know the user
+	"website",      // is no API server
+	"unaskable",    // permits nobody to ask for permissions, and has an empty cluster
+	"overloaded",   // answers 503
 }
 
 // fakeAPI is as much of an API server as the program needs to start on.
@@ -31,13 +33,17 @@ type fakeAPI struct {
 	server *httptest.Server
 	secure *httptest.Server // with a certificate that nobody trusts
 
-	// lease tells each change of the lease: held or free.
+	// lease tells each change of the lease: held or free. leases is how many requests were for it.
 	lease  chan string
+	leases atomic.Int32
 	stored []byte
+
+	// watches tells each watch of pods.
+	watches chan struct{}
 }
 
 func newFakeAPI() *fakeAPI {
-	api := &fakeAPI{lease: make(chan string, 1000)}
+	api := &fakeAPI{lease: make(chan string, 1000), watches: make(chan struct{}, 1000)}
 	api.server = httptest.NewServer(http.HandlerFunc(api.answer))
 	api.secure = httptest.NewTLSServer(http.NotFoundHandler())
 	api.secure.Config.ErrorLog = nil
@@ -89,13 +95,26 @@ func (a *fakeAPI) review(w http.ResponseWriter, r *http.Request, character strin
 		refuse(w, http.StatusBadRequest, "BadRequest")
 		return
 	}
-	watching := slices.Contains([]string{"list", "watch"}, asked.Spec.ResourceAttributes.Verb)
-	allowed := character == "permits" || character == "watch-only" && watching
+	allowed := permits(character, *asked.Spec.ResourceAttributes)
 	answer(w, http.StatusCreated, fmt.Sprintf(`{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": {"allowed": %t}}`, allowed))
+}
+
+func permits(character string, asked authorizationv1.ResourceAttributes) bool {
+	watching := slices.Contains([]string{"list", "watch"}, asked.Verb)
+	switch character {
+	case "permits":
+		return true
+	case "watch-only":
+		return watching
+	case "no-evictions":
+		return watching || !slices.Contains([]string{"pods", "events"}, asked.Resource)
+	}
+	return false
 }
 
 // serveLease keeps one lease. It is asked by one client at a time.
 func (a *fakeAPI) serveLease(w http.ResponseWriter, r *http.Request) {
+	a.leases.Add(1)
 	if r.Method == http.MethodGet && a.stored == nil {
 		refuse(w, http.StatusNotFound, "NotFound")
 		return
@@ -138,5 +157,8 @@ func (a *fakeAPI) serveEmpty(w http.ResponseWriter, r *http.Request) {
 	}
 	answer(w, http.StatusOK, fmt.Sprintf(`{"type": "BOOKMARK", "object": {"kind": %q, "apiVersion": "v1", "metadata": {"resourceVersion": "1", "annotations": {"k8s.io/initial-events-end": "true"}}}}`, kind))
 	_ = http.NewResponseController(w).Flush()
+	if kind == "Pod" {
+		a.watches <- struct{}{}
+	}
 	<-r.Context().Done()
 }

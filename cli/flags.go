@@ -19,8 +19,7 @@ func (s *settings) flags() cliflag.NamedFlagSets {
 	s.serving.AddFlags(sections.FlagSet("secure serving"))
 	s.authentication.AddFlags(sections.FlagSet("authentication"))
 	s.authorization.AddFlags(sections.FlagSet("authorization"))
-	logsapi.AddFlags(s.logging, sections.FlagSet("logging"))
-	sections.FlagSet("logging").VisitAll(hideAlpha)
+	s.loggingFlags(sections.FlagSet("logging"))
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
 	s.explain(&sections)
 	return sections
@@ -28,7 +27,8 @@ func (s *settings) flags() cliflag.NamedFlagSets {
 
 func (s *settings) evictionFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&s.DryRun, "dry-run", s.DryRun,
-		"Judge and log, but write neither to pods nor events. Run it beside the original before switching, with --leader-elect=false.")
+		"Judge and log, but write neither to pods nor events, and take no part in leader election unless --leader-elect=true is given. "+
+			"It may run beside whoever evicts.")
 	fs.StringVar(&s.EvictionMethod, "eviction-method", s.EvictionMethod,
 		"How pods are made to go: delete does as the original and passes PodDisruptionBudgets by; evict obeys them.")
 	fs.IntVar(&s.EvictionWorkers, "eviction-workers", s.EvictionWorkers,
@@ -45,8 +45,8 @@ func (s *settings) apiServerFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&s.Kubeconfig, "kubeconfig", s.Kubeconfig,
 		"Path of the kubeconfig file. If empty, the service account of the pod that this runs in.")
 	fs.Float32Var(&s.KubeAPIQPS, "kube-api-qps", s.KubeAPIQPS,
-		"Requests a second to the API server, those for the lease excepted. 0 or -1: no limit on this side; "+
-			"the API server's priority and fairness is the brake.")
+		"Requests a second to the API server, those for the lease excepted. 0 or -1: no limit on this side, as "+
+			"the API server's priority and fairness is the brake. Else 1 to 100000.")
 	fs.IntVar(&s.KubeAPIBurst, "kube-api-burst", s.KubeAPIBurst,
 		"Requests at once on top of --kube-api-qps. 0: as many as it allows in a second.")
 	fs.StringVar(&s.KubeAPIContentType, "kube-api-content-type", s.KubeAPIContentType,
@@ -60,8 +60,16 @@ func (s *settings) explain(sections *cliflag.NamedFlagSets) {
 	add("secure serving", "cert-dir", "If empty, a self-signed certificate is kept in memory.")
 	add("authentication", "authentication-kubeconfig", "The same as --kubeconfig when not set.")
 	add("authorization", "authorization-kubeconfig", "The same as --kubeconfig when not set.")
-	add("leader election", "leader-elect", "Those that do not lead keep their caches and countdowns current.")
+	add("leader election", "leader-elect", "Those that do not lead keep their caches and countdowns current. With --dry-run, false when not set.")
 }
 
-// hideAlpha hides flags that need a feature gate, because this program has none.
-func hideAlpha(f *pflag.Flag) { f.Hidden = strings.HasPrefix(f.Usage, "[Alpha]") }
+// loggingFlags leaves out flags that need a feature gate, because this program has none.
+func (s *settings) loggingFlags(fs *pflag.FlagSet) {
+	var all pflag.FlagSet
+	logsapi.AddFlags(s.logging, &all)
+	all.VisitAll(func(f *pflag.Flag) {
+		if !strings.HasPrefix(f.Usage, "[Alpha]") {
+			fs.AddFlag(f)
+		}
+	})
+}

@@ -14,20 +14,45 @@ Several of them may run: one evicts, the others stand by with warm caches. Switc
 first: kube-controller-manager --controllers=*,-taint-eviction-controller. SIGTERM and SIGINT end it
 once the calls under way have ended; a second signal ends it at once. To stop all evictions at once,
 delete the ClusterRoleBinding taint-manager-evictions: what is due is kept, and goes on once the binding
-is back. Scaling to zero, or restarting with --dry-run, stops them too.
+is back. Scaling to zero, or restarting all with --dry-run, stops them too.
+
+With --dry-run it leaves the lease alone, so it may run beside the original, or beside a taint-manager
+that evicts.
 
 Usage:
   taint-manager run [flags]
 
 Examples:
   # Log what would be evicted, and write nothing
-  taint-manager run --kubeconfig=$HOME/.kube/config --leader-elect=false --dry-run
+  taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
 
   # Obey PodDisruptionBudgets, ten evictions a second at most
   taint-manager run --eviction-method=evict --max-evictions-per-second=10
 
 Exit codes: 0 ended as told, 1 cannot run, 2 wrong usage.
 `
+
+// helpCommand prints the help of the command that its arguments name.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return usageError{err}
+			}
+			if err := about.ValidateArgs(rest); err != nil && len(rest) > 0 {
+				return err
+			}
+			return about.Help()
+		},
+	}
+}
+
+// plainHelp prints the text.
+func plainHelp(text string) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), text) }
+}
 
 // sectionedHelp prints the text and the flags in their sections, as wide as the terminal.
 func sectionedHelp(text string, sections cliflag.NamedFlagSets) func(*cobra.Command, []string) {

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,10 +14,22 @@ import (
 // ownLock gives back only a lease that is held. An elector that could not renew in time gives its
 // lease back, too, without looking whose it is by then; another leader would lose it.
 //
-// It is not safe for concurrent use, as an elector makes one call at a time.
+// It is not safe for concurrent use, as an elector makes one call at a time; but anybody may ask
+// whether it is fresh.
 type ownLock struct {
 	resourcelock.Interface
 	holder string
+
+	// renewed is the moment before the latest write that made the lease ours was sent; nil when the
+	// lease is not ours.
+	renewed atomic.Pointer[time.Time]
+}
+
+// fresh says whether the lease was renewed within the time, counted from before the renewal was sent:
+// nobody else can have taken the lease for as long as it lasts from then on.
+func (l *ownLock) fresh(within time.Duration) bool {
+	renewed := l.renewed.Load()
+	return renewed != nil && time.Since(*renewed) < within
 }
 
 // Get notes who holds the lease.
@@ -27,16 +41,34 @@ func (l *ownLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, 
 	return record, raw, err
 }
 
+// Create makes the lease, for this process.
+func (l *ownLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return l.write(record, func() error { return l.Interface.Create(ctx, record) })
+}
+
 // Update refuses to clear another's name.
 func (l *ownLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" && l.holder != l.Identity() {
 		return fmt.Errorf("the lease is not given back: %q holds it", l.holder)
 	}
-	err := l.Interface.Update(ctx, record)
-	if err == nil {
-		l.holder = record.HolderIdentity
+	return l.write(record, func() error { return l.Interface.Update(ctx, record) })
+}
+
+// write notes whose the lease is. One that is given back is not ours from before that is sent: others
+// may take it before the answer is here. A write without an answer counts for nothing.
+func (l *ownLock) write(record resourcelock.LeaderElectionRecord, send func() error) error {
+	ours, sent := record.HolderIdentity == l.Identity(), time.Now()
+	if !ours {
+		l.renewed.Store(nil)
 	}
-	return err
+	if err := send(); err != nil {
+		return err
+	}
+	l.holder = record.HolderIdentity
+	if ours {
+		l.renewed.Store(&sent)
+	}
+	return nil
 }
 
 // yield gives the lease back if it is held. An elector that is told to end while it takes the lease

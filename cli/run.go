@@ -21,7 +21,10 @@ func runCommand(ctx context.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  "run",
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return s.run(ctx) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s.complete(cmd.Flags().Changed)
+			return s.run(ctx)
+		},
 	}
 	for _, section := range sections.FlagSets {
 		cmd.Flags().AddFlagSet(section)
@@ -30,9 +33,8 @@ func runCommand(ctx context.Context) *cobra.Command {
 	return cmd
 }
 
-// run runs until ctx ends or the process is signalled.
+// run runs until ctx ends or the process is signalled. The settings are complete.
 func (s *settings) run(ctx context.Context) error {
-	s.complete()
 	if err := s.validate(); err != nil {
 		return err
 	}

@@ -32,7 +32,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		Setup:               setUp,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "lease": lease},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "lease": lease, "watched": watched},
+		Condition:           condition,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -43,12 +44,13 @@ func setUp(env *testscript.Env) error {
 	api := newFakeAPI()
 	env.Defer(api.close)
 	env.Values["api"] = api
-	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	busy, free, err := ports()
 	if err != nil {
 		return err
 	}
 	env.Defer(func() { _ = busy.Close() })
-	env.Setenv("BUSY_PORT", strconv.Itoa(busy.Addr().(*net.TCPAddr).Port))
+	env.Setenv("BUSY_PORT", strconv.Itoa(port(busy)))
+	env.Setenv("FREE_PORT", strconv.Itoa(free))
 	env.Setenv("API", api.server.URL)
 	for _, character := range characters {
 		if err := writeKubeconfig(filepath.Join(env.WorkDir, character+".kubeconfig"), api.server.URL+"/"+character); err != nil {
@@ -57,6 +59,20 @@ func setUp(env *testscript.Env) error {
 	}
 	return writeKubeconfig(filepath.Join(env.WorkDir, "untrusted.kubeconfig"), api.secure.URL)
 }
+
+// ports are one that is taken and one that was free just now.
+func ports() (busy net.Listener, free int, err error) {
+	if busy, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return nil, 0, err
+	}
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, 0, errors.Join(err, busy.Close())
+	}
+	return busy, port(other), other.Close()
+}
+
+func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
 func writeKubeconfig(path, server string) error {
 	return os.WriteFile(path, fmt.Appendf(nil, `{"apiVersion": "v1", "kind": "Config", "current-context": "c",
@@ -78,12 +94,19 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// lease waits until the lease is held or free: "lease held", "lease free".
+// lease waits until the lease is held or free: "lease held", "lease free"; or checks that nobody has
+// asked for it: "lease untouched".
 func lease(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: lease held|free")
+		ts.Fatalf("usage: lease held|free|untouched")
 	}
 	api := ts.Value("api").(*fakeAPI)
+	if args[0] == "untouched" {
+		if n := api.leases.Load(); n > 0 {
+			ts.Fatalf("%d requests for the lease", n)
+		}
+		return
+	}
 	for {
 		select {
 		case state := <-api.lease:
@@ -94,4 +117,25 @@ func lease(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("the lease is not %s after a minute", args[0])
 		}
 	}
+}
+
+// watched waits until the pods are watched.
+func watched(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: watched")
+	}
+	select {
+	case <-ts.Value("api").(*fakeAPI).watches:
+	case <-time.After(time.Minute):
+		ts.Fatalf("the pods are not watched after a minute")
+	}
+}
+
+// condition knows [token]: these tests run in a pod that has a service account.
+func condition(name string) (bool, error) {
+	if name != "token" {
+		return false, fmt.Errorf("there is no condition %q", name)
+	}
+	_, err := os.Stat("/var/run/secrets/kubernetes.io/serviceaccount/token")
+	return err == nil, nil
 }

@@ -39,10 +39,15 @@ func (s *settings) listen() (*server, error) {
 		return nil, fmt.Errorf("making a certificate of our own: %w; name one by --tls-cert-file and --tls-private-key-file", err)
 	}
 	var made server
-	if err := s.serving.ApplyTo(&made.info); err != nil {
-		return nil, fmt.Errorf("--secure-port=%d can't be served: %w; choose another port, 0 for none, and check the --tls flags", s.serving.BindPort, err)
+	wanted := s.serving.BindPort // a failure makes it 0
+	err := s.serving.ApplyTo(&made.info)
+	switch {
+	case err != nil && s.serving.Listener == nil:
+		return nil, fmt.Errorf("--secure-port=%d can't be had: %w; choose another port or --bind-address, or 0 for not serving", wanted, err)
+	case err != nil:
+		return nil, fmt.Errorf("the certificate can't be used: %w; check --tls-cert-file, --tls-private-key-file and --tls-sni-cert-key", err)
 	}
-	err := errors.Join(
+	err = errors.Join(
 		s.authentication.ApplyTo(&made.authentication, made.info, nil),
 		s.authorization.ApplyTo(&made.authorization),
 	)

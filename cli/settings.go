@@ -2,9 +2,7 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	apiserveroptions "k8s.io/apiserver/pkg/server/options"
@@ -43,8 +41,12 @@ func defaultSettings() *settings {
 	return s
 }
 
-// complete fills what follows from other settings.
-func (s *settings) complete() {
+// complete fills what follows from other settings. A dry run takes the lease only when it is told to:
+// while it led, nobody would evict.
+func (s *settings) complete(given func(flag string) bool) {
+	if s.DryRun && !given("leader-elect") {
+		s.LeaderElection.LeaderElect = false
+	}
 	if s.authentication.RemoteKubeConfigFile == "" {
 		s.authentication.RemoteKubeConfigFile = s.Kubeconfig
 	}
@@ -59,31 +61,11 @@ func (s *settings) validate() error {
 	for _, refusal := range s.Validate() {
 		lines = append(lines, refusal.Error())
 	}
-	for _, err := range slices.Concat(s.validatePort(), s.authentication.Validate(), s.authorization.Validate(), s.validateLogging()) {
+	for _, err := range slices.Concat(s.validateServing(), s.authentication.Validate(), s.authorization.Validate(), s.validateLogging()) {
 		lines = append(lines, err.Error())
 	}
 	if len(lines) == 0 {
 		return nil
 	}
 	return usageError{errors.New(strings.Join(lines, "\n"))}
-}
-
-// validatePort says it better than the options, which call a port over 65535 an attempt to turn them
-// off.
-func (s *settings) validatePort() []error {
-	if 0 <= s.serving.BindPort && s.serving.BindPort <= 65535 {
-		return s.serving.Validate()
-	}
-	return []error{config.Refusal{
-		Flag: "secure-port", Value: strconv.Itoa(s.serving.BindPort),
-		Allowed: "it takes 1 to 65535, or 0 for not serving", Next: "leave it out for " + strconv.Itoa(port),
-	}}
-}
-
-func (s *settings) validateLogging() []error {
-	var errs []error
-	for _, err := range logsapi.Validate(s.logging, nil, nil) {
-		errs = append(errs, fmt.Errorf("the logging flags are refused: %w; 'taint-manager run --help' says what they take", err))
-	}
-	return errs
 }

@@ -8,7 +8,7 @@ import (
 // didYouMean names the one of the names that is most like what was typed; it is empty when none is
 // like it.
 func didYouMean(typed, prefix string, names []string) string {
-	best, least := "", len(typed)/3+2
+	best, least := "", min(len(typed)/3+2, len(typed)) // it has something in common with what was typed
 	for _, name := range names {
 		if d := unlikeness(typed, name); d < least {
 			best, least = name, d

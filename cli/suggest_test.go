@@ -7,7 +7,7 @@ import (
 )
 
 func TestWhatWasPerhapsMeant(t *testing.T) {
-	names := []string{"dry-run", "kubeconfig", "kube-api-qps", "kube-api-burst", "eviction-method", "shards"}
+	names := []string{"dry-run", "kubeconfig", "kube-api-qps", "kube-api-burst", "eviction-method", "shards", "v"}
 	for typed, want := range map[string]string{
 		"dryrun":         " (did you mean --dry-run?)",
 		"eviction-metod": " (did you mean --eviction-method?)",

@@ -33,18 +33,48 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usagef("%s takes flags only, got %q: '%s --help' lists the flags", cmd.CommandPath(), args[0], cmd.CommandPath())
+	hint := ""
+	if args[0] == "true" || args[0] == "false" {
+		hint = " write a switch as --NAME=" + args[0] + ";"
+	}
+	return usagef("%s takes flags only, got %q:%s '%s --help' lists the flags", cmd.Name(), args[0], hint, cmd.CommandPath())
 }
 
 // flagError says in one sentence what is wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return usagef("%w; '%s --help' says what the flag takes", err, cmd.CommandPath())
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return unknownFlag(cmd, unknown)
 	}
+	if unreadable, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return unreadableValue(cmd, unreadable)
+	}
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		name := missing.GetFlag().Name
+		return usagef("--%s has no value: write --%[1]s=VALUE; '%s --help' says what it takes", name, cmd.CommandPath())
+	}
+	if nameless, ok := errors.AsType[*pflag.InvalidSyntaxError](err); ok {
+		return usagef("%q names no flag: write --NAME=VALUE; '%s --help' lists the flags", nameless.GetSpecifiedFlag(), cmd.CommandPath())
+	}
+	return usagef("%w; '%s --help' says what the flag takes", err, cmd.CommandPath())
+}
+
+func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name, dashes := typedFlag(unknown)
-	return usagef("there is no flag %s%s%s: '%s --help' lists the flags",
-		dashes, name, didYouMean(name, "--", flagNames(cmd)), cmd.CommandPath())
+	hint := otherCommand(cmd, name)
+	if hint == "" {
+		hint = didYouMean(name, "--", flagNames(cmd))
+	}
+	return usagef("there is no flag %s%s%s: '%s --help' lists the flags", dashes, name, hint, cmd.CommandPath())
+}
+
+// otherCommand names another command that has the flag; it is empty when there is none.
+func otherCommand(cmd *cobra.Command, name string) string {
+	for _, other := range append(cmd.Root().Commands(), cmd.Root()) {
+		if other != cmd && other.Flags().Lookup(name) != nil {
+			return fmt.Sprintf(" (did you mean %s --%s?)", other.CommandPath(), name)
+		}
+	}
+	return ""
 }
 
 // typedFlag is the flag as it was typed: pflag itself takes -kubeconfig for the flag -k.

@@ -40,7 +40,7 @@ func versionCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return printBuild(cmd.OutOrStdout(), thisBuild(), output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "text, json or yaml")
-	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), versionHelp) })
+	cmd.SetHelpFunc(plainHelp(versionHelp))
 	return cmd
 }
 
@@ -56,7 +56,7 @@ func printBuild(w io.Writer, b build, output string) error {
 	case "yaml":
 		text, err = yaml.Marshal(b)
 	default:
-		return usagef("--output=%s is refused: it takes text, json or yaml; leave it out for text", output)
+		return usageError{refuse("output", output, "it takes text, json or yaml", "leave it out for text")}
 	}
 	if err != nil {
 		return fmt.Errorf("printing the version: %w", err)

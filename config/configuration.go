@@ -22,40 +22,44 @@ const (
 // Configuration holds the settings of "taint-manager run". The zero value is not valid; see Default.
 type Configuration struct {
 	// Kubeconfig is the path of the file that says how to reach the API server. Empty: the service
-	// account of the pod that this process runs in.
+	// account of the pod that this process runs in. Leave it empty in a pod.
 	Kubeconfig string
 
-	// KubeAPIQPS limits the requests a second to the API server, those for the lease excepted. 0 or
-	// less: no limit. Leave it at 0: the API server's priority and fairness is the better brake,
-	// and MaxEvictionsPerSecond the one to set for fewer evictions.
+	// KubeAPIQPS limits the requests to the API server, in requests a second, those for the lease
+	// excepted. 0, or -1 as other components have it: no limit. Leave it at 0: the API server's
+	// priority and fairness is the better brake, and MaxEvictionsPerSecond the one to set for fewer
+	// evictions.
 	KubeAPIQPS float32
 
-	// KubeAPIBurst is how many requests may be sent at once on top of KubeAPIQPS. 0: as many as
-	// KubeAPIQPS allows in a second, and at least 1. It says nothing while KubeAPIQPS sets no limit.
+	// KubeAPIBurst is how many requests may be sent at once on top of KubeAPIQPS, in requests. 0: as
+	// many as KubeAPIQPS allows in a second, and at least 1. Leave it at 0; anything else is refused
+	// while KubeAPIQPS sets no limit.
 	KubeAPIBurst int
 
-	// KubeAPIContentType is how requests to the API server are encoded. Empty is refused. Leave it
-	// at protobuf; JSON is for reading the traffic.
+	// KubeAPIContentType is how requests to the API server are encoded, as a media type. Empty is
+	// refused. Leave it at protobuf; JSON is for reading the traffic.
 	KubeAPIContentType string
 
-	// EvictionMethod is how pods are made to go. Empty is refused. "delete" does as the original
-	// and passes PodDisruptionBudgets by; "evict" obeys them, and may wait for ever for one.
+	// EvictionMethod is how pods are made to go. Empty is refused. Leave it at "delete" to do as the
+	// original, which passes PodDisruptionBudgets by; choose "evict" where they are to be obeyed,
+	// and a pod may wait for ever for one.
 	EvictionMethod string
 
-	// EvictionWorkers is how many eviction calls may be under way at once. 0 is refused. More than
-	// 32 pays off only where slow admission webhooks answer the calls.
+	// EvictionWorkers is how many eviction calls may be under way at once, in the whole process. 0 is
+	// refused. Leave it at 32: more pays off only where slow admission webhooks answer the calls.
 	EvictionWorkers int
 
 	// Shards is how many goroutines judge pods, each for its own part of the nodes. 0 is refused.
-	// 8 carry the largest clusters; the number does not bound the evictions.
+	// Leave it at 8, which carry the largest clusters; the number does not bound the evictions.
 	Shards int
 
 	// MaxEvictionsPerSecond limits how many eviction calls start in a second, in the whole cluster.
 	// 0: no limit. Set it where workloads can't bear that all pods of many nodes go at once.
 	MaxEvictionsPerSecond float64
 
-	// DryRun judges and logs, and writes neither to pods nor events. False: evicts. Use it to run
-	// beside the original before switching; with LeaderElection on, the lease is still taken.
+	// DryRun judges and logs, and writes neither to pods nor events. False: evicts. Use it to see
+	// what would go, beside whatever evicts now, and turn LeaderElection off with it, as the command
+	// line does: a dry run that leads keeps the others from evicting.
 	DryRun bool
 
 	// ComparisonOperators lets tolerations with the operators Lt and Gt count, as Default does.
@@ -68,7 +72,8 @@ type Configuration struct {
 	// ResourceLock must be "leases"; ResourceNamespace and ResourceName name the Lease.
 	// LeaseDuration is how long a leader that is not heard of is waited for, in whole seconds;
 	// RenewDeadline how long a leader goes on without a renewal; RetryPeriod the time between two
-	// tries. Zero durations and empty names are refused. All processes must be set alike.
+	// tries. Zero durations and empty names are refused. Leave them at 15 s, 10 s and 2 s, and set
+	// all processes alike.
 	LeaderElection componentbaseconfig.LeaderElectionConfiguration
 }
 

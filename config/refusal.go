@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Refusal is why a setting is not taken. None of its fields is empty.
+// Refusal is why a setting is not taken. None of its fields is empty, but that the value may be.
 type Refusal struct {
 	// Flag that sets it, without the dashes.
 	Flag string
 
-	// Value as given, in quotes where it would be hard to see otherwise.
+	// Value as given.
 	Value string
 
 	// Allowed says which values are taken.
@@ -21,13 +21,13 @@ type Refusal struct {
 	Next string
 }
 
-// Error is the refusal in one sentence.
+// Error is the refusal in one sentence. A value that would be hard to see is in quotes.
 func (r Refusal) Error() string {
-	return fmt.Sprintf("--%s=%s is refused: %s; %s", r.Flag, r.Value, r.Allowed, r.Next)
+	return fmt.Sprintf("--%s=%s is refused: %s; %s", r.Flag, visible(r.Value), r.Allowed, r.Next)
 }
 
 func refuse(flag string, value any, allowed, next string) []Refusal {
-	return []Refusal{{Flag: flag, Value: visible(fmt.Sprint(value)), Allowed: allowed, Next: next}}
+	return []Refusal{{Flag: flag, Value: fmt.Sprint(value), Allowed: allowed, Next: next}}
 }
 
 // visible keeps a refusal in one line, whatever the value holds.

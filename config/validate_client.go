@@ -1,11 +1,13 @@
 package config
 
+// validateQPS refuses negative numbers but -1, because they are more likely a slip than a wish for no
+// limit.
 func (c Configuration) validateQPS() []Refusal {
 	qps := c.KubeAPIQPS
-	if qps <= 0 || 1 <= qps && qps <= 1e5 {
+	if qps == -1 || qps == 0 || 1 <= qps && qps <= 1e5 {
 		return nil
 	}
-	return refuse("kube-api-qps", qps, "it takes 0 or less for no limit, or 1 to 100000",
+	return refuse("kube-api-qps", qps, "it takes -1 or 0 for no limit, or 1 to 100000",
 		"leave it out for no limit")
 }
 

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+
+	"github.com/taint-manager/taint-manager/config"
+)
+
+var leases = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+
+// store is an API server that holds one lease and refuses writes to an old version of it.
+type store struct {
+	mu      sync.Mutex
+	lease   *coordinationv1.Lease
+	version int
+}
+
+func (s *store) get() (*coordinationv1.Lease, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lease == nil {
+		return nil, apierrors.NewNotFound(leases, "lease")
+	}
+	return s.lease.DeepCopy(), nil
+}
+
+func (s *store) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lease != nil && lease.ResourceVersion != s.lease.ResourceVersion {
+		return nil, apierrors.NewConflict(leases, "lease", errors.New("it has changed"))
+	}
+	s.version++
+	s.lease = lease.DeepCopy()
+	s.lease.ResourceVersion = strconv.Itoa(s.version)
+	return s.lease.DeepCopy(), nil
+}
+
+// link is the way of one client to the store. On it requests and answers take their time or get lost;
+// a request that its client has given up on may still arrive.
+type link struct {
+	coordinationclient.LeaseInterface
+	store  *store
+	chance *rand.Rand
+}
+
+func (l link) Leases(string) coordinationclient.LeaseInterface { return l }
+
+func (l link) Get(ctx context.Context, _ string, _ metav1.GetOptions) (*coordinationv1.Lease, error) {
+	return l.call(ctx, l.store.get)
+}
+
+func (l link) Create(ctx context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions) (*coordinationv1.Lease, error) {
+	return l.put(ctx, lease)
+}
+
+func (l link) Update(ctx context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+	return l.put(ctx, lease)
+}
+
+func (l link) put(ctx context.Context, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+	sent := lease.DeepCopy()
+	return l.call(ctx, func() (*coordinationv1.Lease, error) { return l.store.put(sent) })
+}
+
+// answer is what comes back on a link.
+type answer struct {
+	lease *coordinationv1.Lease
+	err   error
+}
+
+func (l link) call(ctx context.Context, do func() (*coordinationv1.Lease, error)) (*coordinationv1.Lease, error) {
+	there, back, lost := l.delay(), l.delay(), l.chance.IntN(6) == 0
+	answered := make(chan answer, 1)
+	go func() {
+		time.Sleep(there)
+		lease, err := do()
+		time.Sleep(back)
+		answered <- answer{lease, err}
+	}()
+	select {
+	case a := <-answered:
+		if lost {
+			return nil, errors.New("connection reset")
+		}
+		return a.lease, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(5 * time.Second): // as the lease's client has it
+		return nil, errors.New("timeout")
+	}
+}
+
+// delay is mostly short, and at times longer than a client waits.
+func (l link) delay() time.Duration {
+	most := []time.Duration{10 * time.Millisecond, 10 * time.Millisecond, time.Second, 8 * time.Second}
+	return time.Duration(l.chance.Int64N(int64(most[l.chance.IntN(len(most))])))
+}
+
+func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetwork(t *testing.T) {
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { rivals(t, seed) })
+		})
+	}
+}
+
+// rivals compete for ten minutes.
+func rivals(t *testing.T, seed uint64) {
+	defer time.Sleep(time.Minute) // until the last request has arrived
+	s := &store{}
+	var both []*leader
+	for i, name := range []string{"one", "other"} {
+		l := link{store: s, chance: rand.New(rand.NewPCG(seed, uint64(i)))}
+		both = append(both, &leader{election: newElection(config.Default().LeaderElection, l, name)})
+		defer both[i].start(t)()
+	}
+	led := 0
+	const step = 50 * time.Millisecond
+	for now := time.Duration(0); now < 10*time.Minute; now += step {
+		time.Sleep(step)
+		one, other := both[0].leading(), both[1].leading()
+		if one && other {
+			t.Fatalf("both lead after %s", now)
+		}
+		if one || other {
+			led++
+		}
+	}
+	if share := time.Duration(led) * step; share < time.Minute {
+		t.Errorf("somebody led for %s of 10 minutes", share)
+	}
+}

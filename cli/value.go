@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/taint-manager/taint-manager/config"
+)
+
+// What flags take that are no setting of package config.
+const (
+	portTaken   = "it takes 1 to 65535, or 0 for not serving"
+	curvesTaken = "it takes the numbers of curves that this version of Go has"
+	levelTaken  = "it takes 0 to 2147483647"
+)
+
+// unreadableValue refuses a text that can't be read as what its flag takes.
+func unreadableValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
+	flag := err.GetFlag()
+	if refusal, known := config.Unreadable(flag.Name, err.GetValue()); known {
+		return usageError{refusal}
+	}
+	return usageError{refuse(flag.Name, err.GetValue(), taken(flag), without(cmd, flag))}
+}
+
+// taken is what a flag takes, by its name where that tells more than its type.
+func taken(flag *pflag.Flag) string {
+	if flag.Name == "secure-port" {
+		return portTaken
+	}
+	switch kind := flag.Value.Type(); kind {
+	case "bool":
+		return "it takes true or false"
+	case "int":
+		return "it takes whole numbers"
+	case "duration":
+		return "it takes times such as 500ms, 10s or 1h30m"
+	case "ip":
+		return "it takes IP addresses such as 127.0.0.1 or ::1"
+	case "stringSlice":
+		return "it takes texts with commas between them"
+	case "int32Slice":
+		return curvesTaken
+	case "namedCertKey":
+		return "it takes CERTFILE,KEYFILE or CERTFILE,KEYFILE:DOMAIN,..."
+	case "Level":
+		return levelTaken
+	case "pattern=N,...":
+		return "it takes files and levels such as pool=4,api=2"
+	default:
+		return "it takes values of the type " + kind
+	}
+}
+
+// without says what to do instead of giving that value.
+func without(cmd *cobra.Command, flag *pflag.Flag) string {
+	switch {
+	case flag.Value.Type() == "bool":
+		return fmt.Sprintf("write --%s for true", flag.Name)
+	case flag.Value.Type() == "int32Slice":
+		return ownChoice
+	case flag.DefValue == "" || strings.HasPrefix(flag.DefValue, "["):
+		return fmt.Sprintf("'%s --help' says more", cmd.CommandPath())
+	}
+	return "leave it out for " + flag.DefValue
+}

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"errors"
+	"regexp"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// TestNoRefusalShowsTheInsideOfTheProgram gives every flag of every command values that it can't read.
+func TestNoRefusalShowsTheInsideOfTheProgram(t *testing.T) {
+	sentence := regexp.MustCompile(`^--[a-z0-9-]+=.+ is refused: it takes .+; .+$`)
+	inside := regexp.MustCompile(`strconv|pars|syntax|invalid|failed|expected|of the type|%!`)
+	refused := 0
+	root := NewCommand(t.Context())
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.InitDefaultHelpFlag()
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			for _, value := range []string{"x", "", "1e999", "99999999999999999999", `"a`, "=", "-", "a\nb"} {
+				err := cmd.ParseFlags([]string{"--" + f.Name + "=" + value})
+				if err == nil {
+					continue
+				}
+				refused++
+				err = cmd.FlagErrorFunc()(cmd, err)
+				if !sentence.MatchString(err.Error()) || inside.MatchString(err.Error()) || !errors.As(err, new(usageError)) {
+					t.Errorf("%s --%s=%q: got %q", cmd.Name(), f.Name, value, err)
+				}
+			}
+		})
+	}
+	if refused < 100 {
+		t.Errorf("only %d refusals were looked at", refused)
+	}
+}
