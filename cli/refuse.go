@@ -29,7 +29,7 @@ func (s *settings) validatePort() []error {
 	if 0 <= s.serving.BindPort && s.serving.BindPort <= 65535 {
 		return s.serving.Validate()
 	}
-	return []error{refuse("secure-port", strconv.Itoa(s.serving.BindPort), portTaken, "leave it out for "+strconv.Itoa(port))}
+	return []error{refuse("secure-port", strconv.Itoa(s.serving.BindPort), portNumbers, "leave it out for "+strconv.Itoa(port))}
 }
 
 func (s *settings) validateCertificate() []error {
@@ -55,7 +55,7 @@ func (s *settings) validateTLS() (refusals []error) {
 	}
 	if _, err := cliflag.TLSCurvePreferences(s.serving.CurvePreferences); err != nil {
 		numbers := strings.Join(strings.Fields(fmt.Sprint(s.serving.CurvePreferences)), ",")
-		refusals = append(refusals, refuse("tls-curve-preferences", strings.Trim(numbers, "[]"), curvesTaken, ownChoice))
+		refusals = append(refusals, refuse("tls-curve-preferences", strings.Trim(numbers, "[]"), curveNumbers, ownChoice))
 	}
 	return refusals
 }

@@ -12,9 +12,9 @@ import (
 
 // What flags take that are no setting of package config.
 const (
-	portTaken   = "it takes 1 to 65535, or 0 for not serving"
-	curvesTaken = "it takes the numbers of curves that this version of Go has"
-	levelTaken  = "it takes 0 to 2147483647"
+	portNumbers  = "it takes 1 to 65535, or 0 for not serving"
+	curveNumbers = "it takes the numbers of curves that this version of Go has"
+	levels       = "it takes 0 to 2147483647"
 )
 
 // unreadableValue refuses a text that can't be read as what its flag takes.
@@ -23,13 +23,13 @@ func unreadableValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
 	if refusal, known := config.Unreadable(flag.Name, err.GetValue()); known {
 		return usageError{refusal}
 	}
-	return usageError{refuse(flag.Name, err.GetValue(), taken(flag), without(cmd, flag))}
+	return usageError{refuse(flag.Name, err.GetValue(), takes(flag), without(cmd, flag))}
 }
 
-// taken is what a flag takes, by its name where that tells more than its type.
-func taken(flag *pflag.Flag) string {
+// takes is what a flag takes, by its name where that tells more than its type.
+func takes(flag *pflag.Flag) string {
 	if flag.Name == "secure-port" {
-		return portTaken
+		return portNumbers
 	}
 	switch kind := flag.Value.Type(); kind {
 	case "bool":
@@ -43,11 +43,11 @@ func taken(flag *pflag.Flag) string {
 	case "stringSlice":
 		return "it takes texts with commas between them"
 	case "int32Slice":
-		return curvesTaken
+		return curveNumbers
 	case "namedCertKey":
 		return "it takes CERTFILE,KEYFILE or CERTFILE,KEYFILE:DOMAIN,..."
 	case "Level":
-		return levelTaken
+		return levels
 	case "pattern=N,...":
 		return "it takes files and levels such as pool=4,api=2"
 	default:
