@@ -72,11 +72,11 @@ bench: build controlplane ## Time the core, and a burst on the real control plan
 	go test -run '^$$' -bench Burst -benchtime 1x -timeout 30m ./internal/e2e
 
 .PHONY: fuzz
-fuzz: ## Fuzz for FUZZTIME (1m) each: the decision, the flags, the journal.
+fuzz: ## Fuzz for FUZZTIME (1m) each: the decision, the configuration, the journal.
 	@for target in $(FUZZ); do \
 		go test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) ./$${target%:*} || exit 1; done
 FUZZTIME ?= 1m
-FUZZ := taint:FuzzDecide
+FUZZ := taint:FuzzDecide config:FuzzValidate
 
 .PHONY: clean
 clean: ## Remove what was built.

@@ -1,0 +1,49 @@
+package config_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taint-manager/taint-manager/config"
+)
+
+// FuzzValidate sets whatever can be set: it is refused in words for people, or it can be run.
+func FuzzValidate(f *testing.F) {
+	f.Add("delete", 32, 0.0, 8, float32(0), 0, "application/json", int64(15e9), int64(10e9), int64(2e9), "leases", "taint-manager", "kube-system")
+	f.Add("evict", -1, math.NaN(), 0, float32(math.Inf(1)), -7, "a\nb", int64(1), int64(-1), int64(math.MaxInt64), "endpoints", "Taint Manager", "a.b")
+	f.Fuzz(func(t *testing.T, method string, workers int, rate float64, shards int, qps float32, burst int,
+		contentType string, lease, renew, retry int64, lock, name, namespace string,
+	) {
+		c := config.Default()
+		c.EvictionMethod, c.EvictionWorkers, c.MaxEvictionsPerSecond, c.Shards = method, workers, rate, shards
+		c.KubeAPIQPS, c.KubeAPIBurst, c.KubeAPIContentType = qps, burst, contentType
+		e := &c.LeaderElection
+		e.LeaseDuration.Duration, e.RenewDeadline.Duration, e.RetryPeriod.Duration = time.Duration(lease), time.Duration(renew), time.Duration(retry)
+		e.ResourceLock, e.ResourceName, e.ResourceNamespace = lock, name, namespace
+		refusals := c.Validate()
+		for _, r := range refusals {
+			if words := r.Error(); !strings.HasPrefix(words, "--") || !strings.Contains(words, "it takes") || strings.ContainsAny(words, "\n\r") {
+				t.Errorf("refused with %q", words)
+			}
+		}
+		if len(refusals) == 0 {
+			checkRuns(t, &c)
+		}
+	})
+}
+
+// checkRuns wants what a program needs that is to run with these.
+func checkRuns(t *testing.T, c *config.Configuration) {
+	e := c.LeaderElection
+	ok := (c.EvictionMethod == config.MethodDelete || c.EvictionMethod == config.MethodEvict) &&
+		c.EvictionWorkers >= 1 && c.EvictionWorkers <= 1000 && c.Shards >= 1 && c.Shards <= 256 &&
+		c.MaxEvictionsPerSecond >= 0 && !math.IsInf(c.MaxEvictionsPerSecond, 0) &&
+		c.KubeAPIQPS >= -1 && !math.IsInf(float64(c.KubeAPIQPS), 0) && c.KubeAPIBurst >= 0 &&
+		e.LeaseDuration.Duration > e.RenewDeadline.Duration && e.RenewDeadline.Duration > e.RetryPeriod.Duration && e.RetryPeriod.Duration > 0 &&
+		e.ResourceName != "" && e.ResourceNamespace != ""
+	if !ok {
+		t.Errorf("taken: %+v", *c)
+	}
+}
