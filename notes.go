@@ -4,6 +4,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // notify tells people what a shard has to say: in the log, and by an event on the pod.
@@ -19,13 +20,13 @@ func (m *Manager) log(n shard.Note) {
 	case shard.Marking:
 		if !m.options.DryRun { // which logs what it would do
 			logger.Info("Evicting the pod", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
-				"deadline", n.Verdict.At, "because", n.Verdict.Because())
+				"deadline", taint.Stamp(n.Verdict.At), "because", n.Verdict.Because())
 		}
 	case shard.Cancelling:
 		logger.Info("The eviction of the pod is withdrawn", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
-			"deadline", n.Verdict.At, "because", n.Stays.String())
+			"deadline", taint.Stamp(n.Verdict.At), "because", n.Stays.String())
 	case shard.Hindered:
 		logger.Info("The eviction of the pod is held up; it is tried again", "pod", pod, "uid", n.Pod.UID,
-			"node", n.Pod.Node, "deadline", n.Verdict.At, "cause", n.Outcome.Cause, "message", n.Outcome.Message)
+			"node", n.Pod.Node, "deadline", taint.Stamp(n.Verdict.At), "cause", n.Outcome.Cause, "message", n.Outcome.Message)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // DryRun is an evictor that sends nothing: it logs each decision to the context's logger.
@@ -15,6 +16,6 @@ type DryRun struct{}
 func (DryRun) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
 	klog.FromContext(ctx).Info("Dry run: would evict the pod now",
 		"pod", klog.KRef(e.Pod.Namespace, e.Pod.Name), "uid", e.Pod.UID, "node", e.Pod.Node,
-		"deadline", e.Verdict.At, "because", e.Verdict.Because())
+		"deadline", taint.Stamp(e.Verdict.At), "because", e.Verdict.Because())
 	return shard.Outcome{Kind: shard.Pretended, Message: e.Verdict.String()}
 }
