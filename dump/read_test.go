@@ -92,6 +92,7 @@ func TestEveryFormThatKubectlWritesIsRead(t *testing.T) {
 		{"a list as JSON", asJSON(t, list), all},
 		{"a list with carriage returns", strings.ReplaceAll(list, "\n", "\r\n"), all},
 		{"a list with a mark of UTF-8", "\ufeff" + list, all},
+		{"JSON with a mark of UTF-8", "\ufeff" + asJSON(t, list), all},
 		{"a list whose items are indented", strings.Replace(list, items, "  "+strings.ReplaceAll(items, "\n", "\n  "), 1), all},
 		{"several lists", list + "---\n" + list, append(append([]string{}, all...), all...)},
 		{"several lists as JSON", asJSON(t, list) + asJSON(t, list), append(append([]string{}, all...), all...)},
@@ -104,7 +105,8 @@ func TestEveryFormThatKubectlWritesIsRead(t *testing.T) {
 		{"a list of nothing as JSON", `{"apiVersion": "v1", "items": null, "kind": "List"}`, nil},
 		{"a list in one line", `items: [{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: b}}]` + "\nkind: List\napiVersion: v1\n", []string{"pod b/a"}},
 		{"the API server's own list", `{"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "a", "namespace": "b"}}]}`, []string{"pod b/a"}},
-		{"that list as YAML", "apiVersion: v1\nkind: PodList\nitems:\n# the first\n- metadata:\n    name: a\n    namespace: b\n", []string{"pod b/a"}},
+		{"a list without a kind", `{"items": [{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "b"}}]}`, []string{"pod b/a"}},
+		{"the API server's own list as YAML", "apiVersion: v1\nkind: PodList\nitems:\n# the first\n- metadata:\n    name: a\n    namespace: b\n", []string{"pod b/a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := names(iotest.OneByteReader(strings.NewReader(c.text)))
@@ -177,13 +179,15 @@ func TestAnErrorOfTheReaderIsReportedAsSuch(t *testing.T) {
 }
 
 func TestAnObjectThatIsTooLargeIsRefusedBeforeItFillsTheMemory(t *testing.T) {
-	endless := io.MultiReader(strings.NewReader("items:\n- kind: Pod\n  x: "), io.LimitReader(forever("y"), 1<<30))
-	if _, err := names(endless); err == nil || !strings.Contains(err.Error(), "the object at line 2 is larger") {
-		t.Errorf("got %v", err)
-	}
-	endless = io.MultiReader(strings.NewReader("items:\n- kind: Pod\n"), io.LimitReader(forever("  y: z\n"), 1<<30))
-	if _, err := names(endless); err == nil || !strings.Contains(err.Error(), "the object at line 2 is larger") {
-		t.Errorf("got %v", err)
+	for name, line := range map[string]string{"one line": "y", "many lines": "  y: z\n"} {
+		endless := &io.LimitedReader{R: forever(line), N: 1 << 30}
+		_, err := names(io.MultiReader(strings.NewReader("items:\n- kind: Pod\n  x: "), endless))
+		if err == nil || !strings.Contains(err.Error(), "the object at line 2 is larger") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if read := 1<<30 - endless.N; read > 64<<20 {
+			t.Errorf("%s: read %d MiB", name, read>>20)
+		}
 	}
 }
 
@@ -299,6 +303,6 @@ items:
   type: Normal
   firstTimestamp: "2026-05-01T10:00:00Z"
   lastTimestamp: "2026-05-01T10:00:00Z"
-  eventTime: null
+  eventTime: "2026-05-01T10:00:00.123456Z"
 kind: List
 `

@@ -189,7 +189,7 @@ func (y *yamlReader) endList() error {
 	var frame object
 	err := yaml.Unmarshal(y.frame.text, &frame)
 	switch {
-	case y.ended && (err != nil || frame.Kind == ""):
+	case y.ended && frame.Kind == "":
 		return cut{fmt.Sprintf("line %d", y.line-1), y.read}
 	case err != nil:
 		return y.broken(y.frame.begins, err)
