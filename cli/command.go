@@ -24,6 +24,7 @@ Usage:
 
 Commands:
   run       Watch the cluster and evict
+  plan      Say what would happen if nodes got other taints
   version   Print the version
   help      Print the help of a command
 
@@ -45,7 +46,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	err := cmd.Execute()
-	if err != nil {
+	if err != nil && !errors.Is(err, errWouldEvict) {
 		_, _ = fmt.Fprintf(stderr, "taint-manager: %v\n", err)
 	}
 	return exitCode(err)
@@ -55,6 +56,8 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return OK
+	case errors.Is(err, errWouldEvict):
+		return WouldEvict
 	case errors.As(err, new(usageError)):
 		return Usage
 	default:
@@ -75,6 +78,6 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	}
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), rootHelp) })
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(ctx), versionCommand())
+	root.AddCommand(runCommand(ctx), planCommand(ctx), versionCommand())
 	return root
 }
