@@ -24,6 +24,7 @@ Usage:
 
 Commands:
   run          Watch the cluster and evict
+  plan         Say what would happen if nodes got other taints
   version      Print the version
   completion   Print a script that completes commands and flags in a shell
   help         Print the help of a command
@@ -50,7 +51,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	err := cmd.Execute()
-	if err != nil {
+	if err != nil && !errors.Is(err, errWouldEvict) {
 		_, _ = fmt.Fprintf(stderr, "taint-manager: %v\n", err)
 	}
 	return exitCode(err)
@@ -60,6 +61,8 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return OK
+	case errors.Is(err, errWouldEvict):
+		return WouldEvict
 	case errors.As(err, new(usageError)):
 		return Usage
 	default:
@@ -88,6 +91,6 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	root.SetHelpFunc(plainHelp(rootHelp))
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(runCommand(ctx), versionCommand(), completionCommand())
+	root.AddCommand(runCommand(ctx), planCommand(ctx), versionCommand(), completionCommand())
 	return root
 }

@@ -13,6 +13,8 @@ func TestNoRefusalShowsTheInsideOfTheProgram(t *testing.T) {
 	sentence := regexp.MustCompile(`^--[a-z0-9-]+=.+ is refused: it takes .+; .+$`)
 	inside := regexp.MustCompile(`strconv|pars|syntax|invalid|failed|expected|of the type|%!`)
 	refused := 0
+	// The others exit with 1, as 2 says something else of them.
+	usage := map[string]bool{"taint-manager": true, "run": true, "version": true, "completion": true, "help": true}
 	root := NewCommand(t.Context())
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.InitDefaultHelpFlag()
@@ -24,7 +26,7 @@ func TestNoRefusalShowsTheInsideOfTheProgram(t *testing.T) {
 				}
 				refused++
 				err = cmd.FlagErrorFunc()(cmd, err)
-				if !sentence.MatchString(err.Error()) || inside.MatchString(err.Error()) || !errors.As(err, new(usageError)) {
+				if !sentence.MatchString(err.Error()) || inside.MatchString(err.Error()) || errors.As(err, new(usageError)) != usage[cmd.Name()] {
 					t.Errorf("%s --%s=%q: got %q", cmd.Name(), f.Name, value, err)
 				}
 			}

@@ -1,0 +1,95 @@
+package dump
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+)
+
+// Visitor is told of the objects in the order of the dump. A nil function passes its kind over.
+type Visitor struct {
+	Node   func(*v1.Node)
+	Pod    func(*v1.Pod)
+	Budget func(*policyv1.PodDisruptionBudget)
+	Event  func(*v1.Event)
+}
+
+// Read reads a dump to its end. The error says in a clause what is wrong with the dump and where;
+// what was told before then is to be forgotten.
+func Read(r io.Reader, to Visitor) error {
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	if err := skipMark(buffered); err != nil {
+		return err
+	}
+	first, err := firstByte(buffered)
+	switch {
+	case errors.Is(err, io.EOF):
+		return errors.New("it is empty")
+	case err != nil:
+		return fmt.Errorf("reading it: %w", err)
+	case first == '{' || first == '[':
+		return readJSON(buffered, to)
+	}
+	return readYAML(buffered, to)
+}
+
+// The marks with which some programs begin a text. PowerShell writes UTF-16 by default.
+var (
+	markUTF8  = []byte{0xEF, 0xBB, 0xBF}
+	markUTF16 = [][]byte{{0xFF, 0xFE}, {0xFE, 0xFF}}
+)
+
+// firstByte is the first byte that is no space; it is not taken from the reader.
+func firstByte(r *bufio.Reader) (byte, error) {
+	for n := 1; ; n++ {
+		ahead, err := r.Peek(n)
+		if len(ahead) < n {
+			return 0, err
+		}
+		if c := ahead[n-1]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c, nil
+		}
+		if n == r.Size() {
+			return 0, errors.New("it begins with nothing but spaces")
+		}
+	}
+}
+
+func skipMark(r *bufio.Reader) error {
+	ahead, _ := r.Peek(len(markUTF8)) // an error shows again at the next look
+	for _, mark := range markUTF16 {
+		if bytes.HasPrefix(ahead, mark) {
+			return errors.New("it is in UTF-16, as PowerShell writes it; write it with '| Out-File -Encoding utf8 FILE'")
+		}
+	}
+	if !bytes.Equal(ahead, markUTF8) {
+		return nil
+	}
+	_, err := r.Discard(len(markUTF8))
+	return err
+}
+
+// tell hands an object to the function for its kind.
+func (v *Visitor) tell(o *object) {
+	switch o.kind() {
+	case kindNode:
+		call(v.Node, o.node)
+	case kindPod:
+		call(v.Pod, o.pod)
+	case kindBudget:
+		call(v.Budget, o.budget)
+	case kindEvent:
+		call(v.Event, o.event)
+	}
+}
+
+func call[T any](visit func(T), object func() T) {
+	if visit != nil {
+		visit(object())
+	}
+}

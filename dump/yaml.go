@@ -1,0 +1,249 @@
+package dump
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// largest is how many bytes an object may have. The API server takes none of more than 3 MiB.
+const largest = 32 << 20
+
+// yamlReader splits documents by their lines: at "---", and within a list at each item of "items".
+// That is safe without knowing YAML, because whatever belongs to an item is indented deeper than its
+// dash, be it a text of several lines.
+type yamlReader struct {
+	lines *bufio.Reader
+	to    Visitor
+	line  int // the number of the last line that was read
+	read  int // objects
+
+	frame   part   // what is not in the items of the document
+	current part   // the item that is being read
+	blank   object // what an item is that does not say it itself
+	list    bool   // the document has "items"
+	within  bool   // the last line belonged to the items
+	indent  int    // of the items' dashes; -1 until the first
+	ended   bool   // there are no more lines
+}
+
+// part is a piece of a document, to be parsed by itself.
+type part struct {
+	text   []byte
+	begins int // its first line
+}
+
+func readYAML(r *bufio.Reader, to Visitor) error {
+	y := &yamlReader{lines: r, to: to}
+	for {
+		line, err := y.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			y.ended = true
+			return y.endDocument()
+		case err != nil:
+			return fmt.Errorf("reading it failed at line %d: %w", y.line, err)
+		}
+		if err := y.take(line); err != nil {
+			return err
+		}
+	}
+}
+
+// next is the next line with its end. The last one may have none.
+func (y *yamlReader) next() ([]byte, error) {
+	y.line++
+	line, err := y.lines.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, atEnd(line, err)
+	}
+	long := bytes.Clone(line)
+	for errors.Is(err, bufio.ErrBufferFull) && len(long) <= largest {
+		line, err = y.lines.ReadSlice('\n')
+		long = append(long, line...)
+	}
+	if errors.Is(err, bufio.ErrBufferFull) {
+		err = nil // it is too large, which shows when it is added to its part
+	}
+	return long, atEnd(long, err)
+}
+
+// atEnd is the end of the dump only where there is nothing before it.
+func atEnd(line []byte, err error) error {
+	if len(line) > 0 && errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+func (y *yamlReader) take(line []byte) error {
+	content := bytes.TrimRight(line, " \t\r\n")
+	indent := len(content) - len(bytes.TrimLeft(content, " "))
+	switch {
+	case separates(content):
+		return y.endDocument()
+	case len(content) == indent || content[indent] == '#': // nothing, unless it is in a text of several lines
+		return y.add(line)
+	case y.within && y.isItem(content, indent):
+		return y.beginItem(line, indent)
+	case y.within && indent > max(y.indent, 0):
+		return y.add(line)
+	case y.within:
+		if err := y.endItem(); err != nil {
+			return err
+		}
+		y.within = false
+	}
+	if opensItems(content) {
+		y.openItems()
+		return nil
+	}
+	return y.add(line)
+}
+
+// openItems is for a line after which items follow. The API server's own lists name the kind of their
+// items once, in front.
+func (y *yamlReader) openItems() {
+	y.list, y.within, y.indent = true, true, -1
+	var frame object
+	if yaml.Unmarshal(y.frame.text, &frame) == nil {
+		y.blank = object{APIVersion: frame.APIVersion, Kind: strings.TrimSuffix(frame.Kind, "List")}
+	}
+}
+
+// separates says whether a line is between documents.
+func separates(content []byte) bool {
+	return string(content) == "---" || string(content) == "..." || bytes.HasPrefix(content, []byte("--- #"))
+}
+
+// opensItems says whether the items of a list follow, each with its dash at the start of a line. Items
+// in any other form are read with the whole document.
+func opensItems(content []byte) bool {
+	return string(content) == "items:" || bytes.HasPrefix(content, []byte("items: #"))
+}
+
+// isItem says whether an item begins with a line. The first one says how far all are indented.
+func (y *yamlReader) isItem(content []byte, indent int) bool {
+	dash := content[indent] == '-' && (len(content) == indent+1 || content[indent+1] == ' ')
+	return dash && (indent == y.indent || y.indent < 0)
+}
+
+func (y *yamlReader) beginItem(line []byte, indent int) error {
+	if err := y.endItem(); err != nil {
+		return err
+	}
+	y.indent = indent
+	if err := y.add(line); err != nil {
+		return err
+	}
+	y.current.text[indent] = ' ' // without its dash, an item is an object
+	return nil
+}
+
+// add adds a line to the item or frame that it belongs to.
+func (y *yamlReader) add(line []byte) error {
+	p := &y.frame
+	if y.within {
+		p = &y.current
+	}
+	if len(p.text) == 0 {
+		p.begins = y.line
+	}
+	p.text = append(p.text, line...)
+	if len(p.text) > largest {
+		return fmt.Errorf("the object at line %d is larger than any that an API server has", p.begins)
+	}
+	return nil
+}
+
+// endItem tells of the item that was read last.
+func (y *yamlReader) endItem() error {
+	defer y.current.clear()
+	if !hasContent(y.current.text) {
+		return nil
+	}
+	o := y.blank
+	err := yaml.Unmarshal(y.current.text, &o)
+	return y.told(&o, y.current.begins, err)
+}
+
+// endDocument tells of what is left of a document, and is ready for the next.
+func (y *yamlReader) endDocument() error {
+	defer func() { *y = yamlReader{lines: y.lines, to: y.to, line: y.line, read: y.read} }()
+	switch {
+	case y.list:
+		return y.endList()
+	case hasContent(y.frame.text):
+		return y.whole()
+	}
+	return nil
+}
+
+// endList tells of the last item, unless the list was cut off: kubectl writes its kind after its items.
+func (y *yamlReader) endList() error {
+	var frame object
+	err := yaml.Unmarshal(y.frame.text, &frame)
+	switch {
+	case y.ended && frame.Kind == "":
+		return cut{fmt.Sprintf("line %d", y.line-1), y.read}
+	case err != nil:
+		return y.broken(y.frame.begins, err)
+	}
+	return y.endItem()
+}
+
+// document is an object, or a list of some.
+type document struct {
+	object
+	Items []object `json:"items"`
+}
+
+// whole reads a document that is a single object, or a list whose items are not each at the start of
+// a line.
+func (y *yamlReader) whole() error {
+	var o document
+	err := yaml.Unmarshal(y.frame.text, &o)
+	if !strings.HasSuffix(o.Kind, "List") {
+		return y.told(&o.object, y.frame.begins, err)
+	}
+	for i := range o.Items {
+		if err := y.told(&o.Items[i], y.frame.begins, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// told tells of an object, unless it can't be read and would be needed.
+func (y *yamlReader) told(o *object, begins int, err error) error {
+	switch {
+	case err != nil && (o.Kind == "" || o.wanted()):
+		return y.broken(begins, err)
+	case o.Kind == "":
+		return fmt.Errorf("the object at line %d has no kind", begins)
+	}
+	y.to.tell(o)
+	y.read++
+	return nil
+}
+
+func (y *yamlReader) broken(begins int, err error) error {
+	return fmt.Errorf("the object at line %d can't be read (lines count from there): %w", begins, err)
+}
+
+func (p *part) clear() { p.text = p.text[:0] }
+
+// hasContent says whether there is more than spaces and comments.
+func hasContent(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return true
+		}
+	}
+	return false
+}

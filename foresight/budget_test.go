@@ -1,0 +1,94 @@
+package foresight_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func policy(p policyv1.UnhealthyPodEvictionPolicyType) func(*policyv1.PodDisruptionBudget) {
+	return func(b *policyv1.PodDisruptionBudget) { b.Spec.UnhealthyPodEvictionPolicy = &p }
+}
+
+func healthy(current, desired int32) func(*policyv1.PodDisruptionBudget) {
+	return func(b *policyv1.PodDisruptionBudget) {
+		b.Status.CurrentHealthy, b.Status.DesiredHealthy = current, desired
+	}
+}
+
+func selecting(s *metav1.LabelSelector) func(*policyv1.PodDisruptionBudget) {
+	return func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector = s }
+}
+
+func elsewhere(b *policyv1.PodDisruptionBudget) { b.Namespace = "bank" }
+
+func TestWhatBudgetsWouldBlockIsSaid(t *testing.T) {
+	web := labelled("app", "web")
+	three := []any{pod("a", web), pod("b", web), pod("c", web)}
+	for _, c := range []struct {
+		name    string
+		objects []any
+		want    string // budget: admitted evictions of those asked for, and who is blocked
+	}{
+		{"enough", append(three, budget("web", 3)), "web: 3 admitted, 3 asked for"},
+		{"too few: the first ones go", append(three, budget("web", 1)), "web: 1 admitted, 3 asked for, blocks b c"},
+		{"none", append(three, budget("web", 0)), "web: 0 admitted, 3 asked for, blocks a b c"},
+		{"less than none", append(three, budget("web", -2)), "web: 0 admitted, 3 asked for, blocks a b c"},
+		{"the first to go comes first", []any{pod("a", web, tolerates("gpu", 60)), pod("b", web), budget("web", 1)}, "web: 1 admitted, 2 asked for, blocks a"},
+		{"a pod that stays asks for nothing", []any{pod("a", web, tolerates("gpu", -1)), pod("b", web), budget("web", 1)}, "web: 1 admitted, 1 asked for"},
+		{"other labels", append(three, budget("api", 0)), ""},
+		{"another namespace", append(three, budget("web", 0, elsewhere)), ""},
+		{"an empty selector covers the namespace", []any{pod("a"), budget("all", 0, selecting(&metav1.LabelSelector{}))}, "all: 0 admitted, 1 asked for, blocks a"},
+		{"no selector covers nothing", []any{pod("a"), budget("none", 0, selecting(nil))}, ""},
+		{"a selector that is none covers nothing", []any{pod("a", web), budget("bad", 0, selecting(&metav1.LabelSelector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near"}},
+		}))}, ""},
+		{"two budgets for one pod", []any{pod("a", web), budget("web", 9), budget("all", 9, selecting(&metav1.LabelSelector{}))}, "all: 9 admitted, 1 asked for, blocks a; web: 9 admitted, 1 asked for, blocks a"},
+		{"a pod that two block takes nothing from either", []any{
+			pod("a", web, labelled("x", "y")), pod("b", web), budget("web", 1),
+			budget("xy", 1, selecting(&metav1.LabelSelector{MatchLabels: map[string]string{"x": "y"}})),
+		}, "web: 1 admitted, 2 asked for, blocks a; xy: 1 admitted, 1 asked for, blocks a"},
+		{"two budgets for an unready pod", []any{pod("a", web, unready), budget("web", 9), budget("all", 9, healthy(2, 2), selecting(&metav1.LabelSelector{}))}, "all: 9 admitted, 1 asked for, blocks a; web: 9 admitted, 1 asked for, blocks a"},
+		{"an unready pod without a budget", []any{pod("a", unready), budget("web", 0)}, ""},
+		{"a pending pod does not ask", []any{pod("a", web, in(v1.PodPending)), budget("web", 0)}, ""},
+		{"an unready pod of a healthy application does not ask", []any{pod("a", web, unready), budget("web", 0, healthy(2, 2))}, ""},
+		{"an unready pod of an unhealthy application asks", []any{pod("a", web, unready), budget("web", 0, healthy(1, 2))}, "web: 0 admitted, 1 asked for, blocks a"},
+		{"an unready pod of an application that needs none asks", []any{pod("a", web, unready), budget("web", 0, healthy(0, 0))}, "web: 0 admitted, 1 asked for, blocks a"},
+		{"an unready pod with the policy AlwaysAllow does not ask", []any{pod("a", web, unready), budget("web", 0, healthy(1, 2), policy(policyv1.AlwaysAllow))}, ""},
+		{"a ready pod with the policy AlwaysAllow asks", []any{pod("a", web), budget("web", 0, policy(policyv1.AlwaysAllow))}, "web: 0 admitted, 1 asked for, blocks a"},
+		{"the policy IfHealthyBudget is the default", []any{pod("a", web, unready), budget("web", 0, healthy(1, 2), policy(policyv1.IfHealthyBudget))}, "web: 0 admitted, 1 asked for, blocks a"},
+		{"a budget that its controller has not looked at admits none", []any{pod("a", web), budget("web", 5, func(b *policyv1.PodDisruptionBudget) { b.Generation = 1 })}, "web: 0 admitted, 1 asked for, blocks a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := plan(t, ask("gpu:NoExecute"), append([]any{node("n1")}, c.objects...)...)
+			var got []string
+			blocked := map[string]bool{}
+			for _, b := range p.Budgets {
+				line := fmt.Sprintf("%s: %d admitted, %d asked for", b.Name, b.Admits, b.Evictions)
+				if len(b.Blocks) > 0 {
+					line += ", blocks " + strings.Join(b.Blocks, " ")
+				}
+				for _, name := range b.Blocks {
+					blocked[name] = true
+				}
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(c.want, strings.Join(got, "; ")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, pod := range p.Pods {
+				if blocked[pod.Name] != (len(pod.BlockedBy) > 0) {
+					t.Errorf("pod %s is blocked by %v", pod.Name, pod.BlockedBy)
+				}
+			}
+			if p.Total.Blocked != len(blocked) {
+				t.Errorf("%d are blocked in total, want %d", p.Total.Blocked, len(blocked))
+			}
+		})
+	}
+}

@@ -1,0 +1,145 @@
+package foresight
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Change is a change of a node's taints, as kubectl taint takes it.
+type Change struct {
+	// Taint to be set, or to be removed by its key and effect. An empty effect is every effect.
+	Taint  v1.Taint
+	Remove bool
+}
+
+// form is how a change is written.
+const form = "write KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove the key with every effect"
+
+// ParseChange reads a change as kubectl taint does: "gpu=a100:NoExecute", "gpu:NoExecute-", "gpu-".
+func ParseChange(s string) (Change, error) {
+	spec, remove := strings.CutSuffix(s, "-")
+	keyAndValue, effect, hasEffect := strings.Cut(spec, ":")
+	key, value, _ := strings.Cut(keyAndValue, "=")
+	c := Change{Remove: remove, Taint: v1.Taint{Key: key, Value: value, Effect: v1.TaintEffect(effect)}}
+	if problem := c.problem(hasEffect); problem != "" {
+		return Change{}, fmt.Errorf("%s; %s", problem, form)
+	}
+	return c, nil
+}
+
+// problem says what the API server would not take; empty when it would.
+func (c Change) problem(hasEffect bool) string {
+	switch {
+	case c.Taint.Key == "":
+		return "it has no key"
+	case len(validation.IsQualifiedName(c.Taint.Key)) > 0:
+		return fmt.Sprintf("%q can't be a key: %s", c.Taint.Key, validation.IsQualifiedName(c.Taint.Key)[0])
+	case len(validation.IsValidLabelValue(c.Taint.Value)) > 0:
+		return fmt.Sprintf("%q can't be a value: %s", c.Taint.Value, validation.IsValidLabelValue(c.Taint.Value)[0])
+	case !hasEffect && !c.Remove:
+		return "it has no effect"
+	case !hasEffect:
+		return ""
+	}
+	switch c.Taint.Effect {
+	case v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, v1.TaintEffectPreferNoSchedule:
+		return ""
+	}
+	return fmt.Sprintf("the effect %q is none of NoExecute, NoSchedule and PreferNoSchedule", c.Taint.Effect)
+}
+
+// Contradiction says what is wrong with changes that can't be made at once; nil when nothing is.
+func Contradiction(changes []Change) error {
+	for i, c := range changes {
+		for _, other := range changes[:i] {
+			switch {
+			case !c.concerns(&other.Taint) && !other.concerns(&c.Taint):
+			case c.Remove != other.Remove:
+				return fmt.Errorf("%s and %s contradict each other; a taint is either set or removed", other, c)
+			case !c.Remove:
+				return fmt.Errorf("%s and %s can't both be set: a node has one taint of a key and effect", other, c)
+			}
+		}
+	}
+	if len(changes) == 0 {
+		return errors.New("there is no taint; " + form)
+	}
+	return nil
+}
+
+// concerns says whether the change is about this taint: same key and effect.
+func (c Change) concerns(t *v1.Taint) bool {
+	return c.Taint.Key == t.Key && (c.Taint.Effect == t.Effect || c.Remove && c.Taint.Effect == "")
+}
+
+// String is the change as it is written.
+func (c Change) String() string {
+	s := c.Taint.ToString()
+	if c.Remove {
+		s += "-"
+	}
+	return s
+}
+
+// What a change does to a node.
+const (
+	Added     = "added"
+	Replaced  = "replaced"  // the node has the taint with another value
+	Unchanged = "unchanged" // the node has the very same taint
+	Removed   = "removed"
+	Absent    = "absent" // the node does not have the taint that is to be removed
+)
+
+// NodeChange is what one change does to one node.
+type NodeChange struct {
+	Taint string `json:"taint"`
+
+	// Change is added, replaced, unchanged, removed or absent.
+	Change string `json:"change"`
+
+	// Was is the taint that is replaced.
+	Was string `json:"was,omitempty"`
+}
+
+// apply makes the changes in a node's taints. The list that it is given stays as it is.
+func apply(changes []Change, taints []v1.Taint) ([]v1.Taint, []NodeChange) {
+	var done []NodeChange
+	for _, c := range changes {
+		var did []NodeChange
+		taints, did = c.apply(taints)
+		done = append(done, did...)
+	}
+	return taints, done
+}
+
+func (c Change) apply(taints []v1.Taint) ([]v1.Taint, []NodeChange) {
+	var kept []v1.Taint
+	var done []NodeChange
+	for _, t := range taints {
+		switch {
+		case !c.concerns(&t):
+			kept = append(kept, t)
+		case c.Remove:
+			done = append(done, NodeChange{Taint: t.ToString(), Change: Removed})
+		case t.Value == c.Taint.Value:
+			kept = append(kept, t)
+			done = append(done, NodeChange{Taint: t.ToString(), Change: Unchanged})
+		default:
+			kept = append(kept, c.Taint)
+			done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Replaced, Was: t.ToString()})
+		}
+	}
+	switch {
+	case len(done) > 0:
+	case c.Remove:
+		done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Absent})
+	default:
+		kept = append(kept, c.Taint)
+		done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Added})
+	}
+	return kept, done
+}

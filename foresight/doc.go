@@ -1,0 +1,13 @@
+// Package foresight says what would happen without doing anything: [Inventory.Plan] says what becomes
+// of the pods of some nodes if these got other taints.
+//
+// It is pure: it reads no clock, and the moment in question is an argument. It judges by [taint.Decide]
+// alone, with histories from package journal, and says why in the verdict's own words, so that what it
+// foretells is what the manager does.
+//
+// From the API alone it is not always known since when a taint is there. Then a pod is judged twice,
+// with the earliest and the latest moment that are possible, and its [Fate] holds both times.
+//
+// [Plan] is the answer, as the command line prints it and as its JSON has it. It is versioned: within
+// [APIVersion] fields are added, but none is renamed or removed.
+package foresight

@@ -1,0 +1,55 @@
+package foresight
+
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Fate is what becomes of a pod.
+type Fate struct {
+	// Evict says whether the pod goes.
+	Evict bool `json:"evict"`
+
+	// At is when it goes. A time that is over means at once.
+	At *time.Time `json:"at,omitempty"`
+
+	// Earliest is set where it is not known since when a taint is there: the pod goes then at the
+	// earliest, and at At at the latest.
+	Earliest *time.Time `json:"earliest,omitempty"`
+
+	// Reason is why, as the manager says it.
+	Reason string `json:"reason"`
+
+	// Taint because of which the pod goes.
+	Taint string `json:"taint,omitempty"`
+
+	// Toleration that bears the taint until the pod goes; empty when none matches it.
+	Toleration string `json:"toleration,omitempty"`
+}
+
+// judge is the fate of a pod on the node.
+func (k *known) judge(p *taint.Pod, rules taint.Rules) Fate {
+	latest, earliest := taint.Decide(p, &k.latest, rules), taint.Decide(p, &k.earliest, rules)
+	fate := fateOf(latest)
+	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
+		fate.Earliest = utc(earliest.At)
+		fate.Reason += "; since when " + earliest.Taint.ToString() + " is there is not known: at the earliest since " + taint.Stamp(earliest.Start)
+	}
+	return fate
+}
+
+func fateOf(v taint.Verdict) Fate {
+	fate := Fate{Evict: v.Evict, Reason: v.Because()}
+	if !v.Evict {
+		return fate
+	}
+	fate.At, fate.Taint, fate.Toleration = utc(v.At), v.Taint.ToString(), unquoted(v.Toleration)
+	return fate
+}
+
+// utc is a time as it is written in JSON.
+func utc(t time.Time) *time.Time {
+	t = t.UTC().Round(0)
+	return &t
+}

@@ -1,0 +1,163 @@
+package foresight_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/foresight"
+)
+
+// noon is the moment of all questions; times in the tests are seconds from it.
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func at(seconds float64) time.Time {
+	return noon.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// hoursAgo is long before noon: when all nodes and pods were made.
+func hoursAgo(hours int) metav1.Time {
+	return metav1.NewTime(noon.Add(-time.Duration(hours) * time.Hour))
+}
+
+// parsed is the taint "key=value:effect".
+func parsed(s string) v1.Taint {
+	keyAndValue, effect, _ := strings.Cut(s, ":")
+	key, value, _ := strings.Cut(keyAndValue, "=")
+	return v1.Taint{Key: key, Value: value, Effect: v1.TaintEffect(effect)}
+}
+
+// timed is the taint with a timeAdded.
+func timed(s string, seconds float64) v1.Taint {
+	t, added := parsed(s), metav1.NewTime(at(seconds))
+	t.TimeAdded = &added
+	return t
+}
+
+func node(name string, taints ...v1.Taint) *v1.Node {
+	return &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: types.UID("uid-" + name), CreationTimestamp: hoursAgo(10), Labels: map[string]string{"name": name},
+		},
+		Spec: v1.NodeSpec{Taints: taints},
+	}
+}
+
+// pod is a running one in the namespace shop, on node n1, bound nine hours ago.
+func pod(name string, change ...func(*v1.Pod)) *v1.Pod {
+	p := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: hoursAgo(9)},
+		Spec:       v1.PodSpec{NodeName: "n1"},
+		Status: v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{
+			{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: hoursAgo(9)},
+			{Type: v1.PodReady, Status: v1.ConditionTrue},
+		}},
+	}
+	for _, c := range change {
+		c(p)
+	}
+	return p
+}
+
+// tolerates adds a toleration; seconds below zero are no limit.
+func tolerates(key string, seconds int64) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		toleration := v1.Toleration{Key: key, Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
+		if seconds < 0 {
+			toleration.TolerationSeconds = nil
+		}
+		p.Spec.Tolerations = append(p.Spec.Tolerations, toleration)
+	}
+}
+
+func on(node string) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.NodeName = node } }
+
+func in(phase v1.PodPhase) func(*v1.Pod) { return func(p *v1.Pod) { p.Status.Phase = phase } }
+
+func labelled(key, value string) func(*v1.Pod) {
+	return func(p *v1.Pod) { metav1.SetMetaDataLabel(&p.ObjectMeta, key, value) }
+}
+
+func unready(p *v1.Pod) { p.Status.Conditions[1].Status = v1.ConditionFalse }
+
+func deleted(p *v1.Pod) { t := hoursAgo(0); p.DeletionTimestamp = &t }
+
+// ownedBy makes the pod one of "Kind/name".
+func ownedBy(owner string) func(*v1.Pod) {
+	kind, name, _ := strings.Cut(owner, "/")
+	yes := true
+	return func(p *v1.Pod) {
+		p.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: name, Controller: &yes}}
+	}
+}
+
+// budget covers the pods of shop with the label app=NAME, and admits so many evictions.
+func budget(name string, admits int32, change ...func(*policyv1.PodDisruptionBudget)) *policyv1.PodDisruptionBudget {
+	b := &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name},
+		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
+		Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: admits},
+	}
+	for _, c := range change {
+		c(b)
+	}
+	return b
+}
+
+// ask asks what would happen if n1 got the taints.
+func ask(taints ...string) foresight.Question {
+	q := foresight.Question{Names: []string{"n1"}, Selector: labels.Nothing(), At: noon, Method: "delete"}
+	for _, s := range taints {
+		c, err := foresight.ParseChange(s)
+		if err != nil {
+			panic(err)
+		}
+		q.Changes = append(q.Changes, c)
+	}
+	return q
+}
+
+// inventory takes the objects in.
+func inventory(q foresight.Question, objects ...any) *foresight.Inventory {
+	i := foresight.NewInventory(q)
+	for _, o := range objects {
+		switch o := o.(type) {
+		case *v1.Node:
+			i.AddNode(o)
+		case *v1.Pod:
+			i.AddPod(o)
+		case *policyv1.PodDisruptionBudget:
+			i.AddBudget(o)
+		}
+	}
+	return i
+}
+
+func plan(t *testing.T, q foresight.Question, objects ...any) *foresight.Plan {
+	t.Helper()
+	p, err := inventory(q, objects...).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// told writes a fate in a few words: "stays", "goes at 30", "goes at 10 to 30".
+func told(f *foresight.Fate) string {
+	seconds := func(t *time.Time) string { return t.Sub(noon).String() }
+	switch {
+	case f == nil:
+		return "unknown"
+	case !f.Evict:
+		return "stays"
+	case f.Earliest != nil:
+		return "goes at " + seconds(f.Earliest) + " to " + seconds(f.At)
+	}
+	return "goes at " + seconds(f.At)
+}

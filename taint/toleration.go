@@ -1,0 +1,40 @@
+package taint
+
+import v1 "k8s.io/api/core/v1"
+
+// Matching returns the pod's toleration that counts for the taint: the first of the list that matches
+// it. It is nil when none does.
+func Matching(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
+	return matching(pod.Tolerations, t, rules)
+}
+
+// Longer returns the toleration that would bear the taint the longest, where that is longer than the
+// one that counts, because another one before it in the list matches too. It is nil when there is
+// none such.
+func Longer(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
+	counts := matching(pod.Tolerations, t, rules)
+	best := counts
+	for i := range pod.Tolerations {
+		if later := matching(pod.Tolerations[i:i+1], t, rules); later != nil && outlasts(later, best) {
+			best = later
+		}
+	}
+	if best == counts {
+		return nil
+	}
+	return best
+}
+
+// outlasts says whether a bears a taint for longer than b does.
+func outlasts(a, b *v1.Toleration) bool {
+	switch {
+	case b.TolerationSeconds == nil:
+		return false
+	case a.TolerationSeconds == nil:
+		return true
+	}
+	return max(0, *a.TolerationSeconds) > max(0, *b.TolerationSeconds)
+}
+
+// TolerationString writes a toleration as a verdict does: "gpu Equal a100 for NoExecute", in quotes.
+func TolerationString(t *v1.Toleration) string { return tolerationString(t) }
