@@ -1,14 +1,16 @@
 package cluster
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -23,26 +25,39 @@ import (
 	"github.com/taint-manager/taint-manager/cluster/wire"
 )
 
-// lister lists and watches one resource. The clients of client-go are such.
-type lister[L runtime.Object] interface {
-	List(ctx context.Context, o metav1.ListOptions) (L, error)
+// lister lists and watches one resource.
+type lister interface {
+	List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
 // podLister is one that decodes only what counts, or the client's own where that can't be.
-func podLister(client kubernetes.Interface, known wire.Known) lister[*v1.PodList] {
+func podLister(client kubernetes.Interface, known wire.Known) lister {
 	if requests := requestsOf(client); requests != nil {
-		return trimming[*v1.PodList]{requests, "pods", known}
+		return trimming{requests, "pods", known}
 	}
-	return client.CoreV1().Pods(metav1.NamespaceAll)
+	return whole[*v1.PodList]{client.CoreV1().Pods(metav1.NamespaceAll)}
 }
 
 // nodeLister is the same for nodes.
-func nodeLister(client kubernetes.Interface) lister[*v1.NodeList] {
+func nodeLister(client kubernetes.Interface) lister {
 	if requests := requestsOf(client); requests != nil {
-		return trimming[*v1.NodeList]{requests, "nodes", nil}
+		return trimming{requests, "nodes", nil}
 	}
-	return client.CoreV1().Nodes()
+	return whole[*v1.NodeList]{client.CoreV1().Nodes()}
+}
+
+// typed is a client of client-go's for one resource.
+type typed[L runtime.Object] interface {
+	List(ctx context.Context, o metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+}
+
+// whole lists and watches by such a client.
+type whole[L runtime.Object] struct{ typed[L] }
+
+func (w whole[L]) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	return w.typed.List(ctx, o)
 }
 
 // requestsOf makes requests as the client does, with its transport, limits and content type. It is nil for
@@ -58,46 +73,33 @@ func requestsOf(client kubernetes.Interface) rest.Interface {
 
 // trimming lists and watches one resource. What comes as protobuf is decoded by package wire; anything
 // else, as the client itself would.
-type trimming[L runtime.Object] struct {
+type trimming struct {
 	requests rest.Interface
 	resource string
 	known    wire.Known
 }
 
 // List returns a list.
-func (t trimming[L]) List(ctx context.Context, o metav1.ListOptions) (list L, err error) {
-	object, err := t.object(t.get(o).Do(ctx))
-	if err != nil {
-		return list, err
-	}
-	list, ok := object.(L)
-	if !ok {
-		return list, apierrors.FromObject(object) // a Status says what is wrong
-	}
-	return list, nil
-}
-
-// object is what the body holds.
-func (t trimming[L]) object(result rest.Result) (runtime.Object, error) {
-	if err := result.Error(); err != nil {
-		return nil, err
-	}
-	var contentType string
-	result.ContentType(&contentType)
-	if media, _, err := mime.ParseMediaType(contentType); err != nil || media != runtime.ContentTypeProtobuf {
-		return result.Get()
-	}
-	body, err := result.Raw()
+func (t trimming) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	body, err := t.open(ctx, t.get(o))
 	if err != nil {
 		return nil, err
 	}
-	return wire.Decode(body, t.known)
+	defer body.Close()
+	object, err := readList(bufio.NewReaderSize(body, readAhead), t.known)
+	if err != nil {
+		return nil, fmt.Errorf("reading the list of %s: %w", t.resource, err)
+	}
+	if !meta.IsListType(object) {
+		return nil, apierrors.FromObject(object) // a Status says what is wrong
+	}
+	return object, nil
 }
 
 // Watch returns a watch, once the API server has granted it.
-func (t trimming[L]) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+func (t trimming) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	o.Watch = true
-	body, err := t.stream(ctx, o)
+	body, err := t.open(ctx, t.get(o).Throttle(nil)) // as in client-go, a watch does not wait for the limit
 	if err != nil {
 		return nil, err
 	}
@@ -106,27 +108,31 @@ func (t trimming[L]) Watch(ctx context.Context, o metav1.ListOptions) (watch.Int
 }
 
 const (
-	watchTries = 10
-	watchPause = time.Second
+	tries = 10
+	pause = time.Second
 )
 
-// stream asks for a watch. As in client-go, a watch does not wait for the limit on requests, and is asked
-// for again when its connection breaks: the reflector would take that for a reason to list anew.
-func (t trimming[L]) stream(ctx context.Context, o metav1.ListOptions) (io.ReadCloser, error) {
+// open makes the request, and returns the body of its answer. As in client-go, a request whose connection
+// breaks is made again: the reflector would take that for a reason to list anew.
+func (t trimming) open(ctx context.Context, request *rest.Request) (io.ReadCloser, error) {
 	for try := 1; ; try++ {
-		body, err := t.get(o).Throttle(nil).Stream(ctx)
-		if err == nil || try == watchTries || !utilnet.IsProbableEOF(err) && !utilnet.IsTimeout(err) {
+		body, err := request.Stream(ctx)
+		if err == nil || try == tries || !broken(err) {
 			return body, err
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(watchPause):
+		case <-time.After(pause):
 		}
 	}
 }
 
-func (t trimming[L]) get(o metav1.ListOptions) *rest.Request {
+func broken(err error) bool {
+	return utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err) || utilnet.IsHTTP2ConnectionLost(err)
+}
+
+func (t trimming) get(o metav1.ListOptions) *rest.Request {
 	var timeout time.Duration
 	if o.TimeoutSeconds != nil {
 		timeout = time.Duration(*o.TimeoutSeconds) * time.Second

@@ -254,7 +254,7 @@ func TestAWatchWhoseConnectionBreaksIsAskedForAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		begun := time.Now()
 		must(t, a.watch.Close())
-		time.Sleep(3 * watchPause)
+		time.Sleep(3 * pause)
 		synctest.Wait()
 		if got, want := a.took(), slices.Repeat([]string{"watch pods from 5"}, 4); !slices.Equal(got, want) {
 			t.Errorf("within %s, asked for %q, want %q", time.Since(begun), got, want)
@@ -271,7 +271,7 @@ func TestAConnectionThatStaysBrokenIsTrouble(t *testing.T) {
 	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
 	a.refuse = func(string) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 	a.over(t, func(w *Watcher, _ *record) {
-		time.Sleep(watchTries * watchPause)
+		time.Sleep(tries * pause)
 		if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
 			t.Errorf("trouble: %v", err)
 		}
@@ -296,8 +296,11 @@ func TestAListThatIsNoneIsTrouble(t *testing.T) {
 			return
 		}
 		for want, object := range map[string]runtime.Object{
-			"no way":             &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Code: 403, Message: "no way"},
-			"unexpected object:": aPod(),
+			"no way": &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Code: 403, Message: "no way"},
+			map[string]string{
+				runtime.ContentTypeProtobuf: "it is neither a list of pods, nor one of nodes, nor a status",
+				runtime.ContentTypeJSON:     "unexpected object:",
+			}[a.format]: aPod(),
 		} {
 			a.refuse = func(ask string) (*http.Response, error) {
 				if strings.HasPrefix(ask, "list") {

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"bufio"
 	"bytes"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func objects() map[string]runtime.Object {
 
 func TestOfEveryObjectThereIsWhatCountsAndNothingElse(t *testing.T) {
 	for name, object := range objects() {
-		got, err := wire.Decode(encoded(t, object), nil)
+		got, err := decode(encoded(t, object), nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -137,7 +138,7 @@ func TestWhatHasChangedIsNotShared(t *testing.T) {
 func TestNothingRefersToTheBytes(t *testing.T) {
 	for name, object := range objects() {
 		body := encoded(t, object)
-		got, err := wire.Decode(body, nil)
+		got, err := decode(body, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,8 +153,9 @@ func TestNothingRefersToTheBytes(t *testing.T) {
 func TestFieldsOfUnknownNumbersAreSkipped(t *testing.T) {
 	for name, object := range objects() {
 		body := encoded(t, object)
-		body = slices.Concat(body[:4], withStrangers(t, body[4:], envelope(object)))
-		got, err := wire.Decode(body, nil)
+		// Groups, which protobuf has given up, may not stand in a list.
+		body = slices.Concat(body[:4], withStrangers(body[4:], envelope(object), !strings.Contains(name, "list")))
+		got, err := decode(body, nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -172,7 +174,7 @@ func TestAFieldInAnotherFormIsAnError(t *testing.T) {
 		}
 		eachForm(encoded(t, object)[4:], envelope(object), nil, func(path []protowire.Number, message []byte) {
 			body := append([]byte("k8s\x00"), message...)
-			if got, err := wire.Decode(body, nil); err == nil || got != nil {
+			if got, err := decode(body, nil); err == nil || got != nil {
 				t.Errorf("%s, with field %v in another form: got %v and error %v", name, path, got, err)
 			}
 		})
@@ -183,7 +185,7 @@ func TestABodyThatIsCutIsAnError(t *testing.T) {
 	for name, object := range objects() {
 		body := encoded(t, object)
 		for n := range len(body) {
-			got, err := wire.Decode(body[:n], nil)
+			got, err := decode(body[:n], nil)
 			if (err == nil) == (got == nil) {
 				t.Errorf("%s, cut after %d bytes: got %v and error %v", name, n, got, err)
 			}
@@ -201,24 +203,35 @@ func TestWhatIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, body := range map[string][]byte{
-		"not those of an object of Kubernetes":                 []byte(`{"kind":"Pod"}`),
-		"decoding a Secret of v1: it is neither a pod, a node": sealed("v1", "Secret", nil),
-		"decoding a Pod of v2:":                                sealed("v2", "Pod", pod),
-		"there is no object in its envelope":                   []byte("k8s\x00"),
-		"decoding a  of : it is neither":                       sealed("", "", nil),
-		"field 1: it comes twice":                              sealed("v1", "Pod", slices.Concat(pod, pod)),
-		"decoding a Pod of v1: field 2: field 22: field 1":     sealed("v1", "Pod", []byte("\x12\x05\xb2\x01\x02\x08\x01")),
-		"decoding a Pod of v1: field 0":                        sealed("v1", "Pod", []byte("\x00")),
+		"not those of an object of Kubernetes":                                                []byte(`{"kind":"Pod"}`),
+		"decoding a Secret of v1: it is neither a pod, a node nor a status":                   sealed("v1", "Secret", nil),
+		"decoding a Pod of v2:":                                                               sealed("v2", "Pod", pod),
+		"there is no object in its envelope":                                                  []byte("k8s\x00"),
+		"decoding a  of : it is neither":                                                      sealed("", "", nil),
+		"field 1: it comes twice":                                                             sealed("v1", "Pod", slices.Concat(pod, pod)),
+		"decoding a Pod of v1: field 2: field 22: field 1":                                    sealed("v1", "Pod", []byte("\x12\x05\xb2\x01\x02\x08\x01")),
+		"decoding a PodList of v1: field 2: field 2: field 2: field 22: field 1: it has wire": sealed("v1", "PodList", holding(2, []byte("\x12\x05\xb2\x01\x02\x08\x01"))),
+		"decoding a PodList of v1: field 2: field 0: there is no such number":                 sealed("v1", "PodList", []byte("\x00")),
+		"decoding a SecretList of v1: field 2: it is neither a list of pods, nor":             sealed("v1", "SecretList", nil),
+		"decoding a Pod of v1: field 0":                                                       sealed("v1", "Pod", []byte("\x00")),
 	} {
-		if got, err := wire.Decode(body, nil); got != nil || err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := decode(body, nil); got != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v and error %q, want %q", got, err, want)
 		}
 	}
 }
 
+// decode decodes a body by what is for its kind.
+func decode(body []byte, known wire.Known) (runtime.Object, error) {
+	if bytes.Contains(body, []byte("List")) { // only the kind has that in it
+		return wire.ReadList(bufio.NewReader(bytes.NewReader(body)), known)
+	}
+	return wire.Decode(body, known)
+}
+
 func decodedPod(t *testing.T, body []byte, known wire.Known) *v1.Pod {
 	t.Helper()
-	object, err := wire.Decode(body, known)
+	object, err := decode(body, known)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@
 //   - Status: all of it.
 //
 // These fields come out as the API's own decoder has them. Fields of other numbers are skipped, whatever
-// they hold. Bytes that are no protobuf, or that hold a field in another form than the API's, give an
+// they hold (but a list may have no groups, which protobuf has given up, between its items). Bytes that are no protobuf, or that hold a field in another form than the API's, give an
 // error and never a part of an object.
 //
 // Nothing that is returned refers to the bytes that were given. The package is pure: it knows no clock,

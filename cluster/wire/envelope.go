@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -64,8 +63,8 @@ func (e *envelope) decodeType(message []byte) error {
 	return f.err
 }
 
-// Decode returns the object in the body of an answer of the API server: a *v1.Pod, *v1.Node,
-// *v1.PodList, *v1.NodeList or *metav1.Status. Another kind is an error. known may be nil.
+// Decode returns the pod, the node or the status that the API server has sent: a *v1.Pod, *v1.Node or
+// *metav1.Status. Another kind is an error. known may be nil.
 func Decode(data []byte, known Known) (runtime.Object, error) {
 	e, err := open(data)
 	if err != nil {
@@ -79,21 +78,23 @@ func Decode(data []byte, known Known) (runtime.Object, error) {
 }
 
 func (e *envelope) object(known Known) (runtime.Object, error) {
-	if string(e.version) == "v1" {
-		switch string(e.kind) {
-		case "Pod":
-			return newPod(e.raw, known)
-		case "Node":
-			n := &v1.Node{}
-			return n, decodeNode(e.raw, n)
-		case "PodList":
-			return decodePods(e.raw, known)
-		case "NodeList":
-			return decodeNodes(e.raw)
-		case "Status":
-			s := &metav1.Status{}
-			return s, s.Unmarshal(e.raw)
-		}
+	switch {
+	case e.is("Pod"):
+		return newPod(e.raw, known)
+	case e.is("Node"):
+		return newNode(e.raw)
+	case e.is("Status"):
+		return newStatus(e.raw)
 	}
-	return nil, errors.New("it is neither a pod, a node, a list of them, nor a status")
+	return nil, errors.New("it is neither a pod, a node nor a status")
+}
+
+// is says whether the object is of this kind. All that this package knows are of v1.
+func (e *envelope) is(kind string) bool {
+	return string(e.version) == "v1" && string(e.kind) == kind
+}
+
+func newStatus(message []byte) (*metav1.Status, error) {
+	s := &metav1.Status{}
+	return s, s.Unmarshal(message)
 }

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"pgregory.net/rapid"
 
@@ -60,20 +62,25 @@ func TestAFewWrongBytesGiveTheSameAsInTheAPIOrAnError(t *testing.T) {
 // agree holds that any bytes give an object or an error, that it makes no difference what was seen of a
 // pod before, and that the API's own decoder has the same where it takes the bytes, too.
 func agree(t rapid.TB, body []byte, last *taint.Pod) {
-	got, err := wire.Decode(body, nil)
-	if (got == nil) == (err == nil) {
-		t.Fatalf("got %v and error %v", got, err)
+	readList := func(body []byte, known wire.Known) (runtime.Object, error) {
+		return wire.ReadList(bufio.NewReader(bytes.NewReader(body)), known)
 	}
-	again, errAgain := wire.Decode(body, func([]byte) *taint.Pod { return last })
-	if diff := cmp.Diff(got, again); diff != "" || (err == nil) != (errAgain == nil) {
-		t.Errorf("errors %v and %v; nothing known (-), a pod known (+):\n%s", err, errAgain, diff)
-	}
-	want, errWhole := whole(body)
-	if err != nil || errWhole != nil {
-		return
-	}
-	if diff := cmp.Diff(trimmed(want), got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	for _, decode := range []func([]byte, wire.Known) (runtime.Object, error){wire.Decode, readList} {
+		got, err := decode(body, nil)
+		if (got == nil) == (err == nil) {
+			t.Fatalf("got %v and error %v", got, err)
+		}
+		again, errAgain := decode(body, func([]byte) *taint.Pod { return last })
+		if diff := cmp.Diff(got, again); diff != "" || (err == nil) != (errAgain == nil) {
+			t.Errorf("errors %v and %v; nothing known (-), a pod known (+):\n%s", err, errAgain, diff)
+		}
+		want, errWhole := whole(body)
+		if err != nil || errWhole != nil {
+			continue
+		}
+		if diff := cmp.Diff(trimmed(want), got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
 	}
 }
 

@@ -17,7 +17,8 @@ const (
 	taintAdded  = 4
 )
 
-func decodeNode(message []byte, n *v1.Node) error {
+func newNode(message []byte) (*v1.Node, error) {
+	n := &v1.Node{}
 	f := fields{message: message}
 	for f.next() {
 		switch f.number {
@@ -27,7 +28,7 @@ func decodeNode(message []byte, n *v1.Node) error {
 			f.check(decodeNodeSpec(f.bytes(), n))
 		}
 	}
-	return f.err
+	return n, f.err
 }
 
 func decodeNodeSpec(message []byte, n *v1.Node) error {

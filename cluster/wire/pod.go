@@ -36,17 +36,14 @@ type spare struct {
 }
 
 func newPod(message []byte, known Known) (*v1.Pod, error) {
-	room := new(struct {
+	whole := new(struct {
 		v1.Pod
 		spare
 	})
-	return &room.Pod, decodePod(message, &room.Pod, &room.spare, known)
-}
-
-func decodePod(message []byte, p *v1.Pod, room *spare, known Known) error {
+	p, room := &whole.Pod, &whole.spare
 	was, err := lastSeen(message, known)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f := fields{message: message}
 	for f.next() {
@@ -59,7 +56,7 @@ func decodePod(message []byte, p *v1.Pod, room *spare, known Known) error {
 			f.check(decodePodStatus(f.bytes(), p, room))
 		}
 	}
-	return f.err
+	return p, f.err
 }
 
 // lastSeen is what was seen of the pod before; empty if nothing was. A message that has its metadata or

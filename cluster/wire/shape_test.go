@@ -2,7 +2,6 @@ package wire_test
 
 import (
 	"slices"
-	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	v1 "k8s.io/api/core/v1"
@@ -75,13 +74,16 @@ func holding(number protowire.Number, inner []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), inner)
 }
 
-// strangers are fields of a number that no message has, of all wire types.
-func strangers() (b []byte) {
+// strangers are fields of a number that no message has, of all wire types; groups only if they may come.
+func strangers(groups bool) (b []byte) {
 	const number = 1000
 	b = protowire.AppendVarint(protowire.AppendTag(b, number, protowire.VarintType), 1<<63)
 	b = protowire.AppendFixed32(protowire.AppendTag(b, number, protowire.Fixed32Type), 1)
 	b = protowire.AppendFixed64(protowire.AppendTag(b, number, protowire.Fixed64Type), 1)
 	b = protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), []byte("\xff\xff"))
+	if !groups {
+		return b
+	}
 	b = protowire.AppendTag(b, number, protowire.StartGroupType)
 	b = protowire.AppendVarint(protowire.AppendTag(b, 1, protowire.VarintType), 1)
 	return protowire.AppendTag(b, number, protowire.EndGroupType)
@@ -89,14 +91,13 @@ func strangers() (b []byte) {
 
 // withStrangers puts strangers between all fields of a message and of the messages in it. An empty one
 // stays so: for a time that means none.
-func withStrangers(t testing.TB, message []byte, of shape) []byte {
-	t.Helper()
-	b := strangers()
+func withStrangers(message []byte, of shape, groups bool) []byte {
+	b := strangers(groups)
 	for _, p := range pieces(message) {
 		if inner := of[p.number]; inner != nil && len(p.inner()) > 0 {
-			p.bytes = holding(p.number, withStrangers(t, p.inner(), inner))
+			p.bytes = holding(p.number, withStrangers(p.inner(), inner, groups))
 		}
-		b = append(append(b, p.bytes...), strangers()...)
+		b = append(append(b, p.bytes...), strangers(groups)...)
 	}
 	return b
 }

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/taint-manager/taint-manager/cluster/wire"
 )
 
 // usualPod is a pod of about 5 kB, with all that a real one has.
@@ -94,17 +96,17 @@ func trimmed(object runtime.Object) runtime.Object {
 	case *v1.Node:
 		return new(trimmedNode(*o))
 	case *v1.PodList:
-		items := make([]v1.Pod, len(o.Items))
-		for i := range items {
-			items[i] = trimmedPod(o.Items[i])
+		list := &wire.List{ListMeta: o.ListMeta}
+		for i := range o.Items {
+			list.Items = append(list.Items, trimmed(&o.Items[i]))
 		}
-		return &v1.PodList{ListMeta: o.ListMeta, Items: items}
+		return list
 	case *v1.NodeList:
-		items := make([]v1.Node, len(o.Items))
-		for i := range items {
-			items[i] = trimmedNode(o.Items[i])
+		list := &wire.List{ListMeta: o.ListMeta}
+		for i := range o.Items {
+			list.Items = append(list.Items, trimmed(&o.Items[i]))
 		}
-		return &v1.NodeList{ListMeta: o.ListMeta, Items: items}
+		return list
 	case *metav1.Status:
 		o = o.DeepCopy()
 		o.TypeMeta = metav1.TypeMeta{}

@@ -18,6 +18,28 @@ import (
 // readAhead is how much of a watch is read at a time: as much as HTTP/2 sends.
 const readAhead = 16 << 10
 
+// decoders are client-go's own.
+func decoders() runtime.ClientNegotiator {
+	return runtime.NewClientNegotiator(scheme.Codecs.WithoutConversion(), v1.SchemeGroupVersion)
+}
+
+// readList reads the body of an answer, which may be protobuf or JSON.
+func readList(body *bufio.Reader, known wire.Known) (runtime.Object, error) {
+	if wire.IsList(body) {
+		return wire.ReadList(body, known)
+	}
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := decoders().Decoder(runtime.ContentTypeJSON, nil)
+	if err != nil {
+		return nil, err
+	}
+	object, _, err := decoder.Decode(data, nil, nil)
+	return object, err
+}
+
 // events decodes the events of a watch, whose body may be protobuf or JSON: the request does not tell.
 type events struct {
 	body    buffered
@@ -55,8 +77,7 @@ func (e *events) choose(first byte) (watch.Decoder, error) {
 	if first == 0 {
 		return wire.NewStream(e.body, e.known), nil
 	}
-	types := runtime.NewClientNegotiator(scheme.Codecs.WithoutConversion(), v1.SchemeGroupVersion)
-	objects, outer, framer, err := types.StreamDecoder(runtime.ContentTypeJSON, nil)
+	objects, outer, framer, err := decoders().StreamDecoder(runtime.ContentTypeJSON, nil)
 	if err != nil {
 		return nil, fmt.Errorf("decoding a watch as JSON: %w", err)
 	}
