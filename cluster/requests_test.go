@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,6 +29,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -347,6 +349,62 @@ func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
 			})
 		})
 	}
+}
+
+// asking notes requests and grants none.
+type asking struct{ asked []string }
+
+func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.asked = append(a.asked, fmt.Sprint(r.Method, " ", r.URL, " ", r.Header))
+	return nil, errors.New("no")
+}
+
+func TestRequestsAreThoseThatTheClientItselfMakes(t *testing.T) {
+	all := metav1.ListOptions{
+		FieldSelector: podsWatched, ResourceVersion: "7", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+		AllowWatchBookmarks: true, SendInitialEvents: new(true), TimeoutSeconds: new(int64(300)), Limit: 10, Continue: "more",
+	}
+	for name, config := range map[string]*rest.Config{
+		"the default": {}, "JSON": {ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}},
+		"protobuf or JSON, by a user": {UserAgent: "me", ContentConfig: rest.ContentConfig{
+			ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
+		}},
+	} {
+		asked := &asking{}
+		config.Host, config.QPS = "https://proxy/some/path", -1
+		client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: asked})
+		must(t, err)
+		for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "0"}, all} {
+			for _, lister := range []lister{
+				whole[*v1.PodList]{client.CoreV1().Pods("")},
+				podLister(client, nil),
+				whole[*v1.NodeList]{client.CoreV1().Nodes()},
+				nodeLister(client),
+			} {
+				_, _ = lister.List(t.Context(), o)
+				_, _ = lister.Watch(t.Context(), o)
+			}
+		}
+		for i := 0; i < len(asked.asked); i += 4 {
+			if own, ours := asked.asked[i:i+2], asked.asked[i+2:i+4]; !slices.Equal(own, ours) {
+				t.Errorf("%s: asked\n%q, want\n%q", name, ours, own)
+			}
+		}
+	}
+}
+
+func TestAWatchDoesNotWaitForTheLimitOnRequests(t *testing.T) {
+	a := &api{format: runtime.ContentTypeProtobuf}
+	config := &rest.Config{Host: "http://api", RateLimiter: flowcontrol.NewFakeNeverRateLimiter()}
+	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: a})
+	must(t, err)
+	pods := podLister(client, nil)
+	if list, err := pods.List(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
+		t.Errorf("listing did not wait: %v", list)
+	}
+	granted, err := pods.Watch(t.Context(), metav1.ListOptions{})
+	must(t, err)
+	granted.Stop()
 }
 
 // otherCore is a client that does with pods what it likes.

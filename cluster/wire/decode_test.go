@@ -135,6 +135,17 @@ func TestWhatHasChangedIsNotShared(t *testing.T) {
 	}
 }
 
+// Two labels of one key are one label, and not two of the two that were there before.
+func TestALabelThatComesTwiceIsNoOther(t *testing.T) {
+	label := slices.Concat(holding(1, []byte("app")), holding(2, []byte("web")))
+	metadata := slices.Concat(holding(5, []byte("u")), holding(11, label), holding(11, label))
+	last := taint.Pod{UID: "u", Labels: map[string]string{"app": "web", "tier": "front"}}
+	got := decodedPod(t, sealed("v1", "Pod", holding(1, metadata)), func([]byte) *taint.Pod { return &last })
+	if diff := cmp.Diff(map[string]string{"app": "web"}, got.Labels); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestNothingRefersToTheBytes(t *testing.T) {
 	for name, object := range objects() {
 		body := encoded(t, object)
