@@ -69,6 +69,17 @@ func (t *pods) get(uid types.UID) *taint.Pod {
 	return &e.Pod
 }
 
+// recall is get for a UID that is still bytes. It allocates nothing.
+func (t *pods) recall(uid []byte) *taint.Pod {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e := t.byUID[types.UID(uid)]
+	if e == nil {
+		return nil
+	}
+	return &e.Pod
+}
+
 // on returns the pods on the node of this name, in no order.
 func (t *pods) on(node string) []*taint.Pod {
 	t.mu.RLock()

@@ -40,7 +40,7 @@ type Watcher struct {
 }
 
 // Watch returns a watcher that does nothing before it is run. The client chooses the content type;
-// protobuf is the cheapest. The rules must be those that pods are judged by. Unless it is nil, heard is
+// protobuf is the cheapest by far: of it only the fields that count are decoded. The rules must be those that pods are judged by. Unless it is nil, heard is
 // called, and must not block, whenever the API server has granted a list or a watch, so also as soon
 // as it is back after it was away.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
@@ -126,7 +126,7 @@ func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object,
 }
 
 func (w *Watcher) podRequests() *cache.ListWatch {
-	pods := w.client.CoreV1().Pods(metav1.NamespaceAll)
+	pods := podLister(w.client, w.pods.recall)
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			o.FieldSelector = podsWatched
@@ -142,7 +142,7 @@ func (w *Watcher) podRequests() *cache.ListWatch {
 }
 
 func (w *Watcher) nodeRequests() *cache.ListWatch {
-	nodes := w.client.CoreV1().Nodes()
+	nodes := nodeLister(w.client)
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			list, err := nodes.List(ctx, o)

@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/cluster/wire"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Whatever a pod holds, and something may stand in any of its fields: what is made of it is the same, be
+// it decoded whole or trimmed, and whatever was seen of it before. So a field that is read in this
+// package and not decoded there is found.
+func TestWhatIsMadeOfATrimmedPodIsWhatIsMadeOfTheWhole(t *testing.T) {
+	pods, specs, texts, now := anyObject[v1.Pod](), anyObject[[]v1.Toleration](), anyObject[map[string]string](), time.Now()
+	rapid.Check(t, func(t *rapid.T) {
+		pod := pods.Draw(t, "pod")
+		last := PodOf(&pod, now)
+		last.Tolerations = rapid.OneOf(rapid.Just(last.Tolerations), specs).Draw(t, "last tolerations")
+		last.Labels = rapid.OneOf(rapid.Just(last.Labels), texts).Draw(t, "last labels")
+		seen := rapid.SampledFrom([]*taint.Pod{nil, {}, &last}).Draw(t, "last seen")
+		whole, trimmed := overTheWire(t, &pod, func([]byte) *taint.Pod { return seen })
+		if diff := cmp.Diff(PodOf(whole, now), PodOf(trimmed, now)); diff != "" {
+			t.Errorf("whole (-) and trimmed (+):\n%s", diff)
+		}
+		if whole, trimmed := BoundSince(whole, now), BoundSince(trimmed, now); !whole.Equal(trimmed) {
+			t.Errorf("bound since %s when whole, and since %s when trimmed", whole, trimmed)
+		}
+	})
+}
+
+func TestWhatIsSeenOfATrimmedNodeIsWhatIsSeenOfTheWhole(t *testing.T) {
+	nodes, now := anyObject[v1.Node](), time.Now()
+	rapid.Check(t, func(t *rapid.T) {
+		node := nodes.Draw(t, "node")
+		whole, trimmed := overTheWire(t, &node, nil)
+		if diff := cmp.Diff(lookAt(whole), lookAt(trimmed), cmp.AllowUnexported(look{})); diff != "" {
+			t.Errorf("whole (-) and trimmed (+):\n%s", diff)
+		}
+		if diff := cmp.Diff(NodeOf(whole, now), NodeOf(trimmed, now)); diff != "" {
+			t.Errorf("whole (-) and trimmed (+):\n%s", diff)
+		}
+	})
+}
+
+// overTheWire is the object as it comes out of the API's own decoder, and out of the trimming one.
+func overTheWire[T runtime.Object](t *rapid.T, object T, known wire.Known) (whole, trimmed T) {
+	var body bytes.Buffer
+	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), v1.SchemeGroupVersion)
+	if err := encoder.Encode(object, &body); err != nil {
+		t.Fatal(err)
+	}
+	one, _, err := scheme.Codecs.UniversalDeserializer().Decode(body.Bytes(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := wire.Decode(body.Bytes(), known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return one.(T), other.(T)
+}
+
+// anyObject draws values in which any field may be set, with a liking for what this program looks at.
+func anyObject[T any]() *rapid.Generator[T] {
+	return rapid.MakeCustom[T](rapid.MakeConfig{Types: map[reflect.Type]*rapid.Generator[any]{
+		reflect.TypeFor[metav1.Time](): rapid.Custom(func(t *rapid.T) any {
+			return metav1.Unix(rapid.Int64Range(-1e9, 1e10).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanos"))
+		}),
+		reflect.TypeFor[map[string]string](): rapid.MapOfN(oneOf[string](v1.MirrorPodAnnotationKey, metav1.InitialEventsAnnotationKey, "app", "tier", ""),
+			oneOf[string]("true", "web", ""), -1, 3).AsAny(),
+		reflect.TypeFor[resource.Quantity]():     rapid.Just[any](resource.MustParse("1")),
+		reflect.TypeFor[v1.PodConditionType]():   oneOf(v1.PodScheduled, v1.DisruptionTarget, v1.PodReady).AsAny(),
+		reflect.TypeFor[v1.ConditionStatus]():    oneOf(v1.ConditionTrue, v1.ConditionFalse, "").AsAny(),
+		reflect.TypeFor[v1.PodPhase]():           oneOf(v1.PodRunning, v1.PodPending, v1.PodFailed, "").AsAny(),
+		reflect.TypeFor[v1.TaintEffect]():        oneOf(v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, "").AsAny(),
+		reflect.TypeFor[v1.TolerationOperator](): oneOf(v1.TolerationOpExists, v1.TolerationOpEqual, "Roughly", "").AsAny(),
+	}})
+}
+
+func oneOf[S any](values ...S) *rapid.Generator[S] { return rapid.SampledFrom(values) }

@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	streams "k8s.io/apimachinery/pkg/runtime/serializer/streaming"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	restwatch "k8s.io/client-go/rest/watch"
+
+	"github.com/taint-manager/taint-manager/cluster/wire"
+)
+
+// readAhead is how much of a watch is read at a time: as much as HTTP/2 sends.
+const readAhead = 16 << 10
+
+// decoders are client-go's own.
+func decoders() runtime.ClientNegotiator {
+	return runtime.NewClientNegotiator(scheme.Codecs.WithoutConversion(), v1.SchemeGroupVersion)
+}
+
+// readList reads the body of an answer, which may be protobuf or JSON.
+func readList(body *bufio.Reader, known wire.Known) (runtime.Object, error) {
+	if wire.IsList(body) {
+		return wire.ReadList(body, known)
+	}
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := decoders().Decoder(runtime.ContentTypeJSON, nil)
+	if err != nil {
+		return nil, err
+	}
+	object, _, err := decoder.Decode(data, nil, nil)
+	return object, err
+}
+
+// events decodes the events of a watch, whose body may be protobuf or JSON: the request does not tell.
+type events struct {
+	body    buffered
+	known   wire.Known
+	decoder watch.Decoder // chosen when the first event comes
+}
+
+type buffered struct {
+	*bufio.Reader
+	io.Closer
+}
+
+func newEvents(body io.ReadCloser, known wire.Known) *events {
+	return &events{body: buffered{bufio.NewReaderSize(body, readAhead), body}, known: known}
+}
+
+// Decode waits for the next event.
+func (e *events) Decode() (watch.EventType, runtime.Object, error) {
+	if e.decoder == nil {
+		first, err := e.body.Peek(1)
+		if err != nil {
+			return "", nil, err
+		}
+		if e.decoder, err = e.choose(first[0]); err != nil {
+			return "", nil, err
+		}
+	}
+	return e.decoder.Decode()
+}
+
+// choose tells the two by the first byte. An event in protobuf begins with its length, in four bytes, the
+// highest first; with another byte than 0 it would be larger than any that is taken. JSON never begins
+// with 0.
+func (e *events) choose(first byte) (watch.Decoder, error) {
+	if first == 0 {
+		return wire.NewStream(e.body, e.known), nil
+	}
+	objects, outer, framer, err := decoders().StreamDecoder(runtime.ContentTypeJSON, nil)
+	if err != nil {
+		return nil, fmt.Errorf("decoding a watch as JSON: %w", err)
+	}
+	return restwatch.NewDecoder(streams.NewDecoder(framer.NewFrameReader(e.body), outer), objects), nil
+}
+
+// Close ends a Decode that waits.
+func (e *events) Close() { _ = e.body.Close() }

@@ -1,0 +1,142 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/features"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/cluster/wire"
+)
+
+// lister lists and watches one resource.
+type lister interface {
+	List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
+	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+}
+
+// podLister is one that decodes only what counts, or the client's own where that can't be.
+func podLister(client kubernetes.Interface, known wire.Known) lister {
+	if requests := requestsOf(client); requests != nil {
+		return trimming{requests, "pods", known}
+	}
+	return whole[*v1.PodList]{client.CoreV1().Pods(metav1.NamespaceAll)}
+}
+
+// nodeLister is the same for nodes.
+func nodeLister(client kubernetes.Interface) lister {
+	if requests := requestsOf(client); requests != nil {
+		return trimming{requests, "nodes", nil}
+	}
+	return whole[*v1.NodeList]{client.CoreV1().Nodes()}
+}
+
+// typed is a client of client-go's for one resource.
+type typed[L runtime.Object] interface {
+	List(ctx context.Context, o metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+}
+
+// whole lists and watches by such a client.
+type whole[L runtime.Object] struct{ typed[L] }
+
+func (w whole[L]) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	return w.typed.List(ctx, o)
+}
+
+// requestsOf makes requests as the client does, with its transport, limits and content type. It is nil for
+// a client that is not client-go's, as only that one's requests are known to be all it does, and for
+// one that may speak CBOR.
+func requestsOf(client kubernetes.Interface) rest.Interface {
+	core, ok := client.CoreV1().(*corev1.CoreV1Client)
+	if !ok || features.FeatureGates().Enabled(features.ClientsAllowCBOR) {
+		return nil
+	}
+	return core.RESTClient()
+}
+
+// trimming lists and watches one resource. What comes as protobuf is decoded by package wire; anything
+// else, as the client itself would.
+type trimming struct {
+	requests rest.Interface
+	resource string
+	known    wire.Known
+}
+
+// List returns a list.
+func (t trimming) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	body, err := t.open(ctx, t.get(o))
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	object, err := readList(bufio.NewReaderSize(body, readAhead), t.known)
+	if err != nil {
+		return nil, fmt.Errorf("reading the list of %s: %w", t.resource, err)
+	}
+	if !meta.IsListType(object) {
+		return nil, apierrors.FromObject(object) // a Status says what is wrong
+	}
+	return object, nil
+}
+
+// Watch returns a watch, once the API server has granted it.
+func (t trimming) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	o.Watch = true
+	body, err := t.open(ctx, t.get(o).Throttle(nil)) // as in client-go, a watch does not wait for the limit
+	if err != nil {
+		return nil, err
+	}
+	unknown := apierrors.NewClientErrorReporter(http.StatusInternalServerError, http.MethodGet, "ClientWatchDecoding")
+	return watch.NewStreamWatcherWithLogger(klog.FromContext(ctx), newEvents(body, t.known), unknown), nil
+}
+
+const (
+	tries = 10
+	pause = time.Second
+)
+
+// open makes the request, and returns the body of its answer. As in client-go, a request whose connection
+// breaks is made again: the reflector would take that for a reason to list anew.
+func (t trimming) open(ctx context.Context, request *rest.Request) (io.ReadCloser, error) {
+	for try := 1; ; try++ {
+		body, err := request.Stream(ctx)
+		if err == nil || try == tries || !broken(err) {
+			return body, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+func broken(err error) bool {
+	return utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err) || utilnet.IsHTTP2ConnectionLost(err)
+}
+
+func (t trimming) get(o metav1.ListOptions) *rest.Request {
+	var timeout time.Duration
+	if o.TimeoutSeconds != nil {
+		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
+	}
+	return t.requests.Get().UseProtobufAsDefault().Resource(t.resource).
+		VersionedParams(&o, scheme.ParameterCodec).Timeout(timeout)
+}

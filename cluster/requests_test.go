@@ -1,0 +1,438 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/features"
+	featurestesting "k8s.io/client-go/features/testing"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// api is an API server without a network. It holds the pod ns/p on the tainted node n, and sends what a
+// test tells it to.
+type api struct {
+	format  string // the content type of all answers
+	streams bool   // it knows streamed lists
+
+	// refuse, unless it is nil, is asked before each answer.
+	refuse func(ask string) (*http.Response, error)
+
+	mu    sync.Mutex
+	asked []string
+	watch *io.PipeWriter // the latest of pods
+}
+
+// RoundTrip answers a request.
+func (a *api) RoundTrip(r *http.Request) (*http.Response, error) {
+	ask, answer := a.note(r)
+	if a.refuse != nil {
+		if response, err := a.refuse(ask); response != nil || err != nil {
+			return response, err
+		}
+	}
+	return answer(), nil
+}
+
+// note writes down what is asked for, and returns the answer.
+func (a *api) note(r *http.Request) (ask string, answer func() *http.Response) {
+	query, what := r.URL.Query(), r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	switch {
+	case query.Get("watch") == "":
+		ask, answer = "list "+what, func() *http.Response { return a.respond(200, a.list(what)) }
+	case query.Get("sendInitialEvents") == "":
+		ask, answer = "watch "+what+" from "+query.Get("resourceVersion"), func() *http.Response { return a.stream(what, false) }
+	case a.streams:
+		ask, answer = "stream "+what, func() *http.Response { return a.stream(what, true) }
+	default:
+		ask, answer = "stream "+what, func() *http.Response { return a.fail(metav1.StatusReasonInvalid, 422) }
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = append(a.asked, ask)
+	return ask, answer
+}
+
+// took returns what was asked about pods since the last time.
+func (a *api) took() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	asked := slices.DeleteFunc(a.asked, func(ask string) bool { return !strings.Contains(ask, "pods") })
+	a.asked = nil
+	return asked
+}
+
+func (a *api) list(what string) runtime.Object {
+	if what == "pods" {
+		return &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: []v1.Pod{*aPod()}}
+	}
+	return &v1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: []v1.Node{*aNode(v1.Taint{Key: "k"})}}
+}
+
+// stream grants a watch.
+func (a *api) stream(what string, initial bool) *http.Response {
+	body, w := io.Pipe()
+	first := func() {}
+	if what == "pods" {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.watch = w
+	}
+	end := metav1.ObjectMeta{ResourceVersion: "5", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}
+	switch {
+	case initial && what == "pods":
+		first = func() {
+			a.sendTo(w, watch.Added, aPod())
+			a.sendTo(w, watch.Bookmark, &v1.Pod{ObjectMeta: end})
+		}
+	case initial:
+		first = func() {
+			a.sendTo(w, watch.Added, aNode(v1.Taint{Key: "k"}))
+			a.sendTo(w, watch.Bookmark, &v1.Node{ObjectMeta: end})
+		}
+	}
+	go first()
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {a.format}}, Body: body}
+}
+
+func (a *api) fail(reason metav1.StatusReason, code int32) *http.Response {
+	return a.respond(int(code), &metav1.Status{Status: metav1.StatusFailure, Reason: reason, Code: code, Message: "no way"})
+}
+
+func (a *api) respond(code int, object runtime.Object) *http.Response {
+	return &http.Response{
+		StatusCode: code, Header: http.Header{"Content-Type": {a.format}},
+		Body: io.NopCloser(bytes.NewReader(a.encode(object))),
+	}
+}
+
+func (a *api) encode(object runtime.Object) []byte {
+	serializer := runtime.Serializer(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme))
+	if a.format == runtime.ContentTypeJSON {
+		info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), a.format)
+		serializer = info.Serializer
+	}
+	var b bytes.Buffer
+	if err := scheme.Codecs.EncoderForVersion(serializer, v1.SchemeGroupVersion).Encode(object, &b); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// send sends an event about pods.
+func (a *api) send(kind watch.EventType, object runtime.Object) {
+	a.mu.Lock()
+	w := a.watch
+	a.mu.Unlock()
+	a.sendTo(w, kind, object)
+	synctest.Wait()
+}
+
+// sendTo sends an event. It fails only when the watcher has gone.
+func (a *api) sendTo(w io.Writer, kind watch.EventType, object runtime.Object) {
+	raw := runtime.RawExtension{Raw: a.encode(object)}
+	if a.format == runtime.ContentTypeJSON {
+		_ = json.NewEncoder(w).Encode(metav1.WatchEvent{Type: string(kind), Object: raw})
+		return
+	}
+	message, err := (&metav1.WatchEvent{Type: string(kind), Object: raw}).Marshal()
+	if err != nil {
+		panic(err)
+	}
+	_, _ = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...))
+}
+
+// over runs a watcher over the API server, from its first lists on.
+func (a *api) over(t *testing.T, test func(w *Watcher, told *record)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		client, err := kubernetes.NewForConfigAndClient(&rest.Config{Host: "http://api", QPS: -1}, &http.Client{Transport: a})
+		must(t, err)
+		w := Watch(client, taint.Rules{}, nil)
+		told := &record{source: w}
+		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
+		ended := make(chan error)
+		go func() { ended <- w.Run(ctx, told) }()
+		synctest.Wait()
+		test(w, told)
+		cancel()
+		must(t, <-ended)
+	})
+}
+
+// inAllForms runs a test over API servers that speak protobuf and JSON, with streamed and plain lists.
+func inAllForms(t *testing.T, test func(t *testing.T, a *api)) {
+	t.Helper()
+	for _, format := range []string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON} {
+		for name, streams := range map[string]bool{"streamed list": true, "plain list": false} {
+			t.Run(format+", "+name, func(t *testing.T) { test(t, &api{format: format, streams: streams}) })
+		}
+	}
+}
+
+func TestAWatcherSeesTheSameInAllForms(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		a.over(t, func(w *Watcher, told *record) {
+			expect := func(what string, want ...string) {
+				t.Helper()
+				if got := told.take(); !slices.Equal(got, want) {
+					t.Errorf("%s: told %q, want %q", what, got, want)
+				}
+			}
+			expect("the first lists", "node n: n1 with 1", "pod p1 for n: n")
+			a.send(watch.Modified, aPod(func(p *v1.Pod) { p.Status.PodIP = "10.0.0.1" }))
+			expect("a status update")
+			a.send(watch.Modified, aPod(func(p *v1.Pod) { p.Spec.Priority = new(int32(7)) }))
+			expect("a priority")
+			if p, _ := w.Pod("p1"); p.Priority != 7 || p.Labels["app"] != "web" || *p.Tolerations[0].TolerationSeconds != 60 {
+				t.Errorf("got %+v", p)
+			}
+			a.send(watch.Modified, aPod(func(p *v1.Pod) { p.Spec.Tolerations = nil }))
+			expect("other tolerations", "pod p1 for n: n")
+			a.send(watch.Modified, aPod(func(p *v1.Pod) { p.Spec.Tolerations, p.DeletionTimestamp = nil, new(metav1.Now()) }))
+			expect("it is to go", "pod p1 for n: n")
+			a.send(watch.Added, aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q" }))
+			expect("another pod", "pod p2 for n: n")
+			a.send(watch.Deleted, aPod())
+			expect("it is gone", "pod p1 for n: gone")
+			must(t, w.Trouble())
+		})
+	})
+}
+
+func TestAWatchGoesOnFromTheLatestBookmark(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		a.over(t, func(*Watcher, *record) {
+			a.send(watch.Bookmark, &v1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "50"}})
+			a.took()
+			time.Sleep(time.Minute)
+			must(t, a.watch.Close())
+			synctest.Wait()
+			if got := a.took(); !slices.Equal(got, []string{"watch pods from 50"}) {
+				t.Errorf("asked for %q", got)
+			}
+		})
+	})
+}
+
+// The reflector would take a connection that breaks for a reason to list all pods anew.
+func TestAWatchWhoseConnectionBreaksIsAskedForAgain(t *testing.T) {
+	broken := 0
+	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
+	a.over(t, func(w *Watcher, told *record) {
+		a.refuse = func(string) (*http.Response, error) {
+			if broken++; broken <= 3 {
+				return nil, io.EOF
+			}
+			return nil, nil
+		}
+		a.took()
+		time.Sleep(time.Minute)
+		begun := time.Now()
+		must(t, a.watch.Close())
+		time.Sleep(3 * pause)
+		synctest.Wait()
+		if got, want := a.took(), slices.Repeat([]string{"watch pods from 5"}, 4); !slices.Equal(got, want) {
+			t.Errorf("within %s, asked for %q, want %q", time.Since(begun), got, want)
+		}
+		told.take()
+		a.send(watch.Deleted, aPod())
+		if got := told.take(); !slices.Equal(got, []string{"pod p1 for n: gone"}) {
+			t.Errorf("told %q", got)
+		}
+	})
+}
+
+func TestAConnectionThatStaysBrokenIsTrouble(t *testing.T) {
+	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
+	a.refuse = func(string) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
+	a.over(t, func(w *Watcher, _ *record) {
+		time.Sleep(tries * pause)
+		if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
+			t.Errorf("trouble: %v", err)
+		}
+	})
+}
+
+func TestAListThatIsRefusedIsTroubleInTheServersWords(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		a.refuse = func(ask string) (*http.Response, error) { return a.fail(metav1.StatusReasonForbidden, 403), nil }
+		a.over(t, func(w *Watcher, _ *record) {
+			if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "no way") {
+				t.Errorf("trouble: %v", err)
+			}
+		})
+	})
+}
+
+// An answer with code 200 may hold a Status, or something else than was asked for.
+func TestAListThatIsNoneIsTrouble(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		if a.streams {
+			return
+		}
+		for want, object := range map[string]runtime.Object{
+			"no way": &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Code: 403, Message: "no way"},
+			map[string]string{
+				runtime.ContentTypeProtobuf: "it is neither a list of pods, nor one of nodes, nor a status",
+				runtime.ContentTypeJSON:     "unexpected object:",
+			}[a.format]: aPod(),
+		} {
+			a.refuse = func(ask string) (*http.Response, error) {
+				if strings.HasPrefix(ask, "list") {
+					return a.respond(200, object), nil
+				}
+				return nil, nil
+			}
+			a.over(t, func(w *Watcher, _ *record) {
+				if err := w.Trouble(); w.HasSynced() || err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%T: trouble %v, want %s", object, err, want)
+				}
+			})
+		}
+	})
+}
+
+func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
+	for name, test := range map[string]struct {
+		spoil func(a *api)
+		asked string
+		pods  int
+	}{
+		"the server has forgotten the version": {func(a *api) {
+			a.send(watch.Error, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
+		}, "stream pods", 1},
+		"what it sends is no event": {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 0, 1, 0}) }, "stream pods", 1},
+		"what it sends has no end":  {func(a *api) { _, _ = a.watch.Write([]byte{1, 0, 0, 1}) }, "stream pods", 1},
+		"it ends in an event":       {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 1, 0, 0}); _ = a.watch.Close() }, "watch pods from 7", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &api{format: runtime.ContentTypeProtobuf, streams: true}
+			a.over(t, func(w *Watcher, _ *record) {
+				a.send(watch.Added, aPod(withUID("p2"), func(p *v1.Pod) { p.Name, p.ResourceVersion = "q", "7" }))
+				a.took()
+				test.spoil(a)
+				time.Sleep(time.Minute)
+				if got := a.took(); !slices.Equal(got, []string{test.asked}) {
+					t.Errorf("asked for %q, want %q", got, test.asked)
+				}
+				must(t, w.Trouble())
+				if _, pods := w.PodsOn("n"); len(pods) != test.pods {
+					t.Errorf("%d pods, want %d", len(pods), test.pods)
+				}
+			})
+		})
+	}
+}
+
+// asking notes requests and grants none.
+type asking struct{ asked []string }
+
+func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.asked = append(a.asked, fmt.Sprint(r.Method, " ", r.URL, " ", r.Header))
+	return nil, errors.New("no")
+}
+
+func TestRequestsAreThoseThatTheClientItselfMakes(t *testing.T) {
+	all := metav1.ListOptions{
+		FieldSelector: podsWatched, ResourceVersion: "7", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+		AllowWatchBookmarks: true, SendInitialEvents: new(true), TimeoutSeconds: new(int64(300)), Limit: 10, Continue: "more",
+	}
+	for name, config := range map[string]*rest.Config{
+		"the default": {}, "JSON": {ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}},
+		"protobuf or JSON, by a user": {UserAgent: "me", ContentConfig: rest.ContentConfig{
+			ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
+		}},
+	} {
+		asked := &asking{}
+		config.Host, config.QPS = "https://proxy/some/path", -1
+		client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: asked})
+		must(t, err)
+		for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "0"}, all} {
+			for _, lister := range []lister{
+				whole[*v1.PodList]{client.CoreV1().Pods("")},
+				podLister(client, nil),
+				whole[*v1.NodeList]{client.CoreV1().Nodes()},
+				nodeLister(client),
+			} {
+				_, _ = lister.List(t.Context(), o)
+				_, _ = lister.Watch(t.Context(), o)
+			}
+		}
+		for i := 0; i < len(asked.asked); i += 4 {
+			if own, ours := asked.asked[i:i+2], asked.asked[i+2:i+4]; !slices.Equal(own, ours) {
+				t.Errorf("%s: asked\n%q, want\n%q", name, ours, own)
+			}
+		}
+	}
+}
+
+func TestAWatchDoesNotWaitForTheLimitOnRequests(t *testing.T) {
+	a := &api{format: runtime.ContentTypeProtobuf}
+	config := &rest.Config{Host: "http://api", RateLimiter: flowcontrol.NewFakeNeverRateLimiter()}
+	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: a})
+	must(t, err)
+	pods := podLister(client, nil)
+	if list, err := pods.List(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
+		t.Errorf("listing did not wait: %v", list)
+	}
+	granted, err := pods.Watch(t.Context(), metav1.ListOptions{})
+	must(t, err)
+	granted.Stop()
+}
+
+// otherCore is a client that does with pods what it likes.
+type otherCore struct{ kubernetes.Interface }
+
+func (o otherCore) CoreV1() corev1.CoreV1Interface {
+	return struct{ corev1.CoreV1Interface }{o.Interface.CoreV1()}
+}
+
+func TestOnlyRequestsOfClientGosOwnClientAreTrimmed(t *testing.T) {
+	real, err := kubernetes.NewForConfig(&rest.Config{Host: "http://api"})
+	must(t, err)
+	for name, test := range map[string]struct {
+		client  kubernetes.Interface
+		trimmed bool
+	}{
+		"client-go's own":     {real, true},
+		"wrapped as a whole":  {struct{ kubernetes.Interface }{real}, true},
+		"one of its own core": {otherCore{real}, false},
+		"a fake":              {fake.NewClientset(), false},
+	} {
+		pods, nodes := fmt.Sprintf("%T", podLister(test.client, nil)), fmt.Sprintf("%T", nodeLister(test.client))
+		if strings.Contains(pods, "trimming") != test.trimmed || strings.Contains(nodes, "trimming") != test.trimmed {
+			t.Errorf("%s: pods by %s, nodes by %s", name, pods, nodes)
+		}
+	}
+	featurestesting.SetFeatureDuringTest(t, features.ClientsAllowCBOR, true)
+	if pods := fmt.Sprintf("%T", podLister(real, nil)); strings.Contains(pods, "trimming") {
+		t.Errorf("where CBOR may come: pods by %s", pods)
+	}
+}

@@ -1,0 +1,118 @@
+package wire_test
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/cluster"
+	"github.com/taint-manager/taint-manager/cluster/wire"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func FuzzDecode(f *testing.F) {
+	for _, object := range objects() {
+		f.Add(encoded(f, object))
+	}
+	last := cluster.PodOf(usualPod(1), time.Now())
+	f.Fuzz(func(t *testing.T, body []byte) { agree(t, body, &last) })
+}
+
+// FuzzMessage looks at what stands in the envelope.
+func FuzzMessage(f *testing.F) {
+	for _, object := range objects() {
+		raw, err := object.(interface{ Marshal() ([]byte, error) }).Marshal()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(kindOf(object), raw)
+	}
+	last := cluster.PodOf(usualPod(1), time.Now())
+	f.Fuzz(func(t *testing.T, kind string, raw []byte) { agree(t, sealed("v1", kind, raw), &last) })
+}
+
+// Bytes that are nearly right reach further than bytes at random.
+func TestAFewWrongBytesGiveTheSameAsInTheAPIOrAnError(t *testing.T) {
+	var bodies [][]byte
+	for _, object := range objects() {
+		bodies = append(bodies, encoded(t, object))
+	}
+	slices.SortFunc(bodies, bytes.Compare)
+	last := cluster.PodOf(usualPod(1), time.Now())
+	rapid.Check(t, func(t *rapid.T) {
+		body := slices.Clone(rapid.SampledFrom(bodies).Draw(t, "body"))
+		for range rapid.IntRange(1, 4).Draw(t, "changes") {
+			at := rapid.IntRange(0, len(body)-1).Draw(t, "at")
+			body[at] = rapid.Byte().Draw(t, "byte")
+		}
+		agree(t, body, &last)
+	})
+}
+
+// agree holds that any bytes give an object or an error, that it makes no difference what was seen of a
+// pod before, and that the API's own decoder has the same where it takes the bytes, too.
+func agree(t rapid.TB, body []byte, last *taint.Pod) {
+	readList := func(body []byte, known wire.Known) (runtime.Object, error) {
+		return wire.ReadList(bufio.NewReader(bytes.NewReader(body)), known)
+	}
+	for _, decode := range []func([]byte, wire.Known) (runtime.Object, error){wire.Decode, readList} {
+		got, err := decode(body, nil)
+		if (got == nil) == (err == nil) {
+			t.Fatalf("got %v and error %v", got, err)
+		}
+		again, errAgain := decode(body, func([]byte) *taint.Pod { return last })
+		if diff := cmp.Diff(got, again); diff != "" || (err == nil) != (errAgain == nil) {
+			t.Errorf("errors %v and %v; nothing known (-), a pod known (+):\n%s", err, errAgain, diff)
+		}
+		want, errWhole := whole(body)
+		if err != nil || errWhole != nil {
+			continue
+		}
+		if diff := cmp.Diff(trimmed(want), got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+}
+
+func kindOf(object any) string {
+	switch object.(type) {
+	case *v1.Pod:
+		return "Pod"
+	case *v1.Node:
+		return "Node"
+	case *v1.PodList:
+		return "PodList"
+	case *v1.NodeList:
+		return "NodeList"
+	}
+	return "Status"
+}
+
+// FuzzStream holds that a watch comes to its end, whatever it sends.
+func FuzzStream(f *testing.F) {
+	expired := &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410}
+	f.Add(append(frameOf(f, watch.Added, usualPod(1)), frameOf(f, watch.Error, expired)...))
+	f.Add(frameOf(f, watch.Bookmark, usualNode()))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		stream := wire.NewStream(io.NopCloser(bytes.NewReader(body)), nil)
+		for range body {
+			kind, object, err := stream.Decode()
+			if (object == nil) == (err == nil) || (kind == "") == (err == nil) {
+				t.Fatalf("got %q, %v and error %v", kind, object, err)
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package wire
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// List is a list of pods or of nodes: its items are each *v1.Pod or each *v1.Node.
+type List struct {
+	metav1.TypeMeta
+	metav1.ListMeta
+	Items []runtime.Object
+}
+
+// DeepCopyObject returns a copy that shares nothing.
+func (l *List) DeepCopyObject() runtime.Object {
+	list := &List{TypeMeta: l.TypeMeta}
+	l.DeepCopyInto(&list.ListMeta)
+	for _, item := range l.Items {
+		list.Items = append(list.Items, item.DeepCopyObject())
+	}
+	return list
+}
+
+// The numbers of a list's fields.
+const (
+	listMeta  = 1
+	listItems = 2
+)
+
+// IsList says whether a body begins as [ReadList] wants it.
+func IsList(body *bufio.Reader) bool {
+	head, err := body.Peek(len(magic))
+	return err == nil && string(head) == magic
+}
+
+// ReadList reads the answer of the API server to a request for a list: a *List, or the *metav1.Status that
+// came instead. It decodes each item as it comes: the bytes of only one are ever held. known may be nil.
+func ReadList(body *bufio.Reader, known Known) (runtime.Object, error) {
+	if !IsList(body) {
+		return nil, errMagic
+	}
+	if _, err := body.Discard(len(magic)); err != nil {
+		return nil, err
+	}
+	var e envelope
+	var object runtime.Object
+	in := incoming{body: body, left: math.MaxInt64, open: true}
+	for in.next() {
+		switch in.number {
+		case envelopeType:
+			in.check(e.decodeType(slices.Clone(in.bytes())))
+		case envelopeRaw:
+			var err error
+			object, err = e.readObject(&in, known)
+			in.check(err)
+		}
+	}
+	if in.err == nil && object == nil {
+		in.err = errEmpty
+	}
+	if in.err != nil {
+		return nil, fmt.Errorf("decoding a %s of %s: %w", e.kind, e.version, in.err)
+	}
+	return object, nil
+}
+
+// readObject reads what is in the field that the envelope is at.
+func (e *envelope) readObject(in *incoming, known Known) (runtime.Object, error) {
+	switch {
+	case e.is("PodList"):
+		return readItems(in.inner(), func(message []byte) (runtime.Object, error) { return newPod(message, known) })
+	case e.is("NodeList"):
+		return readItems(in.inner(), func(message []byte) (runtime.Object, error) { return newNode(message) })
+	case e.is("Status"):
+		return newStatus(in.bytes())
+	}
+	return nil, errors.New("it is neither a list of pods, nor one of nodes, nor a status")
+}
+
+// readItems reads a list, each item of which is decoded by the function.
+func readItems(in *incoming, item func(message []byte) (runtime.Object, error)) (runtime.Object, error) {
+	list := &List{}
+	for in.next() {
+		switch in.number {
+		case listMeta:
+			in.check(list.ListMeta.Unmarshal(in.bytes()))
+		case listItems:
+			o, err := item(in.bytes())
+			in.check(err)
+			list.Items = append(list.Items, o)
+		}
+	}
+	return list, in.err
+}

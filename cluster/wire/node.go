@@ -1,0 +1,62 @@
+package wire
+
+import (
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// The numbers of the fields of NodeSpec and of Taint.
+const (
+	specTaints = 5
+
+	taintKey    = 1
+	taintValue  = 2
+	taintEffect = 3
+	taintAdded  = 4
+)
+
+func newNode(message []byte) (*v1.Node, error) {
+	n := &v1.Node{}
+	f := fields{message: message}
+	for f.next() {
+		switch f.number {
+		case objectMeta:
+			f.check(decodeMeta(f.bytes(), &n.ObjectMeta, &taint.Pod{}, nil))
+		case objectSpec:
+			f.check(decodeNodeSpec(f.bytes(), n))
+		}
+	}
+	return n, f.err
+}
+
+func decodeNodeSpec(message []byte, n *v1.Node) error {
+	f := fields{message: message}
+	for f.next() {
+		if f.number == specTaints {
+			t, err := decodeTaint(f.bytes())
+			f.check(err)
+			n.Spec.Taints = append(n.Spec.Taints, t)
+		}
+	}
+	return f.err
+}
+
+func decodeTaint(message []byte) (t v1.Taint, err error) {
+	f := fields{message: message}
+	for f.next() {
+		switch f.number {
+		case taintKey:
+			t.Key = text[string](f.bytes())
+		case taintValue:
+			t.Value = string(f.bytes())
+		case taintEffect:
+			t.Effect = text[v1.TaintEffect](f.bytes())
+		case taintAdded:
+			t.TimeAdded = &metav1.Time{}
+			f.check(t.TimeAdded.Unmarshal(f.bytes()))
+		}
+	}
+	return t, f.err
+}

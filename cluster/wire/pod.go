@@ -1,0 +1,177 @@
+package wire
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// The numbers of the fields of Pod and Node, of PodSpec, of PodStatus and of PodCondition.
+const (
+	objectMeta   = 1
+	objectSpec   = 2
+	objectStatus = 3
+
+	specNodeName    = 10
+	specTolerations = 22
+	specPriority    = 25
+
+	statusPhase      = 1
+	statusConditions = 2
+
+	conditionType       = 1
+	conditionStatus     = 2
+	conditionTransition = 4
+)
+
+// Known returns what was last seen of the pod with this UID, or nil. A pod that is decoded shares with
+// it the texts, the labels and the tolerations that are still the same, so that nothing is allocated
+// for them. It must not hold on to the bytes.
+type Known func(uid []byte) *taint.Pod
+
+// spare is room for what a pod points to, so that it need not be allocated piece by piece.
+type spare struct {
+	priority   int32
+	conditions [1]v1.PodCondition
+}
+
+func newPod(message []byte, known Known) (*v1.Pod, error) {
+	whole := new(struct {
+		v1.Pod
+		spare
+	})
+	p, room := &whole.Pod, &whole.spare
+	was, err := lastSeen(message, known)
+	if err != nil {
+		return nil, err
+	}
+	f := fields{message: message}
+	for f.next() {
+		switch f.number {
+		case objectMeta:
+			f.check(decodePodMeta(f.bytes(), p, was))
+		case objectSpec:
+			f.check(decodePodSpec(f.bytes(), p, room, was))
+		case objectStatus:
+			f.check(decodePodStatus(f.bytes(), p, room))
+		}
+	}
+	return p, f.err
+}
+
+// lastSeen is what was seen of the pod before; empty if nothing was. A message that has its metadata or
+// its spec in two pieces, which nobody writes, is refused: what is in the second would have to be added
+// to what is shared.
+func lastSeen(message []byte, known Known) (*taint.Pod, error) {
+	var uid []byte
+	var seen [objectSpec + 1]bool
+	f := fields{message: message}
+	for f.next() {
+		if f.number > objectSpec {
+			continue
+		}
+		if seen[f.number] {
+			f.fail(errTwice)
+		}
+		seen[f.number] = true
+		if f.number == objectMeta {
+			uid = uidIn(f.bytes())
+		}
+	}
+	if len(uid) > 0 && known != nil {
+		if was := known(uid); was != nil {
+			return was, f.err
+		}
+	}
+	return &taint.Pod{}, f.err
+}
+
+// uidIn is the UID in the metadata; nil if there is none.
+func uidIn(message []byte) []byte {
+	f := fields{message: message}
+	for f.next() {
+		if f.number == metaUID {
+			return f.bytes()
+		}
+	}
+	return nil
+}
+
+func decodePodMeta(message []byte, p *v1.Pod, was *taint.Pod) (err error) {
+	labels := labelSet{was: was.Labels}
+	if err := decodeMeta(message, &p.ObjectMeta, was, &labels); err != nil {
+		return err
+	}
+	p.Labels, err = labels.all(message)
+	return err
+}
+
+func decodePodSpec(message []byte, p *v1.Pod, room *spare, was *taint.Pod) error {
+	tolerations := tolerationList{was: was.Tolerations}
+	f := fields{message: message}
+	for f.next() {
+		switch f.number {
+		case specNodeName:
+			p.Spec.NodeName = again(f.bytes(), was.Node)
+		case specTolerations:
+			f.check(tolerations.see(f.bytes()))
+		case specPriority:
+			room.priority = int32(f.int())
+			p.Spec.Priority = &room.priority
+		}
+	}
+	if f.err != nil {
+		return f.err
+	}
+	var err error
+	p.Spec.Tolerations, err = tolerations.all(message)
+	return err
+}
+
+func decodePodStatus(message []byte, p *v1.Pod, room *spare) error {
+	f := fields{message: message}
+	for f.next() {
+		switch f.number {
+		case statusPhase:
+			p.Status.Phase = text[v1.PodPhase](f.bytes())
+		case statusConditions:
+			c, counts, err := decodeCondition(f.bytes())
+			f.check(err)
+			if !counts {
+				continue
+			}
+			if p.Status.Conditions == nil {
+				p.Status.Conditions = room.conditions[:0]
+			}
+			p.Status.Conditions = append(p.Status.Conditions, c)
+		}
+	}
+	return f.err
+}
+
+// decodeCondition decodes a condition, and says whether it is one that counts.
+func decodeCondition(message []byte) (c v1.PodCondition, counts bool, err error) {
+	f := fields{message: message}
+	for f.next() {
+		switch f.number {
+		case conditionType:
+			c.Type = typeThatCounts(f.bytes())
+		case conditionStatus:
+			c.Status = text[v1.ConditionStatus](f.bytes())
+		case conditionTransition:
+			f.check(c.LastTransitionTime.Unmarshal(f.bytes()))
+		}
+	}
+	return c, c.Type != "", f.err
+}
+
+// typeThatCounts is the type of a condition, or empty.
+func typeThatCounts(b []byte) v1.PodConditionType {
+	switch string(b) {
+	case string(v1.PodScheduled):
+		return v1.PodScheduled
+	case string(v1.DisruptionTarget):
+		return v1.DisruptionTarget
+	}
+	return ""
+}
