@@ -88,7 +88,7 @@ func TestObserve(t *testing.T) {
 		{"listed with a timeAdded at the node's creation", []journal.Sighting{listed(10, added(gpu, -100))}, []string{"gpu=@-99"}},
 
 		{"after a gap, a taint with its timeAdded is the same one", []journal.Sighting{look(1.5, added(gpu, 1)), gap(10, 1.5, added(gpu, 1))}, []string{"gpu=@1.5"}},
-		{"after a gap, a taint without timeAdded is the same one", []journal.Sighting{look(1.5, gpu), gap(10, 1.5, gpu)}, []string{"gpu=@1.5"}},
+		{"after a gap, a taint without timeAdded is the same one", []journal.Sighting{look(1.5, gpu), gap(12, 1.5, gpu)}, []string{"gpu=@1.5"}},
 		{"after a gap, a later timeAdded means a new taint", []journal.Sighting{look(1.5, added(gpu, 1)), gap(10, 3, added(gpu, 6))}, []string{"gpu=@7"}},
 		{"after a gap, a later timeAdded in the future means a new taint, from now on", []journal.Sighting{look(1.5, added(gpu, 1)), gap(10, 3, added(gpu, 16))}, []string{"gpu=@10"}},
 		{"without a gap, a later timeAdded is remembered, and means nothing after the next gap", []journal.Sighting{look(1.5, gpu), look(5, added(gpu, 4)), gap(10, 9, added(gpu, 4))}, []string{"gpu=@1.5"}},
