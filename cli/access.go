@@ -28,6 +28,7 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 		return grants(denied, server)
 	}
 	s.warnOfServing(ctx, reviews)
+	s.warnOfJournal(ctx, reviews)
 	return nil
 }
 
