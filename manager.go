@@ -258,12 +258,11 @@ func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *
 		return fmt.Errorf("watching the cluster: %w", err)
 	case <-m.source.Synced():
 	}
-	if err := m.check(ctx); ctx.Err() != nil {
-		return nil
-	} else if err != nil {
+	if err := m.check(ctx); err == nil {
+		close(m.checked)
+	} else if ctx.Err() == nil {
 		return err
 	}
-	close(m.checked)
 	select {
 	case <-ctx.Done():
 		return nil

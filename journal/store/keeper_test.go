@@ -1,14 +1,19 @@
 package store_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/journal/store"
@@ -367,5 +372,133 @@ func TestWithoutPagesNothingIsDone(t *testing.T) {
 		if n := w.stored(); n != 0 || p.Trouble() != nil {
 			t.Errorf("%d writes, trouble %v", n, p.Trouble())
 		}
+	})
+}
+
+// script is where a test plays the store.
+type script struct {
+	tells  chan func(journal.Sheet, error) // of page 0
+	writes chan journal.Sheet
+	refuse error
+}
+
+func newScript() *script {
+	return &script{tells: make(chan func(journal.Sheet, error), 1), writes: make(chan journal.Sheet, 100)}
+}
+
+func (s *script) Watch(ctx context.Context, page int, tell func(journal.Sheet, error)) {
+	if page == 0 {
+		s.tells <- tell
+	} else {
+		tell(journal.Sheet{}, nil)
+	}
+	<-ctx.Done()
+}
+
+func (s *script) Write(_ context.Context, _ int, sheet journal.Sheet) (string, error) {
+	s.writes <- sheet
+	return strconv.Itoa(100 + len(s.writes)), s.refuse
+}
+
+func TestAWatchThatIsBehindUndoesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		pages, nodes := newScript(), newCrowd(2)
+		p := w.launch(nodes.of, func(o *store.Options) { o.Pages = pages }).lead()
+		tell := <-pages.tells
+		tell(journal.Sheet{Version: "100"}, nil)
+		w.pass(1)
+		written := <-pages.writes
+		written.Version = "101"
+		for _, late := range []journal.Sheet{{Version: "100"}, {Version: "99", Data: map[string]string{"_journal": w.head(0)}}, written} {
+			tell(late, nil)
+			synctest.Wait()
+		}
+		before := time.Now()
+		p.stop()
+		if took := time.Since(before); took > 0 || len(pages.writes) > 0 {
+			t.Errorf("%d writes more; the end took %v", len(pages.writes), took)
+		}
+	})
+}
+
+// After a restore from a backup, versions begin again where they were.
+func TestVersionsThatGoBackAreBelievedOnceAWriteHasFailed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		pages, nodes := newScript(), newCrowd(2)
+		p := w.launch(nodes.of, func(o *store.Options) { o.Pages = pages }).lead()
+		tell := <-pages.tells
+		tell(journal.Sheet{Version: "100"}, nil)
+		w.pass(2)
+		pages.refuse = errors.New("conflict")
+		p.NodeChanged(nodes.change(0))
+		w.pass(4)
+		for range len(pages.writes) {
+			<-pages.writes
+		}
+		pages.refuse = nil
+		tell(journal.Sheet{Version: "50"}, nil)
+		w.pass(10)
+		if len(pages.writes) != 1 {
+			t.Fatalf("%d writes", len(pages.writes))
+		}
+		if sheet := <-pages.writes; sheet.Version != "50" {
+			t.Errorf("it is written in place of version %s", sheet.Version)
+		}
+	})
+}
+
+func TestAnErrorDoesNotHideWhatWasReadBeforeIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		pages := newScript()
+		synced := make(chan struct{})
+		p := w.launch(func(o *store.Options) { o.Pages, o.Synced = pages, synced })
+		tell := <-pages.tells
+		tell(journal.Sheet{Version: "100"}, nil)
+		tell(journal.Sheet{}, broken)
+		close(synced)
+		<-p.Loaded()
+		if took := time.Since(w.born); took > 0 {
+			t.Errorf("read after %v", took)
+		}
+		p.troubled("after an error", "pages that can't be read: 1")
+		tell(journal.Sheet{Version: "100"}, nil)
+		p.troubled("when it is well again", "")
+	})
+}
+
+func TestEachPageIsAskedForByItsName(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start()
+		asked := map[string]int{}
+		for _, action := range w.client.Actions() {
+			switch action := action.(type) {
+			case clienttesting.ListActionImpl:
+				asked["list "+action.GetListRestrictions().Fields.String()]++
+			case clienttesting.WatchActionImpl:
+				asked["watch "+action.GetWatchRestrictions().Fields.String()]++
+			}
+		}
+		for _, page := range store.PageNames(name) {
+			for _, verb := range []string{"list", "watch"} {
+				if n := asked[verb+" metadata.name="+page]; n != 1 {
+					t.Errorf("%s of %s: %d requests", verb, page, n)
+				}
+			}
+		}
+	})
+}
+
+func TestAStreamThatEndsIsFollowedByAnother(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start()
+		w.pass(5)
+		w.taint("n", "gpu")
+		for i := range 3 {
+			w.cut()
+			w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "999", "gpu", float64(4-i))})
+			w.pass(float64(10 * (i + 1)))
+			p.knows("after the stream has ended", "n", fmt.Sprintf("gpu@%d", 4-i))
+		}
+		p.troubled("at the end", "")
 	})
 }
