@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,13 +16,18 @@ import (
 	"github.com/taint-manager/taint-manager/cluster"
 	"github.com/taint-manager/taint-manager/event"
 	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
+// flushTimeout bounds how long Run waits at its end for the journal to be written.
+const flushTimeout = 5 * time.Second
+
 // source is where pods and nodes come from: watched by ourselves, or a caller's informers.
 type source interface {
 	shard.Reader
+	store.Source
 	Run(ctx context.Context, handler cluster.Handler) error
 	Synced() <-chan struct{}
 	Trouble() error
@@ -34,10 +40,12 @@ type Manager struct {
 	options Options
 	source  source
 	check   func(context.Context) error // of the source, once it is in sync
+	checked chan struct{}               // closed when that found nothing
 	shards  []*shard.Shard
 	pool    *evict.Pool
 	events  *event.Queue
 	turn    chan struct{} // to lead: holds a token while nobody does
+	journal *store.Keeper
 }
 
 // New returns a manager that does nothing before Run.
@@ -50,7 +58,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, nodes core
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o, turn: make(chan struct{}, 1)}
+	m := &Manager{options: o, checked: make(chan struct{}), turn: make(chan struct{}, 1)}
 	m.turn <- struct{}{}
 	if err := m.read(client, pods, nodes); err != nil {
 		return nil, err
@@ -63,7 +71,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, nodes core
 			Reader: m.source, Rules: m.rules(), Grants: m.pool.Grants(), Most: o.Workers, Notify: m.notify,
 		}))
 	}
-	if err := m.register(o.Registerer); err != nil {
+	if err := errors.Join(m.record(), m.register(o.Registerer)); err != nil {
 		m.close()
 		return nil, err
 	}
@@ -125,6 +133,21 @@ func (m *Manager) write(client kubernetes.Interface) error {
 	return nil
 }
 
+// record sets up the journal.
+func (m *Manager) record() error {
+	kept, err := store.NewMetrics(m.options.Registerer)
+	if err != nil {
+		return fmt.Errorf("taintmanager.New: %w", err)
+	}
+	m.journal = store.New(store.Options{
+		Pages: m.options.Journal, Source: m.source, Synced: m.checked,
+		Adopted:  func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
+		ReadOnly: m.options.DryRun, Leading: m.options.Leading, LastLed: m.options.LastLed,
+		Metrics: kept, Logger: m.options.Logger,
+	})
+	return nil
+}
+
 func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
 	switch {
 	case m.options.DryRun:
@@ -179,6 +202,10 @@ func (m *Manager) HasSynced() bool {
 // informers of the caller's it is always nil.
 func (m *Manager) Trouble() error { return m.source.Trouble() }
 
+// JournalTrouble is nil while all is well with the journal, else says in a few words what is not. It is
+// no reason not to be ready: evictions go on, and none is earlier for it.
+func (m *Manager) JournalTrouble() error { return m.journal.Trouble() }
+
 // Scheduled is how many evictions wait for their deadline, their next try or a slot.
 func (m *Manager) Scheduled() int {
 	n := 0
@@ -206,17 +233,24 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	return all, nil
 }
 
-// handler passes what the source tells on to the shards.
-type handler struct{ shards []*shard.Shard }
+// handler passes what the source tells on to the shards, and to the journal.
+type handler struct {
+	shards  []*shard.Shard
+	journal *store.Keeper
+}
 
-func (h handler) NodeChanged(name string) { h.of(name).NodeChanged(name) }
+func (h handler) NodeChanged(name string) {
+	h.of(name).NodeChanged(name)
+	h.journal.NodeChanged(name)
+}
 
 func (h handler) PodChanged(uid types.UID, node string) { h.of(node).PodChanged(uid) }
 
 func (h handler) of(node string) *shard.Shard { return h.shards[shard.Index(node, len(h.shards))] }
 
 // Run watches and judges until its context ends; then it starts no further call, waits for calls
-// under way as long as Options.DrainTimeout says, writes the events that are left, and returns nil.
+// under way as long as Options.DrainTimeout says, writes what is left of the journal, if Lead still
+// permits that, and of the events, and returns nil.
 // It is to be called once. It returns an error when it can't watch, or when a transform of the
 // caller's informers hides what verdicts rest on; nobody is evicted then.
 func (m *Manager) Run(ctx context.Context) error {
@@ -227,16 +261,18 @@ func (m *Manager) Run(ctx context.Context) error {
 	var watching, writing sync.WaitGroup
 	failed := make(chan error, 1)
 	watching.Go(func() {
-		if err := m.source.Run(running, handler{m.shards}); err != nil {
+		if err := m.source.Run(running, handler{m.shards, m.journal}); err != nil {
 			failed <- err
 		}
 	})
+	watching.Go(func() { m.journal.Run(running) })
 	eventsCtx, stopEvents := context.WithCancel(running)
 	defer stopEvents()
 	writing.Go(func() { m.events.Run(eventsCtx) })
 
 	err := m.judge(ctx, running, failed, &watching)
 	err = errors.Join(err, m.drain(ctx))
+	m.flush(ctx)
 	stop()
 	watching.Wait()
 	writing.Wait()
@@ -244,7 +280,8 @@ func (m *Manager) Run(ctx context.Context) error {
 	return err
 }
 
-// judge runs the shards once the cluster is in sync, until the context ends or watching fails.
+// judge runs the shards once the cluster is in sync and the journal is read, until the context ends or
+// watching fails.
 func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *sync.WaitGroup) error {
 	select {
 	case <-ctx.Done():
@@ -253,8 +290,15 @@ func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *
 		return fmt.Errorf("watching the cluster: %w", err)
 	case <-m.source.Synced():
 	}
-	if err := m.check(ctx); err != nil && ctx.Err() == nil {
+	if err := m.check(ctx); err == nil {
+		close(m.checked)
+	} else if ctx.Err() == nil {
 		return err
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-m.journal.Loaded():
 	}
 	for _, s := range m.shards {
 		all.Go(func() { s.Run(running) })
@@ -270,9 +314,17 @@ func (m *Manager) drain(ctx context.Context) error {
 	return m.pool.Drain(ctx)
 }
 
-// Lead permits eviction calls until its context ends, and returns when all of them have ended; those
-// under way then are cut. While another Lead is under way it waits for its turn, so that an elector
-// may start a new term before the calls of the last one have ended. It fails once Run has ended.
+// flush writes what is not yet in the journal, as long as this process leads.
+func (m *Manager) flush(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+	defer cancel()
+	m.journal.Flush(ctx)
+}
+
+// Lead permits eviction calls, and writing the journal, until its context ends, and returns when all
+// of them have ended; those under way then are cut. While another Lead is under way it waits for its
+// turn, so that an elector may start a new term before the calls of the last one have ended. It fails
+// once Run has ended.
 func (m *Manager) Lead(ctx context.Context) error {
 	select {
 	case <-m.turn:
@@ -282,5 +334,6 @@ func (m *Manager) Lead(ctx context.Context) error {
 	}
 	m.events.SetLeading(!m.options.DryRun)
 	defer m.events.SetLeading(false)
+	m.journal.Lead(ctx)
 	return m.pool.Lead(klog.NewContext(ctx, m.options.Logger))
 }

@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
@@ -47,6 +48,9 @@ type Evictor interface {
 type EventSink interface {
 	Create(ctx context.Context, event *v1.Event) error
 }
+
+// Journal keeps since when each taint is there, over restarts; package journal/store has one.
+type Journal = store.Pages
 
 // Options are the settings of a [Manager]. The zero value is the default.
 type Options struct {
@@ -86,6 +90,15 @@ type Options struct {
 
 	// Events stores the events. Nil: core/v1 events through the client.
 	Events EventSink
+
+	// Journal keeps since when each taint is there: [store.NewConfigMaps] does so in ConfigMaps. Nil:
+	// nothing is kept, and a restart starts countdowns anew whose taints carry no timeAdded.
+	Journal Journal
+
+	// LastLed is until when another process is known to have led: the renewTime of the lease, read
+	// before this process stands for election. By it a journal that could not be written is told
+	// from one that nobody was there to write. Zero: nothing is known; the journal is believed.
+	LastLed time.Time
 
 	// Registerer takes the metrics. Nil: none are kept.
 	Registerer prometheus.Registerer

@@ -31,6 +31,7 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 	}
 	warnOfEvictions(ctx, denied)
 	s.warnOfServing(ctx, reviews)
+	s.warnOfJournal(ctx, reviews)
 	return nil
 }
 

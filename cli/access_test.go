@@ -67,7 +67,7 @@ func TestWhoDoesNotServeNeedsNothingForIt(t *testing.T) {
 	log := funcr.New(func(_, line string) { t.Errorf("said %s", line) }, funcr.Options{})
 	s := defaultSettings()
 	s.serving.BindPort = 0
-	all := answers{which: []string{"nodes", "pods", "events", "leases"}}
+	all := answers{which: []string{"nodes", "pods", "events", "leases", "configmaps"}}
 	must(t, s.checkAccess(klog.NewContext(t.Context(), log), all, "https://a:1"))
 }
 

@@ -150,7 +150,11 @@ func read(r *http.Request, into runtime.Object) error {
 
 // serveEmpty has no objects, and nothing ever happens to them.
 func (a *fakeAPI) serveEmpty(w http.ResponseWriter, r *http.Request) {
-	kind := map[bool]string{true: "Pod", false: "Node"}[strings.HasSuffix(r.URL.Path, "pods")]
+	_, resource, _ := strings.Cut(r.URL.Path, "/api/v1/")
+	kind := map[string]string{"pods": "Pod", "nodes": "Node"}[resource]
+	if kind == "" {
+		kind = "ConfigMap" // of the journal
+	}
 	if r.URL.Query().Get("watch") == "" {
 		answer(w, http.StatusOK, fmt.Sprintf(`{"kind": "%sList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": []}`, kind))
 		return

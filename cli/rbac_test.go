@@ -86,7 +86,7 @@ func asked() map[permission]bool {
 		for _, dryRun := range []bool{false, true} {
 			c := config.Default()
 			c.EvictionMethod, c.DryRun = method, dryRun
-			for _, p := range needed(c) {
+			for _, p := range slices.Concat(needed(c), toKeep(c)) {
 				p.why = ""
 				set[p] = true
 			}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/journal/store"
 )
 
 func runCommand(ctx context.Context) *cobra.Command {
@@ -95,11 +96,12 @@ func (s *settings) start(ctx context.Context) (*process, error) {
 	if p.server, err = s.listen(); err != nil {
 		return nil, err
 	}
-	return p, p.assemble(to)
+	return p, p.assemble(ctx, to)
 }
 
-func (p *process) assemble(to clients) (err error) {
+func (p *process) assemble(ctx context.Context, to clients) (err error) {
 	options := managerOptions(p.settings.Configuration)
+	options.Journal = store.NewConfigMaps(to.main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
 	if p.identity, err = newIdentity(); err != nil {
 		return err
 	}
@@ -107,6 +109,7 @@ func (p *process) assemble(to clients) (err error) {
 	if p.settings.LeaderElection.LeaderElect {
 		e := newElection(p.settings.LeaderElection, to.lease.CoordinationV1(), p.identity)
 		options.Leading, p.campaign, p.watchdog = e.leading, e.campaign, e.watchdog
+		options.LastLed = lastLed(ctx, to.lease.CoordinationV1(), p.settings.LeaderElection)
 	}
 	options.Registerer = legacyregistry.Registerer()
 	if p.manager, err = taintmanager.New(to.main, nil, nil, options); err != nil {

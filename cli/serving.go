@@ -91,13 +91,25 @@ func endpoints(w watcher, ending <-chan struct{}, watchdog healthz.HealthChecker
 	healthz.InstallReadyzHandler(paths, healthz.PingHealthz, syncCheck(w), watchCheck(w), healthz.NewShutdownHealthz(ending))
 	paths.Handle("/metrics", legacyregistry.Handler())
 	slis.SLIMetrics{}.Install(paths)
-	return paths
+	return withRemark(paths, w)
+}
+
+// withRemark adds to /readyz?verbose what is wrong with the journal. A check that passes has no words of
+// its own, and one that fails would take away what still evicts.
+func withRemark(next http.Handler, w watcher) http.Handler {
+	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(answer, r)
+		if err := w.JournalTrouble(); err != nil && r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
+			_, _ = fmt.Fprintf(answer, "[!]journal: %v\n", err)
+		}
+	})
 }
 
 // watcher knows how well the cluster is seen.
 type watcher interface {
 	HasSynced() bool
 	Trouble() error
+	JournalTrouble() error
 }
 
 func syncCheck(w watcher) healthz.HealthChecker {

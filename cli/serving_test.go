@@ -17,10 +17,13 @@ import (
 type sight struct {
 	synced  bool
 	trouble error
+	journal error
 }
 
 func (s sight) HasSynced() bool { return s.synced }
 func (s sight) Trouble() error  { return s.trouble }
+
+func (s sight) JournalTrouble() error { return s.journal }
 
 func watchdog(err error) healthz.HealthChecker {
 	return healthz.NamedCheck("leaderElection", func(*http.Request) error { return err })
@@ -35,11 +38,13 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 		healthz, livez, readyz  string
 		readyzCode, healthzCode int
 	}{
-		"all is well":   {sight{true, nil}, false, nil, "[+]leaderElection ok", "[+]ping ok", "[+]informer-sync ok", 200, 200},
-		"not synced":    {sight{false, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]informer-sync failed", 500, 200},
-		"can't watch":   {sight{true, bad}, false, nil, "[+]ping ok", "[+]ping ok", "[-]watch failed", 500, 200},
-		"ending":        {sight{true, nil}, true, nil, "[+]ping ok", "[+]ping ok", "[-]shutdown failed", 500, 200},
-		"lease overdue": {sight{true, nil}, false, bad, "[-]leaderElection failed", "[+]ping ok", "[+]watch ok", 200, 500},
+		"all is well":   {sight{true, nil, nil}, false, nil, "[+]leaderElection ok", "[+]ping ok", "[+]informer-sync ok", 200, 200},
+		"not synced":    {sight{false, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]informer-sync failed", 500, 200},
+		"can't watch":   {sight{true, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]watch failed", 500, 200},
+		"ending":        {sight{true, nil, nil}, true, nil, "[+]ping ok", "[+]ping ok", "[-]shutdown failed", 500, 200},
+		"journal":       {sight{true, nil, bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]journal: bad\n", 200, 200},
+		"both":          {sight{true, bad, bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: bad\n", 500, 200},
+		"lease overdue": {sight{true, nil, nil}, false, bad, "[-]leaderElection failed", "[+]ping ok", "[+]watch ok", 200, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ending := make(chan struct{})

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -22,9 +23,27 @@ type Record struct {
 	Taints []taint.History
 }
 
-// RecordOf is what is to be recorded of a node.
-func RecordOf(n *taint.Node) Record {
-	return Record{UID: n.UID, Version: n.Version, Taints: n.Taints}
+// RecordOf is what is to be recorded now of a node.
+func RecordOf(n *taint.Node, now time.Time) Record {
+	taints := make([]taint.History, len(n.Taints))
+	for i, history := range n.Taints {
+		taints[i] = slices.Clone(history)
+		for j, s := range history {
+			taints[i][j].Since = wallTime(s.Since, now, now.Sub(s.Since))
+		}
+	}
+	return Record{UID: n.UID, Version: n.Version, Taints: taints}
+}
+
+// wallTime is a moment of this age by the wall clock as it goes now. Where that clock was set meanwhile,
+// what it has shown then would be off for whoever reads it; it is rounded up, so that it is the same
+// at each call.
+func wallTime(then, now time.Time, age time.Duration) time.Time {
+	shown, wall := then.Round(0), now.Round(0).Add(-age)
+	if off := wall.Sub(shown); off > -time.Second && off < time.Second {
+		return shown.UTC()
+	}
+	return NextSecond(wall).UTC()
 }
 
 // Adopt returns the histories of a node's taints, bettered by the journal's record of it. A taint for

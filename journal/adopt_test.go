@@ -103,7 +103,7 @@ func TestNoRecordAddsOrTakesAwayATaint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		own := drawNode(t, "own")
 		own.Listed = rapid.Bool().Draw(t, "listed")
-		r := journal.RecordOf(drawNode(t, "record"))
+		r := journal.RecordOf(drawNode(t, "record"), at(200))
 		adopted := journal.Adopt(own, r, at(200), at(float64(rapid.IntRange(0, 200).Draw(t, "watched"))))
 		if diff := cmp.Diff(standing(own.Taints), standing(adopted)); diff != "" {
 			t.Fatal(diff)

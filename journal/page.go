@@ -1,0 +1,67 @@
+package journal
+
+import (
+	"hash/fnv"
+	"time"
+)
+
+// Pages is how many pages a journal has; they are numbered from 0. It is part of the format.
+const Pages = 8
+
+// PageOf is the number of the page that a node is recorded on. It is part of the format.
+func PageOf(node string) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(node)) // never fails
+	return int(h.Sum32() % Pages)
+}
+
+// Sheet is a page as it is stored, by whatever means.
+type Sheet struct {
+	// Name is what people know the stored page by; for messages only.
+	Name string
+
+	// Version tells one writing of the page from another; empty while nothing is stored. Only its
+	// store makes something of it.
+	Version string
+
+	// Data is what [Encode] has made. It is to be read only.
+	Data map[string]string
+}
+
+// Page is what the data of a page say.
+type Page struct {
+	// Written is when the page was written, by its writer's clock; zero when that can't be told.
+	Written time.Time
+
+	// Records are those of the page's nodes, by name.
+	Records map[string]Record
+}
+
+// head is the entry that says what the page is. No node can have its name.
+const head = "_journal"
+
+// formatVersion is the version of the format below.
+const formatVersion = 1
+
+// heading is the entry [head] in JSON.
+type heading struct {
+	Version int       `json:"version"`
+	Written time.Time `json:"written"`
+}
+
+// entry is the record of one node in JSON.
+type entry struct {
+	UID     string    `json:"uid"`
+	Version string    `json:"version,omitempty"`
+	Taints  [][]state `json:"taints"`
+}
+
+// state is one state of a taint in JSON.
+type state struct {
+	Key       string     `json:"key"`
+	Value     string     `json:"value,omitempty"`
+	Effect    string     `json:"effect"`
+	Since     time.Time  `json:"since"`
+	TimeAdded *time.Time `json:"timeAdded,omitempty"`
+	Past      bool       `json:"past,omitempty"`
+}

@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/taint-manager/taint-manager/journal"
+)
+
+// ConfigMaps are pages in the ConfigMaps NAME-0, NAME-1 and so on of one namespace. They need the
+// permissions to list, watch and update these, and to create ConfigMaps there unless they exist.
+type ConfigMaps struct {
+	client    corev1.ConfigMapInterface
+	namespace string
+	names     []string // by page
+
+	// seen are the latest objects, for what others keep in their metadata.
+	seen [journal.Pages]atomic.Pointer[v1.ConfigMap]
+}
+
+// NewConfigMaps returns the pages with this name in this namespace.
+func NewConfigMaps(client kubernetes.Interface, namespace, name string) *ConfigMaps {
+	return &ConfigMaps{client: client.CoreV1().ConfigMaps(namespace), namespace: namespace, names: PageNames(name)}
+}
+
+// PageNames are the names of the ConfigMaps, by page.
+func PageNames(name string) (names []string) {
+	for page := range journal.Pages {
+		names = append(names, fmt.Sprintf("%s-%d", name, page))
+	}
+	return names
+}
+
+// Watch tells of a page; see [Pages].
+func (c *ConfigMaps) Watch(ctx context.Context, page int, tell func(journal.Sheet, error)) {
+	tries := backoff()
+	for ctx.Err() == nil {
+		err := c.follow(ctx, page, tell)
+		if err == nil {
+			tries = backoff()
+		} else if ctx.Err() == nil {
+			tell(journal.Sheet{}, err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(tries.Step()):
+		}
+	}
+}
+
+// follow tells of the page as it is, and of its changes, until the stream of them ends, as it does now
+// and then.
+func (c *ConfigMaps) follow(ctx context.Context, page int, tell func(journal.Sheet, error)) error {
+	version, err := c.look(ctx, page, tell)
+	if err != nil {
+		return fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[page], err)
+	}
+	stream, err := c.client.Watch(ctx, c.only(page, version))
+	if err != nil {
+		return fmt.Errorf("watching the ConfigMap %s/%s: %w", c.namespace, c.names[page], err)
+	}
+	defer stream.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case event, ok := <-stream.ResultChan():
+			if !ok || event.Type == watch.Error {
+				return nil // the next look says more
+			}
+			if object, ok := event.Object.(*v1.ConfigMap); ok && object.Name == c.names[page] {
+				c.tell(page, object, event.Type == watch.Deleted, tell)
+			}
+		}
+	}
+}
+
+// look tells of the page as it is, and returns the version from which on to watch.
+func (c *ConfigMaps) look(ctx context.Context, page int, tell func(journal.Sheet, error)) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	list, err := c.client.List(ctx, c.only(page, ""))
+	if err != nil {
+		return "", err
+	}
+	for i := range list.Items {
+		if list.Items[i].Name == c.names[page] {
+			c.tell(page, &list.Items[i], false, tell)
+			return list.ResourceVersion, nil
+		}
+	}
+	c.tell(page, nil, true, tell)
+	return list.ResourceVersion, nil
+}
+
+// only selects the one ConfigMap by its name, as permissions by name want it.
+func (c *ConfigMaps) only(page int, version string) metav1.ListOptions {
+	timeout := int64(300 + rand.IntN(300))
+	return metav1.ListOptions{
+		FieldSelector:   fields.OneTermEqualSelector(metav1.ObjectNameField, c.names[page]).String(),
+		ResourceVersion: version, TimeoutSeconds: &timeout,
+	}
+}
+
+func (c *ConfigMaps) tell(page int, object *v1.ConfigMap, gone bool, tell func(journal.Sheet, error)) {
+	if gone {
+		object = nil
+	}
+	c.seen[page].Store(object)
+	tell(c.sheet(page, object), nil)
+}
+
+func (c *ConfigMaps) sheet(page int, object *v1.ConfigMap) journal.Sheet {
+	s := journal.Sheet{Name: "ConfigMap " + c.namespace + "/" + c.names[page]}
+	if object != nil {
+		s.Version, s.Data = object.ResourceVersion, object.Data
+	}
+	return s
+}
+
+// Write stores a page; see [Pages].
+func (c *ConfigMaps) Write(ctx context.Context, page int, s journal.Sheet) (string, error) {
+	object := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.names[page]}}
+	write := func() (*v1.ConfigMap, error) { return c.client.Create(ctx, object, metav1.CreateOptions{}) }
+	if s.Version != "" {
+		if seen := c.seen[page].Load(); seen != nil {
+			object.Labels, object.Annotations = seen.Labels, seen.Annotations
+		}
+		object.ResourceVersion = s.Version
+		write = func() (*v1.ConfigMap, error) { return c.client.Update(ctx, object, metav1.UpdateOptions{}) }
+	}
+	object.Data = s.Data
+	stored, err := write()
+	if err != nil {
+		return "", fmt.Errorf("writing the ConfigMap %s/%s: %w", c.namespace, object.Name, err)
+	}
+	return stored.ResourceVersion, nil
+}

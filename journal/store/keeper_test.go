@@ -1,0 +1,504 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/journal/store"
+)
+
+func TestARestartChangesNoStart(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start().lead()
+		w.pass(3.123456789)
+		w.taint("n", "gpu", "load=1")
+		w.pass(7.5)
+		w.taint("n", "gpu", "load=2")
+		const want = "gpu@3.123456789 (load=1@3.123456789) load=2@7.5"
+		p.knows("before", "n", want)
+		for i := range 5 {
+			p.stop()
+			w.pass(float64(60 * (i + 1)))
+			p = w.start()
+			p.knows(fmt.Sprintf("after restart %d", i), "n", want)
+			p.lead()
+		}
+		p.troubled("at the end", "")
+	})
+}
+
+func TestAKillCostsAtMostTheBatch(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start().lead()
+		w.pass(1)
+		w.taint("n", "first")
+		w.pass(1.9)
+		w.taint("n", "first", "second")
+		p.kill()
+		p = w.start().lead()
+		p.knows("killed before the second was written", "n", "first@1 second@1.9")
+		w.pass(3.5)
+		w.taint("n", "first", "second", "third")
+		w.pass(3.6)
+		w.taint("n", "first", "second", "third", "fourth")
+		w.pass(4.4)
+		p.kill()
+		w.pass(10)
+		w.start().knows("killed within a second of the fourth", "n", "first@1 second@1.9 third@3.5 fourth@10")
+	})
+}
+
+func TestASecondAfterItAChangeIsSafe(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start().lead()
+		for i := range 20 { // whenever the write before was
+			now := float64(10*i) + 1 + float64(i)/10
+			w.pass(now)
+			w.taint("n", fmt.Sprintf("key-%d", i))
+			w.pass(now + 0.05*float64(i))
+			w.taint("n", fmt.Sprintf("key-%d", i), "more")
+			w.pass(now + 0.05*float64(i) + 1.001)
+			want := p.since("n")
+			p.kill()
+			w.pass(now + 5)
+			p = w.start()
+			p.knows("after a kill", "n", want)
+			p.lead()
+		}
+	})
+}
+
+func TestATaintThatIsLiftedAndSetAgainIsRecordedAsANewOne(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start().lead()
+		w.taint("n", "gpu")
+		w.pass(10)
+		w.taint("n")
+		w.pass(10.1)
+		w.taint("n", "gpu")
+		p.knows("at once", "n", "gpu@10.1")
+		w.pass(12)
+		p.kill()
+		w.start().knows("after a restart", "n", "gpu@10.1")
+	})
+}
+
+func TestAChangeOfLeaderChangesNoStart(t *testing.T) {
+	inWorld(t, func(w *world) {
+		first := w.start().lead()
+		w.taint("n", "gpu")
+		w.pass(20)
+		second := w.start()
+		second.knows("found in its first list", "n", "gpu@0")
+		w.taint("n", "gpu", "disk")
+		w.pass(22)
+		first.kill()
+		w.pass(40)
+		second.lead()
+		second.knows("leading", "n", "gpu@0 disk@20")
+		third := w.start()
+		third.knows("after another start", "n", "gpu@0 disk@20")
+	})
+}
+
+func TestOnAStandbyARecordWinsOverWhatItHasSeenItself(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start()
+		w.pass(5)
+		w.taint("n", "gpu") // at version 101
+		p.knows("seen", "n", "gpu@5")
+		w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "101", "gpu", 4.75)})
+		p.knows("recorded", "n", "gpu@4.75")
+		if len(p.adopted) != 1 || p.adopted[0] != "n" {
+			t.Errorf("told of %v, want of n", p.adopted)
+		}
+		w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "100", "gpu", 1)})
+		p.knows("recorded by one who has seen less", "n", "gpu@4.75")
+	})
+}
+
+func TestALeaderGoesByWhatItHasSeenItself(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start().lead()
+		w.pass(5)
+		w.taint("n", "gpu")
+		w.pass(10)
+		w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "999", "gpu", 1), "m": "nonsense"})
+		p.knows("after another hand has written", "n", "gpu@5")
+		w.pass(12)
+		if data := w.page("n").Data; data["n"] != w.entry("n", "101", "gpu", 5) || len(data) != 2 {
+			t.Errorf("stored is %v", data)
+		}
+		p.troubled("once it is written anew", "")
+	})
+}
+
+func TestWhatIsGoneGoesFromTheJournal(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start().lead()
+		w.taint("n", "gpu", "disk")
+		w.pass(5)
+		w.taint("n", "disk")
+		w.pass(10)
+		if data := w.page("n").Data; strings.Contains(data["n"], "gpu") || !strings.Contains(data["n"], "disk") {
+			t.Errorf("a taint was lifted; stored is %v", data)
+		}
+		w.deleteNode("n")
+		w.pass(15)
+		if data := w.page("n").Data; len(data) != 1 || data["_journal"] == "" {
+			t.Errorf("the node is gone; stored is %v", data)
+		}
+		before := w.stored()
+		w.pass(500)
+		if n := w.stored() - before; n != 0 {
+			t.Errorf("an empty page was written %d times more", n)
+		}
+	})
+}
+
+func TestWhatWasRecordedOfNodesThatAreGoneMeanwhileGoes(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.put("n", map[string]string{"_journal": w.head(-60), "n": w.entry("n", "3", "gpu", -60)})
+		w.start().lead()
+		w.pass(2)
+		if data := w.page("n").Data; len(data) != 1 {
+			t.Errorf("stored is %v", data)
+		}
+	})
+}
+
+func TestNothingIsWrittenWhereNothingIsTainted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.taint("n")
+		w.start().lead()
+		w.pass(100)
+		w.taint("n")
+		w.pass(200)
+		if n := w.stored(); n != 0 || w.page("n") != nil {
+			t.Errorf("%d writes", n)
+		}
+	})
+}
+
+func TestOnlyALeaderWrites(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var denied bool
+		standby := w.start()
+		readOnly := w.start(func(o *store.Options) { o.ReadOnly = true }).lead()
+		outvoted := w.start(func(o *store.Options) { o.Leading = func() bool { return !denied } }).lead()
+		denied = true
+		w.taint("n", "gpu")
+		w.pass(100)
+		if n := w.stored(); n != 0 {
+			t.Errorf("%d writes", n)
+		}
+		standby.stop()
+		readOnly.stop()
+		if outvoted.stop(); time.Now() != w.born.Add(100*time.Second) {
+			t.Errorf("the end of those who don't lead took %v", time.Since(w.born)-100*time.Second)
+		}
+		if n := w.stored(); n != 0 {
+			t.Errorf("%d writes at the end", n)
+		}
+	})
+}
+
+func TestAfterItsTermAProcessWritesNoMore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start().lead()
+		w.taint("n", "gpu")
+		w.pass(5)
+		p.resign()
+		before := w.stored()
+		w.taint("n", "gpu", "disk")
+		w.pass(100)
+		if n := w.stored() - before; n != 0 {
+			t.Errorf("%d writes after the term", n)
+		}
+		w.put("n", map[string]string{"_journal": w.head(100), "n": w.entry("n", "999", "gpu", -7)})
+		p.knows("standing by again", "n", "gpu@-7 disk@5")
+		p.lead()
+		w.pass(101)
+		if data := w.page("n").Data; !strings.Contains(data["n"], "disk") {
+			t.Errorf("in its second term: stored is %v", data)
+		}
+	})
+}
+
+func TestAPageIsWrittenAtMostOnceASecond(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start().lead()
+		for i := range 100 { // a change each 100 ms
+			w.taint("n", fmt.Sprintf("key-%d", i))
+			w.taint("m", fmt.Sprintf("key-%d", i))
+			w.pass(float64(i+1) / 10)
+		}
+		p.stop()
+		last := map[string]time.Time{}
+		for _, one := range w.writes {
+			if before, ok := last[one.page]; ok && one.at.Sub(before) < time.Second {
+				t.Errorf("%s was written at %v and %v", one.page, before, one.at)
+			}
+			last[one.page] = one.at
+		}
+		if n := len(w.writes); n < 18 || n > 24 {
+			t.Errorf("%d writes of two pages in 10 s", n)
+		}
+	})
+}
+
+func TestALargePageIsWrittenLessOften(t *testing.T) {
+	inWorld(t, func(w *world) {
+		nodes := newCrowd(2000)
+		p := w.start(nodes.of).lead()
+		for i := range 100 { // a change each 100 ms
+			p.NodeChanged(nodes.change(i))
+			w.pass(float64(i+1) / 10)
+		}
+		size := journal.Size(w.page(nodes.nodes[0].Name).Data)
+		if n := len(w.writes); n > 2+10*256<<10/size {
+			t.Errorf("%d writes of %d bytes in 10 s", n, size)
+		}
+	})
+}
+
+func TestAPageWithRecordsIsStampedNowAndThen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start().lead()
+		w.taint("n", "gpu")
+		w.pass(200)
+		if n := w.stored(); n < 9 || n > 11 {
+			t.Errorf("%d writes in 200 s", n)
+		}
+		if got := w.page("n").Data["_journal"]; got < w.head(180) {
+			t.Errorf("after 200 s: %s", got)
+		}
+	})
+}
+
+func TestAtTheEndWhatHasChangedIsWritten(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start().lead()
+		w.taint("n", "gpu")
+		w.pass(0.3)
+		w.taint("n", "gpu", "disk")
+		p.stop()
+		if took := time.Since(w.born); took > 1001*time.Millisecond {
+			t.Errorf("the end took until %v", took)
+		}
+		w.start().knows("after a restart", "n", "gpu@0 disk@0.3")
+	})
+}
+
+func TestAtTheEndWhatHasFailedIsTriedOnceMoreAndNotWaitedFor(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start().lead()
+		w.fault(failing(broken, "create", "update"))
+		w.taint("n", "gpu")
+		w.pass(100)
+		before := w.stored()
+		p.stop()
+		if n, took := w.stored()-before, time.Since(w.born); n != 1 || took > 101*time.Second {
+			t.Errorf("%d tries until %v", n, took)
+		}
+	})
+}
+
+// Another leader writes between this one's reading and its writing.
+func TestAConflictIsMerged(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start().lead()
+		w.taint("n", "gpu")
+		w.pass(5)
+		w.fault(func(verb string) error {
+			if verb == "watch" || verb == "list" {
+				return broken
+			}
+			return nil
+		})
+		w.cut()
+		w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "1", "gpu", 3), "gone": "x"})
+		w.taint("n", "gpu", "disk")
+		w.pass(8)
+		if data := w.page("n").Data; strings.Contains(data["n"], "disk") {
+			t.Fatalf("it has overwritten what it had not read: %v", data)
+		}
+		w.fault(nil)
+		w.pass(60)
+		if data := w.page("n").Data; !strings.Contains(data["n"], "disk") || !strings.Contains(data["n"], "gpu") || len(data) != 2 {
+			t.Errorf("stored is %v", data)
+		}
+		p.knows("after the conflict", "n", "gpu@0 disk@5")
+		p.troubled("after the conflict", "")
+	})
+}
+
+func TestWhatOthersKeepAtTheConfigMapStays(t *testing.T) {
+	inWorld(t, func(w *world) {
+		object := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+			Name: store.PageNames(name)[journal.PageOf("n")], Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"note": "b"},
+		}}
+		if _, err := w.client.CoreV1().ConfigMaps(namespace).Create(w.Context(), object, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.start().lead()
+		w.taint("n", "gpu")
+		w.pass(30)
+		page := w.page("n")
+		if !maps.Equal(page.Labels, object.Labels) || !maps.Equal(page.Annotations, object.Annotations) || len(page.Data) != 2 {
+			t.Errorf("got %+v", page)
+		}
+	})
+}
+
+func TestWithoutPagesNothingIsDone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start(func(o *store.Options) { o.Pages = nil }).lead()
+		w.taint("n", "gpu")
+		w.pass(100)
+		p.stop()
+		if n := w.stored(); n != 0 || p.Trouble() != nil {
+			t.Errorf("%d writes, trouble %v", n, p.Trouble())
+		}
+	})
+}
+
+// script is where a test plays the store.
+type script struct {
+	tells  chan func(journal.Sheet, error) // of page 0
+	writes chan journal.Sheet
+	refuse error
+}
+
+func newScript() *script {
+	return &script{tells: make(chan func(journal.Sheet, error), 1), writes: make(chan journal.Sheet, 100)}
+}
+
+func (s *script) Watch(ctx context.Context, page int, tell func(journal.Sheet, error)) {
+	if page == 0 {
+		s.tells <- tell
+	} else {
+		tell(journal.Sheet{}, nil)
+	}
+	<-ctx.Done()
+}
+
+func (s *script) Write(_ context.Context, _ int, sheet journal.Sheet) (string, error) {
+	s.writes <- sheet
+	return strconv.Itoa(100 + len(s.writes)), s.refuse
+}
+
+func TestAWatchThatIsBehindUndoesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		pages, nodes := newScript(), newCrowd(2)
+		p := w.launch(nodes.of, func(o *store.Options) { o.Pages = pages }).lead()
+		tell := <-pages.tells
+		tell(journal.Sheet{Version: "100"}, nil)
+		w.pass(1)
+		written := <-pages.writes
+		written.Version = "101"
+		for _, late := range []journal.Sheet{{Version: "100"}, {Version: "99", Data: map[string]string{"_journal": w.head(0)}}, written} {
+			tell(late, nil)
+			synctest.Wait()
+		}
+		before := time.Now()
+		p.stop()
+		if took := time.Since(before); took > 0 || len(pages.writes) > 0 {
+			t.Errorf("%d writes more; the end took %v", len(pages.writes), took)
+		}
+	})
+}
+
+// After a restore from a backup, versions begin again where they were.
+func TestVersionsThatGoBackAreBelievedOnceAWriteHasFailed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		pages, nodes := newScript(), newCrowd(2)
+		p := w.launch(nodes.of, func(o *store.Options) { o.Pages = pages }).lead()
+		tell := <-pages.tells
+		tell(journal.Sheet{Version: "100"}, nil)
+		w.pass(2)
+		pages.refuse = errors.New("conflict")
+		p.NodeChanged(nodes.change(0))
+		w.pass(4)
+		for range len(pages.writes) {
+			<-pages.writes
+		}
+		pages.refuse = nil
+		tell(journal.Sheet{Version: "50"}, nil)
+		w.pass(10)
+		if len(pages.writes) != 1 {
+			t.Fatalf("%d writes", len(pages.writes))
+		}
+		if sheet := <-pages.writes; sheet.Version != "50" {
+			t.Errorf("it is written in place of version %s", sheet.Version)
+		}
+	})
+}
+
+func TestAnErrorDoesNotHideWhatWasReadBeforeIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		pages := newScript()
+		synced := make(chan struct{})
+		p := w.launch(func(o *store.Options) { o.Pages, o.Synced = pages, synced })
+		tell := <-pages.tells
+		tell(journal.Sheet{Version: "100"}, nil)
+		tell(journal.Sheet{}, broken)
+		close(synced)
+		<-p.Loaded()
+		if took := time.Since(w.born); took > 0 {
+			t.Errorf("read after %v", took)
+		}
+		p.troubled("after an error", "pages that can't be read: 1")
+		tell(journal.Sheet{Version: "100"}, nil)
+		p.troubled("when it is well again", "")
+	})
+}
+
+func TestEachPageIsAskedForByItsName(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start()
+		asked := map[string]int{}
+		for _, action := range w.client.Actions() {
+			switch action := action.(type) {
+			case clienttesting.ListActionImpl:
+				asked["list "+action.GetListRestrictions().Fields.String()]++
+			case clienttesting.WatchActionImpl:
+				asked["watch "+action.GetWatchRestrictions().Fields.String()]++
+			}
+		}
+		for _, page := range store.PageNames(name) {
+			for _, verb := range []string{"list", "watch"} {
+				if n := asked[verb+" metadata.name="+page]; n != 1 {
+					t.Errorf("%s of %s: %d requests", verb, page, n)
+				}
+			}
+		}
+	})
+}
+
+func TestAStreamThatEndsIsFollowedByAnother(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start()
+		w.pass(5)
+		w.taint("n", "gpu")
+		for i := range 3 {
+			w.cut()
+			w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "999", "gpu", float64(4-i))})
+			w.pass(float64(10 * (i + 1)))
+			p.knows("after the stream has ended", "n", fmt.Sprintf("gpu@%d", 4-i))
+		}
+		p.troubled("at the end", "")
+	})
+}

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/taint-manager/taint-manager/internal/registry"
+)
+
+// Metrics are what a [Keeper] counts. Several keepers may share one.
+type Metrics struct {
+	writes   *prometheus.CounterVec
+	problems *prometheus.GaugeVec
+	entries  prometheus.Gauge
+}
+
+// NewMetrics registers the metrics; nil registers none. Where the registry has them already, those are
+// used. It fails when a name is taken by something else.
+func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
+	m := newMetrics()
+	if r == nil {
+		return m, nil
+	}
+	if err := errors.Join(registry.Register(r, &m.writes), registry.Register(r, &m.problems), registry.Register(r, &m.entries)); err != nil {
+		return nil, fmt.Errorf("registering metrics of the journal: %w", err)
+	}
+	for _, p := range phrases {
+		m.problems.WithLabelValues(string(p.kind)).Add(0)
+	}
+	return m, nil
+}
+
+func newMetrics() *Metrics {
+	return &Metrics{
+		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "taint_manager_journal_writes_total",
+			Help: "Writes of pages of the journal of taints, by what they have come to.",
+		}, []string{"result"}),
+		problems: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "taint_manager_journal_problems",
+			Help: "Pages of the journal of taints that have a problem of this kind.",
+		}, []string{"kind"}),
+		entries: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "taint_manager_journal_entries",
+			Help: "Nodes that the journal of taints has a record of.",
+		}),
+	}
+}
+
+// wrote counts a write.
+func (m *Metrics) wrote(err error) {
+	result := "failed"
+	switch {
+	case err == nil:
+		result = "ok"
+	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err):
+		result = "conflict"
+	case apierrors.IsForbidden(err):
+		result = "refused"
+	}
+	m.writes.WithLabelValues(result).Inc()
+}

@@ -1,0 +1,218 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/taint-manager/taint-manager/journal"
+)
+
+// page is one page, in the care of one goroutine.
+type page struct {
+	keeper  *Keeper
+	number  int
+	reports chan report   // of Watch: the latest
+	changed chan struct{} // there may be something to write, or no longer
+	flushes chan chan struct{}
+	known   chan struct{} // closed once the page was read, or was found to be closed to us
+
+	// What follows is for the page's goroutine.
+
+	sheet  journal.Sheet // as it is stored, as far as is known
+	opened bool          // it was read
+	usable bool          // it is of the version that is read and written
+	dirty  bool          // there may be something to write
+	failed bool          // the last write has
+	stamp  time.Time     // when it was written last
+	paced  time.Time     // no write is to start before
+	retry  time.Time     // nor before this, unless it is asked for or the page is read
+	tries  wait.Backoff
+
+	waiting  []chan struct{} // for what is dirty to be written
+	problems map[kind]string
+	entries  int
+}
+
+func newPage(k *Keeper, number int) *page {
+	return &page{
+		keeper: k, number: number,
+		reports: make(chan report, 1), changed: make(chan struct{}, 1),
+		flushes: make(chan chan struct{}), known: make(chan struct{}),
+		tries: backoff(), problems: map[kind]string{},
+	}
+}
+
+// backoff is how failures are spaced.
+func backoff() wait.Backoff {
+	return wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second}
+}
+
+// report is what Watch has told: how the last look went, and the last sheet that was not taken in yet.
+type report struct {
+	sheet *journal.Sheet
+	err   error
+}
+
+// tell puts a report in the place of one that was not taken in. It is for Watch's goroutine only.
+func (p *page) tell(s journal.Sheet, err error) {
+	r := report{&s, nil}
+	if err != nil {
+		r = report{nil, err}
+	}
+	select {
+	case before := <-p.reports:
+		if r.sheet == nil {
+			r.sheet = before.sheet
+		}
+	default:
+	}
+	p.reports <- r
+}
+
+// wake lets the goroutine look whether there is something to write. It does not block.
+func (p *page) wake() {
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+// run takes care of the page until the context ends. It reads nothing before the source is in sync: a
+// record means nothing for a node that is not known yet.
+func (p *page) run(ctx context.Context) {
+	defer p.leave()
+	var reports chan report
+	synced, loaded := p.keeper.options.Synced, p.keeper.loaded
+	for {
+		pause := p.work(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-synced:
+			reports, synced = p.reports, nil
+		case <-loaded:
+			p.late()
+			loaded = nil
+		case r := <-reports:
+			p.take(r)
+		case <-p.changed:
+			p.dirty = true
+		case done := <-p.flushes:
+			p.hurry(done)
+		case <-after(pause):
+		}
+	}
+}
+
+// after is time.After, but never for 0.
+func after(d time.Duration) <-chan time.Time {
+	if d <= 0 {
+		return nil
+	}
+	return time.After(d)
+}
+
+// take takes a report in.
+func (p *page) take(r report) {
+	if r.sheet != nil && p.isNews(r.sheet.Version) {
+		p.open(*r.sheet)
+	}
+	p.fail(unread, r.err)
+	if r.err == nil {
+		p.retry = time.Time{}
+	}
+	if (p.opened || apierrors.IsForbidden(r.err)) && !closed(p.known) {
+		close(p.known)
+	}
+}
+
+// isNews says whether a version of the page is another one than the one known. A watch may be behind
+// what was written here; where versions have an order, an older one is none, unless a write has shown
+// that what is known is wrong.
+func (p *page) isNews(version string) bool {
+	switch {
+	case !p.opened:
+		return true
+	case version == p.sheet.Version:
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(version, p.sheet.Version)
+	return err != nil || order > 0 || p.failed
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// open reads a sheet. While leading, what is known of the nodes is better than what others write, once
+// all that was recorded before is known.
+func (p *page) open(s journal.Sheet) {
+	content, dropped, err := journal.Decode(p.number, s.Data)
+	better := p.opened && p.keeper.leads() != nil
+	p.sheet, p.opened, p.usable, p.dirty = s, true, err == nil, true
+	p.stamp = content.Written
+	if now := time.Now(); p.stamp.After(now) {
+		p.stamp = now
+	}
+	p.fail(foreign, err)
+	p.problem(nonsense, list(dropped))
+	p.count(len(content.Records))
+	if !better {
+		p.adopt(content)
+	}
+}
+
+// adopt hands the records to the source. That somebody watched when the page was written proves nothing
+// more: what its writer saw is in it, each taint's timeAdded too.
+func (p *page) adopt(content journal.Page) {
+	if behind := p.keeper.options.LastLed.Sub(content.Written); len(content.Records) > 0 && !p.keeper.options.LastLed.IsZero() && behind > staleAfter {
+		p.problem(stale, fmt.Sprintf("it was written at %v, and somebody has led until %v without writing it: what it says may be long past, and is not believed", content.Written, p.keeper.options.LastLed))
+		return
+	}
+	p.problem(stale, "")
+	for node, record := range content.Records {
+		if p.keeper.options.Source.Adopt(node, record, time.Time{}) {
+			p.keeper.options.Adopted(node)
+		}
+	}
+}
+
+// late notes that decisions begin without this page.
+func (p *page) late() {
+	if !p.opened && p.problems[unread] == "" {
+		p.problem(unread, fmt.Sprintf("no answer within %v", patience))
+	}
+}
+
+// leave takes back what this page adds to the keeper's figures, and lets nobody wait.
+func (p *page) leave() {
+	for k := range p.problems {
+		p.keeper.troubles.forget(k)
+	}
+	p.count(0)
+	p.release()
+}
+
+// count notes how many nodes the page records.
+func (p *page) count(entries int) {
+	p.keeper.options.Metrics.entries.Add(float64(entries - p.entries))
+	p.entries = entries
+}
+
+// name is what people know the page by.
+func (p *page) name() string {
+	if p.sheet.Name != "" {
+		return p.sheet.Name
+	}
+	return fmt.Sprintf("page %d", p.number)
+}

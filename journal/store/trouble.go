@@ -1,0 +1,147 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+)
+
+// kind is what may be wrong with a page; a metric's label.
+type kind string
+
+const (
+	unread    kind = "unread"
+	unwritten kind = "unwritten"
+	foreign   kind = "version"
+	nonsense  kind = "nonsense"
+	full      kind = "full"
+	stale     kind = "stale"
+)
+
+// phrases say of pages what is wrong with them, in the order in which it is told.
+var phrases = []struct {
+	kind   kind
+	phrase string
+}{
+	{unread, "can't be read"},
+	{unwritten, "can't be written"},
+	{foreign, "are of an unknown version"},
+	{nonsense, "have entries that make no sense"},
+	{full, "have no room for all nodes"},
+	{stale, "were not written for too long"},
+}
+
+// quiet is for how long no more is logged of one kind of problem of one page.
+const quiet = time.Minute
+
+// problem notes what is wrong with the page; nothing when the text is empty.
+func (p *page) problem(k kind, text string) {
+	before := p.problems[k]
+	if text == before {
+		return
+	}
+	p.problems[k] = text
+	if text == "" {
+		delete(p.problems, k)
+	}
+	p.keeper.troubles.turn(k, p.name(), before, text)
+}
+
+// fail notes an error as a problem; nil as none.
+func (p *page) fail(k kind, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	p.problem(k, text)
+}
+
+// list writes errors as one text.
+func list(errs []error) string {
+	const most = 10
+	var texts []string
+	for _, err := range errs[:min(len(errs), most)] {
+		texts = append(texts, err.Error())
+	}
+	if len(errs) > most {
+		texts = append(texts, fmt.Sprintf("and %d more", len(errs)-most))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// troubles counts what is wrong, over all pages, and logs it. It is safe for concurrent use.
+type troubles struct {
+	logger  logr.Logger
+	metrics *Metrics
+
+	mu    sync.Mutex
+	pages map[kind]int // that have such a problem
+	said  map[string]time.Time
+}
+
+func newTroubles(logger logr.Logger, m *Metrics) *troubles {
+	return &troubles{logger: logger, metrics: m, pages: map[kind]int{}, said: map[string]time.Time{}}
+}
+
+// turn notes that a page's problem of a kind, or its absence, is another now.
+func (t *troubles) turn(k kind, page, before, now string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if before == "" {
+		t.add(k, 1)
+	}
+	if now != "" {
+		t.say(k, page, now)
+		return
+	}
+	t.add(k, -1)
+	if t.pages[k] == 0 {
+		t.logger.Info("A problem of the journal is over", "kind", k)
+	}
+}
+
+// say logs a problem. What is seldom wrong with one page only is told once for all of them.
+func (t *troubles) say(k kind, page, text string) {
+	topic := string(k)
+	if k != unread && k != unwritten {
+		topic += page
+	}
+	if last, ok := t.said[topic]; ok && time.Since(last) < quiet {
+		return
+	}
+	t.said[topic] = time.Now()
+	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", k, "page", page, "problem", text)
+}
+
+// forget takes a problem away without a word.
+func (t *troubles) forget(k kind) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.add(k, -1)
+}
+
+func (t *troubles) add(k kind, n int) {
+	t.pages[k] += n
+	t.metrics.problems.WithLabelValues(string(k)).Add(float64(n))
+}
+
+// sum says in a few words what is wrong; nil when nothing is.
+func (t *troubles) sum() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var parts []string
+	for _, p := range phrases {
+		if n := t.pages[p.kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("pages that %s: %d", p.phrase, n))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(slices.Concat(parts, []string{"the log says more"}), "; "))
+}

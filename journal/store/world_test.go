@@ -1,0 +1,442 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	"go.uber.org/goleak"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/taint-manager/taint-manager/cluster"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	namespace = "kube-system"
+	name      = "taint-manager-journal"
+)
+
+// inWorld runs a test in a cluster of its own, in virtual time.
+func inWorld(t *testing.T, test func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, client: fake.NewClientset(), born: time.Now(), version: 100}
+		w.client.PrependReactor("*", "configmaps", w.react)
+		w.client.PrependWatchReactor("configmaps", w.reactToWatch)
+		test(w)
+		w.fault(nil)
+		for _, p := range w.processes {
+			p.kill()
+		}
+		synctest.Wait()
+	})
+}
+
+// world is a cluster whose ConfigMaps have versions, and fail as they are told to.
+type world struct {
+	*testing.T
+	client    *fake.Clientset
+	born      time.Time
+	processes []*process
+
+	mu      sync.Mutex
+	version int
+	faults  func(verb string) error
+	writes  []written
+	streams []watch.Interface
+}
+
+// written is one write that the API server has seen, stored or not.
+type written struct {
+	page string
+	at   time.Time
+}
+
+// fault lets requests for ConfigMaps fail; nil lets them succeed.
+func (w *world) fault(f func(verb string) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = f
+}
+
+// failing is a fault of all requests with these verbs.
+func failing(err error, verbs ...string) func(string) error {
+	return func(verb string) error {
+		if slices.Contains(verbs, verb) {
+			return err
+		}
+		return nil
+	}
+}
+
+var (
+	forbidden = apierrors.NewForbidden(v1.Resource("configmaps"), name, errors.New("no"))
+	broken    = apierrors.NewInternalError(errors.New("boom"))
+)
+
+func (w *world) react(action clienttesting.Action) (bool, runtime.Object, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if update, ok := action.(clienttesting.UpdateAction); ok { // or to create
+		object := update.GetObject().(*v1.ConfigMap)
+		w.writes = append(w.writes, written{object.Name, time.Now()})
+	}
+	if w.faults != nil {
+		if err := w.faults(action.GetVerb()); err != nil {
+			return true, nil, err
+		}
+	}
+	switch action := action.(type) {
+	case clienttesting.UpdateActionImpl:
+		return w.store(action.GetVerb(), action.GetObject())
+	case clienttesting.CreateActionImpl:
+		return w.store(action.GetVerb(), action.GetObject())
+	}
+	return false, nil, nil
+}
+
+// store stores a ConfigMap as an API server does.
+func (w *world) store(verb string, object runtime.Object) (bool, runtime.Object, error) {
+	configMaps := v1.SchemeGroupVersion.WithResource("configmaps")
+	made := object.(*v1.ConfigMap).DeepCopy()
+	w.version++
+	if verb == "create" {
+		made.ResourceVersion = strconv.Itoa(w.version)
+		return true, made, w.client.Tracker().Create(configMaps, made, namespace)
+	}
+	stored, err := w.client.Tracker().Get(configMaps, namespace, made.Name)
+	if err != nil {
+		return true, nil, err
+	}
+	if made.ResourceVersion != "" && made.ResourceVersion != stored.(*v1.ConfigMap).ResourceVersion {
+		return true, nil, apierrors.NewConflict(v1.Resource("configmaps"), made.Name, errors.New("it was written by others"))
+	}
+	made.ResourceVersion = strconv.Itoa(w.version)
+	return true, made, w.client.Tracker().Update(configMaps, made, namespace)
+}
+
+func (w *world) reactToWatch(action clienttesting.Action) (bool, watch.Interface, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.faults != nil {
+		if err := w.faults("watch"); err != nil {
+			return true, nil, err
+		}
+	}
+	options := action.(clienttesting.WatchActionImpl).ListOptions
+	stream, err := w.client.Tracker().Watch(action.GetResource(), action.GetNamespace(), options)
+	w.streams = append(w.streams, stream)
+	return true, stream, err
+}
+
+// cut ends all watches of ConfigMaps.
+func (w *world) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, stream := range w.streams {
+		stream.Stop()
+	}
+	w.streams = nil
+}
+
+// taint makes a node, or changes it, so that it has exactly these NoExecute taints, given as key or
+// key=value.
+func (w *world) taint(node string, taints ...string) {
+	w.Helper()
+	w.mu.Lock()
+	w.version++
+	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: node, UID: types.UID("uid-" + node), ResourceVersion: strconv.Itoa(w.version),
+		CreationTimestamp: metav1.NewTime(w.born.Add(-time.Hour)),
+	}}
+	w.mu.Unlock()
+	for _, text := range taints {
+		key, value, _ := strings.Cut(text, "=")
+		n.Spec.Taints = append(n.Spec.Taints, v1.Taint{Key: key, Value: value, Effect: v1.TaintEffectNoExecute})
+	}
+	nodes := w.client.CoreV1().Nodes()
+	if _, err := nodes.Update(w.Context(), n, metav1.UpdateOptions{}); err != nil {
+		if _, err := nodes.Create(w.Context(), n, metav1.CreateOptions{}); err != nil {
+			w.Fatal(err)
+		}
+	}
+	synctest.Wait()
+}
+
+func (w *world) deleteNode(node string) {
+	w.Helper()
+	if err := w.client.CoreV1().Nodes().Delete(w.Context(), node, metav1.DeleteOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// pass lets time pass until so many seconds after the world's beginning.
+func (w *world) pass(until float64) {
+	time.Sleep(time.Until(w.born.Add(time.Duration(until * float64(time.Second)))))
+	synctest.Wait()
+}
+
+// page is the ConfigMap that a node is recorded in; nil when there is none.
+func (w *world) page(node string) *v1.ConfigMap {
+	w.Helper()
+	object, err := w.client.CoreV1().ConfigMaps(namespace).Get(w.Context(), store.PageNames(name)[journal.PageOf(node)], metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return object
+}
+
+// put writes the page of a node by hand.
+func (w *world) put(node string, data map[string]string) {
+	w.Helper()
+	object := &v1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: store.PageNames(name)[journal.PageOf(node)]},
+		Data:       data,
+	}
+	w.mu.Lock()
+	_, _, err := w.store("update", object)
+	if err != nil {
+		_, _, err = w.store("create", object)
+	}
+	w.mu.Unlock()
+	if err != nil {
+		w.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// entry is a record of the node as people may write it.
+func (w *world) entry(node, version, key string, since float64) string {
+	at := w.born.Add(time.Duration(since * float64(time.Second))).UTC().Format(time.RFC3339Nano)
+	return fmt.Sprintf(`{"uid":"uid-%s","version":%q,"taints":[[{"key":%q,"effect":"NoExecute","since":%q}]]}`, node, version, key, at)
+}
+
+func (w *world) head(written float64) string {
+	return fmt.Sprintf(`{"version":1,"written":%q}`, w.born.Add(time.Duration(written*float64(time.Second))).UTC().Format(time.RFC3339Nano))
+}
+
+// stored are how many writes the API server has seen so far.
+func (w *world) stored() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.writes)
+}
+
+// process is one run of the program.
+type process struct {
+	*store.Keeper
+	world   *world
+	watcher *cluster.Watcher
+	dead    atomic.Bool
+	end     context.CancelFunc // of its run
+	resign  context.CancelFunc // of its leadership; nil before
+	ended   sync.WaitGroup
+
+	mu      sync.Mutex
+	log     []string
+	adopted []string
+}
+
+// start runs a process that stands by, once it has read what is there.
+func (w *world) start(options ...func(*store.Options)) *process {
+	w.Helper()
+	p := w.launch(options...)
+	<-p.Loaded()
+	synctest.Wait()
+	return p
+}
+
+// launch is start without waiting.
+func (w *world) launch(options ...func(*store.Options)) *process {
+	w.Helper()
+	p := &process{world: w, watcher: cluster.Watch(w.client, taint.Rules{}, nil)}
+	o := store.Options{
+		Pages: severed{store.NewConfigMaps(w.client, namespace, name), &p.dead}, Source: p.watcher, Synced: p.watcher.Synced(),
+		Adopted: func(node string) { p.note(&p.adopted, node) },
+		Logger:  funcr.New(func(_, line string) { p.note(&p.log, line) }, funcr.Options{}),
+	}
+	for _, set := range options {
+		set(&o)
+	}
+	p.Keeper = store.New(o)
+	var ctx context.Context
+	ctx, p.end = context.WithCancel(w.Context())
+	p.ended.Go(func() { p.Run(ctx) })
+	p.ended.Go(func() { _ = p.watcher.Run(ctx, p) })
+	w.processes = append(w.processes, p)
+	return p
+}
+
+func (p *process) note(list *[]string, line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	*list = append(*list, line)
+}
+
+// said is what was logged.
+func (p *process) said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.log, "\n")
+}
+
+func (p *process) PodChanged(types.UID, string) {}
+
+// lead makes the process the leader until it ends or resigns.
+func (p *process) lead() *process {
+	var ctx context.Context
+	ctx, p.resign = context.WithCancel(p.world.Context())
+	p.Lead(ctx)
+	synctest.Wait()
+	return p
+}
+
+// kill ends the process at once: nothing that it still does reaches the API server.
+func (p *process) kill() {
+	p.dead.Store(true)
+	p.end()
+	if p.resign != nil {
+		p.resign()
+	}
+	p.ended.Wait()
+}
+
+// stop ends the process as SIGTERM does.
+func (p *process) stop() {
+	ctx, cancel := context.WithTimeout(p.world.Context(), 5*time.Second)
+	defer cancel()
+	p.Flush(ctx)
+	p.kill()
+}
+
+// severed are pages that a killed process does not reach any longer.
+type severed struct {
+	store.Pages
+	dead *atomic.Bool
+}
+
+func (s severed) Write(ctx context.Context, page int, sheet journal.Sheet) (string, error) {
+	if s.dead.Load() {
+		return "", errors.New("killed")
+	}
+	return s.Pages.Write(ctx, page, sheet)
+}
+
+// since is what the process knows of a node's taints: "key=value@second", past states in parentheses.
+func (p *process) since(node string) string {
+	var texts []string
+	for _, n := range p.watcher.Tainted() {
+		if n.Name != node {
+			continue
+		}
+		for _, h := range n.Taints {
+			for _, s := range h {
+				text := strings.TrimSuffix(s.Taint.Key+"="+s.Taint.Value, "=") + "@" + strconv.FormatFloat(s.Since.Sub(p.world.born).Seconds(), 'f', -1, 64)
+				if s.Past {
+					text = "(" + text + ")"
+				}
+				texts = append(texts, text)
+			}
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// knows checks what the process knows of a node's taints.
+func (p *process) knows(when, node, want string) {
+	p.world.Helper()
+	synctest.Wait()
+	if got := p.since(node); got != want {
+		p.world.Errorf("%s: %s has %q, want %q", when, node, got, want)
+	}
+}
+
+// troubled checks what is said of the journal.
+func (p *process) troubled(when, want string) {
+	p.world.Helper()
+	synctest.Wait()
+	got := ""
+	if err := p.Trouble(); err != nil {
+		got = err.Error()
+	}
+	if !strings.Contains(got, want) || want == "" && got != "" {
+		p.world.Errorf("%s: trouble is %q, want %q", when, got, want)
+	}
+}
+
+// crowd is a source of many nodes, all of them on one page.
+type crowd struct {
+	mu    sync.Mutex
+	nodes []*taint.Node
+}
+
+func newCrowd(n int) *crowd {
+	var c crowd
+	for i := 0; len(c.nodes) < n; i++ {
+		node := fmt.Sprintf("ip-10-0-%03d-%03d.eu-central-1.compute.internal", i>>8, i&255)
+		if journal.PageOf(node) == 0 {
+			c.nodes = append(c.nodes, &taint.Node{Name: node, UID: types.UID("0d3f2a9c-7b1e-4c55-9a53-" + node), Version: "1", Taints: []taint.History{{{
+				Taint: v1.Taint{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute}, Since: time.Now().Add(time.Duration(i) * time.Nanosecond),
+			}}}})
+		}
+	}
+	return &c
+}
+
+func (c *crowd) of(o *store.Options)                          { o.Source = c }
+func (c *crowd) Adopt(string, journal.Record, time.Time) bool { return false }
+
+func (c *crowd) Tainted() []*taint.Node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.nodes)
+}
+
+// change gives a node another version, and returns its name.
+func (c *crowd) change(i int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed := *c.nodes[i]
+	changed.Version += "0"
+	c.nodes[i] = &changed
+	return changed.Name
+}
+
+// silent are pages that never answer.
+type silent chan struct{}
+
+func (s silent) Watch(ctx context.Context, _ int, _ func(journal.Sheet, error)) {
+	select {
+	case <-s:
+	case <-ctx.Done():
+	}
+}
+
+func (s silent) Write(context.Context, int, journal.Sheet) (string, error) {
+	return "", errors.New("a page that was not read was written")
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/journal"
+)
+
+const (
+	// batch is the shortest time between two writes of a page.
+	batch = time.Second
+
+	// throughput is how many bytes a second of a large page are written.
+	throughput = 256 << 10
+
+	// stampEvery is how often a page that has records is written though nothing has changed: so that
+	// one which can't be written shows by its age that it must not be believed.
+	stampEvery = 20 * time.Second
+
+	// staleAfter is by how much a page may be older than the last proof of a leader.
+	staleAfter = 3 * stampEvery
+
+	// callTimeout bounds one write.
+	callTimeout = 10 * time.Second
+
+	// leadingPoll is how long writes rest when Leading denies.
+	leadingPoll = time.Second
+)
+
+// work writes the page if it is time to. It says how long until it may be time again; 0 for when
+// something has changed.
+func (p *page) work(ctx context.Context) time.Duration {
+	term := p.keeper.leads()
+	at, due := p.due()
+	switch {
+	case term == nil:
+		p.standBy()
+		return 0
+	case due && !p.keeper.options.Leading():
+		p.release()
+		return leadingPoll
+	case due && !time.Now().Before(at):
+		p.write(ctx, term)
+		at, due = p.due()
+	}
+	if !p.dirty || !due || p.failed {
+		p.release()
+	}
+	if !due {
+		return 0
+	}
+	return max(time.Until(at), time.Millisecond)
+}
+
+// standBy forgets what only a leader may complain about.
+func (p *page) standBy() {
+	p.failed, p.retry = false, time.Time{}
+	p.problem(unwritten, "")
+	p.problem(full, "")
+	p.release()
+}
+
+// due is when the page is to be looked through for something to write; false when it is not to be.
+func (p *page) due() (time.Time, bool) {
+	switch {
+	case !p.opened || !p.usable:
+		return time.Time{}, false
+	case p.dirty:
+		return latest(p.paced, p.retry), true
+	case p.entries > 0:
+		return latest(p.paced, p.retry, p.stamp.Add(stampEvery)), true
+	}
+	return time.Time{}, false
+}
+
+func latest(times ...time.Time) (last time.Time) {
+	for _, t := range times {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+// write stores what is known of the page's nodes, if that is not what is stored.
+func (p *page) write(ctx, term context.Context) {
+	p.dirty = false // what changes from here on wakes again
+	now := time.Now()
+	data, leftOut := journal.Encode(p.records(now), now)
+	p.problem(full, named(leftOut))
+	if !p.worthWriting(data, now) {
+		return
+	}
+	sheet := journal.Sheet{Name: p.sheet.Name, Version: p.sheet.Version, Data: data}
+	version, err := p.store(ctx, term, sheet)
+	p.paced = time.Now().Add(max(batch, time.Duration(journal.Size(data))*time.Second/throughput))
+	p.keeper.options.Metrics.wrote(err)
+	if err != nil {
+		p.failedToWrite(err, term.Err() == nil && ctx.Err() == nil)
+		return
+	}
+	sheet.Version = version
+	p.written(sheet, now)
+}
+
+// records are those of the page's nodes.
+func (p *page) records(now time.Time) map[string]journal.Record {
+	records := map[string]journal.Record{}
+	for _, n := range p.keeper.options.Source.Tainted() {
+		if journal.PageOf(n.Name) == p.number {
+			records[n.Name] = journal.RecordOf(n, now)
+		}
+	}
+	return records
+}
+
+// worthWriting says whether the data are not what is stored, or are to be stamped.
+func (p *page) worthWriting(data map[string]string, now time.Time) bool {
+	entries := journal.Entries(data)
+	if !maps.Equal(entries, journal.Entries(p.sheet.Data)) {
+		return true
+	}
+	return len(entries) > 0 && !now.Before(p.stamp.Add(stampEvery))
+}
+
+// store makes the call. It is cut when the term ends, and when the keeper does.
+func (p *page) store(ctx, term context.Context, s journal.Sheet) (string, error) {
+	call, cancel := context.WithTimeout(term, callTimeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	return p.keeper.options.Pages.Write(call, p.number, s)
+}
+
+func (p *page) failedToWrite(err error, wanted bool) {
+	p.dirty, p.failed = true, true
+	p.retry = time.Now().Add(p.tries.Step())
+	if wanted {
+		p.fail(unwritten, err)
+	}
+}
+
+// written notes that the page is as this process wants it.
+func (p *page) written(s journal.Sheet, now time.Time) {
+	p.sheet, p.stamp, p.retry, p.tries, p.failed = s, now, time.Time{}, backoff(), false
+	p.count(len(journal.Entries(s.Data)))
+	for _, k := range []kind{unwritten, nonsense, stale} {
+		p.problem(k, "")
+	}
+}
+
+// flush waits until what has changed is written, or could not be, or the context ends.
+func (p *page) flush(ctx context.Context) {
+	done := make(chan struct{})
+	select {
+	case p.flushes <- done:
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// hurry tries once more what has failed, without waiting, for somebody who waits.
+func (p *page) hurry(done chan struct{}) {
+	select {
+	case <-p.changed:
+		p.dirty = true
+	default:
+	}
+	p.retry, p.failed = time.Time{}, false
+	p.waiting = append(p.waiting, done)
+}
+
+// release lets go those who wait.
+func (p *page) release() {
+	for _, done := range p.waiting {
+		close(done)
+	}
+	p.waiting = nil
+}
+
+// named says which nodes have no room; empty when all have.
+func named(leftOut []string) string {
+	if len(leftOut) == 0 {
+		return ""
+	}
+	const most = 5
+	return fmt.Sprintf("%d nodes have no room, and their taints count anew after a restart: %s", len(leftOut), strings.Join(leftOut[:min(len(leftOut), most)], ", "))
+}

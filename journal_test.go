@@ -1,0 +1,323 @@
+package taintmanager_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// notebook is a journal of the caller's own, in memory.
+type notebook struct {
+	mu     sync.Mutex
+	sheets [journal.Pages]journal.Sheet
+	turned chan struct{} // closed when a page is written
+	writes int
+	broken error // of each call; nil when they succeed
+}
+
+func newNotebook() *notebook { return &notebook{turned: make(chan struct{})} }
+
+func (n *notebook) Watch(ctx context.Context, page int, tell func(journal.Sheet, error)) {
+	for ctx.Err() == nil {
+		n.mu.Lock()
+		sheet, turned, broken := n.sheets[page], n.turned, n.broken
+		n.mu.Unlock()
+		tell(sheet, broken)
+		select {
+		case <-turned:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (n *notebook) Write(_ context.Context, page int, sheet journal.Sheet) (string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.writes++
+	if n.broken != nil || n.sheets[page].Version != sheet.Version {
+		return "", errors.Join(n.broken, errors.New("not written"))
+	}
+	sheet.Version = strconv.Itoa(n.writes)
+	n.sheets[page] = sheet
+	close(n.turned)
+	n.turned = make(chan struct{})
+	return sheet.Version, nil
+}
+
+func (n *notebook) written() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.writes
+}
+
+// clock is an evictor that notes when each pod is to go.
+type clock struct {
+	born time.Time
+	mu   sync.Mutex
+	at   map[string]time.Duration
+}
+
+func newClock() *clock { return &clock{born: time.Now(), at: map[string]time.Duration{}} }
+
+func (c *clock) Evict(_ context.Context, e taintmanager.Eviction) taintmanager.Outcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, gone := c.at[e.Pod.Name]; !gone {
+		c.at[e.Pod.Name] = time.Since(c.born)
+	}
+	return taintmanager.Outcome{Kind: shard.Accepted}
+}
+
+func (c *clock) goes(t *testing.T, pod string, want time.Duration) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if got, gone := c.at[pod]; !gone || got != want {
+		t.Errorf("%s goes after %v (%t), want %v", pod, got, gone, want)
+	}
+}
+
+// stop ends a manager as the binary does: leading until it has drained.
+func (r *running) stop(t *testing.T) {
+	t.Helper()
+	r.run()
+	err := <-r.result
+	r.lead()
+	if err := errors.Join(err, <-r.led); err != nil {
+		t.Error(err)
+	}
+}
+
+func bears(seconds int64) v1.Toleration {
+	return v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
+}
+
+// aClient has the tainted node, in a version, and a pod that bears its taint for 20 seconds.
+func aClient() *fake.Clientset {
+	n, p := taintedNode(), podOn("node", "p", bears(20))
+	n.ResourceVersion = "10"
+	p.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
+	return fake.NewClientset(n, p)
+}
+
+func TestACountdownSurvivesRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, pages, evictor := aClient(), newNotebook(), newClock()
+		for range 3 {
+			r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: pages})
+			time.Sleep(4500 * time.Millisecond)
+			r.stop(t)
+			time.Sleep(500 * time.Millisecond)
+		}
+		start(t, client, taintmanager.Options{Evictor: evictor, Journal: pages})
+		time.Sleep(time.Minute)
+		evictor.goes(t, "p", 20*time.Second)
+	})
+}
+
+func TestWithoutAJournalARestartStartsACountdownAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, evictor := aClient(), newClock()
+		r := start(t, client, taintmanager.Options{Evictor: evictor})
+		time.Sleep(5 * time.Second)
+		r.stop(t)
+		start(t, client, taintmanager.Options{Evictor: evictor})
+		time.Sleep(time.Minute)
+		evictor.goes(t, "p", 25*time.Second)
+	})
+}
+
+// What is due already when a process starts must wait for the journal, or it would go by a start that
+// the journal corrects to a later one.
+func TestTheJournalIsReadBeforeTheFirstDecision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, pages, evictor := aClient(), newNotebook(), newClock()
+		node := taintedNode()
+		node.ResourceVersion = "11"
+		node.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
+		node.Spec.Taints[0].TimeAdded = new(metav1.NewTime(time.Now().Add(-time.Minute)))
+		if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		pages.sheets[journal.PageOf("node")] = journal.Sheet{Version: "1", Data: map[string]string{
+			"_journal": `{"version":1,"written":"1999-12-31T23:59:50Z"}`,
+			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:55Z"}]]}`,
+		}}
+		start(t, client, taintmanager.Options{Evictor: evictor, Journal: slow{pages}})
+		time.Sleep(time.Minute)
+		evictor.goes(t, "p", 15*time.Second)
+	})
+}
+
+// slow is a journal that takes 3 seconds to be read.
+type slow struct{ *notebook }
+
+func (s slow) Watch(ctx context.Context, page int, tell func(journal.Sheet, error)) {
+	select {
+	case <-time.After(3 * time.Second):
+		s.notebook.Watch(ctx, page, tell)
+	case <-ctx.Done():
+	}
+}
+
+func TestARecordThatIsReadLateMovesTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, pages, evictor := aClient(), newNotebook(), newClock()
+		pages.broken = errors.New("broken")
+		r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: pages})
+		time.Sleep(12 * time.Second)
+		if r.JournalTrouble() == nil || r.Scheduled() != 1 {
+			t.Errorf("trouble %v, %d scheduled", r.JournalTrouble(), r.Scheduled())
+		}
+		pages.mu.Lock()
+		pages.broken = nil
+		pages.sheets[journal.PageOf("node")] = journal.Sheet{Version: "1", Data: map[string]string{
+			"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`,
+			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:57Z"}]]}`,
+		}}
+		close(pages.turned)
+		pages.turned = make(chan struct{})
+		pages.mu.Unlock()
+		time.Sleep(time.Minute)
+		evictor.goes(t, "p", 17*time.Second)
+		if err := r.JournalTrouble(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAJournalThatIsBrokenHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor, pages := newClock(), newNotebook()
+		pages.broken = errors.New("broken")
+		r := start(t, aClient(), taintmanager.Options{Evictor: evictor, Journal: pages})
+		time.Sleep(time.Minute)
+		evictor.goes(t, "p", 20*time.Second)
+		if err := r.JournalTrouble(); err == nil || r.Trouble() != nil || !r.HasSynced() {
+			t.Errorf("trouble of the journal %v, of the manager %v", err, r.Trouble())
+		}
+	})
+}
+
+func TestADryRunReadsTheJournalAndDoesNotWriteIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pages := newNotebook()
+		r := start(t, aClient(), taintmanager.Options{DryRun: true, Journal: pages})
+		time.Sleep(time.Minute)
+		r.stop(t)
+		if n := pages.written(); n != 0 {
+			t.Errorf("%d writes", n)
+		}
+	})
+}
+
+// A caller whose informers hide what verdicts rest on must not have its journal emptied.
+func TestAManagerThatRefusesItsInformersWritesNoJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, pages := aClient(), newNotebook()
+		strip := func(obj any) (any, error) {
+			if node, ok := obj.(*v1.Node); ok {
+				node.Spec.Taints = nil
+			}
+			if pod, ok := obj.(*v1.Pod); ok {
+				pod.Spec.Tolerations = nil
+			}
+			return obj, nil
+		}
+		page := journal.PageOf("node")
+		pages.sheets[page] = journal.Sheet{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
+		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
+		m, err := taintmanager.New(client, factory.Core().V1().Pods(), factory.Core().V1().Nodes(), taintmanager.Options{Evictor: newClock(), Journal: pages})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		factory.Start(ctx.Done())
+		go func() { _ = m.Lead(ctx) }()
+		if err := m.Run(ctx); err == nil || !strings.Contains(err.Error(), "tolerations") {
+			t.Errorf("Run: %v", err)
+		}
+		cancel()
+		factory.Shutdown()
+		if n := pages.written(); n != 0 {
+			t.Errorf("%d writes", n)
+		}
+	})
+}
+
+// With the caller's informers the journal works as with our own watch.
+func TestACountdownSurvivesRestartsWithACallersInformers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, pages, evictor := aClient(), newNotebook(), newClock()
+		for range 2 {
+			factory := informers.NewSharedInformerFactory(client, 0)
+			m, err := taintmanager.New(client, factory.Core().V1().Pods(), factory.Core().V1().Nodes(), taintmanager.Options{Evictor: evictor, Journal: pages})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+			leading, resign := context.WithCancel(t.Context())
+			factory.Start(leading.Done())
+			go func() { _ = m.Lead(leading) }()
+			if err := m.Run(ctx); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			resign()
+			factory.Shutdown()
+		}
+		evictor.goes(t, "p", 20*time.Second)
+	})
+}
+
+// All pages are in use; two restarts later all countdowns end when they would have.
+func TestManyCountdownsSurviveRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 500
+		client, pages, evictor := fake.NewClientset(), newNotebook(), newClock()
+		var names []string
+		for i := range n {
+			name := "ip-10-0-" + strconv.Itoa(i) + ".eu-central-1.compute.internal"
+			node := taintedNode()
+			node.Name, node.UID, node.ResourceVersion = name, types.UID(name), strconv.Itoa(i+1)
+			pod := podOn(name, "pod-"+strconv.Itoa(i), bears(20))
+			pod.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
+			if err := client.Tracker().Add(node); err != nil {
+				t.Fatal(err)
+			}
+			if err := client.Tracker().Add(pod); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, pod.Name)
+		}
+		for range 2 {
+			r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: pages, Workers: n})
+			time.Sleep(10 * time.Second)
+			r.stop(t)
+		}
+		start(t, client, taintmanager.Options{Evictor: evictor, Journal: pages, Workers: n})
+		time.Sleep(10 * time.Second)
+		for _, name := range slices.Sorted(slices.Values(names)) {
+			evictor.goes(t, name, 20*time.Second)
+			if t.Failed() {
+				return
+			}
+		}
+	})
+}
