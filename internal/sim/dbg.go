@@ -1,0 +1,3 @@
+package sim
+var dbg = func(string, ...any){}
+var strict = false
