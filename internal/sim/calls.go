@@ -60,8 +60,8 @@ func (p *process) mayCall() bool {
 // call starts a call.
 func (p *process) call(s *shardRun, e shard.Eviction) {
 	deadline := p.clock.moment(e.Verdict.At)
-	p.w.say(p.name, "calls for pod %s, attempt %d: %s", e.Pod.UID, e.Attempt, e.Verdict.Because())
-	p.w.check(p.eye.Called(p.w.now(), e.Pod.UID, deadline))
+	p.w.say(p.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
+	p.w.check(p.eye.Called(p.w.now(), e.Pod.UID, deadline, e.Attempt))
 	f := &flight{p: p, shard: s, e: e, term: p.term}
 	p.flights = append(p.flights, f)
 	p.slots.take()
@@ -176,6 +176,7 @@ func (f *flight) ended(o shard.Outcome) {
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
 	p.slots.leave(p.w.now(), o, p.r.Float64())
 	p.w.counts.outcome(o.Kind)
+	p.eye.Ended(p.w.now(), f.e.Pod.UID, leastWait(o))
 	f.shard.ended = append(f.shard.ended, shard.Ended{UID: f.e.Pod.UID, Outcome: o})
 	f.shard.soon()
 	p.kick()
@@ -203,7 +204,25 @@ type term struct {
 	renewed time.Duration // when the lease was last renewed
 }
 
-// count of outcomes.
+// leastWait is how long the shard waits at least after an outcome, by section 7: half of the first wait,
+// as there is jitter.
+func leastWait(o shard.Outcome) time.Duration {
+	switch o.Kind {
+	case shard.Failed:
+		return 50 * time.Millisecond
+	case shard.Blocked:
+		return 250 * time.Millisecond
+	case shard.Refused:
+		return 500 * time.Millisecond
+	case shard.Missing:
+		return 5 * time.Second
+	case shard.Throttled:
+		return o.RetryAfter
+	}
+	return 0
+}
+
+// outcome counts an outcome.
 func (c *Counts) outcome(k shard.Kind) {
 	switch k {
 	case shard.Interrupted:
@@ -221,12 +240,4 @@ func (c *Counts) outcome(k shard.Kind) {
 	case shard.Away:
 		c.Away++
 	}
-}
-
-func kindName(k shard.Kind) string {
-	names := []string{"nothing", "accepted", "missing", "away", "throttled", "failed", "blocked", "refused", "interrupted", "pretended"}
-	if int(k) < len(names) {
-		return names[k]
-	}
-	return "unconfirmed"
 }

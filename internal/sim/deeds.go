@@ -10,14 +10,11 @@ import (
 
 // do does a deed. What it would be done to may not be there: then nothing happens.
 func (w *World) do(d *deed) {
-	if w.trace != nil {
-		w.say("world", "%s", d)
-	}
+	w.say("world", "%v", d)
 	switch d.kind {
-	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
-		w.doNode(d, nodeName(d.node))
-	case createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
-		w.doPod(d, podName(d.pod))
+	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode,
+		createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
+		w.server.do(d)
 	case away, hang, failing, throttling, losing, slow, refusing, budget, journalBroken:
 		w.doWeather(d)
 	case losePage, touchPage:
@@ -29,16 +26,25 @@ func (w *World) do(d *deed) {
 	}
 }
 
+// do does what users and controllers do to nodes and pods.
+func (s *server) do(d *deed) {
+	switch d.kind {
+	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
+		s.doNode(d, nodeName(d.node))
+	default:
+		s.doPod(d, podName(d.pod))
+	}
+}
+
 // doNode does what users and the node lifecycle controller do to nodes.
-func (w *World) doNode(d *deed, name string) {
-	s := w.server
+func (s *server) doNode(d *deed, name string) {
 	switch d.kind {
 	case setTaint:
 		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return with(list, s.timed(d.taint, d.timed)) })
 	case liftTaint:
 		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return without(list, d.taint.Key) })
 	case flap:
-		w.flap(d, name)
+		s.flap(d, name)
 	case swap:
 		s.changeTaints(name, s.swapped)
 	case ready:
@@ -51,18 +57,18 @@ func (w *World) doNode(d *deed, name string) {
 		s.changeNode(name, func(*v1.Node) {})
 	case deleteNode:
 		s.deleteNode(name)
-		w.after(span(w.rand(uint64(d.at)), 0, 2*time.Second), func() { s.createNode(name) })
+		s.line.after(d.lasts, func() { s.createNode(name) })
 	}
 }
 
 // flap lifts a taint and sets it again after a while.
-func (w *World) flap(d *deed, name string) {
+func (s *server) flap(d *deed, name string) {
 	key := d.taint.Key
-	if n := w.server.node(name); n != nil && len(n.Spec.Taints) > 0 {
+	if n := s.node(name); n != nil && len(n.Spec.Taints) > 0 {
 		key = n.Spec.Taints[d.pod%len(n.Spec.Taints)].Key
 	}
 	lifted := d.taint
-	w.server.changeTaints(name, func(list []v1.Taint) []v1.Taint {
+	s.changeTaints(name, func(list []v1.Taint) []v1.Taint {
 		for _, t := range list {
 			if t.Key == key {
 				lifted = t
@@ -70,8 +76,8 @@ func (w *World) flap(d *deed, name string) {
 		}
 		return without(list, key)
 	})
-	w.after(d.lasts, func() {
-		w.server.changeTaints(name, func(list []v1.Taint) []v1.Taint { return with(list, w.server.timed(lifted, d.timed)) })
+	s.line.after(d.lasts, func() {
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return with(list, s.timed(lifted, d.timed)) })
 	})
 }
 
@@ -135,8 +141,7 @@ func without(list []v1.Taint, key string) []v1.Taint {
 }
 
 // doPod does what users, controllers and kubelets do to pods.
-func (w *World) doPod(d *deed, name string) {
-	s := w.server
+func (s *server) doPod(d *deed, name string) {
 	if d.kind == createPod {
 		s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
 		return

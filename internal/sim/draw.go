@@ -142,6 +142,8 @@ func (d *drawer) lasts(k kind) time.Duration {
 		return span(d.r, 0, pick(d.r, 10*time.Millisecond, 500*time.Millisecond, 5*time.Second))
 	case away, hang, failing, throttling, losing, slow, refusing, budget, journalBroken:
 		return span(d.r, 100*time.Millisecond, pick(d.r, 2*time.Second, 20*time.Second))
+	case deleteNode:
+		return span(d.r, 0, 2*time.Second)
 	case breakWatch, forgetWatch, stallWatch, kill, stop:
 		return span(d.r, 0, pick(d.r, time.Second, 10*time.Second))
 	case pause:

@@ -39,9 +39,9 @@ func pageOf(node string) int {
 // resourceVersion that it has read, and reads it again on a conflict; everybody reads all pages at its
 // start, and each page when it changes.
 type store struct {
-	p       *process
-	pages   [pages]storedPage
-	opened  bool // all pages were read, or could not be
+	p      *process
+	pages  [pages]storedPage
+	opened bool // all pages were read, or could not be
 }
 
 // storedPage is what a process knows of a page.
@@ -109,8 +109,6 @@ func (s *store) adopt(i int) {
 	read := &s.pages[i].page
 	for _, e := range read.entries {
 		s.p.eye.Adopted(s.p.w.now(), e.truth, read.proof)
-		n0, _ := s.p.feed.PodsOn(e.node)
-		dbg("%v adopt %s rec %+v own %+v written %v", s.p.w.now(), e.node, e.record, n0, read.written)
 		if s.p.feed.Adopt(e.node, e.record, read.written) {
 			s.p.w.say(s.p.name, "takes over what the journal says of node %s", e.node)
 			s.p.shardOf(e.node).nodeChanged(e.node)

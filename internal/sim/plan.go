@@ -91,7 +91,7 @@ func (d *deed) String() string {
 	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
 		fmt.Fprintf(&b, " n%d %s", d.node, d.taint.ToString())
 	case createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
-		fmt.Fprintf(&b, " p%d %s", d.pod, show(d.tolerations))
+		fmt.Fprintf(&b, " p%d %s", d.pod, shownTolerations(d.tolerations))
 	case breakWatch, forgetWatch, stallWatch, kill, stop, pause, setClock, handOver:
 		fmt.Fprintf(&b, " r%d pods=%v", d.replica, d.pods)
 	}

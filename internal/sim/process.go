@@ -139,7 +139,7 @@ func (p *process) shardOf(node string) *shardRun { return p.shards[shard.Index(n
 
 // sawNode hands an event of the node watch to the cache.
 func (p *process) sawNode(n *v1.Node, event watch.EventType) {
-	p.w.say(p.name, "sees node %s at version %s %s: %s", n.UID, n.ResourceVersion, event, showTaints(n))
+	p.w.say(p.name, "sees %s %v", event, (*shownNode)(n))
 	p.eye.Heard(p.w.now())
 	if event == watch.Deleted {
 		p.eye.LostNode(n.Name)
@@ -152,7 +152,7 @@ func (p *process) sawNode(n *v1.Node, event watch.EventType) {
 
 // sawPod hands an event of the pod watch to the cache.
 func (p *process) sawPod(pod *v1.Pod, event watch.EventType) {
-	p.w.say(p.name, "sees pod %s on %s %s%s: %s", pod.UID, pod.Spec.NodeName, event, showGoing(pod), show(pod.Spec.Tolerations))
+	p.w.say(p.name, "sees %s %v", event, (*shownPod)(pod))
 	if event == watch.Deleted {
 		p.eye.LostPod(pod.UID)
 		p.must(p.feed.Pods().Delete(pod))
@@ -172,7 +172,7 @@ func (p *process) listedNodes(nodes []*v1.Node, how oracle.How) {
 	}
 	items := make([]any, len(nodes))
 	for i, n := range nodes {
-		p.w.say(p.name, "  node %s at version %s: %s", n.UID, n.ResourceVersion, showTaints(n))
+		p.w.say(p.name, "  %v", (*shownNode)(n))
 		p.eye.SawNode(p.w.now(), n, how)
 		items[i] = n
 	}
@@ -191,7 +191,7 @@ func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
 	}
 	items := make([]any, len(pods))
 	for i, pod := range pods {
-		p.w.say(p.name, "  pod %s on %s%s: %s", pod.UID, pod.Spec.NodeName, showGoing(pod), show(pod.Spec.Tolerations))
+		p.w.say(p.name, "  %v", (*shownPod)(pod))
 		p.eye.SawPod(p.w.now(), pod, how)
 		items[i] = pod
 	}

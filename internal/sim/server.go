@@ -31,6 +31,7 @@ type written struct {
 // it besides.
 type server struct {
 	line    timeline
+	epoch   time.Time // the moment zero
 	oracle  *oracle.Oracle
 	version int
 	nodes   []*v1.Node
@@ -47,14 +48,14 @@ type server struct {
 
 func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {
 	return &server{
-		line: line, oracle: o, wrote: wrote,
+		line: line, epoch: o.Epoch, oracle: o, wrote: wrote,
 		born: map[string]int{}, grace: map[types.UID]podShape{}, weather: map[kind][]time.Duration{},
 	}
 }
 
 // stamp is now as the API writes it: whole seconds, cut off.
 func (s *server) stamp() metav1.Time {
-	return metav1.Time{Time: epoch().Add(s.line.now().Truncate(time.Second))}
+	return metav1.Time{Time: s.epoch.Add(s.line.now().Truncate(time.Second))}
 }
 
 // next is the resourceVersion of the write that comes.

@@ -159,7 +159,7 @@ func (s *shardRun) step(in shard.Input) shard.Effects {
 	s.p.w.counts.Steps++
 	do := s.core.Step(s.p.now(), in)
 	for _, note := range do.Notes {
-		s.p.w.say(s.p.name, "note %d on pod %s: %s", note.Kind, note.Pod.UID, note.Verdict.Because())
+		s.p.w.say(s.p.name, "tells of pod %s: %s, %v", note.Pod.UID, noteName(note.Kind), note.Verdict)
 		switch note.Kind {
 		case shard.Cancelling:
 			s.p.w.counts.Cancelled++

@@ -5,10 +5,19 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/shard"
 )
 
-// show is a list of tolerations in a few signs.
-func show(tolerations []v1.Toleration) string {
+// shown is something that is written in a trace, if there is one.
+type (
+	shownTolerations []v1.Toleration
+	shownNode        v1.Node
+	shownPod         v1.Pod
+)
+
+// String is a list of tolerations in a few signs.
+func (tolerations shownTolerations) String() string {
 	parts := make([]string, len(tolerations))
 	for i, t := range tolerations {
 		parts[i] = fmt.Sprintf("%s %s %s", t.Key, t.Operator, t.Value)
@@ -22,8 +31,8 @@ func show(tolerations []v1.Toleration) string {
 	return "bears [" + strings.Join(parts, "; ") + "]"
 }
 
-// showTaints are a node's taints with their timeAdded.
-func showTaints(n *v1.Node) string {
+// String is a node with its version and its taints with their timeAdded.
+func (n *shownNode) String() string {
 	parts := make([]string, len(n.Spec.Taints))
 	for i, t := range n.Spec.Taints {
 		parts[i] = t.ToString()
@@ -31,24 +40,46 @@ func showTaints(n *v1.Node) string {
 			parts[i] += fmt.Sprintf("@%.0f", t.TimeAdded.Sub(epoch().Add(preface)).Seconds())
 		}
 	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	return fmt.Sprintf("node %s at version %s: [%s]", n.UID, n.ResourceVersion, strings.Join(parts, ", "))
 }
 
-func showGoing(p *v1.Pod) string {
+// String is a pod with what a verdict rests on.
+func (p *shownPod) String() string {
+	going := ""
 	if p.DeletionTimestamp != nil {
-		return " (terminating)"
+		going = ", terminating"
 	}
-	return ""
+	return fmt.Sprintf("pod %s on %q at version %s, %s%s, %v", p.UID, p.Spec.NodeName, p.ResourceVersion, p.Status.Phase, going, shownTolerations(p.Spec.Tolerations))
 }
 
-func showWritten(w *written) string {
-	switch {
-	case w.node != nil && w.gone:
-		return fmt.Sprintf("node %s is gone, version %d", w.node.UID, w.version)
-	case w.node != nil:
-		return fmt.Sprintf("node %s at version %d: %s", w.node.UID, w.version, showTaints(w.node))
-	case w.gone:
-		return fmt.Sprintf("pod %s is gone, version %d", w.pod.UID, w.version)
+// String is a write in a line.
+func (w *written) String() string {
+	gone := ""
+	if w.gone {
+		gone = "gone: "
 	}
-	return fmt.Sprintf("pod %s on %q, %s%s, at version %d: %s", w.pod.UID, w.pod.Spec.NodeName, w.pod.Status.Phase, showGoing(w.pod), w.version, show(w.pod.Spec.Tolerations))
+	if w.node != nil {
+		return gone + (*shownNode)(w.node).String()
+	}
+	return gone + (*shownPod)(w.pod).String()
+}
+
+// kindName is the kind of an outcome in a word.
+func kindName(k shard.Kind) string {
+	names := []string{"nothing", "accepted", "missing", "away", "throttled", "failed", "blocked", "refused", "interrupted", "pretended"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "unconfirmed"
+}
+
+// noteName is the kind of a note in a word.
+func noteName(k shard.NoteKind) string {
+	switch k {
+	case shard.Marking:
+		return "marking"
+	case shard.Cancelling:
+		return "cancelling"
+	}
+	return "hindered"
 }

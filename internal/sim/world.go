@@ -31,22 +31,31 @@ type Result struct {
 	Counts Counts
 }
 
-// Run lets the world of a seed happen. Unless it is nil, trace gets a line for each thing that happens.
-func Run(seed uint64, trace func(line string)) Result { return run(draw(seed), trace) }
+// Options are the settings of a run. The zero value is the default.
+type Options struct {
+	// Trace gets a line for each thing that happens, unless it is nil.
+	Trace func(line string)
 
-func run(p *plan, trace func(line string)) Result {
-	w := newWorld(p, trace)
+	// Strict holds the program to more than it does yet; see [oracle.Oracle].
+	Strict bool
+}
+
+// Run lets the world of a seed happen.
+func Run(seed uint64, o Options) Result { return run(draw(seed), o) }
+
+func run(p *plan, o Options) Result {
+	w := newWorld(p, o)
 	w.live()
 	w.counts.Worlds = 1
 	w.counts.Counts = w.oracle.Seen
 	return Result{Seed: p.seed, Err: w.err, Counts: w.counts}
 }
 
-func newWorld(p *plan, trace func(line string)) *World {
-	w := &World{plan: p, trace: trace, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
+func newWorld(p *plan, o Options) *World {
+	w := &World{plan: p, trace: o.Trace, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
 	w.offsets = append(w.offsets, p.skew...)
 	w.oracle = oracle.New(epoch())
-	w.oracle.Strict = strict
+	w.oracle.Strict = o.Strict
 	w.server = newServer(w, w.oracle, w.wrote)
 	w.time = time.Minute
 	for i := range p.nodes {
@@ -115,9 +124,7 @@ func (w *World) close() {
 // wrote lets the watches know that something was written.
 func (w *World) wrote() {
 	last := &w.server.log[len(w.server.log)-1]
-	if w.trace != nil {
-		w.say("server", "%s", showWritten(last))
-	}
+	w.say("server", "has %v", last)
 	for _, p := range w.processes {
 		switch {
 		case p == nil:

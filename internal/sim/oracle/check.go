@@ -26,6 +26,7 @@ const (
 	Stays     = "never a pod that stays"
 	OtherUID  = "never another UID"
 	Second    = "never a second DELETE after an accepted one was known"
+	Wait      = "a wait after a failure is never cut short"
 	Pending   = "nothing due without an attempt pending"
 	Late      = "deadlines do not move"
 	Empty     = "the queue holds nothing for pods that are gone or stay"
@@ -82,13 +83,17 @@ func (p *Process) within(s *seen, v verdict, deadline time.Duration) error {
 	return nil
 }
 
-// Called judges a call that starts, with the deadline that it was judged by.
-func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration) error {
+// Called judges a call that starts, with the deadline that it was judged by. attempt counts the calls
+// since the eviction was planned, from 1.
+func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration, attempt int) error {
 	s := p.pod(uid)
 	if s == nil {
 		return violation(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
 	}
 	s.called = true
+	if attempt > 1 && at < s.notBefore {
+		return violation(Wait, "%s calls for pod %s at %v, and was to wait until %v", p.Name, uid, at, s.notBefore)
+	}
 	return p.due(at, s, deadline)
 }
 
@@ -124,6 +129,11 @@ func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 		return violation(Confirmed, "%s goes on with pod %s, and has seen its node at version %d of %d", p.Name, uid, k.version, live.version)
 	}
 	return nil
+}
+
+// Ended says that a call has ended, and that the next one is to wait for a while at least.
+func (p *Process) Ended(at time.Duration, uid types.UID, wait time.Duration) {
+	p.ever(uid).notBefore = at + wait
 }
 
 // StillDue says whether the pod is to go by all that the process was shown up to now.

@@ -19,7 +19,8 @@ type state struct {
 	key, value string
 	added      *int64 // its timeAdded, as last shown: seconds since 1970
 	lo, hi     time.Duration
-	from, to   int // the looks of the life at which it was there: from ≤ look < to
+	from, to   int  // the looks of the life at which it was there: from ≤ look < to
+	seen       bool // the process saw it appear
 }
 
 // life is the presence of one taint on one node that a process has to take for unbroken.
@@ -139,7 +140,7 @@ func (l *life) earliest() time.Duration {
 }
 
 // take carries the life on to what is shown now; say whether anything is new.
-func (l *life) take(taints []*v1.Taint, begin func(t *v1.Taint) (lo, hi time.Duration)) (changed bool) {
+func (l *life) take(taints []*v1.Taint, seen bool, begin func(t *v1.Taint) (lo, hi time.Duration)) (changed bool) {
 	now := l.looks
 	for i := range l.states {
 		s := &l.states[i]
@@ -159,7 +160,7 @@ func (l *life) take(taints []*v1.Taint, begin func(t *v1.Taint) (lo, hi time.Dur
 			continue
 		}
 		lo, hi := begin(t)
-		l.states = append(l.states, state{key: t.Key, value: t.Value, added: seconds(t), lo: lo, hi: hi, from: now, to: standing})
+		l.states = append(l.states, state{key: t.Key, value: t.Value, added: seconds(t), lo: lo, hi: hi, from: now, to: standing, seen: seen})
 		l.total++
 		changed = true
 	}
@@ -193,6 +194,7 @@ func (l *life) copied(slack time.Duration) *life {
 	c.states = slices.Clone(l.states)
 	for i := range c.states {
 		c.states[i].lo -= slack
+		c.states[i].seen = false
 		c.states[i].hi = later(c.states[i].hi, slack)
 	}
 	return &c

@@ -32,10 +32,11 @@ type seen struct {
 	pod            *v1.Pod
 	boundLo, bound time.Duration // bounds of the moment from which it counts as bound
 
-	called   bool // a call was started
-	arrived  int  // DELETEs of this process that the API server has accepted
-	lost     int  // accepted ones whose answers it never got
-	accepted bool // it got the answer to one
+	called    bool          // a call was started
+	notBefore time.Duration // no further call before
+	arrived   int           // DELETEs of this process that the API server has accepted
+	lost      int           // accepted ones whose answers it never got
+	accepted  bool          // it got the answer to one
 }
 
 // Process is one life of a manager's process, from its start to its end.
@@ -118,7 +119,7 @@ func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, c
 	if l == nil {
 		l = &life{group: g, found: v.how != Watched, absentAt: before}
 	}
-	changed = l.take(taints, func(t *v1.Taint) (lo, hi time.Duration) { return p.begin(k, v, t) })
+	changed = l.take(taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) { return p.begin(k, v, t) })
 	if changed && l.total > kept && p.anyTellsApart(k.node.Name, l) {
 		l.mixed = true
 		p.oracle.Seen.Forgotten++

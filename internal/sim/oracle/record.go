@@ -85,11 +85,7 @@ func (p *Process) adopt(own, theirs *life, k *known, v *view, version int64) *li
 		return own
 	}
 	theirs.found, theirs.absentAt = true, own.absentAt
-	for i := range theirs.states {
-		if t := find(taints, theirs.states[i].key, theirs.states[i].value); t != nil {
-			theirs.states[i].added = seconds(t)
-		}
-	}
+	theirs.reconcile(own, taints)
 	p.oracle.Seen.TakenOver++
 	return theirs
 }
@@ -100,4 +96,21 @@ func (l *life) join(other *life) {
 	l.heard = append(append(l.heard, other.states...), other.heard...)
 	l.total += other.total
 	l.mixed = l.mixed || other.mixed || l.total > kept
+}
+
+// reconcile makes a life from a record the process's own: it knows the taints as they were shown to it,
+// and what it saw appear itself may count from then.
+func (l *life) reconcile(own *life, taints []*v1.Taint) {
+	for i := range l.states {
+		s := &l.states[i]
+		if s.to != standing {
+			continue
+		}
+		s.added = seconds(find(taints, s.key, s.value))
+		for _, o := range own.states {
+			if o.to == standing && o.seen && o.key == s.key && o.value == s.value {
+				s.lo, s.hi, s.seen = min(s.lo, o.lo), max(s.hi, o.hi), true
+			}
+		}
+	}
 }

@@ -1,3 +1,0 @@
-package sim
-var dbg = func(string, ...any){}
-var strict = false
