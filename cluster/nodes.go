@@ -41,6 +41,7 @@ type gap struct {
 type nodes struct {
 	rules taint.Rules
 	pods  func(node string) []*taint.Pod
+	now   func() time.Time // carries the monotonic clock
 
 	writing sync.Mutex // held from reading a node that is to be replaced until it is
 
@@ -50,7 +51,7 @@ type nodes struct {
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*taint.Pod) *nodes {
-	return &nodes{rules: rules, pods: pods, byName: map[string]*taint.Node{}, versions: map[string]string{}}
+	return &nodes{rules: rules, pods: pods, now: time.Now, byName: map[string]*taint.Node{}, versions: map[string]string{}}
 }
 
 // get returns the node of this name, or nil.
@@ -107,7 +108,7 @@ func (t *nodes) adopt(name string, r journal.Record, watched time.Time) bool {
 	if old == nil {
 		return false
 	}
-	taints := journal.Adopt(old, r, time.Now(), watched)
+	taints := journal.Adopt(old, r, t.now(), watched)
 	if isSame(old.Taints, taints) {
 		return false
 	}
@@ -124,7 +125,7 @@ func (t *nodes) observe(before []taint.History, l *look, g gap) []taint.History 
 	}
 	name := l.name // so that the look does not escape
 	return journal.Observe(before, journal.Sighting{
-		Taints: l.taints, At: time.Now(), Created: l.created, Gap: g.first || g.missed, Watched: g.watched,
+		Taints: l.taints, At: t.now(), Created: l.created, Gap: g.first || g.missed, Watched: g.watched,
 		Apart: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
 	})
 }

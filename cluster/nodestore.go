@@ -44,7 +44,7 @@ func (s *nodeStore) Add(obj any) error { return s.Update(obj) }
 func (s *nodeStore) Update(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
 		s.see(lookAt(n), gap{})
-		s.watched = time.Now()
+		s.watched = s.nodes.now()
 		return nil
 	}
 	s.odd.unexpected("node", obj)
@@ -55,7 +55,7 @@ func (s *nodeStore) Update(obj any) error {
 func (s *nodeStore) Delete(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
 		s.forget(n.Name)
-		s.watched = time.Now()
+		s.watched = s.nodes.now()
 		return nil
 	}
 	s.odd.unexpected("node", obj)
@@ -80,7 +80,7 @@ func (s *nodeStore) Replace(items []any, _ string) error {
 			s.forget(name)
 		}
 	}
-	s.watched = time.Now()
+	s.watched = s.nodes.now()
 	if since.first {
 		s.listed()
 		s.listed = nil

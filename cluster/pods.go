@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,6 +42,7 @@ type (
 type pods struct {
 	tolerations *sharer[[]v1.Toleration]
 	labelSets   *sharer[map[string]string]
+	now         func() time.Time // carries the monotonic clock
 
 	mu     sync.RWMutex
 	byUID  map[types.UID]*entry
@@ -52,6 +54,7 @@ func newPods() *pods {
 	return &pods{
 		tolerations: newSharer(hashTolerations, sameTolerations),
 		labelSets:   newSharer(hashLabels, maps.Equal[map[string]string]),
+		now:         time.Now,
 		byUID:       map[types.UID]*entry{},
 		spaces:      map[string]*space{},
 		crowds:      map[string]*crowd{},

@@ -31,7 +31,7 @@ func (s *podStore) Transformer() cache.TransformFunc {
 		if !ok || p == nil {
 			return obj, nil
 		}
-		pod := PodOf(p, BoundSince(p, time.Now()))
+		pod := PodOf(p, BoundSince(p, s.pods.now()))
 		return s.pods.entry(&pod), nil
 	}
 }
@@ -42,7 +42,7 @@ func (s *podStore) Add(obj any) error { return s.Update(obj) }
 // Update takes in a pod that the watch has shown.
 func (s *podStore) Update(obj any) error {
 	if p, ok := obj.(*v1.Pod); ok && p != nil {
-		s.put(PodOf(p, time.Now()))
+		s.put(PodOf(p, s.pods.now()))
 		return nil
 	}
 	s.odd.unexpected("pod", obj)
@@ -61,7 +61,7 @@ func (s *podStore) Delete(obj any) error {
 
 // Replace takes in a whole list: only what differs is told.
 func (s *podStore) Replace(items []any, _ string) error {
-	first, now := s.listed != nil, time.Now()
+	first, now := s.listed != nil, s.pods.now()
 	listed := make(map[types.UID]bool, len(items))
 	for _, item := range items {
 		pod, ok := podIn(item, now)

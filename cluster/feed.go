@@ -1,0 +1,69 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Feed is the cache of a [Watcher] without the watching. Whoever holds it puts in what lists and
+// watches have shown, and says what time it is, so that it runs in simulated time. It starts no
+// goroutine. Only one goroutine may put in; any number may read.
+type Feed struct {
+	pods      *pods
+	nodes     *nodes
+	podStore  *podStore
+	nodeStore *nodeStore
+	lists     int
+}
+
+// NewFeed returns a feed that has seen nothing yet. The handler is told of what is put in, by the
+// goroutine that puts it in. What now returns must carry the monotonic clock.
+func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
+	p := newPods()
+	p.now = now
+	n := newNodes(rules, p.on)
+	n.now = now
+	f := &Feed{pods: p, nodes: n}
+	odd := newOddities(logr.Discard())
+	listed := func() { f.lists++ }
+	f.podStore = &podStore{pods: p, handler: handler, odd: odd, listed: listed}
+	f.nodeStore = &nodeStore{nodes: n, handler: handler, odd: odd, listed: listed}
+	return f
+}
+
+// Pods is where what lists and watches show of pods is put in, as a reflector does it.
+func (f *Feed) Pods() cache.TransformingStore { return f.podStore }
+
+// Nodes is where what lists and watches show of nodes is put in, as a reflector does it.
+func (f *Feed) Nodes() cache.TransformingStore { return f.nodeStore }
+
+// HasSynced says whether the first lists of pods and of nodes are in.
+func (f *Feed) HasSynced() bool { return f.lists == 2 }
+
+// Pod returns the pod with this UID and the node that it is bound to; each is nil when it is not there.
+func (f *Feed) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
+	return withNode(f.pods.get(uid), f.nodes)
+}
+
+// PodsOn returns the node of this name, nil when it is not there, and the pods bound to it, in no order.
+func (f *Feed) PodsOn(node string) (*taint.Node, []*taint.Pod) {
+	return f.nodes.get(node), f.pods.on(node)
+}
+
+// Version is the resourceVersion of the last look at a tainted node; empty when there is no such node.
+func (f *Feed) Version(node string) string { return f.nodes.version(node) }
+
+// Tainted returns the nodes that carry NoExecute taints, in no order.
+func (f *Feed) Tainted() []*taint.Node { return f.nodes.tainted() }
+
+// Adopt betters what is known of a node by the journal's record of it; see [journal.Adopt]. It says
+// whether that changes anything; the handler is not told.
+func (f *Feed) Adopt(node string, record journal.Record, watched time.Time) bool {
+	return f.nodes.adopt(node, record, watched)
+}

@@ -1,0 +1,118 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// The answers of an API server, and the lack of one, as client-go tells them.
+
+func connectionRefused() error {
+	return &url.Error{Op: "Do", URL: "server", Err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}
+}
+
+func connectionLost() error { return &url.Error{Op: "Do", URL: "server", Err: io.ErrUnexpectedEOF} }
+
+func timedOut() error {
+	return &url.Error{Op: "Do", URL: "server", Err: context.DeadlineExceeded}
+}
+
+func canceled() error { return &url.Error{Op: "Do", URL: "server", Err: context.Canceled} }
+
+func loaded() error { return apierrors.NewTooManyRequests("the server is loaded", 2) }
+
+func failed(r int) error {
+	switch r {
+	case 0:
+		return apierrors.NewInternalError(errors.New("etcdserver: request timed out"))
+	case 1:
+		return apierrors.NewServiceUnavailable("the apiserver is shutting down")
+	}
+	return status(http.StatusInternalServerError, `failed calling webhook "guard": context deadline exceeded`)
+}
+
+func denied() error {
+	return status(http.StatusForbidden, `admission webhook "guard" denied the request: not now`)
+}
+
+func blocked() error {
+	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
+		Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget web needs 1 healthy pods",
+	})
+	return err
+}
+
+func status(code int32, message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Message: message}}
+}
+
+func podResource() schema.GroupResource { return schema.GroupResource{Resource: "pods"} }
+
+func notFound(name string) error { return apierrors.NewNotFound(podResource(), name) }
+
+func otherUID(name string, want, have types.UID) error {
+	return apierrors.NewConflict(podResource(), name, errors.New("Precondition failed: UID in precondition: "+string(want)+", UID in object meta: "+string(have)))
+}
+
+// uidImmutable is what a patch of another UID gives.
+func uidImmutable(name string) error {
+	err := status(http.StatusUnprocessableEntity, `Pod "`+name+`" is invalid: metadata.uid: field is immutable`).(*apierrors.StatusError)
+	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Field: "metadata.uid"}}}
+	return err
+}
+
+// delete is DELETE of a pod, or a POST of its eviction.
+func (s *server) delete(name string, o metav1.DeleteOptions, eviction bool) (*v1.Pod, error) {
+	p := s.pod(namespace, name)
+	if p == nil {
+		return nil, notFound(name)
+	}
+	if o.Preconditions != nil && o.Preconditions.UID != nil && *o.Preconditions.UID != p.UID {
+		return nil, otherUID(name, *o.Preconditions.UID, p.UID)
+	}
+	if s.strike(refusing) {
+		return nil, denied()
+	}
+	if eviction && s.strike(budget) && p.DeletionTimestamp == nil {
+		return nil, blocked()
+	}
+	if len(o.DryRun) > 0 {
+		return nil, nil
+	}
+	s.deletePod(p)
+	return p, nil
+}
+
+// patch is PATCH of a pod's condition.
+func (s *server) patch(name string, uid types.UID) error {
+	p := s.pod(namespace, name)
+	switch {
+	case p == nil:
+		return notFound(name)
+	case p.UID != uid:
+		return uidImmutable(name)
+	}
+	s.changePod(uid, func(p *v1.Pod) {
+		conditions := make([]v1.PodCondition, 0, len(p.Status.Conditions)+1)
+		for _, c := range p.Status.Conditions {
+			if c.Type != v1.DisruptionTarget {
+				conditions = append(conditions, c)
+			}
+		}
+		p.Status.Conditions = append(conditions, v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue})
+	})
+	return nil
+}

@@ -1,0 +1,243 @@
+package sim
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// flight is one eviction call of a process: confirmed live, then made by the program's own evictor, which
+// runs as a coroutine: whenever it sends a request, the world goes on until the answer is there.
+type flight struct {
+	p     *process
+	shard *shardRun
+	e     shard.Eviction
+	term  *term
+	over  bool
+
+	ask     *ask // the request under way
+	resume  func() (*ask, bool)
+	end     func()
+	yield   func(*ask) bool
+	outcome shard.Outcome
+}
+
+// ask is one request of a call, and what came of it.
+type ask struct {
+	what     string
+	do       func() (types.UID, error) // at the server; returns whom it has deleted
+	meant    types.UID
+	deletes  bool
+	arrived  bool // and was accepted
+	answered bool
+	err      error
+}
+
+// connectEvictor sets up the program's evictor over a client that the world answers.
+func (p *process) connectEvictor() {
+	method := evict.MethodDelete
+	if p.w.plan.evict {
+		method = evict.MethodEvict
+	}
+	api, err := evict.NewAPI(client{p: p}, evict.APIOptions{Method: method, Leading: p.leading})
+	if err != nil {
+		panic(err)
+	}
+	p.api = api
+}
+
+// mayCall says whether a call may start now.
+func (p *process) mayCall() bool {
+	return p.term != nil && !p.ending && p.leading() && p.slots.may(p.w.now())
+}
+
+// call starts a call.
+func (p *process) call(s *shardRun, e shard.Eviction) {
+	deadline := p.clock.moment(e.Verdict.At)
+	p.w.say(p.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
+	p.w.check(p.eye.Called(p.w.now(), e.Pod.UID, deadline, e.Attempt))
+	f := &flight{p: p, shard: s, e: e, term: p.term}
+	p.flights = append(p.flights, f)
+	p.slots.take()
+	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
+}
+
+// begin asks once more who leads, and confirms.
+func (f *flight) begin() {
+	switch {
+	case f.over:
+	case f.term.ctx.Err() != nil || !f.p.leading():
+		f.ended(interrupted())
+	default:
+		f.p.confirm(f)
+	}
+}
+
+// evict makes the call itself.
+func (f *flight) evict() {
+	f.resume, f.end = iter.Pull(func(yield func(*ask) bool) {
+		f.yield = yield
+		f.outcome = f.p.api.Evict(f.term.ctx, f.e)
+	})
+	f.goOn()
+}
+
+// goOn lets the evictor run until it sends its next request, or has ended.
+func (f *flight) goOn() {
+	f.p.turn = f
+	a, more := f.resume()
+	f.p.turn = nil
+	if !more {
+		f.ended(f.outcome)
+		return
+	}
+	f.ask = a
+	f.p.w.say(f.p.name, "sends %s", a.what)
+	if a.deletes {
+		f.deletes(a)
+	}
+	f.p.send(&request{
+		do:     func() error { return f.arrive(a) },
+		answer: func(err error) { f.answer(a, err) },
+	})
+}
+
+// deletes lets the oracle judge a deletion that is sent.
+func (f *flight) deletes(a *ask) {
+	f.p.w.check(f.p.eye.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
+	if !f.p.eye.StillDue(f.e.Pod.UID) {
+		f.p.w.counts.LateDeletes++
+	}
+}
+
+// arrive is the request at the server.
+func (f *flight) arrive(a *ask) error {
+	uid, err := a.do()
+	if err != nil || uid == "" {
+		return err
+	}
+	a.arrived = true
+	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
+	f.p.w.counts.Evicted++
+	f.p.w.check(f.p.eye.Arrived(f.e.Pod.UID, uid))
+	if a.answered { // nobody waits for the answer any more
+		f.p.eye.Answered(f.e.Pod.UID, false)
+	}
+	return nil
+}
+
+// answer hands the answer to the evictor, or that there is none.
+func (f *flight) answer(a *ask, err error) {
+	if a.answered {
+		return
+	}
+	a.answered, a.err = true, err
+	f.p.w.say(f.p.name, "gets %s: %v", a.what, err)
+	if a.arrived {
+		f.p.eye.Answered(f.e.Pod.UID, err == nil)
+		if err != nil {
+			f.p.w.counts.LostAnswers++
+		}
+	}
+	f.goOn()
+}
+
+// cut ends the request under way, as the context of the call has ended.
+func (f *flight) cut() {
+	if f.ask != nil {
+		f.answer(f.ask, canceled())
+	}
+}
+
+// drop forgets the call: its process is gone.
+func (f *flight) drop() {
+	f.over = true
+	if f.ask != nil {
+		f.ask.answered = true
+	}
+	if f.end != nil {
+		f.end()
+	}
+}
+
+// ended tells the shard what the call has come to.
+func (f *flight) ended(o shard.Outcome) {
+	if f.over {
+		return
+	}
+	f.over = true
+	p := f.p
+	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
+	p.slots.leave(p.w.now(), o, p.r.Float64())
+	p.w.counts.outcome(o.Kind)
+	p.eye.Ended(p.w.now(), f.e.Pod.UID, leastWait(o))
+	f.shard.ended = append(f.shard.ended, shard.Ended{UID: f.e.Pod.UID, Outcome: o})
+	f.shard.soon()
+	p.kick()
+}
+
+// kick lets all shards look that have something due, as more calls may start, and once more when calls
+// do not pause any longer.
+func (p *process) kick() {
+	for _, s := range p.shards {
+		s.plan()
+	}
+	if pause := p.slots.pause(p.w.now()); pause > 0 {
+		p.after(pause, p.kick)
+	}
+}
+
+func interrupted() shard.Outcome {
+	return shard.Outcome{Kind: shard.Interrupted, Message: "this process does not lead any longer"}
+}
+
+// term is one time of leadership.
+type term struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	renewed time.Duration // when the lease was last renewed
+}
+
+// leastWait is how long the shard waits at least after an outcome, by section 7: half of the first wait,
+// as there is jitter.
+func leastWait(o shard.Outcome) time.Duration {
+	switch o.Kind {
+	case shard.Failed:
+		return 50 * time.Millisecond
+	case shard.Blocked:
+		return 250 * time.Millisecond
+	case shard.Refused:
+		return 500 * time.Millisecond
+	case shard.Missing:
+		return 5 * time.Second
+	case shard.Throttled:
+		return o.RetryAfter
+	}
+	return 0
+}
+
+// outcome counts an outcome.
+func (c *Counts) outcome(k shard.Kind) {
+	switch k {
+	case shard.Interrupted:
+		c.Interrupted++
+	case shard.Missing:
+		c.Missing++
+	case shard.Throttled:
+		c.Throttled++
+	case shard.Blocked:
+		c.Blocked++
+	case shard.Refused:
+		c.Refused++
+	case shard.Failed:
+		c.Failed++
+	case shard.Away:
+		c.Away++
+	}
+}

@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+)
+
+// client is the clientset of a process, as far as the evictor uses one: it hands each request to the
+// call whose turn it is, and waits there for the answer.
+type client struct {
+	kubernetes.Interface
+	p *process
+}
+
+func (c client) CoreV1() typedv1.CoreV1Interface { return coreClient{p: c.p} }
+
+type coreClient struct {
+	typedv1.CoreV1Interface
+	p *process
+}
+
+func (c coreClient) RESTClient() rest.Interface { return nil }
+
+func (c coreClient) Pods(string) typedv1.PodInterface { return podClient{p: c.p} }
+
+type podClient struct {
+	typedv1.PodInterface
+	p *process
+}
+
+// Delete is DELETE of a pod.
+func (c podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions) error {
+	what := "DELETE of pod " + name
+	if len(o.DryRun) > 0 {
+		what = "dry run of " + what
+	}
+	return c.p.await(&ask{
+		what: what, deletes: len(o.DryRun) == 0, meant: precondition(&o),
+		do: func() (types.UID, error) { return uidOf(c.p.w.server.delete(name, o, false)) },
+	})
+}
+
+// EvictV1 is POST of a pod's eviction.
+func (c podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
+	return c.p.await(&ask{
+		what: "eviction of pod " + e.Name, deletes: true, meant: precondition(e.DeleteOptions),
+		do: func() (types.UID, error) { return uidOf(c.p.w.server.delete(e.Name, *e.DeleteOptions, true)) },
+	})
+}
+
+// Patch is PATCH of a pod's status.
+func (c podClient) Patch(_ context.Context, name string, _ types.PatchType, body []byte, _ metav1.PatchOptions, _ ...string) (*v1.Pod, error) {
+	var object metav1.PartialObjectMetadata
+	if err := json.Unmarshal(body, &object); err != nil {
+		return nil, err
+	}
+	return nil, c.p.await(&ask{
+		what: "PATCH of pod " + name,
+		do:   func() (types.UID, error) { return "", c.p.w.server.patch(name, object.UID) },
+	})
+}
+
+// await suspends the evictor until the request is answered.
+func (p *process) await(a *ask) error {
+	if !p.turn.yield(a) {
+		return canceled()
+	}
+	return a.err
+}
+
+func precondition(o *metav1.DeleteOptions) types.UID {
+	if o == nil || o.Preconditions == nil || o.Preconditions.UID == nil {
+		return ""
+	}
+	return *o.Preconditions.UID
+}
+
+func uidOf(p *v1.Pod, err error) (types.UID, error) {
+	if p == nil {
+		return "", err
+	}
+	return p.UID, err
+}

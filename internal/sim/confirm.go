@@ -1,0 +1,134 @@
+package sim
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// nodeRead is one GET of a node: a stand-in for what package evict shares between evictions.
+type nodeRead struct {
+	sent, served time.Duration
+	over         bool
+	node         *v1.Node
+	err          error
+	waiting      []*flight
+}
+
+// fresh is how long a GET of a node counts.
+const fresh = time.Second
+
+// confirm asks the server whether the node has the taint: it stands in for package evict's confirmation.
+// One GET serves all evictions that were due when it was sent, for a second; one is under way for each
+// node at most.
+func (p *process) confirm(f *flight) {
+	name, due := f.e.Pod.Node, p.clock.moment(f.e.Verdict.At)
+	last := p.reads[name]
+	switch {
+	case last != nil && !last.over:
+		last.waiting = append(last.waiting, f) // if it was sent too early, the next one is waited for
+	case last != nil && last.err == nil && last.sent >= due && p.w.now()-last.sent <= fresh:
+		f.confirmed(last)
+	default:
+		p.readNode(name, f)
+	}
+}
+
+// readNode sends a GET.
+func (p *process) readNode(name string, f *flight) {
+	read := &nodeRead{sent: p.w.now(), waiting: []*flight{f}}
+	p.reads[name] = read
+	p.send(&request{
+		do: func() error {
+			read.served, read.node = p.w.now(), p.w.server.node(name)
+			if read.node == nil {
+				return notFound(name)
+			}
+			return nil
+		},
+		answer: func(err error) {
+			read.over, read.err = true, err
+			for _, f := range read.waiting {
+				f.read(read)
+			}
+		},
+	})
+}
+
+// read takes a GET that the call has waited for.
+func (f *flight) read(read *nodeRead) {
+	switch {
+	case f.over:
+	case f.term.ctx.Err() != nil:
+		f.ended(interrupted())
+	case read.sent < f.p.clock.moment(f.e.Verdict.At):
+		f.p.confirm(f)
+	default:
+		f.confirmed(read)
+	}
+}
+
+// confirmed goes on with the call, or ends it.
+func (f *flight) confirmed(read *nodeRead) {
+	p := f.p
+	if read.err != nil {
+		p.w.say(p.name, "GET of node %s: %v", f.e.Pod.Node, read.err)
+		f.ended(readFailed(read.err))
+		return
+	}
+	if why := p.doubt(f, read); why != "" {
+		p.w.say(p.name, "pod %s is not confirmed: %s", f.e.Pod.UID, why)
+		p.w.counts.Unconfirmed++
+		f.ended(shard.Outcome{Kind: unconfirmed, Message: why})
+		return
+	}
+	p.w.check(p.eye.Confirms(f.e.Pod.UID, read.sent, read.served))
+	f.evict()
+}
+
+// unconfirmed is the kind of an eviction that the server does not confirm.
+const unconfirmed = shard.Failed
+
+// readFailed is what a failed GET makes of the call.
+func readFailed(error) shard.Outcome { return shard.Outcome{Kind: unconfirmed} }
+
+// doubt says why the pod is not certainly to go; empty when it is. It is judged once more.
+func (p *process) doubt(f *flight, read *nodeRead) string {
+	pod, node := p.feed.Pod(f.e.Pod.UID)
+	if pod == nil || node == nil {
+		return "the pod or its node is gone"
+	}
+	verdict := taint.Decide(pod, node, taint.Rules{})
+	switch {
+	case !verdict.Evict || p.clock.moment(verdict.At) > read.sent:
+		return "the verdict has changed"
+	case node.UID != read.node.UID:
+		return "the node was replaced"
+	case !carries(read.node, verdict.Taint):
+		return "the node does not have the taint any longer"
+	case behind(p.feed.Version(node.Name), read.node.ResourceVersion):
+		return "the watch lags"
+	}
+	return ""
+}
+
+// carries says whether the node has the taint, and not one that was set later.
+func carries(node *v1.Node, t *v1.Taint) bool {
+	for i := range node.Spec.Taints {
+		live := &node.Spec.Taints[i]
+		if live.Key == t.Key && live.Value == t.Value && live.Effect == t.Effect {
+			return live.TimeAdded.Equal(t.TimeAdded)
+		}
+	}
+	return false
+}
+
+// behind says whether one resourceVersion is certainly older than the other.
+func behind(version, live string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, live)
+	return err == nil && order < 0
+}

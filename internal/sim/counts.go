@@ -1,0 +1,102 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+)
+
+// Counts are how often something has happened, over one or more worlds.
+type Counts struct {
+	Worlds, Steps int
+	oracle.Counts
+
+	// What the program did.
+	Scheduled, Evicted, Cancelled, Hindered      int
+	Unconfirmed, Interrupted, Missing, Throttled int
+	Blocked, Refused, Failed, Away               int
+	LedAnew, Recorded, LateDeletes               int
+
+	// What happened to it.
+	Restarts, Stops, Pauses, ClockSteps, Handovers int
+	Outages, LostAnswers, Conflicts, PagesLost     int
+	Relists, Resumed, StaleLists                   int
+}
+
+// fields are the counts by name.
+func (c *Counts) fields() []struct {
+	name string
+	n    *int
+} {
+	type field = struct {
+		name string
+		n    *int
+	}
+	return []field{
+		{"worlds", &c.Worlds},
+		{"steps", &c.Steps},
+		{"evictions scheduled", &c.Scheduled},
+		{"evicted", &c.Evicted},
+		{"cancelled", &c.Cancelled},
+		{"hindered", &c.Hindered},
+		{"unconfirmed", &c.Unconfirmed},
+		{"interrupted", &c.Interrupted},
+		{"missing", &c.Missing},
+		{"throttled", &c.Throttled},
+		{"blocked", &c.Blocked},
+		{"refused", &c.Refused},
+		{"failed", &c.Failed},
+		{"away", &c.Away},
+		{"changes of leader", &c.LedAnew},
+		{"records written", &c.Recorded},
+		{"records taken over", &c.TakenOver},
+		{"DELETEs sent although the reason had just gone", &c.LateDeletes},
+		{"DELETEs repeated", &c.Repeated},
+		{"kills", &c.Restarts},
+		{"graceful stops", &c.Stops},
+		{"pauses", &c.Pauses},
+		{"steps of a wall clock", &c.ClockSteps},
+		{"leases given back", &c.Handovers},
+		{"outages", &c.Outages},
+		{"lost answers", &c.LostAnswers},
+		{"conflicts in the journal", &c.Conflicts},
+		{"pages of the journal lost", &c.PagesLost},
+		{"relists", &c.Relists},
+		{"watches resumed", &c.Resumed},
+		{"stale first lists", &c.StaleLists},
+		{"taken for one taint, as nobody can tell", &c.OneByException},
+		{"told to be another taint by timeAdded", &c.Renewed},
+		{"more states than are kept", &c.Forgotten},
+	}
+}
+
+// Add adds the counts of other worlds.
+func (c *Counts) Add(other *Counts) {
+	theirs := other.fields()
+	for i, f := range c.fields() {
+		*f.n += *theirs[i].n
+	}
+}
+
+// Never names what has not happened at all.
+func (c *Counts) Never() (names []string) {
+	for _, f := range c.fields() {
+		if *f.n == 0 {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// String is all counts in one line.
+func (c *Counts) String() string {
+	var b strings.Builder
+	for i, f := range c.fields() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s %d", f.name, *f.n)
+	}
+	return b.String()
+}

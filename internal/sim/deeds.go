@@ -1,0 +1,252 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// do does a deed. What it would be done to may not be there: then nothing happens.
+func (w *World) do(d *deed) {
+	w.say("world", "%v", d)
+	switch d.kind {
+	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode,
+		createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
+		w.server.do(d)
+	case away, hang, failing, throttling, losing, slow, refusing, budget, journalBroken:
+		w.doWeather(d)
+	case losePage, touchPage:
+		w.doPage(d)
+	default:
+		if p := w.processes[d.replica]; p != nil {
+			w.doProcess(d, p)
+		}
+	}
+}
+
+// do does what users and controllers do to nodes and pods.
+func (s *server) do(d *deed) {
+	switch d.kind {
+	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
+		s.doNode(d, nodeName(d.node))
+	default:
+		s.doPod(d, podName(d.pod))
+	}
+}
+
+// doNode does what users and the node lifecycle controller do to nodes.
+func (s *server) doNode(d *deed, name string) {
+	switch d.kind {
+	case setTaint:
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return with(list, s.timed(d.taint, d.timed)) })
+	case liftTaint:
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return without(list, d.taint.Key) })
+	case flap:
+		s.flap(d, name)
+	case swap:
+		s.changeTaints(name, s.swapped)
+	case ready:
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint {
+			return without(without(list, v1.TaintNodeNotReady), v1.TaintNodeUnreachable)
+		})
+	case rewrite:
+		s.changeTaints(name, s.rewritten)
+	case heartbeat:
+		s.changeNode(name, func(*v1.Node) {})
+	case deleteNode:
+		s.deleteNode(name)
+		s.line.after(d.lasts, func() { s.createNode(name) })
+	}
+}
+
+// flap lifts a taint and sets it again after a while.
+func (s *server) flap(d *deed, name string) {
+	key := d.taint.Key
+	if n := s.node(name); n != nil && len(n.Spec.Taints) > 0 {
+		key = n.Spec.Taints[d.pod%len(n.Spec.Taints)].Key
+	}
+	lifted := d.taint
+	s.changeTaints(name, func(list []v1.Taint) []v1.Taint {
+		for _, t := range list {
+			if t.Key == key {
+				lifted = t
+			}
+		}
+		return without(list, key)
+	})
+	s.line.after(d.lasts, func() {
+		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return with(list, s.timed(lifted, d.timed)) })
+	})
+}
+
+// changeTaints writes other taints to a node.
+func (s *server) changeTaints(name string, change func([]v1.Taint) []v1.Taint) {
+	s.changeNode(name, func(n *v1.Node) { n.Spec.Taints = change(slices.Clone(n.Spec.Taints)) })
+}
+
+// timed is the taint as it is set now, by kubectl or by a controller.
+func (s *server) timed(t v1.Taint, how timing) v1.Taint {
+	now := s.stamp()
+	switch how {
+	case untimed:
+		t.TimeAdded = nil
+	case timed:
+		t.TimeAdded = &now
+	case inThePast:
+		t.TimeAdded = &metav1.Time{Time: now.Add(-40 * time.Second)}
+	case inTheFuture:
+		t.TimeAdded = &metav1.Time{Time: now.Add(40 * time.Second)}
+	}
+	return t
+}
+
+// swapped is what the node lifecycle controller makes of a node that fails in another way: unreachable in
+// the place of not-ready, or back, with timeAdded now, in one write.
+func (s *server) swapped(list []v1.Taint) []v1.Taint {
+	from, to := v1.TaintNodeNotReady, v1.TaintNodeUnreachable
+	if slices.ContainsFunc(list, func(t v1.Taint) bool { return t.Key == to }) {
+		from, to = to, from
+	}
+	return with(without(list, from), s.timed(v1.Taint{Key: to, Effect: v1.TaintEffectNoExecute}, timed))
+}
+
+// rewritten is what that controller makes of a node after it was restarted: timeAdded is now.
+func (s *server) rewritten(list []v1.Taint) []v1.Taint {
+	for i := range list {
+		if list[i].Key == v1.TaintNodeNotReady || list[i].Key == v1.TaintNodeUnreachable {
+			list[i] = s.timed(list[i], timed)
+		}
+	}
+	return list
+}
+
+// with is the list with a taint, in the place of one of its key and effect.
+func with(list []v1.Taint, t v1.Taint) []v1.Taint {
+	for i := range list {
+		if list[i].Key == t.Key && list[i].Effect == t.Effect {
+			if list[i].Value == t.Value {
+				t.TimeAdded = list[i].TimeAdded // it is there already
+			}
+			list[i] = t
+			return list
+		}
+	}
+	return append(list, t)
+}
+
+func without(list []v1.Taint, key string) []v1.Taint {
+	return slices.DeleteFunc(list, func(t v1.Taint) bool { return t.Key == key })
+}
+
+// doPod does what users, controllers and kubelets do to pods.
+func (s *server) doPod(d *deed, name string) {
+	if d.kind == createPod {
+		s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
+		return
+	}
+	p := s.pod(namespace, name)
+	if p == nil {
+		return
+	}
+	switch d.kind {
+	case deletePod:
+		s.deletePod(p)
+	case forceDelete:
+		s.removePod(p.UID)
+	case replacePod:
+		s.removePod(p.UID)
+		s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
+	case tolerate:
+		s.changePod(p.UID, func(p *v1.Pod) { p.Spec.Tolerations = d.tolerations; p.Generation++ })
+	case finishPod:
+		s.changePod(p.UID, func(p *v1.Pod) { p.Status.Phase = v1.PodSucceeded })
+	case touchPod:
+		s.changePod(p.UID, func(p *v1.Pod) { p.Status.Phase = v1.PodRunning })
+	}
+}
+
+// doWeather lets a fault begin.
+func (w *World) doWeather(d *deed) {
+	w.server.begin(d.kind, d.lasts)
+	if d.kind != away && d.kind != hang {
+		return
+	}
+	w.counts.Outages++
+	for _, p := range w.processes {
+		switch {
+		case p == nil:
+		case d.kind == hang:
+			p.nodes.stall(d.lasts)
+			p.pods.stall(d.lasts)
+		default:
+			p.nodes.breaks(0, false)
+			p.pods.breaks(0, false)
+		}
+	}
+}
+
+// doPage does something to a page of the journal, behind the program's back.
+func (w *World) doPage(d *deed) {
+	g := &w.server.pages[pageOf(nodeName(d.node))]
+	if g.version == 0 {
+		return
+	}
+	w.server.version++
+	g.version = w.server.version
+	if d.kind == losePage {
+		w.counts.PagesLost++
+		g.entries = nil
+	}
+}
+
+// doProcess does something to a process or its watches.
+func (w *World) doProcess(d *deed, p *process) {
+	watch := p.nodes
+	if d.pods {
+		watch = p.pods
+	}
+	switch d.kind {
+	case breakWatch:
+		watch.breaks(d.lasts, false)
+	case forgetWatch:
+		watch.breaks(d.lasts, true)
+	case stallWatch:
+		watch.stall(d.lasts)
+	case kill:
+		w.counts.Restarts++
+		p.die()
+		w.after(d.lasts, func() { w.startAgain(d.replica) })
+	case stop:
+		w.counts.Stops++
+		p.stop()
+		w.after(d.lasts, func() { w.startAgain(d.replica) })
+	case pause:
+		w.counts.Pauses++
+		p.frozen = max(p.frozen, w.now()+d.lasts)
+	case setClock:
+		w.counts.ClockSteps++
+		w.offsets[d.replica] += d.lasts
+		p.clock.offset = w.offsets[d.replica]
+		p.eye.ClockSet(p.clock.offset)
+	case handOver:
+		if p.term != nil {
+			w.counts.Handovers++
+			p.release()
+		}
+	}
+}
+
+// startAgain starts a replica that is down, or waits until it is.
+func (w *World) startAgain(replica int) {
+	switch p := w.processes[replica]; {
+	case p == nil:
+		w.start(replica)
+	case p.ending:
+		w.after(time.Second, func() { w.startAgain(replica) })
+	}
+}
+
+// stall lets a watch show nothing for a while.
+func (s *stream) stall(lasts time.Duration) { s.quietTil = max(s.quietTil, s.w.now()+lasts) }

@@ -1,0 +1,211 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// drawer draws the deeds of a plan.
+type drawer struct {
+	r       *rand.Rand
+	plan    *plan
+	at      time.Duration
+	created int // pods so far
+}
+
+// weighted is a kind of deed and how often it comes.
+type weighted struct {
+	kind   kind
+	weight int
+}
+
+// common are deeds of users and controllers; faults are the rest.
+func common() []weighted {
+	return []weighted{
+		{setTaint, 22}, {liftTaint, 10}, {flap, 8}, {swap, 10}, {ready, 3}, {rewrite, 3}, {heartbeat, 4}, {deleteNode, 2},
+		{createPod, 8}, {deletePod, 3}, {forceDelete, 1}, {replacePod, 3}, {tolerate, 8}, {finishPod, 1}, {touchPod, 2},
+	}
+}
+
+func faults() []weighted {
+	return []weighted{
+		{away, 3}, {hang, 1}, {failing, 3}, {throttling, 2}, {losing, 4}, {slow, 2}, {refusing, 2}, {budget, 2},
+		{breakWatch, 3}, {forgetWatch, 5}, {stallWatch, 3},
+		{kill, 6}, {stop, 2}, {pause, 2}, {setClock, 1}, {handOver, 2},
+		{losePage, 1}, {touchPage, 1}, {journalBroken, 1},
+	}
+}
+
+func choose(r *rand.Rand, list []weighted) kind {
+	total := 0
+	for _, w := range list {
+		total += w.weight
+	}
+	n := r.IntN(total)
+	for _, w := range list {
+		if n -= w.weight; n < 0 {
+			return w.kind
+		}
+	}
+	return list[0].kind
+}
+
+// stock lets the world have some pods and taints before the program starts.
+func (d *drawer) stock() {
+	for range 1 + d.r.IntN(6) {
+		d.add(d.deed(createPod, span(d.r, preface/2, preface-time.Minute)))
+	}
+	if d.r.IntN(2) == 0 {
+		d.add(d.deed(setTaint, span(d.r, preface-time.Minute, preface)))
+	}
+}
+
+// next draws a deed, or a few that belong together.
+func (d *drawer) next() {
+	// Every other deed follows the last one closely: much goes wrong only then.
+	d.at = preface + span(d.r, 0, d.plan.turmoil)
+	if n := len(d.plan.deeds); d.r.IntN(2) == 0 && d.plan.deeds[n-1].at > preface {
+		d.at = d.plan.deeds[n-1].at + span(d.r, 0, pick(d.r, 50*time.Millisecond, time.Second, 4*time.Second))
+	}
+	d.at = min(d.at, preface+d.plan.turmoil)
+	switch {
+	case d.r.IntN(12) == 0:
+		d.unseen()
+	case d.r.IntN(25) == 0:
+		d.numbers()
+	case d.r.IntN(3) == 0:
+		d.add(d.deed(choose(d.r, faults()), d.at))
+	default:
+		d.add(d.deed(choose(d.r, common()), d.at))
+	}
+}
+
+// unseen lets a watch of nodes break, and taints change before it is back.
+func (d *drawer) unseen() {
+	broken := d.deed(pick(d.r, forgetWatch, kill), d.at)
+	broken.pods = false
+	broken.lasts = span(d.r, 2*time.Second, 8*time.Second)
+	d.add(broken)
+	for range 1 + d.r.IntN(2) {
+		change := d.deed(pick(d.r, flap, swap, rewrite, setTaint), d.at+span(d.r, 0, broken.lasts))
+		change.lasts = min(change.lasts, broken.lasts/2)
+		d.add(change)
+	}
+}
+
+// numbers lets a taint take many values.
+func (d *drawer) numbers() {
+	at := d.at
+	first := d.deed(setTaint, at)
+	for range 4 + d.r.IntN(8) {
+		change := first
+		change.at = at
+		change.taint = v1.Taint{Key: "load", Value: strconv.Itoa(d.r.IntN(6)), Effect: v1.TaintEffectNoExecute}
+		d.add(change)
+		at += span(d.r, 10*time.Millisecond, 3*time.Second)
+	}
+}
+
+func (d *drawer) add(one deed) {
+	one.at = min(one.at, preface+d.plan.turmoil)
+	d.plan.deeds = append(d.plan.deeds, one)
+}
+
+// deed draws one of that kind.
+func (d *drawer) deed(k kind, at time.Duration) deed {
+	one := deed{
+		at: at, kind: k, node: d.r.IntN(d.plan.nodes), pod: d.r.IntN(max(d.created, 1)), replica: d.r.IntN(d.plan.replicas),
+		pods: d.r.IntN(2) == 0, timed: d.timing(), lasts: d.lasts(k),
+	}
+	switch k {
+	case setTaint, liftTaint, flap:
+		one.taint = d.taint()
+	case createPod:
+		one.pod = d.created % 8
+		d.created++
+		one.tolerations, one.shape = d.tolerations(), d.shape()
+	case replacePod:
+		one.tolerations, one.shape = d.tolerations(), d.shape()
+	case tolerate:
+		one.tolerations = d.tolerations()
+	}
+	return one
+}
+
+// lasts is how long a deed of that kind lasts.
+func (d *drawer) lasts(k kind) time.Duration {
+	switch k {
+	case flap:
+		return span(d.r, 0, pick(d.r, 10*time.Millisecond, 500*time.Millisecond, 5*time.Second))
+	case away, hang, failing, throttling, losing, slow, refusing, budget, journalBroken:
+		return span(d.r, 100*time.Millisecond, pick(d.r, 2*time.Second, 20*time.Second))
+	case deleteNode:
+		return span(d.r, 0, 2*time.Second)
+	case breakWatch, forgetWatch, stallWatch, kill, stop:
+		return span(d.r, 0, pick(d.r, time.Second, 10*time.Second))
+	case pause:
+		return span(d.r, time.Second, 25*time.Second)
+	case setClock:
+		return span(d.r, -time.Hour, time.Hour)
+	}
+	return 0
+}
+
+func (d *drawer) timing() timing {
+	switch n := d.r.IntN(20); {
+	case n < 11:
+		return untimed
+	case n < 18:
+		return timed
+	case n == 18:
+		return inThePast
+	}
+	return inTheFuture
+}
+
+func (d *drawer) taint() v1.Taint {
+	t := v1.Taint{Key: pick(d.r, "gpu", "gpu", "disk", "load", v1.TaintNodeNotReady, v1.TaintNodeUnreachable), Effect: v1.TaintEffectNoExecute}
+	if t.Key == "load" {
+		t.Value = pick(d.r, "0", "1", "2", "3", "4", "5", "high")
+	}
+	if d.r.IntN(12) == 0 {
+		t.Effect = v1.TaintEffectNoSchedule
+	}
+	return t
+}
+
+func (d *drawer) tolerations() (list []v1.Toleration) {
+	for range d.r.IntN(5) {
+		list = append(list, d.toleration())
+	}
+	return list
+}
+
+func (d *drawer) toleration() v1.Toleration {
+	t := v1.Toleration{
+		Key:      pick(d.r, "gpu", "disk", "load", "load", v1.TaintNodeNotReady, v1.TaintNodeUnreachable, ""),
+		Operator: v1.TolerationOpExists,
+		Effect:   pick(d.r, "", v1.TaintEffectNoExecute, v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule),
+	}
+	if t.Key == "load" {
+		t.Operator = pick(d.r, "", v1.TolerationOpEqual, v1.TolerationOpExists, v1.TolerationOpGt, v1.TolerationOpLt)
+	}
+	if t.Operator != v1.TolerationOpExists {
+		t.Value = pick(d.r, "1", "2", "3", "4", "high")
+	}
+	if d.r.IntN(4) > 0 {
+		seconds := pick[int64](d.r, -1, 0, 1, 2, 3, 5, 5, 10, 20, 30, 18446744074, 999999999999)
+		t.TolerationSeconds = &seconds
+	}
+	return t
+}
+
+func (d *drawer) shape() podShape {
+	return podShape{
+		mirror: d.r.IntN(20) == 0, unscheduled: d.r.IntN(6) == 0, finalizer: d.r.IntN(10) == 0,
+		bindsAfter: pick(d.r, 0, span(d.r, 0, 3*time.Second)), grace: pick(d.r, 0, time.Second, 5*time.Second, 30*time.Second),
+	}
+}

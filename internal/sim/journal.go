@@ -1,0 +1,262 @@
+package sim
+
+import (
+	"errors"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// pages is how many pages the journal has.
+const pages = 8
+
+// page is one page of the journal on the server.
+type page struct {
+	version int // 0: there is none
+	entries []entry
+	written time.Time // wall time of the writer
+	proof   time.Duration
+}
+
+// entry is the record of one node, and the oracle's side of it.
+type entry struct {
+	node   string
+	record journal.Record
+	truth  oracle.Record
+}
+
+func pageOf(node string) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(node)) // never fails
+	return int(h.Sum32() % pages)
+}
+
+// store stands in for the journal's store: the leader writes a page at most once a second, with the
+// resourceVersion that it has read, and reads it again on a conflict; everybody reads all pages at its
+// start, and each page when it changes.
+type store struct {
+	p      *process
+	pages  [pages]storedPage
+	opened bool // all pages were read, or could not be
+}
+
+// storedPage is what a process knows of a page.
+type storedPage struct {
+	known   bool
+	page    page
+	dirty   bool
+	writing bool
+	wrote   time.Duration // when it was last written
+}
+
+// open reads all pages. Judging begins when they are read, or could not be.
+func (s *store) open() {
+	s.readAll(func(error) {
+		s.opened = true
+		s.p.mayBegin()
+	})
+}
+
+// readAll reads all pages and takes their records over.
+func (s *store) readAll(done func(error)) {
+	var read [pages]page
+	s.p.send(&request{
+		do: func() error {
+			if s.p.w.server.strike(journalBroken) {
+				return failed(0)
+			}
+			read = s.p.w.server.pages
+			return nil
+		},
+		answer: func(err error) {
+			if err == nil {
+				for i := range read {
+					s.took(i, read[i])
+				}
+			} else {
+				s.p.after(time.Second, func() { s.readAll(func(error) {}) })
+			}
+			done(err)
+		},
+	})
+}
+
+// lead reads all pages again, as this process writes them from now on.
+func (s *store) lead() {
+	for i := range s.pages {
+		s.pages[i].known = false
+	}
+	s.readAll(func(err error) {
+		if err == nil {
+			s.p.w.say(s.p.name, "has read the journal")
+		}
+	})
+}
+
+// took takes a page in as it was read.
+func (s *store) took(i int, read page) {
+	s.pages[i].known, s.pages[i].page = true, read
+	s.adopt(i)
+	s.dirty(i)
+}
+
+// adopt takes over what the page says, where it tells more than is known.
+func (s *store) adopt(i int) {
+	read := &s.pages[i].page
+	for _, e := range read.entries {
+		s.p.eye.Adopted(s.p.w.now(), e.truth, read.proof)
+		if s.p.feed.Adopt(e.node, e.record, read.written) {
+			s.p.w.say(s.p.name, "takes over what the journal says of node %s", e.node)
+			s.p.shardOf(e.node).nodeChanged(e.node)
+		}
+	}
+}
+
+// adoptAgain takes over what all pages say, after a list.
+func (s *store) adoptAgain() {
+	for i := range s.pages {
+		if s.pages[i].known {
+			s.adopt(i)
+		}
+	}
+}
+
+// nodeChanged notes that the page of a node is to be written.
+func (s *store) nodeChanged(name string) { s.dirty(pageOf(name)) }
+
+// dirty lets the leader write a page, a second after the last time at the earliest.
+func (s *store) dirty(i int) {
+	g := &s.pages[i]
+	if s.p.term == nil || !g.known || g.dirty || !s.p.started {
+		return
+	}
+	g.dirty = true
+	s.p.after(max(g.wrote+time.Second-s.p.w.now(), 0), func() { s.write(i) })
+}
+
+// flush writes all pages that differ, at once.
+func (s *store) flush() {
+	for i := range s.pages {
+		if s.pages[i].dirty {
+			s.write(i)
+		}
+	}
+}
+
+// write writes a page.
+func (s *store) write(i int) {
+	g := &s.pages[i]
+	if s.p.term == nil || !s.p.leading() || !g.known || g.writing || !g.dirty {
+		g.dirty = g.dirty && g.writing
+		return
+	}
+	now := s.content(i)
+	if sameEntries(now.entries, g.page.entries) {
+		g.dirty = false
+		return
+	}
+	g.dirty, g.writing, g.wrote = false, true, s.p.w.now()
+	version := g.page.version
+	s.p.send(&request{
+		do:     func() error { return s.p.w.server.writePage(i, version, &now) },
+		answer: func(err error) { s.wrote(i, now, err) },
+	})
+}
+
+// errConflict is the answer to a write of a page that is another than was read.
+var errConflict = errors.New("the page was written by somebody else")
+
+// writePage writes a page if it is as it was read.
+func (s *server) writePage(i, version int, now *page) error {
+	if s.strike(journalBroken) {
+		return failed(0)
+	}
+	if s.pages[i].version != version {
+		return errConflict
+	}
+	s.version++
+	now.version = s.version
+	s.pages[i] = *now
+	return nil
+}
+
+// wrote takes the answer to a write.
+func (s *store) wrote(i int, now page, err error) {
+	g := &s.pages[i]
+	g.writing = false
+	if err == nil {
+		g.page = now
+		s.p.w.counts.Recorded++
+		s.p.w.say(s.p.name, "has written page %d of the journal", i)
+		s.p.w.pageChanged(i, s.p)
+		s.dirty(i)
+		return
+	}
+	if errors.Is(err, errConflict) {
+		s.p.w.counts.Conflicts++
+	}
+	g.known = false
+	s.p.after(time.Second, func() { s.readAll(func(error) {}) })
+}
+
+// content is what is to be written on a page.
+func (s *store) content(i int) page {
+	now := page{written: s.p.now().Round(0), proof: s.p.w.now() + s.p.clock.offset}
+	for _, n := range s.p.feed.Tainted() {
+		if pageOf(n.Name) == i {
+			now.entries = append(now.entries, entry{n.Name, stored(journal.RecordOf(n)), s.p.eye.Recorded(n.Name)})
+		}
+	}
+	slices.SortFunc(now.entries, func(a, b entry) int {
+		if a.node < b.node {
+			return -1
+		}
+		return 1
+	})
+	return now
+}
+
+// stored is a record as it comes back from the server: without the monotonic clock.
+func stored(r journal.Record) journal.Record {
+	histories := make([]taint.History, len(r.Taints))
+	for i, h := range r.Taints {
+		histories[i] = slices.Clone(h)
+		for j := range histories[i] {
+			histories[i][j].Since = h[j].Since.Round(0)
+		}
+	}
+	r.Taints = histories
+	return r
+}
+
+func sameEntries(a, b []entry) bool {
+	return slices.EqualFunc(a, b, func(a, b entry) bool {
+		return a.node == b.node && a.record.UID == b.record.UID && a.record.Version == b.record.Version &&
+			slices.EqualFunc(a.record.Taints, b.record.Taints, sameHistory)
+	})
+}
+
+func sameHistory(a, b taint.History) bool {
+	return slices.EqualFunc(a, b, func(a, b taint.State) bool {
+		return a.Past == b.Past && a.Since.Equal(b.Since) && a.Taint.Key == b.Taint.Key && a.Taint.Value == b.Taint.Value &&
+			a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)
+	})
+}
+
+// pageChanged lets all others see that a page has changed.
+func (w *World) pageChanged(i int, by *process) {
+	for _, p := range w.processes {
+		if p == nil || p == by {
+			continue
+		}
+		p.after(span(p.r, 0, 100*time.Millisecond), func() {
+			if p.term == nil && !w.server.strike(away) && !w.server.strike(hang) {
+				p.store.took(i, w.server.pages[i])
+			}
+		})
+	}
+}

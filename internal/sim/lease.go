@@ -1,0 +1,90 @@
+package sim
+
+import (
+	"context"
+	"time"
+)
+
+// Leader election as client-go does it, with its default times, in a few lines: a stand-in.
+const (
+	leaseDuration = 15 * time.Second
+	renewDeadline = 10 * time.Second
+	retryPeriod   = 2 * time.Second
+)
+
+// lease is the one that the replicas compete for.
+type lease struct {
+	holder  string
+	renewed time.Duration
+	changes int
+}
+
+// leading says whether the process leads by its own clock.
+func (p *process) leading() bool {
+	return p.term != nil && p.term.ctx.Err() == nil && p.w.now()-p.term.renewed < renewDeadline
+}
+
+// elect renews the lease, or tries to get it, now and from now on.
+func (p *process) elect() {
+	l, now := &p.w.server.lease, p.w.now()
+	reached := !p.w.server.strike(away) && !p.w.server.strike(hang)
+	switch {
+	case p.ending:
+		return
+	case p.term != nil && reached && l.holder == p.name:
+		l.renewed, p.term.renewed = now, now
+		p.kick()
+	case p.term != nil && (l.holder != p.name || now-p.term.renewed >= renewDeadline):
+		p.w.say(p.name, "has lost the lease")
+		p.endTerm()
+	case p.term == nil && reached && (l.holder == "" || now-l.renewed >= leaseDuration):
+		l.holder, l.renewed = p.name, now
+		l.changes++
+		p.lead()
+	}
+	wait := retryPeriod + span(p.r, 0, retryPeriod/10)
+	if p.term == nil && l.holder != "" {
+		wait = max(wait, l.renewed+leaseDuration-now)
+	}
+	p.after(wait, p.elect)
+}
+
+// lead begins a time of leadership.
+func (p *process) lead() {
+	p.w.say(p.name, "leads")
+	if p.w.server.lease.changes > 1 {
+		p.w.counts.LedAnew++
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.w.now()}
+	p.store.lead()
+	p.kick()
+}
+
+// endTerm ends a time of leadership: calls under way are cut.
+func (p *process) endTerm() {
+	if p.term == nil {
+		return
+	}
+	p.term.cancel()
+	p.term = nil
+	if p.dead {
+		return
+	}
+	for _, f := range append([]*flight(nil), p.flights...) {
+		f.cut()
+	}
+}
+
+// release gives the lease back.
+func (p *process) release() {
+	if l := &p.w.server.lease; l.holder == p.name && !p.w.server.strike(away) && !p.w.server.strike(hang) {
+		l.holder = ""
+		for _, other := range p.w.processes {
+			if other != nil && other != p {
+				other.after(span(other.r, 0, retryPeriod), other.elect)
+			}
+		}
+	}
+	p.endTerm()
+}

@@ -1,0 +1,202 @@
+package oracle
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Violation is a promise that was broken.
+type Violation struct {
+	Rule string // in a few words, the same for all violations of one promise
+	Text string
+}
+
+// Error is both.
+func (v *Violation) Error() string { return v.Rule + ": " + v.Text }
+
+func violation(rule, format string, args ...any) error {
+	return &Violation{rule, fmt.Sprintf(format, args...)}
+}
+
+// The promises.
+const (
+	Early     = "never early"
+	Stays     = "never a pod that stays"
+	OtherUID  = "never another UID"
+	Second    = "never a second DELETE after an accepted one was known"
+	Wait      = "a wait after a failure is never cut short"
+	Pending   = "nothing due without an attempt pending"
+	Late      = "deadlines do not move"
+	Empty     = "the queue holds nothing for pods that are gone or stay"
+	Leading   = "only a leader deletes"
+	Confirmed = "the node is confirmed live"
+	Behind    = "at a quiet end all that is due is gone"
+)
+
+// longestWait is the longest that a call may be put off after one has failed.
+const longestWait = time.Minute
+
+// Held is what a process holds of a pod. Deadline is the verdict's time; At is when the next call may
+// start.
+type Held struct {
+	Queued, Calling, Accepted bool
+	Deadline, At              time.Duration
+}
+
+// Settled judges what a process holds once it has taken in all that it was shown.
+func (p *Process) Settled(at time.Duration, holds func(types.UID) Held) error {
+	for _, s := range p.pods {
+		if err := p.settled(at, s, holds(s.pod.UID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Process) settled(at time.Duration, s *seen, h Held) error {
+	v := p.judge(s)
+	switch {
+	case h.Accepted && !s.accepted:
+		return violation(Pending, "%s takes pod %s for accepted, which no answer has said", p.Name, s.pod.UID)
+	case !v.evict && h.Queued:
+		return violation(Empty, "%s holds pod %s, due at %v, which stays: %s", p.Name, s.pod.UID, h.Deadline, v.why)
+	case !v.evict || h.Calling || h.Accepted:
+		return nil
+	case !h.Queued:
+		return violation(Pending, "%s holds nothing for pod %s, which is to go between %v and %v: %s", p.Name, s.pod.UID, v.lo, v.hi, v.why)
+	case h.At > max(h.Deadline, at+longestWait):
+		return violation(Pending, "%s puts pod %s off from %v until %v", p.Name, s.pod.UID, at, h.At)
+	}
+	return p.within(s, v, h.Deadline)
+}
+
+// within holds a deadline to its bounds.
+func (p *Process) within(s *seen, v verdict, deadline time.Duration) error {
+	if deadline < v.lo {
+		return violation(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.why)
+	}
+	if deadline > v.hi {
+		return violation(Late, "%s plans pod %s for %v, after %v: %s", p.Name, s.pod.UID, deadline, v.hi, v.why)
+	}
+	return nil
+}
+
+// Called judges a call that starts, with the deadline that it was judged by. attempt counts the calls
+// since the eviction was planned, from 1.
+func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration, attempt int) error {
+	s := p.pod(uid)
+	if s == nil {
+		return violation(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
+	}
+	s.called = true
+	if attempt > 1 && at < s.notBefore {
+		return violation(Wait, "%s calls for pod %s at %v, and was to wait until %v", p.Name, uid, at, s.notBefore)
+	}
+	return p.due(at, s, deadline)
+}
+
+// due wants that the pod is to go now.
+func (p *Process) due(at time.Duration, s *seen, deadline time.Duration) error {
+	v := p.judge(s)
+	switch {
+	case !v.evict:
+		return violation(Stays, "%s calls for pod %s, which stays: %s", p.Name, s.pod.UID, v.why)
+	case at < v.lo:
+		return violation(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, s.pod.UID, at, v.lo, v.why)
+	}
+	return p.within(s, v, deadline)
+}
+
+// Confirms judges a call that goes on because of a GET of the node. The GET was sent and served at these
+// moments.
+func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
+	s := p.pod(uid)
+	if s == nil {
+		return violation(Stays, "%s goes on with pod %s, which it was shown to be gone", p.Name, uid)
+	}
+	v := p.judge(s)
+	if !v.evict || sent < v.lo {
+		return violation(Stays, "%s goes on with pod %s, whose verdict has changed: %+v", p.Name, uid, v)
+	}
+	k := p.node(s.pod.Spec.NodeName)
+	live, there := p.oracle.nodes[k.node.UID].at(served)
+	if !there {
+		return violation(Confirmed, "%s goes on with pod %s, whose node is gone", p.Name, uid)
+	}
+	if k.version < live.version {
+		return violation(Confirmed, "%s goes on with pod %s, and has seen its node at version %d of %d", p.Name, uid, k.version, live.version)
+	}
+	return nil
+}
+
+// Ended says that a call has ended, and that the next one is to wait for a while at least.
+func (p *Process) Ended(at time.Duration, uid types.UID, wait time.Duration) {
+	p.ever(uid).notBefore = at + wait
+}
+
+// StillDue says whether the pod is to go by all that the process was shown up to now.
+func (p *Process) StillDue(uid types.UID) bool {
+	s := p.pod(uid)
+	return s != nil && p.judge(s).evict
+}
+
+// Deletes judges a DELETE, or an eviction, that is sent.
+func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
+	s := p.ever(uid)
+	switch {
+	case precondition != uid:
+		return violation(OtherUID, "%s sends a DELETE for pod %s with UID %q", p.Name, uid, precondition)
+	case !leading:
+		return violation(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
+	case s == nil || !s.called:
+		return violation(Stays, "%s sends a DELETE for pod %s without having called for it", p.Name, uid)
+	case s.arrived > s.lost:
+		return violation(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid, s.lost)
+	case s.lost > 0:
+		p.oracle.Seen.Repeated++
+	}
+	return nil
+}
+
+// Arrived says that the API server has accepted a DELETE that meant the pod with that UID, and that it
+// has deleted the pod with this one.
+func (p *Process) Arrived(meant, deleted types.UID) error {
+	p.ever(meant).arrived++
+	if meant != deleted {
+		return violation(OtherUID, "%s meant pod %s and deleted %s", p.Name, meant, deleted)
+	}
+	return nil
+}
+
+// Answered says that the process got the answer to a DELETE that was accepted, or that it never will.
+func (p *Process) Answered(uid types.UID, got bool) {
+	s := p.ever(uid)
+	if got {
+		s.accepted = true
+	} else {
+		s.lost++
+	}
+}
+
+// Ends judges the world when all has been quiet since a moment: nothing fails any longer, and somebody
+// leads. A deadline must have passed for so long that it can't be an excuse.
+func (p *Process) Ends(at, quiet, grace time.Duration) error {
+	for _, story := range p.oracle.pods {
+		if story.gone || story.bound == none || finished(story) || story.pod.DeletionTimestamp != nil {
+			continue
+		}
+		s := p.pod(story.pod.UID)
+		if s == nil {
+			return violation(Behind, "%s does not know pod %s", p.Name, story.pod.UID)
+		}
+		if v := p.judge(s); v.evict && v.hi+grace < at {
+			return violation(Behind, "pod %s is still there, due at %v at the latest: %s", story.pod.UID, v.hi, v.why)
+		}
+		if due := p.oracle.dueBy(story, quiet); later(due, grace) < at {
+			return violation(Behind, "pod %s is still there, due at %v by what was true", story.pod.UID, due)
+		}
+	}
+	return nil
+}

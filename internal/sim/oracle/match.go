@@ -1,0 +1,68 @@
+package oracle
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// Far is further away than any world lasts: what a deadline of many years counts as.
+const Far = time.Duration(math.MaxInt64 / 2)
+
+const far = Far
+
+// endOfTime is the year 10000 in seconds since any epoch that a world may have, roughly: section 3, 4:
+// "a deadline after the year 9999 is for ever". Worlds stay clear of the border.
+const endOfTime = 7900 * 365 * 86400
+
+// bears is what a pod's tolerations grant for a taint: how long, or for ever. Section 3, 2: the first
+// toleration in the list that matches counts.
+func bears(tolerations []v1.Toleration, key, value string) (grant time.Duration, forever bool) {
+	for i := range tolerations {
+		t := &tolerations[i]
+		if !matches(t, key, value) {
+			continue
+		}
+		switch {
+		case t.TolerationSeconds == nil || *t.TolerationSeconds > endOfTime:
+			return 0, true
+		case *t.TolerationSeconds <= 0:
+			return 0, false
+		case *t.TolerationSeconds > int64(far/time.Second):
+			return far, false
+		}
+		return time.Duration(*t.TolerationSeconds) * time.Second, false
+	}
+	return 0, false
+}
+
+// matches is section 3, 2, for a NoExecute taint.
+func matches(t *v1.Toleration, key, value string) bool {
+	if t.Effect != "" && t.Effect != v1.TaintEffectNoExecute || t.Key != "" && t.Key != key {
+		return false
+	}
+	number, notNumber := strconv.ParseInt(value, 10, 64)
+	limit, noLimit := strconv.ParseInt(t.Value, 10, 64)
+	comparable := notNumber == nil && noLimit == nil
+	switch t.Operator {
+	case v1.TolerationOpExists:
+		return true
+	case "", v1.TolerationOpEqual:
+		return t.Value == value
+	case v1.TolerationOpGt:
+		return comparable && number > limit
+	case v1.TolerationOpLt:
+		return comparable && number < limit
+	}
+	return false
+}
+
+// later is a moment so much later, far at most.
+func later(at, by time.Duration) time.Duration {
+	if by >= far-at {
+		return far
+	}
+	return at + by
+}

@@ -1,0 +1,302 @@
+package oracle
+
+import (
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// How says in which way a process was shown something.
+type How int
+
+// The ways.
+const (
+	Watched     How = iota // an event of a watch that has missed nothing
+	FirstListed            // the first list of the process
+	Relisted               // a list after a watch that could not go on
+)
+
+// known is what a process knows of a node.
+type known struct {
+	node    *v1.Node
+	version int64 // of the last look
+	changed int64 // of the last look that showed other taints
+	lives   []*life
+	listed  bool // the last look that showed other taints was the first list
+}
+
+// seen is what a process knows of a pod.
+type seen struct {
+	pod            *v1.Pod
+	boundLo, bound time.Duration // bounds of the moment from which it counts as bound
+
+	called    bool          // a call was started
+	notBefore time.Duration // no further call before
+	arrived   int           // DELETEs of this process that the API server has accepted
+	lost      int           // accepted ones whose answers it never got
+	accepted  bool          // it got the answer to one
+}
+
+// Process is one life of a manager's process, from its start to its end.
+type Process struct {
+	Name string
+
+	oracle  *Oracle
+	nodes   []*known
+	pods    []*seen // in view
+	history []*seen // no longer in view
+	watched time.Duration
+
+	offset, least, most time.Duration // of its wall clock: now, and within its life
+}
+
+// Started says that a process has started, with its wall clock ahead of the true time by the offset.
+func (o *Oracle) Started(name string, offset time.Duration) *Process {
+	return &Process{Name: name, oracle: o, watched: none, offset: offset, least: offset, most: offset}
+}
+
+// ClockSet says that the wall clock of the process is now ahead by the offset.
+func (p *Process) ClockSet(offset time.Duration) {
+	p.offset, p.least, p.most = offset, min(p.least, offset), max(p.most, offset)
+}
+
+func (p *Process) view(at time.Duration, how How) *view {
+	v := &view{
+		at: at, how: how, offset: p.offset, watched: none,
+		forward: max(p.most, -p.least, 0), epoch: p.oracle.Epoch.Unix(),
+	}
+	if how == Relisted {
+		v.watched = p.watched
+	}
+	return v
+}
+
+// Heard says that the node watch, or a list of nodes, has shown something.
+func (p *Process) Heard(at time.Duration) { p.watched = at + p.offset }
+
+// SawNode says that the process was shown a node.
+func (p *Process) SawNode(at time.Duration, n *v1.Node, how How) {
+	k, v := p.node(n.Name), p.view(at, how)
+	version := number(n.ResourceVersion)
+	if k == nil || k.node.UID != n.UID {
+		p.LostNode(n.Name)
+		k = &known{changed: version, listed: how == FirstListed}
+		p.nodes = append(p.nodes, k)
+	}
+	before := k.version
+	k.node, k.version = n, version
+	if p.look(k, v, before) {
+		k.changed, k.listed = version, how == FirstListed
+	}
+}
+
+// look carries what is known of a node's taints on to the node as it is shown now.
+func (p *Process) look(k *known, v *view, before int64) (changed bool) {
+	var lives []*life
+	for i := range k.node.Spec.Taints {
+		t := &k.node.Spec.Taints[i]
+		if t.Effect != v1.TaintEffectNoExecute || lifeIn(lives, group(t.Key)) != nil {
+			continue
+		}
+		l, isNew := p.carryOn(k, v, before, group(t.Key))
+		changed = changed || isNew
+		lives = append(lives, l)
+	}
+	changed = changed || !sameOrder(lives, k.lives)
+	k.lives = lives
+	return changed
+}
+
+// carryOn is the life of the taint on the node as it is shown now.
+func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, changed bool) {
+	taints := of(k.node.Spec.Taints, g)
+	l = lifeIn(k.lives, g)
+	if l != nil && v.how != Watched {
+		l = p.afterGap(l, k, v, before, taints)
+	}
+	if l == nil {
+		l = &life{group: g, found: v.how != Watched, absentAt: before}
+	}
+	changed = l.take(taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) { return p.begin(k, v, t) })
+	if changed && l.total > kept && p.anyTellsApart(k.node.Name, l) {
+		l.mixed = true
+		p.oracle.Seen.Forgotten++
+	}
+	return l, changed
+}
+
+// afterGap is what is left of a life after a gap: nil when the taint is another one.
+func (p *Process) afterGap(l *life, k *known, v *view, before int64, taints []*v1.Taint) *life {
+	may, must := l.continues(taints, v)
+	broken := p.oracle.nodes[k.node.UID].broken(before, k.version, l.group)
+	switch {
+	case !may:
+		p.oracle.Seen.Renewed++
+		return nil
+	case broken:
+		p.oracle.Seen.OneByException++
+		l.bridged = true
+	}
+	if !must {
+		l.widen(far, v.latest(taints))
+	}
+	return l
+}
+
+// begin bounds the start of a taint that was not there at the last look. The true moment is the lower
+// bound. After a gap section 3 (c) lets timeAdded count, "if not in the future and not before the node's
+// creation": so a timeAdded that lies, and a clock that is ahead, may make it earlier.
+func (p *Process) begin(k *known, v *view, t *v1.Taint) (lo, hi time.Duration) {
+	lo = p.oracle.nodes[k.node.UID].setAt(k.version, t)
+	if v.how == Watched || t.TimeAdded == nil {
+		return lo, v.at
+	}
+	added := v.nextSecond(t.TimeAdded.Unix())
+	if t.TimeAdded.Time.Before(k.node.CreationTimestamp.Time) || added-time.Second > v.wall() {
+		return lo, v.at
+	}
+	since := added - v.offset
+	if v.how == FirstListed {
+		return min(lo, since), since
+	}
+	return min(lo, since), max(v.at, since)
+}
+
+// anyTellsApart says whether any pod that the process knows on the node tells states of the life apart.
+func (p *Process) anyTellsApart(node string, l *life) bool {
+	for _, s := range p.pods {
+		if s.pod.Spec.NodeName == node && l.apart(s.pod.Spec.Tolerations) {
+			return true
+		}
+	}
+	return false
+}
+
+// LostNode says that the process was shown that a node is gone.
+func (p *Process) LostNode(name string) {
+	for i, k := range p.nodes {
+		if k.node.Name == name {
+			p.nodes = append(p.nodes[:i], p.nodes[i+1:]...)
+			return
+		}
+	}
+}
+
+// Nodes are the names of the nodes that the process knows.
+func (p *Process) Nodes() []string {
+	names := make([]string, len(p.nodes))
+	for i, k := range p.nodes {
+		names[i] = k.node.Name
+	}
+	return names
+}
+
+// SawPod says that the process was shown a pod that is bound and has not finished.
+func (p *Process) SawPod(at time.Duration, pod *v1.Pod, how How) {
+	if s := p.pod(pod.UID); s != nil {
+		if !sameTolerations(s.pod, pod) {
+			p.toleratesAnew(pod.Spec.NodeName)
+		}
+		s.pod = pod
+		return
+	}
+	s := &seen{pod: pod}
+	s.boundLo, s.bound = p.boundOf(at, pod, how)
+	p.pods = append(p.pods, s)
+}
+
+// boundOf bounds the moment from which a pod counts as bound. Section 3: "the moment this process saw
+// the pod bound; for a pod that was there before it watched, the PodScheduled condition's transition
+// time when true, else the creation time": so without that condition it may be before it was bound.
+func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) (lo, hi time.Duration) {
+	lo, hi = p.oracle.pod(pod.UID).bound, at
+	if how != FirstListed {
+		return lo, hi
+	}
+	stamp := pod.CreationTimestamp.Time
+	for _, c := range pod.Status.Conditions {
+		if c.Type == v1.PodScheduled && c.Status == v1.ConditionTrue {
+			stamp = c.LastTransitionTime.Time
+		}
+	}
+	v := p.view(at, how)
+	next := v.nextSecond(stamp.Unix())
+	if next-time.Second <= v.wall() {
+		hi = next - v.offset
+	}
+	return min(lo, hi), hi
+}
+
+// LostPod says that the process was shown that a pod is gone, or has finished.
+func (p *Process) LostPod(uid types.UID) {
+	for i, s := range p.pods {
+		if s.pod.UID == uid {
+			p.pods = append(p.pods[:i], p.pods[i+1:]...)
+			p.history = append(p.history, s)
+			return
+		}
+	}
+}
+
+// Pods are the UIDs of the pods that the process knows.
+func (p *Process) Pods() []types.UID {
+	uids := make([]types.UID, len(p.pods))
+	for i, s := range p.pods {
+		uids[i] = s.pod.UID
+	}
+	return uids
+}
+
+// toleratesAnew says that tolerations of a pod on the node were edited.
+func (p *Process) toleratesAnew(node string) {
+	if k := p.node(node); k != nil {
+		for _, l := range k.lives {
+			l.mixed = l.mixed || l.total > kept
+		}
+	}
+}
+
+func (p *Process) node(name string) *known {
+	for _, k := range p.nodes {
+		if k.node.Name == name {
+			return k
+		}
+	}
+	return nil
+}
+
+func (p *Process) pod(uid types.UID) *seen { return seenIn(p.pods, uid) }
+
+// ever is what is known of a pod, in view or not.
+func (p *Process) ever(uid types.UID) *seen {
+	if s := p.pod(uid); s != nil {
+		return s
+	}
+	return seenIn(p.history, uid)
+}
+
+func seenIn(list []*seen, uid types.UID) *seen {
+	for _, s := range list {
+		if s.pod.UID == uid {
+			return s
+		}
+	}
+	return nil
+}
+
+func lifeIn(lives []*life, g string) *life {
+	for _, l := range lives {
+		if l.group == g {
+			return l
+		}
+	}
+	return nil
+}
+
+// sameOrder says whether both are lives of the same taints in the same order. The program takes another
+// order for a change, which does no harm.
+func sameOrder(a, b []*life) bool {
+	return slices.EqualFunc(a, b, func(a, b *life) bool { return a.group == b.group })
+}

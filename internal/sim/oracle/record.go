@@ -1,0 +1,116 @@
+package oracle
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Record is what a process has written down of a node: the oracle's side of it.
+type Record struct {
+	node        string
+	uid         types.UID
+	version     int64
+	lives       []*life
+	least, most time.Duration // offsets of the writer's wall clock
+}
+
+// Recorded is what the process writes down of a node now.
+func (p *Process) Recorded(node string) Record {
+	k := p.node(node)
+	r := Record{node: node, uid: k.node.UID, version: k.changed, least: p.least, most: p.most}
+	for _, l := range k.lives {
+		r.lives = append(r.lives, l.copied(0))
+	}
+	return r
+}
+
+// Adopted says that the process has read a record. written is the last proof in it that somebody
+// watched, by the writer's wall clock.
+func (p *Process) Adopted(at time.Duration, r Record, written time.Duration) {
+	k := p.node(r.node)
+	if k == nil || k.node.UID != r.uid {
+		return // another node, or none
+	}
+	v := p.view(at, FirstListed)
+	v.watched = written
+	v.forward = max(v.forward, r.most, -r.least)
+	for i, own := range k.lives {
+		if theirs := lifeIn(r.lives, own.group); theirs != nil {
+			theirs = theirs.copied(p.between(r))
+			theirs.widen(far, v.creation(k.node))
+			k.lives[i] = p.adopt(own, theirs, k, v, r.version)
+		}
+	}
+}
+
+// creation is since when the node is there, by the process's clock. Section 7: "a record is clamped to
+// [node's creation, now]": so where that clock is behind, a time may become later.
+func (v *view) creation(n *v1.Node) time.Duration {
+	return v.nextSecond(n.CreationTimestamp.Unix()) - time.Second - v.offset
+}
+
+// between is by how much the writer's clock and the reader's may differ: times move from one to the
+// other as wall times.
+func (p *Process) between(r Record) time.Duration {
+	return max(p.offset-r.least, r.most-p.offset)
+}
+
+// adopt is what a process may know of a taint after it has read a record. Section 3: what was "seen to
+// appear by this process" comes before a record, but a record of somebody who has seen as much may be
+// taken over, so that all replicas have one deadline. What was found after a gap counts from the record,
+// unless the process knows that the taint was absent after the record was made.
+func (p *Process) adopt(own, theirs *life, k *known, v *view, version int64) *life {
+	if version >= k.changed && !k.listed {
+		if !p.oracle.Strict || own.found || !theirs.bridged {
+			own.join(theirs)
+		}
+		return own
+	}
+	if !own.found || !k.listed && !p.oracle.Strict {
+		return own
+	}
+	taints := of(k.node.Spec.Taints, own.group)
+	may, must := theirs.continues(taints, v)
+	if !may || version < own.absentAt {
+		return own
+	}
+	if p.oracle.nodes[k.node.UID].broken(version, k.version, own.group) {
+		p.oracle.Seen.OneByException++
+		theirs.bridged = true
+	}
+	if !must || !own.sameStates(theirs) {
+		own.join(theirs)
+		return own
+	}
+	theirs.found, theirs.absentAt = true, own.absentAt
+	theirs.reconcile(own, taints)
+	p.oracle.Seen.TakenOver++
+	return theirs
+}
+
+// join lets the life be this one or that one.
+func (l *life) join(other *life) {
+	l.widen(other.earliest(), other.latest())
+	l.heard = append(append(l.heard, other.states...), other.heard...)
+	l.total += other.total
+	l.mixed = l.mixed || other.mixed || l.total > kept
+}
+
+// reconcile makes a life from a record the process's own: it knows the taints as they were shown to it,
+// and what it saw appear itself may count from then.
+func (l *life) reconcile(own *life, taints []*v1.Taint) {
+	for i := range l.states {
+		s := &l.states[i]
+		if s.to != standing {
+			continue
+		}
+		s.added = seconds(find(taints, s.key, s.value))
+		for _, o := range own.states {
+			if o.to == standing && o.seen && o.key == s.key && o.value == s.value {
+				s.lo, s.hi, s.seen = min(s.lo, o.lo), max(s.hi, o.hi), true
+			}
+		}
+	}
+}

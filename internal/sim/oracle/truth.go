@@ -1,0 +1,183 @@
+package oracle
+
+import (
+	"strconv"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// none stands for no time.
+const none = time.Duration(-1 << 63)
+
+// nodeVersion is a node as the API server had it from one moment on.
+type nodeVersion struct {
+	version int64
+	at      time.Duration
+	taints  []v1.Taint
+}
+
+// nodeStory is all that was ever true of one node UID.
+type nodeStory struct {
+	name     string
+	versions []nodeVersion
+	gone     time.Duration // none while it is there
+}
+
+// podStory is all that was ever true of one pod UID.
+type podStory struct {
+	pod     *v1.Pod // as it is now, or last was
+	created time.Duration
+	bound   time.Duration // none while it is not
+	gone    bool
+}
+
+// Oracle knows the true history of one world. It is not safe for concurrent use.
+type Oracle struct {
+	// Epoch is the moment zero, on the API server's clock.
+	Epoch time.Time
+
+	// Strict holds the program to what it does not do yet: a record counts for each taint by itself
+	// that was found after a gap, also when the process has seen other taints of the node change since,
+	// and also when the gap was not the first.
+	Strict bool
+
+	// Seen counts what has happened that is worth knowing to have happened.
+	Seen Counts
+
+	nodes map[types.UID]*nodeStory
+	pods  []*podStory
+}
+
+// Counts are how often something has happened.
+type Counts struct {
+	OneByException int // a taint that was lifted and set again counted as one, as section 3 permits
+	Renewed        int // a timeAdded told that a taint is another one
+	TakenOver      int // a record was adopted to the letter
+	Repeated       int // a DELETE was repeated after its answer was lost
+	Forgotten      int // a taint had more states than are kept, and pods told them apart
+}
+
+// New returns an oracle that knows nothing yet.
+func New(epoch time.Time) *Oracle {
+	return &Oracle{Epoch: epoch, nodes: map[types.UID]*nodeStory{}}
+}
+
+// NodeWritten says that the API server has written a node.
+func (o *Oracle) NodeWritten(at time.Duration, n *v1.Node) {
+	story := o.nodes[n.UID]
+	if story == nil {
+		story = &nodeStory{name: n.Name, gone: none}
+		o.nodes[n.UID] = story
+	}
+	story.versions = append(story.versions, nodeVersion{version: number(n.ResourceVersion), at: at, taints: n.Spec.Taints})
+}
+
+// NodeDeleted says that a node is gone.
+func (o *Oracle) NodeDeleted(at time.Duration, uid types.UID) { o.nodes[uid].gone = at }
+
+// PodWritten says that the API server has written a pod.
+func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod) {
+	story := o.pod(p.UID)
+	if story == nil {
+		story = &podStory{created: at, bound: none}
+		o.pods = append(o.pods, story)
+	}
+	if story.bound == none && p.Spec.NodeName != "" {
+		story.bound = at
+	}
+	story.pod = p
+}
+
+// PodDeleted says that a pod is gone.
+func (o *Oracle) PodDeleted(uid types.UID) { o.pod(uid).gone = true }
+
+func (o *Oracle) pod(uid types.UID) *podStory {
+	for _, story := range o.pods {
+		if story.pod.UID == uid {
+			return story
+		}
+	}
+	return nil
+}
+
+// at is what was true of the node at a moment; false when it was not there.
+func (s *nodeStory) at(moment time.Duration) (nodeVersion, bool) {
+	if s == nil || s.gone != none && moment >= s.gone {
+		return nodeVersion{}, false
+	}
+	for i := len(s.versions) - 1; i >= 0; i-- {
+		if s.versions[i].at <= moment {
+			return s.versions[i], true
+		}
+	}
+	return nodeVersion{}, false
+}
+
+// index is the place of a version in the story.
+func (s *nodeStory) index(version int64) int {
+	for i := range s.versions {
+		if s.versions[i].version == version {
+			return i
+		}
+	}
+	return -1
+}
+
+// setAt is when the taint, as it is in that version, was set: the start of its unbroken presence.
+func (s *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
+	i := s.index(version)
+	for i > 0 && carries(s.versions[i-1].taints, t.Key, t.Value) {
+		i--
+	}
+	return s.versions[i].at
+}
+
+// broken says whether the taint, with whatever value, was absent at some moment after one version and
+// up to another.
+func (s *nodeStory) broken(after, upTo int64, g string) bool {
+	for i := range s.versions {
+		v := &s.versions[i]
+		if v.version > after && v.version <= upTo && !present(v.taints, g) {
+			return true
+		}
+	}
+	return false
+}
+
+// carries says whether one of the taints is this one, with the effect NoExecute.
+func carries(taints []v1.Taint, key, value string) bool {
+	for i := range taints {
+		if t := &taints[i]; t.Effect == v1.TaintEffectNoExecute && t.Key == key && t.Value == value {
+			return true
+		}
+	}
+	return false
+}
+
+// group names what counts as one taint: section 3: "not-ready and unreachable count as one".
+func group(key string) string {
+	if key == v1.TaintNodeNotReady {
+		return v1.TaintNodeUnreachable
+	}
+	return key
+}
+
+func present(taints []v1.Taint, g string) bool {
+	for i := range taints {
+		if taints[i].Effect == v1.TaintEffectNoExecute && group(taints[i].Key) == g {
+			return true
+		}
+	}
+	return false
+}
+
+// number is a resourceVersion as the number that it is.
+func number(version string) int64 {
+	n, err := strconv.ParseInt(version, 10, 64)
+	if err != nil {
+		panic("oracle: resourceVersion " + version + " is not a number")
+	}
+	return n
+}

@@ -1,0 +1,76 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// verdict is what a process has to make of a pod, by what it was shown.
+type verdict struct {
+	evict  bool
+	lo, hi time.Duration // bounds of the deadline
+	why    string
+}
+
+func stays(why string) verdict { return verdict{why: why} }
+
+// judge is section 3, by what the process was shown.
+func (p *Process) judge(s *seen) verdict {
+	if s.pod.DeletionTimestamp != nil {
+		return stays("it is being deleted")
+	}
+	if s.pod.Annotations[v1.MirrorPodAnnotationKey] != "" {
+		return stays("it mirrors a static pod")
+	}
+	k := p.node(s.pod.Spec.NodeName)
+	if k == nil {
+		return stays("its node is not known")
+	}
+	v := stays("no taint, or all tolerated")
+	for _, l := range k.lives {
+		for i := range l.states {
+			v = v.or(judgeState(s, l, &l.states[i]))
+		}
+	}
+	return v
+}
+
+// judgeState is the verdict because of one state of a taint.
+func judgeState(s *seen, l *life, st *state) verdict {
+	grant, forever := bears(s.pod.Spec.Tolerations, st.key, st.value)
+	if forever || st.to != standing {
+		return verdict{}
+	}
+	lo, hi := l.exposure(s.pod.Spec.Tolerations)
+	return verdict{
+		evict: true,
+		lo:    later(max(lo, s.boundLo), grant),
+		hi:    later(max(hi, s.bound), grant),
+		why:   fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, grant),
+	}
+}
+
+// or is both verdicts together: the earliest deadline counts.
+func (v verdict) or(other verdict) verdict {
+	switch {
+	case !other.evict:
+		return v
+	case !v.evict:
+		return other
+	}
+	if other.lo < v.lo {
+		v.why = other.why
+	}
+	v.lo, v.hi = min(v.lo, other.lo), min(v.hi, other.hi)
+	return v
+}
+
+func sameTolerations(a, b *v1.Pod) bool {
+	return slices.EqualFunc(a.Spec.Tolerations, b.Spec.Tolerations, func(a, b v1.Toleration) bool {
+		return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
+			same(a.TolerationSeconds, b.TolerationSeconds)
+	})
+}

@@ -1,0 +1,153 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// kind of a deed.
+type kind string
+
+// What can be done to a world.
+const (
+	setTaint      kind = "taint"
+	liftTaint     kind = "lift"
+	flap          kind = "flap" // lifted, and set again after a while
+	swap          kind = "swap" // not-ready for unreachable or back, as the node lifecycle controller does it
+	ready         kind = "ready"
+	rewrite       kind = "rewrite" // of timeAdded, as that controller does it after a restart
+	heartbeat     kind = "heartbeat"
+	deleteNode    kind = "delete node"
+	createPod     kind = "create pod"
+	deletePod     kind = "delete pod"
+	forceDelete   kind = "delete pod by force"
+	replacePod    kind = "replace pod"
+	tolerate      kind = "edit tolerations"
+	finishPod     kind = "finish pod"
+	touchPod      kind = "touch pod"
+	away          kind = "API server away"
+	hang          kind = "API server hangs"
+	failing       kind = "requests fail"
+	throttling    kind = "API server is loaded"
+	losing        kind = "answers are lost"
+	slow          kind = "requests are slow"
+	refusing      kind = "admission refuses"
+	budget        kind = "budget blocks"
+	breakWatch    kind = "watch breaks"
+	forgetWatch   kind = "watch breaks and is forgotten"
+	stallWatch    kind = "watch stalls"
+	kill          kind = "kill"
+	stop          kind = "stop"
+	pause         kind = "pause"
+	setClock      kind = "set clock"
+	handOver      kind = "hand over"
+	losePage      kind = "journal page lost"
+	touchPage     kind = "journal page written by others"
+	journalBroken kind = "journal can't be written"
+)
+
+// deed is one thing that is done to a world. It names what it is done to by number, so that deeds can be
+// left out.
+type deed struct {
+	at          time.Duration
+	kind        kind
+	node        int
+	pod         int
+	replica     int
+	pods        bool // of the watches: that of pods
+	taint       v1.Taint
+	timed       timing
+	tolerations []v1.Toleration
+	lasts       time.Duration
+	shape       podShape
+}
+
+// timing says what timeAdded a taint is given.
+type timing int
+
+const (
+	untimed timing = iota
+	timed
+	inThePast
+	inTheFuture
+)
+
+// podShape is what else there is to a pod.
+type podShape struct {
+	mirror, unscheduled, finalizer bool
+	bindsAfter, grace              time.Duration
+}
+
+// String is the deed in a line.
+func (d *deed) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s", d.kind)
+	switch d.kind {
+	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
+		fmt.Fprintf(&b, " n%d %s", d.node, d.taint.ToString())
+	case createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
+		fmt.Fprintf(&b, " p%d %s", d.pod, shownTolerations(d.tolerations))
+	case breakWatch, forgetWatch, stallWatch, kill, stop, pause, setClock, handOver:
+		fmt.Fprintf(&b, " r%d pods=%v", d.replica, d.pods)
+	}
+	if d.lasts != 0 {
+		fmt.Fprintf(&b, " for %v", d.lasts)
+	}
+	return b.String()
+}
+
+// plan is a world before it begins.
+type plan struct {
+	seed     uint64
+	nodes    int
+	replicas int
+	shards   int
+	workers  int
+	evict    bool            // by the eviction subresource
+	skew     []time.Duration // of the replicas' wall clocks
+	lag      time.Duration   // usual of a watch
+	stale    bool            // first lists may be stale
+	turmoil  time.Duration   // how long deeds are done
+	deeds    []deed
+}
+
+// The time that a world has before anything happens, and after the last fault is over.
+const (
+	preface = time.Hour
+	quiet   = 200 * time.Second
+)
+
+// draw is the plan of a seed.
+func draw(seed uint64) *plan {
+	r := rand.New(rand.NewPCG(seed, 1))
+	p := &plan{
+		seed: seed, nodes: 1 + r.IntN(4), replicas: 1 + r.IntN(3), shards: 1 + r.IntN(3), workers: 1 + r.IntN(4),
+		evict: r.IntN(5) == 0, lag: pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
+		stale: r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
+	}
+	p.skew = make([]time.Duration, p.replicas)
+	if r.IntN(4) == 0 {
+		for i := range p.skew {
+			p.skew[i] = span(r, -5*time.Second, 5*time.Second)
+		}
+	}
+	d := drawer{r: r, plan: p, at: preface}
+	d.stock()
+	for range 8 + r.IntN(30) {
+		d.next()
+	}
+	slices.SortStableFunc(p.deeds, func(a, b deed) int { return int(a.at - b.at) })
+	return p
+}
+
+func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
+
+// span is a duration between two.
+func span(r *rand.Rand, least, most time.Duration) time.Duration {
+	return least + time.Duration(r.Int64N(int64(most-least)+1))
+}

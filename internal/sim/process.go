@@ -1,0 +1,234 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/taint-manager/taint-manager/cluster"
+	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// process is one run of the manager, from its start to its end.
+type process struct {
+	w       *World
+	replica int
+	name    string
+	r       *rand.Rand
+	clock   *clock
+	eye     *oracle.Process
+	dead    bool
+	ending  bool          // it takes no new work
+	frozen  time.Duration // until then it does nothing
+
+	feed        *cluster.Feed
+	nodes, pods *stream
+	shards      []*shardRun
+	started     bool // it judges
+
+	api     *evict.API
+	flights []*flight
+	turn    *flight // whose requests the client sends now
+	slots   slots
+	reads   map[string]*nodeRead
+	term    *term
+	store   store
+}
+
+// start starts a process of a replica.
+func (w *World) start(replica int) {
+	w.runs[replica]++
+	name := fmt.Sprintf("r%d#%d", replica, w.runs[replica])
+	p := &process{
+		w: w, replica: replica, name: name, clock: newClock(w.now(), w.offsets[replica]),
+		r:     w.rand(uint64(100 + 1000*replica + 10*w.runs[replica])),
+		eye:   w.oracle.Started(name, w.offsets[replica]),
+		slots: slots{free: w.plan.workers}, reads: map[string]*nodeRead{},
+	}
+	w.say(name, "starts, its clock is ahead by %v", w.offsets[replica])
+	w.processes[replica] = p
+	p.feed = cluster.NewFeed(taint.Rules{}, p, p.now)
+	for i := range w.plan.shards {
+		p.shards = append(p.shards, p.newShard(i))
+	}
+	p.connectEvictor()
+	p.nodes = &stream{w: w, p: p, r: w.rand(uint64(101 + 1000*replica + 10*w.runs[replica]))}
+	p.pods = &stream{w: w, p: p, r: w.rand(uint64(102 + 1000*replica + 10*w.runs[replica])), pods: true}
+	p.nodes.later(span(p.r, 0, 20*time.Millisecond), p.nodes.connect)
+	p.pods.later(span(p.r, 0, 20*time.Millisecond), p.pods.connect)
+	p.store.p = p
+	p.store.open()
+	p.after(span(p.r, 0, time.Second), p.elect)
+}
+
+// now is what the process reads from its clock.
+func (p *process) now() time.Time { return p.clock.at(p.w.now()) }
+
+// after plans something that the process does later, if it still runs then, and not while it is frozen.
+func (p *process) after(d time.Duration, do func()) {
+	p.w.after(d, func() { p.run(do) })
+}
+
+func (p *process) run(do func()) {
+	switch {
+	case p.dead:
+	case p.frozen > p.w.now():
+		p.w.at(p.frozen, func() { p.run(do) })
+	default:
+		do()
+	}
+}
+
+// die ends the process at once.
+func (p *process) die() {
+	p.dead = true
+	p.endTerm()
+	for _, f := range p.flights {
+		f.drop()
+	}
+	p.flights = nil
+	p.w.processes[p.replica] = nil
+}
+
+// stop lets the process end as on SIGTERM: it takes no new work, lets calls end, writes the journal, and
+// gives the lease back.
+func (p *process) stop() {
+	p.ending = true
+	p.stopped(p.w.now() + 30*time.Second)
+}
+
+// stopped waits for the calls under way, up to a moment.
+func (p *process) stopped(bound time.Duration) {
+	if len(p.flights) > 0 && p.w.now() < bound {
+		p.after(100*time.Millisecond, func() { p.stopped(bound) })
+		return
+	}
+	p.store.flush()
+	p.after(50*time.Millisecond, func() {
+		p.release()
+		p.w.say(p.name, "ends")
+		p.die()
+	})
+}
+
+// heard says that the API server has granted a list or a watch.
+func (p *process) heard() {
+	p.slots.nudge(p.w.now())
+	p.kick()
+}
+
+// NodeChanged is told by the cache.
+func (p *process) NodeChanged(name string) {
+	p.shardOf(name).nodeChanged(name)
+	p.store.nodeChanged(name)
+}
+
+// PodChanged is told by the cache.
+func (p *process) PodChanged(uid types.UID, node string) { p.shardOf(node).podChanged(uid) }
+
+func (p *process) shardOf(node string) *shardRun { return p.shards[shard.Index(node, len(p.shards))] }
+
+// sawNode hands an event of the node watch to the cache.
+func (p *process) sawNode(n *v1.Node, event watch.EventType) {
+	p.w.say(p.name, "sees %s %v", event, (*shownNode)(n))
+	p.eye.Heard(p.w.now())
+	if event == watch.Deleted {
+		p.eye.LostNode(n.Name)
+		p.must(p.feed.Nodes().Delete(n))
+		return
+	}
+	p.eye.SawNode(p.w.now(), n, oracle.Watched)
+	p.must(p.feed.Nodes().Update(n))
+}
+
+// sawPod hands an event of the pod watch to the cache.
+func (p *process) sawPod(pod *v1.Pod, event watch.EventType) {
+	p.w.say(p.name, "sees %s %v", event, (*shownPod)(pod))
+	if event == watch.Deleted {
+		p.eye.LostPod(pod.UID)
+		p.must(p.feed.Pods().Delete(pod))
+		return
+	}
+	p.eye.SawPod(p.w.now(), pod, oracle.Watched)
+	p.must(p.feed.Pods().Update(pod))
+}
+
+// listedNodes hands a list of nodes to the cache.
+func (p *process) listedNodes(nodes []*v1.Node, how oracle.How) {
+	p.w.say(p.name, "lists %d nodes", len(nodes))
+	for _, name := range p.eye.Nodes() {
+		if !slices.ContainsFunc(nodes, func(n *v1.Node) bool { return n.Name == name }) {
+			p.eye.LostNode(name)
+		}
+	}
+	items := make([]any, len(nodes))
+	for i, n := range nodes {
+		p.w.say(p.name, "  %v", (*shownNode)(n))
+		p.eye.SawNode(p.w.now(), n, how)
+		items[i] = n
+	}
+	p.eye.Heard(p.w.now())
+	p.listed(p.nodes, p.feed.Nodes(), items)
+	p.store.adoptAgain()
+}
+
+// listedPods hands a list of pods to the cache.
+func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
+	p.w.say(p.name, "lists %d pods", len(pods))
+	for _, uid := range p.eye.Pods() {
+		if !slices.ContainsFunc(pods, func(pod *v1.Pod) bool { return pod.UID == uid }) {
+			p.eye.LostPod(uid)
+		}
+	}
+	items := make([]any, len(pods))
+	for i, pod := range pods {
+		p.w.say(p.name, "  %v", (*shownPod)(pod))
+		p.eye.SawPod(p.w.now(), pod, how)
+		items[i] = pod
+	}
+	p.listed(p.pods, p.feed.Pods(), items)
+}
+
+// listed hands a list to the cache, whole or trimmed as a streamed list is. The cache tells of it in the
+// order of a map: the inboxes are sorted.
+func (p *process) listed(s *stream, to cache.TransformingStore, items []any) {
+	if s.r.IntN(2) == 0 {
+		trim := to.Transformer()
+		for i := range items {
+			items[i], _ = trim(items[i]) // never fails
+		}
+	}
+	p.must(to.Replace(items, ""))
+	for _, s := range p.shards {
+		slices.Sort(s.nodes)
+		slices.Sort(s.pods)
+	}
+	p.mayBegin()
+}
+
+// mayBegin lets judging begin, once the first lists are in, and the journal is read or could not be.
+func (p *process) mayBegin() {
+	if p.started || !p.store.opened || !p.feed.HasSynced() {
+		return
+	}
+	p.started = true
+	for _, s := range p.shards {
+		s.soon()
+	}
+}
+
+// must panics when the cache fails, which it never does.
+func (p *process) must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("%s: the cache: %v", p.name, err))
+	}
+}

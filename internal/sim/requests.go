@@ -1,0 +1,66 @@
+package sim
+
+import "time"
+
+// timeout of a request: that of package evict.
+const timeout = 35 * time.Second
+
+// request is one request of a process to the server.
+type request struct {
+	do     func() error    // at the server
+	answer func(err error) // the answer, or that there is none
+	over   bool
+}
+
+// told hands the answer to the process, unless it has waited in vain already.
+func (r *request) told(p *process, err error) {
+	p.run(func() {
+		if !r.over {
+			r.over = true
+			r.answer(err)
+		}
+	})
+}
+
+// send sends a request. Its way is drawn: it may not reach the server, be refused there, be slow, and its
+// answer may be lost.
+func (p *process) send(r *request) {
+	s := p.w.server
+	if s.strike(away) {
+		p.w.after(span(p.r, 0, time.Millisecond), func() { r.told(p, connectionRefused()) })
+		return
+	}
+	there := span(p.r, 0, pick(p.r, time.Millisecond, 10*time.Millisecond))
+	if s.strike(slow) && p.r.IntN(2) == 0 {
+		there = span(p.r, 0, 40*time.Second)
+	}
+	p.w.after(timeout, func() { r.told(p, timedOut()) })
+	p.w.after(there, func() { p.serve(r) })
+}
+
+// serve is the request at the server.
+func (p *process) serve(r *request) {
+	s := p.w.server
+	back := span(p.r, 0, pick(p.r, time.Millisecond, 10*time.Millisecond))
+	switch {
+	case s.strike(hang):
+		return // until the process's patience ends
+	case s.strike(away):
+		r.told(p, connectionLost())
+		return
+	case s.strike(failing) && p.r.IntN(3) > 0:
+		p.w.after(back, func() { r.told(p, failed(p.r.IntN(3))) })
+		return
+	case s.strike(throttling) && p.r.IntN(3) > 0:
+		p.w.after(back, func() { r.told(p, loaded()) })
+		return
+	}
+	err := r.do()
+	lost := s.strike(losing) && p.r.IntN(2) == 0
+	switch {
+	case !lost:
+		p.w.after(back, func() { r.told(p, err) })
+	case p.r.IntN(2) == 0:
+		p.w.after(back, func() { r.told(p, connectionLost()) })
+	}
+}

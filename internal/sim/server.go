@@ -1,0 +1,244 @@
+package sim
+
+import (
+	"strconv"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+)
+
+// timeline is what a server needs of the world that it is in: the true time, and things done later.
+type timeline interface {
+	now() time.Duration
+	after(d time.Duration, do func())
+}
+
+// written is one version of one object.
+type written struct {
+	version int
+	at      time.Duration
+	node    *v1.Node // nil when it is about a pod
+	pod     *v1.Pod
+	before  *v1.Pod // the pod's version before; nil when it is new
+	gone    bool    // the object is as it last was
+}
+
+// server is an API server in memory: nodes, pods, what was written to them, and what the program keeps in
+// it besides.
+type server struct {
+	line    timeline
+	epoch   time.Time // the moment zero
+	oracle  *oracle.Oracle
+	version int
+	nodes   []*v1.Node
+	pods    []*v1.Pod
+	log     []written
+	wrote   func() // called after each write
+
+	born    map[string]int           // how many nodes and pods of a name there were
+	grace   map[types.UID]podShape   // what a pod was created with
+	weather map[kind][]time.Duration // until when each fault lasts
+	pages   [pages]page
+	lease   lease
+}
+
+func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {
+	return &server{
+		line: line, epoch: o.Epoch, oracle: o, wrote: wrote,
+		born: map[string]int{}, grace: map[types.UID]podShape{}, weather: map[kind][]time.Duration{},
+	}
+}
+
+// stamp is now as the API writes it: whole seconds, cut off.
+func (s *server) stamp() metav1.Time {
+	return metav1.Time{Time: s.epoch.Add(s.line.now().Truncate(time.Second))}
+}
+
+// next is the resourceVersion of the write that comes.
+func (s *server) next() string {
+	s.version++
+	return strconv.Itoa(s.version)
+}
+
+func (s *server) node(name string) *v1.Node {
+	for _, n := range s.nodes {
+		if n.Name == name {
+			return n
+		}
+	}
+	return nil
+}
+
+func (s *server) pod(namespace, name string) *v1.Pod {
+	for _, p := range s.pods {
+		if p.Namespace == namespace && p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// createNode creates a node unless there is one of that name.
+func (s *server) createNode(name string) {
+	if s.node(name) != nil {
+		return
+	}
+	s.nodes = append(s.nodes, nil)
+	s.putNode(len(s.nodes)-1, &v1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(),
+	}})
+}
+
+// uid is a UID that was not given before.
+func (s *server) uid(name string) types.UID {
+	s.born[name]++
+	return types.UID(name + "." + strconv.Itoa(s.born[name]))
+}
+
+// changeNode writes a node, if it is there.
+func (s *server) changeNode(name string, change func(n *v1.Node)) {
+	for i, n := range s.nodes {
+		if n.Name == name {
+			now := *n
+			change(&now)
+			s.putNode(i, &now)
+			return
+		}
+	}
+}
+
+func (s *server) putNode(i int, n *v1.Node) {
+	n.ResourceVersion = s.next()
+	s.nodes[i] = n
+	s.oracle.NodeWritten(s.line.now(), n)
+	s.append(written{node: n})
+}
+
+func (s *server) deleteNode(name string) {
+	for i, n := range s.nodes {
+		if n.Name == name {
+			s.nodes = append(s.nodes[:i], s.nodes[i+1:]...)
+			last := *n
+			last.ResourceVersion = s.next()
+			s.oracle.NodeDeleted(s.line.now(), n.UID)
+			s.append(written{node: &last, gone: true})
+			return
+		}
+	}
+}
+
+func (s *server) append(w written) {
+	w.version, w.at = s.version, s.line.now()
+	s.log = append(s.log, w)
+	s.wrote()
+}
+
+// createPod creates a pod, unless there is one of that name, and lets it be bound.
+func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape podShape) {
+	if s.pod(namespace, name) != nil {
+		return
+	}
+	p := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(), Generation: 1},
+		Spec:       v1.PodSpec{Tolerations: tolerations},
+		Status:     v1.PodStatus{Phase: v1.PodPending},
+	}
+	if shape.mirror {
+		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "yes"}
+	}
+	s.grace[p.UID] = shape
+	s.pods = append(s.pods, nil)
+	s.putPod(len(s.pods)-1, p, nil)
+	if shape.bindsAfter == 0 {
+		s.bind(p.UID, node)
+		return
+	}
+	s.line.after(shape.bindsAfter, func() { s.bind(p.UID, node) })
+}
+
+// namespace of all pods.
+const namespace = "ns"
+
+func (s *server) bind(uid types.UID, node string) {
+	s.changePod(uid, func(p *v1.Pod) {
+		p.Spec.NodeName = node
+		if !s.grace[uid].unscheduled {
+			p.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: s.stamp()}}
+		}
+	})
+}
+
+// changePod writes a pod, if it is there.
+func (s *server) changePod(uid types.UID, change func(p *v1.Pod)) {
+	for i, p := range s.pods {
+		if p.UID == uid {
+			now := *p
+			change(&now)
+			s.putPod(i, &now, p)
+			return
+		}
+	}
+}
+
+func (s *server) putPod(i int, p, before *v1.Pod) {
+	p.ResourceVersion = s.next()
+	s.pods[i] = p
+	s.oracle.PodWritten(s.line.now(), p)
+	s.append(written{pod: p, before: before})
+}
+
+// deletePod begins a graceful deletion, as the API server does it for a DELETE.
+func (s *server) deletePod(p *v1.Pod) {
+	if p.DeletionTimestamp != nil {
+		return
+	}
+	shape := s.grace[p.UID]
+	if shape.grace == 0 && !shape.finalizer {
+		s.removePod(p.UID)
+		return
+	}
+	now := s.stamp()
+	s.changePod(p.UID, func(p *v1.Pod) { p.DeletionTimestamp = &now })
+	lasts := shape.grace
+	if shape.finalizer {
+		lasts += 20 * time.Second
+	}
+	s.line.after(lasts, func() { s.removePod(p.UID) })
+}
+
+// removePod lets a pod be gone.
+func (s *server) removePod(uid types.UID) {
+	for i, p := range s.pods {
+		if p.UID == uid {
+			s.pods = append(s.pods[:i], s.pods[i+1:]...)
+			last := *p
+			last.ResourceVersion = s.next()
+			s.oracle.PodDeleted(uid)
+			s.append(written{pod: &last, before: p, gone: true})
+			return
+		}
+	}
+}
+
+// watched says whether a pod is one of those that the program watches.
+func watched(p *v1.Pod) bool {
+	return p != nil && p.Spec.NodeName != "" && p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed
+}
+
+// begin lets a fault last from now on; strike says whether one is there.
+func (s *server) begin(k kind, lasts time.Duration) {
+	s.weather[k] = append(s.weather[k], s.line.now()+lasts)
+}
+
+func (s *server) strike(k kind) bool {
+	for _, until := range s.weather[k] {
+		if s.line.now() < until {
+			return true
+		}
+	}
+	return false
+}

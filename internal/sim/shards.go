@@ -1,0 +1,210 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// shardRun does what the goroutine round a shard's core does: it feeds the core from an inbox, the timer,
+// grants and outcomes, node updates before all else. What comes first of the rest is drawn.
+type shardRun struct {
+	p     *process
+	core  *shard.Core
+	nodes []string
+	pods  []types.UID
+	ended []shard.Ended
+	next  time.Duration // when it looks again; none: never
+}
+
+// never is when nothing is planned.
+const never = time.Duration(1<<63 - 1)
+
+func (p *process) newShard(int) *shardRun {
+	return &shardRun{p: p, core: shard.NewCore(reader{p}, taint.Rules{}, p.r.Float64), next: never}
+}
+
+// reader is the cache in an order that depends on nothing but the seed.
+type reader struct{ p *process }
+
+func (r reader) Pod(uid types.UID) (*taint.Pod, *taint.Node) { return r.p.feed.Pod(uid) }
+
+func (r reader) PodsOn(name string) (*taint.Node, []*taint.Pod) {
+	node, pods := r.p.feed.PodsOn(name)
+	slices.SortFunc(pods, func(a, b *taint.Pod) int { return cmp.Compare(a.UID, b.UID) })
+	return node, pods
+}
+
+func (s *shardRun) nodeChanged(name string) {
+	if !slices.Contains(s.nodes, name) {
+		s.nodes = append(s.nodes, name)
+	}
+	s.soon()
+}
+
+func (s *shardRun) podChanged(uid types.UID) {
+	if !slices.Contains(s.pods, uid) {
+		s.pods = append(s.pods, uid)
+	}
+	s.soon()
+}
+
+// soon lets the shard look within some milliseconds.
+func (s *shardRun) soon() {
+	most := time.Millisecond
+	if s.p.r.IntN(20) == 0 {
+		most = 50 * time.Millisecond
+	}
+	s.wake(s.p.w.now() + span(s.p.r, 0, most))
+}
+
+// wake lets the shard look at a moment, unless it does so before.
+func (s *shardRun) wake(at time.Duration) {
+	if at >= s.next || !s.p.started {
+		return
+	}
+	s.next = at
+	s.p.after(at-s.p.w.now(), func() {
+		if s.next == at {
+			s.look()
+		}
+	})
+}
+
+// look takes in node updates and one thing more, and plans the next look.
+func (s *shardRun) look() {
+	s.next = never
+	s.drainNodes()
+	s.one()
+	if len(s.nodes)+len(s.pods)+len(s.ended) > 0 {
+		s.soon()
+		return
+	}
+	s.p.settle()
+	s.plan()
+}
+
+// one takes in one thing: which, is drawn from those that there are.
+func (s *shardRun) one() {
+	ready := make([]func(), 0, 3)
+	if len(s.pods) > 0 {
+		ready = append(ready, s.pod)
+	}
+	if len(s.ended) > 0 {
+		ready = append(ready, s.end)
+	}
+	if s.due() && s.p.mayCall() {
+		ready = append(ready, s.grant)
+	}
+	if len(ready) > 0 {
+		ready[s.p.r.IntN(len(ready))]()
+	}
+}
+
+// due says whether anything in the queue is due.
+func (s *shardRun) due() bool {
+	at, ok := s.core.Next()
+	return ok && !at.After(s.p.now())
+}
+
+// plan lets the shard look when the next deadline comes, or at once when more may be called.
+func (s *shardRun) plan() {
+	at, ok := s.core.Next()
+	switch {
+	case !ok:
+	case at.After(s.p.now()):
+		if moment := s.p.clock.moment(at); moment < oracle.Far {
+			s.wake(moment)
+		}
+	case s.p.mayCall():
+		s.soon()
+	}
+}
+
+func (s *shardRun) drainNodes() {
+	for len(s.nodes) > 0 {
+		name := s.nodes[0]
+		s.nodes = s.nodes[1:]
+		s.step(shard.NodeChanged{Name: name})
+	}
+}
+
+func (s *shardRun) pod() {
+	uid := s.pods[0]
+	s.pods = s.pods[1:]
+	s.step(shard.PodChanged{UID: uid})
+}
+
+func (s *shardRun) end() {
+	ended := s.ended[0]
+	s.ended = s.ended[1:]
+	s.p.w.say(s.p.name, "call for pod %s has come to %s %s", ended.UID, kindName(ended.Outcome.Kind), ended.Outcome.Cause)
+	s.step(ended)
+}
+
+// grant lets one call start, if there is still one to make.
+func (s *shardRun) grant() {
+	if do := s.step(shard.Granted{}); do.Start != nil {
+		s.p.call(s, *do.Start)
+	}
+}
+
+func (s *shardRun) step(in shard.Input) shard.Effects {
+	s.p.w.counts.Steps++
+	do := s.core.Step(s.p.now(), in)
+	for _, note := range do.Notes {
+		s.p.w.say(s.p.name, "tells of pod %s: %s, %v", note.Pod.UID, noteName(note.Kind), note.Verdict)
+		switch note.Kind {
+		case shard.Cancelling:
+			s.p.w.counts.Cancelled++
+		case shard.Hindered:
+			s.p.w.counts.Hindered++
+		}
+	}
+	return do
+}
+
+// settle lets the oracle judge what the process holds, once all shards have taken in all that they know.
+func (p *process) settle() {
+	for _, s := range p.shards {
+		if len(s.nodes)+len(s.pods)+len(s.ended) > 0 {
+			return
+		}
+	}
+	known := 0
+	err := p.eye.Settled(p.w.now(), func(uid types.UID) oracle.Held {
+		h := p.holds(uid)
+		if h.Queued {
+			known++
+		}
+		return h
+	})
+	p.w.check(err)
+	queued := 0
+	for _, s := range p.shards {
+		queued += s.core.Scheduled()
+	}
+	p.w.counts.Scheduled = max(p.w.counts.Scheduled, queued)
+	if err == nil && queued != known {
+		p.w.check(&oracle.Violation{Rule: oracle.Empty, Text: p.name + " holds pods that are gone"})
+	}
+}
+
+// holds is what the process holds of a pod.
+func (p *process) holds(uid types.UID) (held oracle.Held) {
+	for _, s := range p.shards {
+		h := s.core.Holds(uid)
+		held.Calling = held.Calling || h.Calling
+		held.Accepted = held.Accepted || h.Accepted
+		if h.Queued {
+			held.Queued, held.Deadline, held.At = true, p.clock.moment(h.Deadline), p.clock.moment(h.At)
+		}
+	}
+	return held
+}

@@ -1,0 +1,85 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// shown is something that is written in a trace, if there is one.
+type (
+	shownTolerations []v1.Toleration
+	shownNode        v1.Node
+	shownPod         v1.Pod
+)
+
+// String is a list of tolerations in a few signs.
+func (tolerations shownTolerations) String() string {
+	parts := make([]string, len(tolerations))
+	for i, t := range tolerations {
+		parts[i] = fmt.Sprintf("%s %s %s", t.Key, t.Operator, t.Value)
+		if t.Effect != "" {
+			parts[i] += ":" + string(t.Effect)
+		}
+		if t.TolerationSeconds != nil {
+			parts[i] += fmt.Sprintf(" %d s", *t.TolerationSeconds)
+		}
+	}
+	return "bears [" + strings.Join(parts, "; ") + "]"
+}
+
+// String is a node with its version and its taints with their timeAdded.
+func (n *shownNode) String() string {
+	parts := make([]string, len(n.Spec.Taints))
+	for i, t := range n.Spec.Taints {
+		parts[i] = t.ToString()
+		if t.TimeAdded != nil {
+			parts[i] += fmt.Sprintf("@%.0f", t.TimeAdded.Sub(epoch().Add(preface)).Seconds())
+		}
+	}
+	return fmt.Sprintf("node %s at version %s: [%s]", n.UID, n.ResourceVersion, strings.Join(parts, ", "))
+}
+
+// String is a pod with what a verdict rests on.
+func (p *shownPod) String() string {
+	going := ""
+	if p.DeletionTimestamp != nil {
+		going = ", terminating"
+	}
+	return fmt.Sprintf("pod %s on %q at version %s, %s%s, %v", p.UID, p.Spec.NodeName, p.ResourceVersion, p.Status.Phase, going, shownTolerations(p.Spec.Tolerations))
+}
+
+// String is a write in a line.
+func (w *written) String() string {
+	gone := ""
+	if w.gone {
+		gone = "gone: "
+	}
+	if w.node != nil {
+		return gone + (*shownNode)(w.node).String()
+	}
+	return gone + (*shownPod)(w.pod).String()
+}
+
+// kindName is the kind of an outcome in a word.
+func kindName(k shard.Kind) string {
+	names := []string{"nothing", "accepted", "missing", "away", "throttled", "failed", "blocked", "refused", "interrupted", "pretended"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "unconfirmed"
+}
+
+// noteName is the kind of a note in a word.
+func noteName(k shard.NoteKind) string {
+	switch k {
+	case shard.Marking:
+		return "marking"
+	case shard.Cancelling:
+		return "cancelling"
+	}
+	return "hindered"
+}

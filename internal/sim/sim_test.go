@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"testing"
+	"time"
+)
+
+var (
+	seedFlag   = flag.Uint64("sim.seed", 0, "replay the world of this seed, and print its trace")
+	worldsFlag = flag.Uint64("sim.worlds", 0, "how many worlds to run; 0: 10000, or 500 with -short")
+	fromFlag   = flag.Uint64("sim.from", 1, "the first seed")
+	strictFlag = flag.Bool("sim.strict", false, "hold the program to what it does not do yet, too")
+)
+
+// TestWorlds runs worlds, or replays one.
+func TestWorlds(t *testing.T) {
+	o := Options{Strict: *strictFlag}
+	if *seedFlag != 0 {
+		replay(t, *seedFlag, o)
+		return
+	}
+	n := *worldsFlag
+	if n == 0 {
+		n = 10_000
+		if testing.Short() {
+			n = 500
+		}
+	}
+	// Worlds are short-lived: most of the time would go into collecting garbage.
+	defer debug.SetGCPercent(debug.SetGCPercent(800))
+	began := time.Now()
+	counts, failed := Many(*fromFlag, n, runtime.GOMAXPROCS(0), 5, o)
+	for i, r := range failed {
+		t.Errorf("seed %d: %v", r.Seed, r.Err)
+		if i == 0 {
+			t.Errorf("%s\nReplay it: make sim SEED=%d", Explain(r, o), r.Seed)
+		}
+	}
+	t.Logf("%d worlds from seed %d, %.0f a second: %v", counts.Worlds, *fromFlag, float64(counts.Worlds)/time.Since(began).Seconds(), &counts)
+	if never := counts.Never(); n >= 10_000 && len(failed) == 0 && len(never) > 0 {
+		t.Errorf("this never happened: %q", never)
+	}
+}
+
+// replay prints the trace of one world.
+func replay(t *testing.T, seed uint64, o Options) {
+	out := bufio.NewWriter(os.Stdout)
+	defer func() { _ = out.Flush() }()
+	o.Trace = func(line string) { fmt.Fprintln(out, line) }
+	r := Run(seed, o)
+	fmt.Fprintln(out, &r.Counts)
+	if r.Err != nil {
+		t.Errorf("seed %d: %v", seed, r.Err)
+	}
+}
+
+func TestOneSeedGivesOneTrace(t *testing.T) {
+	for seed := range uint64(40) {
+		var traces [2][]string
+		for i := range traces {
+			Run(seed, Options{Trace: func(line string) { traces[i] = append(traces[i], line) }})
+		}
+		if !slices.Equal(traces[0], traces[1]) {
+			t.Fatalf("seed %d: the traces differ in line %d", seed, firstDifference(traces[0], traces[1]))
+		}
+	}
+}
+
+func firstDifference(a, b []string) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}

@@ -1,0 +1,208 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+)
+
+// stream is a process's watch of one resource: it lists, watches, breaks, and goes on, or lists again.
+type stream struct {
+	w    *World
+	p    *process
+	r    *rand.Rand
+	pods bool
+
+	pos      int           // in the server's log: what comes next
+	listed   bool          // the first list is in
+	open     bool          // it watches
+	forgets  bool          // the server will not know where it broke off
+	term     int           // counts breaks: what was planned before one is void
+	planned  bool          // a delivery is
+	lag      time.Duration // of what comes next
+	quietTil time.Duration // nothing comes before
+	failures int
+}
+
+// what names the stream in a trace.
+func (s *stream) what() string {
+	if s.pods {
+		return "pods"
+	}
+	return "nodes"
+}
+
+// later plans something for this term of the stream, and not while the process is frozen.
+func (s *stream) later(d time.Duration, do func()) {
+	term := s.term
+	s.p.after(d, func() {
+		if s.term == term {
+			do()
+		}
+	})
+}
+
+// connect lists, or watches on.
+func (s *stream) connect() {
+	if s.w.server.strike(away) || s.w.server.strike(hang) {
+		s.failures++
+		s.later(span(s.r, 400*time.Millisecond, 800*time.Millisecond)<<min(s.failures-1, 4), s.connect)
+		return
+	}
+	s.failures = 0
+	s.p.heard()
+	if s.listed && !s.forgets {
+		s.open = true
+		s.w.counts.Resumed++
+		s.w.say(s.p.name, "watches %s on", s.what())
+		s.plan()
+		return
+	}
+	s.list()
+}
+
+// list reads everything at one version, and hands it over a little later.
+func (s *stream) list() {
+	pos := len(s.w.server.log)
+	if !s.listed && s.w.plan.stale && s.r.IntN(2) == 0 {
+		pos = s.w.server.posAt(s.w.now() - span(s.r, 0, 3*time.Second))
+		if pos < len(s.w.server.log) {
+			s.w.counts.StaleLists++
+		}
+	}
+	nodes, pods := s.w.server.stateAt(pos)
+	s.later(span(s.r, 0, 5*time.Millisecond), func() {
+		how := oracle.FirstListed
+		if s.listed {
+			how = oracle.Relisted
+			s.w.counts.Relists++
+		}
+		s.listed, s.forgets, s.open, s.pos = true, false, true, pos
+		if s.pods {
+			s.p.listedPods(pods, how)
+		} else {
+			s.p.listedNodes(nodes, how)
+		}
+		s.plan()
+	})
+}
+
+// breaks ends the watch. It is taken up again after a while.
+func (s *stream) breaks(lasts time.Duration, forgets bool) {
+	if !s.open {
+		return
+	}
+	s.w.say(s.p.name, "watch of %s breaks", s.what())
+	s.term++
+	s.open, s.planned = false, false
+	s.forgets = s.forgets || forgets
+	s.later(lasts, s.connect)
+}
+
+// plan plans the next delivery, unless one is planned or there is nothing to deliver.
+func (s *stream) plan() {
+	if !s.open || s.planned {
+		return
+	}
+	log := s.w.server.log
+	for s.pos < len(log) && s.event(&log[s.pos]) == "" {
+		s.pos++
+	}
+	if s.pos == len(log) {
+		return
+	}
+	if s.r.IntN(8) > 0 {
+		s.lag = span(s.r, 0, 2*time.Millisecond)
+	} else {
+		s.lag = span(s.r, 0, s.w.plan.lag)
+	}
+	s.planned = true
+	s.later(max(log[s.pos].at+s.lag, s.quietTil)-s.w.now(), s.deliver)
+}
+
+// deliver hands over what comes next.
+func (s *stream) deliver() {
+	if wait := s.quietTil - s.w.now(); wait > 0 {
+		s.later(wait, s.deliver) // stalled meanwhile
+		return
+	}
+	s.planned = false
+	w := &s.w.server.log[s.pos]
+	s.pos++
+	switch event := s.event(w); {
+	case s.pods:
+		s.p.sawPod(w.pod, event)
+	default:
+		s.p.sawNode(w.node, event)
+	}
+	s.plan()
+}
+
+// event is what a write is to this stream; empty when it is nothing.
+func (s *stream) event(w *written) watch.EventType {
+	switch {
+	case s.pods != (w.pod != nil):
+		return ""
+	case s.pods:
+		return podEvent(w)
+	case w.gone:
+		return watch.Deleted
+	}
+	return watch.Modified
+}
+
+func podEvent(w *written) watch.EventType {
+	before, now := watched(w.before), !w.gone && watched(w.pod)
+	switch {
+	case before && now:
+		return watch.Modified
+	case before:
+		return watch.Deleted
+	case now:
+		return watch.Added
+	}
+	return ""
+}
+
+// posAt is the place in the log that was reached at a moment.
+func (s *server) posAt(moment time.Duration) int {
+	pos := len(s.log)
+	for pos > 0 && s.log[pos-1].at > moment {
+		pos--
+	}
+	return pos
+}
+
+// stateAt is what there was at a place in the log: all nodes, and the pods that are watched.
+func (s *server) stateAt(pos int) (nodes []*v1.Node, pods []*v1.Pod) {
+	for i := range s.log[:pos] {
+		switch w := &s.log[i]; {
+		case w.node != nil:
+			nodes = replaced(nodes, w.node, w.gone, func(n *v1.Node) bool { return n.Name == w.node.Name })
+		default:
+			pods = replaced(pods, w.pod, w.gone || !watched(w.pod), func(p *v1.Pod) bool { return p.UID == w.pod.UID })
+		}
+	}
+	return nodes, pods
+}
+
+// replaced is the list with an object in the place of its version before, or without it.
+func replaced[T any](list []*T, now *T, gone bool, same func(*T) bool) []*T {
+	for i, old := range list {
+		if same(old) {
+			if gone {
+				return append(list[:i], list[i+1:]...)
+			}
+			list[i] = now
+			return list
+		}
+	}
+	if gone {
+		return list
+	}
+	return append(list, now)
+}

@@ -1,0 +1,159 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+)
+
+// World is one simulated cluster.
+type World struct {
+	loop
+	plan   *plan
+	server *server
+	oracle *oracle.Oracle
+	counts Counts
+
+	processes []*process      // of each replica; nil while it is down
+	runs      []int           // how often each replica was started
+	offsets   []time.Duration // by how much the wall clock of each replica is ahead
+
+	trace func(line string)
+	err   error
+}
+
+// Result is what a world has come to.
+type Result struct {
+	Seed   uint64
+	Err    error // the first promise that was broken
+	Counts Counts
+}
+
+// Options are the settings of a run. The zero value is the default.
+type Options struct {
+	// Trace gets a line for each thing that happens, unless it is nil.
+	Trace func(line string)
+
+	// Strict holds the program to more than it does yet; see [oracle.Oracle].
+	Strict bool
+}
+
+// Run lets the world of a seed happen.
+func Run(seed uint64, o Options) Result { return run(draw(seed), o) }
+
+func run(p *plan, o Options) Result {
+	w := newWorld(p, o)
+	w.live()
+	w.counts.Worlds = 1
+	w.counts.Counts = w.oracle.Seen
+	return Result{Seed: p.seed, Err: w.err, Counts: w.counts}
+}
+
+func newWorld(p *plan, o Options) *World {
+	w := &World{plan: p, trace: o.Trace, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
+	w.offsets = append(w.offsets, p.skew...)
+	w.oracle = oracle.New(epoch())
+	w.oracle.Strict = o.Strict
+	w.server = newServer(w, w.oracle, w.wrote)
+	w.time = time.Minute
+	for i := range p.nodes {
+		w.server.createNode(nodeName(i))
+	}
+	for i := range p.deeds {
+		d := &p.deeds[i]
+		w.at(d.at, func() { w.do(d) })
+	}
+	for i := range p.replicas {
+		w.at(preface+time.Duration(i)*time.Second/2, func() { w.start(i) })
+	}
+	return w
+}
+
+// live lets everything happen up to the quiet end, and judges that.
+func (w *World) live() {
+	calm := preface + w.plan.turmoil
+	for w.err == nil && w.step(calm) {
+	}
+	w.calmDown()
+	end := calm + quiet
+	for w.err == nil && w.step(end) {
+	}
+	w.time = end
+	if w.err == nil {
+		w.check(w.end(calm))
+	}
+	w.close()
+}
+
+// end judges the world by the view of the process that leads.
+func (w *World) end(calm time.Duration) error {
+	for _, p := range w.processes {
+		if p != nil && p.leading() {
+			return p.eye.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second)
+		}
+	}
+	return &oracle.Violation{Rule: oracle.Behind, Text: "nobody leads"}
+}
+
+// calmDown ends all faults.
+func (w *World) calmDown() {
+	w.say("world", "all faults end")
+	w.server.weather = map[kind][]time.Duration{}
+	for i, p := range w.processes {
+		switch {
+		case p == nil:
+			w.start(i)
+		default:
+			p.frozen = 0
+			p.nodes.quietTil, p.pods.quietTil = 0, 0
+		}
+	}
+}
+
+// close ends the coroutines that are left.
+func (w *World) close() {
+	for _, p := range w.processes {
+		if p != nil {
+			p.die()
+		}
+	}
+}
+
+// wrote lets the watches know that something was written.
+func (w *World) wrote() {
+	last := &w.server.log[len(w.server.log)-1]
+	w.say("server", "has %v", last)
+	for _, p := range w.processes {
+		switch {
+		case p == nil:
+		case last.pod != nil:
+			p.pods.plan()
+		default:
+			p.nodes.plan()
+		}
+	}
+}
+
+// rand is a source of chance of its own for a part of the world, so that parts do not disturb each other.
+func (w *World) rand(part uint64) *rand.Rand { return rand.New(rand.NewPCG(w.plan.seed, part)) }
+
+// say writes a line of the trace.
+func (w *World) say(who, format string, args ...any) {
+	if w.trace != nil {
+		w.trace(fmt.Sprintf("%12.6f %-7s %s", (w.now() - preface).Seconds(), who, fmt.Sprintf(format, args...)))
+	}
+}
+
+// check notes the first promise that was broken.
+func (w *World) check(err error) {
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("at %.6f s: %w", (w.now() - preface).Seconds(), err)
+		w.say("oracle", "%v", err)
+	}
+}
+
+func nodeName(i int) string { return fmt.Sprintf("n%d", i) }
+
+func podName(i int) string { return fmt.Sprintf("p%d", i) }

@@ -1,0 +1,42 @@
+package shard
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Held is what a core holds of one pod.
+type Held struct {
+	// Queued says that the eviction waits for its time, its next try or a grant.
+	Queued bool
+
+	// Deadline is the verdict's time, and At the moment before which no call starts: the deadline,
+	// or later after a call that has failed. Both are zero when Queued is false.
+	Deadline, At time.Time
+
+	// Calling says that a call is under way; Accepted that the API server has taken the deletion.
+	Calling, Accepted bool
+
+	// Attempts counts the calls made so far.
+	Attempts int
+}
+
+// Holds returns what is held of a pod; the zero value when nothing is.
+func (c *Core) Holds(uid types.UID) (h Held) {
+	last := c.calls[uid]
+	if e, ok := c.queue.Get(uid); ok {
+		h.Queued, h.Deadline, h.At = true, verdictOf(e, last).At, e.At
+	}
+	if last != nil {
+		h.Calling, h.Accepted, h.Attempts = last.phase == inFlight, last.phase == accepted, last.attempts
+	}
+	return h
+}
+
+// Calls is how many pods a call was made for that the watch has not shown to be gone, and whose
+// eviction was not withdrawn.
+func (c *Core) Calls() int { return len(c.calls) }
+
+// Next is the earliest moment at which anything in the queue is due; false when nothing waits.
+func (c *Core) Next() (time.Time, bool) { return c.queue.Next() }
