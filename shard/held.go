@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Held is what a core holds of one pod.
-type Held struct {
+// Holding is what a core holds of one pod.
+type Holding struct {
 	// Queued says that the eviction waits for its time, its next try or a grant.
 	Queued bool
 
@@ -23,7 +23,7 @@ type Held struct {
 }
 
 // Holds returns what is held of a pod; the zero value when nothing is.
-func (c *Core) Holds(uid types.UID) (h Held) {
+func (c *Core) Holds(uid types.UID) (h Holding) {
 	last := c.calls[uid]
 	if e, ok := c.queue.Get(uid); ok {
 		h.Queued, h.Deadline, h.At = true, verdictOf(e, last).At, e.At
