@@ -208,7 +208,7 @@ func (s *store) content(i int) page {
 	now := page{written: s.p.now().Round(0), proof: s.p.w.now() + s.p.clock.offset}
 	for _, n := range s.p.feed.Tainted() {
 		if pageOf(n.Name) == i {
-			now.entries = append(now.entries, entry{n.Name, stored(journal.RecordOf(n)), s.p.eye.Recorded(n.Name)})
+			now.entries = append(now.entries, entry{n.Name, stored(journal.RecordOf(n, s.p.now())), s.p.eye.Recorded(n.Name)})
 		}
 	}
 	slices.SortFunc(now.entries, func(a, b entry) int {
