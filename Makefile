@@ -42,6 +42,10 @@ test: setup build controlplane lint ## Run every test, with the race detector.
 	go test -race -timeout 15m $$(go list ./... | grep -v /internal/)
 	go test -race -timeout 30m -count 1 -p 1 $(LIVE)
 
+.PHONY: differential
+differential: ## Compare with the original controller on random histories: a minute or two.
+	cd bench && go vet ./... && go test -timeout 15m ./...
+
 .PHONY: setup
 setup: ## Install what the tests need beside Go: a C compiler, for the race detector.
 	@command -v "$${CC:-cc}" >/dev/null || command -v gcc >/dev/null || { \
