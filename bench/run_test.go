@@ -47,8 +47,7 @@ func play(t *testing.T, h *history, run contender) outcome {
 			}
 		})
 		for _, c := range h.changes {
-			synctest.Wait()
-			time.Sleep(time.Until(begin.Add(c.at)))
+			time.Sleep(time.Until(begin.Add(c.at))) // until all has been done that is to be done before
 			if err := s.take(c); err != nil {
 				t.Error(err)
 			}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -44,7 +45,8 @@ func nodeText(n *v1.Node) string {
 }
 
 func podText(p *v1.Pod) string {
-	words := []string{"pod", p.Name, string(p.UID), "on", p.Spec.NodeName, string(p.Status.Phase), "born " + apiTime(p.CreationTimestamp)}
+	where := "on " + cmp.Or(p.Spec.NodeName, "no node")
+	words := []string{"pod", p.Name, string(p.UID), where, string(p.Status.Phase), "born " + apiTime(p.CreationTimestamp)}
 	for _, c := range p.Status.Conditions {
 		words = append(words, string(c.Type)+" "+apiTime(c.LastTransitionTime))
 	}
@@ -62,9 +64,9 @@ func podText(p *v1.Pod) string {
 }
 
 func tolerationText(t v1.Toleration) string {
-	text := fmt.Sprintf("[%s %s%s", t.Key, t.Operator, t.Value)
-	if t.Effect == "" {
-		text += " any effect"
+	text := "[" + strings.Join(strings.Fields(t.Key+" "+string(cmp.Or(t.Operator, v1.TolerationOpEqual))+" "+t.Value), " ")
+	if t.Effect != v1.TaintEffectNoExecute {
+		text += " for " + cmp.Or(string(t.Effect), "any effect")
 	}
 	if t.TolerationSeconds != nil {
 		text += fmt.Sprintf(" %d s", *t.TolerationSeconds)
