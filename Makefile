@@ -42,6 +42,10 @@ test: setup build controlplane lint ## Run every test, with the race detector.
 	go test -race -timeout 15m $$(go list ./... | grep -v /internal/)
 	go test -race -timeout 30m -count 1 -p 1 $(LIVE)
 
+.PHONY: differential
+differential: ## Compare with the original controller on random histories: a minute or two.
+	cd bench && go test -timeout 15m ./...
+
 .PHONY: setup
 setup: ## Install what the tests need beside Go: a C compiler, for the race detector.
 	@command -v "$${CC:-cc}" >/dev/null || command -v gcc >/dev/null || { \
@@ -57,6 +61,7 @@ lint: bin/golangci-lint ## Check the code's form.
 	bin/golangci-lint run ./...
 	go mod tidy -diff
 	go vet ./...
+	cd bench && ../bin/golangci-lint run ./... && go mod tidy -diff
 
 bin/golangci-lint: tools/go.mod tools/go.sum
 	@echo "building the linter (a few minutes the first time)"

@@ -1,0 +1,129 @@
+package bench
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// begin is when the controllers begin to watch. It lies inside a second, as API times are whole ones.
+var begin = time.Date(2000, 1, 1, 1, 0, 0, int(500*time.Millisecond), time.UTC)
+
+// generator makes up a history. What it makes up is what an API server would let through.
+type generator struct {
+	*rand.Rand
+	nodes map[string]*v1.Node
+	pods  map[string]*v1.Pod
+	born  int // objects so far, for their UIDs
+	at    time.Duration
+	out   history
+}
+
+// generate returns the history of a seed, always the same one.
+func generate(seed uint64) *history {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), nodes: map[string]*v1.Node{}, pods: map[string]*v1.Pod{}}
+	for i := range 1 + g.IntN(2) {
+		g.newNode("n" + strconv.Itoa(i+1))
+	}
+	for i := range g.IntN(4) {
+		g.newPod("p" + strconv.Itoa(i+1))
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.nodes)) {
+		g.out.nodes = append(g.out.nodes, g.nodes[name].DeepCopy())
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.pods)) {
+		g.out.pods = append(g.out.pods, g.pods[name].DeepCopy())
+	}
+	second := 1 + g.IntN(10)
+	for i := range 1 + g.IntN(14) {
+		g.at = time.Duration(second)*time.Second + time.Duration(i+1)*time.Millisecond
+		g.step()
+		second += g.IntN(15)
+	}
+	g.out.end = g.at + 2*longest*time.Second
+	return &g.out
+}
+
+// odds are the things that may happen, each with its weight.
+func (g *generator) odds() []odd {
+	return []odd{
+		{20, g.setTaint},
+		{14, g.liftTaint},
+		{4, g.liftAll},
+		{8, g.takeTurns},
+		{4, g.touchNode},
+		{2, g.deleteNode},
+		{2, g.replaceNode},
+		{16, g.createPod},
+		{4, g.deletePod},
+		{3, g.replacePod},
+		{3, g.bindPod},
+		{6, g.editTolerations},
+		{2, g.finishPod},
+		{2, g.terminatePod},
+		{3, g.touchPod},
+	}
+}
+
+type odd struct {
+	weight int
+	do     func() bool // false: it can't happen now
+}
+
+// step lets one thing happen.
+func (g *generator) step() {
+	odds := g.odds()
+	sum := 0
+	for _, o := range odds {
+		sum += o.weight
+	}
+	for {
+		at := g.IntN(sum)
+		i := 0
+		for ; at >= odds[i].weight; i++ {
+			at -= odds[i].weight
+		}
+		if odds[i].do() {
+			return
+		}
+	}
+}
+
+func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
+
+func pick[T any](g *generator, list ...T) T { return list[g.IntN(len(list))] }
+
+// one picks an object that is there; nil when there is none.
+func one[T any](g *generator, objects map[string]*T) *T {
+	if len(objects) == 0 {
+		return nil
+	}
+	return objects[pick(g, slices.Sorted(maps.Keys(objects))...)]
+}
+
+func (g *generator) uid(name string) types.UID {
+	g.born++
+	return types.UID(fmt.Sprintf("%s-%d", name, g.born))
+}
+
+// ago is an API time some seconds before now, or after it when negative.
+func (g *generator) ago(seconds int) metav1.Time {
+	return metav1.Time{Time: begin.Add(g.at).Truncate(time.Second).Add(-time.Duration(seconds) * time.Second)}
+}
+
+func (g *generator) nodeChanged(v verb, n *v1.Node) bool {
+	g.out.changes = append(g.out.changes, change{at: g.at, verb: v, node: n.DeepCopy()})
+	return true
+}
+
+func (g *generator) podChanged(v verb, p *v1.Pod) bool {
+	g.out.changes = append(g.out.changes, change{at: g.at, verb: v, pod: p.DeepCopy()})
+	return true
+}
