@@ -11,7 +11,8 @@ import (
 )
 
 // PodOf is the small value of a pod that counts as bound from the given moment on. It shares the
-// lists and maps of p. For a pod read from a dump or from a list, bound is [BoundSince].
+// lists and maps of p. For a pod read from a dump or from a list, bound is [BoundSince]. What is read
+// here, there and in [NodeOf], package wire must decode.
 func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
 	pod := taint.Pod{

@@ -46,26 +46,28 @@ func burstPod() *v1.Pod {
 	return pod
 }
 
-// updates are clients that are sent the same update of a pod's status again and again, by how they decode.
-func updates(t testing.TB, s *stores) (pod *v1.Pod, clients map[string]lister) {
+// updating is a pod, and a client whose every watch is sent the same update of its status again and again.
+func updating(t testing.TB) (*v1.Pod, kubernetes.Interface) {
 	t.Helper()
-	pod = burstPod()
+	pod := burstPod()
 	pod.ResourceVersion = "12345"
 	frame := &bytes.Buffer{}
 	(&api{format: runtime.ContentTypeProtobuf}).sendTo(frame, watch.Modified, pod)
 	client, err := kubernetes.NewForConfigAndClient(&rest.Config{Host: "http://api", QPS: -1},
 		&http.Client{Transport: &endless{frame: frame.Bytes()}})
 	must(t, err)
-	return pod, map[string]lister{"whole": whole[*v1.PodList]{client.CoreV1().Pods("")}, "trimmed": podLister(client, s.pods.recall)}
+	return pod, client
 }
 
 // What an update of a pod's status costs, from the bytes of a watch to the store that sees no change.
 func BenchmarkWatchedStatusUpdate(b *testing.B) {
 	s, d := newBenchStores()
-	pod, clients := updates(b, s)
+	pod, client := updating(b)
 	must(b, s.podStore.Add(pod))
 	d.calls = 0
-	for name, pods := range clients {
+	for name, pods := range map[string]lister{
+		"whole": whole[*v1.PodList]{client.CoreV1().Pods("")}, "trimmed": podLister(client, s.pods.recall),
+	} {
 		b.Run(name, func(b *testing.B) {
 			updates, err := pods.Watch(b.Context(), metav1.ListOptions{})
 			must(b, err)
@@ -83,10 +85,11 @@ func BenchmarkWatchedStatusUpdate(b *testing.B) {
 
 func TestAStatusUpdateIsWatchedWithTwoAllocations(t *testing.T) {
 	s, d := newBenchStores()
-	pod, clients := updates(t, s)
+	pod, client := updating(t)
 	must(t, s.podStore.Add(pod))
 	d.calls = 0
-	updates, err := clients["trimmed"].Watch(t.Context(), metav1.ListOptions{})
+	s.client = client
+	updates, err := s.podRequests().WatchWithContext(t.Context(), metav1.ListOptions{})
 	must(t, err)
 	defer updates.Stop()
 	n := testing.AllocsPerRun(1000, func() { must(t, s.podStore.Update((<-updates.ResultChan()).Object)) })

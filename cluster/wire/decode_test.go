@@ -222,9 +222,11 @@ func TestWhatIsRefused(t *testing.T) {
 		"field 1: it comes twice":                                                             sealed("v1", "Pod", slices.Concat(pod, pod)),
 		"decoding a Pod of v1: field 2: field 22: field 1":                                    sealed("v1", "Pod", []byte("\x12\x05\xb2\x01\x02\x08\x01")),
 		"decoding a PodList of v1: field 2: field 2: field 2: field 22: field 1: it has wire": sealed("v1", "PodList", holding(2, []byte("\x12\x05\xb2\x01\x02\x08\x01"))),
-		"decoding a PodList of v1: field 2: field 0: there is no such number":                 sealed("v1", "PodList", []byte("\x00")),
-		"decoding a SecretList of v1: field 2: it is neither a list of pods, nor":             sealed("v1", "SecretList", nil),
-		"decoding a Pod of v1: field 0":                                                       sealed("v1", "Pod", []byte("\x00")),
+		// The item would go on behind its list.
+		"decoding a PodList of v1: field 2: field 2: unexpected EOF":              slices.Concat(sealed("v1", "PodList", []byte{0x12, 4}), holding(3, nil), holding(4, nil)),
+		"decoding a PodList of v1: field 2: field 0: there is no such number":     sealed("v1", "PodList", []byte("\x00")),
+		"decoding a SecretList of v1: field 2: it is neither a list of pods, nor": sealed("v1", "SecretList", nil),
+		"decoding a Pod of v1: field 0":                                           sealed("v1", "Pod", []byte("\x00")),
 	} {
 		if got, err := decode(body, nil); got != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v and error %q, want %q", got, err, want)

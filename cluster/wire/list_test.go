@@ -108,3 +108,11 @@ func TestAnItemThatIsTooLargeIsRefused(t *testing.T) {
 		t.Errorf("got %v and error %v", list, err)
 	}
 }
+
+func TestAStatusInPlaceOfAListThatCannotBeReadIsNamed(t *testing.T) {
+	body := sealed("v1", "Status", []byte("Status"))
+	got, err := wire.ReadList(bufio.NewReader(bytes.NewReader(body)), nil)
+	if got != nil || err == nil || !strings.HasPrefix(err.Error(), "decoding a Status of v1: field 2: ") {
+		t.Errorf("got %v and error %v", got, err)
+	}
+}

@@ -103,7 +103,7 @@ func withStrangers(message []byte, of shape, groups bool) []byte {
 }
 
 // eachForm calls f with the message once for each field that is decoded, in which that field has another
-// wire type than it should.
+// wire type than it should. Its bytes would make a message, of a field that nobody knows.
 func eachForm(message []byte, of shape, path []protowire.Number, f func(path []protowire.Number, message []byte)) {
 	list := pieces(message)
 	for i, p := range list {
@@ -123,7 +123,7 @@ func eachForm(message []byte, of shape, path []protowire.Number, f func(path []p
 			}
 			return b
 		}
-		f(here, with(protowire.AppendFixed32(protowire.AppendTag(nil, p.number, protowire.Fixed32Type), 1)))
+		f(here, with(protowire.AppendFixed32(protowire.AppendTag(nil, p.number, protowire.Fixed32Type), 0x01780178)))
 		if inner != nil {
 			eachForm(p.inner(), inner, here, func(path []protowire.Number, message []byte) { f(path, with(holding(p.number, message))) })
 		}
