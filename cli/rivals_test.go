@@ -22,14 +22,14 @@ import (
 
 var leases = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 
-// store is an API server that holds one lease and refuses writes to an old version of it.
-type store struct {
+// leaseStore is an API server that holds one lease and refuses writes to an old version of it.
+type leaseStore struct {
 	mu      sync.Mutex
 	lease   *coordinationv1.Lease
 	version int
 }
 
-func (s *store) get() (*coordinationv1.Lease, error) {
+func (s *leaseStore) get() (*coordinationv1.Lease, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lease == nil {
@@ -38,7 +38,7 @@ func (s *store) get() (*coordinationv1.Lease, error) {
 	return s.lease.DeepCopy(), nil
 }
 
-func (s *store) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+func (s *leaseStore) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lease != nil && lease.ResourceVersion != s.lease.ResourceVersion {
@@ -50,18 +50,18 @@ func (s *store) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, error) 
 	return s.lease.DeepCopy(), nil
 }
 
-// link is the way of one client to the store. On it requests and answers take their time or get lost;
+// link is the way of one client to the leaseStore. On it requests and answers take their time or get lost;
 // a request that its client has given up on may still arrive.
 type link struct {
 	coordinationclient.LeaseInterface
-	store  *store
+	leaseStore  *leaseStore
 	chance *rand.Rand
 }
 
 func (l link) Leases(string) coordinationclient.LeaseInterface { return l }
 
 func (l link) Get(ctx context.Context, _ string, _ metav1.GetOptions) (*coordinationv1.Lease, error) {
-	return l.call(ctx, l.store.get)
+	return l.call(ctx, l.leaseStore.get)
 }
 
 func (l link) Create(ctx context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions) (*coordinationv1.Lease, error) {
@@ -74,7 +74,7 @@ func (l link) Update(ctx context.Context, lease *coordinationv1.Lease, _ metav1.
 
 func (l link) put(ctx context.Context, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	sent := lease.DeepCopy()
-	return l.call(ctx, func() (*coordinationv1.Lease, error) { return l.store.put(sent) })
+	return l.call(ctx, func() (*coordinationv1.Lease, error) { return l.leaseStore.put(sent) })
 }
 
 // answer is what comes back on a link.
@@ -122,10 +122,10 @@ func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetwork(t *testing.T) {
 // rivals compete for ten minutes.
 func rivals(t *testing.T, seed uint64) {
 	defer time.Sleep(time.Minute) // until the last request has arrived
-	s := &store{}
+	s := &leaseStore{}
 	var both []*leader
 	for i, name := range []string{"one", "other"} {
-		l := link{store: s, chance: rand.New(rand.NewPCG(seed, uint64(i)))}
+		l := link{leaseStore: s, chance: rand.New(rand.NewPCG(seed, uint64(i)))}
 		both = append(both, &leader{election: newElection(config.Default().LeaderElection, l, name)})
 		defer both[i].start(t)()
 	}
