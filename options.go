@@ -87,6 +87,10 @@ type Options struct {
 	// Events stores the events. Nil: core/v1 events through the client.
 	Events EventSink
 
+	// Ended is told of each eviction call that has ended, and when. It is called by as many
+	// goroutines as there are workers, and must not block. Nil: nobody is told.
+	Ended func(e Eviction, o Outcome, at time.Time)
+
 	// Registerer takes the metrics. Nil: none are kept.
 	Registerer prometheus.Registerer
 
