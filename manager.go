@@ -32,6 +32,7 @@ type source interface {
 	Synced() <-chan struct{}
 	Trouble() error
 	Version(node string) string
+	Tainted() []*taint.Node
 }
 
 // Manager evicts pods from nodes whose NoExecute taints they do not tolerate. Its methods are safe
@@ -117,7 +118,7 @@ func (m *Manager) write(client kubernetes.Interface) error {
 	}
 	m.pool = evict.NewPool(evict.PoolOptions{
 		Evictor: evictor, Workers: m.options.Workers, Rate: m.options.MaxEvictionsPerSecond,
-		Leading: m.options.Leading, Metrics: calls,
+		Leading: m.options.Leading, Metrics: calls, Ended: m.options.Ended,
 	})
 	sink := event.Sink(m.options.Events)
 	if sink == nil {
@@ -232,6 +233,9 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	}
 	return all, nil
 }
+
+// Tainted returns the nodes that carry NoExecute taints, in no order. They are to be read only.
+func (m *Manager) Tainted() []*taint.Node { return m.source.Tainted() }
 
 // handler passes what the source tells on to the shards, and to the journal.
 type handler struct {

@@ -100,6 +100,10 @@ type Options struct {
 	// from one that nobody was there to write. Zero: nothing is known; the journal is believed.
 	LastLed time.Time
 
+	// Ended is told of each eviction call that has ended, and when. It is called by as many
+	// goroutines as there are workers, and must not block. Nil: nobody is told.
+	Ended func(e Eviction, o Outcome, at time.Time)
+
 	// Registerer takes the metrics. Nil: none are kept.
 	Registerer prometheus.Registerer
 

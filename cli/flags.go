@@ -37,6 +37,8 @@ func (s *settings) evictionFlags(fs *pflag.FlagSet) {
 		"How many eviction calls may start in a second. 0: no limit.")
 	fs.IntVar(&s.Shards, "shards", s.Shards,
 		"How many goroutines judge pods, each for its own part of the nodes, 1 to 256.")
+	fs.StringVar(&s.StatusAddress, "status-address", s.StatusAddress,
+		"Where to serve the page and its JSON, on loopback; see it by kubectl port-forward. If empty, nowhere.")
 	fs.BoolVar(&s.ComparisonOperators, "comparison-operators", s.ComparisonOperators,
 		"Let tolerations with the operators Lt and Gt count. If false, they match nothing.")
 }

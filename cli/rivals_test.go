@@ -54,8 +54,8 @@ func (s *leaseStore) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, er
 // a request that its client has given up on may still arrive.
 type link struct {
 	coordinationclient.LeaseInterface
-	leaseStore  *leaseStore
-	chance *rand.Rand
+	leaseStore *leaseStore
+	chance     *rand.Rand
 }
 
 func (l link) Leases(string) coordinationclient.LeaseInterface { return l }

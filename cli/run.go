@@ -65,6 +65,7 @@ func (s *settings) runUntil(ctx context.Context) error {
 	}
 	defer shutdown()
 	p.announce(ctx)
+	defer p.page.serve(ctx, p.manager, s.Configuration)()
 	return live(ctx, p.manager, p.campaign)
 }
 
@@ -77,6 +78,7 @@ type process struct {
 	manager  *taintmanager.Manager
 	watchdog healthz.HealthChecker
 	campaign campaign
+	page     page
 }
 
 // start makes everything that can fail, in the order in which a failure is the most to the point.
@@ -105,12 +107,14 @@ func (p *process) assemble(ctx context.Context, to clients) (err error) {
 	if p.identity, err = newIdentity(); err != nil {
 		return err
 	}
+	p.page.role = roleAlone(p.identity)
 	p.campaign, p.watchdog = leadAlone, leaderelection.NewLeaderHealthzAdaptor(late)
 	if p.settings.LeaderElection.LeaderElect {
 		e := newElection(p.settings.LeaderElection, to.lease.CoordinationV1(), p.identity)
-		options.Leading, p.campaign, p.watchdog = e.leading, e.campaign, e.watchdog
+		options.Leading, p.campaign, p.watchdog, p.page.role = e.leading, e.campaign, e.watchdog, e.role
 		options.LastLed = lastLed(ctx, to.lease.CoordinationV1(), p.settings.LeaderElection)
 	}
+	options.Ended = p.page.history.Ended
 	options.Registerer = legacyregistry.Registerer()
 	if p.manager, err = taintmanager.New(to.main, nil, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)

@@ -67,6 +67,12 @@ type Configuration struct {
 	// TaintTolerationComparisonOperators is off. Leave it on but to reproduce that.
 	ComparisonOperators bool
 
+	// StatusAddress is where the page and its JSON are served, as host:port. Empty: nowhere. Only
+	// loopback is taken, because whoever reaches it may read it: kubectl port-forward guards it.
+	// Where the port is in use, the rest goes on without it. Leave it as it is; set another port where
+	// two run on one host.
+	StatusAddress string
+
 	// LeaderElection is how one of several processes is chosen to evict, while the others keep their
 	// caches warm. LeaderElect false: this process evicts at once, whoever else does; leave it on.
 	// ResourceLock must be "leases"; ResourceNamespace and ResourceName name the Lease.
@@ -85,6 +91,7 @@ func Default() Configuration {
 		EvictionWorkers:     32,
 		Shards:              8,
 		ComparisonOperators: true,
+		StatusAddress:       "127.0.0.1:8080",
 		LeaderElection: componentbaseconfig.LeaderElectionConfiguration{
 			LeaderElect:       true,
 			LeaseDuration:     metav1.Duration{Duration: 15 * time.Second},

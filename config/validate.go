@@ -14,6 +14,7 @@ func (c Configuration) Validate() []Refusal {
 		c.validateWorkers(),
 		c.validateShards(),
 		c.validateRate(),
+		c.validateStatusAddress(),
 		c.validateQPS(),
 		c.validateBurst(),
 		c.validateContentType(),

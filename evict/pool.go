@@ -40,6 +40,10 @@ type PoolOptions struct {
 
 	// Metrics counts what the pool does. Nil: nothing is counted.
 	Metrics *Metrics
+
+	// Ended is told of each call that has ended, by many goroutines, once its slot is free and
+	// before its shard learns of it. It must not block. Nil: nobody is told.
+	Ended func(e shard.Eviction, o shard.Outcome, at time.Time)
 }
 
 // Pool owns the slots. Its methods are safe for concurrent use.
@@ -47,6 +51,7 @@ type Pool struct {
 	evictor Evictor
 	leading func() bool
 	metrics *Metrics
+	ended   func(e shard.Eviction, o shard.Outcome, at time.Time)
 	workers int
 	grants  chan shard.Grant
 	wake    chan struct{} // something that the pump waits for may have changed
@@ -60,7 +65,7 @@ type Pool struct {
 // NewPool returns a pool that grants nothing before Lead is called.
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
-		evictor: o.Evictor, leading: o.Leading, metrics: o.Metrics, workers: o.Workers,
+		evictor: o.Evictor, leading: o.Leading, metrics: o.Metrics, ended: o.Ended, workers: o.Workers,
 		grants: make(chan shard.Grant), wake: make(chan struct{}, 1),
 	}
 	if p.workers <= 0 {
@@ -68,6 +73,9 @@ func NewPool(o PoolOptions) *Pool {
 	}
 	if p.leading == nil {
 		p.leading = func() bool { return true }
+	}
+	if p.ended == nil {
+		p.ended = func(shard.Eviction, shard.Outcome, time.Time) {}
 	}
 	if p.metrics == nil {
 		p.metrics = newMetrics()
@@ -115,8 +123,10 @@ func (p *Pool) call(g *grant, e shard.Eviction, done func(shard.Outcome)) {
 	defer g.term.calls.Done()
 	p.metrics.inFlight.Inc()
 	outcome := complete(p.evict(g.term.ctx, e))
-	p.metrics.ended(e, outcome, time.Now())
+	now := time.Now()
+	p.metrics.ended(e, outcome, now)
 	p.free(g, outcome)
+	p.ended(e, outcome, now)
 	done(outcome)
 }
 

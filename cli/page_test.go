@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// nothing is a manager of an empty cluster.
+type nothing struct{}
+
+func (nothing) Views(context.Context) ([]shard.View, error) { return nil, nil }
+func (nothing) Tainted() []*taint.Node                      { return nil }
+func (nothing) HasSynced() bool                             { return true }
+func (nothing) Trouble() error                              { return nil }
+
+func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		must(t, err)
+		said := make(chan string, 100)
+		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
+		p := page{role: roleAlone("me")}
+		c := config.Default()
+		c.StatusAddress = taken.Addr().String()
+		hide := p.serve(klog.NewContext(t.Context(), log), nothing{}, c)
+		time.Sleep(5 * listenAgain)
+		synctest.Wait()
+		if line := <-said; len(said) != 0 || !strings.Contains(line, "The page is not served, the rest goes on") || !strings.Contains(line, "in use") {
+			t.Errorf("said %q, and %d lines more", line, len(said))
+		}
+		must(t, taken.Close())
+		if line := <-said; !strings.Contains(line, `"url"="http://`+c.StatusAddress+`/"`) {
+			t.Errorf("said %q", line)
+		}
+		body := fetch(t, "http://"+c.StatusAddress+"/api/v1/snapshot")
+		if !strings.Contains(body, `"identity":"me","role":"leading","leader":"me"`) {
+			t.Errorf("got %s", body)
+		}
+		hide()
+	})
+}
+
+func TestWithoutAnAddressThereIsNoPage(t *testing.T) {
+	c := config.Default()
+	c.StatusAddress = ""
+	var p page
+	p.serve(t.Context(), nothing{}, c)()
+}
+
+func fetch(t *testing.T, url string) string {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	must(t, err)
+	response, err := client.Do(request)
+	must(t, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	must(t, err)
+	return fmt.Sprintf("%d %s", response.StatusCode, body)
+}
+
+func TestAReplicaKnowsWhoLeads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		first, second := newLeader(c, "first"), newLeader(c, "second")
+		if got := second.role(); got != (status.Manager{Identity: "second", Role: status.Standby}) {
+			t.Errorf("before it has looked: %+v", got)
+		}
+		stopFirst := first.start(t)
+		synctest.Wait()
+		stopSecond := second.start(t)
+		synctest.Wait()
+		if got := first.role(); got != (status.Manager{Identity: "first", Role: status.Leading, Leader: "first"}) {
+			t.Errorf("the first: %+v", got)
+		}
+		if got := second.role(); got != (status.Manager{Identity: "second", Role: status.Standby, Leader: "first"}) {
+			t.Errorf("the second: %+v", got)
+		}
+		stopFirst()
+		time.Sleep(10 * time.Second)
+		if got := second.role(); got.Role != status.Leading || got.Leader != "second" {
+			t.Errorf("the second, alone: %+v", got)
+		}
+		stopSecond()
+	})
+}

@@ -1,0 +1,208 @@
+package status
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Facts are what a snapshot is made of. They are immutable once shared.
+type Facts struct {
+	At      time.Time
+	Manager Manager
+
+	// Views of the evictions, in any order, each pod once.
+	Views []shard.View
+
+	// Nodes that carry NoExecute taints, in any order.
+	Nodes []*taint.Node
+
+	// Past is what a [History] tells.
+	Past Past
+}
+
+// Build makes the snapshot of the facts.
+func Build(f Facts) Snapshot {
+	s := head(f)
+	s.Evictions = evictionsOf(sorted(f.Views))
+	return s
+}
+
+// head is the snapshot but for its evictions.
+func head(f Facts) Snapshot {
+	return Snapshot{
+		TypeMeta: TypeMeta{APIVersion, KindSnapshot},
+		At:       stamp(f.At),
+		Manager:  f.Manager,
+		Totals:   totals(f),
+		Nodes:    nodesOf(f),
+		Evicted:  evictedOf(f.Past.Latest),
+		Minutes:  minutesOf(f.Past.Minutes),
+	}
+}
+
+// stamp is how times are written: UTC, milliseconds.
+func stamp(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC().Truncate(time.Millisecond)
+}
+
+// sorted is a copy in the order of deadlines, then of UIDs: the order of paging.
+func sorted(views []shard.View) []shard.View {
+	views = slices.Clone(views)
+	slices.SortFunc(views, func(a, b shard.View) int {
+		return cmp.Or(stamp(a.Verdict.At).Compare(stamp(b.Verdict.At)), cmp.Compare(a.Pod.UID, b.Pod.UID))
+	})
+	return views
+}
+
+// evictionsOf is never nil, as JSON tells that from an empty list.
+func evictionsOf(views []shard.View) []Eviction {
+	list := make([]Eviction, 0, len(views))
+	for i := range views {
+		list = append(list, evictionOf(&views[i]))
+	}
+	return list
+}
+
+func evictionOf(v *shard.View) Eviction {
+	return Eviction{
+		UID:          string(v.Pod.UID),
+		Namespace:    v.Pod.Namespace,
+		Pod:          v.Pod.Name,
+		Node:         v.Verdict.Node,
+		State:        stateOf(v),
+		Deadline:     stamp(v.Verdict.At),
+		Taint:        v.Verdict.Taint.ToString(),
+		ExposedSince: stamp(v.Verdict.Start),
+		Because:      v.Verdict.Because(),
+		NextTry:      stamp(v.Next),
+		Attempts:     v.Attempts,
+		Cause:        v.Last.Cause,
+		Message:      v.Last.Message,
+	}
+}
+
+// stateOf tells apart what holds an eviction up.
+func stateOf(v *shard.View) string {
+	switch v.State {
+	case shard.Due:
+		return Due
+	case shard.InFlight:
+		return InFlight
+	case shard.Held:
+		return hindrance(v.Last.Kind)
+	case shard.Done:
+		return Done
+	}
+	return Scheduled
+}
+
+func hindrance(k shard.Kind) string {
+	switch k {
+	case shard.Blocked:
+		return Blocked
+	case shard.Refused:
+		return Refused
+	}
+	return Held
+}
+
+func totals(f Facts) Totals {
+	t := Totals{EvictedLastHour: f.Past.LastHour()}
+	for i := range f.Views {
+		*t.of(stateOf(&f.Views[i]))++
+	}
+	return t
+}
+
+// of is the count of a state.
+func (t *Totals) of(state string) *int {
+	switch state {
+	case Due:
+		return &t.Due
+	case InFlight:
+		return &t.InFlight
+	case Blocked:
+		return &t.Blocked
+	case Refused:
+		return &t.Refused
+	case Held:
+		return &t.Held
+	case Done:
+		return &t.Done
+	}
+	return &t.Scheduled
+}
+
+// nodesOf counts what is pending on each node: what is done is not.
+func nodesOf(f Facts) []Node {
+	pending := make(map[string]int, len(f.Nodes))
+	for i := range f.Views {
+		if f.Views[i].State != shard.Done {
+			pending[f.Views[i].Verdict.Node]++
+		}
+	}
+	list := make([]Node, 0, len(f.Nodes))
+	for _, n := range f.Nodes {
+		list = append(list, Node{Name: n.Name, UID: string(n.UID), Taints: taintsOf(n), Evictions: pending[n.Name]})
+	}
+	slices.SortFunc(list, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// taintsOf are the taints that are on the node now.
+func taintsOf(n *taint.Node) []Taint {
+	list := []Taint{}
+	for _, history := range n.Taints {
+		for i := range history {
+			if state := &history[i]; !state.Past {
+				list = append(list, Taint{Taint: state.Taint.ToString(), Since: stamp(state.Since)})
+			}
+		}
+	}
+	return list
+}
+
+func evictedOf(latest []Went) []Evicted {
+	list := make([]Evicted, 0, len(latest))
+	for i := range latest {
+		w := &latest[i]
+		list = append(list, Evicted{
+			UID: string(w.Pod.UID), Namespace: w.Pod.Namespace, Pod: w.Pod.Name,
+			Node: w.Verdict.Node, Taint: w.Verdict.Taint.ToString(), Deadline: stamp(w.Verdict.At),
+			At: stamp(w.At), Because: w.Verdict.Because(), Pretended: w.Pretended,
+		})
+	}
+	return list
+}
+
+func minutesOf(counts []Count) []Minute {
+	list := make([]Minute, 0, len(counts))
+	for _, c := range counts {
+		list = append(list, Minute{
+			Start: c.Start.UTC(), Evicted: c.Evicted,
+			MeanLateSeconds: seconds(c.Late / time.Duration(c.Evicted)), MostLateSeconds: seconds(c.Most),
+		})
+	}
+	return list
+}
+
+// seconds is a duration in seconds, to the millisecond.
+func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
+
+// byUID finds views by their pods' UIDs.
+func byUID(views []shard.View) map[types.UID]*shard.View {
+	index := make(map[types.UID]*shard.View, len(views))
+	for i := range views {
+		index[views[i].Pod.UID] = &views[i]
+	}
+	return index
+}

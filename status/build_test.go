@@ -1,0 +1,150 @@
+package status_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func TestEachStateOfAnEvictionHasItsName(t *testing.T) {
+	due, flying, done := view("b", "n", 5), view("c", "n", 5), view("g", "n", 5)
+	due.State, flying.State, done.State = shard.Due, shard.InFlight, shard.Done
+	for _, c := range []struct {
+		view shard.View
+		want string
+	}{
+		{view("a", "n", 5), status.Scheduled},
+		{due, status.Due},
+		{flying, status.InFlight},
+		{hindered(view("d", "n", 5), shard.Blocked, "pdb", ""), status.Blocked},
+		{hindered(view("e", "n", 5), shard.Refused, "rbac", ""), status.Refused},
+		{hindered(view("f", "n", 5), shard.Failed, "server", ""), status.Held},
+		{done, status.Done},
+	} {
+		s := status.Build(status.Facts{Views: []shard.View{c.view}})
+		if s.Evictions[0].State != c.want {
+			t.Errorf("%s: got %s, want %s", c.view.Pod.Name, s.Evictions[0].State, c.want)
+		}
+		counts := []int{s.Totals.Scheduled, s.Totals.Due, s.Totals.InFlight, s.Totals.Blocked, s.Totals.Refused, s.Totals.Held, s.Totals.Done}
+		for i, state := range status.States() {
+			if (counts[i] == 1) != (state == c.want) || counts[i] > 1 {
+				t.Errorf("a %s eviction counts %d times as %s", c.want, counts[i], state)
+			}
+		}
+	}
+}
+
+func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
+	v := hindered(view("a", "n", 400), shard.Blocked, "pdb", "the budget web needs 3 pods")
+	got := status.Build(status.Facts{Views: []shard.View{v}}).Evictions[0]
+	want := status.Eviction{
+		UID: "uid-a", Namespace: "ns", Pod: "a", Node: "n", State: status.Blocked,
+		Deadline: at(400), Taint: "gpu=broken:NoExecute", ExposedSince: at(100), Because: v.Verdict.Because(),
+		NextTry: at(460), Attempts: 2, Cause: "pdb", Message: "the budget web needs 3 pods",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEvictionsComeInTheOrderOfTheirDeadlines(t *testing.T) {
+	s := status.Build(status.Facts{Views: []shard.View{view("z", "n", 9), view("b", "n", 5), view("a", "n", 5)}})
+	var got []string
+	for _, e := range s.Evictions {
+		got = append(got, e.Pod)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "z"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNodesTellTheirTaintsOfNowAndWhatIsPendingOnThem(t *testing.T) {
+	n := node("n", 7)
+	was := v1.Taint{Key: "gpu", Value: "slow", Effect: v1.TaintEffectNoExecute}
+	n.Taints[0] = append(taint.History{{Taint: was, Since: at(1), Past: true}}, n.Taints[0]...)
+	done := view("c", "n", 5)
+	done.State = shard.Done
+	s := status.Build(status.Facts{
+		Nodes: []*taint.Node{node("z", 3), n},
+		Views: []shard.View{view("a", "n", 5), view("b", "n", 6), done},
+	})
+	want := []status.Node{
+		{Name: "n", UID: "uid-n", Evictions: 2, Taints: []status.Taint{{Taint: "gpu=broken:NoExecute", Since: at(7)}}},
+		{Name: "z", UID: "uid-z", Taints: []status.Taint{{Taint: "gpu=broken:NoExecute", Since: at(3)}}},
+	}
+	if diff := cmp.Diff(want, s.Nodes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAHistoryTellsTheLatestAndCountsTheHour(t *testing.T) {
+	var h status.History
+	end := func(name string, deadline, ended float64, kind shard.Kind) {
+		h.Ended(evicted(name, deadline), shard.Outcome{Kind: kind}, at(ended))
+	}
+	end("long ago", 10, 10, shard.Accepted)
+	end("a", 3600, 3600.5, shard.Accepted)
+	end("b", 3601, 3602.5, shard.Accepted)
+	end("refused", 3601, 3602, shard.Refused)
+	end("c", 3700, 3700, shard.Pretended)
+	s := status.Build(status.Facts{Past: h.Since(0, at(3700))})
+	if s.Totals.EvictedLastHour != 3 {
+		t.Errorf("evicted in the last hour: %d", s.Totals.EvictedLastHour)
+	}
+	want := []status.Minute{
+		{Start: at(3600), Evicted: 2, MeanLateSeconds: 1, MostLateSeconds: 1.5},
+		{Start: at(3660), Evicted: 1},
+	}
+	if diff := cmp.Diff(want, s.Minutes); diff != "" {
+		t.Error(diff)
+	}
+	var got []string
+	for _, e := range s.Evicted {
+		got = append(got, e.Pod)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" || !s.Evicted[2].Pretended || s.Evicted[1].Pretended {
+		t.Error(diff, s.Evicted)
+	}
+}
+
+func TestAHistoryIsBoundedAndAllocatesNothingOnceFull(t *testing.T) {
+	var h status.History
+	e, ok := evicted("a", 0), shard.Outcome{Kind: shard.Accepted}
+	for range 5000 {
+		h.Ended(e, ok, at(1))
+	}
+	if p := h.Since(0, at(2)); len(p.Latest) != 4096 || p.Total != 5000 || p.LastHour() != 5000 {
+		t.Errorf("holds %d of %d, %d in the last hour", len(p.Latest), p.Total, p.LastHour())
+	}
+	if p := h.Since(4998, at(2)); len(p.Latest) != 2 {
+		t.Errorf("since the last but two: %d", len(p.Latest))
+	}
+	if n := testing.AllocsPerRun(100, func() { h.Ended(e, ok, at(3)) }); n != 0 {
+		t.Errorf("%v allocations for each eviction", n)
+	}
+}
+
+func TestAClockThatIsSetBackDisturbsNoHistory(t *testing.T) {
+	var h status.History
+	h.Ended(evicted("a", 0), shard.Outcome{Kind: shard.Accepted}, at(7200))
+	h.Ended(evicted("b", 0), shard.Outcome{Kind: shard.Accepted}, time.Unix(-90, 0))
+	if p := h.Since(0, time.Unix(-80, 0)); p.LastHour() != 1 {
+		t.Errorf("got %+v", p.Minutes)
+	}
+}
+
+func TestTroubleIsToldInWords(t *testing.T) {
+	w := &world{trouble: errors.New("pods can't be watched since 10:00")}
+	var s status.Snapshot
+	get(t, w.server(), "/api/v1/snapshot", &s)
+	if s.Manager.Trouble != "pods can't be watched since 10:00" || s.Manager.Version != "v1" || !s.Manager.Synced {
+		t.Errorf("got %+v", s.Manager)
+	}
+}

@@ -1,0 +1,91 @@
+package status
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// picture is a look at the facts, made ready to be compared with the next one. It is immutable.
+type picture struct {
+	facts  Facts // whose Past holds the latest evictions since the picture before only
+	index  map[types.UID]*shard.View
+	totals Totals
+	nodes  map[string]Node
+}
+
+func newPicture(f Facts) *picture {
+	p := &picture{facts: f, index: byUID(f.Views), totals: totals(f), nodes: map[string]Node{}}
+	for _, n := range nodesOf(f) {
+		p.nodes[n.Name] = n
+	}
+	return p
+}
+
+// diff is what has changed from one picture to the next, and whether anything has.
+func diff(before, now *picture) (c Change, changed bool) {
+	c = Change{At: stamp(now.facts.At), Totals: now.totals}
+	if before.facts.Manager != now.facts.Manager {
+		c.Manager = &now.facts.Manager
+	}
+	c.Evictions, c.Gone = diffViews(before, now)
+	c.Nodes, c.NodesGone = diffNodes(before.nodes, now.nodes)
+	if now.facts.Past.Total != before.facts.Past.Total {
+		c.Evicted = evictedOf(now.facts.Past.Latest)
+		c.Minutes = minutesOf(changedMinutes(before.facts.Past.Minutes, now.facts.Past.Minutes))
+	}
+	changed = c.Manager != nil || c.Totals != before.totals ||
+		len(c.Evictions)+len(c.Gone)+len(c.Nodes)+len(c.NodesGone)+len(c.Evicted) > 0
+	return c, changed
+}
+
+// diffViews compares before it words anything, as most evictions are as they were.
+func diffViews(before, now *picture) (changed []Eviction, gone []string) {
+	for i := range now.facts.Views {
+		v := &now.facts.Views[i]
+		if old := before.index[v.Pod.UID]; old == nil || *old != *v {
+			changed = append(changed, evictionOf(v))
+		}
+	}
+	for uid := range before.index {
+		if now.index[uid] == nil {
+			gone = append(gone, string(uid))
+		}
+	}
+	slices.Sort(gone)
+	return changed, gone
+}
+
+func diffNodes(before, now map[string]Node) (changed []Node, gone []string) {
+	for name, n := range now {
+		if old, ok := before[name]; !ok || !sameNode(old, n) {
+			changed = append(changed, n)
+		}
+	}
+	for name := range before {
+		if _, ok := now[name]; !ok {
+			gone = append(gone, name)
+		}
+	}
+	slices.SortFunc(changed, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	slices.Sort(gone)
+	return changed, gone
+}
+
+func sameNode(a, b Node) bool {
+	return a.UID == b.UID && a.Evictions == b.Evictions && slices.Equal(a.Taints, b.Taints)
+}
+
+// changedMinutes are those that are not as they were.
+func changedMinutes(before, now []Count) []Count {
+	var list []Count
+	for _, c := range now {
+		if !slices.Contains(before, c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}

@@ -1,0 +1,78 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// policy lets a page run this server's own scripts and styles, talk to this server, and do nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// guard lets in requests of the own machine that only read, and marks the answers.
+func guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mark(w.Header())
+		switch {
+		case !ownHost(r.Host):
+			refuse(w, http.StatusForbidden, fmt.Sprintf(
+				"the host %q is refused; ask for localhost or a loopback address, as after kubectl port-forward", r.Host))
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			refuse(w, http.StatusMethodNotAllowed, fmt.Sprintf("the method %q is refused; all that is here is to be read, with GET", r.Method))
+		case foreign(r):
+			refuse(w, http.StatusForbidden, "another site's page asks for this; open this address itself")
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+func mark(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// ownHost says whether a Host header names this machine. A name of somebody else's may be made to
+// lead here by DNS rebinding, and would let their page read ours.
+func ownHost(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	if strings.EqualFold(strings.TrimSuffix(name, "."), "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// foreign says whether a browser asks for another site's page. Following a link is none of that.
+func foreign(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return false
+	}
+	return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document"
+}
+
+// refuse answers with one sentence.
+func refuse(w http.ResponseWriter, code int, sentence string) {
+	answer(w, code, Error{TypeMeta{APIVersion, KindError}, sentence})
+}
+
+// answer writes JSON, and a line break for those who read it in a terminal.
+func answer(w http.ResponseWriter, code int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(value) // who asked is gone then
+}

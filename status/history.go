@@ -1,0 +1,131 @@
+package status
+
+import (
+	"sync"
+	"time"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// remembered is how many evictions a history holds: some megabytes with their pods.
+const remembered = 4096
+
+// minutes is how many minutes the counts go back.
+const minutes = 60
+
+// Went is an eviction that the API server has accepted, or that a dry run pretends it has.
+type Went struct {
+	Pod       *taint.Pod
+	Verdict   taint.Verdict
+	At        time.Time
+	Pretended bool
+}
+
+// Count is what was evicted in one minute, at least one. Late is the sum over all of them.
+type Count struct {
+	Start   time.Time
+	Evicted int
+	Late    time.Duration
+	Most    time.Duration
+}
+
+// Past is what was evicted lately.
+type Past struct {
+	// Latest evictions, oldest first, and how many there have been in all.
+	Latest []Went
+	Total  uint64
+
+	// Minutes of the last hour in which there were any, oldest first.
+	Minutes []Count
+}
+
+// LastHour is how many there were in the last hour.
+func (p *Past) LastHour() int {
+	n := 0
+	for _, c := range p.Minutes {
+		n += c.Evicted
+	}
+	return n
+}
+
+// History remembers what was evicted lately, within a bound. Its zero value is empty and ready. Its
+// methods are safe for concurrent use, and hold its lock for moments.
+type History struct {
+	mu     sync.Mutex
+	ring   []Went // grows to its bound, then is written over
+	total  uint64
+	counts [minutes]Count
+}
+
+// Ended notes a call that has ended at this time. Only evictions that were accepted, or pretended,
+// count.
+func (h *History) Ended(e shard.Eviction, o shard.Outcome, at time.Time) {
+	if o.Kind != shard.Accepted && o.Kind != shard.Pretended {
+		return
+	}
+	w := Went{Pod: e.Pod, Verdict: e.Verdict, At: at, Pretended: o.Kind == shard.Pretended}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.ring) < remembered {
+		h.ring = append(h.ring, w)
+	} else {
+		h.ring[h.total%remembered] = w
+	}
+	h.total++
+	h.count(at, max(at.Sub(e.Verdict.At), 0))
+}
+
+func (h *History) count(at time.Time, late time.Duration) {
+	start := at.Truncate(time.Minute)
+	c := &h.counts[slot(start)]
+	if !c.Start.Equal(start) {
+		*c = Count{Start: start}
+	}
+	c.Evicted++
+	c.Late += late
+	c.Most = max(c.Most, late)
+}
+
+// slot is where a minute is counted.
+func slot(start time.Time) int {
+	n := start.Unix() / 60 % minutes
+	return int((n + minutes) % minutes)
+}
+
+// Since returns the past at this time without the evictions before the n-th, counted from 0.
+func (h *History) Since(n uint64, now time.Time) Past {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := Past{Total: h.total, Minutes: h.hour(now)}
+	first := max(n, h.total-uint64(len(h.ring)))
+	for i := first; i < h.total; i++ {
+		if w := h.ring[i%remembered]; now.Sub(w.At) < time.Hour {
+			p.Latest = append(p.Latest, w)
+		}
+	}
+	return p
+}
+
+// hour is the counts of the last 60 minutes, that of now among them, which has only begun.
+func (h *History) hour(now time.Time) []Count {
+	var list []Count
+	last := now.Truncate(time.Minute)
+	for i := minutes - 1; i >= 0; i-- {
+		start := last.Add(-time.Duration(i) * time.Minute)
+		if c := h.counts[slot(start)]; c.Evicted > 0 && c.Start.Equal(start) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// upTo returns the past at this time without the evictions from the n-th on, counted from 0.
+func (h *History) upTo(n uint64, now time.Time) Past {
+	p := h.Since(0, now)
+	if after := p.Total - n; after > 0 {
+		p.Latest = p.Latest[:len(p.Latest)-min(int(after), len(p.Latest))]
+		p.Total = n
+	}
+	return p
+}

@@ -1,0 +1,156 @@
+package status
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+const (
+	defaultLimit = 500
+	mostLimit    = 10000
+)
+
+// query is what a request asks of the evictions. Empty lists ask for all.
+type query struct {
+	nodes, namespaces, taints, states []string
+	limit                             int
+
+	// after is the place of the last eviction that was given; nil at the start.
+	after *place
+}
+
+// place is where an eviction stands in the order of all.
+type place struct {
+	deadline time.Time
+	uid      string
+}
+
+// parseQuery refuses what it does not know: a parameter that is misspelt would filter nothing.
+func parseQuery(values url.Values) (query, error) {
+	q := query{limit: defaultLimit}
+	for _, name := range slices.Sorted(keys(values)) {
+		if err := q.set(name, values[name]); err != nil {
+			return query{}, err
+		}
+	}
+	return q, nil
+}
+
+func keys(values url.Values) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for name := range values {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// set takes a parameter; an empty value is as good as none.
+func (q *query) set(name string, values []string) error {
+	list := slices.DeleteFunc(strings.Split(strings.Join(values, ","), ","), func(s string) bool { return s == "" })
+	switch name {
+	case "node":
+		q.nodes = list
+	case "namespace":
+		q.namespaces = list
+	case "taint":
+		q.taints = list
+	case "state":
+		q.states = list
+		return checkStates(list)
+	case "limit":
+		return q.setLimit(list)
+	case "after":
+		return q.setAfter(list)
+	default:
+		return fmt.Errorf("there is no parameter %q; give node, namespace, taint, state, limit or after", name)
+	}
+	return nil
+}
+
+func checkStates(list []string) error {
+	for _, state := range list {
+		if !slices.Contains(States(), state) {
+			return fmt.Errorf("there is no state %q; give one or more of %s", state, strings.Join(States(), ", "))
+		}
+	}
+	return nil
+}
+
+func (q *query) setLimit(list []string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	value := list[0]
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > mostLimit {
+		return fmt.Errorf("the limit %q is refused; give 1 to %d, or leave it out for %d", value, mostLimit, defaultLimit)
+	}
+	q.limit = n
+	return nil
+}
+
+func (q *query) setAfter(list []string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	value := list[0]
+	text, err := base64.RawURLEncoding.DecodeString(value)
+	millis, uid, found := strings.Cut(string(text), " ")
+	n, wrong := strconv.ParseInt(millis, 10, 64)
+	if err != nil || wrong != nil || !found {
+		return fmt.Errorf("the place %q is refused; give what the field next of the page before says, or leave after out for the first page", value)
+	}
+	q.after = &place{time.UnixMilli(n), uid}
+	return nil
+}
+
+// String is what after takes.
+func (p place) String() string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", p.deadline.UnixMilli(), p.uid))
+}
+
+// list is the page of evictions that the query asks for.
+func (q *query) list(f Facts) EvictionList {
+	matching := slices.DeleteFunc(sorted(f.Views), func(v shard.View) bool { return !q.matches(&v) })
+	l := EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: stamp(f.At), Total: len(matching)}
+	rest := matching[q.start(matching):]
+	if len(rest) > q.limit {
+		rest = rest[:q.limit]
+		last := &rest[len(rest)-1]
+		l.Next = place{stamp(last.Verdict.At), string(last.Pod.UID)}.String()
+	}
+	l.Items = evictionsOf(rest)
+	return l
+}
+
+// start is the index of the first one after the place asked for.
+func (q *query) start(views []shard.View) int {
+	if q.after == nil {
+		return 0
+	}
+	for i := range views {
+		at := stamp(views[i].Verdict.At)
+		if at.After(q.after.deadline) || at.Equal(q.after.deadline) && string(views[i].Pod.UID) > q.after.uid {
+			return i
+		}
+	}
+	return len(views)
+}
+
+func (q *query) matches(v *shard.View) bool {
+	return among(q.nodes, v.Verdict.Node) && among(q.namespaces, v.Pod.Namespace) &&
+		among(q.states, stateOf(v)) &&
+		(among(q.taints, v.Verdict.Taint.Key) || among(q.taints, v.Verdict.Taint.ToString()))
+}
+
+// among says whether a list names the value; an empty list names all.
+func among(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }

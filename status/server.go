@@ -1,0 +1,137 @@
+package status
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+//go:embed page
+var embedded embed.FS
+
+// Server answers with the page and its JSON.
+type Server struct {
+	board *board
+	hub   *hub
+	mux   *http.ServeMux
+}
+
+// New returns a server that does nothing until it is asked.
+func New(o Options) *Server {
+	b := &board{options: o}
+	s := &Server{board: b, hub: newHub(b), mux: http.NewServeMux()}
+	s.mux.HandleFunc("/api/v1/snapshot", s.snapshot)
+	s.mux.HandleFunc("/api/v1/evictions", s.evictions)
+	s.mux.HandleFunc("/api/v1/nodes", s.nodes)
+	s.mux.HandleFunc("/api/v1/events", s.events)
+	s.mux.HandleFunc("/api/", unknown)
+	s.mux.HandleFunc("/", page)
+	return s
+}
+
+// ServeHTTP answers requests of the own machine.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { guard(s.mux).ServeHTTP(w, r) }
+
+// Serve answers on the listener until the context ends; then it returns nil, and no request is under
+// way any more.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler:           s,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: 5 * time.Second,
+		WriteTimeout:      30 * time.Second, // streams set their own for each message
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+	}
+	over := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(over)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if server.Shutdown(ctx) != nil {
+			_ = server.Close()
+		}
+	})
+	err := server.Serve(listener)
+	if stop() { // it has failed by itself
+		return fmt.Errorf("serving the page: %w", err)
+	}
+	<-over
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
+	if !plain(w, r) {
+		return
+	}
+	if f, ok := s.facts(w, r); ok {
+		answer(w, http.StatusOK, Build(f))
+	}
+}
+
+func (s *Server) evictions(w http.ResponseWriter, r *http.Request) {
+	q, err := parseQuery(r.URL.Query())
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	if f, ok := s.facts(w, r); ok {
+		answer(w, http.StatusOK, q.list(f))
+	}
+}
+
+func (s *Server) nodes(w http.ResponseWriter, r *http.Request) {
+	if !plain(w, r) {
+		return
+	}
+	if f, ok := s.facts(w, r); ok {
+		answer(w, http.StatusOK, NodeList{TypeMeta{APIVersion, KindNodeList}, stamp(f.At), nodesOf(f)})
+	}
+}
+
+// plain refuses parameters where there are none.
+func plain(w http.ResponseWriter, r *http.Request) bool {
+	if r.URL.RawQuery == "" {
+		return true
+	}
+	refuse(w, http.StatusBadRequest, fmt.Sprintf("%s takes no parameters; /api/v1/evictions does", r.URL.Path))
+	return false
+}
+
+// facts are a look for one request, which is answered when there is none.
+func (s *Server) facts(w http.ResponseWriter, r *http.Request) (Facts, bool) {
+	f, err := s.board.look(r.Context(), 0)
+	if err != nil {
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, err.Error()+"; try again")
+		return Facts{}, false
+	}
+	return f, true
+}
+
+// page answers with the page's files, of which there is but one folder.
+func page(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	if name == "" {
+		name = "index.html"
+	}
+	if strings.Contains(name, "/") {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-cache")
+	http.ServeFileFS(w, r, embedded, "page/"+name)
+}
+
+func unknown(w http.ResponseWriter, r *http.Request) {
+	refuse(w, http.StatusNotFound, fmt.Sprintf(
+		"there is no %s; ask for /api/v1/snapshot, /api/v1/evictions, /api/v1/nodes or /api/v1/events", r.URL.Path))
+}

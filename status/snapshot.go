@@ -1,0 +1,223 @@
+package status
+
+import "time"
+
+// APIVersion of everything that is answered. Fields may be added to it; none changes its meaning.
+const APIVersion = "status.taint-manager/v1alpha1"
+
+// Kinds of what is answered.
+const (
+	KindSnapshot     = "Snapshot"
+	KindEvictionList = "EvictionList"
+	KindNodeList     = "NodeList"
+	KindError        = "Error"
+)
+
+// The states of an eviction.
+const (
+	Scheduled = "scheduled" // its deadline has not come
+	Due       = "due"       // its deadline has come: it waits for a slot or the next try
+	InFlight  = "in-flight" // a call is under way
+	Blocked   = "blocked"   // a PodDisruptionBudget does not permit it now
+	Refused   = "refused"   // admission or a missing permission forbids it
+	Held      = "held"      // something else is in its way, again and again
+	Done      = "done"      // the API server took it, and the pod is still there
+)
+
+// States are all states, in the order in which an eviction may go through them.
+func States() []string { return []string{Scheduled, Due, InFlight, Blocked, Refused, Held, Done} }
+
+// Roles of a replica.
+const (
+	Leading = "leading" // it evicts
+	Standby = "standby" // another one does
+)
+
+// TypeMeta says what an answer is.
+type TypeMeta struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// Snapshot is all that is known at one moment. Times are UTC.
+type Snapshot struct {
+	TypeMeta
+
+	// At is the moment, by the manager's clock.
+	At time.Time `json:"at"`
+
+	Manager Manager `json:"manager"`
+	Totals  Totals  `json:"totals"`
+
+	// Evictions that are scheduled, due, under way or hindered; earliest deadline first.
+	Evictions []Eviction `json:"evictions"`
+
+	// Nodes that carry NoExecute taints, by name.
+	Nodes []Node `json:"nodes"`
+
+	// Evicted are the latest evictions by this replica within an hour, oldest first; bounded.
+	Evicted []Evicted `json:"evicted"`
+
+	// Minutes of the last hour in which this replica evicted, oldest first.
+	Minutes []Minute `json:"minutes"`
+}
+
+// Manager is the replica that answers.
+type Manager struct {
+	Version  string `json:"version,omitempty"`
+	Identity string `json:"identity,omitempty"`
+
+	// Role is "leading" or "standby".
+	Role string `json:"role"`
+
+	// Leader is the identity of the replica that leads, where that is known.
+	Leader string `json:"leader,omitempty"`
+
+	// DryRun says that nobody is evicted: it is only told who would be.
+	DryRun bool `json:"dryRun,omitempty"`
+
+	// Synced says that all pods and nodes have been seen. Before that nothing is decided.
+	Synced bool `json:"synced"`
+
+	// Trouble says why the cluster can't be watched, and since when; empty while it can.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+// Totals count evictions by their state.
+type Totals struct {
+	Scheduled int `json:"scheduled"`
+	Due       int `json:"due"`
+	InFlight  int `json:"inFlight"`
+	Blocked   int `json:"blocked"`
+	Refused   int `json:"refused"`
+	Held      int `json:"held"`
+	Done      int `json:"done"`
+
+	// EvictedLastHour is how many this replica has evicted in the last 60 minutes.
+	EvictedLastHour int `json:"evictedLastHour"`
+}
+
+// Eviction is one pod that is to go.
+type Eviction struct {
+	UID       string `json:"uid"`
+	Namespace string `json:"namespace"`
+	Pod       string `json:"pod"`
+	Node      string `json:"node"`
+	State     string `json:"state"`
+
+	// Deadline is when the pod is to go, and not earlier.
+	Deadline time.Time `json:"deadline"`
+
+	// Taint because of which it goes, as key=value:effect.
+	Taint string `json:"taint"`
+
+	// ExposedSince is the start of the exposure from which the deadline counts.
+	ExposedSince time.Time `json:"exposedSince"`
+
+	// Because is the reason in the words that events and the log have.
+	Because string `json:"because"`
+
+	// NextTry is when the next call may start; left out while a call is under way, and when done.
+	NextTry time.Time `json:"nextTry,omitzero"`
+
+	// Attempts is how many calls were made.
+	Attempts int `json:"attempts,omitempty"`
+
+	// Cause and Message say what the last call has come to: a word, and the server's own words.
+	Cause   string `json:"cause,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// Node is a node that carries NoExecute taints.
+type Node struct {
+	Name   string  `json:"name"`
+	UID    string  `json:"uid"`
+	Taints []Taint `json:"taints"`
+
+	// Evictions is how many are pending on it.
+	Evictions int `json:"evictions"`
+}
+
+// Taint is a NoExecute taint, and the moment from which it counts as being there.
+type Taint struct {
+	Taint string    `json:"taint"`
+	Since time.Time `json:"since"`
+}
+
+// Evicted is a pod whose eviction the API server has accepted.
+type Evicted struct {
+	UID       string    `json:"uid"`
+	Namespace string    `json:"namespace"`
+	Pod       string    `json:"pod"`
+	Node      string    `json:"node"`
+	Taint     string    `json:"taint"`
+	Deadline  time.Time `json:"deadline"`
+
+	// At is when the API server accepted it.
+	At      time.Time `json:"at"`
+	Because string    `json:"because"`
+
+	// Pretended says that it was a dry run: the pod is still there.
+	Pretended bool `json:"pretended,omitempty"`
+}
+
+// Minute counts the evictions of one minute. Lateness is the time from deadline to acceptance.
+type Minute struct {
+	Start           time.Time `json:"start"`
+	Evicted         int       `json:"evicted"`
+	MeanLateSeconds float64   `json:"meanLateSeconds"`
+	MostLateSeconds float64   `json:"mostLateSeconds"`
+}
+
+// Change is what differs from the last message of a stream. What is left out is as it was.
+type Change struct {
+	At      time.Time `json:"at"`
+	Totals  Totals    `json:"totals"`
+	Manager *Manager  `json:"manager,omitempty"`
+
+	// Evictions that are new or another than before, and the UIDs of those that are no more.
+	Evictions []Eviction `json:"evictions,omitempty"`
+	Gone      []string   `json:"gone,omitempty"`
+
+	// Nodes that are new or another than before, and the names of those without taints now.
+	Nodes     []Node   `json:"nodes,omitempty"`
+	NodesGone []string `json:"nodesGone,omitempty"`
+
+	// Evicted since the last message, and the minutes that have changed by it.
+	Evicted []Evicted `json:"evicted,omitempty"`
+	Minutes []Minute  `json:"minutes,omitempty"`
+}
+
+// Rows are further evictions of a snapshot that comes in pieces.
+type Rows struct {
+	Evictions []Eviction `json:"evictions"`
+
+	// More says that further pieces follow.
+	More bool `json:"more"`
+}
+
+// EvictionList is a page of evictions, earliest deadline first.
+type EvictionList struct {
+	TypeMeta
+	At time.Time `json:"at"`
+
+	// Total is how many match the query, on all pages.
+	Total int `json:"total"`
+
+	// Next is to be given as the parameter "after" for the page that follows; left out on the last.
+	Next  string     `json:"next,omitempty"`
+	Items []Eviction `json:"items"`
+}
+
+// NodeList is all nodes that carry NoExecute taints.
+type NodeList struct {
+	TypeMeta
+	At    time.Time `json:"at"`
+	Items []Node    `json:"items"`
+}
+
+// Error is why a request is refused, in one sentence.
+type Error struct {
+	TypeMeta
+	Message string `json:"message"`
+}

@@ -1,0 +1,124 @@
+package status
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+const (
+	piece        = 500              // evictions in one message of a snapshot
+	writeTimeout = 10 * time.Second // of one message
+	comeBack     = 1000             // milliseconds after which a viewer is to try again
+)
+
+// events streams a snapshot and then what changes, as server-sent events.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	v, err := s.hub.join(r.Context(), r.Header.Get("Last-Event-ID"))
+	if err != nil {
+		w.Header().Set("Retry-After", "10")
+		refuse(w, http.StatusServiceUnavailable, err.Error())
+		return
+	}
+	defer s.hub.leave(v)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	out := stream{w: w, control: http.NewResponseController(w)}
+	if out.write(fmt.Appendf(nil, "retry: %d\n\n", comeBack)) != nil {
+		return
+	}
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case m, ok := <-v.messages:
+			if !ok || s.pass(r.Context(), out, m) != nil {
+				return
+			}
+		}
+	}
+}
+
+// pass writes one message on.
+func (s *Server) pass(ctx context.Context, out stream, m message) error {
+	if m.picture == nil {
+		return out.write(event("change", m.id, m.change))
+	}
+	return s.snapshotTo(ctx, out, m)
+}
+
+// snapshotTo writes a snapshot in pieces, so that none of them holds up who reads it. The id comes
+// with the last piece: who breaks off before has nothing to resume from.
+func (s *Server) snapshotTo(ctx context.Context, out stream, m message) error {
+	facts := m.picture.facts
+	facts.Past = s.board.options.History.upTo(facts.Past.Total, facts.At)
+	views := sorted(facts.Views)
+	first := head(facts)
+	first.Evictions, views = cutPiece(views)
+	name, value := "snapshot", any(struct {
+		Snapshot
+		More bool `json:"more"`
+	}{first, len(views) > 0})
+	for ctx.Err() == nil {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("writing a snapshot: %w", err)
+		}
+		id := ""
+		if len(views) == 0 {
+			id = m.id
+		}
+		if err := out.write(event(name, id, text)); err != nil || id != "" {
+			return err
+		}
+		var rows Rows
+		rows.Evictions, views = cutPiece(views)
+		rows.More = len(views) > 0
+		name, value = "rows", rows
+	}
+	return ctx.Err()
+}
+
+// cutPiece takes the first evictions off.
+func cutPiece(views []shard.View) ([]Eviction, []shard.View) {
+	n := min(piece, len(views))
+	return evictionsOf(views[:n]), views[n:]
+}
+
+// event is a server-sent event. JSON as encoding/json writes it has no line breaks.
+func event(name, id string, data []byte) []byte {
+	var b bytes.Buffer
+	b.Grow(len(data) + 64)
+	b.WriteString("event: " + name + "\n")
+	if id != "" {
+		b.WriteString("id: " + id + "\n")
+	}
+	b.WriteString("data: ")
+	b.Write(data)
+	b.WriteString("\n\n")
+	return b.Bytes()
+}
+
+// stream writes to one viewer, which has a while to take each message.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (s stream) write(text []byte) error {
+	if err := s.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return fmt.Errorf("bounding a write: %w", err)
+	}
+	if _, err := s.w.Write(text); err != nil {
+		return fmt.Errorf("writing to a viewer: %w", err)
+	}
+	if err := s.control.Flush(); err != nil {
+		return fmt.Errorf("writing to a viewer: %w", err)
+	}
+	return nil
+}

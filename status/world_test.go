@@ -1,0 +1,114 @@
+package status_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// epoch is when every test begins; synctest's bubbles begin then, too.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func at(seconds float64) time.Time { return epoch.Add(time.Duration(seconds * float64(time.Second))) }
+
+var gpu = &v1.Taint{Key: "gpu", Value: "broken", Effect: v1.TaintEffectNoExecute}
+
+// view is an eviction of pod ns/NAME from a node at so many seconds, scheduled 5 minutes before.
+func view(name, node string, deadline float64) shard.View {
+	grace := int64(300)
+	return shard.View{
+		Pod: &taint.Pod{UID: types.UID("uid-" + name), Namespace: "ns", Name: name, Node: node},
+		Verdict: taint.Verdict{
+			Evict: true, At: at(deadline), Start: at(deadline - 300), Node: node, Taint: gpu,
+			Toleration: &v1.Toleration{Key: "gpu", Operator: v1.TolerationOpExists, TolerationSeconds: &grace},
+		},
+		State: shard.Scheduled,
+		Next:  at(deadline),
+	}
+}
+
+func hindered(v shard.View, kind shard.Kind, cause, message string) shard.View {
+	v.State, v.Attempts = shard.Held, 2
+	v.Last = shard.Outcome{Kind: kind, Cause: cause, Message: message}
+	v.Next = v.Next.Add(time.Minute)
+	return v
+}
+
+func node(name string, since float64) *taint.Node {
+	return &taint.Node{Name: name, UID: types.UID("uid-" + name), Taints: []taint.History{{{Taint: *gpu, Since: at(since)}}}}
+}
+
+// evicted is an eviction call for pod ns/NAME that was due at so many seconds.
+func evicted(name string, deadline float64) shard.Eviction {
+	v := view(name, "n", deadline)
+	return shard.Eviction{Pod: v.Pod, Verdict: v.Verdict, Attempt: 1}
+}
+
+// world is a source that tests set, and counts how often it is asked.
+type world struct {
+	history status.History
+
+	mu      sync.Mutex
+	views   []shard.View
+	nodes   []*taint.Node
+	manager status.Manager
+	away    bool
+	trouble error
+	asked   int
+}
+
+func (w *world) set(do func(w *world)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do(w)
+}
+
+func (w *world) Views(context.Context) ([]shard.View, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked++
+	if w.away {
+		return nil, errors.New("the shards do not answer")
+	}
+	return append([]shard.View(nil), w.views...), nil
+}
+
+func (w *world) Tainted() []*taint.Node { w.mu.Lock(); defer w.mu.Unlock(); return w.nodes }
+func (w *world) HasSynced() bool        { return true }
+func (w *world) Trouble() error         { w.mu.Lock(); defer w.mu.Unlock(); return w.trouble }
+func (w *world) looks() int             { w.mu.Lock(); defer w.mu.Unlock(); return w.asked }
+
+func (w *world) server() *status.Server {
+	return status.New(status.Options{Source: w, Health: w, History: &w.history, Role: w.role, Version: "v1"})
+}
+
+func (w *world) role() status.Manager {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.manager == (status.Manager{}) {
+		return status.Manager{Identity: "me", Role: status.Leading, Leader: "me"}
+	}
+	return w.manager
+}
+
+// crowd is so many evictions of pods spread over ten nodes, due one after the other.
+func crowd(n int) []shard.View {
+	var views []shard.View
+	for i := range n {
+		views = append(views, view(fmt.Sprintf("p%05d", i), fmt.Sprintf("n%d", i%10), 60+float64(i)))
+	}
+	return views
+}
