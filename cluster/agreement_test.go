@@ -72,7 +72,8 @@ func overTheWire[T runtime.Object](t *rapid.T, object T, known wire.Known) (whol
 	return one.(T), other.(T)
 }
 
-// anyObject draws values in which any field may be set, with a liking for what this program looks at.
+// anyObject draws values in which any field may be set, with a liking for what this program looks at, and
+// little of what would only take long.
 func anyObject[T any]() *rapid.Generator[T] {
 	return rapid.MakeCustom[T](rapid.MakeConfig{Types: map[reflect.Type]*rapid.Generator[any]{
 		reflect.TypeFor[metav1.Time](): rapid.Custom(func(t *rapid.T) any {
@@ -80,6 +81,9 @@ func anyObject[T any]() *rapid.Generator[T] {
 		}),
 		reflect.TypeFor[map[string]string](): rapid.MapOfN(oneOf[string](v1.MirrorPodAnnotationKey, metav1.InitialEventsAnnotationKey, "app", "tier", ""),
 			oneOf[string]("true", "web", ""), -1, 3).AsAny(),
+		reflect.TypeFor[[]v1.Container]():        oneOf([]v1.Container{}, []v1.Container{{Name: "c", Image: "image"}}).AsAny(),
+		reflect.TypeFor[[]v1.Volume]():           oneOf([]v1.Volume{}, []v1.Volume{{Name: "v"}}).AsAny(),
+		reflect.TypeFor[*v1.Affinity]():          oneOf(nil, &v1.Affinity{NodeAffinity: &v1.NodeAffinity{}}).AsAny(),
 		reflect.TypeFor[resource.Quantity]():     rapid.Just[any](resource.MustParse("1")),
 		reflect.TypeFor[v1.PodConditionType]():   oneOf(v1.PodScheduled, v1.DisruptionTarget, v1.PodReady).AsAny(),
 		reflect.TypeFor[v1.ConditionStatus]():    oneOf(v1.ConditionTrue, v1.ConditionFalse, "").AsAny(),
