@@ -261,6 +261,53 @@ func TestAManagerThatRefusesItsInformersWritesNoJournal(t *testing.T) {
 	})
 }
 
+// retaint gives the node this taint and no other.
+func retaint(t *testing.T, client *fake.Clientset, version, key string) {
+	t.Helper()
+	node := taintedNode()
+	node.ResourceVersion, node.Spec.Taints[0].Key = version, key
+	if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (n *notebook) expect(t *testing.T, key string) {
+	t.Helper()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if entry := n.sheets[journal.PageOf("node")].Data["node"]; strings.Count(entry, `"key":`) != 1 || !strings.Contains(entry, strconv.Quote(key)) {
+		t.Errorf("recorded is %s, want %s alone", entry, key)
+	}
+}
+
+func TestALeaderRecordsWhatChangesWithinASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, pages := aClient(), newNotebook()
+		start(t, client, taintmanager.Options{Evictor: newClock(), Journal: pages})
+		time.Sleep(5 * time.Second)
+		retaint(t, client, "20", "second")
+		time.Sleep(200 * time.Millisecond)
+		retaint(t, client, "21", "third")
+		pages.expect(t, "second")
+		time.Sleep(801 * time.Millisecond)
+		pages.expect(t, "third")
+	})
+}
+
+func TestAtTheEndOfRunTheJournalIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, pages := aClient(), newNotebook()
+		r := start(t, client, taintmanager.Options{Evictor: newClock(), Journal: pages})
+		time.Sleep(5 * time.Second)
+		retaint(t, client, "20", "second")
+		time.Sleep(200 * time.Millisecond)
+		retaint(t, client, "21", "third")
+		r.stop(t)
+		pages.expect(t, "third")
+	})
+}
+
 // With the caller's informers the journal works as with our own watch.
 func TestACountdownSurvivesRestartsWithACallersInformers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

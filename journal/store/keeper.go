@@ -142,11 +142,6 @@ func (k *Keeper) NodeChanged(name string) {
 // Lead permits writing until the context ends. It returns at once.
 func (k *Keeper) Lead(ctx context.Context) {
 	k.term.Store(&term{ctx})
-	k.wakeAll()
-	context.AfterFunc(ctx, k.wakeAll)
-}
-
-func (k *Keeper) wakeAll() {
 	for _, p := range k.pages {
 		p.wake()
 	}

@@ -298,8 +298,24 @@ func TestAtTheEndWhatHasChangedIsWritten(t *testing.T) {
 		if took := time.Since(w.born); took > 1001*time.Millisecond {
 			t.Errorf("the end took until %v", took)
 		}
+		w.pass(30)
 		w.start().knows("after a restart", "n", "gpu@0 disk@0.3")
 	})
+}
+
+func TestAtTheEndWhatHasChangedJustNowIsWritten(t *testing.T) {
+	for range 20 { // which of two signals is seen first is left to chance
+		inWorld(t, func(w *world) {
+			nodes := newCrowd(2)
+			p := w.start(nodes.of).lead()
+			w.pass(5)
+			p.NodeChanged(nodes.change(0))
+			p.stop()
+			if data := w.page(nodes.nodes[0].Name).Data[nodes.nodes[0].Name]; !strings.Contains(data, `"version":"10"`) {
+				t.Errorf("stored is %s", data)
+			}
+		})
+	}
 }
 
 func TestAtTheEndWhatHasFailedIsTriedOnceMoreAndNotWaitedFor(t *testing.T) {

@@ -17,7 +17,7 @@ type page struct {
 	keeper  *Keeper
 	number  int
 	reports chan report   // of Watch: the latest
-	changed chan struct{} // there may be something to write, or no longer
+	changed chan struct{} // there may be something to write
 	flushes chan chan struct{}
 	known   chan struct{} // closed once the page was read, or was found to be closed to us
 
