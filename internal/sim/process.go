@@ -140,43 +140,34 @@ func (p *process) shardOf(node string) *shardRun { return p.shards[shard.Index(n
 // sawNode hands an event of the node watch to the cache.
 func (p *process) sawNode(n *v1.Node, event watch.EventType) {
 	p.w.say(p.name, "sees %s %v", event, (*shownNode)(n))
-	p.eye.Heard(p.w.now())
+	p.eye.WatchedNode(p.w.now(), n, event == watch.Deleted)
 	if event == watch.Deleted {
-		p.eye.LostNode(n.Name)
 		p.must(p.feed.Nodes().Delete(n))
 		return
 	}
-	p.eye.SawNode(p.w.now(), n, oracle.Watched)
 	p.must(p.feed.Nodes().Update(n))
 }
 
 // sawPod hands an event of the pod watch to the cache.
 func (p *process) sawPod(pod *v1.Pod, event watch.EventType) {
 	p.w.say(p.name, "sees %s %v", event, (*shownPod)(pod))
+	p.eye.WatchedPod(p.w.now(), pod, event == watch.Deleted)
 	if event == watch.Deleted {
-		p.eye.LostPod(pod.UID)
 		p.must(p.feed.Pods().Delete(pod))
 		return
 	}
-	p.eye.SawPod(p.w.now(), pod, oracle.Watched)
 	p.must(p.feed.Pods().Update(pod))
 }
 
 // listedNodes hands a list of nodes to the cache.
 func (p *process) listedNodes(nodes []*v1.Node, how oracle.How) {
 	p.w.say(p.name, "lists %d nodes", len(nodes))
-	for _, name := range p.eye.Nodes() {
-		if !slices.ContainsFunc(nodes, func(n *v1.Node) bool { return n.Name == name }) {
-			p.eye.LostNode(name)
-		}
-	}
+	p.eye.ListedNodes(p.w.now(), nodes, how)
 	items := make([]any, len(nodes))
 	for i, n := range nodes {
 		p.w.say(p.name, "  %v", (*shownNode)(n))
-		p.eye.SawNode(p.w.now(), n, how)
 		items[i] = n
 	}
-	p.eye.Heard(p.w.now())
 	p.listed(p.nodes, p.feed.Nodes(), items)
 	p.store.adoptAgain()
 }
@@ -184,15 +175,10 @@ func (p *process) listedNodes(nodes []*v1.Node, how oracle.How) {
 // listedPods hands a list of pods to the cache.
 func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
 	p.w.say(p.name, "lists %d pods", len(pods))
-	for _, uid := range p.eye.Pods() {
-		if !slices.ContainsFunc(pods, func(pod *v1.Pod) bool { return pod.UID == uid }) {
-			p.eye.LostPod(uid)
-		}
-	}
+	p.eye.ListedPods(p.w.now(), pods, how)
 	items := make([]any, len(pods))
 	for i, pod := range pods {
 		p.w.say(p.name, "  %v", (*shownPod)(pod))
-		p.eye.SawPod(p.w.now(), pod, how)
 		items[i] = pod
 	}
 	p.listed(p.pods, p.feed.Pods(), items)

@@ -74,17 +74,27 @@ func newWorld(p *plan, o Options) *World {
 // live lets everything happen up to the quiet end, and judges that.
 func (w *World) live() {
 	calm := preface + w.plan.turmoil
-	for w.err == nil && w.step(calm) {
-	}
+	w.until(calm)
 	w.calmDown()
 	end := calm + quiet
-	for w.err == nil && w.step(end) {
-	}
-	w.time = end
+	w.until(end)
 	if w.err == nil {
 		w.check(w.end(calm))
 	}
 	w.close()
+}
+
+// restless is more than ever happens in a world, unless something happens again and again.
+const restless = 1_000_000
+
+// until lets everything happen up to a moment.
+func (w *World) until(moment time.Duration) {
+	for w.err == nil && w.step(moment) {
+		if w.seq > restless {
+			w.check(&oracle.Violation{Rule: oracle.Behind, Text: "the world does not come to rest"})
+		}
+	}
+	w.time = max(w.time, moment)
 }
 
 // end judges the world by the view of the process that leads.

@@ -136,6 +136,16 @@ func (p *Process) Ended(at time.Duration, uid types.UID, wait time.Duration) {
 	p.ever(uid).notBefore = at + wait
 }
 
+// Planned is how many pods the process is to have an eviction planned for.
+func (p *Process) Planned() (n int) {
+	for _, s := range p.pods {
+		if p.judge(s).evict && !s.accepted {
+			n++
+		}
+	}
+	return n
+}
+
 // StillDue says whether the pod is to go by all that the process was shown up to now.
 func (p *Process) StillDue(uid types.UID) bool {
 	s := p.pod(uid)

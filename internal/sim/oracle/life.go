@@ -39,8 +39,10 @@ type life struct {
 	// bridged says that the taint was lifted and set again meanwhile, in truth, and counts as one.
 	bridged bool
 
-	// mixed says that states may have been dropped or joined that pods tell apart.
-	mixed bool
+	// dropped says that there were more states than are kept, and pods tell some apart: then old states
+	// are dropped. joined says that tolerations were edited after states were joined that nobody told
+	// apart.
+	dropped, joined bool
 }
 
 // view is how a process is shown a node.
@@ -229,11 +231,6 @@ func (s *state) borne(tolerations []v1.Toleration) bool {
 // exposure bounds the start of the pod's present exposure. Section 3: "the start of the latest unbroken
 // run of the taint's states that the pod does not bear without limit".
 func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
-	if l.mixed {
-		// "8 at most": what is dropped makes an eviction later. What is joined counts as one, also
-		// for tolerations that are edited afterwards.
-		return l.earliest(), l.latest()
-	}
 	first := l.looks - 1
 	for first > 0 && l.exposed(tolerations, first-1) {
 		first--
@@ -243,6 +240,12 @@ func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
 		if s := &l.states[i]; s.thereAt(first) && !s.borne(tolerations) {
 			lo, hi = min(lo, s.lo), min(hi, s.hi)
 		}
+	}
+	if l.dropped { // "8 at most": what is dropped makes an eviction later
+		hi = l.latest()
+	}
+	if l.joined { // what is joined counts as one, also for tolerations that are edited afterwards
+		lo = l.earliest()
 	}
 	return lo, hi
 }

@@ -73,15 +73,35 @@ func (p *Process) view(at time.Duration, how How) *view {
 	return v
 }
 
-// Heard says that the node watch, or a list of nodes, has shown something.
-func (p *Process) Heard(at time.Duration) { p.watched = at + p.offset }
+// WatchedNode says that the node watch has shown a node, as it last was when it is gone.
+func (p *Process) WatchedNode(at time.Duration, n *v1.Node, gone bool) {
+	p.watched = at + p.offset
+	if gone {
+		p.lostNode(n.Name)
+		return
+	}
+	p.sawNode(at, n, Watched)
+}
 
-// SawNode says that the process was shown a node.
-func (p *Process) SawNode(at time.Duration, n *v1.Node, how How) {
+// ListedNodes says that the process was shown all nodes that there are.
+func (p *Process) ListedNodes(at time.Duration, all []*v1.Node, how How) {
+	for _, k := range slices.Clone(p.nodes) {
+		if !slices.ContainsFunc(all, func(n *v1.Node) bool { return n.Name == k.node.Name }) {
+			p.lostNode(k.node.Name)
+		}
+	}
+	for _, n := range all {
+		p.sawNode(at, n, how)
+	}
+	p.watched = at + p.offset
+}
+
+// sawNode says that the process was shown a node.
+func (p *Process) sawNode(at time.Duration, n *v1.Node, how How) {
 	k, v := p.node(n.Name), p.view(at, how)
 	version := number(n.ResourceVersion)
 	if k == nil || k.node.UID != n.UID {
-		p.LostNode(n.Name)
+		p.lostNode(n.Name)
 		k = &known{changed: version, listed: how == FirstListed}
 		p.nodes = append(p.nodes, k)
 	}
@@ -121,7 +141,7 @@ func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, c
 	}
 	changed = l.take(taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) { return p.begin(k, v, t) })
 	if changed && l.total > kept && p.anyTellsApart(k.node.Name, l) {
-		l.mixed = true
+		l.dropped = true
 		p.oracle.Seen.Forgotten++
 	}
 	return l, changed
@@ -174,8 +194,8 @@ func (p *Process) anyTellsApart(node string, l *life) bool {
 	return false
 }
 
-// LostNode says that the process was shown that a node is gone.
-func (p *Process) LostNode(name string) {
+// lostNode says that the process was shown that a node is gone.
+func (p *Process) lostNode(name string) {
 	for i, k := range p.nodes {
 		if k.node.Name == name {
 			p.nodes = append(p.nodes[:i], p.nodes[i+1:]...)
@@ -184,17 +204,30 @@ func (p *Process) LostNode(name string) {
 	}
 }
 
-// Nodes are the names of the nodes that the process knows.
-func (p *Process) Nodes() []string {
-	names := make([]string, len(p.nodes))
-	for i, k := range p.nodes {
-		names[i] = k.node.Name
+// WatchedPod says that the pod watch has shown a pod that is bound and has not finished, or that was so
+// and is gone.
+func (p *Process) WatchedPod(at time.Duration, pod *v1.Pod, gone bool) {
+	if gone {
+		p.lostPod(pod.UID)
+		return
 	}
-	return names
+	p.sawPod(at, pod, Watched)
 }
 
-// SawPod says that the process was shown a pod that is bound and has not finished.
-func (p *Process) SawPod(at time.Duration, pod *v1.Pod, how How) {
+// ListedPods says that the process was shown all pods that are bound and have not finished.
+func (p *Process) ListedPods(at time.Duration, all []*v1.Pod, how How) {
+	for _, s := range slices.Clone(p.pods) {
+		if !slices.ContainsFunc(all, func(pod *v1.Pod) bool { return pod.UID == s.pod.UID }) {
+			p.lostPod(s.pod.UID)
+		}
+	}
+	for _, pod := range all {
+		p.sawPod(at, pod, how)
+	}
+}
+
+// sawPod says that the process was shown a pod.
+func (p *Process) sawPod(at time.Duration, pod *v1.Pod, how How) {
 	if s := p.pod(pod.UID); s != nil {
 		if !sameTolerations(s.pod, pod) {
 			p.toleratesAnew(pod.Spec.NodeName)
@@ -229,8 +262,8 @@ func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) (lo, hi time.D
 	return min(lo, hi), hi
 }
 
-// LostPod says that the process was shown that a pod is gone, or has finished.
-func (p *Process) LostPod(uid types.UID) {
+// lostPod says that the process was shown that a pod is gone, or has finished.
+func (p *Process) lostPod(uid types.UID) {
 	for i, s := range p.pods {
 		if s.pod.UID == uid {
 			p.pods = append(p.pods[:i], p.pods[i+1:]...)
@@ -240,20 +273,11 @@ func (p *Process) LostPod(uid types.UID) {
 	}
 }
 
-// Pods are the UIDs of the pods that the process knows.
-func (p *Process) Pods() []types.UID {
-	uids := make([]types.UID, len(p.pods))
-	for i, s := range p.pods {
-		uids[i] = s.pod.UID
-	}
-	return uids
-}
-
 // toleratesAnew says that tolerations of a pod on the node were edited.
 func (p *Process) toleratesAnew(node string) {
 	if k := p.node(node); k != nil {
 		for _, l := range k.lives {
-			l.mixed = l.mixed || l.total > kept
+			l.joined = l.joined || l.total > kept
 		}
 	}
 }

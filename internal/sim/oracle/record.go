@@ -95,7 +95,8 @@ func (l *life) join(other *life) {
 	l.widen(other.earliest(), other.latest())
 	l.heard = append(append(l.heard, other.states...), other.heard...)
 	l.total += other.total
-	l.mixed = l.mixed || other.mixed || l.total > kept
+	l.dropped = l.dropped || other.dropped || l.total > kept
+	l.joined = l.joined || other.joined
 }
 
 // reconcile makes a life from a record the process's own: it knows the taints as they were shown to it,

@@ -1,0 +1,373 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+)
+
+// bubble is a world whose replicas are whole managers, with their goroutines, reflectors and timers, in
+// the virtual time of a synctest bubble. Goroutines of one moment run in any order, so it can't be
+// replayed to the letter.
+type bubble struct {
+	t     *testing.T
+	plan  *plan
+	began time.Time
+
+	mu       sync.Mutex // over all that follows
+	r        *rand.Rand
+	server   *server
+	oracle   *oracle.Oracle
+	changed  chan struct{} // closed when something is written
+	managers []*manager    // by replica; nil while it is down
+	leader   int           // the replica that leads; -1: none
+	lines    []string
+	err      error
+	counts   Counts
+}
+
+// now is the true time.
+func (b *bubble) now() time.Duration { return preface + time.Since(b.began) }
+
+// after does something later.
+func (b *bubble) after(d time.Duration, do func()) {
+	time.AfterFunc(d, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		do()
+	})
+}
+
+func (b *bubble) say(who, format string, args ...any) {
+	b.lines = append(b.lines, fmt.Sprintf("%12.6f %-7s %s", (b.now()-preface).Seconds(), who, fmt.Sprintf(format, args...)))
+}
+
+// check notes the first promise that was broken, but for what may be due to the order of goroutines: the
+// process was shown something at this very moment.
+func (b *bubble) check(m *manager, err error) {
+	if err != nil && b.err == nil && (m == nil || m.shown != b.now()) {
+		b.err = err
+		b.say("oracle", "%v", err)
+	}
+}
+
+// manager is one run of a manager.
+type manager struct {
+	*taintmanager.Manager
+	b       *bubble
+	replica int
+	name    string
+	eye     *oracle.Process
+	shown   time.Duration // when it was last shown something
+	dead    bool
+	watches []*wire // under way
+	forgets [2]bool // the server will not know where the watch of nodes, of pods broke off
+	listed  [2]bool
+	quiet   [2]time.Duration // until when a watch shows nothing
+
+	run, lead context.CancelFunc
+	ended     sync.WaitGroup
+}
+
+// live runs the world of a plan in a bubble and returns the promise that was broken.
+func live(t *testing.T, p *plan) *bubble {
+	b := &bubble{
+		t: t, plan: p, began: time.Now(), r: rand.New(rand.NewPCG(p.seed, 2)), changed: make(chan struct{}),
+		managers: make([]*manager, p.replicas), leader: -1,
+	}
+	b.oracle = oracle.New(b.began.Add(-preface).Truncate(time.Second))
+	b.began = b.oracle.Epoch.Add(preface)
+	b.mu.Lock()
+	b.server = newServer(b, b.oracle, b.wrote)
+	b.begin()
+	b.mu.Unlock()
+
+	time.Sleep(p.turmoil)
+	b.mu.Lock()
+	b.calmDown()
+	b.mu.Unlock()
+	time.Sleep(quiet)
+	b.end()
+	return b
+}
+
+// begin plans all deeds. What was before the preface is done at once.
+func (b *bubble) begin() {
+	for i := range b.plan.nodes {
+		b.server.createNode(nodeName(i))
+	}
+	for i := range b.plan.deeds {
+		d := &b.plan.deeds[i]
+		if d.at <= preface {
+			b.do(d)
+			continue
+		}
+		b.after(d.at-b.now(), func() { b.do(d) })
+	}
+	for i := range b.plan.replicas {
+		b.after(time.Duration(i)*time.Second/2+time.Millisecond, func() { b.start(i) })
+	}
+}
+
+func (b *bubble) wrote() {
+	b.say("server", "has %v", &b.server.log[len(b.server.log)-1])
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// start starts a manager of a replica.
+func (b *bubble) start(replica int) {
+	if b.managers[replica] != nil {
+		return
+	}
+	b.counts.Worlds++
+	m := &manager{b: b, replica: replica, name: fmt.Sprintf("r%d#%d", replica, b.counts.Worlds), shown: -1}
+	m.eye = b.oracle.Started(m.name, 0)
+	client := newLagging(m)
+	method := evict.MethodDelete
+	if b.plan.evict {
+		method = evict.MethodEvict
+	}
+	api, err := evict.NewAPI(client, evict.APIOptions{Method: method, Leading: m.leading})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	m.Manager, err = taintmanager.New(client, nil, nil, taintmanager.Options{
+		Shards: b.plan.shards, Workers: b.plan.workers, Evictor: judged{m, api}, Leading: m.leading,
+		DrainTimeout: 10 * time.Second, Logger: logr.Discard(),
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.managers[replica] = m
+	b.say(m.name, "starts")
+	ctx, cancel := context.WithCancel(context.Background())
+	m.run, m.lead = cancel, func() {}
+	m.ended.Go(func() { _ = m.Run(ctx) })
+	if b.leader < 0 {
+		b.elect()
+	}
+}
+
+// elect lets some manager lead, if there is one.
+func (b *bubble) elect() {
+	var up []*manager
+	for _, m := range b.managers {
+		if m != nil {
+			up = append(up, m)
+		}
+	}
+	if len(up) == 0 || b.leader >= 0 {
+		return
+	}
+	m := up[b.r.IntN(len(up))]
+	b.leader = m.replica
+	b.counts.LedAnew++
+	b.say(m.name, "leads")
+	ctx, cancel := context.WithCancel(context.Background())
+	m.lead = cancel
+	m.ended.Go(func() { _ = m.Lead(ctx) })
+}
+
+// leading says whether the manager leads at this moment.
+func (m *manager) leading() bool {
+	m.b.mu.Lock()
+	defer m.b.mu.Unlock()
+	return m.leads()
+}
+
+func (m *manager) leads() bool { return m.b.leader == m.replica && m.b.managers[m.replica] == m }
+
+// depose ends the leadership of a manager. Another one leads after a while.
+func (b *bubble) depose(m *manager, wait time.Duration) {
+	if !m.leads() {
+		return
+	}
+	b.say(m.name, "does not lead any longer")
+	b.leader = -1
+	b.after(span(b.r, 0, time.Second), m.lead) // the elector is late
+	b.after(time.Second+wait, b.elect)
+}
+
+// down ends a manager; it starts again after a while.
+func (b *bubble) down(m *manager, lasts time.Duration, killed bool) {
+	b.say(m.name, "ends, killed: %v", killed)
+	b.depose(m, span(b.r, 0, 16*time.Second))
+	m.dead = killed
+	b.managers[m.replica] = nil
+	m.run()
+	for _, w := range m.watches {
+		w.Stop()
+	}
+	b.after(lasts+time.Second, func() { b.start(m.replica) })
+}
+
+// do does a deed, as far as there is a way to do it to a real manager.
+func (b *bubble) do(d *deed) {
+	b.say("world", "%v", d)
+	m := b.managers[d.replica]
+	switch d.kind {
+	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode,
+		createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
+		b.server.do(d)
+	case away, hang, failing, throttling, losing, slow, refusing, budget:
+		b.server.begin(d.kind, d.lasts)
+		if d.kind == away {
+			b.counts.Outages++
+			b.breakAll()
+		}
+	default:
+		if m != nil {
+			b.doManager(d, m)
+		}
+	}
+}
+
+func (b *bubble) breakAll() {
+	for _, m := range b.managers {
+		if m != nil {
+			m.breaks(false, false)
+			m.breaks(true, false)
+		}
+	}
+}
+
+// doManager does something to a manager.
+func (b *bubble) doManager(d *deed, m *manager) {
+	switch d.kind {
+	case breakWatch, forgetWatch:
+		m.breaks(d.pods, d.kind == forgetWatch)
+	case stallWatch:
+		m.quiet[resource(d.pods)] = b.now() + d.lasts
+	case kill, stop:
+		b.counts.Restarts++
+		b.down(m, d.lasts, d.kind == kill)
+	case pause, handOver:
+		b.depose(m, d.lasts)
+	}
+}
+
+// calmDown ends all faults.
+func (b *bubble) calmDown() {
+	b.say("world", "all faults end")
+	b.server.weather = map[kind][]time.Duration{}
+	for i, m := range b.managers {
+		if m == nil {
+			b.start(i)
+			continue
+		}
+		m.quiet = [2]time.Duration{}
+	}
+}
+
+// end judges the world, and ends it.
+func (b *bubble) end() {
+	synctest.Wait()
+	b.mu.Lock()
+	if b.leader < 0 {
+		b.check(nil, &oracle.Violation{Rule: oracle.Behind, Text: "nobody leads"})
+	} else {
+		m := b.managers[b.leader]
+		b.check(nil, m.eye.Ends(b.now(), preface+b.plan.turmoil+40*time.Second, quiet-60*time.Second))
+		if got, want := m.Scheduled(), m.eye.Planned(); b.err == nil && got != want {
+			b.check(nil, &oracle.Violation{Rule: oracle.Empty, Text: fmt.Sprintf("%s has scheduled %d, want %d", m.name, got, want)})
+		}
+	}
+	all := b.managers
+	b.managers = make([]*manager, len(all))
+	b.mu.Unlock()
+	for _, m := range all {
+		if m != nil {
+			m.lead()
+			m.run()
+			m.ended.Wait()
+		}
+	}
+	time.Sleep(time.Minute) // whatever was planned is over
+}
+
+// judged is the evictor of a manager, under the eyes of the oracle.
+type judged struct {
+	m   *manager
+	api *evict.API
+}
+
+// Evict makes one call.
+func (j judged) Evict(ctx context.Context, e taintmanager.Eviction) taintmanager.Outcome {
+	b := j.m.b
+	b.mu.Lock()
+	b.say(j.m.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
+	b.check(j.m, j.m.eye.Called(b.now(), e.Pod.UID, j.m.moment(e.Verdict.At), e.Attempt))
+	b.mu.Unlock()
+	o := j.api.Evict(context.WithValue(ctx, meant{}, e.Pod.UID), e)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counts.outcome(o.Kind)
+	b.say(j.m.name, "call for pod %s has come to %s %s", e.Pod.UID, kindName(o.Kind), o.Cause)
+	j.m.eye.Ended(b.now(), e.Pod.UID, leastWait(o))
+	return o
+}
+
+// meant is the key of a context under which the UID of the pod is that a call is for.
+type meant struct{}
+
+func meantBy(ctx context.Context) types.UID {
+	uid, _ := ctx.Value(meant{}).(types.UID)
+	return uid
+}
+
+func (m *manager) moment(t time.Time) time.Duration {
+	if since := t.Sub(m.b.began); since < oracle.Far/2 {
+		return preface + since
+	}
+	return oracle.Far
+}
+
+func resource(pods bool) int {
+	if pods {
+		return 1
+	}
+	return 0
+}
+
+// TestWorldsOfRealManagers runs worlds in which whole managers run, under the same oracle.
+func TestWorldsOfRealManagers(t *testing.T) {
+	n := uint64(300)
+	if testing.Short() {
+		n = 30
+	}
+	// They sleep between errors, by a clock that is not the bubble's.
+	defer func(handlers []utilruntime.ErrorHandler) { utilruntime.ErrorHandlers = handlers }(utilruntime.ErrorHandlers)
+	utilruntime.ErrorHandlers = nil
+	var counts Counts
+	for seed := *fromFlag; seed < *fromFlag+n; seed++ {
+		synctest.Test(t, func(t *testing.T) {
+			p := draw(seed)
+			p.skew = make([]time.Duration, p.replicas)
+			b := live(t, p)
+			counts.Add(&b.counts)
+			if b.err != nil {
+				for _, line := range b.lines[max(0, len(b.lines)-150):] {
+					t.Log(line)
+				}
+				t.Fatalf("seed %d: %v", seed, b.err)
+			}
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d worlds: %v", n, &counts)
+}

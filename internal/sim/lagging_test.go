@@ -1,0 +1,405 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/fake"
+	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+)
+
+// lagging is a fake clientset of client-go whose reactors are the world's API server. Requests about
+// single objects take their time, and may fail on their way; the fake itself holds a lock while it
+// reacts, so that must happen outside.
+type lagging struct {
+	*fake.Clientset
+	m *manager
+}
+
+func newLagging(m *manager) *lagging {
+	c := &lagging{&fake.Clientset{}, m}
+	c.AddReactor("list", "*", m.list)
+	c.AddReactor("get", "nodes", m.getNode)
+	c.AddReactor("patch", "pods", m.patch)
+	c.AddReactor("delete", "pods", m.delete)
+	c.AddReactor("create", "pods", m.evict)
+	c.AddWatchReactor("*", m.watch)
+	return c
+}
+
+func (c *lagging) CoreV1() typedv1.CoreV1Interface { return laggingCore{c.Clientset.CoreV1(), c.m} }
+
+type laggingCore struct {
+	typedv1.CoreV1Interface
+	m *manager
+}
+
+func (c laggingCore) Pods(namespace string) typedv1.PodInterface {
+	return laggingPods{c.CoreV1Interface.Pods(namespace), c.m}
+}
+
+func (c laggingCore) Nodes() typedv1.NodeInterface {
+	return laggingNodes{c.CoreV1Interface.Nodes(), c.m}
+}
+
+type laggingPods struct {
+	typedv1.PodInterface
+	m *manager
+}
+
+type laggingNodes struct {
+	typedv1.NodeInterface
+	m *manager
+}
+
+func (c laggingNodes) Get(ctx context.Context, name string, o metav1.GetOptions) (n *v1.Node, err error) {
+	err = c.m.request(ctx, func() error {
+		n, err = c.NodeInterface.Get(ctx, name, o)
+		return err
+	}, nil)
+	return n, err
+}
+
+func (c laggingPods) Patch(ctx context.Context, name string, t types.PatchType, body []byte, o metav1.PatchOptions, sub ...string) (p *v1.Pod, err error) {
+	err = c.m.request(ctx, func() error {
+		p, err = c.PodInterface.Patch(ctx, name, t, body, o, sub...)
+		return err
+	}, nil)
+	return p, err
+}
+
+func (c laggingPods) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
+	deletion := &deletion{m: c.m, uid: meantBy(ctx), precondition: precondition(&o)}
+	if len(o.DryRun) > 0 {
+		deletion = nil
+	}
+	return c.m.request(ctx, func() error { return c.PodInterface.Delete(ctx, name, o) }, deletion)
+}
+
+func (c laggingPods) EvictV1(ctx context.Context, e *policyv1.Eviction) error {
+	deletion := &deletion{m: c.m, uid: meantBy(ctx), precondition: precondition(e.DeleteOptions)}
+	return c.m.request(ctx, func() error { return c.PodInterface.EvictV1(ctx, e) }, deletion)
+}
+
+// deletion is what the oracle is told of a request that deletes.
+type deletion struct {
+	m                 *manager
+	uid, precondition types.UID
+	accepted          bool
+}
+
+// request sends a request on its way: it may not reach the server, be refused there, be slow, and its
+// answer may be lost.
+func (m *manager) request(ctx context.Context, do func() error, d *deletion) error {
+	b := m.b
+	b.mu.Lock()
+	way := b.way()
+	if d != nil && !m.dead {
+		b.check(m, m.eye.Deletes(d.uid, d.precondition, m.leads()))
+	}
+	dead := m.dead
+	b.mu.Unlock()
+	if dead {
+		return canceled()
+	}
+	if way.refused {
+		return connectionRefused()
+	}
+	if !sleep(ctx, way.there) {
+		return d.answered(ctx, canceledOr(ctx))
+	}
+	if way.hangs {
+		<-ctx.Done()
+		return d.answered(ctx, canceledOr(ctx))
+	}
+	err := way.err
+	if err == nil {
+		err = do()
+		if d != nil && err == nil {
+			b.mu.Lock()
+			d.accepted = true
+			b.counts.Evicted++
+			b.check(m, m.eye.Arrived(d.uid, d.uid))
+			b.mu.Unlock()
+		}
+	}
+	if way.lost {
+		b.mu.Lock()
+		b.counts.LostAnswers++
+		b.mu.Unlock()
+		err = connectionLost()
+	}
+	if !sleep(ctx, way.back) {
+		err = canceledOr(ctx)
+	}
+	return d.answered(ctx, err)
+}
+
+// answered tells the oracle what the process gets.
+func (d *deletion) answered(_ context.Context, err error) error {
+	if d != nil && d.accepted {
+		d.m.b.mu.Lock()
+		defer d.m.b.mu.Unlock()
+		d.m.eye.Answered(d.uid, err == nil)
+	}
+	return err
+}
+
+// way is what happens to a request, drawn when it is sent.
+type way struct {
+	there, back          time.Duration
+	refused, hangs, lost bool
+	err                  error
+}
+
+func (b *bubble) way() way {
+	s, r := b.server, b.r
+	w := way{there: span(r, 0, 10*time.Millisecond), back: span(r, 0, 10*time.Millisecond), refused: s.strike(away), hangs: s.strike(hang)}
+	if s.strike(slow) && r.IntN(2) == 0 {
+		w.there = span(r, 0, 40*time.Second)
+	}
+	switch {
+	case s.strike(failing) && r.IntN(3) > 0:
+		w.err = failed(r.IntN(3))
+	case s.strike(throttling) && r.IntN(3) > 0:
+		w.err = loaded()
+	}
+	w.lost = s.strike(losing) && r.IntN(2) == 0
+	return w
+}
+
+// sleep waits, or until the context ends: then it returns false.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func canceledOr(ctx context.Context) error {
+	if ctx.Err() == context.DeadlineExceeded {
+		return timedOut()
+	}
+	return canceled()
+}
+
+func (m *manager) getNode(action clienttesting.Action) (bool, runtime.Object, error) {
+	m.b.mu.Lock()
+	defer m.b.mu.Unlock()
+	name := action.(clienttesting.GetAction).GetName()
+	if n := m.b.server.node(name); n != nil {
+		return true, n.DeepCopy(), nil
+	}
+	return true, nil, notFound(name)
+}
+
+func (m *manager) patch(action clienttesting.Action) (bool, runtime.Object, error) {
+	m.b.mu.Lock()
+	defer m.b.mu.Unlock()
+	patch := action.(clienttesting.PatchAction)
+	var object metav1.PartialObjectMetadata
+	if err := json.Unmarshal(patch.GetPatch(), &object); err != nil {
+		return true, nil, err
+	}
+	return true, &v1.Pod{}, m.b.server.patch(patch.GetName(), object.UID)
+}
+
+func (m *manager) delete(action clienttesting.Action) (bool, runtime.Object, error) {
+	m.b.mu.Lock()
+	defer m.b.mu.Unlock()
+	d := action.(clienttesting.DeleteActionImpl)
+	_, err := m.b.server.delete(d.GetName(), d.GetDeleteOptions(), false)
+	return true, nil, err
+}
+
+func (m *manager) evict(action clienttesting.Action) (bool, runtime.Object, error) {
+	if action.GetSubresource() != "eviction" {
+		return false, nil, nil
+	}
+	m.b.mu.Lock()
+	defer m.b.mu.Unlock()
+	e := action.(clienttesting.CreateAction).GetObject().(*policyv1.Eviction)
+	_, err := m.b.server.delete(e.Name, *e.DeleteOptions, true)
+	return true, e, err
+}
+
+// list lists nodes, or the pods that are watched.
+func (m *manager) list(action clienttesting.Action) (bool, runtime.Object, error) {
+	b := m.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	pods := action.GetResource().Resource == "pods"
+	if m.dead || b.server.strike(away) || b.server.strike(hang) {
+		return true, nil, connectionRefused()
+	}
+	i := resource(pods)
+	how := oracle.FirstListed
+	if m.listed[i] {
+		how = oracle.Relisted
+		b.counts.Relists++
+	}
+	m.listed[i], m.forgets[i], m.shown = true, false, b.now()
+	nodes, all := b.server.stateAt(len(b.server.log))
+	meta := metav1.ListMeta{ResourceVersion: strconv.Itoa(b.server.version)}
+	if pods {
+		m.say("lists %d pods", len(all))
+		m.eye.ListedPods(b.now(), all, how)
+		list := &v1.PodList{ListMeta: meta}
+		for _, p := range all {
+			list.Items = append(list.Items, *p.DeepCopy())
+		}
+		return true, list, nil
+	}
+	m.say("lists %d nodes", len(nodes))
+	m.eye.ListedNodes(b.now(), nodes, how)
+	list := &v1.NodeList{ListMeta: meta}
+	for _, n := range nodes {
+		list.Items = append(list.Items, *n.DeepCopy())
+	}
+	return true, list, nil
+}
+
+func (m *manager) say(format string, args ...any) { m.b.say(m.name, format, args...) }
+
+// wire is one watch.
+type wire struct {
+	m      *manager
+	pods   bool
+	pos    int
+	events chan watch.Event
+	broken chan struct{}
+	once   sync.Once
+}
+
+func (w *wire) ResultChan() <-chan watch.Event { return w.events }
+
+// Stop ends the watch.
+func (w *wire) Stop() { w.once.Do(func() { close(w.broken) }) }
+
+// breaks ends the watches of a resource, as seen from outside.
+func (m *manager) breaks(pods, forgets bool) {
+	m.forgets[resource(pods)] = m.forgets[resource(pods)] || forgets
+	m.say("watch of pods (%v) breaks", pods)
+	for _, w := range m.watches {
+		if w.pods == pods {
+			w.Stop()
+		}
+	}
+}
+
+// watch begins a watch.
+func (m *manager) watch(action clienttesting.Action) (bool, watch.Interface, error) {
+	b := m.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	pods := action.GetResource().Resource == "pods"
+	switch {
+	case m.dead, b.server.strike(away), b.server.strike(hang):
+		return true, nil, connectionRefused()
+	case m.forgets[resource(pods)]:
+		return true, nil, apierrors.NewResourceExpired("too old resource version")
+	}
+	from, err := strconv.Atoi(action.(clienttesting.WatchActionImpl).ListOptions.ResourceVersion)
+	if err != nil {
+		return true, nil, status(http.StatusBadRequest, err.Error())
+	}
+	w := &wire{m: m, pods: pods, events: make(chan watch.Event), broken: make(chan struct{})}
+	for w.pos < len(b.server.log) && b.server.log[w.pos].version <= from {
+		w.pos++
+	}
+	m.watches = append(m.watches, w)
+	go w.pump()
+	return true, w, nil
+}
+
+// pump hands over what is written, each a little late.
+func (w *wire) pump() {
+	defer close(w.events)
+	for {
+		next, wait, changed := w.next()
+		var due <-chan time.Time
+		if next != nil {
+			due, changed = time.After(wait), nil
+		}
+		select {
+		case <-w.broken:
+			return
+		case <-changed:
+			continue
+		case <-due:
+		}
+		if !w.hand(next) {
+			return
+		}
+	}
+}
+
+// next is what is to be handed over next, and when; nil when there is nothing until something changes.
+func (w *wire) next() (*written, time.Duration, <-chan struct{}) {
+	b := w.m.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for ; w.pos < len(b.server.log); w.pos++ {
+		entry := &b.server.log[w.pos]
+		if w.event(entry) == "" {
+			continue
+		}
+		lag := span(b.r, 0, 2*time.Millisecond)
+		if b.r.IntN(8) == 0 {
+			lag = span(b.r, 0, b.plan.lag)
+		}
+		w.pos++
+		return entry, max(entry.at+lag, w.m.quiet[resource(w.pods)]) - b.now(), nil
+	}
+	return nil, 0, b.changed
+}
+
+func (w *wire) event(entry *written) watch.EventType {
+	return (&stream{pods: w.pods}).event(entry)
+}
+
+// hand hands an event over; false when nobody takes it any longer.
+func (w *wire) hand(entry *written) bool {
+	b := w.m.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w.m.dead {
+		return false
+	}
+	event := w.event(entry)
+	var object runtime.Object = entry.node
+	if w.pods {
+		object = entry.pod
+	}
+	// Under the lock: whatever the manager does with the event, the oracle knows of it before.
+	select {
+	case w.events <- watch.Event{Type: event, Object: object.DeepCopyObject()}:
+	case <-w.broken:
+		return false
+	}
+	w.m.shown = b.now()
+	if w.pods {
+		w.m.say("sees %s %v", event, (*shownPod)(entry.pod))
+		w.m.eye.WatchedPod(b.now(), entry.pod, event == watch.Deleted)
+	} else {
+		w.m.say("sees %s %v", event, (*shownNode)(entry.node))
+		w.m.eye.WatchedNode(b.now(), entry.node, event == watch.Deleted)
+	}
+	return true
+}
