@@ -42,11 +42,17 @@ func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 	}
 }
 
-// exampleFolder has what the examples need.
+// exampleFolder has what the examples need: a dump of the shop, and its cluster as the current context.
 func exampleFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := copyFile(filepath.Join(dir, "shop.yaml"), shop); err != nil {
+	api, err := newShopAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(api.Close)
+	t.Setenv("KUBECONFIG", filepath.Join(dir, "shop.kubeconfig"))
+	if err := prepareShop(api, dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
