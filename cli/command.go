@@ -25,6 +25,7 @@ Usage:
 Commands:
   run       Watch the cluster and evict
   plan      Say what would happen if nodes got other taints
+  explain   Say what becomes of one pod, when and why
   version   Print the version
   help      Print the help of a command
 
@@ -78,6 +79,6 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	}
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), rootHelp) })
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(ctx), planCommand(ctx), versionCommand())
+	root.AddCommand(runCommand(ctx), planCommand(ctx), explainCommand(ctx), versionCommand())
 	return root
 }
