@@ -18,8 +18,7 @@ var consoles = regexp.MustCompile("(?s)```console\n(.*?)```")
 // The docs show what the program prints.
 func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 	dir := exampleFolder(t)
-	for _, name := range []string{"plan.md"} {
-		file := filepath.Join("..", "docs", name)
+	for _, file := range []string{filepath.Join("..", "docs", "plan.md"), filepath.Join("..", "README.md")} {
 		written, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -30,23 +29,29 @@ func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 			return append(append([]byte("```console\n"), played(t, dir, block)...), "```"...)
 		})
 		if shown == 0 {
-			t.Errorf("%s shows no commands", name)
+			t.Errorf("%s shows no commands", file)
 		}
 		if *update {
 			if err := os.WriteFile(file, real, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		} else if diff := cmp.Diff(string(real), string(written)); diff != "" {
-			t.Errorf("%s: what is printed (-) and what is shown (+):\n%s", name, diff)
+			t.Errorf("%s: what is printed (-) and what is shown (+):\n%s", file, diff)
 		}
 	}
 }
 
-// exampleFolder has what the examples need.
+// exampleFolder has what the examples need: a dump of the shop, and its cluster as the current context.
 func exampleFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := copyFile(filepath.Join(dir, "shop.yaml"), shop); err != nil {
+	api, err := newShopAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(api.Close)
+	t.Setenv("KUBECONFIG", filepath.Join(dir, "shop.kubeconfig"))
+	if err := prepareShop(api, dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -69,7 +74,7 @@ func played(t *testing.T, dir string, block []byte) []byte {
 // Every example of the help works. That with --exit-code shows that something would go.
 func TestTheExamplesOfTheHelpWork(t *testing.T) {
 	dir := exampleFolder(t)
-	for _, command := range []string{"plan"} {
+	for _, command := range []string{"plan", "explain"} {
 		help, err := exec.CommandContext(t.Context(), "taint-manager", command, "--help").Output()
 		if err != nil {
 			t.Fatal(err)

@@ -15,22 +15,41 @@ import (
 type dumped struct {
 	file     string
 	in       io.Reader // for "-"
-	progress io.Writer
+	messages io.Writer
 }
 
-// read tells of all objects of the dump.
+// read tells of all objects of the dump. It notes what one might expect in it, and is not there.
 func (d dumped) read(_ context.Context, to dump.Visitor) error {
 	from, size, err := d.open()
 	if err != nil {
 		return fmt.Errorf("%s can't be read: %w; %s", d, err, d.howToWrite())
 	}
 	defer from.Close()
-	p := newProgress(d.progress, "Reading "+d.String(), size)
+	p := newProgress(d.messages, "Reading "+d.String(), size)
 	defer p.end()
+	pods, budgets := 0, 0
+	to.Pod, to.Budget = counting(&pods, to.Pod), counting(&budgets, to.Budget)
 	if err := dump.Read(reading{from, p}, to); err != nil {
 		return fmt.Errorf("%s can't be used: %w; %s", d, err, d.howToWrite())
 	}
+	if pods == 0 {
+		note(d.messages, d.String()+" has no pods")
+	}
+	if budgets == 0 && to.Budget != nil {
+		note(d.messages, d.String()+" has no PodDisruptionBudgets")
+	}
 	return nil
+}
+
+// counting counts the calls of tell; nil stays nil.
+func counting[T any](n *int, tell func(T)) func(T) {
+	if tell == nil {
+		return nil
+	}
+	return func(object T) {
+		*n++
+		tell(object)
+	}
 }
 
 func (d dumped) open() (io.ReadCloser, int64, error) {

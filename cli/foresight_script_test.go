@@ -12,7 +12,8 @@ import (
 // shop is the dump that the docs and the help use in their examples.
 const shop = "../docs/examples/shop.yaml"
 
-// TestForesightScripts runs plan and explain as their users do. Each script has the dump shop.yaml.
+// TestForesightScripts runs plan and explain as their users do. Each script has the dump shop.yaml, and a
+// kubeconfig NAME.kubeconfig for each of the API servers that there are, see shopAPI.
 func TestForesightScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script", "foresight"),
@@ -25,7 +26,21 @@ func TestForesightScripts(t *testing.T) {
 }
 
 func setUpForesight(env *testscript.Env) error {
-	return copyFile(filepath.Join(env.WorkDir, "shop.yaml"), shop)
+	api, err := newShopAPI()
+	if err != nil {
+		return err
+	}
+	env.Defer(api.Close)
+	env.Setenv("API", api.URL)
+	return prepareShop(api, env.WorkDir)
+}
+
+// prepareShop writes the dump and the kubeconfigs into a folder.
+func prepareShop(api *shopAPI, dir string) error {
+	if err := copyFile(filepath.Join(dir, "shop.yaml"), shop); err != nil {
+		return err
+	}
+	return api.writeKubeconfigs(dir)
 }
 
 func copyFile(to, from string) error {

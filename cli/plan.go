@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	cliflag "k8s.io/component-base/cli/flag"
 
@@ -31,7 +29,6 @@ type planning struct {
 	selector   string
 	taints     []string
 	from       place
-	namespace  string
 	everywhere bool
 	method     string
 	comparison bool
@@ -76,7 +73,7 @@ func (p *planning) flags() cliflag.NamedFlagSets {
 	addMomentFlag(fs, &p.at, "When the nodes get the taints:")
 	addOutputFlag(fs, &p.output)
 	fs.BoolVar(&p.exitCode, "exit-code", false, "Exit with 2 when some pod would go.")
-	fs.StringVarP(&p.namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
+	fs.StringVarP(&p.from.namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
 	fs.BoolVarP(&p.everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
 	p.from.flags(sections.FlagSet("cluster"))
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
@@ -88,7 +85,7 @@ func (p *planning) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	from, err := p.from.open(cmd)
+	from, err := p.open(cmd)
 	if err != nil {
 		return err
 	}
@@ -105,6 +102,18 @@ func (p *planning) run(ctx context.Context, cmd *cobra.Command) error {
 	return nil
 }
 
+// open finds the cluster or the dump.
+func (p *planning) open(cmd *cobra.Command) (source, error) {
+	if p.from.file != "" {
+		return dumped{file: p.from.file, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr()}, nil
+	}
+	to, err := p.from.reach()
+	if err != nil {
+		return nil, err
+	}
+	return liveCluster{reached: to, only: p.from.namespace, budgets: p.method == config.MethodEvict, messages: cmd.ErrOrStderr()}, nil
+}
+
 // question is what the flags ask for.
 func (p *planning) question() (q foresight.Question, err error) {
 	if q.Names, q.Selector, err = p.selection(); err != nil {
@@ -119,10 +128,13 @@ func (p *planning) question() (q foresight.Question, err error) {
 	if p.method != config.MethodDelete && p.method != config.MethodEvict {
 		return q, config.Refusal{Flag: "eviction-method", Value: p.method, Allowed: "it takes delete or evict", Next: "give what taint-manager runs with; leave it out for delete"}
 	}
-	if p.namespace != "" && p.everywhere {
+	if err := p.from.check(); err != nil {
+		return q, err
+	}
+	if p.from.namespace != "" && p.everywhere {
 		return q, errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
 	}
-	q.Method, q.Namespace, q.Rules = p.method, p.namespace, taint.Rules{NoComparison: !p.comparison}
+	q.Method, q.Namespace, q.Rules = p.method, p.from.namespace, taint.Rules{NoComparison: !p.comparison}
 	return q, checkOutput(p.output)
 }
 
@@ -164,24 +176,12 @@ func (p *planning) changes() ([]foresight.Change, error) {
 // ask reads the cluster and makes the plan. What is to be known beside it goes to notes.
 func (p *planning) ask(ctx context.Context, q foresight.Question, from source, notes io.Writer) (*foresight.Plan, error) {
 	inventory := foresight.NewInventory(q)
-	pods, budgets := 0, 0
-	err := from.read(ctx, dump.Visitor{
-		Node:   inventory.AddNode,
-		Pod:    func(p *v1.Pod) { pods++; inventory.AddPod(p) },
-		Budget: func(b *policyv1.PodDisruptionBudget) { budgets++; inventory.AddBudget(b) },
-	})
-	if err != nil {
+	if err := from.read(ctx, dump.Visitor{Node: inventory.AddNode, Pod: inventory.AddPod, Budget: inventory.AddBudget}); err != nil {
 		return nil, err
 	}
 	plan, err := inventory.Plan()
 	if err != nil {
 		return nil, p.refused(err, inventory.Nodes(), from)
-	}
-	if pods == 0 {
-		note(notes, from.String()+" has no pods at all")
-	}
-	if budgets == 0 {
-		note(notes, from.String()+" has no PodDisruptionBudgets")
 	}
 	for _, n := range plan.Notes {
 		note(notes, n)

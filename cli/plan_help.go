@@ -5,23 +5,27 @@ when, and why.
 
 It judges as "run" does, by the same code. Taints are written as for kubectl taint --overwrite: a taint
 that a node has with another value is replaced; a trailing - removes one. Effects other than NoExecute
-evict nobody. The cluster is read from a dump.
+evict nobody. It asks the API server for all nodes, pods and PodDisruptionBudgets, or reads them from a
+dump, and writes nothing.
 
 Usage:
   taint-manager plan --node NODE|-l SELECTOR --taint KEY[=VALUE]:EFFECT [flags]
 
 Examples:
-  # From a dump: what kubectl get nodes,pods,pdb -A -o yaml has written
-  taint-manager plan -f shop.yaml --node n1 --taint maintenance:NoExecute
+  # Now, in the cluster of the current context
+  taint-manager plan --node n1 --taint maintenance:NoExecute
 
   # Fail when that would evict anything
-  taint-manager plan -f shop.yaml --node n1 --taint maintenance:NoExecute --exit-code
+  taint-manager plan --node n1 --taint maintenance:NoExecute --exit-code
 
-  # All nodes of a zone at a time to come, with those who stay, and why
-  taint-manager plan -f shop.yaml -l zone=a --taint maintenance:NoExecute --at 2026-05-01T12:00:00Z -o wide
+  # All nodes of a zone, at a time to come, with the pods that stay, and why
+  taint-manager plan -l zone=a --taint maintenance:NoExecute --at 2026-05-01T12:00:00Z -o wide
 
-  # What is taken back when a taint is removed, through PodDisruptionBudgets
-  taint-manager plan -f shop.yaml --node n2 --taint network:NoExecute- --eviction-method=evict
+  # A taint is removed, and evictions go through PodDisruptionBudgets
+  taint-manager plan --node n2 --taint network:NoExecute- --eviction-method=evict
+
+  # Without access to the cluster: from what kubectl get nodes,pods,pdb -A -o yaml has written
+  taint-manager plan -f shop.yaml --node n1 --taint maintenance:NoExecute
 
 Exit codes: 0 done, 1 cannot say, 2 some pod would go (with --exit-code only).
 `

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/taint-manager/taint-manager/dump"
@@ -18,20 +17,27 @@ type source interface {
 	// String is how messages name the source.
 	String() string
 
-	// next is the next step for who has asked for what is not there, and how to see what is.
+	// next is the next step for who has asked for what is not there: with the real cluster, to look
+	// with that command of kubectl.
 	next(kubectl string) string
 }
 
 // place is where a cluster is to be read from, as the flags say it.
-type place struct{ file string }
-
-func (p *place) flags(fs *pflag.FlagSet) {
-	fs.StringVarP(&p.file, "filename", "f", "", "Dump of a cluster: the `FILE` that 'kubectl get nodes,pods,pdb -A -o yaml' (or json) wrote; - is the standard input.")
+type place struct {
+	kube
+	file string
 }
 
-func (p *place) open(cmd *cobra.Command) (source, error) {
-	if p.file == "" {
-		return nil, errors.New("there is no cluster; give a dump with --filename=FILE")
+func (p *place) flags(fs *pflag.FlagSet) {
+	p.kube.flags(fs)
+	fs.StringVarP(&p.file, "filename", "f", "",
+		"Instead: a dump of the cluster, the `FILE` that 'kubectl get nodes,pods,pdb -A -o yaml' (or json) wrote; - is the standard input.")
+}
+
+// check refuses flags that contradict each other.
+func (p *place) check() error {
+	if p.file != "" && (p.kubeconfig != "" || p.context != "") {
+		return errors.New("--filename and --kubeconfig or --context exclude each other; give the dump or the cluster")
 	}
-	return dumped{file: p.file, in: cmd.InOrStdin(), progress: cmd.ErrOrStderr()}, nil
+	return nil
 }

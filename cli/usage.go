@@ -67,8 +67,12 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	return usagef("there is no flag %s%s%s: '%s --help' lists the flags", dashes, name, hint, cmd.CommandPath())
 }
 
-// otherCommand names another command that has the flag; it is empty when there is none.
+// otherCommand names another command that has the flag; it is empty when there is none, and when this
+// one has it, too.
 func otherCommand(cmd *cobra.Command, name string) string {
+	if cmd.Flags().Lookup(name) != nil {
+		return ""
+	}
 	for _, other := range append(cmd.Root().Commands(), cmd.Root()) {
 		if other != cmd && other.Flags().Lookup(name) != nil {
 			return fmt.Sprintf(" (did you mean %s --%s?)", other.CommandPath(), name)

@@ -34,9 +34,18 @@ func (k *known) judge(p *taint.Pod, rules taint.Rules) Fate {
 	fate := fateOf(latest)
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
 		fate.Earliest = utc(earliest.At)
-		fate.Reason += "; since when " + earliest.Taint.ToString() + " is there is not known: at the earliest since " + taint.Stamp(earliest.Start)
+		fate.Reason += unsure(latest, earliest)
 	}
 	return fate
+}
+
+// unsure ends the reason of a pod that goes sooner or later than it says.
+func unsure(latest, earliest taint.Verdict) string {
+	s := "; since when " + earliest.Taint.ToString() + " is there is not known: exposed since " + taint.Stamp(earliest.Start) + " at the earliest"
+	if latest.Taint.MatchTaint(earliest.Taint) {
+		s += ", since " + taint.Stamp(latest.Start) + " at the latest"
+	}
+	return s
 }
 
 func fateOf(v taint.Verdict) Fate {

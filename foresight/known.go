@@ -33,14 +33,12 @@ func knownOf(n *v1.Node, histories []taint.History, at time.Time) known {
 	return k
 }
 
-// look is what a manager that begins to watch now would know of the node.
+// look is what a manager that begins to watch now would know of the node. Until now the writer of the
+// journal is taken to have watched.
 func look(n *v1.Node, histories []taint.History, at time.Time) taint.Node {
-	if len(histories) == 0 {
-		return cluster.NodeOf(n, at)
-	}
-	return taint.Node{Name: n.Name, UID: n.UID, Taints: journal.Observe(histories, journal.Sighting{
-		Taints: n.Spec.Taints, At: at, Created: n.CreationTimestamp.Time, Gap: true,
-	})}
+	node := cluster.NodeOf(n, at)
+	node.Taints = journal.Adopt(&node, journal.Record{UID: n.UID, Taints: histories}, at, at)
+	return node
 }
 
 // with is the node once it is seen to have these taints.

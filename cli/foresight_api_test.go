@@ -1,0 +1,161 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// shopCharacters are the API servers that have the shop in them, each under a path of its own.
+var shopCharacters = []string{
+	"shop",
+	"paged",      // gives two objects at a time
+	"no-nodes",   // permits nobody to list or get nodes
+	"no-budgets", // permits nobody to list budgets
+	"no-events",  // permits nobody to list events
+	"nobody",     // does not know the user
+	"website",    // is no API server
+	"broken",     // has lost its database
+}
+
+// shopAPI is as much of an API server as plan and explain ask.
+type shopAPI struct {
+	*httptest.Server
+	objects map[string][]object // by resource
+}
+
+// object is one in JSON.
+type object = map[string]any
+
+func newShopAPI() (*shopAPI, error) {
+	text, err := os.ReadFile(shop)
+	if err != nil {
+		return nil, err
+	}
+	var list struct{ Items []object }
+	if err := yaml.Unmarshal(text, &list); err != nil {
+		return nil, err
+	}
+	api := &shopAPI{objects: map[string][]object{}}
+	resources := map[string]string{"Node": "nodes", "Pod": "pods", "PodDisruptionBudget": "poddisruptionbudgets", "Event": "events"}
+	for _, o := range list.Items {
+		resource := resources[o["kind"].(string)]
+		api.objects[resource] = append(api.objects[resource], o)
+	}
+	api.Server = httptest.NewServer(http.HandlerFunc(api.answer))
+	return api, nil
+}
+
+// writeKubeconfigs writes a kubeconfig for each character, whose context names the namespace shop.
+func (a *shopAPI) writeKubeconfigs(dir string) error {
+	for _, character := range shopCharacters {
+		text := fmt.Appendf(nil, `{"apiVersion": "v1", "kind": "Config", "current-context": "here",
+"contexts": [{"name": "here", "context": {"cluster": "c", "user": "u", "namespace": "shop"}}, {"name": "there", "context": {"cluster": "c", "user": "u"}}],
+"clusters": [{"name": "c", "cluster": {"server": "%s/%s"}}], "users": [{"name": "u", "user": {"token": "t"}}]}`, a.URL, character)
+		if err := os.WriteFile(filepath.Join(dir, character+".kubeconfig"), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
+	character, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	resource, namespace, name := parts(path)
+	switch {
+	case character == "website":
+		http.Error(w, "no such page", http.StatusNotFound)
+	case character == "nobody":
+		refuse(w, http.StatusUnauthorized, "Unauthorized")
+	case character == "broken":
+		refuse(w, http.StatusInternalServerError, "InternalError")
+	case character == "no-nodes" && resource == "nodes", character == "no-budgets" && resource == "poddisruptionbudgets", character == "no-events" && resource == "events":
+		refuse(w, http.StatusForbidden, "Forbidden")
+	case r.Method != http.MethodGet || !slices.Contains([]string{"nodes", "pods", "poddisruptionbudgets", "events"}, resource):
+		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed")
+	case name != "":
+		a.get(w, resource, namespace, name)
+	default:
+		a.list(w, r, resource, namespace, character == "paged")
+	}
+}
+
+// parts of a path such as api/v1/namespaces/shop/pods/web-0.
+func parts(path string) (resource, namespace, name string) {
+	words := strings.Split(strings.TrimPrefix(strings.TrimPrefix(path, "api/v1/"), "apis/policy/v1/"), "/")
+	if words[0] == "namespaces" && len(words) > 2 {
+		namespace, words = words[1], words[2:]
+	}
+	if len(words) > 1 {
+		name = words[1]
+	}
+	return words[0], namespace, name
+}
+
+func named(o object, namespace string) (name string, ok bool) {
+	meta := o["metadata"].(object)
+	in, _ := meta["namespace"].(string)
+	return meta["name"].(string), namespace == "" || in == namespace
+}
+
+func (a *shopAPI) get(w http.ResponseWriter, resource, namespace, name string) {
+	for _, o := range a.objects[resource] {
+		if got, ok := named(o, namespace); ok && got == name {
+			reply(w, o)
+			return
+		}
+	}
+	refuse(w, http.StatusNotFound, "NotFound")
+}
+
+func (a *shopAPI) list(w http.ResponseWriter, r *http.Request, resource, namespace string, paged bool) {
+	items := []object{}
+	for _, o := range a.objects[resource] {
+		if _, ok := named(o, namespace); ok && selected(o, r.URL.Query().Get("fieldSelector")) {
+			items = append(items, o)
+		}
+	}
+	meta := object{"resourceVersion": "1"}
+	if paged {
+		from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+		to := min(from+2, len(items))
+		if to < len(items) {
+			meta["continue"], meta["remainingItemCount"] = strconv.Itoa(to), len(items)-to
+		}
+		items = items[from:to]
+	}
+	kinds := map[string]string{"nodes": "NodeList", "pods": "PodList", "poddisruptionbudgets": "PodDisruptionBudgetList", "events": "EventList"}
+	version := "v1"
+	if resource == "poddisruptionbudgets" {
+		version = "policy/v1"
+	}
+	reply(w, object{"apiVersion": version, "kind": kinds[resource], "metadata": meta, "items": items})
+}
+
+// selected says whether an event is about the object that a field selector names.
+func selected(o object, selector string) bool {
+	about, _ := o["involvedObject"].(object)
+	for term := range strings.SplitSeq(selector, ",") {
+		field, value, ok := strings.Cut(term, "=")
+		if ok && about[strings.TrimPrefix(field, "involvedObject.")] != value {
+			return false
+		}
+	}
+	return true
+}
+
+func reply(w http.ResponseWriter, o object) {
+	text, err := json.Marshal(o)
+	if err != nil {
+		panic(err)
+	}
+	answer(w, http.StatusOK, string(text))
+}

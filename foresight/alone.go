@@ -1,0 +1,34 @@
+package foresight
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// alone is the node with this one taint only, and all that was before it.
+func (k known) alone(t *v1.Taint) known {
+	k.latest.Taints = alone(k.latest.Taints, t)
+	k.earliest.Taints = alone(k.earliest.Taints, t)
+	return k
+}
+
+// alone is the history of the taint up to it, in which all states before it are past; none when the
+// taint is not on the node.
+func alone(histories []taint.History, t *v1.Taint) []taint.History {
+	for _, history := range histories {
+		for i := range history {
+			if !stands(&history[i], t) {
+				continue
+			}
+			states := slices.Clone(history[:i+1])
+			for j := range i {
+				states[j].Past = true
+			}
+			return []taint.History{states}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package foresight_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func explain(p *v1.Pod, n *v1.Node) *foresight.Explanation {
+	return foresight.Explain(foresight.Subject{Pod: p, Node: n, At: noon})
+}
+
+// line writes an explained taint in a few words.
+func line(t foresight.ExplainedTaint) string {
+	s := t.Taint + ": "
+	if t.Since != nil {
+		s += "since " + t.Since.Sub(noon).String()
+	}
+	if t.SinceEarliest != nil {
+		s += " or " + t.SinceEarliest.Sub(noon).String()
+	}
+	s += ", " + t.Toleration
+	if t.Fate != nil {
+		s += ", " + told(t.Fate)
+	}
+	return s
+}
+
+func TestTheTaintsOfTheNodeAreExplainedOneByOne(t *testing.T) {
+	n := node("n1", timed("gpu=a100:NoExecute", -60), parsed("disk:NoExecute"), timed("net:NoExecute", -30), parsed("slow:NoSchedule"), parsed("slow:PreferNoSchedule"))
+	e := explain(pod("a", tolerates("gpu", 300), tolerates("disk", 90), tolerates("net", -1), func(p *v1.Pod) {
+		p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{Key: "slow", Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoSchedule})
+	}), n)
+	var got []string
+	for _, t := range e.Taints {
+		got = append(got, line(t))
+	}
+	want := []string{
+		`gpu=a100:NoExecute: since -59s, gpu Exists, goes at 4m1s`,
+		`disk:NoExecute: since 0s or -10h0m0s, disk Exists, goes at -8h58m29s to 1m30s`,
+		`net:NoExecute: since -29s, net Exists, stays`,
+		`slow:NoSchedule: , slow Exists for NoSchedule`,
+		`slow:PreferNoSchedule: , `,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := told(e.Fate); got != "goes at -8h58m29s to 1m30s" {
+		t.Errorf("the pod %s", got)
+	}
+}
+
+func TestAPodWithoutTroubleGetsAShortAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		pod    *v1.Pod
+		node   *v1.Node
+		reason string
+		taints int
+	}{
+		{"no taint", pod("a"), node("n1"), "the node has no NoExecute taint", 0},
+		{"a taint that evicts nobody", pod("a"), node("n1", parsed("gpu:NoSchedule")), "the node has no NoExecute taint", 1},
+		{"all tolerated", pod("a", tolerates("", -1)), node("n1", parsed("gpu:NoExecute")), "every NoExecute taint of the node is tolerated without a limit", 1},
+		{"no node", pod("a"), nil, "the node is not known", 0},
+		{"not bound", pod("a", on("")), nil, "the pod is bound to no node", 0},
+		{"finished", pod("a", in(v1.PodFailed)), node("n1", parsed("gpu:NoExecute")), "the pod has finished", 0},
+		{"going already", pod("a", deleted), node("n1", parsed("gpu:NoExecute")), "the pod is being deleted already", 0},
+	} {
+		e := explain(c.pod, c.node)
+		if e.Fate.Evict || e.Fate.Reason != c.reason || len(e.Taints) != c.taints || e.Warnings != nil {
+			t.Errorf("%s: got %+v, %d taints, warnings %q", c.name, e.Fate, len(e.Taints), e.Warnings)
+		}
+	}
+}
+
+func TestSinceWhenATaintIsThere(t *testing.T) {
+	future := timed("gpu:NoExecute", 60)
+	old := timed("gpu:NoExecute", -11*3600)
+	young := node("n1", parsed("gpu:NoExecute"))
+	young.CreationTimestamp = metav1.Time{}
+	for _, c := range []struct {
+		name string
+		node *v1.Node
+		want string
+	}{
+		{"timeAdded is the second that it was cut to", node("n1", timed("gpu:NoExecute", -60)), "since -59s"},
+		{"timeAdded of this very second", node("n1", timed("gpu:NoExecute", 0)), "since 1s"},
+		{"timeAdded of the second before", node("n1", timed("gpu:NoExecute", -1)), "since 0s"},
+		{"no timeAdded", node("n1", parsed("gpu:NoExecute")), "since 0s or -10h0m0s"},
+		{"timeAdded in the future", node("n1", future), "since 0s or -10h0m0s"},
+		{"timeAdded before the node's creation", node("n1", old), "since 0s or -10h0m0s"},
+		{"nothing is known of the node's creation", young, "since 0s"},
+	} {
+		e := explain(pod("a"), c.node)
+		if got := line(e.Taints[0]); !strings.Contains(got, ": "+c.want+",") {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A journal knows what the API does not tell.
+func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
+	state := func(s string, seconds float64, past bool) taint.State {
+		return taint.State{Taint: parsed(s), Since: at(seconds), Past: past}
+	}
+	n := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60), parsed("gpu=b:NoExecute"), parsed("disk:NoExecute"), timed("net:NoExecute", -30))
+	e := foresight.Explain(foresight.Subject{
+		Pod:  pod("a", tolerates("node.kubernetes.io/not-ready", 300), tolerates("node.kubernetes.io/unreachable", 300), tolerates("gpu", 30), tolerates("", -1)),
+		Node: n, At: noon,
+		Histories: []taint.History{
+			{state("node.kubernetes.io/not-ready:NoExecute", -200, true), state("node.kubernetes.io/unreachable:NoExecute", -60, false)},
+			{state("gpu=a:NoExecute", -25, true), state("gpu=b:NoExecute", -5, false)},
+		},
+	})
+	var got []string
+	for _, t := range e.Taints {
+		got = append(got, line(t))
+	}
+	want := []string{
+		`node.kubernetes.io/unreachable:NoExecute: since -1m0s, node.kubernetes.io/unreachable Exists, goes at 1m40s`,
+		`gpu=b:NoExecute: since -5s, gpu Exists, goes at 5s`,
+		`disk:NoExecute: since 0s or -10h0m0s, Exists, stays`,
+		`net:NoExecute: since -29s, Exists, stays`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if told(e.Fate) != "goes at 5s" || !strings.Contains(e.Fate.Reason, "exposed since 2026-05-01T11:59:35Z") {
+		t.Errorf("the pod %s: %s", told(e.Fate), e.Fate.Reason)
+	}
+}
+
+// not-ready and unreachable count as one taint; while both are there, each is explained by itself.
+func TestEachOfAPairOfTaintsIsExplainedByItself(t *testing.T) {
+	e := explain(pod("a", tolerates("node.kubernetes.io/not-ready", 10), tolerates("node.kubernetes.io/unreachable", 300)),
+		node("n1", timed("node.kubernetes.io/not-ready:NoExecute", -60), timed("node.kubernetes.io/unreachable:NoExecute", -30)))
+	got := []string{line(e.Taints[0]), line(e.Taints[1])}
+	want := []string{
+		"node.kubernetes.io/not-ready:NoExecute: since -59s, node.kubernetes.io/not-ready Exists, goes at -49s",
+		"node.kubernetes.io/unreachable:NoExecute: since -29s, node.kubernetes.io/unreachable Exists, goes at 4m1s",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
+	unreachable := timed("node.kubernetes.io/unreachable:NoExecute", -30)
+	noted := func(s foresight.Subject) bool { s.At = noon; return foresight.Explain(s).Notes != nil }
+	if !noted(foresight.Subject{Pod: pod("a"), Node: node("n1", unreachable)}) {
+		t.Error("not noted")
+	}
+	for name, s := range map[string]foresight.Subject{
+		"another taint":    {Pod: pod("a", tolerates("node.kubernetes.io/unreachable", 300)), Node: node("n1", unreachable, timed("gpu:NoExecute", -60))},
+		"a pod that stays": {Pod: pod("a", tolerates("", -1)), Node: node("n1", unreachable)},
+		"a journal":        {Pod: pod("a"), Node: node("n1", unreachable), Histories: []taint.History{{{Taint: parsed("node.kubernetes.io/unreachable:NoExecute"), Since: at(-30)}}}},
+	} {
+		if noted(s) {
+			t.Errorf("noted for %s", name)
+		}
+	}
+}
+
+func TestTheLaterTolerationIsWarnedOfInAnExplanationToo(t *testing.T) {
+	e := explain(pod("a", tolerates("gpu", 30), tolerates("", 60)), node("n1", parsed("gpu:NoExecute")))
+	want := []string{`of the tolerations that match gpu:NoExecute the first one counts, "gpu Exists" for 30 s; a later one, "Exists" for 60 s, would have borne it longer if it came first`}
+	if diff := cmp.Diff(want, e.Warnings); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatIsLeftOfAPodThatIsGoingOrGoneIsTold(t *testing.T) {
+	event := func(reason string, e v1.Event) v1.Event {
+		e.Reason, e.Type, e.Message = reason, "Normal", "because"
+		return e
+	}
+	events := []v1.Event{
+		event("third", v1.Event{EventTime: metav1.NewMicroTime(at(-1))}),
+		event("first", v1.Event{LastTimestamp: metav1.NewTime(at(-9)), FirstTimestamp: metav1.NewTime(at(-99))}),
+		event("second", v1.Event{FirstTimestamp: metav1.NewTime(at(-5))}),
+	}
+	want := []foresight.Event{
+		{Time: at(-9), Type: "Normal", Reason: "first", Message: "because"},
+		{Time: at(-5), Type: "Normal", Reason: "second", Message: "because"},
+		{Time: at(-1), Type: "Normal", Reason: "third", Message: "because"},
+	}
+	gone := foresight.ExplainGone("shop", "a", events, noon)
+	if diff := cmp.Diff(want, gone.Events); diff != "" || !gone.Pod.Gone || gone.Fate != nil {
+		t.Errorf("gone: %+v (-want +got):\n%s", gone.Pod, diff)
+	}
+	going := foresight.Explain(foresight.Subject{At: noon, Node: node("n1"), Events: events, Pod: pod("a", deleted, func(p *v1.Pod) {
+		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{
+			Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: "DeletionByTaintManager", Message: "m", LastTransitionTime: metav1.NewTime(at(-1)),
+		})
+	})})
+	since, ends := at(-1), at(0)
+	wantGoing := &foresight.Disruption{Reason: "DeletionByTaintManager", Message: "m", Since: &since}
+	if diff := cmp.Diff(wantGoing, going.Disruption); diff != "" || !going.Pod.Ends.Equal(ends) || len(going.Events) != 3 || going.Pod.Gone {
+		t.Errorf("going: %+v (-want +got):\n%s", going.Pod, diff)
+	}
+	if e := explain(pod("a", func(p *v1.Pod) {
+		p.Status.Conditions[0].Type = v1.DisruptionTarget
+		p.Status.Conditions[0].Status = "False"
+	}), node("n1")); e.Disruption != nil {
+		t.Errorf("a condition that is False: got %+v", e.Disruption)
+	}
+}
+
+func TestTimesAreInUTC(t *testing.T) {
+	e := foresight.Explain(foresight.Subject{Pod: pod("a"), Node: node("n1", parsed("gpu:NoExecute")), At: noon.In(time.FixedZone("", 7200))})
+	if _, offset := e.Fate.At.Zone(); offset != 0 || e.At.Location() != time.UTC {
+		t.Errorf("got %v, %v", e.At, e.Fate.At)
+	}
+}
+
+// The fate of a pod is the earliest of what its taints would give it one by one.
+func TestTheTaintsOneByOneAddUpToThePodsFate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := node("n1", rapid.SliceOfNDistinct(rapid.Custom(drawTaint), 0, 4, identity).Draw(t, "taints")...)
+		p := pod("a")
+		for range rapid.IntRange(0, 4).Draw(t, "tolerations") {
+			tolerates(rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(t, "key"), rapid.Int64Range(-1, 100).Draw(t, "seconds"))(p)
+		}
+		e := explain(p, n)
+		var first *foresight.Fate
+		for _, one := range e.Taints {
+			if one.Fate != nil && one.Fate.Evict && (first == nil || one.Fate.At.Before(*first.At)) {
+				first = one.Fate
+			}
+		}
+		if e.Fate.Evict != (first != nil) || first != nil && !first.At.Equal(*e.Fate.At) {
+			t.Fatalf("the pod %s, its taints %+v", told(e.Fate), e.Taints)
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package foresight
+
+import "time"
+
+// Explanation says what becomes of one pod, or what is still known of one that is gone.
+type Explanation struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"` // Explanation
+
+	// At is the moment of the question.
+	At time.Time `json:"at"`
+
+	Pod ExplainedPod `json:"pod"`
+
+	// Fate is what becomes of the pod; not there when it is gone.
+	Fate *Fate `json:"fate,omitempty"`
+
+	// Taints of the pod's node, one by one. Left out where no taint matters: the pod is finished, is
+	// going already, or can't be evicted.
+	Taints []ExplainedTaint `json:"taints,omitempty"`
+
+	// Disruption is what the pod's condition DisruptionTarget tells.
+	Disruption *Disruption `json:"disruption,omitempty"`
+
+	// Events of the pod, the oldest first.
+	Events []Event `json:"events,omitempty"`
+
+	Warnings []string `json:"warnings,omitempty"`
+
+	// Notes say what the answer does not take into account.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// ExplainedPod is the pod in question. Of one that is gone only its name is known.
+type ExplainedPod struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid,omitempty"`
+	Node      string `json:"node,omitempty"`
+	Owner     *Owner `json:"owner,omitempty"`
+	Phase     string `json:"phase,omitempty"`
+
+	// Gone says that the pod is not there any more.
+	Gone bool `json:"gone"`
+
+	// Ends is when a pod that is being deleted is to be gone.
+	Ends *time.Time `json:"ends,omitempty"`
+}
+
+// ExplainedTaint is one taint of the pod's node, and what it alone would do.
+type ExplainedTaint struct {
+	Taint string `json:"taint"`
+
+	// Since when the taint is there; where that is not known, at the latest. Not there for taints that
+	// evict nobody.
+	Since *time.Time `json:"since,omitempty"`
+
+	// SinceEarliest is set where since when is not known.
+	SinceEarliest *time.Time `json:"sinceEarliest,omitempty"`
+
+	// Toleration is the first of the pod's that matches; empty when none does.
+	Toleration string `json:"toleration,omitempty"`
+
+	// TolerationSeconds are those of the toleration; not there when it has no limit.
+	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"`
+
+	// Fate is what would become of the pod were this the only taint; not there for taints that evict
+	// nobody.
+	Fate *Fate `json:"fate,omitempty"`
+}
+
+// Disruption is a condition DisruptionTarget.
+type Disruption struct {
+	Reason  string     `json:"reason"`
+	Message string     `json:"message"`
+	Since   *time.Time `json:"since,omitempty"`
+}
+
+// Event is one event of the pod.
+type Event struct {
+	Time    time.Time `json:"time"`
+	Type    string    `json:"type"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"`
+}
