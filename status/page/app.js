@@ -1,0 +1,289 @@
+// The page: one store, fed by the stream; a timeline and lists that show it through one filter.
+
+/** @import {Row} from './types.js' */
+/** @import {Item} from './table.js' */
+import { everything, fromHash, isEmpty, matcher, toHash } from './filter.js';
+import { clock, plural } from './format.js';
+import { plots } from './plot.js';
+import { glyph, hindered, meanings, states, titles } from './states.js';
+import { Store } from './store.js';
+import { Stream } from './stream.js';
+import { Table } from './table.js';
+import { Timeline } from './timeline.js';
+
+/** @param {string} id */
+const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+/** @param {string} id */
+const input = (id) => /** @type {HTMLInputElement} */ (document.getElementById(id));
+const fields = /** @type {const} */ (['search', 'node', 'namespace', 'taint']);
+
+const store = new Store();
+const start = fromHash(location.hash);
+let filter = start.filter;
+let shownVersion = -1;
+let shownAt = -Infinity;
+let dirty = true;
+
+const stream = new Stream('api/v1/events', (kind, m) => store.apply(kind, m));
+const now = () => stream.now();
+
+const table = new Table({
+  tabs: part('tabs'), table: part('table'), empty: part('empty'), panel: part('panel'), pager: part('pager'),
+  page: part('page'), previous: part('previous'), next: part('next'), caption: part('caption'),
+}, now, () => filtered());
+
+const timeline = new Timeline({
+  stage: part('stage'), lanes: part('lanes'), canvas: part('canvas'), tip: part('tip'), more: part('more'), note: part('timeline-note'),
+}, {
+  now,
+  pick(node) { filter.node = filter.node === node ? '' : node; filtered(); },
+  openBin(node, from, to) {
+    filter.node = node;
+    filter.range = { from, to };
+    const all = store.all();
+    const inside = all.filter(matcher(filter, known(all)));
+    if (inside.length && inside.every((r) => r.state === 'evicted')) table.tab = 'evicted';
+    else if (table.tab !== 'held' || !inside.some((r) => hindered(r.state))) table.tab = 'evictions';
+    filtered();
+  },
+});
+
+// The filter.
+
+/** Brings fields, address and views in line with the filter. */
+function filtered() {
+  for (const name of fields) if (input(name).value !== filter[name]) input(name).value = filter[name];
+  history.replaceState(null, '', location.pathname + toHash(filter, table.tab));
+  dirty = true;
+  render();
+}
+
+for (const name of fields) {
+  input(name).addEventListener('input', () => { filter[name] = input(name).value.trim(); table.first(); filtered(); });
+}
+part('filter').addEventListener('submit', (e) => e.preventDefault());
+part('clear').addEventListener('click', clear);
+
+function clear() {
+  filter = everything();
+  table.first();
+  filtered();
+}
+
+for (const state of ['scheduled', 'due', 'in-flight', 'blocked', 'refused', 'held', 'done', 'evicted']) {
+  const chip = document.createElement('button');
+  chip.type = 'button';
+  chip.dataset.state = state;
+  chip.title = meanings[state];
+  chip.append(glyph(state), titles[state], ' ', document.createElement('b'));
+  chip.addEventListener('click', () => {
+    if (!filter.off.delete(state)) filter.off.add(state);
+    table.first();
+    filtered();
+  });
+  part('states').append(chip);
+}
+
+/** The names there are. @param {Row[]} rows */
+function known(rows) {
+  const names = { node: new Set(store.nodes.keys()), namespace: new Set(), taint: new Set() };
+  for (const row of rows) {
+    names.node.add(row.of.node);
+    names.namespace.add(row.of.namespace);
+    names.taint.add(row.of.taint);
+  }
+  return /** @type {Record<'node' | 'namespace' | 'taint', Set<string>>} */ (names);
+}
+
+/** @param {string} id @param {Set<string>} names */
+function offer(id, names) {
+  const list = [...names].sort().slice(0, 500);
+  const key = list.join('\n');
+  if (part(id).dataset.key === key) return;
+  part(id).dataset.key = key;
+  part(id).replaceChildren(...list.map((name) => { const o = document.createElement('option'); o.value = name; return o; }));
+}
+
+// What is shown.
+
+/**
+ * @param {Row[]} rows @param {(r: Row) => boolean} pass @param {ReturnType<typeof known>} names
+ * @returns {Record<string, Item[]>}
+ */
+function lists(rows, pass, names) {
+  /** @type {Record<string, Item[]>} */
+  const items = { evictions: [], held: [], evicted: [], nodes: [] };
+  const perNode = new Map();
+  for (const row of rows) {
+    if (!pass(row)) continue;
+    const item = { key: row.key, row, node: null };
+    if (row.state === 'evicted') { items.evicted.push(item); continue; }
+    items.evictions.push(item);
+    if (hindered(row.state)) items.held.push(item);
+    const n = perNode.get(row.of.node) ?? { pending: 0, held: 0, first: Infinity };
+    if (row.state !== 'done') n.pending++;
+    if (hindered(row.state)) n.held++;
+    n.first = Math.min(n.first, row.due);
+    perNode.set(row.of.node, n);
+  }
+  for (const of of tainted(names)) {
+    const n = perNode.get(of.name) ?? { pending: 0, held: 0, first: NaN };
+    const since = Math.min(...of.taints.map((t) => Date.parse(t.since)));
+    items.nodes.push({ key: of.name, row: null, node: { name: of.name, of, since, ...n } });
+  }
+  return items;
+}
+
+/** The tainted nodes that the filter is not against. @param {ReturnType<typeof known>} names */
+function tainted(names) {
+  const words = filter.search.toLowerCase().split(/\s+/).filter(Boolean);
+  return [...store.nodes.values()].filter((n) => {
+    const taints = n.taints.map((t) => t.taint);
+    const byName = !filter.node || (names.node.has(filter.node) ? n.name === filter.node : n.name.includes(filter.node));
+    const byTaint = !filter.taint || taints.some((t) => t.includes(filter.taint));
+    const text = [n.name, ...taints].join(' ').toLowerCase();
+    return byName && byTaint && words.every((w) => text.includes(w));
+  });
+}
+
+function render() {
+  dirty = false;
+  shownVersion = store.version;
+  shownAt = performance.now();
+  const all = store.all();
+  const names = known(all);
+  const pass = matcher(filter, names);
+  offer('nodes', names.node);
+  offer('namespaces', names.namespace);
+  offer('taints', names.taint);
+  const items = lists(all, pass, names);
+  // The time range picks rows of the list; the timeline shows what lies around it, too.
+  const around = filter.range ? matcher({ ...filter, range: null }, names) : pass;
+  const narrowed = filter.search || filter.namespace;
+  timeline.show(all.filter(around), narrowed ? [] : items.nodes.map((i) => i.key), filter.node);
+  table.show(items, store.nodes, nothing());
+  part('clear').hidden = isEmpty(filter);
+  part('clear').textContent = filter.range ? `Clear the filter (${clock(filter.range.from, now())} to ${clock(filter.range.to, now())})` : 'Clear the filter';
+  legend(all);
+  totals();
+  plots({ rate: part('rate'), rateText: part('rate-text'), late: part('late'), lateText: part('late-text') }, store.minutes, now());
+}
+
+/** @param {Row[]} all */
+function legend(all) {
+  const counts = new Map(states.map((s) => [s, 0]));
+  for (const row of all) counts.set(row.state, (counts.get(row.state) ?? 0) + 1);
+  for (const chip of /** @type {Iterable<HTMLElement>} */ (part('states').children)) {
+    const state = chip.dataset.state ?? '';
+    chip.setAttribute('aria-pressed', String(!filter.off.has(state)));
+    /** @type {HTMLElement} */ (chip.querySelector('b')).textContent = (counts.get(state) ?? 0).toLocaleString('en');
+  }
+}
+
+function totals() {
+  const t = store.totals;
+  const heldUp = (t.blocked ?? 0) + (t.refused ?? 0) + (t.held ?? 0);
+  for (const dd of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-total]'))) {
+    const name = dd.dataset.total ?? '';
+    const n = name === 'heldUp' ? heldUp : t[name];
+    dd.textContent = n === undefined ? '–' : n.toLocaleString('en');
+    if (name === 'heldUp') dd.className = heldUp ? 'bad' : '';
+  }
+  document.title = store.manager ? `${t.scheduled} scheduled${heldUp ? `, ${heldUp} held up` : ''} · taint-manager` : 'taint-manager';
+}
+
+/** Said in place of a list, when there is nothing at all. */
+function nothing() {
+  if (!store.manager) return 'Waiting for the first snapshot…';
+  if (!store.manager.synced) return 'Pods and nodes have not been listed yet; nothing is decided before that.';
+  if (store.rows.size || store.evicted.length || table.tab !== 'evictions' || !isEmpty(filter)) return '';
+  if (!store.nodes.size) return 'All quiet: no node carries a NoExecute taint, and nothing is scheduled.';
+  return `Nothing is scheduled: ${plural(store.nodes.size, 'node')} carry a NoExecute taint, and every pod there bears it without a limit.`;
+}
+
+/** The state of this replica and of the stream, once a second. */
+function condition() {
+  const stale = stream.stale();
+  const first = !store.manager;
+  chip('live', first ? 'connecting' : stale ? `stale, as of ${clock(store.at, now())} UTC` : 'live', first ? 'warn' : stale ? 'bad' : '');
+  document.body.classList.toggle('stale', stale && !first);
+  part('clock').textContent = `${clock(now(), now())} UTC`;
+  const m = store.manager;
+  if (!m) return;
+  const role = m.role === 'leading' ? 'this replica leads' : 'standby';
+  part('role').hidden = false;
+  chip('role', m.dryRun ? `${role}, dry run` : role, m.role === 'leading' && !m.dryRun ? '' : 'warn');
+  part('version').textContent = `taint-manager ${m.version ?? ''} on ${podOf(m.identity)}.`;
+  banners(m, stale);
+}
+
+/** @param {string} id @param {string} text @param {string} how */
+function chip(id, text, how) {
+  if (part(id).textContent !== text) part(id).textContent = text;
+  part(id).className = `chip ${how}`;
+}
+
+/** The pod's name in an identity. @param {string | undefined} identity */
+const podOf = (identity) => (identity ?? '').replace(/_[^_]*$/, '');
+
+/** @param {import('./types.js').Manager} m @param {boolean} stale */
+function banners(m, stale) {
+  /** @type {[string, string][]} */
+  const list = [];
+  if (stale) list.push([`No word from taint-manager since ${clock(store.at, now())} UTC. What is shown may be of the past. It is tried again; if you came by kubectl port-forward, see whether that still runs.`, 'bad']);
+  if (m.trouble) list.push([`The cluster can’t be watched: ${m.trouble}`, 'bad']);
+  if (m.role !== 'leading') list.push([m.leader ? `This replica stands by; ${podOf(m.leader)} leads. What was evicted, and what is in the way, is to be seen there.` : 'This replica stands by, and nobody leads that it knows of: nothing is evicted until somebody does.', m.leader ? '' : 'bad']);
+  if (m.dryRun) list.push(['A dry run: nobody is evicted. This is what would be.', '']);
+  const key = list.map(([text]) => text).join('\n');
+  const box = part('banners');
+  if (box.dataset.key === key) return;
+  box.dataset.key = key;
+  box.replaceChildren(...list.map(([text, how]) => { const p = document.createElement('p'); p.textContent = text; p.className = how; return p; }));
+}
+
+// Colours.
+
+const themes = ['system', 'light', 'dark'];
+const dark = matchMedia('(prefers-color-scheme: dark)');
+let theme = themes.includes(localStorage.getItem('theme') ?? '') ? /** @type {string} */ (localStorage.getItem('theme')) : 'system';
+
+function paint() {
+  document.documentElement.dataset.theme = theme === 'dark' || (theme === 'system' && dark.matches) ? 'dark' : 'light';
+  part('theme').textContent = `Theme: ${theme}`;
+  timeline.recolour();
+}
+dark.addEventListener('change', paint);
+part('theme').addEventListener('click', () => {
+  theme = themes[(themes.indexOf(theme) + 1) % themes.length];
+  localStorage.setItem('theme', theme);
+  paint();
+});
+
+// Buttons and keys.
+
+/** @type {Record<string, () => void>} */
+const buttons = {
+  earlier: () => timeline.move(-0.3), later: () => timeline.move(0.3), now: () => timeline.back(),
+  closer: () => timeline.zoom(1 / 2), farther: () => timeline.zoom(2), fit: () => timeline.fit(),
+};
+for (const [id, act] of Object.entries(buttons)) part(id).addEventListener('click', act);
+const keys = /** @type {HTMLDialogElement} */ (part('keys'));
+part('help').addEventListener('click', () => keys.showModal());
+
+addEventListener('keydown', (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || keys.open) return;
+  const typing = e.target instanceof HTMLInputElement;
+  if (e.key === 'Escape') clear();
+  else if (e.key === '/' && !typing) { input('search').focus(); e.preventDefault(); }
+  else if (e.key === '?' && !typing) keys.showModal();
+});
+
+paint();
+table.choose(start.tab);
+condition();
+setInterval(() => {
+  condition();
+  if (document.hidden) return;
+  if (dirty || store.version !== shownVersion) render();
+  else if (performance.now() - shownAt > 950) { shownAt = performance.now(); table.tick(); }
+}, 250);

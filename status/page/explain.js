@@ -1,0 +1,72 @@
+// The explanation of one eviction: why, since when, what is in its way, and what to do next.
+
+/** @import {Row, Node} from './types.js' */
+import { clock, span, until } from './format.js';
+import { hindered, meanings, titles } from './states.js';
+
+/** @type {Record<string, string>} */
+const advice = {
+  pdb: 'A PodDisruptionBudget keeps it. It goes as soon as the budget permits; look which one, and whether its other pods are ready:',
+  rbac: 'taint-manager lacks the permission. Give it back:',
+  admission: 'Admission forbids it. The words above name who; ask the owner of that webhook or policy.',
+  namespace: 'Its namespace is being deleted, and the pod goes with it.',
+  webhook: 'An admission webhook does not answer. The words above name it; see whether its pods run.',
+  unauthenticated: 'The API server does not know taint-manager: its credentials are missing or have expired.',
+};
+
+/** @param {Row} row */
+function commands(row) {
+  const { namespace, pod, node, cause } = row.of;
+  const list = [];
+  if (cause === 'pdb') list.push(`kubectl -n ${namespace} get pdb`);
+  if (cause === 'rbac') list.push('kubectl apply -f deploy/rbac.yaml');
+  if (row.state !== 'evicted') list.push(`kubectl -n ${namespace} describe pod ${pod}`);
+  return [...list, `kubectl describe node ${node}`];
+}
+
+/** One sentence. @param {Row} row @param {number} now */
+export function sentence(row, now) {
+  const { namespace, pod, node, because, pretended } = row.of;
+  const name = `${namespace}/${pod}`;
+  const when = `${clock(row.due, now)} UTC`;
+  if (row.state === 'evicted') {
+    const late = Math.max(0, row.ended - row.due) / 1000;
+    return `${name} was ${pretended ? 'to be evicted (a dry run: it was not)' : 'evicted'} from ${node} at ${clock(row.ended, now)} UTC, ${late.toFixed(2)} s after its deadline: ${because}.`;
+  }
+  const tense = row.due > now ? 'is to be evicted' : 'was to be evicted';
+  return `${name} ${tense} from ${node} at ${when} (${until(row.due, now)}): ${because}.`;
+}
+
+/** @param {Row} row @param {Map<string, Node>} nodes @param {number} now */
+function facts(row, nodes, now) {
+  const e = row.of;
+  /** @type {[string, string][]} */
+  const list = [['State', `${titles[row.state]}: ${meanings[row.state]}`]];
+  if (e.exposedSince) list.push(['Exposed since', `${clock(Date.parse(e.exposedSince), now)} UTC, ${span(row.due - Date.parse(e.exposedSince))} before the deadline`]);
+  if (e.attempts) list.push(['Calls made', String(e.attempts)]);
+  if (hindered(row.state) && Number.isFinite(row.next)) list.push(['Next try', `${clock(row.next, now)} UTC, ${until(row.next, now)}`]);
+  if (e.message) list.push(['Last answer', e.cause ? `${e.cause}: ${e.message}` : e.message]);
+  const node = nodes.get(e.node);
+  for (const t of node?.taints ?? []) list.push(['The node has', `${t.taint} since ${clock(Date.parse(t.since), now)} UTC`]);
+  list.push(['Pod UID', e.uid]);
+  return list;
+}
+
+/** @param {string} tag @param {string} text */
+function element(tag, text) {
+  const e = document.createElement(tag);
+  e.textContent = text;
+  return e;
+}
+
+/** The content of the row that is opened. @param {Row} row @param {Map<string, Node>} nodes @param {number} now */
+export function explanation(row, nodes, now) {
+  const box = document.createElement('div');
+  const list = document.createElement('dl');
+  for (const [name, value] of facts(row, nodes, now)) list.append(element('dt', name), element('dd', value));
+  box.append(element('p', sentence(row, now)), list);
+  const hint = hindered(row.state) ? advice[row.of.cause ?? ''] : undefined;
+  if (hint) box.append(element('p', hint));
+  for (const command of commands(row)) box.append(element('code', command));
+  return box;
+}

@@ -1,0 +1,56 @@
+// Which rows are shown. Pure.
+
+/** @import {Row} from './types.js' */
+
+/**
+ * @typedef {object} Filter
+ * @property {string} search
+ * @property {string} node
+ * @property {string} namespace
+ * @property {string} taint
+ * @property {Set<string>} off states that are not shown
+ * @property {{from: number, to: number} | null} range of time
+ */
+
+/** @returns {Filter} one that lets everything through */
+export const everything = () => ({ search: '', node: '', namespace: '', taint: '', off: new Set(), range: null });
+
+/** Whether a filter lets everything through. @param {Filter} f */
+export const isEmpty = (f) => !f.search && !f.node && !f.namespace && !f.taint && !f.off.size && !f.range;
+
+/**
+ * The test that a filter is. A name that is known is meant exactly; anything else is a part of one.
+ * @param {Filter} f @param {Record<'node' | 'namespace' | 'taint', Set<string>>} known
+ * @returns {(row: Row) => boolean}
+ */
+export function matcher(f, known) {
+  const words = f.search.toLowerCase().split(/\s+/).filter(Boolean);
+  const fields = /** @type {const} */ (['node', 'namespace', 'taint']).filter((name) => f[name] !== '');
+  return (row) => {
+    if (f.off.has(row.state)) return false;
+    if (f.range && !(row.shown >= f.range.from && row.shown < f.range.to)) return false;
+    for (const name of fields) {
+      const value = row.of[name];
+      if (known[name].has(f[name]) ? value !== f[name] : !value.includes(f[name])) return false;
+    }
+    return words.every((word) => row.text.includes(word));
+  };
+}
+
+/** The filter as a part of an address. @param {Filter} f @param {string} tab */
+export function toHash(f, tab) {
+  const p = new URLSearchParams();
+  for (const name of /** @type {const} */ (['search', 'node', 'namespace', 'taint'])) if (f[name]) p.set(name, f[name]);
+  if (f.off.size) p.set('hide', [...f.off].join(','));
+  if (tab !== 'evictions') p.set('list', tab);
+  return p.size ? `#${p}` : '';
+}
+
+/** The filter of an address. @param {string} hash @returns {{filter: Filter, tab: string}} */
+export function fromHash(hash) {
+  const p = new URLSearchParams(hash.replace(/^#/, ''));
+  const filter = everything();
+  for (const name of /** @type {const} */ (['search', 'node', 'namespace', 'taint'])) filter[name] = p.get(name) ?? '';
+  for (const state of (p.get('hide') ?? '').split(',')) if (state) filter.off.add(state);
+  return { filter, tab: p.get('list') ?? 'evictions' };
+}

@@ -1,0 +1,58 @@
+// Times and numbers for people. Everything here is pure.
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Two digits. @param {number} n */
+const two = (n) => String(n).padStart(2, '0');
+
+/** The time of day, UTC, and the date when it is another day than now's. @param {number} ms @param {number} now */
+export function clock(ms, now) {
+  if (!Number.isFinite(ms)) return '';
+  const text = new Date(ms).toISOString();
+  const time = text.slice(11, 19);
+  return text.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? time : `${text.slice(0, 10)} ${time}`;
+}
+
+/** A length of time in the two units that say most. @param {number} ms */
+export function span(ms) {
+  const n = Math.abs(ms);
+  if (n < minute) return `${Math.floor(n / second)} s`;
+  if (n < hour) return `${Math.floor(n / minute)} min ${two(Math.floor((n % minute) / second))} s`;
+  if (n < day) return `${Math.floor(n / hour)} h ${two(Math.floor((n % hour) / minute))} min`;
+  return `${Math.floor(n / day)} d ${Math.floor((n % day) / hour)} h`;
+}
+
+/** A short time with its tenths: a lateness. @param {number} seconds */
+export function lateness(seconds) {
+  if (seconds < 10) return `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
+  return span(seconds * second);
+}
+
+/** How far off a moment is: "in 4 min 05 s", "12 s ago". @param {number} ms @param {number} now */
+export function until(ms, now) {
+  if (!Number.isFinite(ms)) return '';
+  const left = ms - now;
+  if (left >= second) return `in ${span(left)}`;
+  return left > -second ? 'now' : `${span(left)} ago`;
+}
+
+/** A length of time in the one unit that fits it, for the axis. @param {number} ms */
+export function about(ms) {
+  const n = Math.abs(ms);
+  for (const [unit, name] of /** @type {const} */ ([[day, 'd'], [hour, 'h'], [minute, 'min']])) {
+    if (n >= unit) return `${Number((n / unit).toFixed(n < 10 * unit && name !== 'min' ? 1 : 0))} ${name}`;
+  }
+  return n < 10 * second ? `${Number((n / second).toFixed(1))} s` : `${Math.round(n / second)} s`;
+}
+
+/** A count that fits into a mark. @param {number} n */
+export function short(n) {
+  if (n < 1000) return String(n);
+  return n < 10000 ? `${(n / 1000).toFixed(1)}k` : `${Math.round(n / 1000)}k`;
+}
+
+/** "1 pod", "3 pods". @param {number} n @param {string} noun */
+export const plural = (n, noun) => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;

@@ -1,0 +1,346 @@
+// The lists: evictions, those held up, those of late, and nodes; sorted, in pages, with a row that opens.
+
+/** @import {Row, Node} from './types.js' */
+import { explanation } from './explain.js';
+import { clock, lateness, plural, span, until } from './format.js';
+import { glyph, hindered, rank, titles } from './states.js';
+
+const perPage = 50;
+
+/**
+ * @typedef {object} Item one line of a list
+ * @property {string} key
+ * @property {Row | null} row
+ * @property {NodeLine | null} node
+ */
+
+/** @typedef {{name: string, of: Node, pending: number, held: number, first: number, since: number}} NodeLine */
+
+/**
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {(i: Item) => string | number} by what it is sorted by
+ * @property {(i: Item, cell: HTMLTableCellElement, now: number) => void} fill
+ * @property {string} [at] class: where the column is shown
+ */
+
+/** @param {HTMLElement} cell @param {string} text */
+function write(cell, text) {
+  if (cell.textContent !== text) cell.textContent = text;
+}
+
+/** A column of text. @param {string} title @param {(i: Item, now: number) => string} text @param {(i: Item) => string | number} by @param {string} [at] @returns {Column} */
+const column = (title, text, by, at) => ({ title, by, at, fill: (i, cell, now) => write(cell, text(i, now)) });
+
+/** @param {Item} i */
+const row = (i) => /** @type {Row} */ (i.row);
+/** @param {Item} i */
+const node = (i) => /** @type {NodeLine} */ (i.node);
+/** Sorts what is not there last. @param {number} n */
+const known = (n) => (Number.isFinite(n) ? n : Infinity);
+
+/** @type {Column} */
+const state = {
+  title: 'State',
+  by: (i) => rank(row(i).state),
+  fill(i, cell) {
+    if (cell.dataset.state === row(i).state) return;
+    cell.dataset.state = row(i).state;
+    const words = document.createElement('span');
+    words.className = 'state';
+    words.append(glyph(row(i).state), ` ${titles[row(i).state]}`);
+    cell.replaceChildren(words);
+  },
+};
+
+/** @param {(i: Item) => void} open @returns {Column} */
+const pod = (open) => ({
+  title: 'Pod',
+  at: 'name',
+  by: (i) => `${row(i).of.namespace}/${row(i).of.pod}`,
+  fill(i, cell) {
+    if (cell.firstChild) return;
+    const { of } = row(i);
+    const button = document.createElement('button');
+    button.className = 'open';
+    button.type = 'button';
+    button.setAttribute('aria-expanded', 'false');
+    const space = document.createElement('span');
+    space.className = 'space';
+    space.textContent = `${of.namespace}/`;
+    button.append(space, of.pod);
+    button.addEventListener('click', () => open(i));
+    const under = document.createElement('span');
+    under.className = 'under';
+    under.textContent = `${of.node}, ${of.taint}`;
+    cell.append(button, under);
+  },
+});
+
+/** What holds it up, else why it goes. @param {Row} r */
+function reason(r) {
+  if (hindered(r.state)) return r.of.message || r.of.cause || titles[r.state];
+  return r.of.because.replace(/^taint .* \(exposed since [^)]*\) is /, '');
+}
+
+const nodeOf = column('Node', (i) => row(i).of.node, (i) => row(i).of.node, 'wide name');
+const taintOf = column('Taint', (i) => row(i).of.taint, (i) => row(i).of.taint, 'mid wide name');
+const deadline = column('Deadline, UTC', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time');
+const countdown = {
+  ...column('Goes', (i, now) => until(row(i).due, now), (i) => row(i).due, 'time'),
+  /** @param {Item} i @param {HTMLTableCellElement} cell @param {number} now */
+  fill(i, cell, now) {
+    const late = now - row(i).due > 1000;
+    write(cell, row(i).state === 'done' ? 'accepted' : late ? `${span(now - row(i).due)} late` : until(row(i).due, now));
+    cell.classList.toggle('late', late && row(i).state !== 'done');
+  },
+};
+const nextTry = column('Next try', (i, now) => until(row(i).next, now) || 'under way', (i) => known(row(i).next), 'time');
+
+/**
+ * The lists, by name. first is the column that they are sorted by at first.
+ * @param {(i: Item) => void} open
+ * @returns {Record<string, {title: string, empty: string, columns: Column[], first: number, down?: boolean}>}
+ */
+const lists = (open) => ({
+  evictions: {
+    title: 'Evictions', empty: 'Nothing that the filter lets through is scheduled.', first: 5,
+    columns: [state, pod(open), nodeOf, taintOf, deadline, countdown, column('Reason', (i) => reason(row(i)), (i) => reason(row(i)), 'wide long')],
+  },
+  held: {
+    title: 'Held up', empty: 'Nothing is held up.', first: 3,
+    columns: [state, pod(open), nodeOf, countdown, column('Cause', (i) => row(i).of.cause || '', (i) => row(i).of.cause || '', 'wide'),
+      column('In the server’s words', (i) => row(i).of.message || '', (i) => row(i).of.message || '', 'wide long'),
+      column('Calls', (i) => String(row(i).of.attempts ?? 0), (i) => row(i).of.attempts ?? 0, 'wide'), nextTry],
+  },
+  evicted: {
+    title: 'Evicted', empty: 'This replica has evicted nothing in the last hour that the filter lets through.', first: 4, down: true,
+    columns: [pod(open), nodeOf, taintOf, deadline, column('Evicted, UTC', (i, now) => clock(row(i).ended, now), (i) => row(i).ended, 'time'),
+      column('Late by', (i) => lateness(Math.max(0, row(i).ended - row(i).due) / 1000), (i) => row(i).ended - row(i).due, 'time'),
+      column('Reason', (i) => reason(row(i)), (i) => reason(row(i)), 'wide long')],
+  },
+  nodes: {
+    title: 'Nodes', empty: 'No node that the filter lets through carries a NoExecute taint.', first: 3, down: true,
+    columns: [column('Node', (i) => node(i).name, (i) => node(i).name, 'name'),
+      column('NoExecute taints', (i, now) => node(i).of.taints.map((t) => `${t.taint} since ${clock(Date.parse(t.since), now)}`).join(', '), (i) => node(i).of.taints[0]?.taint ?? '', 'long'),
+      column('Tainted', (i, now) => until(node(i).since, now), (i) => known(node(i).since), 'wide time'),
+      column('Pending', (i) => String(node(i).pending), (i) => node(i).pending),
+      column('Held up', (i) => String(node(i).held), (i) => node(i).held, 'wide'),
+      column('Next goes', (i, now) => until(node(i).first, now), (i) => known(node(i).first), 'wide time')],
+  },
+});
+
+export class Table {
+  tab = 'evictions';
+  #lists = lists((i) => this.#toggle(i));
+  /** @type {Record<string, {column: number, down: boolean}>} */ #sort = {};
+  /** @type {Map<string, HTMLTableRowElement>} */ #lines = new Map();
+  /** @type {Item[]} */ #items = [];
+  /** @type {string | null} key of the row that is open */ #open = null;
+  #at = 0;
+  #head = '';
+  /** @type {Map<string, Node>} */ #nodes = new Map();
+
+  /**
+   * @param {Record<'tabs' | 'table' | 'empty' | 'panel' | 'pager' | 'page' | 'previous' | 'next' | 'caption', HTMLElement>} parts
+   * @param {() => number} now @param {() => void} changed called when another list is chosen
+   */
+  constructor(parts, now, changed) {
+    this.parts = parts;
+    this.now = now;
+    this.changed = changed;
+    this.thead = /** @type {HTMLElement} */ (parts.table.querySelector('thead'));
+    this.tbody = /** @type {HTMLElement} */ (parts.table.querySelector('tbody'));
+    for (const [name, list] of Object.entries(this.#lists)) {
+      this.#sort[name] = { column: list.first, down: list.down ?? false };
+      this.#tab(name, list.title);
+    }
+    const turn = (/** @type {number} */ by) => { this.#at += by; this.#render(); };
+    parts.previous.addEventListener('click', () => turn(-1));
+    parts.next.addEventListener('click', () => turn(1));
+  }
+
+  /** @param {string} name @param {string} title */
+  #tab(name, title) {
+    const tab = document.createElement('button');
+    tab.type = 'button';
+    tab.id = `tab-${name}`;
+    tab.role = 'tab';
+    tab.setAttribute('aria-controls', 'panel');
+    tab.append(`${title} `, document.createElement('b'));
+    tab.addEventListener('click', () => this.choose(name));
+    tab.addEventListener('keydown', (e) => {
+      const by = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
+      if (!by) return;
+      const names = Object.keys(this.#lists);
+      const to = names[(names.indexOf(name) + by + names.length) % names.length];
+      this.choose(to);
+      document.getElementById(`tab-${to}`)?.focus();
+    });
+    this.parts.tabs.append(tab);
+  }
+
+  /** Shows another list. @param {string} name */
+  choose(name) {
+    this.tab = this.#lists[name] ? name : 'evictions';
+    this.#at = 0;
+    this.changed();
+  }
+
+  /** Goes to the first page, after the filter has changed. */
+  first() { this.#at = 0; }
+
+  /**
+   * Shows what there is.
+   * @param {Record<string, Item[]>} items of each list @param {Map<string, Node>} nodes @param {string} nothing said where there is nothing at all
+   */
+  show(items, nodes, nothing) {
+    this.#nodes = nodes;
+    this.#items = items[this.tab];
+    for (const [name, list] of Object.entries(items)) {
+      const tab = /** @type {HTMLElement} */ (document.getElementById(`tab-${name}`));
+      write(/** @type {HTMLElement} */ (tab.querySelector('b')), list.length.toLocaleString('en'));
+      tab.setAttribute('aria-selected', String(name === this.tab));
+      tab.tabIndex = name === this.tab ? 0 : -1;
+      tab.classList.toggle('bad', name === 'held' && list.length > 0);
+    }
+    this.parts.panel.setAttribute('aria-labelledby', `tab-${this.tab}`);
+    this.parts.empty.textContent = nothing || this.#lists[this.tab].empty;
+    this.#render();
+  }
+
+  #render() {
+    const list = this.#lists[this.tab];
+    const { column: by, down } = this.#sort[this.tab];
+    const key = list.columns[by].by;
+    const compare = (/** @type {Item} */ a, /** @type {Item} */ b) => {
+      const x = key(a);
+      const y = key(b);
+      return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1) || (a.key < b.key ? -1 : 1);
+    };
+    const sorted = [...this.#items].sort(compare);
+    const pages = Math.max(1, Math.ceil(sorted.length / perPage));
+    this.#at = Math.max(0, Math.min(this.#at, pages - 1));
+    this.#header();
+    this.#body(sorted.slice(this.#at * perPage, (this.#at + 1) * perPage));
+    this.parts.table.hidden = sorted.length === 0;
+    this.parts.empty.hidden = sorted.length > 0;
+    this.parts.pager.hidden = pages === 1;
+    write(this.parts.page, `${this.#at * perPage + 1}–${Math.min(sorted.length, (this.#at + 1) * perPage)} of ${plural(sorted.length, 'row')}`);
+    /** @type {HTMLButtonElement} */ (this.parts.previous).disabled = this.#at === 0;
+    /** @type {HTMLButtonElement} */ (this.parts.next).disabled = this.#at === pages - 1;
+  }
+
+  #header() {
+    const { column: by, down } = this.#sort[this.tab];
+    const head = `${this.tab} ${by} ${down}`;
+    if (head === this.#head) return;
+    const stays = this.#head.split(' ')[0] === this.tab;
+    this.#head = head;
+    const list = this.#lists[this.tab];
+    write(this.parts.caption, list.title);
+    if (!stays) this.#newHeader(list.columns);
+    [...this.thead.querySelectorAll('th')].forEach((th, i) => {
+      if (i === by) th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+      else th.removeAttribute('aria-sort');
+    });
+  }
+
+  /** @param {Column[]} columns */
+  #newHeader(columns) {
+    this.#lines.clear();
+    this.tbody.replaceChildren();
+    const tr = document.createElement('tr');
+    columns.forEach((c, i) => {
+      const th = document.createElement('th');
+      th.scope = 'col';
+      th.className = c.at ?? '';
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = c.title;
+      button.addEventListener('click', () => this.#sortBy(i));
+      th.append(button);
+      tr.append(th);
+    });
+    this.thead.replaceChildren(tr);
+  }
+
+  /** @param {number} column */
+  #sortBy(column) {
+    const sort = this.#sort[this.tab];
+    this.#sort[this.tab] = { column, down: sort.column === column && !sort.down };
+    this.#at = 0;
+    this.#render();
+  }
+
+  /** Puts the lines in place, and leaves alone what is there already. @param {Item[]} items */
+  #body(items) {
+    const focus = /** @type {HTMLElement | null} */ (document.activeElement);
+    const lines = new Map();
+    /** @type {Element | null} */
+    let at = this.tbody.firstElementChild;
+    for (const item of items) {
+      const tr = this.#lines.get(item.key) ?? this.#line(item);
+      lines.set(item.key, tr);
+      this.#fill(tr, item);
+      const why = this.#why(item, tr);
+      for (const line of why ? [tr, why] : [tr]) {
+        if (line === at) at = at.nextElementSibling;
+        else this.tbody.insertBefore(line, at);
+      }
+    }
+    while (at) {
+      const next = at.nextElementSibling;
+      at.remove();
+      at = next;
+    }
+    this.#lines = lines;
+    if (focus && focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
+  }
+
+  /** @param {Item} item */
+  #line(item) {
+    const tr = document.createElement('tr');
+    tr.dataset.key = item.key;
+    for (const c of this.#lists[this.tab].columns) {
+      const td = document.createElement('td');
+      td.className = c.at ?? '';
+      tr.append(td);
+    }
+    return tr;
+  }
+
+  /** @param {HTMLTableRowElement} tr @param {Item} item */
+  #fill(tr, item) {
+    const now = this.now();
+    this.#lists[this.tab].columns.forEach((c, i) => c.fill(item, tr.cells[i], now));
+    tr.querySelector('.open')?.setAttribute('aria-expanded', String(item.key === this.#open));
+  }
+
+  /** The line below with the explanation, for the row that is open. @param {Item} item @param {HTMLTableRowElement} tr */
+  #why(item, tr) {
+    if (item.key !== this.#open || !item.row) return null;
+    const below = /** @type {HTMLTableRowElement | null} */ (tr.nextElementSibling);
+    const why = below?.classList.contains('why') && below.dataset.key === item.key ? below : document.createElement('tr');
+    const content = explanation(item.row, this.#nodes, this.now());
+    if (why.isConnected && why.textContent === content.textContent) return why;
+    why.className = 'why';
+    why.dataset.key = item.key;
+    const td = document.createElement('td');
+    td.colSpan = tr.cells.length;
+    td.append(content);
+    why.replaceChildren(td);
+    return why;
+  }
+
+  /** @param {Item} item */
+  #toggle(item) {
+    this.#open = this.#open === item.key ? null : item.key;
+    this.#render();
+  }
+
+  /** Moves the countdowns on. */
+  tick() {
+    if (!this.parts.table.hidden) this.#render();
+  }
+}

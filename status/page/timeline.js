@@ -1,0 +1,375 @@
+// The timeline: a lane for each node, a mark for each bin of evictions, moving with the clock.
+
+/** @import {Row} from './types.js' */
+/** @import {Bin, Lane} from './scale.js' */
+import { about, clock, plural, short } from './format.js';
+import { binned, lanesOf, reach, stepOf, ticks } from './scale.js';
+import { draw, states, titles } from './states.js';
+
+const laneHeight = 28;
+const axis = 34; // pixels on top
+const binWidth = 30; // pixels, at least
+const pageOfLanes = 14;
+const past = 0.22; // the part of the width that is left of now
+const shortest = 10_000; // milliseconds across
+const day = 86_400_000;
+const longest = 3650 * day;
+
+/**
+ * @typedef {object} Hooks
+ * @property {() => number} now the time by the manager's clock
+ * @property {(node: string) => void} pick a node
+ * @property {(node: string, from: number, to: number) => void} openBin
+ */
+
+export class Timeline {
+  /** Milliseconds across; 0 until something is known. */
+  #across = 0;
+  /** Milliseconds by which the view is moved from now. */
+  #moved = 0;
+  #shown = pageOfLanes;
+  /** Whether somebody has chosen what is seen; until then it fits itself. */
+  #chosen = false;
+  /** @type {Row[]} */ #rows = [];
+  /** @type {Lane[]} */ #lanes = [];
+  /** @type {Map<string, Bin[]>} */ #bins = new Map();
+  #binned = 0;
+  #dirty = true;
+  #drawnAt = NaN;
+  #sorted = -Infinity;
+  #order = '';
+  /** @type {Record<string, string>} */ #colours = {};
+  #width = 0;
+  #chosenNode = '';
+
+  /** @param {Record<'stage' | 'lanes' | 'canvas' | 'tip' | 'more' | 'note', HTMLElement>} parts @param {Hooks} hooks */
+  constructor(parts, hooks) {
+    this.parts = parts;
+    this.hooks = hooks;
+    this.canvas = /** @type {HTMLCanvasElement} */ (parts.canvas);
+    this.c = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d'));
+    this.calm = matchMedia('(prefers-reduced-motion: reduce)');
+    new ResizeObserver(() => this.#resize()).observe(parts.stage);
+    parts.more.addEventListener('click', () => { this.#shown += pageOfLanes; this.#layOut(); });
+    this.#pointer();
+    parts.stage.addEventListener('keydown', (e) => this.#key(e));
+    this.recolour();
+    const frame = () => { this.#frame(); requestAnimationFrame(frame); };
+    requestAnimationFrame(frame);
+  }
+
+  /** Shows these rows, with a lane for each tainted node. @param {Row[]} rows @param {Iterable<string>} tainted @param {string} node that the filter names */
+  show(rows, tainted, node) {
+    this.#rows = rows;
+    this.#chosenNode = node;
+    const now = performance.now();
+    const lanes = lanesOf(rows, tainted);
+    // Lanes that change places all the time can't be read: they are put in order every few seconds.
+    if (now - this.#sorted > 5000 || lanes.length !== this.#lanes.length) {
+      this.#lanes = lanes;
+      this.#sorted = now;
+    } else {
+      const fresh = new Map(lanes.map((l) => [l.node, l]));
+      this.#lanes = this.#lanes.every((l) => fresh.has(l.node)) ? this.#lanes.map((l) => fresh.get(l.node) ?? l) : lanes;
+    }
+    if (!this.#chosen) this.#fit();
+    this.#bin();
+    this.#layOut();
+  }
+
+  /** Takes the colours of the page's theme. */
+  recolour() {
+    const style = getComputedStyle(document.documentElement);
+    for (const name of [...states, 'text', 'quiet', 'line', 'lane', 'card', 'strong']) this.#colours[name] = style.getPropertyValue(`--${name}`).trim();
+    this.#dirty = true;
+  }
+
+  /** @param {number} factor */
+  zoom(factor, at = past) {
+    const from = this.#from() + at * this.#across; // stays where it is
+    const across = Math.min(longest, Math.max(shortest, this.#across * factor));
+    this.#moved += from - (this.hooks.now() + this.#moved - past * across + at * across);
+    this.#across = across;
+    this.#chosen = true;
+    this.#bin();
+  }
+
+  /** Moves the view by a part of its width. @param {number} part */
+  move(part) {
+    this.#moved += part * this.#across;
+    this.#chosen = true;
+    this.#dirty = true;
+  }
+
+  back() {
+    this.#moved = 0;
+    this.#dirty = true;
+  }
+
+  fit() {
+    this.#chosen = false;
+    this.#moved = 0;
+    this.#fit();
+    this.#bin();
+  }
+
+  #fit() {
+    const ahead = reach(this.#rows, this.hooks.now());
+    // What is there already does not make the view jump for a little more or less.
+    const across = ahead / (1 - past);
+    if (across > this.#across || across < this.#across / 3) this.#across = across;
+  }
+
+  #from() { return this.hooks.now() + this.#moved - past * this.#across; }
+
+  #bin() {
+    this.#binned = stepOf((this.#across / Math.max(this.#width, 1)) * binWidth);
+    this.#bins = binned(this.#rows, this.#binned);
+    this.#dirty = true;
+  }
+
+  #visible() { return this.#lanes.slice(0, this.#shown); }
+
+  #resize() {
+    const width = this.canvas.clientWidth;
+    if (width === this.#width) return;
+    this.#width = width;
+    this.#bin();
+    this.#layOut();
+  }
+
+  #layOut() {
+    const lanes = this.#visible();
+    const order = lanes.map((l) => `${l.node} ${l.pending} ${l.held} ${l.node === this.#chosenNode}`).join('\n');
+    if (order !== this.#order) {
+      this.#order = order;
+      this.#labels(lanes);
+    }
+    const rest = this.#lanes.length - lanes.length;
+    this.parts.more.hidden = rest <= 0;
+    this.parts.more.textContent = rest > pageOfLanes ? `Show ${pageOfLanes} of ${rest} more nodes` : `Show ${plural(rest, 'more node')}`;
+    const height = axis + Math.max(lanes.length, 2) * laneHeight;
+    const ratio = devicePixelRatio;
+    if (this.canvas.height !== Math.round(height * ratio) || this.canvas.width !== Math.round(this.#width * ratio)) {
+      this.canvas.height = Math.round(height * ratio);
+      this.canvas.width = Math.round(this.#width * ratio);
+      this.canvas.style.height = `${height}px`;
+    }
+    this.#dirty = true;
+  }
+
+  /** @param {Lane[]} lanes */
+  #labels(lanes) {
+    const old = /** @type {HTMLElement[]} */ ([...this.parts.lanes.children]);
+    lanes.forEach((lane, i) => {
+      const button = old[i] ?? this.#label();
+      button.dataset.node = lane.node;
+      button.title = lane.node;
+      button.setAttribute('aria-pressed', String(lane.node === this.#chosenNode));
+      button.setAttribute('aria-label', `${lane.node}: ${plural(lane.pending, 'eviction')} pending${lane.held ? `, ${lane.held} held up` : ''}; show only this node`);
+      const [name, count] = button.children;
+      name.textContent = lane.node;
+      count.textContent = lane.pending ? String(lane.pending) : '';
+    });
+    for (const extra of old.slice(lanes.length)) extra.remove();
+  }
+
+  #label() {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.append(document.createElement('span'), document.createElement('i'));
+    button.addEventListener('click', () => this.hooks.pick(button.dataset.node ?? ''));
+    this.parts.lanes.append(button);
+    return button;
+  }
+
+  #frame() {
+    if (!this.#width || !this.#across || document.hidden) return;
+    const now = this.hooks.now();
+    const pixels = (Math.abs(now - this.#drawnAt) / this.#across) * this.#width;
+    if (!this.#dirty && pixels < (this.calm.matches ? 8 : 0.5)) return;
+    this.#dirty = false;
+    this.#drawnAt = now;
+    this.#draw(now);
+  }
+
+  /** @param {number} now */
+  #draw(now) {
+    const { c } = this;
+    const lanes = this.#visible();
+    const height = this.canvas.height / devicePixelRatio;
+    const from = this.#from();
+    const scale = this.#width / this.#across;
+    c.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    c.clearRect(0, 0, this.#width, height);
+    this.#ground(lanes.length, height);
+    this.#axis(now, from, scale, height);
+    lanes.forEach((lane, i) => this.#lane(this.#bins.get(lane.node) ?? [], axis + (i + 0.5) * laneHeight, from, scale));
+    this.#nowLine((now - from) * scale, height);
+    this.#note(lanes);
+  }
+
+  /** @param {number} n @param {number} height */
+  #ground(n, height) {
+    const { c } = this;
+    c.fillStyle = this.#colours.lane;
+    for (let i = 0; i < n; i += 2) c.fillRect(0, axis + i * laneHeight, this.#width, laneHeight);
+    c.strokeStyle = this.#colours.line;
+    c.lineWidth = 1;
+    c.strokeRect(-1, axis - 0.5, this.#width + 2, height);
+  }
+
+  /** @param {number} now @param {number} from @param {number} scale @param {number} height */
+  #axis(now, from, scale, height) {
+    const { c } = this;
+    const times = ticks(from, from + this.#across, Math.max(2, Math.floor(this.#width / 110)));
+    c.font = '12px system-ui, sans-serif';
+    c.textAlign = 'center';
+    c.strokeStyle = this.#colours.line;
+    for (const at of times) {
+      const x = Math.round((at - from) * scale) + 0.5;
+      c.beginPath();
+      c.moveTo(x, axis - 5);
+      c.lineTo(x, height);
+      c.stroke();
+      if (x < 28 || x > this.#width - 28) continue;
+      c.fillStyle = this.#colours.text;
+      c.fillText(this.#across > 3 * day ? new Date(at).toISOString().slice(0, 10) : clock(at, at), x, 13);
+      c.fillStyle = this.#colours.quiet;
+      const away = at - now;
+      c.fillText(`${away < 0 ? '−' : '+'}${about(away)}`, x, 26);
+    }
+  }
+
+  /** @param {number} x @param {number} height */
+  #nowLine(x, height) {
+    const { c } = this;
+    if (x < 0 || x > this.#width) return;
+    c.strokeStyle = this.#colours.strong;
+    c.lineWidth = 2;
+    c.beginPath();
+    c.moveTo(x, axis - 2);
+    c.lineTo(x, height);
+    c.stroke();
+    c.lineWidth = 1;
+    c.font = '600 12px system-ui, sans-serif';
+    c.textAlign = 'center';
+    c.fillStyle = this.#colours.card;
+    c.fillRect(x - 18, 2, 36, axis - 6);
+    c.fillStyle = this.#colours.strong;
+    c.fillText('now', x, 19);
+  }
+
+  /** Draws a lane, and at its ends how much lies beyond. @param {Bin[]} bins @param {number} y @param {number} from @param {number} scale */
+  #lane(bins, y, from, scale) {
+    const { c } = this;
+    let before = 0;
+    let after = 0;
+    c.font = '600 11.5px system-ui, sans-serif';
+    c.textAlign = 'left';
+    c.lineWidth = 2;
+    let free = -Infinity; // where the mark before ends
+    for (const bin of bins) {
+      const x = (bin.at - from) * scale;
+      if (x < -4) before += bin.count - (bin.states.get('evicted') ?? 0);
+      else if (x > this.#width + 4) after += bin.count;
+      else free = this.#mark(bin, Math.max(x, free), y);
+    }
+    c.fillStyle = this.#colours.text;
+    if (before) c.fillText(`‹ ${short(before)}`, 4, y + 4);
+    c.textAlign = 'right';
+    if (after) c.fillText(`${short(after)} ›`, this.#width - 4, y + 4);
+  }
+
+  /** Draws a mark, and returns where the next one may be. @param {Bin} bin @param {number} x @param {number} y */
+  #mark(bin, x, y) {
+    const { c } = this;
+    const r = Math.min(5 + Math.log2(bin.count) * 0.5, 8);
+    c.fillStyle = c.strokeStyle = this.#colours[bin.state];
+    draw(c, bin.state, x, y, bin.state === 'evicted' && bin.count === 1 ? 4 : r);
+    if (bin.count === 1) return x + r + 6;
+    const text = short(bin.count);
+    c.fillText(text, x + r + 2, y + 4);
+    return x + r + 9 + text.length * 6.6;
+  }
+
+  /** @param {Lane[]} lanes */
+  #note(lanes) {
+    const text = lanes.length === 0 ? '' : `${about(this.#across * (1 - past))} ahead; a number is how many go within ${about(this.#binned)}`;
+    if (this.parts.note.textContent !== text) this.parts.note.textContent = text;
+  }
+
+  /** The bin at a place on the canvas. @param {number} x @param {number} y @returns {{lane: Lane, bin: Bin} | null} */
+  #hit(x, y) {
+    const lane = this.#visible()[Math.floor((y - axis) / laneHeight)];
+    if (!lane) return null;
+    const from = this.#from();
+    const scale = this.#width / this.#across;
+    let best = null;
+    let distance = 18;
+    for (const bin of this.#bins.get(lane.node) ?? []) {
+      const d = Math.abs((bin.at - from) * scale + 4 - x);
+      if (d < distance) [best, distance] = [bin, d];
+    }
+    return best && { lane, bin: best };
+  }
+
+  #pointer() {
+    /** @type {{x: number, moved: number, far: boolean} | null} */
+    let grip = null;
+    const { canvas } = this;
+    canvas.addEventListener('pointerdown', (e) => {
+      grip = { x: e.clientX, moved: this.#moved, far: false };
+      canvas.setPointerCapture(e.pointerId);
+    });
+    canvas.addEventListener('pointermove', (e) => {
+      if (grip && Math.abs(e.clientX - grip.x) > 4) grip.far = true;
+      if (grip?.far) {
+        this.#moved = grip.moved - ((e.clientX - grip.x) / this.#width) * this.#across;
+        this.#chosen = this.#dirty = true;
+      }
+      this.#tell(grip?.far ? null : this.#hit(e.offsetX, e.offsetY), e);
+    });
+    canvas.addEventListener('pointerup', (e) => {
+      const hit = grip && !grip.far ? this.#hit(e.offsetX, e.offsetY) : null;
+      grip = null;
+      if (hit) this.hooks.openBin(hit.lane.node, hit.bin.from, hit.bin.to);
+    });
+    canvas.addEventListener('pointercancel', () => { grip = null; });
+    canvas.addEventListener('pointerleave', (e) => this.#tell(null, e));
+    canvas.addEventListener('wheel', (e) => {
+      if (!e.ctrlKey && !e.metaKey) return; // the page scrolls
+      e.preventDefault();
+      this.zoom(Math.exp(Math.max(-50, Math.min(50, e.deltaY)) / 100), e.offsetX / this.#width);
+    }, { passive: false });
+  }
+
+  /** @param {{lane: Lane, bin: Bin} | null} hit @param {PointerEvent} e */
+  #tell(hit, e) {
+    const { tip } = this.parts;
+    this.canvas.style.cursor = hit ? 'pointer' : '';
+    tip.hidden = !hit;
+    if (!hit) return;
+    const now = this.hooks.now();
+    const { lane, bin } = hit;
+    const parts = states.filter((s) => bin.states.has(s)).map((s) => `${bin.states.get(s)} ${titles[s]}`);
+    tip.textContent = `${lane.node}\n${parts.join(', ')}\n${bin.count === 1 ? clock(bin.at, now) : `${clock(bin.from, now)} to ${clock(bin.to, now)}`} UTC`;
+    const box = this.parts.stage.getBoundingClientRect();
+    const left = Math.min(e.clientX - box.left + 14, box.width - tip.offsetWidth - 4);
+    tip.style.left = `${Math.max(4, left)}px`;
+    tip.style.top = `${e.clientY - box.top + 16}px`;
+  }
+
+  /** @param {KeyboardEvent} e */
+  #key(e) {
+    if (e.target !== this.parts.stage || e.ctrlKey || e.metaKey || e.altKey) return;
+    /** @type {Record<string, () => void>} */
+    const keys = {
+      ArrowLeft: () => this.move(-0.15), ArrowRight: () => this.move(0.15),
+      '+': () => this.zoom(1 / 1.5), '=': () => this.zoom(1 / 1.5), '-': () => this.zoom(1.5), '0': () => this.back(), Home: () => this.back(),
+    };
+    if (!keys[e.key]) return;
+    keys[e.key]();
+    e.preventDefault();
+  }
+}

@@ -1,0 +1,54 @@
+// The shapes of docs/api.md, for editors and people.
+
+/**
+ * @typedef {object} Eviction
+ * @property {string} uid
+ * @property {string} namespace
+ * @property {string} pod
+ * @property {string} node
+ * @property {string} state
+ * @property {string} deadline
+ * @property {string} taint
+ * @property {string} exposedSince
+ * @property {string} because
+ * @property {string} [nextTry]
+ * @property {number} [attempts]
+ * @property {string} [cause]
+ * @property {string} [message]
+ * @property {string} [at] set on what was evicted
+ * @property {boolean} [pretended]
+ */
+
+/**
+ * @typedef {object} Row what the page keeps of an eviction, with its times in milliseconds
+ * @property {Eviction} of
+ * @property {string} key
+ * @property {string} state a state, or "evicted"
+ * @property {number} due the deadline
+ * @property {number} shown where it stands on the timeline
+ * @property {number} next the next try; NaN when there is none
+ * @property {number} ended when it was evicted; NaN before
+ * @property {string} text what the search looks through
+ */
+
+/** @typedef {{taint: string, since: string}} Taint */
+/** @typedef {{name: string, uid: string, taints: Taint[], evictions: number}} Node */
+/** @typedef {{start: string, evicted: number, meanLateSeconds: number, mostLateSeconds: number}} Minute */
+/** @typedef {{version?: string, identity?: string, role: string, leader?: string, dryRun?: boolean, synced: boolean, trouble?: string}} Manager */
+/** @typedef {Record<string, number>} Totals */
+
+/**
+ * @typedef {object} Message of the stream: a snapshot, further rows of it, or a change
+ * @property {string} [at]
+ * @property {Totals} [totals]
+ * @property {Manager} [manager]
+ * @property {Eviction[]} [evictions]
+ * @property {string[]} [gone]
+ * @property {Node[]} [nodes]
+ * @property {string[]} [nodesGone]
+ * @property {Eviction[]} [evicted]
+ * @property {Minute[]} [minutes]
+ * @property {boolean} [more]
+ */
+
+export {};
