@@ -71,8 +71,7 @@ func (e *events) Decode() (watch.EventType, runtime.Object, error) {
 }
 
 // choose tells the two by the first byte. An event in protobuf begins with its length, in four bytes, the
-// highest first; with another byte than 0 it would be larger than any that is taken. JSON never begins
-// with 0.
+// highest first: another byte than 0 would mean 16 MB or more, which is not taken. JSON never begins with 0.
 func (e *events) choose(first byte) (watch.Decoder, error) {
 	if first == 0 {
 		return wire.NewStream(e.body, e.known), nil

@@ -40,9 +40,9 @@ type Watcher struct {
 }
 
 // Watch returns a watcher that does nothing before it is run. The client chooses the content type;
-// protobuf is the cheapest by far: of it only the fields that count are decoded. The rules must be those that pods are judged by. Unless it is nil, heard is
-// called, and must not block, whenever the API server has granted a list or a watch, so also as soon
-// as it is back after it was away.
+// protobuf is the cheapest by far: of it only the fields that count are decoded. The rules must be those
+// that pods are judged by. Unless it is nil, heard is called, and must not block, whenever the API server
+// has granted a list or a watch, so also as soon as it is back after it was away.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
 	if heard == nil {
 		heard = func() {}

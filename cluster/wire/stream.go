@@ -96,7 +96,7 @@ func openEvent(message []byte) (kind watch.EventType, raw []byte, err error) {
 		}
 	}
 	if f.err == nil && kind == "" {
-		f.err = fmt.Errorf("its type is none of those that there are")
+		f.err = errType
 	}
 	return kind, raw, f.err
 }
