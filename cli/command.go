@@ -47,13 +47,16 @@ Exit codes: 0 done, 1 cannot run, 2 wrong usage.
 // Run runs the command line and returns the exit code of the process. It returns when the command is
 // done, which for "run" is when ctx has ended or the process was signalled.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	cmd := NewCommand(ctx)
+	return execute(NewCommand(ctx), args, stdout, stderr)
+}
+
+func execute(cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	err := cmd.Execute()
 	if err != nil && !errors.Is(err, errWouldEvict) {
-		_, _ = fmt.Fprintf(stderr, "taint-manager: %v\n", err)
+		_, _ = fmt.Fprintf(stderr, "taint-manager: %s\n", spelled(cmd, err.Error()))
 	}
 	return exitCode(err)
 }

@@ -37,6 +37,7 @@ func explainCommand(ctx context.Context) *cobra.Command {
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cannotRun(flagError(cmd, err)) })
 	cmd.SetHelpFunc(sectionedHelp(explainHelp, sections))
+	e.complete(ctx, cmd)
 	return cmd
 }
 

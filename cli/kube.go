@@ -3,8 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"strconv"
+	"slices"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
@@ -38,30 +39,45 @@ type reached struct {
 	namespace string
 }
 
+// loader reads the kubeconfig when it is asked.
+func (k *kube) loader() clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = k.kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: k.context}
+	overrides.Context.Namespace = k.namespace
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+}
+
+// contextNames are those of the kubeconfig; none when it can't be read.
+func (k *kube) contextNames() []string {
+	raw, err := k.loader().RawConfig()
+	if err != nil {
+		return nil
+	}
+	return slices.Collect(maps.Keys(raw.Contexts))
+}
+
 // reach finds out how to talk to the cluster, and does not talk to it.
 func (k *kube) reach() (*reached, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	if rules.ExplicitPath = k.kubeconfig; k.kubeconfig != "" {
+	if k.kubeconfig != "" {
 		if err := readable(k.kubeconfig); err != nil {
 			return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this user may read", k.kubeconfig, err)
 		}
 	}
-	overrides := &clientcmd.ConfigOverrides{CurrentContext: k.context}
-	overrides.Context.Namespace = k.namespace
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	loader := k.loader()
 	base, err := loader.ClientConfig()
 	if err != nil {
-		return nil, k.unusable(loader, rules, err)
+		return nil, k.unusable(loader, err)
 	}
 	namespace, _, err := loader.Namespace()
 	if err != nil {
-		return nil, k.unusable(loader, rules, err)
+		return nil, k.unusable(loader, err)
 	}
 	client, err := kubernetes.NewForConfig(forPeople(base))
 	if err != nil {
 		return nil, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
 	}
-	return &reached{client: client, server: base.Host, origin: k.origin(rules), namespace: namespace}, nil
+	return &reached{client: client, server: base.Host, origin: k.origin(loader), namespace: namespace}, nil
 }
 
 // forPeople is for few and large answers, which somebody waits for.
@@ -75,11 +91,11 @@ func forPeople(base *rest.Config) *rest.Config {
 }
 
 // origin is where the server's address is from.
-func (k *kube) origin(rules *clientcmd.ClientConfigLoadingRules) string {
+func (k *kube) origin(loader clientcmd.ClientConfig) string {
 	if k.kubeconfig != "" {
 		return "--kubeconfig=" + k.kubeconfig
 	}
-	for _, file := range rules.Precedence {
+	for _, file := range loader.ConfigAccess().GetLoadingPrecedence() {
 		if _, err := os.Stat(file); err == nil {
 			return file
 		}
@@ -88,16 +104,13 @@ func (k *kube) origin(rules *clientcmd.ClientConfigLoadingRules) string {
 }
 
 // unusable says what is wrong with the kubeconfig.
-func (k *kube) unusable(loader clientcmd.ClientConfig, rules *clientcmd.ClientConfigLoadingRules, err error) error {
-	if clientcmd.IsEmptyConfig(err) {
+func (k *kube) unusable(loader clientcmd.ClientConfig, err error) error {
+	contexts := k.contextNames()
+	switch {
+	case clientcmd.IsEmptyConfig(err):
 		return errors.New("there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig file with --kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE")
+	case k.context != "" && len(contexts) > 0 && !slices.Contains(contexts, k.context):
+		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config get-contexts' lists them", k.context, k.origin(loader), nearest(k.context, contexts))
 	}
-	if raw, failed := loader.RawConfig(); k.context != "" && failed == nil && raw.Contexts[k.context] == nil {
-		var contexts []string
-		for name := range raw.Contexts {
-			contexts = append(contexts, name)
-		}
-		return fmt.Errorf("there is no context %s in %s%s; 'kubectl config get-contexts' lists them", strconv.Quote(k.context), k.origin(rules), nearest(k.context, contexts))
-	}
-	return fmt.Errorf("%s can't be used: %w; check it with 'kubectl cluster-info'", k.origin(rules), err)
+	return fmt.Errorf("%s can't be used: %w; check it with 'kubectl cluster-info'", k.origin(loader), err)
 }

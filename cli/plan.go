@@ -50,6 +50,7 @@ func planCommand(ctx context.Context) *cobra.Command {
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cannotRun(flagError(cmd, err)) })
 	cmd.SetHelpFunc(sectionedHelp(planHelp, sections))
+	p.complete(ctx, cmd)
 	return cmd
 }
 

@@ -21,8 +21,9 @@ import (
 var update = flag.Bool("update", false, "write what is expected into the scripts anew")
 
 func TestMain(m *testing.M) {
+	run := func() { os.Exit(cli.RunAs(context.Background(), os.Args, os.Stdout, os.Stderr)) }
 	testscript.Main(m, map[string]func(){
-		"taint-manager": func() { os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) },
+		"taint-manager": run, "kubectl-taint_manager": run, "kubectl_complete-taint_manager": run,
 	})
 }
 

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The names under which the program is a plugin of kubectl, and under which kubectl asks it for
+// completions.
+const (
+	pluginFile         = "kubectl-taint_manager"
+	pluginCompleteFile = "kubectl_complete-taint_manager"
+	pluginName         = "kubectl taint-manager"
+)
+
+// RunAs runs the command line as [Run] does, under the name of the program that argv begins with. As
+// kubectl-taint_manager it is the plugin of kubectl, and its help and messages say "kubectl
+// taint-manager"; as kubectl_complete-taint_manager it completes the plugin's command line for kubectl.
+func RunAs(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
+	cmd, args := NewCommand(ctx), argv[1:]
+	switch strings.TrimSuffix(filepath.Base(argv[0]), ".exe") {
+	case pluginFile:
+		asPlugin(cmd)
+	case pluginCompleteFile:
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
+	return execute(cmd, args, stdout, stderr)
+}
+
+// asPlugin makes a command line that of the plugin.
+func asPlugin(root *cobra.Command) {
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: pluginName}
+	root.CompletionOptions.DisableDefaultCmd = true
+	if completion, _, err := root.Find([]string{"completion"}); err == nil && completion != root {
+		root.RemoveCommand(completion)
+	}
+	root.AddCommand(pluginCompletionCommand())
+	for _, cmd := range append(root.Commands(), root) {
+		helpSpelled(cmd)
+	}
+}
+
+// helpSpelled lets a command's help name the program as it was called.
+func helpSpelled(cmd *cobra.Command) {
+	help := cmd.HelpFunc()
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		w := cmd.OutOrStdout()
+		var text bytes.Buffer
+		cmd.SetOut(&text)
+		help(cmd, args)
+		cmd.SetOut(w)
+		_, _ = io.WriteString(w, spelled(cmd.Root(), text.String()))
+	})
+}
+
+// spelled writes the commands in a text as the user would type them.
+func spelled(root *cobra.Command, text string) string {
+	if root.DisplayName() == root.Name() {
+		return text
+	}
+	words := []string{"--help", "COMMAND", "help"}
+	for _, cmd := range root.Commands() {
+		words = append(words, cmd.Name())
+	}
+	slices.Sort(words)
+	commands := regexp.MustCompile(`(` + regexp.QuoteMeta(root.DisplayName()) + `|` + root.Name() + `) (` + strings.Join(words, "|") + `)\b`)
+	return commands.ReplaceAllString(text, root.DisplayName()+" $2")
+}
+
+const pluginCompletionHelp = `Print the script with which kubectl completes the command line of this plugin. It is the same for every
+shell: kubectl's own completion must be on there.
+
+Usage:
+  kubectl taint-manager completion
+
+Example:
+  # Any folder of the PATH will do
+  kubectl taint-manager completion > /usr/local/bin/kubectl_complete-taint_manager
+  chmod +x /usr/local/bin/kubectl_complete-taint_manager
+
+Flags:
+  -h, --help   print this help
+`
+
+const pluginCompletion = `#!/bin/sh
+# kubectl runs this to complete "kubectl taint-manager".
+exec kubectl taint-manager ` + cobra.ShellCompRequestCmd + ` "$@"
+`
+
+func pluginCompletionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:       "completion",
+		ValidArgs: []string{"bash", "zsh", "fish"}, // taken, as people are used to name their shell
+		Args:      cobra.OnlyValidArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprint(cmd.OutOrStdout(), pluginCompletion)
+			return err
+		},
+	}
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), pluginCompletionHelp) })
+	return cmd
+}
