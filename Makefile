@@ -35,12 +35,13 @@ demo: build controlplane ## Show the main job on a real control plane (KEEP=1: s
 	@exec bin/demo $(if $(KEEP),-keep)
 
 # The tests on the real control plane come last and one package at a time: they measure time.
-LIVE := ./internal/...
+LIVE := internal/demo internal/e2e internal/testcluster
 
 .PHONY: test
 test: setup build controlplane lint ## Run every test, with the race detector.
-	go test -race -timeout 15m $$(go list ./... | grep -v /internal/)
-	go test -race -timeout 30m -count 1 -p 1 $(LIVE)
+	go test -race -timeout 20m $$(go list ./... | grep -v $(LIVE:%=-e /%$$))
+	cd bench && go test -timeout 15m ./...
+	go test -race -timeout 30m -count 1 -p 1 $(LIVE:%=./%/...)
 
 .PHONY: differential
 differential: ## Compare with the original controller on random histories: a minute or two.
