@@ -110,6 +110,21 @@ func TestAJournalThatCanNotBeWrittenIsTriedAgainAndSaysSo(t *testing.T) {
 	}
 }
 
+func TestAProcessThatEndsTakesItsFiguresBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		registry := prometheus.NewRegistry()
+		metrics, err := store.NewMetrics(registry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.fault(failing(forbidden, "list"))
+		p := w.start(func(o *store.Options) { o.Metrics = metrics })
+		expectMetric(t, registry, "taint_manager_journal_problems", "unread", 8)
+		p.kill()
+		expectMetric(t, registry, "taint_manager_journal_problems", "unread", 0)
+	})
+}
+
 // expectMetric checks the value of the one metric of this name that has the label, or has none.
 func expectMetric(t *testing.T, registry *prometheus.Registry, name, label string, want float64) {
 	t.Helper()

@@ -28,6 +28,7 @@ type page struct {
 	usable bool          // it is of the version that is read and written
 	dirty  bool          // there may be something to write
 	failed bool          // the last write has
+	mine   bool          // it was, in this term, as this process wants it
 	stamp  time.Time     // when it was written last
 	paced  time.Time     // no write is to start before
 	retry  time.Time     // nor before this, unless it is asked for or the page is read
@@ -154,11 +155,10 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// open reads a sheet. While leading, what is known of the nodes is better than what others write, once
-// all that was recorded before is known.
+// open reads a sheet. Once this process has written the page as leader, what it knows of the nodes is
+// better than what others write.
 func (p *page) open(s journal.Sheet) {
 	content, dropped, err := journal.Decode(p.number, s.Data)
-	better := p.opened && p.keeper.leads() != nil
 	p.sheet, p.opened, p.usable, p.dirty = s, true, err == nil, true
 	p.stamp = content.Written
 	if now := time.Now(); p.stamp.After(now) {
@@ -167,7 +167,7 @@ func (p *page) open(s journal.Sheet) {
 	p.fail(foreign, err)
 	p.problem(nonsense, list(dropped))
 	p.count(len(content.Records))
-	if !better {
+	if !p.mine {
 		p.adopt(content)
 	}
 }

@@ -56,9 +56,9 @@ func (p *page) work(ctx context.Context) time.Duration {
 	return max(time.Until(at), time.Millisecond)
 }
 
-// standBy forgets what only a leader may complain about.
+// standBy forgets what is a leader's.
 func (p *page) standBy() {
-	p.failed, p.retry = false, time.Time{}
+	p.mine, p.failed, p.retry = false, false, time.Time{}
 	p.problem(unwritten, "")
 	p.problem(full, "")
 	p.release()
@@ -93,6 +93,7 @@ func (p *page) write(ctx, term context.Context) {
 	data, leftOut := journal.Encode(p.records(now), now)
 	p.problem(full, named(leftOut))
 	if !p.worthWriting(data, now) {
+		p.mine = true
 		return
 	}
 	sheet := journal.Sheet{Name: p.sheet.Name, Version: p.sheet.Version, Data: data}
@@ -145,7 +146,8 @@ func (p *page) failedToWrite(err error, wanted bool) {
 
 // written notes that the page is as this process wants it.
 func (p *page) written(s journal.Sheet, now time.Time) {
-	p.sheet, p.stamp, p.retry, p.tries, p.failed = s, now, time.Time{}, backoff(), false
+	p.sheet, p.stamp, p.retry, p.tries = s, now, time.Time{}, backoff()
+	p.mine, p.failed = true, false
 	p.count(len(journal.Entries(s.Data)))
 	for _, k := range []kind{unwritten, nonsense, stale} {
 		p.problem(k, "")

@@ -1,0 +1,165 @@
+package store_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taint-manager/taint-manager/journal/store"
+)
+
+// chance plays a cluster at random, and knows the truth: when each taint was set.
+type chance struct {
+	*world
+	dice   *rand.Rand
+	set    map[string]map[string]time.Time // by node and key
+	fresh  int
+	leader *process
+	others []*process
+
+	faulty  time.Time // until when something was wrong with the journal
+	changed time.Time // when a taint was last set or lifted
+}
+
+// A taint that is set again under its own name, while the journal does not work or within a second of a
+// kill, can't be told from the one before. So that is left out; else anything goes.
+func TestWhateverHappensNoTaintCountsFromBeforeItWasSet(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				c := &chance{world: w, dice: rand.New(rand.NewPCG(seed, 1)), set: map[string]map[string]time.Time{}}
+				c.leader = w.start().lead()
+				for range 60 {
+					c.play()
+					c.check()
+					if t.Failed() {
+						return
+					}
+				}
+			})
+		})
+	}
+}
+
+func (c *chance) play() {
+	switch n := c.dice.IntN(20); {
+	case n < 8:
+		c.retaint(fmt.Sprintf("node-%d", c.dice.IntN(4)))
+	case n < 12:
+		time.Sleep(time.Duration(c.dice.IntN(40_000)) * time.Millisecond)
+	case n < 14:
+		time.Sleep(time.Duration(c.dice.IntN(1500)) * time.Millisecond)
+	case n < 15:
+		verbs := [][]string{{"update", "create"}, {"list", "watch"}, {"list", "watch", "update", "create"}}[c.dice.IntN(3)]
+		c.fault(failing([]error{forbidden, broken}[c.dice.IntN(2)], verbs...))
+		if c.dice.IntN(2) == 0 {
+			c.cut()
+		}
+		c.faulty = time.Now().Add(time.Hour)
+	case n < 17:
+		c.fault(nil)
+		if c.faulty.After(time.Now()) {
+			c.faulty = time.Now()
+		}
+	case n < 18:
+		c.others = append(c.others, c.launch(c.lastLed()))
+	case n < 19:
+		c.restart()
+	default:
+		c.handOver()
+	}
+}
+
+// lastLed is what the lease tells.
+func (c *chance) lastLed() func(*store.Options) {
+	now := time.Now()
+	return func(o *store.Options) { o.LastLed = now }
+}
+
+// well says whether the journal has been working, and has had the time to take all in.
+func (c *chance) well() bool {
+	return time.Since(c.faulty) > 45*time.Second && time.Since(c.changed) > 1100*time.Millisecond
+}
+
+// retaint gives a node some of the taints that it has, and perhaps new ones.
+func (c *chance) retaint(node string) {
+	now, kept := time.Now(), map[string]time.Time{}
+	for _, key := range slices.Sorted(maps.Keys(c.set[node])) {
+		if c.dice.IntN(2) == 0 {
+			kept[key] = c.set[node][key]
+		}
+	}
+	for range c.dice.IntN(3) {
+		c.fresh++
+		kept[fmt.Sprintf("key-%d", c.fresh)] = now
+	}
+	if c.well() && c.dice.IntN(2) == 0 { // lifted and set again
+		c.apply(node, kept)
+		for _, key := range slices.Sorted(maps.Keys(kept))[:min(1, len(kept))] {
+			delete(kept, key)
+			c.apply(node, kept)
+			kept[key] = now
+		}
+	}
+	c.apply(node, kept)
+	if !c.faulty.After(now) {
+		time.Sleep(1200 * time.Millisecond) // it may be one that was set again
+	}
+}
+
+func (c *chance) apply(node string, taints map[string]time.Time) {
+	c.taint(node, slices.Sorted(maps.Keys(taints))...)
+	c.set[node], c.changed = maps.Clone(taints), time.Now()
+}
+
+// restart ends the leader, kindly or not, and starts another process in its place.
+func (c *chance) restart() {
+	well := c.well()
+	before := map[string]string{}
+	for node := range c.set {
+		before[node] = c.leader.since(node)
+	}
+	if c.dice.IntN(2) == 0 {
+		c.leader.kill()
+	} else {
+		c.leader.stop()
+	}
+	last := c.lastLed()
+	time.Sleep(time.Duration(c.dice.IntN(200)) * time.Second)
+	c.leader = c.start(last).lead()
+	if well && c.well() {
+		for node := range c.set {
+			c.leader.knows("after a restart", node, before[node])
+		}
+	}
+}
+
+// handOver lets another process lead, if there is one.
+func (c *chance) handOver() {
+	if len(c.others) == 0 {
+		return
+	}
+	c.leader.resign()
+	c.others = append(c.others, c.leader)
+	c.leader, c.others = c.others[0], c.others[1:]
+	c.leader.lead()
+}
+
+// check compares what each process knows with the truth.
+func (c *chance) check() {
+	c.pass(0)
+	for _, p := range append(slices.Clone(c.others), c.leader) {
+		for _, n := range p.watcher.Tainted() {
+			for _, h := range n.Taints {
+				at, ok := c.set[n.Name][h[0].Taint.Key]
+				if !ok || h[0].Since.Before(at) {
+					c.Errorf("%s on %s counts from %v; it was set at %v (%t)\n%s", h[0].Taint.Key, n.Name, h[0].Since, at, ok, strings.Join(p.log, "\n"))
+				}
+			}
+		}
+	}
+}
