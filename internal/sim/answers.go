@@ -7,14 +7,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 
+	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-
-	v1 "k8s.io/api/core/v1"
 )
 
 // The answers of an API server, and the lack of one, as client-go tells them.
@@ -55,7 +55,7 @@ func blocked() error {
 	return err
 }
 
-func status(code int32, message string) error {
+func status(code int32, message string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Message: message}}
 }
 
@@ -69,14 +69,14 @@ func otherUID(name string, want, have types.UID) error {
 
 // uidImmutable is what a patch of another UID gives.
 func uidImmutable(name string) error {
-	err := status(http.StatusUnprocessableEntity, `Pod "`+name+`" is invalid: metadata.uid: field is immutable`).(*apierrors.StatusError)
+	err := status(http.StatusUnprocessableEntity, `Pod "`+name+`" is invalid: metadata.uid: field is immutable`)
 	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Field: "metadata.uid"}}}
 	return err
 }
 
 // delete is DELETE of a pod, or a POST of its eviction.
 func (s *server) delete(name string, o metav1.DeleteOptions, eviction bool) (*v1.Pod, error) {
-	p := s.pod(namespace, name)
+	p := s.pod(name)
 	if p == nil {
 		return nil, notFound(name)
 	}
@@ -98,7 +98,7 @@ func (s *server) delete(name string, o metav1.DeleteOptions, eviction bool) (*v1
 
 // patch is PATCH of a pod's condition.
 func (s *server) patch(name string, uid types.UID) error {
-	p := s.pod(namespace, name)
+	p := s.pod(name)
 	switch {
 	case p == nil:
 		return notFound(name)
@@ -106,13 +106,9 @@ func (s *server) patch(name string, uid types.UID) error {
 		return uidImmutable(name)
 	}
 	s.changePod(uid, func(p *v1.Pod) {
-		conditions := make([]v1.PodCondition, 0, len(p.Status.Conditions)+1)
-		for _, c := range p.Status.Conditions {
-			if c.Type != v1.DisruptionTarget {
-				conditions = append(conditions, c)
-			}
-		}
-		p.Status.Conditions = append(conditions, v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue})
+		disrupted := func(c v1.PodCondition) bool { return c.Type == v1.DisruptionTarget }
+		p.Status.Conditions = append(slices.DeleteFunc(slices.Clone(p.Status.Conditions), disrupted),
+			v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue})
 	})
 	return nil
 }

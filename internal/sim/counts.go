@@ -89,14 +89,13 @@ func (c *Counts) Never() (names []string) {
 	return names
 }
 
-// String is all counts in one line.
+// String is all counts in one line, but for those that are zero.
 func (c *Counts) String() string {
-	var b strings.Builder
-	for i, f := range c.fields() {
-		if i > 0 {
-			b.WriteString(", ")
+	var parts []string
+	for _, f := range c.fields() {
+		if *f.n != 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", f.name, *f.n))
 		}
-		fmt.Fprintf(&b, "%s %d", f.name, *f.n)
 	}
-	return b.String()
+	return strings.Join(parts, ", ")
 }

@@ -146,7 +146,7 @@ func (s *server) doPod(d *deed, name string) {
 		s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
 		return
 	}
-	p := s.pod(namespace, name)
+	p := s.pod(name)
 	if p == nil {
 		return
 	}

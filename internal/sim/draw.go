@@ -25,17 +25,45 @@ type weighted struct {
 // common are deeds of users and controllers; faults are the rest.
 func common() []weighted {
 	return []weighted{
-		{setTaint, 22}, {liftTaint, 10}, {flap, 8}, {swap, 10}, {ready, 3}, {rewrite, 3}, {heartbeat, 4}, {deleteNode, 2},
-		{createPod, 8}, {deletePod, 3}, {forceDelete, 1}, {replacePod, 3}, {tolerate, 8}, {finishPod, 1}, {touchPod, 2},
+		{setTaint, 22},
+		{liftTaint, 10},
+		{flap, 8},
+		{swap, 10},
+		{ready, 3},
+		{rewrite, 3},
+		{heartbeat, 4},
+		{deleteNode, 2},
+		{createPod, 8},
+		{deletePod, 3},
+		{forceDelete, 1},
+		{replacePod, 3},
+		{tolerate, 8},
+		{finishPod, 1},
+		{touchPod, 2},
 	}
 }
 
 func faults() []weighted {
 	return []weighted{
-		{away, 3}, {hang, 1}, {failing, 3}, {throttling, 2}, {losing, 4}, {slow, 2}, {refusing, 2}, {budget, 2},
-		{breakWatch, 3}, {forgetWatch, 5}, {stallWatch, 3},
-		{kill, 6}, {stop, 2}, {pause, 2}, {setClock, 1}, {handOver, 2},
-		{losePage, 1}, {touchPage, 1}, {journalBroken, 1},
+		{away, 3},
+		{hang, 1},
+		{failing, 3},
+		{throttling, 2},
+		{losing, 4},
+		{slow, 2},
+		{refusing, 2},
+		{budget, 2},
+		{breakWatch, 3},
+		{forgetWatch, 5},
+		{stallWatch, 3},
+		{kill, 6},
+		{stop, 2},
+		{pause, 2},
+		{setClock, 1},
+		{handOver, 2},
+		{losePage, 1},
+		{touchPage, 1},
+		{journalBroken, 1},
 	}
 }
 
@@ -98,14 +126,12 @@ func (d *drawer) unseen() {
 
 // numbers lets a taint take many values.
 func (d *drawer) numbers() {
-	at := d.at
-	first := d.deed(setTaint, at)
-	for range 4 + d.r.IntN(8) {
-		change := first
-		change.at = at
-		change.taint = v1.Taint{Key: "load", Value: strconv.Itoa(d.r.IntN(6)), Effect: v1.TaintEffectNoExecute}
+	change := d.deed(setTaint, d.at)
+	change.taint = v1.Taint{Key: "load", Value: "high", Effect: v1.TaintEffectNoExecute}
+	for range 4 + d.r.IntN(12) {
 		d.add(change)
-		at += span(d.r, 10*time.Millisecond, 3*time.Second)
+		change.taint.Value = strconv.Itoa(d.r.IntN(6))
+		change.at += span(d.r, 10*time.Millisecond, 3*time.Second)
 	}
 }
 

@@ -57,8 +57,8 @@ func (w *World) start(replica int) {
 	w.say(name, "starts, its clock is ahead by %v", w.offsets[replica])
 	w.processes[replica] = p
 	p.feed = cluster.NewFeed(taint.Rules{}, p, p.now)
-	for i := range w.plan.shards {
-		p.shards = append(p.shards, p.newShard(i))
+	for range w.plan.shards {
+		p.shards = append(p.shards, p.newShard())
 	}
 	p.connectEvictor()
 	p.nodes = &stream{w: w, p: p, r: w.rand(uint64(101 + 1000*replica + 10*w.runs[replica]))}

@@ -73,9 +73,9 @@ func (s *server) node(name string) *v1.Node {
 	return nil
 }
 
-func (s *server) pod(namespace, name string) *v1.Pod {
+func (s *server) pod(name string) *v1.Pod {
 	for _, p := range s.pods {
-		if p.Namespace == namespace && p.Name == name {
+		if p.Name == name {
 			return p
 		}
 	}
@@ -139,7 +139,7 @@ func (s *server) append(w written) {
 
 // createPod creates a pod, unless there is one of that name, and lets it be bound.
 func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape podShape) {
-	if s.pod(namespace, name) != nil {
+	if s.pod(name) != nil {
 		return
 	}
 	p := &v1.Pod{

@@ -26,7 +26,7 @@ type shardRun struct {
 // never is when nothing is planned.
 const never = time.Duration(1<<63 - 1)
 
-func (p *process) newShard(int) *shardRun {
+func (p *process) newShard() *shardRun {
 	return &shardRun{p: p, core: shard.NewCore(reader{p}, taint.Rules{}, p.r.Float64), next: never}
 }
 

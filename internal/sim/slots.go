@@ -19,7 +19,7 @@ type slots struct {
 
 // may says whether a call may start.
 func (s *slots) may(now time.Duration) bool {
-	return s.free > 0 && !(s.brake > 0 && s.probing) && s.pause(now) == 0
+	return s.free > 0 && (s.brake == 0 || !s.probing) && s.pause(now) == 0
 }
 
 // pause is how long no call may start yet.

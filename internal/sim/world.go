@@ -112,13 +112,12 @@ func (w *World) calmDown() {
 	w.say("world", "all faults end")
 	w.server.weather = map[kind][]time.Duration{}
 	for i, p := range w.processes {
-		switch {
-		case p == nil:
+		if p == nil {
 			w.start(i)
-		default:
-			p.frozen = 0
-			p.nodes.quietTil, p.pods.quietTil = 0, 0
+			continue
 		}
+		p.frozen = 0
+		p.nodes.quietTil, p.pods.quietTil = 0, 0
 	}
 }
 

@@ -1,0 +1,303 @@
+package oracle
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// scene is a world with node n and pod p, and one process, told by hand. Seconds count from the epoch.
+type scene struct {
+	*Oracle
+	p       *Process
+	version int
+	node    *v1.Node
+}
+
+func at(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+func newScene() *scene {
+	s := &scene{Oracle: New(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
+	s.p = s.Started("process", 0)
+	return s
+}
+
+// write writes the node with these taints at that second.
+func (s *scene) write(second float64, taints ...v1.Taint) *v1.Node {
+	s.version++
+	s.node = &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "n", ResourceVersion: strconv.Itoa(s.version), CreationTimestamp: s.stamp(0)},
+		Spec:       v1.NodeSpec{Taints: taints},
+	}
+	s.NodeWritten(at(second), s.node)
+	return s.node
+}
+
+func (s *scene) stamp(second int64) metav1.Time {
+	return metav1.Time{Time: s.Epoch.Add(time.Duration(second) * time.Second)}
+}
+
+// pod writes the pod, bound at that second, and shows it to the process.
+func (s *scene) pod(second float64, tolerations ...v1.Toleration) {
+	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "p"}, Spec: v1.PodSpec{NodeName: "n", Tolerations: tolerations}}
+	s.PodWritten(at(second), pod)
+	s.p.WatchedPod(at(second), pod, false)
+}
+
+func tainted(key, value string) v1.Taint {
+	return v1.Taint{Key: key, Value: value, Effect: v1.TaintEffectNoExecute}
+}
+
+func (s *scene) timed(t v1.Taint, second int64) v1.Taint {
+	stamp := s.stamp(second)
+	t.TimeAdded = &stamp
+	return t
+}
+
+func bearing(key string, seconds int64) v1.Toleration {
+	return v1.Toleration{Key: key, Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
+}
+
+// wantBounds wants the deadline of the pod between two seconds.
+func (s *scene) wantBounds(t *testing.T, lo, hi float64) {
+	t.Helper()
+	v := s.p.judge(s.p.pod("p"))
+	if !v.evict || v.lo != at(lo) || v.hi != at(hi) {
+		t.Errorf("got %+v, want bounds of %v and %v", v, at(lo), at(hi))
+	}
+}
+
+func wantRule(t *testing.T, err error, want string) {
+	t.Helper()
+	v, ok := errors.AsType[*Violation](err)
+	if want == "" && err != nil || want != "" && (!ok || v.Rule != want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+func TestWhatIsSeenToAppearCountsFromTheWriteToTheSight(t *testing.T) {
+	s := newScene()
+	s.pod(1, bearing("gpu", 10))
+	s.p.WatchedNode(at(5.5), s.write(5, tainted("gpu", "")), false)
+	s.wantBounds(t, 15, 15.5)
+}
+
+func TestATimeAddedCountsOnlyForWhatWasFound(t *testing.T) {
+	s := newScene()
+	s.pod(1, bearing("gpu", 10))
+	s.p.ListedNodes(at(9), []*v1.Node{s.write(5.25, s.timed(tainted("gpu", ""), 5))}, FirstListed)
+	s.wantBounds(t, 15.25, 16)
+}
+
+func TestATimeAddedInTheFutureOrBeforeTheNodeIsNotBelieved(t *testing.T) {
+	for _, added := range []int64{30, -10} {
+		s := newScene()
+		s.pod(1, bearing("gpu", 10))
+		s.p.ListedNodes(at(9), []*v1.Node{s.write(5, s.timed(tainted("gpu", ""), added))}, FirstListed)
+		s.wantBounds(t, 15, 19)
+	}
+}
+
+func TestAnUntimedTaintSetAgainUnseenCountsAsOne(t *testing.T) {
+	s := newScene()
+	s.pod(1, bearing("gpu", 10))
+	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	s.write(6)
+	s.p.ListedNodes(at(9), []*v1.Node{s.write(7, tainted("gpu", ""))}, Relisted)
+	s.wantBounds(t, 15, 15)
+	if s.Seen.OneByException != 1 {
+		t.Errorf("counted %d exceptions", s.Seen.OneByException)
+	}
+}
+
+func TestATaintThatIsSeenToBeLiftedIsNewWhenItIsSetAgain(t *testing.T) {
+	s := newScene()
+	s.pod(1, bearing("gpu", 10))
+	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	s.p.WatchedNode(at(6), s.write(6), false)
+	s.p.WatchedNode(at(7.5), s.write(7, tainted("gpu", "")), false)
+	s.wantBounds(t, 17, 17.5)
+}
+
+func TestALaterTimeAddedMeansANewTaintAfterAGap(t *testing.T) {
+	s := newScene()
+	s.pod(1, bearing("gpu", 10))
+	s.p.WatchedNode(at(5), s.write(5, s.timed(tainted("gpu", ""), 5)), false)
+	s.write(6)
+	s.p.ListedNodes(at(12), []*v1.Node{s.write(8.5, s.timed(tainted("gpu", ""), 8))}, Relisted)
+	s.wantBounds(t, 18.5, 22)
+}
+
+func TestASwapWhileSomebodyWatchedIsOneTaint(t *testing.T) {
+	s := newScene()
+	s.pod(1, bearing("", 10))
+	s.p.WatchedNode(at(5), s.write(5, s.timed(tainted(v1.TaintNodeNotReady, ""), 5)), false)
+	s.p.WatchedNode(at(9), s.write(9, s.timed(tainted(v1.TaintNodeUnreachable, ""), 9)), false)
+	s.wantBounds(t, 15, 15)
+}
+
+func TestAnExposureIsTheLatestUnbrokenRun(t *testing.T) {
+	s := newScene()
+	s.pod(1, v1.Toleration{Key: "load", Value: "2"}, bearing("load", 10))
+	for i, value := range []string{"1", "2", "3", "4"} {
+		s.p.WatchedNode(at(float64(5+i)), s.write(float64(5+i), tainted("load", value)), false)
+	}
+	s.wantBounds(t, 17, 17) // value 2, since second 6, is borne for ever
+}
+
+func TestARecordCountsForWhatWasFound(t *testing.T) {
+	s := newScene()
+	writer := s.Started("writer", 0)
+	n := s.write(5, tainted("gpu", ""))
+	writer.WatchedNode(at(5.25), n, false)
+	record := writer.Recorded("n")
+	s.pod(1, bearing("gpu", 10))
+	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
+	s.wantBounds(t, 15, 19)
+	s.p.Adopted(at(9), record, at(6))
+	s.wantBounds(t, 15, 15.25)
+}
+
+func TestClocksThatDifferWidenWhatARecordSays(t *testing.T) {
+	s := newScene()
+	writer := s.Started("writer", at(2))
+	n := s.write(5, tainted("gpu", ""))
+	writer.WatchedNode(at(5), n, false)
+	s.pod(1, bearing("gpu", 10))
+	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
+	s.p.Adopted(at(9), writer.Recorded("n"), at(6))
+	s.wantBounds(t, 13, 17)
+}
+
+func TestNoDeadlineMovesWhenTheWallClockIsSet(t *testing.T) {
+	s := newScene()
+	s.pod(1, bearing("gpu", 10))
+	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	s.p.ClockSet(time.Hour)
+	s.p.WatchedNode(at(6), s.write(6, tainted("gpu", ""), tainted("disk", "")), false)
+	s.pod(1, bearing("gpu", 10), bearing("disk", 60))
+	s.wantBounds(t, 15, 15)
+}
+
+func TestWhatAProcessHolds(t *testing.T) {
+	queued := func(deadline, next float64) Held { return Held{Queued: true, Deadline: at(deadline), At: at(next)} }
+	for _, c := range []struct {
+		name string
+		held Held
+		want string
+	}{
+		{"the deadline within its bounds", queued(15.25, 15.25), ""},
+		{"earlier than what is true", queued(14.5, 14.5), Early},
+		{"later than what was seen", queued(15.75, 15.75), Late},
+		{"put off after a failure", queued(15.25, 40), ""},
+		{"put off for more than a minute", queued(15.25, 90), Pending},
+		{"nothing", Held{}, Pending},
+		{"a call", Held{Calling: true}, ""},
+		{"accepted, as nobody has said", Held{Accepted: true}, Pending},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScene()
+			s.pod(1, bearing("gpu", 10))
+			s.p.WatchedNode(at(5.5), s.write(5, tainted("gpu", "")), false)
+			wantRule(t, s.p.Settled(at(20), func(types.UID) Held { return c.held }), c.want)
+		})
+	}
+}
+
+func TestAPodThatStaysIsNotHeld(t *testing.T) {
+	s := newScene()
+	s.pod(1, v1.Toleration{Operator: v1.TolerationOpExists})
+	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	wantRule(t, s.p.Settled(at(6), func(types.UID) Held { return Held{Queued: true} }), Empty)
+	wantRule(t, s.p.Called(at(6), "p", at(5), 1), Stays)
+}
+
+func TestACallIsNeitherEarlyNorHasty(t *testing.T) {
+	s := newScene()
+	s.pod(1, bearing("gpu", 10))
+	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	wantRule(t, s.p.Called(at(14), "p", at(15), 1), Early)
+	wantRule(t, s.p.Called(at(15), "p", at(15), 1), "")
+	s.p.Ended(at(16), "p", time.Second)
+	wantRule(t, s.p.Called(at(16.5), "p", at(15), 2), Wait)
+	wantRule(t, s.p.Called(at(17), "p", at(15), 2), "")
+	s.p.WatchedPod(at(18), &v1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "p"}}, true)
+	wantRule(t, s.p.Called(at(19), "p", at(15), 3), Stays)
+}
+
+func TestTheNodeIsConfirmedAsItWasThen(t *testing.T) {
+	s := newScene()
+	s.pod(1)
+	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	wantRule(t, s.p.Confirms("p", at(6), at(6.5)), "")
+	wantRule(t, s.p.Confirms("p", at(4), at(6.5)), Stays)
+	s.write(7)
+	wantRule(t, s.p.Confirms("p", at(6), at(8)), Confirmed)
+	s.NodeDeleted(at(9), "n")
+	wantRule(t, s.p.Confirms("p", at(6), at(9)), Confirmed)
+}
+
+func TestADeletionIsRepeatedOnlyAfterALostAnswer(t *testing.T) {
+	s := newScene()
+	s.pod(1)
+	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	wantRule(t, s.p.Deletes("p", "p", true), Stays)
+	wantRule(t, s.p.Called(at(6), "p", at(5), 1), "")
+	wantRule(t, s.p.Deletes("p", "other", true), OtherUID)
+	wantRule(t, s.p.Deletes("p", "p", false), Leading)
+	wantRule(t, s.p.Deletes("p", "p", true), "")
+	wantRule(t, s.p.Arrived("p", "p"), "")
+	wantRule(t, s.p.Deletes("p", "p", true), Second)
+	s.p.Answered("p", false)
+	wantRule(t, s.p.Deletes("p", "p", true), "")
+	wantRule(t, s.p.Arrived("p", "p"), "")
+	s.p.Answered("p", true)
+	wantRule(t, s.p.Deletes("p", "p", true), Second)
+	wantRule(t, s.p.Arrived("p", "other"), OtherUID)
+}
+
+func TestWhatIsDueIsGoneAtAQuietEnd(t *testing.T) {
+	s := newScene()
+	s.pod(1, bearing("gpu", 10))
+	wantRule(t, s.p.Ends(at(90), at(8), at(60)), "")
+	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	wantRule(t, s.p.Ends(at(70), at(8), at(60)), "")
+	wantRule(t, s.p.Ends(at(90), at(8), at(60)), Behind)
+	s.PodDeleted("p")
+	wantRule(t, s.p.Ends(at(90), at(8), at(60)), "")
+}
+
+// Whatever the process believes, what is true decides in the end.
+func TestWhatIsTrulyDueIsGoneAtAQuietEnd(t *testing.T) {
+	s := newScene()
+	s.pod(1, bearing("gpu", 10))
+	s.write(5, tainted("gpu", ""))
+	wantRule(t, s.p.Ends(at(90), at(8), at(60)), Behind)
+}
+
+func TestMatches(t *testing.T) {
+	for _, c := range []struct {
+		toleration v1.Toleration
+		value      string
+		want       bool
+	}{
+		{v1.Toleration{Key: "load", Operator: v1.TolerationOpExists}, "5", true},
+		{v1.Toleration{Operator: v1.TolerationOpExists}, "5", true},
+		{v1.Toleration{Key: "gpu", Operator: v1.TolerationOpExists}, "5", false},
+		{v1.Toleration{Key: "load", Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoSchedule}, "5", false},
+		{v1.Toleration{Key: "load", Value: "5"}, "5", true},
+		{v1.Toleration{Key: "load", Operator: v1.TolerationOpEqual, Value: "4"}, "5", false},
+		{v1.Toleration{Key: "load", Operator: v1.TolerationOpGt, Value: "4"}, "5", true},
+		{v1.Toleration{Key: "load", Operator: v1.TolerationOpLt, Value: "4"}, "5", false},
+		{v1.Toleration{Key: "load", Operator: v1.TolerationOpLt, Value: "9"}, "high", false},
+	} {
+		if got := matches(&c.toleration, "load", c.value); got != c.want {
+			t.Errorf("%+v, value %s: got %v", c.toleration, c.value, got)
+		}
+	}
+}
