@@ -19,7 +19,7 @@ help: ## Show the targets.
 .PHONY: build
 build: bin/taint-manager ## Build bin/taint-manager.
 
-bin/taint-manager: go.mod go.sum $(GO_FILES) bin/.version
+bin/taint-manager: go.mod go.sum $(GO_FILES) $(wildcard status/page/*) bin/.version
 	$(BUILD) -ldflags '-s -w -X $(version).gitVersion=$(VERSION) -X $(version).gitCommit=$(COMMIT)' -o $@ ./cmd/taint-manager
 
 # Changes only when the version does.
@@ -67,6 +67,35 @@ lint: bin/golangci-lint ## Check the code's form.
 bin/golangci-lint: tools/go.mod tools/go.sum
 	@echo "building the linter (a few minutes the first time)"
 	cd tools && go build -o ../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+.PHONY: page
+page: build controlplane browser bin/synthetic bin/live ## Test the page in a headless browser, on a real control plane and a made-up one.
+	cd status/browser && node --test --test-concurrency 1
+
+.PHONY: screenshots
+screenshots: browser bin/synthetic ## Make the pictures of the page in docs/screenshots anew.
+	cd status/browser && node screenshots.js
+
+bin/synthetic: $(GO_FILES) $(wildcard status/page/*)
+	go build -o $@ ./status/browser/synthetic
+
+bin/live: $(GO_FILES)
+	go build -o $@ ./status/browser/live
+
+.PHONY: browser
+browser: status/browser/node_modules/.made ## Install what the page's tests need: Node.js, npm, Chromium, and two packages for tests.
+	@for need in node:nodejs npm:npm chromium:chromium; do \
+		command -v "$${need%:*}" >/dev/null || [ -n "$${CHROMIUM:-}" -a "$$need" = chromium:chromium ] || $(call install,$${need#*:}); done
+
+# Needs root on Debian; elsewhere it says what is missing.
+define install
+{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "the page's tests need $(1): install it, then try again" >&2; exit 1; }; \
+		apt-get update -q && apt-get install -qy --no-install-recommends $(1); }
+endef
+
+status/browser/node_modules/.made: status/browser/package-lock.json
+	@command -v npm >/dev/null || $(call install,nodejs npm)
+	cd status/browser && npm ci --ignore-scripts --no-audit --no-fund && touch node_modules/.made
 
 .PHONY: golden
 golden: ## Write the golden and generated files anew.

@@ -96,7 +96,8 @@ The cluster stays up until Ctrl-C. Try it by hand:
   kubectl get events --field-selector reason=TaintManagerEviction
 
 taint-manager logs to %s
-`, c.Kubeconfig(), c.Binary(), m.LogPath())
+See what it does, and why, at %s
+`, c.Kubeconfig(), c.Binary(), m.LogPath(), m.Page())
 	<-ctx.Done()
 	fmt.Fprintln(out, "\nStopping.")
 }

@@ -23,6 +23,7 @@ const managerTimeout = 60 * time.Second
 type Manager struct {
 	process *process
 	address string // of its secure port
+	page    string // host and port of its page
 	log     string
 }
 
@@ -62,16 +63,21 @@ func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager,
 	if err != nil {
 		return nil, err
 	}
+	page, err := freePort(ctx, map[int]bool{port: true})
+	if err != nil {
+		return nil, err
+	}
 	log := filepath.Join(c.LogDir(), fmt.Sprintf("taint-manager-%d.log", port))
 	args := append([]string{
 		"run", "--kubeconfig=" + kubeconfig,
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
+		"--status-address=" + address(page),
 	}, flags...)
 	p, err := startProcess(binary, args, c.dir, log)
 	if err != nil {
 		return nil, fmt.Errorf("starting taint-manager: %w", err)
 	}
-	return &Manager{process: p, address: address(port), log: log}, nil
+	return &Manager{process: p, address: address(port), page: address(page), log: log}, nil
 }
 
 // Permit gives [ManagerUser] the permissions of deploy/rbac.yaml.
@@ -89,6 +95,9 @@ func (c *Cluster) Permit(ctx context.Context) error {
 
 // Address is the host and port of the manager's secure port.
 func (m *Manager) Address() string { return m.address }
+
+// Page is where the manager serves its page, unless a flag says otherwise.
+func (m *Manager) Page() string { return "http://" + m.page + "/" }
 
 // Log returns what the manager has logged so far.
 func (m *Manager) Log() (string, error) {

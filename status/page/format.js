@@ -42,9 +42,10 @@ export function until(ms, now) {
 /** A length of time in the one unit that fits it, for the axis. @param {number} ms */
 export function about(ms) {
   const n = Math.abs(ms);
-  for (const [unit, name] of /** @type {const} */ ([[day, 'd'], [hour, 'h'], [minute, 'min']])) {
-    if (n >= unit) return `${Number((n / unit).toFixed(n < 10 * unit && name !== 'min' ? 1 : 0))} ${name}`;
-  }
+  if (n >= day) return `${Number((n / day).toFixed(n < 10 * day ? 1 : 0))} d`;
+  if (n >= hour) return `${Number((n / hour).toFixed(n < 10 * hour ? 1 : 0))} h`;
+  if (n >= minute && n % minute < second) return `${Math.floor(n / minute)} min`;
+  if (n >= minute) return `${Math.floor(n / minute)}:${two(Math.floor((n % minute) / second))} min`;
   return n < 10 * second ? `${Number((n / second).toFixed(1))} s` : `${Math.round(n / second)} s`;
 }
 

@@ -1,7 +1,7 @@
 // The arithmetic of the timeline: steps, bins and lanes. Pure.
 
 /** @import {Row} from './types.js' */
-import { hindered, rank } from './states.js';
+import { hindered, rank, states } from './states.js';
 
 const second = 1000;
 const minute = 60 * second;
@@ -30,13 +30,12 @@ export function ticks(from, to, most) {
 }
 
 /**
- * @typedef {object} Bin some rows of a node that are shown as one mark
+ * @typedef {object} Bin some rows of a node, of one state, that are shown as one mark
  * @property {number} at their mean time
  * @property {number} from
  * @property {number} to the end, not in it
  * @property {number} count
- * @property {string} state the one that needs people most
- * @property {Map<string, number>} states how many of each
+ * @property {string} state
  */
 
 /**
@@ -51,21 +50,18 @@ export function binned(rows, width) {
     let bins = nodes.get(row.of.node);
     if (!bins) nodes.set(row.of.node, (bins = new Map()));
     const index = Math.floor(row.shown / width);
-    const bin = bins.get(index);
-    if (bin) add(bin, row);
-    else bins.set(index, { at: row.shown, from: index * width, to: (index + 1) * width, count: 1, state: row.state, states: new Map([[row.state, 1]]) });
+    const key = index * states.length + rank(row.state);
+    const bin = bins.get(key);
+    if (!bin) {
+      bins.set(key, { at: row.shown, from: index * width, to: (index + 1) * width, count: 1, state: row.state });
+      continue;
+    }
+    bin.count++;
+    bin.at += (row.shown - bin.at) / bin.count;
   }
   const sorted = new Map();
-  for (const [node, bins] of nodes) sorted.set(node, [...bins.values()].sort((a, b) => a.from - b.from));
+  for (const [node, bins] of nodes) sorted.set(node, [...bins.values()].sort((a, b) => a.at - b.at));
   return sorted;
-}
-
-/** @param {Bin} bin @param {Row} row */
-function add(bin, row) {
-  bin.count++;
-  bin.at += (row.shown - bin.at) / bin.count;
-  bin.states.set(row.state, (bin.states.get(row.state) ?? 0) + 1);
-  if (rank(row.state) < rank(bin.state)) bin.state = row.state;
 }
 
 /**

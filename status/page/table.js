@@ -114,7 +114,7 @@ const lists = (open) => ({
       column('Calls', (i) => String(row(i).of.attempts ?? 0), (i) => row(i).of.attempts ?? 0, 'wide'), nextTry],
   },
   evicted: {
-    title: 'Evicted', empty: 'This replica has evicted nothing in the last hour that the filter lets through.', first: 4, down: true,
+    title: 'Evicted lately', empty: 'This replica has evicted nothing in the last hour that the filter lets through.', first: 4, down: true,
     columns: [pod(open), nodeOf, taintOf, deadline, column('Evicted, UTC', (i, now) => clock(row(i).ended, now), (i) => row(i).ended, 'time'),
       column('Late by', (i) => lateness(Math.max(0, row(i).ended - row(i).due) / 1000), (i) => row(i).ended - row(i).due, 'time'),
       column('Reason', (i) => reason(row(i)), (i) => reason(row(i)), 'wide long')],

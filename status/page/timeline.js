@@ -166,10 +166,10 @@ export class Timeline {
       button.dataset.node = lane.node;
       button.title = lane.node;
       button.setAttribute('aria-pressed', String(lane.node === this.#chosenNode));
-      button.setAttribute('aria-label', `${lane.node}: ${plural(lane.pending, 'eviction')} pending${lane.held ? `, ${lane.held} held up` : ''}; show only this node`);
-      const [name, count] = button.children;
+      const [name, count, rest] = button.children;
       name.textContent = lane.node;
       count.textContent = lane.pending ? String(lane.pending) : '';
+      rest.textContent = ` pending${lane.held ? `, ${lane.held} held up` : ''}; show only this node`;
     });
     for (const extra of old.slice(lanes.length)) extra.remove();
   }
@@ -177,7 +177,9 @@ export class Timeline {
   #label() {
     const button = document.createElement('button');
     button.type = 'button';
-    button.append(document.createElement('span'), document.createElement('i'));
+    const rest = document.createElement('span');
+    rest.className = 'hidden';
+    button.append(document.createElement('span'), ' ', document.createElement('i'), rest);
     button.addEventListener('click', () => this.hooks.pick(button.dataset.node ?? ''));
     this.parts.lanes.append(button);
     return button;
@@ -232,7 +234,7 @@ export class Timeline {
       c.moveTo(x, axis - 5);
       c.lineTo(x, height);
       c.stroke();
-      if (x < 28 || x > this.#width - 28) continue;
+      if (x < 28 || x > this.#width - 28 || Math.abs(at - now) * scale < 50) continue;
       c.fillStyle = this.#colours.text;
       c.fillText(this.#across > 3 * day ? new Date(at).toISOString().slice(0, 10) : clock(at, at), x, 13);
       c.fillStyle = this.#colours.quiet;
@@ -271,7 +273,7 @@ export class Timeline {
     let free = -Infinity; // where the mark before ends
     for (const bin of bins) {
       const x = (bin.at - from) * scale;
-      if (x < -4) before += bin.count - (bin.states.get('evicted') ?? 0);
+      if (x < -4) before += bin.state === 'evicted' ? 0 : bin.count;
       else if (x > this.#width + 4) after += bin.count;
       else free = this.#mark(bin, Math.max(x, free), y);
     }
@@ -352,8 +354,7 @@ export class Timeline {
     if (!hit) return;
     const now = this.hooks.now();
     const { lane, bin } = hit;
-    const parts = states.filter((s) => bin.states.has(s)).map((s) => `${bin.states.get(s)} ${titles[s]}`);
-    tip.textContent = `${lane.node}\n${parts.join(', ')}\n${bin.count === 1 ? clock(bin.at, now) : `${clock(bin.from, now)} to ${clock(bin.to, now)}`} UTC`;
+    tip.textContent = `${lane.node}\n${bin.count} ${titles[bin.state]}\n${bin.count === 1 ? clock(bin.at, now) : `${clock(bin.from, now)} to ${clock(bin.to, now)}`} UTC`;
     const box = this.parts.stage.getBoundingClientRect();
     const left = Math.min(e.clientX - box.left + 14, box.width - tip.offsetWidth - 4);
     tip.style.left = `${Math.max(4, left)}px`;

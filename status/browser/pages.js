@@ -1,0 +1,89 @@
+// What the tests share: a browser, the made-up cluster, and the real one.
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { chromium } from 'playwright-core';
+
+const browsers = ['/usr/lib/chromium/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium'];
+
+/** Starts a headless browser: Debian's binary itself, as its wrapper adds flags of its own. */
+export function launch() {
+  const executablePath = process.env.CHROMIUM ?? browsers.find((path) => existsSync(path));
+  if (!executablePath) throw new Error('there is no Chromium; install the package chromium, or name one by CHROMIUM=PATH');
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+/**
+ * Starts a program that tells where it is in a line of JSON, and ends with its input.
+ * @param {string} path @param {string[]} args
+ */
+export async function start(path, args) {
+  const child = spawn(path, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const answer = async () => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`${path} has ended`);
+    return JSON.parse(value);
+  };
+  const where = await answer();
+  return {
+    ...where,
+    /** Sends a line and waits for its answer. @param {string} line */
+    async ask(line) {
+      child.stdin.write(`${line}\n`);
+      return answer();
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+/** Where make puts a program. @param {string} name */
+const program = (name) => new URL(`../../bin/${name}`, import.meta.url).pathname;
+
+/** A made-up cluster. @param {string[]} flags */
+export const synthetic = (...flags) => start(program('synthetic'), flags);
+
+/** A real control plane with taint-manager on it. */
+export const live = () => start(program('live'), []);
+
+/**
+ * Opens a page and notes everything that it complains about.
+ * @param {import('playwright-core').Browser} browser @param {string} url
+ * @param {import('playwright-core').BrowserContextOptions} [options]
+ */
+export async function open(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, colorScheme: 'light', ...options });
+  const page = await context.newPage();
+  /** @type {string[]} */
+  const complaints = [];
+  page.on('console', (m) => m.type() === 'error' && complaints.push(m.text()));
+  page.on('pageerror', (e) => complaints.push(String(e)));
+  await page.goto(url);
+  await page.locator('#live', { hasText: /^live$/ }).waitFor();
+  return { page, complaints, close: () => context.close() };
+}
+
+/** What the Evictions list holds, from the count on its tab. @param {import('playwright-core').Page} page @param {string} tab */
+export async function count(page, tab = 'evictions') {
+  return Number((await page.locator(`#tab-${tab} b`).innerText()).replaceAll(',', ''));
+}
+
+/** Waits until a list holds so many. @param {import('playwright-core').Page} page @param {string} tab @param {number} n @param {number} [timeout] */
+export async function holds(page, tab, n, timeout = 20_000) {
+  await page.locator(`#tab-${tab} b`, { hasText: new RegExp(`^${n.toLocaleString('en')}$`) }).waitFor({ timeout });
+}
+
+/** What axe-core finds. @param {import('playwright-core').Page} page */
+export async function violations(page) {
+  const axe = new URL('node_modules/axe-core/axe.min.js', import.meta.url).pathname;
+  // Evaluated by the debugger, which the page's policy does not bind.
+  const { readFile } = await import('node:fs/promises');
+  await page.evaluate(await readFile(axe, 'utf8'));
+  const found = await page.evaluate(() => /** @type {any} */ (window).axe.run());
+  return found.violations.map((/** @type {any} */ v) => `${v.id}: ${v.help}: ${v.nodes.map((/** @type {any} */ n) => n.target).join(' ')}`);
+}
