@@ -42,8 +42,9 @@ func (s *scene) stamp(second int64) metav1.Time {
 	return metav1.Time{Time: s.Epoch.Add(time.Duration(second) * time.Second)}
 }
 
-// pod writes the pod, bound at that second, and shows it to the process.
-func (s *scene) pod(second float64, tolerations ...v1.Toleration) {
+// pod writes the pod, bound at second 1, and shows it to the process.
+func (s *scene) pod(tolerations ...v1.Toleration) {
+	const second = 1
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "p"}, Spec: v1.PodSpec{NodeName: "n", Tolerations: tolerations}}
 	s.PodWritten(at(second), pod)
 	s.p.WatchedPod(at(second), pod, false)
@@ -82,14 +83,14 @@ func wantRule(t *testing.T, err error, want string) {
 
 func TestWhatIsSeenToAppearCountsFromTheWriteToTheSight(t *testing.T) {
 	s := newScene()
-	s.pod(1, bearing("gpu", 10))
+	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5.5), s.write(5, tainted("gpu", "")), false)
 	s.wantBounds(t, 15, 15.5)
 }
 
 func TestATimeAddedCountsOnlyForWhatWasFound(t *testing.T) {
 	s := newScene()
-	s.pod(1, bearing("gpu", 10))
+	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{s.write(5.25, s.timed(tainted("gpu", ""), 5))}, FirstListed)
 	s.wantBounds(t, 15.25, 16)
 }
@@ -97,7 +98,7 @@ func TestATimeAddedCountsOnlyForWhatWasFound(t *testing.T) {
 func TestATimeAddedInTheFutureOrBeforeTheNodeIsNotBelieved(t *testing.T) {
 	for _, added := range []int64{30, -10} {
 		s := newScene()
-		s.pod(1, bearing("gpu", 10))
+		s.pod(bearing("gpu", 10))
 		s.p.ListedNodes(at(9), []*v1.Node{s.write(5, s.timed(tainted("gpu", ""), added))}, FirstListed)
 		s.wantBounds(t, 15, 19)
 	}
@@ -105,7 +106,7 @@ func TestATimeAddedInTheFutureOrBeforeTheNodeIsNotBelieved(t *testing.T) {
 
 func TestAnUntimedTaintSetAgainUnseenCountsAsOne(t *testing.T) {
 	s := newScene()
-	s.pod(1, bearing("gpu", 10))
+	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	s.write(6)
 	s.p.ListedNodes(at(9), []*v1.Node{s.write(7, tainted("gpu", ""))}, Relisted)
@@ -117,7 +118,7 @@ func TestAnUntimedTaintSetAgainUnseenCountsAsOne(t *testing.T) {
 
 func TestATaintThatIsSeenToBeLiftedIsNewWhenItIsSetAgain(t *testing.T) {
 	s := newScene()
-	s.pod(1, bearing("gpu", 10))
+	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	s.p.WatchedNode(at(6), s.write(6), false)
 	s.p.WatchedNode(at(7.5), s.write(7, tainted("gpu", "")), false)
@@ -126,7 +127,7 @@ func TestATaintThatIsSeenToBeLiftedIsNewWhenItIsSetAgain(t *testing.T) {
 
 func TestALaterTimeAddedMeansANewTaintAfterAGap(t *testing.T) {
 	s := newScene()
-	s.pod(1, bearing("gpu", 10))
+	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5), s.write(5, s.timed(tainted("gpu", ""), 5)), false)
 	s.write(6)
 	s.p.ListedNodes(at(12), []*v1.Node{s.write(8.5, s.timed(tainted("gpu", ""), 8))}, Relisted)
@@ -135,7 +136,7 @@ func TestALaterTimeAddedMeansANewTaintAfterAGap(t *testing.T) {
 
 func TestASwapWhileSomebodyWatchedIsOneTaint(t *testing.T) {
 	s := newScene()
-	s.pod(1, bearing("", 10))
+	s.pod(bearing("", 10))
 	s.p.WatchedNode(at(5), s.write(5, s.timed(tainted(v1.TaintNodeNotReady, ""), 5)), false)
 	s.p.WatchedNode(at(9), s.write(9, s.timed(tainted(v1.TaintNodeUnreachable, ""), 9)), false)
 	s.wantBounds(t, 15, 15)
@@ -143,7 +144,7 @@ func TestASwapWhileSomebodyWatchedIsOneTaint(t *testing.T) {
 
 func TestAnExposureIsTheLatestUnbrokenRun(t *testing.T) {
 	s := newScene()
-	s.pod(1, v1.Toleration{Key: "load", Value: "2"}, bearing("load", 10))
+	s.pod(v1.Toleration{Key: "load", Value: "2"}, bearing("load", 10))
 	for i, value := range []string{"1", "2", "3", "4"} {
 		s.p.WatchedNode(at(float64(5+i)), s.write(float64(5+i), tainted("load", value)), false)
 	}
@@ -156,7 +157,7 @@ func TestARecordCountsForWhatWasFound(t *testing.T) {
 	n := s.write(5, tainted("gpu", ""))
 	writer.WatchedNode(at(5.25), n, false)
 	record := writer.Recorded("n")
-	s.pod(1, bearing("gpu", 10))
+	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.wantBounds(t, 15, 19)
 	s.p.Adopted(at(9), record, at(6))
@@ -168,7 +169,7 @@ func TestClocksThatDifferWidenWhatARecordSays(t *testing.T) {
 	writer := s.Started("writer", at(2))
 	n := s.write(5, tainted("gpu", ""))
 	writer.WatchedNode(at(5), n, false)
-	s.pod(1, bearing("gpu", 10))
+	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.Adopted(at(9), writer.Recorded("n"), at(6))
 	s.wantBounds(t, 13, 17)
@@ -176,11 +177,11 @@ func TestClocksThatDifferWidenWhatARecordSays(t *testing.T) {
 
 func TestNoDeadlineMovesWhenTheWallClockIsSet(t *testing.T) {
 	s := newScene()
-	s.pod(1, bearing("gpu", 10))
+	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	s.p.ClockSet(time.Hour)
 	s.p.WatchedNode(at(6), s.write(6, tainted("gpu", ""), tainted("disk", "")), false)
-	s.pod(1, bearing("gpu", 10), bearing("disk", 60))
+	s.pod(bearing("gpu", 10), bearing("disk", 60))
 	s.wantBounds(t, 15, 15)
 }
 
@@ -202,7 +203,7 @@ func TestWhatAProcessHolds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene()
-			s.pod(1, bearing("gpu", 10))
+			s.pod(bearing("gpu", 10))
 			s.p.WatchedNode(at(5.5), s.write(5, tainted("gpu", "")), false)
 			wantRule(t, s.p.Settled(at(20), func(types.UID) Held { return c.held }), c.want)
 		})
@@ -211,7 +212,7 @@ func TestWhatAProcessHolds(t *testing.T) {
 
 func TestAPodThatStaysIsNotHeld(t *testing.T) {
 	s := newScene()
-	s.pod(1, v1.Toleration{Operator: v1.TolerationOpExists})
+	s.pod(v1.Toleration{Operator: v1.TolerationOpExists})
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	wantRule(t, s.p.Settled(at(6), func(types.UID) Held { return Held{Queued: true} }), Empty)
 	wantRule(t, s.p.Called(at(6), "p", at(5), 1), Stays)
@@ -219,7 +220,7 @@ func TestAPodThatStaysIsNotHeld(t *testing.T) {
 
 func TestACallIsNeitherEarlyNorHasty(t *testing.T) {
 	s := newScene()
-	s.pod(1, bearing("gpu", 10))
+	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	wantRule(t, s.p.Called(at(14), "p", at(15), 1), Early)
 	wantRule(t, s.p.Called(at(15), "p", at(15), 1), "")
@@ -232,7 +233,7 @@ func TestACallIsNeitherEarlyNorHasty(t *testing.T) {
 
 func TestTheNodeIsConfirmedAsItWasThen(t *testing.T) {
 	s := newScene()
-	s.pod(1)
+	s.pod()
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	wantRule(t, s.p.Confirms("p", at(6), at(6.5)), "")
 	wantRule(t, s.p.Confirms("p", at(4), at(6.5)), Stays)
@@ -244,7 +245,7 @@ func TestTheNodeIsConfirmedAsItWasThen(t *testing.T) {
 
 func TestADeletionIsRepeatedOnlyAfterALostAnswer(t *testing.T) {
 	s := newScene()
-	s.pod(1)
+	s.pod()
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	wantRule(t, s.p.Deletes("p", "p", true), Stays)
 	wantRule(t, s.p.Called(at(6), "p", at(5), 1), "")
@@ -263,7 +264,7 @@ func TestADeletionIsRepeatedOnlyAfterALostAnswer(t *testing.T) {
 
 func TestWhatIsDueIsGoneAtAQuietEnd(t *testing.T) {
 	s := newScene()
-	s.pod(1, bearing("gpu", 10))
+	s.pod(bearing("gpu", 10))
 	wantRule(t, s.p.Ends(at(90), at(8), at(60)), "")
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	wantRule(t, s.p.Ends(at(70), at(8), at(60)), "")
@@ -275,7 +276,7 @@ func TestWhatIsDueIsGoneAtAQuietEnd(t *testing.T) {
 // Whatever the process believes, what is true decides in the end.
 func TestWhatIsTrulyDueIsGoneAtAQuietEnd(t *testing.T) {
 	s := newScene()
-	s.pod(1, bearing("gpu", 10))
+	s.pod(bearing("gpu", 10))
 	s.write(5, tainted("gpu", ""))
 	wantRule(t, s.p.Ends(at(90), at(8), at(60)), Behind)
 }
