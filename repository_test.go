@@ -67,7 +67,7 @@ var pure = []string{
 	"evictionqueue/heap.go", "evictionqueue/lane.go", "evictionqueue/sift.go", "evictionqueue/slab.go",
 	"evictionqueue/turn.go", "evictionqueue/index.go",
 	"shard/step.go", "shard/core.go", "shard/call.go", "shard/backoff.go", "shard/input.go",
-	"shard/evictor.go", "shard/note.go",
+	"shard/evictor.go", "shard/note.go", "shard/held.go",
 }
 
 var (
