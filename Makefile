@@ -57,6 +57,11 @@ setup: ## Install what the tests need beside Go: a C compiler, for the race dete
 unit: ## Run the tests that need no control plane: seconds.
 	go test -short ./...
 
+.PHONY: sim
+sim: ## Run simulated worlds (WORLDS=n, from seed FROM=n), or replay one with its trace (SEED=n).
+	@go test ./internal/sim -count 1 -timeout 0 -v -run 'TestWorlds$$' \
+		$(if $(SEED),-sim.seed=$(SEED)) $(if $(WORLDS),-sim.worlds=$(WORLDS)) $(if $(FROM),-sim.from=$(FROM))
+
 .PHONY: lint
 lint: bin/golangci-lint ## Check the code's form.
 	bin/golangci-lint run ./...

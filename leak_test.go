@@ -3,10 +3,12 @@ package taintmanager_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	gort "runtime"
 	"testing"
 	"testing/synctest"
 
+	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,7 +107,7 @@ func TestTaintingAThousandNodesAHundredTimesLeavesNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHerd(nodes)
 		m, err := taintmanager.New(fake.NewClientset(), h.pods, h.nodes, taintmanager.Options{
-			Evictor: &recorder{}, Events: nowhere{},
+			Evictor: &recorder{}, Events: nowhere{}, Logger: logr.FromSlogHandler(slog.DiscardHandler),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -107,7 +107,8 @@ type Options struct {
 	// Registerer takes the metrics. Nil: none are kept.
 	Registerer prometheus.Registerer
 
-	// Logger takes the log. The zero value logs to klog's logger.
+	// Logger takes the log. The zero value, which is also logr.Discard(), logs to klog's logger; to log
+	// nothing, give logr.FromSlogHandler(slog.DiscardHandler).
 	Logger logr.Logger
 }
 

@@ -127,6 +127,7 @@ func (f *flight) arrive(a *ask) error {
 	f.p.w.counts.Evicted++
 	f.p.w.check(f.p.eye.Arrived(f.e.Pod.UID, uid))
 	if a.answered { // nobody waits for the answer any more
+		f.p.w.counts.LostAnswers++
 		f.p.eye.Answered(f.e.Pod.UID, false)
 	}
 	return nil

@@ -29,7 +29,7 @@ func (p *process) elect() {
 	l, now := &p.w.server.lease, p.w.now()
 	reached := !p.w.server.strike(away) && !p.w.server.strike(hang)
 	switch {
-	case p.ending:
+	case p.ending && p.term == nil:
 		return
 	case p.term != nil && reached && l.holder == p.name:
 		l.renewed, p.term.renewed = now, now

@@ -36,8 +36,8 @@ type Options struct {
 	// Trace gets a line for each thing that happens, unless it is nil.
 	Trace func(line string)
 
-	// Strict holds the program to more than it does yet; see [oracle.Oracle].
-	Strict bool
+	// Strict holds the program to more than it does yet.
+	Strict oracle.Strictness
 }
 
 // Run lets the world of a seed happen.

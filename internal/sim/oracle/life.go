@@ -34,6 +34,7 @@ type life struct {
 	// found says that the process has not seen the taint appear: it found it after a gap. It last saw
 	// the node without the taint at the version absentAt, if ever.
 	found    bool
+	first    bool // it found it in its first list
 	absentAt int64
 
 	// bridged says that the taint was lifted and set again meanwhile, in truth, and counts as one.

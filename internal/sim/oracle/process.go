@@ -137,7 +137,7 @@ func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, c
 		l = p.afterGap(l, k, v, before, taints)
 	}
 	if l == nil {
-		l = &life{group: g, found: v.how != Watched, absentAt: before}
+		l = &life{group: g, found: v.how != Watched, first: v.how == FirstListed, absentAt: before}
 	}
 	changed = l.take(taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) { return p.begin(k, v, t) })
 	if changed && l.total > kept && p.anyTellsApart(k.node.Name, l) {

@@ -58,19 +58,29 @@ func (p *Process) between(r Record) time.Duration {
 }
 
 // adopt is what a process may know of a taint after it has read a record. Section 3: what was "seen to
-// appear by this process" comes before a record, but a record of somebody who has seen as much may be
-// taken over, so that all replicas have one deadline. What was found after a gap counts from the record,
-// unless the process knows that the taint was absent after the record was made.
+// appear by this process" comes before a record, and a record before everything else.
 func (p *Process) adopt(own, theirs *life, k *known, v *view, version int64) *life {
-	if version >= k.changed && !k.listed {
-		if !p.oracle.Strict || own.found || !theirs.bridged {
+	strict := p.oracle.Strict
+	switch {
+	case strict.EachTaint && (own.first || own.found && strict.Relists):
+	case strict.EachTaint && strict.OwnSight:
+		return own
+	case version >= k.changed && (strict.EachTaint || !k.listed):
+		// The program lets a record win whose writer has seen as many versions, so that all replicas
+		// have one deadline.
+		if !strict.OwnSight || own.found || !theirs.bridged {
 			own.join(theirs)
 		}
 		return own
+	case strict.EachTaint || !k.listed:
+		return own // the program refuses an older record for the whole node
 	}
-	if !own.found || !k.listed && !p.oracle.Strict {
-		return own
-	}
+	return p.adoptFound(own, theirs, k, v, version)
+}
+
+// adoptFound is for a taint that was found after a gap. It counts from the record, unless the process knows
+// that it was absent after the record was made.
+func (p *Process) adoptFound(own, theirs *life, k *known, v *view, version int64) *life {
 	taints := of(k.node.Spec.Taints, own.group)
 	may, must := theirs.continues(taints, v)
 	if !may || version < own.absentAt {
@@ -84,7 +94,7 @@ func (p *Process) adopt(own, theirs *life, k *known, v *view, version int64) *li
 		own.join(theirs)
 		return own
 	}
-	theirs.found, theirs.absentAt = true, own.absentAt
+	theirs.found, theirs.first, theirs.absentAt = own.found, own.first, own.absentAt
 	theirs.reconcile(own, taints)
 	p.oracle.Seen.TakenOver++
 	return theirs
