@@ -104,7 +104,7 @@ status/browser/node_modules/.made: status/browser/package-lock.json
 
 .PHONY: golden
 golden: ## Write the golden and generated files anew.
-	go test . ./cli ./config -update
+	go test . ./cli ./config ./status -update
 
 .PHONY: bench
 bench: build controlplane ## Time the core, and a burst on the real control plane against plain workers.

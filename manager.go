@@ -223,7 +223,7 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	if !m.HasSynced() {
 		return nil, errors.New("pods and nodes have not been listed yet")
 	}
-	var all []View
+	all := make([]View, 0, m.Scheduled())
 	for i, s := range m.shards {
 		views, err := s.Views(ctx)
 		if err != nil {

@@ -21,34 +21,45 @@ test('with 10,000 scheduled and 20 evictions a second, frames and the controller
   const { page, close } = await open(browser, cluster.page);
   await page.locator('#tab-evictions b', { hasText: /^1?\d,\d{3}$/ }).waitFor();
   await pause(3000);
+  await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline', 'toplevel', '__metadata'] });
   const frames = page.evaluate(watchFrames, seconds * 1000);
   const withOne = await share();
-  const { gaps, work } = await frames;
+  const gaps = await frames;
+  const work = tasks(JSON.parse(String(await browser.stopTracing())).traceEvents);
   gaps.sort((a, b) => a - b);
   const at = (/** @type {number} */ q) => gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * q))].toFixed(1);
-  t.diagnostic(`frames: ${gaps.length} in ${seconds} s; between two: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; long tasks: ${work.map((w) => w.toFixed(0)).join(', ') || 'none'}`);
+  t.diagnostic(`frames: ${gaps.length} in ${seconds} s; between two: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms`);
+  t.diagnostic(`tasks of the page: ${work.length}, the longest ${work.slice(0, 5).map((w) => w.toFixed(1)).join(', ')} ms of CPU; all together ${(work.reduce((a, b) => a + b, 0) / seconds / 10).toFixed(1)} % of a core`);
   t.diagnostic(`controller: ${(without * 100).toFixed(2)} % of a core without a viewer (the made-up cluster itself), ${((withOne - without) * 100).toFixed(2)} % more with one`);
   await close();
   await browser.close();
   await cluster.stop();
-  assert.deepEqual(work.filter((ms) => ms > 50), [], 'tasks of the page longer than 50 ms');
+  assert.ok(work.length > 100 && work[0] < 50, `a task of the page took ${work[0]} ms`);
   assert.ok(withOne - without < 0.02, `one viewer costs ${((withOne - without) * 100).toFixed(2)} % of a core`);
 });
 
-/** Notes the time between frames, and the tasks of 50 ms and more. @param {number} ms */
+/**
+ * What the tasks of the page's main thread have cost, in milliseconds of CPU time, the most first. Other programs
+ * on the machine make frames late; they do not count into this.
+ * @param {any[]} events
+ */
+function tasks(events) {
+  const main = new Set(events.filter((e) => e.name === 'thread_name' && e.args.name === 'CrRendererMain').map((e) => `${e.pid} ${e.tid}`));
+  return events.filter((e) => e.ph === 'X' && e.name === 'RunTask' && main.has(`${e.pid} ${e.tid}`))
+    .map((e) => (e.tdur ?? e.dur) / 1000).sort((a, b) => b - a);
+}
+
+/** Notes the time between frames. @param {number} ms */
 function watchFrames(ms) {
-  return new Promise((/** @type {(v: {gaps: number[], work: number[]}) => void} */ resolve) => {
+  return new Promise((/** @type {(gaps: number[]) => void} */ resolve) => {
     /** @type {number[]} */ const gaps = [];
-    /** @type {number[]} */ const work = [];
-    const observer = new PerformanceObserver((list) => { for (const e of list.getEntries()) work.push(e.duration); });
-    observer.observe({ entryTypes: ['longtask'] });
     const start = performance.now();
     let last = start;
     const frame = (/** @type {number} */ now) => {
       gaps.push(now - last);
       last = now;
       if (now - start < ms) requestAnimationFrame(frame);
-      else resolve({ gaps, work });
+      else resolve(gaps);
     };
     requestAnimationFrame(frame);
   });

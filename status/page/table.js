@@ -56,7 +56,7 @@ const state = {
 /** @param {(i: Item) => void} open @returns {Column} */
 const pod = (open) => ({
   title: 'Pod',
-  at: 'name',
+  at: 'name pod',
   by: (i) => `${row(i).of.namespace}/${row(i).of.pod}`,
   fill(i, cell) {
     if (cell.firstChild) return;
@@ -72,7 +72,7 @@ const pod = (open) => ({
     button.addEventListener('click', () => open(i));
     const under = document.createElement('span');
     under.className = 'under';
-    under.textContent = `${of.node}, ${of.taint}`;
+    under.textContent = `${of.node}, ${of.taint.replace(/:NoExecute$/, '')}`;
     cell.append(button, under);
   },
 });
@@ -84,7 +84,8 @@ function reason(r) {
 }
 
 const nodeOf = column('Node', (i) => row(i).of.node, (i) => row(i).of.node, 'wide name');
-const taintOf = column('Taint', (i) => row(i).of.taint, (i) => row(i).of.taint, 'mid wide name');
+// All of them are NoExecute; the explanation spells it out.
+const taintOf = column('Taint', (i) => row(i).of.taint.replace(/:NoExecute$/, ''), (i) => row(i).of.taint, 'mid wide name');
 const deadline = column('Deadline, UTC', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time');
 const countdown = {
   ...column('Goes', (i, now) => until(row(i).due, now), (i) => row(i).due, 'time'),

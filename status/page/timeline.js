@@ -22,6 +22,15 @@ const longest = 3650 * day;
  * @property {(node: string, from: number, to: number) => void} openBin
  */
 
+/** Pixels from the middle of a mark to its edge. @param {Bin} bin */
+function radius(bin) {
+  if (bin.count === 1) return bin.state === 'evicted' ? 4 : 5;
+  return Math.min(5 + Math.log2(bin.count) * 0.5, 8);
+}
+
+/** Pixels that a mark takes with its number. @param {Bin} bin */
+const extent = (bin) => 2 * radius(bin) + (bin.count > 1 ? 2 + 6.8 * short(bin.count).length : 0);
+
 export class Timeline {
   /** Milliseconds across; 0 until something is known. */
   #across = 0;
@@ -206,7 +215,7 @@ export class Timeline {
     c.clearRect(0, 0, this.#width, height);
     this.#ground(lanes.length, height);
     this.#axis(now, from, scale, height);
-    lanes.forEach((lane, i) => this.#lane(this.#bins.get(lane.node) ?? [], axis + (i + 0.5) * laneHeight, from, scale));
+    lanes.forEach((lane, i) => this.#lane(this.#bins.get(lane.node) ?? [], axis + (i + 0.5) * laneHeight, from, scale, now));
     this.#nowLine((now - from) * scale, height);
     this.#note(lanes);
   }
@@ -234,7 +243,7 @@ export class Timeline {
       c.moveTo(x, axis - 5);
       c.lineTo(x, height);
       c.stroke();
-      if (x < 28 || x > this.#width - 28 || Math.abs(at - now) * scale < 50) continue;
+      if (x < 28 || x > this.#width - 34 || Math.abs(at - now) * scale < 50) continue;
       c.fillStyle = this.#colours.text;
       c.fillText(this.#across > 3 * day ? new Date(at).toISOString().slice(0, 10) : clock(at, at), x, 13);
       c.fillStyle = this.#colours.quiet;
@@ -262,20 +271,33 @@ export class Timeline {
     c.fillText('now', x, 19);
   }
 
-  /** Draws a lane, and at its ends how much lies beyond. @param {Bin[]} bins @param {number} y @param {number} from @param {number} scale */
-  #lane(bins, y, from, scale) {
+  /**
+   * Draws a lane, and at its ends how much lies beyond. Marks that would overlap are moved a little, away from now:
+   * what is to come stays on its side of the line, and so does what is past.
+   * @param {Bin[]} bins @param {number} y @param {number} from @param {number} scale @param {number} now
+   */
+  #lane(bins, y, from, scale, now) {
     const { c } = this;
-    let before = 0;
-    let after = 0;
     c.font = '600 11.5px system-ui, sans-serif';
     c.textAlign = 'left';
     c.lineWidth = 2;
-    let free = -Infinity; // where the mark before ends
-    for (const bin of bins) {
-      const x = (bin.at - from) * scale;
-      if (x < -4) before += bin.state === 'evicted' ? 0 : bin.count;
-      else if (x > this.#width + 4) after += bin.count;
-      else free = this.#mark(bin, Math.max(x, free), y);
+    let first = bins.findIndex((bin) => bin.at > now);
+    if (first < 0) first = bins.length;
+    let before = 0;
+    let free = (now - from) * scale - 2;
+    for (const bin of bins.slice(0, first).reverse()) {
+      const x = Math.min((bin.at - from) * scale, free - extent(bin) + radius(bin));
+      if (x > -4) this.#mark(bin, x, y);
+      else if (bin.state !== 'evicted') before += bin.count;
+      free = x - radius(bin) - 2;
+    }
+    let after = 0;
+    free = -Infinity;
+    for (const bin of bins.slice(first)) {
+      const x = Math.max((bin.at - from) * scale, free + radius(bin));
+      if (x > this.#width + 4) after += bin.count;
+      else this.#mark(bin, x, y);
+      free = x - radius(bin) + extent(bin) + 2;
     }
     c.fillStyle = this.#colours.text;
     if (before) c.fillText(`‹ ${short(before)}`, 4, y + 4);
@@ -283,16 +305,13 @@ export class Timeline {
     if (after) c.fillText(`${short(after)} ›`, this.#width - 4, y + 4);
   }
 
-  /** Draws a mark, and returns where the next one may be. @param {Bin} bin @param {number} x @param {number} y */
+  /** @param {Bin} bin @param {number} x @param {number} y */
   #mark(bin, x, y) {
     const { c } = this;
-    const r = Math.min(5 + Math.log2(bin.count) * 0.5, 8);
+    const r = radius(bin);
     c.fillStyle = c.strokeStyle = this.#colours[bin.state];
-    draw(c, bin.state, x, y, bin.state === 'evicted' && bin.count === 1 ? 4 : r);
-    if (bin.count === 1) return x + r + 6;
-    const text = short(bin.count);
-    c.fillText(text, x + r + 2, y + 4);
-    return x + r + 9 + text.length * 6.6;
+    draw(c, bin.state, x, y, r);
+    if (bin.count > 1) c.fillText(short(bin.count), x + r + 2, y + 4);
   }
 
   /** @param {Lane[]} lanes */
