@@ -306,7 +306,7 @@ func TestAListThatIsNoneIsTrouble(t *testing.T) {
 		} {
 			a.refuse = func(ask string) (*http.Response, error) {
 				if strings.HasPrefix(ask, "list") {
-					return a.respond(200, object), nil
+					return a.respond(200, object.DeepCopyObject()), nil // encoding writes its kind
 				}
 				return nil, nil
 			}

@@ -7,6 +7,7 @@ import (
 
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/shard"
@@ -39,6 +40,10 @@ type APIOptions struct {
 	// Leading is asked before each request, as an eviction may take two or three and leadership may
 	// end between them. Nil: the context alone decides.
 	Leading func() bool
+
+	// Due is asked before each request whether the pod is still to go by all that is known by then, as
+	// the watch may show between two of them that it stays. Nil: it is.
+	Due func(pod types.UID) bool
 }
 
 // API evicts through the API server. It is safe for concurrent use.
@@ -47,6 +52,7 @@ type API struct {
 	method  Method
 	timeout time.Duration
 	leading func() bool
+	due     func(types.UID) bool
 	table   []rule
 }
 
@@ -64,7 +70,10 @@ func NewAPI(client kubernetes.Interface, o APIOptions) (*API, error) {
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
 	}
-	return &API{newSender(client), o.Method, o.Timeout, o.Leading, rules()}, nil
+	if o.Due == nil {
+		o.Due = func(types.UID) bool { return true }
+	}
+	return &API{newSender(client), o.Method, o.Timeout, o.Leading, o.Due, rules()}, nil
 }
 
 // Evict makes one eviction call and waits for its end. It gives up when the context ends.
@@ -76,6 +85,9 @@ func (a *API) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
 	for _, request := range a.requests(e) {
 		if !a.leading() {
 			return shard.Outcome{Kind: shard.Interrupted, Message: "this process does not lead any longer"}
+		}
+		if !a.due(e.Pod.UID) {
+			return shard.Outcome{Kind: shard.Unconfirmed, Message: "the verdict has changed during the call"}
 		}
 		if outcome := a.send(ctx, e.Pod, request); outcome.Kind != goOn {
 			return outcome

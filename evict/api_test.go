@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/taint-manager/taint-manager/shard"
@@ -111,6 +112,19 @@ func TestRequestsOfAnEviction(t *testing.T) {
 				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, kindName(test.kind))
 			}
 		})
+	}
+}
+
+// The watch may show between two requests that the taint was lifted.
+func TestAPodThatIsToStayByNowGetsNoFurtherRequest(t *testing.T) {
+	s := newServer(t)
+	asked := 0
+	outcome := evictOnce(t, s, APIOptions{Due: func(pod types.UID) bool {
+		asked++
+		return pod == uid && asked < 2
+	}}, eviction())
+	if outcome.Kind != shard.Unconfirmed || !slices.Equal(s.verbs(), []verb{patchVerb}) {
+		t.Errorf("sent %v with outcome %+v, want the PATCH only", s.verbs(), outcome)
 	}
 }
 

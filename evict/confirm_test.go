@@ -21,11 +21,21 @@ import (
 
 // cached is what the cache says: one node, and pods on it by UID.
 type cached struct {
+	mu   sync.Mutex
 	node *taint.Node
 	pods map[types.UID]*taint.Pod
 }
 
+// change changes what the cache says while others read it.
+func (c *cached) change(do func(c *cached)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	do(c)
+}
+
 func (c *cached) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.pods[uid] == nil {
 		return nil, nil
 	}
@@ -110,15 +120,15 @@ func TestWhatIsNotConfirmedIsNotEvicted(t *testing.T) {
 		"only another taint is there":                      func(c *confirming) { c.live.Spec.Taints[0].Key = "other" },
 		"the node was replaced":                            func(c *confirming) { c.live.UID = "another" },
 		"the watch has not shown the node's latest change": func(c *confirming) { c.version = "9" },
-		"the pod is gone from the cache meanwhile":         func(c *confirming) { c.duringGet(func() { delete(c.cache.pods, "uid") }) },
-		"the node is gone from the cache meanwhile":        func(c *confirming) { c.duringGet(func() { c.cache.node = nil }) },
+		"the pod is gone from the cache meanwhile":         func(c *confirming) { c.duringGet(func(c *cached) { delete(c.pods, "uid") }) },
+		"the node is gone from the cache meanwhile":        func(c *confirming) { c.duringGet(func(c *cached) { c.node = nil }) },
 		"the pod is granted a minute meanwhile": func(c *confirming) {
-			c.duringGet(func() {
+			c.duringGet(func(c *cached) {
 				minute := int64(60)
-				c.cache.pods["uid"] = &taint.Pod{UID: "uid", Node: "n1", Tolerations: []v1.Toleration{{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &minute}}}
+				c.pods["uid"] = &taint.Pod{UID: "uid", Node: "n1", Tolerations: []v1.Toleration{{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &minute}}}
 			})
 		},
-		"the cache has learnt meanwhile that the pod stays": func(c *confirming) { c.duringGet(func() { c.cache.node = &taint.Node{Name: "n1", UID: "node"} }) },
+		"the cache has learnt meanwhile that the pod stays": func(c *confirming) { c.duringGet(func(c *cached) { c.node = &taint.Node{Name: "n1", UID: "node"} }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -133,9 +143,9 @@ func TestWhatIsNotConfirmedIsNotEvicted(t *testing.T) {
 }
 
 // duringGet makes GETs take a second, and does something in the midst of it.
-func (c *confirming) duringGet(do func()) {
+func (c *confirming) duringGet(do func(c *cached)) {
 	c.takes = time.Second
-	time.AfterFunc(c.takes/2, do)
+	time.AfterFunc(c.takes/2, func() { c.cache.change(do) })
 }
 
 func TestAVersionThatCannotBeComparedIsNoDoubt(t *testing.T) {
