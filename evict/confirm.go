@@ -34,7 +34,7 @@ type ConfirmOptions struct {
 
 // Confirmed is an evictor that makes a call only when the API server itself says that the pod's node
 // has the taint, so that a cache that lags evicts nobody. One GET of a node serves all of its pods that
-// were due when it was sent; it counts for a second. It is safe for concurrent use.
+// were due when it was sent; it counts for five seconds. It is safe for concurrent use.
 type Confirmed struct {
 	ConfirmOptions
 	reads *nodeReads
