@@ -277,6 +277,8 @@ export class Table {
   /** Puts the lines in place, and leaves alone what is there already. @param {Item[]} items */
   #body(items) {
     const focus = /** @type {HTMLElement | null} */ (document.activeElement);
+    const keys = new Set(items.map((item) => item.key));
+    for (const tr of /** @type {HTMLTableRowElement[]} */ ([...this.tbody.children])) if (!keys.has(tr.dataset.key ?? '')) tr.remove();
     const lines = new Map();
     /** @type {Element | null} */
     let at = this.tbody.firstElementChild;
