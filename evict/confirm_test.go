@@ -273,7 +273,7 @@ func TestNodesThatWereReadAreForgotten(t *testing.T) {
 			if _, err := c.reads.since(t.Context(), fmt.Sprint("n", i), time.Now()); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(50 * time.Millisecond)
 		}
 		if n := len(c.reads.byNode); n > 256 {
 			t.Errorf("%d nodes are remembered", n)
