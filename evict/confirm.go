@@ -51,17 +51,33 @@ func Confirm(o ConfirmOptions) *Confirmed {
 // Evict makes the call if it is confirmed. Otherwise the outcome is Unconfirmed, or what the GET of the
 // node has come to.
 func (c *Confirmed) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
-	read, err := c.reads.since(ctx, e.Pod.Node, e.Verdict.At)
-	if err != nil {
-		return interrupted()
-	}
-	if read.outcome.Kind != goOn {
-		return read.outcome
-	}
-	if why := c.doubt(&e, read); why != "" {
-		return shard.Outcome{Kind: shard.Unconfirmed, Message: why}
+	began := time.Now()
+	unconfirmed := c.confirm(ctx, &e, e.Verdict.At, began)
+	if unconfirmed != nil {
+		return *unconfirmed
 	}
 	return c.Evictor.Evict(ctx, e)
+}
+
+// confirm says what the call has come to if it is not to go on; nil when it is. A look that was made
+// before the call began may lack what the cache has learnt since: then there is another one.
+func (c *Confirmed) confirm(ctx context.Context, e *shard.Eviction, due, began time.Time) *shard.Outcome {
+	read, err := c.reads.since(ctx, e.Pod.Node, due)
+	if err != nil {
+		o := interrupted()
+		return &o
+	}
+	if read.outcome.Kind != goOn {
+		return &read.outcome
+	}
+	why := c.doubt(e, read)
+	switch {
+	case why == "":
+		return nil
+	case due.Before(began) && read.sent.Before(began):
+		return c.confirm(ctx, e, began, began)
+	}
+	return &shard.Outcome{Kind: shard.Unconfirmed, Message: why}
 }
 
 // doubt says why the pod is not certainly to go now; empty when it is. It judges by the cache once

@@ -224,6 +224,21 @@ func TestWhatIsShownCountsForFiveSeconds(t *testing.T) {
 	})
 }
 
+// not-ready may become unreachable, which a pod does not bear: then it is due for a long time already.
+func TestWhatAnOlderGetLacksIsLookedForAgainAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.evict(t.Context(), "uid")
+		time.Sleep(time.Second)
+		other := v1.Taint{Key: "other", Effect: v1.TaintEffectNoExecute}
+		c.cache.node = &taint.Node{Name: "n1", UID: "node", Taints: []taint.History{{{Taint: other, Since: c.born}}}}
+		c.live.Spec.Taints = []v1.Taint{other}
+		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted || len(c.gets) != 2 {
+			t.Errorf("got %+v after GETs at %v", o, c.gets)
+		}
+	})
+}
+
 // A pod that comes to be due while a GET is under way needs one that is sent later: the node may have
 // lost its taint, and the pod have been bound for that reason, after the first one was answered.
 func TestAPodThatIsDueAfterAGetWasSentWaitsForTheNext(t *testing.T) {

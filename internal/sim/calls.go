@@ -10,6 +10,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // flight is one eviction call of a process: confirmed live, then made by the program's own evictor, which
@@ -45,11 +46,23 @@ func (p *process) connectEvictor() {
 	if p.w.plan.evict {
 		method = evict.MethodEvict
 	}
-	api, err := evict.NewAPI(client{p: p}, evict.APIOptions{Method: method, Leading: p.leading})
+	api, err := evict.NewAPI(client{p: p}, evict.APIOptions{Method: method, Leading: p.leading, Due: p.due})
 	if err != nil {
 		panic(err)
 	}
 	p.api = api
+}
+
+// due says whether the pod is to go by all that the cache has by now, as the manager does.
+func (p *process) due(uid types.UID) bool {
+	if pod, node := p.feed.Pod(uid); pod != nil {
+		verdict := taint.Decide(pod, node, taint.Rules{})
+		if verdict.Evict && !verdict.At.After(p.now()) {
+			return true
+		}
+	}
+	p.w.counts.NotSent++
+	return false
 }
 
 // mayCall says whether a call may start now.
@@ -111,9 +124,6 @@ func (f *flight) goOn() {
 // deletes lets the oracle judge a deletion that is sent.
 func (f *flight) deletes(a *ask) {
 	f.p.w.check(f.p.eye.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
-	if !f.p.eye.StillDue(f.e.Pod.UID) {
-		f.p.w.counts.LateDeletes++
-	}
 }
 
 // arrive is the request at the server.

@@ -16,7 +16,7 @@ type Counts struct {
 	Scheduled, Evicted, Cancelled, Hindered      int
 	Unconfirmed, Interrupted, Missing, Throttled int
 	Blocked, Refused, Failed, Away               int
-	LedAnew, Recorded, LateDeletes               int
+	LedAnew, Recorded, NotSent                   int
 
 	// What happened to it.
 	Restarts, Stops, Pauses, ClockSteps, Handovers int
@@ -51,7 +51,7 @@ func (c *Counts) fields() []struct {
 		{"changes of leader", &c.LedAnew},
 		{"records written", &c.Recorded},
 		{"records taken over", &c.TakenOver},
-		{"DELETEs sent although the reason had just gone", &c.LateDeletes},
+		{"requests not sent, as the reason had just gone", &c.NotSent},
 		{"DELETEs repeated", &c.Repeated},
 		{"kills", &c.Restarts},
 		{"graceful stops", &c.Stops},

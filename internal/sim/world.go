@@ -56,6 +56,7 @@ func newWorld(p *plan, o Options) *World {
 	w.offsets = append(w.offsets, p.skew...)
 	w.oracle = oracle.New(epoch())
 	w.oracle.Strict = o.Strict
+	w.oracle.Strict.LastLook = true
 	w.server = newServer(w, w.oracle, w.wrote)
 	w.time = time.Minute
 	for i := range p.nodes {
