@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -160,7 +161,7 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 		return violation(OtherUID, "%s sends a DELETE for pod %s with UID %q", p.Name, uid, precondition)
 	case !leading:
 		return violation(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
-	case s == nil || !s.called:
+	case s == nil || !p.hasCalled(uid):
 		return violation(Stays, "%s sends a DELETE for pod %s without having called for it", p.Name, uid)
 	case p.oracle.Strict.LastLook && !p.StillDue(uid):
 		return violation(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
@@ -170,6 +171,12 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 		p.oracle.Seen.Repeated++
 	}
 	return nil
+}
+
+// hasCalled says whether a call was started for the pod. It may have gone from view since, and be back.
+func (p *Process) hasCalled(uid types.UID) bool {
+	called := func(s *seen) bool { return s.pod.UID == uid && s.called }
+	return slices.ContainsFunc(p.pods, called) || slices.ContainsFunc(p.history, called)
 }
 
 // Arrived says that the API server has accepted a DELETE that meant the pod with that UID, and that it

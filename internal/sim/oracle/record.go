@@ -52,9 +52,13 @@ func (v *view) creation(n *v1.Node) time.Duration {
 }
 
 // between is by how much the writer's clock and the reader's may differ: times move from one to the
-// other as wall times.
+// other as wall times. A writer whose clock was set rounds them up to whole seconds.
 func (p *Process) between(r Record) time.Duration {
-	return max(p.offset-r.least, r.most-p.offset)
+	differ := max(p.offset-r.least, r.most-p.offset)
+	if r.least != r.most {
+		differ += time.Second
+	}
+	return differ
 }
 
 // adopt is what a process may know of a taint after it has read a record. Section 3: what was "seen to
