@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -34,9 +35,10 @@ type fakeAPI struct {
 	secure *httptest.Server // with a certificate that nobody trusts
 
 	// lease tells each change of the lease: held or free. leases is how many requests were for it.
-	lease  chan string
-	leases atomic.Int32
-	stored []byte
+	lease   chan string
+	keeping sync.Mutex
+	leases  atomic.Int32
+	stored  []byte
 
 	// watches tells each watch of pods.
 	watches chan struct{}
@@ -112,8 +114,10 @@ func permits(character string, asked authorizationv1.ResourceAttributes) bool {
 	return false
 }
 
-// serveLease keeps one lease. It is asked by one client at a time.
+// serveLease keeps one lease.
 func (a *fakeAPI) serveLease(w http.ResponseWriter, r *http.Request) {
+	a.keeping.Lock()
+	defer a.keeping.Unlock()
 	a.leases.Add(1)
 	if r.Method == http.MethodGet && a.stored == nil {
 		refuse(w, http.StatusNotFound, "NotFound")
