@@ -162,5 +162,9 @@ func (a *Adapter) convert(obj any, uid types.UID) *taint.Pod {
 	if !kept(&pod) {
 		return nil
 	}
+	pod.Seen = s.seen
+	if p != s.last {
+		pod.Seen = time.Now() // the informer is ahead of its events
+	}
 	return &pod
 }

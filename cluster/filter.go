@@ -17,11 +17,15 @@ func kept(p *taint.Pod) bool {
 // worthJudging says whether a change of a pod may change its verdict, or which policy holds for it.
 func worthJudging(old, now *taint.Pod) bool {
 	return old.UID != now.UID ||
-		old.Node != now.Node ||
+		!sameExposure(old, now) ||
 		old.Terminating != now.Terminating ||
 		old.Mirror != now.Mirror ||
-		!sameTolerations(old.Tolerations, now.Tolerations) ||
 		!maps.Equal(old.Labels, now.Labels)
+}
+
+// sameExposure says whether a pod is exposed to the same taints as before, and bears the same.
+func sameExposure(old, now *taint.Pod) bool {
+	return old.Node == now.Node && sameTolerations(old.Tolerations, now.Tolerations)
 }
 
 // worthKeeping says whether a change of a pod is to be seen by readers, be it told or not.

@@ -6,6 +6,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // podsByNode is the index that an adapter registers; the name is its own, so that it can't clash.
@@ -79,33 +81,43 @@ func (a *Adapter) podSeen(before, p *v1.Pod, initial bool) {
 		before = nil
 	}
 	now := PodOf(p, time.Time{})
-	s, seen := a.sightings.get(p.UID)
-	switch {
-	case !kept(&now):
+	if !kept(&now) {
 		a.podGone(p.UID)
 		return
-	case !seen:
-		a.sightings.put(p.UID, sighting{now.Key(), now.Node, firstSeen(p, initial)})
-		a.odd.tolerations(&now)
-	case before != nil:
-		old := PodOf(before, time.Time{})
-		if !worthJudging(&old, &now) {
-			return
-		}
 	}
-	if seen && s.node != now.Node {
-		a.sightings.put(p.UID, sighting{now.Key(), now.Node, s.bound})
+	s, seen := a.sightings.get(p.UID)
+	var old *taint.Pod
+	if seen && before != nil {
+		of := PodOf(before, time.Time{})
+		old = &of
+	}
+	a.sightings.put(p.UID, s.next(p, &now, old, initial))
+	switch {
+	case !seen:
+		a.odd.tolerations(&now)
+	case s.node != now.Node:
 		a.handler.PodChanged(p.UID, s.node)
+	case old != nil && !worthJudging(old, &now):
+		return
 	}
 	a.handler.PodChanged(p.UID, now.Node)
 }
 
-// firstSeen is since when a pod counts as bound that is seen for the first time.
-func firstSeen(p *v1.Pod, initial bool) time.Time {
-	if initial {
-		return BoundSince(p, time.Now())
+// next is what is remembered of a pod after an event; s is empty when it is the first. old is how the
+// pod was before, nil when that is not known.
+func (s sighting) next(p *v1.Pod, now, old *taint.Pod, initial bool) sighting {
+	at := time.Now()
+	if s.last == nil {
+		s.bound = at
+		if initial {
+			s.bound = BoundSince(p, at)
+		}
 	}
-	return time.Now()
+	if old == nil || !sameExposure(old, now) {
+		s.seen = at
+	}
+	s.key, s.node, s.last = now.Key(), now.Node, p
+	return s
 }
 
 // podGone forgets a pod, if it was seen.

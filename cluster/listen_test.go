@@ -110,6 +110,25 @@ func TestAnAdapterKnowsAPodFromItsFirstEventOn(t *testing.T) {
 	}
 }
 
+// What the informer holds and has not told of yet is learnt at this moment.
+func TestAPodWhoseEditHasNotBeenToldYetIsSeenNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := byHand(t)
+		time.Sleep(time.Second)
+		edited := aPod()
+		must(t, a.podInformer.GetStore().Update(edited))
+		if p, _ := a.Pod("p1"); !p.Seen.Equal(time.Now()) {
+			t.Errorf("seen at %s, want now", p.Seen)
+		}
+		a.podEvents().OnUpdate(aPod(), edited)
+		told, _ := a.Pod("p1")
+		time.Sleep(time.Second)
+		if p, _ := a.Pod("p1"); !p.Seen.Equal(told.Seen) {
+			t.Errorf("seen at %s, want %s, when it was told", p.Seen, told.Seen)
+		}
+	})
+}
+
 // An informer may hand over events that it had queued when the handler was taken away.
 func TestNothingIsToldAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -99,7 +99,7 @@ func (t *pods) on(node string) []*taint.Pod {
 }
 
 // put takes a pod in as it is now, and returns what that changes. The Bound of a pod that is known
-// already stays. seen is only read, and not held on to.
+// already stays; its Seen does while its node and tolerations do. seen is only read, and not held on to.
 func (t *pods) put(seen taint.Pod) []change {
 	old := t.byUID[seen.UID]
 	switch {
@@ -107,12 +107,16 @@ func (t *pods) put(seen taint.Pod) []change {
 		return t.drop(seen.UID)
 	case old == nil:
 		told := t.dropNamesake(&seen)
+		seen.Seen = t.now()
 		t.swap(nil, t.entry(&seen))
 		return append(told, change{seen.UID, seen.Node})
 	case !worthKeeping(&old.Pod, &seen):
 		return nil
 	}
-	seen.Bound = old.Bound
+	seen.Bound, seen.Seen = old.Bound, old.Seen
+	if !sameExposure(&old.Pod, &seen) {
+		seen.Seen = t.now()
+	}
 	t.swap(old, t.entry(&seen))
 	return changesOf(&old.Pod, &seen)
 }

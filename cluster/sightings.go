@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -12,6 +13,8 @@ type sighting struct {
 	key   string
 	node  string
 	bound time.Time
+	seen  time.Time // as the Seen of a [taint.Pod]
+	last  *v1.Pod   // as the last event has shown it; the informer's, only to be compared
 }
 
 // sightings are the pods that were seen, by UID. Any number of goroutines may use them.

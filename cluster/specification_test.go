@@ -109,6 +109,32 @@ func TestBoundIsFixedWhenAPodIsFirstSeen(t *testing.T) {
 	})
 }
 
+func TestSeenIsWhenNodeAndTolerationsWereLearntAsTheyAre(t *testing.T) {
+	inWorlds(t, []runtime.Object{aPod()}, func(t *testing.T, w *world) {
+		wantSeen(t, w, start)
+		time.Sleep(5 * time.Second)
+		w.set(aPod(func(p *v1.Pod) { p.Status.Phase, p.Labels = v1.PodUnknown, nil }))
+		synctest.Wait()
+		wantSeen(t, w, start)
+
+		edited := aPod(func(p *v1.Pod) { p.Spec.Tolerations = nil })
+		w.set(edited)
+		synctest.Wait()
+		wantSeen(t, w, start.Add(5*time.Second))
+		time.Sleep(time.Second)
+		w.set(aPod(func(p *v1.Pod) { p.Spec = edited.Spec; p.Labels = nil }))
+		synctest.Wait()
+		wantSeen(t, w, start.Add(5*time.Second))
+	})
+}
+
+func wantSeen(t *testing.T, w *world, want time.Time) {
+	t.Helper()
+	if p, _ := w.source.Pod("p1"); p == nil || !p.Seen.Equal(want) {
+		t.Fatalf("got %+v, want seen at %s", p, want)
+	}
+}
+
 func wantBound(t *testing.T, w *world, uid string, want time.Time) {
 	t.Helper()
 	p, _ := w.source.Pod(types.UID(uid))

@@ -34,7 +34,7 @@ type ConfirmOptions struct {
 
 // Confirmed is an evictor that makes a call only when the API server itself says that the pod's node
 // has the taint, so that a cache that lags evicts nobody. One GET of a node serves all of its pods that
-// were due when it was sent; it counts for five seconds. It is safe for concurrent use.
+// were due, and known as they are, when it was sent; it counts for five seconds. It is safe for concurrent use.
 type Confirmed struct {
 	ConfirmOptions
 	reads *nodeReads
@@ -89,7 +89,7 @@ func (c *Confirmed) doubt(e *shard.Eviction, read *nodeRead) string {
 	}
 	verdict, live := taint.Decide(pod, node, c.Rules), read.node
 	switch {
-	case !verdict.Evict || verdict.At.After(read.sent):
+	case !verdict.Evict || verdict.At.After(read.sent) || pod.Seen.After(read.sent):
 		return "the verdict has changed: the pod " + verdict.String()
 	case node.UID != live.UID:
 		return "node " + node.Name + " was replaced by another one of that name"

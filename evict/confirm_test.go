@@ -257,6 +257,37 @@ func TestAPodThatIsDueAfterAGetWasSentWaitsForTheNext(t *testing.T) {
 	})
 }
 
+// Its node may have lost the taint since, in a part that the watch has not shown yet: then the old look
+// would evict a pod that was edited after that.
+func TestAPodThatIsOverdueByAnEditNeedsAGetFromAfterTheEdit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.evict(t.Context(), "uid")
+		time.Sleep(time.Second)
+		c.cache.pods["edited"] = &taint.Pod{UID: "edited", Node: "n1", Bound: c.born, Seen: time.Now()}
+		c.live.Spec.Taints, c.live.ResourceVersion = nil, "11"
+		if o := c.evict(t.Context(), "edited"); o.Kind != shard.Unconfirmed || len(c.gets) != 2 {
+			t.Errorf("got %+v after GETs at %v", o, c.gets)
+		}
+	})
+}
+
+func TestAPodThatIsEditedWhileTheGetIsUnderWayNeedsAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.duringGet(func(cache *cached) {
+			cache.pods["uid"] = &taint.Pod{UID: "uid", Node: "n1", Seen: time.Now()}
+		})
+		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Unconfirmed || len(c.made) != 0 {
+			t.Errorf("got %+v with %d calls", o, len(c.made))
+		}
+		c.takes = 0
+		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted {
+			t.Errorf("the next try: got %+v", o)
+		}
+	})
+}
+
 func TestOneWhoseTurnIsCutShortDoesNotHoldUpTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()

@@ -21,6 +21,10 @@ type Pod struct {
 	// Bound is the moment from which the pod counts as bound: no exposure starts before it.
 	Bound time.Time
 
+	// Seen is the moment this process learnt of the pod's node and tolerations as they are. No verdict
+	// rests on it: what was asked of the API server before says nothing of the pod.
+	Seen time.Time
+
 	// Tolerations in the order of the pod's spec; the order counts. Pods with equal lists may
 	// share one slice.
 	Tolerations []v1.Toleration

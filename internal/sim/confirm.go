@@ -26,7 +26,7 @@ const fresh = time.Second
 // One GET serves all evictions that were due when it was sent, for a second; one is under way for each
 // node at most.
 func (p *process) confirm(f *flight) {
-	name, due := f.e.Pod.Node, p.clock.moment(f.e.Verdict.At)
+	name, due := f.e.Pod.Node, f.due()
 	last := p.reads[name]
 	switch {
 	case last != nil && !last.over:
@@ -36,6 +36,11 @@ func (p *process) confirm(f *flight) {
 	default:
 		p.readNode(name, f)
 	}
+}
+
+// due is the moment since when the pod is to go, and known as it is.
+func (f *flight) due() time.Duration {
+	return max(f.p.clock.moment(f.e.Verdict.At), f.p.clock.moment(f.e.Pod.Seen))
 }
 
 // readNode sends a GET.
@@ -65,7 +70,7 @@ func (f *flight) read(read *nodeRead) {
 	case f.over:
 	case f.term.ctx.Err() != nil:
 		f.ended(interrupted())
-	case read.sent < f.p.clock.moment(f.e.Verdict.At):
+	case read.sent < f.due():
 		f.p.confirm(f)
 	default:
 		f.confirmed(read)
@@ -104,7 +109,7 @@ func (p *process) doubt(f *flight, read *nodeRead) string {
 	}
 	verdict := taint.Decide(pod, node, taint.Rules{})
 	switch {
-	case !verdict.Evict || p.clock.moment(verdict.At) > read.sent:
+	case !verdict.Evict || p.clock.moment(verdict.At) > read.sent || p.clock.moment(pod.Seen) > read.sent:
 		return "the verdict has changed"
 	case node.UID != read.node.UID:
 		return "the node was replaced"
