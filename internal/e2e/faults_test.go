@@ -293,13 +293,12 @@ func permissionTaken(s *scene) {
 // leaderKilled wants the standby to take over with the same countdown.
 func leaderKilled(s *scene) {
 	const lease, retry = 6 * time.Second, time.Second
-	flags := []string{"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s"}
-	leader, err := s.StartManager(s.Context(), flags...)
+	leader, err := s.StartManager(s.Context(), election...)
 	if err != nil {
 		s.Fatal(err)
 	}
 	s.waitForHolder(s.T, true)
-	f := s.begin(flags...)
+	f := s.begin(election...)
 	s.wait(time.Second)
 	leader.Kill()
 	f.ended(time.Now(), lease+22*retry/10+soon, "Seen a leader", "Evicting the pod")

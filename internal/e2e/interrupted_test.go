@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// election has short times: after a kill, the next leader comes within six seconds and a bit.
+var election = []string{"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s"}
+
+// These interrupt a burst that is slowed down, so that there is a middle. Each pod is deleted once: no
+// answer is lost, as calls under way are let end.
+func TestABurstThatIsInterruptedGoesOn(t *testing.T) {
+	w := newWorld(t, bare())
+	t.Run("the leader is told to end: the standby goes on at once", w.leaderStopped)
+	t.Run("the lease is taken away: no call until it is won back", w.leaseTaken)
+}
+
+func (w *world) leaderStopped(t *testing.T) {
+	flags := append([]string{"--max-evictions-per-second=200"}, election...)
+	c := newCrowd(t, w.admin, "stopped", 40, 25)
+	leader, err := w.StartManager(t.Context(), flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.waitForHolder(t, true)
+	w.manage(t, flags...)
+	began := time.Now()
+	c.taint(t, true)
+	c.gone(t, w.ends, len(c.pods)*2/3)
+	stopped := time.Now()
+	if err := leader.Stop(); err != nil {
+		t.Errorf("SIGTERM: %v", err)
+	}
+	ended := time.Now()
+	last := c.gone(t, w.ends, 0)
+	t.Logf("it ended after %v; the last pod was gone %v later", ended.Sub(stopped).Round(time.Millisecond), last.Sub(ended).Round(time.Millisecond))
+	if took := ended.Sub(stopped); took > 3*time.Second {
+		t.Errorf("with calls of some milliseconds under way, it took %v to end", took)
+	}
+	deleted := c.deletedOnce(t, w.AuditLog(), began)
+	// The lease was given back: a second to look for it, and not the six that it would last.
+	if wait := longestPause(deleted); wait > 4*time.Second {
+		t.Errorf("nobody evicted for %v", wait)
+	}
+}
+
+func (w *world) leaseTaken(t *testing.T) {
+	c := newCrowd(t, w.admin, "taken", 40, 25)
+	w.manage(t, append([]string{"--max-evictions-per-second=100"}, election...)...)
+	w.waitForHolder(t, true)
+	began := time.Now()
+	c.taint(t, true)
+	c.gone(t, w.ends, len(c.pods)*3/4)
+	taken := w.takeLease(t)
+	c.gone(t, w.ends, 0)
+	deleted := c.deletedOnce(t, w.AuditLog(), began)
+	// It sees the loss when it renews, a second later at most; calls under way end.
+	for _, at := range deleted {
+		if since := at.Sub(taken); since > 2500*time.Millisecond && since < 6*time.Second {
+			t.Errorf("a DELETE %v after the lease was taken away", since)
+		}
+	}
+	// It gives up at its renew deadline, and only then begins to wait for the lease of the other.
+	if wait := longestPause(deleted); wait > 4*time.Second+6*time.Second+22*time.Second/10+soon {
+		t.Errorf("nobody evicted for %v", wait)
+	}
+}
+
+// takeLease makes somebody else the holder of the lease, who never renews it.
+func (w *world) takeLease(t *testing.T) time.Time {
+	t.Helper()
+	leases := w.admin.CoordinationV1().Leases("kube-system")
+	for {
+		lease, err := leases.Get(t.Context(), "taint-manager", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, now := "somebody-else", metav1.NowMicro()
+		lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.AcquireTime = &other, &now, &now
+		if _, err = leases.Update(t.Context(), lease, metav1.UpdateOptions{}); err == nil {
+			return now.Time
+		}
+		if t.Context().Err() != nil {
+			t.Fatal(err) // anything else is a renewal in between
+		}
+	}
+}
+
+// deletedOnce wants one DELETE for each pod, and none for others; it returns when they were received.
+func (c *crowd) deletedOnce(t *testing.T, auditLog string, since time.Time) (at []time.Time) {
+	t.Helper()
+	deleted := map[string]int{}
+	for _, r := range ofPods(writes(t, auditLog, since)) {
+		if r.Verb == "delete" {
+			deleted[r.ObjectRef.Name]++
+			at = append(at, r.RequestReceivedTimestamp)
+		}
+	}
+	for _, pod := range c.pods {
+		if n := deleted[pod.Name]; n != 1 {
+			t.Errorf("%s was deleted %d times", pod.Name, n)
+		}
+	}
+	if len(deleted) != len(c.pods) {
+		t.Errorf("%d pods were deleted, want %d", len(deleted), len(c.pods))
+	}
+	return at
+}
+
+// longestPause is the longest time between one moment and the next.
+func longestPause(moments []time.Time) (longest time.Duration) {
+	slices.SortFunc(moments, time.Time.Compare)
+	for i := 1; i < len(moments); i++ {
+		longest = max(longest, moments[i].Sub(moments[i-1]))
+	}
+	return longest
+}
