@@ -202,6 +202,18 @@ func TestARecordThatIsReadLateMovesTheDeadline(t *testing.T) {
 	})
 }
 
+func TestTheManagerHasSyncedOnceTheJournalIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, aClient(), taintmanager.Options{Evictor: newClock(), Journal: slow{newNotebook()}})
+		for _, want := range []bool{false, true} {
+			time.Sleep(2 * time.Second)
+			if r.HasSynced() != want {
+				t.Errorf("in sync: %t, want %t", !want, want)
+			}
+		}
+	})
+}
+
 func TestAJournalThatIsBrokenHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor, pages := newClock(), newNotebook()

@@ -199,10 +199,11 @@ func (m *Manager) register(r prometheus.Registerer) error {
 
 func (m *Manager) rules() taint.Rules { return taint.Rules{NoComparison: m.options.NoComparison} }
 
-// HasSynced says whether the manager has seen the whole cluster. Before that it decides nothing.
+// HasSynced says whether the manager has seen the whole cluster, and has read the journal or waited for
+// it long enough. Before that it decides nothing.
 func (m *Manager) HasSynced() bool {
 	select {
-	case <-m.source.Synced():
+	case <-m.journal.Loaded():
 		return true
 	default:
 		return false
@@ -231,7 +232,7 @@ func (m *Manager) Scheduled() int {
 // cluster is in sync.
 func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	if !m.HasSynced() {
-		return nil, errors.New("pods and nodes have not been listed yet")
+		return nil, errors.New("pods, nodes and the journal have not been read yet")
 	}
 	all := make([]View, 0, m.Scheduled())
 	for i, s := range m.shards {

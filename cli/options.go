@@ -34,5 +34,6 @@ func (p *process) announce(ctx context.Context) {
 		lease := klog.KRef(c.LeaderElection.ResourceNamespace, c.LeaderElection.ResourceName)
 		facts = append(facts, "lease", lease, "identity", p.identity)
 	}
+	facts = append(facts, "journal", klog.KRef(c.LeaderElection.ResourceNamespace, journalName(c)))
 	klog.FromContext(ctx).Info("Starting taint-manager", facts...)
 }

@@ -117,7 +117,7 @@ func syncCheck(w watcher) healthz.HealthChecker {
 		if w.HasSynced() {
 			return nil
 		}
-		return errors.New("pods and nodes have not been listed yet")
+		return errors.New("pods, nodes and the journal have not been read yet")
 	})
 }
 

@@ -195,7 +195,7 @@ function totals() {
 /** Said in place of a list, when there is nothing at all. */
 function nothing() {
   if (!store.manager) return 'Waiting for the first snapshot…';
-  if (!store.manager.synced) return 'Pods and nodes have not been listed yet; nothing is decided before that.';
+  if (!store.manager.synced) return 'Pods, nodes and the journal have not been read yet; nothing is decided before that.';
   if (store.rows.size || store.evicted.length || table.tab !== 'evictions' || !isEmpty(filter)) return '';
   if (!store.nodes.size) return 'All quiet: no node carries a NoExecute taint, and nothing is scheduled.';
   return `Nothing is scheduled: ${plural(store.nodes.size, 'node')} carry a NoExecute taint, and every pod there bears it without a limit.`;
