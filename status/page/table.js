@@ -84,8 +84,18 @@ function reason(r) {
 }
 
 const nodeOf = column('Node', (i) => row(i).of.node, (i) => row(i).of.node, 'wide name');
-// All of them are NoExecute; the explanation spells it out.
-const taintOf = column('Taint', (i) => row(i).of.taint.replace(/:NoExecute$/, ''), (i) => row(i).of.taint, 'mid wide name');
+/** @type {Column} */
+const taintOf = {
+  title: 'Taint',
+  at: 'mid wide name taint',
+  by: (i) => row(i).of.taint,
+  fill(i, cell) {
+    // All of them are NoExecute; the explanation spells it out.
+    const text = row(i).of.taint.replace(/:NoExecute$/, '');
+    if (cell.textContent === text) return;
+    cell.replaceChildren(...text.split(/(?<=\/)/).flatMap((part) => [part, document.createElement('wbr')]));
+  },
+};
 const deadline = column('Deadline, UTC', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time');
 const countdown = {
   ...column('Goes', (i, now) => until(row(i).due, now), (i) => row(i).due, 'time'),
