@@ -38,9 +38,10 @@ demo: build controlplane ## Show the main job on a real control plane (KEEP=1: s
 LIVE := internal/demo internal/e2e internal/testcluster
 
 .PHONY: test
-test: setup build controlplane lint ## Run every test, with the race detector.
+test: setup browser build controlplane lint ## Run every test, with the race detector.
 	go test -race -timeout 20m $$(go list ./... | grep -v $(LIVE:%=-e /%$$))
 	cd bench && go test -timeout 15m ./...
+	@$(MAKE) --no-print-directory page
 	go test -race -timeout 30m -count 1 -p 1 $(LIVE:%=./%/...)
 
 .PHONY: differential
@@ -48,7 +49,7 @@ differential: ## Compare with the original controller on random histories: a min
 	cd bench && go test -timeout 15m ./...
 
 .PHONY: setup
-setup: ## Install what the tests need beside Go: a C compiler, for the race detector.
+setup: ## Install what the tests need beside Go and a browser: a C compiler, for the race detector.
 	@command -v "$${CC:-cc}" >/dev/null || command -v gcc >/dev/null || { \
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "a C compiler is missing: install gcc and libc6-dev, then try again" >&2; exit 1; }; \
 		apt-get update -q && apt-get install -qy --no-install-recommends gcc libc6-dev; }
@@ -75,7 +76,8 @@ bin/golangci-lint: tools/go.mod tools/go.sum
 
 .PHONY: page
 page: build controlplane browser bin/synthetic bin/live ## Test the page in a headless browser, on a real control plane and a made-up one.
-	cd status/browser && node --test --test-concurrency 1
+	cd status/browser && node_modules/.bin/tsc --project .
+	cd status/browser && node --test --test-concurrency 1 --test-reporter spec
 
 .PHONY: screenshots
 screenshots: browser bin/synthetic ## Make the pictures of the page in docs/screenshots anew.
@@ -88,7 +90,7 @@ bin/live: $(GO_FILES)
 	go build -o $@ ./status/browser/live
 
 .PHONY: browser
-browser: status/browser/node_modules/.made ## Install what the page's tests need: Node.js, npm, Chromium, and two packages for tests.
+browser: status/browser/node_modules/.made ## Install what the page's tests need: Node.js, npm, Chromium, and packages for tests.
 	@for need in node:nodejs npm:npm chromium:chromium; do \
 		command -v "$${need%:*}" >/dev/null || [ -n "$${CHROMIUM:-}" -a "$$need" = chromium:chromium ] || $(call install,$${need#*:}); done
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	gort "runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -54,19 +55,30 @@ func (fedNodes) Lister() corelisters.NodeLister { return nil }
 
 // herd is many nodes with some pods each, which bear the node's taint for five minutes.
 type herd struct {
-	pods  fedPods
-	nodes fedNodes
-	all   []*v1.Node
+	pods   fedPods
+	nodes  fedNodes
+	each   int // pods on each node
+	all    []*v1.Node
+	byName sync.Map // the same, as they are now
 }
-
-const podsOfEach = 5
 
 func newHerd(nodes int) *herd {
 	return &herd{
 		pods:  fedPods{feed(&v1.Pod{}, &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}})},
 		nodes: fedNodes{feed(&v1.Node{}, &v1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}})},
+		each:  5,
 		all:   make([]*v1.Node, nodes),
 	}
+}
+
+// node is a node as it is from now on.
+func (h *herd) node(name string, taints ...v1.Taint) *v1.Node {
+	node := &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)},
+		Spec:       v1.NodeSpec{Taints: taints},
+	}
+	h.byName.Store(name, node)
+	return node
 }
 
 // arrive tells the informers of all nodes and pods; they must run.
@@ -74,10 +86,9 @@ func (h *herd) arrive() {
 	seconds := int64(300)
 	for i := range h.all {
 		name := fmt.Sprint("node-", i)
-		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
-		h.all[i] = node
-		h.nodes.watch.Add(node)
-		for j := range podsOfEach {
+		h.all[i] = h.node(name)
+		h.nodes.watch.Add(h.all[i])
+		for j := range h.each {
 			h.pods.watch.Add(podOn(name, fmt.Sprint(name, "-", j), v1.Toleration{Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}))
 		}
 	}
@@ -86,14 +97,13 @@ func (h *herd) arrive() {
 
 // taint puts a taint on every node, or lifts it, and waits until nothing moves any longer.
 func (h *herd) taint(on bool) {
+	var taints []v1.Taint
+	if on {
+		taints = []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute}}
+	}
 	for i, node := range h.all {
-		node = node.DeepCopy()
-		node.Spec.Taints = nil
-		if on {
-			node.Spec.Taints = []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute}}
-		}
-		h.all[i] = node
-		h.nodes.watch.Modify(node)
+		h.all[i] = h.node(node.Name, taints...)
+		h.nodes.watch.Modify(h.all[i])
 	}
 	synctest.Wait()
 }
@@ -123,8 +133,8 @@ func TestTaintingAThousandNodesAHundredTimesLeavesNothingBehind(t *testing.T) {
 		var early uint64
 		for round := range rounds {
 			h.taint(true)
-			if n := m.Scheduled(); n != nodes*podsOfEach {
-				t.Fatalf("round %d: %d evictions are scheduled, want %d", round, n, nodes*podsOfEach)
+			if n := m.Scheduled(); n != nodes*h.each {
+				t.Fatalf("round %d: %d evictions are scheduled, want %d", round, n, nodes*h.each)
 			}
 			h.taint(false)
 			if n := m.Scheduled(); n != 0 {

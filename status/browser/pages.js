@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 
@@ -78,12 +79,33 @@ export async function holds(page, tab, n, timeout = 20_000) {
   await page.locator(`#tab-${tab} b`, { hasText: new RegExp(`^${n.toLocaleString('en')}$`) }).waitFor({ timeout });
 }
 
+/**
+ * Waits until a text is another one, and returns that.
+ * @param {import('playwright-core').Locator} part @param {string} text
+ */
+export async function changes(part, text) {
+  const until = Date.now() + 20_000;
+  for (;;) {
+    const now = await part.innerText();
+    if (now !== text) return now;
+    if (Date.now() > until) throw new Error(`it is "${text}" for 20 s`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** The seconds in "in 4 min 05 s". @param {string} text */
+export function secondsOf(text) {
+  /** @type {Record<string, number>} */
+  const units = { d: 86400, h: 3600, min: 60, s: 1 };
+  let sum = 0;
+  for (const [, n, unit] of text.matchAll(/(\d+) (d|h|min|s)\b/g)) sum += Number(n) * units[unit];
+  return sum;
+}
+
 /** What axe-core finds. @param {import('playwright-core').Page} page */
 export async function violations(page) {
-  const axe = new URL('node_modules/axe-core/axe.min.js', import.meta.url).pathname;
   // Evaluated by the debugger, which the page's policy does not bind.
-  const { readFile } = await import('node:fs/promises');
-  await page.evaluate(await readFile(axe, 'utf8'));
+  await page.evaluate(await readFile(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8'));
   const found = await page.evaluate(() => /** @type {any} */ (window).axe.run());
   return found.violations.map((/** @type {any} */ v) => `${v.id}: ${v.help}: ${v.nodes.map((/** @type {any} */ n) => n.target).join(' ')}`);
 }

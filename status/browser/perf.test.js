@@ -24,11 +24,11 @@ test('with 10,000 scheduled and 20 evictions a second, frames and the controller
   await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline', 'toplevel', '__metadata'] });
   const frames = page.evaluate(watchFrames, seconds * 1000);
   const withOne = await share();
-  const gaps = await frames;
+  const { gaps, long } = await frames;
   const work = tasks(JSON.parse(String(await browser.stopTracing())).traceEvents);
   gaps.sort((a, b) => a - b);
   const at = (/** @type {number} */ q) => gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * q))].toFixed(1);
-  t.diagnostic(`frames: ${gaps.length} in ${seconds} s; between two: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms`);
+  t.diagnostic(`frames: ${gaps.length} in ${seconds} s; between two: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; tasks over 50 ms: ${long}`);
   t.diagnostic(`tasks of the page: ${work.length}, the longest ${work.slice(0, 5).map((w) => w.toFixed(1)).join(', ')} ms of CPU; all together ${(work.reduce((a, b) => a + b, 0) / seconds / 10).toFixed(1)} % of a core`);
   t.diagnostic(`controller: ${(without * 100).toFixed(2)} % of a core without a viewer (the made-up cluster itself), ${((withOne - without) * 100).toFixed(2)} % more with one`);
   await close();
@@ -49,17 +49,19 @@ function tasks(events) {
     .map((e) => (e.tdur ?? e.dur) / 1000).sort((a, b) => b - a);
 }
 
-/** Notes the time between frames. @param {number} ms */
+/** Notes the times between frames, and how many tasks took more than 50 ms, all in wall time. @param {number} ms */
 function watchFrames(ms) {
-  return new Promise((/** @type {(gaps: number[]) => void} */ resolve) => {
+  return new Promise((/** @type {(seen: {gaps: number[], long: number}) => void} */ resolve) => {
     /** @type {number[]} */ const gaps = [];
+    let long = 0;
+    new PerformanceObserver((list) => { long += list.getEntries().length; }).observe({ type: 'longtask' });
     const start = performance.now();
     let last = start;
     const frame = (/** @type {number} */ now) => {
       gaps.push(now - last);
       last = now;
       if (now - start < ms) requestAnimationFrame(frame);
-      else resolve(gaps);
+      else resolve({ gaps, long });
     };
     requestAnimationFrame(frame);
   });

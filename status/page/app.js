@@ -183,11 +183,11 @@ function legend(all) {
 function totals() {
   const t = store.totals;
   const heldUp = (t.blocked ?? 0) + (t.refused ?? 0) + (t.held ?? 0);
-  for (const dd of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-total]'))) {
-    const name = dd.dataset.total ?? '';
+  for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-total]'))) {
+    const name = part.dataset.total ?? '';
     const n = name === 'heldUp' ? heldUp : t[name];
-    dd.textContent = n === undefined ? '–' : n.toLocaleString('en');
-    if (name === 'heldUp') dd.className = heldUp ? 'bad' : '';
+    part.textContent = n === undefined ? '–' : n.toLocaleString('en');
+    if (name === 'heldUp') part.className = heldUp ? 'bad' : '';
   }
   document.title = store.manager ? `${t.scheduled} scheduled${heldUp ? `, ${heldUp} held up` : ''} · taint-manager` : 'taint-manager';
 }
@@ -267,6 +267,12 @@ const buttons = {
   closer: () => timeline.zoom(1 / 2), farther: () => timeline.zoom(2), fit: () => timeline.fit(),
 };
 for (const [id, act] of Object.entries(buttons)) part(id).addEventListener('click', act);
+for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-list]'))) {
+  button.addEventListener('click', () => {
+    table.choose(button.dataset.list ?? '');
+    part('list').scrollIntoView({ block: 'nearest' });
+  });
+}
 const keys = /** @type {HTMLDialogElement} */ (part('keys'));
 part('help').addEventListener('click', () => keys.showModal());
 

@@ -29,6 +29,9 @@ function write(cell, text) {
   if (cell.textContent !== text) cell.textContent = text;
 }
 
+/** A text that may be broken after a slash rather than anywhere. @param {string} text */
+const breakable = (text) => text.split(/(?<=\/)/).flatMap((part) => [part, document.createElement('wbr')]);
+
 /** A column of text. @param {string} title @param {(i: Item, now: number) => string} text @param {(i: Item) => string | number} by @param {string} [at] @returns {Column} */
 const column = (title, text, by, at) => ({ title, by, at, fill: (i, cell, now) => write(cell, text(i, now)) });
 
@@ -72,7 +75,7 @@ const pod = (open) => ({
     button.addEventListener('click', () => open(i));
     const under = document.createElement('span');
     under.className = 'under';
-    under.textContent = `${of.node}, ${of.taint.replace(/:NoExecute$/, '')}`;
+    under.append(...breakable(`${of.node}, ${of.taint.replace(/:NoExecute$/, '')}`));
     cell.append(button, under);
   },
 });
@@ -84,8 +87,18 @@ function reason(r) {
 }
 
 const nodeOf = column('Node', (i) => row(i).of.node, (i) => row(i).of.node, 'wide name');
-// All of them are NoExecute; the explanation spells it out.
-const taintOf = column('Taint', (i) => row(i).of.taint.replace(/:NoExecute$/, ''), (i) => row(i).of.taint, 'mid wide name');
+/** @type {Column} */
+const taintOf = {
+  title: 'Taint',
+  at: 'mid wide name taint',
+  by: (i) => row(i).of.taint,
+  fill(i, cell) {
+    // All of them are NoExecute; the explanation spells it out.
+    const text = row(i).of.taint.replace(/:NoExecute$/, '');
+    if (cell.textContent === text) return;
+    cell.replaceChildren(...breakable(text));
+  },
+};
 const deadline = column('Deadline, UTC', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time');
 const countdown = {
   ...column('Goes', (i, now) => until(row(i).due, now), (i) => row(i).due, 'time'),

@@ -8,7 +8,7 @@ import { draw, states, titles } from './states.js';
 
 const laneHeight = 28;
 const axis = 34; // pixels on top
-const binWidth = 30; // pixels, at least
+const binWidth = 36; // pixels, at least
 const pageOfLanes = 14;
 const past = 0.22; // the part of the width that is left of now
 const shortest = 10_000; // milliseconds across
@@ -29,7 +29,7 @@ function radius(bin) {
 }
 
 /** Pixels that a mark takes with its number. @param {Bin} bin */
-const extent = (bin) => 2 * radius(bin) + (bin.count > 1 ? 2 + 6.8 * short(bin.count).length : 0);
+const extent = (bin) => 2 * radius(bin) + (bin.count > 1 ? 2 + 7.6 * short(bin.count).length : 0);
 
 export class Timeline {
   /** Milliseconds across; 0 until something is known. */

@@ -5,7 +5,7 @@
 //	kubectl ARGUMENTS...    runs kubectl as the cluster's administrator
 //	apply YAML              applies objects; "\n" stands for a line break
 //	node NAME               adds a simulated node
-//	restart                 ends taint-manager and starts it anew, with its page at the same place
+//	restart FLAGS...        ends taint-manager and starts it anew with these flags, its page at the same place
 //
 // It ends, with all that it has started, when its input does.
 package main
@@ -80,17 +80,17 @@ func (s *stage) do(ctx context.Context, line string) (string, error) {
 	case "node":
 		return "", s.cluster.Apply(ctx, testcluster.SimulatedNode(rest))
 	case "restart":
-		return "", s.restart(ctx)
+		return "", s.restart(ctx, strings.Fields(rest)...)
 	}
 	return "", fmt.Errorf("there is no command %q", verb)
 }
 
-func (s *stage) restart(ctx context.Context) error {
+func (s *stage) restart(ctx context.Context, flags ...string) error {
 	if err := s.manager.Stop(); err != nil {
 		return err
 	}
 	address := strings.TrimSuffix(strings.TrimPrefix(s.page, "http://"), "/")
-	manager, err := s.cluster.StartManager(ctx, "--status-address="+address)
+	manager, err := s.cluster.StartManager(ctx, append(flags, "--status-address="+address)...)
 	if err != nil {
 		return err
 	}

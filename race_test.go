@@ -1,0 +1,5 @@
+//go:build race
+
+package taintmanager_test
+
+const raceDetector = true
