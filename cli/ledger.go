@@ -41,42 +41,38 @@ func (l *ledger) String() string {
 
 // pages are what was read of a journal, and what was in the way of reading it.
 type pages struct {
-	read     map[int]journal.Page // by number
-	problem  error                // the first; nil when each could be read
-	absent   int                  // how many are not there
 	location *ledger
+	found    map[int]found // by number
 }
 
-func (l *ledger) noPages() *pages { return &pages{read: map[int]journal.Page{}, location: l} }
+// found is a page, or why it can't be had.
+type found struct {
+	journal.Page
+	absent bool
+	err    error
+}
 
-// take takes in a page, or why it can't be had.
+func (l *ledger) noPages() *pages { return &pages{l, map[int]found{}} }
+
+// take takes in a page as it is now.
 func (p *pages) take(number int, sheet journal.Sheet, err error) {
-	switch {
-	case err != nil:
-		p.fail(err)
-		return
-	case sheet.Version == "":
-		p.absent++
+	one := found{absent: sheet.Version == "", err: err}
+	if err == nil {
+		one.Page, _, one.err = journal.Decode(number, sheet.Data)
 	}
-	page, _, err := journal.Decode(number, sheet.Data)
-	if err != nil {
-		p.fail(fmt.Errorf("%s: %w", sheet.Name, err))
-		return
+	if err == nil && one.err != nil {
+		one.err = fmt.Errorf("%s: %w", sheet.Name, one.err)
 	}
-	p.read[number] = page
+	p.found[number] = one
 }
 
-func (p *pages) fail(err error) {
-	if p.problem == nil {
-		p.problem = err
-	}
-}
-
-// all are the pages in the order of their numbers.
+// all are the pages that could be read, in the order of their numbers.
 func (p *pages) all() []journal.Page {
 	var list []journal.Page
-	for _, number := range slices.Sorted(maps.Keys(p.read)) {
-		list = append(list, p.read[number])
+	for _, number := range slices.Sorted(maps.Keys(p.found)) {
+		if one := p.found[number]; one.err == nil {
+			list = append(list, one.Page)
+		}
 	}
 	return list
 }
@@ -84,7 +80,7 @@ func (p *pages) all() []journal.Page {
 // records are those of all pages.
 func (p *pages) records() foresight.Records {
 	records := foresight.Records{}
-	for _, page := range p.read {
+	for _, page := range p.all() {
 		records.Add(page)
 	}
 	return records
@@ -92,12 +88,18 @@ func (p *pages) records() foresight.Records {
 
 // missing says in a clause why the journal does not tell what it might; empty when it does.
 func (p *pages) missing() string {
-	switch {
-	case apierrors.IsForbidden(p.problem):
-		return fmt.Sprintf("this user may not list %s", p.location)
-	case p.problem != nil:
-		return fmt.Sprintf("the journal can't be read (%v)", p.problem)
-	case p.absent >= len(p.read):
+	absent := 0
+	for _, number := range slices.Sorted(maps.Keys(p.found)) {
+		switch one := p.found[number]; {
+		case apierrors.IsForbidden(one.err):
+			return fmt.Sprintf("this user may not list %s", p.location)
+		case one.err != nil:
+			return fmt.Sprintf("the journal can't be read (%v)", one.err)
+		case one.absent:
+			absent++
+		}
+	}
+	if absent == len(p.found) {
 		return fmt.Sprintf("there is no journal (%s)", p.location)
 	}
 	return ""

@@ -87,9 +87,25 @@ func (a *awaiting) run(ctx context.Context, cmd *cobra.Command) error {
 
 func (a *awaiting) print(cmd *cobra.Command, pending *foresight.Pending) error {
 	if len(pending.Pods) == 0 && pending.Undecided == nil {
-		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "No eviction is scheduled%s.\n", a.where())
+		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), a.calm(pending))
 	}
 	return printPending(cmd.OutOrStdout(), pending, a.output, a.everywhere)
+}
+
+// calm is the answer where nothing is scheduled.
+func (a *awaiting) calm(p *foresight.Pending) string {
+	s := "No eviction is scheduled" + a.where()
+	switch tainted := p.TaintedNodes; {
+	case tainted == nil:
+		return s + "."
+	case *tainted == 0 && len(a.nodes) == 0:
+		return s + ": no node carries a NoExecute taint."
+	case *tainted == 0:
+		return s + ": no NoExecute taint is there."
+	case *tainted == 1:
+		return s + ": its pods bear the taints of the one node that carries some."
+	}
+	return s + fmt.Sprintf(": its pods bear the taints of the %d nodes that carry some.", *p.TaintedNodes)
 }
 
 // where ends a sentence with what was asked for.

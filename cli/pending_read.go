@@ -37,9 +37,9 @@ func (l liveForecast) pending(ctx context.Context) (*foresight.Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := l.journal(ctx, &l.from.ledger, o.Tainted(), hidden)
+	found := l.journal(ctx, &l.from.ledger, o.Tainted(l.nodes), hidden)
 	see(o, found, hidden, l.now())
-	if hidden || len(o.Tainted()) > 0 {
+	if hidden || len(o.Tainted(l.nodes)) > 0 {
 		if err := l.readPods(ctx, o); err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (l liveForecast) readNodes(ctx context.Context, o *foresight.Outlook) (hidd
 	if err != nil {
 		return false, err
 	}
-	return false, l.awaiting.unknown(o.Nodes(), cluster)
+	return false, l.unknown(o.Nodes(), cluster)
 }
 
 // unknown refuses names of nodes that are not there.
@@ -120,10 +120,12 @@ func (a *awaiting) only() string {
 // tell is the answer, with what is to be known about it.
 func (a *awaiting) tell(o *foresight.Outlook, found *pages, hidden bool, at time.Time) *foresight.Pending {
 	pending := o.Pending(at, a.nodes)
+	tainted := len(o.Tainted(a.nodes))
+	pending.TaintedNodes = &tainted
 	switch {
 	case hidden && found.missing() != "":
 		could, all := o.Undecided(a.nodes)
-		pending.Undecided = &could
+		pending.Undecided, pending.TaintedNodes = &could, nil
 		pending.Notes = append(pending.Notes, fmt.Sprintf("this user may not list nodes, and %s, so it is not known which taints there are: none to %d of %s are scheduled%s; --server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants what is missing",
 			found.missing(), could, pods(all, "", ""), a.where()))
 		return pending
@@ -136,7 +138,10 @@ func (a *awaiting) tell(o *foresight.Outlook, found *pages, hidden bool, at time
 		pending.Notes = append(pending.Notes, foresight.Swapped)
 	}
 	if len(pending.Pods) > 0 {
-		pending.Notes = append(pending.Notes, stale(o.Stale(at))...)
+		pending.Notes = append(pending.Notes, stale(o.Stale(a.nodes, at))...)
+	}
+	if late := pending.Overdue(overdueAfter); late > 0 {
+		pending.Notes = append(pending.Notes, fmt.Sprintf("%s should have gone by now: no manager runs, or something is in the way; --server asks the manager, and 'taint-manager explain POD' tells what its events say", pods(late, "", "")))
 	}
 	return pending
 }

@@ -107,8 +107,20 @@ func (c *statusClient) tell(s *status.Snapshot) *foresight.Pending {
 		}
 	}
 	pending := foresight.NewPending(s.At, list)
+	tainted := c.tainted(s.Nodes)
+	pending.TaintedNodes = &tainted
 	pending.Notes = notesOf(s.Manager)
 	return pending
+}
+
+// tainted counts the nodes that were asked for.
+func (c *statusClient) tainted(nodes []status.Node) (n int) {
+	for i := range nodes {
+		if len(c.nodes) == 0 || slices.Contains(c.nodes, nodes[i].Name) {
+			n++
+		}
+	}
+	return n
 }
 
 func pendingOf(e *status.Eviction) foresight.PendingPod {

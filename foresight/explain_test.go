@@ -45,7 +45,7 @@ func TestTheTaintsOfTheNodeAreExplainedOneByOne(t *testing.T) {
 	}
 	want := []string{
 		`gpu=a100:NoExecute: since -59s, gpu Exists, goes at 4m1s`,
-		`disk:NoExecute: since 0s or -10h0m0s, disk Exists, goes at -8h58m29s to 1m30s`,
+		`disk:NoExecute: since 0s or -10h0m0s, disk Exists, goes at -8h58m30s to 1m30s`,
 		`net:NoExecute: since -29s, net Exists, stays`,
 		`slow:NoSchedule: , slow Exists for NoSchedule`,
 		`slow:PreferNoSchedule: , `,
@@ -53,7 +53,7 @@ func TestTheTaintsOfTheNodeAreExplainedOneByOne(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := told(e.Fate); got != "goes at -8h58m29s to 1m30s" {
+	if got := told(e.Fate); got != "goes at -8h58m30s to 1m30s" {
 		t.Errorf("the pod %s", got)
 	}
 }

@@ -44,10 +44,18 @@ func (k *known) judge(p *taint.Pod, rules taint.Rules) Fate {
 		fate.SinceFrom = k.from(latest.Taint)
 	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
+		earliest = taint.Decide(atTheEarliest(p), &k.earliest, rules)
 		fate.Earliest = utc(earliest.At)
 		fate.Reason += unsure(latest, earliest)
 	}
 	return fate
+}
+
+// atTheEarliest is the pod bound as early as it can have been: the API's times are whole seconds, cut off.
+func atTheEarliest(p *taint.Pod) *taint.Pod {
+	early := *p
+	early.Bound = p.Bound.Add(-time.Second)
+	return &early
 }
 
 // unsure ends the reason of a pod that goes sooner or later than it says.

@@ -120,14 +120,19 @@ func (o *Outlook) Nodes() []string {
 	return names
 }
 
-// Tainted are the names of those that carry NoExecute taints.
-func (o *Outlook) Tainted() []string {
-	return slices.DeleteFunc(o.Nodes(), func(name string) bool { return len(o.nodes[name].latest.Taints) == 0 })
+// Tainted are the names of those that carry NoExecute taints, among these, or among all where none is
+// named.
+func (o *Outlook) Tainted(among []string) []string {
+	return slices.DeleteFunc(o.Nodes(), func(name string) bool {
+		return len(o.nodes[name].latest.Taints) == 0 || len(among) > 0 && !slices.Contains(among, name)
+	})
 }
 
-// Stale is when the oldest page about tainted nodes was written, if nobody seems to keep the journal;
+// Stale is when the oldest page about these tainted nodes was written, if nobody seems to keep the journal;
 // see [Records.Stale].
-func (o *Outlook) Stale(at time.Time) time.Time { return o.records.Stale(o.Tainted(), at) }
+func (o *Outlook) Stale(nodes []string, at time.Time) time.Time {
+	return o.records.Stale(o.Tainted(nodes), at)
+}
 
 // Pending says what is scheduled at the moment on these nodes, or on all where none is named.
 func (o *Outlook) Pending(at time.Time, nodes []string) *Pending {
@@ -173,4 +178,3 @@ func (o *Outlook) Undecided(nodes []string) (could, all int) {
 	}
 	return could, all
 }
-

@@ -24,6 +24,10 @@ type Pending struct {
 	// Pods that are to go, in the order of their times.
 	Pods []PendingPod `json:"pods"`
 
+	// TaintedNodes is how many nodes carry NoExecute taints, of those that were asked for; left out
+	// where that is not known.
+	TaintedNodes *int `json:"taintedNodes,omitempty"`
+
 	// Undecided is there only where neither the nodes nor a journal of theirs can be read: how many
 	// pods would go if their node had a taint that they do not bear. Pods then says nothing of them.
 	Undecided *int `json:"undecided,omitempty"`
@@ -66,6 +70,16 @@ func NewPending(at time.Time, pods []PendingPod) *Pending {
 		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	})
 	return &Pending{APIVersion: APIVersion, Kind: "Pending", At: *utc(at), Pods: orNone(pods)}
+}
+
+// Overdue counts the pods that should have gone more than so long ago.
+func (p *Pending) Overdue(by time.Duration) (n int) {
+	for i := range p.Pods {
+		if p.At.Sub(*p.Pods[i].At) > by {
+			n++
+		}
+	}
+	return n
 }
 
 // Unsure says whether the times of some pod are not known but within a range.
