@@ -118,7 +118,7 @@ func stale(written time.Time) []string {
 	if written.IsZero() {
 		return nil
 	}
-	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, so nobody may be evicted"}
+	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, so perhaps nobody is evicted"}
 }
 
 // journal reads the pages about the nodes, or all of them.

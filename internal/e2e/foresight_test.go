@@ -26,11 +26,11 @@ func TestForesight(t *testing.T) {
 	if err := w.Permit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("pending has the manager's deadlines, before and after a restart", func(t *testing.T) { hasTheDeadlines(w.scene(t)) })
 	t.Run("what plan foretells happens", func(t *testing.T) { happensAsPlanned(w.scene(t)) })
 	t.Run("explain tells why a pod is gone", func(t *testing.T) { explainsTheGone(w.scene(t)) })
 	t.Run("who may read less is told less", func(t *testing.T) { tellsWhatItCan(w.scene(t)) })
 	t.Run("watch tells of each change", func(t *testing.T) { tellsOfChanges(w.scene(t)) })
+	t.Run("pending has the manager's deadlines, before and after a restart", func(t *testing.T) { hasTheDeadlines(w.scene(t)) })
 }
 
 // wholeSecond lets the second pass in which pods were made: until its end they count as not yet bound
