@@ -26,6 +26,7 @@ Commands:
   run          Watch the cluster and evict
   plan         Say what would happen if nodes got other taints
   explain      Say what becomes of one pod, when and why
+  pending      Say which evictions are scheduled now
   version      Print the version
   completion   Print a script that completes commands and flags in a shell
   help         Print the help of a command
@@ -95,6 +96,6 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	root.SetHelpFunc(plainHelp(rootHelp))
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(runCommand(ctx), planCommand(ctx), explainCommand(ctx), versionCommand(), completionCommand())
+	root.AddCommand(runCommand(ctx), planCommand(ctx), explainCommand(ctx), pendingCommand(ctx), versionCommand(), completionCommand())
 	return root
 }

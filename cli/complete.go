@@ -29,7 +29,7 @@ func completeWith(cmd *cobra.Command, flag string, complete cobra.CompletionFunc
 	}
 }
 
-// complete sets how the flags are completed that plan and explain have in common.
+// complete sets how the flags are completed that plan, explain and pending have in common.
 func (p *place) complete(ctx context.Context, cmd *cobra.Command) {
 	completeWith(cmd, "output", words(outputForms()...))
 	completeWith(cmd, "context", p.contexts)
@@ -42,9 +42,19 @@ func (p *planning) complete(ctx context.Context, cmd *cobra.Command) {
 	p.from.complete(ctx, cmd)
 	completeWith(cmd, "eviction-method", words(config.MethodDelete, config.MethodEvict))
 	completeWith(cmd, "taint", completeTaint)
-	completeWith(cmd, "node", p.from.names(ctx, func(ctx context.Context, r *reached) ([]string, error) {
+	completeWith(cmd, "node", p.from.nodeNames(ctx))
+}
+
+func (a *awaiting) complete(ctx context.Context, cmd *cobra.Command) {
+	a.from.complete(ctx, cmd)
+	completeWith(cmd, "node", a.from.nodeNames(ctx))
+}
+
+// nodeNames complete with the nodes of the cluster.
+func (p *place) nodeNames(ctx context.Context) cobra.CompletionFunc {
+	return p.names(ctx, func(ctx context.Context, r *reached) ([]string, error) {
 		return namesIn(r.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"}))
-	}))
+	})
 }
 
 func (e *explaining) complete(ctx context.Context, cmd *cobra.Command) {

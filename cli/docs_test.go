@@ -18,7 +18,7 @@ var consoles = regexp.MustCompile("(?s)```console\n(.*?)```")
 // The docs show what the program prints.
 func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 	dir := exampleFolder(t)
-	for _, file := range []string{filepath.Join("..", "docs", "plan.md"), filepath.Join("..", "README.md")} {
+	for _, file := range []string{filepath.Join("..", "docs", "plan.md"), filepath.Join("..", "docs", "pending.md"), filepath.Join("..", "README.md")} {
 		written, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func played(t *testing.T, dir string, block []byte) []byte {
 // Every example of the help works. That with --exit-code shows that something would go.
 func TestTheExamplesOfTheHelpWork(t *testing.T) {
 	dir := exampleFolder(t)
-	for _, command := range []string{"plan", "explain"} {
+	for _, command := range []string{"plan", "explain", "pending"} {
 		help, err := exec.CommandContext(t.Context(), "taint-manager", command, "--help").Output()
 		if err != nil {
 			t.Fatal(err)

@@ -56,6 +56,7 @@ func (e *explaining) flags() cliflag.NamedFlagSets {
 	addOutputFlag(fs, &e.output)
 	fs.StringVarP(&e.from.namespace, "namespace", "n", "", "`NAMESPACE` of the pod. If empty, that of the kubeconfig's context; in a dump, any.")
 	e.from.flags(sections.FlagSet("cluster"))
+	e.from.ledger.flags(sections.FlagSet("journal"))
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
 	return sections
 }
@@ -95,14 +96,32 @@ func (e *explaining) check() (time.Time, error) {
 	return moment(e.at)
 }
 
-// explain judges by what the API tells; a journal's histories of the node would go into the subject.
+// explain judges by what the API and the journal tell.
 func (e *explaining) explain(found finding, name string, at time.Time) *foresight.Explanation {
 	if found.pod == nil {
 		return foresight.ExplainGone(found.namespace, name, found.events, at)
 	}
-	return foresight.Explain(foresight.Subject{
+	subject := foresight.Subject{
 		Pod: found.pod, Node: found.node, Events: found.events, At: at, Rules: taint.Rules{NoComparison: !e.comparison},
-	})
+	}
+	if found.node == nil || found.pages == nil {
+		return foresight.Explain(subject)
+	}
+	records := found.pages.records()
+	subject.Recorded = records[found.node.Name]
+	explained := foresight.Explain(subject)
+	if doubtful(explained) {
+		explained.Notes = append(found.pages.without(), explained.Notes...)
+	}
+	if explained.Fate.Evict {
+		explained.Notes = append(explained.Notes, stale(records.Stale([]string{found.node.Name}, at))...)
+	}
+	return explained
+}
+
+// doubtful says whether a journal would tell more of since when the taints are there.
+func doubtful(e *foresight.Explanation) bool {
+	return slices.ContainsFunc(e.Taints, func(t foresight.ExplainedTaint) bool { return t.SinceFrom == foresight.NotKnown }) || len(e.Notes) > 0
 }
 
 // named reads POD, pod/POD or NAMESPACE/POD. The namespace is empty where none is given.
@@ -133,12 +152,13 @@ type finding struct {
 	pod       *v1.Pod  // nil: it is gone
 	node      *v1.Node // nil: it is not there
 	events    []v1.Event
+	pages     *pages // about the node; nil where none was looked for
 }
 
 // open finds the cluster or the dump.
 func (e *explaining) open(cmd *cobra.Command, namespace string) (finder, error) {
 	if e.from.file != "" {
-		return dumpedPods{dumped{file: e.from.file, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr()}, namespace}, nil
+		return dumpedPods{dumped{file: e.from.file, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr()}, namespace, &e.from.ledger}, nil
 	}
 	to, err := e.from.reach()
 	if err != nil {
@@ -147,7 +167,7 @@ func (e *explaining) open(cmd *cobra.Command, namespace string) (finder, error) 
 	if namespace == "" {
 		namespace = to.namespace
 	}
-	return livePods{to, namespace, cmd.ErrOrStderr()}, nil
+	return livePods{to, namespace, &e.from.ledger, cmd.ErrOrStderr()}, nil
 }
 
 // noPod says that there is no such pod, and never was as far as anybody knows.
@@ -166,6 +186,7 @@ func about(pod *v1.Pod, events []v1.Event) []v1.Event {
 type livePods struct {
 	*reached
 	namespace string
+	ledger    *ledger
 	messages  io.Writer
 }
 
@@ -173,4 +194,5 @@ type livePods struct {
 type dumpedPods struct {
 	dumped
 	namespace string
+	ledger    *ledger
 }

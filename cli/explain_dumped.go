@@ -17,6 +17,7 @@ func (d dumpedPods) find(ctx context.Context, name string) (finding, error) {
 	var pods []*v1.Pod
 	var events []v1.Event
 	var others []string
+	journal := d.ledger.noPages()
 	ours := func(namespace string) bool { return d.namespace == "" || d.namespace == namespace }
 	err := d.read(ctx, dump.Visitor{
 		Node: func(n *v1.Node) { nodes[n.Name] = n },
@@ -34,11 +35,14 @@ func (d dumpedPods) find(ctx context.Context, name string) (finding, error) {
 				events = append(events, *e)
 			}
 		},
+		ConfigMap: journal.visit,
 	})
 	if err != nil {
 		return finding{}, err
 	}
-	return d.the(name, pods, nodes, events, others)
+	found, err := d.the(name, pods, nodes, events, others)
+	found.pages = journal
+	return found, err
 }
 
 // the is the one pod of the name.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,8 +30,13 @@ func (l livePods) find(ctx context.Context, name string) (finding, error) {
 	if found.pod != nil && found.pod.Spec.NodeName != "" {
 		found.node, err = l.node(ctx, found.pod.Spec.NodeName)
 	}
+	if found.node != nil && slices.ContainsFunc(found.node.Spec.Taints, executes) {
+		found.pages = l.journal(ctx, l.ledger, []string{found.node.Name}, false)
+	}
 	return found, err
 }
+
+func executes(t v1.Taint) bool { return t.Effect == v1.TaintEffectNoExecute }
 
 // missingObject says whether an answer means that the object is not there. What is no API server says
 // that of everything.

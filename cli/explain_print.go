@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/taint"
@@ -91,8 +90,7 @@ func (t *explainText) due() string {
 
 // overdue says whether the pod was to go so long ago that it should have gone.
 func (t *explainText) overdue() bool {
-	const usual = 10 * time.Second
-	return t.Pod.Ends == nil && t.Fate.Evict && t.At.Sub(*t.Fate.At) > usual
+	return t.Pod.Ends == nil && t.Fate.Evict && t.At.Sub(*t.Fate.At) > overdueAfter
 }
 
 // atTheLatest is when the pod goes, as an absolute time.
@@ -129,7 +127,7 @@ func sinceWhen(one *foresight.ExplainedTaint) string {
 	case one.SinceEarliest != nil:
 		return "not known: at the earliest " + taint.Stamp(*one.SinceEarliest)
 	}
-	return taint.Stamp(*one.Since)
+	return taint.Stamp(*one.Since) + " (" + one.SinceFrom + ")"
 }
 
 func bearing(one *foresight.ExplainedTaint) string {

@@ -10,8 +10,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
+
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // shopCharacters are the API servers that have the shop in them, each under a path of its own.
@@ -21,12 +28,17 @@ var shopCharacters = []string{
 	"no-nodes",   // permits nobody to list or get nodes
 	"no-budgets", // permits nobody to list budgets
 	"no-events",  // permits nobody to list events
+	"journal",    // has a journal, in which the taint of n4 is there since 11:59:30.5
+	"no-journal", // permits nobody to list ConfigMaps
+	"recorded",   // has that journal, but permits nobody to list or get nodes
+	"pods-only",  // permits nobody to list or get anything but pods
+	"no-pods",    // permits nobody to list pods
 	"nobody",     // does not know the user
 	"website",    // is no API server
 	"broken",     // has lost its database
 }
 
-// shopAPI is as much of an API server as plan and explain ask.
+// shopAPI is as much of an API server as plan, explain and pending ask.
 type shopAPI struct {
 	*httptest.Server
 	objects map[string][]object // by resource
@@ -44,7 +56,7 @@ func newShopAPI() (*shopAPI, error) {
 	if err := yaml.Unmarshal(text, &list); err != nil {
 		return nil, err
 	}
-	api := &shopAPI{objects: map[string][]object{}}
+	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage()}}}
 	resources := map[string]string{"Node": "nodes", "Pod": "pods", "PodDisruptionBudget": "poddisruptionbudgets", "Event": "events"}
 	for _, o := range list.Items {
 		resource := resources[o["kind"].(string)]
@@ -77,15 +89,41 @@ func (a *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, "Unauthorized")
 	case character == "broken":
 		refuse(w, http.StatusInternalServerError, "InternalError")
-	case character == "no-nodes" && resource == "nodes", character == "no-budgets" && resource == "poddisruptionbudgets", character == "no-events" && resource == "events":
+	case strings.HasPrefix(character, "manager-"):
+		answerAsManager(w, r, strings.TrimPrefix(character, "manager-"))
+	case slices.Contains(forbidden[character], resource), character == "pods-only" && resource != "pods":
 		refuse(w, http.StatusForbidden, "Forbidden")
-	case r.Method != http.MethodGet || !slices.Contains([]string{"nodes", "pods", "poddisruptionbudgets", "events"}, resource):
+	case r.Method != http.MethodGet || !slices.Contains([]string{"nodes", "pods", "poddisruptionbudgets", "events", "configmaps"}, resource):
 		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed")
+	case r.URL.Query().Get("sendInitialEvents") != "":
+		refuse(w, http.StatusUnprocessableEntity, "Invalid") // as servers that can't stream lists
+	case r.URL.Query().Get("watch") != "":
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done() // nothing ever happens
+	case resource == "configmaps" && character != "journal" && character != "recorded":
+		reply(w, object{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": object{"resourceVersion": "1"}, "items": []object{}})
 	case name != "":
 		a.get(w, resource, namespace, name)
 	default:
 		a.list(w, r, resource, namespace, character == "paged")
 	}
+}
+
+// forbidden are the resources that some characters keep to themselves.
+var forbidden = map[string][]string{
+	"no-nodes": {"nodes"}, "no-budgets": {"poddisruptionbudgets"}, "no-events": {"events"}, "no-journal": {"configmaps"},
+	"recorded": {"nodes"}, "no-pods": {"pods"},
+}
+
+// journalPage is the page about n4.
+func journalPage() object {
+	since := time.Date(2026, 5, 1, 11, 59, 30, 5e8, time.UTC)
+	disk := taint.History{{Taint: v1.Taint{Key: "disk", Effect: v1.TaintEffectNoExecute}, Since: since}}
+	record := journal.Record{UID: "1b4ad2d0-0000-4000-8000-0000000000n4", Version: "1", Taints: []taint.History{disk}}
+	data, _ := journal.Encode(map[string]journal.Record{"n4": record}, since.Add(20*time.Second))
+	name := store.PageNames("taint-manager-journal")[journal.PageOf("n4")]
+	return object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"namespace": "kube-system", "name": name, "resourceVersion": "7"}, "data": data}
 }
 
 // parts of a path such as api/v1/namespaces/shop/pods/web-0.
@@ -119,7 +157,7 @@ func (a *shopAPI) get(w http.ResponseWriter, resource, namespace, name string) {
 func (a *shopAPI) list(w http.ResponseWriter, r *http.Request, resource, namespace string, paged bool) {
 	items := []object{}
 	for _, o := range a.objects[resource] {
-		if _, ok := named(o, namespace); ok && selected(o, r.URL.Query().Get("fieldSelector")) {
+		if _, ok := named(o, namespace); ok && selected(o, r.URL.Query().Get("fieldSelector")) && labelled(o, r.URL.Query().Get("labelSelector")) {
 			items = append(items, o)
 		}
 	}
@@ -132,7 +170,7 @@ func (a *shopAPI) list(w http.ResponseWriter, r *http.Request, resource, namespa
 		}
 		items = items[from:to]
 	}
-	kinds := map[string]string{"nodes": "NodeList", "pods": "PodList", "poddisruptionbudgets": "PodDisruptionBudgetList", "events": "EventList"}
+	kinds := map[string]string{"nodes": "NodeList", "pods": "PodList", "poddisruptionbudgets": "PodDisruptionBudgetList", "events": "EventList", "configmaps": "ConfigMapList"}
 	version := "v1"
 	if resource == "poddisruptionbudgets" {
 		version = "policy/v1"
@@ -140,16 +178,40 @@ func (a *shopAPI) list(w http.ResponseWriter, r *http.Request, resource, namespa
 	reply(w, object{"apiVersion": version, "kind": kinds[resource], "metadata": meta, "items": items})
 }
 
-// selected says whether an event is about the object that a field selector names.
+// selected says whether a field selector selects an object.
 func selected(o object, selector string) bool {
-	about, _ := o["involvedObject"].(object)
 	for term := range strings.SplitSeq(selector, ",") {
 		field, value, ok := strings.Cut(term, "=")
-		if ok && about[strings.TrimPrefix(field, "involvedObject.")] != value {
+		field, not := strings.CutSuffix(field, "!")
+		if ok && (fieldOf(o, strings.Split(field, ".")) == value) == not {
 			return false
 		}
 	}
 	return true
+}
+
+// labelled says whether a label selector selects an object.
+func labelled(o object, selector string) bool {
+	parsed, err := labels.Parse(selector)
+	if err != nil {
+		return false
+	}
+	set := labels.Set{}
+	have, _ := o["metadata"].(object)["labels"].(object)
+	for key, value := range have {
+		set[key] = value.(string)
+	}
+	return parsed.Matches(set)
+}
+
+// fieldOf is the text at a path; empty when there is none.
+func fieldOf(o object, path []string) string {
+	if len(path) == 1 {
+		text, _ := o[path[0]].(string)
+		return text
+	}
+	inner, _ := o[path[0]].(object)
+	return fieldOf(inner, path[1:])
 }
 
 func reply(w http.ResponseWriter, o object) {

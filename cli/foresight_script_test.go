@@ -12,7 +12,7 @@ import (
 // shop is the dump that the docs and the help use in their examples.
 const shop = "../docs/examples/shop.yaml"
 
-// TestForesightScripts runs plan and explain as their users do. Each script has the dump shop.yaml, and a
+// TestForesightScripts runs plan, explain and pending as their users do. Each script has the dump shop.yaml, and a
 // kubeconfig NAME.kubeconfig for each of the API servers that there are, see shopAPI.
 func TestForesightScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

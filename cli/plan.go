@@ -77,6 +77,7 @@ func (p *planning) flags() cliflag.NamedFlagSets {
 	fs.StringVarP(&p.from.namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
 	fs.BoolVarP(&p.everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
 	p.from.flags(sections.FlagSet("cluster"))
+	p.from.ledger.flags(sections.FlagSet("journal"))
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
 	return sections
 }
@@ -177,13 +178,24 @@ func (p *planning) changes() ([]foresight.Change, error) {
 // ask reads the cluster and makes the plan. What is to be known beside it goes to notes.
 func (p *planning) ask(ctx context.Context, q foresight.Question, from source, notes io.Writer) (*foresight.Plan, error) {
 	inventory := foresight.NewInventory(q)
-	if err := from.read(ctx, dump.Visitor{Node: inventory.AddNode, Pod: inventory.AddPod, Budget: inventory.AddBudget}); err != nil {
+	found := p.from.ledger.noPages()
+	err := from.read(ctx, dump.Visitor{Node: inventory.AddNode, Pod: inventory.AddPod, Budget: inventory.AddBudget, ConfigMap: found.visit})
+	if err != nil {
 		return nil, err
 	}
+	if live, ok := from.(liveCluster); ok {
+		found = live.journal(ctx, &p.from.ledger, inventory.Tainted(), false)
+	}
+	records := found.records()
+	inventory.AddRecords(records)
 	plan, err := inventory.Plan()
 	if err != nil {
 		return nil, p.refused(err, inventory.Nodes(), from)
 	}
+	if plan.Unsure() {
+		plan.Notes = append(plan.Notes, found.without()...)
+	}
+	plan.Notes = append(plan.Notes, stale(records.Stale(inventory.Tainted(), q.At))...)
 	for _, n := range plan.Notes {
 		note(notes, n)
 	}

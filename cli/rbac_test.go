@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/journal/store"
 )
 
 // manifest is any object of deploy/rbac.yaml.
@@ -45,10 +46,21 @@ func manifests(t *testing.T) []manifest {
 	return all
 }
 
-// granted are the permissions that the roles of the file grant.
+// lookers is the name of the roles of those who only look.
+const lookers = "taint-manager-viewer"
+
+// granted are the permissions that the roles of the file grant the program.
 func granted(all []manifest) map[permission]bool {
+	return grantedBy(all, func(role string) bool { return role != lookers })
+}
+
+// grantedBy are the permissions that some roles of the file grant.
+func grantedBy(all []manifest, these func(role string) bool) map[permission]bool {
 	set := map[permission]bool{}
 	for _, m := range all {
+		if !these(m.Metadata.Name) {
+			continue
+		}
 		for _, rule := range m.Rules {
 			for _, p := range spread(rule) {
 				p.namespace = m.Metadata.Namespace
@@ -110,8 +122,25 @@ func TestTheRBACFileGrantsExactlyWhatTheProgramAsksFor(t *testing.T) {
 	}
 }
 
+// That these suffice is tested on a real control plane.
+func TestTheRolesOfThoseWhoLookGrantOnlyReading(t *testing.T) {
+	want := map[permission]bool{{verb: "list", resource: "events"}: true, {verb: "list", group: "policy", resource: "poddisruptionbudgets"}: true}
+	for _, verb := range []string{"get", "list", "watch"} {
+		want[permission{verb: verb, resource: "nodes"}], want[permission{verb: verb, resource: "pods"}] = true, true
+	}
+	c := config.Default()
+	for _, name := range store.PageNames(journalName(c)) {
+		for _, verb := range []string{"list", "watch"} {
+			want[permission{verb: verb, resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, name: name}] = true
+		}
+	}
+	if diff := cmp.Diff(names(want), names(grantedBy(manifests(t), func(role string) bool { return role == lookers }))); diff != "" {
+		t.Errorf("deploy/rbac.yaml differs (-needed +granted):\n%s", diff)
+	}
+}
+
 func TestTheRBACFileGrantsNoSecretsNoWildcardsAndNoWriteToNodes(t *testing.T) {
-	for p := range granted(manifests(t)) {
+	for p := range grantedBy(manifests(t), func(string) bool { return true }) {
 		if p.resource == "secrets" || strings.Contains(p.verb+p.group+p.resource+p.subresource+p.name, "*") {
 			t.Errorf("it grants %s", p)
 		}

@@ -25,7 +25,8 @@ type source interface {
 // place is where a cluster is to be read from, as the flags say it.
 type place struct {
 	kube
-	file string
+	file   string
+	ledger ledger
 }
 
 func (p *place) flags(fs *pflag.FlagSet) {

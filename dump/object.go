@@ -16,6 +16,9 @@ type object struct {
 	Spec       spec     `json:"spec"`
 	Status     status   `json:"status"`
 
+	// Of ConfigMaps.
+	Data map[string]string `json:"data"`
+
 	// Of events.
 	InvolvedObject v1.ObjectReference `json:"involvedObject"`
 	Reason         string             `json:"reason"`
@@ -74,6 +77,7 @@ const (
 	kindPod    = "v1/Pod"
 	kindBudget = "policy/v1/PodDisruptionBudget"
 	kindEvent  = "v1/Event"
+	kindMap    = "v1/ConfigMap"
 )
 
 func (o *object) kind() string { return o.APIVersion + "/" + o.Kind }
@@ -81,7 +85,7 @@ func (o *object) kind() string { return o.APIVersion + "/" + o.Kind }
 // wanted says whether the kind is one of those that are read.
 func (o *object) wanted() bool {
 	switch o.kind() {
-	case kindNode, kindPod, kindBudget, kindEvent:
+	case kindNode, kindPod, kindBudget, kindEvent, kindMap:
 		return true
 	}
 	return false
@@ -128,6 +132,10 @@ func (o *object) event() *v1.Event {
 		ObjectMeta: o.meta(), InvolvedObject: o.InvolvedObject, Reason: o.Reason, Message: o.Message, Type: o.Type,
 		FirstTimestamp: o.FirstTimestamp, LastTimestamp: o.LastTimestamp, EventTime: o.EventTime,
 	}
+}
+
+func (o *object) configMap() *v1.ConfigMap {
+	return &v1.ConfigMap{ObjectMeta: o.meta(), Data: o.Data}
 }
 
 // name is how people call the object.

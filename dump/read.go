@@ -13,10 +13,11 @@ import (
 
 // Visitor is told of the objects in the order of the dump. A nil function passes its kind over.
 type Visitor struct {
-	Node   func(*v1.Node)
-	Pod    func(*v1.Pod)
-	Budget func(*policyv1.PodDisruptionBudget)
-	Event  func(*v1.Event)
+	Node      func(*v1.Node)
+	Pod       func(*v1.Pod)
+	Budget    func(*policyv1.PodDisruptionBudget)
+	Event     func(*v1.Event)
+	ConfigMap func(*v1.ConfigMap)
 }
 
 // Read reads a dump to its end. The error says in a clause what is wrong with the dump and where;
@@ -85,6 +86,8 @@ func (v *Visitor) tell(o *object) {
 		call(v.Budget, o.budget)
 	case kindEvent:
 		call(v.Event, o.event)
+	case kindMap:
+		call(v.ConfigMap, o.configMap)
 	}
 }
 

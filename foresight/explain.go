@@ -3,6 +3,7 @@ package foresight
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -17,8 +18,8 @@ type Subject struct {
 	// Node of the pod; nil when it is not there.
 	Node *v1.Node
 
-	// Histories of the node's taints, where a journal tells them; nil where none does.
-	Histories []taint.History
+	// Recorded is what a journal tells of the node; the zero value where none does.
+	Recorded Recorded
 
 	// Events of the pod.
 	Events []v1.Event
@@ -64,7 +65,7 @@ func (s *Subject) judge(p *taint.Pod, e *Explanation) {
 		e.Fate = &fate
 		return
 	}
-	k := knownOf(s.Node, s.Histories, s.At)
+	k := knownOf(s.Node, s.Recorded, s.At)
 	fate := k.judge(p, s.Rules)
 	e.Fate = &fate
 	if !fate.Evict && !bears(p, &k.latest, s.Rules) {
@@ -74,22 +75,22 @@ func (s *Subject) judge(p *taint.Pod, e *Explanation) {
 		e.Taints = append(e.Taints, s.explain(p, k, &s.Node.Spec.Taints[i]))
 	}
 	e.Warnings = shadowed(p, s.Node.Spec.Taints, s.Rules)
-	if s.Histories == nil {
-		e.Notes = swapped(s.Node.Spec.Taints, fate)
-	}
+	e.Notes = swapped(fate)
 }
 
 // swapped notes that a taint may have begun before the time that it carries.
-func swapped(taints []v1.Taint, fate Fate) []string {
-	for i := range taints {
-		t := &taints[i]
-		if fate.Taint == t.ToString() && (t.Key == v1.TaintNodeNotReady || t.Key == v1.TaintNodeUnreachable) {
-			return []string{"not-ready and unreachable count as one taint, whose time is set anew whenever one takes the place of the other: " +
-				"a manager that has seen the first of them counts from then, and the pod goes earlier"}
-		}
+func swapped(f Fate) []string {
+	key := f.Taint[:max(0, strings.IndexAny(f.Taint, "=:"))]
+	if f.SinceFrom != FromTimeAdded || key != v1.TaintNodeNotReady && key != v1.TaintNodeUnreachable {
+		return nil
 	}
-	return nil
+	return []string{Swapped}
 }
+
+// Swapped is to be known where the time of not-ready or unreachable is all that tells since when it is
+// there.
+const Swapped = "not-ready and unreachable count as one taint, whose time is set anew whenever one takes the place of the other: " +
+	"a manager that has seen the first of them counts from then, and the pod goes earlier"
 
 // bears says whether a pod stays because of its node's taints, and not because of itself.
 func bears(p *taint.Pod, n *taint.Node, rules taint.Rules) bool {
@@ -107,7 +108,7 @@ func (s *Subject) explain(p *taint.Pod, k known, t *v1.Taint) ExplainedTaint {
 	if latest == nil {
 		return explained
 	}
-	explained.Since = utc(latest.Since)
+	explained.Since, explained.SinceFrom = utc(latest.Since), k.from(t)
 	if earliest := stateOf(k.earliest.Taints, t); earliest.Since.Before(latest.Since) {
 		explained.SinceEarliest = utc(earliest.Since)
 	}

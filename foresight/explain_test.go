@@ -45,7 +45,7 @@ func TestTheTaintsOfTheNodeAreExplainedOneByOne(t *testing.T) {
 	}
 	want := []string{
 		`gpu=a100:NoExecute: since -59s, gpu Exists, goes at 4m1s`,
-		`disk:NoExecute: since 0s or -10h0m0s, disk Exists, goes at -8h58m29s to 1m30s`,
+		`disk:NoExecute: since 0s or -10h0m0s, disk Exists, goes at -8h58m30s to 1m30s`,
 		`net:NoExecute: since -29s, net Exists, stays`,
 		`slow:NoSchedule: , slow Exists for NoSchedule`,
 		`slow:PreferNoSchedule: , `,
@@ -53,7 +53,7 @@ func TestTheTaintsOfTheNodeAreExplainedOneByOne(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := told(e.Fate); got != "goes at -8h58m29s to 1m30s" {
+	if got := told(e.Fate); got != "goes at -8h58m30s to 1m30s" {
 		t.Errorf("the pod %s", got)
 	}
 }
@@ -115,10 +115,8 @@ func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
 	e := foresight.Explain(foresight.Subject{
 		Pod:  pod("a", tolerates("node.kubernetes.io/not-ready", 300), tolerates("node.kubernetes.io/unreachable", 300), tolerates("gpu", 30), tolerates("", -1)),
 		Node: n, At: noon,
-		Histories: []taint.History{
-			{state("node.kubernetes.io/not-ready:NoExecute", -200, true), state("node.kubernetes.io/unreachable:NoExecute", -60, false)},
-			{state("gpu=a:NoExecute", -25, true), state("gpu=b:NoExecute", -5, false)},
-		},
+		Recorded: recorded("uid-n1", 0, taint.History{state("node.kubernetes.io/not-ready:NoExecute", -200, true), state("node.kubernetes.io/unreachable:NoExecute", -60, false)},
+			taint.History{state("gpu=a:NoExecute", -25, true), state("gpu=b:NoExecute", -5, false)}),
 	})
 	var got []string
 	for _, t := range e.Taints {
@@ -161,7 +159,7 @@ func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 	for name, s := range map[string]foresight.Subject{
 		"another taint":    {Pod: pod("a", tolerates("node.kubernetes.io/unreachable", 300)), Node: node("n1", unreachable, timed("gpu:NoExecute", -60))},
 		"a pod that stays": {Pod: pod("a", tolerates("", -1)), Node: node("n1", unreachable)},
-		"a journal":        {Pod: pod("a"), Node: node("n1", unreachable), Histories: []taint.History{{{Taint: parsed("node.kubernetes.io/unreachable:NoExecute"), Since: at(-30)}}}},
+		"a journal":        {Pod: pod("a"), Node: node("n1", unreachable), Recorded: recorded("uid-n1", 0, taint.History{{Taint: parsed("node.kubernetes.io/unreachable:NoExecute"), Since: at(-30)}})},
 	} {
 		if noted(s) {
 			t.Errorf("noted for %s", name)

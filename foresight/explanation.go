@@ -58,6 +58,9 @@ type ExplainedTaint struct {
 	// SinceEarliest is set where since when is not known.
 	SinceEarliest *time.Time `json:"sinceEarliest,omitempty"`
 
+	// SinceFrom is what tells since when: journal, timeAdded or, where nothing does, unknown.
+	SinceFrom string `json:"sinceFrom,omitempty"`
+
 	// Toleration is the first of the pod's that matches; empty when none does.
 	Toleration string `json:"toleration,omitempty"`
 

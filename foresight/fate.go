@@ -26,17 +26,36 @@ type Fate struct {
 
 	// Toleration that bears the taint until the pod goes; empty when none matches it.
 	Toleration string `json:"toleration,omitempty"`
+
+	// ExposedSince is when the time that the toleration grants began to run; at the latest, where
+	// Earliest is set.
+	ExposedSince *time.Time `json:"exposedSince,omitempty"`
+
+	// SinceFrom is what tells since when the taint is there: journal, timeAdded, seen, plan (which
+	// sets it) or, where nothing does, unknown.
+	SinceFrom string `json:"sinceFrom,omitempty"`
 }
 
 // judge is the fate of a pod on the node.
 func (k *known) judge(p *taint.Pod, rules taint.Rules) Fate {
 	latest, earliest := taint.Decide(p, &k.latest, rules), taint.Decide(p, &k.earliest, rules)
 	fate := fateOf(latest)
+	if fate.Evict {
+		fate.SinceFrom = k.from(latest.Taint)
+	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
+		earliest = taint.Decide(atTheEarliest(p), &k.earliest, rules)
 		fate.Earliest = utc(earliest.At)
 		fate.Reason += unsure(latest, earliest)
 	}
 	return fate
+}
+
+// atTheEarliest is the pod bound as early as it can have been: the API's times are whole seconds, cut off.
+func atTheEarliest(p *taint.Pod) *taint.Pod {
+	early := *p
+	early.Bound = p.Bound.Add(-time.Second)
+	return &early
 }
 
 // unsure ends the reason of a pod that goes sooner or later than it says.
@@ -54,6 +73,7 @@ func fateOf(v taint.Verdict) Fate {
 		return fate
 	}
 	fate.At, fate.Taint, fate.Toleration = utc(v.At), v.Taint.ToString(), unquoted(v.Toleration)
+	fate.ExposedSince = utc(v.Start)
 	return fate
 }
 

@@ -46,6 +46,7 @@ type Inventory struct {
 	pods     []pod
 	replicas map[ownerKey]int
 	budgets  []budget
+	records  Records
 }
 
 // ownerKey names an owner.
@@ -107,6 +108,26 @@ func (i *Inventory) AddBudget(b *policyv1.PodDisruptionBudget) {
 	if i.question.Namespace == "" || b.Namespace == i.question.Namespace {
 		i.budgets = append(i.budgets, budgetOf(b))
 	}
+}
+
+// AddRecords takes in what a journal tells of the nodes.
+func (i *Inventory) AddRecords(r Records) { i.records = r }
+
+// Tainted are the names of the nodes in question that carry NoExecute taints.
+func (i *Inventory) Tainted() []string {
+	var names []string
+	for name, n := range i.nodes {
+		if executes(n.Spec.Taints) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// executes says whether one of the taints is a NoExecute one.
+func executes(taints []v1.Taint) bool {
+	return slices.ContainsFunc(taints, func(t v1.Taint) bool { return t.Effect == v1.TaintEffectNoExecute })
 }
 
 // Nodes are the names of all nodes that were taken in.

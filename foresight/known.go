@@ -10,17 +10,28 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
+// What tells since when a taint is there.
+const (
+	FromJournal   = "journal"   // a manager has recorded it
+	FromTimeAdded = "timeAdded" // the taint's own timeAdded
+	FromSight     = "seen"      // it was seen to appear
+	FromPlan      = "plan"      // the plan sets it
+	NotKnown      = "unknown"   // nothing: it is within a range
+)
+
 // known is a node twice, with all that is known of its taints: as if each of them had come as late as
 // it can have, and as early. Where since when a taint is there is known, the two say the same.
 type known struct {
 	latest, earliest taint.Node
+
+	recorded Recorded
 }
 
-// knownOf looks at a node at this moment. The histories are those of a journal; nil where there is
-// none. What can't be told by either came between the node's creation and now.
-func knownOf(n *v1.Node, histories []taint.History, at time.Time) known {
-	k := known{latest: look(n, histories, at), earliest: look(n, histories, at)}
-	later := look(n, histories, at.Add(time.Second))
+// knownOf looks at a node at this moment, for the first time. What neither the journal nor timeAdded
+// tells came between the node's creation and now.
+func knownOf(n *v1.Node, r Recorded, at time.Time) known {
+	k := known{latest: cluster.NodeOf(n, at), earliest: cluster.NodeOf(n, at)}
+	later := cluster.NodeOf(n, at.Add(time.Second))
 	for _, history := range k.earliest.Taints {
 		for i := range history {
 			// A time that moves with the moment of the look is that moment, and so it is not known.
@@ -30,15 +41,22 @@ func knownOf(n *v1.Node, histories []taint.History, at time.Time) known {
 			}
 		}
 	}
-	return k
+	return k.adopt(r, at)
 }
 
-// look is what a manager that begins to watch now would know of the node. Until now the writer of the
-// journal is taken to have watched.
-func look(n *v1.Node, histories []taint.History, at time.Time) taint.Node {
-	node := cluster.NodeOf(n, at)
-	node.Taints = journal.Adopt(&node, journal.Record{UID: n.UID, Taints: histories}, at, at)
-	return node
+// knownBy is a node of which only the journal tells.
+func knownBy(name string, r Recorded) known {
+	node := taint.Node{Name: name, UID: r.UID, Version: r.Version, Taints: r.Taints}
+	return known{latest: node, earliest: node, recorded: r}
+}
+
+// adopt betters what is known by the journal's record, as a manager does.
+func (k known) adopt(r Recorded, at time.Time) known {
+	now, watched := r.clock(at), r.watched(at)
+	k.latest.Taints = journal.Adopt(&k.latest, r.Record, now, watched)
+	k.earliest.Taints = journal.Adopt(&k.earliest, r.Record, now, watched)
+	k.recorded = r
+	return k
 }
 
 // with is the node once it is seen to have these taints.
@@ -46,6 +64,31 @@ func (k known) with(taints []v1.Taint, at time.Time) known {
 	k.latest.Taints = journal.Observe(k.latest.Taints, journal.Sighting{Taints: taints, At: at})
 	k.earliest.Taints = journal.Observe(k.earliest.Taints, journal.Sighting{Taints: taints, At: at})
 	return k
+}
+
+// from is what tells since when a taint of the node is there.
+func (k *known) from(t *v1.Taint) string {
+	latest, earliest := stateOf(k.latest.Taints, t), stateOf(k.earliest.Taints, t)
+	recorded := k.record(t)
+	switch {
+	case latest == nil || earliest == nil || earliest.Since.Before(latest.Since):
+		return NotKnown
+	case recorded != nil && recorded.Since.Equal(latest.Since):
+		return FromJournal
+	case latest.Taint.TimeAdded != nil && journal.NextSecond(latest.Taint.TimeAdded.Time).Equal(latest.Since):
+		return FromTimeAdded
+	case recorded != nil:
+		return FromJournal // clamped to the node's life
+	}
+	return FromSight
+}
+
+// record is the journal's state of a taint of this very node; nil when there is none.
+func (k *known) record(t *v1.Taint) *taint.State {
+	if k.recorded.UID != k.latest.UID {
+		return nil
+	}
+	return stateOf(k.recorded.Taints, t)
 }
 
 // stateOf is the state of the taint on the node; nil when the taint is not there.

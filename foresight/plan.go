@@ -102,6 +102,13 @@ type OwnerTotal struct {
 	LosesAll bool `json:"losesAll"`
 }
 
+// Unsure says whether the time of some pod, with the plan or without it, is not known but within a range.
+func (p *Plan) Unsure() bool {
+	return slices.ContainsFunc(p.Pods, func(p PlannedPod) bool {
+		return p.Earliest != nil || p.Without != nil && p.Without.Earliest != nil
+	})
+}
+
 // planned is a pod with what becomes of it.
 type planned struct {
 	pod
@@ -154,7 +161,7 @@ type view struct {
 func (i *Inventory) change(plan *Plan) map[string]view {
 	views := map[string]view{}
 	for _, n := range i.nodes {
-		before := knownOf(n, nil, i.question.At)
+		before := knownOf(n, i.records[n.Name], i.question.At)
 		taints, done := apply(i.question.Changes, n.Spec.Taints)
 		views[n.Name] = view{before, before.with(taints, i.question.At), taints}
 		plan.Nodes = append(plan.Nodes, PlannedNode{n.Name, done})
@@ -180,6 +187,9 @@ func (i *Inventory) judge(views map[string]view) []*planned {
 		}
 		if without := v.before.judge(&p.Pod, i.question.Rules); without.Evict {
 			result.Without = &without
+		}
+		if result.SinceFrom == FromSight {
+			result.SinceFrom = FromPlan
 		}
 		if result.Evict {
 			result.Warnings = shadowed(&p.Pod, v.taints, i.question.Rules)

@@ -18,6 +18,7 @@ import (
 func twin(p *v1.Pod, before []v1.Taint, changes []foresight.Change) (earliest, latest float64) {
 	const nodeMade, bound = -10 * 3600, -9*3600 + 1
 	earliest, latest = math.NaN(), math.NaN()
+	early := math.NaN() // as if it were known when the pod was bound
 	sooner := func(a *float64, b float64) {
 		if !(*a <= b) {
 			*a = b
@@ -35,7 +36,8 @@ func twin(p *v1.Pod, before []v1.Taint, changes []foresight.Change) (earliest, l
 			}
 		}
 		if t.Effect == v1.TaintEffectNoExecute && !forever {
-			sooner(&earliest, max(from, bound)+float64(seconds))
+			sooner(&early, max(from, bound)+float64(seconds))
+			sooner(&earliest, max(from, bound-1)+float64(seconds))
 			sooner(&latest, max(to, bound)+float64(seconds))
 		}
 	}
@@ -64,6 +66,9 @@ func twin(p *v1.Pod, before []v1.Taint, changes []foresight.Change) (earliest, l
 		if !c.Remove && !there {
 			judge(c.Taint, 0, 0)
 		}
+	}
+	if early == latest {
+		earliest = latest
 	}
 	return earliest, latest
 }

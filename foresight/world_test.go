@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // noon is the moment of all questions; times in the tests are seconds from it.
@@ -146,6 +148,11 @@ func plan(t *testing.T, q foresight.Question, objects ...any) *foresight.Plan {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// recorded is the journal's record of a node, on a page that was written so many seconds from noon.
+func recorded(uid string, written float64, taints ...taint.History) foresight.Recorded {
+	return foresight.Recorded{Record: journal.Record{UID: types.UID(uid), Taints: taints}, Written: at(written)}
 }
 
 // told writes a fate in a few words: "stays", "goes at 30", "goes at 10 to 30".

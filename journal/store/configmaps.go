@@ -85,6 +85,14 @@ func (c *ConfigMaps) follow(ctx context.Context, page int, tell func(journal.She
 	}
 }
 
+// Read looks at a page once. One that there is not is a Sheet without a version.
+func (c *ConfigMaps) Read(ctx context.Context, page int) (sheet journal.Sheet, err error) {
+	if _, err = c.look(ctx, page, func(s journal.Sheet, _ error) { sheet = s }); err != nil {
+		return journal.Sheet{}, fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[page], err)
+	}
+	return sheet, nil
+}
+
 // look tells of the page as it is, and returns the version from which on to watch.
 func (c *ConfigMaps) look(ctx context.Context, page int, tell func(journal.Sheet, error)) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

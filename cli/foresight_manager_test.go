@@ -1,0 +1,86 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/status"
+)
+
+// answerAsManager answers as much as pending asks of a manager, which is of one of these characters:
+// leads, standby, dry, starts, newer, other, broken.
+func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
+	if !strings.HasSuffix(r.URL.Path, "/api/v1/snapshot") && !strings.HasSuffix(r.URL.Path, "/api/v1/events") {
+		http.NotFound(w, r)
+		return
+	}
+	s := managed()
+	switch character {
+	case "standby":
+		s.Manager.Role, s.Manager.Leader = status.Standby, "other_2"
+	case "dry":
+		s.Manager.DryRun, s.Manager.Trouble = true, "nodes can't be watched since 11:00"
+	case "starts":
+		s.Manager.Synced = false
+	case "newer":
+		s.APIVersion = "status.taint-manager/v2"
+	case "other":
+		s.APIVersion = "v1"
+	case "broken":
+		text, _ := json.Marshal(status.Error{TypeMeta: status.TypeMeta{APIVersion: status.APIVersion, Kind: status.KindError}, Message: "it takes too long; try again"})
+		answer(w, http.StatusServiceUnavailable, string(text))
+		return
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	if strings.HasSuffix(r.URL.Path, "/events") {
+		stream(w, r, string(text))
+		return
+	}
+	answer(w, http.StatusOK, string(text))
+}
+
+// stream tells the snapshot in two pieces, and of one eviction that comes and goes.
+func stream(w http.ResponseWriter, r *http.Request, snapshot string) {
+	more := strings.TrimSuffix(snapshot, "}") + `,"more":true}`
+	row := `{"uid":"u3","namespace":"bank","pod":"c","node":"n4","state":"due","deadline":"2026-05-01T12:00:00Z","taint":"disk:NoExecute","exposedSince":"2026-05-01T12:00:00Z","because":"because"}`
+	scheduled := strings.NewReplacer(`"due"`, `"scheduled"`, "u3", "u4", `"c"`, `"d"`, "bank", "shop").Replace(row)
+	at := `{"at":"2026-05-01T12:00:01Z"`
+	for i, event := range []string{
+		"event: snapshot\ndata: " + more, "event: rows\nid: 1\ndata: " + `{"evictions":[` + row + `],"more":false}`,
+		"event: change\ndata: " + at + `,"evictions":[` + scheduled + `]}`,
+		"event: change\ndata: " + at + `,"gone":["u4"],"evicted":[{"uid":"u4"}]}`, "event: change\ndata: " + at + `,"gone":["u2"]}`,
+	} {
+		_, _ = fmt.Fprint(w, event+"\n\n")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+		case <-time.After(time.Duration(i) * 150 * time.Millisecond): // so that each is shown by itself
+		}
+	}
+	<-r.Context().Done()
+}
+
+// managed is what the manager knows.
+func managed() status.Snapshot {
+	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	one := status.Eviction{
+		UID: "u1", Namespace: "shop", Pod: "a", Node: "n2", State: status.Blocked, Deadline: noon.Add(-time.Minute),
+		Taint: "network=slow:NoExecute", ExposedSince: noon.Add(-6 * time.Minute), Because: "because",
+		NextTry: noon.Add(12 * time.Second), Attempts: 3, Cause: "pdb", Message: "Cannot evict pod.",
+	}
+	two := status.Eviction{
+		UID: "u2", Namespace: "shop", Pod: "b", Node: "n4", State: status.Scheduled, Deadline: noon.Add(90 * time.Second),
+		Taint: "disk:NoExecute", ExposedSince: noon, Because: "because", NextTry: noon.Add(90 * time.Second),
+	}
+	return status.Snapshot{
+		TypeMeta: status.TypeMeta{APIVersion: status.APIVersion, Kind: status.KindSnapshot}, At: noon,
+		Manager:   status.Manager{Version: "v1", Identity: "me_1", Role: status.Leading, Leader: "me_1", Synced: true},
+		Evictions: []status.Eviction{one, two}, Nodes: []status.Node{{Name: "n2"}, {Name: "n4"}},
+	}
+}

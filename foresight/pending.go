@@ -1,0 +1,93 @@
+package foresight
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The states of an eviction, as far as the API tells them.
+const (
+	Scheduled = "scheduled" // its time has not come
+	Due       = "due"       // its time has come
+)
+
+// Pending says what is scheduled now.
+type Pending struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"` // Pending
+
+	// At is the moment of the answer.
+	At time.Time `json:"at"`
+
+	// Pods that are to go, in the order of their times.
+	Pods []PendingPod `json:"pods"`
+
+	// TaintedNodes is how many nodes carry NoExecute taints, of those that were asked for; left out
+	// where that is not known.
+	TaintedNodes *int `json:"taintedNodes,omitempty"`
+
+	// Undecided is there only where neither the nodes nor a journal of theirs can be read: how many
+	// pods would go if their node had a taint that they do not bear. Pods then says nothing of them.
+	Undecided *int `json:"undecided,omitempty"`
+
+	// Notes say what the answer does not take into account.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// PendingPod is a pod that is to go.
+type PendingPod struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	Node      string `json:"node"`
+	Owner     *Owner `json:"owner,omitempty"`
+
+	// State is scheduled or due. The controller itself also tells in-flight, blocked, refused, held
+	// and done.
+	State string `json:"state"`
+
+	Fate `json:",inline"`
+
+	// InSeconds is how long after At of the answer the pod goes; 0 is at once.
+	InSeconds float64 `json:"inSeconds"`
+
+	// What only the controller knows: when it tries next, how many calls it has made, and what the
+	// last one has come to.
+	NextTry  *time.Time `json:"nextTry,omitempty"`
+	Attempts int        `json:"attempts,omitempty"`
+	Cause    string     `json:"cause,omitempty"`
+	Message  string     `json:"message,omitempty"`
+}
+
+// NewPending is an answer with these pods, which it sorts, and whose countdowns it sets.
+func NewPending(at time.Time, pods []PendingPod) *Pending {
+	for i := range pods {
+		pods[i].InSeconds = max(0, pods[i].At.Sub(at).Seconds())
+	}
+	slices.SortFunc(pods, func(a, b PendingPod) int {
+		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+	})
+	return &Pending{APIVersion: APIVersion, Kind: "Pending", At: *utc(at), Pods: orNone(pods)}
+}
+
+// Overdue counts the pods that should have gone more than so long ago.
+func (p *Pending) Overdue(by time.Duration) (n int) {
+	for i := range p.Pods {
+		if p.At.Sub(*p.Pods[i].At) > by {
+			n++
+		}
+	}
+	return n
+}
+
+// Unsure says whether the times of some pod are not known but within a range.
+func (p *Pending) Unsure() bool {
+	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return p.Earliest != nil })
+}
+
+// Swapping says whether some pod's time rests on that of a taint whose time is set anew at swaps.
+func (p *Pending) Swapping() bool {
+	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return swapped(p.Fate) != nil })
+}
