@@ -30,28 +30,42 @@ test('the countdown runs every second, though nothing is heard', async () => {
   const { page, complaints, close } = await open(browser, still.page);
   const cell = page.locator('tbody tr', { hasText: 'scheduled' }).last().locator('td').nth(5);
   const deadline = Date.parse((await (await fetch(`${still.page}api/v1/evictions?state=scheduled`)).json()).items.at(-1).deadline);
-  let text = '';
+  const seen = [await cell.innerText()];
   for (let i = 0; i < 4; i++) {
-    text = await changes(cell, text);
-    const off = secondsOf(text) - (deadline - Date.now()) / 1000;
-    assert.ok(off > -2 && off < 5, `"${text}" is wrong by ${off} s`);
+    seen.push(await changes(cell, seen[i]));
+    const off = secondsOf(seen[i + 1]) - (deadline - Date.now()) / 1000;
+    assert.ok(off > -2 && off < 5, `"${seen[i + 1]}" is wrong by ${off} s`);
   }
+  // A loaded machine may miss a second. The stream beats every five.
+  const steps = seen.slice(1).map((text, i) => secondsOf(seen[i]) - secondsOf(text));
+  assert.ok(steps.filter((s) => s <= 2).length >= 2, seen.join(', '));
   assert.deepEqual(complaints, []);
   await close();
   await still.stop();
 });
 
-on('marks move to the left with the clock: what is to come is right of now, what was evicted left of it', async (page) => {
+on('what is to come is right of now, what was evicted left of it', async (page) => {
   const { scheduled, evicted, strong } = await page.evaluate(columnsOf, ['scheduled', 'evicted', 'strong']);
   const now = (Math.min(...strong) + Math.max(...strong)) / 2; // a line and a word on its middle
   assert.ok(scheduled.length > 20 && evicted.length > 20);
   assert.ok(Math.min(...scheduled) >= now - 1, `${Math.min(...scheduled)} is left of ${now}`);
   assert.ok(Math.max(...evicted) <= now + 1, `${Math.max(...evicted)} is right of ${now}`);
-  for (let i = 0; i < 3; i++) await page.locator('#closer').click();
+});
+
+test('marks glide to the left with the clock', async () => {
+  const still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0'); // so that only the clock moves them
+  const { page, complaints, close } = await open(browser, still.page);
+  await page.locator('#closer').click();
   await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
-  const last = async () => Math.max(...(await page.evaluate(columnsOf, ['held'])).held);
-  const first = await last();
-  while (await last() > first - 5) await page.waitForTimeout(100);
+  const next = async () => Math.min(...(await page.evaluate(columnsOf, ['scheduled'])).scheduled);
+  const first = await next();
+  for (let i = 0; await next() > first - 4; i++) {
+    assert.ok(i < 100, `the first mark stands still at ${first}`);
+    await page.waitForTimeout(100);
+  }
+  assert.deepEqual(complaints, []);
+  await close();
+  await still.stop();
 });
 
 /** The columns of the canvas in which the colours of some states are. @param {string[]} names */

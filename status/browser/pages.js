@@ -4,15 +4,23 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { after } from 'node:test';
 import { chromium } from 'playwright-core';
 
 const browsers = ['/usr/lib/chromium/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium'];
 
+// A test that fails leaves open what it has opened; nothing may outlive the tests.
+/** @type {(() => unknown)[]} */
+const ends = [];
+after(async () => { for (const end of ends) await end(); });
+
 /** Starts a headless browser: Debian's binary itself, as its wrapper adds flags of its own. */
-export function launch() {
+export async function launch() {
   const executablePath = process.env.CHROMIUM ?? browsers.find((path) => existsSync(path));
   if (!executablePath) throw new Error('there is no Chromium; install the package chromium, or name one by CHROMIUM=PATH');
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  ends.push(() => browser.close());
+  return browser;
 }
 
 /**
@@ -21,6 +29,7 @@ export function launch() {
  */
 export async function start(path, args) {
   const child = spawn(path, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  ends.push(() => child.stdin.end());
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const answer = async () => {
     const { value, done } = await lines.next();

@@ -1,0 +1,32 @@
+package journal_test
+
+import (
+	"testing"
+
+	"github.com/taint-manager/taint-manager/journal"
+)
+
+// What a page has no room for is left out, rather than refused by the API server as a whole.
+func TestOfAHundredThousandTaintedNodesMoreThanAFifthIsRecorded(t *testing.T) {
+	const nodes = 100_000
+	var pages [journal.Pages]map[string]journal.Record
+	for name, r := range bulk(nodes, false) {
+		i := journal.PageOf(name)
+		if pages[i] == nil {
+			pages[i] = map[string]journal.Record{}
+		}
+		pages[i][name] = r
+	}
+	kept := 0
+	for _, records := range pages {
+		data, leftOut := journal.Encode(records, at(0))
+		if size := journal.Size(data); size > 1<<20 {
+			t.Errorf("a page has %d bytes, which no ConfigMap holds", size)
+		}
+		kept += len(records) - len(leftOut)
+	}
+	if kept < nodes/5 {
+		t.Errorf("%d of %d nodes are recorded, want a fifth at least", kept, nodes)
+	}
+	t.Logf("%d of %d nodes are recorded", kept, nodes)
+}
