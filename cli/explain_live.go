@@ -28,12 +28,31 @@ func (l livePods) find(ctx context.Context, name string) (finding, error) {
 		return found, l.noPod(ctx, name)
 	}
 	if found.pod != nil && found.pod.Spec.NodeName != "" {
-		found.node, err = l.node(ctx, found.pod.Spec.NodeName)
-	}
-	if found.node != nil && slices.ContainsFunc(found.node.Spec.Taints, executes) {
-		found.pages = l.journal(ctx, l.ledger, []string{found.node.Name}, false)
+		err = l.findNode(ctx, &found)
 	}
 	return found, err
+}
+
+// findNode adds the pod's node, and what the journal tells of it if it is tainted. Who may not see nodes
+// is told of the taints that the journal has.
+func (l livePods) findNode(ctx context.Context, f *finding) error {
+	name := f.pod.Spec.NodeName
+	node, err := l.node(ctx, name)
+	switch {
+	case apierrors.IsForbidden(err):
+		if f.pages = l.journal(ctx, l.ledger, nil, true); f.pages.missing() != "" {
+			return err
+		}
+		note(l.messages, "this user may not get nodes, so those taints count that the manager has recorded in its journal")
+		recorded := f.pages.records()[name]
+		node = recorded.Node(name)
+	case err != nil:
+		return err
+	case node != nil && slices.ContainsFunc(node.Spec.Taints, executes):
+		f.pages = l.journal(ctx, l.ledger, []string{name}, false)
+	}
+	f.node = node
+	return nil
 }
 
 func executes(t v1.Taint) bool { return t.Effect == v1.TaintEffectNoExecute }

@@ -51,7 +51,7 @@ func (t pendingText) table(list []foresight.PendingPod) *table {
 	if t.everywhere {
 		headings = append(headings, "NAMESPACE")
 	}
-	headings = append(headings, "POD", "NODE", "TAINT", "STATE")
+	headings = append(headings, "POD", "NODE", "STATE", "TAINT")
 	if t.wide {
 		headings = append(headings, "OWNER", "SINCE FROM", "WHY")
 	}
@@ -67,7 +67,7 @@ func (t pendingText) row(p *foresight.PendingPod) []cell {
 	if t.everywhere {
 		cells = append(cells, text(p.Namespace))
 	}
-	cells = append(cells, text(p.Name), text(p.Node), text(strings.TrimSuffix(p.Taint, ":NoExecute")), cell{t.state(p), stateColour(p.State)})
+	cells = append(cells, text(p.Name), text(p.Node), cell{t.state(p), stateColour(p.State)}, text(strings.TrimSuffix(p.Taint, ":NoExecute")))
 	if !t.wide {
 		return cells
 	}

@@ -5,8 +5,8 @@ when, and why.
 
 It judges as "run" does, by the same code. Taints are written as for kubectl taint --overwrite: a taint
 that a node has with another value is replaced; a trailing - removes one. Effects other than NoExecute
-evict nobody. It asks the API server for all nodes, pods and PodDisruptionBudgets, or reads them from a
-dump, and writes nothing.
+evict nobody. It asks the API server for all nodes, pods and PodDisruptionBudgets, and the manager's
+journal since when taints are there, or reads them from a dump, and writes nothing.
 
 Usage:
   taint-manager plan --node NODE|-l SELECTOR --taint KEY[=VALUE]:EFFECT [flags]

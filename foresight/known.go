@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -66,29 +67,38 @@ func (k known) with(taints []v1.Taint, at time.Time) known {
 	return k
 }
 
-// from is what tells since when a taint of the node is there.
+// from is what tells since when a taint of the node is there, be it with another value at first.
 func (k *known) from(t *v1.Taint) string {
 	latest, earliest := stateOf(k.latest.Taints, t), stateOf(k.earliest.Taints, t)
-	recorded := k.record(t)
+	added := latest != nil && latest.Taint.TimeAdded != nil && journal.NextSecond(latest.Taint.TimeAdded.Time).Equal(latest.Since)
 	switch {
 	case latest == nil || earliest == nil || earliest.Since.Before(latest.Since):
 		return NotKnown
-	case recorded != nil && recorded.Since.Equal(latest.Since):
+	case slices.ContainsFunc(historyOf(k.latest.Taints, t), k.isRecorded):
 		return FromJournal
-	case latest.Taint.TimeAdded != nil && journal.NextSecond(latest.Taint.TimeAdded.Time).Equal(latest.Since):
+	case added:
 		return FromTimeAdded
-	case recorded != nil:
+	case k.recorded.UID == k.latest.UID && stateOf(k.recorded.Taints, t) != nil:
 		return FromJournal // clamped to the node's life
 	}
 	return FromSight
 }
 
-// record is the journal's state of a taint of this very node; nil when there is none.
-func (k *known) record(t *v1.Taint) *taint.State {
-	if k.recorded.UID != k.latest.UID {
-		return nil
+// isRecorded says whether the journal has this very state of this very node.
+func (k *known) isRecorded(s taint.State) bool {
+	return k.recorded.UID == k.latest.UID && slices.ContainsFunc(historyOf(k.recorded.Taints, &s.Taint), func(r taint.State) bool {
+		return r.Since.Equal(s.Since) && r.Taint.MatchTaint(&s.Taint) && r.Taint.Value == s.Taint.Value
+	})
+}
+
+// historyOf is the one that has a state of the taint, past or not; nil when none has.
+func historyOf(histories []taint.History, t *v1.Taint) taint.History {
+	for _, history := range histories {
+		if slices.ContainsFunc(history, func(s taint.State) bool { return s.Taint.MatchTaint(t) }) {
+			return history
+		}
 	}
-	return stateOf(k.recorded.Taints, t)
+	return nil
 }
 
 // stateOf is the state of the taint on the node; nil when the taint is not there.

@@ -3,6 +3,9 @@ package foresight
 import (
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/taint-manager/taint-manager/journal"
 )
 
@@ -39,6 +42,19 @@ func (r Records) Stale(nodes []string, at time.Time) (written time.Time) {
 		}
 	}
 	return written
+}
+
+// Node is the node of this name as far as the record tells of it: who it is, and its NoExecute taints.
+func (r *Recorded) Node(name string) *v1.Node {
+	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: r.UID}}
+	for _, history := range r.Taints {
+		for i := range history {
+			if !history[i].Past {
+				n.Spec.Taints = append(n.Spec.Taints, history[i].Taint)
+			}
+		}
+	}
+	return n
 }
 
 // kept says whether somebody keeps the journal at the moment.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/testcluster"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/journal/store"
 )
 
 func TestForesight(t *testing.T) {
@@ -118,7 +121,7 @@ func hasTheDeadlines(s *scene) {
 	s.pod("stays", exists("key"), exists("other"))
 	s.wait(wholeSecond)
 	s.taint("key")
-	s.wait(1200 * time.Millisecond)
+	s.untilRecorded("key")
 	s.taint("key", "other")
 	s.pod("late", bears("key", 300), bears("other", 350)) // bound after both taints
 	s.agrees(before, 3)
@@ -131,7 +134,7 @@ func hasTheDeadlines(s *scene) {
 func (s *scene) agrees(m *testcluster.Manager, pods int) {
 	s.Helper()
 	s.until("the manager has scheduled all", func() bool { return len(s.evictions(m)) == pods })
-	s.wait(1500 * time.Millisecond) // the journal is written once a second
+	s.untilRecorded("key", "other")
 	own := s.evictions(m)
 	said, notes := s.pending(s.Kubeconfig())
 	if len(said) != pods || strings.Contains(notes, "Note") {
@@ -151,6 +154,18 @@ func (s *scene) agrees(m *testcluster.Manager, pods int) {
 			s.Errorf("with --server, pending says %+v, and the manager %v", asked[uid], deadline)
 		}
 	}
+}
+
+// untilRecorded waits until the journal tells of these taints of the scene's node.
+func (s *scene) untilRecorded(keys ...string) {
+	s.Helper()
+	name := store.PageNames(journalName)[journal.PageOf(s.node)]
+	s.until(fmt.Sprintf("the journal has %v", keys), func() bool {
+		page, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), name, metav1.GetOptions{})
+		return err == nil && !slices.ContainsFunc(keys, func(key string) bool {
+			return !strings.Contains(page.Data[s.node], `"key":"`+key+`"`)
+		})
+	})
 }
 
 func happensAsPlanned(s *scene) {
@@ -246,7 +261,7 @@ func tellsWhatItCan(s *scene) {
 	s.wait(wholeSecond)
 	tainted := s.taint("key")
 	s.until("the manager has scheduled it", func() bool { return len(s.evictions(m)) == 1 })
-	s.wait(1500 * time.Millisecond)
+	s.untilRecorded("key")
 	deadline := s.evictions(m)[string(pod.UID)]
 	for name, c := range map[string]struct{ kubeconfig, from, note string }{
 		"the viewer's roles":    {viewer, "journal", ""},
@@ -279,7 +294,8 @@ func tellsWhatItCan(s *scene) {
 
 func tellsOfChanges(s *scene) {
 	s.manage(s.T)
-	watching := s.program(s.Kubeconfig(), "pending", "-A", "--node", s.node, "--watch")
+	watcher := s.bound("watcher", "ClusterRole/taint-manager-viewer", "Role/taint-manager-viewer")
+	watching := s.program(watcher, "pending", "-A", "--node", s.node, "--watch")
 	file, err := os.Create(filepath.Join(s.TempDir(), "said"))
 	if err != nil {
 		s.Fatal(err)

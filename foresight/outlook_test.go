@@ -1,0 +1,304 @@
+package foresight_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/cluster"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// scheduled writes what is pending in a few words each.
+func scheduled(p *foresight.Pending) []string {
+	var list []string
+	for i := range p.Pods {
+		one := &p.Pods[i]
+		list = append(list, fmt.Sprintf("%s %s, %s by %s, in %v s", one.Name, told(&one.Fate), one.State, one.SinceFrom, one.InSeconds))
+	}
+	return list
+}
+
+func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
+	o := foresight.NewOutlook(taint.Rules{})
+	o.SeeNode(node("n1", timed("gpu:NoExecute", -100), parsed("disk:NoExecute")), noon, true)
+	o.SeeNode(node("n2", parsed("gpu:NoSchedule")), noon, true)
+	for _, p := range []*v1.Pod{
+		pod("later", tolerates("gpu", 300), tolerates("disk", -1)), pod("soon", tolerates("gpu", 120), tolerates("", -1)),
+		pod("late", tolerates("disk", -1)), pod("unsure", tolerates("gpu", -1), tolerates("disk", 60)),
+		pod("stays", tolerates("", -1)), pod("elsewhere", on("n2")), pod("lost", on("n3")), pod("going", deleted),
+	} {
+		o.SeePod(p, noon, true)
+	}
+	want := []string{
+		"late goes at -1m39s, due by timeAdded, in 0 s", "soon goes at 21s, scheduled by timeAdded, in 21 s",
+		"unsure goes at -8h59m0s to 1m0s, scheduled by unknown, in 60 s", "later goes at 3m21s, scheduled by timeAdded, in 201 s",
+	}
+	pending := o.Pending(noon, nil)
+	if diff := cmp.Diff(want, scheduled(pending)); diff != "" || !pending.Unsure() || pending.Overdue(10*time.Second) != 1 {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := o.Pending(noon, []string{"n2", "n3"}); len(got.Pods) != 0 || got.Pods == nil {
+		t.Errorf("on other nodes: %v", got.Pods)
+	}
+	if got := o.Tainted(nil); !slices.Equal(got, []string{"n1"}) {
+		t.Errorf("tainted are %v", got)
+	}
+	if could, all := o.Undecided([]string{"n1"}); could != 3 || all != 6 {
+		t.Errorf("undecided are %d of %d, want 3 of 6", could, all)
+	}
+}
+
+func TestWithoutNodesTheJournalCounts(t *testing.T) {
+	o := foresight.NewOutlook(taint.Rules{})
+	record := recorded("uid-n1", -5, taint.History{{Taint: parsed("gpu=a:NoExecute"), Since: at(-40), Past: true}, {Taint: parsed("gpu=b:NoExecute"), Since: at(-10)}})
+	o.SeePod(pod("a", tolerates("gpu", 60)), noon, true)
+	page := journal.Page{Written: record.Written, Records: map[string]journal.Record{"n1": record.Record}}
+	o.ByRecords([]journal.Page{page})
+	if diff := cmp.Diff([]string{"a goes at 20s, scheduled by journal, in 20 s"}, scheduled(o.Pending(noon, nil))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	o.ByRecords([]journal.Page{{}})
+	if got := o.Pending(noon, nil).Pods; len(got) != 0 {
+		t.Errorf("with an empty journal: %v", got)
+	}
+}
+
+// Where a journal and the node contradict each other, it is as with a manager that starts now.
+func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
+	gpu := func(seconds float64) taint.History {
+		return taint.History{{Taint: parsed("gpu:NoExecute"), Since: at(seconds)}}
+	}
+	unreachable := taint.History{{Taint: timed("node.kubernetes.io/unreachable:NoExecute", -500), Since: at(-499)}}
+	for name, c := range map[string]struct {
+		taint    v1.Taint
+		recorded foresight.Recorded
+		want     string
+	}{
+		"recorded":                              {parsed("gpu:NoExecute"), recorded("uid-n1", 0, gpu(-50)), "goes at -50s, journal"},
+		"by a clock that is ahead":              {parsed("gpu:NoExecute"), recorded("uid-n1", 7, gpu(7)), "goes at 7s, journal"},
+		"from before the node was made":         {parsed("gpu:NoExecute"), recorded("uid-n1", 0, gpu(-90000)), "goes at -8h59m59s, journal"},
+		"of another node of that name":          {parsed("gpu:NoExecute"), recorded("uid-n0", 0, gpu(-50)), "goes at -9h0m0s to 0s, unknown"},
+		"of another taint":                      {parsed("disk:NoExecute"), recorded("uid-n1", 0, gpu(-50)), "goes at -9h0m0s to 0s, unknown"},
+		"lifted and set again since":            {timed("gpu:NoExecute", -20), recorded("uid-n1", -30, gpu(-50)), "goes at -19s, timeAdded"},
+		"swapped while the journal is kept":     {timed("node.kubernetes.io/not-ready:NoExecute", -20), recorded("uid-n1", -30, unreachable), "goes at -8m19s, journal"},
+		"swapped after nobody kept it any more": {timed("node.kubernetes.io/not-ready:NoExecute", -20), recorded("uid-n1", -100, unreachable), "goes at -19s, timeAdded"},
+	} {
+		e := foresight.Explain(foresight.Subject{Pod: pod("a"), Node: node("n1", c.taint), Recorded: c.recorded, At: noon})
+		if got := told(e.Fate) + ", " + e.Fate.SinceFrom; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestAJournalThatNobodyKeepsIsToldOf(t *testing.T) {
+	records := foresight.Records{"old": recorded("a", -120), "older": recorded("b", -180), "kept": recorded("c", -20)}
+	for _, c := range []struct {
+		nodes []string
+		want  time.Time
+	}{
+		{[]string{"kept", "none"}, time.Time{}}, {[]string{"kept", "old", "older"}, at(-180)}, {[]string{"old"}, at(-120)}, {nil, time.Time{}},
+	} {
+		if got := records.Stale(c.nodes, noon); !got.Equal(c.want) {
+			t.Errorf("%v: %v, want %v", c.nodes, got, c.want)
+		}
+	}
+}
+
+// nobody is not told.
+type nobody struct{}
+
+func (nobody) NodeChanged(string)           {}
+func (nobody) PodChanged(types.UID, string) {}
+
+// lag is how much later than the manager an outlook sees nodes change.
+const lag = 300 * time.Millisecond
+
+// shown is a cluster as it changes, seen by a manager from the beginning, and by an outlook from some moment on.
+type shown struct {
+	*rapid.T
+	now     time.Time
+	version int
+	node    *v1.Node
+	pods    map[string]*v1.Pod
+	manager *cluster.Feed
+	outlook *foresight.Outlook // nil before its moment
+	journal bool               // the outlook reads it
+	current bool               // and has its latest record
+}
+
+func newShown(t *rapid.T) *shown {
+	s := &shown{T: t, now: noon, node: node("n1"), pods: map[string]*v1.Pod{}}
+	s.manager = cluster.NewFeed(taint.Rules{}, nobody{}, func() time.Time { return s.now })
+	s.must(s.manager.Nodes().Replace([]any{s.node.DeepCopy()}, ""))
+	s.must(s.manager.Pods().Replace(nil, ""))
+	return s
+}
+
+func (s *shown) must(err error) {
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// step changes something: taints, without a time as kubectl sets them, or pods.
+func (s *shown) step() {
+	s.now = s.now.Add(time.Duration(rapid.IntRange(1, 100_000).Draw(s.T, "milliseconds")) * time.Millisecond)
+	if rapid.Bool().Draw(s.T, "a pod") {
+		s.changePod(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(s.T, "which"))
+		return
+	}
+	s.version++
+	s.current = false
+	s.node.ResourceVersion = strconv.Itoa(s.version)
+	s.node.Spec.Taints = rapid.SliceOfNDistinct(rapid.Custom(drawTaint), 0, 3, identity).Draw(s.T, "taints")
+	for i := range s.node.Spec.Taints {
+		s.node.Spec.Taints[i].TimeAdded = nil
+	}
+	s.must(s.manager.Nodes().Update(s.node.DeepCopy()))
+	if s.outlook != nil {
+		if s.journal && rapid.Bool().Draw(s.T, "the journal is faster") {
+			s.record()
+		}
+		s.outlook.SeeNode(s.node.DeepCopy(), s.now.Add(lag), false)
+	}
+}
+
+// changePod edits the pod's tolerations, deletes it, or makes one of another UID, on the node since now.
+func (s *shown) changePod(name string) {
+	if old := s.pods[name]; old != nil && s.outlook != nil && rapid.Bool().Draw(s.T, "edit") {
+		edited := old.DeepCopy()
+		tolerates("a", rapid.Int64Range(0, 100).Draw(s.T, "seconds"))(edited)
+		s.pods[name] = edited
+		s.must(s.manager.Pods().Update(edited))
+		s.outlook.SeePod(edited, s.now, false)
+		return
+	}
+	if old := s.pods[name]; old != nil {
+		delete(s.pods, name)
+		s.must(s.manager.Pods().Delete(old))
+		if s.outlook != nil {
+			s.outlook.DropPod(old.UID)
+		}
+		return
+	}
+	p := pod(name)
+	s.version++
+	p.UID = types.UID(fmt.Sprintf("%s-%d", name, s.version))
+	for range rapid.IntRange(0, 3).Draw(s.T, "tolerations") {
+		tolerates(rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(s.T, "key"), rapid.Int64Range(-1, 100).Draw(s.T, "seconds"))(p)
+	}
+	s.pods[name] = p
+	s.must(s.manager.Pods().Add(p))
+	if s.outlook != nil {
+		s.outlook.SeePod(p, s.now, false)
+	}
+}
+
+// begin lets the outlook see what there is. The pods were bound long ago, for all it knows.
+func (s *shown) begin() {
+	s.outlook = foresight.NewOutlook(taint.Rules{})
+	s.outlook.SeeNode(s.node.DeepCopy(), s.now, true)
+	for _, p := range s.pods {
+		s.outlook.SeePod(p, s.now, true)
+	}
+}
+
+// record hands the manager's journal to the outlook.
+func (s *shown) record() {
+	s.current = true
+	if n, _ := s.manager.PodsOn("n1"); n.Tainted() {
+		s.outlook.Record(journal.Page{Written: s.now, Records: map[string]journal.Record{"n1": journal.RecordOf(n, s.now)}}, s.now)
+	}
+}
+
+// deadlines are the manager's, by UID.
+func (s *shown) deadlines() map[string]time.Time {
+	deadlines := map[string]time.Time{}
+	for _, p := range s.pods {
+		known, n := s.manager.Pod(p.UID)
+		if v := taint.Decide(known, n, taint.Rules{}); v.Evict {
+			deadlines[string(p.UID)] = v.At
+		}
+	}
+	return deadlines
+}
+
+// Whoever watches, and reads the journal, has the manager's deadlines to the nanosecond, and until the journal
+// tells of what was just seen, those of its own sight.
+func TestWhoWatchesAndReadsTheJournalHasTheManagersDeadlines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := newShown(t)
+		for range rapid.IntRange(0, 5).Draw(t, "before") {
+			s.step()
+		}
+		for name := range s.pods { // so that all are bound while it watches
+			s.changePod(name)
+		}
+		s.begin()
+		s.journal = true
+		s.record()
+		for range rapid.IntRange(1, 15).Draw(t, "after") {
+			s.step()
+			if rapid.Bool().Draw(t, "the journal follows") {
+				s.record()
+			}
+			s.agree()
+		}
+	})
+}
+
+// agree wants the outlook to have the manager's deadlines.
+func (s *shown) agree() {
+	want, told := s.deadlines(), s.outlook.Pending(s.now, nil).Pods
+	if len(want) != len(told) {
+		s.Fatalf("the manager has %v, the outlook %v", want, told)
+	}
+	for i := range told {
+		p := &told[i]
+		off := p.At.Sub(want[p.UID])
+		if p.Earliest != nil || p.SinceFrom != foresight.FromJournal && p.SinceFrom != foresight.FromSight || off < 0 || off > lag || s.current && off != 0 {
+			s.Fatalf("%s: %s by %s, and by the manager at %v", p.Name, p.At, p.SinceFrom, want[p.UID])
+		}
+	}
+}
+
+// Whoever can't read the journal has a range in which the manager's deadline is.
+func TestWithoutTheJournalTheManagersDeadlineIsWithinTheRange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := newShown(t)
+		for range rapid.IntRange(0, 15).Draw(t, "before") {
+			s.step()
+		}
+		for name := range s.pods {
+			s.changePod(name)
+		}
+		s.begin()
+		for range rapid.IntRange(1, 10).Draw(t, "after") {
+			s.step()
+			told := map[string]foresight.PendingPod{}
+			for _, p := range s.outlook.Pending(s.now, nil).Pods {
+				told[p.UID] = p
+			}
+			for uid, deadline := range s.deadlines() {
+				p, ok := told[uid]
+				early := p.At
+				if p.Earliest != nil {
+					early = p.Earliest
+				}
+				if !ok || deadline.Before(early.Add(-lag)) || deadline.After(*p.At) {
+					t.Fatalf("%s goes at %v, and it is told %v", uid, deadline, p)
+				}
+			}
+		}
+	})
+}
