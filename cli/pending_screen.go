@@ -20,6 +20,9 @@ const (
 	restBelow   = "\x1b[J"
 )
 
+// howToEnd ends the headline while the screen is there.
+const howToEnd = " Ctrl-C ends this."
+
 // screen shows the table on a screen of its own, and leaves the last one behind.
 type screen struct {
 	*awaiting
@@ -47,7 +50,7 @@ func (s *screen) end(last *foresight.Pending) error {
 	var text strings.Builder
 	text.WriteString(ownScreen)
 	for _, line := range s.frame(last, painterFor(s.w), 0, 0) {
-		text.WriteString(line + "\n")
+		text.WriteString(strings.TrimSuffix(line, howToEnd) + "\n")
 	}
 	_, err := io.WriteString(s.w, text.String())
 	return err
@@ -102,7 +105,7 @@ func (a *awaiting) headline(now *foresight.Pending) string {
 	if len(counts) == 0 {
 		counts = []string{"nothing"}
 	}
-	return fmt.Sprintf("%s  Pending%s: %s. Ctrl-C ends this.", taint.Stamp(now.At.Truncate(1e9)), a.where(), strings.Join(counts, ", "))
+	return fmt.Sprintf("%s  Pending%s: %s.%s", taint.Stamp(now.At.Truncate(1e9)), a.where(), strings.Join(counts, ", "), howToEnd)
 }
 
 // wrapped are the lines of a text that is broken between words; 0 columns is no limit.
