@@ -13,7 +13,7 @@ import (
 
 const (
 	burstNodes   = 100
-	slowNodes    = 10 // for the original with its default client limits
+	slowNodes    = 5 // for the original with its default client limits
 	burstTimeout = 5 * time.Minute
 )
 
@@ -67,7 +67,7 @@ func (r results) add(ctx context.Context, w *world, s subject, l load) error {
 	}
 	r[s.name] = append(r[s.name], o)
 	w.say("%-24s %5d pods: %6.1f/s, median %.2f s, p99 %.2f s; CPU %.2f s of its own, %.2f s of the server's; events %.1f s; peak %.0f MB",
-		s.name, l.nodes*podsEach, o.rate, o.median, o.p99, o.cpu, o.serverCPU, o.events, o.peak)
+		s.name, l.nodes*l.pods(), o.rate, o.median, o.p99, o.cpu, o.serverCPU, o.events, o.peak)
 	return nil
 }
 

@@ -16,14 +16,23 @@ import (
 const (
 	namespace = "default"
 	taintKey  = "bench"
-	podsEach  = 30 // on a node
+	podsEach  = 30 // on a node, unless a load says otherwise
 )
 
 // load says what a crowd is made of. The zero value of all but nodes means: no toleration, Pending.
 type load struct {
 	nodes   int
+	each    int    // pods on a node; 0: 30
 	bears   *int64 // seconds for which the pods bear the taint; nil: not at all
 	running bool   // the pods are Running and Ready
+}
+
+// pods is how many pods there are on a node.
+func (l load) pods() int {
+	if l.each > 0 {
+		return l.each
+	}
+	return podsEach
 }
 
 // crowd is many nodes with many pods each, of about 5 kB, all without a kubelet: a pod that is deleted is
@@ -61,9 +70,9 @@ func (c *crowd) grow(ctx context.Context, l load) error {
 		return fmt.Errorf("making nodes: %w", err)
 	}
 	old := len(c.pods)
-	c.pods = append(c.pods, make([]identity, l.nodes*podsEach)...)
-	err = each(ctx, l.nodes*podsEach, func(ctx context.Context, i int) error {
-		return c.makePod(ctx, old+i, l)
+	c.pods = append(c.pods, make([]identity, l.nodes*l.pods())...)
+	err = each(ctx, l.nodes*l.pods(), func(ctx context.Context, i int) error {
+		return c.makePod(ctx, old+i, c.nodes[first+i/l.pods()], l)
 	})
 	if err != nil {
 		return fmt.Errorf("making pods: %w", err)
@@ -71,8 +80,8 @@ func (c *crowd) grow(ctx context.Context, l load) error {
 	return nil
 }
 
-func (c *crowd) makePod(ctx context.Context, i int, l load) error {
-	pod := bigPod(fmt.Sprintf("%s-%d", c.name, i), c.nodes[i/podsEach])
+func (c *crowd) makePod(ctx context.Context, i int, node string, l load) error {
+	pod := bigPod(fmt.Sprintf("%s-%d", c.name, i), node)
 	if l.bears != nil {
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{
 			Key: taintKey, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: l.bears,

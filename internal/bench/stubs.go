@@ -6,9 +6,6 @@ import (
 	"github.com/taint-manager/taint-manager/internal/bench/report"
 )
 
-func instant(ctx context.Context, w *world, rounds int) ([]report.Row, error) { return nil, nil }
-func idle(ctx context.Context, w *world, rounds int) ([]report.Row, error)    { return nil, nil }
-func evict(ctx context.Context, w *world, rounds int) ([]report.Row, error)   { return nil, nil }
 
 type multitude struct{}
 
