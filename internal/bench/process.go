@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 )
 
 func cores() int { return runtime.NumCPU() }
@@ -59,4 +61,26 @@ func memory(pid int) (now, peak float64, err error) {
 		return 0, 0, fmt.Errorf("reading the memory of %d: /proc/%[1]d/status names none", pid)
 	}
 	return now, peak, nil
+}
+
+// startOf is when a process was started: launching it takes time of its own before and after that. It is
+// true to 10 ms, the kernel's unit.
+func startOf(pid int) (time.Time, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading the start of %d: %w", pid, err)
+	}
+	uptime, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading the start of %d: %w", pid, err)
+	}
+	now := time.Now()
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	ticks, err1 := strconv.ParseFloat(fields[19], 64) // starttime, see proc(5)
+	seconds, err2 := strconv.ParseFloat(strings.Fields(string(uptime))[0], 64)
+	if err := errors.Join(err1, err2); err != nil {
+		return time.Time{}, fmt.Errorf("reading the start of %d: %w", pid, err)
+	}
+	const ticksPerSecond = 100
+	return now.Add(-time.Duration((seconds - ticks/ticksPerSecond) * float64(time.Second))), nil
 }

@@ -42,6 +42,15 @@ func ours(flags ...string) subject {
 
 func floor(do call) subject { return subject{name: report.Floor, plain: do} }
 
+// launchAt launches a subject and returns when its process was started, as the kernel has it.
+func (s subject) launchAt(ctx context.Context, w *world) (began time.Time, p process, err error) {
+	if p, err = s.launch(ctx, w); err != nil {
+		return began, nil, err
+	}
+	began, err = startOf(p.Pid())
+	return began, p, err
+}
+
 // ready launches a subject, and returns when it has evicted a pod from a node that was tainted before: it
 // has seen the whole cluster then.
 func (w *world) ready(ctx context.Context, s subject) (process, error) {
