@@ -22,6 +22,9 @@ import (
 )
 
 func main() {
+	if dir := os.Getenv(profilesDir); dir != "" && len(os.Args) > 1 && os.Args[1] == "run" {
+		os.Exit(profiled(dir, os.Args))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 	stop()
@@ -41,6 +44,11 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	debug.SetGCPercent(garbage)
+	if o.profiles != "" {
+		if err := os.Setenv(profilesDir, o.profiles); err != nil {
+			return fmt.Errorf("asking for profiles: %w", err)
+		}
+	}
 	began := time.Now()
 	rows, err := measure(ctx, o)
 	if err != nil {
@@ -56,6 +64,7 @@ type options struct {
 	rounds    int
 	works     []string
 	json, svg string
+	profiles  string
 }
 
 func parse(args []string) (o options, err error) {
@@ -63,6 +72,7 @@ func parse(args []string) (o options, err error) {
 	flags.IntVar(&o.rounds, "rounds", 3, "how often each comparison is made")
 	flags.StringVar(&o.json, "json", "", "the file to write the results to, as JSON")
 	flags.StringVar(&o.svg, "svg", "", "the file to draw the results to")
+	flags.StringVar(&o.profiles, "profiles", "", "the folder to write profiles of taint-manager to, which then runs a little slower")
 	list := flags.String("work", "", "what to measure, with commas between: "+strings.Join(names(), ",")+"; empty: all")
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("reading the command line: %w", err)

@@ -103,5 +103,8 @@ func control(audit bool) testcluster.Options {
 	if audit {
 		o.AuditLevel = "Metadata"
 	}
+	if os.Getenv(profilesDir) != "" {
+		o.Manager, _ = os.Executable() // Linux knows it
+	}
 	return o
 }
