@@ -13,7 +13,8 @@ import (
 
 const (
 	burstNodes   = 100
-	slowNodes    = 5 // for the original with its default client limits
+	slowNodes    = 5    // for the original with its default client limits
+	mostEvents   = 5000 // that are waited for: of more, listing them is too much
 	burstTimeout = 5 * time.Minute
 )
 
@@ -22,9 +23,10 @@ const (
 type outcome struct {
 	rate               float64 // pods in a second
 	first, median, p99 float64
-	events             float64 // from the last deletion until all events were stored
-	cpu, serverCPU     float64 // the subject's, and the API server's and etcd's
-	peak               float64 // MB
+	events             float64   // from the last deletion until all events were stored
+	cpu, serverCPU     float64   // the subject's, and the API server's and etcd's
+	peak               float64   // MB
+	last               time.Time // deletion
 }
 
 // results are what each subject came to, round by round.
@@ -77,24 +79,32 @@ func (w *world) burst(ctx context.Context, s subject, l load) (o outcome, err er
 	if err != nil {
 		return o, err
 	}
-	if s.launch == nil {
-		if o, err = c.evict(ctx, s, 0); err != nil {
-			return o, err
-		}
-		return o, c.clear(ctx)
-	}
-	p, err := w.ready(ctx, s)
-	if err != nil {
-		return o, err
-	}
-	o, err = c.evict(ctx, s, p.Pid())
-	if err != nil {
-		return o, err
-	}
-	if err := p.Stop(); err != nil {
+	if o, err = c.burst(ctx, s); err != nil {
 		return o, err
 	}
 	return o, c.clear(ctx)
+}
+
+// burst lets one subject evict this crowd.
+func (c *crowd) burst(ctx context.Context, s subject) (o outcome, err error) {
+	if s.launch == nil {
+		return c.evict(ctx, s, 0)
+	}
+	p, err := c.w.ready(ctx, s)
+	if err != nil {
+		return o, err
+	}
+	if o, err = c.evict(ctx, s, p.Pid()); err != nil {
+		return o, err
+	}
+	if s.name == report.Ours && len(c.pods) <= mostEvents {
+		stored, err := c.lastEvent(ctx)
+		if err != nil {
+			return o, err
+		}
+		o.events = stored.Sub(o.last).Seconds()
+	}
+	return o, p.Stop()
 }
 
 // evict taints all nodes and waits until all pods are gone.
@@ -114,17 +124,9 @@ func (c *crowd) evict(ctx context.Context, s subject, pid int) (o outcome, err e
 	}
 	o = outcomeOf(times, began)
 	o.cpu, o.serverCPU = after.own-before.own, after.server-before.server
-	if pid == 0 {
-		return o, nil
+	if pid != 0 {
+		_, o.peak, err = memory(pid)
 	}
-	if s.name == report.Ours {
-		stored, err := c.lastEvent(ctx)
-		if err != nil {
-			return o, err
-		}
-		o.events = stored.Sub(slices.MaxFunc(times, time.Time.Compare)).Seconds()
-	}
-	_, o.peak, err = memory(pid)
 	return o, err
 }
 
@@ -163,8 +165,10 @@ func outcomeOf(times []time.Time, began time.Time) outcome {
 	for i, at := range times {
 		after[i] = at.Sub(began).Seconds()
 	}
-	last := after.Quantile(1)
-	return outcome{rate: float64(len(after)) / last, first: after.Quantile(0), median: after.Quantile(0.5), p99: after.Quantile(0.99)}
+	return outcome{
+		rate: float64(len(after)) / after.Quantile(1), last: slices.MaxFunc(times, time.Time.Compare),
+		first: after.Quantile(0), median: after.Quantile(0.5), p99: after.Quantile(0.99),
+	}
 }
 
 // of is one figure of all rounds of a subject.

@@ -82,6 +82,7 @@ func (c *crowd) grow(ctx context.Context, l load) error {
 
 func (c *crowd) makePod(ctx context.Context, i int, node string, l load) error {
 	pod := bigPod(fmt.Sprintf("%s-%d", c.name, i), node)
+	pod.Labels["crowd"] = c.name
 	if l.bears != nil {
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{
 			Key: taintKey, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: l.bears,
@@ -148,7 +149,7 @@ func (w *world) taintNode(ctx context.Context, node, since string) error {
 	return err
 }
 
-// clear removes the crowd's nodes, all pods that are left, and all events.
+// clear removes the crowd's nodes, those of its pods that are left, and all events.
 func (c *crowd) clear(ctx context.Context) error {
 	core := c.w.admin.CoreV1()
 	err := each(ctx, len(c.nodes), func(ctx context.Context, i int) error {
@@ -157,7 +158,8 @@ func (c *crowd) clear(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("removing nodes: %w", err)
 	}
-	if err := core.Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+	mine := metav1.ListOptions{LabelSelector: "crowd=" + c.name}
+	if err := core.Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, mine); err != nil {
 		return fmt.Errorf("removing pods: %w", err)
 	}
 	if err := core.Events(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {

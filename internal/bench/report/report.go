@@ -31,6 +31,7 @@ type Machine struct {
 type Row struct {
 	Work    string   `json:"work"`
 	What    string   `json:"what"`
+	Judged  string   `json:"judged,omitempty"` // the subject that has targets; empty: taint-manager
 	Unit    string   `json:"unit"`
 	Results []Result `json:"results"`
 	Targets []Target `json:"targets"`
@@ -42,7 +43,7 @@ type Result struct {
 	Rounds  Series `json:"rounds"`
 }
 
-// Target bounds taint-manager's figure, as a ratio to another subject's or as it is.
+// Target bounds the figure of the subject that is judged, as a ratio to another subject's or as it is.
 type Target struct {
 	Of    string  `json:"of,omitempty"` // the other subject; empty: none
 	Bound Bound   `json:"bound"`
@@ -68,6 +69,14 @@ func AtMost(limit float64, of string) Target { return Target{of, Most, limit} }
 // Reported shows the ratio and asks for nothing.
 func Reported(of string) Target { return Target{Of: of, Bound: None} }
 
+// judged is the subject that has targets.
+func (r Row) judged() string {
+	if r.Judged == "" {
+		return Ours
+	}
+	return r.Judged
+}
+
 // of returns a subject's figures, nil when it has none.
 func (r Row) of(subject string) Series {
 	for _, result := range r.Results {
@@ -85,9 +94,9 @@ type Verdict struct {
 	Met    bool    `json:"met"` // by the median; true when there is no target
 }
 
-// Judge compares taint-manager's figures with a target. It is not met when there are none.
+// Judge compares the figures of the subject that is judged with a target. It is not met when there are none.
 func (r Row) Judge(t Target) Verdict {
-	figures := r.of(Ours)
+	figures := r.of(r.judged())
 	if t.Of != "" {
 		figures = figures.over(r.of(t.Of))
 	}

@@ -17,8 +17,8 @@ func Table(s Summary) string {
 	for _, row := range s.Rows {
 		if row.Work != work {
 			work = row.Work
-			fmt.Fprintf(table, "\n%s\n", strings.ToUpper(work[:1])+work[1:])
-			fmt.Fprintln(table, "what\ttaint-manager\tbeside\tits figure\tratio\ttarget\tmet")
+			fmt.Fprintf(table, "\n%s\n", upper(work))
+			fmt.Fprintf(table, "what\t%s\tbeside\tits figure\tratio\ttarget\tmet\n", row.judged())
 		}
 		row.lines(table)
 	}
@@ -28,7 +28,7 @@ func Table(s Summary) string {
 
 // lines writes a line for each target of a row, one at least.
 func (r Row) lines(table *tabwriter.Writer) {
-	what, own := r.What, spread(r.of(Ours), " "+r.Unit)
+	what, own := r.What, spread(r.of(r.judged()), " "+r.Unit)
 	if len(r.Targets) == 0 {
 		fmt.Fprintf(table, "%s\t%s\t\t\t\t\t\n", what, own)
 	}
