@@ -10,8 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// quiet is how long a watch may send nothing before its connection counts as dead. The API server sends a
-// bookmark every minute.
+// quiet is how long a watch may send nothing, to a tenth, before its connection counts as dead. The API
+// server sends a bookmark every minute.
 const quiet = 150 * time.Second
 
 // watchConfig is for the watches of pods and nodes. They have connections of their own and speak HTTP/1.1:
@@ -37,15 +37,22 @@ func dialWatch(ctx context.Context, network, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return impatient{conn}, nil
+	return &impatient{Conn: conn}, nil
 }
 
-// impatient is a connection that fails when nothing comes for too long.
-type impatient struct{ net.Conn }
+// impatient is a connection that fails when nothing comes for too long. One goroutine at a time may read.
+type impatient struct {
+	net.Conn
+	until time.Time // the deadline that is set
+}
 
-func (c impatient) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(quiet)); err != nil {
-		return 0, err
+// Read moves the deadline now and then only, as there is a Read for each event.
+func (c *impatient) Read(b []byte) (int, error) {
+	if now := time.Now(); c.until.Sub(now) < quiet*9/10 {
+		c.until = now.Add(quiet)
+		if err := c.SetReadDeadline(c.until); err != nil {
+			return 0, err
+		}
 	}
 	return c.Conn.Read(b)
 }

@@ -48,8 +48,8 @@ func TestWatchesSpeakHTTP1AndCallsHTTP2(t *testing.T) {
 func TestAConnectionThatIsSilentForTooLongFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := net.Pipe()
-		defer there.Close()
-		began, conn := time.Now(), impatient{here}
+		defer func() { _ = there.Close() }()
+		began, conn := time.Now(), &impatient{Conn: here}
 		go func() {
 			time.Sleep(quiet - time.Second)
 			_, _ = there.Write([]byte("x"))

@@ -54,7 +54,7 @@ type Options struct {
 // A Cluster is a running control plane. Its methods are safe for concurrent use.
 type Cluster struct {
 	binDir, dir string
-	temporary   bool // dir is to be removed
+	temporary   bool   // dir is to be removed
 	manager     string // the program, as in Options
 	url         string
 	log         io.Writer

@@ -119,8 +119,18 @@ func TestANumberHasThreeDigitsThatCount(t *testing.T) {
 		number float64
 		want   string
 	}{
-		{0, "0"}, {1, "1"}, {0.9, "0.9"}, {1.0 / 3, "0.333"}, {2.345, "2.35"}, {12.345, "12.3"}, {123.456, "123"},
-		{12345.6, "12346"}, {-64.72, "-64.7"}, {0.00012345, "0.0001"}, {10, "10"}, {100, "100"},
+		{0, "0"},
+		{1, "1"},
+		{0.9, "0.9"},
+		{1.0 / 3, "0.333"},
+		{2.345, "2.35"},
+		{12.345, "12.3"},
+		{123.456, "123"},
+		{12345.6, "12346"},
+		{-64.72, "-64.7"},
+		{0.00012345, "0.0001"},
+		{10, "10"},
+		{100, "100"},
 	} {
 		if got := number(test.number); got != test.want {
 			t.Errorf("%v: got %s, want %s", test.number, got, test.want)
@@ -192,7 +202,7 @@ func TestTheJSONHasEveryRoundAndEveryVerdict(t *testing.T) {
 		t.Fatalf("got %s", text)
 	}
 	first, last := got.Rows[0].Targets[0], got.Rows[2].Targets[0]
-	if !first.Met || first.Median != 0.95 || len(first.Verdict.Rounds) != 3 || first.Of != Floor || first.Limit != 0.9 {
+	if !first.Met || first.Median != 0.95 || len(first.Rounds) != 3 || first.Of != Floor || first.Limit != 0.9 {
 		t.Errorf("the first target: got %+v", first)
 	}
 	if last.Met || last.Median != 1.5 || got.Rows[2].Judged != "10x" {
