@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	idleSamples = 30
+	idleSamples = 22
 	idleGap     = 100 * time.Millisecond
 )
 

@@ -9,7 +9,7 @@ import (
 )
 
 // bearSeconds leave time to taint all nodes and to start taint-manager before the instant.
-const bearSeconds = 12
+const bearSeconds = 9
 
 // instant measures pods that are all due at one instant. For taint-manager it is exact: the taints say since
 // when they are there. The original does not read that; its countdowns begin when it sees a taint, and its
@@ -81,6 +81,10 @@ func (c *crowd) countdown(ctx context.Context, s subject) (at time.Time, stop fu
 		err = c.taint(ctx, "")
 		return time.Now().Add(bear), p.Stop, err
 	}
+	if s.launch == nil {
+		err := c.taint(ctx, "")
+		return time.Now().Add(time.Second), func() error { return nil }, err
+	}
 	// Pods must have been there in an earlier second than that of the taint.
 	if err := pause(ctx, 1500*time.Millisecond); err != nil {
 		return at, nil, err
@@ -90,9 +94,6 @@ func (c *crowd) countdown(ctx context.Context, s subject) (at time.Time, stop fu
 		return at, nil, err
 	}
 	at = since.Add(time.Second + bear) // times in the API are cut off: it may have been as late as this
-	if s.launch == nil {
-		return at, func() error { return nil }, nil
-	}
 	p, err := c.w.ready(ctx, s)
 	if err != nil {
 		return at, nil, err

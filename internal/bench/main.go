@@ -64,6 +64,7 @@ type options struct {
 	rounds    int
 	works     []string
 	json, svg string
+	document  string
 	profiles  string
 }
 
@@ -72,6 +73,7 @@ func parse(args []string) (o options, err error) {
 	flags.IntVar(&o.rounds, "rounds", 3, "how often each comparison is made")
 	flags.StringVar(&o.json, "json", "", "the file to write the results to, as JSON")
 	flags.StringVar(&o.svg, "svg", "", "the file to draw the results to")
+	flags.StringVar(&o.document, "document", "", "the document to put the tables into")
 	flags.StringVar(&o.profiles, "profiles", "", "the folder to write profiles of taint-manager to, which then runs a little slower")
 	list := flags.String("work", "", "what to measure, with commas between: "+strings.Join(names(), ",")+"; empty: all")
 	if err := flags.Parse(args); err != nil {
@@ -107,6 +109,20 @@ func write(o options, s report.Summary) error {
 		if err := os.WriteFile(o.svg, report.SVG(s), 0o644); err != nil {
 			return fmt.Errorf("drawing the results: %w", err)
 		}
+	}
+	if o.document == "" {
+		return nil
+	}
+	old, err := os.ReadFile(o.document)
+	if err != nil {
+		return fmt.Errorf("reading the document: %w", err)
+	}
+	text, err := report.Insert(string(old), s)
+	if err == nil {
+		err = os.WriteFile(o.document, []byte(text), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("putting the results into %s: %w", o.document, err)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	statusUpdates = 6000
+	statusUpdates = 5000
 	quietSpan     = 2 * time.Second
 )
 
@@ -23,7 +23,7 @@ func (m *multitude) status(ctx context.Context, w *world, rounds int) ([]report.
 		return nil, err
 	}
 	row := report.Row{
-		Work: "30,000 pods, 6000 updates of pods' status that change nothing", What: "processor time for each", Unit: "us",
+		Work: "30,000 pods, 5000 updates of pods' status that change nothing", What: "processor time for each", Unit: "us",
 		Targets: []report.Target{report.AtMost(1.0/3, report.Original)},
 	}
 	for _, s := range []subject{ours(), originalUnlimited()} {
