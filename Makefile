@@ -109,9 +109,12 @@ golden: ## Write the golden and generated files anew.
 	go test . ./cli ./config ./status -update
 
 .PHONY: bench
-bench: build controlplane ## Time the core, and a burst on the real control plane against plain workers.
+bench: build controlplane ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: a quarter of an hour (ROUNDS=n, WORK=burst,idle,...).
 	go test -run '^$$' -bench . -benchmem ./taint ./evictionqueue ./cluster
-	go test -run '^$$' -bench Burst -benchtime 1x -timeout 30m ./internal/e2e
+	go build -trimpath -tags grpcnotrace -o bin/bench ./internal/bench
+	bin/bench -rounds $(ROUNDS) -work '$(WORK)' $(if $(WORK),,-json docs/bench.json -svg docs/bench.svg -document docs/performance.md)
+ROUNDS ?= 3
+WORK ?=
 
 .PHONY: fuzz
 fuzz: ## Fuzz for FUZZTIME (1m) each: the decision, the configuration, the journal.

@@ -51,7 +51,10 @@ func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager,
 	if err := c.Permit(ctx); err != nil {
 		return nil, err
 	}
-	binary := filepath.Join(root, "bin", "taint-manager")
+	binary := c.manager
+	if binary == "" {
+		binary = filepath.Join(root, "bin", "taint-manager")
+	}
 	if _, err := os.Stat(binary); err != nil {
 		return nil, fmt.Errorf("taint-manager is not built: run `make build` (%w)", err)
 	}

@@ -30,6 +30,9 @@ type Options struct {
 	// BinDir is the folder of the binaries controlplane and kwok. Empty means bin/
 	// in this repository, found from the working directory upwards.
 	BinDir string
+	// Manager is the program that [Cluster.LaunchManager] starts. Empty means bin/taint-manager in this
+	// repository.
+	Manager string
 	// Dir is where the cluster keeps its data, certificates, kubeconfigs and logs. It must be
 	// empty or not exist. Empty means a new temporary folder, which Stop removes.
 	Dir string
@@ -51,7 +54,8 @@ type Options struct {
 // A Cluster is a running control plane. Its methods are safe for concurrent use.
 type Cluster struct {
 	binDir, dir string
-	temporary   bool // dir is to be removed
+	temporary   bool   // dir is to be removed
+	manager     string // the program, as in Options
 	url         string
 	log         io.Writer
 
@@ -100,7 +104,7 @@ func prepare(o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{binDir: binDir, temporary: o.Dir == "", log: o.Log}
+	c := &Cluster{binDir: binDir, temporary: o.Dir == "", manager: o.Manager, log: o.Log}
 	if c.log == nil {
 		c.log = io.Discard
 	}

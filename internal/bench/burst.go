@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/bench/report"
+)
+
+const (
+	burstNodes   = 100
+	slowNodes    = 5    // for the original with its default client limits
+	mostEvents   = 5000 // that are waited for: of more, listing them is too much
+	burstTimeout = 5 * time.Minute
+)
+
+// outcome is what one subject came to in one round. Times are in seconds; those of pods count from the
+// moment when the first taint was sent.
+type outcome struct {
+	rate               float64 // pods in a second
+	first, median, p99 float64
+	events             float64   // from the last deletion until all events were stored
+	cpu, serverCPU     float64   // the subject's, and the API server's and etcd's
+	peak               float64   // MB
+	last               time.Time // deletion
+}
+
+// results are what each subject came to, round by round.
+type results map[string][]outcome
+
+// burst measures pods of many nodes that are tainted at once.
+func burst(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+	all := results{}
+	if err := all.add(ctx, w, originalOnce(), load{nodes: slowNodes}); err != nil {
+		return nil, err
+	}
+	err := all.rounds(ctx, w, rounds, load{nodes: burstNodes}, []subject{floor(patchAndDelete), ours(), originalUnlimited()})
+	if err != nil {
+		return nil, err
+	}
+	return burstRows(all), nil
+}
+
+// rounds lets the subjects take turns. Every other round has their order reversed, so that none always
+// comes after the same one.
+func (r results) rounds(ctx context.Context, w *world, rounds int, l load, subjects []subject) error {
+	for round := range rounds {
+		turn := slices.Clone(subjects)
+		if round%2 == 1 {
+			slices.Reverse(turn)
+		}
+		for _, s := range turn {
+			if err := r.add(ctx, w, s, l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r results) add(ctx context.Context, w *world, s subject, l load) error {
+	o, err := w.burst(ctx, s, l)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	r[s.name] = append(r[s.name], o)
+	w.say("%-24s %5d pods: %6.1f/s, median %.2f s, p99 %.2f s; CPU %.2f s of its own, %.2f s of the server's; events %.1f s; peak %.0f MB",
+		s.name, l.nodes*l.pods(), o.rate, o.median, o.p99, o.cpu, o.serverCPU, o.events, o.peak)
+	return nil
+}
+
+// burst lets one subject evict one crowd, which it makes and removes.
+func (w *world) burst(ctx context.Context, s subject, l load) (o outcome, err error) {
+	c, err := w.newCrowd(ctx, l)
+	if err != nil {
+		return o, err
+	}
+	if o, err = c.burst(ctx, s); err != nil {
+		return o, err
+	}
+	return o, c.clear(ctx)
+}
+
+// burst lets one subject evict this crowd.
+func (c *crowd) burst(ctx context.Context, s subject) (o outcome, err error) {
+	if s.launch == nil {
+		return c.evict(ctx, s, 0)
+	}
+	p, err := c.w.ready(ctx, s)
+	if err != nil {
+		return o, err
+	}
+	if o, err = c.evict(ctx, s, p.Pid()); err != nil {
+		return o, err
+	}
+	if s.name == report.Ours && len(c.pods) <= mostEvents {
+		stored, err := c.lastEvent(ctx)
+		if err != nil {
+			return o, err
+		}
+		o.events = stored.Sub(o.last).Seconds()
+	}
+	return o, p.Stop()
+}
+
+// evict taints all nodes and waits until all pods are gone.
+func (c *crowd) evict(ctx context.Context, s subject, pid int) (o outcome, err error) {
+	before, err := c.w.spent(pid)
+	if err != nil {
+		return o, err
+	}
+	began := time.Now()
+	times, err := c.gone(ctx, s)
+	if err != nil {
+		return o, err
+	}
+	after, err := c.w.spent(pid)
+	if err != nil {
+		return o, err
+	}
+	o = outcomeOf(times, began)
+	o.cpu, o.serverCPU = after.own-before.own, after.server-before.server
+	if pid != 0 {
+		_, o.peak, err = memory(pid)
+	}
+	return o, err
+}
+
+// gone taints all nodes; plain workers begin at the same moment. It returns when each pod went.
+func (c *crowd) gone(ctx context.Context, s subject) (times []time.Time, err error) {
+	var tainting sync.WaitGroup
+	var taintErr error
+	tainting.Go(func() { taintErr = c.taint(ctx, "") })
+	if s.plain != nil {
+		err = c.plainly(ctx, s.plain)
+	}
+	tainting.Wait()
+	if err == nil {
+		err = taintErr
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.w.ends.of(ctx, c.pods, burstTimeout)
+}
+
+// spent is processor time, in seconds.
+type spent struct{ own, server float64 }
+
+func (w *world) spent(pid int) (s spent, err error) {
+	if s.server, err = w.serverCPU(); err != nil || pid == 0 {
+		return s, err
+	}
+	s.own, err = cpuSeconds(pid)
+	return s, err
+}
+
+// outcomeOf sums up when pods went.
+func outcomeOf(times []time.Time, began time.Time) outcome {
+	after := make(report.Series, len(times))
+	for i, at := range times {
+		after[i] = at.Sub(began).Seconds()
+	}
+	return outcome{
+		rate: float64(len(after)) / after.Quantile(1), last: slices.MaxFunc(times, time.Time.Compare),
+		first: after.Quantile(0), median: after.Quantile(0.5), p99: after.Quantile(0.99),
+	}
+}
+
+// of is one figure of all rounds of a subject.
+func (r results) of(subject string, figure func(outcome) float64) (s report.Series) {
+	for _, o := range r[subject] {
+		s = append(s, figure(o))
+	}
+	return s
+}
+
+// row shows one figure of all subjects.
+func (r results) row(work, what, unit string, figure func(outcome) float64, targets ...report.Target) report.Row {
+	row := report.Row{Work: work, What: what, Unit: unit, Targets: targets}
+	for _, name := range report.Subjects() {
+		if s := r.of(name, figure); len(s) > 0 {
+			row.Results = append(row.Results, report.Result{Subject: name, Rounds: s})
+		}
+	}
+	return row
+}
+
+// but leaves subjects out.
+func (r results) but(subjects ...string) results {
+	kept := maps.Clone(r)
+	for _, name := range subjects {
+		delete(kept, name)
+	}
+	return kept
+}
+
+// late is how much longer than the floor's a latency may be.
+const late = 1.15
+
+func burstRows(all results) []report.Row {
+	const work = "3000 pods of 100 nodes at once"
+	fast := all.but(report.OriginalDefault) // it had fewer pods, which only its rate does not show
+	alone := fast.but(report.Floor)
+	return []report.Row{
+		all.row(work, "rate", "pods/s", func(o outcome) float64 { return o.rate },
+			report.AtLeast(0.9, report.Floor), report.AtLeast(1.3, report.Original), report.AtLeast(30, report.OriginalDefault)),
+		fast.row(work, "taint to deletion, median", "s", func(o outcome) float64 { return o.median },
+			report.AtMost(late, report.Floor), report.Reported(report.Original)),
+		fast.row(work, "taint to deletion, 99th percentile", "s", func(o outcome) float64 { return o.p99 },
+			report.AtMost(late, report.Floor), report.Reported(report.Original)),
+		alone.but(report.Original).row(work, "last deletion to last event stored", "s",
+			func(o outcome) float64 { return o.events }, report.AtMost(30, "")),
+		alone.row(work, "processor time", "s", func(o outcome) float64 { return o.cpu }, report.Reported(report.Original)),
+		alone.row(work, "peak memory", "MB", func(o outcome) float64 { return o.peak }, report.Reported(report.Original)),
+	}
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"context"
+
+	"github.com/taint-manager/taint-manager/internal/bench/report"
+)
+
+// evict measures a burst by the eviction subresource, one call for each pod, which sets the condition
+// itself. The pods are Running, so that budgets are looked for.
+func evict(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+	all := results{}
+	l := load{nodes: burstNodes, running: true}
+	if err := all.rounds(ctx, w, rounds, l, []subject{floor(evictOnly), ours("--eviction-method=evict")}); err != nil {
+		return nil, err
+	}
+	const work = "3000 Running pods of 100 nodes, --eviction-method=evict"
+	return []report.Row{
+		all.row(work, "rate", "pods/s", func(o outcome) float64 { return o.rate }, report.AtLeast(0.9, report.Floor)),
+		all.row(work, "taint to deletion, median", "s", func(o outcome) float64 { return o.median }, report.Reported(report.Floor)),
+	}, nil
+}

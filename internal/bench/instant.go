@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/bench/report"
+)
+
+// bearSeconds leave time to taint all nodes and to start taint-manager before the instant.
+const bearSeconds = 9
+
+// instant measures pods that are all due at one instant. For taint-manager it is exact: the taints say since
+// when they are there. The original does not read that; its countdowns begin when it sees a taint, and its
+// pods count as due when the last of them is.
+func instant(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+	all := results{}
+	for round := range rounds {
+		for _, s := range []subject{floor(patchAndDelete), ours(), originalUnlimited()} {
+			if s.name == report.Original && round > 0 {
+				continue // it has no target here
+			}
+			o, err := w.instant(ctx, s)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
+			all[s.name] = append(all[s.name], o)
+			w.say("%-24s first %+.3f s, median %.2f s, p99 %.2f s after the instant; %.1f/s", s.name, o.first, o.median, o.p99, o.rate)
+		}
+	}
+	const work = "3000 pods of 100 nodes due at one instant"
+	first := func(o outcome) float64 { return o.first * 1000 }
+	// The first is early when this is below 0.
+	return []report.Row{
+		all.row(work, "instant to first deletion", "ms", first,
+			report.AtMost(100, ""), report.AtLeast(0, ""), report.Reported(report.Floor), report.Reported(report.Original)),
+		all.row(work, "instant to deletion, median", "s", func(o outcome) float64 { return o.median },
+			report.AtMost(late, report.Floor), report.Reported(report.Original)),
+		all.row(work, "instant to deletion, 99th percentile", "s", func(o outcome) float64 { return o.p99 },
+			report.AtMost(late, report.Floor), report.Reported(report.Original)),
+	}, nil
+}
+
+func (w *world) instant(ctx context.Context, s subject) (o outcome, err error) {
+	seconds := int64(bearSeconds)
+	c, err := w.newCrowd(ctx, load{nodes: burstNodes, bears: &seconds})
+	if err != nil {
+		return o, err
+	}
+	at, stop, err := c.countdown(ctx, s)
+	if err != nil {
+		return o, err
+	}
+	if s.plain != nil {
+		if err := pause(ctx, time.Until(at)); err != nil {
+			return o, err
+		}
+		if err := c.plainly(ctx, s.plain); err != nil {
+			return o, err
+		}
+	}
+	times, err := c.w.ends.of(ctx, c.pods, burstTimeout)
+	if err != nil {
+		return o, err
+	}
+	if err := stop(); err != nil {
+		return o, err
+	}
+	return outcomeOf(times, at), c.clear(ctx)
+}
+
+// countdown starts the subject, taints the nodes, and returns the instant when all pods are due.
+func (c *crowd) countdown(ctx context.Context, s subject) (at time.Time, stop func() error, err error) {
+	bear := bearSeconds * time.Second
+	if s.name == report.Original {
+		p, err := c.w.ready(ctx, s)
+		if err != nil {
+			return at, nil, err
+		}
+		err = c.taint(ctx, "")
+		return time.Now().Add(bear), p.Stop, err
+	}
+	if s.launch == nil {
+		err := c.taint(ctx, "")
+		return time.Now().Add(time.Second), func() error { return nil }, err
+	}
+	// Pods must have been there in an earlier second than that of the taint.
+	if err := pause(ctx, 1500*time.Millisecond); err != nil {
+		return at, nil, err
+	}
+	since := time.Now().Truncate(time.Second)
+	if err := c.taint(ctx, since.UTC().Format(time.RFC3339)); err != nil {
+		return at, nil, err
+	}
+	at = since.Add(time.Second + bear) // times in the API are cut off: it may have been as late as this
+	p, err := c.w.ready(ctx, s)
+	if err != nil {
+		return at, nil, err
+	}
+	if time.Until(at) < time.Second {
+		return at, nil, fmt.Errorf("%s was ready too late for the instant: this machine is too slow", s.name)
+	}
+	return at, p.Stop, nil
+}

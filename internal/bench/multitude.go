@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/bench/report"
+)
+
+// The population of the works that share one, in nodes of 30 pods.
+const (
+	someNodes = 333
+	manyNodes = 1000
+)
+
+// settling is how long a subject is left alone before its memory is read.
+const settling = 5 * time.Second
+
+// multitude is the population of 30,000 pods that several works share. It is made when it is first needed,
+// and the last work evicts it.
+type multitude struct{ *crowd }
+
+// atLeast sees to it that there are so many nodes with their pods.
+func (m *multitude) atLeast(ctx context.Context, w *world, nodes int) (err error) {
+	if m.crowd == nil {
+		m.crowd, err = w.newCrowd(ctx, load{nodes: min(nodes, someNodes)})
+		if err != nil {
+			return err
+		}
+	}
+	if missing := nodes - len(m.nodes); missing > 0 {
+		began := time.Now()
+		if err := m.grow(ctx, load{nodes: missing}); err != nil {
+			return err
+		}
+		w.say("there are %d pods; %d were made in %.0f s", len(m.pods), missing*podsEach, time.Since(began).Seconds())
+	}
+	return nil
+}
+
+// memory measures what subjects take that have seen everything and have nothing to do.
+func (m *multitude) memory(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+	row := report.Row{
+		Work: "30,000 pods, nothing tainted", What: "resident memory", Unit: "MB",
+		Targets: []report.Target{report.AtMost(0.2, report.Original)},
+	}
+	if err := m.atLeast(ctx, w, someNodes); err != nil {
+		return nil, err
+	}
+	fewer, err := w.memories(ctx, ours(), 1)
+	if err != nil {
+		return nil, err
+	}
+	less := len(m.pods)
+	if err := m.atLeast(ctx, w, manyNodes); err != nil {
+		return nil, err
+	}
+	for _, s := range []subject{ours(), originalUnlimited()} {
+		figures, err := w.memories(ctx, s, rounds)
+		if err != nil {
+			return nil, err
+		}
+		row.Results = append(row.Results, report.Result{Subject: s.name, Rounds: figures})
+	}
+	var further report.Series // bytes
+	for _, more := range row.Results[0].Rounds {
+		further = append(further, (more-fewer.Median())*1e6/float64(len(m.pods)-less))
+	}
+	return []report.Row{row, {
+		Work: row.Work, What: "for each pod after the first 10,000", Unit: "bytes",
+		Results: []report.Result{{Subject: report.Ours, Rounds: further}}, Targets: []report.Target{report.AtMost(1000, "")},
+	}}, nil
+}
+
+// memories starts a subject several times and reads what it has in memory, in MB, once it is ready and
+// was left alone for a while.
+func (w *world) memories(ctx context.Context, s subject, rounds int) (figures report.Series, err error) {
+	for range rounds {
+		p, err := w.ready(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if err := pause(ctx, settling); err != nil {
+			return nil, err
+		}
+		now, peak, err := memory(p.Pid())
+		if err != nil {
+			return nil, err
+		}
+		w.say("%-24s %.1f MB in memory, at most %.1f MB so far", s.name, now, peak)
+		figures = append(figures, now)
+		if err := p.Stop(); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return figures, nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func cores() int { return runtime.NumCPU() }
+
+// cpuSeconds is the processor time that a process has taken so far: what the kernel's scheduler has
+// counted for its threads, to the nanosecond. Threads that have ended are left out; Go programs keep
+// theirs.
+func cpuSeconds(pid int) (float64, error) {
+	dir := fmt.Sprintf("/proc/%d/task", pid)
+	threads, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, fmt.Errorf("reading the processor time of %d: %w", pid, err)
+	}
+	var sum float64
+	for _, thread := range threads {
+		text, err := os.ReadFile(dir + "/" + thread.Name() + "/schedstat")
+		if err != nil {
+			continue // it has ended
+		}
+		first, _, _ := bytes.Cut(text, []byte(" "))
+		ns, err := strconv.ParseFloat(string(first), 64)
+		if err != nil {
+			return 0, fmt.Errorf("reading the processor time of %d: %w", pid, err)
+		}
+		sum += ns / 1e9
+	}
+	return sum, nil
+}
+
+// memory is what a process has in memory now, and the most that it ever had, in MB of 10^6 bytes.
+func memory(pid int) (now, peak float64, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading the memory of %d: %w", pid, err)
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 {
+			continue
+		}
+		kB, err := strconv.ParseFloat(fields[1], 64)
+		switch {
+		case fields[0] == "VmRSS:" && err == nil:
+			now = kB * 1024 / 1e6
+		case fields[0] == "VmHWM:" && err == nil:
+			peak = kB * 1024 / 1e6
+		}
+	}
+	if now == 0 || peak == 0 {
+		return 0, 0, fmt.Errorf("reading the memory of %d: /proc/%[1]d/status names none", pid)
+	}
+	return now, peak, nil
+}
+
+// startOf is when a process was started: launching it takes time of its own before and after that. It is
+// true to 10 ms, the kernel's unit.
+func startOf(pid int) (time.Time, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading the start of %d: %w", pid, err)
+	}
+	uptime, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading the start of %d: %w", pid, err)
+	}
+	now := time.Now()
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	ticks, err1 := strconv.ParseFloat(fields[19], 64) // starttime, see proc(5)
+	seconds, err2 := strconv.ParseFloat(strings.Fields(string(uptime))[0], 64)
+	if err := errors.Join(err1, err2); err != nil {
+		return time.Time{}, fmt.Errorf("reading the start of %d: %w", pid, err)
+	}
+	const ticksPerSecond = 100
+	return now.Add(-time.Duration((seconds - ticks/ticksPerSecond) * float64(time.Second))), nil
+}

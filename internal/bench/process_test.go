@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+func TestThisProcessHasTakenTimeAndMemory(t *testing.T) {
+	before, err := cpuSeconds(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	began, sum := time.Now(), 0
+	for time.Since(began) < 50*time.Millisecond {
+		sum++
+	}
+	after, err := cpuSeconds(os.Getpid())
+	if took := after - before; err != nil || took < 0.01 || took > 5 {
+		t.Errorf("50 ms of counting to %d took %v s, %v", sum, took, err)
+	}
+	now, peak, err := memory(os.Getpid())
+	if err != nil || now < 1 || now > 10_000 || peak < now {
+		t.Errorf("got %v MB, at most %v MB, %v", now, peak, err)
+	}
+}
+
+func TestThisProcessWasStartedNotLongAgo(t *testing.T) {
+	at, err := startOf(os.Getpid())
+	if ago := time.Since(at); err != nil || ago < 0 || ago > 20*time.Minute {
+		t.Errorf("started %v ago, %v", ago, err)
+	}
+}
+
+func TestAProcessThatIsGoneIsAnError(t *testing.T) {
+	const nobody = 1 << 30
+	_, err1 := cpuSeconds(nobody)
+	_, _, err2 := memory(nobody)
+	_, err3 := startOf(nobody)
+	if err1 == nil || err2 == nil || err3 == nil {
+		t.Errorf("got %v, %v, %v", err1, err2, err3)
+	}
+}

@@ -1,0 +1,113 @@
+// Package report is what the benchmarks say: figures, round by round, targets, and whether they are met; as
+// a table, as JSON, and as a picture. It is pure: the same figures give the same bytes.
+package report
+
+// The subjects of all comparisons.
+const (
+	Floor           = "plain workers"
+	Ours            = "taint-manager"
+	Original        = "original, no limits" // no client limits
+	OriginalDefault = "original, default"
+)
+
+// Subjects returns all subjects in the order in which they are shown.
+func Subjects() []string { return []string{Floor, Ours, Original, OriginalDefault} }
+
+// Summary is all that was measured.
+type Summary struct {
+	Machine Machine `json:"machine"`
+	Rounds  int     `json:"rounds"`
+	Rows    []Row   `json:"rows"`
+}
+
+// Machine is where that was.
+type Machine struct {
+	Date  string `json:"date"` // YYYY-MM-DD
+	Cores int    `json:"cores"`
+	CPU   string `json:"cpu,omitempty"`
+}
+
+// Row is one figure of one work, of all subjects that have it.
+type Row struct {
+	Work    string   `json:"work"`
+	What    string   `json:"what"`
+	Judged  string   `json:"judged,omitempty"` // the subject that has targets; empty: taint-manager
+	Unit    string   `json:"unit"`
+	Results []Result `json:"results"`
+	Targets []Target `json:"targets"`
+}
+
+// Result is one subject's figures, one for each round.
+type Result struct {
+	Subject string `json:"subject"`
+	Rounds  Series `json:"rounds"`
+}
+
+// Target bounds the figure of the subject that is judged, as a ratio to another subject's or as it is.
+type Target struct {
+	Of    string  `json:"of,omitempty"` // the other subject; empty: none
+	Bound Bound   `json:"bound"`
+	Limit float64 `json:"limit"`
+}
+
+// Bound says on which side of its limit a figure is to be.
+type Bound string
+
+// The bounds.
+const (
+	Least Bound = "at least"
+	Most  Bound = "at most"
+	None  Bound = "reported" // there is no target
+)
+
+// AtLeast is the target that the figure is no lower than so many times that of another; of "": than this.
+func AtLeast(limit float64, of string) Target { return Target{of, Least, limit} }
+
+// AtMost is the target that the figure is no higher.
+func AtMost(limit float64, of string) Target { return Target{of, Most, limit} }
+
+// Reported shows the ratio and asks for nothing.
+func Reported(of string) Target { return Target{Of: of, Bound: None} }
+
+// judged is the subject that has targets.
+func (r Row) judged() string {
+	if r.Judged == "" {
+		return Ours
+	}
+	return r.Judged
+}
+
+// of returns a subject's figures, nil when it has none.
+func (r Row) of(subject string) Series {
+	for _, result := range r.Results {
+		if result.Subject == subject {
+			return result.Rounds
+		}
+	}
+	return nil
+}
+
+// Verdict is what has become of a target.
+type Verdict struct {
+	Rounds Series  `json:"rounds"` // the ratios, or the figures where the target is no ratio
+	Median float64 `json:"median"`
+	Met    bool    `json:"met"` // by the median; true when there is no target
+}
+
+// Judge compares the figures of the subject that is judged with a target. It is not met when there are none.
+func (r Row) Judge(t Target) Verdict {
+	figures := r.of(r.judged())
+	if t.Of != "" {
+		figures = figures.over(r.of(t.Of))
+	}
+	v := Verdict{Rounds: figures, Median: figures.Median()}
+	switch t.Bound {
+	case Least:
+		v.Met = len(figures) > 0 && v.Median >= t.Limit
+	case Most:
+		v.Met = len(figures) > 0 && v.Median <= t.Limit
+	case None:
+		v.Met = true
+	}
+	return v
+}

@@ -1,0 +1,49 @@
+package report
+
+import "slices"
+
+// Series is one figure, measured several times.
+type Series []float64
+
+// Median is the middle of the figures in order; of an even number, the mean of the two in the middle. Of
+// none it is 0.
+func (s Series) Median() float64 {
+	if len(s) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(s))
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2
+}
+
+// Quantile is the smallest figure that is not exceeded by at least this share of them: 0 gives the
+// smallest, 1 the largest. Of none it is 0.
+func (s Series) Quantile(share float64) float64 {
+	if len(s) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(s))
+	rank := int(share * float64(len(sorted)))
+	if float64(rank) < share*float64(len(sorted)) {
+		rank++
+	}
+	return sorted[min(max(rank, 1), len(sorted))-1]
+}
+
+// over divides figure by figure. Where one of the two was measured once only, or a different number of
+// times, its median stands for all.
+func (s Series) over(other Series) (ratios Series) {
+	for i, figure := range s {
+		by := other.Median()
+		if len(other) == len(s) {
+			by = other[i]
+		}
+		if by != 0 {
+			ratios = append(ratios, figure/by)
+		}
+	}
+	return ratios
+}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// Table shows the summary as text, a line for each target.
+func Table(s Summary) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s, %d cores, %d rounds; medians, and in brackets the lowest and the highest round.\n", s.Machine.Date, s.Machine.Cores, s.Rounds)
+	work := ""
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	for _, row := range s.Rows {
+		if row.Work != work {
+			work = row.Work
+			fmt.Fprintf(table, "\n%s\n", upper(work))
+			fmt.Fprintf(table, "what\t%s\tbeside\tits figure\tratio\ttarget\tmet\n", row.judged())
+		}
+		row.lines(table)
+	}
+	_ = table.Flush() // a Builder takes everything
+	return out.String()
+}
+
+// lines writes a line for each target of a row, one at least.
+func (r Row) lines(table *tabwriter.Writer) {
+	what, own := r.What, spread(r.of(r.judged()), " "+r.Unit)
+	if len(r.Targets) == 0 {
+		fmt.Fprintf(table, "%s\t%s\t\t\t\t\t\n", what, own)
+	}
+	for _, t := range r.Targets {
+		v := r.Judge(t)
+		beside, figure, ratio := "", "", ""
+		if t.Of != "" {
+			beside, figure, ratio = t.Of, spread(r.of(t.Of), " "+r.Unit), spread(v.Rounds, "")
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", what, own, beside, figure, ratio, t.text(r.Unit), met(t, v))
+		what, own = "", ""
+	}
+}
+
+// text is the target in words.
+func (t Target) text(unit string) string {
+	switch {
+	case t.Bound == None:
+		return "reported"
+	case t.Of == "":
+		return fmt.Sprintf("%s %s %s", t.Bound, number(t.Limit), unit)
+	}
+	return fmt.Sprintf("%s %s", t.Bound, number(t.Limit))
+}
+
+func met(t Target, v Verdict) string {
+	switch {
+	case t.Bound == None:
+		return ""
+	case v.Met:
+		return "yes"
+	}
+	return "NO"
+}
+
+// spread is the median, and between which figures it lies.
+func spread(s Series, unit string) string {
+	switch len(s) {
+	case 0:
+		return "none"
+	case 1:
+		return number(s[0]) + unit
+	}
+	return fmt.Sprintf("%s%s (%s-%s)", number(s.Median()), unit, number(s.Quantile(0)), number(s.Quantile(1)))
+}
+
+// number has three digits that count, or all before the point.
+func number(f float64) string {
+	digits := 0
+	if f != 0 {
+		digits = max(0, 2-int(math.Floor(math.Log10(math.Abs(f)))))
+	}
+	text := strconv.FormatFloat(f, 'f', min(digits, 4), 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}

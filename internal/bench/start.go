@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/bench/report"
+)
+
+// start measures from the start of the process, with 30,000 pods, to the first DELETE, of a pod that was due
+// before.
+func (m *multitude) start(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+	if err := m.atLeast(ctx, w, manyNodes); err != nil {
+		return nil, err
+	}
+	row := report.Row{
+		Work: "start with 30,000 pods, of which one is due", What: "process start to first DELETE", Unit: "s",
+		Targets: []report.Target{report.AtMost(0.5, report.Original)},
+	}
+	figures := map[string]report.Series{}
+	subjects := []subject{ours(), originalUnlimited()}
+	for range rounds {
+		for _, s := range subjects {
+			took, err := w.start(ctx, s)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
+			w.say("%-24s %.2f s to the first DELETE", s.name, took.Seconds())
+			figures[s.name] = append(figures[s.name], took.Seconds())
+		}
+	}
+	for _, s := range subjects {
+		row.Results = append(row.Results, report.Result{Subject: s.name, Rounds: figures[s.name]})
+	}
+	return []report.Row{row}, nil
+}
+
+// start starts and stops a subject, and returns how long it took to its first DELETE.
+func (w *world) start(ctx context.Context, s subject) (time.Duration, error) {
+	probe, err := w.newProbe(ctx)
+	if err != nil {
+		return 0, err
+	}
+	log, err := followAudit(w.AuditLog())
+	if err != nil {
+		return 0, err
+	}
+	defer log.close()
+	if err := pause(ctx, time.Second); err != nil {
+		return 0, err
+	}
+	began, p, err := s.launchAt(ctx, w)
+	if err != nil {
+		return 0, err
+	}
+	if err := probe.gone(ctx); err != nil {
+		return 0, err
+	}
+	at, err := log.firstDelete(probe.pod.name)
+	if err != nil {
+		return 0, err
+	}
+	return at.Sub(began), p.Stop()
+}

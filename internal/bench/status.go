@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/bench/report"
+)
+
+const (
+	statusUpdates = 5000
+	quietSpan     = 2 * time.Second
+)
+
+// status measures the processor time that subjects take for an update of a pod's status that changes
+// nothing of interest, with 30,000 pods cached.
+func (m *multitude) status(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+	if err := m.atLeast(ctx, w, manyNodes); err != nil {
+		return nil, err
+	}
+	row := report.Row{
+		Work: "30,000 pods, 5000 updates of pods' status that change nothing", What: "processor time for each", Unit: "us",
+		Targets: []report.Target{report.AtMost(1.0/3, report.Original)},
+	}
+	for _, s := range []subject{ours(), originalUnlimited()} {
+		var figures report.Series
+		p, err := w.ready(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		for round := range rounds {
+			each, err := m.updateCost(ctx, p.Pid(), round)
+			if err != nil {
+				return nil, err
+			}
+			w.say("%-24s %.1f us for an update", s.name, each)
+			figures = append(figures, each)
+		}
+		if err := p.Stop(); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		row.Results = append(row.Results, report.Result{Subject: s.name, Rounds: figures})
+	}
+	return []report.Row{row}, nil
+}
+
+// updateCost is the processor time for one update in microseconds, without what the process takes when
+// nothing happens.
+func (m *multitude) updateCost(ctx context.Context, pid, round int) (float64, error) {
+	idle, err := cpuWhile(pid, func() error { return pause(ctx, quietSpan) })
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	busy, err := cpuWhile(pid, func() error {
+		if err := m.touch(ctx, round); err != nil {
+			return err
+		}
+		return pause(ctx, quietSpan/4) // the last ones arrive
+	})
+	if err != nil {
+		return 0, err
+	}
+	busy -= idle * time.Since(began).Seconds() / quietSpan.Seconds()
+	return busy / statusUpdates * 1e6, nil
+}
+
+// cpuWhile is the processor time, in seconds, that a process takes while something is done.
+func cpuWhile(pid int, do func() error) (float64, error) {
+	before, err := cpuSeconds(pid)
+	if err != nil {
+		return 0, err
+	}
+	if err := do(); err != nil {
+		return 0, err
+	}
+	after, err := cpuSeconds(pid)
+	return after - before, err
+}
+
+// touch updates the status of some pods, differently in each round.
+func (m *multitude) touch(ctx context.Context, round int) error {
+	apart := len(m.pods) / statusUpdates
+	err := each(ctx, statusUpdates, func(ctx context.Context, i int) error {
+		patch := fmt.Sprintf(`{"status":{"message":"update %d at %d"}}`, round, time.Now().UnixNano())
+		_, err := m.w.admin.CoreV1().Pods(namespace).Patch(ctx, m.pods[i*apart].name, types.MergePatchType,
+			[]byte(patch), metav1.PatchOptions{}, "status")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("updating pods' status: %w", err)
+	}
+	return nil
+}

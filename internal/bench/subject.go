@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/bench/report"
+)
+
+// process is a subject that runs.
+type process interface {
+	Pid() int
+	Stop() error
+}
+
+// subject is what is measured: a program of its own, or, when launch is nil, plain workers.
+type subject struct {
+	name   string
+	launch func(ctx context.Context, w *world) (process, error)
+	plain  call // of the plain workers
+}
+
+// originalOnce is the original as it comes. It takes so long that it gets fewer pods, and one round.
+func originalOnce() subject { return subject{name: report.OriginalDefault, launch: original()} }
+
+func originalUnlimited() subject {
+	return subject{name: report.Original, launch: original("--kube-api-qps=100000", "--kube-api-burst=100000")}
+}
+
+func original(flags ...string) func(context.Context, *world) (process, error) {
+	return func(ctx context.Context, w *world) (process, error) { return w.LaunchOriginal(ctx, flags...) }
+}
+
+func ours(flags ...string) subject {
+	return subject{name: report.Ours, launch: func(ctx context.Context, w *world) (process, error) {
+		return w.LaunchManager(ctx, append([]string{"--leader-elect=false"}, flags...)...)
+	}}
+}
+
+func floor(do call) subject { return subject{name: report.Floor, plain: do} }
+
+// launchAt launches a subject and returns when its process was started, as the kernel has it.
+func (s subject) launchAt(ctx context.Context, w *world) (began time.Time, p process, err error) {
+	if p, err = s.launch(ctx, w); err != nil {
+		return began, nil, err
+	}
+	began, err = startOf(p.Pid())
+	return began, p, err
+}
+
+// ready launches a subject, and returns when it has evicted a pod from a node that was tainted before: it
+// has seen the whole cluster then.
+func (w *world) ready(ctx context.Context, s subject) (process, error) {
+	probe, err := w.newProbe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.launch(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if err := probe.gone(ctx); err != nil {
+		return nil, fmt.Errorf("waiting for %s: %w", s.name, err)
+	}
+	// The original's client limits fill up again, and what the start has left behind is done.
+	return p, pause(ctx, 2*time.Second)
+}
+
+// probe is a pod that is due as soon as somebody looks.
+type probe struct {
+	w    *world
+	node string
+	pod  identity
+}
+
+func (w *world) newProbe(ctx context.Context) (*probe, error) {
+	w.crowds++
+	p := &probe{w: w, node: fmt.Sprintf("probe-%d", w.crowds)}
+	if _, err := w.admin.CoreV1().Nodes().Create(ctx, readyNode(p.node), metav1.CreateOptions{}); err != nil {
+		return nil, fmt.Errorf("making a node: %w", err)
+	}
+	if err := w.taintNode(ctx, p.node, ""); err != nil {
+		return nil, fmt.Errorf("tainting a node: %w", err)
+	}
+	pod, err := w.admin.CoreV1().Pods(namespace).Create(ctx, bigPod(p.node, p.node), metav1.CreateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("making a pod: %w", err)
+	}
+	p.pod = identity{pod.Name, pod.UID}
+	return p, nil
+}
+
+// gone waits until the pod is gone, and removes its node.
+func (p *probe) gone(ctx context.Context) error {
+	if _, err := p.w.ends.of(ctx, []identity{p.pod}, time.Minute); err != nil {
+		return err
+	}
+	return p.w.admin.CoreV1().Nodes().Delete(ctx, p.node, metav1.DeleteOptions{})
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/bench/report"
+	"github.com/taint-manager/taint-manager/internal/testcluster"
+)
+
+// work is one thing to measure; it gives rows of the table.
+type work struct {
+	name string
+	do   func(ctx context.Context, w *world, rounds int) ([]report.Row, error)
+}
+
+// stage is works that share a control plane.
+type stage struct {
+	audit bool // with an audit log of all requests
+	works []work
+}
+
+// stages are all works, in order. Those of the second share its 30,000 pods, which the last one evicts.
+func stages() []stage {
+	many := &multitude{}
+	return []stage{
+		{works: []work{{"burst", burst}, {"instant", instant}, {"idle", idle}, {"evict", evict}}},
+		{audit: true, works: []work{{"memory", many.memory}, {"status", many.status}, {"start", many.start}, {"scale", many.scale}}},
+	}
+}
+
+func names() (list []string) {
+	for _, s := range stages() {
+		for _, work := range s.works {
+			list = append(list, work.name)
+		}
+	}
+	return list
+}
+
+// measure does the works that are asked for.
+func measure(ctx context.Context, o options) (rows []report.Row, err error) {
+	for _, s := range stages() {
+		s.works = slices.DeleteFunc(s.works, func(w work) bool { return !slices.Contains(o.works, w.name) })
+		if len(s.works) == 0 {
+			continue
+		}
+		more, err := s.measure(ctx, o.rounds)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	return rows, nil
+}
+
+func (s stage) measure(ctx context.Context, rounds int) (rows []report.Row, err error) {
+	w, err := newWorld(ctx, s.audit)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if stopErr := w.close(); err == nil {
+			err = stopErr
+		}
+	}()
+	for _, work := range s.works {
+		began := time.Now()
+		more, err := work.do(ctx, w, rounds)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", work.name, err)
+		}
+		rows = append(rows, more...)
+		w.say("%s took %v", work.name, time.Since(began).Round(time.Second))
+	}
+	return rows, nil
+}
+
+// machine describes what this runs on.
+func machine(now time.Time) report.Machine {
+	m := report.Machine{Date: now.UTC().Format(time.DateOnly), Cores: cores()}
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
+				m.CPU = strings.TrimSpace(value)
+			}
+		}
+	}
+	return m
+}
+
+// control is what all works run on. No controller runs but the one that is measured. Nodes get no taint
+// but ours.
+func control(audit bool) testcluster.Options {
+	o := testcluster.Options{
+		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, Log: os.Stderr,
+		APIServerArgs: []string{"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"},
+	}
+	if audit {
+		o.AuditLevel = "Metadata"
+	}
+	if os.Getenv(profilesDir) != "" {
+		o.Manager, _ = os.Executable() // Linux knows it
+	}
+	return o
+}

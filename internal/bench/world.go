@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/taint-manager/taint-manager/internal/testcluster"
+)
+
+// world is a control plane, and what is seen of its pods.
+type world struct {
+	*testcluster.Cluster
+	admin  kubernetes.Interface
+	worker kubernetes.Interface // of the plain workers: the user that taint-manager is
+	ends   *ends
+	cancel context.CancelFunc
+	crowds int // made so far, for their names
+}
+
+func newWorld(ctx context.Context, audit bool) (*world, error) {
+	c, err := testcluster.Start(ctx, control(audit))
+	if err != nil {
+		return nil, err
+	}
+	w := &world{Cluster: c, ends: newEnds()}
+	following, cancel := context.WithCancel(ctx)
+	w.cancel = cancel
+	if err := w.connect(following); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+func (w *world) connect(ctx context.Context) error {
+	if err := w.Permit(ctx); err != nil {
+		return err
+	}
+	user, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
+	if err != nil {
+		return err
+	}
+	if w.worker, err = newClient(user); err != nil {
+		return err
+	}
+	if w.admin, err = newClient(w.Kubeconfig()); err != nil {
+		return err
+	}
+	return w.ends.follow(ctx, w.admin)
+}
+
+// newClient returns a client without limits that speaks protobuf, as the components of Kubernetes do.
+func newClient(kubeconfig string) (kubernetes.Interface, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", kubeconfig, err)
+	}
+	config.QPS = -1
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("setting up a client: %w", err)
+	}
+	return client, nil
+}
+
+func (w *world) close() error {
+	w.cancel()
+	return w.Stop()
+}
+
+// serverCPU is the processor time that the API server and etcd have taken so far, in seconds.
+func (w *world) serverCPU() (float64, error) {
+	server, err := cpuSeconds(w.Component(testcluster.APIServer).Pid())
+	if err != nil {
+		return 0, err
+	}
+	store, err := cpuSeconds(w.Component(testcluster.Etcd).Pid())
+	return server + store, err
+}
+
+func (w *world) say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, time.Now().Format(time.TimeOnly)+"  "+format+"\n", args...)
+}
+
+// pause waits, unless the context ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
