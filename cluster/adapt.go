@@ -50,7 +50,7 @@ func Adapt(podInformer, nodeInformer cache.SharedIndexInformer, rules taint.Rule
 		podInformer: podInformer, nodeInformer: nodeInformer,
 		sightings: newSightings(), synced: make(chan struct{}),
 	}
-	a.nodes = newNodes(rules, a.podsOn)
+	a.nodes = newNodes(rules, a.podsOn, a.HasSynced)
 	// Another adapter over the same informer has registered the same index.
 	if _, ok := podInformer.GetIndexer().GetIndexers()[podsByNode]; ok {
 		return a, nil

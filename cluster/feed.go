@@ -27,13 +27,13 @@ type Feed struct {
 func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	p := newPods()
 	p.now = now
-	n := newNodes(rules, p.on)
-	n.now = now
-	f := &Feed{pods: p, nodes: n}
+	f := &Feed{pods: p}
+	f.nodes = newNodes(rules, p.on, f.HasSynced)
+	f.nodes.now = now
 	odd := newOddities(logr.Discard())
 	listed := func() { f.lists++ }
 	f.podStore = &podStore{pods: p, handler: handler, odd: odd, listed: listed}
-	f.nodeStore = &nodeStore{nodes: n, handler: handler, odd: odd, listed: listed}
+	f.nodeStore = &nodeStore{nodes: f.nodes, handler: handler, odd: odd, listed: listed}
 	return f
 }
 

@@ -39,9 +39,10 @@ type gap struct {
 // nodes are the nodes by name, with the histories of their taints. Any number of goroutines read and
 // adopt; only one sees and forgets.
 type nodes struct {
-	rules taint.Rules
-	pods  func(node string) []*taint.Pod
-	now   func() time.Time // carries the monotonic clock
+	rules  taint.Rules
+	pods   func(node string) []*taint.Pod
+	synced func() bool      // all pods that there are are known
+	now    func() time.Time // carries the monotonic clock
 
 	writing sync.Mutex // held from reading a node that is to be replaced until it is
 
@@ -50,8 +51,11 @@ type nodes struct {
 	versions map[string]string // of the last look at each tainted node
 }
 
-func newNodes(rules taint.Rules, pods func(node string) []*taint.Pod) *nodes {
-	return &nodes{rules: rules, pods: pods, now: time.Now, byName: map[string]*taint.Node{}, versions: map[string]string{}}
+func newNodes(rules taint.Rules, pods func(node string) []*taint.Pod, synced func() bool) *nodes {
+	return &nodes{
+		rules: rules, pods: pods, synced: synced, now: time.Now,
+		byName: map[string]*taint.Node{}, versions: map[string]string{},
+	}
 }
 
 // get returns the node of this name, or nil.
@@ -146,7 +150,11 @@ func isSame(before, now []taint.History) bool {
 }
 
 // apart says whether some pod of the node bears one of the taints without a limit and the other not.
+// While not all pods are known, there may be one.
 func (t *nodes) apart(node string, a, b *v1.Taint) bool {
+	if !t.synced() {
+		return true
+	}
 	for _, p := range t.pods(node) {
 		if taint.BearsForEver(p, a, t.rules) != taint.BearsForEver(p, b, t.rules) {
 			return true

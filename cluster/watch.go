@@ -48,10 +48,12 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 		heard = func() {}
 	}
 	p := newPods()
-	return &Watcher{
-		client: client, pods: p, nodes: newNodes(rules, p.on), synced: make(chan struct{}),
+	w := &Watcher{
+		client: client, pods: p, synced: make(chan struct{}),
 		podContact: contact{what: "pods", heard: heard}, nodeContact: contact{what: "nodes", heard: heard},
 	}
+	w.nodes = newNodes(rules, p.on, w.HasSynced)
+	return w
 }
 
 // Run watches, and tells the handler, until the context ends and no call to the handler is under way.

@@ -92,7 +92,7 @@ func TestSinceWhenATaintIsThere(t *testing.T) {
 		want string
 	}{
 		{"timeAdded is the second that it was cut to", node("n1", timed("gpu:NoExecute", -60)), "since -59s"},
-		{"timeAdded of this very second", node("n1", timed("gpu:NoExecute", 0)), "since 1s"},
+		{"timeAdded of this very second", node("n1", timed("gpu:NoExecute", 0)), "since 0s"},
 		{"timeAdded of the second before", node("n1", timed("gpu:NoExecute", -1)), "since 0s"},
 		{"no timeAdded", node("n1", parsed("gpu:NoExecute")), "since 0s or -10h0m0s"},
 		{"timeAdded in the future", node("n1", future), "since 0s or -10h0m0s"},

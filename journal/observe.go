@@ -101,12 +101,13 @@ func begin(s *Sighting, t *v1.Taint, known taint.History) taint.State {
 }
 
 // listedSince is the taint's timeAdded where it can be believed, else the moment of the sighting.
-// API times are whole seconds, cut off: the next one is taken, so that nothing is early.
+// API times are whole seconds, cut off: the next one is taken, so that nothing is early. That may not
+// have come yet; then the moment of the sighting is late enough.
 func listedSince(s *Sighting, t *v1.Taint) time.Time {
 	if t.TimeAdded == nil || t.TimeAdded.After(s.At) || t.TimeAdded.Time.Before(s.Created) {
 		return s.At
 	}
-	since := s.At.Add(NextSecond(t.TimeAdded.Time).Sub(s.At))
+	since := s.At.Add(min(NextSecond(t.TimeAdded.Time).Sub(s.At), 0))
 	if since.Before(s.Watched) {
 		return s.At // it was not there then
 	}

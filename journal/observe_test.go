@@ -84,6 +84,7 @@ func TestObserve(t *testing.T) {
 		{"listed with timeAdded: the second after it", []journal.Sighting{listed(10, added(gpu, 4))}, []string{"gpu=@5"}},
 		{"listed without timeAdded: now", []journal.Sighting{listed(10, gpu)}, []string{"gpu=@10"}},
 		{"listed with a timeAdded in the future: now", []journal.Sighting{listed(10, added(gpu, 11))}, []string{"gpu=@10"}},
+		{"listed within the second of its timeAdded: now", []journal.Sighting{listed(10.25, added(gpu, 10))}, []string{"gpu=@10.25"}},
 		{"listed with a timeAdded before the node's creation: now", []journal.Sighting{listed(10, added(gpu, -101))}, []string{"gpu=@10"}},
 		{"listed with a timeAdded at the node's creation", []journal.Sighting{listed(10, added(gpu, -100))}, []string{"gpu=@-99"}},
 

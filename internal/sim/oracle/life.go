@@ -40,10 +40,9 @@ type life struct {
 	// bridged says that the taint was lifted and set again meanwhile, in truth, and counts as one.
 	bridged bool
 
-	// dropped says that there were more states than are kept, and pods tell some apart: then old states
-	// are dropped. joined says that tolerations were edited after states were joined that nobody told
-	// apart.
-	dropped, joined bool
+	// dropped says that there were more states than are kept, and pods tell some apart, or not all pods
+	// were known: then old states are dropped. Otherwise they are joined.
+	dropped bool
 }
 
 // view is how a process is shown a node.
@@ -63,17 +62,6 @@ func (v *view) wall() time.Duration { return v.at + v.offset }
 // taken from one is rounded up to the next second".
 func (v *view) nextSecond(unix int64) time.Duration {
 	return time.Duration(unix+1-v.epoch) * time.Second
-}
-
-// latest is the latest moment from which any of the taints may count when it is taken for a new one.
-func (v *view) latest(taints []*v1.Taint) time.Duration {
-	latest := v.at
-	for _, t := range taints {
-		if t.TimeAdded != nil {
-			latest = max(latest, v.nextSecond(t.TimeAdded.Unix())-v.offset)
-		}
-	}
-	return latest
 }
 
 // of are the NoExecute taints that belong to the group.
@@ -244,9 +232,6 @@ func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
 	}
 	if l.dropped { // "8 at most": what is dropped makes an eviction later
 		hi = l.latest()
-	}
-	if l.joined { // what is joined counts as one, also for tolerations that are edited afterwards
-		lo = l.earliest()
 	}
 	return lo, hi
 }

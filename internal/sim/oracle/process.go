@@ -49,6 +49,8 @@ type Process struct {
 	history []*seen // no longer in view
 	watched time.Duration
 
+	listedNodes, listedPods bool
+
 	offset, least, most time.Duration // of its wall clock: now, and within its life
 }
 
@@ -94,6 +96,7 @@ func (p *Process) ListedNodes(at time.Duration, all []*v1.Node, how How) {
 		p.sawNode(at, n, how)
 	}
 	p.watched = at + p.offset
+	p.listedNodes = true
 }
 
 // sawNode says that the process was shown a node.
@@ -160,7 +163,7 @@ func (p *Process) afterGap(l *life, k *known, v *view, before int64, taints []*v
 		l.bridged = true
 	}
 	if !must {
-		l.widen(far, v.latest(taints))
+		l.widen(far, v.at)
 	}
 	return l
 }
@@ -179,13 +182,17 @@ func (p *Process) begin(k *known, v *view, t *v1.Taint) (lo, hi time.Duration) {
 	}
 	since := added - v.offset
 	if v.how == FirstListed {
-		return min(lo, since), since
+		return min(lo, since), min(v.at, since)
 	}
-	return min(lo, since), max(v.at, since)
+	return min(lo, since), v.at
 }
 
-// anyTellsApart says whether any pod that the process knows on the node tells states of the life apart.
+// anyTellsApart says whether any pod on the node may tell states of the life apart, by what the process
+// knows. While not all pods are known, one may.
 func (p *Process) anyTellsApart(node string, l *life) bool {
+	if !p.listedNodes || !p.listedPods {
+		return true
+	}
 	for _, s := range p.pods {
 		if s.pod.Spec.NodeName == node && l.apart(s.pod.Spec.Tolerations) {
 			return true
@@ -224,14 +231,12 @@ func (p *Process) ListedPods(at time.Duration, all []*v1.Pod, how How) {
 	for _, pod := range all {
 		p.sawPod(at, pod, how)
 	}
+	p.listedPods = true
 }
 
 // sawPod says that the process was shown a pod.
 func (p *Process) sawPod(at time.Duration, pod *v1.Pod, how How) {
 	if s := p.pod(pod.UID); s != nil {
-		if !sameTolerations(s.pod, pod) {
-			p.toleratesAnew(pod.Spec.NodeName)
-		}
 		s.pod = pod
 		return
 	}
@@ -269,15 +274,6 @@ func (p *Process) lostPod(uid types.UID) {
 			p.pods = append(p.pods[:i], p.pods[i+1:]...)
 			p.history = append(p.history, s)
 			return
-		}
-	}
-}
-
-// toleratesAnew says that tolerations of a pod on the node were edited.
-func (p *Process) toleratesAnew(node string) {
-	if k := p.node(node); k != nil {
-		for _, l := range k.lives {
-			l.joined = l.joined || l.total > kept
 		}
 	}
 }

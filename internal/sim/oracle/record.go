@@ -37,6 +37,9 @@ func (p *Process) Adopted(at time.Duration, r Record, written time.Duration) {
 	v.watched = written
 	v.forward = max(v.forward, r.most, -r.least)
 	for i, own := range k.lives {
+		if r.version > k.version { // it tells of states that were not shown to the process yet
+			own.widen(far, own.latest())
+		}
 		if theirs := lifeIn(r.lives, own.group); theirs != nil {
 			theirs = theirs.copied(p.between(r))
 			theirs.widen(far, v.creation(k.node))
@@ -110,7 +113,6 @@ func (l *life) join(other *life) {
 	l.heard = append(append(l.heard, other.states...), other.heard...)
 	l.total += other.total
 	l.dropped = l.dropped || other.dropped || l.total > kept
-	l.joined = l.joined || other.joined
 }
 
 // reconcile makes a life from a record the process's own: it knows the taints as they were shown to it,

@@ -30,6 +30,7 @@ type podStory struct {
 	pod     *v1.Pod // as it is now, or last was
 	created time.Duration
 	bound   time.Duration // none while it is not
+	edited  bool          // its tolerations have been
 	gone    bool
 }
 
@@ -104,6 +105,7 @@ func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod) {
 	if story.bound == none && p.Spec.NodeName != "" {
 		story.bound = at
 	}
+	story.edited = story.edited || story.pod != nil && !sameTolerations(story.pod, p)
 	story.pod = p
 }
 

@@ -32,19 +32,22 @@ func (p *Process) judge(s *seen) verdict {
 	v := stays("no taint, or all tolerated")
 	for _, l := range k.lives {
 		for i := range l.states {
-			v = v.or(judgeState(s, l, &l.states[i]))
+			v = v.or(p.judgeState(s, l, &l.states[i]))
 		}
 	}
 	return v
 }
 
 // judgeState is the verdict because of one state of a taint.
-func judgeState(s *seen, l *life, st *state) verdict {
+func (p *Process) judgeState(s *seen, l *life, st *state) verdict {
 	grant, forever := bears(s.pod.Spec.Tolerations, st.key, st.value)
 	if forever || st.to != standing {
 		return verdict{}
 	}
 	lo, hi := l.exposure(s.pod.Spec.Tolerations)
+	if l.total > kept && p.oracle.pod(s.pod.UID).edited {
+		lo = l.earliest() // ADR 0003: what was joined before the edit was known counts as one
+	}
 	return verdict{
 		evict: true,
 		lo:    later(max(lo, s.boundLo), grant),
