@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"context"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"time"
 )
 
 // How much garbage may pile up before it is collected, in percent of what is in use: what this program
@@ -52,23 +50,4 @@ func afterEachCollection(do func()) {
 		afterEachCollection(do)
 		do()
 	}, struct{}{})
-}
-
-// giveBack returns the memory that the first lists took to the system once they are in: it may be more than
-// is ever needed again. What is left in use is small, so that this takes milliseconds.
-func giveBack(ctx context.Context, synced func() bool, give func()) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		before := synced()
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if before { // and what was due then is under way
-			give()
-			return
-		}
-	}
 }

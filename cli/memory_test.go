@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"context"
 	"runtime"
 	"testing"
-	"testing/synctest"
-	"time"
 )
 
 func TestGarbageMayPileUpInSmallHeapsMore(t *testing.T) {
@@ -42,23 +39,4 @@ func TestWhatIsInUseIsKnown(t *testing.T) {
 		t.Errorf("got %d bytes, while %d are held", got, len(kept))
 	}
 	runtime.KeepAlive(kept)
-}
-
-func TestMemoryIsGivenBackOnceTheListsAreIn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began, given := time.Now(), 0
-		synced := func() bool { return time.Since(began) > 9500*time.Millisecond }
-		giveBack(t.Context(), synced, func() { given++ })
-		if took := time.Since(began); given != 1 || took != 11*time.Second {
-			t.Errorf("given back %d times, after %v; want once, after 11 s", given, took)
-		}
-	})
-}
-
-func TestNoMemoryIsGivenBackOnceTheProcessEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		giveBack(ctx, func() bool { return false }, func() { t.Error("given back") })
-	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apiserver/pkg/server/healthz"
@@ -46,7 +45,6 @@ func (s *settings) run(ctx context.Context) error {
 		return usagef("setting up the logs: %w", err)
 	}
 	collectRarely()
-	oneProcessor()
 	ctx, done := signalled(ctx)
 	defer done()
 	err := s.runUntil(ctx)
@@ -67,7 +65,7 @@ func (s *settings) runUntil(ctx context.Context) error {
 	}
 	defer shutdown()
 	p.announce(ctx)
-	go giveBack(ctx, p.manager.HasSynced, debug.FreeOSMemory)
+	go afterLists(ctx, p.manager.HasSynced, settle)
 	defer p.page.serve(ctx, p.manager, s.Configuration)()
 	return live(ctx, p.manager, p.campaign)
 }
@@ -107,7 +105,6 @@ func (s *settings) start(ctx context.Context) (*process, error) {
 func (p *process) assemble(ctx context.Context, to clients) (err error) {
 	options := managerOptions(p.settings.Configuration)
 	options.Journal = store.NewConfigMaps(to.main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
-	options.Watching = to.watch
 	if p.identity, err = newIdentity(); err != nil {
 		return err
 	}
