@@ -32,12 +32,13 @@ type known struct {
 // tells came between the node's creation and now.
 func knownOf(n *v1.Node, r Recorded, at time.Time) known {
 	k := known{latest: cluster.NodeOf(n, at), earliest: cluster.NodeOf(n, at)}
-	later := cluster.NodeOf(n, at.Add(time.Second))
+	// Looks from later on: a timeAdded of this very second is not rounded up to a moment that is still to come.
+	later, latest := cluster.NodeOf(n, at.Add(time.Second)), cluster.NodeOf(n, at.Add(2*time.Second))
 	for _, history := range k.earliest.Taints {
 		for i := range history {
 			// A time that moves with the moment of the look is that moment, and so it is not known.
-			then := stateOf(later.Taints, &history[i].Taint)
-			if then != nil && !then.Since.Equal(history[i].Since) && !n.CreationTimestamp.IsZero() {
+			one, two := stateOf(later.Taints, &history[i].Taint), stateOf(latest.Taints, &history[i].Taint)
+			if one != nil && two != nil && !one.Since.Equal(two.Since) && !n.CreationTimestamp.IsZero() {
 				history[i].Since = n.CreationTimestamp.Time
 			}
 		}
@@ -70,18 +71,23 @@ func (k known) with(taints []v1.Taint, at time.Time) known {
 // from is what tells since when a taint of the node is there, be it with another value at first.
 func (k *known) from(t *v1.Taint) string {
 	latest, earliest := stateOf(k.latest.Taints, t), stateOf(k.earliest.Taints, t)
-	added := latest != nil && latest.Taint.TimeAdded != nil && journal.NextSecond(latest.Taint.TimeAdded.Time).Equal(latest.Since)
 	switch {
 	case latest == nil || earliest == nil || earliest.Since.Before(latest.Since):
 		return NotKnown
 	case slices.ContainsFunc(historyOf(k.latest.Taints, t), k.isRecorded):
 		return FromJournal
-	case added:
+	case isAdded(latest):
 		return FromTimeAdded
 	case k.recorded.UID == k.latest.UID && stateOf(k.recorded.Taints, t) != nil:
 		return FromJournal // clamped to the node's life
 	}
 	return FromSight
+}
+
+// isAdded says whether the state counts from its timeAdded: from the second after it, or from the look, if
+// that came before.
+func isAdded(s *taint.State) bool {
+	return s.Taint.TimeAdded != nil && !s.Since.Before(s.Taint.TimeAdded.Time) && !s.Since.After(journal.NextSecond(s.Taint.TimeAdded.Time))
 }
 
 // isRecorded says whether the journal has this very state of this very node.
