@@ -137,7 +137,7 @@ func listedNode(n *v1.Node) *nodeSeen {
 		if t.TimeAdded == nil || t.TimeAdded.After(begin) || t.TimeAdded.Time.Before(n.CreationTimestamp.Time) {
 			return 0
 		}
-		return nextSecond(t.TimeAdded.Time)
+		return min(nextSecond(t.TimeAdded.Time), 0) // set within this second: it is there now
 	}
 	seen := &nodeSeen{uid: n.UID}
 	taints := noExecute(n)
