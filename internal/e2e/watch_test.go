@@ -248,10 +248,10 @@ func (s *scene) truth(now time.Time) seen {
 	return truth
 }
 
-// showTheSame wants all ways to come to show what the API server says, but for when pods were bound.
+// showTheSame wants all ways to come to show what the API server says, but for when pods were bound and seen.
 func (s *scene) showTheSame(all []*way) {
 	s.Helper()
-	unbound := cmp.Transformer("unbound", func(p taint.Pod) taint.Pod { p.Bound = time.Time{}; return p })
+	unbound := cmp.Transformer("unbound", func(p taint.Pod) taint.Pod { p.Bound, p.Seen = time.Time{}, time.Time{}; return p })
 	unbound = cmp.FilterValues(func(a, b taint.Pod) bool { return !a.Bound.IsZero() || !b.Bound.IsZero() }, unbound)
 	anyOrder := cmp.Transformer("anyOrder", func(list []v1.Taint) map[v1.Taint]bool {
 		set := map[v1.Taint]bool{}
