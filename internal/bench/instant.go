@@ -93,7 +93,11 @@ func (c *crowd) countdown(ctx context.Context, s subject) (at time.Time, stop fu
 	if err := c.taint(ctx, since.UTC().Format(time.RFC3339)); err != nil {
 		return at, nil, err
 	}
-	at = since.Add(time.Second + bear) // times in the API are cut off: it may have been as late as this
+	// Times in the API are cut off: the taint may be as young as the next second, unless it is found before.
+	at = since.Add(time.Second + bear)
+	if err := pause(ctx, time.Until(since.Add(time.Second))); err != nil {
+		return at, nil, err
+	}
 	p, err := c.w.ready(ctx, s)
 	if err != nil {
 		return at, nil, err
