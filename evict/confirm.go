@@ -70,7 +70,8 @@ func (c *Confirmed) confirm(ctx context.Context, e *shard.Eviction, due, began t
 	if read.outcome.Kind != goOn {
 		return &read.outcome
 	}
-	why := c.doubt(e, read)
+	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
+	why := Doubt(pod, node, Look{Sent: read.sent, Node: read.node, Version: c.Version(e.Pod.Node)}, c.Rules)
 	switch {
 	case why == "":
 		return nil
@@ -80,22 +81,31 @@ func (c *Confirmed) confirm(ctx context.Context, e *shard.Eviction, due, began t
 	return &shard.Outcome{Kind: shard.Unconfirmed, Message: why}
 }
 
-// doubt says why the pod is not certainly to go now; empty when it is. It judges by the cache once
-// more, as the GET took its time.
-func (c *Confirmed) doubt(e *shard.Eviction, read *nodeRead) string {
-	pod, node := c.Reader.Pod(e.Pod.UID)
+// Look is what a GET of a pod's node has shown.
+type Look struct {
+	Sent time.Time // when the GET was sent
+	Node *v1.Node  // what it has shown
+
+	// Version is the resourceVersion of the cache's last look at the node; empty when it knows no such
+	// tainted node.
+	Version string
+}
+
+// Doubt says why a pod is not certainly to go now, by the cache's pod and node, of which each may be nil,
+// and by a look at the live node; empty when it is.
+func Doubt(pod *taint.Pod, node *taint.Node, live Look, rules taint.Rules) string {
 	if pod == nil || node == nil {
 		return "the pod or its node is gone"
 	}
-	verdict, live := taint.Decide(pod, node, c.Rules), read.node
+	verdict := taint.Decide(pod, node, rules)
 	switch {
-	case !verdict.Evict || verdict.At.After(read.sent) || pod.Seen.After(read.sent):
+	case !verdict.Evict || verdict.At.After(live.Sent) || pod.Seen.After(live.Sent):
 		return "the verdict has changed: the pod " + verdict.String()
-	case node.UID != live.UID:
+	case node.UID != live.Node.UID:
 		return "node " + node.Name + " was replaced by another one of that name"
-	case !carries(live, verdict.Taint):
+	case !carries(live.Node, verdict.Taint):
 		return "node " + node.Name + " does not have the taint " + verdict.Taint.ToString() + " any longer; the watch has not shown it yet"
-	case behind(c.Version(node.Name), live.ResourceVersion):
+	case behind(live.Version, live.Node.ResourceVersion):
 		return "the watch lags: it has not shown the latest change of node " + node.Name + " yet"
 	}
 	return ""

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -13,6 +13,7 @@ import (
 // nodeRead is one GET of a node: a stand-in for what package evict shares between evictions.
 type nodeRead struct {
 	sent, served time.Duration
+	began        time.Time // sent, by the process's clock
 	over         bool
 	node         *v1.Node
 	err          error
@@ -45,7 +46,7 @@ func (f *flight) due() time.Duration {
 
 // readNode sends a GET.
 func (p *process) readNode(name string, f *flight) {
-	read := &nodeRead{sent: p.w.now(), waiting: []*flight{f}}
+	read := &nodeRead{sent: p.w.now(), began: p.clock.at(p.w.now()), waiting: []*flight{f}}
 	p.reads[name] = read
 	p.send(&request{
 		do: func() error {
@@ -104,36 +105,6 @@ func readFailed(error) shard.Outcome { return shard.Outcome{Kind: unconfirmed} }
 // doubt says why the pod is not certainly to go; empty when it is. It is judged once more.
 func (p *process) doubt(f *flight, read *nodeRead) string {
 	pod, node := p.feed.Pod(f.e.Pod.UID)
-	if pod == nil || node == nil {
-		return "the pod or its node is gone"
-	}
-	verdict := taint.Decide(pod, node, taint.Rules{})
-	switch {
-	case !verdict.Evict || p.clock.moment(verdict.At) > read.sent || p.clock.moment(pod.Seen) > read.sent:
-		return "the verdict has changed"
-	case node.UID != read.node.UID:
-		return "the node was replaced"
-	case !carries(read.node, verdict.Taint):
-		return "the node does not have the taint any longer"
-	case behind(p.feed.Version(node.Name), read.node.ResourceVersion):
-		return "the watch lags"
-	}
-	return ""
-}
-
-// carries says whether the node has the taint, and not one that was set later.
-func carries(node *v1.Node, t *v1.Taint) bool {
-	for i := range node.Spec.Taints {
-		live := &node.Spec.Taints[i]
-		if live.Key == t.Key && live.Value == t.Value && live.Effect == t.Effect {
-			return live.TimeAdded.Equal(t.TimeAdded)
-		}
-	}
-	return false
-}
-
-// behind says whether one resourceVersion is certainly older than the other.
-func behind(version, live string) bool {
-	order, err := resourceversion.CompareResourceVersion(version, live)
-	return err == nil && order < 0
+	look := evict.Look{Sent: read.began, Node: read.node, Version: p.feed.Version(f.e.Pod.Node)}
+	return evict.Doubt(pod, node, look, taint.Rules{})
 }
