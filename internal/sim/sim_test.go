@@ -8,23 +8,19 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
 var (
 	seedFlag   = flag.Uint64("sim.seed", 0, "replay the world of this seed, and print its trace")
 	worldsFlag = flag.Uint64("sim.worlds", 0, "how many worlds to run; 0: 10000, or 500 with -short")
 	fromFlag   = flag.Uint64("sim.from", 1, "the first seed")
-	strictFlag = flag.String("sim.strict", "", "hold the program to what it does not do yet, too: any of sight, taint, relist, look, by commas")
 )
 
 // TestWorlds runs worlds, or replays one.
 func TestWorlds(t *testing.T) {
-	o := Options{Strict: strictness(*strictFlag)}
+	o := Options{}
 	if *seedFlag != 0 {
 		replay(t, *seedFlag, o)
 		return
@@ -50,12 +46,6 @@ func TestWorlds(t *testing.T) {
 	if never := counts.Never(); n >= 10_000 && len(failed) == 0 && len(never) > 0 {
 		t.Errorf("this never happened: %q", never)
 	}
-}
-
-// strictness reads the flag.
-func strictness(list string) oracle.Strictness {
-	has := func(word string) bool { return slices.Contains(strings.Split(list, ","), word) }
-	return oracle.Strictness{OwnSight: has("sight"), EachTaint: has("taint"), Relists: has("relist"), LastLook: has("look")}
 }
 
 // replay prints the trace of one world.

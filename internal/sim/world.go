@@ -35,9 +35,6 @@ type Result struct {
 type Options struct {
 	// Trace gets a line for each thing that happens, unless it is nil.
 	Trace func(line string)
-
-	// Strict holds the program to more than it does yet.
-	Strict oracle.Strictness
 }
 
 // Run lets the world of a seed happen.
@@ -55,8 +52,7 @@ func newWorld(p *plan, o Options) *World {
 	w := &World{plan: p, trace: o.Trace, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
 	w.offsets = append(w.offsets, p.skew...)
 	w.oracle = oracle.New(epoch())
-	w.oracle.Strict = o.Strict
-	w.oracle.Strict.LastLook = true
+	w.oracle.LastLook = true
 	w.server = newServer(w, w.oracle, w.wrote)
 	w.time = time.Minute
 	for i := range p.nodes {

@@ -164,7 +164,7 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 		return violation(Leading, "%s sends a DELETE for pod %s and does not lead", p.Name, uid)
 	case s == nil || !p.hasCalled(uid):
 		return violation(Stays, "%s sends a DELETE for pod %s without having called for it", p.Name, uid)
-	case p.oracle.Strict.LastLook && !p.StillDue(uid):
+	case p.oracle.LastLook && !p.StillDue(uid):
 		return violation(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
 	case s.arrived > s.lost:
 		return violation(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid, s.lost)

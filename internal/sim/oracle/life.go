@@ -28,14 +28,21 @@ type life struct {
 	group  string
 	states []state
 	heard  []state // of records, which may have been taken over or not
+	told   int64   // the latest version of the node that such a record knew
 	looks  int     // how many looks have shown something new
+	shown  []int64 // the node's version at each of them; 0 for those of a record
 	total  int     // states that there were, also in the records that were taken over
 
 	// found says that the process has not seen the taint appear: it found it after a gap. It last saw
 	// the node without the taint at the version absentAt, if ever.
 	found    bool
-	first    bool // it found it in its first list
+	foundAs  []*v1.Taint
+	foundBy  time.Duration // when it was found
+	foundAt  int64         // and at which version
 	absentAt int64
+
+	// doubted says that it may be another one than the process has known before, and may be the same.
+	doubted bool
 
 	// bridged says that the taint was lifted and set again meanwhile, in truth, and counts as one.
 	bridged bool
@@ -131,7 +138,7 @@ func (l *life) earliest() time.Duration {
 }
 
 // take carries the life on to what is shown now; say whether anything is new.
-func (l *life) take(taints []*v1.Taint, seen bool, begin func(t *v1.Taint) (lo, hi time.Duration)) (changed bool) {
+func (l *life) take(version int64, taints []*v1.Taint, seen bool, begin func(t *v1.Taint) (lo, hi time.Duration)) (changed bool) {
 	now := l.looks
 	for i := range l.states {
 		s := &l.states[i]
@@ -151,38 +158,74 @@ func (l *life) take(taints []*v1.Taint, seen bool, begin func(t *v1.Taint) (lo, 
 			continue
 		}
 		lo, hi := begin(t)
+		if version <= l.told || !seen {
+			lo, hi = l.toldBefore(lo, hi)
+		}
 		l.states = append(l.states, state{key: t.Key, value: t.Value, added: seconds(t), lo: lo, hi: hi, from: now, to: standing, seen: seen})
 		l.total++
 		changed = true
 	}
 	if changed {
 		l.looks++
+		l.shown = append(l.shown, version)
 	}
 	return changed
+}
+
+// toldBefore are the bounds of a state that a record may have seen before it was shown: it may count from any time
+// that the record has, as the record wins.
+func (l *life) toldBefore(lo, hi time.Duration) (time.Duration, time.Duration) {
+	for i := range l.heard {
+		lo, hi = min(lo, l.heard[i].lo), max(hi, l.heard[i].hi)
+	}
+	return lo, hi
 }
 
 func (l *life) stands(key, value string) bool {
 	return slices.ContainsFunc(l.states, func(s state) bool { return s.to == standing && s.key == key && s.value == value })
 }
 
-// sameStates says whether both have the same taints now.
-func (l *life) sameStates(other *life) bool {
-	return l.allStandIn(other) && other.allStandIn(l)
-}
-
-func (l *life) allStandIn(other *life) bool {
-	for i := range l.states {
-		if s := &l.states[i]; s.to == standing && !other.stands(s.key, s.value) {
-			return false
+// lookAt is the last look that had shown as much as this version; -1 when none had, or more may have been
+// shown at that version than at any look.
+func (l *life) lookAt(version int64) int {
+	last := -1
+	for i, shown := range l.shown {
+		if shown <= version {
+			last = i
 		}
 	}
-	return true
+	return last
+}
+
+// at are the states that were there at a look.
+func (l *life) at(look int) (there []*state) {
+	for i := range l.states {
+		if l.states[i].thereAt(look) {
+			there = append(there, &l.states[i])
+		}
+	}
+	return there
+}
+
+// sameStates says whether both have the same taints.
+func sameStates(a, b []*state) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(s *state) bool { return like(b, s) == nil })
+}
+
+// like is the one of the states that has this taint; nil when none has.
+func like(states []*state, s *state) *state {
+	for _, other := range states {
+		if other.key == s.key && other.value == s.value {
+			return other
+		}
+	}
+	return nil
 }
 
 // copied is the life with bounds that are wider by the slack on both sides.
 func (l *life) copied(slack time.Duration) *life {
 	c := *l
-	c.states = slices.Clone(l.states)
+	c.states, c.shown = slices.Clone(l.states), make([]int64, l.looks)
 	for i := range c.states {
 		c.states[i].lo -= slack
 		c.states[i].seen = false

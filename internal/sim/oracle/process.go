@@ -24,7 +24,6 @@ type known struct {
 	version int64 // of the last look
 	changed int64 // of the last look that showed other taints
 	lives   []*life
-	listed  bool // the last look that showed other taints was the first list
 }
 
 // seen is what a process knows of a pod.
@@ -105,13 +104,13 @@ func (p *Process) sawNode(at time.Duration, n *v1.Node, how How) {
 	version := number(n.ResourceVersion)
 	if k == nil || k.node.UID != n.UID {
 		p.lostNode(n.Name)
-		k = &known{changed: version, listed: how == FirstListed}
+		k = &known{changed: version}
 		p.nodes = append(p.nodes, k)
 	}
 	before := k.version
 	k.node, k.version = n, version
 	if p.look(k, v, before) {
-		k.changed, k.listed = version, how == FirstListed
+		k.changed = version
 	}
 }
 
@@ -140,14 +139,24 @@ func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, c
 		l = p.afterGap(l, k, v, before, taints)
 	}
 	if l == nil {
-		l = &life{group: g, found: v.how != Watched, first: v.how == FirstListed, absentAt: before}
+		l = &life{group: g, absentAt: before}
+		if v.how != Watched {
+			l.found, l.foundAs, l.foundBy, l.foundAt = true, taints, v.at, k.version
+		}
 	}
-	changed = l.take(taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) { return p.begin(k, v, t) })
-	if changed && l.total > kept && p.anyTellsApart(k.node.Name, l) {
+	changed = l.take(k.version, taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) { return p.begin(k, v, t) })
+	if changed {
+		p.count(l, k)
+	}
+	return l, changed
+}
+
+// count notes when a life has more states than are kept, and some are told apart.
+func (p *Process) count(l *life, k *known) {
+	if l.total > kept && p.anyTellsApart(k.node.Name, l) {
 		l.dropped = true
 		p.oracle.Seen.Forgotten++
 	}
-	return l, changed
 }
 
 // afterGap is what is left of a life after a gap: nil when the taint is another one.
@@ -162,8 +171,9 @@ func (p *Process) afterGap(l *life, k *known, v *view, before int64, taints []*v
 		p.oracle.Seen.OneByException++
 		l.bridged = true
 	}
-	if !must {
+	if !must || l.told > before { // a record may have told of states that came in the gap
 		l.widen(far, v.at)
+		l.doubted = l.doubted || !must
 	}
 	return l
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -37,13 +38,11 @@ func (p *Process) Adopted(at time.Duration, r Record, written time.Duration) {
 	v.watched = written
 	v.forward = max(v.forward, r.most, -r.least)
 	for i, own := range k.lives {
-		if r.version > k.version { // it tells of states that were not shown to the process yet
-			own.widen(far, own.latest())
-		}
-		if theirs := lifeIn(r.lives, own.group); theirs != nil {
+		if theirs := lifeIn(r.lives, own.group); theirs != nil && r.version > own.absentAt {
 			theirs = theirs.copied(p.between(r))
 			theirs.widen(far, v.creation(k.node))
 			k.lives[i] = p.adopt(own, theirs, k, v, r.version)
+			p.count(k.lives[i], k)
 		}
 	}
 }
@@ -64,70 +63,86 @@ func (p *Process) between(r Record) time.Duration {
 	return differ
 }
 
-// adopt is what a process may know of a taint after it has read a record. Section 3: what was "seen to
-// appear by this process" comes before a record, and a record before everything else.
+// adopt is what a process may know of a taint after it has read a record whose writer may have seen this very
+// life of it. The program lets a record win over what was seen here, so that all replicas have one deadline.
 func (p *Process) adopt(own, theirs *life, k *known, v *view, version int64) *life {
-	strict := p.oracle.Strict
-	switch {
-	case strict.EachTaint && (own.first || own.found && strict.Relists):
-	case strict.EachTaint && strict.OwnSight:
+	if !own.found || own.doubted {
+		own.join(theirs, version)
 		return own
-	case version >= k.changed && (strict.EachTaint || !k.listed):
-		// The program lets a record win whose writer has seen as many versions, so that all replicas
-		// have one deadline.
-		if !strict.OwnSight || own.found || !theirs.bridged {
-			own.join(theirs)
-		}
-		return own
-	case strict.EachTaint || !k.listed:
-		return own // the program refuses an older record for the whole node
 	}
 	return p.adoptFound(own, theirs, k, v, version)
 }
 
-// adoptFound is for a taint that was found after a gap. It counts from the record, unless the process knows
-// that it was absent after the record was made.
+// adoptFound is for a taint that was found after a gap: it counts from the record. "Wall times are converted once,
+// on entry": so a record that is read again may count as it did.
 func (p *Process) adoptFound(own, theirs *life, k *known, v *view, version int64) *life {
-	taints := of(k.node.Spec.Taints, own.group)
-	may, must := theirs.continues(taints, v)
-	if !may || version < own.absentAt {
+	may, must := theirs.continues(own.foundAs, v)
+	if version >= own.foundAt {
+		may, must = true, must || theirs.total <= kept // its writer had seen what was found
+	}
+	if !may {
 		return own
 	}
 	if p.oracle.nodes[k.node.UID].broken(version, k.version, own.group) {
 		p.oracle.Seen.OneByException++
 		theirs.bridged = true
 	}
-	if !must || !own.sameStates(theirs) {
-		own.join(theirs)
+	last := max(own.lookAt(version), 0)
+	if !must || version > k.changed || version == own.told || !sameStates(own.at(last), theirs.at(theirs.looks-1)) {
+		own.join(theirs, version)
 		return own
 	}
-	theirs.found, theirs.first, theirs.absentAt = own.found, own.first, own.absentAt
-	theirs.reconcile(own, taints)
+	theirs.carryOn(own, last, version)
+	theirs.found, theirs.foundAs, theirs.foundBy, theirs.foundAt = own.found, own.foundAs, own.foundBy, own.foundAt
+	theirs.absentAt, theirs.told = own.absentAt, version
 	p.oracle.Seen.TakenOver++
 	return theirs
 }
 
-// join lets the life be this one or that one.
-func (l *life) join(other *life) {
-	l.widen(other.earliest(), other.latest())
+// join lets the life be this one or that one, of a record that knew the node up to the version.
+func (l *life) join(other *life, version int64) {
+	latest := other.latest()
+	if l.found || other.tellsMore(l) {
+		latest = max(latest, l.latest(), l.foundBy)
+	}
+	l.widen(other.earliest(), latest)
+	l.told = max(l.told, version)
 	l.heard = append(append(l.heard, other.states...), other.heard...)
 	l.total += other.total
 	l.dropped = l.dropped || other.dropped || l.total > kept
 }
 
-// reconcile makes a life from a record the process's own: it knows the taints as they were shown to it,
-// and what it saw appear itself may count from then.
-func (l *life) reconcile(own *life, taints []*v1.Taint) {
-	for i := range l.states {
-		s := &l.states[i]
+// tellsMore says whether it has states that the other one has not: they may be borne, so that an exposure begins
+// after them.
+func (l *life) tellsMore(than *life) bool {
+	return slices.ContainsFunc(l.states, func(s state) bool {
+		return !slices.ContainsFunc(than.states, func(t state) bool { return t.key == s.key && t.value == s.value })
+	})
+}
+
+// carryOn lets the life of a record of this version go on from that look of the process's own one on: it knows the taints as they were shown to
+// it, and what it saw appear itself may count from then.
+func (l *life) carryOn(own *life, last int, version int64) {
+	shift, now := l.looks-1-last, l.at(l.looks-1)
+	for i := range own.states {
+		s := own.states[i]
 		if s.to != standing {
-			continue
+			s.to += shift
 		}
-		s.added = seconds(find(taints, s.key, s.value))
-		for _, o := range own.states {
-			if o.to == standing && o.seen && o.key == s.key && o.value == s.value {
-				s.lo, s.hi, s.seen = min(s.lo, o.lo), max(s.hi, o.hi), true
+		switch s.from += shift; {
+		case s.from >= l.looks:
+			l.states = append(l.states, s)
+			l.total++
+		case s.to >= l.looks:
+			same := like(now, &own.states[i])
+			same.to, same.added = s.to, s.added
+			if s.seen {
+				same.lo, same.hi, same.seen = min(same.lo, s.lo), max(same.hi, s.hi), true
 			}
 		}
 	}
+	l.shown[l.looks-1] = min(version, own.shown[last])
+	l.shown = append(l.shown, own.shown[last+1:]...)
+	l.looks += own.looks - 1 - last
+	l.dropped = l.dropped || own.dropped
 }

@@ -39,33 +39,15 @@ type Oracle struct {
 	// Epoch is the moment zero, on the API server's clock.
 	Epoch time.Time
 
-	// Strict holds the program to what it does not do yet.
-	Strict Strictness
+	// LastLook holds the program to this, too: no DELETE is sent when the process was shown, since the
+	// call began, that the pod stays or is gone. With goroutines it can't be known what came first.
+	LastLook bool
 
 	// Seen counts what has happened that is worth knowing to have happened.
 	Seen Counts
 
 	nodes map[types.UID]*nodeStory
 	pods  []*podStory
-}
-
-// Strictness is what the program is to be held to although it does not do it yet. The zero value is
-// what it does.
-type Strictness struct {
-	// OwnSight: a record never counts for a taint that the process has seen to appear, when its writer
-	// has not.
-	OwnSight bool
-
-	// EachTaint: whether a record counts is decided for each taint by itself. Otherwise one that is
-	// older than the last change of any taint of the node is refused for all.
-	EachTaint bool
-
-	// Relists, with EachTaint: a record counts also for what was found in a later list than the first.
-	Relists bool
-
-	// LastLook: no DELETE is sent when the process was shown, since the call began, that the pod stays
-	// or is gone.
-	LastLook bool
 }
 
 // Counts are how often something has happened.
