@@ -115,9 +115,9 @@ func (a *Adapter) PodsOn(node string) (*taint.Node, []*taint.Pod) {
 func (a *Adapter) Version(node string) string { return a.nodes.version(node) }
 
 // Tainted returns the nodes that carry NoExecute taints, in no order.
-func (a *Adapter) Tainted() []*taint.Node { return a.nodes.tainted() }
+func (a *Adapter) Tainted() []*taint.Node { return a.nodes.carriers() }
 
-// Adopt betters what is known of a node by the journal's record of it; see [journal.Adopt]. It says
+// Adopt betters what is known of a node by the journal's record of it; see [journal.Known.Adopt]. It says
 // whether that changes anything; the handler is not told.
 func (a *Adapter) Adopt(node string, record journal.Record, watched time.Time) bool {
 	return a.nodes.adopt(node, record, watched)

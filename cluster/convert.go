@@ -12,7 +12,7 @@ import (
 
 // PodOf is the small value of a pod that counts as bound from the given moment on. It shares the
 // lists and maps of p. For a pod read from a dump or from a list, bound is [BoundSince]. What is read
-// here, there and in [NodeOf], package wire must decode.
+// here and there, package wire must decode.
 func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
 	pod := taint.Pod{
@@ -33,15 +33,6 @@ func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 		pod.Priority = *p.Spec.Priority
 	}
 	return pod
-}
-
-// NodeOf is the small value of a node that is seen for the first time, now, and was there before: it
-// tells from timeAdded, where that can be believed, since when each taint is there.
-func NodeOf(n *v1.Node, now time.Time) taint.Node {
-	s := lookAt(n)
-	return s.node(true, journal.Observe(nil, journal.Sighting{
-		Taints: s.taints, At: now, Created: s.created, Gap: true,
-	}))
 }
 
 // BoundSince is the moment from which a pod that was bound before this process looked counts as

@@ -79,21 +79,3 @@ func TestPodOf(t *testing.T) {
 		}
 	}
 }
-
-func TestNodeOfTellsFromTimeAddedWhereItCanBeBelieved(t *testing.T) {
-	now, added, early := at("12:00:00").Time, at("11:00:00"), metav1.Date(1999, 12, 31, 21, 0, 0, 0, time.UTC)
-	n := aNode(v1.Taint{Key: "a", TimeAdded: &added}, v1.Taint{Key: "b", TimeAdded: &early}, v1.Taint{Key: "c"},
-		v1.Taint{Key: "d", Effect: v1.TaintEffectNoSchedule})
-	got := NodeOf(n, now)
-	if got.Name != "n" || got.UID != "n1" || len(got.Taints) != 3 {
-		t.Fatalf("got %+v", got)
-	}
-	for i, want := range []metav1.Time{at("11:00:01"), at("12:00:00"), at("12:00:00")} {
-		if since := got.Taints[i][0].Since; !since.Equal(want.Time) {
-			t.Errorf("taint %d: since %s, want %s", i, since, want)
-		}
-	}
-	if got := NodeOf(aNode(), now); got.Taints != nil {
-		t.Errorf("got %+v, want no taints", got)
-	}
-}

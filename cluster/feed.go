@@ -60,9 +60,9 @@ func (f *Feed) PodsOn(node string) (*taint.Node, []*taint.Pod) {
 func (f *Feed) Version(node string) string { return f.nodes.version(node) }
 
 // Tainted returns the nodes that carry NoExecute taints, in no order.
-func (f *Feed) Tainted() []*taint.Node { return f.nodes.tainted() }
+func (f *Feed) Tainted() []*taint.Node { return f.nodes.carriers() }
 
-// Adopt betters what is known of a node by the journal's record of it; see [journal.Adopt]. It says
+// Adopt betters what is known of a node by the journal's record of it; see [journal.Known.Adopt]. It says
 // whether that changes anything; the handler is not told.
 func (f *Feed) Adopt(node string, record journal.Record, watched time.Time) bool {
 	return f.nodes.adopt(node, record, watched)

@@ -25,8 +25,8 @@ func lookAt(n *v1.Node) look {
 }
 
 // node is the small value of the node that was looked at.
-func (l *look) node(listed bool, taints []taint.History) taint.Node {
-	return taint.Node{Name: l.name, UID: l.uid, Created: l.created, Version: l.version, Listed: listed, Taints: taints}
+func (l *look) node(taints []taint.History) taint.Node {
+	return taint.Node{Name: l.name, UID: l.uid, Created: l.created, Version: l.version, Taints: taints}
 }
 
 // gap says what may have been missed between two looks. The zero gap is none.
@@ -34,6 +34,14 @@ type gap struct {
 	first   bool      // the process has not looked before
 	missed  bool      // it has, but did not watch all the time
 	watched time.Time // the last moment at which it did
+}
+
+// seenNode is a node as others see it, and what is kept beside that.
+type seenNode struct {
+	*taint.Node
+
+	known   journal.Known
+	version string // of the last look
 }
 
 // nodes are the nodes by name, with the histories of their taints. Any number of goroutines read and
@@ -46,20 +54,23 @@ type nodes struct {
 
 	writing sync.Mutex // held from reading a node that is to be replaced until it is
 
-	mu       sync.RWMutex
-	byName   map[string]*taint.Node
-	versions map[string]string // of the last look at each tainted node
+	mu      sync.RWMutex
+	byName  map[string]seenNode
+	tainted map[string]bool
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*taint.Pod, synced func() bool) *nodes {
 	return &nodes{
 		rules: rules, pods: pods, synced: synced, now: time.Now,
-		byName: map[string]*taint.Node{}, versions: map[string]string{},
+		byName: map[string]seenNode{}, tainted: map[string]bool{},
 	}
 }
 
 // get returns the node of this name, or nil.
-func (t *nodes) get(name string) *taint.Node {
+func (t *nodes) get(name string) *taint.Node { return t.last(name).Node }
+
+// last is the node of this name as it was last seen; its Node is nil when there is none.
+func (t *nodes) last(name string) seenNode {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.byName[name]
@@ -67,18 +78,19 @@ func (t *nodes) get(name string) *taint.Node {
 
 // version is the resourceVersion of the last look at a tainted node; empty when there is no such node.
 func (t *nodes) version(name string) string {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.versions[name]
+	if last := t.last(name); last.Tainted() {
+		return last.version
+	}
+	return ""
 }
 
-// tainted returns the nodes that carry NoExecute taints.
-func (t *nodes) tainted() []*taint.Node {
+// carriers returns the nodes that carry NoExecute taints.
+func (t *nodes) carriers() []*taint.Node {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	list := make([]*taint.Node, 0, len(t.versions))
-	for name := range t.versions {
-		list = append(list, t.byName[name])
+	list := make([]*taint.Node, 0, len(t.tainted))
+	for name := range t.tainted {
+		list = append(list, t.byName[name].Node)
 	}
 	return list
 }
@@ -87,20 +99,18 @@ func (t *nodes) tainted() []*taint.Node {
 func (t *nodes) see(l look, g gap) bool {
 	t.writing.Lock()
 	defer t.writing.Unlock()
-	old := t.get(l.name)
-	same := old != nil && old.UID == l.uid
-	var before []taint.History
-	if same {
-		before = old.Taints
+	old := t.last(l.name)
+	if old.Node != nil && old.UID != l.uid {
+		old.known, old.version = journal.Known{}, ""
 	}
-	now := t.observe(before, &l, g)
-	if same && isSame(before, now) {
-		t.look(&l, len(now) > 0)
+	now, changed := t.observe(&old, &l, g)
+	if old.Node != nil && old.UID == l.uid && !changed {
+		t.put(seenNode{old.Node, old.known, l.version})
 		return false
 	}
-	node := l.node(g.first, now)
-	t.put(&node, l.version)
-	return old != nil || len(now) > 0
+	node := l.node(now.Taints())
+	t.put(seenNode{&node, now, l.version})
+	return old.Node != nil || node.Tainted()
 }
 
 // adopt betters what is known of a node by the journal's record of it, and says whether that changes
@@ -108,28 +118,32 @@ func (t *nodes) see(l look, g gap) bool {
 func (t *nodes) adopt(name string, r journal.Record, watched time.Time) bool {
 	t.writing.Lock()
 	defer t.writing.Unlock()
-	old := t.get(name)
-	if old == nil {
+	old := t.last(name)
+	if !old.Tainted() {
 		return false
 	}
-	taints := journal.Adopt(old, r, t.now(), watched)
-	if isSame(old.Taints, taints) {
+	known, changed := old.known.Adopt(r, journal.Reading{
+		UID: old.UID, Created: old.Created, Version: old.version, At: t.now(), Watched: watched,
+		Apart: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
+	})
+	if !changed {
 		return false
 	}
-	node := *old
-	node.Taints = taints
-	t.put(&node, t.version(name))
+	node := *old.Node
+	node.Taints = known.Taints()
+	t.put(seenNode{&node, known, old.version})
 	return true
 }
 
-// observe hands the look to the journal. A node without taints, now and before, needs no journal.
-func (t *nodes) observe(before []taint.History, l *look, g gap) []taint.History {
-	if len(before) == 0 && !executes(l.taints) {
-		return nil
+// observe hands the look at a node to the journal. A node without taints, before and now, needs no journal.
+func (t *nodes) observe(before *seenNode, l *look, g gap) (now journal.Known, changed bool) {
+	if len(before.known.Taints()) == 0 && !executes(l.taints) {
+		return before.known, false
 	}
 	name := l.name // so that the look does not escape
-	return journal.Observe(before, journal.Sighting{
-		Taints: l.taints, At: t.now(), Created: l.created, Gap: g.first || g.missed, Watched: g.watched,
+	return before.known.Observe(journal.Sighting{
+		Taints: l.taints, At: t.now(), Created: l.created, Version: l.version, Before: before.version,
+		Gap: g.first || g.missed, Watched: g.watched,
 		Apart: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
 	})
 }
@@ -142,11 +156,6 @@ func executes(taints []v1.Taint) bool {
 		}
 	}
 	return false
-}
-
-// isSame says whether the journal has returned what it was given.
-func isSame(before, now []taint.History) bool {
-	return len(before) == len(now) && (len(now) == 0 || &before[0] == &now[0])
 }
 
 // apart says whether some pod of the node bears one of the taints without a limit and the other not.
@@ -171,7 +180,7 @@ func (t *nodes) forget(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.byName, name)
-	delete(t.versions, name)
+	delete(t.tainted, name)
 	return old.Tainted()
 }
 
@@ -186,25 +195,15 @@ func (t *nodes) names() []string {
 	return list
 }
 
-func (t *nodes) put(n *taint.Node, version string) {
+func (t *nodes) put(n seenNode) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.byName[n.Name] = n
 	if n.Tainted() {
-		t.versions[n.Name] = version
+		t.tainted[n.Name] = true
 	} else {
-		delete(t.versions, n.Name)
+		delete(t.tainted, n.Name)
 	}
-}
-
-// look notes that a tainted node was looked at, and nothing has changed.
-func (t *nodes) look(l *look, tainted bool) {
-	if !tainted {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.versions[l.name] = l.version
 }
 
 // withNode adds the node that the pod is bound to.

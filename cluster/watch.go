@@ -93,9 +93,9 @@ func (w *Watcher) PodsOn(node string) (*taint.Node, []*taint.Pod) {
 func (w *Watcher) Version(node string) string { return w.nodes.version(node) }
 
 // Tainted returns the nodes that carry NoExecute taints, in no order.
-func (w *Watcher) Tainted() []*taint.Node { return w.nodes.tainted() }
+func (w *Watcher) Tainted() []*taint.Node { return w.nodes.carriers() }
 
-// Adopt betters what is known of a node by the journal's record of it; see [journal.Adopt]. It says
+// Adopt betters what is known of a node by the journal's record of it; see [journal.Known.Adopt]. It says
 // whether that changes anything; the handler is not told.
 func (w *Watcher) Adopt(node string, record journal.Record, watched time.Time) bool {
 	return w.nodes.adopt(node, record, watched)

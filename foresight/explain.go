@@ -68,7 +68,7 @@ func (s *Subject) judge(p *taint.Pod, e *Explanation) {
 	k := knownOf(s.Node, s.Recorded, s.At)
 	fate := k.judge(p, s.Rules)
 	e.Fate = &fate
-	if !fate.Evict && !bears(p, &k.latest, s.Rules) {
+	if !fate.Evict && !bears(p, &k.latest.Node, s.Rules) {
 		return
 	}
 	for i := range s.Node.Spec.Taints {

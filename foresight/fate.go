@@ -38,13 +38,13 @@ type Fate struct {
 
 // judge is the fate of a pod on the node.
 func (k *known) judge(p *taint.Pod, rules taint.Rules) Fate {
-	latest, earliest := taint.Decide(p, &k.latest, rules), taint.Decide(p, &k.earliest, rules)
+	latest, earliest := taint.Decide(p, &k.latest.Node, rules), taint.Decide(p, &k.earliest.Node, rules)
 	fate := fateOf(latest)
 	if fate.Evict {
 		fate.SinceFrom = k.from(latest.Taint)
 	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
-		earliest = taint.Decide(atTheEarliest(p), &k.earliest, rules)
+		earliest = taint.Decide(atTheEarliest(p), &k.earliest.Node, rules)
 		fate.Earliest = utc(earliest.At)
 		fate.Reason += unsure(latest, earliest)
 	}

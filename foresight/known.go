@@ -6,7 +6,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/cluster"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -23,48 +22,63 @@ const (
 // known is a node twice, with all that is known of its taints: as if each of them had come as late as
 // it can have, and as early. Where since when a taint is there is known, the two say the same.
 type known struct {
-	latest, earliest taint.Node
+	latest, earliest picture
 
 	recorded Recorded
+}
+
+// picture is a node as it may be.
+type picture struct {
+	taint.Node
+	known journal.Known
 }
 
 // knownOf looks at a node at this moment, for the first time. What neither the journal nor timeAdded
 // tells came between the node's creation and now.
 func knownOf(n *v1.Node, r Recorded, at time.Time) known {
-	k := known{latest: cluster.NodeOf(n, at), earliest: cluster.NodeOf(n, at)}
-	// Looks from later on: a timeAdded of this very second is not rounded up to a moment that is still to come.
-	later, latest := cluster.NodeOf(n, at.Add(time.Second)), cluster.NodeOf(n, at.Add(2*time.Second))
-	for _, history := range k.earliest.Taints {
-		for i := range history {
-			// A time that moves with the moment of the look is that moment, and so it is not known.
-			one, two := stateOf(later.Taints, &history[i].Taint), stateOf(latest.Taints, &history[i].Taint)
-			if one != nil && two != nil && !one.Since.Equal(two.Since) && !n.CreationTimestamp.IsZero() {
-				history[i].Since = n.CreationTimestamp.Time
-			}
-		}
-	}
+	k := known{latest: pictureOf(n), earliest: pictureOf(n)}
+	look := journal.Sighting{Taints: n.Spec.Taints, At: at, Created: k.latest.Created, Version: n.ResourceVersion, Gap: true}
+	k.latest.see(look)
+	look.Unknown = n.CreationTimestamp.Time
+	k.earliest.see(look)
 	return k.adopt(r, at)
+}
+
+// pictureOf is the node before anything is known of its taints.
+func pictureOf(n *v1.Node) picture {
+	return picture{Node: taint.Node{Name: n.Name, UID: n.UID, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion}}
+}
+
+// see takes a look, and says whether it has shown anything new.
+func (p *picture) see(s journal.Sighting) bool {
+	now, changed := p.known.Observe(s)
+	if changed {
+		p.known, p.Taints, p.Version = now, now.Taints(), s.Version
+	}
+	return changed
 }
 
 // knownBy is a node of which only the journal tells.
 func knownBy(name string, r Recorded) known {
-	node := taint.Node{Name: name, UID: r.UID, Version: r.Version, Taints: r.Taints}
+	node := picture{Node: taint.Node{Name: name, UID: r.UID, Version: r.Version, Taints: r.Taints}}
 	return known{latest: node, earliest: node, recorded: r}
 }
 
 // adopt betters what is known by the journal's record, as a manager does.
 func (k known) adopt(r Recorded, at time.Time) known {
-	now, watched := r.clock(at), r.watched(at)
-	k.latest.Taints = journal.Adopt(&k.latest, r.Record, now, watched)
-	k.earliest.Taints = journal.Adopt(&k.earliest, r.Record, now, watched)
+	for _, p := range []*picture{&k.latest, &k.earliest} {
+		p.known, _ = p.known.Adopt(r.Record, journal.Reading{UID: p.UID, Created: p.Created, Version: p.Version, At: r.clock(at), Watched: r.watched(at)})
+		p.Taints = p.known.Taints()
+	}
 	k.recorded = r
 	return k
 }
 
-// with is the node once it is seen to have these taints.
-func (k known) with(taints []v1.Taint, at time.Time) known {
-	k.latest.Taints = journal.Observe(k.latest.Taints, journal.Sighting{Taints: taints, At: at})
-	k.earliest.Taints = journal.Observe(k.earliest.Taints, journal.Sighting{Taints: taints, At: at})
+// with is the node once it is seen to have these taints, at this version.
+func (k known) with(taints []v1.Taint, version string, at time.Time) known {
+	look := journal.Sighting{Taints: taints, At: at, Version: version}
+	k.latest.see(look)
+	k.earliest.see(look)
 	return k
 }
 

@@ -35,25 +35,14 @@ func (o *Outlook) SeeNode(n *v1.Node, at time.Time, listed bool) {
 	k, ok := o.nodes[n.Name]
 	switch {
 	case ok && k.latest.UID == n.UID:
-		o.nodes[n.Name] = k.again(n, at).adopt(o.records[n.Name], at)
+		o.nodes[n.Name] = k.with(n.Spec.Taints, n.ResourceVersion, at).adopt(o.records[n.Name], at)
 	case listed:
 		o.nodes[n.Name] = knownOf(n, o.records[n.Name], at)
 	default:
 		bare := *n
 		bare.Spec.Taints = nil
-		o.nodes[n.Name] = knownOf(&bare, Recorded{}, at).again(n, at)
+		o.nodes[n.Name] = knownOf(&bare, Recorded{}, at).with(n.Spec.Taints, n.ResourceVersion, at)
 	}
-}
-
-// again is the node when it is seen once more by who has watched it meanwhile.
-func (k known) again(n *v1.Node, at time.Time) known {
-	before := k.latest.Taints
-	k = k.with(n.Spec.Taints, at)
-	if changed := len(before) != len(k.latest.Taints) || len(before) > 0 && &before[0] != &k.latest.Taints[0]; changed {
-		k.latest.Listed, k.latest.Version = false, n.ResourceVersion
-		k.earliest.Listed, k.earliest.Version = false, n.ResourceVersion
-	}
-	return k
 }
 
 // DropNode forgets a node that is gone.

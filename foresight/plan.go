@@ -163,7 +163,7 @@ func (i *Inventory) change(plan *Plan) map[string]view {
 	for _, n := range i.nodes {
 		before := knownOf(n, i.records[n.Name], i.question.At)
 		taints, done := apply(i.question.Changes, n.Spec.Taints)
-		views[n.Name] = view{before, before.with(taints, i.question.At), taints}
+		views[n.Name] = view{before, before.with(taints, "", i.question.At), taints}
 		plan.Nodes = append(plan.Nodes, PlannedNode{n.Name, done})
 	}
 	slices.SortFunc(plan.Nodes, func(a, b PlannedNode) int { return cmp.Compare(a.Name, b.Name) })

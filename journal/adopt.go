@@ -6,116 +6,105 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Record is what the journal holds of one tainted node.
-type Record struct {
-	// UID of the node: a node of the same name and another UID is another node.
-	UID types.UID
+// Reading is the reading of a record, for a node that is there.
+type Reading struct {
+	// UID and Created are those of the node.
+	UID     types.UID
+	Created time.Time
 
-	// Version is the node's resourceVersion when its writer last saw its taints change.
+	// Version is the node's resourceVersion at the last look.
 	Version string
 
-	// Taints are the histories as the writer knew them. Their times are wall times.
-	Taints []taint.History
+	// At is the moment of the reading. It carries the monotonic clock.
+	At time.Time
+
+	// Watched is the last moment at which somebody is known to have watched the node before this
+	// process did; zero when nobody is.
+	Watched time.Time
+
+	// Apart is as in a [Sighting].
+	Apart func(a, b *v1.Taint) bool
 }
 
-// RecordOf is what is to be recorded now of a node.
-func RecordOf(n *taint.Node, now time.Time) Record {
-	taints := make([]taint.History, len(n.Taints))
-	for i, history := range n.Taints {
-		taints[i] = slices.Clone(history)
-		for j, s := range history {
-			taints[i][j].Since = wallTime(s.Since, now, now.Sub(s.Since))
+// Adopt is what is known after a record of the node was read, and whether that is anything new. What this
+// process has seen stays beside what it was told. Nothing is told of a taint
+//
+//   - by the record of a node with another UID, or without that taint;
+//   - that this process has seen to appear, when the record's writer had not seen as much of the node,
+//     or that can't be told; nor, likewise, of one that it has seen the node without;
+//   - when the record's writer has begun later, and has seen nothing that this process has seen, or tells of
+//     another life of the taint, which this process is still to see;
+//   - that was found after a gap, and after the record, when its timeAdded shows that it is another one;
+//   - of which a writer has told who had seen more.
+//
+// The times of a record are clamped to the node's life, and from then on run on the monotonic clock.
+func (k Known) Adopt(r Record, now Reading) (Known, bool) {
+	if r.UID != now.UID {
+		return k, false
+	}
+	lives := slices.Clone(k.lives)
+	changed := false
+	for i := range lives {
+		theirs := find(r.Taints, &lives[i].seen[0].Taint)
+		if theirs == nil {
+			continue
+		}
+		if told, isNew := lives[i].after(theirs, r.Version, &now); isNew {
+			lives[i], changed = told, true
 		}
 	}
-	return Record{UID: n.UID, Version: n.Version, Taints: taints}
+	if !changed {
+		return k, false
+	}
+	return knownOf(lives, now.Version, now.Apart), true
 }
 
-// wallTime is a moment of this age by the wall clock as it goes now. Where that clock was set meanwhile,
-// what it has shown then would be off for whoever reads it; it is rounded up, so that it is the same
-// at each call.
-func wallTime(then, now time.Time, age time.Duration) time.Time {
-	shown, wall := then.Round(0), now.Round(0).Add(-age)
-	if off := wall.Sub(shown); off > -time.Second && off < time.Second {
-		return shown.UTC()
+// after is the life after a record of this version has told this of it; false when nothing is to be told, or
+// nothing new.
+func (l life) after(theirs taint.History, version string, now *Reading) (life, bool) {
+	same := l.told.version == version && unchangedHistory(l.told.read, theirs)
+	if same || isNewer(l.told.version, version) || !l.reachedBy(version) {
+		return l, false
 	}
-	return NextSecond(wall).UTC()
+	l.told = told{states: now.clamped(theirs), read: theirs, version: version}
+	older := !reaches(version, l.from) // else the record's writer has seen what was found here
+	if l.found != nil && older && renewed(l.told.states, &Sighting{Taints: l.found, Watched: now.Watched}) {
+		return l, false
+	}
+	return l, l.overlaps(now.Version)
 }
 
-// Adopt returns the histories of a node's taints, bettered by the journal's record of it. A taint for
-// which there is no such record keeps its own history, and so does every taint of a node
-//
-//   - that the record does not mean, as its UID is another, or
-//   - whose taints this process has seen change, while the writer of the record has not, or where that
-//     can't be told.
-//
-// The times of a record are clamped to the node's life, and run on the monotonic clock of now. watched
-// is the last moment at which somebody is known to have watched the node before this process did;
-// zero when nobody is. What is returned is the node's own slice when nothing changes.
-func Adopt(own *taint.Node, r Record, now, watched time.Time) []taint.History {
-	if r.UID != own.UID || !own.Listed && !reaches(r.Version, own.Version) {
-		return own.Taints
+// overlaps says whether what was told begins no later than what was seen, or any state seen is among those told.
+func (l *life) overlaps(looked string) bool {
+	if slices.ContainsFunc(l.told.states, func(s taint.State) bool { return !isNewer(s.From, l.from) }) {
+		return true
 	}
-	adopted := make([]taint.History, len(own.Taints))
-	for i, history := range own.Taints {
-		look := Sighting{Taints: standingOf(history), At: now, Created: own.Created, Gap: own.Listed, Watched: watched}
-		known := clamped(find(r.Taints, &history[0].Taint), &look)
-		adopted[i] = join(continued(known, &look), history)
-	}
-	if unchanged(own.Taints, adopted) {
-		return own.Taints
-	}
-	return adopted
-}
-
-// reaches says whether one resourceVersion is certainly not older than the other.
-func reaches(version, other string) bool {
-	order, err := resourceversion.CompareResourceVersion(version, other)
-	return err == nil && order >= 0
-}
-
-// standingOf are the taints of a history that are on the node.
-func standingOf(h taint.History) []v1.Taint {
-	taints := make([]v1.Taint, 0, len(h))
-	for i := range h {
-		if !h[i].Past {
-			taints = append(taints, h[i].Taint)
+	for i := range l.seen {
+		if l.among(i, looked) >= 0 {
+			return true
 		}
 	}
-	return taints
+	return false
 }
 
-// clamped is a recorded history with each time within the node's life, on the clock of the look.
-func clamped(recorded taint.History, look *Sighting) taint.History {
-	history := make(taint.History, len(recorded))
-	for i, state := range recorded {
-		age := min(max(look.At.Sub(state.Since), 0), max(look.At.Sub(look.Created), 0))
-		state.Since = look.At.Add(-age)
-		history[i] = state
+// reachedBy says whether who has seen the node up to this version may have seen this life.
+func (l *life) reachedBy(version string) bool {
+	if l.found == nil {
+		return reaches(version, l.from)
+	}
+	return l.absent == "" || isNewer(version, l.absent)
+}
+
+// clamped is a recorded history with each time within the node's life, on the clock of the reading.
+func (now *Reading) clamped(recorded taint.History) taint.History {
+	history := slices.Clone(recorded)
+	for i := range history {
+		age := min(max(now.At.Sub(history[i].Since), 0), max(now.At.Sub(now.Created), 0))
+		history[i].Since = now.At.Add(-age)
 	}
 	return sorted(history)
-}
-
-// join is the recorded history carried on by what this process has seen since.
-func join(recorded, own taint.History) taint.History {
-	if len(recorded) == 0 {
-		return own
-	}
-	taints, last := standingOf(own), recorded[len(recorded)-1].Since
-	joined := make(taint.History, 0, len(recorded)+len(own))
-	for i := range recorded {
-		joined = append(joined, again(recorded[i], taints))
-	}
-	for i := range own {
-		t := &own[i].Taint
-		ended := own[i].Past && (standing(recorded, t) || !own[i].Since.After(last))
-		if !ended && !standing(joined, t) {
-			joined = append(joined, own[i])
-		}
-	}
-	return bound(settle(sorted(joined)), nil)
 }

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,25 +15,34 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// knows is a node made at second -100 of which this is known at version 10.
-func knows(looks ...journal.Sighting) *taint.Node {
-	n := &taint.Node{Name: "n", UID: "u", Created: at(-100), Version: "10"}
-	for _, s := range looks {
-		n.Taints = journal.Observe(n.Taints, s)
+// found is what is known when this was found in the first list, at version 10.
+func found(taints ...v1.Taint) viewed { return after(on("10", listed(100, taints...))) }
+
+// seen is what is known when this was seen to come, at versions 10, 11, and so on.
+func seen(looks ...journal.Sighting) viewed {
+	for i := range looks {
+		looks[i].Version = strconv.Itoa(10 + i)
 	}
-	return n
+	return after(looks...)
 }
 
-// found is a node of which this was found in the first list.
-func found(taints ...v1.Taint) *taint.Node {
-	n := knows(listed(100, taints...))
-	n.Listed = true
-	return n
-}
-
-// recorded is a record of that node, written at this version.
+// recorded is what somebody has recorded who was shown the node in these ways, last at this version.
 func recorded(version string, looks ...journal.Sighting) journal.Record {
-	return journal.Record{UID: "u", Version: version, Taints: knows(looks...).Taints}
+	if last := &looks[len(looks)-1]; last.Version == "" {
+		last.Version = version
+	}
+	return journal.RecordOf(&taint.Node{UID: "u", Version: version, Taints: after(looks...).Taints()}, at(200))
+}
+
+// reading is the reading of a record at second 200, for the node of UID u, made at second -100.
+func (n *viewed) reading(watched float64) journal.Reading {
+	return journal.Reading{UID: "u", Created: at(-100), Version: n.version, At: at(200), Watched: at(watched)}
+}
+
+// read reads a record, and says whether that changes anything.
+func (n *viewed) read(r journal.Record) (changed bool) {
+	n.Known, changed = n.Adopt(r, n.reading(0))
+	return changed
 }
 
 func TestAdopt(t *testing.T) {
@@ -41,7 +51,7 @@ func TestAdopt(t *testing.T) {
 	notReady, unreachable := noExecute(v1.TaintNodeNotReady, ""), noExecute(v1.TaintNodeUnreachable, "")
 	for _, c := range []struct {
 		name    string
-		own     *taint.Node
+		own     viewed
 		record  journal.Record
 		watched float64
 		want    []string
@@ -58,40 +68,162 @@ func TestAdopt(t *testing.T) {
 		{"the states of the past are taken over", found(load("3")), recorded("3", look(7, load("1")), look(8, load("2")), look(9, load("3"))), 0, []string{"(load=1@7) (load=2@8) load=3@9"}},
 		{"a value that changed after the record was written carries it on", found(load("3")), recorded("3", look(7, load("1"))), 0, []string{"(load=1@7) load=3@100"}},
 
-		{"a record that has seen as much wins over what was seen here", knows(look(20, gpu)), recorded("10", look(19.5, gpu)), 0, []string{"gpu=@19.5"}},
-		{"a record that has seen more wins", knows(look(20, gpu)), recorded("11", look(19.5, gpu), look(20, gpu, disk)), 0, []string{"gpu=@19.5"}},
-		{"a record that has seen less means nothing", knows(look(20, gpu)), recorded("9", look(3, gpu)), 0, []string{"gpu=@20"}},
-		{"versions are numbers", knows(look(20, gpu)), recorded("9", look(3, gpu)), 0, []string{"gpu=@20"}},
-		{"a record without a version means nothing for what was seen here", knows(look(20, gpu)), recorded("", look(3, gpu)), 0, []string{"gpu=@20"}},
-		{"states seen here since the record was written carry it on", knows(look(20, load("1")), look(21, load("2")), look(22, load("3"))), recorded("10", look(19, load("1")), look(20.5, load("2"))), 0, []string{"(load=1@19) (load=2@20.5) load=3@22"}},
+		{"what was seen after the list carries the record on", after(on("10", listed(100, gpu)), on("12", look(110, added(gpu, 109)))), recorded("3", look(7, gpu)), 0, []string{"gpu=@7"}},
+		{"another taint that has changed since does not matter", after(on("10", listed(100, gpu)), on("12", look(110, gpu, disk))), recorded("3", look(7, gpu)), 0, []string{"gpu=@7", "disk=@110"}},
+		{
+			"a value that came back after the list is another state", after(on("10", listed(100, load("5"))), on("11", look(101, load("7"))), on("12", look(102, load("5"))), on("13", look(103, load("9")))),
+			recorded("3", look(7, load("5"))), 0,
+			[]string{"(load=5@7) (load=7@101) (load=5@102) load=9@103"},
+		},
+		{
+			"a value that stands again is not the one recorded", after(on("10", listed(100, load("5"))), on("11", look(101, load("7"))), on("12", look(102, load("5")))),
+			recorded("3", look(7, load("5"))), 0,
+			[]string{"(load=5@7) (load=7@101) load=5@102"},
+		},
+		{"what was found in a later list counts from the record, too", after(on("5", look(1)), on("10", gap(3, gpu))), recorded("7", look(8, gpu)), 0, []string{"gpu=@8"}},
+		{"but not if it was seen to be absent since", after(on("5", look(1)), on("10", gap(3, gpu))), recorded("4", look(2, gpu)), 0, []string{"gpu=@10"}},
+		{"nor if it was seen to be absent then", after(on("5", look(1)), on("10", gap(3, gpu))), recorded("5", look(2, gpu)), 0, []string{"gpu=@10"}},
+
+		{"a record that has seen as much wins over what was seen here", seen(look(20, gpu)), recorded("10", look(19.5, gpu)), 0, []string{"gpu=@19.5"}},
+		{"a record that has seen more wins", seen(look(20, gpu)), recorded("11", on("10", look(19.5, gpu)), look(20, gpu, disk)), 0, []string{"gpu=@19.5"}},
+		{"a record that has seen less means nothing", seen(look(20, gpu)), recorded("9", look(3, gpu)), 0, []string{"gpu=@20"}},
+		{"a record that has seen less of another taint wins", seen(look(20, gpu), look(21, gpu, disk)), recorded("10", look(19.5, gpu)), 0, []string{"gpu=@19.5", "disk=@21"}},
+		{"a record without a version means nothing for what was seen here", seen(look(20, gpu)), recorded("", look(3, gpu)), 0, []string{"gpu=@20"}},
+		{
+			"states seen here since the record was written carry it on", seen(look(20, load("1")), look(21, load("2")), look(22, load("3"))),
+			recorded("11", on("10", look(19, load("1"))), look(20.5, load("2"))), 0,
+			[]string{"(load=1@19) (load=2@20.5) load=3@22"},
+		},
+		{
+			"a record that has seen more of the same states ends none of them", seen(look(20, load("1"))),
+			recorded("11", on("10", look(19, load("1"))), look(20.5, load("2"))), 0,
+			[]string{"load=1@19"},
+		},
+		{
+			"nor does one that has seen the value come back", seen(look(20, load("1"))),
+			recorded("12", on("10", look(19, load("1"))), on("11", look(20.5, load("2"))), look(21, load("1"))), 0,
+			[]string{"load=1@19"},
+		},
+		{
+			"a record of who has missed what was seen here wins, as there is to be one deadline", seen(look(20, load("1")), look(21, load("2")), look(22, load("1"))),
+			recorded("12", on("3", look(2, load("1"))), listed(22, load("1"), disk)), 0,
+			[]string{"load=1@2"},
+		},
+		{
+			"what was told counts from no later than what was seen after it, though clocks differ", seen(look(20, load("1")), look(21, load("2"))),
+			recorded("10", look(30, load("1"))), 0,
+			[]string{"(load=1@21) load=2@21"},
+		},
 
 		{"a time before the node was made is clamped", found(gpu), recorded("3", look(-500, gpu)), 0, []string{"gpu=@-100"}},
 		{"a time in the future is clamped", found(gpu), recorded("3", look(5000, gpu)), 0, []string{"gpu=@200"}},
 		{"an empty record changes nothing", found(gpu), journal.Record{UID: "u"}, 0, []string{"gpu=@100"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			adopted := journal.Adopt(c.own, c.record, at(200), at(c.watched))
-			if diff := cmp.Diff(c.want, show(adopted)); diff != "" {
+			adopted, changed := c.own.Adopt(c.record, c.own.reading(c.watched))
+			if diff := cmp.Diff(c.want, show(adopted.Taints())); diff != "" {
 				t.Error(diff)
+			}
+			if again, changed := adopted.Adopt(c.record, c.own.reading(c.watched)); changed {
+				t.Errorf("read once more, it changes to %v", show(again.Taints()))
+			}
+			if told := !cmp.Equal(show(c.own.Taints()), c.want); told && !changed {
+				t.Error("nothing is said to have changed")
 			}
 		})
 	}
 }
 
-func TestARecordThatChangesNothingReturnsTheNodesOwnSlice(t *testing.T) {
-	own := knows(look(1, noExecute("gpu", "")))
-	if got := journal.Adopt(own, recorded("10", look(1, noExecute("gpu", ""))), at(200), at(0)); &got[0] != &own.Taints[0] {
-		t.Error("got a new slice")
+func TestStatesThatARecordTellsOfInAdvanceCountFromItsTimesOnceTheyAreSeen(t *testing.T) {
+	load := func(v string) v1.Taint { return noExecute("load", v) }
+	own := seen(look(20, load("1")))
+	own.read(recorded("12", on("10", look(19, load("1"))), on("11", look(20.5, load("2"))), look(21, load("1"))))
+	own.look(on("11", look(21.5, load("2"))))
+	if diff := cmp.Diff([]string{"(load=1@19) load=2@20.5"}, show(own.Taints())); diff != "" {
+		t.Error(diff)
+	}
+	own.look(on("12", look(22.5, load("1"))))
+	if diff := cmp.Diff([]string{"(load=1@19) (load=2@20.5) load=1@21"}, show(own.Taints())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestALifeThatOnlyTheRecordHasSeenChangesNothing(t *testing.T) {
+	gpu := noExecute("gpu", "")
+	own := found(gpu)
+	own.read(recorded("8", look(7, gpu)))
+	if own.read(recorded("14", look(150, gpu))) {
+		t.Errorf("got %v", show(own.Taints()))
+	}
+}
+
+func TestATaintThatTheRecordSawComeBackInAGapCountsFromThen(t *testing.T) {
+	gpu := noExecute("gpu", "")
+	own := found(gpu)
+	own.look(on("14", gap(3, gpu)))
+	own.read(recorded("12", look(150, gpu)))
+	if diff := cmp.Diff([]string{"gpu=@150"}, show(own.Taints())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestARecordThatHasSeenLessThanTheLastOneIsPassedOver(t *testing.T) {
+	gpu := noExecute("gpu", "")
+	own := found(gpu)
+	own.read(recorded("8", look(7, gpu)))
+	if own.read(recorded("6", look(9, gpu))) {
+		t.Errorf("got %v", show(own.Taints()))
+	}
+	if own.read(recorded("9", look(8, gpu))); show(own.Taints())[0] != "gpu=@8" {
+		t.Errorf("got %v, want the later record", show(own.Taints()))
+	}
+}
+
+func TestARecordEndsWithTheTaint(t *testing.T) {
+	gpu := noExecute("gpu", "")
+	own := found(gpu)
+	own.read(recorded("8", look(7, gpu)))
+	own.look(on("11", look(110)))
+	own.look(on("12", look(120, gpu)))
+	if diff := cmp.Diff([]string{"gpu=@120"}, show(own.Taints())); diff != "" {
+		t.Error(diff)
+	}
+	if own.read(recorded("8", look(7, gpu))) {
+		t.Errorf("the record of the life before is taken over: %v", show(own.Taints()))
+	}
+}
+
+func TestARecordReadAgainMovesNothingThoughTheClocksDrift(t *testing.T) {
+	gpu := noExecute("gpu", "")
+	own := found(gpu)
+	own.read(recorded("8", look(7, gpu)))
+	later := own.reading(0)
+	later.At = at(220)
+	if own, changed := own.Adopt(recorded("8", look(7, gpu)), later); changed {
+		t.Errorf("got %v", show(own.Taints()))
+	}
+}
+
+// What was shorter than a state that was there all the time must not seem to have lasted to its end.
+func TestAStateThatEndedBeforeAnEarlierOneDidDoesNotOutlastIt(t *testing.T) {
+	notReady, unreachable := noExecute(v1.TaintNodeNotReady, ""), noExecute(v1.TaintNodeUnreachable, "")
+	own := found(notReady, unreachable)
+	own.read(recorded("10", on("8", look(7, notReady)), look(8, notReady, unreachable)))
+	own.look(on("11", look(110, notReady)))
+	own.look(on("12", look(120, unreachable)))
+	want := []string{"(" + notReady.Key + "=@7) " + unreachable.Key + "=@120"}
+	if diff := cmp.Diff(want, show(own.Taints())); diff != "" {
+		t.Error(diff)
 	}
 }
 
 func TestARecordsTimesRunOnTheMonotonicClock(t *testing.T) {
 	now := time.Now()
 	gpu := []v1.Taint{noExecute("gpu", "")}
-	own := &taint.Node{UID: "u", Listed: true, Created: now.Add(-time.Hour).Round(0)}
-	own.Taints = journal.Observe(nil, journal.Sighting{Taints: gpu, At: now, Gap: true})
-	r := journal.Record{UID: "u", Taints: journal.Observe(nil, journal.Sighting{Taints: gpu, At: now.Add(-time.Minute).Round(0)})}
-	since := journal.Adopt(own, r, now, time.Time{})[0][0].Since
+	own := after(journal.Sighting{Taints: gpu, At: now, Gap: true})
+	r := journal.Record{UID: "u", Taints: after(journal.Sighting{Taints: gpu, At: now.Add(-time.Minute).Round(0)}).Taints()}
+	told, _ := own.Adopt(r, journal.Reading{UID: "u", Created: now.Add(-time.Hour).Round(0), At: now})
+	since := told.Taints()[0][0].Since
 	if !strings.Contains(since.String(), " m=") || now.Sub(since) != time.Minute {
 		t.Errorf("got %v, want a minute before %v on the monotonic clock", since, now)
 	}
@@ -101,14 +233,16 @@ func TestARecordsTimesRunOnTheMonotonicClock(t *testing.T) {
 // its histories keep their form.
 func TestNoRecordAddsOrTakesAwayATaint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		own := drawNode(t, "own")
-		own.Listed = rapid.Bool().Draw(t, "listed")
-		r := journal.RecordOf(drawNode(t, "record"), at(200))
-		adopted := journal.Adopt(own, r, at(200), at(float64(rapid.IntRange(0, 200).Draw(t, "watched"))))
-		if diff := cmp.Diff(standing(own.Taints), standing(adopted)); diff != "" {
+		own := drawKnown(t, "own")
+		r := journal.RecordOf(&taint.Node{
+			UID: "u", Taints: drawKnown(t, "record").Taints(),
+			Version: rapid.SampledFrom([]string{"", "1", "2", "10", "x"}).Draw(t, "version"),
+		}, at(200))
+		adopted, _ := own.Adopt(r, own.reading(float64(rapid.IntRange(0, 200).Draw(t, "watched"))))
+		if diff := cmp.Diff(standing(own.Taints()), standing(adopted.Taints())); diff != "" {
 			t.Fatal(diff)
 		}
-		for _, h := range adopted {
+		for _, h := range adopted.Taints() {
 			checkHistory(t, h)
 		}
 	})
@@ -141,17 +275,17 @@ func standing(histories []taint.History) (on []string) {
 	return on
 }
 
-// drawNode is a node that has been looked at some times in its life.
-func drawNode(t *rapid.T, name string) *taint.Node {
-	n := &taint.Node{Name: "n", UID: "u", Created: at(-100)}
+// drawKnown is what is known of a node that has been looked at some times in its life.
+func drawKnown(t *rapid.T, name string) viewed {
+	var looks []journal.Sighting
 	second := 0
 	for range rapid.IntRange(1, 12).Draw(t, name+" looks") {
 		second += rapid.IntRange(0, 9).Draw(t, "pause")
 		s := look(float64(second), drawTaints(t, second)...)
-		n.Taints = journal.Observe(n.Taints, s)
+		s.Gap = rapid.Bool().Draw(t, "gap")
+		looks = append(looks, s)
 	}
-	n.Version = rapid.SampledFrom([]string{"", "1", "2", "10", "x"}).Draw(t, "version")
-	return n
+	return after(looks...)
 }
 
 func drawTaints(t *rapid.T, second int) []v1.Taint {

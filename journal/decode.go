@@ -73,11 +73,11 @@ func decodeRecord(page int, node, text string) (Record, error) {
 	if e.UID == "" {
 		return Record{}, errors.New("it has no uid")
 	}
-	taints, err := decodeTaints(e.Taints)
+	taints, err := decodeTaints(e.Taints, e.Version)
 	return Record{UID: types.UID(e.UID), Version: e.Version, Taints: taints}, err
 }
 
-func decodeTaints(histories [][]state) ([]taint.History, error) {
+func decodeTaints(histories [][]state, version string) ([]taint.History, error) {
 	if len(histories) == 0 {
 		return nil, errors.New("it has no taints")
 	}
@@ -86,7 +86,7 @@ func decodeTaints(histories [][]state) ([]taint.History, error) {
 		if len(states) == 0 || len(states) > States {
 			return nil, fmt.Errorf("taint %d has %d states; 1 to %d are allowed", i, len(states), States)
 		}
-		history, err := decodeHistory(states)
+		history, err := decodeHistory(states, version)
 		if err != nil {
 			return nil, fmt.Errorf("taint %d: %w", i, err)
 		}
@@ -98,11 +98,11 @@ func decodeTaints(histories [][]state) ([]taint.History, error) {
 	return taints, nil
 }
 
-func decodeHistory(states []state) (taint.History, error) {
+func decodeHistory(states []state, version string) (taint.History, error) {
 	history := make(taint.History, 0, len(states))
 	stands := false
 	for i := range states {
-		s, err := decodeState(&states[i])
+		s, err := decodeState(&states[i], version)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("state %d: %w", i, err)
@@ -120,7 +120,7 @@ func decodeHistory(states []state) (taint.History, error) {
 	return history, nil
 }
 
-func decodeState(s *state) (taint.State, error) {
+func decodeState(s *state, version string) (taint.State, error) {
 	switch {
 	case s.Key == "":
 		return taint.State{}, errors.New("it has no key")
@@ -133,5 +133,9 @@ func decodeState(s *state) (taint.State, error) {
 	if s.TimeAdded != nil {
 		t.TimeAdded = &metav1.Time{Time: *s.TimeAdded}
 	}
-	return taint.State{Taint: t, Since: s.Since, Past: s.Past}, nil
+	from := s.From
+	if !reaches(version, from) {
+		from = version // which it had come at, at the latest
+	}
+	return taint.State{Taint: t, Since: s.Since, Past: s.Past, From: from, Found: s.Found}, nil
 }

@@ -78,16 +78,19 @@ func encodeRecord(r Record) (string, error) {
 	for i, history := range r.Taints {
 		e.Taints[i] = make([]state, len(history))
 		for j := range history {
-			e.Taints[i][j] = stateOf(&history[j])
+			e.Taints[i][j] = stateOf(&history[j], r.Version)
 		}
 	}
 	text, err := json.Marshal(e)
 	return string(text), err
 }
 
-func stateOf(s *taint.State) state {
+func stateOf(s *taint.State, version string) state {
 	t := &s.Taint
-	made := state{Key: t.Key, Value: t.Value, Effect: string(t.Effect), Since: s.Since.UTC(), Past: s.Past}
+	made := state{Key: t.Key, Value: t.Value, Effect: string(t.Effect), Since: s.Since.UTC(), Past: s.Past, Found: s.Found}
+	if s.From != version {
+		made.From = s.From
+	}
 	if t.TimeAdded != nil {
 		made.TimeAdded = new(t.TimeAdded.UTC())
 	}

@@ -38,13 +38,13 @@ func TestWhichPageANodeIsOnNeverChanges(t *testing.T) {
 
 // What people see with kubectl, and what later versions must be able to read.
 func TestAPageIsStoredLikeThis(t *testing.T) {
-	n := knows(look(1.5, added(noExecute("load", "1"), 1)), look(2, noExecute("load", "2"), noExecute("gpu", "")))
-	n.Name = onPage(0, 1)[0]
-	data, leftOut := journal.Encode(map[string]journal.Record{n.Name: journal.RecordOf(n, at(9))}, at(9.25))
+	r := recorded("10", on("8", look(1.5, added(noExecute("load", "1"), 1))), look(2, noExecute("load", "2"), noExecute("gpu", "")))
+	node := onPage(0, 1)[0]
+	data, leftOut := journal.Encode(map[string]journal.Record{node: r}, at(9.25))
 	want := map[string]string{
 		"_journal": `{"version":1,"written":"2026-01-01T00:00:09.25Z"}`,
-		n.Name: `{"uid":"u","version":"10","taints":[` +
-			`[{"key":"load","value":"1","effect":"NoExecute","since":"2026-01-01T00:00:01.5Z","timeAdded":"2026-01-01T00:00:01Z","past":true},` +
+		node: `{"uid":"u","version":"10","taints":[` +
+			`[{"key":"load","value":"1","effect":"NoExecute","since":"2026-01-01T00:00:01.5Z","timeAdded":"2026-01-01T00:00:01Z","past":true,"from":"8"},` +
 			`{"key":"load","value":"2","effect":"NoExecute","since":"2026-01-01T00:00:02Z"}],` +
 			`[{"key":"gpu","effect":"NoExecute","since":"2026-01-01T00:00:02Z"}]]}`,
 	}
@@ -58,8 +58,8 @@ func TestWhatIsEncodedIsDecodedAsItWas(t *testing.T) {
 		page := rapid.IntRange(0, journal.Pages-1).Draw(t, "page")
 		records := map[string]journal.Record{}
 		for _, name := range onPage(page, rapid.IntRange(0, 5).Draw(t, "nodes")) {
-			if n := drawNode(t, name); n.Tainted() {
-				records[name] = journal.RecordOf(n, at(500))
+			if taints := drawKnown(t, name).Taints(); len(taints) > 0 {
+				records[name] = journal.RecordOf(&taint.Node{UID: "u", Version: "12", Taints: taints}, at(500))
 			}
 		}
 		data, leftOut := journal.Encode(records, at(500.125))
@@ -162,11 +162,12 @@ func bulk(n int, more bool) map[string]journal.Record {
 	for i := range n {
 		name := fmt.Sprintf("ip-10-%03d-%03d-%03d.eu-central-1.compute.internal", i>>16, i>>8&255, i&255)
 		since := at(float64(i)).Add(123456789 * time.Nanosecond)
-		history := taint.History{{Taint: added(noExecute(v1.TaintNodeNotReady, ""), float64(i)), Since: since, Past: more}}
+		history := taint.History{{Taint: added(noExecute(v1.TaintNodeNotReady, ""), float64(i)), Since: since, Past: more, From: "123456789"}}
 		taints := []taint.History{history}
 		if more {
-			taints[0] = append(history, taint.State{Taint: added(noExecute(v1.TaintNodeUnreachable, ""), float64(i)), Since: since})
-			taints = append(taints, taint.History{{Taint: noExecute("node.cloudprovider.kubernetes.io/shutdown", "true"), Since: since}})
+			history[0].From = "123456700"
+			taints[0] = append(history, taint.State{Taint: added(noExecute(v1.TaintNodeUnreachable, ""), float64(i)), Since: since, From: "123456789"})
+			taints = append(taints, taint.History{{Taint: noExecute("node.cloudprovider.kubernetes.io/shutdown", "true"), Since: since, From: "123456750"}})
 		}
 		records[name] = journal.Record{UID: types.UID(fmt.Sprintf("0d3f2a9c-7b1e-4c55-9a53-%012d", i)), Version: "123456789", Taints: taints}
 	}
@@ -240,9 +241,10 @@ func FuzzDecode(f *testing.F) {
 				}
 			}
 			own := found(noExecute("gpu", ""), noExecute(v1.TaintNodeNotReady, ""))
-			own.UID = r.UID
-			adopted := journal.Adopt(own, r, at(200), time.Time{})
-			if diff := cmp.Diff(standing(own.Taints), standing(adopted)); diff != "" {
+			now := own.reading(0)
+			now.UID = r.UID
+			adopted, _ := own.Adopt(r, now)
+			if diff := cmp.Diff(standing(own.Taints()), standing(adopted.Taints())); diff != "" {
 				t.Error(diff)
 			}
 		}

@@ -1,29 +1,28 @@
 package journal
 
 import (
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// continued is what is known of a taint if, as far as one can tell after a gap, it has been there all
-// along; nil if it was lifted and set again meanwhile.
-func continued(known taint.History, s *Sighting) taint.History {
-	if len(known) == 0 || !s.Gap {
-		return known
-	}
+// renewed says whether, as far as one can tell after a gap, the taint that is known was lifted and set again
+// meanwhile.
+func renewed(known taint.History, s *Sighting) bool {
 	for i := range s.Taints {
-		if t := &s.Taints[i]; counts(&known[0].Taint, t) && !renewed(known, s, t) {
-			return known
+		if t := &s.Taints[i]; counts(&known[0].Taint, t) && !isLater(known, s, t) {
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
-// renewed says whether the taint's timeAdded shows that it is another one than the one known. For
+// isLater says whether the taint's timeAdded shows that it is another one than the one known. For
 // not-ready and unreachable it shows that only if nobody watched then: the node lifecycle controller
 // sets it anew at each swap of the two, and after a restart of its own.
-func renewed(known taint.History, s *Sighting, t *v1.Taint) bool {
+func isLater(known taint.History, s *Sighting, t *v1.Taint) bool {
 	if t.TimeAdded == nil || recorded(known, t) {
 		return false
 	}
@@ -31,7 +30,17 @@ func renewed(known taint.History, s *Sighting, t *v1.Taint) bool {
 	if swapped(t.Key) && !added.After(s.Watched) {
 		return false
 	}
-	return added.After(known[len(known)-1].Since)
+	return added.After(latest(known))
+}
+
+// latest is when the youngest state began.
+func latest(states taint.History) (since time.Time) {
+	for i := range states {
+		if i == 0 || states[i].Since.After(since) {
+			since = states[i].Since
+		}
+	}
+	return since
 }
 
 // recorded says whether the history has the taint with this very timeAdded.

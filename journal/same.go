@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -51,29 +53,9 @@ func standing(states taint.History, t *v1.Taint) bool {
 	return false
 }
 
-// unchanged says whether two lists of histories say the same. Histories only grow, shrink or turn
-// states to past, so lengths and the flags tell; timeAdded is kept for later.
-func unchanged(a, b []taint.History) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !unchangedHistory(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
+// unchangedHistory says whether two histories say the same.
 func unchangedHistory(a, b taint.History) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Past != b[i].Past || !a[i].Since.Equal(b[i].Since) || !same(&a[i].Taint, &b[i].Taint) ||
-			!a[i].Taint.TimeAdded.Equal(b[i].Taint.TimeAdded) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(a, b taint.State) bool {
+		return a.Past == b.Past && a.Since.Equal(b.Since) && same(&a.Taint, &b.Taint) && a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)
+	})
 }

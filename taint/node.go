@@ -19,9 +19,6 @@ type Node struct {
 	// Version is the node's resourceVersion when its taints were last seen to change.
 	Version string
 
-	// Listed says that this process has not seen the taints appear: it found them in its first list.
-	Listed bool
-
 	// Taints holds one history for each taint that is on the node now. The taints
 	// node.kubernetes.io/not-ready and node.kubernetes.io/unreachable share one.
 	Taints []History
@@ -46,4 +43,12 @@ type State struct {
 
 	// Past says that the node no longer carries the taint in this state.
 	Past bool
+
+	// From is the node's resourceVersion at which the taint was first seen in this state, and To the one at
+	// which it was first seen no longer to be; empty while it is, and when that is not known. No verdict
+	// rests on them: where two states overlap, the histories of a [Node] have the one that counts.
+	From, To string
+
+	// Found says that it was not seen to appear, but found in a list. No verdict rests on it.
+	Found bool
 }

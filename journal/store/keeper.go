@@ -35,7 +35,7 @@ type Source interface {
 	// Tainted returns the nodes that carry NoExecute taints.
 	Tainted() []*taint.Node
 
-	// Adopt betters what is known of a node by its record; see [journal.Adopt]. It says whether that
+	// Adopt betters what is known of a node by its record; see [journal.Known.Adopt]. It says whether that
 	// changes anything.
 	Adopt(node string, record journal.Record, watched time.Time) bool
 }

@@ -1,0 +1,46 @@
+package journal
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Record is what the journal holds of one tainted node.
+type Record struct {
+	// UID of the node: a node of the same name and another UID is another node.
+	UID types.UID
+
+	// Version is the node's resourceVersion when its writer last saw its taints change.
+	Version string
+
+	// Taints are the histories as the writer knew them. Their times are wall times.
+	Taints []taint.History
+}
+
+// RecordOf is what is to be recorded now of a node.
+func RecordOf(n *taint.Node, now time.Time) Record {
+	taints := make([]taint.History, len(n.Taints))
+	for i, history := range n.Taints {
+		taints[i] = slices.Clone(history)
+		for j, s := range history {
+			taints[i][j].Since = wallTime(s.Since, now, now.Sub(s.Since))
+			taints[i][j].To = ""
+		}
+	}
+	return Record{UID: n.UID, Version: n.Version, Taints: taints}
+}
+
+// wallTime is a moment of this age by the wall clock as it goes now. Where that clock was set meanwhile,
+// what it has shown then would be off for whoever reads it; it is rounded up, so that it is the same
+// at each call.
+func wallTime(then, now time.Time, age time.Duration) time.Time {
+	shown, wall := then.Round(0), now.Round(0).Add(-age)
+	if off := wall.Sub(shown); off > -time.Second && off < time.Second {
+		return shown.UTC()
+	}
+	return NextSecond(wall).UTC()
+}
