@@ -164,6 +164,42 @@ func TestARecordCountsForWhatWasFound(t *testing.T) {
 	s.wantBounds(t, 15, 15.25)
 }
 
+func TestARecordCountsThoughAnotherTaintHasChangedSince(t *testing.T) {
+	s := newScene()
+	writer := s.Started("writer", 0)
+	n := s.write(5, tainted("gpu", ""))
+	writer.WatchedNode(at(5.25), n, false)
+	s.pod(bearing("gpu", 10), v1.Toleration{Key: "disk", Operator: v1.TolerationOpExists})
+	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
+	s.p.WatchedNode(at(10), s.write(10, tainted("gpu", ""), tainted("disk", "")), false)
+	s.p.Adopted(at(11), writer.Recorded("n"), at(6))
+	s.wantBounds(t, 15, 15.25)
+}
+
+func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
+	s := newScene()
+	writer := s.Started("writer", 0)
+	n := s.write(5, tainted("load", "1"))
+	writer.WatchedNode(at(5.25), n, false)
+	s.pod(v1.Toleration{Key: "load", Value: "2"}, bearing("load", 10))
+	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
+	s.p.WatchedNode(at(11), s.write(11, tainted("load", "2")), false)
+	s.p.WatchedNode(at(12), s.write(12, tainted("load", "1")), false)
+	s.p.Adopted(at(13), writer.Recorded("n"), at(6))
+	s.wantBounds(t, 22, 22) // value 2 is borne for ever
+}
+
+func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
+	s := newScene()
+	writer := s.Started("writer", 0)
+	writer.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	s.pod(bearing("gpu", 10))
+	s.p.ListedNodes(at(7), []*v1.Node{s.write(6)}, FirstListed)
+	s.p.ListedNodes(at(9), []*v1.Node{s.write(8, tainted("gpu", ""))}, Relisted)
+	s.p.Adopted(at(9), writer.Recorded("n"), at(5))
+	s.wantBounds(t, 18, 19)
+}
+
 func TestClocksThatDifferWidenWhatARecordSays(t *testing.T) {
 	s := newScene()
 	writer := s.Started("writer", at(2))
