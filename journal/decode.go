@@ -133,9 +133,9 @@ func decodeState(s *state, version string) (taint.State, error) {
 	if s.TimeAdded != nil {
 		t.TimeAdded = &metav1.Time{Time: *s.TimeAdded}
 	}
-	from := s.From
-	if !reaches(version, from) {
-		from = version // which it had come at, at the latest
+	made := taint.State{Taint: t, Since: s.Since, Past: s.Past, From: s.From, Found: s.Found}
+	if !reaches(version, s.From) {
+		made.From, made.Found = version, true // it had come then, at the latest
 	}
-	return taint.State{Taint: t, Since: s.Since, Past: s.Past, From: from, Found: s.Found}, nil
+	return made, nil
 }

@@ -78,19 +78,16 @@ func encodeRecord(r Record) (string, error) {
 	for i, history := range r.Taints {
 		e.Taints[i] = make([]state, len(history))
 		for j := range history {
-			e.Taints[i][j] = stateOf(&history[j], r.Version)
+			e.Taints[i][j] = stateOf(&history[j])
 		}
 	}
 	text, err := json.Marshal(e)
 	return string(text), err
 }
 
-func stateOf(s *taint.State, version string) state {
+func stateOf(s *taint.State) state {
 	t := &s.Taint
-	made := state{Key: t.Key, Value: t.Value, Effect: string(t.Effect), Since: s.Since.UTC(), Past: s.Past, Found: s.Found}
-	if s.From != version {
-		made.From = s.From
-	}
+	made := state{Key: t.Key, Value: t.Value, Effect: string(t.Effect), Since: s.Since.UTC(), Past: s.Past, From: s.From, Found: s.Found}
 	if t.TimeAdded != nil {
 		made.TimeAdded = new(t.TimeAdded.UTC())
 	}

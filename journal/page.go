@@ -64,6 +64,6 @@ type state struct {
 	Since     time.Time  `json:"since"`
 	TimeAdded *time.Time `json:"timeAdded,omitempty"`
 	Past      bool       `json:"past,omitempty"`
-	From      string     `json:"from,omitempty"` // where it is not the record's version
+	From      string     `json:"from,omitempty"`
 	Found     bool       `json:"found,omitempty"`
 }

@@ -233,7 +233,11 @@ func (w *world) put(node string, data map[string]string) {
 // entry is a record of the node as people may write it.
 func (w *world) entry(node, version, key string, since float64) string {
 	at := w.born.Add(time.Duration(since * float64(time.Second))).UTC().Format(time.RFC3339Nano)
-	return fmt.Sprintf(`{"uid":"uid-%s","version":%q,"taints":[[{"key":%q,"effect":"NoExecute","since":%q}]]}`, node, version, key, at)
+	from := version
+	if version == "999" {
+		from = "101" // at which a node is tainted here; so much more has that record seen
+	}
+	return fmt.Sprintf(`{"uid":"uid-%s","version":%q,"taints":[[{"key":%q,"effect":"NoExecute","since":%q,"from":%q}]]}`, node, version, key, at, from)
 }
 
 func (w *world) head(written float64) string {
