@@ -60,7 +60,7 @@ type watchConn struct {
 const ahead = 32 << 10
 
 func newWatchConn(conn net.Conn) watchConn {
-	return watchConn{conn, bufio.NewReaderSize(conn, ahead)}
+	return watchConn{conn, bufio.NewReaderSize(lightly(conn), ahead)}
 }
 
 func (c watchConn) Read(b []byte) (int, error) {

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,4 +66,68 @@ func TestAConnectionThatIsSilentForTooLongFails(t *testing.T) {
 			t.Errorf("got %v after %v, want a deadline that is exceeded after %v", err, took, 2*quiet-time.Second)
 		}
 	})
+}
+
+func TestAWatchsConnectionYieldsWhatComesAndThenTheEnd(t *testing.T) {
+	here, there := connected(t)
+	sent := bytes.Repeat([]byte("an event of some length "), 10_000) // more than is read ahead
+	go func() {
+		for part := range slices.Chunk(sent, 7001) {
+			_, _ = there.Write(part)
+		}
+		there.Close()
+	}()
+	if n, err := here.Read(nil); n != 0 || err != nil {
+		t.Errorf("reading nothing: got %d bytes and %v", n, err)
+	}
+	got, err := io.ReadAll(here)
+	must(t, err)
+	if !bytes.Equal(got, sent) {
+		t.Errorf("got %d bytes, want the %d that were sent", len(got), len(sent))
+	}
+}
+
+func TestWhatReadsLightlyFailsAsOthersDo(t *testing.T) {
+	for name, test := range map[string]struct {
+		happens func(here, there net.Conn)
+		want    error
+	}{
+		"its deadline passes":    {func(here, _ net.Conn) { must(t, here.SetReadDeadline(time.Now())) }, os.ErrDeadlineExceeded},
+		"it is closed":           {func(here, _ net.Conn) { must(t, here.Close()) }, net.ErrClosed},
+		"the peer breaks it off": {func(_, there net.Conn) { must(t, there.(*net.TCPConn).SetLinger(0)); must(t, there.Close()) }, syscall.ECONNRESET},
+		"the peer ends it":       {func(_, there net.Conn) { must(t, there.Close()) }, io.EOF},
+	} {
+		for _, before := range []bool{true, false} {
+			here, there := connected(t)
+			if before {
+				test.happens(here, there)
+			}
+			ended := make(chan error, 1)
+			go func() {
+				_, err := here.(watchConn).ahead.Read(make([]byte, 10))
+				ended <- err
+			}()
+			if !before {
+				test.happens(here, there)
+			}
+			if err := <-ended; !errors.Is(err, test.want) {
+				t.Errorf("%s, before it reads %v: got %v, want %v", name, before, err, test.want)
+			}
+		}
+	}
+}
+
+// connected returns a watch's connection and its peer's.
+func connected(t *testing.T) (here, there net.Conn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer listener.Close()
+	here, err = dialWatch(t.Context(), "tcp", listener.Addr().String())
+	must(t, err)
+	t.Cleanup(func() { here.Close() })
+	there, err = listener.Accept()
+	must(t, err)
+	t.Cleanup(func() { there.Close() })
+	return here, there
 }
