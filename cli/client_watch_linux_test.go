@@ -13,7 +13,7 @@ func TestAWatchNoticesWithin45SecondsThatTheMachineIsGone(t *testing.T) {
 	defer listener.Close()
 	conn, err := dialWatch(t.Context(), "tcp", listener.Addr().String())
 	must(t, err)
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	raw, err := conn.(watchConn).Conn.(syscall.Conn).SyscallConn()
 	must(t, err)
 	option := func(number int) (value int) {

@@ -52,7 +52,7 @@ func TestWatchesSpeakHTTP1AndCallsHTTP2(t *testing.T) {
 func TestAConnectionThatIsSilentForTooLongFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := net.Pipe()
-		defer there.Close()
+		defer func() { _ = there.Close() }()
 		began, conn := time.Now(), newWatchConn(here)
 		go func() {
 			time.Sleep(quiet - time.Second)
@@ -75,7 +75,7 @@ func TestAWatchsConnectionYieldsWhatComesAndThenTheEnd(t *testing.T) {
 		for part := range slices.Chunk(sent, 7001) {
 			_, _ = there.Write(part)
 		}
-		there.Close()
+		_ = there.Close()
 	}()
 	if n, err := here.Read(nil); n != 0 || err != nil {
 		t.Errorf("reading nothing: got %d bytes and %v", n, err)
@@ -125,9 +125,9 @@ func connected(t *testing.T) (here, there net.Conn) {
 	defer listener.Close()
 	here, err = dialWatch(t.Context(), "tcp", listener.Addr().String())
 	must(t, err)
-	t.Cleanup(func() { here.Close() })
+	t.Cleanup(func() { _ = here.Close() })
 	there, err = listener.Accept()
 	must(t, err)
-	t.Cleanup(func() { there.Close() })
+	t.Cleanup(func() { _ = there.Close() })
 	return here, there
 }
