@@ -93,8 +93,12 @@ func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInform
 	}
 	if pods == nil {
 		m.check = func(context.Context) error { return nil }
+		watching := m.options.Watching
+		if watching == nil {
+			watching = client
+		}
 		// A brake on calls ends as soon as the API server is heard of again.
-		m.source = cluster.Watch(client, m.rules(), func() { m.pool.Nudge() })
+		m.source = cluster.Watch(watching, m.rules(), func() { m.pool.Nudge() })
 		return nil
 	}
 	adapter, err := cluster.Adapt(pods.Informer(), nodes.Informer(), m.rules())

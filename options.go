@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/journal/store"
@@ -78,6 +79,10 @@ type Options struct {
 	// DrainTimeout bounds how long Run waits, once its context has ended, for calls under way.
 	// 0: 10 s.
 	DrainTimeout time.Duration
+
+	// Watching makes the requests that list and watch pods and nodes, where New is given no informers: a
+	// client of the same cluster with other connections or limits. Nil: New's client.
+	Watching kubernetes.Interface
 
 	// Leading is asked right before each eviction call starts; a call that it denies does not
 	// start. Nil: Lead's context alone decides. An elector's own clock belongs here, because it

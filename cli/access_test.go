@@ -99,3 +99,25 @@ func TestItStartsWithoutAPermissionOnlyWhereEvictionsCanWaitForIt(t *testing.T) 
 		}
 	}
 }
+
+// slow answers after a second, and denies all but nodes.
+type slow struct{ answers }
+
+func (s slow) Create(ctx context.Context, r *authorizationv1.SelfSubjectAccessReview, o metav1.CreateOptions) (*authorizationv1.SelfSubjectAccessReview, error) {
+	time.Sleep(time.Second)
+	return s.answers.Create(ctx, r, o)
+}
+
+func TestItAsksForAllPermissionsAtOnceAndNamesWhatIsMissingInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		denied, err := missing(t.Context(), slow{answers{which: []string{"nodes"}}}, toWatch())
+		must(t, err)
+		if want := toWatch()[2:]; !slices.Equal(denied, want) {
+			t.Errorf("got %v, want %v", denied, want)
+		}
+		if took := time.Since(start); took != time.Second {
+			t.Errorf("it took %v, want a second", took)
+		}
+	})
+}

@@ -15,9 +15,11 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// clients are two, so that neither evictions nor a limit on them hold up the lease's renewal.
+// clients are several, so that neither evictions nor a limit on them hold up the lease's renewal, and
+// watches cost little.
 type clients struct {
 	main  kubernetes.Interface
+	watch kubernetes.Interface // of pods and nodes
 	lease kubernetes.Interface
 }
 
@@ -26,11 +28,15 @@ func newClients(base *rest.Config, c config.Configuration, b build) (clients, er
 	if err != nil {
 		return clients{}, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
 	}
+	watch, err := kubernetes.NewForConfig(watchConfig(base, c, b))
+	if err != nil {
+		return clients{}, fmt.Errorf("setting up the watches' client of %s: %w", base.Host, err)
+	}
 	lease, err := kubernetes.NewForConfig(leaseConfig(base, c, b))
 	if err != nil {
 		return clients{}, fmt.Errorf("setting up the lease's client of %s: %w", base.Host, err)
 	}
-	return clients{main: main, lease: lease}, nil
+	return clients{main: main, watch: watch, lease: lease}, nil
 }
 
 func mainConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -19,15 +20,22 @@ type reviewer interface {
 	Create(ctx context.Context, review *authorizationv1.SelfSubjectAccessReview, opts metav1.CreateOptions) (*authorizationv1.SelfSubjectAccessReview, error)
 }
 
-// missing returns those of the permissions that this process does not have.
+// missing returns those of the permissions that this process does not have. It asks for all at once, as the
+// start waits for the answers.
 func missing(ctx context.Context, reviews reviewer, permissions []permission) ([]permission, error) {
+	answers := make([]*authorizationv1.SelfSubjectAccessReview, len(permissions))
+	failures := make([]error, len(permissions))
+	var asking sync.WaitGroup
+	for i, p := range permissions {
+		asking.Go(func() { answers[i], failures[i] = reviews.Create(ctx, review(p), metav1.CreateOptions{}) })
+	}
+	asking.Wait()
 	var denied []permission
-	for _, p := range permissions {
-		answer, err := reviews.Create(ctx, review(p), metav1.CreateOptions{})
-		if err != nil {
+	for i, p := range permissions {
+		if err := failures[i]; err != nil {
 			return nil, fmt.Errorf("asking for permission to %s: %w", p, err)
 		}
-		if !answer.Status.Allowed {
+		if !answers[i].Status.Allowed {
 			denied = append(denied, p)
 		}
 	}

@@ -105,6 +105,7 @@ func (s *settings) start(ctx context.Context) (*process, error) {
 func (p *process) assemble(ctx context.Context, to clients) (err error) {
 	options := managerOptions(p.settings.Configuration)
 	options.Journal = store.NewConfigMaps(to.main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
+	options.Watching = to.watch
 	if p.identity, err = newIdentity(); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	genericfilters "k8s.io/apiserver/pkg/endpoints/filters"
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	serverfilters "k8s.io/apiserver/pkg/server/filters"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/apiserver/pkg/server/mux"
@@ -35,7 +36,7 @@ func (s *settings) listen() (*server, error) {
 	if s.serving.BindPort == 0 {
 		return nil, nil
 	}
-	if err := s.serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
+	if err := s.certify(time.Now()); err != nil {
 		return nil, fmt.Errorf("making a certificate of our own: %w; name one by --tls-cert-file and --tls-private-key-file", err)
 	}
 	var made server
@@ -55,6 +56,21 @@ func (s *settings) listen() (*server, error) {
 		return nil, fmt.Errorf("setting up who may see the metrics: %w; check the --authentication and --authorization flags", err)
 	}
 	return &made, nil
+}
+
+// certify makes a certificate where none is named. One that is to be kept in a folder is made as components
+// of Kubernetes do.
+func (s *settings) certify(now time.Time) error {
+	given := &s.serving.ServerCert
+	if given.CertDirectory != "" || given.CertKey.CertFile != "" || given.CertKey.KeyFile != "" {
+		return s.serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)})
+	}
+	certificate, key, err := ownCertificate(now, net.IPv4(127, 0, 0, 1), s.serving.BindAddress)
+	if err != nil {
+		return err
+	}
+	given.GeneratedCert, err = dynamiccertificates.NewStaticCertKeyContent("a certificate of its own", certificate, key)
+	return err
 }
 
 // serve answers until the returned function is called, which waits for the requests under way.
