@@ -1,43 +1,38 @@
 package cli
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
+	"crypto"
 	"fmt"
-	"math/big"
-	"net"
 	"time"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
 )
 
-// ownCertificate returns a certificate for localhost and these addresses that vouches for itself, with its
-// key, both in PEM. Making an RSA key, as components of Kubernetes do, would take longer than all else that
-// comes before the first list; this takes a millisecond.
-func ownCertificate(now time.Time, addresses ...net.IP) (certificate, key []byte, err error) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+// ownCertificate returns a certificate for localhost that vouches for itself, with its key, both in PEM. The key is
+// an elliptic one: making an RSA key, as components of Kubernetes do, would take longer than all else that comes
+// before the first list; this takes a millisecond.
+func ownCertificate(now time.Time) (certificate, key []byte, err error) {
+	key, err = keyutil.MakeEllipticPrivateKeyPEM()
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a key: %w", err)
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(now.UnixNano()),
-		Subject:      pkix.Name{CommonName: "taint-manager"},
-		DNSNames:     []string{"localhost"}, IPAddresses: addresses,
-		NotBefore: now.Add(-time.Hour), // others' clocks may be behind
-		NotAfter:  now.AddDate(1, 0, 0),
-		KeyUsage:  x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		BasicConstraintsValid: true, IsCA: true,
+	private, err := keyutil.ParsePrivateKeyPEM(key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the key: %w", err)
 	}
-	signed, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	signer, ok := private.(crypto.Signer)
+	if !ok {
+		return nil, nil, fmt.Errorf("a key of type %T can't sign", private)
+	}
+	hourAgo := now.Add(-time.Hour) // others' clocks may be behind
+	made, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "localhost", NotBefore: hourAgo}, signer)
 	if err != nil {
 		return nil, nil, fmt.Errorf("signing: %w", err)
 	}
-	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	certificate, err = cert.EncodeCertificates(made)
 	if err != nil {
-		return nil, nil, fmt.Errorf("encoding the key: %w", err)
+		return nil, nil, fmt.Errorf("encoding the certificate: %w", err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}),
-		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}), nil
+	return certificate, key, nil
 }

@@ -3,14 +3,13 @@ package cli
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"net"
 	"testing"
 	"time"
 )
 
-func TestItsOwnCertificateHoldsForLocalhostAndItsAddressesForAYear(t *testing.T) {
+func TestItsOwnCertificateHoldsForLocalhostForYears(t *testing.T) {
 	now := time.Now()
-	certificate, key, err := ownCertificate(now, net.IPv4(127, 0, 0, 1), net.IPv4(10, 1, 2, 3))
+	certificate, key, err := ownCertificate(now)
 	must(t, err)
 	pair, err := tls.X509KeyPair(certificate, key)
 	must(t, err)
@@ -22,13 +21,10 @@ func TestItsOwnCertificateHoldsForLocalhostAndItsAddressesForAYear(t *testing.T)
 		good bool
 	}{
 		{"localhost", now, true},
-		{"127.0.0.1", now, true},
-		{"10.1.2.3", now, true},
-		{"10.1.2.3", now.AddDate(0, 11, 0), true},
-		{"10.1.2.3", now.Add(-30 * time.Minute), true},
-		{"10.1.2.4", now, false},
+		{"localhost", now.AddDate(9, 0, 0), true},
+		{"localhost", now.Add(-30 * time.Minute), true},
+		{"localhost", now.Add(-2 * time.Hour), false},
 		{"example.com", now, false},
-		{"localhost", now.AddDate(1, 0, 1), false},
 	} {
 		_, err := pair.Leaf.Verify(x509.VerifyOptions{DNSName: test.name, Roots: pool, CurrentTime: test.at})
 		if good := err == nil; good != test.good {

@@ -65,7 +65,7 @@ func (s *settings) certify(now time.Time) error {
 	if given.CertDirectory != "" || given.CertKey.CertFile != "" || given.CertKey.KeyFile != "" {
 		return s.serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)})
 	}
-	certificate, key, err := ownCertificate(now, net.IPv4(127, 0, 0, 1), s.serving.BindAddress)
+	certificate, key, err := ownCertificate(now)
 	if err != nil {
 		return err
 	}
