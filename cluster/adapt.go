@@ -119,8 +119,8 @@ func (a *Adapter) Tainted() []*taint.Node { return a.nodes.carriers() }
 
 // Adopt betters what is known of a node by the journal's record of it; see [journal.Known.Adopt]. It says
 // whether that changes anything; the handler is not told.
-func (a *Adapter) Adopt(node string, record journal.Record, watched time.Time) bool {
-	return a.nodes.adopt(node, record, watched)
+func (a *Adapter) Adopt(node string, record journal.Record) bool {
+	return a.nodes.adopt(node, record)
 }
 
 // Synced is closed once the informers have synced and the handler was told of all they had.

@@ -64,6 +64,6 @@ func (f *Feed) Tainted() []*taint.Node { return f.nodes.carriers() }
 
 // Adopt betters what is known of a node by the journal's record of it; see [journal.Known.Adopt]. It says
 // whether that changes anything; the handler is not told.
-func (f *Feed) Adopt(node string, record journal.Record, watched time.Time) bool {
-	return f.nodes.adopt(node, record, watched)
+func (f *Feed) Adopt(node string, record journal.Record) bool {
+	return f.nodes.adopt(node, record)
 }

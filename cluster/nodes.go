@@ -115,7 +115,7 @@ func (t *nodes) see(l look, g gap) bool {
 
 // adopt betters what is known of a node by the journal's record of it, and says whether that changes
 // anything.
-func (t *nodes) adopt(name string, r journal.Record, watched time.Time) bool {
+func (t *nodes) adopt(name string, r journal.Record) bool {
 	t.writing.Lock()
 	defer t.writing.Unlock()
 	old := t.last(name)
@@ -123,7 +123,7 @@ func (t *nodes) adopt(name string, r journal.Record, watched time.Time) bool {
 		return false
 	}
 	known, changed := old.known.Adopt(r, journal.Reading{
-		UID: old.UID, Created: old.Created, Version: old.version, At: t.now(), Watched: watched,
+		UID: old.UID, Created: old.Created, Version: old.version, At: t.now(),
 		Apart: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
 	})
 	if !changed {

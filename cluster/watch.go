@@ -97,8 +97,8 @@ func (w *Watcher) Tainted() []*taint.Node { return w.nodes.carriers() }
 
 // Adopt betters what is known of a node by the journal's record of it; see [journal.Known.Adopt]. It says
 // whether that changes anything; the handler is not told.
-func (w *Watcher) Adopt(node string, record journal.Record, watched time.Time) bool {
-	return w.nodes.adopt(node, record, watched)
+func (w *Watcher) Adopt(node string, record journal.Record) bool {
+	return w.nodes.adopt(node, record)
 }
 
 // Synced is closed once the first lists of pods and of nodes are in and the handler was told of them.

@@ -18,8 +18,6 @@ const pages = 8
 type page struct {
 	version int // 0: there is none
 	entries []entry
-	written time.Time // wall time of the writer
-	proof   time.Duration
 }
 
 // entry is the record of one node, and the oracle's side of it.
@@ -108,8 +106,8 @@ func (s *store) took(i int, read page) {
 func (s *store) adopt(i int) {
 	read := &s.pages[i].page
 	for _, e := range read.entries {
-		s.p.eye.Adopted(s.p.w.now(), e.truth, read.proof)
-		if s.p.feed.Adopt(e.node, e.record, read.written) {
+		s.p.eye.Adopted(s.p.w.now(), e.truth)
+		if s.p.feed.Adopt(e.node, e.record) {
 			s.p.w.say(s.p.name, "takes over what the journal says of node %s", e.node)
 			s.p.shardOf(e.node).nodeChanged(e.node)
 		}
@@ -205,7 +203,7 @@ func (s *store) wrote(i int, now page, err error) {
 
 // content is what is to be written on a page.
 func (s *store) content(i int) page {
-	now := page{written: s.p.now().Round(0), proof: s.p.w.now() + s.p.clock.offset}
+	var now page
 	for _, n := range s.p.feed.Tainted() {
 		if pageOf(n.Name) == i {
 			now.entries = append(now.entries, entry{n.Name, stored(journal.RecordOf(n, s.p.now())), s.p.eye.Recorded(n.Name)})

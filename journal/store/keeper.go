@@ -37,7 +37,7 @@ type Source interface {
 
 	// Adopt betters what is known of a node by its record; see [journal.Known.Adopt]. It says whether that
 	// changes anything.
-	Adopt(node string, record journal.Record, watched time.Time) bool
+	Adopt(node string, record journal.Record) bool
 }
 
 // Options are what a keeper works with.

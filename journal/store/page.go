@@ -181,7 +181,7 @@ func (p *page) adopt(content journal.Page) {
 	}
 	p.problem(stale, "")
 	for node, record := range content.Records {
-		if p.keeper.options.Source.Adopt(node, record, time.Time{}) {
+		if p.keeper.options.Source.Adopt(node, record) {
 			p.keeper.options.Adopted(node)
 		}
 	}

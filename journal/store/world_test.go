@@ -412,8 +412,8 @@ func newCrowd(n int) *crowd {
 	return &c
 }
 
-func (c *crowd) of(o *store.Options)                          { o.Source = c }
-func (c *crowd) Adopt(string, journal.Record, time.Time) bool { return false }
+func (c *crowd) of(o *store.Options)               { o.Source = c }
+func (c *crowd) Adopt(string, journal.Record) bool { return false }
 
 func (c *crowd) Tainted() []*taint.Node {
 	c.mu.Lock()

@@ -160,7 +160,7 @@ func TestARecordCountsForWhatWasFound(t *testing.T) {
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.wantBounds(t, 15, 19)
-	s.p.Adopted(at(9), record, at(6))
+	s.p.Adopted(at(9), record)
 	s.wantBounds(t, 15, 15.25)
 }
 
@@ -172,7 +172,7 @@ func TestARecordCountsThoughAnotherTaintHasChangedSince(t *testing.T) {
 	s.pod(bearing("gpu", 10), v1.Toleration{Key: "disk", Operator: v1.TolerationOpExists})
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(10), s.write(10, tainted("gpu", ""), tainted("disk", "")), false)
-	s.p.Adopted(at(11), writer.Recorded("n"), at(6))
+	s.p.Adopted(at(11), writer.Recorded("n"))
 	s.wantBounds(t, 15, 15.25)
 }
 
@@ -185,7 +185,7 @@ func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(11), s.write(11, tainted("load", "2")), false)
 	s.p.WatchedNode(at(12), s.write(12, tainted("load", "1")), false)
-	s.p.Adopted(at(13), writer.Recorded("n"), at(6))
+	s.p.Adopted(at(13), writer.Recorded("n"))
 	s.wantBounds(t, 22, 22) // value 2 is borne for ever
 }
 
@@ -196,7 +196,7 @@ func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(7), []*v1.Node{s.write(6)}, FirstListed)
 	s.p.ListedNodes(at(9), []*v1.Node{s.write(8, tainted("gpu", ""))}, Relisted)
-	s.p.Adopted(at(9), writer.Recorded("n"), at(5))
+	s.p.Adopted(at(9), writer.Recorded("n"))
 	s.wantBounds(t, 18, 19)
 }
 
@@ -207,7 +207,7 @@ func TestClocksThatDifferWidenWhatARecordSays(t *testing.T) {
 	writer.WatchedNode(at(5), n, false)
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
-	s.p.Adopted(at(9), writer.Recorded("n"), at(6))
+	s.p.Adopted(at(9), writer.Recorded("n"))
 	s.wantBounds(t, 13, 17)
 }
 

@@ -27,15 +27,14 @@ func (p *Process) Recorded(node string) Record {
 	return r
 }
 
-// Adopted says that the process has read a record. written is the last proof in it that somebody
-// watched, by the writer's wall clock.
-func (p *Process) Adopted(at time.Duration, r Record, written time.Duration) {
+// Adopted says that the process has read a record. That it was written proves nothing more than it says: a
+// swap of not-ready and unreachable that is not in it was not seen by its writer.
+func (p *Process) Adopted(at time.Duration, r Record) {
 	k := p.node(r.node)
 	if k == nil || k.node.UID != r.uid {
 		return // another node, or none
 	}
 	v := p.view(at, FirstListed)
-	v.watched = written
 	v.forward = max(v.forward, r.most, -r.least)
 	for i, own := range k.lives {
 		if theirs := lifeIn(r.lives, own.group); theirs != nil && r.version > own.absentAt {
