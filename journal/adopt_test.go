@@ -217,6 +217,30 @@ func TestAStateThatEndedBeforeAnEarlierOneDidDoesNotOutlastIt(t *testing.T) {
 	}
 }
 
+func TestAStateToldThatEndedBeforeTheFirstLookDoesNotOutlastOneThatWasStillThere(t *testing.T) {
+	notReady, unreachable := noExecute(v1.TaintNodeNotReady, ""), noExecute(v1.TaintNodeUnreachable, "")
+	own := found(notReady)
+	own.read(recorded("9", on("8", look(7, notReady)), look(8, notReady, unreachable)))
+	own.look(on("12", look(120, unreachable)))
+	want := []string{"(" + notReady.Key + "=@7) " + unreachable.Key + "=@120"}
+	if diff := cmp.Diff(want, show(own.Taints())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// As with a fake API server, which does not count.
+func TestVersionsThatNeverChangeLoseNothing(t *testing.T) {
+	notReady, unreachable := noExecute(v1.TaintNodeNotReady, ""), noExecute(v1.TaintNodeUnreachable, "")
+	for _, version := range []string{"1", "x"} {
+		own := after(on(version, listed(100, unreachable)), on(version, look(104, unreachable, notReady)),
+			on(version, look(120, unreachable)), on(version, look(139, notReady)))
+		want := []string{"(" + unreachable.Key + "=@100) " + notReady.Key + "=@139"}
+		if diff := cmp.Diff(want, show(own.Taints())); diff != "" {
+			t.Errorf("version %q: %s", version, diff)
+		}
+	}
+}
+
 func TestARecordsTimesRunOnTheMonotonicClock(t *testing.T) {
 	now := time.Now()
 	gpu := []v1.Taint{noExecute("gpu", "")}
