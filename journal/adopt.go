@@ -78,8 +78,12 @@ func (l life) after(theirs taint.History, version string, now *Reading) (life, b
 	return l, l.overlaps(now.Version)
 }
 
-// overlaps says whether what was told begins no later than what was seen, or any state seen is among those told.
+// overlaps says whether what was told begins no later than what was seen, or any state seen is among those told. Where
+// states seen were lost, it may have been one of these.
 func (l *life) overlaps(looked string) bool {
+	if l.shortened && !isNewer(l.told.version, looked) {
+		return true
+	}
 	if slices.ContainsFunc(l.told.states, func(s taint.State) bool { return !isNewer(s.From, l.from) }) {
 		return true
 	}

@@ -217,6 +217,38 @@ func TestAStateThatEndedBeforeAnEarlierOneDidDoesNotOutlastIt(t *testing.T) {
 	}
 }
 
+// A watch that is forgotten on a quiet cluster ends in a list of the version that was seen last.
+func TestAListThatShowsNothingNewLosesNothing(t *testing.T) {
+	notReady, unreachable := noExecute(v1.TaintNodeNotReady, ""), noExecute(v1.TaintNodeUnreachable, "")
+	own := seen(look(100, notReady), look(101, notReady, unreachable))
+	own.read(recorded("11", on("10", look(100, notReady)), on("11", look(101, notReady, unreachable))))
+	own.look(on("12", look(110, notReady)))
+	own.look(on("12", listed(115, notReady)))
+	own.look(on("13", look(120, unreachable)))
+	want := []string{"(" + notReady.Key + "=@100) " + unreachable.Key + "=@120"}
+	if diff := cmp.Diff(want, show(own.Taints())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestARecordCountsThoughWhatItTellsOfWasSeenAndLostAmongManyStates(t *testing.T) {
+	load := func(i int) v1.Taint { return noExecute("load", strconv.Itoa(i)) }
+	all := func(_, _ *v1.Taint) bool { return false } // no pod tells them apart
+	own := after(on("10", listed(100, load(0))))
+	own.look(on("14", listed(104, load(1)))) // it was lifted and set again at 12, which nobody can tell
+	for i := 2; i < 11; i++ {
+		next := on(strconv.Itoa(13+i), look(float64(103+i), load(i)))
+		next.Apart = all
+		own.look(next)
+	}
+	reading := own.reading(0)
+	reading.Apart = all
+	now, _ := own.Adopt(recorded("15", on("12", look(102, load(1))), on("15", look(105, load(2)))), reading)
+	if got := show(now.Taints())[0]; !strings.HasPrefix(got, "(load=2@102) ") {
+		t.Errorf("got %v, want a start at 102", got)
+	}
+}
+
 func TestAStateToldThatEndedBeforeTheFirstLookDoesNotOutlastOneThatWasStillThere(t *testing.T) {
 	notReady, unreachable := noExecute(v1.TaintNodeNotReady, ""), noExecute(v1.TaintNodeUnreachable, "")
 	own := found(notReady)

@@ -22,6 +22,9 @@ type life struct {
 	// absent, where they were found, is the node's version at the look before; empty when there was none.
 	absent string
 
+	// shortened says that seen has lost states, to keep within its bound.
+	shortened bool
+
 	// told is what a record has told of the life.
 	told told
 
@@ -64,8 +67,11 @@ func (l *life) observed(t *v1.Taint, s *Sighting) life {
 		}
 	}
 	// Versions that do not move, as those of a fake API server, can't tell later which state outlasted which.
-	if sorted(now.seen); len(now.seen) > States || !isNewer(s.Version, s.Before) {
+	unmoved := !isNewer(s.Version, s.Before) && !unchangedHistory(l.seen, now.seen)
+	if sorted(now.seen); len(now.seen) > States || unmoved {
+		all := len(now.seen)
 		now.seen = bound(settle(now.seen), s.Apart)
+		now.shortened = now.shortened || len(now.seen) < all
 	}
 	return now
 }
