@@ -25,7 +25,7 @@ type Entry[B any] struct {
 	Because B
 }
 
-// Heap holds entries by UID and serves those that are due, round robin over nodes. The zero value
+// Heap holds entries by UID and serves those that are due, in an order that is fair between nodes. The zero value
 // is an empty heap. It may not be copied once used, nor be used by two goroutines at once.
 type Heap[B any] struct {
 	slots slab[slot[B]]
@@ -39,6 +39,9 @@ type Heap[B any] struct {
 	// takes part in the turn, in waiting otherwise.
 	waiting []int32
 	due     []int32
+
+	stayed      int  // how often the first of the regulars was served in its present turn
+	regularLast bool // whether the last one served was a regular
 
 	// now is the latest time heard of: every lane in the turn has an entry that is due then.
 	now time.Time
@@ -101,10 +104,7 @@ func (h *Heap[B]) PopDue(now time.Time) (Entry[B], bool) {
 	if !h.Due(now) {
 		return Entry[B]{}, false
 	}
-	l := h.front()
-	h.unlink(l)
-	h.linkLast(l)
-	return h.remove(h.lanes.at(l).items[0].slot), true
+	return h.remove(h.lanes.at(h.serve()).items[0].slot), true
 }
 
 // Next returns the earliest deadline of all entries, due or not; false when there is no entry.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,18 +127,58 @@ func TestANodeWithThousandsDueDoesNotStarveAnother(t *testing.T) {
 		}
 	}
 	checkInvariants(t, h)
-	if !slices.Equal(smalls, []int{1, 3}) {
-		t.Fatalf("the small node was served at %v, want 1 and 3", smalls)
+	// The big one is a regular by then, and the small one once its first is served.
+	if !slices.Equal(smalls, []int{2, 10}) {
+		t.Fatalf("the small node was served at %v, want 2 and 10", smalls)
 	}
 }
 
-func TestNodesTakeTurnsAndNewlyDueOnesJoinAtTheEnd(t *testing.T) {
-	c := filled(t, after(1, "a", "a1"), after(2, "b", "b1"), after(1, "a", "a2"), after(2, "b", "b2"), after(3, "c", "c1"))
-	c.Due(second(2))
-	if e, _ := c.PopDue(second(2)); e.UID != "a1" {
-		t.Fatalf("served %q first, want a1", e.UID)
+func TestNewcomersAndRegularsAreServedByTurns(t *testing.T) {
+	c := filled(t)
+	for _, node := range []string{"a", "b", "c", "d"} {
+		for i := range 3 {
+			c.Set(after(1, node, types.UID(fmt.Sprint(node, i))))
+		}
 	}
-	served(t, c.drain(second(3)), "b1", "a2", "c1", "b2")
+	served(t, c.drain(second(1)),
+		"a0", "a1", "b0", "a2", "c0", "b1", "d0", // while there are newcomers
+		"b2", "c1", "c2", "d1", "d2") // then node by node
+}
+
+func TestARegularHasEightServedBeforeTheNext(t *testing.T) {
+	c := filled(t)
+	for _, node := range []string{"a", "b"} {
+		for i := range 20 {
+			c.Set(after(1, node, types.UID(fmt.Sprintf("%s%02d", node, i))))
+		}
+	}
+	var nodes []byte
+	for _, uid := range c.drain(second(1)) {
+		nodes = append(nodes, uid[0])
+	}
+	want := "aa" + "b" + strings.Repeat("a", 7) + strings.Repeat("b", 8) + strings.Repeat("a", 8) + strings.Repeat("b", 8) + "aaa" + "bbb"
+	if string(nodes) != want {
+		t.Fatalf("served\n%s, want\n%s", nodes, want)
+	}
+}
+
+func TestNodesThatBecomeDueForeverDoNotStarveARegular(t *testing.T) {
+	h := new(Heap[int])
+	for i := range 10 {
+		h.Set(after(0, "regular", types.UID(fmt.Sprint(i))))
+	}
+	h.PopDue(second(0))
+	of := 0
+	for i := range 18 {
+		h.Set(after(0, fmt.Sprint("new ", i), types.UID(fmt.Sprint("new ", i))))
+		h.Set(after(0, fmt.Sprint("newer ", i), types.UID(fmt.Sprint("newer ", i))))
+		if e, _ := h.PopDue(second(0)); e.Node == "regular" {
+			of++
+		}
+	}
+	if of != 9 {
+		t.Fatalf("%d of 18 were the regular's, want half", of)
+	}
 }
 
 func TestANodeWhoseDueEntriesAreGoneLosesItsTurn(t *testing.T) {

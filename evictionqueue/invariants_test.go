@@ -126,17 +126,23 @@ func inOrder[T comparable, O order[T]](heap []T, o O) error {
 
 // checkTurn: the lanes in the turn are those in due, linked both ways, and each has something due.
 func checkTurn[B comparable](h *Heap[B]) error {
-	turn := turnOf(h)
-	if len(turn) != len(h.due) {
-		return fmt.Errorf("%d lanes in the turn, %d in due", len(turn), len(h.due))
-	}
-	prev := int32(0)
-	for _, l := range turn {
-		ln := h.lanes.at(l)
-		if h.due[ln.pos] != l || ln.prev != prev || ln.items[0].at.After(h.now) {
-			return fmt.Errorf("lane %d in the turn after %d: %+v", l, prev, *ln)
+	inTurn := 0
+	for _, ring := range []int32{newcomers, regulars} {
+		prev := ring
+		for _, l := range ringOf(h, ring) {
+			inTurn++
+			ln := h.lanes.at(l)
+			if h.due[ln.pos] != l || ln.prev != prev || ln.items[0].at.After(h.now) {
+				return fmt.Errorf("lane %d in the turn after %d: %+v", l, prev, *ln)
+			}
+			prev = l
 		}
-		prev = l
+	}
+	if inTurn != len(h.due) {
+		return fmt.Errorf("%d lanes in the turn, %d in due", inTurn, len(h.due))
+	}
+	if h.stayed >= stay || h.stayed > 0 && h.front(regulars) == regulars {
+		return fmt.Errorf("the first regular has stayed for %d", h.stayed)
 	}
 	for _, l := range h.waiting {
 		if h.lanes.at(l).next != outside {
@@ -146,12 +152,12 @@ func checkTurn[B comparable](h *Heap[B]) error {
 	return nil
 }
 
-func turnOf[B comparable](h *Heap[B]) []int32 {
-	var turn []int32
-	for l := h.front(); l != 0 && len(turn) <= int(h.lanes.n); l = h.lanes.at(l).next {
-		turn = append(turn, l)
+func ringOf[B comparable](h *Heap[B], ring int32) []int32 {
+	var lanes []int32
+	for l := h.front(ring); l != ring && len(lanes) <= int(h.lanes.n); l = h.lanes.at(l).next {
+		lanes = append(lanes, l)
 	}
-	return turn
+	return lanes
 }
 
 // checkFreed: what is freed holds on to nothing, and there is not much of it.
@@ -168,7 +174,7 @@ func checkFreed[B comparable](h *Heap[B]) error {
 			return fmt.Errorf("freed lane %d holds %+v", l, *ln)
 		}
 	}
-	if used := len(h.waiting) + len(h.due); h.lanes.n > 0 && free+used+1 != int(h.lanes.n) {
+	if used := len(h.waiting) + len(h.due); h.lanes.n > 0 && free+used+int(rings) != int(h.lanes.n) {
 		return fmt.Errorf("%d lanes free and %d used of %d", free, used, h.lanes.n)
 	}
 	if len(h.slots.chunks) > h.Len()/chunkLen+2 || len(h.byUID.cells) > 4*h.Len()+fewestCells {

@@ -2,8 +2,15 @@ package evictionqueue
 
 import "time"
 
-// lane holds the entries of one node. Lane 0 is no node's: it is where the ring of the turn begins
-// and ends.
+// The lanes in the turn form two rings, of nodes that were served since they joined and of nodes that
+// were not. The first two lanes are no nodes': they are where the rings begin and end.
+const (
+	regulars int32 = iota
+	newcomers
+	rings
+)
+
+// lane holds the entries of one node.
 type lane struct {
 	node  string
 	items []item // a heap; empty only in lanes not in use
@@ -68,8 +75,8 @@ func (h *Heap[B]) laneOf(node string) int32 {
 }
 
 func (h *Heap[B]) unusedLane() int32 {
-	if h.lanes.n == 0 {
-		h.lanes.push(lane{})
+	for ring := h.lanes.n; ring < rings; ring++ {
+		h.lanes.push(lane{prev: ring, next: ring})
 	}
 	l := h.free
 	if l == 0 {
@@ -118,7 +125,7 @@ func (h *Heap[B]) dissolve(l int32) {
 
 // releaseLanes gives the memory of all lanes back; none is in use.
 func (h *Heap[B]) releaseLanes() {
-	for h.lanes.n > 1 {
+	for h.lanes.n > rings {
 		h.lanes.pop()
 	}
 	h.free = 0

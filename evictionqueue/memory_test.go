@@ -62,7 +62,7 @@ func TestAnEmptyHeapKeepsNoLanes(t *testing.T) {
 		h.Cancel(e.UID)
 	}
 	checkInvariants(t, h)
-	if len(h.lanes.chunks) > 2 || h.lanes.n != 1 {
+	if len(h.lanes.chunks) > 2 || h.lanes.n != rings {
 		t.Fatalf("%d lanes in %d chunks are left", h.lanes.n, len(h.lanes.chunks))
 	}
 }

@@ -2,6 +2,10 @@ package evictionqueue
 
 import "time"
 
+// stay is how many entries of a regular are served before the next one's turn. A caller that looks at
+// a node before it evicts its pods then looks once for all of them.
+const stay = 8
+
 // advance brings the turn up to now: nodes that have something due join it, and, when now is
 // before the last one, nodes that have nothing due any more leave it.
 func (h *Heap[B]) advance(now time.Time) {
@@ -17,20 +21,22 @@ func (h *Heap[B]) advance(now time.Time) {
 
 // dismiss lets every node leave the turn that has nothing due.
 func (h *Heap[B]) dismiss() {
-	for l := h.front(); l != 0; {
-		next := h.lanes.at(l).next
-		if h.first(l).at.After(h.now) {
-			h.leave(l)
+	for _, ring := range []int32{newcomers, regulars} {
+		for l := h.front(ring); l != ring; {
+			next := h.lanes.at(l).next
+			if h.first(l).at.After(h.now) {
+				h.leave(l)
+			}
+			l = next
 		}
-		l = next
 	}
 }
 
-// join moves a lane from waiting to the end of the turn.
+// join moves a lane from waiting to the end of the newcomers.
 func (h *Heap[B]) join(l int32) {
 	h.waiting = without(h.waiting, h.lanes.at(l).pos, heads[B]{h})
 	h.due = insert(h.due, l, heads[B]{h})
-	h.linkLast(l)
+	h.linkLast(newcomers, l)
 }
 
 // leave moves a lane from the turn to waiting.
@@ -40,22 +46,42 @@ func (h *Heap[B]) leave(l int32) {
 	h.waiting = insert(h.waiting, l, heads[B]{h})
 }
 
-// front is the lane whose turn it is; 0 when the turn is empty.
-func (h *Heap[B]) front() int32 {
-	if h.lanes.n == 0 {
-		return 0
+// serve returns the lane whose turn it is and gives it its new place; some lane is in the turn.
+func (h *Heap[B]) serve() int32 {
+	newcomer, regular := h.front(newcomers), h.front(regulars)
+	if newcomer != newcomers && (h.regularLast || regular == regulars) {
+		h.regularLast = false
+		h.unlink(newcomer)
+		h.linkLast(regulars, newcomer)
+		return newcomer
 	}
-	return h.lanes.at(0).next
+	h.regularLast = true
+	if h.stayed++; h.stayed == stay {
+		h.unlink(regular)
+		h.linkLast(regulars, regular)
+	}
+	return regular
 }
 
-func (h *Heap[B]) linkLast(l int32) {
-	ring, ln := h.lanes.at(0), h.lanes.at(l)
-	ln.prev, ln.next = ring.prev, 0
-	h.lanes.at(ring.prev).next = l
-	ring.prev = l
+// front is the first lane of a ring; the ring itself when it is empty.
+func (h *Heap[B]) front(ring int32) int32 {
+	if h.lanes.n == 0 {
+		return ring
+	}
+	return h.lanes.at(ring).next
+}
+
+func (h *Heap[B]) linkLast(ring, l int32) {
+	end, ln := h.lanes.at(ring), h.lanes.at(l)
+	ln.prev, ln.next = end.prev, ring
+	h.lanes.at(end.prev).next = l
+	end.prev = l
 }
 
 func (h *Heap[B]) unlink(l int32) {
+	if l == h.front(regulars) {
+		h.stayed = 0
+	}
 	ln := h.lanes.at(l)
 	h.lanes.at(ln.prev).next = ln.next
 	h.lanes.at(ln.next).prev = ln.prev

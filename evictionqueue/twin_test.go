@@ -14,9 +14,12 @@ import (
 // twin says the same as a heap in the dumbest way: a sorted slice, and the names of the nodes in
 // the order of their turn.
 type twin struct {
-	entries []Entry[int]
-	turn    []string
-	now     time.Time
+	entries     []Entry[int]
+	newcomers   []string
+	regulars    []string
+	stayed      int
+	regularLast bool
+	now         time.Time
 }
 
 func (w *twin) set(e Entry[int]) {
@@ -42,9 +45,23 @@ func (w *twin) popDue(now time.Time) (Entry[int], bool) {
 	if !w.due(now) {
 		return Entry[int]{}, false
 	}
-	w.turn = append(w.turn[1:], w.turn[0])
-	node := w.turn[len(w.turn)-1]
-	return w.cancel(w.on(node)[0].UID)
+	return w.cancel(w.on(w.serve())[0].UID)
+}
+
+func (w *twin) serve() string {
+	if len(w.newcomers) > 0 && (w.regularLast || len(w.regulars) == 0) {
+		node := w.newcomers[0]
+		w.newcomers, w.regulars = w.newcomers[1:], append(w.regulars, node)
+		w.regularLast = false
+		return node
+	}
+	node := w.regulars[0]
+	w.regularLast = true
+	w.stayed++
+	if w.stayed == 8 {
+		w.regulars, w.stayed = append(w.regulars[1:], node), 0
+	}
+	return node
 }
 
 // due brings the turn up to now.
@@ -52,19 +69,28 @@ func (w *twin) due(now time.Time) bool {
 	w.now = now
 	w.leave()
 	for _, e := range w.entries {
-		if !e.At.After(now) && !slices.Contains(w.turn, e.Node) {
-			w.turn = append(w.turn, e.Node)
+		if !e.At.After(now) && !w.inTurn(e.Node) {
+			w.newcomers = append(w.newcomers, e.Node)
 		}
 	}
-	return len(w.turn) > 0
+	return len(w.newcomers)+len(w.regulars) > 0
+}
+
+func (w *twin) inTurn(node string) bool {
+	return slices.Contains(w.newcomers, node) || slices.Contains(w.regulars, node)
 }
 
 // leave takes the nodes that have nothing due out of the turn.
 func (w *twin) leave() {
-	w.turn = slices.DeleteFunc(w.turn, func(node string) bool {
+	nothing := func(node string) bool {
 		on := w.on(node)
 		return len(on) == 0 || on[0].At.After(w.now)
-	})
+	}
+	if len(w.regulars) > 0 && nothing(w.regulars[0]) {
+		w.stayed = 0
+	}
+	w.newcomers = slices.DeleteFunc(w.newcomers, nothing)
+	w.regulars = slices.DeleteFunc(w.regulars, nothing)
 }
 
 func (w *twin) on(node string) []Entry[int] {
@@ -125,7 +151,7 @@ func TestHeapDoesWhatItsTwinDoes(t *testing.T) {
 				now := drawTime(t)
 				same(t, "Due", w.due(now), c.Due(now))
 				same(t, "Upcoming after Due", pair(earliestOf(w.filter(func(e Entry[int]) bool {
-					return e.At.After(now) && !slices.Contains(w.turn, e.Node)
+					return e.At.After(now) && !w.inTurn(e.Node)
 				}))), pair(c.h.Upcoming()))
 			},
 			"": func(t *rapid.T) { sameQuestions(t, w, c) },
