@@ -24,6 +24,7 @@ type gate struct {
 	brake     brake
 	throttled time.Time // no grants before
 	pace      pace
+	ramp      ramp
 }
 
 // ticket is what the gate remembers of a grant.
@@ -41,7 +42,7 @@ func (g *gate) enter(now time.Time) (t ticket, ok bool, wait time.Duration) {
 	if ok, wait := g.brake.wait(now); !ok {
 		return t, false, wait
 	}
-	if wait := max(g.throttled.Sub(now), g.pace.wait(now)); wait > 0 {
+	if wait := max(g.throttled.Sub(now), g.pace.wait(now), g.ramp.wait(now, g.running+g.unsettled)); wait > 0 {
 		return t, false, wait
 	}
 	t = ticket{probe: g.brake.on(), round: g.brake.round}
@@ -60,6 +61,9 @@ func (g *gate) leave(t ticket) {
 
 // start turns a grant into a call.
 func (g *gate) start(now time.Time) {
+	if g.running == 0 {
+		g.ramp.begin(now)
+	}
 	g.unsettled--
 	g.running++
 	g.pace.take(now)
