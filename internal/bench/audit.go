@@ -2,51 +2,82 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"time"
 )
 
+// How long a record of what has been seen to happen may take to get into the log, and how often to look.
+const (
+	auditDelay = 10 * time.Second
+	auditPoll  = 10 * time.Millisecond
+)
+
 // audit reads what is added to the API server's audit log.
-type audit struct{ file *os.File }
+type audit struct {
+	file  *os.File
+	lines *bufio.Reader
+	part  []byte // of the last line, which is still being written
+}
 
 // followAudit begins at the present end of the log.
-func followAudit(path string) (audit, error) {
+func followAudit(path string) (*audit, error) {
 	file, err := os.Open(path)
 	if err == nil {
 		_, err = file.Seek(0, io.SeekEnd)
 	}
 	if err != nil {
-		return audit{}, fmt.Errorf("the audit log: %w", err)
+		return nil, fmt.Errorf("the audit log: %w", err)
 	}
-	return audit{file}, nil
+	return &audit{file: file, lines: bufio.NewReader(file)}, nil
 }
 
-func (a audit) close() { _ = a.file.Close() }
+func (a *audit) close() { _ = a.file.Close() }
 
-// firstDelete is when the API server received the first DELETE of that pod, which has been answered. All
-// that is in the log is read, so that it is to be asked once.
-func (a audit) firstDelete(pod string) (time.Time, error) {
-	lines := bufio.NewScanner(a.file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+// firstDelete is when the API server received the first DELETE of that pod. It waits for the record, which is
+// written after the watch has shown that the pod is gone. It is to be asked once, as it reads on.
+func (a *audit) firstDelete(ctx context.Context, pod string) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, auditDelay)
+	defer cancel()
+	for {
+		line, err := a.line(ctx)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("looking for the DELETE of pod %s in the audit log: %w", pod, err)
+		}
 		var r struct {
 			Verb      string
 			ObjectRef struct{ Resource, Subresource, Name string }
 
 			RequestReceivedTimestamp time.Time
 		}
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+		if err := json.Unmarshal(line, &r); err != nil {
 			return time.Time{}, fmt.Errorf("the audit log: %w", err)
 		}
 		if r.Verb == "delete" && r.ObjectRef.Resource == "pods" && r.ObjectRef.Subresource == "" && r.ObjectRef.Name == pod {
 			return r.RequestReceivedTimestamp, nil
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return time.Time{}, fmt.Errorf("the audit log: %w", err)
+}
+
+// line is the next whole line.
+func (a *audit) line(ctx context.Context) ([]byte, error) {
+	for {
+		part, err := a.lines.ReadBytes('\n')
+		a.part = append(a.part, part...)
+		switch {
+		case err == nil:
+			line := a.part
+			a.part = nil
+			return line, nil
+		case !errors.Is(err, io.EOF):
+			return nil, err
+		}
+		if err := pause(ctx, auditPoll); err != nil {
+			return nil, err
+		}
 	}
-	return time.Time{}, fmt.Errorf("the audit log has no DELETE of pod %s", pod)
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -13,36 +13,59 @@ func line(verb, subresource, name, at string) string {
 		`"},"requestReceivedTimestamp":"` + at + "\"}\n"
 }
 
-func TestTheFirstDeleteIsThatOfThePodSinceTheLogIsFollowed(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "audit.log")
-	write := func(lines ...string) {
+// added opens a log for what a test adds to it.
+func added(t *testing.T) (path string, write func(text string)) {
+	path = filepath.Join(t.TempDir(), "audit.log")
+	return path, func(text string) {
 		file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		if _, err := file.WriteString(strings.Join(lines, "")); err != nil {
+		if _, err := file.WriteString(text); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+func TestTheFirstDeleteIsThatOfThePodSinceTheLogIsFollowed(t *testing.T) {
+	path, write := added(t)
 	write(line("delete", "", "mine", "2026-01-01T00:00:01.000001Z"))
 	log, err := followAudit(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.close()
-	write(
-		line("patch", "status", "mine", "2026-01-01T00:00:02.000001Z"),
-		line("get", "", "mine", "2026-01-01T00:00:02.000002Z"),
-		line("delete", "", "other", "2026-01-01T00:00:03.000001Z"),
-		line("delete", "", "mine", "2026-01-01T00:00:04.000001Z"),
-		line("delete", "", "mine", "2026-01-01T00:00:05.000001Z"),
-	)
-	at, err := log.firstDelete("mine")
+	write(line("patch", "status", "mine", "2026-01-01T00:00:02.000001Z") +
+		line("get", "", "mine", "2026-01-01T00:00:02.000002Z") +
+		line("delete", "", "other", "2026-01-01T00:00:03.000001Z") +
+		line("delete", "", "mine", "2026-01-01T00:00:04.000001Z") +
+		line("delete", "", "other", "2026-01-01T00:00:05.000001Z"))
+	at, err := log.firstDelete(t.Context(), "mine")
 	if want := time.Date(2026, 1, 1, 0, 0, 4, 1000, time.UTC); err != nil || !at.Equal(want) {
 		t.Errorf("got %v, %v; want %v", at, err, want)
 	}
-	if _, err := log.firstDelete("mine"); err == nil {
-		t.Error("what was read before counts again")
-	}
+}
+
+// The record is written when the answer is complete; the watch may have shown the deletion before.
+func TestARecordThatIsStillBeingWrittenIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path, write := added(t)
+		write("")
+		log, err := followAudit(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.close()
+		record := line("delete", "", "mine", "2026-01-01T00:00:04.000001Z")
+		time.AfterFunc(time.Second, func() { write(record[:40]) })
+		time.AfterFunc(2*time.Second, func() { write(record[40:]) })
+		at, err := log.firstDelete(t.Context(), "mine")
+		if want := time.Date(2026, 1, 1, 0, 0, 4, 1000, time.UTC); err != nil || !at.Equal(want) {
+			t.Errorf("got %v, %v; want %v", at, err, want)
+		}
+		if _, err := log.firstDelete(t.Context(), "mine"); err == nil {
+			t.Error("a record that never comes is found")
+		}
+	})
 }

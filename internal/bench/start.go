@@ -60,7 +60,7 @@ func (w *world) start(ctx context.Context, s subject) (time.Duration, error) {
 	if err := probe.gone(ctx); err != nil {
 		return 0, err
 	}
-	at, err := log.firstDelete(probe.pod.name)
+	at, err := log.firstDelete(ctx, probe.pod.name)
 	if err != nil {
 		return 0, err
 	}
