@@ -109,7 +109,7 @@ golden: ## Write the golden and generated files anew.
 	go test . ./cli ./config ./status -update
 
 .PHONY: bench
-bench: build controlplane ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: a quarter of an hour (ROUNDS=n, WORK=burst,idle,...).
+bench: build controlplane ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: 20 minutes and more (ROUNDS=n, WORK=burst,idle,...).
 	go test -run '^$$' -bench . -benchmem ./taint ./evictionqueue ./cluster
 	go build -trimpath -tags grpcnotrace -o bin/bench ./internal/bench
 	bin/bench -rounds $(ROUNDS) -work '$(WORK)' $(if $(WORK),,-json docs/bench.json -svg docs/bench.svg -document docs/performance.md)

@@ -6,14 +6,14 @@
 //
 // # Order
 //
-// Nodes with due entries take turns. A node that becomes due is a newcomer; once served it is a regular;
-// with nothing due any more it leaves. Newcomers and regulars are served by turns, an entry each, so that a
-// single pod waits for newcomers at most, and regulars never wait for newcomers alone. Newcomers come in the
-// order in which they became due, and of one moment in that of their first entries. A regular has up to
-// eight entries served before it goes to the end of the regulars, so that what its caller does once for a
-// node serves several. Within a node, the earliest deadline
-// goes first, then the higher priority, then the lesser UID. So the order depends on nothing but
-// the calls made.
+// Nodes with due entries take turns. A node that becomes due is a newcomer; once served it is a
+// regular; with nothing due any more it leaves. Newcomers and regulars are served by turns, an
+// entry each, so that a single pod waits for newcomers at most, and regulars never wait for
+// newcomers alone. Newcomers come in the order in which they became due, and of one moment in that
+// of their first entries. A regular has up to eight entries served before it goes to the end of the
+// regulars, so that what its caller does once for a node serves several. Within a node, the
+// earliest deadline goes first, then the higher priority, then the lesser UID. So the order depends
+// on nothing but the calls made.
 //
 // # Times
 //
