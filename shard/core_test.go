@@ -359,7 +359,7 @@ func TestNodesTakeTurnsAndTheEarliestDeadlineGoesFirst(t *testing.T) {
 	p.nodeChanged(0)
 	p.step(0, shard.NodeChanged{Name: "m"})
 	p.wantStart(10, "n2")
-	p.wantStart(10, "other")
 	p.wantStart(10, "n1")
+	p.wantStart(10, "other")
 	p.wantStart(10, "n3")
 }
