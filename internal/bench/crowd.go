@@ -178,15 +178,19 @@ func (c *crowd) lastEvent(ctx context.Context) (time.Time, error) {
 		}
 		told := map[types.UID]bool{}
 		for i := range list.Items {
-			if strings.HasPrefix(list.Items[i].InvolvedObject.Name, c.name+"-") {
-				told[list.Items[i].InvolvedObject.UID] = true
+			told[list.Items[i].InvolvedObject.UID] = true
+		}
+		stored := 0
+		for _, pod := range c.pods {
+			if told[pod.uid] {
+				stored++
 			}
 		}
-		if len(told) == len(c.pods) {
+		if stored == len(c.pods) {
 			return time.Now(), nil
 		}
 		if time.Now().After(deadline) {
-			return time.Time{}, fmt.Errorf("after a minute only %d of %d events are stored", len(told), len(c.pods))
+			return time.Time{}, fmt.Errorf("after a minute only %d of %d events are stored", stored, len(c.pods))
 		}
 		if err := pause(ctx, 300*time.Millisecond); err != nil {
 			return time.Time{}, err
