@@ -45,6 +45,14 @@ func (n *viewed) read(r journal.Record) (changed bool) {
 	return changed
 }
 
+// wants wants exactly these histories to be known.
+func (n *viewed) wants(t *testing.T, histories ...string) {
+	t.Helper()
+	if diff := cmp.Diff(histories, show(n.Taints())); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAdopt(t *testing.T) {
 	gpu, disk := noExecute("gpu", ""), noExecute("disk", "")
 	load := func(v string) v1.Taint { return noExecute("load", v) }
@@ -139,13 +147,9 @@ func TestStatesThatARecordTellsOfInAdvanceCountFromItsTimesOnceTheyAreSeen(t *te
 	own := seen(look(20, load("1")))
 	own.read(recorded("12", on("10", look(19, load("1"))), on("11", look(20.5, load("2"))), look(21, load("1"))))
 	own.look(on("11", look(21.5, load("2"))))
-	if diff := cmp.Diff([]string{"(load=1@19) load=2@20.5"}, show(own.Taints())); diff != "" {
-		t.Error(diff)
-	}
+	own.wants(t, "(load=1@19) load=2@20.5")
 	own.look(on("12", look(22.5, load("1"))))
-	if diff := cmp.Diff([]string{"(load=1@19) (load=2@20.5) load=1@21"}, show(own.Taints())); diff != "" {
-		t.Error(diff)
-	}
+	own.wants(t, "(load=1@19) (load=2@20.5) load=1@21")
 }
 
 func TestALifeThatOnlyTheRecordHasSeenChangesNothing(t *testing.T) {
@@ -162,9 +166,7 @@ func TestATaintThatTheRecordSawComeBackInAGapCountsFromThen(t *testing.T) {
 	own := found(gpu)
 	own.look(on("14", gap(3, gpu)))
 	own.read(recorded("12", look(150, gpu)))
-	if diff := cmp.Diff([]string{"gpu=@150"}, show(own.Taints())); diff != "" {
-		t.Error(diff)
-	}
+	own.wants(t, "gpu=@150")
 }
 
 func TestARecordThatHasSeenLessThanTheLastOneIsPassedOver(t *testing.T) {
@@ -185,9 +187,7 @@ func TestARecordEndsWithTheTaint(t *testing.T) {
 	own.read(recorded("8", look(7, gpu)))
 	own.look(on("11", look(110)))
 	own.look(on("12", look(120, gpu)))
-	if diff := cmp.Diff([]string{"gpu=@120"}, show(own.Taints())); diff != "" {
-		t.Error(diff)
-	}
+	own.wants(t, "gpu=@120")
 	if own.read(recorded("8", look(7, gpu))) {
 		t.Errorf("the record of the life before is taken over: %v", show(own.Taints()))
 	}
@@ -211,10 +211,7 @@ func TestAStateThatEndedBeforeAnEarlierOneDidDoesNotOutlastIt(t *testing.T) {
 	own.read(recorded("10", on("8", look(7, notReady)), look(8, notReady, unreachable)))
 	own.look(on("11", look(110, notReady)))
 	own.look(on("12", look(120, unreachable)))
-	want := []string{"(" + notReady.Key + "=@7) " + unreachable.Key + "=@120"}
-	if diff := cmp.Diff(want, show(own.Taints())); diff != "" {
-		t.Error(diff)
-	}
+	own.wants(t, "("+notReady.Key+"=@7) "+unreachable.Key+"=@120")
 }
 
 // A watch that is forgotten on a quiet cluster ends in a list of the version that was seen last.
@@ -225,10 +222,7 @@ func TestAListThatShowsNothingNewLosesNothing(t *testing.T) {
 	own.look(on("12", look(110, notReady)))
 	own.look(on("12", listed(115, notReady)))
 	own.look(on("13", look(120, unreachable)))
-	want := []string{"(" + notReady.Key + "=@100) " + unreachable.Key + "=@120"}
-	if diff := cmp.Diff(want, show(own.Taints())); diff != "" {
-		t.Error(diff)
-	}
+	own.wants(t, "("+notReady.Key+"=@100) "+unreachable.Key+"=@120")
 }
 
 func TestARecordCountsThoughWhatItTellsOfWasSeenAndLostAmongManyStates(t *testing.T) {
@@ -254,10 +248,7 @@ func TestAStateToldThatEndedBeforeTheFirstLookDoesNotOutlastOneThatWasStillThere
 	own := found(notReady)
 	own.read(recorded("9", on("8", look(7, notReady)), look(8, notReady, unreachable)))
 	own.look(on("12", look(120, unreachable)))
-	want := []string{"(" + notReady.Key + "=@7) " + unreachable.Key + "=@120"}
-	if diff := cmp.Diff(want, show(own.Taints())); diff != "" {
-		t.Error(diff)
-	}
+	own.wants(t, "("+notReady.Key+"=@7) "+unreachable.Key+"=@120")
 }
 
 // As with a fake API server, which does not count.

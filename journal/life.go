@@ -22,7 +22,7 @@ type life struct {
 	// absent, where they were found, is the node's version at the look before; empty when there was none.
 	absent string
 
-	// shortened says that seen has lost states, to keep within its bound.
+	// shortened says that seen has lost states.
 	shortened bool
 
 	// told is what a record has told of the life.
