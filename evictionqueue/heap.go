@@ -25,8 +25,9 @@ type Entry[B any] struct {
 	Because B
 }
 
-// Heap holds entries by UID and serves those that are due, in an order that is fair between nodes. The zero value
-// is an empty heap. It may not be copied once used, nor be used by two goroutines at once.
+// Heap holds entries by UID and serves those that are due, in an order that is fair between nodes.
+// The zero value is an empty heap. It may not be copied once used, nor be used by two goroutines at
+// once.
 type Heap[B any] struct {
 	slots slab[slot[B]]
 	byUID index // of slots

@@ -21,7 +21,6 @@ const (
 type audit struct {
 	file  *os.File
 	lines *bufio.Reader
-	part  []byte // of the last line, which is still being written
 }
 
 // followAudit begins at the present end of the log.
@@ -63,17 +62,16 @@ func (a *audit) firstDelete(ctx context.Context, pod string) (time.Time, error) 
 	}
 }
 
-// line is the next whole line.
+// line is the next whole line; the last one may still be being written.
 func (a *audit) line(ctx context.Context) ([]byte, error) {
+	var line []byte
 	for {
 		part, err := a.lines.ReadBytes('\n')
-		a.part = append(a.part, part...)
-		switch {
-		case err == nil:
-			line := a.part
-			a.part = nil
+		line = append(line, part...)
+		if err == nil {
 			return line, nil
-		case !errors.Is(err, io.EOF):
+		}
+		if !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		if err := pause(ctx, auditPoll); err != nil {

@@ -18,21 +18,21 @@ func (m *multitude) scale(ctx context.Context, w *world, _ int) ([]report.Row, e
 		return nil, err
 	}
 	first, all := 0, results{}
-	for _, size := range []size{small, middle, large, small} {
-		o, err := m.part(first, first+size.nodes).each(ctx, size.name)
+	for _, s := range []size{small, middle, large, small} {
+		o, err := m.part(first, first+s.nodes).cost(ctx, s.name)
 		if err != nil {
 			return nil, err
 		}
-		first += size.nodes
-		all[size.name] = append(all[size.name], o)
+		first += s.nodes
+		all[s.name] = append(all[s.name], o)
 	}
 	row := func(what, unit string, figure func(outcome) float64, targets ...report.Target) report.Row {
 		r := report.Row{
 			Work: "bursts of once, 3 times and 10 times as many pods, out of 45,000", What: what, Unit: unit,
 			Judged: large.name, Targets: targets,
 		}
-		for _, size := range []size{small, middle, large} {
-			r.Results = append(r.Results, report.Result{Subject: size.name, Rounds: all.of(size.name, figure)})
+		for _, s := range []size{small, middle, large} {
+			r.Results = append(r.Results, report.Result{Subject: s.name, Rounds: all.of(s.name, figure)})
 		}
 		return r
 	}
@@ -52,8 +52,8 @@ type size struct {
 
 func burstOf(name string, times int) size { return size{name, times * burstNodes} }
 
-// each is what a burst of this crowd costs for each pod.
-func (c *crowd) each(ctx context.Context, name string) (outcome, error) {
+// cost is what a burst of this crowd costs for each pod.
+func (c *crowd) cost(ctx context.Context, name string) (outcome, error) {
 	o, err := c.burst(ctx, ours())
 	if err != nil {
 		return o, err
