@@ -39,7 +39,16 @@ func newClients(base *rest.Config, c config.Configuration, b build) (clients, er
 	return clients{main: main, watch: watch, lease: lease}, nil
 }
 
+// mainConfig is for all calls but those that have a client of their own.
 func mainConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
+	made := commonConfig(base, c, b)
+	if made.Dial == nil {
+		made.Dial = dialCalls
+	}
+	return made
+}
+
+func commonConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
 	made := rest.CopyConfig(base)
 	made.UserAgent = userAgent(b)
 	made.ContentType = c.KubeAPIContentType
@@ -50,7 +59,7 @@ func mainConfig(base *rest.Config, c config.Configuration, b build) *rest.Config
 
 // leaseConfig bounds each call so that a renewal that gets no answer can be tried once more in time.
 func leaseConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
-	made := mainConfig(base, c, b)
+	made := commonConfig(base, c, b)
 	made.UserAgent += " leader-election"
 	made.QPS, made.Burst = -1, 0
 	made.Timeout = max(time.Second, c.LeaderElection.RenewDeadline.Duration/2)

@@ -12,6 +12,9 @@ import (
 )
 
 const (
+	// dialTimeout is how long it may take until there is a connection.
+	dialTimeout = 30 * time.Second
+
 	// lostAfter is after how long without a sign of the peer's machine a connection counts as dead.
 	lostAfter = 45 * time.Second
 
@@ -24,7 +27,7 @@ const (
 // a stream that only flows one way gains nothing from HTTP/2, which takes more steps for each event, here
 // and in the API server, and answers each event with a packet.
 func watchConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
-	made := mainConfig(base, c, b)
+	made := commonConfig(base, c, b)
 	made.NextProtos = []string{"http/1.1"}
 	if made.Dial == nil {
 		made.Dial = dialWatch
@@ -36,7 +39,7 @@ func watchConfig(base *rest.Config, c config.Configuration, b build) *rest.Confi
 // and by the silence that the server hangs.
 func dialWatch(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{
-		Timeout: 30 * time.Second,
+		Timeout: dialTimeout,
 		KeepAliveConfig: net.KeepAliveConfig{
 			Enable: true, Idle: lostAfter / 3, Interval: lostAfter / 9, Count: 6,
 		},
@@ -56,7 +59,7 @@ type watchConn struct {
 	ahead *bufio.Reader
 }
 
-// ahead is how much is read at once: several events, if there are.
+// ahead is how much is read at once: several events or answers, if there are.
 const ahead = 32 << 10
 
 func newWatchConn(conn net.Conn) watchConn {
