@@ -14,7 +14,7 @@ const (
 	manyNodes = 1000
 )
 
-// settling is how long a subject is left alone before its memory is read.
+// settling is how long a subject is left alone before it counts as quiet.
 const settling = 5 * time.Second
 
 // multitude is the population of 30,000 pods that several works share. It is made when it is first needed,
