@@ -96,3 +96,22 @@ func (w *world) memories(ctx context.Context, s subject, rounds int) (figures re
 	}
 	return figures, nil
 }
+
+// byTurns measures taint-manager and the original in each round, one after the other, as machines drift.
+func byTurns(rounds int, measure func(s subject, round int) (float64, error)) (results []report.Result, err error) {
+	figures := map[string]report.Series{}
+	subjects := []subject{ours(), originalUnlimited()}
+	for round := range rounds {
+		for _, s := range subjects {
+			figure, err := measure(s, round)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
+			figures[s.name] = append(figures[s.name], figure)
+		}
+	}
+	for _, s := range subjects {
+		results = append(results, report.Result{Subject: s.name, Rounds: figures[s.name]})
+	}
+	return results, nil
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
@@ -13,7 +12,7 @@ const startRounds = 3
 
 // start measures from the start of the process, with 30,000 pods, to the first DELETE, of a pod that was due
 // before.
-func (m *multitude) start(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+func (m *multitude) start(ctx context.Context, w *world, rounds int) (_ []report.Row, err error) {
 	if err := m.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
 	}
@@ -21,22 +20,14 @@ func (m *multitude) start(ctx context.Context, w *world, rounds int) ([]report.R
 		Work: "start with 30,000 pods, of which one is due", What: "process start to first DELETE", Unit: "s",
 		Targets: []report.Target{report.AtMost(0.5, report.Original)},
 	}
-	figures := map[string]report.Series{}
-	subjects := []subject{ours(), originalUnlimited()}
-	for range rounds * startRounds {
-		for _, s := range subjects {
-			took, err := w.start(ctx, s)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.name, err)
-			}
+	row.Results, err = byTurns(rounds*startRounds, func(s subject, _ int) (float64, error) {
+		took, err := w.start(ctx, s)
+		if err == nil {
 			w.say("%-24s %.2f s to the first DELETE", s.name, took.Seconds())
-			figures[s.name] = append(figures[s.name], took.Seconds())
 		}
-	}
-	for _, s := range subjects {
-		row.Results = append(row.Results, report.Result{Subject: s.name, Rounds: figures[s.name]})
-	}
-	return []report.Row{row}, nil
+		return took.Seconds(), err
+	})
+	return []report.Row{row}, err
 }
 
 // start starts and stops a subject, and returns how long it took to its first DELETE.

@@ -18,7 +18,7 @@ const (
 
 // status measures the processor time that subjects take for an update of a pod's status that changes
 // nothing of interest, with 30,000 pods cached.
-func (m *multitude) status(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+func (m *multitude) status(ctx context.Context, w *world, rounds int) (_ []report.Row, err error) {
 	if err := m.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
 	}
@@ -26,22 +26,14 @@ func (m *multitude) status(ctx context.Context, w *world, rounds int) ([]report.
 		Work: "30,000 pods, 5000 updates of pods' status that change nothing", What: "processor time for each", Unit: "us",
 		Targets: []report.Target{report.AtMost(1.0/3, report.Original)},
 	}
-	figures := map[string]report.Series{}
-	subjects := []subject{ours(), originalUnlimited()}
-	for round := range rounds {
-		for _, s := range subjects { // by turns, as machines drift
-			cost, err := m.updates(ctx, s, round)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.name, err)
-			}
+	row.Results, err = byTurns(rounds, func(s subject, round int) (float64, error) {
+		cost, err := m.updates(ctx, s, round)
+		if err == nil {
 			w.say("%-24s %.1f us for an update", s.name, cost)
-			figures[s.name] = append(figures[s.name], cost)
 		}
-	}
-	for _, s := range subjects {
-		row.Results = append(row.Results, report.Result{Subject: s.name, Rounds: figures[s.name]})
-	}
-	return []report.Row{row}, nil
+		return cost, err
+	})
+	return []report.Row{row}, err
 }
 
 // updates starts and stops a subject, and returns what an update costs it. It is left alone for a while
