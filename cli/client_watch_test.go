@@ -21,11 +21,7 @@ import (
 
 func TestWatchesSpeakHTTP1AndCallsHTTP2(t *testing.T) {
 	spoken := make(chan int, 1)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { spoken <- r.ProtoMajor }))
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	defer server.Close()
-	base := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	base := serve(t, func(_ http.ResponseWriter, r *http.Request) { spoken <- r.ProtoMajor })
 	for want, made := range map[int]*rest.Config{
 		1: watchConfig(base, config.Default(), build{}),
 		2: mainConfig(base, config.Default(), build{}),
@@ -34,7 +30,7 @@ func TestWatchesSpeakHTTP1AndCallsHTTP2(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base.Host, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,6 +111,16 @@ func TestWhatReadsLightlyFailsAsOthersDo(t *testing.T) {
 			}
 		}
 	}
+}
+
+// serve starts a server that speaks HTTP/2, too, and says how to reach it.
+func serve(t *testing.T, handle http.HandlerFunc) *rest.Config {
+	t.Helper()
+	server := httptest.NewUnstartedServer(handle)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 }
 
 // connected returns a watch's connection and its peer's.

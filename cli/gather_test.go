@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -127,13 +126,7 @@ func TestWhatManyWriteArrivesWholeAndInTheOrderOfEach(t *testing.T) {
 }
 
 func TestManyCallsAtOnceGetTheirOwnAnswers(t *testing.T) {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(w, r.Body)
-	}))
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	defer server.Close()
-	base := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	base := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })
 	client, err := rest.HTTPClientFor(mainConfig(base, config.Default(), build{}))
 	must(t, err)
 	defer client.CloseIdleConnections()
@@ -143,7 +136,7 @@ func TestManyCallsAtOnceGetTheirOwnAnswers(t *testing.T) {
 			for k := range 20 {
 				// From a byte to much more than may wait to be sent.
 				text := strings.Repeat("x", 1+(20*i+k)*500)
-				if err := echoed(t, client, server.URL, text); err != nil {
+				if err := echoed(t, client, base.Host, text); err != nil {
 					t.Errorf("call %d of worker %d: %v", k, i, err)
 				}
 			}
