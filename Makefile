@@ -9,7 +9,7 @@ version := k8s.io/component-base/version
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 # The libraries of Kubernetes want a version of this form.
 VERSION ?= $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || echo v0.1.0-dev)
-GO_FILES := $(shell find . -name '*.go' -not -name '*_test.go' -not -path './controlplane/*' -not -path './bench/*' -not -path './tools/*')
+GO_FILES := $(shell find . -name '*.go' -not -name '*_test.go' -not -path './controlplane/*' -not -path './differential/*' -not -path './tools/*')
 BUILD := go build -trimpath -tags grpcnotrace
 
 .PHONY: help
@@ -40,13 +40,13 @@ LIVE := internal/demo internal/e2e internal/testcluster
 .PHONY: test
 test: setup browser build controlplane lint ## Run every test, with the race detector.
 	go test -race -timeout 20m $$(go list ./... | grep -v $(LIVE:%=-e /%$$))
-	cd bench && go test -timeout 15m ./...
+	cd differential && go test -timeout 15m ./...
 	@$(MAKE) --no-print-directory page
 	go test -race -timeout 30m -count 1 -p 1 $(LIVE:%=./%/...)
 
 .PHONY: differential
 differential: ## Compare with the original controller on random histories: a minute or two.
-	cd bench && go test -timeout 15m ./...
+	cd differential && go test -timeout 15m ./...
 
 .PHONY: setup
 setup: ## Install what the tests need beside Go and a browser: a C compiler, for the race detector.
@@ -68,7 +68,7 @@ lint: bin/golangci-lint ## Check the code's form.
 	bin/golangci-lint run ./...
 	go mod tidy -diff
 	go vet ./...
-	cd bench && ../bin/golangci-lint run ./... && go mod tidy -diff
+	cd differential && ../bin/golangci-lint run ./... && go mod tidy -diff
 
 bin/golangci-lint: tools/go.mod tools/go.sum
 	@echo "building the linter (a few minutes the first time)"

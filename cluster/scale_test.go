@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A cluster of 100,000 nodes and a million pods, as docs/scale.md reckons with.
+// A cluster of 100,000 nodes and a million pods, as docs/lab/scale.md calculates with.
 const (
 	scaleNodes = 100_000
 	scalePods  = 1_000_000

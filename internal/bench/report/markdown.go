@@ -12,43 +12,54 @@ const (
 	tableEnds   = "<!-- to here -->\n"
 )
 
-// Markdown shows the summary as tables, one for each work.
+// Markdown returns one table of all figures that have a target. The others are in the JSON only.
 func Markdown(s Summary) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s, %d cores (%s). Medians of %d rounds where not said otherwise, in brackets the lowest and the highest round.\n",
+	fmt.Fprintf(&out, "%s, %d cores (%s). Medians of %d rounds; in brackets the lowest and the highest round.\n\n",
 		s.Machine.Date, s.Machine.Cores, s.Machine.CPU, s.Rounds)
+	out.WriteString("| | taint-manager | compared with | ratio | target | |\n|---|---|---|---|---|---|\n")
 	work := ""
 	for _, row := range s.Rows {
-		if row.Work != work {
+		if row.Work != work && row.hasTarget() {
 			work = row.Work
-			fmt.Fprintf(&out, "\n**%s**\n\n| | %s | beside | ratio | target | |\n|---|---|---|---|---|---|\n", upper(work), row.judged())
+			fmt.Fprintf(&out, "| **%s** | | | | | |\n", upper(work))
 		}
 		row.markdown(&out)
 	}
 	return out.String()
 }
 
-// markdown writes a line for each target of a row, one at least.
+// hasTarget reports whether a figure of the row has to be met.
+func (r Row) hasTarget() bool {
+	for _, t := range r.Targets {
+		if t.Bound != None {
+			return true
+		}
+	}
+	return false
+}
+
+// markdown writes a line for each target of a row.
 func (r Row) markdown(out *strings.Builder) {
 	what, own := r.What, spread(r.of(r.judged()), " "+r.Unit)
-	if len(r.Targets) == 0 {
-		fmt.Fprintf(out, "| %s | %s | | | | |\n", what, own)
+	if r.Judged != "" {
+		own = r.Judged + ": " + own
 	}
 	for _, t := range r.Targets {
+		if t.Bound == None {
+			continue
+		}
 		v := r.Judge(t)
 		beside, ratio, mark := "", "", map[bool]string{true: "met", false: "**missed**"}[v.Met]
 		if t.Of != "" {
 			beside, ratio = t.Of+": "+spread(r.of(t.Of), " "+r.Unit), spread(v.Rounds, "")
-		}
-		if t.Bound == None {
-			mark = ""
 		}
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", what, own, beside, ratio, t.text(r.Unit), mark)
 		what, own = "", ""
 	}
 }
 
-// Insert puts the tables into a document in the place of those that are there.
+// Insert replaces the table of a document. It fails where the document has no place for one.
 func Insert(document string, s Summary) (string, error) {
 	before, rest, found := strings.Cut(document, tableBegins)
 	_, after, ended := strings.Cut(rest, tableEnds)

@@ -1,4 +1,4 @@
-package bench
+package differential
 
 import (
 	"fmt"
@@ -74,7 +74,7 @@ func (c *counts) add(r *result, alone bool) {
 	}
 }
 
-// String is the tally as the tables of docs/differential.md.
+// String is the tally as the tables of docs/lab/differential.md.
 func (a *tally) String() string {
 	var b strings.Builder
 	b.WriteString("| | |\n|---|---|\n")

@@ -1,4 +1,4 @@
-module github.com/taint-manager/taint-manager/bench
+module github.com/taint-manager/taint-manager/differential
 
 go 1.26.0
 
