@@ -44,6 +44,8 @@ What follows from each outcome:
 | interrupted | stays due until somebody may evict again |
 | go on | the next request of the same call follows |
 
+The server's words are cut to 1 KiB of valid UTF-8 where they enter: in the log, events, status and page.
+
 | request | answer | and it shows | outcome | cause | which means |
 |---|---|---|---|---|---|
 `

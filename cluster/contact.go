@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
 // contact knows whether the last request for a resource succeeded. A stream that breaks is asked for
@@ -23,8 +25,9 @@ type contact struct {
 	since time.Time
 }
 
-// note takes note of how a request went, and returns its error as it is.
+// note takes note of how a request went, and returns its error, which it cuts: reflectors log it, too.
 func (c *contact) note(ctx context.Context, o metav1.ListOptions, err error) error {
+	err = truncate.Error(err)
 	if ctx.Err() != nil || notStreamed(o, err) {
 		return err
 	}

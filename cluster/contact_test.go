@@ -101,3 +101,19 @@ func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 		}
 	})
 }
+
+func TestAnEnormousErrorIsNeitherKeptNorLoggedWhole(t *testing.T) {
+	ctx, lines := logged(t.Context())
+	c := &contact{what: "pods", heard: func() {}}
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New(strings.Repeat("x", 1<<20)))
+	err := c.note(ctx, metav1.ListOptions{}, forbidden)
+	if !apierrors.IsForbidden(err) || len(err.Error()) > 1024 {
+		t.Errorf("an error of %d bytes came back: %T", len(err.Error()), err)
+	}
+	if n := len(c.trouble().Error()); n > 2048 {
+		t.Errorf("trouble of %d bytes", n)
+	}
+	if n := len(strings.Join(*lines, "")); n == 0 || n > 2048 {
+		t.Errorf("%d bytes are logged", n)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"pgregory.net/rapid"
 
+	"github.com/taint-manager/taint-manager/internal/truncate"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -56,10 +57,10 @@ func TestAnyMessageIsShortAndValid(t *testing.T) {
 		n.Outcome.Message = strings.Repeat(rapid.String().Draw(t, "words"), 1+rapid.IntRange(0, 400).Draw(t, "times")) +
 			string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
 		got := message(&n)
-		if len(got) > mostMessage || !utf8.ValidString(got) {
+		if len(got) > truncate.MaxBytes || !utf8.ValidString(got) {
 			t.Fatalf("message of %d bytes, valid: %v", len(got), utf8.ValidString(got))
 		}
-		if whole := strings.ToValidUTF8(n.Outcome.Message, "?"); len(got) < mostMessage-utf8.UTFMax && !strings.HasSuffix(got, whole) {
+		if whole := strings.ToValidUTF8(n.Outcome.Message, "?"); len(got) < truncate.MaxBytes-utf8.UTFMax && !strings.HasSuffix(got, whole) {
 			t.Fatalf("a message of %d bytes was cut", len(got))
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/taint-manager/taint-manager/internal/truncate"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
@@ -75,16 +76,17 @@ func (a *answer) outcome(kind shard.Kind, cause string) shard.Outcome {
 	return o
 }
 
-// message is the server's own words with what it says of PodDisruptionBudgets, else the error's.
+// message is the server's own words with what it says of PodDisruptionBudgets, else the error's. It is cut
+// here, where it enters.
 func (a *answer) message() string {
 	if a.err == nil {
 		return ""
 	}
 	words := a.err.Error()
 	if cause, ok := a.cause(disruptionBudget); ok {
-		words += " " + cause.Message
+		words = truncate.Text(words) + " " + cause.Message
 	}
-	return words
+	return truncate.Text(words)
 }
 
 // cause finds a cause of this type among the status's details.

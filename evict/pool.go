@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/internal/truncate"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
@@ -154,11 +155,12 @@ func (p *Pool) free(g *grant, o shard.Outcome) {
 	p.changed()
 }
 
-// complete makes up for what an evictor of a caller's own may leave out.
+// complete makes up for what an evictor of a caller's own may leave out, and cuts what it says.
 func complete(o shard.Outcome) shard.Outcome {
 	if o.Kind < shard.Accepted || o.Kind > shard.Unconfirmed {
 		return shard.Outcome{Kind: shard.Failed, Cause: CauseUnknown, Message: fmt.Sprintf("the evictor returned kind %d", o.Kind)}
 	}
+	o.Cause, o.Message = truncate.Text(o.Cause), truncate.Text(o.Message)
 	if o.Kind == shard.Throttled {
 		o.RetryAfter = min(o.RetryAfter, mostRetryAfter)
 	}
@@ -170,7 +172,7 @@ func interrupted() shard.Outcome {
 }
 
 func panicked(ctx context.Context, e shard.Eviction, r any) shard.Outcome {
-	text := fmt.Sprintf("the evictor panicked: %v", r)
+	text := truncate.Text(fmt.Sprintf("the evictor panicked: %v", r))
 	klog.FromContext(ctx).Error(errors.New(text), "Evicting a pod failed",
 		"pod", klog.KRef(e.Pod.Namespace, e.Pod.Name), "stack", string(debug.Stack()))
 	return shard.Outcome{Kind: shard.Failed, Cause: CausePanic, Message: text}

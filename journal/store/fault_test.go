@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -319,5 +320,18 @@ func TestNoPageAddsATaintOrAnEarlierTimeThanTheNodes(t *testing.T) {
 		p.knows("a record of another taint", "n", "gpu@-3600")
 		w.put("n", map[string]string{"_journal": w.head(0), "n": strings.Replace(w.entry("n", "999", "gpu", -60), "uid-n", "uid-m", 1)})
 		p.knows("a record of another node", "n", "gpu@-3600")
+	})
+}
+
+func TestAnEnormousErrorIsNotLoggedWhole(t *testing.T) {
+	inWorld(t, func(w *world) {
+		enormous := apierrors.NewInternalError(errors.New(strings.Repeat("x", 1<<20)))
+		w.fault(failing(enormous, "list", "create", "update"))
+		p := w.start().lead()
+		w.pass(60)
+		p.troubled("while it fails", "pages that can't be read: 8")
+		if n := len(p.said()); n == 0 || n > 100<<10 {
+			t.Errorf("%d bytes are logged", n)
+		}
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
 // kind is what may be wrong with a page; a metric's label.
@@ -41,6 +43,7 @@ const quiet = time.Minute
 
 // problem notes what is wrong with the page; nothing when the text is empty.
 func (p *page) problem(k kind, text string) {
+	text = truncate.Text(text)
 	before := p.problems[k]
 	if text == before {
 		return
