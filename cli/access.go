@@ -7,6 +7,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/cli/apiserver"
 )
 
 // checkAccess is the first that is asked of the API server. It fails when the server can't be
@@ -25,7 +27,7 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 		klog.FromContext(ctx).Error(err, "Could not ask for permissions, going on without: what is missing will show in refused calls")
 		return nil
 	case err != nil:
-		return unreachable(server, s.origin(), err)
+		return apiserver.Unreachable(server, s.origin(), err)
 	case slices.ContainsFunc(denied, s.vital):
 		return grants(denied, server)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/taint-manager/taint-manager/cli/apiserver"
 	"github.com/taint-manager/taint-manager/config"
 )
 
@@ -87,7 +87,7 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		return inCluster()
 	}
-	if err := readable(kubeconfig); err != nil {
+	if err := apiserver.Readable(kubeconfig); err != nil {
 		return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this user may read", kubeconfig, err)
 	}
 	made, err := fromFile(kubeconfig)
@@ -95,14 +95,6 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 		return nil, fmt.Errorf("--kubeconfig=%s can't be used: %w; check it with 'kubectl --kubeconfig=%s cluster-info'", kubeconfig, err, kubeconfig)
 	}
 	return made, nil
-}
-
-func readable(path string) error {
-	_, err := os.ReadFile(path)
-	if err, ok := errors.AsType[*os.PathError](err); ok {
-		return err.Err // without the path, which the flag has named
-	}
-	return err
 }
 
 func fromFile(path string) (*rest.Config, error) {

@@ -7,6 +7,9 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/taint-manager/taint-manager/cli/inspect"
+	"github.com/taint-manager/taint-manager/cli/terminal"
 )
 
 // The exit codes.
@@ -56,7 +59,7 @@ func execute(cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	err := cmd.Execute()
-	if err != nil && !errors.Is(err, errWouldEvict) {
+	if err != nil && !errors.Is(err, inspect.ErrWouldEvict) {
 		_, _ = fmt.Fprintf(stderr, "taint-manager: %s\n", spelled(cmd, err.Error()))
 	}
 	return exitCode(err)
@@ -66,8 +69,8 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return OK
-	case errors.Is(err, errWouldEvict):
-		return WouldEvict
+	case errors.Is(err, inspect.ErrWouldEvict):
+		return inspect.WouldEvict
 	case errors.As(err, new(usageError)):
 		return Usage
 	default:
@@ -93,9 +96,24 @@ func NewCommand(ctx context.Context) *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
-	root.SetHelpFunc(plainHelp(rootHelp))
+	root.SetHelpFunc(terminal.PlainHelp(rootHelp))
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(runCommand(ctx), planCommand(ctx), explainCommand(ctx), pendingCommand(ctx), versionCommand(), completionCommand())
+	root.AddCommand(runCommand(ctx), versionCommand(), completionCommand())
+	for _, cmd := range inspect.Commands(ctx, userAgent(thisBuild())) {
+		if cmd.Args == nil {
+			cmd.Args = func(cmd *cobra.Command, args []string) error { return cannotRun(noArguments(cmd, args)) }
+		}
+		cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cannotRun(flagError(cmd, err)) })
+		root.AddCommand(cmd)
+	}
 	return root
+}
+
+// cannotRun makes a wrong usage an error like others: 2 is the exit code for another thing there.
+func cannotRun(err error) error {
+	if usage, ok := errors.AsType[usageError](err); ok {
+		return usage.error
+	}
+	return err
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/taint-manager/taint-manager/cli/terminal"
 )
 
 const completionHelp = `Print a script that completes the commands and flags of this program in a shell.
@@ -31,7 +33,7 @@ func completionCommand() *cobra.Command {
 		Args:      oneShell,
 		RunE:      func(cmd *cobra.Command, args []string) error { return printCompletion(cmd, args[0]) },
 	}
-	cmd.SetHelpFunc(plainHelp(completionHelp))
+	cmd.SetHelpFunc(terminal.PlainHelp(completionHelp))
 	return cmd
 }
 

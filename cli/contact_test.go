@@ -11,6 +11,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/taint-manager/taint-manager/cli/apiserver"
 )
 
 func TestTheAPIServerIsWaitedForOnlyWhileThatMayHelp(t *testing.T) {
@@ -20,9 +22,9 @@ func TestTheAPIServerIsWaitedForOnlyWhileThatMayHelp(t *testing.T) {
 		waits time.Duration
 	}{
 		"it answers":                 {nil, 0},
-		"nobody listens":             {errors.New("connection refused"), patience},
-		"it is starting":             {apierrors.NewServiceUnavailable("starting"), patience},
-		"it is loaded":               {apierrors.NewTooManyRequests("loaded", 1), patience},
+		"nobody listens":             {errors.New("connection refused"), apiserver.Patience},
+		"it is starting":             {apierrors.NewServiceUnavailable("starting"), apiserver.Patience},
+		"it is loaded":               {apierrors.NewTooManyRequests("loaded", 1), apiserver.Patience},
 		"it does not know us":        {apierrors.NewUnauthorized("who"), 0},
 		"it forbids":                 {apierrors.NewForbidden(reviews, "", nil), 0},
 		"it is something else":       {apierrors.NewNotFound(reviews, ""), 0},
@@ -91,7 +93,7 @@ func TestEachWayOfNotReachingTheServerNamesItAndTheNextStep(t *testing.T) {
 		"the API server https://a:1 did not answer within 10s: connection refused; check that it runs, and the server address in --kubeconfig=f":         errors.New("connection refused"),
 		"the API server https://a:1 does not know this user: who; check that the credentials in --kubeconfig=f are of this cluster and have not expired": apierrors.NewUnauthorized("who"),
 	} {
-		if got := unreachable("https://a:1", "--kubeconfig=f", err).Error(); got != want {
+		if got := apiserver.Unreachable("https://a:1", "--kubeconfig=f", err).Error(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

@@ -1,12 +1,6 @@
 package cli
 
-import (
-	"fmt"
-
-	"github.com/spf13/cobra"
-	cliflag "k8s.io/component-base/cli/flag"
-	"k8s.io/component-base/term"
-)
+import "github.com/spf13/cobra"
 
 const runHelp = `Watch the cluster, and evict pods from nodes whose NoExecute taints they do not tolerate.
 
@@ -46,20 +40,5 @@ func helpCommand() *cobra.Command {
 			}
 			return about.Help()
 		},
-	}
-}
-
-// plainHelp prints the text.
-func plainHelp(text string) func(*cobra.Command, []string) {
-	return func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), text) }
-}
-
-// sectionedHelp prints the text and the flags in their sections, as wide as the terminal.
-func sectionedHelp(text string, sections cliflag.NamedFlagSets) func(*cobra.Command, []string) {
-	return func(cmd *cobra.Command, _ []string) {
-		w := cmd.OutOrStdout()
-		columns, _, _ := term.TerminalSize(w) // 0, where it is no terminal: nothing is wrapped
-		_, _ = fmt.Fprint(w, text)
-		cliflag.PrintSections(w, sections, columns)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // journalName is what the ConfigMaps of the journal are called, before their numbers. Those who stand
 // for one lease share a journal.
-func journalName(c config.Configuration) string { return c.LeaderElection.ResourceName + "-journal" }
+func journalName(c config.Configuration) string { return store.NameFor(c.LeaderElection.ResourceName) }
 
 // toKeep are the permissions without which the journal can't be kept, and nothing else is lost. A rule
 // for create can't name ConfigMaps.

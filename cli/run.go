@@ -13,6 +13,7 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/journal/store"
 )
 
@@ -30,7 +31,7 @@ func runCommand(ctx context.Context) *cobra.Command {
 	for _, section := range sections.FlagSets {
 		cmd.Flags().AddFlagSet(section)
 	}
-	cmd.SetHelpFunc(sectionedHelp(runHelp, sections))
+	cmd.SetHelpFunc(terminal.SectionedHelp(runHelp, sections))
 	return cmd
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/taint-manager/taint-manager/cli/suggest"
 )
 
 // usageError is an error of the command line itself.
@@ -25,7 +27,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	for _, command := range cmd.Commands() {
 		names = append(names, command.Name())
 	}
-	return usagef("there is no command %q%s: 'taint-manager --help' lists the commands", args[0], didYouMean(args[0], "", names))
+	return usagef("there is no command %q%s: 'taint-manager --help' lists the commands", args[0], suggest.DidYouMean(args[0], "", names))
 }
 
 // noArguments refuses arguments of a command that takes only flags.
@@ -62,7 +64,7 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name, dashes := typedFlag(unknown)
 	hint := otherCommand(cmd, name)
 	if hint == "" {
-		hint = didYouMean(name, "--", flagNames(cmd))
+		hint = suggest.DidYouMean(name, "--", flagNames(cmd))
 	}
 	return usagef("there is no flag %s%s%s: '%s --help' lists the flags", dashes, name, hint, cmd.CommandPath())
 }

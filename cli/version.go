@@ -11,6 +11,8 @@ import (
 	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/component-base/version"
 	"sigs.k8s.io/yaml"
+
+	"github.com/taint-manager/taint-manager/cli/terminal"
 )
 
 const versionHelp = `Print the version of this program.
@@ -40,7 +42,7 @@ func versionCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return printBuild(cmd.OutOrStdout(), thisBuild(), output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "text, json or yaml")
-	cmd.SetHelpFunc(plainHelp(versionHelp))
+	cmd.SetHelpFunc(terminal.PlainHelp(versionHelp))
 	return cmd
 }
 

@@ -33,6 +33,9 @@ func NewConfigMaps(client kubernetes.Interface, namespace, name string) *ConfigM
 	return &ConfigMaps{client: client.CoreV1().ConfigMaps(namespace), namespace: namespace, names: PageNames(name)}
 }
 
+// NameFor is what the ConfigMaps are called, before their numbers, of those who stand for one lease.
+func NameFor(lease string) string { return lease + "-journal" }
+
 // PageNames are the names of the ConfigMaps, by page.
 func PageNames(name string) (names []string) {
 	for page := range journal.Pages {

@@ -1,0 +1,44 @@
+// Package apiserver says in one sentence why an API server can't be worked with, and what to check.
+package apiserver
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Patience is how long the API server is waited for at the start; then kubelet's backoff, or whoever
+// started this process, goes on waiting.
+const Patience = 10 * time.Second
+
+// Untrusted says whether the other side can't be talked to in safety.
+func Untrusted(err error) bool {
+	return errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(tls.RecordHeaderError)) ||
+		errors.As(err, new(tls.AlertError))
+}
+
+// Unreachable says in one sentence why the API server can't be worked with.
+func Unreachable(server, from string, err error) error {
+	switch {
+	case Untrusted(err):
+		return fmt.Errorf("the API server %s is not trusted: %w; check server address and certificate-authority in %s", server, err, from)
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("the API server %s does not know this user: %w; check that the credentials in %s are of this cluster and have not expired", server, err, from)
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%s does not answer as an API server of Kubernetes: %w; check the server address in %s", server, err, from)
+	}
+	return fmt.Errorf("the API server %s did not answer within %s: %w; check that it runs, and the server address in %s", server, Patience, err, from)
+}
+
+// Readable returns an error if this user can't read the file. The error does not name the file.
+func Readable(path string) error {
+	_, err := os.ReadFile(path)
+	if err, ok := errors.AsType[*os.PathError](err); ok {
+		return err.Err // without the path, which the message names
+	}
+	return err
+}

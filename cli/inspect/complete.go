@@ -1,0 +1,134 @@
+package inspect
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/taint-manager/taint-manager/config"
+)
+
+// completionPatience is how long somebody who presses the tab key is kept waiting for the cluster.
+const completionPatience = 3 * time.Second
+
+// words complete from a fixed list.
+func words(list ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// completeWith sets how a flag is completed. It panics where the command has no such flag.
+func completeWith(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err)
+	}
+}
+
+// complete sets how the flags are completed that plan, explain and pending have in common.
+func (p *place) complete(ctx context.Context, cmd *cobra.Command) {
+	completeWith(cmd, "output", words(outputForms()...))
+	completeWith(cmd, "context", p.contexts)
+	completeWith(cmd, "namespace", p.names(ctx, func(ctx context.Context, r *reached) ([]string, error) {
+		return namesIn(r.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{ResourceVersion: "0"}))
+	}))
+}
+
+func (p *planning) complete(ctx context.Context, cmd *cobra.Command) {
+	p.from.complete(ctx, cmd)
+	completeWith(cmd, "eviction-method", words(config.MethodDelete, config.MethodEvict))
+	completeWith(cmd, "taint", completeTaint)
+	completeWith(cmd, "node", p.from.nodeNames(ctx))
+}
+
+func (a *awaiting) complete(ctx context.Context, cmd *cobra.Command) {
+	a.from.complete(ctx, cmd)
+	completeWith(cmd, "node", a.from.nodeNames(ctx))
+}
+
+// nodeNames complete with the nodes of the cluster.
+func (p *place) nodeNames(ctx context.Context) cobra.CompletionFunc {
+	return p.names(ctx, func(ctx context.Context, r *reached) ([]string, error) {
+		return namesIn(r.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"}))
+	})
+}
+
+func (e *explaining) complete(ctx context.Context, cmd *cobra.Command) {
+	e.from.complete(ctx, cmd)
+	pods := e.from.names(ctx, func(ctx context.Context, r *reached) ([]string, error) {
+		return namesIn(r.client.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"}))
+	})
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return pods(cmd, args, typed)
+	}
+}
+
+// namesIn are the names of the items of a list that was asked for.
+func namesIn(list runtime.Object, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	err = meta.EachListItem(list, func(item runtime.Object) error {
+		about, err := meta.Accessor(item)
+		if err == nil {
+			names = append(names, about.GetName())
+		}
+		return err
+	})
+	return names, err
+}
+
+// names complete with what the cluster has. A cluster that can't be asked completes nothing.
+func (p *place) names(ctx context.Context, ask func(context.Context, *reached) ([]string, error)) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		cluster, err := p.reach()
+		if err != nil || p.file != "" {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(ctx, completionPatience)
+		defer cancel()
+		names, err := ask(ctx, cluster)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return beginning(typed, names), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// beginning are the words that begin with what was typed after the last comma.
+func beginning(typed string, list []string) []cobra.Completion {
+	before := typed[:strings.LastIndex(typed, ",")+1]
+	var fitting []cobra.Completion
+	for _, word := range list {
+		if strings.HasPrefix(word, typed[len(before):]) {
+			fitting = append(fitting, before+word)
+		}
+	}
+	return fitting
+}
+
+// contexts complete with those of the kubeconfig.
+func (p *place) contexts(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return beginning(typed, p.contextNames()), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTaint completes the effect once the key is typed.
+func completeTaint(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	colon := strings.LastIndex(typed, ":")
+	if colon < 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	var taints []string
+	for _, effect := range []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, v1.TaintEffectPreferNoSchedule} {
+		taints = append(taints, typed[:colon+1]+string(effect))
+	}
+	return beginning(typed, taints), cobra.ShellCompDirectiveNoFileComp
+}

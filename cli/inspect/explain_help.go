@@ -1,0 +1,27 @@
+package inspect
+
+const explainHelp = `Say what becomes of one pod: whether it is to be evicted, when and why; with every taint of its node, since
+when it is there, and which toleration bears it until when. Of a pod that is gone it tells what its events
+still say.
+
+It judges as "run" does, by the same code, from what the API server and the manager's journal tell or a dump
+holds. Since when a taint is there is not always known from that: then it says so, and gives a range.
+
+Usage:
+  taint-manager explain POD|NAMESPACE/POD [flags]
+
+Examples:
+  # A pod of the current namespace
+  taint-manager explain api-5d4f8c7b9-q8zvw
+
+  # A pod of another one, with every taint of its node even if it stays
+  taint-manager explain agent-n2 -n kube-system -o wide
+
+  # What is left of a pod that is gone
+  taint-manager explain shop/web-5d4f8c7b9-zzbrp
+
+  # From what kubectl get nodes,pods,events -A -o yaml has written, as of that time
+  taint-manager explain shop/logs-0 -f shop.yaml --at 2026-05-01T12:00:00Z
+
+Exit codes: 0 done, 1 cannot say.
+`

@@ -1,0 +1,189 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func printExplanation(w io.Writer, e *foresight.Explanation, form string) error {
+	switch form {
+	case asJSON, asYAML:
+		return printDocument(w, e, form)
+	case asName:
+		return printNameOf(w, e)
+	}
+	t := &explainText{Explanation: e, wide: form == asWide, Painter: terminal.PainterFor(w)}
+	if e.Pod.Gone {
+		t.gone()
+	} else {
+		t.fate()
+		t.taints()
+		t.warnings()
+		t.disruption()
+	}
+	t.events()
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+// printNameOf prints the pod's namespace and name if it is to go, and nothing if it stays.
+func printNameOf(w io.Writer, e *foresight.Explanation) error {
+	if e.Fate == nil || !e.Fate.Evict {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, e.Pod.Namespace+"/"+e.Pod.Name)
+	return err
+}
+
+// explainText is an explanation as people read it.
+type explainText struct {
+	*foresight.Explanation
+	terminal.Painter
+	strings.Builder
+	wide bool
+}
+
+func (t *explainText) pod() string { return "Pod " + t.Pod.Namespace + "/" + t.Pod.Name }
+
+func (t *explainText) onNode() string {
+	if t.Pod.Node == "" {
+		return ""
+	}
+	return " on node " + t.Pod.Node
+}
+
+func (t *explainText) gone() {
+	fmt.Fprintf(t, "%s is gone. Its events tell:\n", t.pod())
+}
+
+// fate is the answer in one sentence.
+func (t *explainText) fate() {
+	f := t.Fate
+	switch {
+	case t.Pod.Ends != nil:
+		fmt.Fprintf(t, "%s%s is %s, until %s: %s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "going"), taint.Stamp(*t.Pod.Ends), f.Reason)
+	case !f.Evict:
+		fmt.Fprintf(t, "%s %s%s: %s.\n", t.pod(), t.Paint(terminal.Good, "stays"), t.onNode(), f.Reason)
+	default:
+		fmt.Fprintf(t, "%s%s %s, %s: %s.\n", t.pod(), t.onNode(), t.due(), atTheLatest(f), f.Reason)
+	}
+	if t.overdue() {
+		t.WriteString("It is still there: no manager runs, or something is in the way of its eviction.\n")
+	}
+}
+
+// due says when the pod goes, from the moment of the question.
+func (t *explainText) due() string {
+	f := t.Fate
+	switch {
+	case t.overdue():
+		return t.Paint(terminal.Bad, "was to be evicted "+lasting(*f.At, t.At)+" ago")
+	case !f.At.After(t.At):
+		return t.Paint(terminal.Bad, "is to be evicted now")
+	}
+	return t.Paint(terminal.Warned, "is to be evicted "+when(f, t.At))
+}
+
+// overdue says whether the pod was to go so long ago that it should have gone.
+func (t *explainText) overdue() bool {
+	return t.Pod.Ends == nil && t.Fate.Evict && t.At.Sub(*t.Fate.At) > overdueAfter
+}
+
+// atTheLatest is when the pod goes, as an absolute time.
+func atTheLatest(f *foresight.Fate) string {
+	if f.Earliest == nil {
+		return "at " + taint.Stamp(*f.At)
+	}
+	return "at " + taint.Stamp(*f.At) + " at the latest"
+}
+
+// taints are shown one by one where they make the pod go.
+func (t *explainText) taints() {
+	switch {
+	case len(t.Taints) == 0:
+		return
+	case !t.Fate.Evict && !t.wide:
+		fmt.Fprintf(t, "-o wide shows the taints of the node, and what bears them.\n")
+		return
+	}
+	list := terminal.NewTable("TAINT", "SINCE", "TOLERATION", "BORNE UNTIL", "THEN")
+	for i := range t.Taints {
+		one := &t.Taints[i]
+		then, until := t.follows(one)
+		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(bearing(one)), terminal.Text(until), then)
+	}
+	t.WriteString("\n")
+	list.Print(&t.Builder, t.Painter)
+}
+
+func sinceWhen(one *foresight.ExplainedTaint) string {
+	switch {
+	case one.Since == nil:
+		return ""
+	case one.SinceEarliest != nil:
+		return "not known: at the earliest " + taint.Stamp(*one.SinceEarliest)
+	}
+	return taint.Stamp(*one.Since) + " (" + one.SinceFrom + ")"
+}
+
+func bearing(one *foresight.ExplainedTaint) string {
+	switch {
+	case one.Toleration == "":
+		return "none"
+	case one.TolerationSeconds == nil:
+		return one.Toleration + ", without a limit"
+	}
+	return fmt.Sprintf("%s, %d s", one.Toleration, *one.TolerationSeconds)
+}
+
+// follows is what comes of one taint alone, and until when it is borne.
+func (t *explainText) follows(one *foresight.ExplainedTaint) (then terminal.Cell, until string) {
+	switch {
+	case one.Fate == nil:
+		return terminal.Painted("evicts nobody", terminal.Good), ""
+	case !one.Fate.Evict:
+		return terminal.Painted("stays", terminal.Good), "for ever"
+	case one.Toleration == "":
+		return terminal.Painted("evicted "+when(one.Fate, t.At), terminal.Bad), "not borne"
+	case !one.Fate.At.After(t.At):
+		return terminal.Painted("evicted now", terminal.Bad), stamp(one.Fate)
+	}
+	return terminal.Painted("evicted "+when(one.Fate, t.At), terminal.Warned), stamp(one.Fate)
+}
+
+func (t *explainText) warnings() {
+	for _, warning := range t.Warnings {
+		fmt.Fprintf(t, "\n%s %s.\n", t.Paint(terminal.Warned, "Warning:"), warning)
+	}
+}
+
+// disruption tells what whoever evicts the pod has written on it.
+func (t *explainText) disruption() {
+	d := t.Disruption
+	if d == nil {
+		return
+	}
+	since := ""
+	if d.Since != nil {
+		since = " since " + taint.Stamp(*d.Since)
+	}
+	fmt.Fprintf(t, "\nIts condition DisruptionTarget says%s: %s (%s).\n", since, d.Message, d.Reason)
+}
+
+// events are told where the pod is gone, going or overdue, and in the wide form.
+func (t *explainText) events() {
+	if len(t.Events) == 0 || !t.wide && !t.Pod.Gone && t.Disruption == nil && t.Pod.Ends == nil && !t.overdue() {
+		return
+	}
+	list := terminal.NewTable("TIME", "TYPE", "REASON", "MESSAGE")
+	for _, e := range t.Events {
+		list.Add(terminal.Text(taint.Stamp(e.Time)), terminal.Text(e.Type), terminal.Text(e.Reason), terminal.Text(strings.Join(strings.Fields(e.Message), " ")))
+	}
+	t.WriteString("\n")
+	list.Print(&t.Builder, t.Painter)
+}

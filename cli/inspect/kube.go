@@ -1,0 +1,120 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/taint-manager/taint-manager/cli/apiserver"
+	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/config"
+)
+
+// kube is how people reach a cluster, as with kubectl: by $KUBECONFIG or ~/.kube/config, or by the
+// service account of the pod that this runs in.
+type kube struct {
+	kubeconfig string
+	context    string
+	namespace  string
+
+	userAgent string
+}
+
+func (k *kube) flags(fs *pflag.FlagSet) {
+	fs.StringVar(&k.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster. If empty, $KUBECONFIG or ~/.kube/config, else the service account of the pod that this runs in.")
+	fs.StringVar(&k.context, "context", "", "`CONTEXT` of the kubeconfig to use. If empty, the current one.")
+}
+
+// reached is a cluster that can be talked to.
+type reached struct {
+	client kubernetes.Interface
+
+	// server is its address, which is from origin.
+	server, origin string
+
+	// namespace of the flag or, where there is none, of the kubeconfig's context.
+	namespace string
+}
+
+// loader reads the kubeconfig when it is asked.
+func (k *kube) loader() clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = k.kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: k.context}
+	overrides.Context.Namespace = k.namespace
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+}
+
+// contextNames are those of the kubeconfig; none when it can't be read.
+func (k *kube) contextNames() []string {
+	raw, err := k.loader().RawConfig()
+	if err != nil {
+		return nil
+	}
+	return slices.Collect(maps.Keys(raw.Contexts))
+}
+
+// reach finds out how to talk to the cluster, and does not talk to it.
+func (k *kube) reach() (*reached, error) {
+	if k.kubeconfig != "" {
+		if err := apiserver.Readable(k.kubeconfig); err != nil {
+			return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this user may read", k.kubeconfig, err)
+		}
+	}
+	loader := k.loader()
+	base, err := loader.ClientConfig()
+	if err != nil {
+		return nil, k.unusable(loader, err)
+	}
+	namespace, _, err := loader.Namespace()
+	if err != nil {
+		return nil, k.unusable(loader, err)
+	}
+	client, err := kubernetes.NewForConfig(forPeople(base, k.userAgent))
+	if err != nil {
+		return nil, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
+	}
+	return &reached{client: client, server: base.Host, origin: k.origin(loader), namespace: namespace}, nil
+}
+
+// forPeople is for few and large answers, which somebody waits for.
+func forPeople(base *rest.Config, userAgent string) *rest.Config {
+	made := rest.CopyConfig(base)
+	made.UserAgent = userAgent
+	made.ContentType = config.ContentTypeProtobuf
+	made.AcceptContentTypes = config.ContentTypeProtobuf + "," + config.ContentTypeJSON
+	made.QPS = -1
+	return made
+}
+
+// origin is where the server's address is from.
+func (k *kube) origin(loader clientcmd.ClientConfig) string {
+	if k.kubeconfig != "" {
+		return "--kubeconfig=" + k.kubeconfig
+	}
+	for _, file := range loader.ConfigAccess().GetLoadingPrecedence() {
+		if _, err := os.Stat(file); err == nil {
+			return file
+		}
+	}
+	return "the pod's service account"
+}
+
+// unusable says what is wrong with the kubeconfig.
+func (k *kube) unusable(loader clientcmd.ClientConfig, err error) error {
+	contexts := k.contextNames()
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return errors.New("there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig file with --kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE")
+	case k.context != "" && len(contexts) > 0 && !slices.Contains(contexts, k.context):
+		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config get-contexts' lists them", k.context, k.origin(loader), suggest.Nearest(k.context, contexts))
+	}
+	return fmt.Errorf("%s can't be used: %w; check it with 'kubectl cluster-info'", k.origin(loader), err)
+}

@@ -1,0 +1,149 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// ledger is where the manager keeps its journal: beside its lease, which "run" names by these flags.
+type ledger struct{ lease, space string }
+
+func (l *ledger) flags(fs *pflag.FlagSet) {
+	usual := config.Default().LeaderElection
+	fs.StringVar(&l.lease, "leader-elect-resource-name", usual.ResourceName, "`NAME` of the manager's lease, as it runs with. Its journal is in the ConfigMaps NAME-journal-0 to -7.")
+	fs.StringVar(&l.space, "leader-elect-resource-namespace", usual.ResourceNamespace, "`NAMESPACE` of the manager's lease and journal.")
+}
+
+// name is what the ConfigMaps are called before their numbers.
+func (l *ledger) name() string {
+	return store.NameFor(l.lease)
+}
+
+func (l *ledger) String() string {
+	return fmt.Sprintf("the ConfigMaps %s-0 to -%d in namespace %s", l.name(), journal.Pages-1, l.space)
+}
+
+// pages are what was read of a journal, and what was in the way of reading it.
+type pages struct {
+	location *ledger
+	found    map[int]found // by number
+}
+
+// found is a page, or why it can't be had.
+type found struct {
+	journal.Page
+	absent bool
+	err    error
+}
+
+func (l *ledger) noPages() *pages { return &pages{l, map[int]found{}} }
+
+// take takes in a page as it is now.
+func (p *pages) take(number int, sheet journal.Sheet, err error) {
+	one := found{absent: sheet.Version == "", err: err}
+	if err == nil {
+		one.Page, _, one.err = journal.Decode(number, sheet.Data)
+	}
+	if err == nil && one.err != nil {
+		one.err = fmt.Errorf("%s: %w", sheet.Name, one.err)
+	}
+	p.found[number] = one
+}
+
+// all are the pages that could be read, in the order of their numbers.
+func (p *pages) all() []journal.Page {
+	var list []journal.Page
+	for _, number := range slices.Sorted(maps.Keys(p.found)) {
+		if one := p.found[number]; one.err == nil {
+			list = append(list, one.Page)
+		}
+	}
+	return list
+}
+
+// records are those of all pages.
+func (p *pages) records() foresight.Records {
+	records := foresight.Records{}
+	for _, page := range p.all() {
+		records.Add(page)
+	}
+	return records
+}
+
+// missing says in a clause why the journal does not tell what it might; empty when it does.
+func (p *pages) missing() string {
+	absent := 0
+	for _, number := range slices.Sorted(maps.Keys(p.found)) {
+		switch one := p.found[number]; {
+		case apierrors.IsForbidden(one.err):
+			return fmt.Sprintf("this user may not list %s", p.location)
+		case one.err != nil:
+			return fmt.Sprintf("the journal can't be read (%v)", one.err)
+		case one.absent:
+			absent++
+		}
+	}
+	if absent == len(p.found) {
+		return fmt.Sprintf("there is no journal (%s)", p.location)
+	}
+	return ""
+}
+
+// without notes what an answer lacks that would have rested on the journal.
+func (p *pages) without() []string {
+	if why := p.missing(); why != "" {
+		return []string{why + ", so since when a taint is there is known only where it has a timeAdded"}
+	}
+	return nil
+}
+
+// stale notes that nobody keeps the journal; the time is zero when somebody does.
+func stale(written time.Time) []string {
+	if written.IsZero() {
+		return nil
+	}
+	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, so perhaps nobody is evicted"}
+}
+
+// journal reads the pages about the nodes, or all of them.
+func (c *reached) journal(ctx context.Context, l *ledger, nodes []string, all bool) *pages {
+	from := store.NewConfigMaps(c.client, l.space, l.name())
+	found := l.noPages()
+	var reading sync.WaitGroup
+	var taking sync.Mutex
+	for number := range journal.Pages {
+		if !all && !slices.ContainsFunc(nodes, func(n string) bool { return journal.PageOf(n) == number }) {
+			continue
+		}
+		reading.Go(func() {
+			sheet, err := from.Read(ctx, number)
+			taking.Lock()
+			defer taking.Unlock()
+			found.take(number, sheet, err)
+		})
+	}
+	reading.Wait()
+	return found
+}
+
+// visit takes in a ConfigMap of a dump, if it is a page of the journal.
+func (p *pages) visit(m *v1.ConfigMap) {
+	number := slices.Index(store.PageNames(p.location.name()), m.Name)
+	if number >= 0 && m.Namespace == p.location.space {
+		p.take(number, journal.Sheet{Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data}, nil)
+	}
+}

@@ -1,0 +1,32 @@
+package inspect
+
+const pendingHelp = `Say which evictions are scheduled now, in the order of their times, and why.
+
+It judges as "run" does, by the same code, from nodes, pods and the manager's journal alone. So it needs
+no access to the manager, and only permissions to read: those of the ClusterRole taint-manager-viewer in
+deploy/rbac.yaml. Without the nodes it goes by the journal; without the journal it gives a range where it is
+not known since when a taint is there. With --server it asks the manager instead, which also knows what is
+blocked, held or in flight, and when it tries again.
+
+With --watch it goes on: on a terminal it shows the table with running countdowns until Ctrl-C; else it
+prints the table and then a line for each change (with -o json one object a line).
+
+Usage:
+  taint-manager pending [flags]
+
+Examples:
+  # In the current namespace, and in all
+  taint-manager pending
+  taint-manager pending -A
+
+  # The pods of two nodes, and why they go
+  taint-manager pending -A --node n2,n4 -o wide
+
+  # From what kubectl get nodes,pods -A -o yaml has written, as of that time
+  taint-manager pending -f shop.yaml --at 2026-05-01T12:00:00Z
+
+  # For a script: what is scheduled, and when
+  taint-manager pending -A -o json
+
+Exit codes: 0 done, also when nothing is scheduled; 1 cannot say.
+`

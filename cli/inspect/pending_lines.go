@@ -1,0 +1,143 @@
+package inspect
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// What can become of a scheduled eviction, beside its states.
+const (
+	moved     = "moved"     // it has another time
+	withdrawn = "withdrawn" // the pod stays
+	gone      = "gone"      // the pod is gone, or is being deleted
+	evicted   = "evicted"   // the manager says that it has evicted it
+	over      = "over"      // the manager does not say why it no longer evicts it
+)
+
+// pendingChange is one change of what is scheduled.
+type pendingChange struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"` // PendingChange
+	At         time.Time `json:"at"`
+
+	// Change is moved, withdrawn, gone, evicted or over, or the state that the eviction is in now.
+	Change string `json:"change"`
+
+	// Why the pod stays, where it is withdrawn.
+	Why string               `json:"why,omitempty"`
+	Pod foresight.PendingPod `json:"pod"`
+}
+
+// lines tells of each change in a line: for files and other programs.
+type lines struct {
+	*awaiting
+	w, notes io.Writer
+	shown    map[string]foresight.PendingPod
+	noted    []string
+}
+
+func (l *lines) show(now *foresight.Pending, of current) error {
+	for _, n := range now.Notes {
+		if !slices.Contains(l.noted, n) {
+			note(l.notes, n)
+		}
+	}
+	l.noted = now.Notes
+	for _, c := range l.changes(now, of) {
+		if err := l.write(c); err != nil {
+			return fmt.Errorf("printing a change: %w", err)
+		}
+	}
+	return nil
+}
+
+func (l *lines) end(*foresight.Pending) error { return nil }
+
+// changes are those since the last time: what has ended, then the rest in the order of their times.
+func (l *lines) changes(now *foresight.Pending, of current) []pendingChange {
+	var list []pendingChange
+	add := func(change, why string, p foresight.PendingPod) {
+		list = append(list, pendingChange{foresight.APIVersion, "PendingChange", now.At, change, why, p})
+	}
+	there := map[string]foresight.PendingPod{}
+	for _, p := range now.Pods {
+		there[p.UID] = p
+	}
+	for _, uid := range slices.SortedFunc(maps.Keys(l.shown), func(a, b string) int {
+		return cmp.Or(l.shown[a].At.Compare(*l.shown[b].At), cmp.Compare(a, b))
+	}) {
+		if _, ok := there[uid]; ok {
+			continue
+		}
+		change, why := of.left(types.UID(uid))
+		add(change, why, l.shown[uid])
+	}
+	for _, p := range now.Pods {
+		before, ok := l.shown[p.UID]
+		switch {
+		case !ok, before.State != p.State, before.Cause != p.Cause:
+			add(p.State, "", p)
+		case hasMoved(&before, &p):
+			add(moved, "", p)
+		}
+	}
+	l.shown = there
+	return list
+}
+
+// hasMoved passes over what this program has seen a moment before or after the manager that has recorded it.
+func hasMoved(before, now *foresight.PendingPod) bool {
+	by := now.At.Sub(*before.At)
+	return by >= time.Second || by <= -time.Second || (before.Earliest == nil) != (now.Earliest == nil)
+}
+
+func (l *lines) write(c pendingChange) error {
+	var text []byte
+	var err error
+	switch l.output {
+	case asJSON:
+		text, err = json.Marshal(c)
+		text = append(text, '\n')
+	case asYAML:
+		text, err = yaml.Marshal(c)
+		text = append([]byte("---\n"), text...)
+	case asName:
+		if c.Change == status.Scheduled {
+			text = []byte(c.Pod.Namespace + "/" + c.Pod.Name + "\n")
+		}
+	default:
+		text = []byte(c.String() + "\n")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = l.w.Write(text)
+	return err
+}
+
+// String is the change as people read it in a log.
+func (c pendingChange) String() string {
+	s := fmt.Sprintf("%s %s %s/%s on node %s", taint.Stamp(c.At.Truncate(time.Second)), c.Change, c.Pod.Namespace, c.Pod.Name, c.Pod.Node)
+	switch c.Change {
+	case gone, evicted, over:
+		return s
+	case withdrawn:
+		return s + ": " + c.Why
+	}
+	if c.Pod.Message != "" {
+		return s + " (" + c.Pod.Cause + "): " + c.Pod.Message
+	}
+	return s + ", " + atTheLatest(&c.Pod.Fate) + ": " + c.Pod.Reason
+}

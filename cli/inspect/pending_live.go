@@ -1,0 +1,280 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/taint-manager/taint-manager/cli/apiserver"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/journal/store"
+)
+
+// watched is what is scheduled in a cluster that is watched.
+type watched struct {
+	*awaiting
+	now     func() time.Time
+	changed chan struct{}
+
+	mu      sync.Mutex // guards all below
+	outlook *foresight.Outlook
+	pages   *pages
+	hidden  bool             // the nodes can't be seen
+	trouble map[string]error // in watching, by what
+	waiting map[string]bool  // what was not seen yet
+	seen    chan struct{}    // closed when nothing is waited for
+}
+
+// follow reads once, so that what is refused is said at once; then it watches.
+func (l liveForecast) follow(ctx context.Context) (current, error) {
+	hidden, err := l.readNodes(ctx, foresight.NewOutlook(l.rules()))
+	if err != nil {
+		return nil, err
+	}
+	if err := l.mayListPods(ctx); err != nil {
+		return nil, err
+	}
+	w := &watched{
+		awaiting: l.awaiting, now: l.now, changed: make(chan struct{}, 1), outlook: foresight.NewOutlook(l.rules()),
+		pages: l.from.ledger.noPages(), hidden: hidden, trouble: map[string]error{}, waiting: map[string]bool{}, seen: make(chan struct{}),
+	}
+	w.start(ctx, l)
+	select {
+	case <-w.seen:
+	case <-ctx.Done():
+	case <-time.After(apiserver.Patience): // the rest comes when it comes
+	}
+	return w, nil
+}
+
+// mayListPods asks for as few pods as can be.
+func (l liveForecast) mayListPods(ctx context.Context) error {
+	_, err := l.client.CoreV1().Pods(l.only()).List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return l.refused("list "+l.whichPods(), err)
+	}
+	return nil
+}
+
+// start watches until the context ends. Nothing of it is waited for at the end of the process.
+func (w *watched) start(ctx context.Context, l liveForecast) {
+	w.waiting["pods"], w.waiting["nodes"] = true, !w.hidden
+	for number := range journal.Pages {
+		w.waiting[pageName(number)] = true
+	}
+	go watchOn(ctx, w, w.podShelf(), l.client.CoreV1().Pods(l.only()), func(o *metav1.ListOptions) {
+		o.FieldSelector, o.LabelSelector = l.fieldSelector(), l.selector
+	}, l.client)
+	if !w.hidden {
+		go watchOn(ctx, w, w.nodeShelf(), l.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, l.client)
+	}
+	journals := store.NewConfigMaps(l.client, l.from.ledger.space, l.from.ledger.name())
+	for number := range journal.Pages {
+		go journals.Watch(ctx, number, func(sheet journal.Sheet, err error) { w.turn(number, sheet, err) })
+	}
+}
+
+func (w *watched) podShelf() *shelf {
+	return &shelf{
+		w: w, what: "pods", kind: &v1.Pod{},
+		key:  func(object any) string { return string(object.(*v1.Pod).UID) },
+		see:  func(object any, at time.Time, listed bool) { w.outlook.SeePod(object.(*v1.Pod), at, listed) },
+		drop: func(key string) { w.outlook.DropPod(types.UID(key)) },
+	}
+}
+
+func (w *watched) nodeShelf() *shelf {
+	return &shelf{
+		w: w, what: "nodes", kind: &v1.Node{},
+		key:  func(object any) string { return object.(*v1.Node).Name },
+		see:  func(object any, at time.Time, listed bool) { w.outlook.SeeNode(object.(*v1.Node), at, listed) },
+		drop: func(key string) { w.outlook.DropNode(key) },
+	}
+}
+
+func pageName(number int) string { return fmt.Sprintf("page %d", number) }
+
+// turn takes a page of the journal in.
+func (w *watched) turn(number int, sheet journal.Sheet, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if before, known := w.pages.found[number]; err != nil && known && before.err == nil {
+		return // what is known of it stays good
+	}
+	w.pages.take(number, sheet, err)
+	if w.hidden {
+		w.outlook.ByRecords(w.pages.all())
+	} else {
+		w.outlook.Record(w.pages.found[number].Page, w.now())
+	}
+	w.noticed(pageName(number))
+}
+
+// noticed tells that there is something new. The lock is held.
+func (w *watched) noticed(what string) {
+	if len(w.waiting) > 0 {
+		delete(w.waiting, what)
+		if !w.waits() {
+			w.waiting = nil
+			close(w.seen)
+		}
+	}
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (w *watched) waits() bool {
+	for _, yes := range w.waiting {
+		if yes {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *watched) news() <-chan struct{} { return w.changed }
+
+func (w *watched) look() *foresight.Pending {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pending := w.tell(w.outlook, w.pages, w.hidden, w.now())
+	for _, what := range []string{"nodes", "pods"} {
+		if err := w.trouble[what]; err != nil {
+			pending.Notes = append(pending.Notes, fmt.Sprintf("the %s can't be watched, so this may be out of date: %v", what, err))
+		}
+	}
+	return pending
+}
+
+func (w *watched) left(uid types.UID) (change, why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if why, stays := w.outlook.Pod(uid); stays {
+		return withdrawn, why
+	}
+	return gone, ""
+}
+
+// resource is one that can be listed and watched.
+type resource[L runtime.Object] interface {
+	List(ctx context.Context, o metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+}
+
+// watchOn keeps a shelf like what the API server has, until the context ends.
+func watchOn[L runtime.Object](ctx context.Context, w *watched, to *shelf, from resource[L], narrow func(*metav1.ListOptions), client kubernetes.Interface) {
+	silent := logr.Discard() // what is in the way is noted beside the answer
+	requests := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			narrow(&o)
+			list, err := from.List(ctx, o)
+			w.note(to.what, err)
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			narrow(&o)
+			stream, err := from.Watch(ctx, o)
+			w.note(to.what, err)
+			return stream, err
+		},
+	}
+	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(requests, client), to.kind, to, cache.ReflectorOptions{
+		Logger: &silent, Name: "taint-manager." + to.what,
+		Backoff: &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5, Cap: 3 * time.Second},
+	}).RunWithContext(ctx)
+}
+
+// note notes whether something can be watched.
+func (w *watched) note(what string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil && errors.Is(err, context.Canceled) {
+		return
+	}
+	w.trouble[what] = err
+}
+
+// shelf is what a reflector fills, from one goroutine.
+type shelf struct {
+	w    *watched
+	what string
+	kind runtime.Object
+	key  func(object any) string
+	see  func(object any, at time.Time, listed bool)
+	drop func(key string)
+	keys map[string]bool // nil before the first list
+}
+
+// Add takes in what the watch has shown.
+func (s *shelf) Add(object any) error { return s.Update(object) }
+
+// Update takes in what the watch has shown.
+func (s *shelf) Update(object any) error {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.take(object, false)
+	s.w.noticed(s.what)
+	return nil
+}
+
+func (s *shelf) take(object any, listed bool) {
+	if s.keys == nil {
+		s.keys = map[string]bool{}
+	}
+	s.see(object, s.w.now(), listed)
+	s.keys[s.key(object)] = true
+}
+
+// Delete forgets what is gone.
+func (s *shelf) Delete(object any) error {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.forget(s.key(object))
+	s.w.noticed(s.what)
+	return nil
+}
+
+func (s *shelf) forget(key string) {
+	s.drop(key)
+	delete(s.keys, key)
+}
+
+// Replace takes in a list. What is in the first one was there before anybody looked.
+func (s *shelf) Replace(objects []any, _ string) error {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	first := s.keys == nil
+	there := map[string]bool{}
+	for _, object := range objects {
+		there[s.key(object)] = true
+		s.take(object, first)
+	}
+	for key := range s.keys {
+		if !there[key] {
+			s.forget(key)
+		}
+	}
+	if first && s.keys == nil {
+		s.keys = map[string]bool{}
+	}
+	s.w.noticed(s.what)
+	return nil
+}
+
+// Resync has nothing to do.
+func (s *shelf) Resync() error { return nil }

@@ -1,0 +1,135 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// overdueAfter is how late a pod is before something seems to be in its way.
+const overdueAfter = 10 * time.Second
+
+func printPending(w io.Writer, p *foresight.Pending, form string, everywhere bool) error {
+	switch form {
+	case asJSON, asYAML:
+		return printDocument(w, p, form)
+	case asName:
+		return printPendingNames(w, p)
+	}
+	if len(p.Pods) == 0 {
+		return nil
+	}
+	var s strings.Builder
+	pendingText{at: p.At, wide: form == asWide, everywhere: everywhere}.table(p.Pods).Print(&s, terminal.PainterFor(w))
+	_, err := io.WriteString(w, s.String())
+	return err
+}
+
+// printPendingNames prints namespace and name, as plan does.
+func printPendingNames(w io.Writer, p *foresight.Pending) error {
+	var s strings.Builder
+	for i := range p.Pods {
+		s.WriteString(p.Pods[i].Namespace + "/" + p.Pods[i].Name + "\n")
+	}
+	_, err := io.WriteString(w, s.String())
+	return err
+}
+
+// pendingText is how people read what is scheduled at a moment.
+type pendingText struct {
+	at               time.Time
+	wide, everywhere bool
+}
+
+func (t pendingText) table(list []foresight.PendingPod) *terminal.Table {
+	headings := []string{"WHEN", "AT"}
+	if t.everywhere {
+		headings = append(headings, "NAMESPACE")
+	}
+	headings = append(headings, "POD", "NODE", "STATE", "TAINT")
+	if t.wide {
+		headings = append(headings, "OWNER", "SINCE FROM", "WHY")
+	}
+	made := terminal.NewTable(headings...)
+	for i := range list {
+		made.Add(t.row(&list[i])...)
+	}
+	return made
+}
+
+func (t pendingText) row(p *foresight.PendingPod) []terminal.Cell {
+	cells := []terminal.Cell{terminal.Painted(t.when(p), t.urgency(p)), terminal.Text(t.moment(p))}
+	if t.everywhere {
+		cells = append(cells, terminal.Text(p.Namespace))
+	}
+	cells = append(cells, terminal.Text(p.Name), terminal.Text(p.Node), terminal.Painted(t.state(p), stateColour(p.State)), terminal.Text(strings.TrimSuffix(p.Taint, ":NoExecute")))
+	if !t.wide {
+		return cells
+	}
+	owner, why := "", p.Reason
+	if p.Owner != nil {
+		owner = p.Owner.String()
+	}
+	if p.Message != "" {
+		why += fmt.Sprintf("; after %d tries: %s", p.Attempts, strings.Join(strings.Fields(p.Message), " "))
+	}
+	return append(cells, terminal.Text(owner), terminal.Text(p.SinceFrom), terminal.Text(why))
+}
+
+// when says how long it is until then, or since.
+func (t pendingText) when(p *foresight.PendingPod) string {
+	if t.at.Sub(*p.At) > overdueAfter {
+		return lasting(*p.At, t.at) + " ago"
+	}
+	return when(&p.Fate, t.at)
+}
+
+func (t pendingText) urgency(p *foresight.PendingPod) terminal.Colour {
+	if p.At.After(t.at) {
+		return terminal.Warned
+	}
+	return terminal.Bad
+}
+
+// moment is the time at which the pod goes: in the narrow form rounded up to the second, and without the
+// day while it is today.
+func (t pendingText) moment(p *foresight.PendingPod) string {
+	if t.wide {
+		return stamp(&p.Fate)
+	}
+	at := p.At.UTC().Add(time.Second - 1).Truncate(time.Second)
+	written := at.Format("15:04:05Z")
+	if at.Format(time.DateOnly) != t.at.UTC().Format(time.DateOnly) {
+		written = taint.Stamp(at)
+	}
+	if p.Earliest != nil {
+		return "by " + written
+	}
+	return written
+}
+
+// state says what the eviction is in, why, and what comes next.
+func (t pendingText) state(p *foresight.PendingPod) string {
+	s := p.State
+	if p.Cause != "" {
+		s += " (" + p.Cause + ")"
+	}
+	if p.NextTry != nil && p.State != status.Scheduled && p.NextTry.After(t.at) {
+		s += ", tries again in " + lasting(t.at, *p.NextTry)
+	}
+	return s
+}
+
+func stateColour(state string) terminal.Colour {
+	switch state {
+	case status.Blocked, status.Refused, status.Held:
+		return terminal.Bad
+	}
+	return terminal.Plain
+}

@@ -1,0 +1,128 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/component-base/term"
+
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// What a terminal is told.
+const (
+	otherScreen = "\x1b[?1049h\x1b[?25l" // without the cursor
+	ownScreen   = "\x1b[?25h\x1b[?1049l"
+	home        = "\x1b[H"
+	restOfLine  = "\x1b[K"
+	restBelow   = "\x1b[J"
+)
+
+// howToEnd ends the headline while the screen is there.
+const howToEnd = " Ctrl-C ends this."
+
+// screen shows the table on a screen of its own, and leaves the last one behind.
+type screen struct {
+	*awaiting
+	w     io.Writer
+	begun bool
+}
+
+func (s *screen) show(now *foresight.Pending, _ current) error {
+	var text strings.Builder
+	if !s.begun {
+		s.begun = true
+		text.WriteString(otherScreen)
+	}
+	columns, rows, _ := term.TerminalSize(s.w)
+	text.WriteString(home)
+	for _, line := range s.frame(now, terminal.PainterFor(s.w), columns, rows) {
+		text.WriteString(line + restOfLine + "\r\n")
+	}
+	text.WriteString(restBelow)
+	_, err := io.WriteString(s.w, text.String())
+	return err
+}
+
+func (s *screen) end(last *foresight.Pending) error {
+	var text strings.Builder
+	text.WriteString(ownScreen)
+	for _, line := range s.frame(last, terminal.PainterFor(s.w), 0, 0) {
+		text.WriteString(strings.TrimSuffix(line, howToEnd) + "\n")
+	}
+	_, err := io.WriteString(s.w, text.String())
+	return err
+}
+
+// frame is what is shown on so many columns and rows; 0 is no limit.
+func (a *awaiting) frame(now *foresight.Pending, p terminal.Painter, columns, rows int) []string {
+	lines := []string{a.headline(now), ""}
+	if len(now.Pods) > 0 {
+		lines = append(lines, pendingText{at: now.At, wide: a.output == asWide, everywhere: a.everywhere}.table(now.Pods).Lines(p, columns)...)
+	} else if now.Undecided == nil {
+		lines = append(lines, a.calm(now))
+	}
+	var notes []string
+	for _, n := range now.Notes {
+		notes = append(notes, wrapped("Note: "+n+".", columns)...)
+	}
+	if room := rows - 2 - len(notes); rows > 0 && len(lines) > room {
+		room = max(room, 4)
+		hidden := len(lines) - room + 1
+		lines = append(lines[:min(room-1, len(lines))], fmt.Sprintf("... and %d more", hidden))
+	}
+	for i := range lines {
+		if i == 0 || len(now.Pods) == 0 {
+			lines[i], _ = terminal.Fit(lines[i], columns, columns)
+		}
+	}
+	if len(notes) > 0 {
+		lines = append(append(lines, ""), notes...)
+	}
+	if rows > 0 && len(lines) > rows-1 {
+		lines = lines[:max(1, rows-1)]
+	}
+	return lines
+}
+
+// headline says how many there are, and when that was so.
+func (a *awaiting) headline(now *foresight.Pending) string {
+	states := map[string]int{}
+	var order []string
+	for i := range now.Pods {
+		state := now.Pods[i].State
+		if states[state] == 0 {
+			order = append(order, state)
+		}
+		states[state]++
+	}
+	var counts []string
+	for _, state := range order {
+		counts = append(counts, fmt.Sprintf("%d %s", states[state], state))
+	}
+	if len(counts) == 0 {
+		counts = []string{"nothing"}
+	}
+	return fmt.Sprintf("%s  Pending%s: %s.%s", taint.Stamp(now.At.Truncate(1e9)), a.where(), strings.Join(counts, ", "), howToEnd)
+}
+
+// wrapped are the lines of a text that is broken between words; 0 columns is no limit.
+func wrapped(text string, columns int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case columns > 0 && len([]rune(line))+1+len([]rune(word)) > columns:
+			lines = append(lines, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,156 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/status"
+)
+
+// answerPatience is how long the manager is waited for.
+const answerPatience = 10 * time.Second
+
+// statusClient asks a manager for what it shows at its status address.
+type statusClient struct {
+	*awaiting
+	base *url.URL
+	http *http.Client
+}
+
+func newStatusClient(a *awaiting) (*statusClient, error) {
+	base, err := url.Parse(a.server)
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+		return nil, config.Refusal{Flag: "server", Value: a.server, Allowed: "it takes the URL of a manager's --status-address", Next: "write http://127.0.0.1:8080, after 'kubectl -n kube-system port-forward POD 8080'"}
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = answerPatience
+	return &statusClient{a, base, &http.Client{Transport: transport}}, nil
+}
+
+func (c *statusClient) pending(ctx context.Context) (*foresight.Pending, error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
+	defer cancel()
+	body, err := c.get(ctx, "/api/v1/snapshot")
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	var s status.Snapshot
+	if err := json.NewDecoder(body).Decode(&s); err != nil {
+		return nil, c.stranger(err)
+	}
+	if err := c.check(s.TypeMeta, s.Manager); err != nil {
+		return nil, err
+	}
+	return c.tell(&s), nil
+}
+
+// get asks for a path. What is not answered with 200 is an error in one sentence.
+func (c *statusClient) get(ctx context.Context, path string) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath(path).String(), nil)
+	if err != nil {
+		return nil, c.stranger(err)
+	}
+	answer, err := c.http.Do(request)
+	if err != nil {
+		if failed, ok := errors.AsType[*url.Error](err); ok {
+			err = failed.Err // without the address, which the message names
+		}
+		return nil, fmt.Errorf("--server=%s does not answer: %w; check that 'kubectl -n kube-system port-forward POD 8080' runs, and that the manager runs with --status-address", c.server, err)
+	}
+	if answer.StatusCode == http.StatusOK {
+		return answer.Body, nil
+	}
+	defer answer.Body.Close()
+	var refused status.Error
+	if err := json.NewDecoder(answer.Body).Decode(&refused); err != nil || refused.Kind != status.KindError {
+		return nil, c.stranger(errors.New(answer.Status))
+	}
+	return nil, fmt.Errorf("--server=%s refuses: %s", c.server, refused.Message)
+}
+
+func (c *statusClient) stranger(err error) error {
+	return fmt.Errorf("--server=%s does not answer as a taint-manager (%w); give the URL of its --status-address, not of its secure port or of the API server", c.server, err)
+}
+
+// check refuses the answers of those who can't tell.
+func (c *statusClient) check(about status.TypeMeta, m status.Manager) error {
+	switch {
+	case !strings.HasPrefix(about.APIVersion, "status.taint-manager/"):
+		return c.stranger(errors.New("its answer is no snapshot"))
+	case about.APIVersion != status.APIVersion || about.Kind != status.KindSnapshot:
+		return fmt.Errorf("--server=%s answers with %s %s, and this program knows %s only; use the taint-manager of the same version", c.server, about.APIVersion, about.Kind, status.APIVersion)
+	case !m.Synced:
+		return fmt.Errorf("the manager at --server=%s has not seen all pods and nodes yet; try again in some seconds", c.server)
+	}
+	return nil
+}
+
+// tell is the answer in the form of pending.
+func (c *statusClient) tell(s *status.Snapshot) *foresight.Pending {
+	var list []foresight.PendingPod
+	for i := range s.Evictions {
+		e := &s.Evictions[i]
+		in := c.only() == "" || c.only() == e.Namespace
+		if in && (len(c.nodes) == 0 || slices.Contains(c.nodes, e.Node)) {
+			list = append(list, pendingOf(e))
+		}
+	}
+	pending := foresight.NewPending(s.At, list)
+	tainted := c.tainted(s.Nodes)
+	pending.TaintedNodes = &tainted
+	pending.Notes = notesOf(s.Manager)
+	return pending
+}
+
+// tainted counts the nodes that were asked for.
+func (c *statusClient) tainted(nodes []status.Node) (n int) {
+	for i := range nodes {
+		if len(c.nodes) == 0 || slices.Contains(c.nodes, nodes[i].Name) {
+			n++
+		}
+	}
+	return n
+}
+
+func pendingOf(e *status.Eviction) foresight.PendingPod {
+	deadline, since := e.Deadline.UTC(), e.ExposedSince.UTC()
+	one := foresight.PendingPod{
+		Namespace: e.Namespace, Name: e.Pod, UID: e.UID, Node: e.Node, State: e.State,
+		Fate:     foresight.Fate{Evict: true, At: &deadline, Reason: e.Because, Taint: e.Taint, ExposedSince: &since},
+		Attempts: e.Attempts, Cause: e.Cause, Message: e.Message,
+	}
+	if !e.NextTry.IsZero() {
+		one.NextTry = &e.NextTry
+	}
+	return one
+}
+
+// notesOf says what of the replica that has answered is to be known.
+func notesOf(m status.Manager) []string {
+	var notes []string
+	if m.Role == status.Standby {
+		leader := "another one"
+		if m.Leader != "" {
+			leader = m.Leader
+		}
+		notes = append(notes, fmt.Sprintf("this replica (%s) stands by and %s leads, which alone knows what is blocked, held or in flight; forward the port of that one's pod", m.Identity, leader))
+	}
+	if m.DryRun {
+		notes = append(notes, "this is a dry run: nobody is evicted by it")
+	}
+	if m.Trouble != "" {
+		notes = append(notes, "what the manager knows may be out of date: "+m.Trouble)
+	}
+	return notes
+}

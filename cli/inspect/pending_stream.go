@@ -1,0 +1,221 @@
+package inspect
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/status"
+)
+
+// comeBackAfter is the time between two tries to open a manager's stream.
+const comeBackAfter = time.Second
+
+// streamed is what a manager says is scheduled, as it says it.
+type streamed struct {
+	*statusClient
+	changed chan struct{}
+
+	mu        sync.Mutex // guards all below
+	manager   status.Manager
+	evictions map[string]status.Eviction
+	nodes     map[string]status.Node
+	evicted   map[string]bool
+	more      bool  // further rows of a snapshot follow
+	trouble   error // the stream is broken
+}
+
+// follow asks once, so that what is refused is said at once; then it follows the stream.
+func (c *statusClient) follow(ctx context.Context) (current, error) {
+	if _, err := c.pending(ctx); err != nil {
+		return nil, err
+	}
+	s := &streamed{statusClient: c, changed: make(chan struct{}, 1)}
+	body, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	events := bufio.NewReader(body)
+	for known := false; !known; { // the snapshot, which may come in pieces
+		if err := s.take(events); err != nil {
+			return nil, c.stranger(err)
+		}
+		known = s.evictions != nil && !s.more
+	}
+	go s.run(ctx, body, events)
+	return s, nil
+}
+
+func (s *streamed) open(ctx context.Context) (io.ReadCloser, error) {
+	return s.get(ctx, "/api/v1/events")
+}
+
+// run takes in what the stream tells until the context ends, and opens it anew whenever it breaks.
+func (s *streamed) run(ctx context.Context, body io.ReadCloser, events *bufio.Reader) {
+	for {
+		var err error
+		for err == nil {
+			err = s.take(events)
+		}
+		_ = body.Close()
+		for err != nil {
+			s.note(err)
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(comeBackAfter):
+			}
+			body, err = s.open(ctx)
+		}
+		events = bufio.NewReader(body)
+	}
+}
+
+func (s *streamed) note(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trouble = err
+	s.noticed()
+}
+
+// take takes in the next event of the stream.
+func (s *streamed) take(events *bufio.Reader) error {
+	name, data, err := nextEvent(events)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch name {
+	case "snapshot":
+		err = s.begin(data)
+	case "rows":
+		var rows status.Rows
+		err = json.Unmarshal(data, &rows)
+		s.add(rows.Evictions)
+		s.more = rows.More
+	case "change":
+		err = s.change(data)
+	}
+	if err != nil {
+		return fmt.Errorf("reading the event %s: %w", name, err)
+	}
+	s.trouble = nil
+	s.noticed()
+	return nil
+}
+
+func (s *streamed) begin(data []byte) error {
+	var first struct {
+		status.Snapshot
+		More bool `json:"more"`
+	}
+	if err := json.Unmarshal(data, &first); err != nil {
+		return err
+	}
+	s.manager, s.more = first.Manager, first.More
+	s.evictions, s.nodes, s.evicted = map[string]status.Eviction{}, map[string]status.Node{}, map[string]bool{}
+	s.add(first.Evictions)
+	for _, n := range first.Nodes {
+		s.nodes[n.Name] = n
+	}
+	return nil
+}
+
+func (s *streamed) add(evictions []status.Eviction) {
+	for i := range evictions {
+		s.evictions[evictions[i].UID] = evictions[i]
+	}
+}
+
+func (s *streamed) change(data []byte) error {
+	var c status.Change
+	if err := json.Unmarshal(data, &c); err != nil {
+		return err
+	}
+	if s.evictions == nil {
+		return errors.New("it came before the snapshot")
+	}
+	s.add(c.Evictions)
+	for _, uid := range c.Gone {
+		delete(s.evictions, uid)
+	}
+	for _, n := range c.Nodes {
+		s.nodes[n.Name] = n
+	}
+	for i := range c.Evicted {
+		s.evicted[c.Evicted[i].UID] = true
+	}
+	for _, name := range c.NodesGone {
+		delete(s.nodes, name)
+	}
+	if c.Manager != nil {
+		s.manager = *c.Manager
+	}
+	return nil
+}
+
+// noticed tells that there is something new.
+func (s *streamed) noticed() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (s *streamed) news() <-chan struct{} { return s.changed }
+
+func (s *streamed) look() *foresight.Pending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pending := s.tell(&status.Snapshot{
+		At: time.Now().Round(0), Manager: s.manager,
+		Evictions: slices.Collect(maps.Values(s.evictions)), Nodes: slices.Collect(maps.Values(s.nodes)),
+	})
+	if s.trouble != nil {
+		pending.Notes = append(pending.Notes, fmt.Sprintf("the manager does not answer, so this may be out of date: %v", s.trouble))
+	}
+	return pending
+}
+
+// left tells those that the manager has evicted from those whose eviction is over for another reason,
+// which it does not tell.
+func (s *streamed) left(uid types.UID) (change, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.evicted[string(uid)] {
+		return evicted, ""
+	}
+	return over, ""
+}
+
+// nextEvent reads a server-sent event, as the manager writes it: a name and one line of data.
+func nextEvent(r *bufio.Reader) (name string, data []byte, err error) {
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			return "", nil, err
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		field, value, _ := bytes.Cut(line, []byte(": "))
+		switch {
+		case len(line) == 0 && name != "":
+			return name, data, nil
+		case string(field) == "event":
+			name = string(value)
+		case string(field) == "data":
+			data = value
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package inspect
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/foresight"
+)
+
+// current is what is scheduled at any moment, as it changes.
+type current interface {
+	// look is what is scheduled now.
+	look() *foresight.Pending
+
+	// left says what has become of a pod that is no longer scheduled, and why if that is known.
+	left(uid types.UID) (change, why string)
+
+	// news gets a value when something has changed.
+	news() <-chan struct{}
+}
+
+// viewer shows people what is scheduled, again and again.
+type viewer interface {
+	show(now *foresight.Pending, of current) error
+	end(last *foresight.Pending) error
+}
+
+// calmly is the least time between two showings because of changes, which come in swarms.
+const calmly = 100 * time.Millisecond
+
+// follow shows what is scheduled until it is interrupted.
+func (a *awaiting) follow(ctx context.Context, cmd *cobra.Command, from forecaster) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	of, err := from.(interface {
+		follow(ctx context.Context) (current, error)
+	}).follow(ctx)
+	if err != nil {
+		return err
+	}
+	return show(ctx, of, a.viewer(cmd))
+}
+
+// show shows at every change, and every second, as countdowns run.
+func show(ctx context.Context, of current, to viewer) error {
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for {
+		now := of.look()
+		if err := to.show(now, of); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return to.end(now)
+		case <-second.C:
+		case <-of.news():
+			select {
+			case <-ctx.Done():
+			case <-time.After(calmly):
+			}
+		}
+	}
+}
+
+// viewer is a screen on a terminal, and lines elsewhere.
+func (a *awaiting) viewer(cmd *cobra.Command) viewer {
+	w := cmd.OutOrStdout()
+	if (a.output == asTable || a.output == asWide) && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb" {
+		return &screen{awaiting: a, w: w}
+	}
+	return &lines{awaiting: a, w: w, notes: cmd.ErrOrStderr(), shown: map[string]foresight.PendingPod{}}
+}

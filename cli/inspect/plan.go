@@ -1,0 +1,217 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/dump"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// WouldEvict is the exit code of "plan --exit-code" when some pod would go.
+const WouldEvict = 2
+
+// ErrWouldEvict is the answer of "plan --exit-code", which has been printed.
+var ErrWouldEvict = errors.New("some pod would go")
+
+// planning is all that can be set on "plan".
+type planning struct {
+	nodes      []string
+	selector   string
+	taints     []string
+	from       place
+	everywhere bool
+	method     string
+	comparison bool
+	at         string
+	output     string
+	exitCode   bool
+}
+
+func planCommand(ctx context.Context, at kube) *cobra.Command {
+	p := &planning{method: config.MethodDelete, from: place{kube: at}}
+	sections := p.flags()
+	cmd := &cobra.Command{
+		Use:  "plan",
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(ctx, cmd) },
+	}
+	for _, section := range sections.FlagSets {
+		cmd.Flags().AddFlagSet(section)
+	}
+	cmd.SetHelpFunc(terminal.SectionedHelp(planHelp, sections))
+	p.complete(ctx, cmd)
+	return cmd
+}
+
+func (p *planning) flags() cliflag.NamedFlagSets {
+	var sections cliflag.NamedFlagSets
+	fs := sections.FlagSet("plan")
+	fs.StringSliceVar(&p.nodes, "node", nil, "`NODE` that gets the taints. May be given several times, or with commas.")
+	fs.StringVarP(&p.selector, "selector", "l", "", "Labels of the nodes that get the taints: `SELECTOR` as in kubectl get nodes -l.")
+	fs.StringSliceVar(&p.taints, "taint", nil,
+		"`TAINT` as kubectl taint --overwrite takes it: KEY[=VALUE]:EFFECT to set, KEY:EFFECT- or KEY- to remove. May be given several times.")
+	fs.StringVar(&p.method, "eviction-method", p.method, "How the manager makes pods go: `METHOD` delete, or evict through PodDisruptionBudgets.")
+	fs.BoolVar(&p.comparison, "comparison-operators", true, "Let tolerations with the operators Lt and Gt count, as the manager does with this setting.")
+	addMomentFlag(fs, &p.at, "When the nodes get the taints:")
+	addOutputFlag(fs, &p.output)
+	fs.BoolVar(&p.exitCode, "exit-code", false, "Exit with 2 when some pod would go.")
+	fs.StringVarP(&p.from.namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
+	fs.BoolVarP(&p.everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
+	p.from.flags(sections.FlagSet("cluster"))
+	p.from.ledger.flags(sections.FlagSet("journal"))
+	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
+	return sections
+}
+
+func (p *planning) run(ctx context.Context, cmd *cobra.Command) error {
+	question, err := p.question()
+	if err != nil {
+		return err
+	}
+	from, err := p.open(cmd)
+	if err != nil {
+		return err
+	}
+	plan, err := p.ask(ctx, question, from, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if err := printPlan(cmd.OutOrStdout(), plan, p.output); err != nil {
+		return err
+	}
+	if p.exitCode && plan.Total.Evict > 0 {
+		return ErrWouldEvict
+	}
+	return nil
+}
+
+// open finds the cluster or the dump.
+func (p *planning) open(cmd *cobra.Command) (source, error) {
+	if p.from.file != "" {
+		return dumped{file: p.from.file, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr()}, nil
+	}
+	to, err := p.from.reach()
+	if err != nil {
+		return nil, err
+	}
+	return liveCluster{reached: to, only: p.from.namespace, budgets: p.method == config.MethodEvict, messages: cmd.ErrOrStderr()}, nil
+}
+
+// question is what the flags ask for.
+func (p *planning) question() (q foresight.Question, err error) {
+	if q.Names, q.Selector, err = p.selection(); err != nil {
+		return q, err
+	}
+	if q.Changes, err = p.changes(); err != nil {
+		return q, err
+	}
+	if q.At, err = moment(p.at); err != nil {
+		return q, err
+	}
+	if p.method != config.MethodDelete && p.method != config.MethodEvict {
+		return q, config.Refusal{Flag: "eviction-method", Value: p.method, Allowed: "it takes delete or evict", Next: "give what taint-manager runs with; leave it out for delete"}
+	}
+	if err := p.from.check(); err != nil {
+		return q, err
+	}
+	if p.from.namespace != "" && p.everywhere {
+		return q, errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
+	}
+	q.Method, q.Namespace, q.Rules = p.method, p.from.namespace, taint.Rules{NoComparison: !p.comparison}
+	return q, checkOutput(p.output)
+}
+
+func (p *planning) selection() ([]string, labels.Selector, error) {
+	switch {
+	case len(p.nodes) > 0 && p.selector != "":
+		return nil, nil, errors.New("--node and --selector exclude each other; name the nodes, or select them by labels")
+	case len(p.nodes) > 0:
+		slices.Sort(p.nodes)
+		return slices.Compact(p.nodes), labels.Nothing(), nil
+	case p.selector == "":
+		return nil, nil, errors.New("there is no node; name some with --node=NODE, or select them by labels with -l SELECTOR")
+	}
+	selector, err := labels.Parse(p.selector)
+	if err != nil {
+		return nil, nil, config.Refusal{Flag: "selector", Value: p.selector, Allowed: fmt.Sprintf("it is no selector (%v)", err), Next: "write it as for 'kubectl get nodes -l', such as zone=a,disk!=ssd"}
+	}
+	return nil, selector, nil
+}
+
+func (p *planning) changes() ([]foresight.Change, error) {
+	var changes []foresight.Change
+	for _, written := range p.taints {
+		change, err := foresight.ParseChange(written)
+		if err != nil {
+			return nil, fmt.Errorf("--taint=%s is refused: %w", written, err)
+		}
+		changes = append(changes, change)
+	}
+	if len(changes) == 0 {
+		return nil, errors.New("there is no taint; give one with --taint=KEY[=VALUE]:EFFECT")
+	}
+	if err := foresight.Contradiction(changes); err != nil {
+		return nil, fmt.Errorf("--taint is refused: %w", err)
+	}
+	return changes, nil
+}
+
+// ask reads the cluster and makes the plan. What is to be known beside it goes to notes.
+func (p *planning) ask(ctx context.Context, q foresight.Question, from source, notes io.Writer) (*foresight.Plan, error) {
+	inventory := foresight.NewInventory(q)
+	found := p.from.ledger.noPages()
+	err := from.read(ctx, dump.Visitor{Node: inventory.AddNode, Pod: inventory.AddPod, Budget: inventory.AddBudget, ConfigMap: found.visit})
+	if err != nil {
+		return nil, err
+	}
+	if live, ok := from.(liveCluster); ok {
+		found = live.journal(ctx, &p.from.ledger, inventory.Tainted(), false)
+	}
+	records := found.records()
+	inventory.AddRecords(records)
+	plan, err := inventory.Plan()
+	if err != nil {
+		return nil, p.refused(err, inventory.Nodes(), from)
+	}
+	if plan.Unsure() {
+		plan.Notes = append(plan.Notes, found.without()...)
+	}
+	plan.Notes = append(plan.Notes, stale(records.Stale(inventory.Tainted(), q.At))...)
+	for _, n := range plan.Notes {
+		note(notes, n)
+	}
+	return plan, nil
+}
+
+// note writes what is to be known, beside the answer.
+func note(w io.Writer, s string) { _, _ = fmt.Fprintf(w, "Note: %s.\n", s) }
+
+// refused says what to do when the question does not fit the cluster.
+func (p *planning) refused(err error, nodes []string, from source) error {
+	switch {
+	case len(nodes) == 0:
+		return fmt.Errorf("%s has no nodes; %s", from, from.next("get nodes"))
+	case errors.As(err, new(*foresight.NoNodeError)):
+		return fmt.Errorf("%w in %s; %s", err, from, from.next("get nodes --show-labels"))
+	case errors.As(err, new(*foresight.AbsentError)):
+		return fmt.Errorf("%w in %s; %s", err, from, from.next("describe nodes"))
+	case errors.As(err, new(*foresight.TwiceError)):
+		return fmt.Errorf("%w in %s; give what was written at one moment", err, from)
+	}
+	hint := ""
+	if unknown, ok := errors.AsType[*foresight.UnknownNodesError](err); ok {
+		hint = suggest.Nearest(unknown.Names[0], nodes)
+	}
+	return fmt.Errorf("%w in %s%s; %s", err, from, hint, from.next("get nodes"))
+}

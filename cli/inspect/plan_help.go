@@ -1,0 +1,31 @@
+package inspect
+
+const planHelp = `Say what would happen if some nodes got other NoExecute taints, and do nothing: each pod that would go,
+when, and why.
+
+It judges as "run" does, by the same code. Taints are written as for kubectl taint --overwrite: a taint
+that a node has with another value is replaced; a trailing - removes one. Effects other than NoExecute
+evict nobody. It asks the API server for all nodes, pods and PodDisruptionBudgets, and the manager's
+journal since when taints are there, or reads them from a dump, and writes nothing.
+
+Usage:
+  taint-manager plan --node NODE|-l SELECTOR --taint KEY[=VALUE]:EFFECT [flags]
+
+Examples:
+  # Now, in the cluster of the current context
+  taint-manager plan --node n1 --taint maintenance:NoExecute
+
+  # Fail when that would evict anything
+  taint-manager plan --node n1 --taint maintenance:NoExecute --exit-code
+
+  # All nodes of a zone, at a time to come, with the pods that stay, and why
+  taint-manager plan -l zone=a --taint maintenance:NoExecute --at 2026-05-01T12:00:00Z -o wide
+
+  # A taint is removed, and evictions go through PodDisruptionBudgets
+  taint-manager plan --node n2 --taint network:NoExecute- --eviction-method=evict
+
+  # Without access to the cluster: from what kubectl get nodes,pods,pdb -A -o yaml has written
+  taint-manager plan -f shop.yaml --node n1 --taint maintenance:NoExecute
+
+Exit codes: 0 done, 1 cannot say, 2 some pod would go (with --exit-code only).
+`

@@ -1,0 +1,248 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func printPlan(w io.Writer, plan *foresight.Plan, form string) error {
+	switch form {
+	case asJSON, asYAML:
+		return printDocument(w, plan, form)
+	case asName:
+		return printNames(w, plan)
+	}
+	t := &planText{Plan: plan, wide: form == asWide, Painter: terminal.PainterFor(w)}
+	t.title()
+	t.pods()
+	t.totals()
+	t.owners()
+	t.budgets()
+	t.warnings()
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+// printNames prints namespace and name of each pod that would go. The name alone would be of no use: a
+// plan is about all namespaces.
+func printNames(w io.Writer, plan *foresight.Plan) error {
+	var s strings.Builder
+	for i := range plan.Pods {
+		if p := &plan.Pods[i]; p.Evict {
+			s.WriteString(p.Namespace + "/" + p.Name + "\n")
+		}
+	}
+	_, err := io.WriteString(w, s.String())
+	return err
+}
+
+// planText is a plan as people read it.
+type planText struct {
+	*foresight.Plan
+	terminal.Painter
+	strings.Builder
+	wide bool
+}
+
+// title says what is done to which nodes.
+func (t *planText) title() {
+	var set, removed []string
+	var names []string
+	for _, n := range t.Nodes {
+		names = append(names, n.Name)
+		for _, c := range n.Changes {
+			list := &set
+			if c.Change == foresight.Removed || c.Change == foresight.Absent {
+				list = &removed
+			}
+			if !slices.Contains(*list, c.Taint) {
+				*list = append(*list, c.Taint)
+			}
+		}
+	}
+	var does []string
+	if len(set) > 0 {
+		does = append(does, "gets "+suggest.Listed(set, "and"))
+	}
+	if len(removed) > 0 {
+		does = append(does, "loses "+suggest.Listed(removed, "and"))
+	}
+	subject := "node " + names[0]
+	if len(names) > 1 {
+		subject = fmt.Sprintf("each of %d nodes (%s)", len(names), fewOf(names))
+	}
+	fmt.Fprintf(t, "At %s %s %s:\n\n", taint.Stamp(t.At), subject, suggest.Listed(does, "and"))
+}
+
+// fewOf names a few of many.
+func fewOf(names []string) string {
+	const few = 5
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:few], ", ") + ", ..."
+}
+
+func (t *planText) pods() {
+	list := terminal.NewTable("NAMESPACE", "POD", "NODE", "WHEN", "AT", "WHY")
+	if t.wide {
+		list = terminal.NewTable("NAMESPACE", "POD", "NODE", "OWNER", "WHEN", "AT", "WITHOUT THIS", "BUDGETS IN THE WAY", "WHY")
+	}
+	for i := range t.Pods {
+		if p := &t.Pods[i]; p.Evict || t.wide {
+			list.Add(t.row(p)...)
+		}
+	}
+	if len(list.Rows) > 0 {
+		list.Print(&t.Builder, t.Painter)
+		t.WriteString("\n")
+	}
+}
+
+func (t *planText) row(p *foresight.PlannedPod) []terminal.Cell {
+	moment := terminal.Painted(when(&p.Fate, t.At), urgency(&p.Fate, t.Plan))
+	if !t.wide {
+		return []terminal.Cell{terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), moment, terminal.Text(stamp(&p.Fate)), terminal.Text(p.Reason)}
+	}
+	owner, without := "", "stays"
+	if p.Owner != nil {
+		owner = p.Owner.String()
+	}
+	if p.Without != nil {
+		without = "goes " + when(p.Without, t.At)
+	}
+	return []terminal.Cell{
+		terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), terminal.Text(owner), moment, terminal.Text(stamp(&p.Fate)), terminal.Text(without),
+		terminal.Text(strings.Join(p.BlockedBy, ", ")), terminal.Text(p.Reason),
+	}
+}
+
+// urgency is the colour of the time at which a pod goes.
+func urgency(f *foresight.Fate, plan *foresight.Plan) terminal.Colour {
+	switch {
+	case !f.Evict:
+		return terminal.Good
+	case !f.At.After(plan.At):
+		return terminal.Bad
+	}
+	return terminal.Warned
+}
+
+func (t *planText) totals() {
+	total := t.Total
+	switch all := total.Evict + total.Stay; {
+	case all == 0:
+		t.WriteString("There are no pods.\n")
+		return
+	case total.Evict == 0:
+		fmt.Fprintf(t, "No pod would go: %s", pods(total.Stay, "stays", "stay"))
+		t.saved()
+	default:
+		fmt.Fprintf(t, "%d of %s would go", total.Evict, pods(all, "", ""))
+		if total.Anyway > 0 {
+			fmt.Fprintf(t, ", %d of them without this, too", total.Anyway)
+		}
+		t.saved()
+		if total.Stay > 0 && !t.wide {
+			t.WriteString(" -o wide shows those that stay, and why.")
+		}
+	}
+	t.WriteString("\n\n")
+	list := terminal.NewTable("NAMESPACE", "GO", "STAY")
+	for _, n := range t.Namespaces {
+		list.Add(terminal.Text(n.Namespace), terminal.Text(fmt.Sprint(n.Evict)), terminal.Text(fmt.Sprint(n.Stay)))
+	}
+	list.Print(&t.Builder, t.Painter)
+}
+
+// saved ends a sentence with those that stay only because of the plan.
+func (t *planText) saved() {
+	if t.Total.Saved > 0 {
+		fmt.Fprintf(t, "; %d would go without this", t.Total.Saved)
+	}
+	t.WriteString(".")
+}
+
+// pods is a number of pods with a verb.
+func pods(n int, one, many string) string {
+	if n == 1 {
+		return strings.TrimSpace("1 pod " + one)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d pods %s", n, many))
+}
+
+// owners shows who loses pods. Those that lose none are for the wide form.
+func (t *planText) owners() {
+	list := terminal.NewTable("NAMESPACE", "OWNER", "GO", "REPLICAS", "")
+	for _, o := range t.Owners {
+		if o.Evict == 0 && !t.wide {
+			continue
+		}
+		var loses terminal.Cell
+		if o.LosesAll {
+			loses = terminal.Painted("loses all its replicas", terminal.Bad)
+		}
+		list.Add(terminal.Text(o.Namespace), terminal.Text(o.String()), terminal.Text(fmt.Sprint(o.Evict)), terminal.Text(fmt.Sprint(o.Replicas)), loses)
+	}
+	if len(list.Rows) > 0 {
+		t.WriteString("\n")
+		list.Print(&t.Builder, t.Painter)
+	}
+}
+
+// budgets shows what PodDisruptionBudgets would block, or would if they were asked.
+func (t *planText) budgets() {
+	if t.Total.Evict == 0 {
+		return
+	}
+	t.WriteString("\n")
+	switch blocked := t.Total.Blocked; {
+	case t.EvictionMethod == config.MethodDelete:
+		fmt.Fprintf(t, "PodDisruptionBudgets are not asked (--eviction-method=delete). With evict they would block %s of these.\n", count(blocked))
+	case blocked == 0:
+		t.WriteString("PodDisruptionBudgets would block none of these (--eviction-method=evict).\n")
+	default:
+		fmt.Fprintf(t, "PodDisruptionBudgets would block %d of these until they admit more (--eviction-method=evict).\n", blocked)
+	}
+	list := terminal.NewTable("NAMESPACE", "BUDGET", "ADMITS NOW", "ASKED FOR", "BLOCKS")
+	for _, b := range t.Budgets {
+		list.Add(terminal.Text(b.Namespace), terminal.Text(b.Name), terminal.Text(fmt.Sprint(b.Admits)), terminal.Text(fmt.Sprint(b.Evictions)), terminal.Painted(fewOf(b.Blocks), terminal.Bad))
+	}
+	if len(list.Rows) > 0 {
+		t.WriteString("\n")
+		list.Print(&t.Builder, t.Painter)
+	}
+}
+
+func count(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprint(n)
+}
+
+// warnings shows each warning once, with the pods that it is about.
+func (t *planText) warnings() {
+	var order []string
+	about := map[string][]string{}
+	for i := range t.Pods {
+		p := &t.Pods[i]
+		for _, warning := range p.Warnings {
+			if about[warning] == nil {
+				order = append(order, warning)
+			}
+			about[warning] = append(about[warning], p.Namespace+"/"+p.Name)
+		}
+	}
+	for _, warning := range order {
+		fmt.Fprintf(t, "\n%s %s: %s.\n", t.Paint(terminal.Warned, "Warning:"), fewOf(about[warning]), warning)
+	}
+}

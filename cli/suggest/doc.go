@@ -1,0 +1,2 @@
+// Package suggest names what somebody may have meant who has mistyped a name.
+package suggest

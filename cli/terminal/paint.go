@@ -1,0 +1,42 @@
+package terminal
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Colour is what a text is painted with. It says nothing that the text does not say.
+type Colour string
+
+// The colours, as terminals number them.
+const (
+	Plain   Colour = ""
+	Heading Colour = "1"  // bold
+	Bad     Colour = "31" // red
+	Warned  Colour = "33" // yellow
+	Good    Colour = "32" // green
+)
+
+// Painter paints where colours are wanted.
+type Painter bool
+
+// PainterFor paints on terminals that can show it, unless the user wants no colours.
+func PainterFor(w io.Writer) Painter {
+	return Painter(OnTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
+}
+
+// Paint writes a text in a colour.
+func (p Painter) Paint(c Colour, text string) string {
+	if !p || c == Plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// OnTerminal reports whether the writer is a terminal.
+func OnTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}

@@ -1,0 +1,92 @@
+package terminal
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Cell is one field of a table.
+type Cell struct {
+	Text   string
+	Colour Colour
+}
+
+// Table is rows under their headings. Every row has as many cells as there are headings. An empty cell
+// is shown as a dash, unless its column has no heading.
+type Table struct {
+	headings []string
+	Rows     [][]Cell
+}
+
+// NewTable returns a table without rows.
+func NewTable(headings ...string) *Table { return &Table{headings: headings} }
+
+// Add adds a row.
+func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
+
+// Text is a cell without a colour.
+func Text(s string) Cell { return Cell{Text: s} }
+
+// Painted is a cell in a colour.
+func Painted(s string, c Colour) Cell { return Cell{s, c} }
+
+// Print writes the table in columns, two spaces apart.
+func (t *Table) Print(w *strings.Builder, p Painter) {
+	for _, line := range t.Lines(p, 0) {
+		w.WriteString(line + "\n")
+	}
+}
+
+// Lines are those of the table, cut off where they would be wider than so many columns; 0 is no limit.
+func (t *Table) Lines(p Painter, columns int) []string {
+	widths := t.widths()
+	top := make([]Cell, len(t.headings))
+	for i, name := range t.headings {
+		top[i] = Cell{name, Heading}
+	}
+	var lines []string
+	for _, row := range append([][]Cell{top}, t.Rows...) {
+		var line strings.Builder
+		room := columns
+		for i, c := range row {
+			if c.Text == "" && t.headings[i] != "" {
+				c.Text = "-"
+			}
+			fitting, full := Fit(c.Text, room, columns)
+			line.WriteString(p.Paint(c.Colour, fitting))
+			if full {
+				break
+			}
+			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.Text)+2))
+			room -= widths[i] + 2
+		}
+		lines = append(lines, strings.TrimRight(line.String(), " "))
+	}
+	return lines
+}
+
+// Fit is as much of a text as there is room for, and says whether the room is full. Without a limit of
+// columns there is room for all.
+func Fit(text string, room, columns int) (fitting string, full bool) {
+	runes := []rune(text)
+	switch {
+	case columns == 0 || len(runes) <= room:
+		return text, false
+	case room < 1:
+		return "", true
+	}
+	return string(runes[:room-1]) + "…", true
+}
+
+func (t *Table) widths() []int {
+	widths := make([]int, len(t.headings))
+	for i, name := range t.headings {
+		widths[i] = utf8.RuneCountInString(name)
+	}
+	for _, row := range t.Rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(c.Text), 1)
+		}
+	}
+	return widths
+}
