@@ -6,7 +6,7 @@
 // foretells is what the manager does.
 //
 // From the API alone it is not always known since when a taint is there. Then a pod is judged twice,
-// with the earliest and the latest moment that are possible, and its [Fate] holds both times.
+// with the earliest and the latest moment that are possible, and its [Prediction] holds both times.
 //
 // [Plan] and [Explanation] are the answers, as the command line prints them and as its JSON has them.
 // They are versioned: within [APIVersion] fields are added, but none is renamed or removed.

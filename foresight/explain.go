@@ -58,28 +58,28 @@ func explanation(namespace, name string, events []v1.Event, at time.Time) *Expla
 	}
 }
 
-// judge adds the pod's fate, and what its node's taints have to do with it.
+// judge adds the pod's prediction, and what its node's taints have to do with it.
 func (s *Subject) judge(p *taint.Pod, e *Explanation) {
 	if s.Node == nil {
-		fate := fateOf(taint.Decide(p, nil, s.Rules))
-		e.Fate = &fate
+		prediction := predictionOf(taint.Decide(p, nil, s.Rules))
+		e.Prediction = &prediction
 		return
 	}
-	k := knownOf(s.Node, s.Recorded, s.At)
-	fate := k.judge(p, s.Rules)
-	e.Fate = &fate
-	if !fate.Evict && !bears(p, &k.latest.Node, s.Rules) {
+	k := estimateOf(s.Node, s.Recorded, s.At)
+	prediction := k.judge(p, s.Rules)
+	e.Prediction = &prediction
+	if !prediction.Evict && !bears(p, &k.latest.Node, s.Rules) {
 		return
 	}
 	for i := range s.Node.Spec.Taints {
 		e.Taints = append(e.Taints, s.explain(p, k, &s.Node.Spec.Taints[i]))
 	}
 	e.Warnings = shadowed(p, s.Node.Spec.Taints, s.Rules)
-	e.Notes = swapped(fate)
+	e.Notes = swapped(prediction)
 }
 
 // swapped notes that a taint may have begun before the time that it carries.
-func swapped(f Fate) []string {
+func swapped(f Prediction) []string {
 	key := f.Taint[:max(0, strings.IndexAny(f.Taint, "=:"))]
 	if f.SinceFrom != FromTimeAdded || key != v1.TaintNodeNotReady && key != v1.TaintNodeUnreachable {
 		return nil
@@ -99,7 +99,7 @@ func bears(p *taint.Pod, n *taint.Node, rules taint.Rules) bool {
 }
 
 // explain says what one taint alone would do.
-func (s *Subject) explain(p *taint.Pod, k known, t *v1.Taint) ExplainedTaint {
+func (s *Subject) explain(p *taint.Pod, k nodeEstimate, t *v1.Taint) ExplainedTaint {
 	explained := ExplainedTaint{Taint: t.ToString()}
 	if toleration := taint.Matching(p, t, s.Rules); toleration != nil {
 		explained.Toleration, explained.TolerationSeconds = unquoted(toleration), toleration.TolerationSeconds
@@ -112,9 +112,9 @@ func (s *Subject) explain(p *taint.Pod, k known, t *v1.Taint) ExplainedTaint {
 	if earliest := stateOf(k.earliest.Taints, t); earliest.Since.Before(latest.Since) {
 		explained.SinceEarliest = utc(earliest.Since)
 	}
-	only := k.alone(t)
-	fate := only.judge(p, s.Rules)
-	explained.Fate = &fate
+	only := k.onlyTaint(t)
+	prediction := only.judge(p, s.Rules)
+	explained.Prediction = &prediction
 	return explained
 }
 

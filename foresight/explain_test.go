@@ -28,8 +28,8 @@ func line(t foresight.ExplainedTaint) string {
 		s += " or " + t.SinceEarliest.Sub(noon).String()
 	}
 	s += ", " + t.Toleration
-	if t.Fate != nil {
-		s += ", " + told(t.Fate)
+	if t.Prediction != nil {
+		s += ", " + told(t.Prediction)
 	}
 	return s
 }
@@ -53,7 +53,7 @@ func TestTheTaintsOfTheNodeAreExplainedOneByOne(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := told(e.Fate); got != "goes at -8h58m30s to 1m30s" {
+	if got := told(e.Prediction); got != "goes at -8h58m30s to 1m30s" {
 		t.Errorf("the pod %s", got)
 	}
 }
@@ -75,8 +75,8 @@ func TestAPodWithoutTroubleGetsAShortAnswer(t *testing.T) {
 		{"going already", pod("a", deleted), node("n1", parsed("gpu:NoExecute")), "the pod is being deleted already", 0},
 	} {
 		e := explain(c.pod, c.node)
-		if e.Fate.Evict || e.Fate.Reason != c.reason || len(e.Taints) != c.taints || e.Warnings != nil {
-			t.Errorf("%s: got %+v, %d taints, warnings %q", c.name, e.Fate, len(e.Taints), e.Warnings)
+		if e.Prediction.Evict || e.Prediction.Reason != c.reason || len(e.Taints) != c.taints || e.Warnings != nil {
+			t.Errorf("%s: got %+v, %d taints, warnings %q", c.name, e.Prediction, len(e.Taints), e.Warnings)
 		}
 	}
 }
@@ -131,8 +131,8 @@ func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if told(e.Fate) != "goes at 5s" || !strings.Contains(e.Fate.Reason, "exposed since 2026-05-01T11:59:35Z") {
-		t.Errorf("the pod %s: %s", told(e.Fate), e.Fate.Reason)
+	if told(e.Prediction) != "goes at 5s" || !strings.Contains(e.Prediction.Reason, "exposed since 2026-05-01T11:59:35Z") {
+		t.Errorf("the pod %s: %s", told(e.Prediction), e.Prediction.Reason)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestWhatIsLeftOfAPodThatIsGoingOrGoneIsTold(t *testing.T) {
 		{Time: at(-1), Type: "Normal", Reason: "third", Message: "because"},
 	}
 	gone := foresight.ExplainGone("shop", "a", events, noon)
-	if diff := cmp.Diff(want, gone.Events); diff != "" || !gone.Pod.Gone || gone.Fate != nil {
+	if diff := cmp.Diff(want, gone.Events); diff != "" || !gone.Pod.Gone || gone.Prediction != nil {
 		t.Errorf("gone: %+v (-want +got):\n%s", gone.Pod, diff)
 	}
 	going := foresight.Explain(foresight.Subject{At: noon, Node: node("n1"), Events: events, Pod: pod("a", deleted, func(p *v1.Pod) {
@@ -214,12 +214,12 @@ func TestWhatIsLeftOfAPodThatIsGoingOrGoneIsTold(t *testing.T) {
 
 func TestTimesAreInUTC(t *testing.T) {
 	e := foresight.Explain(foresight.Subject{Pod: pod("a"), Node: node("n1", parsed("gpu:NoExecute")), At: noon.In(time.FixedZone("", 7200))})
-	if _, offset := e.Fate.At.Zone(); offset != 0 || e.At.Location() != time.UTC {
-		t.Errorf("got %v, %v", e.At, e.Fate.At)
+	if _, offset := e.Prediction.At.Zone(); offset != 0 || e.At.Location() != time.UTC {
+		t.Errorf("got %v, %v", e.At, e.Prediction.At)
 	}
 }
 
-// The fate of a pod is the earliest of what its taints would give it one by one.
+// The prediction for a pod is the earliest of what its taints would give it one by one.
 func TestTheTaintsOneByOneAddUpToThePodsFate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := node("n1", rapid.SliceOfNDistinct(rapid.Custom(drawTaint), 0, 4, identity).Draw(t, "taints")...)
@@ -228,14 +228,14 @@ func TestTheTaintsOneByOneAddUpToThePodsFate(t *testing.T) {
 			tolerates(rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(t, "key"), rapid.Int64Range(-1, 100).Draw(t, "seconds"))(p)
 		}
 		e := explain(p, n)
-		var first *foresight.Fate
+		var first *foresight.Prediction
 		for _, one := range e.Taints {
-			if one.Fate != nil && one.Fate.Evict && (first == nil || one.Fate.At.Before(*first.At)) {
-				first = one.Fate
+			if one.Prediction != nil && one.Prediction.Evict && (first == nil || one.Prediction.At.Before(*first.At)) {
+				first = one.Prediction
 			}
 		}
-		if e.Fate.Evict != (first != nil) || first != nil && !first.At.Equal(*e.Fate.At) {
-			t.Fatalf("the pod %s, its taints %+v", told(e.Fate), e.Taints)
+		if e.Prediction.Evict != (first != nil) || first != nil && !first.At.Equal(*e.Prediction.At) {
+			t.Fatalf("the pod %s, its taints %+v", told(e.Prediction), e.Taints)
 		}
 	})
 }

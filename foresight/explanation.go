@@ -12,8 +12,8 @@ type Explanation struct {
 
 	Pod ExplainedPod `json:"pod"`
 
-	// Fate is what becomes of the pod; not there when it is gone.
-	Fate *Fate `json:"fate,omitempty"`
+	// Prediction is what becomes of the pod; not there when it is gone.
+	Prediction *Prediction `json:"prediction,omitempty"`
 
 	// Taints of the pod's node, one by one. Left out where no taint matters: the pod is finished, is
 	// going already, or can't be evicted.
@@ -67,9 +67,9 @@ type ExplainedTaint struct {
 	// TolerationSeconds are those of the toleration; not there when it has no limit.
 	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"`
 
-	// Fate is what would become of the pod were this the only taint; not there for taints that evict
+	// Prediction is what would become of the pod were this the only taint; not there for taints that evict
 	// nobody.
-	Fate *Fate `json:"fate,omitempty"`
+	Prediction *Prediction `json:"prediction,omitempty"`
 }
 
 // Disruption is a condition DisruptionTarget.

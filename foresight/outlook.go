@@ -16,7 +16,7 @@ import (
 // one goroutine.
 type Outlook struct {
 	rules   taint.Rules
-	nodes   map[string]known
+	nodes   map[string]nodeEstimate
 	pods    map[types.UID]pod
 	records Records
 
@@ -26,7 +26,7 @@ type Outlook struct {
 
 // NewOutlook returns one that knows nothing.
 func NewOutlook(rules taint.Rules) *Outlook {
-	return &Outlook{rules: rules, nodes: map[string]known{}, pods: map[types.UID]pod{}, records: Records{}}
+	return &Outlook{rules: rules, nodes: map[string]nodeEstimate{}, pods: map[types.UID]pod{}, records: Records{}}
 }
 
 // SeeNode takes a node in. Listed says that it was there before anybody looked; else it was seen to
@@ -37,11 +37,11 @@ func (o *Outlook) SeeNode(n *v1.Node, at time.Time, listed bool) {
 	case ok && k.latest.UID == n.UID:
 		o.nodes[n.Name] = k.with(n.Spec.Taints, n.ResourceVersion, at).adopt(o.records[n.Name], at)
 	case listed:
-		o.nodes[n.Name] = knownOf(n, o.records[n.Name], at)
+		o.nodes[n.Name] = estimateOf(n, o.records[n.Name], at)
 	default:
 		bare := *n
 		bare.Spec.Taints = nil
-		o.nodes[n.Name] = knownOf(&bare, Recorded{}, at).with(n.Spec.Taints, n.ResourceVersion, at)
+		o.nodes[n.Name] = estimateOf(&bare, Recorded{}, at).with(n.Spec.Taints, n.ResourceVersion, at)
 	}
 }
 
@@ -72,8 +72,8 @@ func (o *Outlook) Pod(uid types.UID) (why string, stays bool) {
 	if !ok {
 		return taint.Decide(&p.Pod, nil, o.rules).Because(), !p.Terminating
 	}
-	fate := node.judge(&p.Pod, o.rules)
-	return fate.Reason, !fate.Evict && !p.Terminating
+	prediction := node.judge(&p.Pod, o.rules)
+	return prediction.Reason, !prediction.Evict && !p.Terminating
 }
 
 // Record takes a page of the journal in.
@@ -90,12 +90,12 @@ func (o *Outlook) Record(page journal.Page, at time.Time) {
 // those that there are.
 func (o *Outlook) ByRecords(pages []journal.Page) {
 	o.byRecords = true
-	o.records, o.nodes = Records{}, map[string]known{}
+	o.records, o.nodes = Records{}, map[string]nodeEstimate{}
 	for _, page := range pages {
 		o.records.Add(page)
 	}
 	for name, record := range o.records {
-		o.nodes[name] = knownBy(name, record)
+		o.nodes[name] = estimateFromRecord(name, record)
 	}
 }
 
@@ -132,19 +132,19 @@ func (o *Outlook) Pending(at time.Time, nodes []string) *Pending {
 		if !ok || len(nodes) > 0 && !slices.Contains(nodes, p.Node) {
 			continue
 		}
-		if fate := node.judge(&p.Pod, o.rules); fate.Evict {
-			list = append(list, pendingOf(&p, fate, at))
+		if prediction := node.judge(&p.Pod, o.rules); prediction.Evict {
+			list = append(list, pendingOf(&p, prediction, at))
 		}
 	}
 	return NewPending(at, list)
 }
 
-func pendingOf(p *pod, fate Fate, at time.Time) PendingPod {
-	one := PendingPod{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, State: Scheduled, Fate: fate}
+func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
+	one := PendingPod{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, State: Scheduled, Prediction: prediction}
 	if p.owner != (Owner{}) {
 		one.Owner = &p.owner
 	}
-	if !fate.At.After(at) {
+	if !prediction.At.After(at) {
 		one.State = Due
 	}
 	return one

@@ -23,7 +23,7 @@ func scheduled(p *foresight.Pending) []string {
 	var list []string
 	for i := range p.Pods {
 		one := &p.Pods[i]
-		list = append(list, fmt.Sprintf("%s %s, %s by %s, in %v s", one.Name, told(&one.Fate), one.State, one.SinceFrom, one.InSeconds))
+		list = append(list, fmt.Sprintf("%s %s, %s by %s, in %v s", one.Name, told(&one.Prediction), one.State, one.SinceFrom, one.InSeconds))
 	}
 	return list
 }
@@ -94,7 +94,7 @@ func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 		"swapped after nobody kept it any more": {timed("node.kubernetes.io/not-ready:NoExecute", -20), recorded("uid-n1", -100, unreachable), "goes at -19s, timeAdded"},
 	} {
 		e := foresight.Explain(foresight.Subject{Pod: pod("a"), Node: node("n1", c.taint), Recorded: c.recorded, At: noon})
-		if got := told(e.Fate) + ", " + e.Fate.SinceFrom; got != c.want {
+		if got := told(e.Prediction) + ", " + e.Prediction.SinceFrom; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

@@ -48,7 +48,7 @@ type PendingPod struct {
 	// and done.
 	State string `json:"state"`
 
-	Fate `json:",inline"`
+	Prediction `json:",inline"`
 
 	// InSeconds is how long after At of the answer the pod goes; 0 is at once.
 	InSeconds float64 `json:"inSeconds"`
@@ -89,5 +89,5 @@ func (p *Pending) Unsure() bool {
 
 // Swapping says whether some pod's time rests on that of a taint whose time is set anew at swaps.
 func (p *Pending) Swapping() bool {
-	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return swapped(p.Fate) != nil })
+	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return swapped(p.Prediction) != nil })
 }

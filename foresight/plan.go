@@ -54,13 +54,13 @@ type PlannedPod struct {
 	Node      string `json:"node"`
 	Owner     *Owner `json:"owner,omitempty"`
 
-	Fate `json:",inline"`
+	Prediction `json:",inline"`
 
 	// InSeconds is how long after the plan's moment the pod goes; 0 is at once.
 	InSeconds *float64 `json:"inSeconds,omitempty"`
 
 	// Without is what becomes of the pod without the changes, where it goes even then or was to go.
-	Without *Fate `json:"without,omitempty"`
+	Without *Prediction `json:"without,omitempty"`
 
 	// BlockedBy names the budgets that would block the eviction with the method evict.
 	BlockedBy []string `json:"blockedBy,omitempty"`
@@ -153,7 +153,7 @@ func (i *Inventory) Plan() (*Plan, error) {
 
 // view is a node before and after the changes.
 type view struct {
-	before, after known
+	before, after nodeEstimate
 	taints        []v1.Taint // after
 }
 
@@ -161,7 +161,7 @@ type view struct {
 func (i *Inventory) change(plan *Plan) map[string]view {
 	views := map[string]view{}
 	for _, n := range i.nodes {
-		before := knownOf(n, i.records[n.Name], i.question.At)
+		before := estimateOf(n, i.records[n.Name], i.question.At)
 		taints, done := apply(i.question.Changes, n.Spec.Taints)
 		views[n.Name] = view{before, before.with(taints, "", i.question.At), taints}
 		plan.Nodes = append(plan.Nodes, PlannedNode{n.Name, done})
@@ -180,7 +180,7 @@ func (i *Inventory) judge(views map[string]view) []*planned {
 		}
 		result := PlannedPod{
 			Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node,
-			Fate: v.after.judge(&p.Pod, i.question.Rules),
+			Prediction: v.after.judge(&p.Pod, i.question.Rules),
 		}
 		if p.owner != (Owner{}) {
 			result.Owner = &p.owner

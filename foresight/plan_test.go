@@ -71,7 +71,7 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 			if len(p.Pods) != 1 {
 				t.Fatalf("got %d pods", len(p.Pods))
 			}
-			if got := told(&p.Pods[0].Fate); got != c.want || !strings.Contains(p.Pods[0].Reason, c.reason) {
+			if got := told(&p.Pods[0].Prediction); got != c.want || !strings.Contains(p.Pods[0].Reason, c.reason) {
 				t.Errorf("got %s: %s\nwant %s: %s", got, p.Pods[0].Reason, c.want, c.reason)
 			}
 		})
@@ -86,7 +86,7 @@ func TestWhoGoesWithoutThePlanTooIsSaid(t *testing.T) {
 		pod("saved", tolerates("gpu", -1), tolerates("disk", -1)))
 	var got []string
 	for _, pod := range p.Pods {
-		got = append(got, pod.Name+" "+told(&pod.Fate)+", without the plan: "+told(pod.Without))
+		got = append(got, pod.Name+" "+told(&pod.Prediction)+", without the plan: "+told(pod.Without))
 	}
 	want := []string{
 		"overdue goes at -59s, without the plan: goes at -59s",

@@ -90,19 +90,19 @@ func TestAPlanAgreesWithItsTwin(t *testing.T) {
 			t.Skip("nothing to be removed")
 		}
 		earliest, latest := twin(p, n.Spec.Taints, q.Changes)
-		fate := made.Pods[0].Fate
-		if fate.Evict != !math.IsNaN(latest) {
-			t.Fatalf("got %s, want %v to %v", told(&fate), earliest, latest)
+		prediction := made.Pods[0].Prediction
+		if prediction.Evict != !math.IsNaN(latest) {
+			t.Fatalf("got %s, want %v to %v", told(&prediction), earliest, latest)
 		}
-		if !fate.Evict {
+		if !prediction.Evict {
 			return
 		}
-		first := fate.At
-		if fate.Earliest != nil {
-			first = fate.Earliest
+		first := prediction.At
+		if prediction.Earliest != nil {
+			first = prediction.Earliest
 		}
-		if fate.At.Sub(noon).Seconds() != latest || first.Sub(noon).Seconds() != earliest {
-			t.Fatalf("got %s, want %v to %v", told(&fate), earliest, latest)
+		if prediction.At.Sub(noon).Seconds() != latest || first.Sub(noon).Seconds() != earliest {
+			t.Fatalf("got %s, want %v to %v", told(&prediction), earliest, latest)
 		}
 	})
 }

@@ -155,8 +155,8 @@ func recorded(uid string, written float64, taints ...taint.History) foresight.Re
 	return foresight.Recorded{Record: journal.Record{UID: types.UID(uid), Taints: taints}, Written: at(written)}
 }
 
-// told writes a fate in a few words: "stays", "goes at 30", "goes at 10 to 30".
-func told(f *foresight.Fate) string {
+// told writes a prediction in a few words: "stays", "goes at 30", "goes at 10 to 30".
+func told(f *foresight.Prediction) string {
 	seconds := func(t *time.Time) string { return t.Sub(noon).String() }
 	switch {
 	case f == nil:

@@ -20,7 +20,7 @@ func planOf(tb testing.TB, from io.Reader) {
 		tb.Fatal(err)
 	}
 	q := foresight.Question{Names: []string{"node-0"}, Selector: labels.Nothing(), Changes: []foresight.Change{change}, At: time.Now(), Method: "delete"}
-	plan, err := new(planning).ask(tb.Context(), q, dumped{file: "-", in: from, messages: io.Discard}, io.Discard)
+	plan, err := new(planOptions).ask(tb.Context(), q, dumped{file: "-", in: from, messages: io.Discard}, io.Discard)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func completeWith(cmd *cobra.Command, flag string, complete cobra.CompletionFunc
 }
 
 // complete sets how the flags are completed that plan, explain and pending have in common.
-func (p *place) complete(ctx context.Context, cmd *cobra.Command) {
+func (p *sourceFlags) complete(ctx context.Context, cmd *cobra.Command) {
 	completeWith(cmd, "output", words(outputForms()...))
 	completeWith(cmd, "context", p.contexts)
 	completeWith(cmd, "namespace", p.names(ctx, func(ctx context.Context, r *reached) ([]string, error) {
@@ -38,26 +38,26 @@ func (p *place) complete(ctx context.Context, cmd *cobra.Command) {
 	}))
 }
 
-func (p *planning) complete(ctx context.Context, cmd *cobra.Command) {
+func (p *planOptions) complete(ctx context.Context, cmd *cobra.Command) {
 	p.from.complete(ctx, cmd)
 	completeWith(cmd, "eviction-method", words(config.MethodDelete, config.MethodEvict))
 	completeWith(cmd, "taint", completeTaint)
 	completeWith(cmd, "node", p.from.nodeNames(ctx))
 }
 
-func (a *awaiting) complete(ctx context.Context, cmd *cobra.Command) {
+func (a *pendingOptions) complete(ctx context.Context, cmd *cobra.Command) {
 	a.from.complete(ctx, cmd)
 	completeWith(cmd, "node", a.from.nodeNames(ctx))
 }
 
 // nodeNames complete with the nodes of the cluster.
-func (p *place) nodeNames(ctx context.Context) cobra.CompletionFunc {
+func (p *sourceFlags) nodeNames(ctx context.Context) cobra.CompletionFunc {
 	return p.names(ctx, func(ctx context.Context, r *reached) ([]string, error) {
 		return namesIn(r.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"}))
 	})
 }
 
-func (e *explaining) complete(ctx context.Context, cmd *cobra.Command) {
+func (e *explainOptions) complete(ctx context.Context, cmd *cobra.Command) {
 	e.from.complete(ctx, cmd)
 	pods := e.from.names(ctx, func(ctx context.Context, r *reached) ([]string, error) {
 		return namesIn(r.client.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"}))
@@ -87,7 +87,7 @@ func namesIn(list runtime.Object, err error) ([]string, error) {
 }
 
 // names complete with what the cluster has. A cluster that can't be asked completes nothing.
-func (p *place) names(ctx context.Context, ask func(context.Context, *reached) ([]string, error)) cobra.CompletionFunc {
+func (p *sourceFlags) names(ctx context.Context, ask func(context.Context, *reached) ([]string, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		cluster, err := p.reach()
 		if err != nil || p.file != "" {
@@ -116,7 +116,7 @@ func beginning(typed string, list []string) []cobra.Completion {
 }
 
 // contexts complete with those of the kubeconfig.
-func (p *place) contexts(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (p *sourceFlags) contexts(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return beginning(typed, p.contextNames()), cobra.ShellCompDirectiveNoFileComp
 }
 

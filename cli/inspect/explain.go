@@ -18,16 +18,16 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// explaining is all that can be set on "explain".
-type explaining struct {
-	from       place
+// explainOptions is all that can be set on "explain".
+type explainOptions struct {
+	from       sourceFlags
 	comparison bool
 	at         string
 	output     string
 }
 
 func explainCommand(ctx context.Context, at kube) *cobra.Command {
-	e := &explaining{from: place{kube: at}}
+	e := &explainOptions{from: sourceFlags{kube: at}}
 	sections := e.flags()
 	cmd := &cobra.Command{
 		Use:  "explain",
@@ -49,7 +49,7 @@ func onePod(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("explain takes one pod, got %d; write '%s POD -n NAMESPACE'", len(args), cmd.CommandPath())
 }
 
-func (e *explaining) flags() cliflag.NamedFlagSets {
+func (e *explainOptions) flags() cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	fs := sections.FlagSet("explain")
 	fs.BoolVar(&e.comparison, "comparison-operators", true, "Let tolerations with the operators Lt and Gt count, as the manager does with this setting.")
@@ -57,12 +57,12 @@ func (e *explaining) flags() cliflag.NamedFlagSets {
 	addOutputFlag(fs, &e.output)
 	fs.StringVarP(&e.from.namespace, "namespace", "n", "", "`NAMESPACE` of the pod. If empty, that of the kubeconfig's context; in a dump, any.")
 	e.from.flags(sections.FlagSet("cluster"))
-	e.from.ledger.flags(sections.FlagSet("journal"))
+	e.from.journalLocation.flags(sections.FlagSet("journal"))
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
 	return sections
 }
 
-func (e *explaining) run(ctx context.Context, cmd *cobra.Command, pod string) error {
+func (e *explainOptions) run(ctx context.Context, cmd *cobra.Command, pod string) error {
 	at, err := e.check()
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (e *explaining) run(ctx context.Context, cmd *cobra.Command, pod string) er
 }
 
 // check refuses flags, and returns the moment of the question.
-func (e *explaining) check() (time.Time, error) {
+func (e *explainOptions) check() (time.Time, error) {
 	if err := checkOutput(e.output); err != nil {
 		return time.Time{}, err
 	}
@@ -98,7 +98,7 @@ func (e *explaining) check() (time.Time, error) {
 }
 
 // explain judges by what the API and the journal tell.
-func (e *explaining) explain(found finding, name string, at time.Time) *foresight.Explanation {
+func (e *explainOptions) explain(found finding, name string, at time.Time) *foresight.Explanation {
 	if found.pod == nil {
 		return foresight.ExplainGone(found.namespace, name, found.events, at)
 	}
@@ -114,7 +114,7 @@ func (e *explaining) explain(found finding, name string, at time.Time) *foresigh
 	if doubtful(explained) {
 		explained.Notes = append(found.pages.without(), explained.Notes...)
 	}
-	if explained.Fate.Evict {
+	if explained.Prediction.Evict {
 		explained.Notes = append(explained.Notes, stale(records.Stale([]string{found.node.Name}, at))...)
 	}
 	return explained
@@ -126,7 +126,7 @@ func doubtful(e *foresight.Explanation) bool {
 }
 
 // named reads POD, pod/POD or NAMESPACE/POD. The namespace is empty where none is given.
-func (e *explaining) named(pod string) (namespace, name string, err error) {
+func (e *explainOptions) named(pod string) (namespace, name string, err error) {
 	first, second, two := strings.Cut(pod, "/")
 	switch {
 	case pod == "" || two && (first == "" || second == "" || strings.Contains(second, "/")):
@@ -157,9 +157,9 @@ type finding struct {
 }
 
 // open finds the cluster or the dump.
-func (e *explaining) open(cmd *cobra.Command, namespace string) (finder, error) {
+func (e *explainOptions) open(cmd *cobra.Command, namespace string) (finder, error) {
 	if e.from.file != "" {
-		return dumpedPods{dumped{file: e.from.file, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr()}, namespace, &e.from.ledger}, nil
+		return dumpedPods{dumped{file: e.from.file, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr()}, namespace, &e.from.journalLocation}, nil
 	}
 	to, err := e.from.reach()
 	if err != nil {
@@ -168,7 +168,7 @@ func (e *explaining) open(cmd *cobra.Command, namespace string) (finder, error) 
 	if namespace == "" {
 		namespace = to.namespace
 	}
-	return livePods{to, namespace, &e.from.ledger, cmd.ErrOrStderr()}, nil
+	return livePods{to, namespace, &e.from.journalLocation, cmd.ErrOrStderr()}, nil
 }
 
 // noPod says that there is no such pod, and never was as far as anybody knows.
@@ -186,14 +186,14 @@ func about(pod *v1.Pod, events []v1.Event) []v1.Event {
 // livePods are the pods of a namespace of a real cluster.
 type livePods struct {
 	*reached
-	namespace string
-	ledger    *ledger
-	messages  io.Writer
+	namespace       string
+	journalLocation *journalLocation
+	messages        io.Writer
 }
 
 // dumpedPods are the pods of a namespace of a dump; of all, where it is empty.
 type dumpedPods struct {
 	dumped
-	namespace string
-	ledger    *ledger
+	namespace       string
+	journalLocation *journalLocation
 }

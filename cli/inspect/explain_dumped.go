@@ -18,7 +18,7 @@ func (d dumpedPods) find(ctx context.Context, name string) (finding, error) {
 	var pods []*v1.Pod
 	var events []v1.Event
 	var others []string
-	journal := d.ledger.noPages()
+	journal := d.journalLocation.noPages()
 	ours := func(namespace string) bool { return d.namespace == "" || d.namespace == namespace }
 	err := d.read(ctx, dump.Visitor{
 		Node: func(n *v1.Node) { nodes[n.Name] = n },

@@ -40,7 +40,7 @@ func (l livePods) findNode(ctx context.Context, f *finding) error {
 	node, err := l.node(ctx, name)
 	switch {
 	case apierrors.IsForbidden(err):
-		if f.pages = l.journal(ctx, l.ledger, nil, true); f.pages.missing() != "" {
+		if f.pages = l.journal(ctx, l.journalLocation, nil, true); f.pages.missing() != "" {
 			return err
 		}
 		note(l.messages, "this user may not get nodes, so those taints count that the manager has recorded in its journal")
@@ -49,7 +49,7 @@ func (l livePods) findNode(ctx context.Context, f *finding) error {
 	case err != nil:
 		return err
 	case node != nil && slices.ContainsFunc(node.Spec.Taints, executes):
-		f.pages = l.journal(ctx, l.ledger, []string{name}, false)
+		f.pages = l.journal(ctx, l.journalLocation, []string{name}, false)
 	}
 	f.node = node
 	return nil

@@ -21,7 +21,7 @@ func printExplanation(w io.Writer, e *foresight.Explanation, form string) error 
 	if e.Pod.Gone {
 		t.gone()
 	} else {
-		t.fate()
+		t.prediction()
 		t.taints()
 		t.warnings()
 		t.disruption()
@@ -33,7 +33,7 @@ func printExplanation(w io.Writer, e *foresight.Explanation, form string) error 
 
 // printNameOf prints the pod's namespace and name if it is to go, and nothing if it stays.
 func printNameOf(w io.Writer, e *foresight.Explanation) error {
-	if e.Fate == nil || !e.Fate.Evict {
+	if e.Prediction == nil || !e.Prediction.Evict {
 		return nil
 	}
 	_, err := fmt.Fprintln(w, e.Pod.Namespace+"/"+e.Pod.Name)
@@ -61,9 +61,9 @@ func (t *explainText) gone() {
 	fmt.Fprintf(t, "%s is gone. Its events tell:\n", t.pod())
 }
 
-// fate is the answer in one sentence.
-func (t *explainText) fate() {
-	f := t.Fate
+// prediction is the answer in one sentence.
+func (t *explainText) prediction() {
+	f := t.Prediction
 	switch {
 	case t.Pod.Ends != nil:
 		fmt.Fprintf(t, "%s%s is %s, until %s: %s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "going"), taint.Stamp(*t.Pod.Ends), f.Reason)
@@ -79,7 +79,7 @@ func (t *explainText) fate() {
 
 // due says when the pod goes, from the moment of the question.
 func (t *explainText) due() string {
-	f := t.Fate
+	f := t.Prediction
 	switch {
 	case t.overdue():
 		return t.Paint(terminal.Bad, "was to be evicted "+lasting(*f.At, t.At)+" ago")
@@ -91,11 +91,11 @@ func (t *explainText) due() string {
 
 // overdue says whether the pod was to go so long ago that it should have gone.
 func (t *explainText) overdue() bool {
-	return t.Pod.Ends == nil && t.Fate.Evict && t.At.Sub(*t.Fate.At) > overdueAfter
+	return t.Pod.Ends == nil && t.Prediction.Evict && t.At.Sub(*t.Prediction.At) > overdueAfter
 }
 
 // atTheLatest is when the pod goes, as an absolute time.
-func atTheLatest(f *foresight.Fate) string {
+func atTheLatest(f *foresight.Prediction) string {
 	if f.Earliest == nil {
 		return "at " + taint.Stamp(*f.At)
 	}
@@ -107,7 +107,7 @@ func (t *explainText) taints() {
 	switch {
 	case len(t.Taints) == 0:
 		return
-	case !t.Fate.Evict && !t.wide:
+	case !t.Prediction.Evict && !t.wide:
 		fmt.Fprintf(t, "-o wide shows the taints of the node, and what bears them.\n")
 		return
 	}
@@ -144,16 +144,16 @@ func bearing(one *foresight.ExplainedTaint) string {
 // follows is what comes of one taint alone, and until when it is borne.
 func (t *explainText) follows(one *foresight.ExplainedTaint) (then terminal.Cell, until string) {
 	switch {
-	case one.Fate == nil:
+	case one.Prediction == nil:
 		return terminal.Painted("evicts nobody", terminal.Good), ""
-	case !one.Fate.Evict:
+	case !one.Prediction.Evict:
 		return terminal.Painted("stays", terminal.Good), "for ever"
 	case one.Toleration == "":
-		return terminal.Painted("evicted "+when(one.Fate, t.At), terminal.Bad), "not borne"
-	case !one.Fate.At.After(t.At):
-		return terminal.Painted("evicted now", terminal.Bad), stamp(one.Fate)
+		return terminal.Painted("evicted "+when(one.Prediction, t.At), terminal.Bad), "not borne"
+	case !one.Prediction.At.After(t.At):
+		return terminal.Painted("evicted now", terminal.Bad), stamp(one.Prediction)
 	}
-	return terminal.Painted("evicted "+when(one.Fate, t.At), terminal.Warned), stamp(one.Fate)
+	return terminal.Painted("evicted "+when(one.Prediction, t.At), terminal.Warned), stamp(one.Prediction)
 }
 
 func (t *explainText) warnings() {

@@ -29,7 +29,7 @@ func moment(at string) (time.Time, error) {
 
 // when says from a moment when a pod goes: "now", "in 5m0s", or "within 5m0s" where only the latest time
 // is known.
-func when(f *foresight.Fate, from time.Time) string {
+func when(f *foresight.Prediction, from time.Time) string {
 	switch {
 	case !f.Evict:
 		return "stays"
@@ -52,7 +52,7 @@ func lasting(from, to time.Time) string {
 }
 
 // stamp is the absolute time when a pod goes, or between which two; empty when it stays.
-func stamp(f *foresight.Fate) string {
+func stamp(f *foresight.Prediction) string {
 	switch {
 	case !f.Evict:
 		return ""

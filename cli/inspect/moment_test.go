@@ -12,21 +12,21 @@ func TestTimesAreToldRelativeToTheMoment(t *testing.T) {
 	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) *time.Time { moment := noon.Add(d); return &moment }
 	for _, c := range []struct {
-		fate      foresight.Fate
-		when, abs string
+		prediction foresight.Prediction
+		when, abs  string
 	}{
-		{foresight.Fate{}, "stays", ""},
-		{foresight.Fate{Evict: true, At: at(0)}, "now", "2026-05-01T12:00:00Z"},
-		{foresight.Fate{Evict: true, At: at(-time.Hour)}, "now", "2026-05-01T11:00:00Z"},
-		{foresight.Fate{Evict: true, At: at(5 * time.Minute)}, "in 5m0s", "2026-05-01T12:05:00Z"},
-		{foresight.Fate{Evict: true, At: at(1400 * time.Millisecond)}, "in 1s", "2026-05-01T12:00:01.4Z"},
-		{foresight.Fate{Evict: true, At: at(95 * time.Hour)}, "in 95h0m0s", "2026-05-05T11:00:00Z"},
-		{foresight.Fate{Evict: true, At: at(97 * time.Hour)}, "in 4 days", "2026-05-05T13:00:00Z"},
-		{foresight.Fate{Evict: true, At: at(time.Minute), Earliest: at(-time.Minute)}, "within 1m0s", "2026-05-01T11:59:00Z to 2026-05-01T12:01:00Z"},
-		{foresight.Fate{Evict: true, At: at(0), Earliest: at(-time.Minute)}, "now", "2026-05-01T11:59:00Z to 2026-05-01T12:00:00Z"},
+		{foresight.Prediction{}, "stays", ""},
+		{foresight.Prediction{Evict: true, At: at(0)}, "now", "2026-05-01T12:00:00Z"},
+		{foresight.Prediction{Evict: true, At: at(-time.Hour)}, "now", "2026-05-01T11:00:00Z"},
+		{foresight.Prediction{Evict: true, At: at(5 * time.Minute)}, "in 5m0s", "2026-05-01T12:05:00Z"},
+		{foresight.Prediction{Evict: true, At: at(1400 * time.Millisecond)}, "in 1s", "2026-05-01T12:00:01.4Z"},
+		{foresight.Prediction{Evict: true, At: at(95 * time.Hour)}, "in 95h0m0s", "2026-05-05T11:00:00Z"},
+		{foresight.Prediction{Evict: true, At: at(97 * time.Hour)}, "in 4 days", "2026-05-05T13:00:00Z"},
+		{foresight.Prediction{Evict: true, At: at(time.Minute), Earliest: at(-time.Minute)}, "within 1m0s", "2026-05-01T11:59:00Z to 2026-05-01T12:01:00Z"},
+		{foresight.Prediction{Evict: true, At: at(0), Earliest: at(-time.Minute)}, "now", "2026-05-01T11:59:00Z to 2026-05-01T12:00:00Z"},
 	} {
-		if got, abs := when(&c.fate, noon), stamp(&c.fate); got != c.when || abs != c.abs {
-			t.Errorf("%+v: got %q, %q, want %q, %q", c.fate, got, abs, c.when, c.abs)
+		if got, abs := when(&c.prediction, noon), stamp(&c.prediction); got != c.when || abs != c.abs {
+			t.Errorf("%+v: got %q, %q, want %q, %q", c.prediction, got, abs, c.when, c.abs)
 		}
 	}
 	if got := lasting(noon, time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC)); got != "2547080 days" {

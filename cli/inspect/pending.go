@@ -17,11 +17,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// awaiting is all that can be set on "pending".
-type awaiting struct {
+// pendingOptions is all that can be set on "pending".
+type pendingOptions struct {
 	nodes      []string
 	selector   string
-	from       place
+	from       sourceFlags
 	everywhere bool
 	comparison bool
 	at         string
@@ -31,7 +31,7 @@ type awaiting struct {
 }
 
 func pendingCommand(ctx context.Context, at kube) *cobra.Command {
-	a := &awaiting{from: place{kube: at}}
+	a := &pendingOptions{from: sourceFlags{kube: at}}
 	sections := a.flags()
 	cmd := &cobra.Command{
 		Use:  "pending",
@@ -45,7 +45,7 @@ func pendingCommand(ctx context.Context, at kube) *cobra.Command {
 	return cmd
 }
 
-func (a *awaiting) flags() cliflag.NamedFlagSets {
+func (a *pendingOptions) flags() cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	fs := sections.FlagSet("pending")
 	fs.StringVarP(&a.from.namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`. If empty, that of the kubeconfig's context; in a dump, all.")
@@ -58,12 +58,12 @@ func (a *awaiting) flags() cliflag.NamedFlagSets {
 	addMomentFlag(fs, &a.at, "The moment of the question:")
 	addOutputFlag(fs, &a.output)
 	a.from.flags(sections.FlagSet("cluster"))
-	a.from.ledger.flags(sections.FlagSet("journal"))
+	a.from.journalLocation.flags(sections.FlagSet("journal"))
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
 	return sections
 }
 
-func (a *awaiting) run(ctx context.Context, cmd *cobra.Command) error {
+func (a *pendingOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err := a.check(); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a *awaiting) run(ctx context.Context, cmd *cobra.Command) error {
 	return a.print(cmd, pending)
 }
 
-func (a *awaiting) print(cmd *cobra.Command, pending *foresight.Pending) error {
+func (a *pendingOptions) print(cmd *cobra.Command, pending *foresight.Pending) error {
 	if len(pending.Pods) == 0 && pending.Undecided == nil {
 		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), a.calm(pending))
 	}
@@ -92,7 +92,7 @@ func (a *awaiting) print(cmd *cobra.Command, pending *foresight.Pending) error {
 }
 
 // calm is the answer where nothing is scheduled.
-func (a *awaiting) calm(p *foresight.Pending) string {
+func (a *pendingOptions) calm(p *foresight.Pending) string {
 	s := "No eviction is scheduled" + a.where()
 	switch tainted := p.TaintedNodes; {
 	case tainted == nil:
@@ -108,7 +108,7 @@ func (a *awaiting) calm(p *foresight.Pending) string {
 }
 
 // where ends a sentence with what was asked for.
-func (a *awaiting) where() string {
+func (a *pendingOptions) where() string {
 	var s string
 	if !a.everywhere {
 		s += " in namespace " + a.from.namespace
@@ -123,7 +123,7 @@ func (a *awaiting) where() string {
 }
 
 // check refuses flags.
-func (a *awaiting) check() error {
+func (a *pendingOptions) check() error {
 	if _, err := labels.Parse(a.selector); err != nil {
 		return config.Refusal{Flag: "selector", Value: a.selector, Allowed: fmt.Sprintf("it is no selector (%v)", err), Next: "write it as for 'kubectl get pods -l', such as app=web,tier!=cache"}
 	}
@@ -155,7 +155,7 @@ type forecaster interface {
 }
 
 // open finds the manager, the dump or the cluster.
-func (a *awaiting) open(cmd *cobra.Command) (forecaster, error) {
+func (a *pendingOptions) open(cmd *cobra.Command) (forecaster, error) {
 	now, err := a.clock()
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (a *awaiting) open(cmd *cobra.Command) (forecaster, error) {
 }
 
 // fillNamespace takes the namespace of the context, where there is one.
-func (a *awaiting) fillNamespace() error {
+func (a *pendingOptions) fillNamespace() error {
 	if a.everywhere || a.from.namespace != "" {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (a *awaiting) fillNamespace() error {
 }
 
 // clock tells the moment of the question whenever it is asked.
-func (a *awaiting) clock() (func() time.Time, error) {
+func (a *pendingOptions) clock() (func() time.Time, error) {
 	if a.at == "" {
 		return func() time.Time { return time.Now().Round(0) }, nil
 	}
@@ -203,4 +203,4 @@ func (a *awaiting) clock() (func() time.Time, error) {
 	return func() time.Time { return at }, err
 }
 
-func (a *awaiting) rules() taint.Rules { return taint.Rules{NoComparison: !a.comparison} }
+func (a *pendingOptions) rules() taint.Rules { return taint.Rules{NoComparison: !a.comparison} }

@@ -42,7 +42,7 @@ type pendingChange struct {
 
 // lines tells of each change in a line: for files and other programs.
 type lines struct {
-	*awaiting
+	*pendingOptions
 	w, notes io.Writer
 	shown    map[string]foresight.PendingPod
 	noted    []string
@@ -139,5 +139,5 @@ func (c pendingChange) String() string {
 	if c.Pod.Message != "" {
 		return s + " (" + c.Pod.Cause + "): " + c.Pod.Message
 	}
-	return s + ", " + atTheLatest(&c.Pod.Fate) + ": " + c.Pod.Reason
+	return s + ", " + atTheLatest(&c.Pod.Prediction) + ": " + c.Pod.Reason
 }

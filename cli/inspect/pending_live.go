@@ -25,7 +25,7 @@ import (
 
 // watched is what is scheduled in a cluster that is watched.
 type watched struct {
-	*awaiting
+	*pendingOptions
 	now     func() time.Time
 	changed chan struct{}
 
@@ -48,8 +48,8 @@ func (l liveForecast) follow(ctx context.Context) (current, error) {
 		return nil, err
 	}
 	w := &watched{
-		awaiting: l.awaiting, now: l.now, changed: make(chan struct{}, 1), outlook: foresight.NewOutlook(l.rules()),
-		pages: l.from.ledger.noPages(), hidden: hidden, trouble: map[string]error{}, waiting: map[string]bool{}, seen: make(chan struct{}),
+		pendingOptions: l.pendingOptions, now: l.now, changed: make(chan struct{}, 1), outlook: foresight.NewOutlook(l.rules()),
+		pages: l.from.journalLocation.noPages(), hidden: hidden, trouble: map[string]error{}, waiting: map[string]bool{}, seen: make(chan struct{}),
 	}
 	w.start(ctx, l)
 	select {
@@ -81,7 +81,7 @@ func (w *watched) start(ctx context.Context, l liveForecast) {
 	if !w.hidden {
 		go watchOn(ctx, w, w.nodeShelf(), l.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, l.client)
 	}
-	journals := store.NewConfigMaps(l.client, l.from.ledger.space, l.from.ledger.name())
+	journals := store.NewConfigMaps(l.client, l.from.journalLocation.space, l.from.journalLocation.name())
 	for number := range journal.Pages {
 		go journals.Watch(ctx, number, func(sheet journal.Sheet, err error) { w.turn(number, sheet, err) })
 	}

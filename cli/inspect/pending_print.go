@@ -87,7 +87,7 @@ func (t pendingText) when(p *foresight.PendingPod) string {
 	if t.at.Sub(*p.At) > overdueAfter {
 		return lasting(*p.At, t.at) + " ago"
 	}
-	return when(&p.Fate, t.at)
+	return when(&p.Prediction, t.at)
 }
 
 func (t pendingText) urgency(p *foresight.PendingPod) terminal.Colour {
@@ -101,7 +101,7 @@ func (t pendingText) urgency(p *foresight.PendingPod) terminal.Colour {
 // day while it is today.
 func (t pendingText) moment(p *foresight.PendingPod) string {
 	if t.wide {
-		return stamp(&p.Fate)
+		return stamp(&p.Prediction)
 	}
 	at := p.At.UTC().Add(time.Second - 1).Truncate(time.Second)
 	written := at.Format("15:04:05Z")

@@ -27,7 +27,7 @@ const bound = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 // there are any, the pods.
 type liveForecast struct {
 	*reached
-	*awaiting
+	*pendingOptions
 	now      func() time.Time
 	messages io.Writer
 }
@@ -38,7 +38,7 @@ func (l liveForecast) pending(ctx context.Context) (*foresight.Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := l.journal(ctx, &l.from.ledger, o.Tainted(l.nodes), hidden)
+	found := l.journal(ctx, &l.from.journalLocation, o.Tainted(l.nodes), hidden)
 	see(o, found, hidden, l.now())
 	if hidden || len(o.Tainted(l.nodes)) > 0 {
 		if err := l.readPods(ctx, o); err != nil {
@@ -76,7 +76,7 @@ func (l liveForecast) readNodes(ctx context.Context, o *foresight.Outlook) (hidd
 }
 
 // unknown refuses names of nodes that are not there.
-func (a *awaiting) unknown(names []string, from source) error {
+func (a *pendingOptions) unknown(names []string, from source) error {
 	missing := slices.DeleteFunc(slices.Clone(a.nodes), func(name string) bool { return slices.Contains(names, name) })
 	if len(missing) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (l liveForecast) whichPods() string {
 }
 
 // fieldSelector lets the API server find the pods of a single node by its index.
-func (a *awaiting) fieldSelector() string {
+func (a *pendingOptions) fieldSelector() string {
 	if len(a.nodes) == 1 {
 		return fields.OneTermEqualSelector("spec.nodeName", a.nodes[0]).String() + strings.TrimPrefix(bound, "spec.nodeName!=")
 	}
@@ -111,7 +111,7 @@ func (a *awaiting) fieldSelector() string {
 }
 
 // only is the namespace whose pods count; empty for all.
-func (a *awaiting) only() string {
+func (a *pendingOptions) only() string {
 	if a.everywhere {
 		return ""
 	}
@@ -119,7 +119,7 @@ func (a *awaiting) only() string {
 }
 
 // tell is the answer, with what is to be known about it.
-func (a *awaiting) tell(o *foresight.Outlook, found *pages, hidden bool, at time.Time) *foresight.Pending {
+func (a *pendingOptions) tell(o *foresight.Outlook, found *pages, hidden bool, at time.Time) *foresight.Pending {
 	pending := o.Pending(at, a.nodes)
 	tainted := len(o.Tainted(a.nodes))
 	pending.TaintedNodes = &tainted
@@ -149,7 +149,7 @@ func (a *awaiting) tell(o *foresight.Outlook, found *pages, hidden bool, at time
 
 // dumpedForecast reads a dump.
 type dumpedForecast struct {
-	*awaiting
+	*pendingOptions
 	dumped
 	now func() time.Time
 }
@@ -159,7 +159,7 @@ func (d dumpedForecast) pending(ctx context.Context) (*foresight.Pending, error)
 	if err != nil {
 		return nil, err // was checked
 	}
-	o, found, at := foresight.NewOutlook(d.rules()), d.from.ledger.noPages(), d.now()
+	o, found, at := foresight.NewOutlook(d.rules()), d.from.journalLocation.noPages(), d.now()
 	err = d.read(ctx, dump.Visitor{
 		Node: func(n *v1.Node) { o.SeeNode(n, at, true) },
 		Pod: func(p *v1.Pod) {

@@ -26,7 +26,7 @@ const howToEnd = " Ctrl-C ends this."
 
 // screen shows the table on a screen of its own, and leaves the last one behind.
 type screen struct {
-	*awaiting
+	*pendingOptions
 	w     io.Writer
 	begun bool
 }
@@ -58,7 +58,7 @@ func (s *screen) end(last *foresight.Pending) error {
 }
 
 // frame is what is shown on so many columns and rows; 0 is no limit.
-func (a *awaiting) frame(now *foresight.Pending, p terminal.Painter, columns, rows int) []string {
+func (a *pendingOptions) frame(now *foresight.Pending, p terminal.Painter, columns, rows int) []string {
 	lines := []string{a.headline(now), ""}
 	if len(now.Pods) > 0 {
 		lines = append(lines, pendingText{at: now.At, wide: a.output == asWide, everywhere: a.everywhere}.table(now.Pods).Lines(p, columns)...)
@@ -89,7 +89,7 @@ func (a *awaiting) frame(now *foresight.Pending, p terminal.Painter, columns, ro
 }
 
 // headline says how many there are, and when that was so.
-func (a *awaiting) headline(now *foresight.Pending) string {
+func (a *pendingOptions) headline(now *foresight.Pending) string {
 	states := map[string]int{}
 	var order []string
 	for i := range now.Pods {

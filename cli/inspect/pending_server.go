@@ -22,12 +22,12 @@ const answerPatience = 10 * time.Second
 
 // statusClient asks a manager for what it shows at its status address.
 type statusClient struct {
-	*awaiting
+	*pendingOptions
 	base *url.URL
 	http *http.Client
 }
 
-func newStatusClient(a *awaiting) (*statusClient, error) {
+func newStatusClient(a *pendingOptions) (*statusClient, error) {
 	base, err := url.Parse(a.server)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		return nil, config.Refusal{Flag: "server", Value: a.server, Allowed: "it takes the URL of a manager's --status-address", Next: "write http://127.0.0.1:8080, after 'kubectl -n kube-system port-forward POD 8080'"}
@@ -127,8 +127,8 @@ func pendingOf(e *status.Eviction) foresight.PendingPod {
 	deadline, since := e.Deadline.UTC(), e.ExposedSince.UTC()
 	one := foresight.PendingPod{
 		Namespace: e.Namespace, Name: e.Pod, UID: e.UID, Node: e.Node, State: e.State,
-		Fate:     foresight.Fate{Evict: true, At: &deadline, Reason: e.Because, Taint: e.Taint, ExposedSince: &since},
-		Attempts: e.Attempts, Cause: e.Cause, Message: e.Message,
+		Prediction: foresight.Prediction{Evict: true, At: &deadline, Reason: e.Because, Taint: e.Taint, ExposedSince: &since},
+		Attempts:   e.Attempts, Cause: e.Cause, Message: e.Message,
 	}
 	if !e.NextTry.IsZero() {
 		one.NextTry = &e.NextTry

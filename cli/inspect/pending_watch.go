@@ -36,7 +36,7 @@ type viewer interface {
 const calmly = 100 * time.Millisecond
 
 // follow shows what is scheduled until it is interrupted.
-func (a *awaiting) follow(ctx context.Context, cmd *cobra.Command, from forecaster) error {
+func (a *pendingOptions) follow(ctx context.Context, cmd *cobra.Command, from forecaster) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	of, err := from.(interface {
@@ -71,10 +71,10 @@ func show(ctx context.Context, of current, to viewer) error {
 }
 
 // viewer is a screen on a terminal, and lines elsewhere.
-func (a *awaiting) viewer(cmd *cobra.Command) viewer {
+func (a *pendingOptions) viewer(cmd *cobra.Command) viewer {
 	w := cmd.OutOrStdout()
 	if (a.output == asTable || a.output == asWide) && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb" {
-		return &screen{awaiting: a, w: w}
+		return &screen{pendingOptions: a, w: w}
 	}
-	return &lines{awaiting: a, w: w, notes: cmd.ErrOrStderr(), shown: map[string]foresight.PendingPod{}}
+	return &lines{pendingOptions: a, w: w, notes: cmd.ErrOrStderr(), shown: map[string]foresight.PendingPod{}}
 }

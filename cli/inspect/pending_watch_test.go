@@ -26,7 +26,7 @@ func pendingPod(uid, name string, seconds float64, from time.Time) foresight.Pen
 	at := from.Add(time.Duration(seconds * float64(time.Second)))
 	return foresight.PendingPod{
 		Namespace: "shop", Name: name, UID: uid, Node: "node-1", State: foresight.Scheduled,
-		Fate: foresight.Fate{Evict: true, At: &at, Taint: "node.kubernetes.io/unreachable:NoExecute", Reason: "because"},
+		Prediction: foresight.Prediction{Evict: true, At: &at, Taint: "node.kubernetes.io/unreachable:NoExecute", Reason: "because"},
 	}
 }
 
@@ -39,7 +39,7 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 	}
 	now := foresight.NewPending(at, pods)
 	now.Notes = []string{"this is a note that is longer than a terminal of eighty columns is wide, and so goes on"}
-	a := &awaiting{everywhere: true, output: asTable}
+	a := &pendingOptions{everywhere: true, output: asTable}
 	for _, c := range []struct{ columns, rows int }{{80, 24}, {160, 24}, {80, 12}, {40, 8}, {20, 3}, {1, 1}} {
 		lines := a.frame(now, false, c.columns, c.rows)
 		if len(lines) > max(1, c.rows-1) {
@@ -81,7 +81,7 @@ func (stays) left(uid types.UID) (change, why string) {
 func TestOnlyWhatHasChangedIsTold(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	var out, notes strings.Builder
-	l := &lines{awaiting: &awaiting{output: asTable}, w: &out, notes: &notes, shown: map[string]foresight.PendingPod{}}
+	l := &lines{pendingOptions: &pendingOptions{output: asTable}, w: &out, notes: &notes, shown: map[string]foresight.PendingPod{}}
 	show := func(seconds int, notes []string, pods ...foresight.PendingPod) {
 		now := foresight.NewPending(at.Add(time.Duration(seconds)*time.Second), pods)
 		now.Notes = notes
@@ -122,7 +122,7 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 			&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1", CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))}, Spec: v1.NodeSpec{Taints: []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute}}}},
 			&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a", CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))}, Spec: v1.PodSpec{NodeName: "n1", Tolerations: []v1.Toleration{{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}}}},
 		)
-		a := &awaiting{everywhere: true, comparison: true, from: place{ledger: ledger{"taint-manager", "kube-system"}}}
+		a := &pendingOptions{everywhere: true, comparison: true, from: sourceFlags{journalLocation: journalLocation{"taint-manager", "kube-system"}}}
 		of, err := liveForecast{&reached{client: client, server: "here"}, a, time.Now, io.Discard}.follow(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +163,7 @@ func TestAWatchWithoutNodesGoesByTheJournal(t *testing.T) {
 		client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil)
 		})
-		a := &awaiting{everywhere: true, comparison: true, from: place{ledger: ledger{"taint-manager", "kube-system"}}}
+		a := &pendingOptions{everywhere: true, comparison: true, from: sourceFlags{journalLocation: journalLocation{"taint-manager", "kube-system"}}}
 		of, err := liveForecast{&reached{client: client, server: "here"}, a, time.Now, io.Discard}.follow(ctx)
 		if err != nil {
 			t.Fatal(err)

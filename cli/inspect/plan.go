@@ -25,12 +25,12 @@ const WouldEvict = 2
 // ErrWouldEvict is the answer of "plan --exit-code", which has been printed.
 var ErrWouldEvict = errors.New("some pod would go")
 
-// planning is all that can be set on "plan".
-type planning struct {
+// planOptions is all that can be set on "plan".
+type planOptions struct {
 	nodes      []string
 	selector   string
 	taints     []string
-	from       place
+	from       sourceFlags
 	everywhere bool
 	method     string
 	comparison bool
@@ -40,7 +40,7 @@ type planning struct {
 }
 
 func planCommand(ctx context.Context, at kube) *cobra.Command {
-	p := &planning{method: config.MethodDelete, from: place{kube: at}}
+	p := &planOptions{method: config.MethodDelete, from: sourceFlags{kube: at}}
 	sections := p.flags()
 	cmd := &cobra.Command{
 		Use:  "plan",
@@ -54,7 +54,7 @@ func planCommand(ctx context.Context, at kube) *cobra.Command {
 	return cmd
 }
 
-func (p *planning) flags() cliflag.NamedFlagSets {
+func (p *planOptions) flags() cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	fs := sections.FlagSet("plan")
 	fs.StringSliceVar(&p.nodes, "node", nil, "`NODE` that gets the taints. May be given several times, or with commas.")
@@ -69,12 +69,12 @@ func (p *planning) flags() cliflag.NamedFlagSets {
 	fs.StringVarP(&p.from.namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
 	fs.BoolVarP(&p.everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
 	p.from.flags(sections.FlagSet("cluster"))
-	p.from.ledger.flags(sections.FlagSet("journal"))
+	p.from.journalLocation.flags(sections.FlagSet("journal"))
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
 	return sections
 }
 
-func (p *planning) run(ctx context.Context, cmd *cobra.Command) error {
+func (p *planOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	question, err := p.question()
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (p *planning) run(ctx context.Context, cmd *cobra.Command) error {
 }
 
 // open finds the cluster or the dump.
-func (p *planning) open(cmd *cobra.Command) (source, error) {
+func (p *planOptions) open(cmd *cobra.Command) (source, error) {
 	if p.from.file != "" {
 		return dumped{file: p.from.file, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr()}, nil
 	}
@@ -109,7 +109,7 @@ func (p *planning) open(cmd *cobra.Command) (source, error) {
 }
 
 // question is what the flags ask for.
-func (p *planning) question() (q foresight.Question, err error) {
+func (p *planOptions) question() (q foresight.Question, err error) {
 	if q.Names, q.Selector, err = p.selection(); err != nil {
 		return q, err
 	}
@@ -132,7 +132,7 @@ func (p *planning) question() (q foresight.Question, err error) {
 	return q, checkOutput(p.output)
 }
 
-func (p *planning) selection() ([]string, labels.Selector, error) {
+func (p *planOptions) selection() ([]string, labels.Selector, error) {
 	switch {
 	case len(p.nodes) > 0 && p.selector != "":
 		return nil, nil, errors.New("--node and --selector exclude each other; name the nodes, or select them by labels")
@@ -149,7 +149,7 @@ func (p *planning) selection() ([]string, labels.Selector, error) {
 	return nil, selector, nil
 }
 
-func (p *planning) changes() ([]foresight.Change, error) {
+func (p *planOptions) changes() ([]foresight.Change, error) {
 	var changes []foresight.Change
 	for _, written := range p.taints {
 		change, err := foresight.ParseChange(written)
@@ -168,15 +168,15 @@ func (p *planning) changes() ([]foresight.Change, error) {
 }
 
 // ask reads the cluster and makes the plan. What is to be known beside it goes to notes.
-func (p *planning) ask(ctx context.Context, q foresight.Question, from source, notes io.Writer) (*foresight.Plan, error) {
+func (p *planOptions) ask(ctx context.Context, q foresight.Question, from source, notes io.Writer) (*foresight.Plan, error) {
 	inventory := foresight.NewInventory(q)
-	found := p.from.ledger.noPages()
+	found := p.from.journalLocation.noPages()
 	err := from.read(ctx, dump.Visitor{Node: inventory.AddNode, Pod: inventory.AddPod, Budget: inventory.AddBudget, ConfigMap: found.visit})
 	if err != nil {
 		return nil, err
 	}
 	if live, ok := from.(liveCluster); ok {
-		found = live.journal(ctx, &p.from.ledger, inventory.Tainted(), false)
+		found = live.journal(ctx, &p.from.journalLocation, inventory.Tainted(), false)
 	}
 	records := found.records()
 	inventory.AddRecords(records)
@@ -198,7 +198,7 @@ func (p *planning) ask(ctx context.Context, q foresight.Question, from source, n
 func note(w io.Writer, s string) { _, _ = fmt.Fprintf(w, "Note: %s.\n", s) }
 
 // refused says what to do when the question does not fit the cluster.
-func (p *planning) refused(err error, nodes []string, from source) error {
+func (p *planOptions) refused(err error, nodes []string, from source) error {
 	switch {
 	case len(nodes) == 0:
 		return fmt.Errorf("%s has no nodes; %s", from, from.next("get nodes"))

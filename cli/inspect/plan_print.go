@@ -108,9 +108,9 @@ func (t *planText) pods() {
 }
 
 func (t *planText) row(p *foresight.PlannedPod) []terminal.Cell {
-	moment := terminal.Painted(when(&p.Fate, t.At), urgency(&p.Fate, t.Plan))
+	moment := terminal.Painted(when(&p.Prediction, t.At), urgency(&p.Prediction, t.Plan))
 	if !t.wide {
-		return []terminal.Cell{terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), moment, terminal.Text(stamp(&p.Fate)), terminal.Text(p.Reason)}
+		return []terminal.Cell{terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), moment, terminal.Text(stamp(&p.Prediction)), terminal.Text(p.Reason)}
 	}
 	owner, without := "", "stays"
 	if p.Owner != nil {
@@ -120,13 +120,13 @@ func (t *planText) row(p *foresight.PlannedPod) []terminal.Cell {
 		without = "goes " + when(p.Without, t.At)
 	}
 	return []terminal.Cell{
-		terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), terminal.Text(owner), moment, terminal.Text(stamp(&p.Fate)), terminal.Text(without),
+		terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), terminal.Text(owner), moment, terminal.Text(stamp(&p.Prediction)), terminal.Text(without),
 		terminal.Text(strings.Join(p.BlockedBy, ", ")), terminal.Text(p.Reason),
 	}
 }
 
 // urgency is the colour of the time at which a pod goes.
-func urgency(f *foresight.Fate, plan *foresight.Plan) terminal.Colour {
+func urgency(f *foresight.Prediction, plan *foresight.Plan) terminal.Colour {
 	switch {
 	case !f.Evict:
 		return terminal.Good

@@ -22,21 +22,21 @@ type source interface {
 	next(kubectl string) string
 }
 
-// place is where a cluster is to be read from, as the flags say it.
-type place struct {
+// sourceFlags is where a cluster is to be read from, as the flags say it.
+type sourceFlags struct {
 	kube
-	file   string
-	ledger ledger
+	file            string
+	journalLocation journalLocation
 }
 
-func (p *place) flags(fs *pflag.FlagSet) {
+func (p *sourceFlags) flags(fs *pflag.FlagSet) {
 	p.kube.flags(fs)
 	fs.StringVarP(&p.file, "filename", "f", "",
 		"Instead: a dump of the cluster, the `FILE` that 'kubectl get nodes,pods,pdb -A -o yaml' (or json) wrote; - is the standard input.")
 }
 
 // check refuses flags that contradict each other.
-func (p *place) check() error {
+func (p *sourceFlags) check() error {
 	if p.file != "" && (p.kubeconfig != "" || p.context != "") {
 		return errors.New("--filename and --kubeconfig or --context exclude each other; give the dump or the cluster")
 	}

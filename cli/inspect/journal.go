@@ -19,27 +19,27 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// ledger is where the manager keeps its journal: beside its lease, which "run" names by these flags.
-type ledger struct{ lease, space string }
+// journalLocation is where the manager keeps its journal: beside its lease, which "run" names by these flags.
+type journalLocation struct{ lease, space string }
 
-func (l *ledger) flags(fs *pflag.FlagSet) {
+func (l *journalLocation) flags(fs *pflag.FlagSet) {
 	usual := config.Default().LeaderElection
 	fs.StringVar(&l.lease, "leader-elect-resource-name", usual.ResourceName, "`NAME` of the manager's lease, as it runs with. Its journal is in the ConfigMaps NAME-journal-0 to -7.")
 	fs.StringVar(&l.space, "leader-elect-resource-namespace", usual.ResourceNamespace, "`NAMESPACE` of the manager's lease and journal.")
 }
 
 // name is what the ConfigMaps are called before their numbers.
-func (l *ledger) name() string {
+func (l *journalLocation) name() string {
 	return store.NameFor(l.lease)
 }
 
-func (l *ledger) String() string {
+func (l *journalLocation) String() string {
 	return fmt.Sprintf("the ConfigMaps %s-0 to -%d in namespace %s", l.name(), journal.Pages-1, l.space)
 }
 
 // pages are what was read of a journal, and what was in the way of reading it.
 type pages struct {
-	location *ledger
+	location *journalLocation
 	found    map[int]found // by number
 }
 
@@ -50,7 +50,7 @@ type found struct {
 	err    error
 }
 
-func (l *ledger) noPages() *pages { return &pages{l, map[int]found{}} }
+func (l *journalLocation) noPages() *pages { return &pages{l, map[int]found{}} }
 
 // take takes in a page as it is now.
 func (p *pages) take(number int, sheet journal.Sheet, err error) {
@@ -120,7 +120,7 @@ func stale(written time.Time) []string {
 }
 
 // journal reads the pages about the nodes, or all of them.
-func (c *reached) journal(ctx context.Context, l *ledger, nodes []string, all bool) *pages {
+func (c *reached) journal(ctx context.Context, l *journalLocation, nodes []string, all bool) *pages {
 	from := store.NewConfigMaps(c.client, l.space, l.name())
 	found := l.noPages()
 	var reading sync.WaitGroup

@@ -8,16 +8,16 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// alone is the node with this one taint only, and all that was before it.
-func (k known) alone(t *v1.Taint) known {
-	k.latest.Taints = alone(k.latest.Taints, t)
-	k.earliest.Taints = alone(k.earliest.Taints, t)
+// onlyTaint is the node with this one taint only, and all that was before it.
+func (k nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
+	k.latest.Taints = onlyTaint(k.latest.Taints, t)
+	k.earliest.Taints = onlyTaint(k.earliest.Taints, t)
 	return k
 }
 
-// alone is the history of the taint up to it, in which all states before it are past; none when the
+// onlyTaint is the history of the taint up to it, in which all states before it are past; none when the
 // taint is not on the node.
-func alone(histories []taint.History, t *v1.Taint) []taint.History {
+func onlyTaint(histories []taint.History, t *v1.Taint) []taint.History {
 	for _, history := range histories {
 		for i := range history {
 			if !stands(&history[i], t) {

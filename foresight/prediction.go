@@ -6,8 +6,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Fate is what becomes of a pod.
-type Fate struct {
+// Prediction is what becomes of a pod.
+type Prediction struct {
 	// Evict says whether the pod goes.
 	Evict bool `json:"evict"`
 
@@ -36,19 +36,19 @@ type Fate struct {
 	SinceFrom string `json:"sinceFrom,omitempty"`
 }
 
-// judge is the fate of a pod on the node.
-func (k *known) judge(p *taint.Pod, rules taint.Rules) Fate {
+// judge is the prediction for a pod on the node.
+func (k *nodeEstimate) judge(p *taint.Pod, rules taint.Rules) Prediction {
 	latest, earliest := taint.Decide(p, &k.latest.Node, rules), taint.Decide(p, &k.earliest.Node, rules)
-	fate := fateOf(latest)
-	if fate.Evict {
-		fate.SinceFrom = k.from(latest.Taint)
+	prediction := predictionOf(latest)
+	if prediction.Evict {
+		prediction.SinceFrom = k.from(latest.Taint)
 	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
 		earliest = taint.Decide(atTheEarliest(p), &k.earliest.Node, rules)
-		fate.Earliest = utc(earliest.At)
-		fate.Reason += unsure(latest, earliest)
+		prediction.Earliest = utc(earliest.At)
+		prediction.Reason += unsure(latest, earliest)
 	}
-	return fate
+	return prediction
 }
 
 // atTheEarliest is the pod bound as early as it can have been: the API's times are whole seconds, cut off.
@@ -67,14 +67,14 @@ func unsure(latest, earliest taint.Verdict) string {
 	return s
 }
 
-func fateOf(v taint.Verdict) Fate {
-	fate := Fate{Evict: v.Evict, Reason: v.Because()}
+func predictionOf(v taint.Verdict) Prediction {
+	prediction := Prediction{Evict: v.Evict, Reason: v.Because()}
 	if !v.Evict {
-		return fate
+		return prediction
 	}
-	fate.At, fate.Taint, fate.Toleration = utc(v.At), v.Taint.ToString(), unquoted(v.Toleration)
-	fate.ExposedSince = utc(v.Start)
-	return fate
+	prediction.At, prediction.Taint, prediction.Toleration = utc(v.At), v.Taint.ToString(), unquoted(v.Toleration)
+	prediction.ExposedSince = utc(v.Start)
+	return prediction
 }
 
 // utc is a time as it is written in JSON.

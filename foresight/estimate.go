@@ -19,24 +19,24 @@ const (
 	NotKnown      = "unknown"   // nothing: it is within a range
 )
 
-// known is a node twice, with all that is known of its taints: as if each of them had come as late as
+// nodeEstimate is a node twice, with all that is known of its taints: as if each of them had come as late as
 // it can have, and as early. Where since when a taint is there is known, the two say the same.
-type known struct {
-	latest, earliest picture
+type nodeEstimate struct {
+	latest, earliest nodeView
 
 	recorded Recorded
 }
 
-// picture is a node as it may be.
-type picture struct {
+// nodeView is a node as it may be.
+type nodeView struct {
 	taint.Node
-	known journal.Known
+	history journal.Known
 }
 
-// knownOf looks at a node at this moment, for the first time. What neither the journal nor timeAdded
+// estimateOf looks at a node at this moment, for the first time. What neither the journal nor timeAdded
 // tells came between the node's creation and now.
-func knownOf(n *v1.Node, r Recorded, at time.Time) known {
-	k := known{latest: pictureOf(n), earliest: pictureOf(n)}
+func estimateOf(n *v1.Node, r Recorded, at time.Time) nodeEstimate {
+	k := nodeEstimate{latest: viewOf(n), earliest: viewOf(n)}
 	look := journal.Sighting{Taints: n.Spec.Taints, At: at, Created: k.latest.Created, Version: n.ResourceVersion, Gap: true}
 	k.latest.see(look)
 	look.Unknown = n.CreationTimestamp.Time
@@ -44,38 +44,38 @@ func knownOf(n *v1.Node, r Recorded, at time.Time) known {
 	return k.adopt(r, at)
 }
 
-// pictureOf is the node before anything is known of its taints.
-func pictureOf(n *v1.Node) picture {
-	return picture{Node: taint.Node{Name: n.Name, UID: n.UID, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion}}
+// viewOf is the node before anything is known of its taints.
+func viewOf(n *v1.Node) nodeView {
+	return nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion}}
 }
 
 // see takes a look, and says whether it has shown anything new.
-func (p *picture) see(s journal.Sighting) bool {
-	now, changed := p.known.Observe(s)
+func (p *nodeView) see(s journal.Sighting) bool {
+	now, changed := p.history.Observe(s)
 	if changed {
-		p.known, p.Taints, p.Version = now, now.Taints(), s.Version
+		p.history, p.Taints, p.Version = now, now.Taints(), s.Version
 	}
 	return changed
 }
 
-// knownBy is a node of which only the journal tells.
-func knownBy(name string, r Recorded) known {
-	node := picture{Node: taint.Node{Name: name, UID: r.UID, Version: r.Version, Taints: r.Taints}}
-	return known{latest: node, earliest: node, recorded: r}
+// estimateFromRecord is a node of which only the journal tells.
+func estimateFromRecord(name string, r Recorded) nodeEstimate {
+	node := nodeView{Node: taint.Node{Name: name, UID: r.UID, Version: r.Version, Taints: r.Taints}}
+	return nodeEstimate{latest: node, earliest: node, recorded: r}
 }
 
-// adopt betters what is known by the journal's record, as a manager does.
-func (k known) adopt(r Recorded, at time.Time) known {
-	for _, p := range []*picture{&k.latest, &k.earliest} {
-		p.known, _ = p.known.Adopt(r.Record, journal.Reading{UID: p.UID, Created: p.Created, Version: p.Version, At: r.clock(at), Watched: r.watched(at)})
-		p.Taints = p.known.Taints()
+// adopt merges the journal's record into the estimate, as a manager does.
+func (k nodeEstimate) adopt(r Recorded, at time.Time) nodeEstimate {
+	for _, p := range []*nodeView{&k.latest, &k.earliest} {
+		p.history, _ = p.history.Adopt(r.Record, journal.Reading{UID: p.UID, Created: p.Created, Version: p.Version, At: r.clock(at), Watched: r.watched(at)})
+		p.Taints = p.history.Taints()
 	}
 	k.recorded = r
 	return k
 }
 
 // with is the node once it is seen to have these taints, at this version.
-func (k known) with(taints []v1.Taint, version string, at time.Time) known {
+func (k nodeEstimate) with(taints []v1.Taint, version string, at time.Time) nodeEstimate {
 	look := journal.Sighting{Taints: taints, At: at, Version: version}
 	k.latest.see(look)
 	k.earliest.see(look)
@@ -83,7 +83,7 @@ func (k known) with(taints []v1.Taint, version string, at time.Time) known {
 }
 
 // from is what tells since when a taint of the node is there, be it with another value at first.
-func (k *known) from(t *v1.Taint) string {
+func (k *nodeEstimate) from(t *v1.Taint) string {
 	latest, earliest := stateOf(k.latest.Taints, t), stateOf(k.earliest.Taints, t)
 	switch {
 	case latest == nil || earliest == nil || earliest.Since.Before(latest.Since):
@@ -105,7 +105,7 @@ func isAdded(s *taint.State) bool {
 }
 
 // isRecorded says whether the journal has this very state of this very node.
-func (k *known) isRecorded(s taint.State) bool {
+func (k *nodeEstimate) isRecorded(s taint.State) bool {
 	return k.recorded.UID == k.latest.UID && slices.ContainsFunc(historyOf(k.recorded.Taints, &s.Taint), func(r taint.State) bool {
 		return r.Since.Equal(s.Since) && r.Taint.MatchTaint(&s.Taint) && r.Taint.Value == s.Taint.Value
 	})
