@@ -97,7 +97,7 @@ func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInform
 		if watching == nil {
 			watching = client
 		}
-		// A brake on calls ends as soon as the API server is heard of again.
+		// A pause of all calls ends as soon as the API server is heard of again.
 		m.source = cluster.Watch(watching, m.rules(), func() { m.pool.Nudge() })
 		return nil
 	}
@@ -183,6 +183,8 @@ func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) 
 	return evict.Confirm(evict.ConfirmOptions{
 		Evictor: evictor, Client: client, Reader: m.source, Rules: m.rules(),
 		Version: m.source.Version, Timeout: m.options.CallTimeout,
+		PausedSince: func() time.Time { return m.pool.PausedSince() },
+		NodeRead:    func(sent time.Time, o shard.Outcome) { m.pool.NodeRead(sent, o) },
 	})
 }
 

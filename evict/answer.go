@@ -27,7 +27,8 @@ const (
 	evictVerb                   // POST of the eviction subresource
 	getVerb                     // GET of the pod's node
 
-	anyVerb = patchVerb | dryRunVerb | deleteVerb | evictVerb | getVerb
+	writeVerbs = patchVerb | dryRunVerb | deleteVerb | evictVerb
+	anyVerb    = writeVerbs | getVerb
 )
 
 // String is the set as words.
@@ -120,6 +121,13 @@ func (a *answer) unconnected() bool {
 
 // late says that the call's time was up.
 func (a *answer) late() bool { return errors.Is(a.err, context.DeadlineExceeded) }
+
+// timedOut says that the API server itself ended the request because it took too long. For the body of a
+// proxy, which is no Status, the client makes up a Status of the same reason, and notes that in a cause.
+func (a *answer) timedOut() bool {
+	_, madeUp := a.cause(metav1.CauseTypeUnexpectedServerResponse)
+	return a.status.Reason == metav1.StatusReasonTimeout && !madeUp
+}
 
 // cut says that the network lost the request or its answer.
 func (a *answer) cut() bool {

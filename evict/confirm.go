@@ -30,6 +30,12 @@ type ConfirmOptions struct {
 
 	// Timeout bounds one request. 0: 35 s.
 	Timeout time.Duration
+
+	// PausedSince is when the present pause of all calls began; zero while there is none. The GET for
+	// a call is sent later than that. NodeRead is told of each GET when it has ended. They are a
+	// [Pool]'s. Nil: no call pauses, nobody is told.
+	PausedSince func() time.Time
+	NodeRead    func(sent time.Time, o shard.Outcome)
 }
 
 // Confirmed is an evictor that makes a call only when the API server itself says that the pod's node
@@ -45,7 +51,11 @@ func Confirm(o ConfirmOptions) *Confirmed {
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
 	}
-	return &Confirmed{o, newNodeReads(newSender(o.Client).node, o.Timeout)}
+	reads := newNodeReads(newSender(o.Client).node, o.Timeout)
+	if o.NodeRead != nil {
+		reads.told = o.NodeRead
+	}
+	return &Confirmed{o, reads}
 }
 
 // Evict makes the call if it is confirmed. Otherwise the outcome is Unconfirmed, or what the GET of the
@@ -62,7 +72,7 @@ func (c *Confirmed) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
 // confirm says what the call has come to if it is not to go on; nil when it is. A look that was made
 // before the call began may lack what the cache has learnt since: then there is another one.
 func (c *Confirmed) confirm(ctx context.Context, e *shard.Eviction, due, began time.Time) *shard.Outcome {
-	read, err := c.reads.since(ctx, e.Pod.Node, due)
+	read, err := c.reads.since(ctx, e.Pod.Node, c.notBefore(due))
 	if err != nil {
 		o := interrupted()
 		return &o
@@ -79,6 +89,17 @@ func (c *Confirmed) confirm(ctx context.Context, e *shard.Eviction, due, began t
 		return c.confirm(ctx, e, began, began)
 	}
 	return &shard.Outcome{Kind: shard.Unconfirmed, Message: why}
+}
+
+// notBefore is the moment before which the GET for a call may not have been sent: while calls pause, one
+// from before the pause does not show whether the API server is back.
+func (c *Confirmed) notBefore(due time.Time) time.Time {
+	if c.PausedSince != nil {
+		if since := c.PausedSince(); since.After(due) {
+			return since
+		}
+	}
+	return due
 }
 
 // Look is what a GET of a pod's node has shown.

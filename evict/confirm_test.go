@@ -2,8 +2,10 @@ package evict
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -324,5 +326,116 @@ func TestNodesThatWereReadAreForgotten(t *testing.T) {
 		if n := len(c.reads.byNode); n > 256 {
 			t.Errorf("%d nodes are remembered", n)
 		}
+	})
+}
+
+func TestWhileCallsPauseTheNodeIsReadAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.evict(t.Context(), "uid")
+		time.Sleep(time.Second)
+		c.evict(t.Context(), "uid")
+		if len(c.gets) != 1 {
+			t.Fatalf("%d GETs, want one that serves both calls", len(c.gets))
+		}
+		paused := time.Now()
+		c.PausedSince = func() time.Time { return paused }
+		time.Sleep(time.Second)
+		c.evict(t.Context(), "uid")
+		if len(c.gets) != 2 {
+			t.Errorf("%d GETs, want a new one in the pause", len(c.gets))
+		}
+	})
+}
+
+// held is a pool whose calls are confirmed, as in a manager.
+func held(c *confirming) *Pool {
+	p := NewPool(PoolOptions{Evictor: c.Confirmed})
+	p.gate.outage.jitter = func() float64 { return 1 }
+	c.PausedSince, c.reads.told = p.PausedSince, p.NodeRead
+	return p
+}
+
+// The deletion after it may be one that admission holds for half a minute.
+func TestAnAnsweredGETOfANodeEndsThePauseWhateverTheDeletionTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		p := held(c)
+		c.Evictor = lasting(30 * time.Second)
+		c.err = connectionRefused()
+		defer lead(t, p)()
+		got := demandOf(t, p, c)
+		defer got.stop()
+		time.Sleep(time.Second) // probes at 100, 300 and 700 ms
+		synctest.Wait()
+		if kinds := got.kinds(); p.PausedSince().IsZero() || p.InFlight() != 0 || len(c.gets) < 4 {
+			t.Fatalf("outcomes %v, %d GETs, %d in flight, want calls to pause", kinds, len(c.gets), p.InFlight())
+		}
+		c.mu.Lock()
+		c.err = nil
+		c.mu.Unlock()
+		time.Sleep(time.Second) // the next probe is at 1.5 s
+		synctest.Wait()
+		if !p.PausedSince().IsZero() || p.InFlight() != 32 {
+			t.Errorf("paused since %v, %d in flight, want 32 of them", p.PausedSince(), p.InFlight())
+		}
+	})
+}
+
+func TestOneProbeIsOneGET(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		p := held(c)
+		c.err = connectionRefused()
+		defer lead(t, p)()
+		got := demandOf(t, p, c)
+		time.Sleep(95 * time.Second)
+		synctest.Wait()
+		got.stop()
+		var probes []time.Duration
+		for _, at := range c.gets {
+			if at > 50*time.Millisecond { // calls that were under way when the pause began
+				probes = append(probes, at)
+			}
+		}
+		var want []time.Duration
+		at := time.Duration(0)
+		for _, ms := range []int{100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000} {
+			at += time.Duration(ms) * time.Millisecond
+			want = append(want, at)
+		}
+		if !slices.Equal(probes, want) {
+			t.Errorf("GETs at %v, want %v", probes, want)
+		}
+	})
+}
+
+// A deletion that the API server gives up after 34 s concerns its pod alone.
+func TestADeletionThatTimesOutPausesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeEvictor{answer: func(context.Context, int) shard.Outcome {
+			time.Sleep(34 * time.Second)
+			return shard.Outcome{Kind: shard.Failed, Cause: CauseTimeout}
+		}}
+		p := NewPool(PoolOptions{Evictor: f, Workers: 4})
+		defer lead(t, p)()
+		defer demand(t, p).stop()
+		time.Sleep(35 * time.Second)
+		synctest.Wait()
+		if !p.PausedSince().IsZero() || p.InFlight() != 4 {
+			t.Errorf("paused since %v, %d in flight", p.PausedSince(), p.InFlight())
+		}
+	})
+}
+
+func connectionRefused() error {
+	return &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+}
+
+// demandOf starts a call for the pod "uid" with every grant until it is stopped.
+func demandOf(t *testing.T, p *Pool, c *confirming) *outcomes {
+	pod, node := c.cache.Pod("uid")
+	return demandFor(t, p, func() shard.Eviction {
+		return shard.Eviction{Pod: pod, Verdict: taint.Decide(pod, node, taint.Rules{})}
 	})
 }

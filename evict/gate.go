@@ -21,7 +21,7 @@ type gate struct {
 	free      int // slots
 	unsettled int // grants that are neither started nor given back
 	running   int // calls
-	brake     brake
+	outage    outageBackoff
 	throttled time.Time // no grants before
 	pace      pace
 	ramp      ramp
@@ -30,7 +30,7 @@ type gate struct {
 // ticket is what the gate remembers of a grant.
 type ticket struct {
 	probe bool // it is to find out whether the server is back
-	round int  // of the brake, when it was granted
+	round int  // of the pause, when it was granted
 }
 
 // enter takes a slot for a grant. When there is none to be had now, it says how long until to ask
@@ -39,16 +39,16 @@ func (g *gate) enter(now time.Time) (t ticket, ok bool, wait time.Duration) {
 	if g.free == 0 || g.pace.limited() && g.unsettled > 0 {
 		return t, false, 0
 	}
-	if ok, wait := g.brake.wait(now); !ok {
+	if ok, wait := g.outage.wait(now); !ok {
 		return t, false, wait
 	}
 	if wait := max(g.throttled.Sub(now), g.pace.wait(now), g.ramp.wait(now, g.running+g.unsettled)); wait > 0 {
 		return t, false, wait
 	}
-	t = ticket{probe: g.brake.on(), round: g.brake.round}
+	t = ticket{probe: g.outage.on(), round: g.outage.round}
 	g.free--
 	g.unsettled++
-	g.brake.probing = t.probe
+	g.outage.probing = t.probe
 	return t, true, 0
 }
 
@@ -77,14 +77,14 @@ func (g *gate) end(now time.Time, t ticket, o shard.Outcome) (pause string) {
 	if o.Kind == shard.Throttled && !g.throttled.After(now) {
 		pause = pauseThrottled
 	}
-	if o.Kind == shard.Away && !g.brake.on() {
+	if o.Kind == shard.Away && !g.outage.on() {
 		pause = pauseAway
 	}
 	switch {
 	case o.Kind == shard.Away, o.Cause == CauseTimeout && g.current(t):
-		g.brake.failed(now, g.current(t))
+		g.outage.failed(now, g.current(t))
 	case answered(o):
-		g.brake.answered()
+		g.outage.answered()
 	default:
 		g.probed(t)
 	}
@@ -105,14 +105,14 @@ func answered(o shard.Outcome) bool {
 	return true
 }
 
-// current says whether the ticket is that of the probe of the brake's present round.
+// current says whether the ticket is that of the probe that follows the present pause.
 func (g *gate) current(t ticket) bool {
-	return t.probe && g.brake.on() && t.round == g.brake.round
+	return t.probe && g.outage.on() && t.round == g.outage.round
 }
 
 // probed lets another probe start in the place of this one, which has told nothing.
 func (g *gate) probed(t ticket) {
 	if g.current(t) {
-		g.brake.probing = false
+		g.outage.probing = false
 	}
 }

@@ -80,7 +80,7 @@ func (m *Metrics) ended(e shard.Eviction, o shard.Outcome, now time.Time) {
 	}
 }
 
-// paused counts a pause that begins, by its cause, and keeps the state of the brake.
+// paused counts a pause that begins, by its cause, and keeps whether calls pause.
 func (m *Metrics) paused(cause string, wasOn, on bool) {
 	if cause != "" {
 		m.pauses.WithLabelValues(cause).Inc()

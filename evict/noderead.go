@@ -44,13 +44,15 @@ type nodeReads struct {
 	get     func(ctx context.Context, name string) (*v1.Node, error)
 	timeout time.Duration
 	table   []rule
+	told    func(sent time.Time, o shard.Outcome) // of each GET that has ended
 
 	mu     sync.Mutex
 	byNode map[string]*nodeRead // the latest of each
 }
 
 func newNodeReads(get func(ctx context.Context, name string) (*v1.Node, error), timeout time.Duration) *nodeReads {
-	return &nodeReads{get: get, timeout: timeout, table: rules(), byNode: map[string]*nodeRead{}}
+	told := func(time.Time, shard.Outcome) {}
+	return &nodeReads{get: get, timeout: timeout, table: rules(), told: told, byNode: map[string]*nodeRead{}}
 }
 
 // since returns a GET of the node that was sent at the moment due or later. It fails only when the
@@ -107,6 +109,8 @@ func (r *nodeReads) do(ctx context.Context, name string, read *nodeRead) {
 	defer cancel()
 	node, err := r.get(bounded, name)
 	read.node, read.outcome = node, classify(r.table, readAnswer(ctx, getVerb, err))
+	read.outcome.NodeRead = true
+	r.told(read.sent, read.outcome)
 	if read.outcome.Kind != goOn {
 		r.drop(name, read)
 	}

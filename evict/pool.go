@@ -81,7 +81,7 @@ func NewPool(o PoolOptions) *Pool {
 	if p.metrics == nil {
 		p.metrics = newMetrics()
 	}
-	p.gate = gate{free: p.workers, pace: newPace(o.Rate), brake: brake{jitter: rand.Float64}}
+	p.gate = gate{free: p.workers, pace: newPace(o.Rate), outage: outageBackoff{jitter: rand.Float64}}
 	p.metrics.slots.Add(float64(p.workers))
 	return p
 }
@@ -104,9 +104,44 @@ func (p *Pool) InFlight() int {
 // once. It may be called often.
 func (p *Pool) Nudge() {
 	p.mu.Lock()
-	cut := p.gate.brake.nudge(time.Now())
+	cut := p.gate.outage.nudge(time.Now())
 	p.mu.Unlock()
 	if cut {
+		p.changed()
+	}
+}
+
+// PausedSince is when the present pause of all calls began; zero while there is none.
+func (p *Pool) PausedSince() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.gate.outage.on() {
+		return time.Time{}
+	}
+	return p.gate.outage.since
+}
+
+// NodeRead says how a GET of a node has ended that was sent at that moment. It shows whether the API
+// server is there, so it ends, begins or lengthens the pause of all calls.
+func (p *Pool) NodeRead(sent time.Time, o shard.Outcome) {
+	p.learn(func(now time.Time) (pause string) {
+		if o.Kind == shard.Away && !p.gate.outage.on() {
+			pause = pauseAway
+		}
+		p.gate.outage.nodeRead(now, sent, o)
+		return pause
+	})
+}
+
+// learn lets the gate learn something, which names the cause when all calls pause from now on.
+func (p *Pool) learn(something func(now time.Time) (pause string)) {
+	p.mu.Lock()
+	wasOn := p.gate.outage.on()
+	pause := something(time.Now())
+	on := p.gate.outage.on()
+	p.mu.Unlock()
+	p.metrics.paused(pause, wasOn, on)
+	if wasOn {
 		p.changed()
 	}
 }
@@ -146,12 +181,7 @@ func (p *Pool) evict(ctx context.Context, e shard.Eviction) (o shard.Outcome) {
 
 // free gives the slot of a call back, and lets the gate learn from its outcome.
 func (p *Pool) free(g *grant, o shard.Outcome) {
-	p.mu.Lock()
-	wasOn := p.gate.brake.on()
-	pause := p.gate.end(time.Now(), g.ticket, o)
-	on := p.gate.brake.on()
-	p.mu.Unlock()
-	p.metrics.paused(pause, wasOn, on)
+	p.learn(func(now time.Time) (pause string) { return p.gate.end(now, g.ticket, o) })
 	p.changed()
 }
 

@@ -91,7 +91,10 @@ func lead(t *testing.T, p *Pool) (end func()) {
 }
 
 // demand starts a call with every grant it gets until the test ends, and keeps the outcomes.
-func demand(t *testing.T, p *Pool) *outcomes {
+func demand(t *testing.T, p *Pool) *outcomes { return demandFor(t, p, eviction) }
+
+// demandFor is demand for these evictions.
+func demandFor(t *testing.T, p *Pool, next func() shard.Eviction) *outcomes {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := &outcomes{}
 	ended := make(chan struct{})
@@ -102,7 +105,7 @@ func demand(t *testing.T, p *Pool) *outcomes {
 			case <-ctx.Done():
 				return
 			case g := <-p.Grants():
-				g.Start(eviction(), o.add)
+				g.Start(next(), o.add)
 			}
 		}
 	}()
@@ -437,7 +440,7 @@ func TestWhileTheServerIsAwayOneCallProbesAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := always(shard.Outcome{Kind: shard.Away})
 		p := NewPool(PoolOptions{Evictor: f})
-		p.gate.brake.jitter = func() float64 { return 1 }
+		p.gate.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
 		time.Sleep(95 * time.Second)
@@ -470,7 +473,7 @@ func TestCallsGoOnWithTheFirstAnswer(t *testing.T) {
 			return lasting(10*time.Second).answer(ctx, n)
 		}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 8})
-		p.gate.brake.jitter = func() float64 { return 1 }
+		p.gate.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
 		time.Sleep(80 * time.Second)
@@ -493,7 +496,7 @@ func TestANudgeSendsTheProbeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := always(shard.Outcome{Kind: shard.Away})
 		p := NewPool(PoolOptions{Evictor: f})
-		p.gate.brake.jitter = func() float64 { return 1 }
+		p.gate.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
 		time.Sleep(70 * time.Second) // in the middle of a pause of 30 s
@@ -531,7 +534,7 @@ func TestCallsFromBeforeThePauseDoNotLengthenIt(t *testing.T) {
 			return shard.Outcome{Kind: shard.Away}
 		}
 		p := NewPool(PoolOptions{Evictor: f})
-		p.gate.brake.jitter = func() float64 { return 1 }
+		p.gate.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
 		time.Sleep(1120 * time.Millisecond)
@@ -558,8 +561,8 @@ func TestAProbeThatTellsNothingIsFollowedByAnother(t *testing.T) {
 		for i := range 3 {
 			(<-p.Grants()).Start(eviction(), func(shard.Outcome) {})
 			synctest.Wait()
-			if f.count() != i+1 || !p.gate.brake.on() {
-				t.Fatalf("%d calls, pausing %v", f.count(), p.gate.brake.on())
+			if f.count() != i+1 || !p.gate.outage.on() {
+				t.Fatalf("%d calls, pausing %v", f.count(), p.gate.outage.on())
 			}
 		}
 		(<-p.Grants()).Release()
@@ -580,7 +583,7 @@ func TestAProbeThatHangsLengthensThePause(t *testing.T) {
 			return shard.Outcome{Kind: shard.Failed, Cause: CauseTimeout}
 		}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 1})
-		p.gate.brake.jitter = func() float64 { return 1 }
+		p.gate.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
 		time.Sleep(36 * time.Second)

@@ -197,6 +197,10 @@ func uidImmutable(a *answer) bool {
 func others() []rule {
 	return []rule{
 		{
+			writeVerbs, 504, 504, "a Status of reason Timeout", (*answer).timedOut,
+			shard.Failed, CauseTimeout, "the API server gave the request up, mostly because admission held it; it concerns this pod alone",
+		},
+		{
 			anyVerb, 502, 504, "", nil,
 			shard.Away, CauseUnavailable, "the API server, or a proxy before it, can't serve now",
 		},

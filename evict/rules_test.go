@@ -46,6 +46,8 @@ const (
 		`"reason":"Conflict","details":{"name":"web","group":"policy","kind":"poddisruptionbudgets"},"code":409}`
 	budgetSlow = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 		`"message":"Timeout: couldn't update PodDisruptionBudget \"web\" due to conflicts","reason":"Timeout","details":{"retryAfterSeconds":10},"code":504}`
+	timedOut = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: request did not complete within ` +
+		`requested timeout - context deadline exceeded","reason":"Timeout","details":{},"code":504}`
 	cacheCold = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"storage is (re)initializing",` +
 		`"reason":"TooManyRequests","details":{"retryAfterSeconds":7},"code":429}`
 	unauthorized = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`
@@ -116,6 +118,12 @@ func outcomeTests() []outcomeTest {
 		{"bad gateway", deleteVerb, reply{code: 502, header: plain, body: "bad gateway"}, shard.Away, "unavailable", "", 3 * time.Second},
 		{"unavailable", evictVerb, reply{code: 503, body: "{}"}, shard.Away, "unavailable", "", 0},
 		{"gateway timeout", patchVerb, reply{code: 504, body: "{}"}, shard.Away, "unavailable", "", 0},
+		{"a proxy's page says gateway timeout", deleteVerb, reply{504, plain, "<html>504</html>"}, shard.Away, "unavailable", "", 3 * time.Second},
+		{"admission holds a patch for too long", patchVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
+		{"admission holds a dry run for too long", dryRunVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
+		{"admission holds a deletion for too long", deleteVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
+		{"admission holds an eviction for too long", evictVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
+		{"a node can't be read in time", getVerb, reply{code: 504, body: timedOut}, shard.Away, "unavailable", "did not complete", 0},
 		{"the server failed", deleteVerb, reply{code: 500, body: leaderChanged}, shard.Failed, "server", "leader changed", 0},
 		{"the patch is invalid", patchVerb, reply{code: 422, body: invalid}, shard.Refused, "admission", "is invalid", 0},
 		{"a redirect to nowhere", deleteVerb, reply{code: 304}, shard.Failed, "unknown", "304", 0},

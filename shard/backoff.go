@@ -3,7 +3,10 @@ package shard
 import "time"
 
 // backoff is how long to wait after the n-th outcome of one kind in a row.
-type backoff struct{ first, most time.Duration }
+type backoff struct {
+	first, most time.Duration
+	free        int // so many outcomes in a row cost no wait
+}
 
 // confirm is how long the watch may take to show that a pod is gone before it is judged again.
 const confirm = 5 * time.Second
@@ -14,6 +17,8 @@ const rest = 250 * time.Millisecond
 // backoffs by kind. Kinds that are not listed do not wait.
 func backoffOf(kind Kind) backoff {
 	switch kind {
+	case Away:
+		return backoff{first: 100 * time.Millisecond, most: 30 * time.Second, free: 1}
 	case Failed:
 		return backoff{first: 100 * time.Millisecond, most: 30 * time.Second}
 	case Blocked:
@@ -34,6 +39,10 @@ func backoffOf(kind Kind) backoff {
 // [0,1) says, so that calls that failed together do not come back together. A fixed delay (first
 // equals most) has no jitter.
 func (b backoff) delay(n int, jitter float64) time.Duration {
+	n -= b.free
+	if n <= 0 {
+		return 0
+	}
 	if b.first == b.most {
 		return b.first
 	}

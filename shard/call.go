@@ -63,6 +63,9 @@ func (c *call) end(now time.Time, o Outcome, jitter float64) {
 	c.last, c.outcome = o.Kind, o
 	c.repeats++
 	c.refused = c.refused || o.Kind == Refused
+	if o.Kind == Away && o.NodeRead {
+		c.repeats = 0
+	}
 	switch o.Kind {
 	case Accepted:
 		c.phase = accepted

@@ -154,6 +154,7 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 	}{
 		{"missing: the watch has 5 s to show it", shard.Outcome{Kind: shard.Missing}, 5},
 		{"away: the evictor itself holds calls back", shard.Outcome{Kind: shard.Away}, 0},
+		{"away, found when the node was read", shard.Outcome{Kind: shard.Away, NodeRead: true}, 0},
 		{"interrupted: a quarter of a second, so that nothing spins", shard.Outcome{Kind: shard.Interrupted}, 0.25},
 		{"throttled: when the server says", shard.Outcome{Kind: shard.Throttled, RetryAfter: 7 * time.Second}, 7},
 		{"failed: 100 ms, less the jitter", shard.Outcome{Kind: shard.Failed}, 0.075},
@@ -184,6 +185,7 @@ func TestWaitsDoubleUpToTheirLimit(t *testing.T) {
 		kind shard.Kind
 		want []float64 // with jitter 0.5: three quarters of the full wait
 	}{
+		{shard.Away, []float64{0, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
 		{shard.Failed, []float64{0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
 		{shard.Blocked, []float64{0.375, 0.75, 1.5, 3, 6, 11.25, 11.25}},
 		{shard.Refused, []float64{0.75, 1.5, 3, 6, 12, 24, 45, 45}},
@@ -197,10 +199,25 @@ func TestWaitsDoubleUpToTheirLimit(t *testing.T) {
 		for _, wait := range c.want {
 			p.wantStart(now, "a")
 			p.ended(now, "a", shard.Outcome{Kind: c.kind})
-			p.wantNone(now + wait - 0.001)
+			if wait > 0 {
+				p.wantNone(now + wait - 0.001)
+			}
 			now += wait
 		}
 	}
+}
+
+// The server is away for all then; the evictor holds calls back until it is there again.
+func TestANodeThatCantBeReadMakesNoPodWait(t *testing.T) {
+	p := newPlay(t)
+	p.add("a")
+	p.taint("gpu", 0)
+	p.nodeChanged(0)
+	for range 10 {
+		p.wantStart(0, "a")
+		p.ended(0, "a", shard.Outcome{Kind: shard.Away, NodeRead: true})
+	}
+	p.wantStart(0, "a")
 }
 
 func TestJudgingAgainNeverShortensAWait(t *testing.T) {

@@ -60,7 +60,8 @@ const (
 	Missing
 
 	// Away: the API server could not be reached. The evictor itself holds further calls back until
-	// it is there again, so the pod is due at once.
+	// it is there again, so the pod is due at once; but from the second in a row it waits, as a proxy
+	// may cut the connection for this pod alone.
 	Away
 
 	// Throttled: the API server is loaded and asks all callers to wait for RetryAfter.
@@ -96,6 +97,9 @@ type Outcome struct {
 
 	// Message is for people: the server's own words where there are some.
 	Message string
+
+	// NodeRead says that it comes from the GET of the pod's node, so that it tells nothing of the pod.
+	NodeRead bool
 
 	// RetryAfter is how long the server asks to wait; 0 when it does not say.
 	RetryAfter time.Duration

@@ -3,12 +3,14 @@ package evict
 import (
 	"testing"
 	"time"
+
+	"github.com/taint-manager/taint-manager/shard"
 )
 
 var epoch = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// full is a brake whose pauses have their whole length.
-func full() *brake { return &brake{jitter: func() float64 { return 1 }} }
+// full is an outageBackoff whose pauses have their whole length.
+func full() *outageBackoff { return &outageBackoff{jitter: func() float64 { return 1 }} }
 
 func TestPausesDoubleFromATenthOfASecondToThirtySeconds(t *testing.T) {
 	b, now := full(), epoch
@@ -24,7 +26,7 @@ func TestPausesDoubleFromATenthOfASecondToThirtySeconds(t *testing.T) {
 
 func TestAPauseIsHalfToAllOfItsLength(t *testing.T) {
 	for jitter, want := range map[float64]time.Duration{0: 50 * time.Millisecond, .5: 75 * time.Millisecond, 1: 100 * time.Millisecond} {
-		b := &brake{jitter: func() float64 { return jitter }}
+		b := &outageBackoff{jitter: func() float64 { return jitter }}
 		b.failed(epoch, false)
 		if got := b.until.Sub(epoch); got != want {
 			t.Errorf("jitter %v: %v, want %v", jitter, got, want)
@@ -77,6 +79,52 @@ func TestANudgeEndsALongPauseButKeepsProbesApart(t *testing.T) {
 
 func TestANudgeWithoutAPauseDoesNothing(t *testing.T) {
 	if full().nudge(epoch) {
-		t.Error("the brake was off, and the nudge did something")
+		t.Error("calls did not pause, and the nudge did something")
+	}
+}
+
+func TestAGETOfANodeThatWasSentInThePauseEndsIt(t *testing.T) {
+	for _, o := range []shard.Outcome{{Kind: goOn}, {Kind: shard.Unconfirmed}, {Kind: shard.Throttled}, {Kind: shard.Refused}, {Kind: shard.Failed, Cause: CauseServer}} {
+		b := full()
+		b.failed(epoch, false)
+		b.nodeRead(epoch.Add(time.Millisecond), epoch.Add(-time.Millisecond), o)
+		if !b.on() {
+			t.Errorf("%+v: a GET from before the pause ended it", o)
+		}
+		b.nodeRead(epoch.Add(3*time.Millisecond), epoch.Add(2*time.Millisecond), o)
+		if b.on() {
+			t.Errorf("%+v: calls still pause", o)
+		}
+	}
+}
+
+func TestAGETOfANodeThatFailsBeginsAPause(t *testing.T) {
+	b := full()
+	b.nodeRead(epoch, epoch, shard.Outcome{Kind: shard.Away})
+	if !b.on() {
+		t.Error("calls do not pause")
+	}
+	b = full()
+	b.nodeRead(epoch, epoch, shard.Outcome{Kind: shard.Failed, Cause: CauseTimeout})
+	if b.on() {
+		t.Error("a GET without an answer in its time began a pause")
+	}
+}
+
+func TestAGETOfANodeLengthensThePauseOnlyWhenSentAfterIt(t *testing.T) {
+	for _, o := range []shard.Outcome{{Kind: shard.Away}, {Kind: shard.Failed, Cause: CauseTimeout}} {
+		b := full()
+		b.failed(epoch, false)
+		for range 31 {
+			b.nodeRead(epoch.Add(20*time.Millisecond), epoch.Add(10*time.Millisecond), o)
+		}
+		if got := b.until.Sub(epoch); got != firstPause {
+			t.Fatalf("%+v: the pause lasts %v, want %v", o, got, firstPause)
+		}
+		now := b.until
+		b.nodeRead(now, now, o)
+		if got := b.until.Sub(now); got != 2*firstPause {
+			t.Errorf("%+v: the next pause lasts %v, want %v", o, got, 2*firstPause)
+		}
 	}
 }

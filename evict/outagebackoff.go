@@ -1,0 +1,90 @@
+package evict
+
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// How long calls pause while the API server is away: the first pause, and the longest.
+const (
+	firstPause = 100 * time.Millisecond
+	mostPause  = 30 * time.Second
+)
+
+// outageBackoff holds all calls back while the API server is away: pauses that double. After each of
+// them one call may begin, the probe: the GET of its node shows whether the server is back. The zero
+// value is off. It is pure, and not safe for concurrent use.
+type outageBackoff struct {
+	jitter  func() float64 // in [0,1); a pause is between half of its length and all of it
+	pause   time.Duration  // length of the present pause; 0: off
+	since   time.Time      // start of the present pause
+	until   time.Time      // its end
+	probing bool           // a probe is under way
+	round   int            // counts pauses
+}
+
+// on reports whether the API server counts as away.
+func (b *outageBackoff) on() bool { return b.pause > 0 }
+
+// wait reports whether a call may be granted now; when not, how long until to ask again; 0: when
+// something has changed.
+func (b *outageBackoff) wait(now time.Time) (bool, time.Duration) {
+	if !b.on() {
+		return true, 0
+	}
+	if b.probing {
+		return false, 0
+	}
+	return !now.Before(b.until), b.until.Sub(now)
+}
+
+// nodeRead takes how a GET of a node has ended that was sent at that moment. An answer to one from
+// before the pause shows nothing of the server as it is now. A failed one lengthens the pause only if
+// it was sent after it: what was under way at its start says nothing new.
+func (b *outageBackoff) nodeRead(now, sent time.Time, o shard.Outcome) {
+	switch {
+	case answered(o):
+		if !sent.Before(b.since) {
+			b.answered()
+		}
+	case o.Kind == shard.Away || b.on() && o.Cause == CauseTimeout:
+		b.failed(now, b.on() && !sent.Before(b.until))
+	}
+}
+
+// failed takes the news that a call did not reach the server. When calls pause already, only their
+// probe lengthens the pause.
+func (b *outageBackoff) failed(now time.Time, probe bool) {
+	switch {
+	case !b.on():
+		b.hold(now, firstPause)
+	case probe:
+		b.hold(now, min(2*b.pause, mostPause))
+	}
+}
+
+func (b *outageBackoff) hold(now time.Time, pause time.Duration) {
+	b.pause, b.since, b.probing = pause, now, false
+	b.until = now.Add(pause/2 + time.Duration(b.jitter()*float64(pause/2)))
+	b.round++
+}
+
+// answered takes the news that the server is there.
+func (b *outageBackoff) answered() { b.pause, b.probing = 0, false }
+
+// nudge takes the news that the server is heard of again: the pause ends at once, but no sooner after
+// the last probe than the first pause is long. It reports whether a pause was cut.
+func (b *outageBackoff) nudge(now time.Time) bool {
+	if !b.on() {
+		return false
+	}
+	b.pause = firstPause
+	if earliest := b.since.Add(firstPause); earliest.After(now) {
+		now = earliest
+	}
+	if b.until.After(now) {
+		b.until = now
+	}
+	return true
+}
