@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
@@ -18,7 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
 	corelisters "k8s.io/client-go/listers/core/v1"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-base/metrics/legacyregistry"
+	_ "k8s.io/component-base/metrics/prometheus/workqueue" // as in the binary: a queue then has a goroutine
 
 	taintmanager "github.com/taint-manager/taint-manager"
 )
@@ -153,6 +157,61 @@ func TestTaintingAThousandNodesAHundredTimesLeavesNothingBehind(t *testing.T) {
 		synctest.Wait()
 	})
 	goleak.VerifyNone(t, before)
+}
+
+func TestAManagerThatIsNeverRunLeavesNothingBehind(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	if _, err := taintmanager.New(fake.NewClientset(), nil, nil, taintmanager.Options{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAManagerThatEndsBeforeItHasSyncedLeavesNothingBehind(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(taintedNode(), podOn("node", "goes"))
+		client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, context.DeadlineExceeded
+		})
+		r := start(t, client, taintmanager.Options{})
+		time.Sleep(time.Minute)
+		r.stop(t)
+	})
+	goleak.VerifyNone(t, before)
+}
+
+func TestTwoManagersOfOneProcessAddToTheSameQueueMetrics(t *testing.T) {
+	before := addsToQueues(t)
+	synctest.Test(t, func(t *testing.T) {
+		for range 2 {
+			start(t, fake.NewClientset(taintedNode(), podOn("node", "goes")), taintmanager.Options{Evictor: &recorder{}, Shards: 1})
+		}
+		time.Sleep(time.Second)
+	})
+	for _, name := range []string{"noexec_taint_node", "noexec_taint_pod"} {
+		if n := addsToQueues(t)[name] - before[name]; n != 2 {
+			t.Errorf("%v were added to the queues %s, want one by each manager", n, name)
+		}
+	}
+}
+
+// addsToQueues is the metric workqueue_adds_total, by the queue's name.
+func addsToQueues(t *testing.T) map[string]float64 {
+	t.Helper()
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	adds := map[string]float64{}
+	for _, family := range families {
+		if family.GetName() != "workqueue_adds_total" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			adds[metric.GetLabel()[0].GetValue()] = metric.GetCounter().GetValue()
+		}
+	}
+	return adds
 }
 
 // nowhere stores no event.

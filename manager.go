@@ -73,17 +73,9 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, nodes core
 		}))
 	}
 	if err := errors.Join(m.record(), m.register(o.Registerer)); err != nil {
-		m.close()
 		return nil, err
 	}
 	return m, nil
-}
-
-// close ends what New has started.
-func (m *Manager) close() {
-	for _, s := range m.shards {
-		s.Close()
-	}
 }
 
 // read sets up the source.
@@ -297,7 +289,6 @@ func (m *Manager) Run(ctx context.Context) error {
 	stop()
 	watching.Wait()
 	writing.Wait()
-	m.close()
 	return err
 }
 

@@ -12,33 +12,65 @@ import (
 // names that the original has, so that their metrics stay; each forwarded to a channel on which the
 // shard selects. An item that changes again while the shard is at it comes again.
 type inbox struct {
-	nodes *workqueue.Typed[string]
-	pods  *workqueue.Typed[types.UID]
+	nodes *changes[string]
+	pods  *changes[types.UID]
 	nodeC chan string
 	podC  chan types.UID
 }
 
 func newInbox() *inbox {
 	return &inbox{
-		nodes: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{Name: "noexec_taint_node"}),
-		pods:  workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[types.UID]{Name: "noexec_taint_pod"}),
+		nodes: &changes[string]{early: map[string]bool{}},
+		pods:  &changes[types.UID]{early: map[types.UID]bool{}},
 		nodeC: make(chan string),
 		podC:  make(chan types.UID),
 	}
 }
 
-// forward starts the two goroutines that empty the queues into the channels. stop ends them.
+// forward makes the queues, and starts the two goroutines that empty them into the channels. stop ends
+// them.
 func (in *inbox) forward(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	in.nodes.open("noexec_taint_node")
+	in.pods.open("noexec_taint_pod")
 	var forwarders sync.WaitGroup
-	forwarders.Go(func() { forward(ctx, in.nodes, in.nodeC) })
-	forwarders.Go(func() { forward(ctx, in.pods, in.podC) })
+	forwarders.Go(func() { forward(ctx, in.nodes.Typed, in.nodeC) })
+	forwarders.Go(func() { forward(ctx, in.pods.Typed, in.podC) })
 	return func() {
 		cancel()
 		in.nodes.ShutDown()
 		in.pods.ShutDown()
 		forwarders.Wait()
 	}
+}
+
+// changes are a workqueue that is made when the shard runs, as it has a goroutine, and what was added before.
+type changes[T comparable] struct {
+	mu    sync.Mutex
+	early map[T]bool
+	*workqueue.Typed[T]
+}
+
+// Add adds an item; repeats collapse. Any goroutine may add, at any time.
+func (c *changes[T]) Add(item T) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.Typed == nil {
+		c.early[item] = true
+		return
+	}
+	c.Typed.Add(item)
+}
+
+// open makes the queue.
+func (c *changes[T]) open(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Typed = workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[T]{Name: name})
+	for item := range c.early {
+		c.Typed.Add(item)
+	}
+	c.early = nil
 }
 
 func forward[T comparable](ctx context.Context, queue *workqueue.Typed[T], to chan<- T) {

@@ -86,12 +86,6 @@ func (s *Shard) NodeChanged(name string) { s.inbox.nodes.Add(name) }
 // PodChanged puts a pod into the inbox; repeats collapse.
 func (s *Shard) PodChanged(uid types.UID) { s.inbox.pods.Add(uid) }
 
-// Close ends what New started; for a shard that may never have run. It may be called again.
-func (s *Shard) Close() {
-	s.inbox.nodes.ShutDown()
-	s.inbox.pods.ShutDown()
-}
-
 // Run judges until the context ends. The cache must be in sync. It is to be called once; what is
 // reported afterwards is dropped.
 func (s *Shard) Run(ctx context.Context) {

@@ -99,7 +99,6 @@ func TestARunningShardAnswersForItsViews(t *testing.T) {
 func TestAShardThatDoesNotRunHasNoViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shard.New(shard.Options{Reader: newWorld(), Most: 1})
-		defer s.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := s.Views(ctx); err == nil {
