@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 func line(verb, subresource, name, at string) string {
@@ -31,17 +33,17 @@ func added(t *testing.T) (path string, write func(text string)) {
 func TestTheFirstDeleteIsThatOfThePodSinceTheLogIsFollowed(t *testing.T) {
 	path, write := added(t)
 	write(line("delete", "", "mine", "2026-01-01T00:00:01.000001Z"))
-	log, err := followAudit(path)
+	log, err := load.OpenAuditLog(path, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.close()
+	defer log.Close()
 	write(line("patch", "status", "mine", "2026-01-01T00:00:02.000001Z") +
 		line("get", "", "mine", "2026-01-01T00:00:02.000002Z") +
 		line("delete", "", "other", "2026-01-01T00:00:03.000001Z") +
 		line("delete", "", "mine", "2026-01-01T00:00:04.000001Z") +
 		line("delete", "", "other", "2026-01-01T00:00:05.000001Z"))
-	at, err := log.firstDelete(t.Context(), "mine")
+	at, err := firstDelete(t.Context(), log, "mine")
 	if want := time.Date(2026, 1, 1, 0, 0, 4, 1000, time.UTC); err != nil || !at.Equal(want) {
 		t.Errorf("got %v, %v; want %v", at, err, want)
 	}
@@ -52,19 +54,19 @@ func TestARecordThatIsStillBeingWrittenIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path, write := added(t)
 		write("")
-		log, err := followAudit(path)
+		log, err := load.OpenAuditLog(path, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer log.close()
+		defer log.Close()
 		record := line("delete", "", "mine", "2026-01-01T00:00:04.000001Z")
 		time.AfterFunc(time.Second, func() { write(record[:40]) })
 		time.AfterFunc(2*time.Second, func() { write(record[40:]) })
-		at, err := log.firstDelete(t.Context(), "mine")
+		at, err := firstDelete(t.Context(), log, "mine")
 		if want := time.Date(2026, 1, 1, 0, 0, 4, 1000, time.UTC); err != nil || !at.Equal(want) {
 			t.Errorf("got %v, %v; want %v", at, err, want)
 		}
-		if _, err := log.firstDelete(t.Context(), "mine"); err == nil {
+		if _, err := firstDelete(t.Context(), log, "mine"); err == nil {
 			t.Error("a record that never comes is found")
 		}
 	})

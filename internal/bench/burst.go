@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 const (
@@ -35,10 +36,10 @@ type results map[string][]outcome
 // burst measures pods of many nodes that are tainted at once.
 func burst(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	all := results{}
-	if err := all.add(ctx, w, originalOnce(), load{nodes: slowNodes}); err != nil {
+	if err := all.add(ctx, w, originalOnce(), size{nodes: slowNodes}); err != nil {
 		return nil, err
 	}
-	err := all.rounds(ctx, w, rounds, load{nodes: burstNodes}, []subject{floor(patchAndDelete), ours(), originalUnlimited()})
+	err := all.rounds(ctx, w, rounds, size{nodes: burstNodes}, []subject{baseline(load.PatchAndDelete), ours(), originalUnlimited()})
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func burst(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 
 // rounds lets the subjects take turns. Every other round has their order reversed, so that none always
 // comes after the same one.
-func (r results) rounds(ctx context.Context, w *world, rounds int, l load, subjects []subject) error {
+func (r results) rounds(ctx context.Context, w *world, rounds int, l size, subjects []subject) error {
 	for round := range rounds {
 		turn := slices.Clone(subjects)
 		if round%2 == 1 {
@@ -62,7 +63,7 @@ func (r results) rounds(ctx context.Context, w *world, rounds int, l load, subje
 	return nil
 }
 
-func (r results) add(ctx context.Context, w *world, s subject, l load) error {
+func (r results) add(ctx context.Context, w *world, s subject, l size) error {
 	o, err := w.burst(ctx, s, l)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
@@ -73,9 +74,9 @@ func (r results) add(ctx context.Context, w *world, s subject, l load) error {
 	return nil
 }
 
-// burst lets one subject evict one crowd, which it makes and removes.
-func (w *world) burst(ctx context.Context, s subject, l load) (o outcome, err error) {
-	c, err := w.newCrowd(ctx, l)
+// burst lets one subject evict one workload, which it makes and removes.
+func (w *world) burst(ctx context.Context, s subject, l size) (o outcome, err error) {
+	c, err := w.newWorkload(ctx, l)
 	if err != nil {
 		return o, err
 	}
@@ -85,8 +86,8 @@ func (w *world) burst(ctx context.Context, s subject, l load) (o outcome, err er
 	return o, c.clear(ctx)
 }
 
-// burst lets one subject evict this crowd.
-func (c *crowd) burst(ctx context.Context, s subject) (o outcome, err error) {
+// burst lets one subject evict this workload.
+func (c *workload) burst(ctx context.Context, s subject) (o outcome, err error) {
 	if s.launch == nil {
 		return c.evict(ctx, s, 0)
 	}
@@ -108,7 +109,7 @@ func (c *crowd) burst(ctx context.Context, s subject) (o outcome, err error) {
 }
 
 // evict taints all nodes and waits until all pods are gone.
-func (c *crowd) evict(ctx context.Context, s subject, pid int) (o outcome, err error) {
+func (c *workload) evict(ctx context.Context, s subject, pid int) (o outcome, err error) {
 	before, err := c.w.spent(pid)
 	if err != nil {
 		return o, err
@@ -131,10 +132,10 @@ func (c *crowd) evict(ctx context.Context, s subject, pid int) (o outcome, err e
 }
 
 // gone taints all nodes; plain workers begin at the same moment. It returns when each pod went.
-func (c *crowd) gone(ctx context.Context, s subject) (times []time.Time, err error) {
+func (c *workload) gone(ctx context.Context, s subject) (times []time.Time, err error) {
 	var tainting sync.WaitGroup
 	var taintErr error
-	tainting.Go(func() { taintErr = c.taint(ctx, "") })
+	tainting.Go(func() { taintErr = c.taint(ctx, nil) })
 	if s.plain != nil {
 		err = c.plainly(ctx, s.plain)
 	}
@@ -145,7 +146,7 @@ func (c *crowd) gone(ctx context.Context, s subject) (times []time.Time, err err
 	if err != nil {
 		return nil, err
 	}
-	return c.w.ends.of(ctx, c.pods, burstTimeout)
+	return c.w.waitFor(ctx, c.pods, burstTimeout)
 }
 
 // spent is processor time, in seconds.
@@ -199,7 +200,7 @@ func (r results) but(subjects ...string) results {
 	return kept
 }
 
-// late is how much longer than the floor's a latency may be.
+// late is how much longer than the baseline's a latency may be.
 const late = 1.15
 
 func burstRows(all results) []report.Row {

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 // evict measures a burst by the eviction subresource, one call for each pod, which sets the condition
 // itself. The pods are Running, so that budgets are looked for.
 func evict(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	all := results{}
-	l := load{nodes: burstNodes, running: true}
-	if err := all.rounds(ctx, w, rounds, l, []subject{floor(evictOnly), ours("--eviction-method=evict")}); err != nil {
+	l := size{nodes: burstNodes, running: true}
+	if err := all.rounds(ctx, w, rounds, l, []subject{baseline(load.Evict), ours("--eviction-method=evict")}); err != nil {
 		return nil, err
 	}
 	const work = "3000 Running pods of 100 nodes, --eviction-method=evict"

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 const (
@@ -18,12 +19,12 @@ const (
 )
 
 // idle measures one pod on a cluster where nothing else happens, from the PATCH of its node's taint until
-// the deletion is seen. The floor is one plain client that sends PATCH and DELETE when its watch shows the
+// the deletion is seen. The baseline is one plain client that sends PATCH and DELETE when its watch shows the
 // node.
 func idle(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	var results [3]report.Series
 	for range rounds {
-		for i, s := range []subject{floor(patchAndDelete), ours(), originalUnlimited()} {
+		for i, s := range []subject{baseline(load.PatchAndDelete), ours(), originalUnlimited()} {
 			samples, err := w.idle(ctx, s)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.name, err)
@@ -41,7 +42,7 @@ func idle(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 
 // idle returns how long each pod of some took, in milliseconds.
 func (w *world) idle(ctx context.Context, s subject) (report.Series, error) {
-	c, err := w.newCrowd(ctx, load{nodes: idleSamples, each: 1})
+	c, err := w.newWorkload(ctx, size{nodes: idleSamples, each: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -60,16 +61,16 @@ func (w *world) idle(ctx context.Context, s subject) (report.Series, error) {
 }
 
 // oneByOne taints one node after the other. The first two are not counted: they warm up connections.
-func (c *crowd) oneByOne(ctx context.Context) (samples report.Series, err error) {
+func (c *workload) oneByOne(ctx context.Context) (samples report.Series, err error) {
 	for i, node := range c.nodes {
 		if err := pause(ctx, idleGap); err != nil {
 			return nil, err
 		}
 		began := time.Now()
-		if err := c.w.taintNode(ctx, node, ""); err != nil {
+		if err := c.w.taintNode(ctx, node, nil); err != nil {
 			return nil, fmt.Errorf("tainting a node: %w", err)
 		}
-		times, err := c.w.ends.of(ctx, c.pods[i:i+1], burstTimeout)
+		times, err := c.w.waitFor(ctx, c.pods[i:i+1], burstTimeout)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +82,7 @@ func (c *crowd) oneByOne(ctx context.Context) (samples report.Series, err error)
 }
 
 // respond starts the subject, or the plain client, which is to react to taints from then on.
-func (c *crowd) respond(ctx context.Context, s subject) (stop func() error, err error) {
+func (c *workload) respond(ctx context.Context, s subject) (stop func() error, err error) {
 	if s.launch != nil {
 		p, err := c.w.ready(ctx, s)
 		if err != nil {
@@ -99,7 +100,7 @@ func (c *crowd) respond(ctx context.Context, s subject) (stop func() error, err 
 }
 
 // plainClient makes the pod of each node go as soon as the watch shows the node's taint.
-func (c *crowd) plainClient(ctx context.Context, changes <-chan watch.Event, do call) error {
+func (c *workload) plainClient(ctx context.Context, changes <-chan watch.Event, do call) error {
 	index := map[string]int{}
 	for i, node := range c.nodes {
 		index[node] = i

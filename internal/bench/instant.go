@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/taint-manager/taint-manager/internal/bench/report"
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 // bearSeconds leave time to taint all nodes and to start taint-manager before the instant.
@@ -17,7 +20,7 @@ const bearSeconds = 9
 func instant(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	all := results{}
 	for round := range rounds {
-		for _, s := range []subject{floor(patchAndDelete), ours(), originalUnlimited()} {
+		for _, s := range []subject{baseline(load.PatchAndDelete), ours(), originalUnlimited()} {
 			if s.name == report.Original && round > 0 {
 				continue // it has no target here
 			}
@@ -44,7 +47,7 @@ func instant(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 
 func (w *world) instant(ctx context.Context, s subject) (o outcome, err error) {
 	seconds := int64(bearSeconds)
-	c, err := w.newCrowd(ctx, load{nodes: burstNodes, bears: &seconds})
+	c, err := w.newWorkload(ctx, size{nodes: burstNodes, bears: &seconds})
 	if err != nil {
 		return o, err
 	}
@@ -60,7 +63,7 @@ func (w *world) instant(ctx context.Context, s subject) (o outcome, err error) {
 			return o, err
 		}
 	}
-	times, err := c.w.ends.of(ctx, c.pods, burstTimeout)
+	times, err := c.w.waitFor(ctx, c.pods, burstTimeout)
 	if err != nil {
 		return o, err
 	}
@@ -71,18 +74,18 @@ func (w *world) instant(ctx context.Context, s subject) (o outcome, err error) {
 }
 
 // countdown starts the subject, taints the nodes, and returns the instant when all pods are due.
-func (c *crowd) countdown(ctx context.Context, s subject) (at time.Time, stop func() error, err error) {
+func (c *workload) countdown(ctx context.Context, s subject) (at time.Time, stop func() error, err error) {
 	bear := bearSeconds * time.Second
 	if s.name == report.Original {
 		p, err := c.w.ready(ctx, s)
 		if err != nil {
 			return at, nil, err
 		}
-		err = c.taint(ctx, "")
+		err = c.taint(ctx, nil)
 		return time.Now().Add(bear), p.Stop, err
 	}
 	if s.launch == nil {
-		err := c.taint(ctx, "")
+		err := c.taint(ctx, nil)
 		return time.Now().Add(time.Second), func() error { return nil }, err
 	}
 	// Pods must have been there in an earlier second than that of the taint.
@@ -90,7 +93,7 @@ func (c *crowd) countdown(ctx context.Context, s subject) (at time.Time, stop fu
 		return at, nil, err
 	}
 	since := time.Now().Truncate(time.Second)
-	if err := c.taint(ctx, since.UTC().Format(time.RFC3339)); err != nil {
+	if err := c.taint(ctx, &metav1.Time{Time: since}); err != nil {
 		return at, nil, err
 	}
 	// Times in the API are cut off: the taint may be as young as the next second, unless it is found before.

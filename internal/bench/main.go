@@ -1,4 +1,4 @@
-// Command bench compares taint-manager with the controller that it replaces, and with the floor: plain
+// Command bench compares taint-manager with the controller that it replaces, and with a baseline: plain
 // workers that send the same calls and decide nothing. All of them run on one real control plane, in
 // turn, in the same minutes, on the same load, so that ratios say more than the machine does.
 //

@@ -12,14 +12,14 @@ const linear = 1.25
 // scale measures bursts of 3000, three times and ten times as many pods of the same population: what a pod costs
 // is to stay the same. The smallest comes before the others and after them, and the mean of both counts, as
 // machines drift.
-func (m *multitude) scale(ctx context.Context, w *world, _ int) ([]report.Row, error) {
+func (m *sharedWorkload) scale(ctx context.Context, w *world, _ int) ([]report.Row, error) {
 	small, middle, large := burstOf("3,000 pods", 1), burstOf("9,000 pods", 3), burstOf("30,000 pods", 10)
 	if err := m.atLeast(ctx, w, 15*burstNodes); err != nil {
 		return nil, err
 	}
 	first, all := 0, results{}
-	for _, s := range []size{small, middle, large, small} {
-		o, err := m.part(first, first+s.nodes).cost(ctx, s.name)
+	for _, s := range []part{small, middle, large, small} {
+		o, err := m.slice(first, first+s.nodes).cost(ctx, s.name)
 		if err != nil {
 			return nil, err
 		}
@@ -31,7 +31,7 @@ func (m *multitude) scale(ctx context.Context, w *world, _ int) ([]report.Row, e
 			Work: "bursts of once, 3 times and 10 times as many pods, out of 45,000", What: what, Unit: unit,
 			Judged: large.name, Targets: targets,
 		}
-		for _, s := range []size{small, middle, large} {
+		for _, s := range []part{small, middle, large} {
 			r.Results = append(r.Results, report.Result{Subject: s.name, Rounds: all.of(s.name, figure)})
 		}
 		return r
@@ -44,16 +44,16 @@ func (m *multitude) scale(ctx context.Context, w *world, _ int) ([]report.Row, e
 	}, nil
 }
 
-// size is a part of the population.
-type size struct {
+// part is a part of the population.
+type part struct {
 	name  string
 	nodes int
 }
 
-func burstOf(name string, times int) size { return size{name, times * burstNodes} }
+func burstOf(name string, times int) part { return part{name, times * burstNodes} }
 
-// cost is what a burst of this crowd costs for each pod.
-func (c *crowd) cost(ctx context.Context, name string) (outcome, error) {
+// cost is what a burst of this workload costs for each pod.
+func (c *workload) cost(ctx context.Context, name string) (outcome, error) {
 	o, err := c.burst(ctx, ours())
 	if err != nil {
 		return o, err
@@ -64,7 +64,7 @@ func (c *crowd) cost(ctx context.Context, name string) (outcome, error) {
 	return o, nil
 }
 
-// part is some of a crowd: the nodes from first to before end, with their pods.
-func (c *crowd) part(first, end int) *crowd {
-	return &crowd{w: c.w, name: c.name, nodes: c.nodes[first:end], pods: c.pods[first*podsEach : end*podsEach]}
+// slice returns some of a workload: the nodes from first to before end, with their pods.
+func (c *workload) slice(first, end int) *workload {
+	return &workload{w: c.w, name: c.name, nodes: c.nodes[first:end], pods: c.pods[first*podsEach : end*podsEach]}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 // startRounds is how many starts there are for each round: they are short, and differ much.
@@ -12,7 +13,7 @@ const startRounds = 3
 
 // start measures from the start of the process, with 30,000 pods, to the first DELETE, of a pod that was due
 // before.
-func (m *multitude) start(ctx context.Context, w *world, rounds int) (_ []report.Row, err error) {
+func (m *sharedWorkload) start(ctx context.Context, w *world, rounds int) (_ []report.Row, err error) {
 	if err := m.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
 	}
@@ -36,11 +37,11 @@ func (w *world) start(ctx context.Context, s subject) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	log, err := followAudit(w.AuditLog())
+	log, err := load.OpenAuditLog(w.AuditLog(), true)
 	if err != nil {
 		return 0, err
 	}
-	defer log.close()
+	defer log.Close()
 	if err := pause(ctx, time.Second); err != nil {
 		return 0, err
 	}
@@ -51,7 +52,7 @@ func (w *world) start(ctx context.Context, s subject) (time.Duration, error) {
 	if err := probe.gone(ctx); err != nil {
 		return 0, err
 	}
-	at, err := log.firstDelete(ctx, probe.pod.name)
+	at, err := firstDelete(ctx, log, probe.pod.Name)
 	if err != nil {
 		return 0, err
 	}

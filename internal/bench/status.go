@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 
 // status measures the processor time that subjects take for an update of a pod's status that changes
 // nothing of interest, with 30,000 pods cached.
-func (m *multitude) status(ctx context.Context, w *world, rounds int) (_ []report.Row, err error) {
+func (m *sharedWorkload) status(ctx context.Context, w *world, rounds int) (_ []report.Row, err error) {
 	if err := m.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (m *multitude) status(ctx context.Context, w *world, rounds int) (_ []repor
 
 // updates starts and stops a subject, and returns what an update costs it. It is left alone for a while
 // first, as what its start has left behind would pass for what it does when nothing happens.
-func (m *multitude) updates(ctx context.Context, s subject, round int) (float64, error) {
+func (m *sharedWorkload) updates(ctx context.Context, s subject, round int) (float64, error) {
 	p, err := m.w.ready(ctx, s)
 	if err != nil {
 		return 0, err
@@ -55,7 +56,7 @@ func (m *multitude) updates(ctx context.Context, s subject, round int) (float64,
 
 // updateCost is the processor time for one update in microseconds, without what the process takes when
 // nothing happens.
-func (m *multitude) updateCost(ctx context.Context, pid, round int) (float64, error) {
+func (m *sharedWorkload) updateCost(ctx context.Context, pid, round int) (float64, error) {
 	idle, err := cpuWhile(pid, func() error { return pause(ctx, quietSpan) })
 	if err != nil {
 		return 0, err
@@ -88,11 +89,11 @@ func cpuWhile(pid int, do func() error) (float64, error) {
 }
 
 // touch updates the status of some pods, differently in each round.
-func (m *multitude) touch(ctx context.Context, round int) error {
+func (m *sharedWorkload) touch(ctx context.Context, round int) error {
 	apart := len(m.pods) / statusUpdates
-	err := each(ctx, statusUpdates, func(ctx context.Context, i int) error {
+	err := load.Each(ctx, statusUpdates, func(ctx context.Context, i int) error {
 		patch := fmt.Sprintf(`{"status":{"message":"update %d at %d"}}`, round, time.Now().UnixNano())
-		_, err := m.w.admin.CoreV1().Pods(namespace).Patch(ctx, m.pods[i*apart].name, types.MergePatchType,
+		_, err := m.w.admin.CoreV1().Pods(load.Namespace).Patch(ctx, m.pods[i*apart].Name, types.MergePatchType,
 			[]byte(patch), metav1.PatchOptions{}, "status")
 		return err
 	})

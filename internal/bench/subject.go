@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 // process is a subject that runs.
@@ -40,7 +41,7 @@ func ours(flags ...string) subject {
 	}}
 }
 
-func floor(do call) subject { return subject{name: report.Floor, plain: do} }
+func baseline(do call) subject { return subject{name: report.Floor, plain: do} }
 
 // launchAt launches a subject and returns when its process was started, as the kernel has it.
 func (s subject) launchAt(ctx context.Context, w *world) (began time.Time, p process, err error) {
@@ -73,29 +74,29 @@ func (w *world) ready(ctx context.Context, s subject) (process, error) {
 type probe struct {
 	w    *world
 	node string
-	pod  identity
+	pod  load.Identity
 }
 
 func (w *world) newProbe(ctx context.Context) (*probe, error) {
-	w.crowds++
-	p := &probe{w: w, node: fmt.Sprintf("probe-%d", w.crowds)}
-	if _, err := w.admin.CoreV1().Nodes().Create(ctx, readyNode(p.node), metav1.CreateOptions{}); err != nil {
+	w.workloads++
+	p := &probe{w: w, node: fmt.Sprintf("probe-%d", w.workloads)}
+	if _, err := w.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(p.node), metav1.CreateOptions{}); err != nil {
 		return nil, fmt.Errorf("making a node: %w", err)
 	}
-	if err := w.taintNode(ctx, p.node, ""); err != nil {
+	if err := w.taintNode(ctx, p.node, nil); err != nil {
 		return nil, fmt.Errorf("tainting a node: %w", err)
 	}
-	pod, err := w.admin.CoreV1().Pods(namespace).Create(ctx, bigPod(p.node, p.node), metav1.CreateOptions{})
+	pod, err := w.admin.CoreV1().Pods(load.Namespace).Create(ctx, load.Pod(p.node, p.node, map[string]string{"app": "bench"}), metav1.CreateOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("making a pod: %w", err)
 	}
-	p.pod = identity{pod.Name, pod.UID}
+	p.pod = load.Identity{Name: pod.Name, UID: pod.UID}
 	return p, nil
 }
 
 // gone waits until the pod is gone, and removes its node.
 func (p *probe) gone(ctx context.Context) error {
-	if _, err := p.w.ends.of(ctx, []identity{p.pod}, time.Minute); err != nil {
+	if _, err := p.w.waitFor(ctx, []load.Identity{p.pod}, time.Minute); err != nil {
 		return err
 	}
 	return p.w.admin.CoreV1().Nodes().Delete(ctx, p.node, metav1.DeleteOptions{})

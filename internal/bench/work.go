@@ -26,7 +26,7 @@ type stage struct {
 
 // stages are all works, in order. Those of the second share its 30,000 pods, which the last one evicts.
 func stages() []stage {
-	many := &multitude{}
+	many := &sharedWorkload{}
 	return []stage{
 		{works: []work{{"burst", burst}, {"instant", instant}, {"idle", idle}, {"evict", evict}}},
 		{audit: true, works: []work{{"memory", many.memory}, {"status", many.status}, {"start", many.start}, {"scale", many.scale}}},

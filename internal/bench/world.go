@@ -10,17 +10,18 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/taint-manager/taint-manager/internal/load"
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
 // world is a control plane, and what is seen of its pods.
 type world struct {
 	*testcluster.Cluster
-	admin  kubernetes.Interface
-	worker kubernetes.Interface // of the plain workers: the user that taint-manager is
-	ends   *ends
-	cancel context.CancelFunc
-	crowds int // made so far, for their names
+	admin     kubernetes.Interface
+	worker    kubernetes.Interface // of the plain workers: the user that taint-manager is
+	deletions *load.DeletionTimes
+	cancel    context.CancelFunc
+	workloads int // made so far, for their names
 }
 
 func newWorld(ctx context.Context, audit bool) (*world, error) {
@@ -28,7 +29,7 @@ func newWorld(ctx context.Context, audit bool) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Cluster: c, ends: newEnds()}
+	w := &world{Cluster: c, deletions: load.NewDeletionTimes()}
 	following, cancel := context.WithCancel(ctx)
 	w.cancel = cancel
 	if err := w.connect(following); err != nil {
@@ -51,7 +52,7 @@ func (w *world) connect(ctx context.Context) error {
 	if w.admin, err = newClient(w.Kubeconfig()); err != nil {
 		return err
 	}
-	return w.ends.follow(ctx, w.admin)
+	return w.deletions.Follow(ctx, w.admin)
 }
 
 // newClient returns a client without limits that speaks protobuf, as the components of Kubernetes do.
@@ -86,6 +87,13 @@ func (w *world) serverCPU() (float64, error) {
 
 func (w *world) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, time.Now().Format(time.TimeOnly)+"  "+format+"\n", args...)
+}
+
+// waitFor returns when each of the pods was deleted. It fails when that takes longer than atMost.
+func (w *world) waitFor(ctx context.Context, pods []load.Identity, atMost time.Duration) ([]time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
+	return w.deletions.Wait(ctx, pods, 0)
 }
 
 // pause waits, unless the context ends first.

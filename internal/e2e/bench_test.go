@@ -8,13 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 // rounds is how often each side of a comparison runs, in turn.
@@ -86,36 +83,18 @@ func (w *world) rate(b *testing.B, c *crowd, start func()) float64 {
 	b.Helper()
 	began := time.Now()
 	start()
-	took := c.gone(b, w.ends, 0).Sub(began)
+	took := c.gone(b, w.deletions, 0).Sub(began)
 	b.Logf("%s: %d pods in %.1f s", c.name, len(c.pods), took.Seconds())
 	return float64(len(c.pods)) / took.Seconds()
 }
 
-// evictPlainly deletes all pods with as many workers as taint-manager has, and no controller.
+// evictPlainly deletes all pods with as many workers as taint-manager has slots, and no controller.
 func (c *crowd) evictPlainly(b testing.TB) {
-	const workers = 32
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(c.pods)); i = next.Add(1) - 1 {
-				if err := c.evictOne(b.Context(), int(i)); err != nil {
-					b.Error(err)
-				}
-			}
-		})
+	pods := c.identities()
+	err := load.Spread(b.Context(), load.PlainWorkers, len(pods), func(ctx context.Context, i int) error {
+		return load.PatchAndDelete(ctx, c.admin, pods[i])
+	})
+	if err != nil {
+		b.Error(err)
 	}
-	all.Wait()
-}
-
-func (c *crowd) evictOne(ctx context.Context, i int) error {
-	pod := c.pods[i]
-	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"status":{"conditions":[{"type":"DisruptionTarget","status":"True",`+
-		`"reason":"DeletionByTaintManager","message":"Taint manager: deleting due to NoExecute taint","lastTransitionTime":%q}]}}`,
-		pod.UID, time.Now().UTC().Format(time.RFC3339))
-	pods := c.admin.CoreV1().Pods(pod.Namespace)
-	if _, err := pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
-		return err
-	}
-	return pods.Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
 }

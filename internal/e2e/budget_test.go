@@ -42,7 +42,7 @@ func TestMethodEvictObeysAPodDisruptionBudget(t *testing.T) {
 
 	s.budget(0)
 	relaxed := time.Now()
-	at, ended := s.ends.of(pod.UID, relaxed.Add(longestBlockedWait+soon))
+	at, ended := s.deletion(s, pod.UID, relaxed.Add(longestBlockedWait+soon))
 	if !ended {
 		s.Fatalf("the pod did not go within %v after its budget was relaxed", longestBlockedWait+soon)
 	}
@@ -74,7 +74,7 @@ func TestMethodEvictWaitsWhileTwoBudgetsSelectAPod(t *testing.T) {
 		s.Fatal(err)
 	}
 	alone := time.Now()
-	at, ended := s.ends.of(pod.UID, alone.Add(longestBlockedWait+soon))
+	at, ended := s.deletion(s, pod.UID, alone.Add(longestBlockedWait+soon))
 	if !ended {
 		s.Fatalf("the pod did not go within %v after the second budget was deleted", longestBlockedWait+soon)
 	}

@@ -30,7 +30,7 @@ func (w *world) burst(t *testing.T) {
 	w.manage(t)
 	began := time.Now()
 	c.taint(t, true)
-	last := c.gone(t, w.ends, 0)
+	last := c.gone(t, w.deletions, 0)
 	t.Logf("%d pods gone in %.1f s", len(c.pods), last.Sub(began).Seconds())
 
 	w.wantEvents(t, c, last)
@@ -49,7 +49,7 @@ func (w *world) burst(t *testing.T) {
 		}
 	}
 	for _, pod := range others.pods {
-		if _, ended := w.ends.of(pod.UID, time.Now()); ended {
+		if _, ended := w.deletion(t, pod.UID, time.Now()); ended {
 			t.Errorf("%s is gone; its node has no taint", pod.Name)
 		}
 	}
@@ -75,7 +75,7 @@ func (w *world) liftedInTheMiddle(t *testing.T) {
 	c := newCrowd(t, w.admin, "lifted", 40, 30)
 	w.manage(t)
 	c.taint(t, true)
-	c.gone(t, w.ends, len(c.pods)*2/3)
+	c.gone(t, w.deletions, len(c.pods)*2/3)
 	c.taint(t, false)
 	lifted := time.Now()
 	<-time.After(2 * time.Second)
@@ -87,7 +87,7 @@ func (w *world) liftedInTheMiddle(t *testing.T) {
 	}
 	left := 0
 	for _, pod := range c.pods {
-		if _, ended := w.ends.of(pod.UID, time.Now()); !ended {
+		if _, ended := w.deletion(t, pod.UID, time.Now()); !ended {
 			left++
 		}
 	}
@@ -126,7 +126,7 @@ func (w *world) limited(t *testing.T) {
 	w.manage(t, "--max-evictions-per-second=5")
 	began := time.Now()
 	c.taint(t, true)
-	took := c.gone(t, w.ends, 0).Sub(began)
+	took := c.gone(t, w.deletions, 0).Sub(began)
 	if took < 3*time.Second || took > 6*time.Second {
 		t.Errorf("20 pods were gone within %v, want about 4 s at 5 a second", took)
 	}

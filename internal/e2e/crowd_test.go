@@ -2,11 +2,9 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 // crowd is many nodes with many pods each, of about 5 kB, all without a kubelet: a pod that is deleted
@@ -24,9 +24,6 @@ type crowd struct {
 	nodes []string
 	pods  []*v1.Pod
 }
-
-// atOnceMost is how many requests a crowd makes at a time.
-const atOnceMost = 16
 
 // newCrowd makes the nodes and the pods.
 func newCrowd(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int) *crowd {
@@ -41,46 +38,18 @@ func newCrowd(t testing.TB, admin kubernetes.Interface, name string, nodes, pods
 		return err
 	})
 	each(t, len(c.pods), func(ctx context.Context, i int) (err error) {
-		pod := bigPod(fmt.Sprintf("%s-%d", name, i), c.nodes[i/podsEach])
+		pod := load.Pod(fmt.Sprintf("%s-%d", name, i), c.nodes[i/podsEach], map[string]string{"app": "crowd"})
 		c.pods[i], err = admin.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{})
 		return err
 	})
 	return c
 }
 
-// bigPod is a pod of about 5 kB, as in a real cluster.
-func bigPod(name, node string) *v1.Pod {
-	none := int64(0)
-	var env []v1.EnvVar
-	for i := range 40 {
-		env = append(env, v1.EnvVar{Name: fmt.Sprintf("SOME_SETTING_%d", i), Value: strings.Repeat("value ", 12)})
-	}
-	return &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": "crowd"}},
-		Spec: v1.PodSpec{
-			NodeName: node, TerminationGracePeriodSeconds: &none,
-			Containers: []v1.Container{{Name: "c", Image: "registry.example.com/team/service:v1.2.3", Env: env}},
-		},
-	}
-}
-
 // each makes n requests, some at a time.
 func each(t testing.TB, n int, do func(ctx context.Context, i int) error) {
 	t.Helper()
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range atOnceMost {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				if err := do(t.Context(), int(i)); err != nil {
-					t.Errorf("request %d of %d: %v", i, n, err)
-				}
-			}
-		})
-	}
-	workers.Wait()
-	if t.Failed() {
-		t.FailNow()
+	if err := load.Each(t.Context(), n, do); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -91,42 +60,29 @@ func (c *crowd) taint(t testing.TB, on bool) {
 	if on {
 		taints = append(taints, v1.Taint{Key: "crowd", Effect: v1.TaintEffectNoExecute})
 	}
-	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"taints": taints}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	each(t, len(c.nodes), func(ctx context.Context, i int) error {
-		_, err := c.admin.CoreV1().Nodes().Patch(ctx, c.nodes[i], types.MergePatchType, patch, metav1.PatchOptions{})
-		return err
+		return load.SetTaints(ctx, c.admin, c.nodes[i], taints...)
 	})
 }
 
 // gone waits until all but so many pods have gone, and returns when the last one went.
-func (c *crowd) gone(t testing.TB, e *ends, butFor int) time.Time {
+func (c *crowd) gone(t testing.TB, deletions *load.DeletionTimes, butFor int) time.Time {
 	t.Helper()
-	timeout := time.After(2 * time.Minute)
-	for {
-		e.mu.Lock()
-		left, news, last := 0, e.news, time.Time{}
-		for _, pod := range c.pods {
-			at, ended := e.at[pod.UID]
-			if !ended {
-				left++
-			} else if at.After(last) {
-				last = at
-			}
-		}
-		e.mu.Unlock()
-		if left <= butFor {
-			return last
-		}
-		select {
-		case <-news:
-			<-time.After(20 * time.Millisecond) // so as not to count at every pod
-		case <-timeout:
-			t.Fatalf("after 2 minutes %d of %d pods are left", left, len(c.pods))
-		}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	times, err := deletions.Wait(ctx, c.identities(), butFor)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return slices.MaxFunc(times, time.Time.Compare)
+}
+
+func (c *crowd) identities() []load.Identity {
+	list := make([]load.Identity, len(c.pods))
+	for i, pod := range c.pods {
+		list[i] = load.Identity{Name: pod.Name, UID: pod.UID}
+	}
+	return list
 }
 
 // events counts the pods of this crowd for which an event of their eviction is stored.

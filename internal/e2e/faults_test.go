@@ -44,11 +44,11 @@ func TestAManagerKilledInTheMiddleOfABurstGoesOn(t *testing.T) {
 	}
 	began := time.Now()
 	c.taint(t, true)
-	c.gone(t, w.ends, len(c.pods)*2/3)
+	c.gone(t, w.deletions, len(c.pods)*2/3)
 	first.Kill()
 	killed := time.Now()
 	w.manage(t, "--leader-elect=false")
-	last := c.gone(t, w.ends, 0)
+	last := c.gone(t, w.deletions, 0)
 	t.Logf("after the kill, the last pod was gone after %v", last.Sub(killed).Round(time.Millisecond))
 
 	deleted := map[string]int{}

@@ -30,13 +30,13 @@ func (w *world) leaderStopped(t *testing.T) {
 	w.manage(t, flags...)
 	began := time.Now()
 	c.taint(t, true)
-	c.gone(t, w.ends, len(c.pods)*2/3)
+	c.gone(t, w.deletions, len(c.pods)*2/3)
 	stopped := time.Now()
 	if err := leader.Stop(); err != nil {
 		t.Errorf("SIGTERM: %v", err)
 	}
 	ended := time.Now()
-	last := c.gone(t, w.ends, 0)
+	last := c.gone(t, w.deletions, 0)
 	t.Logf("it ended after %v; the last pod was gone %v later", ended.Sub(stopped).Round(time.Millisecond), last.Sub(ended).Round(time.Millisecond))
 	if took := ended.Sub(stopped); took > 3*time.Second {
 		t.Errorf("with calls of some milliseconds under way, it took %v to end", took)
@@ -54,9 +54,9 @@ func (w *world) leaseTaken(t *testing.T) {
 	w.waitForHolder(t, true)
 	began := time.Now()
 	c.taint(t, true)
-	c.gone(t, w.ends, len(c.pods)*3/4)
+	c.gone(t, w.deletions, len(c.pods)*3/4)
 	taken := w.takeLease(t)
-	c.gone(t, w.ends, 0)
+	c.gone(t, w.deletions, 0)
 	deleted := c.deletedOnce(t, w.AuditLog(), began)
 	// It sees the loss when it renews, a second later at most; calls under way end.
 	for _, at := range deleted {

@@ -45,7 +45,7 @@ func killedAndRestarted(s *scene) {
 	s.checkRecord(tainted)
 	restarted := s.manage(s.T, flags...)
 	const late = 1500 * time.Millisecond
-	at, ended := s.ends.of(pod.UID, tainted.after.Add(20*time.Second+late))
+	at, ended := s.deletion(s, pod.UID, tainted.after.Add(20*time.Second+late))
 	if !ended || at.Before(tainted.before.Add(20*time.Second)) {
 		s.Fatalf("gone: %v, %v after the taint; want 20 s, and up to %v more", ended, at.Sub(tainted.before), late)
 	}

@@ -244,7 +244,7 @@ func leftAlone(s *scene) {
 	if err := s.admin.CoreV1().Pods("default").Delete(s.Context(), terminating.Name, metav1.DeleteOptions{}); err != nil {
 		s.Fatal(err)
 	}
-	s.ends.of(terminating.UID, time.Now().Add(soon))
+	s.deletion(s, terminating.UID, time.Now().Add(soon))
 	witness := s.pod("witness")
 	tainted := s.taint("key")
 	s.goes(witness, tainted, 0)

@@ -7,18 +7,16 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/taint-manager/taint-manager/internal/load"
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
@@ -37,8 +35,8 @@ const soon = time.Second
 // world is a control plane that a test acts on as its administrator, and what is seen of its pods.
 type world struct {
 	*testcluster.Cluster
-	admin kubernetes.Interface
-	ends  *ends
+	admin     kubernetes.Interface
+	deletions *load.DeletionTimes
 }
 
 func newWorld(t testing.TB, o testcluster.Options) *world {
@@ -64,8 +62,10 @@ func newWorld(t testing.TB, o testcluster.Options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Cluster: c, admin: admin, ends: &ends{at: map[types.UID]time.Time{}, news: make(chan struct{})}}
-	w.ends.follow(t, admin)
+	w := &world{Cluster: c, admin: admin, deletions: load.NewDeletionTimes()}
+	if err := w.deletions.Follow(t.Context(), admin); err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
 
@@ -87,81 +87,10 @@ func (w *world) manage(t testing.TB, flags ...string) *testcluster.Manager {
 	return m
 }
 
-// ends knows when each pod began to go: its deletion timestamp was set, or it was gone.
-type ends struct {
-	mu   sync.Mutex
-	at   map[types.UID]time.Time
-	news chan struct{} // closed at the next end
-}
-
-// follow watches all pods until the test ends. An informer does it, since a bare watch may be closed by
-// the API server at any time.
-func (e *ends) follow(t testing.TB, client kubernetes.Interface) {
+// deletion waits until the pod is deleted, but not beyond until.
+func (w *world) deletion(t testing.TB, uid types.UID, until time.Time) (time.Time, bool) {
 	t.Helper()
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(onlyIdentity))
-	pods := factory.Core().V1().Pods().Informer()
-	see := func(obj any) {
-		if pod, ok := obj.(*v1.Pod); ok && pod.DeletionTimestamp != nil {
-			e.note(pod.UID)
-		}
-	}
-	gone := func(obj any) {
-		if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-			obj = last.Obj
-		}
-		if pod, ok := obj.(*v1.Pod); ok {
-			e.note(pod.UID)
-		}
-	}
-	_, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: see, UpdateFunc: func(_, obj any) { see(obj) }, DeleteFunc: gone,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	factory.Start(t.Context().Done())
-	factory.WaitForCacheSync(t.Context().Done())
-}
-
-// onlyIdentity keeps of a pod what these tests need.
-func onlyIdentity(obj any) (any, error) {
-	pod, ok := obj.(*v1.Pod)
-	if !ok {
-		return obj, nil
-	}
-	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
-		DeletionTimestamp: pod.DeletionTimestamp,
-	}}, nil
-}
-
-func (e *ends) note(uid types.UID) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if _, known := e.at[uid]; !known {
-		e.at[uid] = time.Now()
-		close(e.news)
-		e.news = make(chan struct{})
-	}
-}
-
-// of waits for the end of a pod, until the time given.
-func (e *ends) of(uid types.UID, until time.Time) (time.Time, bool) {
-	timeout := time.After(time.Until(until))
-	for {
-		e.mu.Lock()
-		at, ended := e.at[uid]
-		news := e.news
-		e.mu.Unlock()
-		if ended {
-			return at, true
-		}
-		select {
-		case <-news:
-		case <-timeout:
-			return time.Time{}, false
-		}
-	}
+	return w.deletions.Of(t.Context(), uid, until)
 }
 
 // scene is a node of its own, with the pods that one test puts there.
@@ -300,7 +229,7 @@ func (s *scene) tolerate(pod *v1.Pod, key string, seconds int64) {
 func (s *scene) goes(pod *v1.Pod, since moment, seconds float64) {
 	s.Helper()
 	d := time.Duration(seconds * float64(time.Second))
-	at, ended := s.ends.of(pod.UID, since.after.Add(d+soon))
+	at, ended := s.deletion(s, pod.UID, since.after.Add(d+soon))
 	switch {
 	case !ended:
 		s.Errorf("%s did not go within %v of its deadline at %v s", pod.Name, soon, seconds)
@@ -314,7 +243,7 @@ func (s *scene) goes(pod *v1.Pod, since moment, seconds float64) {
 // stays wants the pod not to go for so many seconds from that moment on.
 func (s *scene) stays(pod *v1.Pod, since moment, seconds float64) {
 	s.Helper()
-	if at, ended := s.ends.of(pod.UID, since.after.Add(time.Duration(seconds*float64(time.Second)))); ended {
+	if at, ended := s.deletion(s, pod.UID, since.after.Add(time.Duration(seconds*float64(time.Second)))); ended {
 		s.Errorf("%s went after %v, want it to stay", pod.Name, at.Sub(since.before))
 	}
 }

@@ -17,21 +17,21 @@ const (
 // settling is how long a subject is left alone before it counts as quiet.
 const settling = 5 * time.Second
 
-// multitude is the population of 30,000 pods that several works share. It is made when it is first needed,
+// sharedWorkload is the population of 30,000 pods that several works share. It is made when it is first needed,
 // and the last work evicts it.
-type multitude struct{ *crowd }
+type sharedWorkload struct{ *workload }
 
 // atLeast sees to it that there are so many nodes with their pods.
-func (m *multitude) atLeast(ctx context.Context, w *world, nodes int) (err error) {
-	if m.crowd == nil {
-		m.crowd, err = w.newCrowd(ctx, load{nodes: min(nodes, someNodes)})
+func (m *sharedWorkload) atLeast(ctx context.Context, w *world, nodes int) (err error) {
+	if m.workload == nil {
+		m.workload, err = w.newWorkload(ctx, size{nodes: min(nodes, someNodes)})
 		if err != nil {
 			return err
 		}
 	}
 	if missing := nodes - len(m.nodes); missing > 0 {
 		began := time.Now()
-		if err := m.grow(ctx, load{nodes: missing}); err != nil {
+		if err := m.grow(ctx, size{nodes: missing}); err != nil {
 			return err
 		}
 		w.say("there are %d pods; %d were made in %.0f s", len(m.pods), missing*podsEach, time.Since(began).Seconds())
@@ -40,7 +40,7 @@ func (m *multitude) atLeast(ctx context.Context, w *world, nodes int) (err error
 }
 
 // memory measures what subjects take that have seen everything and have nothing to do.
-func (m *multitude) memory(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+func (m *sharedWorkload) memory(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	row := report.Row{
 		Work: "30,000 pods, nothing tainted", What: "resident memory", Unit: "MB",
 		Targets: []report.Target{report.AtMost(0.2, report.Original)},

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/taint-manager/taint-manager/internal/load"
+)
+
+// call makes one pod go.
+type call func(ctx context.Context, client kubernetes.Interface, pod load.Identity) error
+
+// plainly makes all pods go, with workers that decide nothing. Its client is that of taint-manager's user.
+func (c *workload) plainly(ctx context.Context, do call) error {
+	return load.Spread(ctx, load.PlainWorkers, len(c.pods), func(ctx context.Context, i int) error {
+		if err := do(ctx, c.w.worker, c.pods[i]); err != nil {
+			return fmt.Errorf("a plain worker: pod %s: %w", c.pods[i].Name, err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/internal/load"
+)
+
+const (
+	taintKey = "bench"
+	podsEach = 30 // on a node, unless a load says otherwise
+)
+
+// size says what a workload is made of. The zero value of all but nodes means: no toleration, Pending.
+type size struct {
+	nodes   int
+	each    int    // pods on a node; 0: 30
+	bears   *int64 // seconds for which the pods bear the taint; nil: not at all
+	running bool   // the pods are Running and Ready
+}
+
+// pods is how many pods there are on a node.
+func (l size) pods() int {
+	if l.each > 0 {
+		return l.each
+	}
+	return podsEach
+}
+
+// workload is many nodes with many pods each, of about 5 kB, all without a kubelet: a pod that is deleted is
+// gone at once.
+type workload struct {
+	w     *world
+	name  string
+	nodes []string
+	pods  []load.Identity
+}
+
+func (w *world) newWorkload(ctx context.Context, l size) (*workload, error) {
+	w.workloads++
+	c := &workload{w: w, name: fmt.Sprintf("workload-%d", w.workloads)}
+	return c, c.grow(ctx, l)
+}
+
+// grow adds nodes and pods.
+func (c *workload) grow(ctx context.Context, l size) error {
+	first := len(c.nodes)
+	for i := range l.nodes {
+		c.nodes = append(c.nodes, fmt.Sprintf("%s-node-%d", c.name, first+i))
+	}
+	err := load.Each(ctx, l.nodes, func(ctx context.Context, i int) error {
+		_, err := c.w.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(c.nodes[first+i]), metav1.CreateOptions{})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("making nodes: %w", err)
+	}
+	old := len(c.pods)
+	c.pods = append(c.pods, make([]load.Identity, l.nodes*l.pods())...)
+	err = load.Each(ctx, l.nodes*l.pods(), func(ctx context.Context, i int) error {
+		return c.makePod(ctx, old+i, c.nodes[first+i/l.pods()], l)
+	})
+	if err != nil {
+		return fmt.Errorf("making pods: %w", err)
+	}
+	return nil
+}
+
+func (c *workload) makePod(ctx context.Context, i int, node string, l size) error {
+	pod := load.Pod(fmt.Sprintf("%s-%d", c.name, i), node, map[string]string{"app": "bench", "workload": c.name})
+	if l.bears != nil {
+		pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{
+			Key: taintKey, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: l.bears,
+		})
+	}
+	made, err := c.w.admin.CoreV1().Pods(load.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	c.pods[i] = load.Identity{Name: made.Name, UID: made.UID}
+	if !l.running {
+		return nil
+	}
+	made.Status = v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{{Type: v1.PodReady, Status: v1.ConditionTrue}}}
+	_, err = c.w.admin.CoreV1().Pods(load.Namespace).UpdateStatus(ctx, made, metav1.UpdateOptions{})
+	return err
+}
+
+// taint puts the NoExecute taint on all nodes, some at a time. since is its timeAdded; nil: none.
+func (c *workload) taint(ctx context.Context, since *metav1.Time) error {
+	err := load.Each(ctx, len(c.nodes), func(ctx context.Context, i int) error {
+		return c.w.taintNode(ctx, c.nodes[i], since)
+	})
+	if err != nil {
+		return fmt.Errorf("tainting nodes: %w", err)
+	}
+	return nil
+}
+
+// taintNode puts the NoExecute taint on a node. since is its timeAdded; nil: none.
+func (w *world) taintNode(ctx context.Context, node string, since *metav1.Time) error {
+	return load.SetTaints(ctx, w.admin, node, v1.Taint{Key: taintKey, Effect: v1.TaintEffectNoExecute, TimeAdded: since})
+}
+
+// clear removes the workload's nodes, those of its pods that are left, and all events.
+func (c *workload) clear(ctx context.Context) error {
+	core := c.w.admin.CoreV1()
+	err := load.Each(ctx, len(c.nodes), func(ctx context.Context, i int) error {
+		return core.Nodes().Delete(ctx, c.nodes[i], metav1.DeleteOptions{})
+	})
+	if err != nil {
+		return fmt.Errorf("removing nodes: %w", err)
+	}
+	mine := metav1.ListOptions{LabelSelector: "workload=" + c.name}
+	if err := core.Pods(load.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, mine); err != nil {
+		return fmt.Errorf("removing pods: %w", err)
+	}
+	if err := core.Events(load.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("removing events: %w", err)
+	}
+	return nil
+}
+
+// lastEvent waits until an event of its eviction is stored for every pod, and returns when that was so. It
+// fails when a minute passes.
+func (c *workload) lastEvent(ctx context.Context) (time.Time, error) {
+	for deadline := time.Now().Add(time.Minute); ; {
+		list, err := c.w.admin.CoreV1().Events(load.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
+		if err != nil {
+			return time.Time{}, fmt.Errorf("listing events: %w", err)
+		}
+		told := map[types.UID]bool{}
+		for i := range list.Items {
+			told[list.Items[i].InvolvedObject.UID] = true
+		}
+		stored := 0
+		for _, pod := range c.pods {
+			if told[pod.UID] {
+				stored++
+			}
+		}
+		if stored == len(c.pods) {
+			return time.Now(), nil
+		}
+		if time.Now().After(deadline) {
+			return time.Time{}, fmt.Errorf("after a minute only %d of %d events are stored", stored, len(c.pods))
+		}
+		if err := pause(ctx, 300*time.Millisecond); err != nil {
+			return time.Time{}, err
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Identity names a pod.
+type Identity struct {
+	Name string
+	UID  types.UID
+}
+
+// PlainWorkers is how many plain workers evict in comparisons: as many as taint-manager has slots.
+const PlainWorkers = 32
+
+// PatchAndDelete sends the requests of the method "delete" for one pod.
+func PatchAndDelete(ctx context.Context, client kubernetes.Interface, pod Identity) error {
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"status":{"conditions":[{"type":"DisruptionTarget","status":"True",`+
+		`"reason":"DeletionByTaintManager","message":"Taint manager: deleting due to NoExecute taint","lastTransitionTime":%q}]}}`,
+		pod.UID, time.Now().UTC().Format(time.RFC3339))
+	pods := client.CoreV1().Pods(Namespace)
+	_, err := pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
+	if err != nil {
+		return err
+	}
+	return pods.Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+}
+
+// Evict sends the request of the method "evict" for one pod.
+func Evict(ctx context.Context, client kubernetes.Interface, pod Identity) error {
+	return client.CoreV1().Pods(Namespace).EvictV1(ctx, &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: Namespace, Name: pod.Name},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}},
+	})
+}

@@ -1,0 +1,54 @@
+package load
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Namespace is where the pods are.
+const Namespace = metav1.NamespaceDefault
+
+// Pod returns a pod of about 5 kB, as they are in a real cluster. Without a kubelet it is gone as soon as it
+// is deleted, as its grace period is 0.
+func Pod(name, node string, labels map[string]string) *v1.Pod {
+	none := int64(0)
+	var env []v1.EnvVar
+	for i := range 40 {
+		env = append(env, v1.EnvVar{Name: fmt.Sprintf("SOME_SETTING_%d", i), Value: strings.Repeat("value ", 12)})
+	}
+	return &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name, Labels: labels},
+		Spec: v1.PodSpec{
+			NodeName: node, TerminationGracePeriodSeconds: &none,
+			Containers: []v1.Container{{Name: "c", Image: "registry.example.com/team/service:v1.2.3", Env: env}},
+		},
+	}
+}
+
+// ReadyNode returns a node that the node lifecycle controller does not taint.
+func ReadyNode(name string) *v1.Node {
+	now := metav1.Now()
+	return &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Status: v1.NodeStatus{Conditions: []v1.NodeCondition{{
+			Type: v1.NodeReady, Status: v1.ConditionTrue, LastHeartbeatTime: now, LastTransitionTime: now,
+		}}},
+	}
+}
+
+// SetTaints replaces the taints of a node.
+func SetTaints(ctx context.Context, client kubernetes.Interface, node string, taints ...v1.Taint) error {
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"taints": taints}})
+	if err != nil {
+		return fmt.Errorf("writing the taints of node %s: %w", node, err)
+	}
+	_, err = client.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, patch, metav1.PatchOptions{})
+	return err
+}
