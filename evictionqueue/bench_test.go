@@ -159,7 +159,7 @@ func BenchmarkCancel(b *testing.B) {
 }
 
 // BenchmarkPopDue empties a heap of a million entries that are all due. The first pop, which lets
-// all nodes join the turn, is reported beside the mean.
+// all nodes join the round robin, is reported beside the mean.
 func BenchmarkPopDue(b *testing.B) {
 	each(b, func(b *testing.B, p population) {
 		now := start.Add(time.Hour)

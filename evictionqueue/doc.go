@@ -23,7 +23,7 @@
 // # Cost
 //
 // With n entries, adding, moving, cancelling and popping one take O(log n), where a node's joining
-// of the turn counts to the Set that made it possible: the first PopDue after many nodes have
+// of the round robin counts to the Set that made it possible: the first PopDue after many nodes have
 // become due at once does the work of all. An entry takes 60 to 150 bytes, beside the UID's own and
 // what B points to; the benchmarks say how much when. Memory follows the number of entries down
 // as well as up, except that 56 bytes remain for each of the most nodes that had entries at one

@@ -29,42 +29,42 @@ type Entry[B any] struct {
 // The zero value is an empty heap. It may not be copied once used, nor be used by two goroutines at
 // once.
 type Heap[B any] struct {
-	slots slab[slot[B]]
+	stored slab[stored[B]]
 	byUID index // of slots
 
-	lanes  slab[lane]
-	byNode index // of lanes
-	free   int32 // first of the lanes not in use; 0 when there is none
+	queues  slab[nodeQueue]
+	byNode index // of node queues
+	free   int32 // first of the node queues not in use; 0 when there is none
 
-	// Every lane in use is in one of these two heaps, ordered by its first entry: in due while it
-	// takes part in the turn, in waiting otherwise.
+	// Every node queue in use is in one of these two heaps, ordered by its first entry: in due while it
+	// takes part in the round robin, in waiting otherwise.
 	waiting []int32
 	due     []int32
 
 	stayed      int  // how often the first of the regulars was served in its present turn
 	regularLast bool // whether the last one served was a regular
 
-	// now is the latest time heard of: every lane in the turn has an entry that is due then.
+	// now is the latest time heard of: every node queue in the round robin has an entry that is due then.
 	now time.Time
 }
 
-// slot holds what an entry has beside its place in the lane. Slots are dense: the last one moves
+// stored holds what an entry has beside its place in the node queue. Slots are dense: the last one moves
 // into the place of one that is freed.
-type slot[B any] struct {
+type stored[B any] struct {
 	uid     types.UID
 	because B
-	lane    int32
-	pos     int32 // in the lane's items
+	queue    int32
+	pos     int32 // in the node queue's items
 }
 
 // Len is the number of entries, due or not.
-func (h *Heap[B]) Len() int { return int(h.slots.n) }
+func (h *Heap[B]) Len() int { return int(h.stored.n) }
 
 // Set adds the entry, or puts it in the place of the one with its UID: earlier, later, on another
-// node. A node keeps its place in the turn for as long as it has anything due.
+// node. A node keeps its place in the round robin for as long as it has anything due.
 func (h *Heap[B]) Set(e Entry[B]) {
 	i, ok := h.find(e.UID)
-	if ok && h.lanes.at(h.slots.at(i).lane).node == e.Node {
+	if ok && h.queues.at(h.stored.at(i).queue).node == e.Node {
 		h.replace(i, e)
 		return
 	}
@@ -92,7 +92,7 @@ func (h *Heap[B]) Get(uid types.UID) (Entry[B], bool) {
 	return h.entry(i), true
 }
 
-// Due says whether any entry is due now: whether PopDue would return one.
+// Due reports whether any entry is due now: whether PopDue would return one.
 func (h *Heap[B]) Due(now time.Time) bool {
 	h.advance(now)
 	return len(h.due) > 0
@@ -105,7 +105,7 @@ func (h *Heap[B]) PopDue(now time.Time) (Entry[B], bool) {
 	if !h.Due(now) {
 		return Entry[B]{}, false
 	}
-	return h.remove(h.lanes.at(h.serve()).items[0].slot), true
+	return h.remove(h.queues.at(h.serve()).items[0].stored), true
 }
 
 // Next returns the earliest deadline of all entries, due or not; false when there is no entry.
@@ -113,13 +113,13 @@ func (h *Heap[B]) Next() (time.Time, bool) {
 	switch {
 	case len(h.due) == 0:
 		return h.Upcoming()
-	case len(h.waiting) == 0 || (heads[B]{h}).before(h.due[0], h.waiting[0]):
+	case len(h.waiting) == 0 || (byFirst[B]{h}).before(h.due[0], h.waiting[0]):
 		return h.first(h.due[0]).at, true
 	}
 	return h.Upcoming()
 }
 
-// Upcoming returns the earliest deadline of all nodes that were not in the turn when [Heap.Due] or
+// Upcoming returns the earliest deadline of all nodes that were not in the round robin when [Heap.Due] or
 // [Heap.PopDue] was last called or have come after; false when there is none. When nothing was
 // changed since Due(now), it is after now, and the next moment at which anything changes: what
 // becomes due earlier is on a node that has its turn already, behind what is due there.
@@ -133,7 +133,7 @@ func (h *Heap[B]) Upcoming() (time.Time, bool) {
 // All yields every entry, in no order. The heap may not be changed meanwhile.
 func (h *Heap[B]) All() iter.Seq[Entry[B]] {
 	return func(yield func(Entry[B]) bool) {
-		for i := range h.slots.n {
+		for i := range h.stored.n {
 			if !yield(h.entry(i)) {
 				return
 			}
@@ -156,75 +156,75 @@ func (h *Heap[B]) OnNode(node string) iter.Seq[Entry[B]] {
 }
 
 func (h *Heap[B]) uidsOn(node string) []types.UID {
-	l, ok := h.findLane(node)
+	l, ok := h.findQueue(node)
 	if !ok {
 		return nil
 	}
-	items := h.lanes.at(l).items
+	items := h.queues.at(l).items
 	uids := make([]types.UID, len(items))
 	for i := range items {
-		uids[i] = h.slots.at(items[i].slot).uid
+		uids[i] = h.stored.at(items[i].stored).uid
 	}
 	return uids
 }
 
 // find returns the slot of that UID.
 func (h *Heap[B]) find(uid types.UID) (int32, bool) {
-	return h.byUID.find(string(uid), func(i int32) bool { return h.slots.at(i).uid == uid })
+	return h.byUID.find(string(uid), func(i int32) bool { return h.stored.at(i).uid == uid })
 }
 
 // entry is the entry in that slot.
 func (h *Heap[B]) entry(i int32) Entry[B] {
-	s := h.slots.at(i)
-	l := h.lanes.at(s.lane)
+	s := h.stored.at(i)
+	l := h.queues.at(s.queue)
 	it := &l.items[s.pos]
 	return Entry[B]{UID: s.uid, Node: l.node, At: it.at, Priority: it.priority, Because: s.because}
 }
 
 // add puts in an entry whose UID is not there.
 func (h *Heap[B]) add(e Entry[B]) {
-	l := h.laneOf(e.Node)
-	i := h.slots.push(slot[B]{uid: e.UID, because: e.Because, lane: l})
+	l := h.queueOf(e.Node)
+	i := h.stored.push(stored[B]{uid: e.UID, because: e.Because, queue: l})
 	h.byUID.add(string(e.UID), i)
-	ln := h.lanes.at(l)
-	ln.items = insert(ln.items, item{e.At, e.Priority, i}, earliest[B]{h})
-	h.settle(l, ln.items[0].slot == i)
+	ln := h.queues.at(l)
+	ln.items = insert(ln.items, item{e.At, e.Priority, i}, byDeadline[B]{h})
+	h.reposition(l, ln.items[0].stored == i)
 }
 
 // replace puts the entry in the place of the one in that slot, which is of the same UID and node.
 func (h *Heap[B]) replace(i int32, e Entry[B]) {
-	s := h.slots.at(i)
+	s := h.stored.at(i)
 	// The string of the UID too: the old one may be all that is left of an old pod.
 	s.uid, s.because = e.UID, e.Because
-	ln := h.lanes.at(s.lane)
+	ln := h.queues.at(s.queue)
 	first := s.pos == 0
 	ln.items[s.pos] = item{e.At, e.Priority, i}
-	fix(ln.items, s.pos, earliest[B]{h})
-	h.settle(s.lane, first || s.pos == 0)
+	fix(ln.items, s.pos, byDeadline[B]{h})
+	h.reposition(s.queue, first || s.pos == 0)
 }
 
 // remove takes the entry in that slot out.
 func (h *Heap[B]) remove(i int32) Entry[B] {
 	e := h.entry(i)
-	s := h.slots.at(i)
-	l := s.lane
-	ln := h.lanes.at(l)
+	s := h.stored.at(i)
+	l := s.queue
+	ln := h.queues.at(l)
 	first := s.pos == 0
-	ln.items = without(ln.items, s.pos, earliest[B]{h})
+	ln.items = without(ln.items, s.pos, byDeadline[B]{h})
 	h.release(i)
-	h.settle(l, first)
+	h.reposition(l, first)
 	return e
 }
 
-// release frees a slot that is in no lane any more.
+// release frees a slot that is in no node queue any more.
 func (h *Heap[B]) release(i int32) {
-	h.byUID.remove(string(h.slots.at(i).uid), i)
-	last := h.slots.n - 1
+	h.byUID.remove(string(h.stored.at(i).uid), i)
+	last := h.stored.n - 1
 	if i != last {
-		s := h.slots.at(last)
+		s := h.stored.at(last)
 		h.byUID.move(string(s.uid), last, i)
-		h.lanes.at(s.lane).items[s.pos].slot = i
-		*h.slots.at(i) = *s
+		h.queues.at(s.queue).items[s.pos].stored = i
+		*h.stored.at(i) = *s
 	}
-	h.slots.pop()
+	h.stored.pop()
 }

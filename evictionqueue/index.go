@@ -3,7 +3,7 @@ package evictionqueue
 import "hash/maphash"
 
 // index finds values by string. It holds only hashes and the values' numbers, in a third of the
-// memory of a Go map, which would hold the strings once more: whoever uses it has them already.
+// memory of a Go map, which would hold the strings once more; its user has them already.
 //
 // It is a hash table with linear probing. A key's cells begin at its home, and no empty cell is
 // between the two: find relies on it, remove keeps it up.

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// numbered says whether a number's key is this one: here, keys are the numbers' digits.
+// numbered reports whether a number's key is this one: here, keys are the numbers' digits.
 func numbered(key string) func(int32) bool {
 	return func(n int32) bool { return fmt.Sprint(n%1000) == key }
 }

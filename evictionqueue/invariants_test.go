@@ -57,51 +57,51 @@ func (c *checked) drain(now time.Time) []types.UID {
 // checkInvariants checks all that the parts of a heap rely on.
 func checkInvariants[B comparable](t fataler, h *Heap[B]) {
 	t.Helper()
-	for _, check := range []func(*Heap[B]) error{checkSlots[B], checkLanes[B], checkTurn[B], checkFreed[B]} {
+	for _, check := range []func(*Heap[B]) error{checkSlots[B], checkQueues[B], checkRoundRobin[B], checkFreed[B]} {
 		if err := check(h); err != nil {
 			t.Fatalf("invariant broken: %v", err)
 		}
 	}
 }
 
-// checkSlots: each entry is found by its UID, and its lane has it where it says.
+// checkSlots: each entry is found by its UID, and its node queue has it where it says.
 func checkSlots[B comparable](h *Heap[B]) error {
 	if h.byUID.used != h.Len() {
 		return fmt.Errorf("%d UIDs for %d entries", h.byUID.used, h.Len())
 	}
-	for i := range h.slots.n {
-		s := h.slots.at(i)
+	for i := range h.stored.n {
+		s := h.stored.at(i)
 		if found, ok := h.find(s.uid); !ok || found != i {
 			return fmt.Errorf("slot %d of UID %q is found in %d, %v", i, s.uid, found, ok)
 		}
-		if at := h.lanes.at(s.lane).items[s.pos].slot; at != i {
-			return fmt.Errorf("slot %d is at its place in lane %d as %d", i, s.lane, at)
+		if at := h.queues.at(s.queue).items[s.pos].stored; at != i {
+			return fmt.Errorf("slot %d is at its place in node queue %d as %d", i, s.queue, at)
 		}
 	}
 	return nil
 }
 
-// checkLanes: each lane in use is a heap, is found by its name and is where it says in one of the
+// checkQueues: each node queue in use is a heap, is found by its name and is where it says in one of the
 // two heaps, which are in order.
-func checkLanes[B comparable](h *Heap[B]) error {
+func checkQueues[B comparable](h *Heap[B]) error {
 	entries := 0
 	for _, heap := range [][]int32{h.waiting, h.due} {
-		if err := inOrder(heap, heads[B]{h}); err != nil {
+		if err := inOrder(heap, byFirst[B]{h}); err != nil {
 			return err
 		}
 		for pos, l := range heap {
-			ln := h.lanes.at(l)
+			ln := h.queues.at(l)
 			entries += len(ln.items)
-			if found, ok := h.findLane(ln.node); !ok || found != l || int(ln.pos) != pos {
-				return fmt.Errorf("lane %d of %q at %d is found as %d, %v, at %d", l, ln.node, pos, found, ok, ln.pos)
+			if found, ok := h.findQueue(ln.node); !ok || found != l || int(ln.pos) != pos {
+				return fmt.Errorf("node queue %d of %q at %d is found as %d, %v, at %d", l, ln.node, pos, found, ok, ln.pos)
 			}
-			if err := inOrder(ln.items, earliest[B]{h}); err != nil {
+			if err := inOrder(ln.items, byDeadline[B]{h}); err != nil {
 				return err
 			}
 		}
 	}
 	if lanes := len(h.waiting) + len(h.due); entries != h.Len() || lanes != h.byNode.used {
-		return fmt.Errorf("%d of %d entries in %d of %d lanes", entries, h.Len(), lanes, h.byNode.used)
+		return fmt.Errorf("%d of %d entries in %d of %d node queues", entries, h.Len(), lanes, h.byNode.used)
 	}
 	return nil
 }
@@ -124,29 +124,29 @@ func inOrder[T comparable, O order[T]](heap []T, o O) error {
 	return nil
 }
 
-// checkTurn: the lanes in the turn are those in due, linked both ways, and each has something due.
-func checkTurn[B comparable](h *Heap[B]) error {
+// checkRoundRobin: the node queues in the round robin are those in due, linked both ways, and each has something due.
+func checkRoundRobin[B comparable](h *Heap[B]) error {
 	inTurn := 0
 	for _, ring := range []int32{newcomers, regulars} {
 		prev := ring
 		for _, l := range ringOf(h, ring) {
 			inTurn++
-			ln := h.lanes.at(l)
+			ln := h.queues.at(l)
 			if h.due[ln.pos] != l || ln.prev != prev || ln.items[0].at.After(h.now) {
-				return fmt.Errorf("lane %d in the turn after %d: %+v", l, prev, *ln)
+				return fmt.Errorf("node queue %d in the round robin after %d: %+v", l, prev, *ln)
 			}
 			prev = l
 		}
 	}
 	if inTurn != len(h.due) {
-		return fmt.Errorf("%d lanes in the turn, %d in due", inTurn, len(h.due))
+		return fmt.Errorf("%d node queues in the round robin, %d in due", inTurn, len(h.due))
 	}
 	if h.stayed >= stay || h.stayed > 0 && h.front(regulars) == regulars {
 		return fmt.Errorf("the first regular has stayed for %d", h.stayed)
 	}
 	for _, l := range h.waiting {
-		if h.lanes.at(l).next != outside {
-			return fmt.Errorf("lane %d waits and is in the turn", l)
+		if h.queues.at(l).next != outside {
+			return fmt.Errorf("node queue %d waits and is in the round robin", l)
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func checkTurn[B comparable](h *Heap[B]) error {
 
 func ringOf[B comparable](h *Heap[B], ring int32) []int32 {
 	var lanes []int32
-	for l := h.front(ring); l != ring && len(lanes) <= int(h.lanes.n); l = h.lanes.at(l).next {
+	for l := h.front(ring); l != ring && len(lanes) <= int(h.queues.n); l = h.queues.at(l).next {
 		lanes = append(lanes, l)
 	}
 	return lanes
@@ -162,23 +162,23 @@ func ringOf[B comparable](h *Heap[B], ring int32) []int32 {
 
 // checkFreed: what is freed holds on to nothing, and there is not much of it.
 func checkFreed[B comparable](h *Heap[B]) error {
-	for i := h.slots.n; int(i) < len(h.slots.chunks)*chunkLen; i++ {
-		if *h.slots.at(i) != (slot[B]{}) {
-			return fmt.Errorf("freed slot %d holds %+v", i, *h.slots.at(i))
+	for i := h.stored.n; int(i) < len(h.stored.chunks)*chunkLen; i++ {
+		if *h.stored.at(i) != (stored[B]{}) {
+			return fmt.Errorf("freed slot %d holds %+v", i, *h.stored.at(i))
 		}
 	}
 	free := 0
-	for l := h.free; l != 0; l = h.lanes.at(l).next {
+	for l := h.free; l != 0; l = h.queues.at(l).next {
 		free++
-		if ln := h.lanes.at(l); ln.node != "" || ln.items != nil {
+		if ln := h.queues.at(l); ln.node != "" || ln.items != nil {
 			return fmt.Errorf("freed lane %d holds %+v", l, *ln)
 		}
 	}
-	if used := len(h.waiting) + len(h.due); h.lanes.n > 0 && free+used+int(rings) != int(h.lanes.n) {
-		return fmt.Errorf("%d lanes free and %d used of %d", free, used, h.lanes.n)
+	if used := len(h.waiting) + len(h.due); h.queues.n > 0 && free+used+int(rings) != int(h.queues.n) {
+		return fmt.Errorf("%d lanes free and %d used of %d", free, used, h.queues.n)
 	}
-	if len(h.slots.chunks) > h.Len()/chunkLen+2 || len(h.byUID.cells) > 4*h.Len()+fewestCells {
-		return fmt.Errorf("%d chunks and %d cells for %d entries", len(h.slots.chunks), len(h.byUID.cells), h.Len())
+	if len(h.stored.chunks) > h.Len()/chunkLen+2 || len(h.byUID.cells) > 4*h.Len()+fewestCells {
+		return fmt.Errorf("%d chunks and %d cells for %d entries", len(h.stored.chunks), len(h.byUID.cells), h.Len())
 	}
 	return nil
 }

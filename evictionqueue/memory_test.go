@@ -62,8 +62,8 @@ func TestAnEmptyHeapKeepsNoLanes(t *testing.T) {
 		h.Cancel(e.UID)
 	}
 	checkInvariants(t, h)
-	if len(h.lanes.chunks) > 2 || h.lanes.n != rings {
-		t.Fatalf("%d lanes in %d chunks are left", h.lanes.n, len(h.lanes.chunks))
+	if len(h.queues.chunks) > 2 || h.queues.n != rings {
+		t.Fatalf("%d lanes in %d chunks are left", h.queues.n, len(h.queues.chunks))
 	}
 }
 

@@ -1,6 +1,6 @@
 package evictionqueue
 
-// chunkLen makes chunks of slots and of lanes fill whole pages, at 32 and at 56 kB. Smaller ones would
+// chunkLen makes chunks of slots and of node queues fill whole pages, at 32 and at 56 kB. Smaller ones would
 // be rounded up by an eighth.
 const chunkLen = 1024
 

@@ -12,7 +12,7 @@ import (
 )
 
 // twin says the same as a heap in the dumbest way: a sorted slice, and the names of the nodes in
-// the order of their turn.
+// the order of their turns.
 type twin struct {
 	entries     []Entry[int]
 	newcomers   []string
@@ -64,7 +64,7 @@ func (w *twin) serve() string {
 	return node
 }
 
-// due brings the turn up to now.
+// due brings the round robin up to now.
 func (w *twin) due(now time.Time) bool {
 	w.now = now
 	w.leave()
@@ -80,7 +80,7 @@ func (w *twin) inTurn(node string) bool {
 	return slices.Contains(w.newcomers, node) || slices.Contains(w.regulars, node)
 }
 
-// leave takes the nodes that have nothing due out of the turn.
+// leave takes the nodes that have nothing due out of the round robin.
 func (w *twin) leave() {
 	nothing := func(node string) bool {
 		on := w.on(node)

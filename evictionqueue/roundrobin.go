@@ -6,7 +6,7 @@ import "time"
 // a node before it evicts its pods then looks once for all of them.
 const stay = 8
 
-// advance brings the turn up to now: nodes that have something due join it, and, when now is
+// advance brings the round robin up to now: nodes that have something due join it, and, when now is
 // before the last one, nodes that have nothing due any more leave it.
 func (h *Heap[B]) advance(now time.Time) {
 	back := now.Before(h.now)
@@ -19,11 +19,11 @@ func (h *Heap[B]) advance(now time.Time) {
 	}
 }
 
-// dismiss lets every node leave the turn that has nothing due.
+// dismiss lets every node leave the round robin that has nothing due.
 func (h *Heap[B]) dismiss() {
 	for _, ring := range []int32{newcomers, regulars} {
 		for l := h.front(ring); l != ring; {
-			next := h.lanes.at(l).next
+			next := h.queues.at(l).next
 			if h.first(l).at.After(h.now) {
 				h.leave(l)
 			}
@@ -32,21 +32,21 @@ func (h *Heap[B]) dismiss() {
 	}
 }
 
-// join moves a lane from waiting to the end of the newcomers.
+// join moves a node queue from waiting to the end of the newcomers.
 func (h *Heap[B]) join(l int32) {
-	h.waiting = without(h.waiting, h.lanes.at(l).pos, heads[B]{h})
-	h.due = insert(h.due, l, heads[B]{h})
+	h.waiting = without(h.waiting, h.queues.at(l).pos, byFirst[B]{h})
+	h.due = insert(h.due, l, byFirst[B]{h})
 	h.linkLast(newcomers, l)
 }
 
-// leave moves a lane from the turn to waiting.
+// leave moves a node queue from the round robin to waiting.
 func (h *Heap[B]) leave(l int32) {
 	h.unlink(l)
-	h.due = without(h.due, h.lanes.at(l).pos, heads[B]{h})
-	h.waiting = insert(h.waiting, l, heads[B]{h})
+	h.due = without(h.due, h.queues.at(l).pos, byFirst[B]{h})
+	h.waiting = insert(h.waiting, l, byFirst[B]{h})
 }
 
-// serve returns the lane whose turn it is and gives it its new place; some lane is in the turn.
+// serve returns the node queue whose turn it is and gives it its new place; some node queue is in the round robin.
 func (h *Heap[B]) serve() int32 {
 	newcomer, regular := h.front(newcomers), h.front(regulars)
 	if newcomer != newcomers && (h.regularLast || regular == regulars) {
@@ -63,18 +63,18 @@ func (h *Heap[B]) serve() int32 {
 	return regular
 }
 
-// front is the first lane of a ring; the ring itself when it is empty.
+// front is the first node queue of a ring; the ring itself when it is empty.
 func (h *Heap[B]) front(ring int32) int32 {
-	if h.lanes.n == 0 {
+	if h.queues.n == 0 {
 		return ring
 	}
-	return h.lanes.at(ring).next
+	return h.queues.at(ring).next
 }
 
 func (h *Heap[B]) linkLast(ring, l int32) {
-	end, ln := h.lanes.at(ring), h.lanes.at(l)
+	end, ln := h.queues.at(ring), h.queues.at(l)
 	ln.prev, ln.next = end.prev, ring
-	h.lanes.at(end.prev).next = l
+	h.queues.at(end.prev).next = l
 	end.prev = l
 }
 
@@ -82,8 +82,8 @@ func (h *Heap[B]) unlink(l int32) {
 	if l == h.front(regulars) {
 		h.stayed = 0
 	}
-	ln := h.lanes.at(l)
-	h.lanes.at(ln.prev).next = ln.next
-	h.lanes.at(ln.next).prev = ln.prev
+	ln := h.queues.at(l)
+	h.queues.at(ln.prev).next = ln.next
+	h.queues.at(ln.next).prev = ln.prev
 	ln.prev, ln.next = 0, outside
 }
