@@ -1,4 +1,4 @@
-package taintmanager_test
+package repository
 
 import (
 	"go/ast"
@@ -15,6 +15,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// TestMain lets all tests run at the root of the repository.
+func TestMain(m *testing.M) {
+	if err := os.Chdir(filepath.Join("..", "..")); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 const module = "github.com/taint-manager/taint-manager"
 
