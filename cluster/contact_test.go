@@ -28,8 +28,9 @@ func TestTroubleLastsFromTheFirstFailureToTheNextSuccess(t *testing.T) {
 		heard := 0
 		c := &contact{what: "pods", heard: func() { heard++ }}
 		refused := errors.New("connection refused")
+		watching := metav1.ListOptions{Watch: true}
 		for range 3 {
-			if err := c.note(ctx, metav1.ListOptions{}, refused); !errors.Is(err, refused) {
+			if err := c.note(ctx, watching, refused); !errors.Is(err, refused) {
 				t.Errorf("the error came back as %v", err)
 			}
 			time.Sleep(time.Minute)
@@ -38,7 +39,7 @@ func TestTroubleLastsFromTheFirstFailureToTheNextSuccess(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		for range 2 {
-			must(t, c.note(ctx, metav1.ListOptions{}, nil))
+			must(t, c.note(ctx, watching, nil))
 		}
 		must(t, c.trouble())
 		if len(*lines) != 2 || heard != 2 {
@@ -55,6 +56,29 @@ func TestWhatIsNoTrouble(t *testing.T) {
 	_ = c.note(ended, metav1.ListOptions{}, context.Canceled)
 	_ = c.note(t.Context(), metav1.ListOptions{SendInitialEvents: &yes}, apierrors.NewInvalid(schema.GroupKind{}, "", nil))
 	must(t, c.trouble())
+}
+
+func TestTheLogTellsOnceThatNoAnswerComesAndOnceThatItHasCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, lines := logged(t.Context())
+		c := &contact{what: "pods", heard: func() {}}
+		watching := metav1.ListOptions{Watch: true}
+		for range 2 {
+			must(t, c.begin(ctx, watching))
+			time.Sleep(10 * time.Minute)
+			_ = c.note(ctx, watching, errors.New("timeout"))
+		}
+		if err := c.trouble(); len(*lines) != 1 || err == nil || !strings.Contains(err.Error(), "20m0s without success: timeout") {
+			t.Errorf("trouble %v, logged %q", err, *lines)
+		}
+		must(t, c.begin(ctx, watching))
+		must(t, c.note(ctx, watching, nil))
+		time.Sleep(time.Hour)
+		must(t, c.trouble())
+		if len(*lines) != 2 {
+			t.Errorf("logged %q, want one line for the worse and one for the better", *lines)
+		}
+	})
 }
 
 func TestTheClockDoesNotOutlastTheContext(t *testing.T) {

@@ -31,20 +31,21 @@ type lister interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// podLister is one that decodes only what counts, or the client's own where that can't be.
-func podLister(client kubernetes.Interface, known wire.Known) lister {
+// podLister is one that decodes only what counts, or the client's own where that can't be. It calls granted
+// as soon as the answer to a request has begun; the client's own can't tell that before its end.
+func podLister(client kubernetes.Interface, known wire.Known, granted func()) lister {
 	if requests := requestsOf(client); requests != nil {
-		return trimming{requests, "pods", known}
+		return trimming{requests, "pods", known, granted}
 	}
-	return whole[*v1.PodList]{client.CoreV1().Pods(metav1.NamespaceAll)}
+	return whole[*v1.PodList]{client.CoreV1().Pods(metav1.NamespaceAll), granted}
 }
 
 // nodeLister is the same for nodes.
-func nodeLister(client kubernetes.Interface) lister {
+func nodeLister(client kubernetes.Interface, granted func()) lister {
 	if requests := requestsOf(client); requests != nil {
-		return trimming{requests, "nodes", nil}
+		return trimming{requests, "nodes", nil, granted}
 	}
-	return whole[*v1.NodeList]{client.CoreV1().Nodes()}
+	return whole[*v1.NodeList]{client.CoreV1().Nodes(), granted}
 }
 
 // typed is a client of client-go's for one resource.
@@ -54,10 +55,27 @@ type typed[L runtime.Object] interface {
 }
 
 // whole lists and watches by such a client.
-type whole[L runtime.Object] struct{ typed[L] }
+type whole[L runtime.Object] struct {
+	typed[L]
+	granted func()
+}
 
+// List returns a list.
 func (w whole[L]) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	return w.typed.List(ctx, o)
+	list, err := w.typed.List(ctx, o)
+	if err == nil {
+		w.granted()
+	}
+	return list, err
+}
+
+// Watch returns a watch, once the API server has granted it.
+func (w whole[L]) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	stream, err := w.typed.Watch(ctx, o)
+	if err == nil {
+		w.granted()
+	}
+	return stream, err
 }
 
 // requestsOf makes requests as the client does, with its transport, limits and content type. It is nil for
@@ -77,6 +95,7 @@ type trimming struct {
 	requests rest.Interface
 	resource string
 	known    wire.Known
+	granted  func()
 }
 
 // List returns a list.
@@ -117,6 +136,9 @@ const (
 func (t trimming) open(ctx context.Context, request *rest.Request) (io.ReadCloser, error) {
 	for try := 1; ; try++ {
 		body, err := request.Stream(ctx)
+		if err == nil {
+			t.granted()
+		}
 		if err == nil || try == tries || !broken(err) {
 			return body, err
 		}

@@ -66,7 +66,7 @@ func BenchmarkWatchedStatusUpdate(b *testing.B) {
 	must(b, s.podStore.Add(pod))
 	d.calls = 0
 	for name, pods := range map[string]lister{
-		"whole": whole[*v1.PodList]{client.CoreV1().Pods("")}, "trimmed": podLister(client, s.pods.recall),
+		"whole": whole[*v1.PodList]{client.CoreV1().Pods(""), ignore}, "trimmed": podLister(client, s.pods.recall, ignore),
 	} {
 		b.Run(name, func(b *testing.B) {
 			updates, err := pods.Watch(b.Context(), metav1.ListOptions{})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
 	featurestesting "k8s.io/client-go/features/testing"
@@ -34,6 +36,12 @@ import (
 
 	"github.com/taint-manager/taint-manager/taint"
 )
+
+// TestMain takes a handler of errors away, which sleeps from the time of a bubble to that of the process.
+func TestMain(m *testing.M) {
+	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
+	os.Exit(m.Run())
+}
 
 // api is an API server without a network. It holds the pod ns/p on the tainted node n, and sends what a
 // test tells it to.
@@ -351,6 +359,8 @@ func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
 	}
 }
 
+func ignore() {}
+
 // asking notes requests and grants none.
 type asking struct{ asked []string }
 
@@ -376,10 +386,10 @@ func TestRequestsAreThoseThatTheClientItselfMakes(t *testing.T) {
 		must(t, err)
 		for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "0"}, all} {
 			for _, lister := range []lister{
-				whole[*v1.PodList]{client.CoreV1().Pods("")},
-				podLister(client, nil),
-				whole[*v1.NodeList]{client.CoreV1().Nodes()},
-				nodeLister(client),
+				whole[*v1.PodList]{client.CoreV1().Pods(""), ignore},
+				podLister(client, nil, ignore),
+				whole[*v1.NodeList]{client.CoreV1().Nodes(), ignore},
+				nodeLister(client, ignore),
 			} {
 				_, _ = lister.List(t.Context(), o)
 				_, _ = lister.Watch(t.Context(), o)
@@ -398,7 +408,7 @@ func TestAWatchDoesNotWaitForTheLimitOnRequests(t *testing.T) {
 	config := &rest.Config{Host: "http://api", RateLimiter: flowcontrol.NewFakeNeverRateLimiter()}
 	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: a})
 	must(t, err)
-	pods := podLister(client, nil)
+	pods := podLister(client, nil, ignore)
 	if list, err := pods.List(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
 		t.Errorf("listing did not wait: %v", list)
 	}
@@ -426,13 +436,13 @@ func TestOnlyRequestsOfClientGosOwnClientAreTrimmed(t *testing.T) {
 		"one of its own core": {otherCore{real}, false},
 		"a fake":              {fake.NewClientset(), false},
 	} {
-		pods, nodes := fmt.Sprintf("%T", podLister(test.client, nil)), fmt.Sprintf("%T", nodeLister(test.client))
+		pods, nodes := fmt.Sprintf("%T", podLister(test.client, nil, ignore)), fmt.Sprintf("%T", nodeLister(test.client, ignore))
 		if strings.Contains(pods, "trimming") != test.trimmed || strings.Contains(nodes, "trimming") != test.trimmed {
 			t.Errorf("%s: pods by %s, nodes by %s", name, pods, nodes)
 		}
 	}
 	featurestesting.SetFeatureDuringTest(t, features.ClientsAllowCBOR, true)
-	if pods := fmt.Sprintf("%T", podLister(real, nil)); strings.Contains(pods, "trimming") {
+	if pods := fmt.Sprintf("%T", podLister(real, nil, ignore)); strings.Contains(pods, "trimming") {
 		t.Errorf("where CBOR may come: pods by %s", pods)
 	}
 }

@@ -72,9 +72,11 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	}
 	podStore := &podStore{pods: w.pods, handler: handler, odd: odd, listed: listed}
 	nodeStore := &nodeStore{nodes: w.nodes, handler: handler, odd: odd, listed: listed}
+	completePods := completing{podStore, func() { w.podContact.listed(ctx) }}
+	completeNodes := completing{nodeStore, func() { w.nodeContact.listed(ctx) }}
 	var running sync.WaitGroup
-	running.Go(func() { w.reflect(ctx, "pods", &v1.Pod{}, w.podRequests(), podStore) })
-	running.Go(func() { w.reflect(ctx, "nodes", &v1.Node{}, w.nodeRequests(), nodeStore) })
+	running.Go(func() { w.reflect(ctx, "pods", &v1.Pod{}, w.podRequests(), completePods) })
+	running.Go(func() { w.reflect(ctx, "nodes", &v1.Node{}, w.nodeRequests(), completeNodes) })
 	running.Wait()
 	return nil
 }
@@ -108,10 +110,24 @@ func (w *Watcher) Synced() <-chan struct{} { return w.synced }
 func (w *Watcher) HasSynced() bool { return closed(w.synced) }
 
 // Trouble is nil while the API server answers. While it does not, what is kept may be out of date:
-// then the error says what can't be watched, since when, and why. It lasts until a list or watch
-// request succeeds again.
+// then the error says what can't be watched, since when, and why. It begins when a request fails, or has
+// been without an answer for 45 seconds, or when a list breaks off, and lasts until a list has come to its
+// end or a watch is granted.
 func (w *Watcher) Trouble() error {
 	return errors.Join(w.podContact.trouble(), w.nodeContact.trouble())
+}
+
+// completing is a store that tells when a list has come to its end.
+type completing struct {
+	cache.TransformingStore
+	listed func()
+}
+
+// Replace takes in a whole list.
+func (s completing) Replace(items []any, version string) error {
+	err := s.TransformingStore.Replace(items, version)
+	s.listed()
+	return err
 }
 
 // reflect keeps the store like what the requests show, until the context ends.
@@ -128,31 +144,25 @@ func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object,
 }
 
 func (w *Watcher) podRequests() *cache.ListWatch {
-	pods := podLister(w.client, w.pods.recall)
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			o.FieldSelector = podsWatched
-			list, err := pods.List(ctx, o)
-			return list, w.podContact.note(ctx, o, err)
-		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			o.FieldSelector = podsWatched
-			stream, err := pods.Watch(ctx, o)
-			return stream, w.podContact.note(ctx, o, err)
-		},
-	}
+	c := &w.podContact
+	return requestsBy(podLister(w.client, w.pods.recall, c.granted), c, podsWatched)
 }
 
 func (w *Watcher) nodeRequests() *cache.ListWatch {
-	nodes := nodeLister(w.client)
+	c := &w.nodeContact
+	return requestsBy(nodeLister(w.client, c.granted), c, "")
+}
+
+// requestsBy are the requests of a reflector for the objects that the selector selects.
+func requestsBy(l lister, c *contact, selector string) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			list, err := nodes.List(ctx, o)
-			return list, w.nodeContact.note(ctx, o, err)
+			o.FieldSelector = selector
+			return ask(ctx, c, o, l.List)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			stream, err := nodes.Watch(ctx, o)
-			return stream, w.nodeContact.note(ctx, o, err)
+			o.FieldSelector, o.Watch = selector, true
+			return ask(ctx, c, o, l.Watch)
 		},
 	}
 }

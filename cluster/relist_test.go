@@ -1,0 +1,208 @@
+package cluster
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// reflectorBackoff is the most that the reflector itself waits after a failure.
+const reflectorBackoff = 4500 * time.Millisecond
+
+// failures answer requests about pods in a way of their own, and note when each is made.
+type failures struct {
+	asked []time.Time
+	fail  func(ask string) (*http.Response, error)
+}
+
+// refuse is for [api.refuse]. It fails lists only, streamed ones where the server knows them.
+func (f *failures) refuse(a *api) func(string) (*http.Response, error) {
+	return func(ask string) (*http.Response, error) {
+		if f.fail == nil || !strings.HasSuffix(ask, " pods") || strings.HasPrefix(ask, "stream") != a.streams {
+			return nil, nil
+		}
+		f.asked = append(f.asked, time.Now())
+		return f.fail(ask)
+	}
+}
+
+// pauses are the times between the requests.
+func (f *failures) pauses() (list []time.Duration) {
+	for i := 1; i < len(f.asked); i++ {
+		list = append(list, f.asked[i].Sub(f.asked[i-1]))
+	}
+	return list
+}
+
+// cutShort answers with the beginning of a list.
+func (a *api) cutShort(string) (*http.Response, error) {
+	if !a.streams {
+		whole := a.encode(a.list("pods"))
+		return a.answer(io.NopCloser(bytes.NewReader(whole[:len(whole)-10]))), nil
+	}
+	body, w := io.Pipe()
+	go func() {
+		a.sendTo(w, watch.Added, aPod())
+		time.Sleep(500 * time.Millisecond)
+		_ = w.Close()
+	}()
+	return a.answer(body), nil
+}
+
+func (a *api) answer(body io.ReadCloser) *http.Response {
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {a.format}}, Body: body}
+}
+
+func TestAListThatBreaksOffIsAskedForAgainAfterASecondDoublingToAMinute(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		f := &failures{fail: a.cutShort}
+		a.refuse = f.refuse(a)
+		a.over(t, func(w *Watcher, _ *record) {
+			for range 600 {
+				time.Sleep(500 * time.Millisecond)
+				if len(f.asked) > 1 && w.Trouble() == nil {
+					t.Fatalf("no trouble after %d lists that have broken off", len(f.asked)-1)
+				}
+			}
+			got := f.pauses()
+			if len(got) < 8 {
+				t.Fatalf("%d lists in 5 minutes: %v", len(got)+1, got)
+			}
+			for i, pause := range got {
+				least := min(time.Second<<i, time.Minute)
+				if pause < least || pause > least+reflectorBackoff {
+					t.Errorf("list %d came %s after the one before, want %s and what the reflector waits", i+2, pause, least)
+				}
+			}
+			if w.Trouble() == nil || w.HasSynced() {
+				t.Errorf("in sync %t, trouble %v", w.HasSynced(), w.Trouble())
+			}
+			f.fail = nil
+			time.Sleep(time.Minute + reflectorBackoff)
+			must(t, w.Trouble())
+			if !w.HasSynced() {
+				t.Error("it is not in sync")
+			}
+		})
+	})
+}
+
+func TestAfterAListThatCameToItsEndTheFirstPauseIsShortAgain(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		f := &failures{fail: a.cutShort}
+		a.refuse = f.refuse(a)
+		a.over(t, func(w *Watcher, _ *record) {
+			time.Sleep(2 * time.Minute)
+			f.fail = nil
+			time.Sleep(time.Minute)
+			f.asked, f.fail = nil, a.cutShort
+			a.send(watch.Error, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
+			time.Sleep(time.Minute)
+			if got := f.pauses(); len(got) < 4 || got[0] > time.Second+reflectorBackoff {
+				t.Errorf("pauses of %v", got)
+			}
+		})
+	})
+}
+
+func TestAServerThatRefusesConnectionsIsAskedEveryFewSeconds(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		f := &failures{fail: func(string) (*http.Response, error) { return nil, syscall.ECONNREFUSED }}
+		a.refuse = f.refuse(a)
+		a.over(t, func(*Watcher, *record) {
+			time.Sleep(5 * time.Minute)
+			got := f.pauses()
+			if len(got) < 60 {
+				t.Errorf("%d requests in 5 minutes", len(got)+1)
+			}
+			for _, pause := range got {
+				if pause > reflectorBackoff {
+					t.Errorf("a pause of %s", pause)
+				}
+			}
+		})
+	})
+}
+
+// The pages of one list follow each other at once.
+func TestAListInPagesIsNotHeldUp(t *testing.T) {
+	a := &api{format: runtime.ContentTypeProtobuf}
+	pages := 0
+	a.refuse = func(ask string) (*http.Response, error) {
+		if ask != "list pods" || pages == 3 {
+			return nil, nil
+		}
+		pages++
+		return a.respond(200, &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "5", Continue: "more"}}), nil
+	}
+	a.over(t, func(w *Watcher, _ *record) {
+		if !w.HasSynced() || pages != 3 {
+			t.Errorf("in sync %t after %d pages, want at once", w.HasSynced(), pages)
+		}
+	})
+}
+
+func TestARequestWithoutAnAnswerIsTroubleAfter45Seconds(t *testing.T) {
+	lost := func(string) (*http.Response, error) { // as where packets vanish: dialing is given up after 30 s
+		time.Sleep(30 * time.Second)
+		return nil, syscall.ETIMEDOUT
+	}
+	for what, begin := range map[string]func(a *api){
+		"the first list": func(a *api) { a.refuse = lost },
+		"a watch":        func(*api) {},
+	} {
+		inAllForms(t, func(t *testing.T, a *api) {
+			begin(a)
+			a.over(t, func(w *Watcher, _ *record) {
+				if a.refuse == nil {
+					a.refuse = lost
+					time.Sleep(time.Minute)
+					must(t, a.watch.Close())
+				}
+				time.Sleep(44 * time.Second)
+				must(t, w.Trouble())
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "watching pods for 45s without success: the API server does not answer") {
+					t.Errorf("%s: after 45 s: %v", what, err)
+				}
+				a.refuse = nil
+				time.Sleep(time.Minute)
+				must(t, w.Trouble())
+			})
+		})
+	}
+}
+
+func TestAListThatTakesMinutesIsNoTroubleOnceItsAnswerHasBegun(t *testing.T) {
+	a := &api{format: runtime.ContentTypeProtobuf}
+	a.refuse = func(ask string) (*http.Response, error) {
+		if ask != "list pods" {
+			return nil, nil
+		}
+		body, w := io.Pipe()
+		time.AfterFunc(3*time.Minute, func() {
+			_, _ = w.Write(a.encode(a.list("pods")))
+			_ = w.Close()
+		})
+		return a.answer(body), nil
+	}
+	a.over(t, func(w *Watcher, _ *record) {
+		time.Sleep(2 * time.Minute)
+		must(t, w.Trouble())
+		time.Sleep(2 * time.Minute)
+		if !w.HasSynced() {
+			t.Error("it is not in sync")
+		}
+	})
+}
