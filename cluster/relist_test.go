@@ -21,19 +21,18 @@ const reflectorBackoff = 4500 * time.Millisecond
 
 // failures answer requests about pods in a way of their own, and note when each is made.
 type failures struct {
+	api   *api
 	asked []time.Time
 	fail  func(ask string) (*http.Response, error)
 }
 
-// refuse is for [api.refuse]. It fails lists only, streamed ones where the server knows them.
-func (f *failures) refuse(a *api) func(string) (*http.Response, error) {
-	return func(ask string) (*http.Response, error) {
-		if f.fail == nil || !strings.HasSuffix(ask, " pods") || strings.HasPrefix(ask, "stream") != a.streams {
-			return nil, nil
-		}
-		f.asked = append(f.asked, time.Now())
-		return f.fail(ask)
+// refuse fails lists only, streamed ones where the server knows them.
+func (f *failures) refuse(ask string) (*http.Response, error) {
+	if f.fail == nil || !strings.HasSuffix(ask, " pods") || strings.HasPrefix(ask, "stream") != f.api.streams {
+		return nil, nil
 	}
+	f.asked = append(f.asked, time.Now())
+	return f.fail(ask)
 }
 
 // pauses are the times between the requests.
@@ -65,8 +64,8 @@ func (a *api) answer(body io.ReadCloser) *http.Response {
 
 func TestAListThatBreaksOffIsAskedForAgainAfterASecondDoublingToAMinute(t *testing.T) {
 	inAllForms(t, func(t *testing.T, a *api) {
-		f := &failures{fail: a.cutShort}
-		a.refuse = f.refuse(a)
+		f := &failures{api: a, fail: a.cutShort}
+		a.refuse = f.refuse
 		a.over(t, func(w *Watcher, _ *record) {
 			for range 600 {
 				time.Sleep(500 * time.Millisecond)
@@ -99,8 +98,8 @@ func TestAListThatBreaksOffIsAskedForAgainAfterASecondDoublingToAMinute(t *testi
 
 func TestAfterAListThatCameToItsEndTheFirstPauseIsShortAgain(t *testing.T) {
 	inAllForms(t, func(t *testing.T, a *api) {
-		f := &failures{fail: a.cutShort}
-		a.refuse = f.refuse(a)
+		f := &failures{api: a, fail: a.cutShort}
+		a.refuse = f.refuse
 		a.over(t, func(w *Watcher, _ *record) {
 			time.Sleep(2 * time.Minute)
 			f.fail = nil
@@ -117,8 +116,8 @@ func TestAfterAListThatCameToItsEndTheFirstPauseIsShortAgain(t *testing.T) {
 
 func TestAServerThatRefusesConnectionsIsAskedEveryFewSeconds(t *testing.T) {
 	inAllForms(t, func(t *testing.T, a *api) {
-		f := &failures{fail: func(string) (*http.Response, error) { return nil, syscall.ECONNREFUSED }}
-		a.refuse = f.refuse(a)
+		f := &failures{api: a, fail: func(string) (*http.Response, error) { return nil, syscall.ECONNREFUSED }}
+		a.refuse = f.refuse
 		a.over(t, func(*Watcher, *record) {
 			time.Sleep(5 * time.Minute)
 			got := f.pauses()
