@@ -69,7 +69,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, nodes core
 	}
 	for range o.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Rules: m.rules(), Grants: m.pool.Grants(), Most: o.Workers, Notify: m.notify,
+			Reader: m.source, Rules: m.options.Rules, Grants: m.pool.Grants(), Most: o.Workers, Notify: m.notify,
 		}))
 	}
 	if err := errors.Join(m.record(), m.register(o.Registerer)); err != nil {
@@ -90,10 +90,10 @@ func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInform
 			watching = client
 		}
 		// A pause of all calls ends as soon as the API server is heard of again.
-		m.source = cluster.Watch(watching, m.rules(), func() { m.pool.Nudge() })
+		m.source = cluster.Watch(watching, m.options.Rules, func() { m.pool.Nudge() })
 		return nil
 	}
-	adapter, err := cluster.Adapt(pods.Informer(), nodes.Informer(), m.rules())
+	adapter, err := cluster.Adapt(pods.Informer(), nodes.Informer(), m.options.Rules)
 	if err != nil {
 		return fmt.Errorf("taintmanager.New: %w", err)
 	}
@@ -153,7 +153,7 @@ func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
 		return m.confirmed(client, m.options.Evictor), nil
 	}
 	api, err := evict.NewAPI(client, evict.APIOptions{
-		Method: evict.Method(m.options.Method), Timeout: m.options.CallTimeout, Leading: m.options.Leading, Due: m.due,
+		Method: m.options.Method, Timeout: m.options.CallTimeout, Leading: m.options.Leading, Due: m.due,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("taintmanager.New: %w", err)
@@ -167,13 +167,13 @@ func (m *Manager) due(uid types.UID) bool {
 	if pod == nil {
 		return false
 	}
-	verdict := taint.Decide(pod, node, m.rules())
+	verdict := taint.Decide(pod, node, m.options.Rules)
 	return verdict.Evict && !verdict.At.After(time.Now())
 }
 
 func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) evict.Evictor {
 	return evict.Confirm(evict.ConfirmOptions{
-		Evictor: evictor, Client: client, Reader: m.source, Rules: m.rules(),
+		Evictor: evictor, Client: client, Reader: m.source, Rules: m.options.Rules,
 		Version: m.source.Version, Timeout: m.options.CallTimeout,
 		PausedSince: func() time.Time { return m.pool.PausedSince() },
 		NodeRead:    func(sent time.Time, o shard.Outcome) { m.pool.NodeRead(sent, o) },
@@ -194,8 +194,6 @@ func (m *Manager) register(r prometheus.Registerer) error {
 	}
 	return nil
 }
-
-func (m *Manager) rules() taint.Rules { return taint.Rules{NoComparison: m.options.NoComparison} }
 
 // HasSynced says whether the manager has seen the whole cluster, and has read the journal or waited for
 // it long enough. Before that it decides nothing.

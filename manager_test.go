@@ -332,7 +332,7 @@ func TestNewRefusesWhatCannotBe(t *testing.T) {
 		"Options.Shards is -1":                with(client, taintmanager.Options{Shards: -1}),
 		"Options.Workers is -1":               with(client, taintmanager.Options{Workers: -1}),
 		"Options.MaxEvictionsPerSecond is -1": with(client, taintmanager.Options{MaxEvictionsPerSecond: -1}),
-		`Options.Method is "drain"`:           with(client, taintmanager.Options{Method: "drain"}),
+		"Options.Method is drain":             with(client, taintmanager.Options{Method: "drain"}),
 		"Options.CallTimeout is -1s":          with(client, taintmanager.Options{CallTimeout: -time.Second}),
 		"Options.DryRun and Options.Evictor":  with(client, taintmanager.Options{DryRun: true, Evictor: &recorder{}}),
 		"two managers need a registry each":   with(client, taintmanager.Options{Registerer: registry}),

@@ -13,20 +13,22 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Method is how a pod is made to go.
-type Method string
+// Method is how a pod is made to go: Delete or Evict.
+type Method = config.Method
 
 const (
 	// Delete patches the pod's condition DisruptionTarget and deletes the pod; PodDisruptionBudgets
 	// are not asked. It is what the original does.
-	Delete Method = "delete"
+	Delete = config.MethodDelete
 
 	// Evict asks the eviction subresource, which obeys PodDisruptionBudgets.
-	Evict Method = "evict"
+	Evict = config.MethodEvict
 )
 
 // Eviction is one call that an [Evictor] is asked to make. Its pod and verdict are to be read only.
@@ -70,8 +72,8 @@ type Options struct {
 	// DryRun judges and logs, and writes nothing: no pod is touched, no event is sent.
 	DryRun bool
 
-	// NoComparison makes tolerations with the operators Lt and Gt match nothing.
-	NoComparison bool
+	// Rules are the settings that change what a verdict is.
+	Rules taint.Rules
 
 	// CallTimeout bounds one eviction call. 0: 35 s, as admission webhooks may take 30.
 	CallTimeout time.Duration
@@ -117,29 +119,41 @@ type Options struct {
 	Logger logr.Logger
 }
 
+// drainTimeout is the default of Options.DrainTimeout.
+const drainTimeout = 10 * time.Second
+
 // complete puts in the defaults, and refuses what can't be.
 func (o *Options) complete() error {
 	switch {
-	case o.Shards < 0:
-		return fmt.Errorf("taintmanager: Options.Shards is %d; give 1 or more, or 0 for 8", o.Shards)
-	case o.Workers < 0:
-		return fmt.Errorf("taintmanager: Options.Workers is %d; give 1 or more, or 0 for 32", o.Workers)
-	case o.MaxEvictionsPerSecond != 0 && !(o.MaxEvictionsPerSecond >= 0.001 && o.MaxEvictionsPerSecond <= 1e6):
-		return fmt.Errorf("taintmanager: Options.MaxEvictionsPerSecond is %v; give 0.001 to 1000000, or 0 for no limit", o.MaxEvictionsPerSecond)
-	case o.Method != "" && o.Method != Delete && o.Method != Evict:
-		return fmt.Errorf("taintmanager: Options.Method is %q; give %q or %q", o.Method, Delete, Evict)
 	case o.DryRun && o.Evictor != nil:
 		return errors.New("taintmanager: Options.DryRun and Options.Evictor are both set; a dry run calls no evictor: leave one out")
 	case o.CallTimeout < 0 || o.DrainTimeout < 0:
 		return fmt.Errorf("taintmanager: Options.CallTimeout is %v and Options.DrainTimeout %v; give times above 0, or 0 for the default", o.CallTimeout, o.DrainTimeout)
 	}
-	o.Shards = cmp.Or(o.Shards, 8)
-	o.Workers = cmp.Or(o.Workers, 32)
-	o.Method = cmp.Or(o.Method, Delete)
-	o.CallTimeout = cmp.Or(o.CallTimeout, 35*time.Second)
-	o.DrainTimeout = cmp.Or(o.DrainTimeout, 10*time.Second)
+	if err := o.configure(); err != nil {
+		return err
+	}
+	o.CallTimeout = cmp.Or(o.CallTimeout, config.CallTimeout)
+	o.DrainTimeout = cmp.Or(o.DrainTimeout, drainTimeout)
 	if o.Logger.GetSink() == nil {
 		o.Logger = klog.Background().WithName("taint-manager")
+	}
+	return nil
+}
+
+// configure completes and checks the options that are settings of package config, too.
+func (o *Options) configure() error {
+	c := config.Default()
+	o.Shards = cmp.Or(o.Shards, c.Shards)
+	o.Workers = cmp.Or(o.Workers, c.EvictionWorkers)
+	o.Method = cmp.Or(o.Method, c.EvictionMethod)
+	c.Shards, c.EvictionWorkers, c.EvictionMethod = o.Shards, o.Workers, o.Method
+	c.MaxEvictionsPerSecond = o.MaxEvictionsPerSecond
+	names := map[string]string{
+		"shards": "Shards", "eviction-workers": "Workers", "eviction-method": "Method", "max-evictions-per-second": "MaxEvictionsPerSecond",
+	}
+	for _, r := range c.Validate() {
+		return fmt.Errorf("taintmanager: Options.%s is %s; %s, and its zero value is the default", names[r.Flag], r.Value, r.Allowed)
 	}
 	return nil
 }

@@ -15,9 +15,9 @@ func managerOptions(c config.Configuration) taintmanager.Options {
 		Shards:                c.Shards,
 		Workers:               c.EvictionWorkers,
 		MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
-		Method:                taintmanager.Method(c.EvictionMethod),
+		Method:                c.EvictionMethod,
 		DryRun:                c.DryRun,
-		NoComparison:          !c.ComparisonOperators,
+		Rules:                 c.Rules(),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 func TestEachSettingOfEvictionReachesTheManager(t *testing.T) {
@@ -15,7 +16,7 @@ func TestEachSettingOfEvictionReachesTheManager(t *testing.T) {
 		Shards: 3, EvictionWorkers: 5, MaxEvictionsPerSecond: 7, EvictionMethod: "evict", DryRun: true, ComparisonOperators: false,
 	})
 	want := taintmanager.Options{
-		Shards: 3, Workers: 5, MaxEvictionsPerSecond: 7, Method: taintmanager.Evict, DryRun: true, NoComparison: true,
+		Shards: 3, Workers: 5, MaxEvictionsPerSecond: 7, Method: taintmanager.Evict, DryRun: true, Rules: taint.Rules{NoComparison: true},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(taintmanager.Options{}, "Leading", "Logger")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -24,7 +25,7 @@ func TestEachSettingOfEvictionReachesTheManager(t *testing.T) {
 
 func TestTheDefaultsAreThoseOfTheLibrary(t *testing.T) {
 	got := managerOptions(config.Default())
-	if got.Shards != 8 || got.Workers != 32 || got.Method != taintmanager.Delete || got.NoComparison || got.DryRun || got.MaxEvictionsPerSecond != 0 {
+	if got.Shards != 8 || got.Workers != 32 || got.Method != taintmanager.Delete || got.Rules.NoComparison || got.DryRun || got.MaxEvictionsPerSecond != 0 {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -94,7 +94,7 @@ func spread(rule rbacv1.PolicyRule) []permission {
 // asked are the permissions that the program asks for under any settings.
 func asked() map[permission]bool {
 	set := map[permission]bool{}
-	for _, method := range []string{config.MethodDelete, config.MethodEvict} {
+	for _, method := range []config.Method{config.MethodDelete, config.MethodEvict} {
 		for _, dryRun := range []bool{false, true} {
 			c := config.Default()
 			c.EvictionMethod, c.DryRun = method, dryRun

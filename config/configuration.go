@@ -5,13 +5,26 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	componentbaseconfig "k8s.io/component-base/config"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
-// What EvictionMethod takes.
+// Method is how a pod is made to go.
+type Method string
+
 const (
-	MethodDelete = "delete"
-	MethodEvict  = "evict"
+	// MethodDelete patches the pod's condition DisruptionTarget and deletes the pod; PodDisruptionBudgets
+	// are not asked. It is what the original does.
+	MethodDelete Method = "delete"
+
+	// MethodEvict asks the eviction subresource, which obeys PodDisruptionBudgets and sets the condition by
+	// itself.
+	MethodEvict Method = "evict"
 )
+
+// CallTimeout bounds one request of an eviction. It is longer than the 30 s that admission webhooks may
+// take, and is no setting of "run".
+const CallTimeout = 35 * time.Second
 
 // What KubeAPIContentType takes.
 const (
@@ -43,7 +56,7 @@ type Configuration struct {
 	// EvictionMethod is how pods are made to go. Empty is refused. Leave it at "delete" to do as the
 	// original, which passes PodDisruptionBudgets by; choose "evict" where they are to be obeyed,
 	// and a pod may wait for ever for one.
-	EvictionMethod string
+	EvictionMethod Method
 
 	// EvictionWorkers is how many eviction calls may be under way at once, in the whole process. 0 is
 	// refused. Leave it at 32: more pays off only where slow admission webhooks answer the calls.
@@ -102,4 +115,9 @@ func Default() Configuration {
 			ResourceNamespace: "kube-system",
 		},
 	}
+}
+
+// Rules are the settings that change what a verdict is.
+func (c Configuration) Rules() taint.Rules {
+	return taint.Rules{NoComparison: !c.ComparisonOperators}
 }

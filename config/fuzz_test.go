@@ -17,7 +17,7 @@ func FuzzValidate(f *testing.F) {
 		contentType string, lease, renew, retry int64, lock, name, namespace string,
 	) {
 		c := config.Default()
-		c.EvictionMethod, c.EvictionWorkers, c.MaxEvictionsPerSecond, c.Shards = method, workers, rate, shards
+		c.EvictionMethod, c.EvictionWorkers, c.MaxEvictionsPerSecond, c.Shards = config.Method(method), workers, rate, shards
 		c.KubeAPIQPS, c.KubeAPIBurst, c.KubeAPIContentType = qps, burst, contentType
 		e := &c.LeaderElection
 		e.LeaseDuration.Duration, e.RenewDeadline.Duration, e.RetryPeriod.Duration = time.Duration(lease), time.Duration(renew), time.Duration(retry)

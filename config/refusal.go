@@ -26,10 +26,6 @@ func (r Refusal) Error() string {
 	return fmt.Sprintf("--%s=%s is refused: %s; %s", r.Flag, visible(r.Value), r.Allowed, r.Next)
 }
 
-func refuse(flag string, value any, allowed, next string) []Refusal {
-	return []Refusal{{Flag: flag, Value: fmt.Sprint(value), Allowed: allowed, Next: next}}
-}
-
 // visible keeps a refusal in one line, whatever the value holds.
 func visible(value string) string {
 	quoted := strconv.Quote(value)

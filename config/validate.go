@@ -1,56 +1,63 @@
 package config
 
-import "slices"
-
-const (
-	mostWorkers = 1000
-	mostShards  = 256
+import (
+	"fmt"
+	"time"
 )
 
 // Validate returns every setting that is refused, in a fixed order; none when c can be run with.
 func (c Configuration) Validate() []Refusal {
-	return slices.Concat(
-		c.validateMethod(),
-		c.validateWorkers(),
-		c.validateShards(),
-		c.validateRate(),
-		c.validateStatusAddress(),
-		c.validateQPS(),
-		c.validateBurst(),
-		c.validateContentType(),
-		c.validateLeaderElection(),
-	)
+	var refusals []Refusal
+	for _, s := range c.Settings() {
+		if s.refused {
+			refusals = append(refusals, s.refusal(s.Text()))
+		}
+	}
+	return refusals
 }
 
-func (c Configuration) validateMethod() []Refusal {
-	if c.EvictionMethod == MethodDelete || c.EvictionMethod == MethodEvict {
-		return nil
+// Unreadable is the refusal of a text that can't be read as what the flag takes, such as a word where
+// a number belongs: the same as that of a number which is not allowed. known is false for flags that
+// are no setting of a Configuration, or take any value of their type.
+func Unreadable(flag, text string) (r Refusal, known bool) {
+	d := Default()
+	for _, s := range d.Settings() {
+		if s.Flag == flag && s.takes != "" {
+			return s.refusal(text), true
+		}
 	}
-	return refuse("eviction-method", c.EvictionMethod, "it takes delete or evict",
-		"choose delete to do as the original does, or evict to obey PodDisruptionBudgets")
+	return Refusal{}, false
 }
 
-func (c Configuration) validateWorkers() []Refusal {
-	if 1 <= c.EvictionWorkers && c.EvictionWorkers <= mostWorkers {
-		return nil
-	}
-	return refuse("eviction-workers", c.EvictionWorkers, "it takes 1 to 1000",
-		"leave it out for 32, and see --max-evictions-per-second and --dry-run for fewer evictions or none")
+func (s Setting) refusal(value string) Refusal {
+	return Refusal{Flag: s.Flag, Value: value, Allowed: "it takes " + s.takes, Next: s.next}
 }
 
-func (c Configuration) validateShards() []Refusal {
-	if 1 <= c.Shards && c.Shards <= mostShards {
-		return nil
+// Help is the help of the flag, with the values that it takes.
+func (s Setting) Help() string {
+	if s.takes == "" {
+		return s.Usage
 	}
-	return refuse("shards", c.Shards, "it takes 1 to 256", "leave it out for 8")
+	return s.Usage + " Takes " + s.takes + "."
 }
 
-// validateRate refuses what is so small that the time between two evictions can't be told.
-func (c Configuration) validateRate() []Refusal {
-	rate := c.MaxEvictionsPerSecond
-	if rate == 0 || 0.001 <= rate && rate <= 1e6 {
-		return nil
+// Text is the value as the flag takes it.
+func (s Setting) Text() string {
+	switch value := s.Value.(type) {
+	case *bool:
+		return fmt.Sprint(*value)
+	case *int:
+		return fmt.Sprint(*value)
+	case *float32:
+		return fmt.Sprint(*value)
+	case *float64:
+		return fmt.Sprint(*value)
+	case *string:
+		return *value
+	case *Method:
+		return string(*value)
+	case *time.Duration:
+		return value.String()
 	}
-	return refuse("max-evictions-per-second", rate, "it takes 0 for no limit, or 0.001 to 1000000",
-		"leave it out for no limit, and see --dry-run for no evictions")
+	panic(fmt.Sprintf("config: --%s has a value of type %T", s.Flag, s.Value))
 }

@@ -166,7 +166,7 @@ func FuzzARefusalIsOneSentence(f *testing.F) {
 		lease, renew, retry int64, name string,
 	) {
 		c := config.Default()
-		c.EvictionMethod, c.EvictionWorkers, c.Shards, c.MaxEvictionsPerSecond = method, workers, shards, rate
+		c.EvictionMethod, c.EvictionWorkers, c.Shards, c.MaxEvictionsPerSecond = config.Method(method), workers, shards, rate
 		c.KubeAPIQPS, c.KubeAPIBurst, c.KubeAPIContentType = qps, shards, content
 		setLease(&c, time.Duration(lease), time.Duration(renew), time.Duration(retry))
 		c.LeaderElection.ResourceName, c.LeaderElection.ResourceNamespace, c.LeaderElection.ResourceLock = name, name, name

@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/features"
 
 	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 var (
@@ -68,7 +69,7 @@ func comparison(t *testing.T, on bool) {
 type setting struct{ comparison bool }
 
 func (s setting) options() taintmanager.Options {
-	return taintmanager.Options{NoComparison: !s.comparison, Logger: logr.FromSlogHandler(slog.DiscardHandler)}
+	return taintmanager.Options{Rules: taint.Rules{NoComparison: !s.comparison}, Logger: logr.FromSlogHandler(slog.DiscardHandler)}
 }
 
 // playAll plays so many histories on all cores, or only the one that is asked for.

@@ -1,6 +1,7 @@
 package evict
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,31 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Method is how a pod is made to go.
-type Method string
-
-const (
-	// MethodDelete patches the condition DisruptionTarget and deletes the pod.
-	MethodDelete Method = "delete"
-
-	// MethodEvict asks the eviction subresource, which obeys PodDisruptionBudgets and sets the
-	// condition by itself.
-	MethodEvict Method = "evict"
-)
-
-// defaultTimeout is longer than the 30 s that admission webhooks may take.
-const defaultTimeout = 35 * time.Second
-
 // APIOptions are the settings of an [API]. The zero value is the default.
 type APIOptions struct {
-	// Method is how pods are made to go. Empty: MethodDelete.
-	Method Method
+	// Method is how pods are made to go. Empty: that of config.Default.
+	Method config.Method
 
-	// Timeout bounds one request. 0: 35 s, as admission webhooks may take 30.
+	// Timeout bounds one request. 0: config.CallTimeout.
 	Timeout time.Duration
 
 	// Leading is asked before each request, as an eviction may take two or three and leadership may
@@ -49,7 +36,7 @@ type APIOptions struct {
 // API evicts through the API server. It is safe for concurrent use.
 type API struct {
 	sender  sender
-	method  Method
+	method  config.Method
 	timeout time.Duration
 	leading func() bool
 	due     func(types.UID) bool
@@ -58,14 +45,12 @@ type API struct {
 
 // NewAPI returns an evictor that writes with the client. It fails on an unknown method.
 func NewAPI(client kubernetes.Interface, o APIOptions) (*API, error) {
-	if o.Method == "" {
-		o.Method = MethodDelete
-	}
-	if o.Method != MethodDelete && o.Method != MethodEvict {
-		return nil, fmt.Errorf("eviction method %q is unknown: it may be %s or %s", o.Method, MethodDelete, MethodEvict)
+	o.Method = cmp.Or(o.Method, config.Default().EvictionMethod)
+	if o.Method != config.MethodDelete && o.Method != config.MethodEvict {
+		return nil, fmt.Errorf("eviction method %q is unknown: it may be %s or %s", o.Method, config.MethodDelete, config.MethodEvict)
 	}
 	if o.Timeout <= 0 {
-		o.Timeout = defaultTimeout
+		o.Timeout = config.CallTimeout
 	}
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
@@ -99,7 +84,7 @@ func (a *API) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
 
 // requests are what an eviction takes, in order.
 func (a *API) requests(e shard.Eviction) []verb {
-	if a.method == MethodEvict {
+	if a.method == config.MethodEvict {
 		return []verb{evictVerb}
 	}
 	requests := make([]verb, 0, 3)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
@@ -71,7 +72,7 @@ func checkPatch(t *testing.T, r request) time.Time {
 func TestRequestsOfAnEviction(t *testing.T) {
 	tests := []struct {
 		name      string
-		method    Method
+		method    config.Method
 		refused   bool
 		disrupted bool
 		replies   map[verb]reply
@@ -99,7 +100,7 @@ func TestRequestsOfAnEviction(t *testing.T) {
 			replies: map[verb]reply{patchVerb: {code: 500, body: leaderChanged}},
 			want:    []verb{patchVerb}, kind: shard.Failed,
 		},
-		{name: "evict is one call", method: MethodEvict, refused: true, want: []verb{evictVerb}, kind: shard.Accepted},
+		{name: "evict is one call", method: config.MethodEvict, refused: true, want: []verb{evictVerb}, kind: shard.Accepted},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -141,7 +142,7 @@ func TestDryRunOfADeletionCarriesTheUID(t *testing.T) {
 
 func TestEvictPostsTheUIDToTheSubresource(t *testing.T) {
 	s := newServer(t)
-	evictOnce(t, s, APIOptions{Method: MethodEvict}, eviction())
+	evictOnce(t, s, APIOptions{Method: config.MethodEvict}, eviction())
 	got := s.requests()[0]
 	got.Body = strings.TrimSpace(got.Body)
 	want := request{
@@ -156,7 +157,7 @@ func TestEvictPostsTheUIDToTheSubresource(t *testing.T) {
 
 func TestClientGoNeverRetries(t *testing.T) {
 	for _, code := range []int{429, 500, 503} {
-		for _, method := range []Method{MethodDelete, MethodEvict} {
+		for _, method := range []config.Method{config.MethodDelete, config.MethodEvict} {
 			s := newServer(t)
 			busy := reply{code: code, header: map[string]string{"Retry-After": "1", "Content-Type": "text/plain"}, body: "busy"}
 			s.replies = map[verb]reply{deleteVerb: busy, evictVerb: busy}
@@ -191,7 +192,7 @@ func TestAnEndedContextSendsNothing(t *testing.T) {
 }
 
 func TestAFakeClientsetServesBothMethods(t *testing.T) {
-	for _, method := range []Method{MethodDelete, MethodEvict} {
+	for _, method := range []config.Method{config.MethodDelete, config.MethodEvict} {
 		client := fake.NewClientset(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0", UID: uid}})
 		outcome := apiOf(t, client, APIOptions{Method: method}).Evict(context.Background(), eviction())
 		if outcome.Kind != shard.Accepted {
@@ -201,7 +202,7 @@ func TestAFakeClientsetServesBothMethods(t *testing.T) {
 		for _, action := range client.Actions() {
 			verbs = append(verbs, action.GetVerb()+" "+action.GetSubresource())
 		}
-		want := map[Method][]string{MethodDelete: {"patch status", "delete "}, MethodEvict: {"create eviction"}}[method]
+		want := map[config.Method][]string{config.MethodDelete: {"patch status", "delete "}, config.MethodEvict: {"create eviction"}}[method]
 		if !slices.Equal(verbs, want) {
 			t.Errorf("%s: actions %q, want %q", method, verbs, want)
 		}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -28,7 +29,7 @@ type ConfirmOptions struct {
 	// no such node.
 	Version func(node string) string
 
-	// Timeout bounds one request. 0: 35 s.
+	// Timeout bounds one request. 0: config.CallTimeout.
 	Timeout time.Duration
 
 	// PausedSince is when the present pause of all calls began; zero while there is none. The GET for
@@ -49,7 +50,7 @@ type Confirmed struct {
 // Confirm returns an evictor that confirms each call of another one.
 func Confirm(o ConfirmOptions) *Confirmed {
 	if o.Timeout <= 0 {
-		o.Timeout = defaultTimeout
+		o.Timeout = config.CallTimeout
 	}
 	reads := newNodeReads(newSender(o.Client).node, o.Timeout)
 	if o.NodeRead != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
@@ -30,7 +31,7 @@ func TestAnEnormousDenialIsCutWhereItEnters(t *testing.T) {
 		`"details":{"causes":[{"reason":"DisruptionBudget","message":"%s"}]}}`, enormous, enormous)
 	s := newServer(t)
 	s.replies = map[verb]reply{patchVerb: {code: 403, body: denial}, evictVerb: {code: 403, body: denial}}
-	for _, method := range []Method{MethodDelete, MethodEvict} {
+	for _, method := range []config.Method{config.MethodDelete, config.MethodEvict} {
 		o := evictOnce(t, s, APIOptions{Method: method}, eviction())
 		if o.Kind != shard.Refused || o.Cause != CauseAdmission {
 			t.Errorf("%s: got %s, %s", method, kindName(o.Kind), o.Cause)

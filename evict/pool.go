@@ -11,12 +11,10 @@ import (
 
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/internal/truncate"
 	"github.com/taint-manager/taint-manager/shard"
 )
-
-// defaultWorkers is how many calls may be under way at once.
-const defaultWorkers = 32
 
 // Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give
 // up when the context ends.
@@ -29,7 +27,7 @@ type PoolOptions struct {
 	// Evictor makes the calls. Required.
 	Evictor Evictor
 
-	// Workers is how many calls may be under way at once. 0: 32.
+	// Workers is how many calls may be under way at once. 0: that of config.Default.
 	Workers int
 
 	// Rate limits how many calls start in a second. 0: no limit.
@@ -70,7 +68,7 @@ func NewPool(o PoolOptions) *Pool {
 		grants: make(chan shard.Grant), wake: make(chan struct{}, 1),
 	}
 	if p.workers <= 0 {
-		p.workers = defaultWorkers
+		p.workers = config.Default().EvictionWorkers
 	}
 	if p.leading == nil {
 		p.leading = func() bool { return true }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
@@ -135,7 +136,7 @@ func evictionFor(v verb) (shard.Eviction, APIOptions) {
 	e := eviction()
 	e.AfterRefusal = v == dryRunVerb
 	if v == evictVerb {
-		return e, APIOptions{Method: MethodEvict}
+		return e, APIOptions{Method: config.MethodEvict}
 	}
 	return e, APIOptions{}
 }

@@ -40,7 +40,7 @@ func (p *sourceFlags) complete(ctx context.Context, cmd *cobra.Command) {
 
 func (p *planOptions) complete(ctx context.Context, cmd *cobra.Command) {
 	p.from.complete(ctx, cmd)
-	completeWith(cmd, "eviction-method", words(config.MethodDelete, config.MethodEvict))
+	completeWith(cmd, "eviction-method", words(string(config.MethodDelete), string(config.MethodEvict)))
 	completeWith(cmd, "taint", completeTaint)
 	completeWith(cmd, "node", p.from.nodeNames(ctx))
 }

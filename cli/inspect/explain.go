@@ -12,22 +12,23 @@ import (
 	v1 "k8s.io/api/core/v1"
 	cliflag "k8s.io/component-base/cli/flag"
 
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/foresight"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // explainOptions is all that can be set on "explain".
 type explainOptions struct {
-	from       sourceFlags
-	comparison bool
-	at         string
-	output     string
+	from     sourceFlags
+	settings config.Configuration // of the manager
+	at       string
+	output   string
 }
 
 func explainCommand(ctx context.Context, at kube) *cobra.Command {
-	e := &explainOptions{from: sourceFlags{kube: at}}
+	e := &explainOptions{settings: config.Default(), from: sourceFlags{kube: at}}
 	sections := e.flags()
 	cmd := &cobra.Command{
 		Use:  "explain",
@@ -52,7 +53,7 @@ func onePod(cmd *cobra.Command, args []string) error {
 func (e *explainOptions) flags() cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	fs := sections.FlagSet("explain")
-	fs.BoolVar(&e.comparison, "comparison-operators", true, "Let tolerations with the operators Lt and Gt count, as the manager does with this setting.")
+	flags.BindJudging(fs, &e.settings)
 	addMomentFlag(fs, &e.at, "The moment of the question:")
 	addOutputFlag(fs, &e.output)
 	fs.StringVarP(&e.from.namespace, "namespace", "n", "", "`NAMESPACE` of the pod. If empty, that of the kubeconfig's context; in a dump, any.")
@@ -103,7 +104,7 @@ func (e *explainOptions) explain(found finding, name string, at time.Time) *fore
 		return foresight.ExplainGone(found.namespace, name, found.events, at)
 	}
 	subject := foresight.Subject{
-		Pod: found.pod, Node: found.node, Events: found.events, At: at, Rules: taint.Rules{NoComparison: !e.comparison},
+		Pod: found.pod, Node: found.node, Events: found.events, At: at, Rules: e.settings.Rules(),
 	}
 	if found.node == nil || found.pages == nil {
 		return foresight.Explain(subject)

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	cliflag "k8s.io/component-base/cli/flag"
 
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/foresight"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // pendingOptions is all that can be set on "pending".
@@ -23,7 +23,7 @@ type pendingOptions struct {
 	selector   string
 	from       sourceFlags
 	everywhere bool
-	comparison bool
+	settings   config.Configuration // of the manager
 	at         string
 	output     string
 	watch      bool
@@ -31,7 +31,7 @@ type pendingOptions struct {
 }
 
 func pendingCommand(ctx context.Context, at kube) *cobra.Command {
-	a := &pendingOptions{from: sourceFlags{kube: at}}
+	a := &pendingOptions{settings: config.Default(), from: sourceFlags{kube: at}}
 	sections := a.flags()
 	cmd := &cobra.Command{
 		Use:  "pending",
@@ -54,7 +54,7 @@ func (a *pendingOptions) flags() cliflag.NamedFlagSets {
 	fs.StringVarP(&a.selector, "selector", "l", "", "Only the pods with these labels: `SELECTOR` as in kubectl get pods -l.")
 	fs.BoolVarP(&a.watch, "watch", "w", false, "Go on: on a terminal with running countdowns, else with a line for each change.")
 	fs.StringVar(&a.server, "server", "", "Ask the manager itself, at the `URL` of its --status-address, such as http://127.0.0.1:8080 after kubectl port-forward. It also knows what is blocked, held or in flight, and when it tries again.")
-	fs.BoolVar(&a.comparison, "comparison-operators", true, "Let tolerations with the operators Lt and Gt count, as the manager does with this setting.")
+	flags.BindJudging(fs, &a.settings)
 	addMomentFlag(fs, &a.at, "The moment of the question:")
 	addOutputFlag(fs, &a.output)
 	a.from.flags(sections.FlagSet("cluster"))
@@ -202,5 +202,3 @@ func (a *pendingOptions) clock() (func() time.Time, error) {
 	at, err := moment(a.at)
 	return func() time.Time { return at }, err
 }
-
-func (a *pendingOptions) rules() taint.Rules { return taint.Rules{NoComparison: !a.comparison} }

@@ -40,7 +40,7 @@ type watched struct {
 
 // follow reads once, so that what is refused is said at once; then it watches.
 func (l liveForecast) follow(ctx context.Context) (current, error) {
-	hidden, err := l.readNodes(ctx, foresight.NewOutlook(l.rules()))
+	hidden, err := l.readNodes(ctx, foresight.NewOutlook(l.settings.Rules()))
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (l liveForecast) follow(ctx context.Context) (current, error) {
 		return nil, err
 	}
 	w := &watched{
-		pendingOptions: l.pendingOptions, now: l.now, changed: make(chan struct{}, 1), outlook: foresight.NewOutlook(l.rules()),
+		pendingOptions: l.pendingOptions, now: l.now, changed: make(chan struct{}, 1), outlook: foresight.NewOutlook(l.settings.Rules()),
 		pages: l.from.journalLocation.noPages(), hidden: hidden, trouble: map[string]error{}, waiting: map[string]bool{}, seen: make(chan struct{}),
 	}
 	w.start(ctx, l)

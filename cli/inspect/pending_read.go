@@ -33,7 +33,7 @@ type liveForecast struct {
 }
 
 func (l liveForecast) pending(ctx context.Context) (*foresight.Pending, error) {
-	o := foresight.NewOutlook(l.rules())
+	o := foresight.NewOutlook(l.settings.Rules())
 	hidden, err := l.readNodes(ctx, o)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (d dumpedForecast) pending(ctx context.Context) (*foresight.Pending, error)
 	if err != nil {
 		return nil, err // was checked
 	}
-	o, found, at := foresight.NewOutlook(d.rules()), d.from.journalLocation.noPages(), d.now()
+	o, found, at := foresight.NewOutlook(d.settings.Rules()), d.from.journalLocation.noPages(), d.now()
 	err = d.read(ctx, dump.Visitor{
 		Node: func(n *v1.Node) { o.SeeNode(n, at, true) },
 		Pod: func(p *v1.Pod) {

@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	cliflag "k8s.io/component-base/cli/flag"
 
+	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/dump"
 	"github.com/taint-manager/taint-manager/foresight"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // WouldEvict is the exit code of "plan --exit-code" when some pod would go.
@@ -32,15 +32,14 @@ type planOptions struct {
 	taints     []string
 	from       sourceFlags
 	everywhere bool
-	method     string
-	comparison bool
+	settings   config.Configuration // of the manager
 	at         string
 	output     string
 	exitCode   bool
 }
 
 func planCommand(ctx context.Context, at kube) *cobra.Command {
-	p := &planOptions{method: config.MethodDelete, from: sourceFlags{kube: at}}
+	p := &planOptions{settings: config.Default(), from: sourceFlags{kube: at}}
 	sections := p.flags()
 	cmd := &cobra.Command{
 		Use:  "plan",
@@ -61,8 +60,7 @@ func (p *planOptions) flags() cliflag.NamedFlagSets {
 	fs.StringVarP(&p.selector, "selector", "l", "", "Labels of the nodes that get the taints: `SELECTOR` as in kubectl get nodes -l.")
 	fs.StringSliceVar(&p.taints, "taint", nil,
 		"`TAINT` as kubectl taint --overwrite takes it: KEY[=VALUE]:EFFECT to set, KEY:EFFECT- or KEY- to remove. May be given several times.")
-	fs.StringVar(&p.method, "eviction-method", p.method, "How the manager makes pods go: `METHOD` delete, or evict through PodDisruptionBudgets.")
-	fs.BoolVar(&p.comparison, "comparison-operators", true, "Let tolerations with the operators Lt and Gt count, as the manager does with this setting.")
+	flags.BindJudging(fs, &p.settings, "eviction-method")
 	addMomentFlag(fs, &p.at, "When the nodes get the taints:")
 	addOutputFlag(fs, &p.output)
 	fs.BoolVar(&p.exitCode, "exit-code", false, "Exit with 2 when some pod would go.")
@@ -105,7 +103,7 @@ func (p *planOptions) open(cmd *cobra.Command) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return liveCluster{reached: to, only: p.from.namespace, budgets: p.method == config.MethodEvict, messages: cmd.ErrOrStderr()}, nil
+	return liveCluster{reached: to, only: p.from.namespace, budgets: p.settings.EvictionMethod == config.MethodEvict, messages: cmd.ErrOrStderr()}, nil
 }
 
 // question is what the flags ask for.
@@ -119,8 +117,8 @@ func (p *planOptions) question() (q foresight.Question, err error) {
 	if q.At, err = moment(p.at); err != nil {
 		return q, err
 	}
-	if p.method != config.MethodDelete && p.method != config.MethodEvict {
-		return q, config.Refusal{Flag: "eviction-method", Value: p.method, Allowed: "it takes delete or evict", Next: "give what taint-manager runs with; leave it out for delete"}
+	if refusals := p.settings.Validate(); len(refusals) > 0 {
+		return q, refusals[0] // there is one flag that may be refused
 	}
 	if err := p.from.check(); err != nil {
 		return q, err
@@ -128,7 +126,7 @@ func (p *planOptions) question() (q foresight.Question, err error) {
 	if p.from.namespace != "" && p.everywhere {
 		return q, errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
 	}
-	q.Method, q.Namespace, q.Rules = p.method, p.from.namespace, taint.Rules{NoComparison: !p.comparison}
+	q.Method, q.Namespace, q.Rules = string(p.settings.EvictionMethod), p.from.namespace, p.settings.Rules()
 	return q, checkOutput(p.output)
 }
 

@@ -205,7 +205,7 @@ func (t *planText) budgets() {
 	}
 	t.WriteString("\n")
 	switch blocked := t.Total.Blocked; {
-	case t.EvictionMethod == config.MethodDelete:
+	case t.EvictionMethod == string(config.MethodDelete):
 		fmt.Fprintf(t, "PodDisruptionBudgets are not asked (--eviction-method=delete). With evict they would block %s of these.\n", count(blocked))
 	case blocked == 0:
 		t.WriteString("PodDisruptionBudgets would block none of these (--eviction-method=evict).\n")

@@ -14,6 +14,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
@@ -137,9 +138,9 @@ func (b *bubble) start(replica int) {
 	m := &manager{b: b, replica: replica, name: fmt.Sprintf("r%d#%d", replica, b.runs), shown: -1}
 	m.eye = b.oracle.Started(m.name, 0)
 	client := newLagging(m)
-	method := evict.MethodDelete
+	method := config.MethodDelete
 	if b.plan.evict {
-		method = evict.MethodEvict
+		method = config.MethodEvict
 	}
 	api, err := evict.NewAPI(client, evict.APIOptions{Method: method, Leading: m.leading})
 	if err != nil {

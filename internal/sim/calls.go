@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
@@ -42,9 +43,9 @@ type ask struct {
 
 // connectEvictor sets up the program's evictor over a client that the world answers.
 func (p *process) connectEvictor() {
-	method := evict.MethodDelete
+	method := config.MethodDelete
 	if p.w.plan.evict {
-		method = evict.MethodEvict
+		method = config.MethodEvict
 	}
 	api, err := evict.NewAPI(client{p: p}, evict.APIOptions{Method: method, Leading: p.leading, Due: p.due})
 	if err != nil {

@@ -1,9 +1,13 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/config"
+)
 
 // timeout of a request: that of package evict.
-const timeout = 35 * time.Second
+const timeout = config.CallTimeout
 
 // request is one request of a process to the server.
 type request struct {

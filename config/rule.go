@@ -1,0 +1,103 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// rule says which values a setting takes, and whether its value is none of them. The zero rule takes all.
+type rule struct {
+	refused bool
+	takes   string
+}
+
+func between(n, least, most int) rule {
+	return rule{refused: n < least || n > most, takes: fmt.Sprintf("%d to %d", least, most)}
+}
+
+// noLimitOr takes 0 for no limit.
+func noLimitOr(x, least, most float64) rule {
+	return rule{
+		refused: x != 0 && !(least <= x && x <= most), // not a number is refused, too
+		takes:   fmt.Sprintf("0 for no limit, or %s to %s", number(least), number(most)),
+	}
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+func oneOf[S ~string](word S, words ...S) rule {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = string(w)
+	}
+	return rule{refused: !slices.Contains(words, word), takes: strings.Join(list, " or ")}
+}
+
+// qpsRule refuses negative numbers but -1, because they are more likely a slip than a wish for no limit.
+func (c *Configuration) qpsRule() rule {
+	r := noLimitOr(float64(c.KubeAPIQPS), 1, 1e5)
+	r.refused = r.refused && c.KubeAPIQPS != -1
+	r.takes = "-1 or " + r.takes
+	return r
+}
+
+// leases is the one kind of lock that there is.
+const leases = "leases"
+
+// spread is how much later than planned a try to renew may come: client-go adds up to a fifth.
+const spread = 1.2
+
+// leaseRule refuses fractions, because a Lease holds whole seconds: the others would wait for less than
+// this process counts on.
+func leaseRule(lease time.Duration) rule {
+	return rule{
+		refused: lease%time.Second != 0 || lease < time.Second || lease > time.Hour,
+		takes:   fmt.Sprintf("whole seconds from %s to %s", time.Second, time.Hour),
+	}
+}
+
+func renewRule(renew, lease, retry time.Duration) rule {
+	return rule{
+		refused: renew <= 0 || renew >= lease || float64(renew) <= spread*float64(retry),
+		takes: fmt.Sprintf("less than --leader-elect-lease-duration=%s and more than %v times --leader-elect-retry-period=%s",
+			lease, spread, retry),
+	}
+}
+
+func retryRule(retry time.Duration) rule {
+	const least = 10 * time.Millisecond
+	return rule{refused: retry < least, takes: fmt.Sprintf("%s or more", least)}
+}
+
+// loopbackOrNone takes loopback only: the page does not ask its readers who they are.
+func loopbackOrNone(address string) rule {
+	colon := strings.LastIndexByte(address, ':')
+	return rule{
+		refused: address != "" && !(colon >= 0 && isLoopback(address[:colon]) && isPort(address[colon+1:])),
+		takes:   "a loopback address and a port from 1 to 65535, such as 127.0.0.1:8080, or nothing for no page",
+	}
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" || host == "[::1]" {
+		return true
+	}
+	parts := strings.Split(host, ".")
+	if len(parts) != 4 || parts[0] != "127" {
+		return false
+	}
+	for _, part := range parts {
+		if n, err := strconv.Atoi(part); err != nil || n < 0 || n > 255 || strconv.Itoa(n) != part {
+			return false
+		}
+	}
+	return true
+}
+
+func isPort(text string) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && 1 <= n && n <= 65535 && strconv.Itoa(n) == text
+}

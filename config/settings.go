@@ -1,0 +1,167 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Setting is what the program says of one field of a [Configuration]: the flag that sets it, its help, and
+// the values that it takes. The default is the field's value in [Default].
+type Setting struct {
+	// Flag that sets it, without the dashes.
+	Flag string
+
+	// Value points to the field: a *bool, *int, *float32, *float64, *string, *Method or *time.Duration.
+	Value any
+
+	// Usage is the help of the flag, without the values that it takes.
+	Usage string
+
+	// Judges marks a setting that changes verdicts. Commands that judge have its flag, too.
+	Judges bool
+
+	rule
+
+	// next is what to do instead of giving a value that is refused.
+	next string
+}
+
+// Settings are all that can be set, each bound to its field of c.
+func (c *Configuration) Settings() []Setting {
+	return slices.Concat(c.EvictionSettings(), c.ClientSettings(), c.LeaderElectionSettings())
+}
+
+// EvictionSettings are about judging and evicting.
+func (c *Configuration) EvictionSettings() []Setting {
+	d := Default()
+	return []Setting{
+		{
+			Flag: "eviction-method", Value: &c.EvictionMethod, rule: oneOf(c.EvictionMethod, MethodDelete, MethodEvict),
+			Usage: "How pods are made to go: delete does as the original and passes PodDisruptionBudgets by; evict obeys them.",
+			next:  "choose delete to do as the original does, or evict to obey PodDisruptionBudgets",
+		},
+		{
+			Flag: "eviction-workers", Value: &c.EvictionWorkers, rule: between(c.EvictionWorkers, 1, 1000),
+			Usage: "How many eviction calls may be under way at once.",
+			next:  leaveOut(d.EvictionWorkers) + ", and see --max-evictions-per-second and --dry-run for fewer evictions or none",
+		},
+		{
+			Flag: "shards", Value: &c.Shards, rule: between(c.Shards, 1, 256),
+			Usage: "How many goroutines judge pods, each for its own part of the nodes.",
+			next:  leaveOut(d.Shards),
+		},
+		{ // below its least value, the time between two evictions can't be told from for ever
+			Flag: "max-evictions-per-second", Value: &c.MaxEvictionsPerSecond, rule: noLimitOr(c.MaxEvictionsPerSecond, 0.001, 1e6),
+			Usage: "How many eviction calls may start in a second.",
+			next:  "leave it out for no limit, and see --dry-run for no evictions",
+		},
+		{
+			Flag: "comparison-operators", Value: &c.ComparisonOperators, Judges: true,
+			Usage: "Let tolerations with the operators Lt and Gt count. If false, they match nothing.",
+		},
+		{
+			Flag: "dry-run", Value: &c.DryRun,
+			Usage: "Judge and log, but write neither to pods nor events, and take no part in leader election unless --leader-elect=true is given. " +
+				"It may run beside whoever evicts.",
+		},
+		{
+			Flag: "status-address", Value: &c.StatusAddress, rule: loopbackOrNone(c.StatusAddress),
+			Usage: "Where to serve the page and its JSON; see it by kubectl port-forward.",
+			next:  leaveOut(d.StatusAddress) + ", and reach the page from elsewhere with kubectl port-forward",
+		},
+	}
+}
+
+// ClientSettings are about requests to the API server.
+func (c *Configuration) ClientSettings() []Setting {
+	return []Setting{
+		{
+			Flag: "kubeconfig", Value: &c.Kubeconfig,
+			Usage: "Path of the kubeconfig file. If empty, the service account of the pod that this runs in.",
+		},
+		{
+			Flag: "kube-api-qps", Value: &c.KubeAPIQPS, rule: c.qpsRule(),
+			Usage: "Requests a second to the API server, those for the lease excepted. " +
+				"Without a limit on this side, the API server's priority and fairness is the brake.",
+			next: "leave it out for no limit",
+		},
+		c.burstSetting(),
+		{
+			Flag: "kube-api-content-type", Value: &c.KubeAPIContentType, rule: oneOf(c.KubeAPIContentType, ContentTypeProtobuf, ContentTypeJSON),
+			Usage: "How requests are encoded.",
+			next:  "leave it out for protobuf",
+		},
+	}
+}
+
+// burstSetting refuses a burst without a limit, because it would be passed over in silence.
+func (c *Configuration) burstSetting() Setting {
+	s := Setting{
+		Flag: "kube-api-burst", Value: &c.KubeAPIBurst, rule: between(c.KubeAPIBurst, 0, 1e6),
+		Usage: "Requests at once on top of --kube-api-qps. 0: as many as it allows in a second.",
+		next:  "leave it out for as many as --kube-api-qps",
+	}
+	if !s.refused && c.KubeAPIBurst > 0 && c.KubeAPIQPS <= 0 {
+		s.rule = rule{refused: true, takes: "0 while --kube-api-qps sets no limit"}
+		s.next = "set --kube-api-qps too, or leave both out for no limit"
+	}
+	return s
+}
+
+// LeaderElectionSettings are about the lease. Nothing is asked of them while they are not used.
+func (c *Configuration) LeaderElectionSettings() []Setting {
+	e, d := &c.LeaderElection, Default().LeaderElection
+	lease, renew, retry := &e.LeaseDuration.Duration, &e.RenewDeadline.Duration, &e.RetryPeriod.Duration
+	settings := []Setting{
+		{
+			Flag: "leader-elect", Value: &e.LeaderElect,
+			Usage: "Evict only while this process holds the lease. Those that do not lead keep their caches and countdowns current. With --dry-run, false when not set.",
+		},
+		{
+			Flag: "leader-elect-lease-duration", Value: lease, rule: leaseRule(*lease),
+			Usage: "How long others wait for a leader that is not heard of.",
+			next:  leaveOut(d.LeaseDuration.Duration),
+		},
+		{
+			Flag: "leader-elect-renew-deadline", Value: renew, rule: renewRule(*renew, *lease, *retry),
+			Usage: "How long a leader goes on without a renewal of the lease.",
+			next:  fmt.Sprintf("leave all three out for %s, %s and %s", d.LeaseDuration.Duration, d.RenewDeadline.Duration, d.RetryPeriod.Duration),
+		},
+		{
+			Flag: "leader-elect-retry-period", Value: retry, rule: retryRule(*retry),
+			Usage: "The time between two tries to take or renew the lease.",
+			next:  leaveOut(d.RetryPeriod.Duration),
+		},
+		{
+			Flag: "leader-elect-resource-lock", Value: &e.ResourceLock, rule: oneOf(e.ResourceLock, leases),
+			Usage: "The kind of object that is the lock.",
+			next:  "leave it out",
+		},
+		{
+			Flag: "leader-elect-resource-name", Value: &e.ResourceName, rule: rule{
+				refused: len(validation.IsDNS1123Subdomain(e.ResourceName)) > 0,
+				takes:   "lower case letters, digits, '-' and '.', 253 at most, with a letter or digit at both ends",
+			},
+			Usage: "The name of the lease.",
+			next:  leaveOut(d.ResourceName),
+		},
+		{
+			Flag: "leader-elect-resource-namespace", Value: &e.ResourceNamespace, rule: rule{
+				refused: len(validation.IsDNS1123Label(e.ResourceNamespace)) > 0,
+				takes:   "lower case letters, digits and '-', 63 at most, with a letter or digit at both ends",
+			},
+			Usage: "The namespace of the lease and of the journal.",
+			next:  leaveOut(d.ResourceNamespace),
+		},
+	}
+	if !e.LeaderElect {
+		for i := range settings {
+			settings[i].refused = false
+		}
+	}
+	return settings
+}
+
+func leaveOut(value any) string { return fmt.Sprintf("leave it out for %v", value) }
