@@ -74,11 +74,15 @@ func retryRule(retry time.Duration) rule {
 
 // loopbackOrNone takes loopback only: the page does not ask its readers who they are.
 func loopbackOrNone(address string) rule {
-	colon := strings.LastIndexByte(address, ':')
 	return rule{
-		refused: address != "" && !(colon >= 0 && isLoopback(address[:colon]) && isPort(address[colon+1:])),
+		refused: address != "" && !isLoopbackPort(address),
 		takes:   "a loopback address and a port from 1 to 65535, such as 127.0.0.1:8080, or nothing for no page",
 	}
+}
+
+func isLoopbackPort(address string) bool {
+	colon := strings.LastIndexByte(address, ':')
+	return colon >= 0 && isLoopback(address[:colon]) && isPort(address[colon+1:])
 }
 
 func isLoopback(host string) bool {
