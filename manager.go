@@ -153,22 +153,12 @@ func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
 		return m.confirmed(client, m.options.Evictor), nil
 	}
 	api, err := evict.NewAPI(client, evict.APIOptions{
-		Method: m.options.Method, Timeout: m.options.CallTimeout, Leading: m.options.Leading, Due: m.due,
+		Method: m.options.Method, Timeout: m.options.CallTimeout, Leading: m.options.Leading,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("taintmanager.New: %w", err)
 	}
 	return m.confirmed(client, api), nil
-}
-
-// due says whether the pod is to go now, by the cache of this moment.
-func (m *Manager) due(uid types.UID) bool {
-	pod, node := m.source.Pod(uid)
-	if pod == nil {
-		return false
-	}
-	verdict := taint.Decide(pod, node, m.options.Rules)
-	return verdict.Evict && !verdict.At.After(time.Now())
 }
 
 func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) evict.Evictor {

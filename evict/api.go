@@ -8,7 +8,6 @@ import (
 
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/config"
@@ -27,10 +26,6 @@ type APIOptions struct {
 	// Leading is asked before each request, as an eviction may take two or three and leadership may
 	// end between them. Nil: the context alone decides.
 	Leading func() bool
-
-	// Due is asked before each request whether the pod is still to go by all that is known by then, as
-	// the watch may show between two of them that it stays. Nil: it is.
-	Due func(pod types.UID) bool
 }
 
 // API evicts through the API server. It is safe for concurrent use.
@@ -39,7 +34,6 @@ type API struct {
 	method  config.Method
 	timeout time.Duration
 	leading func() bool
-	due     func(types.UID) bool
 	table   []rule
 }
 
@@ -55,31 +49,49 @@ func NewAPI(client kubernetes.Interface, o APIOptions) (*API, error) {
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
 	}
-	if o.Due == nil {
-		o.Due = func(types.UID) bool { return true }
-	}
-	return &API{newSender(client), o.Method, o.Timeout, o.Leading, o.Due, rules()}, nil
+	return &API{newSender(client), o.Method, o.Timeout, o.Leading, rules()}, nil
 }
 
-// Evict makes one eviction call and waits for its end. It gives up when the context ends.
+// Evict makes one eviction call and waits for its end, without a [Confirmation]; see EvictConfirmed.
+func (a *API) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
+	return a.EvictConfirmed(ctx, e, func(context.Context) (shard.Outcome, bool) { return shard.Outcome{}, true })
+}
+
+// EvictConfirmed makes one eviction call and waits for its end. It gives up when the context ends, and
+// before a request that is not confirmed.
 //
 // Method delete sends PATCH of the condition (skipped when the pod has it) and DELETE; after a
 // refusal, DELETE with dryRun=All goes before both. The first answer that is not a success is the
-// outcome. It never asks for a shorter grace period than the pod's own.
-func (a *API) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
+// outcome. Where it shows that the pod was edited, and the cache does not know of it yet, the outcome is
+// Unconfirmed. It never asks for a shorter grace period than the pod's own.
+func (a *API) EvictConfirmed(ctx context.Context, e shard.Eviction, confirm Confirmation) shard.Outcome {
+	patched := false
 	for _, request := range a.requests(e) {
-		if !a.leading() {
-			return shard.Outcome{Kind: shard.Interrupted, Message: "this process does not lead any longer"}
-		}
-		if !a.due(e.Pod.UID) {
-			return shard.Outcome{Kind: shard.Unconfirmed, Message: "the verdict has changed during the call"}
-		}
-		if outcome := a.send(ctx, e.Pod, request); outcome.Kind != goOn {
+		if outcome, ok := confirm(ctx); !ok {
+			outcome.DryRunFirst = patched && outcome.Kind == shard.Unconfirmed
 			return outcome
 		}
+		if !a.leading() {
+			return interrupted()
+		}
+		outcome, generation := a.send(ctx, e.Pod, request)
+		if outcome.Kind != goOn {
+			return outcome
+		}
+		if known := e.Pod.Generation; known > 0 && generation > known {
+			return edited(known, generation)
+		}
+		patched = patched || request == patchVerb
 	}
 	// The table has no way here: the last request never goes on.
 	return shard.Outcome{Kind: shard.Failed, Cause: CauseUnknown, Message: "no outcome"}
+}
+
+// edited is the outcome for a pod whose spec is a later one than the cache knows: its tolerations may be
+// others.
+func edited(known, generation int64) shard.Outcome {
+	why := fmt.Sprintf("the pod was edited: its generation is %d, and the watch has shown %d", generation, known)
+	return shard.Outcome{Kind: shard.Unconfirmed, Message: why, DryRunFirst: true}
 }
 
 // requests are what an eviction takes, in order.
@@ -98,19 +110,21 @@ func (a *API) requests(e shard.Eviction) []verb {
 	return append(requests, deleteVerb)
 }
 
-// send makes one request within the timeout and says what it has come to.
-func (a *API) send(ctx context.Context, pod *taint.Pod, v verb) shard.Outcome {
+// send makes one request within the timeout and says what it has come to. The generation is the one that
+// the answer gives the pod's spec; 0 when it gives none.
+func (a *API) send(ctx context.Context, pod *taint.Pod, v verb) (outcome shard.Outcome, generation int64) {
 	bounded, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	return classify(a.table, readAnswer(ctx, v, a.request(bounded, pod, v)))
+	generation, err := a.request(bounded, pod, v)
+	return classify(a.table, readAnswer(ctx, v, err)), generation
 }
 
-func (a *API) request(ctx context.Context, pod *taint.Pod, v verb) error {
+func (a *API) request(ctx context.Context, pod *taint.Pod, v verb) (generation int64, err error) {
 	switch v {
 	case patchVerb:
 		body, err := conditionPatch(pod, time.Now())
 		if err != nil {
-			return fmt.Errorf("writing the condition of pod %s: %w", pod.Key(), err)
+			return 0, fmt.Errorf("writing the condition of pod %s: %w", pod.Key(), err)
 		}
 		return a.sender.patch(ctx, pod, body)
 	case dryRunVerb:
@@ -119,7 +133,7 @@ func (a *API) request(ctx context.Context, pod *taint.Pod, v verb) error {
 		return a.sender.delete(ctx, pod, options)
 	case evictVerb:
 		options := deleteOptions(pod)
-		return a.sender.evict(ctx, &policyv1.Eviction{
+		return 0, a.sender.evict(ctx, &policyv1.Eviction{
 			ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
 			DeleteOptions: &options,
 		})

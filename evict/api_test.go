@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/taint-manager/taint-manager/config"
@@ -120,12 +119,55 @@ func TestRequestsOfAnEviction(t *testing.T) {
 func TestAPodThatIsToStayByNowGetsNoFurtherRequest(t *testing.T) {
 	s := newServer(t)
 	asked := 0
-	outcome := evictOnce(t, s, APIOptions{Due: func(pod types.UID) bool {
+	outcome := apiOf(t, clientOf(t, s), APIOptions{}).EvictConfirmed(t.Context(), eviction(), func(context.Context) (shard.Outcome, bool) {
 		asked++
-		return pod == uid && asked < 2
-	}}, eviction())
-	if outcome.Kind != shard.Unconfirmed || !slices.Equal(s.verbs(), []verb{patchVerb}) {
-		t.Errorf("sent %v with outcome %+v, want the PATCH only", s.verbs(), outcome)
+		return shard.Outcome{Kind: shard.Unconfirmed}, asked < 2
+	})
+	if outcome.Kind != shard.Unconfirmed || !outcome.DryRunFirst || !slices.Equal(s.verbs(), []verb{patchVerb}) {
+		t.Errorf("sent %v with outcome %+v, want the PATCH only, and a dry run first from then on", s.verbs(), outcome)
+	}
+}
+
+// A toleration may have been edited while the watch of pods hangs.
+func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
+	metadata := func(m string) map[verb]reply {
+		answer := reply{code: 200, body: `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{` + m + `}}`}
+		return map[verb]reply{patchVerb: answer, dryRunVerb: answer}
+	}
+	const deleted = `,"deletionTimestamp":"2026-05-01T12:00:00Z"`
+	for _, test := range []struct {
+		name    string
+		known   int64
+		answers map[verb]reply
+		refused bool
+		want    []verb
+	}{
+		{name: "as known", known: 7, answers: metadata(`"generation":7`), want: []verb{patchVerb, deleteVerb}},
+		{name: "edited since", known: 7, answers: metadata(`"generation":8`), want: []verb{patchVerb}},
+		{name: "edited since, by a dry run", known: 7, answers: metadata(`"generation":9` + deleted), refused: true, want: []verb{dryRunVerb}},
+		{
+			name: "a dry run counts itself as an edit", known: 7, answers: metadata(`"generation":8` + deleted), refused: true,
+			want: []verb{dryRunVerb, patchVerb, deleteVerb},
+		},
+		{name: "older than what is known", known: 7, answers: metadata(`"generation":6`), want: []verb{patchVerb, deleteVerb}},
+		{name: "a server that counts no generations", known: 0, answers: metadata(""), want: []verb{patchVerb, deleteVerb}},
+		{name: "a server that has begun to", known: 0, answers: metadata(`"generation":1`), want: []verb{patchVerb, deleteVerb}},
+		{name: "an answer that can't be read", known: 7, answers: map[verb]reply{patchVerb: {code: 200, body: "{"}}, want: []verb{patchVerb, deleteVerb}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newServer(t)
+			s.replies = test.answers
+			e := eviction()
+			e.Pod.Generation, e.AfterRefusal = test.known, test.refused
+			want := shard.Accepted
+			if !slices.Contains(test.want, deleteVerb) {
+				want = shard.Unconfirmed
+			}
+			outcome := evictOnce(t, s, APIOptions{}, e)
+			if outcome.Kind != want || outcome.DryRunFirst != (want == shard.Unconfirmed) || !slices.Equal(s.verbs(), test.want) {
+				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, kindName(want))
+			}
+		})
 	}
 }
 

@@ -2,6 +2,8 @@ package evict
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -12,6 +14,10 @@ import (
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
+
+// few is how many calls may be under way while each needs a GET that was sent after it began. So a single
+// eviction never rests on what an earlier one was shown.
+const few = 4
 
 // ConfirmOptions are the settings of a [Confirmed]. All fields but Rules and Timeout are required.
 type ConfirmOptions struct {
@@ -39,12 +45,23 @@ type ConfirmOptions struct {
 	NodeRead    func(sent time.Time, o shard.Outcome)
 }
 
+// Confirmation reports whether a call may send its next request. If not, the call ends with the outcome.
+type Confirmation func(ctx context.Context) (outcome shard.Outcome, ok bool)
+
+// ConfirmingEvictor is an [Evictor] whose calls may take several requests: it asks before each.
+type ConfirmingEvictor interface {
+	Evictor
+	EvictConfirmed(ctx context.Context, e shard.Eviction, confirm Confirmation) shard.Outcome
+}
+
 // Confirmed is an evictor that makes a call only when the API server itself says that the pod's node
-// has the taint, so that a cache that lags evicts nobody. One GET of a node serves all of its pods that
-// were due, and known as they are, when it was sent; it counts for five seconds. It is safe for concurrent use.
+// has the taint, so that a cache that lags evicts nobody. Each request of a [ConfirmingEvictor] is
+// confirmed; of any other evictor, the call as a whole. The package comment says by what. It is safe for
+// concurrent use.
 type Confirmed struct {
 	ConfirmOptions
-	reads *nodeReads
+	reads    *nodeReads
+	underWay atomic.Int32 // calls
 }
 
 // Confirm returns an evictor that confirms each call of another one.
@@ -56,66 +73,77 @@ func Confirm(o ConfirmOptions) *Confirmed {
 	if o.NodeRead != nil {
 		reads.told = o.NodeRead
 	}
-	return &Confirmed{o, reads}
+	return &Confirmed{ConfirmOptions: o, reads: reads}
 }
 
-// Evict makes the call if it is confirmed. Otherwise the outcome is Unconfirmed, or what the GET of the
-// node has come to.
+// Evict makes the call as far as it is confirmed. Where it is not, the outcome is Unconfirmed, or what the
+// GET of the node has come to.
 func (c *Confirmed) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
 	began := time.Now()
-	unconfirmed := c.confirm(ctx, &e, e.Verdict.At, began)
-	if unconfirmed != nil {
-		return *unconfirmed
+	c.underWay.Add(1)
+	defer c.underWay.Add(-1)
+	if evictor, ok := c.Evictor.(ConfirmingEvictor); ok {
+		return evictor.EvictConfirmed(ctx, e, func(ctx context.Context) (shard.Outcome, bool) {
+			return c.confirm(ctx, &e, began)
+		})
+	}
+	if unconfirmed, ok := c.confirm(ctx, &e, began); !ok {
+		return unconfirmed
 	}
 	return c.Evictor.Evict(ctx, e)
 }
 
-// confirm says what the call has come to if it is not to go on; nil when it is. A look that was made
-// before the call began may lack what the cache has learnt since: then there is another one.
-func (c *Confirmed) confirm(ctx context.Context, e *shard.Eviction, due, began time.Time) *shard.Outcome {
-	read, err := c.reads.since(ctx, e.Pod.Node, c.notBefore(due))
-	if err != nil {
-		o := interrupted()
-		return &o
+// confirm is the [Confirmation] of a call. What was asked before now may lack what the cache has learnt
+// since: where it does not confirm the call, the node is read again.
+func (c *Confirmed) confirm(ctx context.Context, e *shard.Eviction, began time.Time) (shard.Outcome, bool) {
+	now := time.Now()
+	outcome, sent := c.look(ctx, e, func() time.Time { return c.notBefore(e, began) })
+	if outcome.Kind == shard.Unconfirmed && sent.Before(now) {
+		outcome, _ = c.look(ctx, e, func() time.Time { return now })
 	}
-	if read.outcome.Kind != goOn {
-		return &read.outcome
-	}
-	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
-	why := Doubt(pod, node, Look{Sent: read.sent, Node: read.node, Version: c.Version(e.Pod.Node)}, c.Rules)
-	switch {
-	case why == "":
-		return nil
-	case due.Before(began) && read.sent.Before(began):
-		return c.confirm(ctx, e, began, began)
-	}
-	return &shard.Outcome{Kind: shard.Unconfirmed, Message: why}
+	return outcome, outcome.Kind == goOn
 }
 
 // notBefore is the moment before which the GET for a call may not have been sent: while calls pause, one
 // from before the pause does not show whether the API server is back.
-func (c *Confirmed) notBefore(due time.Time) time.Time {
+func (c *Confirmed) notBefore(e *shard.Eviction, began time.Time) time.Time {
+	at := e.Verdict.At
+	if c.underWay.Load() <= few {
+		at = began
+	}
 	if c.PausedSince != nil {
-		if since := c.PausedSince(); since.After(due) {
+		if since := c.PausedSince(); since.After(at) {
 			return since
 		}
 	}
-	return due
+	return at
 }
 
-// Look is what a GET of a pod's node has shown.
-type Look struct {
-	Sent time.Time // when the GET was sent
-	Node *v1.Node  // what it has shown
-
-	// Version is the resourceVersion of the cache's last look at the node; empty when it knows no such
-	// tainted node.
-	Version string
+// look judges the call by a GET of the node, and tells when that was sent. The outcome's kind is goOn
+// where the GET confirms it.
+func (c *Confirmed) look(ctx context.Context, e *shard.Eviction, notBefore func() time.Time) (shard.Outcome, time.Time) {
+	read, err := c.reads.since(ctx, e.Pod.Node, notBefore)
+	if err != nil {
+		return interrupted(), time.Time{}
+	}
+	if read.outcome.Kind != goOn {
+		return read.outcome, read.sent
+	}
+	if age := time.Since(read.sent); age > fresh {
+		why := fmt.Sprintf("the GET of node %s took %v; it counts for %v", e.Pod.Node, age.Round(time.Millisecond), fresh)
+		return shard.Outcome{Kind: shard.Unconfirmed, Message: why}, read.sent
+	}
+	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
+	if why := Doubt(pod, node, read.look, c.Version(e.Pod.Node), c.Rules); why != "" {
+		return shard.Outcome{Kind: shard.Unconfirmed, Message: why}, read.sent
+	}
+	return shard.Outcome{}, read.sent
 }
 
 // Doubt says why a pod is not certainly to go now, by the cache's pod and node, of which each may be nil,
-// and by a look at the live node; empty when it is.
-func Doubt(pod *taint.Pod, node *taint.Node, live Look, rules taint.Rules) string {
+// and by a look at the live node; empty when it is. version is the resourceVersion of the cache's last look
+// at the node; empty when it knows no such tainted node.
+func Doubt(pod *taint.Pod, node *taint.Node, live Look, version string, rules taint.Rules) string {
 	if pod == nil || node == nil {
 		return "the pod or its node is gone"
 	}
@@ -123,20 +151,20 @@ func Doubt(pod *taint.Pod, node *taint.Node, live Look, rules taint.Rules) strin
 	switch {
 	case !verdict.Evict || verdict.At.After(live.Sent) || pod.Seen.After(live.Sent):
 		return "the verdict has changed: the pod " + verdict.String()
-	case node.UID != live.Node.UID:
+	case node.UID != live.UID:
 		return "node " + node.Name + " was replaced by another one of that name"
-	case !carries(live.Node, verdict.Taint):
+	case !carries(live.Taints, verdict.Taint):
 		return "node " + node.Name + " does not have the taint " + verdict.Taint.ToString() + " any longer; the watch has not shown it yet"
-	case behind(live.Version, live.Node.ResourceVersion):
+	case behind(version, live.ResourceVersion):
 		return "the watch lags: it has not shown the latest change of node " + node.Name + " yet"
 	}
 	return ""
 }
 
-// carries says whether the node has the taint, and not one that was set later.
-func carries(node *v1.Node, t *v1.Taint) bool {
-	for i := range node.Spec.Taints {
-		live := &node.Spec.Taints[i]
+// carries says whether the taint is among these, and not one that was set later.
+func carries(taints []v1.Taint, t *v1.Taint) bool {
+	for i := range taints {
+		live := &taints[i]
 		if live.Key == t.Key && live.Value == t.Value && live.Effect == t.Effect {
 			return live.TimeAdded.Equal(t.TimeAdded)
 		}

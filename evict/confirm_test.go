@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,6 +55,7 @@ type confirming struct {
 	version string // of the cache's last look
 	err     error
 	takes   time.Duration // a GET
+	writing time.Duration // how long each of two requests of a call takes
 
 	mu   sync.Mutex
 	gets []time.Duration // since start
@@ -70,9 +72,9 @@ func newConfirming() *confirming {
 		pods: map[types.UID]*taint.Pod{"uid": {UID: "uid", Name: "p", Node: "n1"}},
 	}
 	c.live = &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "node", ResourceVersion: "10"}, Spec: v1.NodeSpec{Taints: []v1.Taint{on}}}
-	c.Confirmed = &Confirmed{ConfirmOptions{
+	c.Confirmed = &Confirmed{ConfirmOptions: ConfirmOptions{
 		Evictor: c, Reader: c.cache, Version: func(string) string { return c.version },
-	}, newNodeReads(c.get, time.Minute)}
+	}, reads: newNodeReads(c.get, time.Minute)}
 	return c
 }
 
@@ -96,6 +98,20 @@ func (c *confirming) Evict(_ context.Context, e shard.Eviction) shard.Outcome {
 	c.made = append(c.made, e.Pod.UID)
 	return shard.Outcome{Kind: shard.Accepted}
 }
+
+// EvictConfirmed is such a call, of two requests.
+func (c *confirming) EvictConfirmed(ctx context.Context, e shard.Eviction, confirm Confirmation) shard.Outcome {
+	for range 2 {
+		if o, ok := confirm(ctx); !ok {
+			return o
+		}
+		time.Sleep(c.writing)
+	}
+	return c.Evict(ctx, e)
+}
+
+// busy lets more than four calls be under way until the test ends.
+func (c *confirming) busy() { c.underWay.Add(few) }
 
 // evict asks for the eviction of a pod by the verdict of the cache.
 func (c *confirming) evict(ctx context.Context, uid types.UID) shard.Outcome {
@@ -216,6 +232,7 @@ func TestOneGetServesAllPodsOfTheNodeThatWereDue(t *testing.T) {
 func TestWhatIsShownCountsForFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
+		c.busy()
 		for _, wait := range []time.Duration{0, 5 * time.Second, time.Millisecond} {
 			time.Sleep(wait)
 			c.evict(t.Context(), "uid")
@@ -230,6 +247,7 @@ func TestWhatIsShownCountsForFiveSeconds(t *testing.T) {
 func TestWhatAnOlderGetLacksIsLookedForAgainAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
+		c.busy()
 		c.evict(t.Context(), "uid")
 		time.Sleep(time.Second)
 		other := v1.Taint{Key: "other", Effect: v1.TaintEffectNoExecute}
@@ -246,6 +264,7 @@ func TestWhatAnOlderGetLacksIsLookedForAgainAtOnce(t *testing.T) {
 func TestAPodThatIsDueAfterAGetWasSentWaitsForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
+		c.busy()
 		c.takes = 100 * time.Millisecond
 		c.cache.pods["late"] = &taint.Pod{UID: "late", Node: "n1", Bound: c.born.Add(30 * time.Millisecond)}
 		var calls sync.WaitGroup
@@ -264,6 +283,7 @@ func TestAPodThatIsDueAfterAGetWasSentWaitsForTheNext(t *testing.T) {
 func TestAPodThatIsOverdueByAnEditNeedsAGetFromAfterTheEdit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
+		c.busy()
 		c.evict(t.Context(), "uid")
 		time.Sleep(time.Second)
 		c.cache.pods["edited"] = &taint.Pod{UID: "edited", Node: "n1", Bound: c.born, Seen: time.Now()}
@@ -314,17 +334,162 @@ func TestOneWhoseTurnIsCutShortDoesNotHoldUpTheOthers(t *testing.T) {
 	})
 }
 
-func TestNodesThatWereReadAreForgotten(t *testing.T) {
+func TestNodesThatWereReadAreForgottenWhenTheyNoLongerCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
-		for i := range 1000 {
-			if _, err := c.reads.since(t.Context(), fmt.Sprint("n", i), time.Now()); err != nil {
+		read := func(node string) {
+			if _, err := c.reads.since(t.Context(), node, time.Now); err != nil {
 				t.Fatal(err)
 			}
+		}
+		for i := range 1000 {
+			read(fmt.Sprint("n", i))
 			time.Sleep(50 * time.Millisecond)
 		}
-		if n := len(c.reads.byNode); n > 256 {
+		if n := len(c.reads.byNode); n > 100 {
 			t.Errorf("%d nodes are remembered", n)
+		}
+		time.Sleep(fresh)
+		if n := len(c.reads.byNode); n != 0 {
+			t.Errorf("%d nodes are remembered 5 s after the last GET", n)
+		}
+	})
+}
+
+func TestOfANodeOnlyWhatCountsIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.evict(t.Context(), "uid")
+		want := Look{Sent: c.born, UID: "node", ResourceVersion: "10", Taints: c.live.Spec.Taints}
+		if diff := cmp.Diff(want, c.reads.byNode["n1"].look); diff != "" {
+			t.Errorf("kept (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A webhook may hold the PATCH for 30 s.
+func TestEachRequestRestsOnAGetOfAtMostFiveSeconds(t *testing.T) {
+	for takes, gets := range map[time.Duration]int{5 * time.Second: 1, 5*time.Second + 1: 2, 30 * time.Second: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newConfirming()
+			c.writing = takes
+			if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted || len(c.gets) != gets {
+				t.Errorf("the first request takes %v: got %+v after GETs at %v, want %d", takes, o, c.gets, gets)
+			}
+		})
+	}
+}
+
+func TestATaintThatIsLiftedDuringASlowRequestEndsTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.writing = 30 * time.Second
+		time.AfterFunc(time.Second, func() { c.live.Spec.Taints, c.live.ResourceVersion = nil, "11" })
+		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Unconfirmed || len(c.made) != 0 {
+			t.Errorf("got %+v with %d calls", o, len(c.made))
+		}
+	})
+}
+
+func TestWhatTheCacheLearnsDuringARequestEndsTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.writing = time.Second
+		time.AfterFunc(c.writing/2, func() { c.cache.change(func(c *cached) { c.node = &taint.Node{Name: "n1", UID: "node"} }) })
+		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Unconfirmed || len(c.made) != 0 {
+			t.Errorf("got %+v with %d calls", o, len(c.made))
+		}
+	})
+}
+
+// plain hides that an evictor asks before each request.
+type plain struct{ Evictor }
+
+func TestAnEvictorThatDoesNotAskIsConfirmedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.Evictor = plain{c}
+		o := c.evict(t.Context(), "uid")
+		time.Sleep(time.Second)
+		c.live.Spec.Taints = nil
+		o2 := c.evict(t.Context(), "uid")
+		if o.Kind != shard.Accepted || o2.Kind != shard.Unconfirmed || len(c.made) != 1 {
+			t.Errorf("got %+v and %+v with %d calls", o, o2, len(c.made))
+		}
+	})
+}
+
+func TestAGetThatTakesLongerThanItCountsConfirmsNothing(t *testing.T) {
+	for takes, want := range map[time.Duration]shard.Kind{
+		5 * time.Second: shard.Accepted, 5*time.Second + 1: shard.Unconfirmed, 30 * time.Second: shard.Unconfirmed,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newConfirming()
+			c.takes = takes
+			if o := c.evict(t.Context(), "uid"); o.Kind != want {
+				t.Errorf("a GET of %v: got %+v", takes, o)
+			}
+			c.takes = 0
+			if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted {
+				t.Errorf("the next try: got %+v", o)
+			}
+		})
+	}
+}
+
+// Whatever holds up one GET holds up no call that comes when its answer would no longer count.
+func TestAGetThatHangsIsNotWaitedForOnceItNoLongerCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.busy()
+		c.takes = 30 * time.Second
+		c.cache.pods["late"] = &taint.Pod{UID: "late", Node: "n1"}
+		var calls sync.WaitGroup
+		calls.Go(func() { c.evict(t.Context(), "uid") })
+		time.Sleep(fresh + time.Millisecond)
+		c.takes = 0
+		if o := c.evict(t.Context(), "late"); o.Kind != shard.Accepted || time.Since(c.born) != fresh+time.Millisecond {
+			t.Errorf("got %+v after %v", o, time.Since(c.born))
+		}
+		calls.Wait()
+	})
+}
+
+func TestWhileFewCallsAreUnderWayEachNeedsAGetFromAfterItBegan(t *testing.T) {
+	for others, gets := range map[int32]int{0: 2, few - 1: 2, few: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newConfirming()
+			c.underWay.Add(others)
+			for range 2 {
+				c.evict(t.Context(), "uid")
+				time.Sleep(time.Millisecond)
+			}
+			if len(c.made) != 2 || len(c.gets) != gets {
+				t.Errorf("beside %d others: %d calls, GETs at %v, want %d", others, len(c.made), c.gets, gets)
+			}
+		})
+	}
+}
+
+// A burst of 30 pods on each of 100 nodes, by 32 workers, at 300 pods a second: both requests of each call
+// are confirmed by a GET for the node each 5 s, and few more.
+func TestABurstTakesFewGets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.takes, c.writing = 5*time.Millisecond, 50*time.Millisecond
+		workers := make(chan struct{}, 32)
+		var calls sync.WaitGroup
+		for i := range 3000 {
+			uid := types.UID(fmt.Sprint(i))
+			c.cache.change(func(c *cached) { c.pods[uid] = &taint.Pod{UID: uid, Node: fmt.Sprint("n", i%100)} })
+			workers <- struct{}{}
+			calls.Go(func() { c.evict(t.Context(), uid); <-workers })
+		}
+		calls.Wait()
+		took := time.Since(c.born)
+		t.Logf("%d GETs in %v", len(c.gets), took)
+		if most := 100*int(took/fresh+1) + 40; len(c.made) != 3000 || len(c.gets) > most {
+			t.Errorf("%d calls with %d GETs in %v, want at most %d", len(c.made), len(c.gets), took, most)
 		}
 	})
 }
@@ -332,6 +497,7 @@ func TestNodesThatWereReadAreForgotten(t *testing.T) {
 func TestWhileCallsPauseTheNodeIsReadAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
+		c.busy()
 		c.evict(t.Context(), "uid")
 		time.Sleep(time.Second)
 		c.evict(t.Context(), "uid")

@@ -3,11 +3,29 @@
 // [Pool] owns the slots: it hands out permissions to start a call, as many as there are workers, and
 // only while this process leads. [API] makes the call; [DryRun] only says which it would make; a
 // caller may bring an [Evictor] of their own. [Confirmed] asks the API server for the node before it
-// lets a call through.
+// lets a request through.
 //
-// What it promises: no call starts while this process does not lead, nor for a taint that is not on
-// the node at that moment, however far the cache lags; each call carries the UID of
+// What it promises: no call starts while this process does not lead; each call carries the UID of
 // the pod that was judged, so that another pod of the same name is never touched; each call ends in
 // exactly one outcome, by the table that [Rows] shows; while the API server is away or asks to wait,
 // all calls wait together.
+//
+// Each PATCH of a condition, each dry run, each DELETE and each POST of an eviction is confirmed, however
+// far the cache lags; of another [Evictor] that is no [ConfirmingEvictor], the call as a whole. That is, just
+// before it is sent there is a GET of the pod's node such that
+//
+//   - it was sent at most 5 s before;
+//   - it was sent at the pod's deadline or later, and after the cache had learnt of the pod's node and
+//     tolerations as they are; while at most four calls are under way, also after this call had begun;
+//   - it shows the node's UID and the taint of the verdict, with the same value and timeAdded;
+//   - the cache has seen the node as the GET shows it, or later, where resourceVersions can be compared;
+//   - by the cache of that moment the pod is still to go.
+//
+// What is changed at the API server after that GET was sent may come too late: the GET tells of the moment
+// when it was served. Tolerations are not read live. Where the answer to the PATCH, or to the dry run,
+// shows a later generation of the pod than the cache knows, the pod was edited, and no DELETE follows; API
+// servers count generations of pods from 1.33 on, older ones give no such sign. Nor is there one for a POST
+// of an eviction, which is one request, or for a pod that has the condition already, to which DELETE is
+// the first request unless a dry run goes before it: while the watch of pods hangs, these go by the
+// tolerations that the cache knows. So does an edit between PATCH and DELETE.
 package evict

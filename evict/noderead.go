@@ -6,23 +6,37 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/shard"
 )
 
-// fresh is how long what a GET of a node has shown counts. With one second, a burst over 100 nodes took
-// a GET for every third pod, and 1.4 times as long.
+// fresh is for how long a GET of a node counts, from when it was sent. With one second, a burst over 100
+// nodes took a GET for every third pod, and 1.4 times as long.
 const fresh = 5 * time.Second
+
+// Look is what a GET has shown of a node: all that is kept of it.
+type Look struct {
+	Sent            time.Time // when the GET was sent
+	UID             types.UID
+	ResourceVersion string
+	Taints          []v1.Taint
+}
+
+// LookAt returns what a GET that was sent at that moment has shown.
+func LookAt(node *v1.Node, sent time.Time) Look {
+	return Look{Sent: sent, UID: node.UID, ResourceVersion: node.ResourceVersion, Taints: node.Spec.Taints}
+}
 
 // nodeRead is one GET of a node. It is immutable once done is closed.
 type nodeRead struct {
 	sent    time.Time
 	done    chan struct{}
-	node    *v1.Node
-	outcome shard.Outcome // goOn when there is a node
+	look    Look
+	outcome shard.Outcome // goOn when there is a look
 }
 
-// over says whether the GET has ended.
+// over reports whether the GET has ended.
 func (r *nodeRead) over() bool {
 	select {
 	case <-r.done:
@@ -32,14 +46,8 @@ func (r *nodeRead) over() bool {
 	}
 }
 
-// serves says whether the GET tells of a node what was so at the moment due, or later, and not too
-// long ago.
-func (r *nodeRead) serves(due, now time.Time) bool {
-	return !r.sent.Before(due) && now.Sub(r.sent) <= fresh
-}
-
-// nodeReads share GETs of nodes: one is under way for each node at most, and who asks too late for it
-// waits for the next. They are safe for concurrent use.
+// nodeReads share GETs of nodes. It sends one for each node at a time, and another only if that is not
+// answered while it counts. It is safe for concurrent use.
 type nodeReads struct {
 	get     func(ctx context.Context, name string) (*v1.Node, error)
 	timeout time.Duration
@@ -47,7 +55,7 @@ type nodeReads struct {
 	told    func(sent time.Time, o shard.Outcome) // of each GET that has ended
 
 	mu     sync.Mutex
-	byNode map[string]*nodeRead // the latest of each
+	byNode map[string]*nodeRead // the latest of each, while it counts
 }
 
 func newNodeReads(get func(ctx context.Context, name string) (*v1.Node, error), timeout time.Duration) *nodeReads {
@@ -55,11 +63,12 @@ func newNodeReads(get func(ctx context.Context, name string) (*v1.Node, error), 
 	return &nodeReads{get: get, timeout: timeout, table: rules(), told: told, byNode: map[string]*nodeRead{}}
 }
 
-// since returns a GET of the node that was sent at the moment due or later. It fails only when the
-// context ends.
-func (r *nodeReads) since(ctx context.Context, node string, due time.Time) (*nodeRead, error) {
+// since returns a GET of the node that was sent at notBefore or later, which is asked again after each
+// wait. The GET may have failed, or have taken longer than it counts. since fails only when the context
+// ends.
+func (r *nodeReads) since(ctx context.Context, node string, notBefore func() time.Time) (*nodeRead, error) {
 	for {
-		read, mine := r.take(node, due)
+		read, mine := r.take(node, notBefore())
 		if mine {
 			r.do(ctx, node, read)
 		}
@@ -69,49 +78,38 @@ func (r *nodeReads) since(ctx context.Context, node string, due time.Time) (*nod
 			return nil, ctx.Err()
 		}
 		// One that was cut short with another's context says nothing.
-		if mine || !read.sent.Before(due) && read.outcome.Kind != shard.Interrupted {
+		if mine || !read.sent.Before(notBefore()) && read.outcome.Kind != shard.Interrupted {
 			return read, nil
 		}
 	}
 }
 
 // take returns a GET to wait for; mine says that the caller is to do it.
-func (r *nodeReads) take(node string, due time.Time) (read *nodeRead, mine bool) {
+func (r *nodeReads) take(node string, notBefore time.Time) (read *nodeRead, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	last := r.byNode[node]
-	if last != nil && (!last.over() || last.serves(due, now)) {
+	if last != nil && now.Sub(last.sent) <= fresh && (!last.over() || !last.sent.Before(notBefore)) {
 		return last, false
 	}
-	r.forget(now)
 	read = &nodeRead{sent: now, done: make(chan struct{})}
 	r.byNode[node] = read
 	return read, true
 }
 
-// forget drops what no longer counts, when it has become much.
-func (r *nodeReads) forget(now time.Time) {
-	const much = 128
-	if len(r.byNode) < much {
-		return
-	}
-	for node, read := range r.byNode {
-		if read.over() && now.Sub(read.sent) > fresh {
-			delete(r.byNode, node)
-		}
-	}
-}
-
-// do makes the GET. What failed serves nobody but those who wait for it.
+// do makes the GET. It is forgotten once it no longer counts; one that failed, at once.
 func (r *nodeReads) do(ctx context.Context, name string, read *nodeRead) {
 	bounded, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	node, err := r.get(bounded, name)
-	read.node, read.outcome = node, classify(r.table, readAnswer(ctx, getVerb, err))
+	read.outcome = classify(r.table, readAnswer(ctx, getVerb, err))
 	read.outcome.NodeRead = true
 	r.told(read.sent, read.outcome)
-	if read.outcome.Kind != goOn {
+	if read.outcome.Kind == goOn {
+		read.look = LookAt(node, read.sent)
+		time.AfterFunc(fresh-time.Since(read.sent)+time.Nanosecond, func() { r.drop(name, read) })
+	} else {
 		r.drop(name, read)
 	}
 	close(read.done)

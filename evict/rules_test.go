@@ -177,7 +177,7 @@ func getNode(t *testing.T, s *server, table []rule) shard.Outcome {
 	t.Helper()
 	reads := newNodeReads(newSender(clientOf(t, s)).node, time.Minute)
 	reads.table = table
-	read, err := reads.since(t.Context(), "n1", time.Now())
+	read, err := reads.since(t.Context(), "n1", time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,10 +16,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// sender sends single requests.
+// sender sends single requests. A generation is that of the pod's spec as the answer has it; 0 when it has
+// none, or nobody needs it.
 type sender interface {
-	patch(ctx context.Context, pod *taint.Pod, body []byte) error
-	delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) error
+	patch(ctx context.Context, pod *taint.Pod, body []byte) (generation int64, err error)
+	delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (generation int64, err error)
 	evict(ctx context.Context, eviction *policyv1.Eviction) error
 	node(ctx context.Context, name string) (*v1.Node, error)
 }
@@ -39,21 +40,44 @@ func newSender(client kubernetes.Interface) sender {
 type restSender struct{ client rest.Interface }
 
 // briefly asks for an answer without spec and status: nobody reads them, and the API server is spared
-// to encode and send them. The rest is for servers that know no such answers, and for errors.
+// to encode and send them. Metadata has the generation. The rest is for servers that know no such answers, and for errors.
 const briefly = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
 	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
 	"application/vnd.kubernetes.protobuf,application/json"
 
-func (s restSender) patch(ctx context.Context, pod *taint.Pod, body []byte) error {
-	return s.client.Patch(types.StrategicMergePatchType).MaxRetries(0).SetHeader("Accept", briefly).
+func (s restSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
+	result := s.client.Patch(types.StrategicMergePatchType).MaxRetries(0).SetHeader("Accept", briefly).
 		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("status").
-		Body(body).Do(ctx).Error()
+		Body(body).Do(ctx)
+	return generationIn(result), result.Error()
 }
 
-func (s restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) error {
-	return s.client.Delete().MaxRetries(0).SetHeader("Accept", briefly).
+func (s restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (int64, error) {
+	result := s.client.Delete().MaxRetries(0).SetHeader("Accept", briefly).
 		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).
-		Body(&options).Do(ctx).Error()
+		Body(&options).Do(ctx)
+	if len(options.DryRun) == 0 {
+		return 0, result.Error()
+	}
+	return generationIn(result), result.Error()
+}
+
+// generationIn reads the generation from an answer; 0 where there is none.
+func generationIn(result rest.Result) int64 {
+	var object metav1.PartialObjectMetadata
+	if result.Into(&object) != nil {
+		return 0
+	}
+	return generationOf(&object)
+}
+
+// generationOf is the generation of the pod's spec. The API server counts the beginning of a deletion as an
+// edit, in the answer to a dry run, too.
+func generationOf(object metav1.Object) int64 {
+	if object.GetDeletionTimestamp() != nil {
+		return object.GetGeneration() - 1
+	}
+	return object.GetGeneration()
 }
 
 // node reads a node from etcd, not from the API server's cache, as it names no version.
@@ -85,14 +109,17 @@ func failureInside(result rest.Result) error {
 // typedSender is for clientsets without a REST client.
 type typedSender struct{ client typedv1.CoreV1Interface }
 
-func (s typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) error {
-	_, err := s.client.Pods(pod.Namespace).
+func (s typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
+	object, err := s.client.Pods(pod.Namespace).
 		Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{}, "status")
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return generationOf(object), nil
 }
 
-func (s typedSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) error {
-	return s.client.Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+func (s typedSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (int64, error) {
+	return 0, s.client.Pods(pod.Namespace).Delete(ctx, pod.Name, options)
 }
 
 func (s typedSender) evict(ctx context.Context, eviction *policyv1.Eviction) error {

@@ -17,7 +17,7 @@ type call struct {
 	repeats   int           // outcomes of this kind in a row
 	last      Kind
 	outcome   Outcome  // the last one
-	refused   bool     // by the API server, at any call so far
+	refused   bool     // at any call so far, or such that a dry run is to go first
 	told      []string // causes told to people
 }
 
@@ -62,7 +62,7 @@ func (c *call) end(now time.Time, o Outcome, jitter float64) {
 	}
 	c.last, c.outcome = o.Kind, o
 	c.repeats++
-	c.refused = c.refused || o.Kind == Refused
+	c.refused = c.refused || o.Kind == Refused || o.DryRunFirst
 	if o.Kind == Away && o.NodeRead {
 		c.repeats = 0
 	}

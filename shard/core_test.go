@@ -161,6 +161,7 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 		{"blocked: half a second, less the jitter", shard.Outcome{Kind: shard.Blocked}, 0.375},
 		{"refused: a second, less the jitter", shard.Outcome{Kind: shard.Refused}, 0.75},
 		{"unconfirmed: 50 ms, less the jitter", shard.Outcome{Kind: shard.Unconfirmed}, 0.0375},
+		{"unconfirmed after the condition was patched", shard.Outcome{Kind: shard.Unconfirmed, DryRunFirst: true}, 0.0375},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlay(t)
@@ -173,7 +174,7 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 				p.wantNone(1 + c.next - 0.001)
 			}
 			e := p.wantStart(1+c.next, "a")
-			if e.Attempt != 2 || e.AfterRefusal != (c.outcome.Kind == shard.Refused) {
+			if e.Attempt != 2 || e.AfterRefusal != (c.outcome.Kind == shard.Refused || c.outcome.DryRunFirst) {
 				t.Errorf("got %+v", e)
 			}
 		})

@@ -41,8 +41,8 @@ type Eviction struct {
 	// Attempt counts the calls for this pod, from 1.
 	Attempt int
 
-	// AfterRefusal says that admission refused the last call: the condition is to be patched only
-	// once a dry run of the deletion has passed.
+	// AfterRefusal says that an earlier call was refused, or patched the condition in vain: the condition
+	// is to be patched only once a dry run of the deletion has passed.
 	AfterRefusal bool
 }
 
@@ -82,8 +82,8 @@ const (
 	// Pretended: dry run; nothing was sent. The pod is not tried again while it stays due.
 	Pretended
 
-	// Unconfirmed: the API server does not confirm what the cache says of the node. Nothing was
-	// sent; the pod is judged again, and tried again soon if it is still to go.
+	// Unconfirmed: the API server does not confirm what the cache says of the node or the pod. No
+	// deletion was sent; the pod is judged again, and tried again soon if it is still to go.
 	Unconfirmed
 )
 
@@ -103,4 +103,8 @@ type Outcome struct {
 
 	// RetryAfter is how long the server asks to wait; 0 when it does not say.
 	RetryAfter time.Duration
+
+	// DryRunFirst says of an Unconfirmed call that it has patched the condition, or found the pod edited:
+	// further calls are made as after a refusal.
+	DryRunFirst bool
 }

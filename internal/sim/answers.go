@@ -97,18 +97,18 @@ func (s *server) delete(name string, o metav1.DeleteOptions, eviction bool) (*v1
 }
 
 // patch is PATCH of a pod's condition.
-func (s *server) patch(name string, uid types.UID) error {
+func (s *server) patch(name string, uid types.UID) (*v1.Pod, error) {
 	p := s.pod(name)
 	switch {
 	case p == nil:
-		return notFound(name)
+		return nil, notFound(name)
 	case p.UID != uid:
-		return uidImmutable(name)
+		return nil, uidImmutable(name)
 	}
 	s.changePod(uid, func(p *v1.Pod) {
 		disrupted := func(c v1.PodCondition) bool { return c.Type == v1.DisruptionTarget }
 		p.Status.Conditions = append(slices.DeleteFunc(slices.Clone(p.Status.Conditions), disrupted),
 			v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue})
 	})
-	return nil
+	return s.pod(name), nil
 }

@@ -306,14 +306,19 @@ type judged struct {
 	api *evict.API
 }
 
-// Evict makes one call.
+// Evict is there for those who confirm nothing.
 func (j judged) Evict(ctx context.Context, e taintmanager.Eviction) taintmanager.Outcome {
+	return j.EvictConfirmed(ctx, e, func(context.Context) (taintmanager.Outcome, bool) { return taintmanager.Outcome{}, true })
+}
+
+// EvictConfirmed makes one call.
+func (j judged) EvictConfirmed(ctx context.Context, e taintmanager.Eviction, confirm evict.Confirmation) taintmanager.Outcome {
 	b := j.m.b
 	b.mu.Lock()
 	b.say(j.m.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
 	b.check(j.m, j.m.eye.Called(b.now(), e.Pod.UID, j.m.moment(e.Verdict.At), e.Attempt))
 	b.mu.Unlock()
-	o := j.api.Evict(context.WithValue(ctx, meant{}, e.Pod.UID), e)
+	o := j.api.EvictConfirmed(context.WithValue(ctx, meant{}, e.Pod.UID), e, confirm)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts.outcome(o.Kind)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -10,28 +11,34 @@ import (
 
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/shard"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
-// flight is one eviction call of a process: confirmed live, then made by the program's own evictor, which
-// runs as a coroutine: whenever it sends a request, the world goes on until the answer is there.
+// flight is one eviction call of a process, made by the program's own evictor, which runs as a coroutine:
+// whenever it asks for a confirmation, or sends a request, the world goes on until the answer is there.
 type flight struct {
 	p     *process
 	shard *shardRun
 	e     shard.Eviction
 	term  *term
+	began time.Duration
 	over  bool
+	sent  int   // requests
+	shown int64 // generation of the pod, by an answer to this call
 
-	ask     *ask // the request under way
+	ask     *ask // the question or the request under way
 	resume  func() (*ask, bool)
 	end     func()
 	yield   func(*ask) bool
 	outcome shard.Outcome
 }
 
-// ask is one request of a call, and what came of it.
+// ask is one request of a call, or a question whether the next may be sent, and what came of it.
 type ask struct {
+	confirm *confirmation // nil for a request
+	outcome shard.Outcome // of the confirmation
+
 	what     string
 	do       func() (types.UID, error) // at the server; returns whom it has deleted
 	meant    types.UID
@@ -47,23 +54,11 @@ func (p *process) connectEvictor() {
 	if p.w.plan.evict {
 		method = config.MethodEvict
 	}
-	api, err := evict.NewAPI(client{p: p}, evict.APIOptions{Method: method, Leading: p.leading, Due: p.due})
+	api, err := evict.NewAPI(client{p: p}, evict.APIOptions{Method: method, Leading: p.leading})
 	if err != nil {
 		panic(err)
 	}
 	p.api = api
-}
-
-// due says whether the pod is to go by all that the cache has by now, as the manager does.
-func (p *process) due(uid types.UID) bool {
-	if pod, node := p.feed.Pod(uid); pod != nil {
-		verdict := taint.Decide(pod, node, taint.Rules{})
-		if verdict.Evict && !verdict.At.After(p.now()) {
-			return true
-		}
-	}
-	p.w.counts.NotSent++
-	return false
 }
 
 // mayCall says whether a call may start now.
@@ -82,27 +77,28 @@ func (p *process) call(s *shardRun, e shard.Eviction) {
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
 }
 
-// begin asks once more who leads, and confirms.
+// begin asks once more who leads.
 func (f *flight) begin() {
 	switch {
 	case f.over:
 	case f.term.ctx.Err() != nil || !f.p.leading():
 		f.ended(interrupted())
 	default:
-		f.p.confirm(f)
+		f.began = f.p.w.now()
+		f.evict()
 	}
 }
 
-// evict makes the call itself.
+// evict makes the call.
 func (f *flight) evict() {
 	f.resume, f.end = iter.Pull(func(yield func(*ask) bool) {
 		f.yield = yield
-		f.outcome = f.p.api.Evict(f.term.ctx, f.e)
+		f.outcome = f.p.api.EvictConfirmed(f.term.ctx, f.e, f.confirm)
 	})
 	f.goOn()
 }
 
-// goOn lets the evictor run until it sends its next request, or has ended.
+// goOn lets the evictor run until it asks, sends its next request, or has ended.
 func (f *flight) goOn() {
 	f.p.turn = f
 	a, more := f.resume()
@@ -112,6 +108,12 @@ func (f *flight) goOn() {
 		return
 	}
 	f.ask = a
+	if a.confirm != nil {
+		a.confirm.ask()
+		return
+	}
+	f.sent++
+	f.p.w.check(f.p.eye.Writes(f.p.w.now(), f.e.Pod.UID))
 	f.p.w.say(f.p.name, "sends %s", a.what)
 	if a.deletes {
 		f.deletes(a)
@@ -125,6 +127,10 @@ func (f *flight) goOn() {
 // deletes lets the oracle judge a deletion that is sent.
 func (f *flight) deletes(a *ask) {
 	f.p.w.check(f.p.eye.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
+	if known := f.e.Pod.Generation; f.shown > known {
+		f.p.w.check(&oracle.Violation{Rule: oracle.Confirmed, Text: fmt.Sprintf(
+			"%s deletes pod %s, whose generation it was told to be %d instead of %d", f.p.name, f.e.Pod.UID, f.shown, known)})
+	}
 }
 
 // arrive is the request at the server.
@@ -162,7 +168,11 @@ func (f *flight) answer(a *ask, err error) {
 
 // cut ends the request under way, as the context of the call has ended.
 func (f *flight) cut() {
-	if f.ask != nil {
+	switch {
+	case f.ask == nil:
+	case f.ask.confirm != nil:
+		f.ask.confirm.end(interrupted())
+	default:
 		f.answer(f.ask, canceled())
 	}
 }
@@ -222,6 +232,8 @@ func leastWait(o shard.Outcome) time.Duration {
 	switch o.Kind {
 	case shard.Failed:
 		return 50 * time.Millisecond
+	case shard.Unconfirmed:
+		return 25 * time.Millisecond
 	case shard.Blocked:
 		return 250 * time.Millisecond
 	case shard.Refused:

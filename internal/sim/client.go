@@ -62,10 +62,31 @@ func (c podClient) Patch(_ context.Context, name string, _ types.PatchType, body
 	if err := json.Unmarshal(body, &object); err != nil {
 		return nil, err
 	}
-	return nil, c.p.await(&ask{
+	var patched *v1.Pod
+	f := c.p.turn
+	err := c.p.await(&ask{
 		what: "PATCH of pod " + name,
-		do:   func() (types.UID, error) { return "", c.p.w.server.patch(name, object.UID) },
+		do: func() (_ types.UID, err error) {
+			patched, err = c.p.w.server.patch(name, object.UID)
+			return "", err
+		},
 	})
+	if err != nil {
+		return nil, err
+	}
+	f.told(patched)
+	return patched, nil
+}
+
+// told takes note of the generation that an answer has shown. The beginning of a deletion counts as an edit.
+func (f *flight) told(p *v1.Pod) {
+	f.shown = p.Generation
+	if p.DeletionTimestamp != nil {
+		f.shown--
+	}
+	if f.shown > f.e.Pod.Generation {
+		f.p.w.counts.Edited++
+	}
 }
 
 // await suspends the evictor until the request is answered.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -17,36 +18,64 @@ type nodeRead struct {
 	over         bool
 	node         *v1.Node
 	err          error
-	waiting      []*flight
+	waiting      []*confirmation
 }
 
-// fresh is how long a GET of a node counts.
-const fresh = time.Second
+const (
+	fresh = 5 * time.Second // how long a GET of a node counts
+	few   = 4               // so many calls at most need a GET of their own
+)
 
-// confirm asks the server whether the node has the taint: it stands in for package evict's confirmation.
-// One GET serves all evictions that were due when it was sent, for a second; one is under way for each
-// node at most.
-func (p *process) confirm(f *flight) {
-	name, due := f.e.Pod.Node, f.due()
-	last := p.reads[name]
-	switch {
-	case last != nil && !last.over:
-		last.waiting = append(last.waiting, f) // if it was sent too early, the next one is waited for
-	case last != nil && last.err == nil && last.sent >= due && p.w.now()-last.sent <= fresh:
-		f.confirmed(last)
+// confirmation is the question of a call whether it may send its next request.
+type confirmation struct {
+	f     *flight
+	asked time.Duration
+	again bool // what was asked before did not do
+	over  bool
+}
+
+// confirm lets the evictor wait until its next request is confirmed, or is not. It stands in for package
+// evict's own.
+func (f *flight) confirm(context.Context) (shard.Outcome, bool) {
+	c := &confirmation{f: f, asked: f.p.w.now()}
+	a := &ask{confirm: c}
+	if !f.yield(a) {
+		return interrupted(), false
+	}
+	return a.outcome, a.outcome.Kind == 0
+}
+
+// notBefore is from when on a GET serves the question.
+func (c *confirmation) notBefore() time.Duration {
+	switch f := c.f; {
+	case c.again:
+		return c.asked
+	case len(f.p.flights) <= few:
+		return f.began
 	default:
-		p.readNode(name, f)
+		return f.p.clock.moment(f.e.Verdict.At)
 	}
 }
 
-// due is the moment since when the pod is to go, and known as it is.
-func (f *flight) due() time.Duration {
-	return max(f.p.clock.moment(f.e.Verdict.At), f.p.clock.moment(f.e.Pod.Seen))
+// ask takes a GET that serves, waits for the one under way, or sends one.
+func (c *confirmation) ask() {
+	p, name := c.f.p, c.f.e.Pod.Node
+	last := p.reads[name]
+	switch {
+	case last == nil || p.w.now()-last.sent > fresh:
+		p.readNode(name, c)
+	case !last.over:
+		last.waiting = append(last.waiting, c) // if it was sent too early, the next one is waited for
+	case last.err == nil && last.sent >= c.notBefore():
+		c.judge(last)
+	default:
+		p.readNode(name, c)
+	}
 }
 
 // readNode sends a GET.
-func (p *process) readNode(name string, f *flight) {
-	read := &nodeRead{sent: p.w.now(), began: p.clock.at(p.w.now()), waiting: []*flight{f}}
+func (p *process) readNode(name string, c *confirmation) {
+	read := &nodeRead{sent: p.w.now(), began: p.clock.at(p.w.now()), waiting: []*confirmation{c}}
 	p.reads[name] = read
 	p.send(&request{
 		do: func() error {
@@ -58,53 +87,66 @@ func (p *process) readNode(name string, f *flight) {
 		},
 		answer: func(err error) {
 			read.over, read.err = true, err
-			for _, f := range read.waiting {
-				f.read(read)
+			for _, c := range read.waiting {
+				c.read(read)
 			}
 		},
 	})
 }
 
-// read takes a GET that the call has waited for.
-func (f *flight) read(read *nodeRead) {
+// read takes a GET that was waited for.
+func (c *confirmation) read(read *nodeRead) {
 	switch {
-	case f.over:
-	case f.term.ctx.Err() != nil:
-		f.ended(interrupted())
-	case read.sent < f.due():
-		f.p.confirm(f)
+	case c.over || c.f.over:
+	case read.sent < c.notBefore():
+		c.ask()
 	default:
-		f.confirmed(read)
+		c.judge(read)
 	}
 }
 
-// confirmed goes on with the call, or ends it.
-func (f *flight) confirmed(read *nodeRead) {
-	p := f.p
+// judge lets the evictor go on, or end the call, by a GET; or looks again.
+func (c *confirmation) judge(read *nodeRead) {
+	f, p := c.f, c.f.p
 	if read.err != nil {
 		p.w.say(p.name, "GET of node %s: %v", f.e.Pod.Node, read.err)
-		f.ended(readFailed(read.err))
+		c.end(shard.Outcome{Kind: shard.Failed})
 		return
 	}
-	if why := p.doubt(f, read); why != "" {
+	why := c.doubt(read)
+	switch {
+	case why != "" && read.sent < c.asked:
+		c.again = true
+		c.ask()
+	case why != "":
 		p.w.say(p.name, "pod %s is not confirmed: %s", f.e.Pod.UID, why)
 		p.w.counts.Unconfirmed++
-		f.ended(shard.Outcome{Kind: unconfirmed, Message: why})
-		return
+		if f.sent > 0 {
+			p.w.counts.NotSent++
+		}
+		c.end(shard.Outcome{Kind: shard.Unconfirmed, Message: why})
+	default:
+		p.w.check(p.eye.Confirms(f.e.Pod.UID, read.sent, read.served))
+		c.end(shard.Outcome{})
 	}
-	p.w.check(p.eye.Confirms(f.e.Pod.UID, read.sent, read.served))
-	f.evict()
 }
 
-// unconfirmed is the kind of an eviction that the server does not confirm.
-const unconfirmed = shard.Failed
-
-// readFailed is what a failed GET makes of the call.
-func readFailed(error) shard.Outcome { return shard.Outcome{Kind: unconfirmed} }
+// end answers the question.
+func (c *confirmation) end(o shard.Outcome) {
+	if c.over || c.f.over {
+		return
+	}
+	c.over = true
+	c.f.ask.outcome = o
+	c.f.goOn()
+}
 
 // doubt says why the pod is not certainly to go; empty when it is. It is judged once more.
-func (p *process) doubt(f *flight, read *nodeRead) string {
-	pod, node := p.feed.Pod(f.e.Pod.UID)
-	look := evict.Look{Sent: read.began, Node: read.node, Version: p.feed.Version(f.e.Pod.Node)}
-	return evict.Doubt(pod, node, look, taint.Rules{})
+func (c *confirmation) doubt(read *nodeRead) string {
+	p, pod := c.f.p, c.f.e.Pod
+	if p.w.now()-read.sent > fresh {
+		return "the GET took too long"
+	}
+	now, node := p.feed.Pod(pod.UID)
+	return evict.Doubt(now, node, evict.LookAt(read.node, read.began), p.feed.Version(pod.Node), taint.Rules{})
 }

@@ -16,7 +16,7 @@ type Counts struct {
 	Scheduled, Evicted, Cancelled, Hindered      int
 	Unconfirmed, Interrupted, Missing, Throttled int
 	Blocked, Refused, Failed, Away               int
-	LedAnew, Recorded, NotSent                   int
+	LedAnew, Recorded, NotSent, Edited           int
 
 	// What happened to it.
 	Restarts, Stops, Pauses, ClockSteps, Handovers int
@@ -52,6 +52,7 @@ func (c *Counts) fields() []struct {
 		{"records written", &c.Recorded},
 		{"records taken over", &c.TakenOver},
 		{"requests not sent, as the reason had just gone", &c.NotSent},
+		{"answers that showed a pod edited", &c.Edited},
 		{"DELETEs repeated", &c.Repeated},
 		{"kills", &c.Restarts},
 		{"graceful stops", &c.Stops},

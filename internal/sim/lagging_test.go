@@ -217,7 +217,11 @@ func (m *manager) patch(action clienttesting.Action) (bool, runtime.Object, erro
 	if err := json.Unmarshal(patch.GetPatch(), &object); err != nil {
 		return true, nil, err
 	}
-	return true, &v1.Pod{}, m.b.server.patch(patch.GetName(), object.UID)
+	p, err := m.b.server.patch(patch.GetName(), object.UID)
+	if err != nil {
+		return true, nil, err
+	}
+	return true, p.DeepCopy(), nil
 }
 
 func (m *manager) delete(action clienttesting.Action) (bool, runtime.Object, error) {

@@ -202,7 +202,7 @@ func (s *server) deletePod(p *v1.Pod) {
 		return
 	}
 	now := s.stamp()
-	s.changePod(p.UID, func(p *v1.Pod) { p.DeletionTimestamp = &now })
+	s.changePod(p.UID, func(p *v1.Pod) { p.DeletionTimestamp = &now; p.Generation++ })
 	lasts := shape.grace
 	if shape.finalizer {
 		lasts += 20 * time.Second

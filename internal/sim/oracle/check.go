@@ -130,6 +130,18 @@ func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 	if k.version < live.version {
 		return violation(Confirmed, "%s goes on with pod %s, and has seen its node at version %d of %d", p.Name, uid, k.version, live.version)
 	}
+	s.confirmed = sent
+	return nil
+}
+
+// longestConfirmed is how old the GET may be that lets a request go on.
+const longestConfirmed = 5 * time.Second
+
+// Writes judges a request that is sent for a pod.
+func (p *Process) Writes(at time.Duration, uid types.UID) error {
+	if s := p.ever(uid); at-s.confirmed > longestConfirmed {
+		return violation(Confirmed, "%s writes pod %s at %v, and has asked for its node at %v", p.Name, uid, at, s.confirmed)
+	}
 	return nil
 }
 

@@ -272,6 +272,8 @@ func TestTheNodeIsConfirmedAsItWasThen(t *testing.T) {
 	s.pod()
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	wantRule(t, s.p.Confirms("p", at(6), at(6.5)), "")
+	wantRule(t, s.p.Writes(at(11), "p"), "")
+	wantRule(t, s.p.Writes(at(11.5), "p"), Confirmed)
 	wantRule(t, s.p.Confirms("p", at(4), at(6.5)), Stays)
 	s.write(7)
 	wantRule(t, s.p.Confirms("p", at(6), at(8)), Confirmed)

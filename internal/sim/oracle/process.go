@@ -32,6 +32,7 @@ type seen struct {
 	boundLo, bound time.Duration // bounds of the moment from which it counts as bound
 
 	called    bool          // a call was started
+	confirmed time.Duration // when the last GET was sent that let a request go on
 	notBefore time.Duration // no further call before
 	arrived   int           // DELETEs of this process that the API server has accepted
 	lost      int           // accepted ones whose answers it never got
