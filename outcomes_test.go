@@ -41,6 +41,7 @@ What follows from each outcome:
 | failed | tried again after 100 ms, doubling to 30 s, with jitter |
 | blocked | tried again after 0.5 s, doubling to 15 s, with jitter; an event names the budget |
 | refused | tried again after 1 s, doubling to 60 s, with jitter; an event gives the server's words |
+| unconfirmed | no deletion was sent; judged again, and tried again after 50 ms, doubling to 5 s, with jitter |
 | interrupted | stays due until somebody may evict again |
 | go on | the next request of the same call follows |
 
