@@ -31,7 +31,7 @@ func TestATextIsCutToValidUTF8OfAKibibyte(t *testing.T) {
 
 func TestAShortErrorIsLeftAlone(t *testing.T) {
 	for _, err := range []error{nil, errors.New("short"), apierrors.NewUnauthorized("short")} {
-		if got := Error(err); got != err {
+		if got := Error(err); !errors.Is(got, err) || got != nil && got.Error() != err.Error() {
 			t.Errorf("%v became %v", err, got)
 		}
 	}
