@@ -22,6 +22,7 @@ type Core struct {
 	rules  taint.Rules
 	jitter func() float64
 	queue  *evictionqueue.Heap[why]
+	slow   slowQueue // due, and waiting for a slow place
 	calls  map[types.UID]*call
 }
 
@@ -36,7 +37,43 @@ func newCore(reader Reader, rules taint.Rules, jitter func() float64, queue *evi
 }
 
 // Scheduled is how many evictions wait for their time or for a grant.
-func (c *Core) Scheduled() int { return c.queue.Len() }
+func (c *Core) Scheduled() int { return c.queue.Len() + c.slow.len() }
+
+// WaitingForSlowPlace is how many of them are due and wait for a slow place.
+func (c *Core) WaitingForSlowPlace() int { return c.slow.len() }
+
+// set puts an entry into the queue. One that waits for a slow place goes on waiting while it is due.
+func (c *Core) set(now time.Time, e evictionqueue.Entry[why]) {
+	if !e.At.After(now) && c.slow.replace(e) {
+		return
+	}
+	c.slow.cancel(e.UID)
+	c.queue.Set(e)
+}
+
+// cancel takes the entry of that UID out, wherever it waits, and returns it.
+func (c *Core) cancel(uid types.UID) (evictionqueue.Entry[why], bool) {
+	if e, ok := c.queue.Cancel(uid); ok {
+		return e, true
+	}
+	return c.slow.cancel(uid)
+}
+
+// get returns the entry of that UID, wherever it waits.
+func (c *Core) get(uid types.UID) (evictionqueue.Entry[why], bool) {
+	if e, ok := c.queue.Get(uid); ok {
+		return e, true
+	}
+	return c.slow.get(uid)
+}
+
+// pop takes the entry out whose turn it is among those that wait for a slot, or for a slow place.
+func (c *Core) pop(now time.Time, slowPlace bool) (evictionqueue.Entry[why], bool) {
+	if slowPlace {
+		return c.slow.pop(now)
+	}
+	return c.queue.PopDue(now)
+}
 
 // entry is the queue's entry for a verdict that evicts, not to be acted on before notBefore.
 func entry(pod *taint.Pod, v taint.Verdict, notBefore time.Time) evictionqueue.Entry[why] {

@@ -25,7 +25,7 @@ type Holding struct {
 // Holds returns what is held of a pod; the zero value when nothing is.
 func (c *Core) Holds(uid types.UID) (h Holding) {
 	last := c.calls[uid]
-	if e, ok := c.queue.Get(uid); ok {
+	if e, ok := c.get(uid); ok {
 		h.Queued, h.Deadline, h.At = true, verdictOf(e, last).At, e.At
 	}
 	if last != nil {
@@ -38,5 +38,6 @@ func (c *Core) Holds(uid types.UID) (h Holding) {
 // eviction was not withdrawn.
 func (c *Core) Calls() int { return len(c.calls) }
 
-// Next is the earliest moment at which anything in the queue is due; false when nothing waits.
+// Next is the earliest moment at which anything that waits for a slot is due; false when nothing does.
+// What waits for a slow place is due.
 func (c *Core) Next() (time.Time, bool) { return c.queue.Next() }

@@ -2,7 +2,7 @@ package shard
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Input is one thing that happens to a shard: NodeChanged, PodChanged, Granted or Ended.
+// Input is one thing that happens to a shard: NodeChanged, PodChanged, Granted, SlowChanged or Ended.
 type Input interface{ input() }
 
 // NodeChanged says that a node, or what is known of it, is another than before.
@@ -11,8 +11,15 @@ type NodeChanged struct{ Name string }
 // PodChanged says that a pod is another than before, new, or gone.
 type PodChanged struct{ UID types.UID }
 
-// Granted says that one eviction call may start now.
-type Granted struct{}
+// Granted says that one eviction call may start now, in a slot or in a slow place. Pods of the slow
+// workloads start in slow places only, all others in slots.
+type Granted struct {
+	Slow      SlowWorkloads
+	SlowPlace bool
+}
+
+// SlowChanged says that other workloads are slow than before.
+type SlowChanged struct{ Slow SlowWorkloads }
 
 // Ended says what an eviction call has come to.
 type Ended struct {
@@ -23,6 +30,7 @@ type Ended struct {
 func (NodeChanged) input() {}
 func (PodChanged) input()  {}
 func (Granted) input()     {}
+func (SlowChanged) input() {}
 func (Ended) input()       {}
 
 // Effects is what is to be done after a step.

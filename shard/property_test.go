@@ -19,6 +19,7 @@ type machine struct {
 	now      float64
 	inFlight map[types.UID]bool
 	accepted map[types.UID]bool
+	slow     shard.SlowWorkloads
 }
 
 var (
@@ -43,6 +44,7 @@ func TestAShardKeepsItsPromises(t *testing.T) {
 			"pod":                m.podComes,
 			"pod gone":           m.podGoes,
 			"grant":              m.grant,
+			"slow workloads":     m.slowChange,
 			"outcome":            m.outcome,
 			"":                   func(*rapid.T) {},
 		})
@@ -65,7 +67,23 @@ func (m *machine) podComes(rt *rapid.T) {
 	} else {
 		m.add(uid, tolerations...)
 	}
+	if rapid.Bool().Draw(rt, "labelled") {
+		m.change(uid, func(pod *taint.Pod) { pod.Labels = map[string]string{"app": string(uid)} })
+	}
 	m.podChanged(m.now, uid)
+}
+
+// slowChange lets other workloads be slow. Shards may hear of it, or not before the next grant.
+func (m *machine) slowChange(rt *rapid.T) {
+	m.slow = shard.SlowWorkloads{}
+	for _, uid := range someUIDs {
+		if pod, _ := m.Pod(uid); pod != nil && rapid.Bool().Draw(rt, "slow "+string(uid)) {
+			m.slow[shard.WorkloadOf(pod)] = struct{}{}
+		}
+	}
+	if rapid.Bool().Draw(rt, "heard") {
+		m.step(m.now, shard.SlowChanged{Slow: m.slow})
+	}
 }
 
 func (m *machine) podGoes(rt *rapid.T) {
@@ -76,7 +94,8 @@ func (m *machine) podGoes(rt *rapid.T) {
 
 // grant wants that a call starts exactly for a pod that is to go now, once.
 func (m *machine) grant(rt *rapid.T) {
-	start := m.step(m.now, shard.Granted{})
+	in := shard.Granted{Slow: m.slow, SlowPlace: rapid.Bool().Draw(rt, "slow place")}
+	start := m.step(m.now, in)
 	if start == nil {
 		m.wantNothingDue(rt)
 		return
@@ -85,6 +104,9 @@ func (m *machine) grant(rt *rapid.T) {
 	pod, node := m.Pod(uid)
 	if pod == nil {
 		rt.Fatalf("a call for %s, which is gone", uid)
+	}
+	if _, slow := m.slow[shard.WorkloadOf(pod)]; slow != in.SlowPlace {
+		rt.Fatalf("a call for %s, slow: %v, in a slow place: %v", uid, slow, in.SlowPlace)
 	}
 	verdict := taint.Decide(pod, node, taint.Rules{})
 	if !verdict.Evict || verdict.At.After(at(m.now)) {
@@ -131,6 +153,7 @@ func (m *machine) drain(rt *rapid.T) {
 	m.inFlight = map[types.UID]bool{}
 	m.nodeChanged(m.now)
 	m.now += 1000
+	m.step(m.now, shard.SlowChanged{})
 	for {
 		start := m.step(m.now, shard.Granted{})
 		if start == nil {

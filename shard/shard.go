@@ -23,6 +23,12 @@ type Options struct {
 	// something due; they are served in the order in which they began to wait.
 	Grants <-chan Grant
 
+	// SlowGrants yields the permissions to start a call in a slow place. Shards take from it only while
+	// something waits for one. SlowWorkloads returns the workloads that are slow now, and a channel that
+	// is closed when these are others. Both nil: none ever is.
+	SlowGrants    <-chan Grant
+	SlowWorkloads func() (SlowWorkloads, <-chan struct{})
+
 	// Most is how many calls may be under way at once, over all shards.
 	Most int
 
@@ -41,12 +47,20 @@ type Shard struct {
 	ended  chan Ended
 	views  chan chan<- []View
 
-	scheduled atomic.Int64
+	slowGrants    <-chan Grant
+	slowWorkloads func() (SlowWorkloads, <-chan struct{})
+	slowChanged   <-chan struct{} // as SlowWorkloads last returned it
+
+	scheduled           atomic.Int64
+	waitingForSlowPlace atomic.Int64
 }
 
 // New returns a shard that does nothing before Run.
 func New(o Options) *Shard {
 	queue := evictionqueue.New[why]()
+	if o.SlowWorkloads == nil {
+		o.SlowWorkloads = func() (SlowWorkloads, <-chan struct{}) { return nil, nil }
+	}
 	return &Shard{
 		core:   newCore(o.Reader, o.Rules, rand.Float64, &queue.Heap),
 		queue:  queue,
@@ -55,11 +69,16 @@ func New(o Options) *Shard {
 		inbox:  newInbox(),
 		ended:  make(chan Ended, o.Most), // so that a call that ends never waits for the shard
 		views:  make(chan chan<- []View),
+
+		slowGrants: o.SlowGrants, slowWorkloads: o.SlowWorkloads,
 	}
 }
 
 // Scheduled is how many evictions wait for their time or for a grant. Any goroutine may ask.
 func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
+
+// WaitingForSlowPlace is how many of them are due and wait for a slow place. Any goroutine may ask.
+func (s *Shard) WaitingForSlowPlace() int { return int(s.waitingForSlowPlace.Load()) }
 
 // Views returns what is known of each eviction, in no order. Any goroutine may ask, while Run runs; it
 // fails when the context ends first.
@@ -102,6 +121,7 @@ func (s *Shard) Run(ctx context.Context) {
 
 // next waits for one thing to happen and takes it in; false when the context has ended.
 func (s *Shard) next(ctx context.Context) bool {
+	slowGrants, slowChanged := s.slow()
 	now := time.Now()
 	var grants <-chan Grant
 	if s.queue.Due(now) {
@@ -121,12 +141,30 @@ func (s *Shard) next(ctx context.Context) bool {
 		answer <- s.core.Views(time.Now())
 	case grant := <-grants:
 		s.drainNodes(ctx)
-		s.granted(grant)
+		s.granted(grant, false)
+	case grant := <-slowGrants:
+		s.drainNodes(ctx)
+		s.granted(grant, true)
+	case <-slowChanged:
 	case ended := <-s.ended:
 		s.drainNodes(ctx)
 		s.step(ended)
 	}
 	return true
+}
+
+// slow returns what is of interest while anything waits for a slow place: a grant of one, and that other
+// workloads are slow. It takes in which are slow now. While nothing waits, it is all nil.
+func (s *Shard) slow() (<-chan Grant, <-chan struct{}) {
+	if s.core.WaitingForSlowPlace() == 0 {
+		return nil, nil
+	}
+	slow, changed := s.slowWorkloads()
+	if changed != s.slowChanged {
+		s.slowChanged = changed
+		s.step(SlowChanged{Slow: slow})
+	}
+	return s.slowGrants, changed
 }
 
 // drainNodes takes in every node update that is there: they come before all else.
@@ -160,8 +198,9 @@ func (s *Shard) pod(uid types.UID) {
 	s.inbox.pods.Done(uid)
 }
 
-func (s *Shard) granted(grant Grant) {
-	do := s.step(Granted{})
+func (s *Shard) granted(grant Grant, slowPlace bool) {
+	slow, _ := s.slowWorkloads()
+	do := s.step(Granted{Slow: slow, SlowPlace: slowPlace})
 	if do.Start == nil {
 		grant.Release()
 		return
@@ -174,6 +213,7 @@ func (s *Shard) granted(grant Grant) {
 func (s *Shard) step(in Input) Effects {
 	do := s.core.Step(time.Now(), in)
 	s.scheduled.Store(int64(s.core.Scheduled()))
+	s.waitingForSlowPlace.Store(int64(s.core.WaitingForSlowPlace()))
 	for _, note := range do.Notes {
 		s.notify(note)
 	}

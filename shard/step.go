@@ -18,7 +18,9 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case PodChanged:
 		c.podChanged(now, in.UID, &do)
 	case Granted:
-		c.granted(now, &do)
+		c.granted(now, in, &do)
+	case SlowChanged:
+		c.slow.quick(in.Slow, c.queue.Set)
 	case Ended:
 		c.ended(now, in, &do)
 	}
@@ -44,10 +46,10 @@ func (c *Core) podChanged(now time.Time, uid types.UID, do *Effects) {
 }
 
 // granted takes the pod whose turn it is out of the queue and judges it once more; the call starts
-// only if it is still to go, and now.
-func (c *Core) granted(now time.Time, do *Effects) {
+// only if it is still to go, and now, and here: in a slow place if its workload is slow, else in a slot.
+func (c *Core) granted(now time.Time, in Granted, do *Effects) {
 	for do.Start == nil {
-		due, ok := c.queue.PopDue(now)
+		due, ok := c.pop(now, in.SlowPlace)
 		if !ok {
 			return
 		}
@@ -57,12 +59,19 @@ func (c *Core) granted(now time.Time, do *Effects) {
 			continue
 		}
 		verdict := taint.Decide(pod, node, c.rules)
-		if verdict.Evict && !verdict.At.After(now) {
-			c.start(pod, verdict, do)
+		if !verdict.Evict || verdict.At.After(now) {
+			c.queue.Set(due) // so that judge finds what it withdraws or moves
+			c.judge(now, pod, node, do)
 			continue
 		}
-		c.queue.Set(due) // so that judge finds what it withdraws or moves
-		c.judge(now, pod, node, do)
+		switch workload, slow := in.Slow.of(pod); {
+		case slow == in.SlowPlace:
+			c.start(pod, verdict, do)
+		case slow:
+			c.slow.add(due, workload)
+		default:
+			c.queue.Set(due)
+		}
 	}
 }
 
@@ -112,16 +121,16 @@ func (c *Core) judge(now time.Time, pod *taint.Pod, node *taint.Node, do *Effect
 	}
 	switch {
 	case last == nil:
-		c.queue.Set(entry(pod, verdict, verdict.At))
+		c.set(now, entry(pod, verdict, verdict.At))
 	case last.phase == waiting:
 		last.verdict = verdict
-		c.queue.Set(entry(pod, verdict, last.notBefore))
+		c.set(now, entry(pod, verdict, last.notBefore))
 	}
 }
 
 // withdraw takes back the eviction of a pod that stays, or that goes by itself.
 func (c *Core) withdraw(pod *taint.Pod, last *call, stay taint.Stay, do *Effects) {
-	planned, scheduled := c.queue.Cancel(pod.UID)
+	planned, scheduled := c.cancel(pod.UID)
 	if last != nil && last.phase == inFlight {
 		return // the outcome is judged when it comes
 	}
@@ -137,7 +146,7 @@ func (c *Core) withdraw(pod *taint.Pod, last *call, stay taint.Stay, do *Effects
 
 // forget drops all that is held for a pod that is gone.
 func (c *Core) forget(uid types.UID) {
-	c.queue.Cancel(uid)
+	c.cancel(uid)
 	if last := c.calls[uid]; last != nil && last.phase != inFlight {
 		delete(c.calls, uid)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/evictionqueue"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -43,6 +44,9 @@ type View struct {
 	// Next is when the next call may start; zero when InFlight or Done.
 	Next time.Time
 
+	// SlowPlace says that it is due and waits for a slow place, as calls for pods like it are slow.
+	SlowPlace bool
+
 	// Attempts is how many calls were made.
 	Attempts int
 
@@ -53,12 +57,18 @@ type View struct {
 // Views returns what is known of each eviction, in no order. It costs time in proportion to their
 // number, and is for people, not for decisions.
 func (c *Core) Views(now time.Time) []View {
-	views := make([]View, 0, c.queue.Len()+len(c.calls))
-	for e := range c.queue.All() {
+	views := make([]View, 0, c.Scheduled()+len(c.calls))
+	queued := func(e evictionqueue.Entry[why], slowPlace bool) {
 		if pod, _ := c.reader.Pod(e.UID); pod != nil {
 			last := c.calls[e.UID]
-			views = append(views, last.view(View{Pod: pod, Verdict: verdictOf(e, last), Next: e.At}, now))
+			views = append(views, last.view(View{Pod: pod, Verdict: verdictOf(e, last), Next: e.At, SlowPlace: slowPlace}, now))
 		}
+	}
+	for e := range c.queue.All() {
+		queued(e, false)
+	}
+	for e := range c.slow.all() {
+		queued(e, true)
 	}
 	for uid, last := range c.calls {
 		if pod := c.awaited(uid, last); pod != nil {

@@ -26,6 +26,7 @@ type world struct {
 	mu    sync.Mutex
 	pods  map[types.UID]taint.Pod
 	nodes map[string]taint.Node
+	reads int // of single pods
 }
 
 func newWorld() *world {
@@ -35,6 +36,7 @@ func newWorld() *world {
 func (w *world) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.reads++
 	pod, ok := w.pods[uid]
 	if !ok {
 		return nil, nil

@@ -1,0 +1,51 @@
+package shard
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Workload is what pods have in common that admission webhooks select alike: the namespace, and the
+// labels without those that name a single pod.
+type Workload string
+
+// WorkloadOf returns the workload of a pod.
+func WorkloadOf(pod *taint.Pod) Workload {
+	var b strings.Builder
+	b.WriteString(pod.Namespace)
+	for _, name := range slices.Sorted(maps.Keys(pod.Labels)) {
+		if !namesOnePod(name) {
+			b.WriteByte(0) // is in no namespace, name or value
+			b.WriteString(name)
+			b.WriteByte(0)
+			b.WriteString(pod.Labels[name])
+		}
+	}
+	return Workload(b.String())
+}
+
+// namesOnePod reports whether a label tells the pods of one StatefulSet or Job apart.
+func namesOnePod(label string) bool {
+	switch label {
+	case "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index":
+		return true
+	}
+	return false
+}
+
+// SlowWorkloads are the workloads whose calls are slow now; nil while there are none. It is immutable once
+// shared.
+type SlowWorkloads map[Workload]struct{}
+
+// of returns the pod's workload if it is slow.
+func (s SlowWorkloads) of(pod *taint.Pod) (w Workload, slow bool) {
+	if len(s) == 0 {
+		return "", false
+	}
+	w = WorkloadOf(pod)
+	_, slow = s[w]
+	return w, slow
+}
