@@ -517,7 +517,7 @@ func TestWhileCallsPauseTheNodeIsReadAnew(t *testing.T) {
 // held is a pool whose calls are confirmed, as in a manager.
 func held(c *confirming) *Pool {
 	p := NewPool(PoolOptions{Evictor: c.Confirmed})
-	p.gate.outage.jitter = func() float64 { return 1 }
+	p.limiter.outage.jitter = func() float64 { return 1 }
 	c.PausedSince, c.reads.told = p.PausedSince, p.NodeRead
 	return p
 }
@@ -583,12 +583,12 @@ func TestADeletionThatTimesOutPausesNobody(t *testing.T) {
 			time.Sleep(34 * time.Second)
 			return shard.Outcome{Kind: shard.Failed, Cause: CauseTimeout}
 		}}
-		p := NewPool(PoolOptions{Evictor: f, Workers: 4})
+		p := NewPool(PoolOptions{Evictor: f, Workers: 4, MaxSlow: 4})
 		defer lead(t, p)()
 		defer demand(t, p).stop()
 		time.Sleep(35 * time.Second)
 		synctest.Wait()
-		if !p.PausedSince().IsZero() || p.InFlight() != 4 {
+		if !p.PausedSince().IsZero() || p.InFlight() != 8 {
 			t.Errorf("paused since %v, %d in flight", p.PausedSince(), p.InFlight())
 		}
 	})

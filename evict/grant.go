@@ -11,17 +11,26 @@ import (
 type grant struct {
 	pool   *Pool
 	term   *term
-	ticket ticket
+	ticket Ticket // changed under the pool's lock
+	ended  bool   // its call has; under the pool's lock
 	used   atomic.Bool
 }
 
+// slowGrant is a grant whose call starts in a slow place.
+type slowGrant struct{ *grant }
+
+// Start begins the call in a slow place.
+func (g slowGrant) Start(e shard.Eviction, done func(shard.Outcome)) { g.startIn(true, e, done) }
+
 // Start begins the call. A grant of a leadership that has ended makes none: its outcome is
 // Interrupted.
-func (g *grant) Start(e shard.Eviction, done func(shard.Outcome)) {
+func (g *grant) Start(e shard.Eviction, done func(shard.Outcome)) { g.startIn(false, e, done) }
+
+func (g *grant) startIn(place bool, e shard.Eviction, done func(shard.Outcome)) {
 	if !g.used.CompareAndSwap(false, true) {
 		panic("evict: Start of a grant that was used before")
 	}
-	if !g.begin() {
+	if !g.begin(place) {
 		go done(interrupted())
 		return
 	}
@@ -30,17 +39,20 @@ func (g *grant) Start(e shard.Eviction, done func(shard.Outcome)) {
 }
 
 // begin counts the call in, unless its leadership has ended.
-func (g *grant) begin() bool {
+func (g *grant) begin(place bool) bool {
 	p := g.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if g.term.over {
-		p.gate.leave(g.ticket)
+		p.limiter.Leave(g.ticket)
 		p.changed()
 		return false
 	}
 	g.term.calls.Add(1)
-	p.gate.start(time.Now())
+	p.limiter.Start(time.Now(), &g.ticket, place)
+	if place {
+		p.metrics.slow.Inc()
+	}
 	return true
 }
 
@@ -50,7 +62,7 @@ func (g *grant) Release() {
 		return
 	}
 	g.pool.mu.Lock()
-	g.pool.gate.leave(g.ticket)
+	g.pool.limiter.Leave(g.ticket)
 	g.pool.mu.Unlock()
 	g.pool.changed()
 }

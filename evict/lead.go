@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/taint-manager/taint-manager/shard"
 )
 
 // leadingPoll is how long grants rest when the caller's Leading denies.
@@ -83,6 +85,7 @@ func (p *Pool) close() *term {
 	if !p.drained {
 		p.drained = true
 		p.metrics.slots.Sub(float64(p.workers))
+		p.metrics.places.Sub(float64(p.maxSlow))
 	}
 	if p.term != nil {
 		p.term.over = true
@@ -106,15 +109,18 @@ func (p *Pool) pump(ctx context.Context, t *term) {
 func (p *Pool) withdraw(g *grant) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.gate.leave(g.ticket)
+	p.limiter.Leave(g.ticket)
 }
 
 // handed waits until the grant is taken, which it reports, or it is time to look again: something has
 // changed, the wait is over, or the context has ended.
 func (p *Pool) handed(ctx context.Context, g *grant, wait time.Duration) bool {
-	grants := p.grants
-	if g == nil {
-		grants = nil
+	var grants, slowGrants chan<- shard.Grant
+	if g != nil && g.ticket.Slot {
+		grants = p.grants
+	}
+	if g != nil && g.ticket.Place {
+		slowGrants = p.slowGrants
 	}
 	var again <-chan time.Time
 	if wait > 0 {
@@ -123,6 +129,8 @@ func (p *Pool) handed(ctx context.Context, g *grant, wait time.Duration) bool {
 	select {
 	case grants <- g:
 		return true
+	case slowGrants <- slowGrant{g}:
+		return true
 	case <-ctx.Done():
 	case <-p.wake:
 	case <-again:
@@ -130,7 +138,7 @@ func (p *Pool) handed(ctx context.Context, g *grant, wait time.Duration) bool {
 	return false
 }
 
-// offer makes a grant if there may be one now; else it says how long until to ask again, 0 for when
+// offer makes a grant if there may be one now, and says how long until there may be more; 0: when
 // something has changed.
 func (p *Pool) offer(t *term) (*grant, time.Duration) {
 	if !p.leading() {
@@ -141,9 +149,10 @@ func (p *Pool) offer(t *term) (*grant, time.Duration) {
 	if t.over {
 		return nil, 0
 	}
-	ticket, ok, wait := p.gate.enter(time.Now())
-	if !ok {
+	ticket, wait := p.limiter.Enter(time.Now())
+	p.publish()
+	if !ticket.Slot && !ticket.Place {
 		return nil, wait
 	}
-	return &grant{pool: p, term: t, ticket: ticket}, 0
+	return &grant{pool: p, term: t, ticket: ticket}, wait
 }

@@ -67,7 +67,7 @@ taint_eviction_controller_pod_deletion_duration_seconds_count 1
 taint_manager_eviction_calls_total{cause="",outcome="accepted"} 1
 taint_manager_eviction_calls_total{cause="other",outcome="failed"} 1
 taint_manager_eviction_calls_total{cause="rbac",outcome="refused"} 1
-# HELP taint_manager_eviction_slots Eviction calls that may be under way at once.
+# HELP taint_manager_eviction_slots Eviction calls that may be under way at once, each for its first second at most.
 # TYPE taint_manager_eviction_slots gauge
 taint_manager_eviction_slots 4
 # HELP taint_manager_evictions_in_flight Eviction calls under way.
@@ -76,6 +76,15 @@ taint_manager_evictions_in_flight 0
 # HELP taint_manager_evictions_paused 1 while eviction calls pause because the API server is away.
 # TYPE taint_manager_evictions_paused gauge
 taint_manager_evictions_paused 0
+# HELP taint_manager_slow_eviction_places Slow eviction calls that may be under way at once beside those in slots.
+# TYPE taint_manager_slow_eviction_places gauge
+taint_manager_slow_eviction_places 64
+# HELP taint_manager_slow_evictions_in_flight Eviction calls under way for more than a second, or in a slow place from the beginning.
+# TYPE taint_manager_slow_evictions_in_flight gauge
+taint_manager_slow_evictions_in_flight 0
+# HELP taint_manager_slow_evictions_in_slots_total Eviction calls that were slow while all slow places were taken, and kept their slots.
+# TYPE taint_manager_slow_evictions_in_slots_total counter
+taint_manager_slow_evictions_in_slots_total 0
 `
 		if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
 			t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -15,6 +16,9 @@ import (
 	"github.com/taint-manager/taint-manager/internal/truncate"
 	"github.com/taint-manager/taint-manager/shard"
 )
+
+// keptEvery is how often the log says at most that slow calls keep their slots.
+const keptEvery = time.Minute
 
 // Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give
 // up when the context ends.
@@ -27,8 +31,13 @@ type PoolOptions struct {
 	// Evictor makes the calls. Required.
 	Evictor Evictor
 
-	// Workers is how many calls may be under way at once. 0: that of config.Default.
+	// Workers is how many calls may be under way at once, each for its first second at most. 0: that of
+	// config.Default.
 	Workers int
+
+	// MaxSlow is how many slow calls may be under way beside them. 0: that of
+	// config.Default.
+	MaxSlow int
 
 	// Rate limits how many calls start in a second. 0: no limit.
 	Rate float64
@@ -52,23 +61,38 @@ type Pool struct {
 	metrics *Metrics
 	ended   func(e shard.Eviction, o shard.Outcome, at time.Time)
 	workers int
+	maxSlow int
 	grants  chan shard.Grant
 	wake    chan struct{} // something that the pump waits for may have changed
 
+	slowGrants chan shard.Grant
+	slow       atomic.Pointer[slow]
+
 	mu      sync.Mutex
-	gate    gate
-	term    *term // of leadership; nil while not leading
+	limiter *Limiter
+	told    time.Time // when the log last said that slow calls keep their slots
+	term    *term     // of leadership; nil while not leading
 	drained bool
+}
+
+// slow is which workloads are slow; changed is closed when these are others.
+type slow struct {
+	workloads shard.SlowWorkloads
+	changes   int
+	changed   chan struct{}
 }
 
 // NewPool returns a pool that grants nothing before Lead is called.
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
-		evictor: o.Evictor, leading: o.Leading, metrics: o.Metrics, ended: o.Ended, workers: o.Workers,
-		grants: make(chan shard.Grant), wake: make(chan struct{}, 1),
+		evictor: o.Evictor, leading: o.Leading, metrics: o.Metrics, ended: o.Ended, workers: o.Workers, maxSlow: o.MaxSlow,
+		grants: make(chan shard.Grant), slowGrants: make(chan shard.Grant), wake: make(chan struct{}, 1),
 	}
 	if p.workers <= 0 {
 		p.workers = config.Default().EvictionWorkers
+	}
+	if p.maxSlow <= 0 {
+		p.maxSlow = 64
 	}
 	if p.leading == nil {
 		p.leading = func() bool { return true }
@@ -79,30 +103,52 @@ func NewPool(o PoolOptions) *Pool {
 	if p.metrics == nil {
 		p.metrics = newMetrics()
 	}
-	p.gate = gate{free: p.workers, pace: newPace(o.Rate), outage: outageBackoff{jitter: rand.Float64}}
+	p.limiter = NewLimiter(p.workers, p.maxSlow, o.Rate, rand.Float64)
+	p.slow.Store(&slow{changed: make(chan struct{})})
 	p.metrics.slots.Add(float64(p.workers))
+	p.metrics.places.Add(float64(p.maxSlow))
 	return p
 }
 
-// Grants yields the permissions to start a call. Receivers are served in the order in which they began
+// Grants yields the permissions to start a call in a slot. Receivers are served in the order in which they began
 // to wait. The channel is never closed; it yields only inside Lead.
 //
 // A grant is to be used once. Its Start panics when the grant was used before; its Release does
 // nothing then, so that it may be deferred.
 func (p *Pool) Grants() <-chan shard.Grant { return p.grants }
 
+// SlowGrants yields the permissions to start a call in a slow place; they are as those of Grants. It yields
+// only while some workload is slow.
+func (p *Pool) SlowGrants() <-chan shard.Grant { return p.slowGrants }
+
+// SlowWorkloads returns the workloads whose calls are slow, and a channel that is closed when these are
+// others.
+func (p *Pool) SlowWorkloads() (shard.SlowWorkloads, <-chan struct{}) {
+	s := p.slow.Load()
+	return s.workloads, s.changed
+}
+
+// publish lets the shards know which workloads are slow, if these are others; under the pool's lock.
+func (p *Pool) publish() {
+	before := p.slow.Load()
+	if changes := p.limiter.workloads.changes; changes != before.changes {
+		p.slow.Store(&slow{workloads: p.limiter.Slow(), changes: changes, changed: make(chan struct{})})
+		close(before.changed)
+	}
+}
+
 // InFlight is how many calls are under way now.
 func (p *Pool) InFlight() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.gate.running
+	return p.limiter.InFlight()
 }
 
 // Nudge says that the API server was heard of: when calls pause because it is away, one is granted at
 // once. It may be called often.
 func (p *Pool) Nudge() {
 	p.mu.Lock()
-	cut := p.gate.outage.nudge(time.Now())
+	cut := p.limiter.Nudge(time.Now())
 	p.mu.Unlock()
 	if cut {
 		p.changed()
@@ -113,30 +159,22 @@ func (p *Pool) Nudge() {
 func (p *Pool) PausedSince() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.gate.outage.on() {
-		return time.Time{}
-	}
-	return p.gate.outage.since
+	return p.limiter.PausedSince()
 }
 
 // NodeRead says how a GET of a node has ended that was sent at that moment. It shows whether the API
 // server is there, so it ends, begins or lengthens the pause of all calls.
 func (p *Pool) NodeRead(sent time.Time, o shard.Outcome) {
-	p.learn(func(now time.Time) (pause string) {
-		if o.Kind == shard.Away && !p.gate.outage.on() {
-			pause = pauseAway
-		}
-		p.gate.outage.nodeRead(now, sent, o)
-		return pause
-	})
+	p.learn(func(now time.Time) (pause string) { return p.limiter.NodeRead(now, sent, o) })
 }
 
-// learn lets the gate learn something, which names the cause when all calls pause from now on.
+// learn lets the limiter learn something, which names the cause when all calls pause from now on.
 func (p *Pool) learn(something func(now time.Time) (pause string)) {
 	p.mu.Lock()
-	wasOn := p.gate.outage.on()
+	wasOn := p.limiter.outage.on()
 	pause := something(time.Now())
-	on := p.gate.outage.on()
+	on := p.limiter.outage.on()
+	p.publish()
 	p.mu.Unlock()
 	p.metrics.paused(pause, wasOn, on)
 	if wasOn {
@@ -156,10 +194,12 @@ func (p *Pool) changed() {
 func (p *Pool) call(g *grant, e shard.Eviction, done func(shard.Outcome)) {
 	defer g.term.calls.Done()
 	p.metrics.inFlight.Inc()
+	late := time.AfterFunc(SlowAfter, func() { p.late(g, e) })
 	outcome := complete(p.evict(g.term.ctx, e))
 	now := time.Now()
 	p.metrics.ended(e, outcome, now)
-	p.free(g, outcome)
+	late.Stop()
+	p.free(g, e, outcome)
 	p.ended(e, outcome, now)
 	done(outcome)
 }
@@ -177,9 +217,42 @@ func (p *Pool) evict(ctx context.Context, e shard.Eviction) (o shard.Outcome) {
 	return p.evictor.Evict(ctx, e)
 }
 
-// free gives the slot of a call back, and lets the gate learn from its outcome.
-func (p *Pool) free(g *grant, o shard.Outcome) {
-	p.learn(func(now time.Time) (pause string) { return p.gate.end(now, g.ticket, o) })
+// late lets a call that is slow take a slow place instead of its slot, unless it has ended.
+func (p *Pool) late(g *grant, e shard.Eviction) {
+	p.mu.Lock()
+	if g.ended {
+		p.mu.Unlock()
+		return
+	}
+	if g.ticket.Slot {
+		p.metrics.slow.Inc()
+	}
+	kept := p.limiter.Late(&g.ticket, e.Pod)
+	p.publish()
+	tell := kept && time.Since(p.told) >= keptEvery
+	if tell {
+		p.told = time.Now()
+	}
+	p.mu.Unlock()
+	if kept {
+		p.metrics.kept.Inc()
+	}
+	if tell {
+		klog.FromContext(g.term.ctx).Info("All slow places are taken, and slow eviction calls keep their slots",
+			"slowPlaces", p.maxSlow, "pod", klog.KRef(e.Pod.Namespace, e.Pod.Name), "after", SlowAfter)
+	}
+	p.changed()
+}
+
+// free gives back what a call holds, and lets the limiter learn from its outcome.
+func (p *Pool) free(g *grant, e shard.Eviction, o shard.Outcome) {
+	p.learn(func(now time.Time) (pause string) {
+		g.ended = true
+		if g.ticket.Place {
+			p.metrics.slow.Dec()
+		}
+		return p.limiter.End(now, g.ticket, e.Pod, o)
+	})
 	p.changed()
 }
 

@@ -166,11 +166,11 @@ func TestNothingIsGrantedWithoutLeading(t *testing.T) {
 
 func TestAsManyCallsRunAsThereAreWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := lasting(time.Second)
+		f := lasting(900 * time.Millisecond)
 		p := NewPool(PoolOptions{Evictor: f, Workers: 4})
 		defer lead(t, p)()
 		defer demand(t, p).stop()
-		time.Sleep(2500 * time.Millisecond)
+		time.Sleep(2250 * time.Millisecond)
 		synctest.Wait()
 		if f.most != 4 || f.count() != 12 || p.InFlight() != 4 {
 			t.Errorf("at most %d at once, %d in all, %d now, want 4, 12 and 4", f.most, f.count(), p.InFlight())
@@ -230,8 +230,8 @@ func TestAnUnusedGrantGivesItsSlotBack(t *testing.T) {
 			t.Error("no grant after Release")
 		}
 		synctest.Wait()
-		if p.gate.free+p.gate.unsettled != 1 {
-			t.Errorf("gate %+v, want one slot", p.gate)
+		if p.limiter.freeSlots()+p.limiter.reservedSlots != 1 {
+			t.Errorf("limiter %+v, want one slot", p.limiter)
 		}
 	})
 }
@@ -440,7 +440,7 @@ func TestWhileTheServerIsAwayOneCallProbesAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := always(shard.Outcome{Kind: shard.Away})
 		p := NewPool(PoolOptions{Evictor: f})
-		p.gate.outage.jitter = func() float64 { return 1 }
+		p.limiter.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
 		time.Sleep(95 * time.Second)
@@ -473,7 +473,7 @@ func TestCallsGoOnWithTheFirstAnswer(t *testing.T) {
 			return lasting(10*time.Second).answer(ctx, n)
 		}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 8})
-		p.gate.outage.jitter = func() float64 { return 1 }
+		p.limiter.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
 		time.Sleep(80 * time.Second)
@@ -496,7 +496,7 @@ func TestANudgeSendsTheProbeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := always(shard.Outcome{Kind: shard.Away})
 		p := NewPool(PoolOptions{Evictor: f})
-		p.gate.outage.jitter = func() float64 { return 1 }
+		p.limiter.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
 		time.Sleep(70 * time.Second) // in the middle of a pause of 30 s
@@ -530,17 +530,17 @@ func TestCallsFromBeforeThePauseDoNotLengthenIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeEvictor{}
 		f.answer = func(_ context.Context, n int) shard.Outcome {
-			time.Sleep(time.Second + time.Duration(n)*time.Millisecond) // the first 32 fail one after the other
+			time.Sleep(500*time.Millisecond + time.Duration(n)*time.Millisecond) // the first 32 fail one after the other
 			return shard.Outcome{Kind: shard.Away}
 		}
 		p := NewPool(PoolOptions{Evictor: f})
-		p.gate.outage.jitter = func() float64 { return 1 }
+		p.limiter.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
-		time.Sleep(1120 * time.Millisecond)
+		time.Sleep(620 * time.Millisecond)
 		synctest.Wait()
 		begins := f.begins()
-		if len(begins) != 33 || begins[32] != 1100*time.Millisecond {
+		if len(begins) != 33 || begins[32] != 600*time.Millisecond {
 			t.Errorf("%d calls, the last at %v, want the 33rd 100 ms after the first failure", len(begins), begins[len(begins)-1])
 		}
 	})
@@ -561,8 +561,8 @@ func TestAProbeThatTellsNothingIsFollowedByAnother(t *testing.T) {
 		for i := range 3 {
 			(<-p.Grants()).Start(eviction(), func(shard.Outcome) {})
 			synctest.Wait()
-			if f.count() != i+1 || !p.gate.outage.on() {
-				t.Fatalf("%d calls, pausing %v", f.count(), p.gate.outage.on())
+			if f.count() != i+1 || !p.limiter.outage.on() {
+				t.Fatalf("%d calls, pausing %v", f.count(), p.limiter.outage.on())
 			}
 		}
 		(<-p.Grants()).Release()
@@ -583,7 +583,7 @@ func TestAProbeThatHangsLengthensThePause(t *testing.T) {
 			return shard.Outcome{Kind: shard.Failed, Cause: CauseTimeout}
 		}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 1})
-		p.gate.outage.jitter = func() float64 { return 1 }
+		p.limiter.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
 		defer demand(t, p).stop()
 		time.Sleep(36 * time.Second)
@@ -669,8 +669,8 @@ func TestNoSlotIsEverLost(t *testing.T) {
 		}
 		got.stop()
 		synctest.Wait()
-		if p.gate.free != 5 || p.gate.unsettled != 0 || f.most > 5 {
-			t.Errorf("gate %+v, at most %d calls at once, want 5 slots", p.gate, f.most)
+		if p.limiter.freeSlots() != 5 || p.limiter.unsettled != 0 || p.limiter.InFlight() != 0 || f.most > 5 {
+			t.Errorf("limiter %+v, at most %d calls at once, want 5 slots", p.limiter, f.most)
 		}
 		if len(got.all) < f.count() {
 			t.Errorf("%d outcomes of %d calls", len(got.all), f.count())

@@ -1,0 +1,229 @@
+package evict
+
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// mostRetryAfter bounds how long one answer of the server can hold all calls back.
+const mostRetryAfter = time.Minute
+
+// SlowAfter is how long a call holds a slot at most. Then it is slow, and takes a slow place.
+const SlowAfter = time.Second
+
+// Why all calls pause: a metric's label.
+const (
+	pauseAway      = "away"
+	pauseThrottled = "throttled"
+)
+
+// Limiter says whether one more eviction call may be granted, in a slot or in a slow place. It is pure, and
+// not safe for concurrent use.
+//
+// A slow call holds a slow place, or a slot when all slow places are taken; which of the slow calls hold
+// slots need not be known.
+type Limiter struct {
+	slots, places int // as many as there are
+
+	reservedSlots, reservedPlaces int // by grants that are neither started nor given back
+	unsettled                     int // such grants; each holds a slot, a slow place, or one of both to choose from
+	quick, slow                   int // calls; those that started in slow places are slow
+
+	outage    outageBackoff
+	throttled time.Time // no grants before
+	pace      pace      // of all calls
+	slowPace  pace      // of those that start in slow places
+	ramp      ramp      // of those that start in slots
+	workloads slowWorkloads
+}
+
+// NewLimiter returns a limiter of so many slots and slow places, and of calls a second unless rate is 0.
+// jitter returns numbers in [0,1).
+func NewLimiter(slots, places int, rate float64, jitter func() float64) *Limiter {
+	return &Limiter{
+		slots: slots, places: places, pace: newPace(rate), slowPace: pace{interval: rampStep},
+		outage: outageBackoff{jitter: jitter},
+	}
+}
+
+// Ticket is what the limiter remembers of a grant, and then of its call.
+type Ticket struct {
+	Slot, Place bool // what may be had by it; a call that was started has one of them
+
+	probe bool // it is to find out whether the server is back
+	round int  // of the pause, when it was granted
+	late  bool // the call has lasted longer than SlowAfter
+}
+
+// InFlight is how many calls are under way.
+func (g *Limiter) InFlight() int { return g.quick + g.slow }
+
+// Kept is how many slow calls hold slots, as all slow places are taken.
+func (g *Limiter) Kept() int { return max(0, g.slow-g.places) }
+
+// Slow returns the workloads whose calls are slow.
+func (g *Limiter) Slow() shard.SlowWorkloads { return g.workloads.snapshot }
+
+// Enter makes a grant of a slot, of a slow place, or of one of both, whichever the caller can use. wait is
+// how long until more may be had; 0: when something has changed.
+func (g *Limiter) Enter(now time.Time) (t Ticket, wait time.Duration) {
+	if g.pace.limited() && g.unsettled > 0 {
+		return t, 0
+	}
+	if ok, wait := g.outage.wait(now); !ok {
+		return t, wait
+	}
+	if wait := max(g.throttled.Sub(now), g.pace.wait(now)); wait > 0 {
+		return t, wait
+	}
+	g.workloads.expire(now)
+	t = Ticket{probe: g.outage.on(), round: g.outage.round}
+	if g.freeSlots() > 0 {
+		t.Slot, wait = soonest(wait, g.ramp.wait(now, g.quick+g.reservedSlots))
+	}
+	if len(g.workloads.known) > 0 && g.slow+g.reservedPlaces < g.places {
+		t.Place, wait = soonest(wait, g.slowPace.wait(now))
+	}
+	if t.Slot || t.Place {
+		g.reserve(t, 1)
+		g.outage.probing = t.probe
+	}
+	return t, wait
+}
+
+// soonest reports whether nothing has to be waited for, and else the shorter of two waits; 0 is none.
+func soonest(wait, another time.Duration) (now bool, _ time.Duration) {
+	switch {
+	case another <= 0:
+		return true, wait
+	case wait == 0:
+		return false, another
+	}
+	return false, min(wait, another)
+}
+
+func (g *Limiter) freeSlots() int {
+	return g.slots - g.quick - g.reservedSlots - max(0, g.slow+g.reservedPlaces-g.places)
+}
+
+// reserve counts a grant in, or out.
+func (g *Limiter) reserve(t Ticket, n int) {
+	g.unsettled += n
+	if t.Slot {
+		g.reservedSlots += n
+	}
+	if t.Place {
+		g.reservedPlaces += n
+	}
+}
+
+// Leave gives a grant back unused.
+func (g *Limiter) Leave(t Ticket) {
+	g.reserve(t, -1)
+	g.probed(t)
+}
+
+// Start turns a grant into a call, in a slow place or in a slot.
+func (g *Limiter) Start(now time.Time, t *Ticket, place bool) {
+	g.reserve(*t, -1)
+	t.Slot, t.Place = !place, place
+	if place {
+		g.slow++
+		g.slowPace.take(now)
+	} else {
+		if g.quick == 0 {
+			g.ramp.begin(now)
+		}
+		g.quick++
+	}
+	g.pace.take(now)
+}
+
+// Late says that a call has lasted for SlowAfter. It reports whether the call is slow and keeps its slot,
+// as all slow places are taken.
+func (g *Limiter) Late(t *Ticket, pod *taint.Pod) (kept bool) {
+	t.late = true
+	g.workloads.late(shard.WorkloadOf(pod))
+	if t.Place {
+		return false
+	}
+	t.Slot, t.Place = false, true
+	g.quick--
+	g.slow++
+	return g.slow > g.places
+}
+
+// End takes the outcome of a call, and back what it holds. It names the cause when all calls pause from
+// now on that did not pause before.
+func (g *Limiter) End(now time.Time, t Ticket, pod *taint.Pod, o shard.Outcome) (pause string) {
+	g.workloads.end(now, t, pod, o)
+	if t.Place {
+		g.slow--
+	} else {
+		g.quick--
+	}
+	if o.Kind == shard.Throttled && !g.throttled.After(now) {
+		pause = pauseThrottled
+	}
+	if o.Kind == shard.Away && !g.outage.on() {
+		pause = pauseAway
+	}
+	switch {
+	case o.Kind == shard.Away, o.Cause == CauseTimeout && g.current(t):
+		g.outage.failed(now, g.current(t))
+	case answered(o):
+		g.outage.answered()
+	default:
+		g.probed(t)
+	}
+	if until := now.Add(o.RetryAfter); o.Kind == shard.Throttled && until.After(g.throttled) {
+		g.throttled = until
+	}
+	return pause
+}
+
+// NodeRead takes how a GET of a node has ended that was sent at that moment. It names the cause when all
+// calls pause from now on.
+func (g *Limiter) NodeRead(now, sent time.Time, o shard.Outcome) (pause string) {
+	if o.Kind == shard.Away && !g.outage.on() {
+		pause = pauseAway
+	}
+	g.outage.nodeRead(now, sent, o)
+	return pause
+}
+
+// Nudge takes the news that the API server is heard of. It reports whether that cuts a pause.
+func (g *Limiter) Nudge(now time.Time) bool { return g.outage.nudge(now) }
+
+// PausedSince is when the present pause of all calls began; zero while there is none.
+func (g *Limiter) PausedSince() time.Time {
+	if !g.outage.on() {
+		return time.Time{}
+	}
+	return g.outage.since
+}
+
+// answered says whether an outcome proves that the server is there.
+func answered(o shard.Outcome) bool {
+	switch o.Kind {
+	case shard.Away, shard.Interrupted, shard.Pretended:
+		return false
+	case shard.Failed:
+		return o.Cause != CauseTimeout && o.Cause != CausePanic && o.Cause != CauseClient
+	}
+	return true
+}
+
+// current says whether the ticket is that of the probe that follows the present pause.
+func (g *Limiter) current(t Ticket) bool {
+	return t.probe && g.outage.on() && t.round == g.outage.round
+}
+
+// probed lets another probe start in the place of this one, which has told nothing.
+func (g *Limiter) probed(t Ticket) {
+	if g.current(t) {
+		g.outage.probing = false
+	}
+}

@@ -1,0 +1,405 @@
+package evict
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// of is an eviction of a pod of that workload.
+func of(app string) shard.Eviction {
+	e := eviction()
+	pod := *e.Pod
+	pod.Labels = map[string]string{"app": app}
+	e.Pod = &pod
+	return e
+}
+
+// byApp makes each call last as long as the pod's label app says, and notes when each began.
+type byApp struct {
+	takes map[string]time.Duration
+
+	mu    sync.Mutex
+	began map[string][]time.Duration
+	born  time.Time
+	now   map[string]int // under way
+	most  int
+}
+
+func newByApp(takes map[string]time.Duration) *byApp {
+	return &byApp{takes: takes, began: map[string][]time.Duration{}, born: time.Now(), now: map[string]int{}}
+}
+
+func (f *byApp) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
+	app := e.Pod.Labels["app"]
+	f.note(app, 1)
+	defer f.note(app, -1)
+	select {
+	case <-time.After(f.takes[app]):
+		return shard.Outcome{Kind: shard.Accepted}
+	case <-ctx.Done():
+		return shard.Outcome{Kind: shard.Interrupted}
+	}
+}
+
+func (f *byApp) note(app string, n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.now[app] += n; n > 0 {
+		f.began[app] = append(f.began[app], time.Since(f.born))
+	}
+	all := 0
+	for _, n := range f.now {
+		all += n
+	}
+	f.most = max(f.most, all)
+}
+
+func (f *byApp) count(app string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.began[app])
+}
+
+// slowDemand starts a call with every grant of a slow place.
+func slowDemand(t *testing.T, p *Pool, next func() shard.Eviction) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case g := <-p.SlowGrants():
+				g.Start(next(), func(shard.Outcome) {})
+			}
+		}
+	}()
+	stop = sync.OnceFunc(func() { cancel(); <-ended })
+	t.Cleanup(stop)
+	return stop
+}
+
+func grantedPlace(p *Pool) bool {
+	synctest.Wait()
+	select {
+	case g := <-p.SlowGrants():
+		g.Release()
+		return true
+	default:
+		return false
+	}
+}
+
+func isSlow(p *Pool, app string) bool {
+	slow, _ := p.SlowWorkloads()
+	_, ok := slow[shard.WorkloadOf(of(app).Pod)]
+	return ok
+}
+
+func TestACallHoldsASlotForASecondAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second})
+		p := NewPool(PoolOptions{Evictor: f, Workers: 4, MaxSlow: 8})
+		defer lead(t, p)()
+		defer demandFor(t, p, func() shard.Eviction { return of("slow") }).stop()
+		for _, want := range []int{4, 8, 12, 12} { // of which four hold slots in the end, as all places are taken
+			time.Sleep(900 * time.Millisecond)
+			synctest.Wait()
+			if f.count("slow") != want || p.InFlight() != want {
+				t.Errorf("%d calls, %d in flight, want %d", f.count("slow"), p.InFlight(), want)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if f.most > 12 {
+			t.Errorf("%d calls at once", f.most)
+		}
+	})
+}
+
+func TestSlowCallsLeaveTheSlotsToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second, "web": 10 * time.Millisecond})
+		p := NewPool(PoolOptions{Evictor: f, Workers: 4, MaxSlow: 8})
+		defer lead(t, p)()
+		slow := demandFor(t, p, func() shard.Eviction { return of("slow") })
+		time.Sleep(500 * time.Millisecond)
+		synctest.Wait()
+		slow.stop() // from now on shards hold them back for slow places
+		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
+		defer demandFor(t, p, func() shard.Eviction { return of("web") }).stop()
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if got := f.began["web"][0]; got > SlowAfter+time.Millisecond {
+			t.Errorf("the first of the others began after %v", got)
+		}
+		if n := f.count("web"); n < 3000 || f.count("slow") != 8 {
+			t.Errorf("%d of the others in 9 s and %d slow ones, want all 4 slots used, and all 8 places", n, f.count("slow"))
+		}
+	})
+}
+
+func TestSlowPlacesAreGrantedOnlyWhileSomethingIsSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newByApp(map[string]time.Duration{"slow": 10 * time.Second, "web": 900 * time.Millisecond})
+		p := NewPool(PoolOptions{Evictor: f})
+		defer lead(t, p)()
+		_, changed := p.SlowWorkloads()
+		(<-p.Grants()).Start(of("web"), func(shard.Outcome) {})
+		time.Sleep(5 * time.Second)
+		if slow, _ := p.SlowWorkloads(); grantedPlace(p) || slow != nil {
+			t.Errorf("a slow place is granted, or %v are slow, while nothing is", slow)
+		}
+		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		time.Sleep(2 * time.Second)
+		select {
+		case <-changed:
+		default:
+			t.Error("nobody was told that other workloads are slow")
+		}
+		if !grantedPlace(p) || !isSlow(p, "slow") || isSlow(p, "web") {
+			t.Error("no slow place is granted while something is slow")
+		}
+	})
+}
+
+func TestAQuickCallInASlowPlaceEndsTheSlowness(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcome shard.Outcome
+		slow    bool
+	}{
+		"the deletion was accepted":             {shard.Outcome{Kind: shard.Accepted}, false},
+		"a webhook denied it":                   {shard.Outcome{Kind: shard.Refused, Cause: CauseAdmission}, false},
+		"a webhook is down":                     {shard.Outcome{Kind: shard.Failed, Cause: CauseWebhook}, false},
+		"a budget blocks it":                    {shard.Outcome{Kind: shard.Blocked, Cause: CausePDB}, false},
+		"the node was not confirmed":            {shard.Outcome{Kind: shard.Unconfirmed}, true},
+		"the API server is away":                {shard.Outcome{Kind: shard.Away}, true},
+		"the API server is loaded":              {shard.Outcome{Kind: shard.Throttled}, true},
+		"the pod is gone":                       {shard.Outcome{Kind: shard.Missing}, true},
+		"this program may not read the node":    {shard.Outcome{Kind: shard.Refused, Cause: CauseRBAC}, true},
+		"it was cut as leadership has ended":    {shard.Outcome{Kind: shard.Interrupted}, true},
+		"the evictor of the embedder panicked":  {shard.Outcome{Kind: shard.Failed, Cause: CausePanic}, true},
+		"somebody else has written at the time": {shard.Outcome{Kind: shard.Failed, Cause: CauseConflict}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &fakeEvictor{answer: func(_ context.Context, n int) shard.Outcome {
+					if n == 0 {
+						time.Sleep(2 * time.Second)
+						return shard.Outcome{Kind: shard.Accepted}
+					}
+					return c.outcome
+				}}
+				p := NewPool(PoolOptions{Evictor: f})
+				defer lead(t, p)()
+				(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+				time.Sleep(3 * time.Second)
+				synctest.Wait()
+				if !isSlow(p, "slow") {
+					t.Fatal("the workload is not slow once its slow call has ended")
+				}
+				_, changed := p.SlowWorkloads()
+				(<-p.SlowGrants()).Start(of("slow"), func(shard.Outcome) {})
+				synctest.Wait()
+				if isSlow(p, "slow") != c.slow {
+					t.Errorf("slow: %v, want %v", !c.slow, c.slow)
+				}
+				select {
+				case <-changed:
+				default:
+					if !c.slow {
+						t.Error("nobody was told")
+					}
+				}
+			})
+		})
+	}
+}
+
+// Where a webhook holds some pods of a workload only, each quick one would let the slow ones take slots anew.
+func TestAWorkloadStaysSlowWhileOthersOfItsCallsAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var takes atomic.Int64
+		takes.Store(int64(20 * time.Second))
+		f := &fakeEvictor{answer: func(context.Context, int) shard.Outcome {
+			time.Sleep(time.Duration(takes.Load()))
+			return shard.Outcome{Kind: shard.Accepted}
+		}}
+		p := NewPool(PoolOptions{Evictor: f})
+		defer lead(t, p)()
+		(<-p.Grants()).Start(of("mixed"), func(shard.Outcome) {})
+		time.Sleep(2 * time.Second)
+		takes.Store(int64(time.Millisecond))
+		for _, want := range []bool{true, false} {
+			(<-p.SlowGrants()).Start(of("mixed"), func(shard.Outcome) {})
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if isSlow(p, "mixed") != want {
+				t.Errorf("slow: %v, want %v", !want, want)
+			}
+			time.Sleep(20 * time.Second)
+		}
+	})
+}
+
+func TestAWorkloadIsForgottenTwoMinutesAfterItsLastSlowCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second})
+		p := NewPool(PoolOptions{Evictor: f})
+		defer lead(t, p)()
+		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		time.Sleep(30*time.Second + slowFor - time.Second)
+		granted(p)
+		if synctest.Wait(); !isSlow(p, "slow") {
+			t.Error("forgotten within two minutes")
+		}
+		time.Sleep(slowFor / 2)
+		granted(p)
+		if synctest.Wait(); isSlow(p, "slow") || grantedPlace(p) {
+			t.Error("not forgotten")
+		}
+	})
+}
+
+func TestTheSlowWorkloadsAreBounded(t *testing.T) {
+	s := slowWorkloads{}
+	now := epoch
+	for i := range 2 * mostWorkloads {
+		e := of(fmt.Sprint(i))
+		s.late(shard.WorkloadOf(e.Pod))
+		now = now.Add(time.Millisecond)
+		s.end(now, Ticket{Place: true, late: true}, e.Pod, shard.Outcome{Kind: shard.Accepted})
+	}
+	if len(s.known) != mostWorkloads || len(s.snapshot) != mostWorkloads {
+		t.Errorf("%d are known, %d are published, want %d", len(s.known), len(s.snapshot), mostWorkloads)
+	}
+	if _, ok := s.known[shard.WorkloadOf(of("0").Pod)]; ok {
+		t.Error("the oldest is still known")
+	}
+	s.expire(now.Add(slowFor))
+	if s.known == nil || len(s.known) != 0 || s.snapshot != nil {
+		t.Errorf("%d are left", len(s.known))
+	}
+}
+
+func TestWhereSlowPlacesAreTakenCallsKeepTheirSlotsAndThatIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second})
+		m := newMetrics()
+		p := NewPool(PoolOptions{Evictor: f, Workers: 4, MaxSlow: 2, Metrics: m})
+		var log strings.Builder
+		var mu sync.Mutex
+		logger := funcr.New(func(_, args string) { mu.Lock(); defer mu.Unlock(); log.WriteString(args + "\n") }, funcr.Options{})
+		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
+		led := make(chan error)
+		go func() { led <- p.Lead(ctx) }()
+		for range 6 {
+			(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		}
+		time.Sleep(2 * time.Second)
+		if granted(p) || grantedPlace(p) || p.InFlight() != 6 {
+			t.Errorf("granted beyond slots and slow places, %d in flight", p.InFlight())
+		}
+		if got := testutil.ToFloat64(m.kept); got != 4 || testutil.ToFloat64(m.slow) != 6 {
+			t.Errorf("%v calls kept their slots, %v are slow, want 4 and 6", got, testutil.ToFloat64(m.slow))
+		}
+		mu.Lock()
+		if n := strings.Count(log.String(), "keep their slots"); n != 1 {
+			t.Errorf("told %d times: %s", n, log.String())
+		}
+		mu.Unlock()
+		time.Sleep(27 * time.Second) // the first four have ended: the two that are left take their places
+		synctest.Wait()
+		if p.InFlight() != 2 || p.limiter.Kept() != 0 {
+			t.Errorf("%d in flight, %d in slots", p.InFlight(), p.limiter.Kept())
+		}
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if testutil.ToFloat64(m.slow) != 0 || p.InFlight() != 0 {
+			t.Errorf("%v are slow, %+v", testutil.ToFloat64(m.slow), p.limiter)
+		}
+		cancel()
+		if err := <-led; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The rate counts all calls, and only one grant is undecided at a time.
+func TestTheRateHoldsForSlowPlacesToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newByApp(map[string]time.Duration{"slow": 5 * time.Second, "web": 0})
+		p := NewPool(PoolOptions{Evictor: f, Rate: 2})
+		defer lead(t, p)()
+		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		time.Sleep(1900 * time.Millisecond)
+		g := <-p.SlowGrants()
+		if granted(p) || grantedPlace(p) {
+			t.Error("granted beyond the rate")
+		}
+		g.Release()
+		defer demandFor(t, p, func() shard.Eviction { return of("web") }).stop()
+		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if n := f.count("web") + f.count("slow"); n < 20 || n > 25 || f.count("slow") < 3 || f.count("web") < 3 {
+			t.Errorf("%d and %d calls in 12 s at 2 a second", f.count("web"), f.count("slow"))
+		}
+	})
+}
+
+func TestCallsInSlowPlacesBeginOneAfterAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newByApp(map[string]time.Duration{"slow": time.Hour})
+		p := NewPool(PoolOptions{Evictor: f})
+		defer lead(t, p)()
+		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		time.Sleep(2 * time.Second)
+		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		if n := f.count("slow"); n < 20 || n > 35 {
+			t.Errorf("%d calls within 100 ms, want one every 4 ms", n)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := p.InFlight(); n != 64 {
+			t.Errorf("%d calls under way, want 64", n)
+		}
+	})
+}
+
+// While calls pause, one grant is on offer, for whoever has something due.
+func TestAProbeMayStartInASlowPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeEvictor{answer: func(_ context.Context, n int) shard.Outcome {
+			if n == 0 {
+				time.Sleep(1500 * time.Millisecond)
+			}
+			return shard.Outcome{Kind: shard.Away}
+		}}
+		p := NewPool(PoolOptions{Evictor: f})
+		p.limiter.outage.jitter = func() float64 { return 1 }
+		defer lead(t, p)()
+		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		time.Sleep(2 * time.Second)
+		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := f.count(); n != 4 { // at once, and 200 and 600 ms later
+			t.Errorf("%d calls, want three probes after the first", n)
+		}
+	})
+}

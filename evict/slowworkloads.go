@@ -1,0 +1,115 @@
+package evict
+
+import (
+	"maps"
+	"time"
+
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// How long a workload counts as slow after its last slow call has ended: longer than any backoff, so that
+// one that is tried once a minute does not take a slot each time; and how many may count as slow.
+const (
+	slowFor       = 2 * time.Minute
+	mostWorkloads = 1024
+)
+
+// slowWorkloads are the workloads whose calls are slow, or were lately. The zero value has none. It is
+// pure, and not safe for concurrent use.
+type slowWorkloads struct {
+	known    map[shard.Workload]slowWorkload
+	snapshot shard.SlowWorkloads // the same as an immutable set; nil while there are none
+	changes  int                 // how often that was made anew
+	next     time.Time           // when some may be too old
+}
+
+// slowWorkload is what is known of a workload.
+type slowWorkload struct {
+	calls int       // under way that have lasted longer than SlowAfter
+	ended time.Time // when the last of them ended
+}
+
+// late takes the news that a call has lasted for SlowAfter.
+func (s *slowWorkloads) late(w shard.Workload) {
+	known, ok := s.known[w]
+	known.calls++
+	if s.known == nil {
+		s.known = map[shard.Workload]slowWorkload{}
+	}
+	if !ok && len(s.known) >= mostWorkloads {
+		s.dropOldest()
+	}
+	s.known[w] = known
+	if !ok {
+		s.changed()
+	}
+}
+
+// end takes the news that a call has ended. One that started in a slow place and was answered by admission
+// within SlowAfter shows that its workload is slow no longer, unless other calls of that still are.
+func (s *slowWorkloads) end(now time.Time, t Ticket, pod *taint.Pod, o shard.Outcome) {
+	if len(s.known) == 0 {
+		return
+	}
+	w := shard.WorkloadOf(pod)
+	known, ok := s.known[w]
+	switch {
+	case !ok:
+	case t.late:
+		known.calls--
+		known.ended = now
+		s.known[w] = known
+	case t.Place && known.calls == 0 && admitted(o):
+		delete(s.known, w)
+		s.changed()
+	}
+}
+
+// admitted reports whether an outcome shows that admission has been asked, and has answered.
+func admitted(o shard.Outcome) bool {
+	switch o.Kind {
+	case shard.Accepted, shard.Pretended, shard.Blocked:
+		return true
+	}
+	return o.Cause == CauseAdmission || o.Cause == CauseWebhook
+}
+
+// expire drops what has not been slow for long.
+func (s *slowWorkloads) expire(now time.Time) {
+	if len(s.known) == 0 || now.Before(s.next) {
+		return
+	}
+	s.next = now.Add(slowFor / 8)
+	before := len(s.known)
+	maps.DeleteFunc(s.known, func(_ shard.Workload, w slowWorkload) bool {
+		return w.calls == 0 && now.Sub(w.ended) >= slowFor
+	})
+	if len(s.known) < before {
+		s.changed()
+	}
+}
+
+// dropOldest makes room for another one. Calls under way are fewer than there is room for.
+func (s *slowWorkloads) dropOldest() {
+	var oldest shard.Workload
+	found := false
+	for w, known := range s.known {
+		if known.calls == 0 && (!found || known.ended.Before(s.known[oldest].ended)) {
+			oldest, found = w, true
+		}
+	}
+	delete(s.known, oldest)
+}
+
+// changed makes the snapshot anew.
+func (s *slowWorkloads) changed() {
+	s.changes++
+	s.snapshot = nil
+	for w := range s.known {
+		if s.snapshot == nil {
+			s.snapshot = make(shard.SlowWorkloads, len(s.known))
+		}
+		s.snapshot[w] = struct{}{}
+	}
+}
