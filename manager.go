@@ -69,7 +69,8 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, nodes core
 	}
 	for range o.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Rules: m.options.Rules, Grants: m.pool.Grants(), Most: o.Workers, Notify: m.notify,
+			Reader: m.source, Rules: m.options.Rules, Grants: m.pool.Grants(), Notify: m.notify,
+			SlowGrants: m.pool.SlowGrants(), SlowWorkloads: m.pool.SlowWorkloads, Most: o.Workers + o.MaxSlowEvictions,
 		}))
 	}
 	if err := errors.Join(m.record(), m.register(o.Registerer)); err != nil {
@@ -113,7 +114,7 @@ func (m *Manager) write(client kubernetes.Interface) error {
 		return fmt.Errorf("taintmanager.New: %w", err)
 	}
 	m.pool = evict.NewPool(evict.PoolOptions{
-		Evictor: evictor, Workers: m.options.Workers, Rate: m.options.MaxEvictionsPerSecond,
+		Evictor: evictor, Workers: m.options.Workers, MaxSlow: m.options.MaxSlowEvictions, Rate: m.options.MaxEvictionsPerSecond,
 		Leading: m.options.Leading, Metrics: calls, Ended: m.options.Ended,
 	})
 	sink := event.Sink(m.options.Events)
@@ -170,15 +171,20 @@ func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) 
 	})
 }
 
-// register adds the metric that only a manager can tell.
+// register adds the metrics that only a manager can tell.
 func (m *Manager) register(r prometheus.Registerer) error {
 	if r == nil {
 		return nil
 	}
-	err := r.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	scheduled := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "taint_manager_evictions_scheduled",
-		Help: "Evictions that wait for their deadline, their next try or a slot.",
-	}, func() float64 { return float64(m.Scheduled()) }))
+		Help: "Evictions that wait for their deadline, their next try, a slot or a slow place.",
+	}, func() float64 { return float64(m.Scheduled()) })
+	waiting := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "taint_manager_slow_evictions_waiting",
+		Help: "Evictions that are due and wait for a slow place, as calls for pods like theirs are slow.",
+	}, func() float64 { return float64(m.waitingForSlowPlace()) })
+	err := errors.Join(r.Register(scheduled), r.Register(waiting))
 	if err != nil {
 		return fmt.Errorf("taintmanager.New: registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
 	}
@@ -204,11 +210,20 @@ func (m *Manager) Trouble() error { return m.source.Trouble() }
 // no reason not to be ready: evictions go on, and none is earlier for it.
 func (m *Manager) JournalTrouble() error { return m.journal.Trouble() }
 
-// Scheduled is how many evictions wait for their deadline, their next try or a slot.
+// Scheduled is how many evictions wait for their deadline, their next try, a slot or a slow place.
 func (m *Manager) Scheduled() int {
 	n := 0
 	for _, s := range m.shards {
 		n += s.Scheduled()
+	}
+	return n
+}
+
+// waitingForSlowPlace is how many of them are due and wait for a slow place.
+func (m *Manager) waitingForSlowPlace() int {
+	n := 0
+	for _, s := range m.shards {
+		n += s.WaitingForSlowPlace()
 	}
 	return n
 }

@@ -41,7 +41,7 @@ type Outcome = shard.Outcome
 type View = shard.View
 
 // Evictor makes one eviction call and waits for its end. It is called by as many goroutines as there
-// are workers, never twice at a time for one pod. It gives up when the context ends: this process
+// are workers and slow evictions, never twice at a time for one pod. It gives up when the context ends: this process
 // may not evict any longer then.
 type Evictor interface {
 	Evict(ctx context.Context, e Eviction) Outcome
@@ -60,8 +60,12 @@ type Options struct {
 	// Shards is how many goroutines judge; each owns a slice of the nodes. 0: 8.
 	Shards int
 
-	// Workers is how many eviction calls may be under way at once. 0: 32.
+	// Workers is how many eviction calls may be under way at once, each for its first second at most.
+	// 0: 32.
 	Workers int
+
+	// MaxSlowEvictions is how many eviction calls that take longer may be under way beside them. 0: 64.
+	MaxSlowEvictions int
 
 	// MaxEvictionsPerSecond limits how many eviction calls start in a second. 0: no limit.
 	MaxEvictionsPerSecond float64
@@ -108,7 +112,7 @@ type Options struct {
 	LastLed time.Time
 
 	// Ended is told of each eviction call that has ended, and when. It is called by as many
-	// goroutines as there are workers, and must not block. Nil: nobody is told.
+	// goroutines as Evictor, and must not block. Nil: nobody is told.
 	Ended func(e Eviction, o Outcome, at time.Time)
 
 	// Registerer takes the metrics. Nil: none are kept.
@@ -146,11 +150,13 @@ func (o *Options) configure() error {
 	c := config.Default()
 	o.Shards = cmp.Or(o.Shards, c.Shards)
 	o.Workers = cmp.Or(o.Workers, c.EvictionWorkers)
+	o.MaxSlowEvictions = cmp.Or(o.MaxSlowEvictions, c.MaxSlowEvictions)
 	o.Method = cmp.Or(o.Method, c.EvictionMethod)
-	c.Shards, c.EvictionWorkers, c.EvictionMethod = o.Shards, o.Workers, o.Method
+	c.Shards, c.EvictionWorkers, c.MaxSlowEvictions, c.EvictionMethod = o.Shards, o.Workers, o.MaxSlowEvictions, o.Method
 	c.MaxEvictionsPerSecond = o.MaxEvictionsPerSecond
 	names := map[string]string{
-		"shards": "Shards", "eviction-workers": "Workers", "eviction-method": "Method", "max-evictions-per-second": "MaxEvictionsPerSecond",
+		"shards": "Shards", "eviction-workers": "Workers", "max-slow-evictions": "MaxSlowEvictions",
+		"eviction-method": "Method", "max-evictions-per-second": "MaxEvictionsPerSecond",
 	}
 	for _, r := range c.Validate() {
 		return fmt.Errorf("taintmanager: Options.%s is %s; %s, and its zero value is the default", names[r.Flag], r.Value, r.Allowed)

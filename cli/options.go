@@ -14,6 +14,7 @@ func managerOptions(c config.Configuration) taintmanager.Options {
 	return taintmanager.Options{
 		Shards:                c.Shards,
 		Workers:               c.EvictionWorkers,
+		MaxSlowEvictions:      c.MaxSlowEvictions,
 		MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
 		Method:                c.EvictionMethod,
 		DryRun:                c.DryRun,
@@ -27,6 +28,7 @@ func (p *process) announce(ctx context.Context) {
 	facts := []any{
 		"version", thisBuild().Version, "server", p.host,
 		"watches", "pods and nodes", "method", c.EvictionMethod, "dryRun", c.DryRun, "workers", c.EvictionWorkers,
+		"maxSlowEvictions", c.MaxSlowEvictions,
 		"maxEvictionsPerSecond", c.MaxEvictionsPerSecond, "shards", c.Shards, "kubeAPIQPS", c.KubeAPIQPS,
 		"comparisonOperators", c.ComparisonOperators, "leaderElect", c.LeaderElection.LeaderElect,
 	}

@@ -58,9 +58,15 @@ type Configuration struct {
 	// and a pod may wait for ever for one.
 	EvictionMethod Method
 
-	// EvictionWorkers is how many eviction calls may be under way at once, in the whole process. 0 is
-	// refused. Leave it at 32: more pays off only where slow admission webhooks answer the calls.
+	// EvictionWorkers is how many eviction calls may be under way at once, in the whole process, each for
+	// its first second at most. 0 is refused. Leave it at 32: more gains nothing, and the API server's
+	// other clients get less.
 	EvictionWorkers int
+
+	// MaxSlowEvictions is how many eviction calls that take longer than a second, because of an admission
+	// webhook for instance, may be under way beside them. 0 is refused. Leave it at 64: with 32 workers
+	// that is just below what the API server's defaults let such clients have under way.
+	MaxSlowEvictions int
 
 	// Shards is how many goroutines judge pods, each for its own part of the nodes. 0 is refused.
 	// Leave it at 8, which carry the largest clusters; the number does not bound the evictions.
@@ -102,6 +108,7 @@ func Default() Configuration {
 		KubeAPIContentType:  ContentTypeProtobuf,
 		EvictionMethod:      MethodDelete,
 		EvictionWorkers:     32,
+		MaxSlowEvictions:    64,
 		Shards:              8,
 		ComparisonOperators: true,
 		StatusAddress:       "127.0.0.1:8080",

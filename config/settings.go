@@ -44,8 +44,13 @@ func (c *Configuration) EvictionSettings() []Setting {
 		},
 		{
 			Flag: "eviction-workers", Value: &c.EvictionWorkers, rule: between(c.EvictionWorkers, 1, 1000),
-			Usage: "How many eviction calls may be under way at once.",
+			Usage: "How many eviction calls may be under way at once, each for its first second at most.",
 			next:  leaveOut(d.EvictionWorkers) + ", and see --max-evictions-per-second and --dry-run for fewer evictions or none",
+		},
+		{
+			Flag: "max-slow-evictions", Value: &c.MaxSlowEvictions, rule: between(c.MaxSlowEvictions, 1, 1000),
+			Usage: "How many eviction calls that take longer, because of an admission webhook for instance, may be under way beside them.",
+			next:  leaveOut(d.MaxSlowEvictions),
 		},
 		{
 			Flag: "shards", Value: &c.Shards, rule: between(c.Shards, 1, 256),

@@ -92,7 +92,7 @@ func NewPool(o PoolOptions) *Pool {
 		p.workers = config.Default().EvictionWorkers
 	}
 	if p.maxSlow <= 0 {
-		p.maxSlow = 64
+		p.maxSlow = config.Default().MaxSlowEvictions
 	}
 	if p.leading == nil {
 		p.leading = func() bool { return true }
