@@ -36,18 +36,17 @@ type crowd struct {
 // gather starts the manager; it ends with the context. It is for a bubble.
 func gather(ctx context.Context, t *testing.T, h *herd, lasts time.Duration, o taintmanager.Options) *crowd {
 	t.Helper()
-	c := &crowd{herd: h, client: fake.NewClientset(), lasts: lasts, at: map[string]time.Time{}}
+	c := &crowd{herd: h, client: h.client(), lasts: lasts, at: map[string]time.Time{}}
 	c.client.PrependReactor("get", "nodes", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		node, _ := h.byName.Load(a.(clienttesting.GetAction).GetName())
 		return true, node.(*v1.Node), nil
 	})
 	o.Evictor, o.Events, o.Logger = c, nowhere{}, logr.FromSlogHandler(slog.DiscardHandler)
 	var err error
-	if c.Manager, err = taintmanager.New(c.client, h.pods, h.nodes, o); err != nil {
+	if c.Manager, err = taintmanager.New(c.client, h.pods, o); err != nil {
 		t.Fatal(err)
 	}
 	go h.pods.RunWithContext(ctx)
-	go h.nodes.RunWithContext(ctx)
 	go func() { _ = c.Run(ctx) }()
 	go func() { _ = c.Lead(ctx) }()
 	synctest.Wait()
@@ -139,15 +138,15 @@ func TestABurstOnOneNodeDoesNotKeepAnothersPodWaiting(t *testing.T) {
 			c := gather(ctx, t, h, call, taintmanager.Options{Workers: slots, Shards: shards})
 			key := v1.Taint{Key: "key", Effect: v1.TaintEffectNoExecute}
 			crowded, other := h.node("crowded", key), h.node("other")
-			h.nodes.watch.Add(crowded)
-			h.nodes.watch.Add(other)
+			h.nodes.Add(crowded)
+			h.nodes.Add(other)
 			h.pods.watch.Add(podOn("other", "single"))
 			for i := range burst {
 				h.pods.watch.Add(podOn("crowded", fmt.Sprint("p", i)))
 			}
 			time.Sleep(time.Second + call/2) // the burst is under way
 			due := time.Now()
-			h.nodes.watch.Modify(h.node("other", key))
+			h.nodes.Modify(h.node("other", key))
 			went, at := c.ended()
 			waited, last := at["single"].Sub(due), at[went[len(went)-1]].Sub(due)
 			if len(went) != burst+1 || waited > call {
@@ -165,7 +164,7 @@ func TestOfPodsDueAtTheSameTimeTheHigherPriorityGoesFirst(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		h := newHerd(0)
 		c := gather(ctx, t, h, time.Second, taintmanager.Options{Workers: 1})
-		h.nodes.watch.Add(h.node("node"))
+		h.nodes.Add(h.node("node"))
 		soon := int64(10)
 		for name, priority := range map[string]int32{"low": -5, "middle": 0, "high": 1000, "critical": 2_000_000_000} {
 			pod := podOn("node", name, v1.Toleration{Operator: v1.TolerationOpExists, TolerationSeconds: &soon})
@@ -175,7 +174,7 @@ func TestOfPodsDueAtTheSameTimeTheHigherPriorityGoesFirst(t *testing.T) {
 			h.pods.watch.Add(pod)
 		}
 		synctest.Wait()
-		h.nodes.watch.Modify(h.node("node", v1.Taint{Key: "key", Effect: v1.TaintEffectNoExecute}))
+		h.nodes.Modify(h.node("node", v1.Taint{Key: "key", Effect: v1.TaintEffectNoExecute}))
 		went, _ := c.ended()
 		if want := []string{"critical", "high", "middle", "low"}; !slices.Equal(went, want) {
 			t.Errorf("they went as %q, want %q", went, want)

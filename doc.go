@@ -1,10 +1,10 @@
 // Package taintmanager evicts pods from nodes whose NoExecute taints they do not tolerate.
 //
-// It takes the place of the taint-eviction-controller of kube-controller-manager. A program that has
-// informers already hands them in; one that has none passes nil, and the manager watches by itself,
-// keeping only the fields that it needs:
+// It takes the place of the taint-eviction-controller of kube-controller-manager. A program that has an
+// informer of pods already hands it in; one that has none passes nil, and the manager watches pods, too,
+// keeping only the fields that it needs. Nodes it always watches by itself:
 //
-//	m, err := taintmanager.New(client, nil, nil, taintmanager.Options{})
+//	m, err := taintmanager.New(client, nil, taintmanager.Options{})
 //	if err != nil {
 //		return err
 //	}

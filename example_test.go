@@ -23,7 +23,7 @@ func (p printer) Evict(_ context.Context, e taintmanager.Eviction) taintmanager.
 	return taintmanager.Outcome{Kind: shard.Accepted}
 }
 
-// A controller manager that has informers hands them in, and may put its own evictor in the last
+// A controller manager that has an informer of pods hands it in, and may put its own evictor in the last
 // room's place.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -41,7 +41,7 @@ func Example() {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	done := make(chan struct{})
 
-	m, err := taintmanager.New(client, factory.Core().V1().Pods(), factory.Core().V1().Nodes(), taintmanager.Options{
+	m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{
 		Evictor: printer{done},
 	})
 	if err != nil {

@@ -255,7 +255,7 @@ func TestAManagerThatRefusesItsInformersWritesNoJournal(t *testing.T) {
 		page := journal.PageOf("node")
 		pages.sheets[page] = journal.Sheet{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
 		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
-		m, err := taintmanager.New(client, factory.Core().V1().Pods(), factory.Core().V1().Nodes(), taintmanager.Options{Evictor: newClock(), Journal: pages})
+		m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: newClock(), Journal: pages})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -326,7 +326,7 @@ func TestACountdownSurvivesRestartsWithACallersInformers(t *testing.T) {
 		client, pages, evictor := aClient(), newNotebook(), newClock()
 		for range 2 {
 			factory := informers.NewSharedInformerFactory(client, 0)
-			m, err := taintmanager.New(client, factory.Core().V1().Pods(), factory.Core().V1().Nodes(), taintmanager.Options{Evictor: evictor, Journal: pages})
+			m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: evictor, Journal: pages})
 			if err != nil {
 				t.Fatal(err)
 			}

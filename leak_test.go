@@ -27,49 +27,42 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 )
 
-// fed is an informer whose watch a test feeds, and its source: an empty list, and one watch.
-type fed struct {
+// fedPods is an informer whose watch a test feeds.
+type fedPods struct {
 	cache.SharedIndexInformer
 	watch *watch.FakeWatcher
 }
 
-func feed(kind, list runtime.Object) fed {
-	source := oneWatch{list, watch.NewFake()}
-	return fed{cache.NewSharedIndexInformer(source, kind, 0, cache.Indexers{}), source.watch}
+func feedPods() fedPods {
+	source := oneWatch{watch.NewFake()}
+	return fedPods{cache.NewSharedIndexInformer(source, &v1.Pod{}, 0, cache.Indexers{}), source.FakeWatcher}
 }
 
-func (f fed) Informer() cache.SharedIndexInformer { return f.SharedIndexInformer }
+func (f fedPods) Informer() cache.SharedIndexInformer { return f.SharedIndexInformer }
+func (fedPods) Lister() corelisters.PodLister         { return nil }
 
-type oneWatch struct {
-	list  runtime.Object
-	watch *watch.FakeWatcher
+// oneWatch is an empty list of pods, and one watch.
+type oneWatch struct{ *watch.FakeWatcher }
+
+func (oneWatch) List(metav1.ListOptions) (runtime.Object, error) {
+	return &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}, nil
 }
-
-func (s oneWatch) List(metav1.ListOptions) (runtime.Object, error)   { return s.list, nil }
-func (s oneWatch) Watch(metav1.ListOptions) (watch.Interface, error) { return s.watch, nil }
+func (s oneWatch) Watch(metav1.ListOptions) (watch.Interface, error) { return s.FakeWatcher, nil }
 func (oneWatch) IsWatchListSemanticsUnSupported() bool               { return true }
-
-type (
-	fedPods  struct{ fed }
-	fedNodes struct{ fed }
-)
-
-func (fedPods) Lister() corelisters.PodLister   { return nil }
-func (fedNodes) Lister() corelisters.NodeLister { return nil }
 
 // herd is many nodes with some pods each, which bear the node's taint for five minutes.
 type herd struct {
 	pods   fedPods
-	nodes  fedNodes
-	each   int // pods on each node
+	nodes  *watch.FakeWatcher // of the client
+	each   int                // pods on each node
 	all    []*v1.Node
 	byName sync.Map // the same, as they are now
 }
 
 func newHerd(nodes int) *herd {
 	return &herd{
-		pods:  fedPods{feed(&v1.Pod{}, &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}})},
-		nodes: fedNodes{feed(&v1.Node{}, &v1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}})},
+		pods:  feedPods(),
+		nodes: watch.NewFake(),
 		each:  5,
 		all:   make([]*v1.Node, nodes),
 	}
@@ -85,13 +78,20 @@ func (h *herd) node(name string, taints ...v1.Taint) *v1.Node {
 	return node
 }
 
-// arrive tells the informers of all nodes and pods; they must run.
+// client is a client that lists no node, and whose watch of nodes the herd feeds.
+func (h *herd) client() *fake.Clientset {
+	client := fake.NewClientset()
+	client.PrependWatchReactor("nodes", clienttesting.DefaultWatchReactor(h.nodes, nil))
+	return client
+}
+
+// arrive tells of all nodes and pods; the manager and the informer must run.
 func (h *herd) arrive() {
 	seconds := int64(300)
 	for i := range h.all {
 		name := fmt.Sprint("node-", i)
 		h.all[i] = h.node(name)
-		h.nodes.watch.Add(h.all[i])
+		h.nodes.Add(h.all[i])
 		for j := range h.each {
 			h.pods.watch.Add(podOn(name, fmt.Sprint(name, "-", j), v1.Toleration{Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}))
 		}
@@ -107,7 +107,7 @@ func (h *herd) taint(on bool) {
 	}
 	for i, node := range h.all {
 		h.all[i] = h.node(node.Name, taints...)
-		h.nodes.watch.Modify(h.all[i])
+		h.nodes.Modify(h.all[i])
 	}
 	synctest.Wait()
 }
@@ -120,7 +120,7 @@ func TestTaintingAThousandNodesAHundredTimesLeavesNothingBehind(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHerd(nodes)
-		m, err := taintmanager.New(fake.NewClientset(), h.pods, h.nodes, taintmanager.Options{
+		m, err := taintmanager.New(h.client(), h.pods, taintmanager.Options{
 			Evictor: &recorder{}, Events: nowhere{}, Logger: logr.FromSlogHandler(slog.DiscardHandler),
 		})
 		if err != nil {
@@ -128,7 +128,6 @@ func TestTaintingAThousandNodesAHundredTimesLeavesNothingBehind(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(context.Background())
 		go h.pods.RunWithContext(ctx)
-		go h.nodes.RunWithContext(ctx)
 		go func() { _ = m.Run(ctx) }()
 		go func() { _ = m.Lead(ctx) }()
 		synctest.Wait()
@@ -161,7 +160,7 @@ func TestTaintingAThousandNodesAHundredTimesLeavesNothingBehind(t *testing.T) {
 
 func TestAManagerThatIsNeverRunLeavesNothingBehind(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	if _, err := taintmanager.New(fake.NewClientset(), nil, nil, taintmanager.Options{}); err != nil {
+	if _, err := taintmanager.New(fake.NewClientset(), nil, taintmanager.Options{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -24,24 +24,11 @@ import (
 // flushTimeout bounds how long Run waits at its end for the journal to be written.
 const flushTimeout = 5 * time.Second
 
-// source is where pods and nodes come from: watched by ourselves, or a caller's informers.
-type source interface {
-	shard.Reader
-	store.Source
-	Run(ctx context.Context, handler cluster.Handler) error
-	Synced() <-chan struct{}
-	Trouble() error
-	Version(node string) string
-	Tainted() []*taint.Node
-}
-
 // Manager evicts pods from nodes whose NoExecute taints they do not tolerate. Its methods are safe
 // for concurrent use.
 type Manager struct {
 	options Options
-	source  source
-	check   func(context.Context) error // of the source, once it is in sync
-	checked chan struct{}               // closed when that found nothing
+	source  *cluster.Watcher
 	shards  []*shard.Shard
 	pool    *evict.Pool
 	events  *event.Queue
@@ -51,17 +38,22 @@ type Manager struct {
 
 // New returns a manager that does nothing before Run.
 //
-// pods and nodes are the caller's informers, which the caller starts; package cluster's Adapt lists
-// the fields that a transform of theirs must let through. Both nil: the manager watches by itself
-// and keeps only what it needs. It fails on options that can't be, and when a metric's name is
-// taken in the registry.
-func New(client kubernetes.Interface, pods coreinformers.PodInformer, nodes coreinformers.NodeInformer, o Options) (*Manager, error) {
+// pods is the caller's informer of pods, which the caller starts; package cluster's Adapt lists the fields that a
+// transform of it must let through. Nil: the manager watches pods by itself, and keeps of them only what it
+// needs. Nodes it always watches by itself. New fails on options that can't be, and when a metric's name
+// is taken in the registry.
+//
+// The client needs these permissions, cluster-wide: get, list and watch nodes; list pods, also to check the caller's
+// informer, and watch them where there is none; create events; and what [Options.Method] takes, which is
+// delete on pods and patch on pods/status, or create on pods/eviction. Without list and watch on nodes
+// the manager does not sync, evicts nobody, and says so by [Manager.Trouble].
+func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options) (*Manager, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o, checked: make(chan struct{}), turn: make(chan struct{}, 1)}
+	m := &Manager{options: o, turn: make(chan struct{}, 1)}
 	m.turn <- struct{}{}
-	if err := m.read(client, pods, nodes); err != nil {
+	if err := m.read(client, pods); err != nil {
 		return nil, err
 	}
 	if err := m.write(client); err != nil {
@@ -80,26 +72,19 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, nodes core
 }
 
 // read sets up the source.
-func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInformer, nodes coreinformers.NodeInformer) error {
-	if (pods == nil) != (nodes == nil) {
-		return errors.New("taintmanager.New: give both the pod and the node informer, or neither")
+func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInformer) (err error) {
+	if m.options.Watching != nil {
+		client = m.options.Watching
 	}
+	// A pause of all calls ends as soon as the API server is heard of again.
+	heard := func() { m.pool.Nudge() }
 	if pods == nil {
-		m.check = func(context.Context) error { return nil }
-		watching := m.options.Watching
-		if watching == nil {
-			watching = client
-		}
-		// A pause of all calls ends as soon as the API server is heard of again.
-		m.source = cluster.Watch(watching, m.options.Rules, func() { m.pool.Nudge() })
+		m.source = cluster.Watch(client, m.options.Rules, heard)
 		return nil
 	}
-	adapter, err := cluster.Adapt(pods.Informer(), nodes.Informer(), m.options.Rules)
-	if err != nil {
+	if m.source, err = cluster.Adapt(client, pods.Informer(), m.options.Rules, heard); err != nil {
 		return fmt.Errorf("taintmanager.New: %w", err)
 	}
-	m.source = adapter
-	m.check = func(ctx context.Context) error { return adapter.Check(ctx, client) }
 	return nil
 }
 
@@ -138,7 +123,7 @@ func (m *Manager) record() error {
 		return fmt.Errorf("taintmanager.New: %w", err)
 	}
 	m.journal = store.New(store.Options{
-		Pages: m.options.Journal, Source: m.source, Synced: m.checked,
+		Pages: m.options.Journal, Source: m.source, Synced: m.source.Synced(),
 		Adopted:  func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
 		ReadOnly: m.options.DryRun, Leading: m.options.Leading, LastLed: m.options.LastLed,
 		Metrics: kept, Logger: m.options.Logger,
@@ -202,8 +187,8 @@ func (m *Manager) HasSynced() bool {
 	}
 }
 
-// Trouble is nil while the cluster can be watched, else says what can't, since when and why. For
-// informers of the caller's it is always nil.
+// Trouble is nil while the cluster can be watched, else says what can't, since when and why. How an informer of the
+// caller's fares it does not know.
 func (m *Manager) Trouble() error { return m.source.Trouble() }
 
 // JournalTrouble is nil while all is well with the journal, else says in a few words what is not. It is
@@ -267,8 +252,8 @@ func (h handler) of(node string) *shard.Shard { return h.shards[shard.Index(node
 // Run watches and judges until its context ends; then it starts no further call, waits for calls
 // under way as long as Options.DrainTimeout says, writes what is left of the journal, if Lead still
 // permits that, and of the events, and returns nil.
-// It is to be called once. It returns an error when it can't watch, or when a transform of the
-// caller's informers hides what verdicts rest on; nobody is evicted then.
+// It is to be called once. It returns an error when it was called before, when the caller's informer has stopped,
+// or when a transform of it hides what verdicts rest on; nobody is evicted then.
 func (m *Manager) Run(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, m.options.Logger)
 	// What runs on while calls end: the shards take their outcomes.
@@ -304,11 +289,6 @@ func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *
 	case err := <-failed:
 		return fmt.Errorf("watching the cluster: %w", err)
 	case <-m.source.Synced():
-	}
-	if err := m.check(ctx); err == nil {
-		close(m.checked)
-	} else if ctx.Err() == nil {
-		return err
 	}
 	select {
 	case <-ctx.Done():

@@ -81,7 +81,7 @@ type running struct {
 
 func start(t *testing.T, client kubernetes.Interface, o taintmanager.Options) *running {
 	t.Helper()
-	m, err := taintmanager.New(client, nil, nil, o)
+	m, err := taintmanager.New(client, nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestOnlyPodsThatAreToGoAreEvicted(t *testing.T) {
 func TestAStandbyPlansAndDoesNotCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
-		m, err := taintmanager.New(fake.NewClientset(taintedNode(), podOn("node", "goes")), nil, nil, taintmanager.Options{Evictor: evictor})
+		m, err := taintmanager.New(fake.NewClientset(taintedNode(), podOn("node", "goes")), nil, taintmanager.Options{Evictor: evictor})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +303,7 @@ func TestATransformThatHidesTolerationsIsRefused(t *testing.T) {
 		}
 		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
 		evictor := &recorder{}
-		m, err := taintmanager.New(client, factory.Core().V1().Pods(), factory.Core().V1().Nodes(), taintmanager.Options{Evictor: evictor})
+		m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: evictor})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,10 +324,9 @@ func TestATransformThatHidesTolerationsIsRefused(t *testing.T) {
 func TestNewRefusesWhatCannotBe(t *testing.T) {
 	client := fake.NewClientset()
 	registry := prometheus.NewRegistry()
-	if _, err := taintmanager.New(client, nil, nil, taintmanager.Options{Registerer: registry}); err != nil {
+	if _, err := taintmanager.New(client, nil, taintmanager.Options{Registerer: registry}); err != nil {
 		t.Fatal(err)
 	}
-	pods := informers.NewSharedInformerFactory(client, 0).Core().V1().Pods()
 	for want, try := range map[string]func() (*taintmanager.Manager, error){
 		"Options.Shards is -1":                with(client, taintmanager.Options{Shards: -1}),
 		"Options.MaxSlowEvictions is -1":      with(client, taintmanager.Options{MaxSlowEvictions: -1}),
@@ -337,9 +336,6 @@ func TestNewRefusesWhatCannotBe(t *testing.T) {
 		"Options.CallTimeout is -1s":          with(client, taintmanager.Options{CallTimeout: -time.Second}),
 		"Options.DryRun and Options.Evictor":  with(client, taintmanager.Options{DryRun: true, Evictor: &recorder{}}),
 		"two managers need a registry each":   with(client, taintmanager.Options{Registerer: registry}),
-		"both the pod and the node informer, or ": func() (*taintmanager.Manager, error) {
-			return taintmanager.New(client, pods, nil, taintmanager.Options{})
-		},
 	} {
 		if _, err := try(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want a refusal with %q", err, want)
@@ -348,7 +344,7 @@ func TestNewRefusesWhatCannotBe(t *testing.T) {
 }
 
 func with(client kubernetes.Interface, o taintmanager.Options) func() (*taintmanager.Manager, error) {
-	return func() (*taintmanager.Manager, error) { return taintmanager.New(client, nil, nil, o) }
+	return func() (*taintmanager.Manager, error) { return taintmanager.New(client, nil, o) }
 }
 
 func TestAClusterThatCannotBeListedEvictsNobody(t *testing.T) {

@@ -86,7 +86,7 @@ type Options struct {
 	// 0: 10 s.
 	DrainTimeout time.Duration
 
-	// Watching makes the requests that list and watch pods and nodes, where New is given no informers: a
+	// Watching makes the requests that list and watch nodes, and pods where New is given no informer: a
 	// client of the same cluster with other connections or limits. Nil: New's client.
 	Watching kubernetes.Interface
 

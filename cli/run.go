@@ -119,7 +119,7 @@ func (p *process) assemble(ctx context.Context, to clients) (err error) {
 	}
 	options.Ended = p.page.history.Ended
 	options.Registerer = legacyregistry.Registerer()
-	if p.manager, err = taintmanager.New(to.main, nil, nil, options); err != nil {
+	if p.manager, err = taintmanager.New(to.main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,24 +11,23 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
 
-// sample is how many pods, and how many nodes, a check asks the API server for.
+// sample is how many pods a check asks the API server for.
 const sample = 100
 
-// field is a field that an informer's transform must let through.
-type field[T any] struct {
+// field is a field of a pod that an informer's transform must let through.
+type field struct {
 	path string
-	of   func(T) any
+	of   func(*v1.Pod) any
 }
 
-// podFields are those of a pod. The resource version comes first: the others are compared only
-// where it is the same.
-func podFields() []field[*v1.Pod] {
-	return []field[*v1.Pod]{
+// podFields are those fields, but for the name and the namespace, which keys tell, and the resourceVersion: only
+// where that is the same the others are compared.
+func podFields() []field {
+	return []field{
 		{"metadata.uid", func(p *v1.Pod) any { return p.UID }},
 		{"metadata.creationTimestamp", func(p *v1.Pod) any { return p.CreationTimestamp }},
 		{"metadata.deletionTimestamp", func(p *v1.Pod) any { return p.DeletionTimestamp }},
@@ -43,15 +43,6 @@ func podFields() []field[*v1.Pod] {
 	}
 }
 
-// nodeFields are those of a node.
-func nodeFields() []field[*v1.Node] {
-	return []field[*v1.Node]{
-		{"metadata.uid", func(n *v1.Node) any { return n.UID }},
-		{"metadata.creationTimestamp", func(n *v1.Node) any { return n.CreationTimestamp }},
-		{"spec.taints", func(n *v1.Node) any { return n.Spec.Taints }},
-	}
-}
-
 func since(c *v1.PodCondition) metav1.Time {
 	if c == nil {
 		return metav1.Time{}
@@ -59,20 +50,20 @@ func since(c *v1.PodCondition) metav1.Time {
 	return c.LastTransitionTime
 }
 
-// Check compares a few pods and nodes, read from the API server, with what the informers hold of
-// them, and returns an error that names the first field that a transform has stripped or changed.
-// Judging by such informers would evict pods that tolerate their taints, or none at all, so they must
-// not be used. It is to be called once [Adapter.HasSynced]. What has changed in between can't be
-// compared and is passed over. While the API server can't be read it tries again, until the context
-// ends.
-func (a *Adapter) Check(ctx context.Context, client kubernetes.Interface) error {
+// check compares a few pods, read from the API server, with what the informer holds of them, and returns
+// an error that names the first field that a transform has stripped or changed. Judging by such an
+// informer would evict pods that tolerate their taints, or none at all, so it must not be used. It is to
+// be called once the informer has synced. What has changed in between can't be compared and is passed
+// over. While the API server can't be read it tries again, until the context ends.
+func (a *adapter) check(ctx context.Context) error {
 	backoff := wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 8, Cap: 30 * time.Second}
 	for {
-		pods, nodes, err := read(ctx, client)
+		pods, err := a.client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: sample, FieldSelector: podsWatched})
 		if err == nil {
-			return a.compare(pods, nodes)
+			return compare(a.informer.GetStore(), pods.Items)
 		}
-		klog.FromContext(ctx).Error(err, "The informers can't be checked yet, and nobody is evicted; trying again")
+		err = fmt.Errorf("reading pods to compare the pod informer with: %w", err)
+		klog.FromContext(ctx).Error(err, "The informer can't be checked yet, and nobody is evicted; trying again")
 		select {
 		case <-time.After(backoff.Step()):
 		case <-ctx.Done():
@@ -81,58 +72,38 @@ func (a *Adapter) Check(ctx context.Context, client kubernetes.Interface) error 
 	}
 }
 
-// read reads some pods and some nodes.
-func read(ctx context.Context, client kubernetes.Interface) ([]*v1.Pod, []*v1.Node, error) {
-	pods, err := client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: sample, FieldSelector: podsWatched})
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading pods to compare the pod informer with: %w", err)
-	}
-	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{Limit: sample})
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading nodes to compare the node informer with: %w", err)
-	}
-	return pointers(pods.Items), pointers(nodes.Items), nil
-}
-
-func (a *Adapter) compare(pods []*v1.Pod, nodes []*v1.Node) error {
-	if err := compare(a.podInformer.GetStore(), "pod", pods, podFields()); err != nil {
+// compare compares what the store holds of the live pods with them.
+func compare(store cache.Store, live []v1.Pod) error {
+	if err := keys(store); err != nil {
 		return err
 	}
-	return compare(a.nodeInformer.GetStore(), "node", nodes, nodeFields())
-}
-
-// compare compares what the store holds of the live objects with them.
-func compare[T metav1.Object](store cache.Store, kind string, live []T, fields []field[T]) error {
-	if err := keys(store, kind); err != nil {
-		return err
-	}
-	for _, object := range live {
-		key := cache.MetaObjectToName(object).String()
+	for i := range live {
+		key := cache.MetaObjectToName(&live[i]).String()
 		held, there, err := store.GetByKey(key)
 		if err != nil || !there {
 			continue
 		}
-		same, ok := held.(T)
+		pod, ok := held.(*v1.Pod)
 		if !ok {
-			return fmt.Errorf("the %s informer holds a %T where a %T is needed", kind, held, object)
+			return fmt.Errorf("the pod informer holds a %T where a *v1.Pod is needed", held)
 		}
-		if path := lost(same, object, fields); path != "" {
-			return fmt.Errorf("the %s informer lacks %s: its transform must let this field through as it is (found by comparing %s with the API server)", kind, path, key)
+		if path := lost(pod, &live[i]); path != "" {
+			return fmt.Errorf("the pod informer lacks %s: its transform must let this field through as it is (found by comparing %s with the API server)", path, key)
 		}
 	}
 	return nil
 }
 
-// lost names the first field in which the held object is not like the live one; empty when there is
+// lost names the first field in which the held pod is not like the live one; empty when there is
 // none, or when they are not of the same version.
-func lost[T metav1.Object](held, live T, fields []field[T]) string {
-	if held.GetResourceVersion() == "" && live.GetResourceVersion() != "" {
+func lost(held, live *v1.Pod) string {
+	if held.ResourceVersion == "" && live.ResourceVersion != "" {
 		return "metadata.resourceVersion"
 	}
-	if held.GetResourceVersion() != live.GetResourceVersion() {
+	if held.ResourceVersion != live.ResourceVersion {
 		return ""
 	}
-	for _, f := range fields {
+	for _, f := range podFields() {
 		if !equality.Semantic.DeepEqual(f.of(held), f.of(live)) {
 			return f.path
 		}
@@ -141,23 +112,15 @@ func lost[T metav1.Object](held, live T, fields []field[T]) string {
 }
 
 // keys finds out from the store's keys whether names are there.
-func keys(store cache.Store, kind string) error {
+func keys(store cache.Store) error {
 	for _, key := range store.ListKeys() {
 		namespace, name, named := strings.Cut(key, "/")
 		switch {
 		case key == "" || named && name == "":
-			return fmt.Errorf("the %s informer lacks metadata.name: its transform must let this field through", kind)
-		case kind == "pod" && (!named || namespace == ""):
-			return fmt.Errorf("the %s informer lacks metadata.namespace: its transform must let this field through", kind)
+			return errors.New("the pod informer lacks metadata.name: its transform must let this field through")
+		case !named || namespace == "":
+			return errors.New("the pod informer lacks metadata.namespace: its transform must let this field through")
 		}
 	}
 	return nil
-}
-
-func pointers[T any](items []T) []*T {
-	list := make([]*T, len(items))
-	for i := range items {
-		list[i] = &items[i]
-	}
-	return list
 }

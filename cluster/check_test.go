@@ -8,13 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -32,57 +33,49 @@ func fullPod() *v1.Pod {
 		})
 }
 
-// checked runs a check over informers with this transform.
-func checked(t *testing.T, strip func(p *v1.Pod, n *v1.Node)) error {
+// checked runs a watcher over an informer with this transform until it is in sync, or fails.
+func checked(t *testing.T, strip func(p *v1.Pod)) error {
 	t.Helper()
 	var err error
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logr.Discard()), time.Minute)
+		defer cancel()
 		client := fake.NewClientset(fullPod(), aNode(v1.Taint{Key: "k"}))
-		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(func(obj any) (any, error) {
-			switch o := obj.(type) {
-			case *v1.Pod:
-				strip(o, &v1.Node{})
-			case *v1.Node:
-				strip(&v1.Pod{}, o)
-			}
+		pods := podInformer(client)
+		must(t, pods.SetTransform(func(obj any) (any, error) {
+			strip(obj.(*v1.Pod))
 			return obj, nil
 		}))
-		a, adaptErr := Adapt(factory.Core().V1().Pods().Informer(), factory.Core().V1().Nodes().Informer(), taint.Rules{})
+		w, adaptErr := Adapt(client, pods, taint.Rules{}, nil)
 		must(t, adaptErr)
-		factory.StartWithContext(ctx)
-		synctest.Wait()
-		err = a.Check(ctx, client)
-		cancel()
-		factory.Shutdown()
+		go pods.RunWithContext(ctx)
+		err = w.Run(ctx, &record{source: w})
+		if w.HasSynced() != (err == nil) {
+			t.Errorf("in sync %t, and Run ended with %v", w.HasSynced(), err)
+		}
 	})
 	return err
 }
 
 func TestATransformThatStripsWhatIsNeededIsRefusedByTheFieldsName(t *testing.T) {
-	for field, strip := range map[string]func(p *v1.Pod, n *v1.Node){
-		"pod informer lacks metadata.name":                                     func(p *v1.Pod, _ *v1.Node) { p.Name = "" },
-		"pod informer lacks metadata.namespace":                                func(p *v1.Pod, _ *v1.Node) { p.Namespace = "" },
-		"pod informer lacks metadata.uid":                                      func(p *v1.Pod, _ *v1.Node) { p.UID = "" },
-		"pod informer lacks metadata.resourceVersion":                          func(p *v1.Pod, _ *v1.Node) { p.ResourceVersion = "" },
-		"pod informer lacks metadata.creationTimestamp":                        func(p *v1.Pod, _ *v1.Node) { p.CreationTimestamp = metav1.Time{} },
-		"pod informer lacks metadata.deletionTimestamp":                        func(p *v1.Pod, _ *v1.Node) { p.DeletionTimestamp = nil },
-		"pod informer lacks metadata.generation":                               func(p *v1.Pod, _ *v1.Node) { p.Generation = 0 },
-		"pod informer lacks metadata.labels":                                   func(p *v1.Pod, _ *v1.Node) { p.Labels = nil },
-		"pod informer lacks metadata.annotations[kubernetes.io/config.mirror]": func(p *v1.Pod, _ *v1.Node) { p.Annotations = nil },
-		"pod informer lacks spec.nodeName":                                     func(p *v1.Pod, _ *v1.Node) { p.Spec.NodeName = "" },
-		"pod informer lacks spec.tolerations":                                  func(p *v1.Pod, _ *v1.Node) { p.Spec.Tolerations = nil },
-		"pod informer lacks spec.priority":                                     func(p *v1.Pod, _ *v1.Node) { p.Spec.Priority = nil },
-		"pod informer lacks status.phase":                                      func(p *v1.Pod, _ *v1.Node) { p.Status.Phase = "" },
-		"pod informer lacks status.conditions[PodScheduled]":                   func(p *v1.Pod, _ *v1.Node) { p.Status.Conditions = nil },
-		"pod informer lacks status.conditions[DisruptionTarget]": func(p *v1.Pod, _ *v1.Node) {
+	for field, strip := range map[string]func(p *v1.Pod){
+		"pod informer lacks metadata.name":                                     func(p *v1.Pod) { p.Name = "" },
+		"pod informer lacks metadata.namespace":                                func(p *v1.Pod) { p.Namespace = "" },
+		"pod informer lacks metadata.uid":                                      func(p *v1.Pod) { p.UID = "" },
+		"pod informer lacks metadata.resourceVersion":                          func(p *v1.Pod) { p.ResourceVersion = "" },
+		"pod informer lacks metadata.creationTimestamp":                        func(p *v1.Pod) { p.CreationTimestamp = metav1.Time{} },
+		"pod informer lacks metadata.deletionTimestamp":                        func(p *v1.Pod) { p.DeletionTimestamp = nil },
+		"pod informer lacks metadata.generation":                               func(p *v1.Pod) { p.Generation = 0 },
+		"pod informer lacks metadata.labels":                                   func(p *v1.Pod) { p.Labels = nil },
+		"pod informer lacks metadata.annotations[kubernetes.io/config.mirror]": func(p *v1.Pod) { p.Annotations = nil },
+		"pod informer lacks spec.nodeName":                                     func(p *v1.Pod) { p.Spec.NodeName = "" },
+		"pod informer lacks spec.tolerations":                                  func(p *v1.Pod) { p.Spec.Tolerations = nil },
+		"pod informer lacks spec.priority":                                     func(p *v1.Pod) { p.Spec.Priority = nil },
+		"pod informer lacks status.phase":                                      func(p *v1.Pod) { p.Status.Phase = "" },
+		"pod informer lacks status.conditions[PodScheduled]":                   func(p *v1.Pod) { p.Status.Conditions = nil },
+		"pod informer lacks status.conditions[DisruptionTarget]": func(p *v1.Pod) {
 			p.Status.Conditions = p.Status.Conditions[:min(1, len(p.Status.Conditions))]
 		},
-		"node informer lacks metadata.name":              func(_ *v1.Pod, n *v1.Node) { n.Name = "" },
-		"node informer lacks metadata.uid":               func(_ *v1.Pod, n *v1.Node) { n.UID = "" },
-		"node informer lacks metadata.resourceVersion":   func(_ *v1.Pod, n *v1.Node) { n.ResourceVersion = "" },
-		"node informer lacks metadata.creationTimestamp": func(_ *v1.Pod, n *v1.Node) { n.CreationTimestamp = metav1.Time{} },
-		"node informer lacks spec.taints":                func(_ *v1.Pod, n *v1.Node) { n.Spec.Taints = nil },
 	} {
 		err := checked(t, strip)
 		if err == nil || !strings.Contains(err.Error(), field+":") {
@@ -92,10 +85,9 @@ func TestATransformThatStripsWhatIsNeededIsRefusedByTheFieldsName(t *testing.T) 
 }
 
 func TestATransformThatStripsTheRestPasses(t *testing.T) {
-	err := checked(t, func(p *v1.Pod, n *v1.Node) {
+	err := checked(t, func(p *v1.Pod) {
 		p.ManagedFields, p.Finalizers, p.Spec.Containers, p.OwnerReferences = nil, nil, nil, nil
 		delete(p.Annotations, "other")
-		n.ManagedFields, n.Labels, n.Status = nil, nil, v1.NodeStatus{}
 	})
 	if err != nil {
 		t.Error(err)
@@ -105,35 +97,35 @@ func TestATransformThatStripsTheRestPasses(t *testing.T) {
 func TestWhatHasChangedSinceIsNotCompared(t *testing.T) {
 	held, live := fullPod(), fullPod()
 	held.Spec.Tolerations, live.ResourceVersion = nil, "2"
-	if path := lost(held, live, podFields()); path != "" {
+	if path := lost(held, live); path != "" {
 		t.Errorf("%s is missed in a pod of another version", path)
 	}
 }
 
-func TestInformersOfOtherTypesAreRefused(t *testing.T) {
+func TestAnInformerOfAnotherTypeIsRefused(t *testing.T) {
 	a, _ := byHand(t)
-	must(t, a.podInformer.GetStore().Replace([]any{&metav1.PartialObjectMetadata{ObjectMeta: fullPod().ObjectMeta}}, "1"))
-	err := a.Check(t.Context(), fake.NewClientset(fullPod()))
+	a.client = fake.NewClientset(fullPod())
+	must(t, a.informer.GetStore().Replace([]any{&metav1.PartialObjectMetadata{ObjectMeta: fullPod().ObjectMeta}}, "1"))
+	err := a.check(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "holds a *v1.PartialObjectMetadata where a *v1.Pod is needed") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestACheckThatCannotReadTriesAgainUntilItCan(t *testing.T) {
-	for _, resource := range []string{"pods", "nodes"} {
-		synctest.Test(t, func(t *testing.T) {
-			client, tries := fake.NewClientset(fullPod()), 0
-			client.PrependReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) {
-				tries++
-				return tries <= 10, nil, errors.New("no way")
-			})
-			a, _ := byHand(t)
-			must(t, a.podInformer.GetStore().Add(&v1.Pod{ObjectMeta: fullPod().ObjectMeta}))
-			if err := a.Check(t.Context(), client); err == nil || !strings.Contains(err.Error(), "lacks spec") || tries != 11 {
-				t.Errorf("%s: got %v after %d tries", resource, err, tries)
-			}
+	synctest.Test(t, func(t *testing.T) {
+		client, tries := fake.NewClientset(fullPod()), 0
+		client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+			tries++
+			return tries <= 10, nil, errors.New("no way")
 		})
-	}
+		a, _ := byHand(t)
+		a.client = client
+		must(t, a.informer.GetStore().Add(&v1.Pod{ObjectMeta: fullPod().ObjectMeta}))
+		if err := a.check(t.Context()); err == nil || !strings.Contains(err.Error(), "lacks spec") || tries != 11 {
+			t.Errorf("got %v after %d tries", err, tries)
+		}
+	})
 }
 
 func TestACheckThatCannotReadEndsWithItsContext(t *testing.T) {
@@ -143,9 +135,10 @@ func TestACheckThatCannotReadEndsWithItsContext(t *testing.T) {
 			return true, nil, errors.New("no way")
 		})
 		a, _ := byHand(t)
+		a.client = client
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := a.Check(ctx, client); err == nil || !strings.Contains(err.Error(), "reading pods") || !strings.Contains(err.Error(), "no way") {
+		if err := a.check(ctx); err == nil || !strings.Contains(err.Error(), "reading pods") || !strings.Contains(err.Error(), "no way") {
 			t.Errorf("got %v", err)
 		}
 	})

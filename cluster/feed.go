@@ -4,10 +4,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -15,8 +13,8 @@ import (
 // watches have shown, and says what time it is, so that it runs in simulated time. It starts no
 // goroutine. Only one goroutine may put in; any number may read.
 type Feed struct {
-	pods      *pods
-	nodes     *nodes
+	reader
+
 	podStore  *podStore
 	nodeStore *nodeStore
 	lists     int
@@ -27,8 +25,8 @@ type Feed struct {
 func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	p := newPods()
 	p.now = now
-	f := &Feed{pods: p}
-	f.nodes = newNodes(rules, p.on, f.HasSynced)
+	f := &Feed{}
+	f.pods, f.nodes = p, newNodes(rules, p.on, f.HasSynced)
 	f.nodes.now = now
 	odd := newOddities(logr.Discard())
 	listed := func() { f.lists++ }
@@ -45,25 +43,3 @@ func (f *Feed) Nodes() cache.TransformingStore { return f.nodeStore }
 
 // HasSynced says whether the first lists of pods and of nodes are in.
 func (f *Feed) HasSynced() bool { return f.lists == 2 }
-
-// Pod returns the pod with this UID and the node that it is bound to; each is nil when it is not there.
-func (f *Feed) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
-	return withNode(f.pods.get(uid), f.nodes)
-}
-
-// PodsOn returns the node of this name, nil when it is not there, and the pods bound to it, in no order.
-func (f *Feed) PodsOn(node string) (*taint.Node, []*taint.Pod) {
-	return f.nodes.get(node), f.pods.on(node)
-}
-
-// Version is the resourceVersion of the last look at a tainted node; empty when there is no such node.
-func (f *Feed) Version(node string) string { return f.nodes.version(node) }
-
-// Tainted returns the nodes that carry NoExecute taints, in no order.
-func (f *Feed) Tainted() []*taint.Node { return f.nodes.carriers() }
-
-// Adopt betters what is known of a node by the journal's record of it; see [journal.Known.Adopt]. It says
-// whether that changes anything; the handler is not told.
-func (f *Feed) Adopt(node string, record journal.Record) bool {
-	return f.nodes.adopt(node, record)
-}

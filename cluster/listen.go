@@ -22,20 +22,8 @@ func indexByNode(obj any) ([]string, error) {
 	return []string{p.Spec.NodeName}, nil
 }
 
-// registration is a handler of ours at an informer.
-type registration struct {
-	cache.ResourceEventHandlerRegistration
-	stop func()
-}
-
-func listen(informer cache.SharedIndexInformer, events cache.ResourceEventHandler) (registration, error) {
-	r, err := informer.AddEventHandler(events)
-	// The only failure is a registration that is not ours.
-	return registration{r, func() { _ = informer.RemoveEventHandler(r) }}, err
-}
-
 // podEvents takes in what the pod informer tells.
-func (a *Adapter) podEvents() cache.ResourceEventHandler {
+func (a *adapter) podEvents() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
 			a.eachPod(obj, func(p *v1.Pod) { a.podSeen(nil, p, initial) })
@@ -48,17 +36,8 @@ func (a *Adapter) podEvents() cache.ResourceEventHandler {
 	}
 }
 
-// nodeEvents takes in what the node informer tells.
-func (a *Adapter) nodeEvents() cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    a.nodeSeen,
-		UpdateFunc: func(_, now any) { a.nodeSeen(now, false) },
-		DeleteFunc: a.nodeDeleted,
-	}
-}
-
 // eachPod calls f with the pod in the object, if there is one and events are let in.
-func (a *Adapter) eachPod(obj any, f func(p *v1.Pod)) {
+func (a *adapter) eachPod(obj any, f func(p *v1.Pod)) {
 	a.events.Lock()
 	defer a.events.Unlock()
 	p, ok := obj.(*v1.Pod)
@@ -75,7 +54,7 @@ func (a *Adapter) eachPod(obj any, f func(p *v1.Pod)) {
 }
 
 // podSeen takes in a pod as it is now; before is how it was, or what it has replaced, or nil.
-func (a *Adapter) podSeen(before, p *v1.Pod, initial bool) {
+func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 	if before != nil && before.UID != p.UID {
 		a.podGone(before.UID)
 		before = nil
@@ -121,7 +100,7 @@ func (s sighting) next(p *v1.Pod, now, old *taint.Pod, initial bool) sighting {
 }
 
 // podGone forgets a pod, if it was seen.
-func (a *Adapter) podGone(uid types.UID) {
+func (a *adapter) podGone(uid types.UID) {
 	s, ok := a.sightings.get(uid)
 	if !ok {
 		return
@@ -132,7 +111,7 @@ func (a *Adapter) podGone(uid types.UID) {
 
 // podDeleted forgets the pod that is gone. After a gap in the watch its last state, and anything else
 // but its key, may be missing.
-func (a *Adapter) podDeleted(obj any) {
+func (a *adapter) podDeleted(obj any) {
 	a.events.Lock()
 	defer a.events.Unlock()
 	obj, key := unwrap(obj)
@@ -147,37 +126,6 @@ func (a *Adapter) podDeleted(obj any) {
 		}
 	default:
 		a.odd.unexpected("pod", obj)
-	}
-}
-
-// nodeSeen takes in a node as it is now.
-func (a *Adapter) nodeSeen(obj any, initial bool) {
-	a.events.Lock()
-	defer a.events.Unlock()
-	n, ok := obj.(*v1.Node)
-	switch {
-	case a.handler == nil:
-	case !ok || n == nil:
-		a.odd.unexpected("node", obj)
-	case a.nodes.see(lookAt(n), gap{first: initial}):
-		a.handler.NodeChanged(n.Name)
-	}
-}
-
-// nodeDeleted forgets the node that is gone; see podDeleted.
-func (a *Adapter) nodeDeleted(obj any) {
-	a.events.Lock()
-	defer a.events.Unlock()
-	obj, key := unwrap(obj)
-	if n, ok := obj.(*v1.Node); ok && n != nil {
-		key = n.Name
-	}
-	switch {
-	case a.handler == nil:
-	case key == "":
-		a.odd.unexpected("node", obj)
-	case a.nodes.forget(key):
-		a.handler.NodeChanged(key)
 	}
 }
 

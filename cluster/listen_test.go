@@ -9,60 +9,57 @@ import (
 	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// byHand is an adapter whose events come by hand, with pod p1 on the tainted node n.
-func byHand(t *testing.T) (*Adapter, *record) {
+// byHand is an adapter whose events come by hand, with pod p1 on node n, and what it tells.
+func byHand(t *testing.T) (*adapter, *record) {
 	t.Helper()
-	factory := informers.NewSharedInformerFactory(fake.NewClientset(), 0)
-	core := factory.Core().V1()
-	a, err := Adapt(core.Pods().Informer(), core.Nodes().Informer(), taint.Rules{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	told := &record{source: a}
+	client := fake.NewClientset()
+	a := &adapter{client: client, informer: podInformer(client), sightings: newSightings()}
+	must(t, a.informer.AddIndexers(cache.Indexers{podsByNode: indexByNode}))
+	told := &record{source: &reader{a, newNodes(taint.Rules{}, a.on, nil)}}
 	a.let(told, newOddities(logr.Discard()))
-	must(t, a.podInformer.GetStore().Add(aPod()))
+	must(t, a.informer.GetStore().Add(aPod()))
 	a.podEvents().OnAdd(aPod(), true)
-	a.nodeEvents().OnAdd(aNode(v1.Taint{Key: "k"}), true)
 	told.take()
 	return a, told
+}
+
+func podInformer(client kubernetes.Interface) cache.SharedIndexInformer {
+	return informers.NewSharedInformerFactory(client, 0).Core().V1().Pods().Informer()
 }
 
 func TestADeletionThatWasMissedIsUnderstood(t *testing.T) {
 	var noPod *v1.Pod
 	for _, test := range []struct {
 		name string
-		pod  any
-		node any
-		want int
+		last any
+		gone bool
 	}{
-		{"the last state", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: aPod()}, cache.DeletedFinalStateUnknown{Key: "n", Obj: aNode()}, 2},
-		{"by pointer", &cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: aPod()}, &cache.DeletedFinalStateUnknown{Key: "n", Obj: aNode()}, 2},
-		{"only the key", cache.DeletedFinalStateUnknown{Key: "ns/p"}, cache.DeletedFinalStateUnknown{Key: "n"}, 2},
-		{"the key and junk", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: "junk"}, cache.DeletedFinalStateUnknown{Key: "n", Obj: 7}, 2},
-		{"the key and a nil pod", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: noPod}, cache.DeletedFinalStateUnknown{Key: "n", Obj: (*v1.Node)(nil)}, 2},
-		{"another key", cache.DeletedFinalStateUnknown{Key: "ns/x"}, cache.DeletedFinalStateUnknown{Key: "x"}, 0},
-		{"nothing at all", cache.DeletedFinalStateUnknown{}, cache.DeletedFinalStateUnknown{}, 0},
-		{"nil", nil, nil, 0},
-		{"a nil pointer", (*cache.DeletedFinalStateUnknown)(nil), (*cache.DeletedFinalStateUnknown)(nil), 0},
-		{"junk", "junk", 7, 0},
+		{"the last state", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: aPod()}, true},
+		{"by pointer", &cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: aPod()}, true},
+		{"only the key", cache.DeletedFinalStateUnknown{Key: "ns/p"}, true},
+		{"the key and junk", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: "junk"}, true},
+		{"the key and a nil pod", cache.DeletedFinalStateUnknown{Key: "ns/p", Obj: noPod}, true},
+		{"another key", cache.DeletedFinalStateUnknown{Key: "ns/x"}, false},
+		{"nothing at all", cache.DeletedFinalStateUnknown{}, false},
+		{"nil", nil, false},
+		{"a nil pointer", (*cache.DeletedFinalStateUnknown)(nil), false},
+		{"junk", "junk", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a, told := byHand(t)
-			a.podEvents().OnDelete(test.pod)
-			a.nodeEvents().OnDelete(test.node)
-			if got := told.take(); len(got) != test.want {
-				t.Errorf("told %q, want %d changes", got, test.want)
+			a.podEvents().OnDelete(test.last)
+			if got := told.take(); (len(got) == 1) != test.gone {
+				t.Errorf("told %q; gone: %t", got, test.gone)
 			}
-			n, _ := a.PodsOn("n")
-			p, _ := a.Pod("p1")
-			if gone := test.want > 0; (n == nil) != gone || (p == nil) != gone {
-				t.Errorf("gone: node %t, pod %t, want %t", n == nil, p == nil, gone)
+			if p := a.get("p1"); (p == nil) != test.gone {
+				t.Errorf("got %+v; gone: %t", p, test.gone)
 			}
 		})
 	}
@@ -70,11 +67,9 @@ func TestADeletionThatWasMissedIsUnderstood(t *testing.T) {
 
 func TestJunkEventsArePassedOver(t *testing.T) {
 	a, told := byHand(t)
-	for _, junk := range []any{nil, "junk", (*v1.Pod)(nil), (*v1.Node)(nil), &v1.Service{}} {
-		for _, events := range []cache.ResourceEventHandler{a.podEvents(), a.nodeEvents()} {
-			events.OnAdd(junk, false)
-			events.OnUpdate(junk, junk)
-		}
+	for _, junk := range []any{nil, "junk", (*v1.Pod)(nil), &v1.Service{}} {
+		a.podEvents().OnAdd(junk, false)
+		a.podEvents().OnUpdate(junk, junk)
 		if keys, err := indexByNode(junk); keys != nil || err != nil {
 			t.Errorf("%T is filed under %v, %v", junk, keys, err)
 		}
@@ -89,23 +84,23 @@ func TestJunkEventsArePassedOver(t *testing.T) {
 // was replaced is not its namesake.
 func TestAnAdapterKnowsAPodFromItsFirstEventOn(t *testing.T) {
 	a, told := byHand(t)
-	must(t, a.podInformer.GetStore().Update(aPod(withUID("p2"))))
-	if _, pods := a.PodsOn("n"); len(pods) != 0 {
+	must(t, a.informer.GetStore().Update(aPod(withUID("p2"))))
+	if pods := a.on("n"); len(pods) != 0 {
 		t.Errorf("got %+v before its event", pods[0])
 	}
-	if p, _ := a.Pod("p1"); p != nil {
+	if p := a.get("p1"); p != nil {
 		t.Errorf("got %+v for the pod that was replaced", p)
 	}
 	a.podEvents().OnUpdate(aPod(), aPod(withUID("p2")))
-	if p, _ := a.Pod("p2"); p == nil || len(told.take()) != 2 {
+	if p := a.get("p2"); p == nil || len(told.take()) != 2 {
 		t.Error("the successor is not there after its event")
 	}
 	a.podEvents().OnAdd(aPod(), false)
-	if p, _ := a.Pod("p1"); p != nil {
+	if p := a.get("p1"); p != nil {
 		t.Errorf("got %+v, which is another pod of the same name", p)
 	}
-	must(t, a.podInformer.GetStore().Update(aPod(withUID("p2"), inPhase(v1.PodFailed))))
-	if p, _ := a.Pod("p2"); p != nil {
+	must(t, a.informer.GetStore().Update(aPod(withUID("p2"), inPhase(v1.PodFailed))))
+	if p := a.get("p2"); p != nil {
 		t.Errorf("got %+v, which has finished", p)
 	}
 }
@@ -116,14 +111,14 @@ func TestAPodWhoseEditHasNotBeenToldYetIsSeenNow(t *testing.T) {
 		a, _ := byHand(t)
 		time.Sleep(time.Second)
 		edited := aPod()
-		must(t, a.podInformer.GetStore().Update(edited))
-		if p, _ := a.Pod("p1"); !p.Seen.Equal(time.Now()) {
+		must(t, a.informer.GetStore().Update(edited))
+		if p := a.get("p1"); !p.Seen.Equal(time.Now()) {
 			t.Errorf("seen at %s, want now", p.Seen)
 		}
 		a.podEvents().OnUpdate(aPod(), edited)
-		told, _ := a.Pod("p1")
+		told := a.get("p1")
 		time.Sleep(time.Second)
-		if p, _ := a.Pod("p1"); !p.Seen.Equal(told.Seen) {
+		if p := a.get("p1"); !p.Seen.Equal(told.Seen) {
 			t.Errorf("seen at %s, want %s, when it was told", p.Seen, told.Seen)
 		}
 	})
@@ -132,49 +127,41 @@ func TestAPodWhoseEditHasNotBeenToldYetIsSeenNow(t *testing.T) {
 // An informer may hand over events that it had queued when the handler was taken away.
 func TestNothingIsToldAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		factory := informers.NewSharedInformerFactory(fake.NewClientset(), 0)
-		core := factory.Core().V1()
-		a, err := Adapt(core.Pods().Informer(), core.Nodes().Informer(), taint.Rules{})
-		must(t, err)
-		told := &record{source: a}
+		a, told := byHand(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		must(t, a.Run(ctx, told))
-		a.podEvents().OnAdd(aPod(), false)
+		must(t, a.run(ctx, told, newOddities(logr.Discard()), func() { t.Error("listed") }))
+		a.podEvents().OnAdd(aPod(withUID("p2")), false)
 		a.podEvents().OnDelete(aPod())
-		a.nodeEvents().OnAdd(aNode(v1.Taint{Key: "k"}), false)
-		a.nodeEvents().OnDelete(aNode())
-		if got := told.take(); len(got) != 0 || a.HasSynced() {
-			t.Errorf("told %q, in sync %t", got, a.HasSynced())
+		if got := told.take(); len(got) != 0 {
+			t.Errorf("told %q", got)
 		}
 	})
 }
 
-func TestTwoAdaptersMayShareInformers(t *testing.T) {
-	factory := informers.NewSharedInformerFactory(fake.NewClientset(), 0)
-	core := factory.Core().V1()
+func TestTwoWatchersMayShareAnInformer(t *testing.T) {
+	client := fake.NewClientset()
+	pods := podInformer(client)
 	for range 2 {
-		if _, err := Adapt(core.Pods().Informer(), core.Nodes().Informer(), taint.Rules{}); err != nil {
+		if _, err := Adapt(client, pods, taint.Rules{}, nil); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-func TestInformersThatHaveStoppedAreRefused(t *testing.T) {
+func TestAnInformerThatHasStoppedIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		factory := informers.NewSharedInformerFactory(fake.NewClientset(), 0)
-		core := factory.Core().V1()
-		a, err := Adapt(core.Pods().Informer(), core.Nodes().Informer(), taint.Rules{})
+		client := fake.NewClientset()
+		pods := podInformer(client)
+		w, err := Adapt(client, pods, taint.Rules{}, nil)
 		must(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		factory.StartWithContext(ctx)
-		<-ctx.Done()
-		factory.Shutdown()
-		if err := a.Run(t.Context(), &record{source: a}); err == nil {
-			t.Error("Run took informers that have stopped")
+		pods.RunWithContext(ctx)
+		if err := w.Run(t.Context(), &record{source: w}); err == nil {
+			t.Error("Run took an informer that has stopped")
 		}
-		if _, err := Adapt(core.Pods().Informer(), core.Nodes().Informer(), taint.Rules{}); err != nil {
+		if _, err := Adapt(client, pods, taint.Rules{}, nil); err != nil {
 			t.Error("its index is there, so nothing is to be added")
 		}
 	})

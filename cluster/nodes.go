@@ -205,11 +205,3 @@ func (t *nodes) put(n seenNode) {
 		delete(t.tainted, n.Name)
 	}
 }
-
-// withNode adds the node that the pod is bound to.
-func withNode(p *taint.Pod, nodes *nodes) (*taint.Pod, *taint.Node) {
-	if p == nil {
-		return nil, nil
-	}
-	return p, nodes.get(p.Node)
-}

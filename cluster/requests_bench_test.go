@@ -89,7 +89,7 @@ func TestAStatusUpdateIsWatchedWithTwoAllocations(t *testing.T) {
 	must(t, s.podStore.Add(pod))
 	d.calls = 0
 	s.client = client
-	updates, err := s.podRequests().WatchWithContext(t.Context(), metav1.ListOptions{})
+	updates, err := s.podRequests(s.pods.recall).WatchWithContext(t.Context(), metav1.ListOptions{})
 	must(t, err)
 	defer updates.Stop()
 	n := testing.AllocsPerRun(1000, func() { must(t, s.podStore.Update((<-updates.ResultChan()).Object)) })

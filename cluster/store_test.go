@@ -17,6 +17,7 @@ import (
 // stores are the two stores of a watcher, fed by hand.
 type stores struct {
 	*Watcher
+	pods      *pods
 	podStore  *podStore
 	nodeStore *nodeStore
 	told      *record
@@ -25,6 +26,7 @@ type stores struct {
 
 func newStores() *stores {
 	s := &stores{Watcher: Watch(nil, taint.Rules{}, nil)}
+	s.pods = s.reader.pods.(*pods)
 	s.told = &record{source: s.Watcher}
 	odd := newOddities(logr.Discard())
 	listed := func() { s.listed++ }

@@ -10,14 +10,13 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/cluster/wire"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -27,42 +26,59 @@ const podsWatched = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Faile
 // errRunsOnce is what a second Run returns.
 var errRunsOnce = errors.New("cluster: Run was called twice")
 
-// Watcher watches all nodes and all pods that are bound and unfinished, and keeps small values of them.
-// Its methods may be called by any number of goroutines.
+// Watcher knows all nodes, which it watches, and all pods that are bound and unfinished, which it watches, too, or
+// reads from a caller's informer. Its methods may be called by any number of goroutines.
 type Watcher struct {
+	reader
 	client  kubernetes.Interface
-	pods    *pods
-	nodes   *nodes
 	synced  chan struct{}
 	started atomic.Bool
+
+	// runPods tells the handler of changes of pods until the context ends. It calls listed once it has
+	// told of all pods that there were.
+	runPods func(ctx context.Context, handler Handler, odd *oddities, listed func()) error
 
 	podContact, nodeContact contact
 }
 
-// Watch returns a watcher that does nothing before it is run. The client chooses the content type;
+// Watch returns a watcher of nodes and pods that does nothing before it is run. The client chooses the content type;
 // protobuf is the cheapest by far: of it only the fields that count are decoded. The rules must be those
 // that pods are judged by. Unless it is nil, heard is called, and must not block, whenever the API server
 // has granted a list or a watch, so also as soon as it is back after it was away.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
+	p := newPods()
+	w := newWatcher(client, p, rules, heard)
+	w.runPods = func(ctx context.Context, handler Handler, odd *oddities, listed func()) error {
+		store := &podStore{pods: p, handler: handler, odd: odd, listed: listed}
+		complete := completing{store, func() { w.podContact.listed(ctx) }}
+		w.reflect(ctx, "pods", &v1.Pod{}, w.podRequests(p.recall), complete)
+		return nil
+	}
+	return w
+}
+
+func newWatcher(client kubernetes.Interface, pods podReader, rules taint.Rules, heard func()) *Watcher {
 	if heard == nil {
 		heard = func() {}
 	}
-	p := newPods()
 	w := &Watcher{
-		client: client, pods: p, synced: make(chan struct{}),
+		client: client, synced: make(chan struct{}),
 		podContact: contact{what: "pods", heard: heard}, nodeContact: contact{what: "nodes", heard: heard},
 	}
-	w.nodes = newNodes(rules, p.on, w.HasSynced)
+	w.pods, w.nodes = pods, newNodes(rules, pods.on, w.HasSynced)
 	return w
 }
 
 // Run watches, and tells the handler, until the context ends and no call to the handler is under way.
-// It returns an error only when it was run before. Failures to reach the API server are retried for
-// ever, with a backoff of at most some seconds, and logged by the logger in the context.
+// It returns an error only when it was run before, or when the caller's informer can't be used. Failures to
+// reach the API server are retried for ever, with a backoff of at most some seconds, and logged by the
+// logger in the context.
 func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	if w.started.Swap(true) {
 		return errRunsOnce
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	odd := newOddities(klog.FromContext(ctx))
 	var lists atomic.Int32
 	listed := func() {
@@ -70,40 +86,18 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 			close(w.synced)
 		}
 	}
-	podStore := &podStore{pods: w.pods, handler: handler, odd: odd, listed: listed}
 	nodeStore := &nodeStore{nodes: w.nodes, handler: handler, odd: odd, listed: listed}
-	completePods := completing{podStore, func() { w.podContact.listed(ctx) }}
 	completeNodes := completing{nodeStore, func() { w.nodeContact.listed(ctx) }}
-	var running sync.WaitGroup
-	running.Go(func() { w.reflect(ctx, "pods", &v1.Pod{}, w.podRequests(), completePods) })
-	running.Go(func() { w.reflect(ctx, "nodes", &v1.Node{}, w.nodeRequests(), completeNodes) })
-	running.Wait()
-	return nil
+	var watching sync.WaitGroup
+	watching.Go(func() { w.reflect(ctx, "nodes", &v1.Node{}, w.nodeRequests(), completeNodes) })
+	err := w.runPods(ctx, handler, odd, listed)
+	cancel()
+	watching.Wait()
+	return err
 }
 
-// Pod returns the pod with this UID and the node that it is bound to; each is nil when it is not there.
-func (w *Watcher) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
-	return withNode(w.pods.get(uid), w.nodes)
-}
-
-// PodsOn returns the node of this name, nil when it is not there, and the pods bound to it, in no order.
-func (w *Watcher) PodsOn(node string) (*taint.Node, []*taint.Pod) {
-	return w.nodes.get(node), w.pods.on(node)
-}
-
-// Version is the resourceVersion of the last look at a tainted node; empty when there is no such node.
-func (w *Watcher) Version(node string) string { return w.nodes.version(node) }
-
-// Tainted returns the nodes that carry NoExecute taints, in no order.
-func (w *Watcher) Tainted() []*taint.Node { return w.nodes.carriers() }
-
-// Adopt betters what is known of a node by the journal's record of it; see [journal.Known.Adopt]. It says
-// whether that changes anything; the handler is not told.
-func (w *Watcher) Adopt(node string, record journal.Record) bool {
-	return w.nodes.adopt(node, record)
-}
-
-// Synced is closed once the first lists of pods and of nodes are in and the handler was told of them.
+// Synced is closed once all pods and nodes are known, the handler was told of them, and a caller's informer was
+// checked.
 func (w *Watcher) Synced() <-chan struct{} { return w.synced }
 
 // HasSynced says whether [Watcher.Synced] is closed.
@@ -112,7 +106,7 @@ func (w *Watcher) HasSynced() bool { return closed(w.synced) }
 // Trouble is nil while the API server answers. While it does not, what is kept may be out of date:
 // then the error says what can't be watched, since when, and why. It begins when a request fails, or has
 // been without an answer for 45 seconds, or when a list breaks off, and lasts until a list has come to its
-// end or a watch is granted.
+// end or a watch is granted. How a caller's informer fares is for the caller to watch.
 func (w *Watcher) Trouble() error {
 	return errors.Join(w.podContact.trouble(), w.nodeContact.trouble())
 }
@@ -143,9 +137,9 @@ func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object,
 	}).RunWithContext(ctx)
 }
 
-func (w *Watcher) podRequests() *cache.ListWatch {
+func (w *Watcher) podRequests(known wire.Known) *cache.ListWatch {
 	c := &w.podContact
-	return requestsBy(podLister(w.client, w.pods.recall, c.granted), c, podsWatched)
+	return requestsBy(podLister(w.client, known, c.granted), c, podsWatched)
 }
 
 func (w *Watcher) nodeRequests() *cache.ListWatch {

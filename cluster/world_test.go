@@ -22,19 +22,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-var (
-	_ shard.Reader = (*Watcher)(nil)
-	_ shard.Reader = (*Adapter)(nil)
-)
-
-// source is what both sources have in common.
-type source interface {
-	shard.Reader
-	Run(ctx context.Context, handler Handler) error
-	Synced() <-chan struct{}
-	HasSynced() bool
-	Trouble() error
-}
+var _ shard.Reader = (*Watcher)(nil)
 
 // record is a handler that writes down what it is told. It reads at once: what is told must be there.
 type record struct {
@@ -80,27 +68,24 @@ func (r *record) take() []string {
 type world struct {
 	t      *testing.T
 	client *fake.Clientset
-	source source
+	source *Watcher
 	told   *record
 	end    func() error
 }
 
 // sources are the two, by name; each is started over a client.
-func sources() map[string]func(t *testing.T, ctx context.Context, client *fake.Clientset) source {
-	return map[string]func(t *testing.T, ctx context.Context, client *fake.Clientset) source{
-		"Watch": func(_ *testing.T, _ context.Context, client *fake.Clientset) source {
+func sources() map[string]func(t *testing.T, ctx context.Context, client *fake.Clientset) *Watcher {
+	return map[string]func(t *testing.T, ctx context.Context, client *fake.Clientset) *Watcher{
+		"Watch": func(_ *testing.T, _ context.Context, client *fake.Clientset) *Watcher {
 			return Watch(client, taint.Rules{}, nil)
 		},
-		"Adapt": func(t *testing.T, ctx context.Context, client *fake.Clientset) source {
+		"Adapt": func(t *testing.T, ctx context.Context, client *fake.Clientset) *Watcher {
 			factory := informers.NewSharedInformerFactory(client, 0)
-			core := factory.Core().V1()
-			a, err := Adapt(core.Pods().Informer(), core.Nodes().Informer(), taint.Rules{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			w, err := Adapt(client, factory.Core().V1().Pods().Informer(), taint.Rules{}, nil)
+			must(t, err)
 			factory.StartWithContext(ctx)
 			t.Cleanup(factory.Shutdown)
-			return a
+			return w
 		},
 	}
 }

@@ -43,7 +43,7 @@ func tainted(pods int) (objects []runtime.Object) {
 func BenchmarkOneSecondOfAViewer(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
-	m, err := taintmanager.New(fake.NewClientset(tainted(10_000)...), nil, nil, taintmanager.Options{})
+	m, err := taintmanager.New(fake.NewClientset(tainted(10_000)...), nil, taintmanager.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -146,7 +146,7 @@ func (b *bubble) start(replica int) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	m.Manager, err = taintmanager.New(client, nil, nil, taintmanager.Options{
+	m.Manager, err = taintmanager.New(client, nil, taintmanager.Options{
 		Shards: b.plan.shards, Workers: b.plan.workers, Evictor: judged{m, api}, Leading: m.leading,
 		DrainTimeout: 10 * time.Second, Logger: funcr.New(func(string, string) {}, funcr.Options{}),
 	})
