@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/informers"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -81,7 +82,13 @@ type running struct {
 
 func start(t *testing.T, client kubernetes.Interface, o taintmanager.Options) *running {
 	t.Helper()
-	m, err := taintmanager.New(client, nil, o)
+	return startWith(t, client, nil, o)
+}
+
+// startWith is start with a caller's informer, or nil.
+func startWith(t *testing.T, client kubernetes.Interface, pods coreinformers.PodInformer, o taintmanager.Options) *running {
+	t.Helper()
+	m, err := taintmanager.New(client, pods, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,8 +126,10 @@ func (a *adapter) convert(obj any, uid types.UID) *taint.Pod {
 		return nil
 	}
 	pod.Seen = s.seen
-	if p != s.last {
-		pod.Seen = time.Now() // the informer is ahead of its events
+	// The informer is ahead of its events. (Another object of the same version is a relisted one, of which it
+	// need not tell.)
+	if p.ResourceVersion != s.version {
+		pod.Seen = time.Now()
 	}
 	return &pod
 }

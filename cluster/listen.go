@@ -86,7 +86,7 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 // pod was before, nil when that is not known.
 func (s sighting) next(p *v1.Pod, now, old *taint.Pod, initial bool) sighting {
 	at := time.Now()
-	if s.last == nil {
+	if s.bound.IsZero() {
 		s.bound = at
 		if initial {
 			s.bound = BoundSince(p, at)
@@ -95,7 +95,7 @@ func (s sighting) next(p *v1.Pod, now, old *taint.Pod, initial bool) sighting {
 	if old == nil || !sameExposure(old, now) {
 		s.seen = at
 	}
-	s.key, s.node, s.last = now.Key(), now.Node, p
+	s.key, s.node, s.version = now.Key(), now.Node, p.ResourceVersion
 	return s
 }
 

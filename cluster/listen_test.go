@@ -110,7 +110,7 @@ func TestAPodWhoseEditHasNotBeenToldYetIsSeenNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := byHand(t)
 		time.Sleep(time.Second)
-		edited := aPod()
+		edited := aPod(func(p *v1.Pod) { p.ResourceVersion = "2" })
 		must(t, a.informer.GetStore().Update(edited))
 		if p := a.get("p1"); !p.Seen.Equal(time.Now()) {
 			t.Errorf("seen at %s, want now", p.Seen)
@@ -120,6 +120,10 @@ func TestAPodWhoseEditHasNotBeenToldYetIsSeenNow(t *testing.T) {
 		time.Sleep(time.Second)
 		if p := a.get("p1"); !p.Seen.Equal(told.Seen) {
 			t.Errorf("seen at %s, want %s, when it was told", p.Seen, told.Seen)
+		}
+		must(t, a.informer.GetStore().Update(edited.DeepCopy()))
+		if p := a.get("p1"); !p.Seen.Equal(told.Seen) {
+			t.Errorf("listed again as it was, it is seen at %s, want %s", p.Seen, told.Seen)
 		}
 	})
 }

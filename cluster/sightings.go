@@ -4,17 +4,16 @@ import (
 	"sync"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // sighting is what an adapter remembers of a pod that it has seen.
 type sighting struct {
-	key   string
-	node  string
-	bound time.Time
-	seen  time.Time // as the Seen of a [taint.Pod]
-	last  *v1.Pod   // as the last event has shown it; the informer's, only to be compared
+	key     string
+	node    string
+	bound   time.Time
+	seen    time.Time // as the Seen of a [taint.Pod]
+	version string    // the resourceVersion that the last event has shown
 }
 
 // sightings are the pods that were seen, by UID. Any number of goroutines may use them.
