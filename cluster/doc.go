@@ -1,10 +1,10 @@
 // Package cluster keeps what the rest of the program sees of the cluster: pods and nodes as the small
 // values of package taint.
 //
-// There are two sources of them with the same promises. [Watch] watches by itself, decodes of protobuf
-// only the fields that count (package wire), and keeps trimmed values only. [Adapt] reads the informers
-// that a caller has already. Both give a reader (Pod, PodsOn), which may be called by any number of
-// goroutines and returns immutable values, and tell a [Handler] of every change that may change a
+// A [Watcher] knows them. Made by [Watch], it watches by itself, decodes of protobuf only the fields that count
+// (package wire), and keeps trimmed values only. Made by [Adapt], it does so for nodes, and reads pods from an
+// informer that a caller has already. Either way it is a reader (Pod, PodsOn), which may be called by any
+// number of goroutines and returns immutable values, and tells a [Handler] of every change that may change a
 // verdict. Heartbeats of nodes and status updates of pods tell it nothing, and cost next to nothing.
 //
 // A pod is kept while it is bound to a node and has not finished; it is identified by its UID. Its

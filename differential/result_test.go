@@ -59,7 +59,7 @@ func (r *result) check(t *testing.T) {
 	corrected := r.corrected()
 	for _, p := range r.history.all() {
 		r.compare(t, p.UID, "this controller, watching by itself,", r.ours, "the model", r.model)
-		r.compare(t, p.UID, "this controller, on a caller's informers,", r.embedded, "the model", r.model)
+		r.compare(t, p.UID, "this controller, on a caller's informer of pods,", r.embedded, "the model", r.model)
 		if !corrected[p.Name] {
 			r.compare(t, p.UID, "this controller", r.ours, "the original", r.original)
 		}
@@ -107,7 +107,7 @@ func (r *result) String() string {
 		fmt.Fprintf(&b, "%9s a correction applies to pod %s: %s\n", a.at, a.podName(), a.name)
 	}
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "evicted\tmodel\tours\tours, on informers\toriginal")
+	fmt.Fprintln(w, "evicted\tmodel\tours\tours, on an informer\toriginal")
 	for _, p := range r.history.all() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.UID, r.model.of(p.UID), r.ours.of(p.UID), r.embedded.of(p.UID), r.original.of(p.UID))
 	}

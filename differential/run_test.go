@@ -87,7 +87,7 @@ func byNode(obj any) ([]string, error) {
 // ours runs this controller, which watches by itself.
 func ours(o taintmanager.Options) contender {
 	return func(ctx context.Context, s *server, _ informers.SharedInformerFactory) error {
-		m, err := taintmanager.New(s.client, nil, nil, o)
+		m, err := taintmanager.New(s.client, nil, o)
 		if err != nil {
 			return err
 		}
@@ -95,10 +95,10 @@ func ours(o taintmanager.Options) contender {
 	}
 }
 
-// embedded runs this controller on a caller's informers.
+// embedded runs this controller on a caller's informer of pods.
 func embedded(o taintmanager.Options) contender {
 	return func(ctx context.Context, s *server, shared informers.SharedInformerFactory) error {
-		m, err := taintmanager.New(s.client, shared.Core().V1().Pods(), shared.Core().V1().Nodes(), o)
+		m, err := taintmanager.New(s.client, shared.Core().V1().Pods(), o)
 		if err != nil {
 			return err
 		}
