@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,7 @@ const listenAgain = 30 * time.Second
 // page shows people what goes on. It is worth less than evictions: nothing waits for it or ends with it.
 type page struct {
 	history status.History
+	cluster string // what the page calls the cluster
 	role    func() status.Manager
 }
 
@@ -37,6 +40,7 @@ func (p *page) serve(ctx context.Context, of shown, c config.Configuration) (hid
 	ctx, cancel := context.WithCancel(ctx)
 	server := status.New(status.Options{
 		Source: of, Health: of, History: &p.history, Role: p.role, Version: thisBuild().Version, DryRun: c.DryRun,
+		Cluster: p.cluster, EvictionMethod: string(c.EvictionMethod), MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
 	})
 	var serving sync.WaitGroup
 	serving.Go(func() { serveWhenever(ctx, server, c.StatusAddress) })
@@ -74,6 +78,22 @@ func serveAt(ctx context.Context, server *status.Server, address string) error {
 	}
 	klog.FromContext(ctx).Info("The page is served", "url", "http://"+address+"/")
 	return server.Serve(ctx, listener)
+}
+
+// clusterName returns the name that is set, else the host and port in the URL of the API server. Of the URL
+// nothing else is shown: a user, a path or a query may hold a secret.
+func clusterName(name, server string) string {
+	if name != "" {
+		return name
+	}
+	if !strings.Contains(server, "://") {
+		server = "https://" + server
+	}
+	address, err := url.Parse(server)
+	if err != nil {
+		return ""
+	}
+	return address.Host
 }
 
 // roleAlone is that of a process that leads from beginning to end.

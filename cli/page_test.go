@@ -55,6 +55,40 @@ func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 	})
 }
 
+func TestThePageNamesTheClusterAndNoSecret(t *testing.T) {
+	for _, c := range []struct{ name, server, want string }{
+		{"prod-eu-1", "https://10.0.0.1:6443", "prod-eu-1"},
+		{"", "https://10.0.0.1:6443", "10.0.0.1:6443"},
+		{"", "https://api.example.com", "api.example.com"},
+		{"", "https://[2001:db8::1]:6443", "[2001:db8::1]:6443"},
+		{"", "api.example.com:6443", "api.example.com:6443"},
+		{"", "https://user:secret@api.example.com/clusters/secret?token=secret#secret", "api.example.com"},
+		{"", "user:secret@api.example.com", "api.example.com"},
+		{"", "https://user:sec%ret@api.example.com", ""},
+		{"", "", ""},
+	} {
+		if got := clusterName(c.name, c.server); got != c.want {
+			t.Errorf("%q at %q: got %q, want %q", c.name, c.server, got, c.want)
+		}
+	}
+}
+
+func TestThePageTellsClusterMethodAndRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := config.Default()
+		c.StatusAddress = "127.0.0.1:18089"
+		c.EvictionMethod, c.MaxEvictionsPerSecond = config.MethodEvict, 2.5
+		p := page{role: roleAlone("me"), cluster: "prod-eu-1"}
+		said := make(chan string, 1)
+		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
+		defer p.serve(klog.NewContext(t.Context(), log), nothing{}, c)()
+		<-said
+		if body := fetch(t, "http://"+c.StatusAddress+"/api/v1/snapshot"); !strings.Contains(body, `"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`) {
+			t.Errorf("got %s", body)
+		}
+	})
+}
+
 func TestWithoutAnAddressThereIsNoPage(t *testing.T) {
 	c := config.Default()
 	c.StatusAddress = ""

@@ -111,6 +111,7 @@ func (p *process) assemble(ctx context.Context, to clients) (err error) {
 		return err
 	}
 	p.page.role = roleAlone(p.identity)
+	p.page.cluster = clusterName(p.settings.ClusterName, p.host)
 	p.campaign, p.watchdog = leadAlone, leaderelection.NewLeaderHealthzAdaptor(late)
 	if p.settings.LeaderElection.LeaderElect {
 		e := newElection(p.settings.LeaderElection, to.lease.CoordinationV1(), p.identity)

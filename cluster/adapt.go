@@ -34,7 +34,8 @@ type adapter struct {
 // A transform of the informer must let these fields through as they are: metadata.{name, namespace, uid,
 // resourceVersion, creationTimestamp, deletionTimestamp, generation, labels}, the annotation
 // kubernetes.io/config.mirror, spec.{nodeName, tolerations, priority}, status.phase, and the conditions
-// PodScheduled and DisruptionTarget.
+// PodScheduled and DisruptionTarget. Where it lets metadata.ownerReferences through, too, the page names the
+// pods' owners.
 //
 // A transform that strips tolerations would evict every pod of a tainted node. So Run compares a few pods, read
 // by the client, with what the informer holds of them, before the watcher is in sync, and fails when a field

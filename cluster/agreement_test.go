@@ -28,6 +28,7 @@ func TestWhatIsMadeOfATrimmedPodIsWhatIsMadeOfTheWhole(t *testing.T) {
 		pod := pods.Draw(t, "pod")
 		last := PodOf(&pod, now)
 		last.Tolerations = rapid.OneOf(rapid.Just(last.Tolerations), specs).Draw(t, "last tolerations")
+		last.Controller = rapid.SampledFrom([]*taint.Owner{last.Controller, nil, {Kind: "ReplicaSet", Name: "web"}}).Draw(t, "last controller")
 		last.Labels = rapid.OneOf(rapid.Just(last.Labels), texts).Draw(t, "last labels")
 		seen := rapid.SampledFrom([]*taint.Pod{nil, {}, &last}).Draw(t, "last seen")
 		whole, trimmed := overTheWire(t, &pod, func([]byte) *taint.Pod { return seen })

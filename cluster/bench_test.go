@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -34,6 +35,10 @@ func bigPod(i int, stateful bool) *v1.Pod {
 			{Key: fresh(v1.TaintNodeNotReady), Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: new(int64(300))},
 			{Key: fresh(v1.TaintNodeUnreachable), Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: new(int64(300))},
 		}
+		p.OwnerReferences = []metav1.OwnerReference{{
+			APIVersion: fresh("apps/v1"), Kind: fresh("ReplicaSet"), Name: fresh("web-frontend-%d-7d9c6b5f4", i%300),
+			UID: typesUID("4c1d7a52-9a3e-4f58-8d1f-%012d", i%300), Controller: new(true),
+		}}
 		p.Status.Phase = v1.PodPhase(fresh("Running"))
 		p.Annotations = map[string]string{"config": string(make([]byte, 3500))}
 	})

@@ -33,7 +33,7 @@ func podFields() []field {
 		{"metadata.deletionTimestamp", func(p *v1.Pod) any { return p.DeletionTimestamp }},
 		{"metadata.generation", func(p *v1.Pod) any { return p.Generation }},
 		{"metadata.labels", func(p *v1.Pod) any { return p.Labels }},
-		{"metadata.annotations[kubernetes.io/config.mirror]", func(p *v1.Pod) any { return PodOf(p, p.CreationTimestamp.Time).Mirror }},
+		{"metadata.annotations[kubernetes.io/config.mirror]", func(p *v1.Pod) any { return ownerless(p, p.CreationTimestamp.Time).Mirror }},
 		{"spec.nodeName", func(p *v1.Pod) any { return p.Spec.NodeName }},
 		{"spec.tolerations", func(p *v1.Pod) any { return p.Spec.Tolerations }},
 		{"spec.priority", func(p *v1.Pod) any { return p.Spec.Priority }},

@@ -14,6 +14,15 @@ import (
 // lists and maps of p. For a pod read from a dump or from a list, bound is [BoundSince]. What is read
 // here and there, package wire must decode.
 func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
+	pod := ownerless(p, bound)
+	if controller := metav1.GetControllerOfNoCopy(p); controller != nil {
+		pod.Controller = &taint.Owner{Kind: controller.Kind, Name: controller.Name}
+	}
+	return pod
+}
+
+// ownerless is PodOf without the controller. It allocates nothing.
+func ownerless(p *v1.Pod, bound time.Time) taint.Pod {
 	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
 	pod := taint.Pod{
 		UID:         p.UID,

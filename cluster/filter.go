@@ -34,6 +34,7 @@ func worthKeeping(old, now *taint.Pod) bool {
 		old.Priority != now.Priority ||
 		old.Generation != now.Generation ||
 		old.Disrupted != now.Disrupted ||
+		!sameController(old, now) ||
 		worthJudging(old, now)
 }
 
@@ -46,5 +47,11 @@ func sameTolerations(a, b []v1.Toleration) bool {
 }
 
 func sameSeconds(a, b *int64) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// sameController reports whether a pod has the same controller as before.
+func sameController(old, now *taint.Pod) bool {
+	a, b := old.Controller, now.Controller
 	return a == b || a != nil && b != nil && *a == *b
 }

@@ -26,6 +26,7 @@ func TestTheFilterOfPods(t *testing.T) {
 		{"generation", func(p *v1.Pod) { p.Generation++ }, false, true},
 		{"priority", func(p *v1.Pod) { p.Spec.Priority = new(int32(1)) }, false, true},
 		{"disrupted", condition(v1.DisruptionTarget, v1.ConditionTrue, now), false, true},
+		{"controller", controlledBy("ReplicaSet", "other"), false, true},
 		{"UID", withUID("other"), true, true},
 		{"node", onNode("other"), true, true},
 		{"terminating", func(p *v1.Pod) { p.DeletionTimestamp = &now }, true, true},

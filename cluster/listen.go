@@ -46,7 +46,7 @@ func (a *adapter) eachPod(obj any, f func(p *v1.Pod)) {
 	case !ok || p == nil:
 		a.odd.unexpected("pod", obj)
 	case p.UID == "":
-		pod := PodOf(p, time.Time{})
+		pod := ownerless(p, time.Time{})
 		a.odd.nameless(&pod)
 	default:
 		f(p)
@@ -59,7 +59,7 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 		a.podGone(before.UID)
 		before = nil
 	}
-	now := PodOf(p, time.Time{})
+	now := ownerless(p, time.Time{})
 	if !kept(&now) {
 		a.podGone(p.UID)
 		return
@@ -67,7 +67,7 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 	s, seen := a.sightings.get(p.UID)
 	var old *taint.Pod
 	if seen && before != nil {
-		of := PodOf(before, time.Time{})
+		of := ownerless(before, time.Time{})
 		old = &of
 	}
 	a.sightings.put(p.UID, s.next(p, &now, old, initial))

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
 	"sync"
@@ -42,6 +43,7 @@ type (
 type pods struct {
 	tolerations *sharer[[]v1.Toleration]
 	labelSets   *sharer[map[string]string]
+	controllers *sharer[taint.Owner]
 	now         func() time.Time // carries the monotonic clock
 
 	mu     sync.RWMutex
@@ -54,6 +56,7 @@ func newPods() *pods {
 	return &pods{
 		tolerations: newSharer(hashTolerations, sameTolerations),
 		labelSets:   newSharer(hashLabels, maps.Equal[map[string]string]),
+		controllers: newSharer(maphash.Comparable[taint.Owner], func(a, b taint.Owner) bool { return a == b }),
 		now:         time.Now,
 		byUID:       map[types.UID]*entry{},
 		spaces:      map[string]*space{},
@@ -171,6 +174,9 @@ func (t *pods) entry(p *taint.Pod) *entry {
 	}
 	if len(p.Labels) > 0 {
 		e.labels = t.labelSets.share(p.Labels)
+	}
+	if p.Controller != nil {
+		e.Controller = &t.controllers.share(*p.Controller).value // which keeps the box alive
 	}
 	e.Tolerations, e.Labels = e.tolerations.get(), e.labels.get()
 	return e

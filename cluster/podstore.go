@@ -4,6 +4,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -16,6 +17,9 @@ type podStore struct {
 	pods    *pods
 	handler Handler
 	odd     *oddities
+
+	// controller is room for the controller of the pod at hand; pods that are kept get a copy.
+	controller taint.Owner
 
 	// listed is called when the first list is in; nil from then on.
 	listed func()
@@ -31,7 +35,7 @@ func (s *podStore) Transformer() cache.TransformFunc {
 		if !ok || p == nil {
 			return obj, nil
 		}
-		pod := PodOf(p, BoundSince(p, s.pods.now()))
+		pod := s.podOf(p, BoundSince(p, s.pods.now()))
 		return s.pods.entry(&pod), nil
 	}
 }
@@ -42,7 +46,7 @@ func (s *podStore) Add(obj any) error { return s.Update(obj) }
 // Update takes in a pod that the watch has shown.
 func (s *podStore) Update(obj any) error {
 	if p, ok := obj.(*v1.Pod); ok && p != nil {
-		s.put(PodOf(p, s.pods.now()))
+		s.put(s.podOf(p, s.pods.now()))
 		return nil
 	}
 	s.odd.unexpected("pod", obj)
@@ -64,7 +68,7 @@ func (s *podStore) Replace(items []any, _ string) error {
 	first, now := s.listed != nil, s.pods.now()
 	listed := make(map[types.UID]bool, len(items))
 	for _, item := range items {
-		pod, ok := podIn(item, now)
+		pod, ok := s.podIn(item, now)
 		if !ok {
 			s.odd.unexpected("pod", item)
 			continue
@@ -104,14 +108,24 @@ func (s *podStore) tell(changes []change) {
 	}
 }
 
+// podOf is PodOf without an allocation: the controller is valid until the next call.
+func (s *podStore) podOf(p *v1.Pod, bound time.Time) taint.Pod {
+	pod := ownerless(p, bound)
+	if controller := metav1.GetControllerOfNoCopy(p); controller != nil {
+		s.controller = taint.Owner{Kind: controller.Kind, Name: controller.Name}
+		pod.Controller = &s.controller
+	}
+	return pod
+}
+
 // podIn is the pod in an item of a list.
-func podIn(item any, now time.Time) (taint.Pod, bool) {
+func (s *podStore) podIn(item any, now time.Time) (taint.Pod, bool) {
 	switch p := item.(type) {
 	case *entry:
 		return p.Pod, true
 	case *v1.Pod:
 		if p != nil {
-			return PodOf(p, BoundSince(p, now)), true
+			return s.podOf(p, BoundSince(p, now)), true
 		}
 	}
 	return taint.Pod{}, false

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -24,6 +26,42 @@ func TestPodsShareEqualLists(t *testing.T) {
 	a.Labels["shared"] = "yes"
 	if b.Labels["shared"] != "yes" {
 		t.Error("equal labels are not shared")
+	}
+}
+
+func TestPodsOfOneControllerShareIt(t *testing.T) {
+	table := newPods()
+	for i := range 3 {
+		table.put(PodOf(aPod(withUID(types.UID(fmt.Sprint("uid-", i))), controlledBy("ReplicaSet", "web"), func(p *v1.Pod) { p.Name = fmt.Sprint("p", i) }), time.Now()))
+	}
+	table.put(PodOf(aPod(withUID("alone"), func(p *v1.Pod) { p.Name = "alone" }), time.Now()))
+	a, b := table.get("uid-0").Controller, table.get("uid-2").Controller
+	if a == nil || *a != (taint.Owner{Kind: "ReplicaSet", Name: "web"}) || a != b {
+		t.Errorf("controllers %v and %v", a, b)
+	}
+	if c := table.get("alone").Controller; c != nil {
+		t.Errorf("the controller %v of nobody's pod", c)
+	}
+}
+
+func TestTheStoreKeepsTheControllerOfEachPod(t *testing.T) {
+	s, _ := newBenchStores()
+	must(t, s.podStore.Replace([]any{
+		aPod(withUID("p1"), controlledBy("ReplicaSet", "web")),
+		aPod(withUID("p2"), controlledBy("StatefulSet", "db"), func(p *v1.Pod) { p.Name = "db-0" }),
+	}, "1"))
+	must(t, s.podStore.Add(aPod(withUID("p3"), controlledBy("Job", "once"), func(p *v1.Pod) { p.Name = "once-x" })))
+	for uid, want := range map[types.UID]string{"p1": "web", "p2": "db", "p3": "once"} {
+		if got := s.pods.get(uid).Controller; got == nil || got.Name != want {
+			t.Errorf("%s has the controller %v, want %s", uid, got, want)
+		}
+	}
+}
+
+// controlledBy gives a pod a controller, and an owner that is none.
+func controlledBy(kind, name string) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		p.OwnerReferences = []metav1.OwnerReference{{Kind: "Node", Name: "n"}, {Kind: kind, Name: name, Controller: new(true)}}
 	}
 }
 

@@ -92,6 +92,10 @@ type Configuration struct {
 	// two run on one host.
 	StatusAddress string
 
+	// ClusterName is what people call the cluster; the page shows it. Empty: the host of the API server.
+	// Set it where that host says little, as in a pod.
+	ClusterName string
+
 	// LeaderElection is how one of several processes is chosen to evict, while the others keep their
 	// caches warm. LeaderElect false: this process evicts at once, whoever else does; leave it on.
 	// ResourceLock must be "leases"; ResourceNamespace and ResourceName name the Lease.

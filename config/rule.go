@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // rule says which values a setting takes, and whether its value is none of them. The zero rule takes all.
@@ -104,4 +105,16 @@ func isLoopback(host string) bool {
 func isPort(text string) bool {
 	n, err := strconv.Atoi(text)
 	return err == nil && 1 <= n && n <= 65535 && strconv.Itoa(n) == text
+}
+
+// maxName is the length of the longest name of a host.
+const maxName = 253
+
+// oneLine takes a name that can be read on one line.
+func oneLine(name string) rule {
+	unreadable := func(r rune) bool { return !unicode.IsPrint(r) }
+	return rule{
+		refused: len(name) > maxName || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unreadable),
+		takes:   fmt.Sprintf("up to %d printable characters without spaces round them, such as prod-eu-1", maxName),
+	}
 }

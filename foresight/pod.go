@@ -1,7 +1,6 @@
 package foresight
 
 import (
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -36,19 +35,13 @@ func (p *pod) replica() bool {
 	return p.Phase != v1.PodSucceeded && p.Phase != v1.PodFailed && !p.Terminating
 }
 
-// ownerOf is the pod's controller. A Deployment's pods belong to ReplicaSets, whose names end in the hash
-// that their pods have as a label.
+// ownerOf returns the pod's workload; empty when nobody controls the pod.
 func ownerOf(p *v1.Pod) Owner {
 	controller := metav1.GetControllerOfNoCopy(p)
 	if controller == nil {
 		return Owner{}
 	}
-	owner := Owner{controller.Kind, controller.Name}
-	deployment, suffixed := strings.CutSuffix(owner.Name, "-"+p.Labels["pod-template-hash"])
-	if owner.Kind == "ReplicaSet" && suffixed {
-		return Owner{"Deployment", deployment}
-	}
-	return owner
+	return Owner(taint.Workload(taint.Owner{Kind: controller.Kind, Name: controller.Name}, p.Labels))
 }
 
 func ready(p *v1.Pod) bool {

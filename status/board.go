@@ -29,7 +29,7 @@ type Health interface {
 	Trouble() error
 }
 
-// Options are what a [Server] shows. All fields but Version and DryRun are required.
+// Options are what a [Server] shows. Source, Health, History and Role are required.
 type Options struct {
 	Source  Source
 	Health  Health
@@ -40,6 +40,11 @@ type Options struct {
 
 	Version string
 	DryRun  bool
+
+	// Cluster, EvictionMethod and MaxEvictionsPerSecond are the fields of [Manager].
+	Cluster               string
+	EvictionMethod        string
+	MaxEvictionsPerSecond float64
 }
 
 // board looks at the source, one look at a time.
@@ -70,6 +75,7 @@ func (b *board) look(ctx context.Context, n uint64) (Facts, error) {
 func (b *board) manager() Manager {
 	m := b.options.Role()
 	m.Version, m.DryRun = b.options.Version, b.options.DryRun
+	m.Cluster, m.EvictionMethod, m.MaxEvictionsPerSecond = b.options.Cluster, b.options.EvictionMethod, b.options.MaxEvictionsPerSecond
 	m.Synced = b.options.Health.HasSynced()
 	if err := b.options.Health.Trouble(); err != nil {
 		m.Trouble = err.Error()

@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"time"
 
@@ -78,6 +79,7 @@ func evictionOf(v *shard.View) Eviction {
 		Namespace:    v.Pod.Namespace,
 		Pod:          v.Pod.Name,
 		Node:         v.Verdict.Node,
+		Owner:        ownerOf(v.Pod),
 		State:        stateOf(v),
 		Deadline:     stamp(v.Verdict.At),
 		Taint:        v.Verdict.Taint.ToString(),
@@ -87,7 +89,32 @@ func evictionOf(v *shard.View) Eviction {
 		Attempts:     v.Attempts,
 		Cause:        v.Last.Cause,
 		Message:      v.Last.Message,
+		Budget:       budgetOf(&v.Last),
 	}
+}
+
+// ownerOf returns the pod's workload; nil when nobody controls the pod.
+func ownerOf(p *taint.Pod) *Owner {
+	if workload := p.Workload(); workload.Kind != "" {
+		return &Owner{workload.Kind, workload.Name}
+	}
+	return nil
+}
+
+// namedBudget finds the name in what the API server says of a PodDisruptionBudget that has no
+// disruption left, or that it has not processed yet.
+var namedBudget = regexp.MustCompile(`disruption budget ([a-z0-9][a-z0-9.-]*) (?:needs|is) `)
+
+// budgetOf returns the name of the PodDisruptionBudget that has blocked the last call; empty when none
+// has, or when the server does not name it.
+func budgetOf(o *shard.Outcome) string {
+	if o.Kind != shard.Blocked {
+		return ""
+	}
+	if found := namedBudget.FindStringSubmatch(o.Message); found != nil {
+		return found[1]
+	}
+	return ""
 }
 
 // stateOf tells apart what holds an eviction up.
@@ -177,7 +204,7 @@ func evictedOf(latest []Went) []Evicted {
 		w := &latest[i]
 		list = append(list, Evicted{
 			UID: string(w.Pod.UID), Namespace: w.Pod.Namespace, Pod: w.Pod.Name,
-			Node: w.Verdict.Node, Taint: w.Verdict.Taint.ToString(), Deadline: stamp(w.Verdict.At),
+			Node: w.Verdict.Node, Owner: ownerOf(w.Pod), Taint: w.Verdict.Taint.ToString(), Deadline: stamp(w.Verdict.At),
 			At: stamp(w.At), Because: w.Verdict.Because(), Pretended: w.Pretended,
 		})
 	}

@@ -148,3 +148,35 @@ func TestTroubleIsToldInWords(t *testing.T) {
 		t.Errorf("got %+v", s.Manager)
 	}
 }
+
+func TestAnEvictionNamesThePodsOwner(t *testing.T) {
+	of := func(controller *taint.Owner) *status.Owner {
+		v := view("p", "n", 60)
+		v.Pod.Controller, v.Pod.Labels = controller, map[string]string{"pod-template-hash": "7d9c6"}
+		return status.Build(status.Facts{Views: []shard.View{v}}).Evictions[0].Owner
+	}
+	if got := of(&taint.Owner{Kind: "ReplicaSet", Name: "web-7d9c6"}); got == nil || *got != (status.Owner{Kind: "Deployment", Name: "web"}) {
+		t.Errorf("got %v", got)
+	}
+	if got := of(nil); got != nil {
+		t.Errorf("nobody's pod has the owner %v", got)
+	}
+}
+
+func TestABlockedEvictionNamesItsBudget(t *testing.T) {
+	for _, c := range []struct {
+		kind          shard.Kind
+		message, want string
+	}{
+		{shard.Blocked, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web-1.a needs 3 healthy pods and has 3 currently", "web-1.a"},
+		{shard.Blocked, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web is still being processed by the server.", "web"},
+		{shard.Blocked, "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", ""},
+		{shard.Blocked, "Cannot evict pod as it would violate the pod's disruption budget.", ""},
+		{shard.Refused, "The disruption budget web needs 3 healthy pods and has 3 currently", ""},
+	} {
+		v := hindered(view("p", "n", 60), c.kind, "pdb", c.message)
+		if got := status.Build(status.Facts{Views: []shard.View{v}}).Evictions[0].Budget; got != c.want {
+			t.Errorf("%s: got %q, want %q", c.message, got, c.want)
+		}
+	}
+}

@@ -51,12 +51,16 @@ func exampleOf(t *testing.T, path string) (answer string) {
 		time.Sleep(5 * time.Minute)
 		w := &world{
 			views: []shard.View{
-				hindered(view("web-1", "node-a", 290), shard.Blocked, "pdb", "Cannot evict pod as it would violate the pod's disruption budget."),
+				hindered(view("web-1", "node-a", 290), shard.Blocked, "pdb", "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 healthy pods and has 2 currently"),
 				view("db-0", "node-a", 420),
 			},
 			nodes: []*taint.Node{node("node-a", 120)},
 		}
+		web := map[string]string{"pod-template-hash": "7d9c6"}
+		w.views[0].Pod.Controller, w.views[0].Pod.Labels = &taint.Owner{Kind: "ReplicaSet", Name: "web-7d9c6"}, web
+		w.views[1].Pod.Controller = &taint.Owner{Kind: "StatefulSet", Name: "db"}
 		gone := evicted("web-0", 280)
+		gone.Pod.Controller, gone.Pod.Labels = w.views[0].Pod.Controller, web
 		gone.Verdict.Node = "node-a"
 		w.history.Ended(gone, shard.Outcome{Kind: shard.Accepted}, at(280.015))
 		s := w.server()

@@ -19,18 +19,20 @@ type Server struct {
 	board *board
 	hub   *hub
 	mux   *http.ServeMux
+
+	compressors compressors
 }
 
 // New returns a server that does nothing until it is asked.
 func New(o Options) *Server {
 	b := &board{options: o}
 	s := &Server{board: b, hub: newHub(b), mux: http.NewServeMux()}
-	s.mux.HandleFunc("/api/v1/snapshot", s.snapshot)
-	s.mux.HandleFunc("/api/v1/evictions", s.evictions)
-	s.mux.HandleFunc("/api/v1/nodes", s.nodes)
+	s.mux.HandleFunc("/api/v1/snapshot", s.compressors.compress(s.snapshot))
+	s.mux.HandleFunc("/api/v1/evictions", s.compressors.compress(s.evictions))
+	s.mux.HandleFunc("/api/v1/nodes", s.compressors.compress(s.nodes))
 	s.mux.HandleFunc("/api/v1/events", s.events)
 	s.mux.HandleFunc("/api/", unknown)
-	s.mux.HandleFunc("/", page)
+	s.mux.HandleFunc("/", s.compressors.compress(page))
 	return s
 }
 

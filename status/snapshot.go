@@ -76,6 +76,15 @@ type Manager struct {
 	// DryRun says that nobody is evicted: it is only told who would be.
 	DryRun bool `json:"dryRun,omitempty"`
 
+	// Cluster names the cluster: what the operator calls it, else the host of its API server.
+	Cluster string `json:"cluster,omitempty"`
+
+	// EvictionMethod is how pods are made to go: "delete" or "evict".
+	EvictionMethod string `json:"evictionMethod,omitempty"`
+
+	// MaxEvictionsPerSecond is how many eviction calls may start in a second; left out: no limit.
+	MaxEvictionsPerSecond float64 `json:"maxEvictionsPerSecond,omitempty"`
+
 	// Synced says that all pods and nodes have been seen. Before that nothing is decided.
 	Synced bool `json:"synced"`
 
@@ -103,6 +112,7 @@ type Eviction struct {
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`
 	Node      string `json:"node"`
+	Owner     *Owner `json:"owner,omitempty"`
 	State     string `json:"state"`
 
 	// Deadline is when the pod is to go, and not earlier.
@@ -126,6 +136,16 @@ type Eviction struct {
 	// Cause and Message say what the last call has come to: a word, and the server's own words.
 	Cause   string `json:"cause,omitempty"`
 	Message string `json:"message,omitempty"`
+
+	// Budget is the PodDisruptionBudget that does not permit it, where the server's words name one.
+	Budget string `json:"budget,omitempty"`
+}
+
+// Owner is the workload that a pod belongs to: its controller, and the Deployment where that is a
+// Deployment's ReplicaSet.
+type Owner struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
 }
 
 // Node is a node that carries NoExecute taints.
@@ -150,6 +170,7 @@ type Evicted struct {
 	Namespace string    `json:"namespace"`
 	Pod       string    `json:"pod"`
 	Node      string    `json:"node"`
+	Owner     *Owner    `json:"owner,omitempty"`
 	Taint     string    `json:"taint"`
 	Deadline  time.Time `json:"deadline"`
 

@@ -28,7 +28,13 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	defer s.hub.leave(v)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
+	w.Header().Set("Vary", "Accept-Encoding")
 	out := stream{w: w, control: http.NewResponseController(w)}
+	if accepts(r) {
+		w.Header().Set("Content-Encoding", "gzip")
+		out.deflated = &deflated{compressors: &s.compressors}
+		defer out.end()
+	}
 	if out.write(fmt.Appendf(nil, "retry: %d\n\n", comeBack)) != nil {
 		return
 	}
@@ -108,9 +114,30 @@ func event(name, id string, data []byte) []byte {
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+
+	// deflated compresses the messages; nil where the viewer does not take gzip.
+	deflated *deflated
 }
 
 func (s stream) write(text []byte) error {
+	if s.deflated == nil {
+		return s.send(text)
+	}
+	text, err := s.deflated.message(text)
+	if err != nil {
+		return fmt.Errorf("compressing a message: %w", err)
+	}
+	return s.send(text)
+}
+
+// end makes the stream a complete file. A viewer that is gone does not miss it.
+func (s stream) end() {
+	if last, err := s.deflated.end(); err == nil {
+		_ = s.send(last)
+	}
+}
+
+func (s stream) send(text []byte) error {
 	if err := s.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return fmt.Errorf("bounding a write: %w", err)
 	}

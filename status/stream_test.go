@@ -47,11 +47,14 @@ func watch(t *testing.T, s *status.Server, lastID string) *watcher {
 	return watchAs(t, s, lastID, &watcher{})
 }
 
-func watchAs(t *testing.T, s *status.Server, lastID string, v *watcher) *watcher {
+func watchAs(t *testing.T, s *status.Server, lastID string, v *watcher, edits ...func(*http.Request)) *watcher {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/events", nil).WithContext(ctx)
 	r.Host = "localhost"
 	r.Header.Set("Last-Event-ID", lastID)
+	for _, edit := range edits {
+		edit(r)
+	}
 	v.ResponseRecorder, v.over = *httptest.NewRecorder(), make(chan struct{})
 	v.leave = func() { cancel(); <-v.over }
 	go func() { defer close(v.over); s.ServeHTTP(v, r) }()

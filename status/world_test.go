@@ -92,7 +92,7 @@ func (w *world) Trouble() error         { w.mu.Lock(); defer w.mu.Unlock(); retu
 func (w *world) looks() int             { w.mu.Lock(); defer w.mu.Unlock(); return w.asked }
 
 func (w *world) server() *status.Server {
-	return status.New(status.Options{Source: w, Health: w, History: &w.history, Role: w.role, Version: "v1"})
+	return status.New(status.Options{Source: w, Health: w, History: &w.history, Role: w.role, Version: "v1", Cluster: "prod-eu-1", EvictionMethod: "evict", MaxEvictionsPerSecond: 20})
 }
 
 func (w *world) role() status.Manager {

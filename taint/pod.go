@@ -32,6 +32,10 @@ type Pod struct {
 	// Labels of the pod, for policies. Pods with equal labels may share one map.
 	Labels map[string]string
 
+	// Controller is the pod's controlling owner; nil when there is none, or when nobody asked for it.
+	// Pods of one controller may share it. No verdict rests on it.
+	Controller *Owner
+
 	Phase v1.PodPhase
 
 	// Priority of the pod; 0 when the pod names none.

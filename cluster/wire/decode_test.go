@@ -118,6 +118,10 @@ func TestWhatHasChangedIsNotShared(t *testing.T) {
 		"a toleration has a value":       func(p *v1.Pod) { p.Spec.Tolerations[0].Value = "v" },
 		"a toleration has no operator":   func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = "" },
 		"a toleration has no effect":     func(p *v1.Pod) { p.Spec.Tolerations[0].Effect = "" },
+		"it has another owner":           func(p *v1.Pod) { p.OwnerReferences[0].Name = "other" },
+		"its owner is of another kind":   func(p *v1.Pod) { p.OwnerReferences[0].Kind = "Job" },
+		"its owner does not control it":  func(p *v1.Pod) { p.OwnerReferences[0].Controller = nil },
+		"it has no owner":                func(p *v1.Pod) { p.OwnerReferences = nil },
 		"it is on another node":          func(p *v1.Pod) { p.Spec.NodeName = "other" },
 		"it is bound to no node":         func(p *v1.Pod) { p.Spec.NodeName = "" },
 	} {

@@ -18,10 +18,11 @@ const (
 	metaDeleted         = 9
 	metaLabels          = 11
 	metaAnnotations     = 12
+	metaOwners          = 13
 )
 
-// decodeMeta decodes what counts of the metadata. Labels are left out where labels is nil.
-func decodeMeta(message []byte, m *metav1.ObjectMeta, was *taint.Pod, labels *labelSet) error {
+// decodeMeta decodes what counts of the metadata. Labels and owners are left out where they are nil.
+func decodeMeta(message []byte, m *metav1.ObjectMeta, was *taint.Pod, labels *labelSet, owners *ownerList) error {
 	f := fields{message: message}
 	for f.next() {
 		switch f.number {
@@ -44,6 +45,8 @@ func decodeMeta(message []byte, m *metav1.ObjectMeta, was *taint.Pod, labels *la
 			f.check(labels.see(f.bytes()))
 		case metaAnnotations:
 			f.check(decodeAnnotation(f.bytes(), m))
+		case metaOwners:
+			f.check(owners.see(f.bytes()))
 		}
 	}
 	return f.err

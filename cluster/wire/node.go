@@ -23,7 +23,7 @@ func newNode(message []byte) (*v1.Node, error) {
 	for f.next() {
 		switch f.number {
 		case objectMeta:
-			f.check(decodeMeta(f.bytes(), &n.ObjectMeta, &taint.Pod{}, nil))
+			f.check(decodeMeta(f.bytes(), &n.ObjectMeta, &taint.Pod{}, nil, nil))
 		case objectSpec:
 			f.check(decodeNodeSpec(f.bytes(), n))
 		}

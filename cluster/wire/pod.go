@@ -2,6 +2,7 @@ package wire
 
 import (
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -33,6 +34,8 @@ type Known func(uid []byte) *taint.Pod
 type spare struct {
 	priority   int32
 	conditions [1]v1.PodCondition
+	owners     [1]metav1.OwnerReference
+	controls   bool
 }
 
 func newPod(message []byte, known Known) (*v1.Pod, error) {
@@ -49,7 +52,7 @@ func newPod(message []byte, known Known) (*v1.Pod, error) {
 	for f.next() {
 		switch f.number {
 		case objectMeta:
-			f.check(decodePodMeta(f.bytes(), p, was))
+			f.check(decodePodMeta(f.bytes(), p, room, was))
 		case objectSpec:
 			f.check(decodePodSpec(f.bytes(), p, room, was))
 		case objectStatus:
@@ -97,11 +100,12 @@ func uidIn(message []byte) []byte {
 	return nil
 }
 
-func decodePodMeta(message []byte, p *v1.Pod, was *taint.Pod) (err error) {
-	labels := labelSet{was: was.Labels}
-	if err := decodeMeta(message, &p.ObjectMeta, was, &labels); err != nil {
+func decodePodMeta(message []byte, p *v1.Pod, room *spare, was *taint.Pod) (err error) {
+	labels, owners := labelSet{was: was.Labels}, ownerList{was: was.Controller, room: room}
+	if err := decodeMeta(message, &p.ObjectMeta, was, &labels, &owners); err != nil {
 		return err
 	}
+	p.OwnerReferences = owners.list
 	p.Labels, err = labels.all(message)
 	return err
 }

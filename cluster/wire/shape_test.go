@@ -16,7 +16,7 @@ type shape map[protowire.Number]shape
 func envelope(object runtime.Object) shape {
 	pair := shape{1: nil, 2: nil}
 	meta := shape{1: nil, 3: nil, 5: nil, 6: nil, 7: nil, 8: {}, 9: {}, 12: pair}
-	podMeta := shape{11: pair}
+	podMeta := shape{11: pair, 13: {1: nil, 3: nil, 6: nil}}
 	for number, inner := range meta {
 		podMeta[number] = inner
 	}

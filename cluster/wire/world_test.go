@@ -124,6 +124,9 @@ func trimmedPod(p v1.Pod) v1.Pod {
 	}
 	meta := trimmedMeta(p.ObjectMeta)
 	meta.Labels = p.Labels
+	if owner := metav1.GetControllerOfNoCopy(&p); owner != nil {
+		meta.OwnerReferences = []metav1.OwnerReference{{Kind: owner.Kind, Name: owner.Name, Controller: owner.Controller}}
+	}
 	return v1.Pod{
 		ObjectMeta: meta,
 		Spec:       v1.PodSpec{NodeName: p.Spec.NodeName, Tolerations: p.Spec.Tolerations, Priority: p.Spec.Priority},

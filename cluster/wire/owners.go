@@ -1,0 +1,61 @@
+package wire
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// The numbers of OwnerReference's fields.
+const (
+	ownerKind       = 1
+	ownerName       = 3
+	ownerController = 6
+)
+
+// ownerList finds the controller among a pod's owners; the others are left out.
+type ownerList struct {
+	was  *taint.Owner // the controller that was seen before; may be nil
+	room *spare
+	list []metav1.OwnerReference
+}
+
+// see decodes the next owner, and keeps the first one that is the controller.
+func (l *ownerList) see(message []byte) error {
+	if l == nil || l.list != nil {
+		return nil
+	}
+	was := l.was
+	if was == nil {
+		was = &taint.Owner{}
+	}
+	var owner metav1.OwnerReference
+	controls := false
+	f := fields{message: message}
+	for f.next() {
+		switch f.number {
+		case ownerKind:
+			owner.Kind = kindOf(f.bytes(), was.Kind)
+		case ownerName:
+			owner.Name = again(f.bytes(), was.Name)
+		case ownerController:
+			controls = f.int() != 0
+		}
+	}
+	if controls && f.err == nil {
+		l.room.owners[0], l.room.controls = owner, true
+		l.room.owners[0].Controller = &l.room.controls
+		l.list = l.room.owners[:]
+	}
+	return f.err
+}
+
+// kindOf returns the kind in b: a constant of the program where nearly every pod has it, else as again.
+func kindOf(b []byte, was string) string {
+	for _, kind := range [...]string{"ReplicaSet", "StatefulSet", "DaemonSet", "Job"} {
+		if string(b) == kind {
+			return kind
+		}
+	}
+	return again(b, was)
+}

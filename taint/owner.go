@@ -1,0 +1,34 @@
+package taint
+
+import "strings"
+
+// Owner names an object that owns pods, in the namespace of its pods.
+type Owner struct {
+	Kind string
+	Name string
+}
+
+// podTemplateHash is the label that a Deployment gives to the pods of each of its ReplicaSets.
+const podTemplateHash = "pod-template-hash"
+
+// Workload returns the workload that people know a pod by: the Deployment of a ReplicaSet whose name
+// ends in the pod's template hash, else the controller itself. It allocates nothing.
+func Workload(controller Owner, labels map[string]string) Owner {
+	hash := labels[podTemplateHash]
+	if controller.Kind != "ReplicaSet" || hash == "" {
+		return controller
+	}
+	deployment, found := strings.CutSuffix(controller.Name, "-"+hash)
+	if !found || deployment == "" {
+		return controller
+	}
+	return Owner{Kind: "Deployment", Name: deployment}
+}
+
+// Workload returns the workload that the pod belongs to; empty when it has no controller.
+func (p *Pod) Workload() Owner {
+	if p.Controller == nil {
+		return Owner{}
+	}
+	return Workload(*p.Controller, p.Labels)
+}
