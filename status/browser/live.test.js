@@ -57,7 +57,7 @@ test('a taint appears, and its lane fills', async () => {
 });
 
 test('the countdown runs', async () => {
-  const cell = opened.page.locator('tbody tr').first().locator('td').nth(5);
+  const cell = opened.page.locator('tbody tr').first().locator('td').nth(6);
   const first = await cell.innerText();
   const next = await changes(cell, first);
   assert.ok(secondsOf(next) < secondsOf(first), `${next} after ${first}`);

@@ -28,7 +28,7 @@ function on(name, body, options = {}) {
 test('the countdown runs every second, though nothing is heard', async () => {
   const still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0');
   const { page, complaints, close } = await open(browser, still.page);
-  const cell = page.locator('tbody tr', { hasText: 'scheduled' }).last().locator('td').nth(5);
+  const cell = page.locator('tbody tr', { hasText: 'scheduled' }).last().locator('td').nth(6);
   const deadline = Date.parse((await (await fetch(`${still.page}api/v1/evictions?state=scheduled`)).json()).items.at(-1).deadline);
   const seen = [await cell.innerText()];
   for (let i = 0; i < 4; i++) {
@@ -129,8 +129,8 @@ on('lanes come busiest first, and each state has a shape of its own and a colour
 on('bins hold every mark once, and zoom and filter open them', async (page) => {
   const { whole, sum, widest } = await page.evaluate(async () => {
     const { binned } = await import(/** @type {any} */ ('/scale.js'));
-    const rows = Array.from({ length: 20_000 }, (_, i) => ({ shown: i * 137 % 600_000, state: i % 9 ? 'scheduled' : 'blocked', of: { node: `n${i % 14}` } }));
-    const bins = [...binned(rows, 30_000).values()];
+    const rows = Array.from({ length: 20_000 }, (_, i) => ({ shown: i * 137 % 600_000, due: 1 + i * 137 % 600_000, state: i % 9 ? 'scheduled' : 'blocked', of: { node: `n${i % 14}` } }));
+    const bins = [...binned(rows, 30_000, 0).values()];
     const all = bins.flat();
     return {
       whole: all.every((b) => b.at >= b.from && b.at < b.to), sum: all.reduce((n, b) => n + b.count, 0),
@@ -169,10 +169,10 @@ on('a filter by node, taint, state and words narrows lists and timeline', async 
   await page.locator('#lanes button').nth(1).waitFor({ state: 'detached' });
   const one = await count(page);
   assert.ok(one > 0 && one < all, `${one} of ${all}`);
-  assert.deepEqual([...new Set(await page.locator('tbody tr td:nth-child(3)').allInnerTexts())], ['node-003']);
+  assert.deepEqual([...new Set(await page.locator('tbody tr td:nth-child(4)').allInnerTexts())], ['node-003']);
   await page.keyboard.press('Escape');
   await page.getByLabel('Taint', { exact: true }).fill('maintenance');
-  assert.ok((await page.locator('tbody tr td:nth-child(4)').allInnerTexts()).every((t) => t.startsWith('maintenance=')));
+  assert.ok((await page.locator('tbody tr td:nth-child(5)').allInnerTexts()).every((t) => t.startsWith('maintenance=')));
   await page.keyboard.press('Escape');
   await page.locator('#states button', { hasText: 'scheduled' }).click();
   assert.ok(!(await page.locator('tbody tr td:nth-child(1)').allInnerTexts()).some((t) => t.includes('scheduled')));

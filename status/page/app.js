@@ -2,8 +2,9 @@
 
 /** @import {Row} from './types.js' */
 /** @import {Item} from './table.js' */
+import { backlog, told } from './backlog.js';
 import { everything, fromHash, isEmpty, matcher, toHash } from './filter.js';
-import { clock, plural } from './format.js';
+import { clock, counted, plural, rate, stamp, tellLocal, zone } from './format.js';
 import { plots } from './plot.js';
 import { glyph, hindered, meanings, states, titles } from './states.js';
 import { Store } from './store.js';
@@ -23,6 +24,7 @@ let filter = start.filter;
 let shownVersion = -1;
 let shownAt = -Infinity;
 let dirty = true;
+let wasKnown = '';
 
 const stream = new Stream('api/v1/events', (kind, m) => store.apply(kind, m));
 const now = () => stream.now();
@@ -37,9 +39,9 @@ const timeline = new Timeline({
 }, {
   now,
   pick(node) { filter.node = filter.node === node ? '' : node; filtered(); },
-  openBin(node, from, to) {
+  openBin(node, { from, to, late }) {
     filter.node = node;
-    filter.range = { from, to };
+    filter.range = { from, to, late };
     const all = store.all();
     const inside = all.filter(matcher(filter, known(all)));
     if (inside.length && inside.every((r) => r.state === 'evicted')) table.tab = 'evicted';
@@ -53,7 +55,7 @@ const timeline = new Timeline({
 /** Brings fields, address and views in line with the filter. */
 function filtered() {
   for (const name of fields) if (input(name).value !== filter[name]) input(name).value = filter[name];
-  history.replaceState(null, '', location.pathname + toHash(filter, table.tab));
+  history.replaceState(null, '', location.pathname + toHash(filter, table.tab, table.group));
   dirty = true;
   render();
 }
@@ -146,6 +148,18 @@ function tainted(names) {
   });
 }
 
+/**
+ * What is known now: of pods and nodes, and of calls, which only the replica that leads makes. Where it is not, 0
+ * would be a claim that nothing is there.
+ */
+function certainty() {
+  const all = store.ready && !stream.stale() && store.manager?.synced === true;
+  return { all, calls: all && store.manager?.role === 'leading' };
+}
+
+/** States that only the replica that leads can tell. */
+const ofCalls = new Set(['in-flight', 'blocked', 'refused', 'held', 'done', 'evicted', 'inFlight', 'heldUp', 'evictedLastHour']);
+
 function render() {
   dirty = false;
   shownVersion = store.version;
@@ -161,42 +175,58 @@ function render() {
   const around = filter.range ? matcher({ ...filter, range: null }, names) : pass;
   const narrowed = filter.search || filter.namespace;
   timeline.show(all.filter(around), narrowed ? [] : items.nodes.map((i) => i.key), filter.node);
-  table.show(items, store.nodes, nothing());
+  const { all: sure, calls } = certainty();
+  table.show(items, store.nodes, nothing(), { evictions: sure, held: calls, evicted: calls, nodes: sure });
   part('clear').hidden = isEmpty(filter);
-  part('clear').textContent = filter.range ? `Clear the filter (${clock(filter.range.from, now())} to ${clock(filter.range.to, now())})` : 'Clear the filter';
+  part('clear').textContent = filter.range ? `Clear the filter (${rangeOf(filter.range)})` : 'Clear the filter';
   legend(all);
   totals();
-  plots({ rate: part('rate'), rateText: part('rate-text'), late: part('late'), lateText: part('late-text') }, store.minutes, now());
+  plots({ rate: part('rate'), rateText: part('rate-text'), late: part('late'), lateText: part('late-text') }, store.minutes, now(), calls);
+  tellBacklog();
+}
+
+/** @param {NonNullable<typeof filter.range>} range */
+const rangeOf = ({ from, to, late }) => (late ? `due by ${clock(to, now())}` : `${clock(from, now())} to ${clock(to, now())}`);
+
+/** Says when the backlog will be done, where there is one. */
+function tellBacklog() {
+  const text = certainty().calls ? told(backlog(store.rows.values(), store.evicted, now()), now()) : '';
+  if (part('backlog').textContent !== text) part('backlog').textContent = text;
+  part('backlog').hidden = !text;
 }
 
 /** @param {Row[]} all */
 function legend(all) {
   const counts = new Map(states.map((s) => [s, 0]));
   for (const row of all) counts.set(row.state, (counts.get(row.state) ?? 0) + 1);
+  const known = certainty();
   for (const chip of /** @type {Iterable<HTMLElement>} */ (part('states').children)) {
     const state = chip.dataset.state ?? '';
     chip.setAttribute('aria-pressed', String(!filter.off.has(state)));
-    /** @type {HTMLElement} */ (chip.querySelector('b')).textContent = (counts.get(state) ?? 0).toLocaleString('en');
+    /** @type {HTMLElement} */ (chip.querySelector('b')).textContent = counted(counts.get(state), ofCalls.has(state) ? known.calls : known.all);
   }
 }
 
 function totals() {
-  const t = store.totals;
+  const t = store.ready ? store.totals : {};
+  const known = certainty();
   const heldUp = (t.blocked ?? 0) + (t.refused ?? 0) + (t.held ?? 0);
   for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-total]'))) {
     const name = part.dataset.total ?? '';
     const n = name === 'heldUp' ? heldUp : t[name];
-    part.textContent = n === undefined ? '–' : n.toLocaleString('en');
+    part.textContent = counted(n, ofCalls.has(name) ? known.calls : known.all);
     if (name === 'heldUp') part.className = heldUp ? 'bad' : '';
   }
-  document.title = store.manager ? `${t.scheduled} scheduled${heldUp ? `, ${heldUp} held up` : ''} · taint-manager` : 'taint-manager';
+  const name = [store.manager?.cluster, 'taint-manager'].filter(Boolean).join(' · ');
+  const counts = `${counted(t.scheduled, known.all)} scheduled${heldUp ? `, ${counted(heldUp, true)} held up` : ''}`;
+  document.title = !store.ready ? name : stream.stale() ? `stale · ${name}` : `${counts} · ${name}`;
 }
 
 /** Said in place of a list, when there is nothing at all. */
 function nothing() {
-  if (!store.manager) return 'Waiting for the first snapshot…';
+  if (!store.ready || !store.manager) return 'Waiting for the first snapshot…';
   if (!store.manager.synced) return 'Pods, nodes and the journal have not been read yet; nothing is decided before that.';
-  if (store.rows.size || store.evicted.length || table.tab !== 'evictions' || !isEmpty(filter)) return '';
+  if (!certainty().all || store.rows.size || store.evicted.length || table.tab !== 'evictions' || !isEmpty(filter)) return '';
   if (!store.nodes.size) return 'All quiet: no node carries a NoExecute taint, and nothing is scheduled.';
   return `Nothing is scheduled: ${plural(store.nodes.size, 'node')} carry a NoExecute taint, and every pod there bears it without a limit.`;
 }
@@ -204,12 +234,19 @@ function nothing() {
 /** The state of this replica and of the stream, once a second. */
 function condition() {
   const stale = stream.stale();
-  const first = !store.manager;
-  chip('live', first ? 'connecting' : stale ? `stale, as of ${clock(store.at, now())} UTC` : 'live', first ? 'warn' : stale ? 'bad' : '');
+  const first = !store.ready;
+  chip('live', first ? 'connecting' : stale ? `stale, as of ${stamp(store.at, now())}` : 'live', first ? 'warn' : stale ? 'bad' : '');
   document.body.classList.toggle('stale', stale && !first);
-  part('clock').textContent = `${clock(now(), now())} UTC`;
+  part('clock').textContent = stamp(now(), now());
+  const known = JSON.stringify(certainty());
+  dirty ||= known !== wasKnown;
+  wasKnown = known;
   const m = store.manager;
   if (!m) return;
+  part('cluster').hidden = !m.cluster;
+  part('cluster').textContent = m.cluster ?? '';
+  part('method').hidden = !m.evictionMethod;
+  chip('method', `method ${m.evictionMethod}, ${m.maxEvictionsPerSecond ? `at most ${rate(m.maxEvictionsPerSecond)}` : 'no rate limit'}`, '');
   const role = m.role === 'leading' ? 'this replica leads' : 'standby';
   part('role').hidden = false;
   chip('role', m.dryRun ? `${role}, dry run` : role, m.role === 'leading' && !m.dryRun ? '' : 'warn');
@@ -230,7 +267,7 @@ const podOf = (identity) => (identity ?? '').replace(/_[^_]*$/, '');
 function banners(m, stale) {
   /** @type {[string, string][]} */
   const list = [];
-  if (stale) list.push([`No word from taint-manager since ${clock(store.at, now())} UTC. What is shown may be of the past. It is tried again; if you came by kubectl port-forward, see whether that still runs.`, 'bad']);
+  if (stale) list.push([`No word from taint-manager since ${stamp(store.at, now())}. What is shown may be of the past. It is tried again; if you came by kubectl port-forward, see whether that still runs.`, 'bad']);
   if (m.trouble) list.push([`The cluster can’t be watched: ${m.trouble}`, 'bad']);
   if (m.role !== 'leading') list.push([m.leader ? `This replica stands by; ${podOf(m.leader)} leads. What was evicted, and what is in the way, is to be seen there.` : 'This replica stands by, and nobody leads that it knows of: nothing is evicted until somebody does.', m.leader ? '' : 'bad']);
   if (m.dryRun) list.push(['A dry run: nobody is evicted. This is what would be.', '']);
@@ -259,6 +296,31 @@ part('theme').addEventListener('click', () => {
   paint();
 });
 
+// Times.
+
+/** @param {boolean} local */
+function tellTimes(local) {
+  tellLocal(local);
+  localStorage.setItem('times', local ? 'local' : 'UTC');
+  part('zone').textContent = `Times: ${local ? 'local' : 'UTC'}`;
+  part('zone').title = `Now: ${zone(now())}. Choose ${local ? 'UTC' : 'the time zone of this browser'}.`;
+  timeline.rewrite();
+  dirty = true;
+}
+part('zone').addEventListener('click', () => { tellTimes(localStorage.getItem('times') !== 'local'); condition(); render(); });
+
+// The filter of a narrow screen is folded away.
+/** @param {boolean} on */
+function unfold(on) {
+  part('narrow').setAttribute('aria-expanded', String(on));
+  part('filter').classList.toggle('folded', !on);
+}
+part('narrow').addEventListener('click', () => unfold(part('filter').classList.contains('folded')));
+unfold(!isEmpty(filter));
+
+const group = /** @type {HTMLSelectElement} */ (part('group'));
+group.addEventListener('change', () => table.groupBy(group.value));
+
 // Buttons and keys.
 
 /** @type {Record<string, () => void>} */
@@ -278,18 +340,20 @@ part('help').addEventListener('click', () => keys.showModal());
 
 addEventListener('keydown', (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || keys.open) return;
-  const typing = e.target instanceof HTMLInputElement;
+  const typing = e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement;
   if (e.key === 'Escape') clear();
-  else if (e.key === '/' && !typing) { input('search').focus(); e.preventDefault(); }
+  else if (e.key === '/' && !typing) { unfold(true); input('search').focus(); e.preventDefault(); }
   else if (e.key === '?' && !typing) keys.showModal();
 });
 
 paint();
+tellTimes(localStorage.getItem('times') === 'local');
+table.group = group.value = [...group.options].some((o) => o.value === start.group) ? start.group : '';
 table.choose(start.tab);
 condition();
 setInterval(() => {
   condition();
   if (document.hidden) return;
   if (dirty || store.version !== shownVersion) render();
-  else if (performance.now() - shownAt > 950) { shownAt = performance.now(); table.tick(); }
+  else if (performance.now() - shownAt > 950) { shownAt = performance.now(); table.tick(); tellBacklog(); }
 }, 250);

@@ -1,7 +1,7 @@
 // The explanation of one eviction: why, since when, what is in its way, and what to do next.
 
 /** @import {Row, Node} from './types.js' */
-import { clock, span, until } from './format.js';
+import { span, stamp, until } from './format.js';
 import { hindered, meanings, titles } from './states.js';
 
 /** @type {Record<string, string>} */
@@ -16,9 +16,9 @@ const advice = {
 
 /** @param {Row} row */
 function commands(row) {
-  const { namespace, pod, node, cause } = row.of;
+  const { namespace, pod, node, cause, budget } = row.of;
   const list = [];
-  if (cause === 'pdb') list.push(`kubectl -n ${namespace} get pdb`);
+  if (cause === 'pdb') list.push(`kubectl -n ${namespace} ${budget ? `describe pdb ${budget}` : 'get pdb'}`);
   if (cause === 'rbac') list.push('kubectl apply -f deploy/rbac.yaml');
   if (row.state !== 'evicted') list.push(`kubectl -n ${namespace} describe pod ${pod}`);
   return [...list, `kubectl describe node ${node}`];
@@ -28,10 +28,10 @@ function commands(row) {
 export function sentence(row, now) {
   const { namespace, pod, node, because, pretended } = row.of;
   const name = `${namespace}/${pod}`;
-  const when = `${clock(row.due, now)} UTC`;
+  const when = stamp(row.due, now);
   if (row.state === 'evicted') {
     const late = Math.max(0, row.ended - row.due) / 1000;
-    return `${name} was ${pretended ? 'to be evicted (a dry run: it was not)' : 'evicted'} from ${node} at ${clock(row.ended, now)} UTC, ${late.toFixed(2)} s after its deadline: ${because}.`;
+    return `${name} was ${pretended ? 'to be evicted (a dry run: it was not)' : 'evicted'} from ${node} at ${stamp(row.ended, now)}, ${late.toFixed(2)} s after its deadline: ${because}.`;
   }
   const tense = row.due > now ? 'is to be evicted' : 'was to be evicted';
   return `${name} ${tense} from ${node} at ${when} (${until(row.due, now)}): ${because}.`;
@@ -42,12 +42,14 @@ function facts(row, nodes, now) {
   const e = row.of;
   /** @type {[string, string][]} */
   const list = [['State', `${titles[row.state]}: ${meanings[row.state]}`]];
-  if (e.exposedSince) list.push(['Exposed since', `${clock(Date.parse(e.exposedSince), now)} UTC, ${span(row.due - Date.parse(e.exposedSince))} before the deadline`]);
+  if (row.owner) list.push(['Owner', row.owner]);
+  if (row.budget) list.push(['Budget', row.budget]);
+  if (e.exposedSince) list.push(['Exposed since', `${stamp(Date.parse(e.exposedSince), now)}, ${span(row.due - Date.parse(e.exposedSince))} before the deadline`]);
   if (e.attempts) list.push(['Calls made', String(e.attempts)]);
-  if (hindered(row.state) && Number.isFinite(row.next)) list.push(['Next try', `${clock(row.next, now)} UTC, ${until(row.next, now)}`]);
+  if (hindered(row.state) && Number.isFinite(row.next)) list.push(row.next > now ? ['Next try', `${stamp(row.next, now)}, ${until(row.next, now)}`] : ['Next try', `was due at ${stamp(row.next, now)}, ${until(row.next, now)}`]);
   if (e.message) list.push(['Last answer', e.cause ? `${e.cause}: ${e.message}` : e.message]);
   const node = nodes.get(e.node);
-  for (const t of node?.taints ?? []) list.push(['The node has', `${t.taint} since ${clock(Date.parse(t.since), now)} UTC`]);
+  for (const t of node?.taints ?? []) list.push(['The node has', `${t.taint} since ${stamp(Date.parse(t.since), now)}`]);
   list.push(['Pod UID', e.uid]);
   return list;
 }

@@ -9,7 +9,7 @@
  * @property {string} namespace
  * @property {string} taint
  * @property {Set<string>} off states that are not shown
- * @property {{from: number, to: number} | null} range of time
+ * @property {{from: number, to: number, late?: boolean} | null} range of time; late: what was due by its end, and is still there
  */
 
 /** @returns {Filter} one that lets everything through */
@@ -28,7 +28,7 @@ export function matcher(f, known) {
   const fields = /** @type {const} */ (['node', 'namespace', 'taint']).filter((name) => f[name] !== '');
   return (row) => {
     if (f.off.has(row.state)) return false;
-    if (f.range && !(row.shown >= f.range.from && row.shown < f.range.to)) return false;
+    if (f.range?.late ? row.state === 'evicted' || row.due > f.range.to : f.range && !(row.shown >= f.range.from && row.shown < f.range.to)) return false;
     for (const name of fields) {
       const value = row.of[name];
       if (known[name].has(f[name]) ? value !== f[name] : !value.includes(f[name])) return false;
@@ -37,20 +37,21 @@ export function matcher(f, known) {
   };
 }
 
-/** The filter as a part of an address. @param {Filter} f @param {string} tab */
-export function toHash(f, tab) {
+/** The filter as a part of an address. @param {Filter} f @param {string} tab @param {string} group */
+export function toHash(f, tab, group) {
   const p = new URLSearchParams();
   for (const name of /** @type {const} */ (['search', 'node', 'namespace', 'taint'])) if (f[name]) p.set(name, f[name]);
   if (f.off.size) p.set('hide', [...f.off].join(','));
   if (tab !== 'evictions') p.set('list', tab);
+  if (group) p.set('group', group);
   return p.size ? `#${p}` : '';
 }
 
-/** The filter of an address. @param {string} hash @returns {{filter: Filter, tab: string}} */
+/** The filter of an address. @param {string} hash @returns {{filter: Filter, tab: string, group: string}} */
 export function fromHash(hash) {
   const p = new URLSearchParams(hash.replace(/^#/, ''));
   const filter = everything();
   for (const name of /** @type {const} */ (['search', 'node', 'namespace', 'taint'])) filter[name] = p.get(name) ?? '';
   for (const state of (p.get('hide') ?? '').split(',')) if (state) filter.off.add(state);
-  return { filter, tab: p.get('list') ?? 'evictions' };
+  return { filter, tab: p.get('list') ?? 'evictions', group: p.get('group') ?? '' };
 }

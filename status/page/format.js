@@ -8,13 +8,36 @@ const day = 24 * hour;
 /** Two digits. @param {number} n */
 const two = (n) => String(n).padStart(2, '0');
 
-/** The time of day, UTC, and the date when it is another day than now's. @param {number} ms @param {number} now */
+/** Whether times are told in the browser's time zone; else in UTC. */
+let local = false;
+/** @param {boolean} on */
+export const tellLocal = (on) => { local = on; };
+
+/** Date and time of day in the zone that is chosen. @param {number} ms */
+function text(ms) {
+  // A time of the zone is written like the UTC time that is off by the zone's offset.
+  return new Date(local ? ms - new Date(ms).getTimezoneOffset() * minute : ms).toISOString();
+}
+
+/** The name of the zone that is chosen, at a moment. @param {number} ms */
+export function zone(ms) {
+  if (!local) return 'UTC';
+  const parts = new Intl.DateTimeFormat('en', { timeZoneName: 'short' }).formatToParts(ms);
+  return parts.find((part) => part.type === 'timeZoneName')?.value ?? 'local';
+}
+
+/** The date. @param {number} ms */
+export const date = (ms) => text(ms).slice(0, 10);
+
+/** The time of day, and the date when it is another day than now's. @param {number} ms @param {number} now */
 export function clock(ms, now) {
   if (!Number.isFinite(ms)) return '';
-  const text = new Date(ms).toISOString();
-  const time = text.slice(11, 19);
-  return text.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? time : `${text.slice(0, 10)} ${time}`;
+  const time = text(ms).slice(11, 19);
+  return date(ms) === date(now) ? time : `${date(ms)} ${time}`;
 }
+
+/** The same with its zone. @param {number} ms @param {number} now */
+export const stamp = (ms, now) => `${clock(ms, now)} ${zone(ms)}`;
 
 /** A length of time in the two units that say most. @param {number} ms */
 export function span(ms) {
@@ -57,3 +80,15 @@ export function short(n) {
 
 /** "1 pod", "3 pods". @param {number} n @param {string} noun */
 export const plural = (n, noun) => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;
+
+/**
+ * A count as it is shown. Where nobody knows what is there now, 0 would be a claim that nothing is.
+ * @param {number | undefined} n @param {boolean} certain
+ */
+export const counted = (n, certain) => (n === undefined || (n === 0 && !certain) ? '–' : n.toLocaleString('en'));
+
+/** A rate. @param {number} perSecond */
+export function rate(perSecond) {
+  const each = perSecond >= 1 || perSecond === 0 ? perSecond : perSecond * 60;
+  return `${each < 10 ? Number(each.toFixed(1)) : Math.round(each).toLocaleString('en')} a ${perSecond >= 1 || perSecond === 0 ? 'second' : 'minute'}`;
+}

@@ -39,11 +39,11 @@ function bar(i, h) {
 
 /**
  * @param {Record<'rate' | 'rateText' | 'late' | 'lateText', Element>} parts
- * @param {Map<number, Minute>} minutes @param {number} now
+ * @param {Map<number, Minute>} minutes @param {number} now @param {boolean} certain whether no bar means no eviction
  */
-export function plots(parts, minutes, now) {
+export function plots(parts, minutes, now, certain) {
   const most = draw(parts.rate, minutes, now, (m) => m.evicted);
-  parts.rateText.textContent = most ? `Evicted a minute, most ${most}` : 'Evicted a minute: none';
+  parts.rateText.textContent = most ? `Evicted a minute, most ${most}` : `Evicted a minute: ${certain ? 'none' : 'not known'}`;
   const late = draw(parts.late, minutes, now, (m) => m.mostLateSeconds);
-  parts.lateText.textContent = most ? `Worst lateness ${lateness(late)}` : 'Worst lateness: none';
+  parts.lateText.textContent = most ? `Worst lateness ${lateness(late)}` : `Worst lateness: ${certain ? 'none' : 'not known'}`;
 }

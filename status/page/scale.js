@@ -36,24 +36,27 @@ export function ticks(from, to, most) {
  * @property {number} to the end, not in it
  * @property {number} count
  * @property {string} state
+ * @property {boolean} [late] they are due, and still there
  */
 
 /**
  * The rows of each node in bins of one width, in the order of time.
- * @param {Iterable<Row>} rows @param {number} width in milliseconds
+ * @param {Iterable<Row>} rows @param {number} width in milliseconds @param {number} now
  * @returns {Map<string, Bin[]>}
  */
-export function binned(rows, width) {
-  /** @type {Map<string, Map<number, Bin>>} */
+export function binned(rows, width, now) {
+  /** @type {Map<string, Map<number | string, Bin>>} */
   const nodes = new Map();
   for (const row of rows) {
     let bins = nodes.get(row.of.node);
     if (!bins) nodes.set(row.of.node, (bins = new Map()));
+    const late = row.state !== 'evicted' && row.due <= now;
     const index = Math.floor(row.shown / width);
-    const key = index * states.length + rank(row.state);
+    const key = late ? row.state : index * states.length + rank(row.state);
     const bin = bins.get(key);
     if (!bin) {
-      bins.set(key, { at: row.shown, from: index * width, to: (index + 1) * width, count: 1, state: row.state });
+      const range = late ? { from: -Infinity, to: now, late } : { from: index * width, to: (index + 1) * width };
+      bins.set(key, { at: row.shown, count: 1, state: row.state, ...range });
       continue;
     }
     bin.count++;
@@ -95,14 +98,74 @@ export function lanesOf(rows, tainted) {
   return [...lanes.values()].sort((a, b) => b.pending - a.pending || b.evicted - a.evicted || (a.node < b.node ? -1 : 1));
 }
 
+/** The next length of time above ms that reads well, and is not much above. @param {number} ms */
+function roundUp(ms) {
+  const [, step] = /** @type {[number, number]} */ ([
+    [minute, 5 * second], [10 * minute, 30 * second], [hour, 2 * minute], [2 * hour, 5 * minute], [6 * hour, 15 * minute], [36 * hour, hour], [14 * day, 6 * hour], [Infinity, 7 * day],
+  ].find(([below]) => ms < below));
+  return Math.ceil(ms / step) * step;
+}
+
 /**
- * How far the view reaches into the future so that nearly all that is pending is in it.
+ * How far the view reaches into the future so that all that is pending is in it, and little beside. A few that
+ * are much farther off than the rest are left out; the timeline counts them at its edge.
  * @param {Iterable<Row>} rows @param {number} now
  */
 export function reach(rows, now) {
   const ahead = [];
   for (const row of rows) if (row.state !== 'evicted' && row.due > now) ahead.push(row.due - now);
+  if (!ahead.length) return 2 * minute;
   ahead.sort((a, b) => a - b);
-  const far = ahead.length ? ahead[Math.min(ahead.length - 1, Math.floor(ahead.length * 0.98))] : 0;
-  return stepOf(Math.max(far * 1.08, 2 * minute));
+  const last = ahead[ahead.length - 1];
+  const most = ahead[Math.floor((ahead.length - 1) * 0.98)];
+  return roundUp(Math.max((last > 3 * most ? most : last) * 1.1, 20 * second));
+}
+
+/** Pixels at an end of a lane that are left to a counter. */
+export const edge = 46;
+
+/** @typedef {{bin: Bin, x: number, left: number, right: number}} Mark a bin where it is drawn: its middle and its ends */
+
+/**
+ * Where the marks of a lane are drawn. What is to come is right of now, what is over left of it; what is late
+ * stays at now. Marks that would overlap are moved away from now. What does not fit in is counted at the ends.
+ * @param {Bin[]} bins @param {{from: number, scale: number, now: number, width: number}} view
+ * @param {(bin: Bin) => {radius: number, extent: number}} sizeOf
+ */
+export function placed(bins, { from, scale, now, width }, sizeOf) {
+  const at = (/** @type {Bin} */ bin) => (bin.at - from) * scale;
+  const line = (now - from) * scale;
+  const over = bins.filter((bin) => bin.state === 'evicted');
+  const late = bins.filter((bin) => bin.state !== 'evicted' && (bin.late || bin.at <= now)).sort((a, b) => rank(a.state) - rank(b.state));
+  const ahead = bins.filter((bin) => bin.state !== 'evicted' && !bin.late && bin.at > now);
+  /** @type {Mark[]} */
+  const marks = [];
+  let free = line + 3;
+  for (const bin of [...late, ...ahead]) {
+    const { radius, extent } = sizeOf(bin);
+    const x = Math.max(late.includes(bin) ? line : at(bin), free + radius);
+    marks.push({ bin, x, left: x - radius, right: x - radius + extent });
+    free = x - radius + extent + 2;
+  }
+  free = line - 2;
+  for (const bin of over.reverse()) {
+    const { radius, extent } = sizeOf(bin);
+    const x = Math.min(at(bin), free - extent + radius);
+    marks.push({ bin, x, left: x - radius, right: x - radius + extent });
+    free = x - radius - 2;
+  }
+  return cut(marks, width);
+}
+
+/** Keeps the marks that fit in, and counts those that are pending and do not. @param {Mark[]} marks @param {number} width */
+function cut(marks, width) {
+  const pending = marks.filter((m) => m.bin.state !== 'evicted');
+  const least = pending.some((m) => m.left < 0) ? edge : 0;
+  const most = pending.some((m) => m.right > width) ? width - edge : width;
+  const sum = (/** @type {Mark[]} */ list) => list.reduce((n, m) => n + m.bin.count, 0);
+  return {
+    marks: marks.filter((m) => m.left >= least && m.right <= most),
+    before: sum(pending.filter((m) => m.left < least)),
+    after: sum(pending.filter((m) => m.left >= least && m.right > most)),
+  };
 }

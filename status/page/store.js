@@ -12,13 +12,15 @@ const moment = (text) => (text ? Date.parse(text) : NaN);
 export function rowOf(of, past) {
   const due = moment(of.deadline);
   const ended = moment(of.at);
+  const owner = of.owner ? `${of.owner.kind}/${of.owner.name}` : '';
+  const budget = of.budget ?? '';
   return {
-    of, due, ended,
+    of, due, ended, owner, budget,
     key: past ? `${of.uid} ${of.at}` : of.uid,
     state: past ? 'evicted' : of.state,
     shown: past ? ended : due,
     next: moment(of.nextTry),
-    text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${of.cause ?? ''}`.toLowerCase(),
+    text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${owner} ${budget} ${of.cause ?? ''}`.toLowerCase(),
   };
 }
 
@@ -33,8 +35,10 @@ export class Store {
   minutes = new Map();
   /** @type {Totals} */
   totals = {};
-  /** @type {Manager | null} null until the first snapshot is complete */
+  /** @type {Manager | null} */
   manager = null;
+  /** Whether a snapshot is complete. Before that, a count of 0 says nothing. */
+  ready = false;
   /** The moment of the last message, by the manager's clock. */
   at = NaN;
   /** Grows with each change of anything. */
@@ -52,6 +56,7 @@ export class Store {
     if (kind !== 'change' && !m.more && this.#coming) {
       this.rows = this.#coming; // all at once, so that a snapshot that comes again does not flicker
       this.#coming = null;
+      this.ready = true;
     }
     this.#rest(m);
     this.version++;

@@ -1,8 +1,10 @@
 // The lists: evictions, those held up, those of late, and nodes; sorted, in pages, with a row that opens.
 
 /** @import {Row, Node} from './types.js' */
+/** @import {Group} from './groups.js' */
 import { explanation } from './explain.js';
-import { clock, lateness, plural, span, until } from './format.js';
+import { clock, counted, lateness, plural, span, until, zone } from './format.js';
+import { grouped, groupings, summary } from './groups.js';
 import { glyph, hindered, rank, titles } from './states.js';
 
 const perPage = 50;
@@ -12,6 +14,7 @@ const perPage = 50;
  * @property {string} key
  * @property {Row | null} row
  * @property {NodeLine | null} node
+ * @property {Group} [group]
  */
 
 /** @typedef {{name: string, of: Node, pending: number, held: number, first: number, since: number}} NodeLine */
@@ -19,6 +22,7 @@ const perPage = 50;
 /**
  * @typedef {object} Column
  * @property {string} title
+ * @property {boolean} [zoned] its times are in the zone that the title names
  * @property {(i: Item) => string | number} by what it is sorted by
  * @property {(i: Item, cell: HTMLTableCellElement, now: number) => void} fill
  * @property {string} [at] class: where the column is shown
@@ -75,7 +79,7 @@ const pod = (open) => ({
     button.addEventListener('click', () => open(i));
     const under = document.createElement('span');
     under.className = 'under';
-    under.append(...breakable(`${of.node}, ${of.taint.replace(/:NoExecute$/, '')}`));
+    under.append(...breakable([row(i).owner, of.node, of.taint.replace(/:NoExecute$/, '')].filter(Boolean).join(', ')));
     cell.append(button, under);
   },
 });
@@ -99,7 +103,17 @@ const taintOf = {
     cell.replaceChildren(...breakable(text));
   },
 };
-const deadline = column('Deadline, UTC', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time');
+/** @type {Column} */
+const ownerOf = {
+  title: 'Owner',
+  at: 'mid wide name',
+  by: (i) => row(i).owner || '\uffff',
+  fill(i, cell) {
+    const text = row(i).owner || 'none';
+    if (cell.textContent !== text) cell.replaceChildren(...breakable(text));
+  },
+};
+const deadline = { zoned: true, ...column('Deadline', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time') };
 const countdown = {
   ...column('Goes', (i, now) => until(row(i).due, now), (i) => row(i).due, 'time'),
   /** @param {Item} i @param {HTMLTableCellElement} cell @param {number} now */
@@ -109,38 +123,40 @@ const countdown = {
     cell.classList.toggle('late', late && row(i).state !== 'done');
   },
 };
-const nextTry = column('Next try', (i, now) => until(row(i).next, now) || 'under way', (i) => known(row(i).next), 'time');
+/** When something comes, or since when it is late. @param {number} ms @param {number} now */
+const coming = (ms, now) => (now - ms > 1000 ? `${span(now - ms)} late` : until(ms, now));
+const nextTry = column('Next try', (i, now) => (now - row(i).next > 1000 ? `was due ${until(row(i).next, now)}` : until(row(i).next, now)) || 'under way', (i) => known(row(i).next), 'time');
 
 /**
  * The lists, by name. first is the column that they are sorted by at first.
  * @param {(i: Item) => void} open
- * @returns {Record<string, {title: string, empty: string, columns: Column[], first: number, down?: boolean}>}
+ * @returns {Record<string, {title: string, empty: string, unknown: string, columns: Column[], first: number, down?: boolean}>}
  */
 const lists = (open) => ({
   evictions: {
-    title: 'Evictions', empty: 'Nothing that the filter lets through is scheduled.', first: 5,
-    columns: [state, pod(open), nodeOf, taintOf, deadline, countdown, column('Reason', (i) => reason(row(i)), (i) => reason(row(i)), 'wide long')],
+    title: 'Evictions', empty: 'Nothing that the filter lets through is scheduled.', unknown: 'Whether anything is scheduled now is not known.', first: 6,
+    columns: [state, pod(open), ownerOf, nodeOf, taintOf, deadline, countdown, column('Reason', (i) => reason(row(i)), (i) => reason(row(i)), 'wide long')],
   },
   held: {
-    title: 'Held up', empty: 'Nothing is held up.', first: 3,
-    columns: [state, pod(open), nodeOf, countdown, column('Cause', (i) => row(i).of.cause || '', (i) => row(i).of.cause || '', 'wide'),
+    title: 'Held up', empty: 'Nothing is held up.', unknown: 'Whether anything is held up now is not known here.', first: 4,
+    columns: [state, pod(open), ownerOf, nodeOf, countdown, column('Cause', (i) => row(i).of.cause || '', (i) => row(i).of.cause || '', 'wide'),
       column('In the server’s words', (i) => row(i).of.message || '', (i) => row(i).of.message || '', 'wide long'),
       column('Calls', (i) => String(row(i).of.attempts ?? 0), (i) => row(i).of.attempts ?? 0, 'wide'), nextTry],
   },
   evicted: {
-    title: 'Evicted lately', empty: 'This replica has evicted nothing in the last hour that the filter lets through.', first: 4, down: true,
-    columns: [pod(open), nodeOf, taintOf, deadline, column('Evicted, UTC', (i, now) => clock(row(i).ended, now), (i) => row(i).ended, 'time'),
+    title: 'Evicted lately', empty: 'This replica has evicted nothing in the last hour that the filter lets through.', unknown: 'What was evicted lately is not known here.', first: 5, down: true,
+    columns: [pod(open), ownerOf, nodeOf, taintOf, deadline, { zoned: true, ...column('Evicted', (i, now) => clock(row(i).ended, now), (i) => row(i).ended, 'time') },
       column('Late by', (i) => lateness(Math.max(0, row(i).ended - row(i).due) / 1000), (i) => row(i).ended - row(i).due, 'time'),
       column('Reason', (i) => reason(row(i)), (i) => reason(row(i)), 'wide long')],
   },
   nodes: {
-    title: 'Nodes', empty: 'No node that the filter lets through carries a NoExecute taint.', first: 3, down: true,
+    title: 'Nodes', empty: 'No node that the filter lets through carries a NoExecute taint.', unknown: 'Which nodes carry NoExecute taints now is not known.', first: 3, down: true,
     columns: [column('Node', (i) => node(i).name, (i) => node(i).name, 'name'),
       column('NoExecute taints', (i, now) => node(i).of.taints.map((t) => `${t.taint} since ${clock(Date.parse(t.since), now)}`).join(', '), (i) => node(i).of.taints[0]?.taint ?? '', 'long'),
       column('Tainted', (i, now) => until(node(i).since, now), (i) => known(node(i).since), 'wide time'),
       column('Pending', (i) => String(node(i).pending), (i) => node(i).pending),
       column('Held up', (i) => String(node(i).held), (i) => node(i).held, 'wide'),
-      column('Next goes', (i, now) => until(node(i).first, now), (i) => known(node(i).first), 'wide time')],
+      column('Next goes', (i, now) => coming(node(i).first, now), (i) => known(node(i).first), 'wide time')],
   },
 });
 
@@ -151,6 +167,9 @@ export class Table {
   /** @type {Map<string, HTMLTableRowElement>} */ #lines = new Map();
   /** @type {Item[]} */ #items = [];
   /** @type {string | null} key of the row that is open */ #open = null;
+  /** What the rows are grouped by; empty: by nothing. */
+  group = '';
+  /** @type {Set<string>} names of the groups that are open */ #openGroups = new Set();
   #at = 0;
   #head = '';
   /** @type {Map<string, Node>} */ #nodes = new Map();
@@ -201,25 +220,34 @@ export class Table {
     this.changed();
   }
 
+  /** Groups the rows by something else. @param {string} by */
+  groupBy(by) {
+    this.group = groupings[by] ? by : '';
+    this.#openGroups.clear();
+    this.#at = 0;
+    this.changed();
+  }
+
   /** Goes to the first page, after the filter has changed. */
   first() { this.#at = 0; }
 
   /**
    * Shows what there is.
    * @param {Record<string, Item[]>} items of each list @param {Map<string, Node>} nodes @param {string} nothing said where there is nothing at all
+   * @param {Record<string, boolean>} certain of each list, whether an empty one means that there is nothing
    */
-  show(items, nodes, nothing) {
+  show(items, nodes, nothing, certain) {
     this.#nodes = nodes;
     this.#items = items[this.tab];
     for (const [name, list] of Object.entries(items)) {
       const tab = /** @type {HTMLElement} */ (document.getElementById(`tab-${name}`));
-      write(/** @type {HTMLElement} */ (tab.querySelector('b')), list.length.toLocaleString('en'));
+      write(/** @type {HTMLElement} */ (tab.querySelector('b')), counted(list.length, certain[name]));
       tab.setAttribute('aria-selected', String(name === this.tab));
       tab.tabIndex = name === this.tab ? 0 : -1;
       tab.classList.toggle('bad', name === 'held' && list.length > 0);
     }
     this.parts.panel.setAttribute('aria-labelledby', `tab-${this.tab}`);
-    this.parts.empty.textContent = nothing || this.#lists[this.tab].empty;
+    this.parts.empty.textContent = nothing || (certain[this.tab] ? this.#lists[this.tab].empty : this.#lists[this.tab].unknown);
     this.#render();
   }
 
@@ -232,7 +260,7 @@ export class Table {
       const y = key(b);
       return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1) || (a.key < b.key ? -1 : 1);
     };
-    const sorted = [...this.#items].sort(compare);
+    const sorted = this.#linesOf([...this.#items].sort(compare));
     const pages = Math.max(1, Math.ceil(sorted.length / perPage));
     this.#at = Math.max(0, Math.min(this.#at, pages - 1));
     this.#header();
@@ -240,16 +268,27 @@ export class Table {
     this.parts.table.hidden = sorted.length === 0;
     this.parts.empty.hidden = sorted.length > 0;
     this.parts.pager.hidden = pages === 1;
-    write(this.parts.page, `${this.#at * perPage + 1}–${Math.min(sorted.length, (this.#at + 1) * perPage)} of ${plural(sorted.length, 'row')}`);
+    write(this.parts.page, `${this.#at * perPage + 1}–${Math.min(sorted.length, (this.#at + 1) * perPage)} of ${plural(sorted.length, 'line')}`);
     /** @type {HTMLButtonElement} */ (this.parts.previous).disabled = this.#at === 0;
     /** @type {HTMLButtonElement} */ (this.parts.next).disabled = this.#at === pages - 1;
   }
 
+  /** The lines of rows: in groups, of which some are open, where that is chosen. @param {Item[]} items @returns {Item[]} */
+  #linesOf(items) {
+    if (!this.group || this.tab === 'nodes') return items;
+    const of = new Map(items.map((i) => [i.row, i]));
+    return grouped(items.map(row), this.group).flatMap((group) => [
+      { key: `group ${group.name}`, row: null, node: null, group },
+      ...(this.#openGroups.has(group.name) ? group.rows.map((r) => /** @type {Item} */ (of.get(r))) : []),
+    ]);
+  }
+
   #header() {
     const { column: by, down } = this.#sort[this.tab];
-    const head = `${this.tab} ${by} ${down}`;
+    const columns = `${this.tab} ${zone(this.now())}`;
+    const head = `${columns} ${by} ${down}`;
     if (head === this.#head) return;
-    const stays = this.#head.split(' ')[0] === this.tab;
+    const stays = this.#head.startsWith(`${columns} `);
     this.#head = head;
     const list = this.#lists[this.tab];
     write(this.parts.caption, list.title);
@@ -271,7 +310,7 @@ export class Table {
       th.className = c.at ?? '';
       const button = document.createElement('button');
       button.type = 'button';
-      button.textContent = c.title;
+      button.textContent = c.zoned ? `${c.title}, ${zone(this.now())}` : c.title;
       button.addEventListener('click', () => this.#sortBy(i));
       th.append(button);
       tr.append(th);
@@ -318,6 +357,7 @@ export class Table {
   #line(item) {
     const tr = document.createElement('tr');
     tr.dataset.key = item.key;
+    if (item.group) return this.#groupLine(tr, item.group.name);
     for (const c of this.#lists[this.tab].columns) {
       const td = document.createElement('td');
       td.className = c.at ?? '';
@@ -326,9 +366,32 @@ export class Table {
     return tr;
   }
 
+  /** The line of a group: a button that opens it, and what is in it. @param {HTMLTableRowElement} tr @param {string} name */
+  #groupLine(tr, name) {
+    tr.className = 'group';
+    const td = document.createElement('td');
+    td.colSpan = this.#lists[this.tab].columns.length;
+    const button = document.createElement('button');
+    button.className = 'open';
+    button.type = 'button';
+    button.append(...breakable(name));
+    button.addEventListener('click', () => {
+      if (!this.#openGroups.delete(name)) this.#openGroups.add(name);
+      this.#render();
+    });
+    td.append(button, ' ', document.createElement('span'));
+    tr.append(td);
+    return tr;
+  }
+
   /** @param {HTMLTableRowElement} tr @param {Item} item */
   #fill(tr, item) {
     const now = this.now();
+    if (item.group) {
+      write(/** @type {HTMLElement} */ (tr.querySelector('span')), summary(item.group, now));
+      tr.querySelector('.open')?.setAttribute('aria-expanded', String(this.#openGroups.has(item.group.name)));
+      return;
+    }
     this.#lists[this.tab].columns.forEach((c, i) => c.fill(item, tr.cells[i], now));
     tr.querySelector('.open')?.setAttribute('aria-expanded', String(item.key === this.#open));
   }

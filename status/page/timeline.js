@@ -1,16 +1,18 @@
 // The timeline: a lane for each node, a mark for each bin of evictions, moving with the clock.
 
 /** @import {Row} from './types.js' */
-/** @import {Bin, Lane} from './scale.js' */
-import { about, clock, plural, short } from './format.js';
-import { binned, lanesOf, reach, stepOf, ticks } from './scale.js';
+/** @import {Bin, Lane, Mark} from './scale.js' */
+import { about, clock, date, plural, short, stamp } from './format.js';
+import { binned, lanesOf, placed, reach, stepOf, ticks } from './scale.js';
 import { draw, states, titles } from './states.js';
 
 const laneHeight = 28;
 const axis = 34; // pixels on top
 const binWidth = 36; // pixels, at least
 const pageOfLanes = 14;
-const past = 0.22; // the part of the width that is left of now
+const fewLanes = 4; // at first, where the screen is small
+const past = 0.22; // the part of the width that is left of now, where something was evicted
+const noPast = 0.04; // where nothing was
 const shortest = 10_000; // milliseconds across
 const day = 86_400_000;
 const longest = 3650 * day;
@@ -19,7 +21,7 @@ const longest = 3650 * day;
  * @typedef {object} Hooks
  * @property {() => number} now the time by the manager's clock
  * @property {(node: string) => void} pick a node
- * @property {(node: string, from: number, to: number) => void} openBin
+ * @property {(node: string, bin: Bin) => void} openBin
  */
 
 /** Pixels from the middle of a mark to its edge. @param {Bin} bin */
@@ -31,12 +33,20 @@ function radius(bin) {
 /** Pixels that a mark takes with its number. @param {Bin} bin */
 const extent = (bin) => 2 * radius(bin) + (bin.count > 1 ? 2 + 7.6 * short(bin.count).length : 0);
 
+/** The times of a bin, the past as past. @param {Bin} bin @param {number} now */
+function times(bin, now) {
+  if (bin.count === 1) return bin.late ? `was due at ${stamp(bin.at, now)}` : stamp(bin.at, now);
+  return bin.late ? `were due by ${stamp(bin.to, now)}` : `${clock(bin.from, now)} to ${stamp(bin.to, now)}`;
+}
+
 export class Timeline {
   /** Milliseconds across; 0 until something is known. */
   #across = 0;
   /** Milliseconds by which the view is moved from now. */
   #moved = 0;
-  #shown = pageOfLanes;
+  #shown = matchMedia('(max-width: 700px)').matches ? fewLanes : pageOfLanes;
+  /** The part of the width that is left of now. */
+  #past = noPast;
   /** Whether somebody has chosen what is seen; until then it fits itself. */
   #chosen = false;
   /** @type {Row[]} */ #rows = [];
@@ -50,6 +60,7 @@ export class Timeline {
   /** @type {Record<string, string>} */ #colours = {};
   #width = 0;
   #chosenNode = '';
+  /** @type {Mark[][]} the marks of each lane, as they were drawn */ #marks = [];
 
   /** @param {Record<'stage' | 'lanes' | 'canvas' | 'tip' | 'more' | 'note', HTMLElement>} parts @param {Hooks} hooks */
   constructor(parts, hooks) {
@@ -93,11 +104,14 @@ export class Timeline {
     this.#dirty = true;
   }
 
+  /** Draws anew, as the times are written in another zone. */
+  rewrite() { this.#dirty = true; }
+
   /** @param {number} factor */
-  zoom(factor, at = past) {
+  zoom(factor, at = this.#past) {
     const from = this.#from() + at * this.#across; // stays where it is
     const across = Math.min(longest, Math.max(shortest, this.#across * factor));
-    this.#moved += from - (this.hooks.now() + this.#moved - past * across + at * across);
+    this.#moved += from - (this.hooks.now() + this.#moved - this.#past * across + at * across);
     this.#across = across;
     this.#chosen = true;
     this.#bin();
@@ -117,23 +131,23 @@ export class Timeline {
 
   fit() {
     this.#chosen = false;
-    this.#moved = 0;
+    this.#moved = this.#across = 0;
     this.#fit();
     this.#bin();
   }
 
   #fit() {
-    const ahead = reach(this.#rows, this.hooks.now());
+    this.#past = this.#rows.some((row) => row.state === 'evicted') ? past : noPast;
+    const across = reach(this.#rows, this.hooks.now()) / (1 - this.#past);
     // What is there already does not make the view jump for a little more or less.
-    const across = ahead / (1 - past);
-    if (across > this.#across || across < this.#across / 3) this.#across = across;
+    if (across > this.#across || across < this.#across * 0.7) this.#across = across;
   }
 
-  #from() { return this.hooks.now() + this.#moved - past * this.#across; }
+  #from() { return this.hooks.now() + this.#moved - this.#past * this.#across; }
 
   #bin() {
     this.#binned = stepOf((this.#across / Math.max(this.#width, 1)) * binWidth);
-    this.#bins = binned(this.#rows, this.#binned);
+    this.#bins = binned(this.#rows, this.#binned, this.hooks.now());
     this.#dirty = true;
   }
 
@@ -157,7 +171,7 @@ export class Timeline {
     const rest = this.#lanes.length - lanes.length;
     this.parts.more.hidden = rest <= 0;
     this.parts.more.textContent = rest > pageOfLanes ? `Show ${pageOfLanes} of ${rest} more nodes` : `Show ${plural(rest, 'more node')}`;
-    const height = axis + Math.max(lanes.length, 2) * laneHeight;
+    const height = axis + Math.max(lanes.length, 1) * laneHeight;
     const ratio = devicePixelRatio;
     if (this.canvas.height !== Math.round(height * ratio) || this.canvas.width !== Math.round(this.#width * ratio)) {
       this.canvas.height = Math.round(height * ratio);
@@ -215,7 +229,8 @@ export class Timeline {
     c.clearRect(0, 0, this.#width, height);
     this.#ground(lanes.length, height);
     this.#axis(now, from, scale, height);
-    lanes.forEach((lane, i) => this.#lane(this.#bins.get(lane.node) ?? [], axis + (i + 0.5) * laneHeight, from, scale, now));
+    const view = { from, scale, now, width: this.#width };
+    this.#marks = lanes.map((lane, i) => this.#lane(this.#bins.get(lane.node) ?? [], axis + (i + 0.5) * laneHeight, view));
     this.#nowLine((now - from) * scale, height);
     this.#note(lanes);
   }
@@ -245,10 +260,10 @@ export class Timeline {
       c.stroke();
       if (x < 28 || x > this.#width - 34 || Math.abs(at - now) * scale < 50) continue;
       c.fillStyle = this.#colours.text;
-      c.fillText(this.#across > 3 * day ? new Date(at).toISOString().slice(0, 10) : clock(at, at), x, 13);
+      c.fillText(this.#across > 3 * day ? date(at) : clock(at, at), x, 13);
       c.fillStyle = this.#colours.quiet;
       const away = at - now;
-      c.fillText(`${away < 0 ? '−' : '+'}${about(away)}`, x, 26);
+      c.fillText(away < 0 ? `${about(away)} ago` : `in ${about(away)}`, x, 26);
     }
   }
 
@@ -272,37 +287,21 @@ export class Timeline {
   }
 
   /**
-   * Draws a lane, and at its ends how much lies beyond. Marks that would overlap are moved a little, away from now:
-   * what is to come stays on its side of the line, and so does what is past.
-   * @param {Bin[]} bins @param {number} y @param {number} from @param {number} scale @param {number} now
+   * Draws a lane, and at its ends how much lies beyond.
+   * @param {Bin[]} bins @param {number} y @param {{from: number, scale: number, now: number, width: number}} view
    */
-  #lane(bins, y, from, scale, now) {
+  #lane(bins, y, view) {
     const { c } = this;
     c.font = '600 11.5px system-ui, sans-serif';
     c.textAlign = 'left';
     c.lineWidth = 2;
-    let first = bins.findIndex((bin) => bin.at > now);
-    if (first < 0) first = bins.length;
-    let before = 0;
-    let free = (now - from) * scale - 2;
-    for (const bin of bins.slice(0, first).reverse()) {
-      const x = Math.min((bin.at - from) * scale, free - extent(bin) + radius(bin));
-      if (x > -4) this.#mark(bin, x, y);
-      else if (bin.state !== 'evicted') before += bin.count;
-      free = x - radius(bin) - 2;
-    }
-    let after = 0;
-    free = -Infinity;
-    for (const bin of bins.slice(first)) {
-      const x = Math.max((bin.at - from) * scale, free + radius(bin));
-      if (x > this.#width + 4) after += bin.count;
-      else this.#mark(bin, x, y);
-      free = x - radius(bin) + extent(bin) + 2;
-    }
+    const { marks, before, after } = placed(bins, view, (bin) => ({ radius: radius(bin), extent: extent(bin) }));
+    for (const { bin, x } of marks) this.#mark(bin, x, y);
     c.fillStyle = this.#colours.text;
     if (before) c.fillText(`‹ ${short(before)}`, 4, y + 4);
     c.textAlign = 'right';
     if (after) c.fillText(`${short(after)} ›`, this.#width - 4, y + 4);
+    return marks;
   }
 
   /** @param {Bin} bin @param {number} x @param {number} y */
@@ -316,23 +315,17 @@ export class Timeline {
 
   /** @param {Lane[]} lanes */
   #note(lanes) {
-    const text = lanes.length === 0 ? '' : `${about(this.#across * (1 - past))} ahead; a number is how many go within ${about(this.#binned)}`;
+    const text = lanes.length === 0 ? '' : `${about(this.#across * (1 - this.#past))} ahead; a number is how many go within ${about(this.#binned)}`;
     if (this.parts.note.textContent !== text) this.parts.note.textContent = text;
   }
 
   /** The bin at a place on the canvas. @param {number} x @param {number} y @returns {{lane: Lane, bin: Bin} | null} */
   #hit(x, y) {
-    const lane = this.#visible()[Math.floor((y - axis) / laneHeight)];
-    if (!lane) return null;
-    const from = this.#from();
-    const scale = this.#width / this.#across;
-    let best = null;
-    let distance = 18;
-    for (const bin of this.#bins.get(lane.node) ?? []) {
-      const d = Math.abs((bin.at - from) * scale + 4 - x);
-      if (d < distance) [best, distance] = [bin, d];
-    }
-    return best && { lane, bin: best };
+    const i = Math.floor((y - axis) / laneHeight);
+    const lane = this.#visible()[i];
+    const off = (/** @type {Mark} */ m) => Math.max(m.left - x, x - m.right, 0);
+    const near = (this.#marks[i] ?? []).filter((m) => off(m) <= 5).sort((a, b) => off(a) - off(b));
+    return lane && near.length ? { lane, bin: near[0].bin } : null;
   }
 
   #pointer() {
@@ -354,7 +347,7 @@ export class Timeline {
     canvas.addEventListener('pointerup', (e) => {
       const hit = grip && !grip.far ? this.#hit(e.offsetX, e.offsetY) : null;
       grip = null;
-      if (hit) this.hooks.openBin(hit.lane.node, hit.bin.from, hit.bin.to);
+      if (hit) this.hooks.openBin(hit.lane.node, hit.bin);
     });
     canvas.addEventListener('pointercancel', () => { grip = null; });
     canvas.addEventListener('pointerleave', (e) => this.#tell(null, e));
@@ -373,7 +366,7 @@ export class Timeline {
     if (!hit) return;
     const now = this.hooks.now();
     const { lane, bin } = hit;
-    tip.textContent = `${lane.node}\n${bin.count} ${titles[bin.state]}\n${bin.count === 1 ? clock(bin.at, now) : `${clock(bin.from, now)} to ${clock(bin.to, now)}`} UTC`;
+    tip.textContent = `${lane.node}\n${bin.count} ${titles[bin.state]}\n${times(bin, now)}`;
     const box = this.parts.stage.getBoundingClientRect();
     const left = Math.min(e.clientX - box.left + 14, box.width - tip.offsetWidth - 4);
     tip.style.left = `${Math.max(4, left)}px`;

@@ -6,6 +6,7 @@
  * @property {string} namespace
  * @property {string} pod
  * @property {string} node
+ * @property {{kind: string, name: string}} [owner]
  * @property {string} state
  * @property {string} deadline
  * @property {string} taint
@@ -15,6 +16,7 @@
  * @property {number} [attempts]
  * @property {string} [cause]
  * @property {string} [message]
+ * @property {string} [budget]
  * @property {string} [at] set on what was evicted
  * @property {boolean} [pretended]
  */
@@ -28,13 +30,15 @@
  * @property {number} shown where it stands on the timeline
  * @property {number} next the next try; NaN when there is none
  * @property {number} ended when it was evicted; NaN before
+ * @property {string} owner "Kind/name" of its workload; empty when it has none
+ * @property {string} budget the PodDisruptionBudget that blocks it; empty when none is known
  * @property {string} text what the search looks through
  */
 
 /** @typedef {{taint: string, since: string}} Taint */
 /** @typedef {{name: string, uid: string, taints: Taint[], evictions: number}} Node */
 /** @typedef {{start: string, evicted: number, meanLateSeconds: number, mostLateSeconds: number}} Minute */
-/** @typedef {{version?: string, identity?: string, role: string, leader?: string, dryRun?: boolean, synced: boolean, trouble?: string}} Manager */
+/** @typedef {{version?: string, identity?: string, role: string, leader?: string, dryRun?: boolean, cluster?: string, evictionMethod?: string, maxEvictionsPerSecond?: number, synced: boolean, trouble?: string}} Manager */
 /** @typedef {Record<string, number>} Totals */
 
 /**

@@ -23,20 +23,21 @@ func main() {
 	scheduled := flag.Int("scheduled", 10000, "evictions that are scheduled at any time")
 	nodes := flag.Int("nodes", 200, "tainted nodes")
 	rate := flag.Float64("rate", 20, "evictions a second")
-	scene := flag.String("scene", "leading", "leading, standby, dry-run or trouble")
+	limit := flag.Float64("limit", 0, "evictions a second that the page shows as the limit; 0: none")
+	scene := flag.String("scene", "leading", "leading, standby, dry-run, trouble, starting or backlog")
 	flag.Parse()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	if err := serve(ctx, *address, newWorld(*scheduled, *nodes, *rate, *scene)); err != nil {
+	if err := serve(ctx, *address, newWorld(*scheduled, *nodes, *rate, *scene), *limit); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func serve(ctx context.Context, address string, w *world) error {
+func serve(ctx context.Context, address string, w *world, limit float64) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
@@ -52,6 +53,7 @@ func serve(ctx context.Context, address string, w *world) error {
 	fmt.Printf("{\"page\": \"http://%s/\", \"usage\": \"http://%s/\"}\n", listener.Addr(), usage.Addr())
 	return status.New(status.Options{
 		Source: w, Health: w, History: &w.history, Role: w.role, Version: "v0.0.0-synthetic", DryRun: w.scene == "dry-run",
+		Cluster: "prod-eu-1", EvictionMethod: "evict", MaxEvictionsPerSecond: limit,
 	}).Serve(ctx, listener)
 }
 

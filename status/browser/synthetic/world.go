@@ -30,6 +30,8 @@ type world struct {
 	nodes  []*taint.Node
 	made   int
 	added  int // since the start
+
+	admitted int // since the start
 }
 
 var (
@@ -56,9 +58,34 @@ func newWorld(scheduled, nodes int, rate float64, scene string) *world {
 	for i := range scheduled {
 		w.add(w.start.Add(spread * time.Duration(i+1) / time.Duration(scheduled)))
 	}
+	if scene == "backlog" {
+		w.dueNow()
+		return w
+	}
 	w.past(min(int(rate*1800), 30000))
 	w.hinder()
 	return w
+}
+
+// dueNow has all pods go at once, ten seconds ago.
+func (w *world) dueNow() {
+	for i := range w.views {
+		w.views[i].Verdict.At = w.start.Add(-10 * time.Second)
+		w.views[i].Next = w.views[i].Verdict.At
+		w.views[i].State = shard.Due
+	}
+}
+
+// admits reports whether one more eviction may start: as many as the rate allows where there is a backlog.
+func (w *world) admits(now time.Time) bool {
+	if w.scene != "backlog" {
+		return true
+	}
+	if float64(w.admitted) >= now.Sub(w.start).Seconds()*w.rate {
+		return false
+	}
+	w.admitted++
+	return true
 }
 
 // add schedules one more; the busiest nodes get most.
@@ -66,12 +93,14 @@ func (w *world) add(deadline time.Time) {
 	node := w.nodes[int(float64(len(w.nodes))*w.random.Float64()*w.random.Float64())]
 	grace := int64(300)
 	app := apps[w.random.IntN(len(apps))]
+	hash := fmt.Sprintf("%08x", len(app)*91125)
 	t := &node.Taints[0][0].Taint
 	w.made++
 	w.views = append(w.views, shard.View{
 		Pod: &taint.Pod{
 			UID: types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", w.random.Uint32(), w.made)), Namespace: namespaces[w.random.IntN(len(namespaces))],
 			Name: fmt.Sprintf("%s-%08x-%05x", app, len(app)*91125, w.random.IntN(1<<20)), Node: node.Name,
+			Labels: map[string]string{"pod-template-hash": hash}, Controller: &taint.Owner{Kind: "ReplicaSet", Name: app + "-" + hash},
 		},
 		Verdict: taint.Verdict{
 			Evict: true, At: deadline, Start: deadline.Add(-300 * time.Second), Node: node.Name, Taint: t,
@@ -141,7 +170,7 @@ func (w *world) step(now time.Time) {
 			v.Next = now.Add(15 * time.Second)
 		case v.State == shard.Scheduled && now.After(v.Verdict.At):
 			v.State = shard.Due
-		case v.State == shard.Due:
+		case v.State == shard.Due && w.admits(now):
 			v.State, v.Attempts, v.Next = shard.InFlight, 1, time.Time{}
 		}
 	}
@@ -152,7 +181,7 @@ func (w *world) step(now time.Time) {
 		}
 		return over
 	})
-	if w.rate > 0 {
+	if w.rate > 0 && w.scene != "backlog" {
 		gap := time.Duration(float64(time.Second) / w.rate)
 		for ; now.Sub(w.start) > time.Duration(w.added)*gap; w.added++ {
 			last = last.Add(gap)
@@ -178,8 +207,8 @@ func (w *world) Views(context.Context) ([]shard.View, error) {
 // Tainted is all nodes.
 func (w *world) Tainted() []*taint.Node { return w.nodes }
 
-// HasSynced is always true.
-func (w *world) HasSynced() bool { return true }
+// HasSynced is true but in the scene in which the manager starts.
+func (w *world) HasSynced() bool { return w.scene != "starting" }
 
 // Trouble is that of the scene.
 func (w *world) Trouble() error {

@@ -1,0 +1,154 @@
+// What an operator needs to place what is shown: cluster, method, rate, owners, the end of a backlog, local time.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { launch, open, synthetic, violations } from './pages.js';
+
+/** @type {import('playwright-core').Browser} */ let browser;
+/** @type {any} */ let cluster;
+before(async () => {
+  browser = await launch();
+  cluster = await synthetic('-scheduled=300', '-nodes=24', '-rate=0.4', '-limit=0.5');
+});
+after(async () => { await browser?.close(); await cluster?.stop(); });
+
+/** @param {string} name @param {(page: import('playwright-core').Page) => Promise<void>} body @param {object} [options] */
+function on(name, body, options = {}) {
+  test(name, async () => {
+    const { page, complaints, close } = await open(browser, cluster.page, options);
+    try {
+      await body(page);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await close();
+    }
+  });
+}
+
+on('cluster, method and rate are named', async (page) => {
+  assert.equal(await page.locator('#cluster').innerText(), 'prod-eu-1');
+  assert.equal(await page.locator('#method').innerText(), 'method evict, at most 30 a minute');
+  assert.match(await page.title(), /· prod-eu-1 · taint-manager$/);
+});
+
+on('each pod has its owner, in the list and in its explanation, and can be found by it', async (page) => {
+  for (const text of await page.locator('tbody tr td:nth-child(3)').allInnerTexts()) assert.match(text, /^Deployment\/[a-z]+$/);
+  await page.getByLabel('Search').fill('deployment/web');
+  for (const text of await page.locator('tbody tr td:nth-child(3)').allInnerTexts()) assert.equal(text, 'Deployment/web');
+  await page.locator('.open').first().click();
+  await page.locator('tr.why dd', { hasText: 'Deployment/web' }).waitFor();
+});
+
+for (const by of ['owner', 'budget', 'node', 'taint']) {
+  on(`the list is grouped by ${by}`, async (page) => {
+    const api = await (await fetch(`${cluster.page}api/v1/evictions?limit=10000`)).json();
+    await page.getByLabel('Group by').selectOption(by);
+    const names = await page.locator('tr.group .open').allInnerTexts();
+    const nameOf = (/** @type {any} */ e) => ({
+      owner: `${e.namespace}/${e.owner.kind}/${e.owner.name}`, budget: e.budget ? `${e.namespace}/${e.budget}` : 'no budget known', node: e.node, taint: e.taint,
+    }[by]);
+    const all = new Set(api.items.map(nameOf));
+    assert.ok(names.length > 1 && names.length <= 50 && names.every((n) => all.has(n)), names.join(', '));
+    const first = page.locator('tr.group').first();
+    assert.match(await first.innerText(), /\d+ pods?(, \d+ held up)?, the first /);
+    await first.locator('.open').click();
+    assert.equal(await first.locator('.open').getAttribute('aria-expanded'), 'true');
+    const n = Number(/(\d+) pods?/.exec(await first.locator('span').innerText())?.[1]);
+    const inside = await page.locator('tbody tr:not(.group)').count();
+    assert.ok(Math.abs(inside - Math.min(n, 49)) <= 2, `${inside} lines of ${n}`);
+    assert.deepEqual(await violations(page), []);
+    await page.reload();
+    await page.locator('tr.group').first().waitFor();
+    assert.equal(await page.getByLabel('Group by').inputValue(), by);
+  });
+}
+
+on('a blocked pod names its budget', async (page) => {
+  await page.getByRole('tab', { name: /Held up/ }).click();
+  await page.locator('tbody tr', { hasText: 'blocked' }).first().locator('.open').click();
+  assert.match(await page.locator('tr.why').innerText(), /Budget\s+web[^]*kubectl -n \S+ describe pdb web/);
+});
+
+test('it is said when a backlog will be done at the present rate', async () => {
+  const busy = await synthetic('-scheduled=600', '-nodes=10', '-rate=10', '-scene=backlog');
+  const { page, close } = await open(browser, busy.page);
+  const line = page.locator('#backlog');
+  await line.getByText(/At the present rate/).waitFor();
+  await page.waitForTimeout(8000); // so that the rate is known well
+  const text = await line.innerText();
+  const [, due, perSecond, minutes, seconds] = /^Backlog: ([\d,]+) pods are due\. At the present rate, ([\d.]+) a second, it is done in about (?:(\d+) min )?(\d+) s, at \d\d:\d\d:\d\d UTC\.$/.exec(text) ?? [];
+  assert.ok(Number(perSecond) > 7 && Number(perSecond) < 13, text);
+  const left = Number(minutes ?? 0) * 60 + Number(seconds);
+  assert.ok(Math.abs(left - Number(due) / Number(perSecond)) < 3, text);
+  await close();
+  await busy.stop();
+});
+
+on('the end of a backlog counts what comes due meanwhile, and is not guessed where nothing goes', async (page) => {
+  const told = await page.evaluate(async () => {
+    const { backlog, told: tell } = await import(/** @type {any} */ ('/backlog.js'));
+    const now = Date.parse('2000-01-01T12:00:00Z');
+    const row = (/** @type {string} */ state, /** @type {number} */ s) => ({ state, due: now + s * 1000, ended: now + s * 1000 });
+    const gone = Array.from({ length: 60 }, (_, i) => row('evicted', i - 60)); // one a second
+    const due = [row('due', -9), row('due', -8), row('in-flight', -7)];
+    const says = (/** @type {any[]} */ rows, /** @type {any[]} */ evicted) => tell(backlog(rows, evicted, now), now);
+    return [
+      says(due, gone), says([...due, row('scheduled', 2), row('scheduled', 60)], gone), says([...due, row('blocked', -99)], []),
+      says([row('due', -1), row('scheduled', 9)], gone), says([row('blocked', -99)], gone),
+    ];
+  });
+  assert.match(told[0], /^Backlog: 3 pods are due\. At the present rate, 1 a second, it is done in about [23] s/);
+  assert.match(told[1], /in about [34] s/);
+  assert.equal(told[2], 'Backlog: 3 pods are due, and none was evicted in the last minute: no end is in sight. 1 pod held up is not counted.');
+  assert.deepEqual(told.slice(3), ['', '']);
+});
+
+on('times are local by choice, and stay so', async (page) => {
+  const api = await (await fetch(`${cluster.page}api/v1/evictions?state=blocked`)).json();
+  const deadline = new Date(api.items[0].deadline);
+  const row = page.locator('tbody tr', { hasText: api.items[0].pod }).locator('td').nth(5);
+  const utc = deadline.toISOString().slice(11, 19);
+  const tokyo = new Date(deadline.getTime() + 9 * 3600_000).toISOString().slice(11, 19);
+  assert.ok((await row.innerText()).endsWith(utc));
+  await page.getByRole('button', { name: 'Times: UTC' }).click();
+  assert.ok((await row.innerText()).endsWith(tokyo), `${await row.innerText()} for ${tokyo}`);
+  await page.getByRole('columnheader', { name: 'Deadline, GMT+9' }).waitFor();
+  assert.match(await page.locator('#clock').innerText(), /GMT\+9$/);
+  await page.locator('.open').first().click();
+  assert.doesNotMatch(await page.locator('tr.why').innerText(), /UTC/);
+  await page.reload();
+  await page.locator('#live', { hasText: /^live$/ }).waitFor();
+  assert.ok((await row.innerText()).endsWith(tokyo));
+  await page.getByRole('button', { name: 'Times: local' }).click();
+  assert.ok((await row.innerText()).endsWith(utc));
+}, { timezoneId: 'Asia/Tokyo' });
+
+on('on a screen of 1180 pixels the list is as wide as the page', async (page) => {
+  for (const tab of [/Evictions/, /Held up/, /Evicted lately/, /Nodes/]) {
+    await page.getByRole('tab', { name: tab }).click();
+    const { inside, room } = await page.locator('#panel').evaluate((e) => ({ inside: e.scrollWidth, room: e.clientWidth }));
+    assert.ok(inside <= room, `${tab}: ${inside} pixels in ${room}`);
+  }
+}, { viewport: { width: 1180, height: 1000 } });
+
+test('what the page loads is compressed', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  /** @type {Record<string, string | undefined>} */ const codings = {};
+  page.on('response', (r) => { codings[new URL(r.url()).pathname] = r.headers()['content-encoding']; });
+  await page.goto(cluster.page);
+  await page.locator('#live', { hasText: /^live$/ }).waitFor();
+  for (const path of ['/', '/app.js', '/style.css', '/api/v1/events']) assert.equal(codings[path], 'gzip', path);
+  await context.close();
+});
+
+on('on a phone the list comes within the first screen', async (page) => {
+  const top = await page.locator('tbody tr').first().evaluate((e) => e.getBoundingClientRect().bottom);
+  assert.ok(top <= 740, `the first line of the list ends at ${top} of 740 pixels`);
+  const search = page.getByLabel('Search');
+  assert.ok(!(await search.isVisible()));
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await search.fill('web');
+  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360);
+  assert.deepEqual(await violations(page), []);
+}, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });

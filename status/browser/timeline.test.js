@@ -1,0 +1,160 @@
+// Where the timeline has its marks.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { launch, open, synthetic } from './pages.js';
+
+/** @type {import('playwright-core').Browser} */ let browser;
+/** @type {any} */ let still;
+/** @type {Awaited<ReturnType<typeof open>>} */ let opened;
+before(async () => {
+  browser = await launch();
+  still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0'); // of which some are held up
+  opened = await open(browser, still.page);
+});
+after(async () => { await browser?.close(); await still?.stop(); });
+
+/** Waits until the timeline is drawn. */
+const drawn = () => opened.page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+
+/** The columns in which the colours of some states are, in CSS pixels. @param {string[]} names */
+function columnsOf(names) {
+  const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById('canvas'));
+  const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+  const { data, width } = c.getImageData(0, 34, canvas.width, canvas.height - 34);
+  return Object.fromEntries(names.map((name) => {
+    const colour = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    const [r, g, b] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+    const columns = new Set();
+    for (let i = 0; i < data.length; i += 4) if (data[i] === r && data[i + 1] === g && data[i + 2] === b) columns.add((i / 4) % width);
+    return [name, [...columns].sort((x, y) => x - y)];
+  }));
+}
+
+test('late and blocked pods stay at now, however long they wait', async () => {
+  const { page } = opened;
+  for (const times of [0, 6]) { // zoomed in, their deadlines are far to the left of the view
+    for (let i = 0; i < times; i++) await page.locator('#closer').click();
+    await drawn();
+    const found = await page.evaluate(columnsOf, ['strong', 'blocked', 'refused', 'held']);
+    const now = (Math.min(...found.strong) + Math.max(...found.strong)) / 2;
+    for (const state of ['blocked', 'refused', 'held']) {
+      assert.ok(found[state].length > 4, `${state} is not there`);
+      assert.ok(found[state][0] >= now - 1 && found[state].at(-1) < now + 110, `${state} from ${found[state][0]} to ${found[state].at(-1)}, now is at ${now}`);
+    }
+  }
+  await page.locator('#fit').click();
+});
+
+test('a click on what is late shows it, whenever it was due', async () => {
+  const { page } = opened;
+  await drawn();
+  const box = /** @type {any} */ (await page.locator('#canvas').boundingBox());
+  const { strong } = await page.evaluate(columnsOf, ['strong']);
+  await page.mouse.move(box.x + strong[0] + 8, box.y + 34 + 14);
+  await page.locator('#tip', { hasText: /(was|were) due (at|by)/ }).waitFor();
+  await page.mouse.click(box.x + strong[0] + 8, box.y + 34 + 14);
+  assert.match(await page.locator('#clear').innerText(), /^Clear the filter \(due by \d\d:\d\d:\d\d\)$/);
+  for (const text of await page.locator('tbody tr').allInnerTexts()) assert.match(text, /late/);
+  await page.locator('#clear').click();
+});
+
+test('a counter at an end covers no mark, and counts each pod that is not drawn', async () => {
+  const bad = await opened.page.evaluate(async () => {
+    const { binned, edge, placed } = await import(/** @type {any} */ ('/scale.js'));
+    let seed = 7;
+    const random = (/** @type {number} */ n) => { seed = (seed * 48271) % 2147483647; return seed % n; };
+    const states = ['scheduled', 'blocked', 'due', 'held', 'evicted'];
+    const found = [];
+    for (let round = 0; round < 400; round++) {
+      const now = 1_000_000;
+      const rows = Array.from({ length: 1 + random(60) }, () => {
+        const state = states[random(5)];
+        const due = state === 'scheduled' ? now + 1 + random(900_000) : now - random(900_000);
+        return { state, due, shown: due, of: { node: 'n' } };
+      });
+      const width = 200 + random(1000);
+      const across = 60_000 + random(2_000_000);
+      const from = now - across / 2 + (random(4) - 2) * across; // now is at times beyond either end
+      const bins = binned(rows, (across / width) * 36, now).get('n');
+      const size = (/** @type {any} */ bin) => ({ radius: 6, extent: bin.count > 1 ? 30 : 12 });
+      const { marks, before, after } = placed(bins, { from, scale: width / across, now, width }, size);
+      const pending = rows.filter((r) => r.state !== 'evicted').length;
+      const shown = marks.filter((/** @type {any} */ m) => m.bin.state !== 'evicted').reduce((/** @type {number} */ n, /** @type {any} */ m) => n + m.bin.count, 0);
+      if (shown + before + after !== pending) found.push(`round ${round}: ${shown} + ${before} + ${after} of ${pending}`);
+      const [least, most] = [before ? edge : 0, after ? width - edge : width];
+      for (const m of marks) if (m.left < least || m.right > most) found.push(`round ${round}: a mark from ${m.left} to ${m.right} in ${least} to ${most}`);
+      const sorted = [...marks].sort((a, b) => a.left - b.left);
+      for (let i = 1; i < sorted.length; i++) if (sorted[i].left < sorted[i - 1].right) found.push(`round ${round}: marks overlap`);
+      const line = (now - from) * (width / across);
+      for (const m of marks) if (m.bin.state === 'evicted' ? m.right > line : m.left < line) found.push(`round ${round}: ${m.bin.state} is on the wrong side of now`);
+    }
+    return found;
+  });
+  assert.deepEqual(bad, []);
+});
+
+test('a number fits into the room that an end has for it', async () => {
+  const widest = await opened.page.evaluate(() => {
+    const c = /** @type {any} */ (document.createElement('canvas').getContext('2d'));
+    c.font = '600 11.5px system-ui, sans-serif';
+    return Math.max(...['‹ 999', '9.9k ›', '888k ›'].map((text) => c.measureText(text).width));
+  });
+  assert.ok(widest <= 46 - 4, `${widest} pixels`);
+});
+
+test('the timeline fits what there is: all of it is in, and it takes most of the width', async () => {
+  const { page } = opened;
+  for (const [seconds, most] of [[3, 25], [40, 60], [290, 360], [750, 1000], [3300, 4000], [86_000, 100_000]]) {
+    const reach = await page.evaluate(async (far) => {
+      const scale = await import(/** @type {any} */ ('/scale.js'));
+      return scale.reach(Array.from({ length: 100 }, (_, i) => ({ state: 'scheduled', due: (far * 1000 * (i + 1)) / 100 })), 0) / 1000;
+    }, seconds);
+    assert.ok(reach > seconds && reach <= most, `${seconds} s ahead are shown as ${reach} s`);
+  }
+  await page.locator('#fit').click();
+  await drawn();
+  const { scheduled } = await page.evaluate(columnsOf, ['scheduled']);
+  const width = await page.locator('#canvas').evaluate((e) => e.clientWidth);
+  assert.ok(scheduled.at(-1) > width * 0.75 && scheduled.at(-1) < width, `the last mark is at ${scheduled.at(-1)} of ${width}`);
+  const { strong } = await page.evaluate(columnsOf, ['strong']);
+  assert.ok(strong[0] < width * 0.08, `now is at ${strong[0]} of ${width}, and nothing was evicted`);
+});
+
+test('one far eviction does not press the others together', async () => {
+  const reach = await opened.page.evaluate(async () => {
+    const scale = await import(/** @type {any} */ ('/scale.js'));
+    const due = [...Array.from({ length: 99 }, (_, i) => (i + 1) * 3000), 100 * 86_400_000];
+    return scale.reach(due.map((at) => ({ state: 'scheduled', due: at })), 0) / 1000;
+  });
+  assert.ok(reach > 297 && reach < 400, `${reach} s`);
+});
+
+test('times of the past are said as past, on the axis and in the lists', async () => {
+  const { page } = opened;
+  const words = await page.evaluate(() => new Promise((/** @type {(texts: string[]) => void} */ done) => {
+    const c = /** @type {any} */ (document.getElementById('canvas')).getContext('2d');
+    const { fillText } = c;
+    /** @type {string[]} */ const texts = [];
+    c.fillText = (/** @type {any[]} */ ...a) => { texts.push(a[0]); fillText.apply(c, a); };
+    document.getElementById('earlier')?.click();
+    setTimeout(() => { c.fillText = fillText; done(texts); }, 300);
+  }));
+  assert.ok(words.some((w) => / ago$/.test(w)) && words.some((w) => /^in /.test(w)), words.join(', '));
+  assert.ok(!words.some((w) => /^[−+]/.test(w)), words.join(', '));
+  await page.locator('#now').click();
+  await page.getByRole('tab', { name: /Nodes/ }).click();
+  for (const text of await page.locator('tbody tr td:last-child').allInnerTexts()) assert.match(text, /^(in .*|now|.* late|)$/);
+  const told = await page.evaluate(async () => {
+    const { sentence, explanation } = await import(/** @type {any} */ ('/explain.js'));
+    const { rowOf } = await import(/** @type {any} */ ('/store.js'));
+    const at = Date.parse('2000-01-01T12:00:00Z');
+    const of = { uid: 'u', namespace: 'ns', pod: 'p', node: 'n', taint: 't', because: 'b', state: 'blocked', deadline: '2000-01-01T11:59:00Z', nextTry: '2000-01-01T11:59:50Z' };
+    return [sentence(rowOf(of, false), at), explanation(rowOf(of, false), new Map(), at).textContent];
+  });
+  assert.match(told[0], /was to be evicted from n at 11:59:00 UTC \(1 min 00 s ago\)/);
+  assert.match(told[1], /Next trywas due at 11:59:50 UTC, 10 s ago/);
+  await page.getByRole('tab', { name: /Evictions/ }).click();
+});
+
+test('there was no error in the console', () => assert.deepEqual(opened.complaints, []));

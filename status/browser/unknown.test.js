@@ -1,0 +1,101 @@
+// What the page says while it does not know: nothing is shown as 0.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { holds, launch, open, synthetic } from './pages.js';
+
+/** @type {import('playwright-core').Browser} */ let browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser?.close(); });
+
+/** All that the page says in numbers: totals, states, lists, plots and title. @param {import('playwright-core').Page} page */
+const said = (page) => page.evaluate(() => ({
+  totals: Object.fromEntries([...document.querySelectorAll('[data-total]')].map((e) => [e.getAttribute('data-total'), e.textContent])),
+  states: Object.fromEntries([...document.querySelectorAll('#states button')].map((e) => [e.getAttribute('data-state'), e.querySelector('b')?.textContent])),
+  lists: Object.fromEntries([...document.querySelectorAll('[role=tab]')].map((e) => [e.id.slice(4), e.querySelector('b')?.textContent])),
+  plots: ['rate-text', 'late-text'].map((id) => document.getElementById(id)?.textContent),
+  empty: document.getElementById('table')?.hidden ? document.getElementById('empty')?.textContent : '',
+  title: document.title,
+}));
+
+/** @param {import('playwright-core').Page} page */
+async function noZero(page) {
+  const all = await said(page);
+  for (const part of [all.totals, all.states, all.lists]) for (const [name, text] of Object.entries(part)) assert.notEqual(text, '0', name);
+  for (const text of all.plots) assert.match(text ?? '', /not known/);
+  assert.doesNotMatch(all.title, /\b0\b/);
+  return all;
+}
+
+test('before the first snapshot nothing is shown as 0', async () => {
+  const cluster = await synthetic('-scheduled=0', '-nodes=1', '-rate=0');
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.route('**/api/v1/events', () => {}); // never answered
+  await page.goto(cluster.page);
+  await page.waitForTimeout(600);
+  const all = await noZero(page);
+  assert.equal(all.empty, 'Waiting for the first snapshot…');
+  assert.equal(await page.locator('#live').innerText(), 'connecting');
+  await context.close();
+  await cluster.stop();
+});
+
+test('a snapshot of which only the first piece has come says nothing of what there is not', async () => {
+  const cluster = await synthetic('-scheduled=0', '-nodes=1', '-rate=0');
+  const { page, close } = await open(browser, cluster.page);
+  const steps = await page.evaluate(async () => {
+    const { Store } = await import(/** @type {any} */ ('/store.js'));
+    const store = new Store();
+    const seen = [store.ready];
+    store.apply('snapshot', { at: '2000-01-01T00:00:00Z', manager: { role: 'leading', synced: true }, totals: {}, evictions: [], more: true });
+    seen.push(store.ready);
+    store.apply('rows', { evictions: [], more: false });
+    return [...seen, store.ready];
+  });
+  assert.deepEqual(steps, [false, false, true]);
+  await close();
+  await cluster.stop();
+});
+
+test('while it starts, the manager knows nothing, and nothing is shown as 0', async () => {
+  const cluster = await synthetic('-scheduled=0', '-nodes=1', '-rate=0', '-scene=starting');
+  const { page, close } = await open(browser, cluster.page);
+  const all = await noZero(page);
+  assert.match(all.empty ?? '', /nothing is decided before that/);
+  await close();
+  await cluster.stop();
+});
+
+test('a quiet cluster that is stale is not said to be quiet, and 0 is known again once it is heard', async () => {
+  const first = await synthetic('-scheduled=0', '-nodes=1', '-rate=0');
+  const { page, close } = await open(browser, first.page);
+  await holds(page, 'evictions', 0);
+  const live = await said(page);
+  assert.equal(live.totals.heldUp, '0');
+  assert.match(live.empty ?? '', /^Nothing is scheduled/);
+  await first.stop();
+  await page.locator('#live', { hasText: /^stale/ }).waitFor();
+  await page.locator('[data-total="heldUp"]', { hasText: '–' }).waitFor();
+  const stale = await noZero(page);
+  assert.equal(stale.empty, 'Whether anything is scheduled now is not known.');
+  assert.match(stale.title, /^stale/);
+  const second = await synthetic('-scheduled=0', '-nodes=1', '-rate=0', `-address=${new URL(first.page).host}`);
+  await page.locator('#live', { hasText: /^live$/ }).waitFor();
+  await page.locator('[data-total="heldUp"]', { hasText: '0' }).waitFor();
+  await close();
+  await second.stop();
+});
+
+test('a standby does not claim that nothing is held up or was evicted, as only the leader knows', async () => {
+  const standby = await synthetic('-scheduled=0', '-nodes=1', '-rate=0', '-scene=standby');
+  const { page, close } = await open(browser, standby.page);
+  await holds(page, 'evictions', 0);
+  const all = await said(page);
+  assert.deepEqual([all.totals.scheduled, all.totals.heldUp, all.totals.evictedLastHour, all.totals.inFlight], ['0', '–', '–', '–']);
+  assert.deepEqual([all.lists.evictions, all.lists.held, all.lists.evicted, all.lists.nodes], ['0', '–', '–', '1']);
+  await page.getByRole('tab', { name: /Held up/ }).click();
+  await page.getByText('Whether anything is held up now is not known here.').waitFor();
+  await close();
+  await standby.stop();
+});

@@ -1,0 +1,58 @@
+// When the backlog will be done: what is due, against how fast evictions went lately. Pure.
+
+/** @import {Row} from './types.js' */
+import { plural, rate as rateOf, span, stamp } from './format.js';
+import { hindered } from './states.js';
+
+const second = 1000;
+const lately = 60 * second;
+const tolerated = 5 * second; // of lateness, before it is called a backlog
+
+/** Evictions a second within the last minute. @param {Row[]} evicted oldest first @param {number} now */
+export function rate(evicted, now) {
+  let first = evicted.length;
+  while (first > 0 && evicted[first - 1].ended > now - lately) first--;
+  const n = evicted.length - first;
+  if (n === 0) return 0;
+  const seconds = n > 1 ? Math.max(1, (now - evicted[first].ended) / second) : lately / second;
+  return n / seconds;
+}
+
+/**
+ * What is due and not held up, and when it will all be gone at the present rate, with what comes due meanwhile;
+ * null where nothing is late.
+ * @param {Iterable<Row>} rows @param {Row[]} evicted @param {number} now
+ */
+export function backlog(rows, evicted, now) {
+  const dues = [];
+  let late = 0;
+  let count = 0;
+  let held = 0;
+  for (const row of rows) {
+    if (hindered(row.state)) held++;
+    if (row.state !== 'due' && row.state !== 'in-flight' && row.state !== 'scheduled') continue;
+    dues.push(row.due);
+    if (row.due > now) continue;
+    count++;
+    late = Math.max(late, now - row.due);
+  }
+  if (late < tolerated) return null;
+  const perSecond = rate(evicted, now);
+  if (perSecond === 0) return { count, held, perSecond, done: NaN };
+  dues.sort((a, b) => a - b);
+  let done = now;
+  for (const due of dues) {
+    if (due > done) break;
+    done += second / perSecond;
+  }
+  return { count, held, perSecond, done };
+}
+
+/** @param {ReturnType<typeof backlog>} b @param {number} now */
+export function told(b, now) {
+  if (!b) return '';
+  const begun = `Backlog: ${plural(b.count, 'pod')} ${b.count === 1 ? 'is' : 'are'} due`;
+  const rest = b.held ? ` ${plural(b.held, 'pod')} held up ${b.held === 1 ? 'is' : 'are'} not counted.` : '';
+  if (!Number.isFinite(b.done)) return `${begun}, and none was evicted in the last minute: no end is in sight.${rest}`;
+  return `${begun}. At the present rate, ${rateOf(b.perSecond)}, it is done in about ${span(b.done - now)}, at ${stamp(b.done, now)}.${rest}`;
+}
