@@ -355,5 +355,5 @@ setInterval(() => {
   condition();
   if (document.hidden) return;
   if (dirty || store.version !== shownVersion) render();
-  else if (performance.now() - shownAt > 950) { shownAt = performance.now(); table.tick(); tellBacklog(); }
+  else if (performance.now() - shownAt > 950) { shownAt = performance.now(); table.tick(); timeline.tick(); tellBacklog(); }
 }, 250);

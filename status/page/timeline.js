@@ -104,6 +104,9 @@ export class Timeline {
     this.#dirty = true;
   }
 
+  /** Takes note of what has become late. */
+  tick() { this.#bin(); }
+
   /** Draws anew, as the times are written in another zone. */
   rewrite() { this.#dirty = true; }
 
