@@ -138,6 +138,21 @@ func TestNodesAreWatchedByTheClientForWatches(t *testing.T) {
 	})
 }
 
+// The node's watch may come as protobuf, and the answer to a GET as JSON.
+func TestATimeAddedThatIsZeroHereAndMissingThereIsTheSame(t *testing.T) {
+	for _, added := range [][2]*metav1.Time{{{}, nil}, {nil, {}}, {{}, {}}} {
+		synctest.Test(t, func(t *testing.T) {
+			watched, live := taintedNode(), taintedNode()
+			watched.Spec.Taints[0].TimeAdded, live.Spec.Taints[0].TimeAdded = added[0], added[1]
+			client, evictor := fake.NewClientset(watched, podOn("node", "p", bears(20))), newClock()
+			client.PrependReactor("get", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) { return true, live, nil })
+			start(t, client, taintmanager.Options{Evictor: evictor})
+			time.Sleep(time.Minute)
+			evictor.goes(t, "p", 20*time.Second)
+		})
+	}
+}
+
 // relisting lists a pod, of one version, as another object each time.
 type relisting struct {
 	pod     *v1.Pod

@@ -52,8 +52,21 @@ func TestWhatIsSeenOfATrimmedNodeIsWhatIsSeenOfTheWhole(t *testing.T) {
 	})
 }
 
+// Protobuf shows a timeAdded that was written as zero; JSON does not.
+func TestATimeAddedOfZeroIsNone(t *testing.T) {
+	whole, trimmed := overTheWire(t, aNode(v1.Taint{Key: "k", TimeAdded: &metav1.Time{}}), nil)
+	if whole.Spec.Taints[0].TimeAdded == nil {
+		t.Fatal("the API's own decoder makes it none by itself")
+	}
+	for kind, node := range map[string]*v1.Node{"whole": whole, "trimmed": trimmed} {
+		if added := lookAt(node).taints[0].TimeAdded; added != nil {
+			t.Errorf("%s: got %v, want none", kind, added)
+		}
+	}
+}
+
 // overTheWire is the object as it comes out of the API's own decoder, and out of the trimming one.
-func overTheWire[T runtime.Object](t *rapid.T, object T, known wire.Known) (whole, trimmed T) {
+func overTheWire[T runtime.Object](t rapid.TB, object T, known wire.Known) (whole, trimmed T) {
 	var body bytes.Buffer
 	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), v1.SchemeGroupVersion)
 	if err := encoder.Encode(object, &body); err != nil {

@@ -21,7 +21,7 @@ type look struct {
 }
 
 func lookAt(n *v1.Node) look {
-	return look{n.Name, n.UID, n.ResourceVersion, n.CreationTimestamp.Time, n.Spec.Taints}
+	return look{n.Name, n.UID, n.ResourceVersion, n.CreationTimestamp.Time, taint.Normalize(n.Spec.Taints)}
 }
 
 // node is the small value of the node that was looked at.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // fresh is for how long a GET of a node counts, from when it was sent. With one second, a burst over 100
@@ -25,7 +26,7 @@ type Look struct {
 
 // LookAt returns what a GET that was sent at that moment has shown.
 func LookAt(node *v1.Node, sent time.Time) Look {
-	return Look{Sent: sent, UID: node.UID, ResourceVersion: node.ResourceVersion, Taints: node.Spec.Taints}
+	return Look{Sent: sent, UID: node.UID, ResourceVersion: node.ResourceVersion, Taints: taint.Normalize(node.Spec.Taints)}
 }
 
 // nodeRead is one GET of a node. It is immutable once done is closed.

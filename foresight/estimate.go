@@ -51,6 +51,7 @@ func viewOf(n *v1.Node) nodeView {
 
 // see takes a look, and says whether it has shown anything new.
 func (p *nodeView) see(s journal.Sighting) bool {
+	s.Taints = taint.Normalize(s.Taints)
 	now, changed := p.history.Observe(s)
 	if changed {
 		p.history, p.Taints, p.Version = now, now.Taints(), s.Version

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
@@ -26,6 +27,23 @@ func scheduled(p *foresight.Pending) []string {
 		list = append(list, fmt.Sprintf("%s %s, %s by %s, in %v s", one.Name, told(&one.Prediction), one.State, one.SinceFrom, one.InSeconds))
 	}
 	return list
+}
+
+// A dump may lack the node's creation, too.
+func TestATimeAddedOfZeroTellsNothing(t *testing.T) {
+	o := foresight.NewOutlook(taint.Rules{})
+	n := node("n1", parsed("gpu:NoExecute"))
+	n.Spec.Taints[0].TimeAdded, n.CreationTimestamp = &metav1.Time{}, metav1.Time{}
+	o.SeeNode(n, noon, true)
+	o.SeePod(pod("p", tolerates("gpu", 60)), noon, true)
+	got := o.Pending(noon, nil)
+	n.Spec.Taints[0].TimeAdded = nil
+	bare := foresight.NewOutlook(taint.Rules{})
+	bare.SeeNode(n, noon, true)
+	bare.SeePod(pod("p", tolerates("gpu", 60)), noon, true)
+	if diff := cmp.Diff(scheduled(bare.Pending(noon, nil)), scheduled(got)); diff != "" {
+		t.Errorf("without a timeAdded (-) and with zero (+):\n%s", diff)
+	}
 }
 
 func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {

@@ -1,6 +1,7 @@
 package taint
 
 import (
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -51,4 +52,20 @@ type State struct {
 
 	// Found says that it was not seen to appear, but found in a list. No verdict rests on it.
 	Found bool
+}
+
+// Normalize returns the taints with timeAdded nil where it is zero. The two mean the same: what is stored as zero, the
+// API's protobuf shows as zero and its JSON not at all. It does not change its argument.
+func Normalize(taints []v1.Taint) []v1.Taint {
+	zero := func(t v1.Taint) bool { return t.TimeAdded != nil && t.TimeAdded.IsZero() }
+	if !slices.ContainsFunc(taints, zero) {
+		return taints
+	}
+	taints = slices.Clone(taints)
+	for i := range taints {
+		if zero(taints[i]) {
+			taints[i].TimeAdded = nil
+		}
+	}
+	return taints
 }
