@@ -56,7 +56,7 @@ func newShopAPI() (*shopAPI, error) {
 	if err := yaml.Unmarshal(text, &list); err != nil {
 		return nil, err
 	}
-	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage()}}}
+	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage()}, "namespaces": {{"metadata": object{"name": "shop"}}}}}
 	resources := map[string]string{"Node": "nodes", "Pod": "pods", "PodDisruptionBudget": "poddisruptionbudgets", "Event": "events"}
 	for _, o := range list.Items {
 		resource := resources[o["kind"].(string)]
@@ -93,7 +93,7 @@ func (a *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 		answerAsManager(w, r, strings.TrimPrefix(character, "manager-"))
 	case slices.Contains(forbidden[character], resource), character == "pods-only" && resource != "pods":
 		refuse(w, http.StatusForbidden, "Forbidden")
-	case r.Method != http.MethodGet || !slices.Contains([]string{"nodes", "pods", "poddisruptionbudgets", "events", "configmaps"}, resource):
+	case r.Method != http.MethodGet || !slices.Contains([]string{"nodes", "pods", "poddisruptionbudgets", "events", "configmaps", "namespaces"}, resource):
 		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed")
 	case r.URL.Query().Get("sendInitialEvents") != "":
 		refuse(w, http.StatusUnprocessableEntity, "Invalid") // as servers that can't stream lists
@@ -170,7 +170,7 @@ func (a *shopAPI) list(w http.ResponseWriter, r *http.Request, resource, namespa
 		}
 		items = items[from:to]
 	}
-	kinds := map[string]string{"nodes": "NodeList", "pods": "PodList", "poddisruptionbudgets": "PodDisruptionBudgetList", "events": "EventList", "configmaps": "ConfigMapList"}
+	kinds := map[string]string{"nodes": "NodeList", "pods": "PodList", "poddisruptionbudgets": "PodDisruptionBudgetList", "events": "EventList", "configmaps": "ConfigMapList", "namespaces": "NamespaceList"}
 	version := "v1"
 	if resource == "poddisruptionbudgets" {
 		version = "policy/v1"

@@ -41,6 +41,9 @@ func (j *jsonReader) document() error {
 	if err != nil {
 		return j.failure(err)
 	}
+	if token == json.Delim('[') {
+		return j.elements(nil)
+	}
 	if token != json.Delim('{') {
 		return fmt.Errorf("a document must be an object of Kubernetes, but at byte %d there is %v", j.InputOffset(), token)
 	}
@@ -91,6 +94,12 @@ func (j *jsonReader) items(frame map[string]json.RawMessage) error {
 	case token != json.Delim('['):
 		return fmt.Errorf(`"items" must be a list, but at byte %d there is %v`, j.InputOffset(), token)
 	}
+	return j.elements(frame)
+}
+
+// elements reads the objects of an array after its opening bracket. The frame of the list, if there is one,
+// says what they are.
+func (j *jsonReader) elements(frame map[string]json.RawMessage) error {
 	apiVersion, kind := ofItems(frame)
 	for j.More() {
 		o := object{APIVersion: apiVersion, Kind: kind}

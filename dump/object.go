@@ -1,6 +1,8 @@
 package dump
 
 import (
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,12 +35,14 @@ type metadata struct {
 	Name              string                  `json:"name"`
 	Namespace         string                  `json:"namespace"`
 	UID               types.UID               `json:"uid"`
+	ResourceVersion   string                  `json:"resourceVersion"`
 	Labels            map[string]string       `json:"labels"`
 	Annotations       annotations             `json:"annotations"`
 	Generation        int64                   `json:"generation"`
 	CreationTimestamp metav1.Time             `json:"creationTimestamp"`
 	DeletionTimestamp *metav1.Time            `json:"deletionTimestamp"`
 	OwnerReferences   []metav1.OwnerReference `json:"ownerReferences"`
+	Finalizers        []string                `json:"finalizers"`
 }
 
 type annotations struct {
@@ -61,14 +65,22 @@ type spec struct {
 
 type status struct {
 	// Of pods.
-	Phase      v1.PodPhase       `json:"phase"`
-	Conditions []v1.PodCondition `json:"conditions"`
+	Phase v1.PodPhase `json:"phase"`
+
+	// Of pods and nodes.
+	Conditions []condition `json:"conditions"`
 
 	// Of budgets.
 	ObservedGeneration int64 `json:"observedGeneration"`
 	DisruptionsAllowed int32 `json:"disruptionsAllowed"`
 	CurrentHealthy     int32 `json:"currentHealthy"`
 	DesiredHealthy     int32 `json:"desiredHealthy"`
+}
+
+// condition has the fields of a pod's condition, and the heartbeat of a node's.
+type condition struct {
+	v1.PodCondition
+	LastHeartbeatTime metav1.Time `json:"lastHeartbeatTime"`
 }
 
 // The kinds that are read.
@@ -94,7 +106,8 @@ func (o *object) wanted() bool {
 // meta is the object's metadata. Of the annotations only the mirror's is kept.
 func (o *object) meta() metav1.ObjectMeta {
 	m := metav1.ObjectMeta{
-		Name: o.Metadata.Name, Namespace: o.Metadata.Namespace, UID: o.Metadata.UID, Labels: o.Metadata.Labels,
+		Name: o.Metadata.Name, Namespace: o.Metadata.Namespace, UID: o.Metadata.UID, ResourceVersion: o.Metadata.ResourceVersion,
+		Finalizers: o.Metadata.Finalizers, Labels: o.Metadata.Labels,
 		Generation: o.Metadata.Generation, OwnerReferences: o.Metadata.OwnerReferences,
 		CreationTimestamp: o.Metadata.CreationTimestamp, DeletionTimestamp: o.Metadata.DeletionTimestamp,
 	}
@@ -112,8 +125,39 @@ func (o *object) pod() *v1.Pod {
 	return &v1.Pod{
 		ObjectMeta: o.meta(),
 		Spec:       v1.PodSpec{NodeName: o.Spec.NodeName, Tolerations: o.Spec.Tolerations, Priority: o.Spec.Priority},
-		Status:     v1.PodStatus{Phase: o.Status.Phase, Conditions: o.Status.Conditions},
+		Status:     v1.PodStatus{Phase: o.Status.Phase, Conditions: o.conditions()},
 	}
+}
+
+func (o *object) conditions() []v1.PodCondition {
+	if o.Status.Conditions == nil {
+		return nil
+	}
+	list := make([]v1.PodCondition, len(o.Status.Conditions))
+	for i := range list {
+		list[i] = o.Status.Conditions[i].PodCondition
+	}
+	return list
+}
+
+// times calls tell with each time at which the cluster was seen to be like that.
+func (o *object) times(tell func(time.Time)) {
+	tell(o.Metadata.CreationTimestamp.Time)
+	if o.Metadata.DeletionTimestamp != nil {
+		tell(o.Metadata.DeletionTimestamp.Time)
+	}
+	for i := range o.Status.Conditions {
+		tell(o.Status.Conditions[i].LastTransitionTime.Time)
+		tell(o.Status.Conditions[i].LastHeartbeatTime.Time)
+	}
+	for i := range o.Spec.Taints {
+		if added := o.Spec.Taints[i].TimeAdded; added != nil {
+			tell(added.Time)
+		}
+	}
+	tell(o.FirstTimestamp.Time)
+	tell(o.LastTimestamp.Time)
+	tell(o.EventTime.Time)
 }
 
 func (o *object) budget() *policyv1.PodDisruptionBudget {

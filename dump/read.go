@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -18,12 +19,25 @@ type Visitor struct {
 	Budget    func(*policyv1.PodDisruptionBudget)
 	Event     func(*v1.Event)
 	ConfigMap func(*v1.ConfigMap)
+
+	// Time is told of the times in the objects of these kinds: of their creation, heartbeats, conditions,
+	// taints and events. The cluster was like that at the latest of them, or soon after.
+	Time func(time.Time)
 }
 
 // Read reads a dump to its end. The error says in a clause what is wrong with the dump and where;
 // what was told before then is to be forgotten.
 func Read(r io.Reader, to Visitor) error {
-	buffered := bufio.NewReaderSize(r, 1<<16)
+	plain, done, err := decompressed(bufio.NewReaderSize(r, 1<<16))
+	if err != nil {
+		return err
+	}
+	defer done()
+	return read(plain, to)
+}
+
+// read reads a dump that is not compressed.
+func read(buffered *bufio.Reader, to Visitor) error {
 	if err := skipMark(buffered); err != nil {
 		return err
 	}
@@ -77,6 +91,9 @@ func skipMark(r *bufio.Reader) error {
 
 // tell hands an object to the function for its kind.
 func (v *Visitor) tell(o *object) {
+	if v.Time != nil && o.wanted() {
+		o.times(v.Time)
+	}
 	switch o.kind() {
 	case kindNode:
 		call(v.Node, o.node)

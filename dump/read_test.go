@@ -2,6 +2,7 @@ package dump_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/yaml"
@@ -149,7 +152,13 @@ func TestWhatIsWrongWithADumpIsNamedWithItsPlace(t *testing.T) {
 		{"no YAML in an item", "items:\n- kind: Node\n  apiVersion: v1\n- kind: [\n- kind: Pod\nkind: List\n", "the object at line 4 can't be read (lines count from there): error converting YAML to JSON: yaml: line 1: did not find expected node content"},
 		{"no JSON", `{"items": [{"kind": "Pod", oops}]}`, "it is no JSON in what follows byte 11, after 0 whole objects: invalid character 'o' looking for beginning of object key string"},
 		{"a text", "Error from server (Forbidden)\n", "the object at line 1 can't be read (lines count from there): error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go value of type"},
-		{"an array", `[1, 2]`, "a document must be an object of Kubernetes, but at byte 1 there is ["},
+		{"a number", `[1, 2]`, "the object near byte 1 has no kind"},
+		{"JSON within YAML", "kind: Pod\napiVersion: v1\n{\n}\n", "JSON begins at line 3, within YAML; give each as a file of its own with --filename"},
+		{"JSON within a list of YAML", list + "{\n}\n", "JSON begins at line "},
+		{"no JSON after YAML", "kind: Pod\napiVersion: v1\n---\n{\n", "in the JSON that begins at line 4: it is cut off at byte 2, after 0 whole objects"},
+		{"no gzip", "\x1f\x8boops", "it begins as gzip does, and is not: "},
+		{"half of a gzip", compressed(t, "gzip", list)[:200], "reading it failed at line "},
+		{"half of a zstd", compressed(t, "zstd", list)[:200], "reading it"},
 		{"items that are no list", `{"items": 7}`, `"items" must be a list, but at byte 11 there is 7`},
 		{"an item without a kind", `{"items": [{"metadata": {"name": "a"}}]}`, "the object near byte 11 has no kind"},
 		{"an item without a kind in YAML", "items:\n- metadata:\n    name: a\nkind: List\n", "the object at line 2 has no kind"},
@@ -306,3 +315,68 @@ items:
   eventTime: "2026-05-01T10:00:00.123456Z"
 kind: List
 `
+
+// compressed is a text that was compressed.
+func compressed(t *testing.T, by, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	var w io.WriteCloser = gzip.NewWriter(&out)
+	if by == "zstd" {
+		encoder, err := zstd.NewWriter(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = encoder
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// What is in the dump is told whatever the form in which it was kept.
+func TestADumpMayBeCompressedOrABareArray(t *testing.T) {
+	want, err := names(strings.NewReader(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole struct{ Items []json.RawMessage }
+	if err := json.Unmarshal([]byte(asJSON(t, list)), &whole); err != nil {
+		t.Fatal(err)
+	}
+	array, err := json.Marshal(whole.Items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"gzip": compressed(t, "gzip", list), "zstd": compressed(t, "zstd", asJSON(t, list)), "a bare array": string(array),
+		"JSON after YAML": "---\n" + asJSON(t, list),
+	} {
+		got, err := names(strings.NewReader(text))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+// The newest time tells how old a dump is.
+func TestTheTimesOfADumpAreTold(t *testing.T) {
+	var newest time.Time
+	node := "apiVersion: v1\nkind: Node\nmetadata: {name: a, creationTimestamp: \"2026-05-01T08:00:00Z\"}\nstatus: {conditions: [{type: Ready, lastHeartbeatTime: \"2026-05-01T12:00:07Z\", lastTransitionTime: \"2026-05-01T09:00:00Z\"}]}\n"
+	event := "apiVersion: v1\nkind: Event\nmetadata: {name: a, namespace: b}\neventTime: \"2026-05-01T12:00:08.500000Z\"\n"
+	other := "apiVersion: v1\nkind: Service\nmetadata: {name: a, creationTimestamp: \"2027-05-01T08:00:00Z\"}\n"
+	for text, want := range map[string]string{node: "12:00:07", node + "---\n" + event: "12:00:08.5", node + "---\n" + other: "12:00:07"} {
+		newest = time.Time{}
+		err := dump.Read(strings.NewReader(text), dump.Visitor{Time: func(at time.Time) {
+			if at.After(newest) {
+				newest = at
+			}
+		}})
+		if got := newest.UTC().Format("15:04:05.9"); err != nil || got != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+}

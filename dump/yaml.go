@@ -49,10 +49,31 @@ func readYAML(r *bufio.Reader, to Visitor) error {
 		case err != nil:
 			return fmt.Errorf("reading it failed at line %d: %w", y.line, err)
 		}
+		switch {
+		case !beginsJSON(line):
+		case y.list || hasContent(y.frame.text):
+			return fmt.Errorf("JSON begins at line %d, within YAML; give each as a file of its own with --filename", y.line)
+		default:
+			return y.goOnInJSON(line)
+		}
 		if err := y.take(line); err != nil {
 			return err
 		}
 	}
+}
+
+// beginsJSON reports whether an object in JSON begins with the line, as programs write it.
+func beginsJSON(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(`{"`)) || string(bytes.TrimRight(line, "\r\n")) == "{"
+}
+
+// goOnInJSON reads the rest, which begins with the line.
+func (y *yamlReader) goOnInJSON(line []byte) error {
+	rest := io.MultiReader(bytes.NewReader(bytes.Clone(line)), y.lines)
+	if err := readJSON(rest, y.to); err != nil {
+		return fmt.Errorf("in the JSON that begins at line %d: %w", y.line, err)
+	}
+	return nil
 }
 
 // next is the next line with its end. The last one may have none.

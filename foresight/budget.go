@@ -38,7 +38,7 @@ func (b *budget) covers(p *pod) bool {
 	return p.Namespace == b.namespace && b.selector.Matches(labels.Set(p.Labels))
 }
 
-// BudgetPlan is what a PodDisruptionBudget says to the evictions of a plan, as it stands now.
+// BudgetPlan is what a PodDisruptionBudget, as it stands now, says to all evictions that are to come.
 type BudgetPlan struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -46,8 +46,8 @@ type BudgetPlan struct {
 	// Admits is how many evictions it admits now.
 	Admits int `json:"admits"`
 
-	// Evictions is how many of the plan it is asked for. Pods that are not running, and some that are
-	// not ready, go without it.
+	// Evictions is how many it is asked for: those of the plan, and those that come anyway on any node, in
+	// the order of their times. Pods that are not running, and some that are not ready, go without it.
 	Evictions int `json:"evictions"`
 
 	// Blocks are the names of the pods whose eviction it would block.
@@ -79,7 +79,7 @@ func ask(budgets []budget, pods []*planned) []BudgetPlan {
 func askFor(p *planned, budgets []budget, plans []BudgetPlan) {
 	var covering []int
 	for i := range budgets {
-		if budgets[i].covers(&p.pod) {
+		if budgets[i].covers(p.pod) {
 			covering = append(covering, i)
 		}
 	}

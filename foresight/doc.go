@@ -1,5 +1,6 @@
-// Package foresight says what would happen, or will, without doing anything: [Inventory.Plan] what
-// becomes of the pods of some nodes if these got other taints, [Explain] what becomes of one pod.
+// Package foresight says what would happen, or will, without doing anything: [Model.Plan] what
+// becomes of the pods of some nodes if these got other taints, [Model.Pending] what is scheduled,
+// and [Model.Explain] what becomes of one pod.
 //
 // It is pure: it reads no clock, and the moment in question is an argument. It judges by [taint.Decide]
 // alone, with histories from package journal, and says why in the verdict's own words, so that what it

@@ -11,44 +11,59 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Subject is a pod, and what there is to judge it by.
-type Subject struct {
-	Pod *v1.Pod
-
-	// Node of the pod; nil when it is not there.
-	Node *v1.Node
-
-	// Recorded is what a journal tells of the node; the zero value where none does.
-	Recorded Recorded
-
-	// Events of the pod.
-	Events []v1.Event
-
-	At    time.Time
-	Rules taint.Rules
+// Find returns the namespaces that have a pod of this name or, where none has, those whose events tell of
+// one.
+func (m *Model) Find(name string) []string {
+	var list []string
+	for _, p := range m.pods {
+		if p.Name == name {
+			list = append(list, p.Namespace)
+		}
+	}
+	for i := range m.events {
+		if o := &m.events[i].InvolvedObject; len(list) == 0 && o.Name == name {
+			list = append(list, o.Namespace)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
-// Explain says what becomes of a pod.
-func Explain(s Subject) *Explanation {
-	p := podOf(s.Pod, s.At)
-	e := explanation(s.Pod.Namespace, s.Pod.Name, s.Events, s.At)
-	e.Pod.UID, e.Pod.Node, e.Pod.Phase = string(p.UID), p.Node, string(p.Phase)
-	if p.owner != (Owner{}) {
-		e.Pod.Owner = &p.owner
+// Explain says what becomes of a pod, or what is still known of one that is gone: its events, which may be
+// none. The model must have begun.
+func (m *Model) Explain(namespace, name string, at time.Time) *Explanation {
+	p := m.named(namespace, name)
+	e := explanation(namespace, name, m.eventsOf(namespace, name, p), at)
+	if p == nil {
+		e.Pod.Gone = true
+		return e
 	}
-	if s.Pod.DeletionTimestamp != nil {
-		e.Pod.Ends = utc(s.Pod.DeletionTimestamp.Time)
-	}
-	e.Disruption = disruption(s.Pod)
-	s.judge(&p.Pod, e)
+	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.ownerOrNil()
+	e.Pod.Ends, e.Disruption = p.ends, p.disruption
+	m.judge(p, e)
 	return e
 }
 
-// ExplainGone says what is known of a pod that is not there: its events, which may be none.
-func ExplainGone(namespace, name string, events []v1.Event, at time.Time) *Explanation {
-	e := explanation(namespace, name, events, at)
-	e.Pod.Gone = true
-	return e
+// named is the pod of this name; nil when it is not there.
+func (m *Model) named(namespace, name string) *pod {
+	for _, p := range m.pods {
+		if p.Namespace == namespace && p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// eventsOf are those of this very pod, and not of an earlier one of its name; all where it is gone.
+func (m *Model) eventsOf(namespace, name string, p *pod) []v1.Event {
+	var list []v1.Event
+	for i := range m.events {
+		o := &m.events[i].InvolvedObject
+		if o.Namespace == namespace && o.Name == name && (p == nil || o.UID == "" || p.UID == "" || o.UID == p.UID) {
+			list = append(list, m.events[i])
+		}
+	}
+	return list
 }
 
 func explanation(namespace, name string, events []v1.Event, at time.Time) *Explanation {
@@ -59,23 +74,32 @@ func explanation(namespace, name string, events []v1.Event, at time.Time) *Expla
 }
 
 // judge adds the pod's prediction, and what its node's taints have to do with it.
-func (s *Subject) judge(p *taint.Pod, e *Explanation) {
-	if s.Node == nil {
-		prediction := predictionOf(taint.Decide(p, nil, s.Rules))
+func (m *Model) judge(p *pod, e *Explanation) {
+	n := m.nodes[p.Node]
+	if n == nil {
+		prediction := predictionOf(taint.Decide(&p.Pod, m.unseen(p.Node), m.rules))
 		e.Prediction = &prediction
 		return
 	}
-	k := estimateOf(s.Node, s.Recorded, s.At)
-	prediction := k.judge(p, s.Rules)
+	prediction := n.estimate.judge(&p.Pod, m.rules)
 	e.Prediction = &prediction
-	if !prediction.Evict && !bears(p, &k.latest.Node, s.Rules) {
+	if !prediction.Evict && !bears(&p.Pod, &n.estimate.latest.Node, m.rules) {
 		return
 	}
-	for i := range s.Node.Spec.Taints {
-		e.Taints = append(e.Taints, s.explain(p, k, &s.Node.Spec.Taints[i]))
+	for i := range n.object.Spec.Taints {
+		e.Taints = append(e.Taints, m.explain(p, n, &n.object.Spec.Taints[i]))
 	}
-	e.Warnings = shadowed(p, s.Node.Spec.Taints, s.Rules)
+	e.Warnings = shadowed(&p.Pod, n.object.Spec.Taints, m.rules)
 	e.Notes = swapped(prediction)
+}
+
+// unseen is a node that is not there: none, or one without taints where the journal alone counts, which has
+// nothing to tell of it.
+func (m *Model) unseen(name string) *taint.Node {
+	if !m.byRecords {
+		return nil
+	}
+	return &taint.Node{Name: name}
 }
 
 // swapped notes that a taint may have begun before the time that it carries.
@@ -99,9 +123,10 @@ func bears(p *taint.Pod, n *taint.Node, rules taint.Rules) bool {
 }
 
 // explain says what one taint alone would do.
-func (s *Subject) explain(p *taint.Pod, k nodeEstimate, t *v1.Taint) ExplainedTaint {
+func (m *Model) explain(p *pod, n *node, t *v1.Taint) ExplainedTaint {
+	k := n.estimate
 	explained := ExplainedTaint{Taint: t.ToString()}
-	if toleration := taint.Matching(p, t, s.Rules); toleration != nil {
+	if toleration := taint.Matching(&p.Pod, t, m.rules); toleration != nil {
 		explained.Toleration, explained.TolerationSeconds = unquoted(toleration), toleration.TolerationSeconds
 	}
 	latest := stateOf(k.latest.Taints, t)
@@ -113,7 +138,7 @@ func (s *Subject) explain(p *taint.Pod, k nodeEstimate, t *v1.Taint) ExplainedTa
 		explained.SinceEarliest = utc(earliest.Since)
 	}
 	only := k.onlyTaint(t)
-	prediction := only.judge(p, s.Rules)
+	prediction := only.judge(&p.Pod, m.rules)
 	explained.Prediction = &prediction
 	return explained
 }

@@ -15,7 +15,16 @@ import (
 )
 
 func explain(p *v1.Pod, n *v1.Node) *foresight.Explanation {
-	return foresight.Explain(foresight.Subject{Pod: p, Node: n, At: noon})
+	objects := []any{p}
+	if n != nil {
+		objects = append(objects, n)
+	}
+	return explainOf(objects...)
+}
+
+// explainOf explains the pod shop/a among the objects.
+func explainOf(objects ...any) *foresight.Explanation {
+	return modelOf(foresight.Focus{}, objects...).Explain("shop", "a", noon)
 }
 
 // line writes an explained taint in a few words.
@@ -112,12 +121,11 @@ func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
 		return taint.State{Taint: parsed(s), Since: at(seconds), Past: past}
 	}
 	n := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60), parsed("gpu=b:NoExecute"), parsed("disk:NoExecute"), timed("net:NoExecute", -30))
-	e := foresight.Explain(foresight.Subject{
-		Pod:  pod("a", tolerates("node.kubernetes.io/not-ready", 300), tolerates("node.kubernetes.io/unreachable", 300), tolerates("gpu", 30), tolerates("", -1)),
-		Node: n, At: noon,
-		Recorded: recorded("uid-n1", 0, taint.History{state("node.kubernetes.io/not-ready:NoExecute", -200, true), state("node.kubernetes.io/unreachable:NoExecute", -60, false)},
-			taint.History{state("gpu=a:NoExecute", -25, true), state("gpu=b:NoExecute", -5, false)}),
-	})
+	e := explainOf(
+		pod("a", tolerates("node.kubernetes.io/not-ready", 300), tolerates("node.kubernetes.io/unreachable", 300), tolerates("gpu", 30), tolerates("", -1)),
+		n, page(recorded("uid-n1", 0, taint.History{state("node.kubernetes.io/not-ready:NoExecute", -200, true), state("node.kubernetes.io/unreachable:NoExecute", -60, false)},
+			taint.History{state("gpu=a:NoExecute", -25, true), state("gpu=b:NoExecute", -5, false)})),
+	)
 	var got []string
 	for _, t := range e.Taints {
 		got = append(got, line(t))
@@ -152,16 +160,15 @@ func TestEachOfAPairOfTaintsIsExplainedByItself(t *testing.T) {
 
 func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 	unreachable := timed("node.kubernetes.io/unreachable:NoExecute", -30)
-	noted := func(s foresight.Subject) bool { s.At = noon; return foresight.Explain(s).Notes != nil }
-	if !noted(foresight.Subject{Pod: pod("a"), Node: node("n1", unreachable)}) {
+	if explain(pod("a"), node("n1", unreachable)).Notes == nil {
 		t.Error("not noted")
 	}
-	for name, s := range map[string]foresight.Subject{
-		"another taint":    {Pod: pod("a", tolerates("node.kubernetes.io/unreachable", 300)), Node: node("n1", unreachable, timed("gpu:NoExecute", -60))},
-		"a pod that stays": {Pod: pod("a", tolerates("", -1)), Node: node("n1", unreachable)},
-		"a journal":        {Pod: pod("a"), Node: node("n1", unreachable), Recorded: recorded("uid-n1", 0, taint.History{{Taint: parsed("node.kubernetes.io/unreachable:NoExecute"), Since: at(-30)}})},
+	for name, objects := range map[string][]any{
+		"another taint":    {pod("a", tolerates("node.kubernetes.io/unreachable", 300)), node("n1", unreachable, timed("gpu:NoExecute", -60))},
+		"a pod that stays": {pod("a", tolerates("", -1)), node("n1", unreachable)},
+		"a journal":        {pod("a"), node("n1", unreachable), page(recorded("uid-n1", 0, taint.History{{Taint: parsed("node.kubernetes.io/unreachable:NoExecute"), Since: at(-30)}}))},
 	} {
-		if noted(s) {
+		if explainOf(objects...).Notes != nil {
 			t.Errorf("noted for %s", name)
 		}
 	}
@@ -176,11 +183,12 @@ func TestTheLaterTolerationIsWarnedOfInAnExplanationToo(t *testing.T) {
 }
 
 func TestWhatIsLeftOfAPodThatIsGoingOrGoneIsTold(t *testing.T) {
-	event := func(reason string, e v1.Event) v1.Event {
+	event := func(reason string, e v1.Event) *v1.Event {
 		e.Reason, e.Type, e.Message = reason, "Normal", "because"
-		return e
+		e.InvolvedObject = v1.ObjectReference{Namespace: "shop", Name: "a"}
+		return &e
 	}
-	events := []v1.Event{
+	events := []any{
 		event("third", v1.Event{EventTime: metav1.NewMicroTime(at(-1))}),
 		event("first", v1.Event{LastTimestamp: metav1.NewTime(at(-9)), FirstTimestamp: metav1.NewTime(at(-99))}),
 		event("second", v1.Event{FirstTimestamp: metav1.NewTime(at(-5))}),
@@ -190,15 +198,15 @@ func TestWhatIsLeftOfAPodThatIsGoingOrGoneIsTold(t *testing.T) {
 		{Time: at(-5), Type: "Normal", Reason: "second", Message: "because"},
 		{Time: at(-1), Type: "Normal", Reason: "third", Message: "because"},
 	}
-	gone := foresight.ExplainGone("shop", "a", events, noon)
+	gone := explainOf(events...)
 	if diff := cmp.Diff(want, gone.Events); diff != "" || !gone.Pod.Gone || gone.Prediction != nil {
 		t.Errorf("gone: %+v (-want +got):\n%s", gone.Pod, diff)
 	}
-	going := foresight.Explain(foresight.Subject{At: noon, Node: node("n1"), Events: events, Pod: pod("a", deleted, func(p *v1.Pod) {
+	going := explainOf(append(events, node("n1"), pod("a", deleted, func(p *v1.Pod) {
 		p.Status.Conditions = append(p.Status.Conditions, v1.PodCondition{
 			Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: "DeletionByTaintManager", Message: "m", LastTransitionTime: metav1.NewTime(at(-1)),
 		})
-	})})
+	}))...)
 	since, ends := at(-1), at(0)
 	wantGoing := &foresight.Disruption{Reason: "DeletionByTaintManager", Message: "m", Since: &since}
 	if diff := cmp.Diff(wantGoing, going.Disruption); diff != "" || !going.Pod.Ends.Equal(ends) || len(going.Events) != 3 || going.Pod.Gone {
@@ -213,7 +221,7 @@ func TestWhatIsLeftOfAPodThatIsGoingOrGoneIsTold(t *testing.T) {
 }
 
 func TestTimesAreInUTC(t *testing.T) {
-	e := foresight.Explain(foresight.Subject{Pod: pod("a"), Node: node("n1", parsed("gpu:NoExecute")), At: noon.In(time.FixedZone("", 7200))})
+	e := modelOf(foresight.Focus{}, pod("a"), node("n1", parsed("gpu:NoExecute"))).Explain("shop", "a", noon.In(time.FixedZone("", 7200)))
 	if _, offset := e.Prediction.At.Zone(); offset != 0 || e.At.Location() != time.UTC {
 		t.Errorf("got %v, %v", e.At, e.Prediction.At)
 	}

@@ -5,6 +5,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // The states of an eviction, as far as the API tells them.
@@ -31,6 +36,9 @@ type Pending struct {
 	// Undecided is there only where neither the nodes nor a journal of theirs can be read: how many
 	// pods would go if their node had a taint that they do not bear. Pods then says nothing of them.
 	Undecided *int `json:"undecided,omitempty"`
+
+	// Incomplete says in a clause each what the answer can't say. It is to be read as no all-clear.
+	Incomplete []string `json:"incomplete,omitempty"`
 
 	// Notes say what the answer does not take into account.
 	Notes []string `json:"notes,omitempty"`
@@ -59,6 +67,61 @@ type PendingPod struct {
 	Attempts int        `json:"attempts,omitempty"`
 	Cause    string     `json:"cause,omitempty"`
 	Message  string     `json:"message,omitempty"`
+}
+
+// Pending says what is scheduled at the moment on these nodes, or on all where none is named. The model
+// must have begun.
+func (m *Model) Pending(at time.Time, nodes []string) *Pending {
+	var list []PendingPod
+	for _, p := range m.pods {
+		n := m.nodes[p.Node]
+		if n == nil || len(nodes) > 0 && !slices.Contains(nodes, p.Node) {
+			continue
+		}
+		if prediction := n.estimate.judge(&p.Pod, m.rules); prediction.Evict {
+			list = append(list, pendingOf(p, prediction, at))
+		}
+	}
+	return NewPending(at, list)
+}
+
+func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
+	one := PendingPod{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, State: Scheduled, Prediction: prediction, Owner: p.ownerOrNil()}
+	if !prediction.At.After(at) {
+		one.State = Due
+	}
+	return one
+}
+
+// Now says whether the pod is there and stays for now, and why.
+func (m *Model) Now(uid types.UID) (why string, stays bool) {
+	p, ok := m.pods[uid]
+	if !ok {
+		return "", false
+	}
+	n := m.nodes[p.Node]
+	if n == nil {
+		return taint.Decide(&p.Pod, m.unseen(p.Node), m.rules).Because(), !p.Terminating
+	}
+	prediction := n.estimate.judge(&p.Pod, m.rules)
+	return prediction.Reason, !prediction.Evict && !p.Terminating
+}
+
+// Undecided counts the pods that would go if their node had a taint that they do not tolerate, on these
+// nodes, or on all where none is named; and all that there are.
+func (m *Model) Undecided(nodes []string) (could, all int) {
+	stranger := v1.Taint{Key: "any", Effect: v1.TaintEffectNoExecute}
+	for _, p := range m.pods {
+		if len(nodes) > 0 && !slices.Contains(nodes, p.Node) {
+			continue
+		}
+		all++
+		with := taint.Node{Name: p.Node, Taints: []taint.History{{{Taint: stranger, Since: p.Bound}}}}
+		if taint.Decide(&p.Pod, &with, m.rules).Evict {
+			could++
+		}
+	}
+	return could, all
 }
 
 // NewPending is an answer with these pods, which it sorts, and whose countdowns it sets.

@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +28,8 @@ type Plan struct {
 
 	Total Total `json:"total"`
 
-	// Pods of the nodes: those that go in the order in which they go, then those that stay.
+	// Pods that go, in the order in which they go, and then those of the nodes in question that stay. The
+	// pods of other nodes that go are among them, as they ask the same budgets: their effect is anyway.
 	Pods []PlannedPod `json:"pods"`
 
 	Namespaces []NamespaceTotal `json:"namespaces"`
@@ -36,7 +38,10 @@ type Plan struct {
 	// Budgets are those that cover pods that go.
 	Budgets []BudgetPlan `json:"budgets"`
 
-	// Notes say what is to be known about the changes themselves.
+	// Incomplete says in a clause each what the answer can't say. It is to be read as no all-clear.
+	Incomplete []string `json:"incomplete,omitempty"`
+
+	// Notes say what is to be known about the changes and the answer.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -56,6 +61,10 @@ type PlannedPod struct {
 
 	Prediction `json:",inline"`
 
+	// Effect is what the changes do to the pod: evicted, sooner, later, anyway (it goes at that time
+	// without the changes, too), saved or stays.
+	Effect string `json:"effect"`
+
 	// InSeconds is how long after the plan's moment the pod goes; 0 is at once.
 	InSeconds *float64 `json:"inSeconds,omitempty"`
 
@@ -68,18 +77,34 @@ type PlannedPod struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
+// What the changes do to a pod.
+const (
+	Evicted = "evicted" // it goes because of them
+	Sooner  = "sooner"  // it goes without them, too, but later
+	Later   = "later"   // it goes without them, too, but sooner
+	Anyway  = "anyway"  // it goes at the same time without them
+	Saved   = "saved"   // it stays because of them
+	Stays   = "stays"   // it stays without them, too
+)
+
 // Total counts pods.
 type Total struct {
+	// Evict is how many go because of the changes, or go sooner because of them.
 	Evict int `json:"evict"`
-	Stay  int `json:"stay"`
+
+	// Stay is how many of the nodes in question stay.
+	Stay int `json:"stay"`
 
 	// Saved is how many of those that stay would go without the changes.
 	Saved int `json:"saved"`
 
-	// Anyway is how many of those that go would go without the changes, too.
+	// Anyway is how many of the nodes in question go without the changes, too, and no later.
 	Anyway int `json:"anyway"`
 
-	// Blocked is how many of those that go budgets would block with the method evict.
+	// Elsewhere is how many go from other nodes, whose taints do not change.
+	Elsewhere int `json:"elsewhere"`
+
+	// Blocked is how many of Evict budgets would block with the method evict.
 	Blocked int `json:"blocked"`
 }
 
@@ -98,7 +123,7 @@ type OwnerTotal struct {
 	// Replicas are its pods on all nodes, but those that have finished or are being deleted.
 	Replicas int `json:"replicas"`
 
-	// LosesAll says that each of its replicas goes.
+	// LosesAll says that each of its replicas goes, some of them because of the changes.
 	LosesAll bool `json:"losesAll"`
 }
 
@@ -109,47 +134,127 @@ func (p *Plan) Unsure() bool {
 	})
 }
 
+// Question is what a plan is asked for.
+type Question struct {
+	// Selection of the nodes that get the taints.
+	Selection
+
+	Changes []Change
+
+	// At is the moment at which the nodes get the taints.
+	At time.Time
+
+	// Method is delete or evict.
+	Method string
+}
+
 // planned is a pod with what becomes of it.
 type planned struct {
-	pod
+	*pod
 	result PlannedPod
+	here   bool // on a node in question
+}
+
+// effect is what the changes do to a pod, by what becomes of it with them and without.
+func effect(with, without *Prediction) string {
+	switch {
+	case !with.Evict && !without.Evict:
+		return Stays
+	case !with.Evict:
+		return Saved
+	case !without.Evict:
+		return Evicted
+	case with.At.Before(*without.At):
+		return Sooner
+	case with.At.After(*without.At):
+		return Later
+	}
+	return Anyway
 }
 
 // add counts a pod.
-func (t *Total) add(p *PlannedPod) {
-	if !p.Evict {
-		t.Stay++
-		if p.Without != nil {
-			t.Saved++
+func (t *Total) add(p *planned) {
+	switch p.result.Effect {
+	case Evicted, Sooner:
+		t.Evict++
+		if len(p.result.BlockedBy) > 0 {
+			t.Blocked++
 		}
-		return
-	}
-	t.Evict++
-	if p.Without != nil {
-		t.Anyway++
-	}
-	if len(p.BlockedBy) > 0 {
-		t.Blocked++
+	case Saved:
+		t.Stay++
+		t.Saved++
+	case Stays:
+		t.Stay++
+	default:
+		add(&t.Anyway, p.here)
+		add(&t.Elsewhere, !p.here)
 	}
 }
 
-// Plan says what would happen. It returns an error when the question does not fit what there is.
-func (i *Inventory) Plan() (*Plan, error) {
-	if err := i.misfit(); err != nil {
+// Plan says what would happen. It returns an error when the question does not fit what there is. The model
+// must have begun.
+func (m *Model) Plan(q Question) (*Plan, error) {
+	nodes, err := m.selected(&q.Selection)
+	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{APIVersion: APIVersion, Kind: "Plan", At: *utc(i.question.At), EvictionMethod: i.question.Method}
-	views := i.change(plan)
-	if err := absent(plan.Nodes, i.question.Changes); err != nil {
+	plan := &Plan{APIVersion: APIVersion, Kind: "Plan", At: *utc(q.At), EvictionMethod: q.Method}
+	views := change(plan, nodes, q)
+	if err := absent(plan.Nodes, q.Changes); err != nil {
 		return nil, err
 	}
-	plan.Notes = notes(i.question.Changes, plan.Nodes)
-	pods := i.judge(views)
+	plan.Notes = notes(q.Changes, plan.Nodes)
+	pods := m.planPods(views, q.At)
 	slices.SortFunc(pods, inOrder)
-	plan.Budgets = orNone(ask(i.budgets, going(pods)))
-	plan.count(pods, i.replicas)
+	plan.Budgets = orNone(ask(inNames(m.budgets), going(pods)))
+	plan.count(pods, m.replicasOf())
 	return plan, nil
 }
+
+// selected are the nodes in question, by their names.
+func (m *Model) selected(s *Selection) (map[string]*node, error) {
+	if err := m.Twice(); err != nil {
+		return nil, err
+	}
+	var missing []string
+	for _, name := range s.Names {
+		if m.nodes[name] == nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, &UnknownNodesError{missing}
+	}
+	found := map[string]*node{}
+	for name, n := range m.nodes {
+		if s.selects(n.object) {
+			found[name] = n
+		}
+	}
+	if len(found) == 0 {
+		return nil, &NoNodeError{s.Selector}
+	}
+	return found, nil
+}
+
+// replicasOf are the numbers of pods of all owners.
+func (m *Model) replicasOf() map[ownerKey]int {
+	all := maps.Clone(m.replicas)
+	for _, p := range m.pods {
+		if p.owner != (Owner{}) && p.replica() {
+			all[keyOf(p)]++
+		}
+	}
+	return all
+}
+
+// ownerKey names an owner.
+type ownerKey struct {
+	namespace string
+	owner     Owner
+}
+
+func keyOf(p *pod) ownerKey { return ownerKey{p.Namespace, p.owner} }
 
 // view is a node before and after the changes.
 type view struct {
@@ -157,48 +262,54 @@ type view struct {
 	taints        []v1.Taint // after
 }
 
-// change makes the changes on all nodes.
-func (i *Inventory) change(plan *Plan) map[string]view {
+// change makes the changes on the nodes.
+func change(plan *Plan, nodes map[string]*node, q Question) map[string]view {
 	views := map[string]view{}
-	for _, n := range i.nodes {
-		before := estimateOf(n, i.records[n.Name], i.question.At)
-		taints, done := apply(i.question.Changes, n.Spec.Taints)
-		views[n.Name] = view{before, before.with(taints, "", i.question.At), taints}
-		plan.Nodes = append(plan.Nodes, PlannedNode{n.Name, done})
+	for name, n := range nodes {
+		taints, done := apply(q.Changes, n.object.Spec.Taints)
+		views[name] = view{n.estimate, n.estimate.with(taints, "", q.At), taints}
+		plan.Nodes = append(plan.Nodes, PlannedNode{name, done})
 	}
 	slices.SortFunc(plan.Nodes, func(a, b PlannedNode) int { return cmp.Compare(a.Name, b.Name) })
 	return views
 }
 
-// judge says what becomes of each pod.
-func (i *Inventory) judge(views map[string]view) []*planned {
+// planPods says what becomes of the pods of the nodes in question, and of those that go from other nodes.
+func (m *Model) planPods(views map[string]view, at time.Time) []*planned {
 	var pods []*planned
-	for _, p := range i.pods {
-		v, ok := views[p.Node]
-		if !ok {
-			continue
+	for _, p := range m.pods {
+		if v, here := views[p.Node]; here {
+			pods = append(pods, m.planPod(p, &v, at))
+		} else if n := m.nodes[p.Node]; n != nil && executes(n.object.Spec.Taints) {
+			same := view{n.estimate, n.estimate, n.object.Spec.Taints}
+			if one := m.planPod(p, &same, at); one.result.Evict {
+				one.here, one.result.Warnings = false, nil
+				pods = append(pods, one)
+			}
 		}
-		result := PlannedPod{
-			Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node,
-			Prediction: v.after.judge(&p.Pod, i.question.Rules),
-		}
-		if p.owner != (Owner{}) {
-			result.Owner = &p.owner
-		}
-		if without := v.before.judge(&p.Pod, i.question.Rules); without.Evict {
-			result.Without = &without
-		}
-		if result.SinceFrom == FromSight {
-			result.SinceFrom = FromPlan
-		}
-		if result.Evict {
-			result.Warnings = shadowed(&p.Pod, v.taints, i.question.Rules)
-			seconds := max(0, result.At.Sub(i.question.At).Seconds())
-			result.InSeconds = &seconds
-		}
-		pods = append(pods, &planned{p, result})
 	}
 	return pods
+}
+
+func (m *Model) planPod(p *pod, v *view, at time.Time) *planned {
+	result := PlannedPod{
+		Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node,
+		Prediction: v.after.judge(&p.Pod, m.rules), Owner: p.ownerOrNil(),
+	}
+	without := v.before.judge(&p.Pod, m.rules)
+	result.Effect = effect(&result.Prediction, &without)
+	if without.Evict {
+		result.Without = &without
+	}
+	if result.SinceFrom == FromSight {
+		result.SinceFrom = FromPlan
+	}
+	if result.Evict {
+		result.Warnings = shadowed(&p.Pod, v.taints, m.rules)
+		seconds := max(0, result.At.Sub(at).Seconds())
+		result.InSeconds = &seconds
+	}
+	return &planned{p, result, true}
 }
 
 // inOrder sorts those that go by their time, and all by their names.
@@ -228,27 +339,35 @@ func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
 	p.Pods = []PlannedPod{}
 	namespaces, owners := map[string]*NamespaceTotal{}, map[ownerKey]*OwnerTotal{}
 	for _, pod := range pods {
-		p.Pods = append(p.Pods, pod.result)
-		p.Total.add(&pod.result)
-		namespace := namespaces[pod.Namespace]
-		if namespace == nil {
-			namespace = &NamespaceTotal{Namespace: pod.Namespace}
-			namespaces[pod.Namespace] = namespace
-		}
-		namespace.add(&pod.result)
-		if key := keyOf(&pod.pod); pod.owner != (Owner{}) {
-			if owners[key] == nil {
-				owners[key] = &OwnerTotal{Namespace: key.namespace, Owner: key.owner, Replicas: replicas[key]}
-			}
-			owners[key].add(&pod.result)
+		if key := keyOf(pod.pod); pod.here {
+			namespaces[key.namespace] = &NamespaceTotal{Namespace: key.namespace}
+			owners[key] = &OwnerTotal{Namespace: key.namespace, Owner: key.owner, Replicas: replicas[key]}
 		}
 	}
+	for _, pod := range pods {
+		p.Pods = append(p.Pods, pod.result)
+		p.Total.add(pod)
+		key := keyOf(pod.pod)
+		if namespace := namespaces[key.namespace]; namespace != nil {
+			namespace.add(pod)
+		}
+		if owner := owners[key]; owner != nil {
+			owner.add(pod)
+		}
+	}
+	p.sum(namespaces, owners)
+}
+
+// sum takes in the totals, in the order of their names.
+func (p *Plan) sum(namespaces map[string]*NamespaceTotal, owners map[ownerKey]*OwnerTotal) {
 	for _, namespace := range namespaces {
 		p.Namespaces = append(p.Namespaces, *namespace)
 	}
-	for _, owner := range owners {
-		owner.LosesAll = owner.Evict > 0 && owner.Evict == owner.Replicas
-		p.Owners = append(p.Owners, *owner)
+	for key, owner := range owners {
+		if key.owner != (Owner{}) {
+			owner.LosesAll = owner.Evict > 0 && owner.Evict+owner.Anyway+owner.Elsewhere == owner.Replicas
+			p.Owners = append(p.Owners, *owner)
+		}
 	}
 	p.Namespaces, p.Owners = orNone(p.Namespaces), orNone(p.Owners)
 	slices.SortFunc(p.Namespaces, func(a, b NamespaceTotal) int { return strings.Compare(a.Namespace, b.Namespace) })

@@ -19,15 +19,51 @@ type Owner struct {
 // String is the owner as kubectl writes it, but with its kind as it is: "Deployment/web".
 func (o Owner) String() string { return o.Kind + "/" + o.Name }
 
-// pod is what is kept of a pod.
+// pod is what is kept of a pod. Its Bound is zero until the model has begun.
 type pod struct {
 	taint.Pod
-	owner Owner // empty: nobody's
-	ready bool
+	owner   Owner // empty: nobody's
+	ready   bool
+	version string    // resourceVersion
+	bind    time.Time // when the API says that it was bound; zero when it does not say
+
+	// What only few pods have.
+	ends       *time.Time // when a pod that is being deleted is to be gone
+	finalizers []string   // of a pod that is being deleted
+	disruption *Disruption
 }
 
-func podOf(p *v1.Pod, at time.Time) pod {
-	return pod{Pod: cluster.PodOf(p, cluster.BoundSince(p, at)), owner: ownerOf(p), ready: ready(p)}
+func podOf(p *v1.Pod) pod {
+	kept := pod{Pod: cluster.PodOf(p, time.Time{}), owner: ownerOf(p), ready: ready(p), version: p.ResourceVersion, bind: bindTime(p), disruption: disruption(p)}
+	if p.DeletionTimestamp != nil {
+		kept.ends, kept.finalizers = utc(p.DeletionTimestamp.Time), p.Finalizers
+	}
+	return kept
+}
+
+// bindTime is when the API says that a pod was bound, in whole seconds, or else created; zero when it does
+// not say.
+func bindTime(p *v1.Pod) time.Time {
+	for i := range p.Status.Conditions {
+		c := &p.Status.Conditions[i]
+		if c.Type == v1.PodScheduled && c.Status == v1.ConditionTrue && !c.LastTransitionTime.IsZero() {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return p.CreationTimestamp.Time
+}
+
+// boundBefore is the moment from which a pod counts as bound that was there at the first look.
+func (p *pod) boundBefore(look time.Time) time.Time {
+	return cluster.BoundSince(&v1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.bind}}}, look)
+}
+
+// ownerOrNil is the pod's owner; nil where it has none.
+func (p *pod) ownerOrNil() *Owner {
+	if p.owner == (Owner{}) {
+		return nil
+	}
+	return &p.owner
 }
 
 // replica says whether a pod counts as one of its owner's: it has not finished and is not going.

@@ -85,7 +85,7 @@ func TestAPlanAgreesWithItsTwin(t *testing.T) {
 			change.TimeAdded = nil
 			q.Changes = append(q.Changes, foresight.Change{Taint: change, Remove: rapid.Bool().Draw(t, "remove")})
 		}
-		made, err := inventory(q, n, p).Plan()
+		made, err := planned(q, n, p)
 		if err != nil {
 			t.Skip("nothing to be removed")
 		}

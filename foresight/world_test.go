@@ -8,7 +8,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/foresight"
@@ -114,7 +113,7 @@ func budget(name string, admits int32, change ...func(*policyv1.PodDisruptionBud
 
 // ask asks what would happen if n1 got the taints.
 func ask(taints ...string) foresight.Question {
-	q := foresight.Question{Names: []string{"n1"}, Selector: labels.Nothing(), At: noon, Method: "delete"}
+	q := foresight.Question{Selection: foresight.Selection{Names: []string{"n1"}}, At: noon, Method: "delete"}
 	for _, s := range taints {
 		c, err := foresight.ParseChange(s)
 		if err != nil {
@@ -125,25 +124,35 @@ func ask(taints ...string) foresight.Question {
 	return q
 }
 
-// inventory takes the objects in.
-func inventory(q foresight.Question, objects ...any) *foresight.Inventory {
-	i := foresight.NewInventory(q)
+// modelOf is a model of the objects, seen at noon.
+func modelOf(focus foresight.Focus, objects ...any) *foresight.Model {
+	m := foresight.NewModel(taint.Rules{}, focus)
 	for _, o := range objects {
 		switch o := o.(type) {
 		case *v1.Node:
-			i.AddNode(o)
+			m.AddNode(o)
 		case *v1.Pod:
-			i.AddPod(o)
+			m.AddPod(o)
 		case *policyv1.PodDisruptionBudget:
-			i.AddBudget(o)
+			m.AddBudget(o)
+		case *v1.Event:
+			m.AddEvent(o)
+		case journal.Page:
+			m.AddRecords(o, noon)
 		}
 	}
-	return i
+	m.Begin(noon)
+	return m
+}
+
+// planned asks a model that keeps only what the question needs.
+func planned(q foresight.Question, objects ...any) (*foresight.Plan, error) {
+	return modelOf(foresight.Focus{Nodes: &q.Selection}, objects...).Plan(q)
 }
 
 func plan(t *testing.T, q foresight.Question, objects ...any) *foresight.Plan {
 	t.Helper()
-	p, err := inventory(q, objects...).Plan()
+	p, err := planned(q, objects...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,6 +162,11 @@ func plan(t *testing.T, q foresight.Question, objects ...any) *foresight.Plan {
 // recorded is the journal's record of a node, on a page that was written so many seconds from noon.
 func recorded(uid string, written float64, taints ...taint.History) foresight.Recorded {
 	return foresight.Recorded{Record: journal.Record{UID: types.UID(uid), Taints: taints}, Written: at(written)}
+}
+
+// page is a part of the journal that holds the record of n1.
+func page(r foresight.Recorded) journal.Page {
+	return journal.Page{Written: r.Written, Records: map[string]journal.Record{"n1": r.Record}}
 }
 
 // told writes a prediction in a few words: "stays", "goes at 30", "goes at 10 to 30".

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/internal/bigdump"
 )
@@ -19,8 +17,8 @@ func planOf(tb testing.TB, from io.Reader) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	q := foresight.Question{Names: []string{"node-0"}, Selector: labels.Nothing(), Changes: []foresight.Change{change}, At: time.Now(), Method: "delete"}
-	plan, err := new(planOptions).ask(tb.Context(), q, dumped{file: "-", in: from, messages: io.Discard}, io.Discard)
+	q := foresight.Question{Selection: foresight.Selection{Names: []string{"node-0"}}, Changes: []foresight.Change{change}, At: time.Now(), Method: "delete"}
+	plan, err := new(planOptions).ask(tb.Context(), q, &dumped{files: []string{"-"}, in: from, messages: io.Discard, journal: new(journalLocation).noPages()}, io.Discard)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func namesIn(list runtime.Object, err error) ([]string, error) {
 func (p *sourceFlags) names(ctx context.Context, ask func(context.Context, *reached) ([]string, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		cluster, err := p.reach()
-		if err != nil || p.file != "" {
+		if err != nil || len(p.files) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(ctx, completionPatience)

@@ -6,58 +6,138 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+
+	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/dump"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
-// dumped is a cluster in a file; "-" is the standard input.
+// dumped is a cluster in files; "-" is the standard input.
 type dumped struct {
-	file     string
+	files    []string
 	in       io.Reader // for "-"
 	messages io.Writer
+	journal  *pages
+
+	newest  time.Time // of the times in the dump that are not after now
+	budgets int
+	others  []string // names of pods other than the one in question
 }
 
-// read tells of all objects of the dump. It notes what one might expect in it, and is not there.
-func (d dumped) read(_ context.Context, to dump.Visitor) error {
-	from, size, err := d.open()
+// oldAfter is how old a dump is before it is judged as of its own time.
+const oldAfter = 10 * time.Minute
+
+// Read adds all objects of the dump.
+func (d *dumped) Read(_ context.Context, q query, m *foresight.Model) (reading, error) {
+	now := time.Now()
+	to := d.visitor(q, m, now)
+	for _, file := range d.files {
+		if err := d.readFile(file, to); err != nil {
+			return reading{}, err
+		}
+	}
+	if q.budgets && q.pod == "" && d.budgets == 0 {
+		note(d.messages, d.String()+" has no PodDisruptionBudgets")
+	}
+	r := reading{dumped: true, at: now.Truncate(time.Second)}
+	if age := now.Sub(d.newest); !d.newest.IsZero() && age > oldAfter {
+		r.at = d.newest
+		r.aged = fmt.Sprintf("the newest time in %s is %s, so it is judged as of then; --at=now judges it as of now", d, taint.Stamp(d.newest))
+	}
+	return r, nil
+}
+
+// visitor adds what the query asks for.
+func (d *dumped) visitor(q query, m *foresight.Model, now time.Time) dump.Visitor {
+	to := dump.Visitor{Node: m.AddNode, Pod: m.AddPod, ConfigMap: d.journal.visit, Time: func(t time.Time) {
+		if t.After(d.newest) && !t.After(now) {
+			d.newest = t
+		}
+	}}
+	if q.budgets {
+		to.Budget = func(b *policyv1.PodDisruptionBudget) {
+			d.budgets++
+			m.AddBudget(b)
+		}
+	}
+	if q.pod == "" {
+		return to
+	}
+	to.Pod = func(p *v1.Pod) {
+		if q.namespace != "" && q.namespace != p.Namespace || p.Name != q.pod {
+			d.others = append(d.others, p.Name)
+			return
+		}
+		m.AddPod(p)
+	}
+	to.Event = func(e *v1.Event) {
+		if o := e.InvolvedObject; o.Kind == "Pod" && o.Name == q.pod && (q.namespace == "" || q.namespace == o.Namespace) {
+			m.AddEvent(e)
+		}
+	}
+	return to
+}
+
+func (d *dumped) readFile(file string, to dump.Visitor) error {
+	from, size, err := d.open(file)
 	if err != nil {
-		return fmt.Errorf("%s can't be read: %w; %s", d, err, d.howToWrite())
+		return fmt.Errorf("%s can't be read: %w; %s", name(file), err, d.howToWrite())
 	}
 	defer from.Close()
-	p := terminal.NewProgress(d.messages, "Reading "+d.String(), size)
+	p := terminal.NewProgress(d.messages, "Reading "+name(file), size)
 	defer p.End()
-	pods, budgets := 0, 0
-	to.Pod, to.Budget = counting(&pods, to.Pod), counting(&budgets, to.Budget)
 	if err := dump.Read(terminal.Reading{Reader: from, Progress: p}, to); err != nil {
-		return fmt.Errorf("%s can't be used: %w; %s", d, err, d.howToWrite())
-	}
-	if pods == 0 {
-		note(d.messages, d.String()+" has no pods")
-	}
-	if budgets == 0 && to.Budget != nil {
-		note(d.messages, d.String()+" has no PodDisruptionBudgets")
+		return fmt.Errorf("%s can't be used: %w; %s", name(file), err, d.howToWrite())
 	}
 	return nil
 }
 
-// counting counts the calls of tell; nil stays nil.
-func counting[T any](n *int, tell func(T)) func(T) {
-	if tell == nil {
-		return nil
+// Journal is what the dump has of it.
+func (d *dumped) Journal(context.Context, []string, bool) *pages { return d.journal }
+
+// Check refuses a dump that lacks nodes, pods, or those in question.
+func (d *dumped) Check(_ context.Context, q query, m *foresight.Model) error {
+	switch {
+	case q.pod != "":
+		return nil // its node is what counts
+	case len(m.Nodes()) == 0:
+		return fmt.Errorf("%s has no nodes, so it is not known which taints there are; %s", d, d.hint(""))
+	case m.Pods("") == 0:
+		return fmt.Errorf("%s has no pods, so nothing can be said of them; %s", d, d.hint(""))
+	case q.namespace != "" && m.Pods(q.namespace) == 0:
+		names := m.Namespaces()
+		return fmt.Errorf("%s has no pods in namespace %s%s; %s", d, q.namespace, suggest.Nearest(q.namespace, names), d.hint(""))
 	}
-	return func(object T) {
-		*n++
-		tell(object)
-	}
+	return unknownNodes(q.nodes, m, d)
 }
 
-func (d dumped) open() (io.ReadCloser, int64, error) {
-	if d.file == "-" {
+// Locate returns the namespace of the one pod of the name. An event may be all that is left of it.
+func (d *dumped) Locate(q query, m *foresight.Model) (namespace string, err error) {
+	namespaces := m.Find(q.pod)
+	switch {
+	case len(namespaces) > 1:
+		return "", fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one with --namespace", q.pod, suggest.Listed(namespaces, "and"), d)
+	case len(namespaces) == 1:
+		return namespaces[0], nil
+	case q.namespace == "":
+		return "", fmt.Errorf("there is no pod %s in %s%s, and no event tells of one; %s", q.pod, d, suggest.Nearest(q.pod, d.others), d.hint(""))
+	}
+	return "", noPod(q.namespace, q.pod, d.String(), d.others, d.hint(""))
+}
+
+func (d *dumped) open(name string) (io.ReadCloser, int64, error) {
+	if name == "-" {
 		return io.NopCloser(d.in), 0, nil
 	}
-	file, err := os.Open(d.file)
+	file, err := os.Open(name)
 	if err, ok := errors.AsType[*os.PathError](err); ok {
 		return nil, 0, err.Err // without the path, which the message has named
 	}
@@ -75,24 +155,39 @@ func (d dumped) open() (io.ReadCloser, int64, error) {
 }
 
 // String is how messages name the dump.
-func (d dumped) String() string {
-	if d.file == "-" {
+func (d *dumped) String() string {
+	var names []string
+	for _, file := range d.files {
+		names = append(names, name(file))
+	}
+	return suggest.Listed(names, "and")
+}
+
+// name is how messages name a file.
+func name(file string) string {
+	if file == "-" {
 		return "the standard input"
 	}
-	return d.file
+	return file
 }
 
-// howToWrite is the next step wherever the dump is of no use.
-func (d dumped) howToWrite() string {
-	file, form := d.file, "yaml"
-	if file == "-" {
-		file = "dump.json"
+// howToWrite is the next step wherever the dump is of no use. It names a file that does not exist yet, so
+// that nobody overwrites what they have.
+func (d *dumped) howToWrite() string {
+	fresh := "dump.json"
+	for i := 2; d.taken(fresh); i++ {
+		fresh = fmt.Sprintf("dump-%d.json", i)
 	}
-	if strings.HasSuffix(file, ".json") {
-		form = "json"
-	}
-	return fmt.Sprintf("write it with 'kubectl get nodes,pods,pdb -A -o %s > %s'", form, file)
+	return "write it with 'kubectl get nodes,pods,pdb -A -o json > " + fresh + "'"
 }
 
-// next does not name the command: it is the dump that counts.
-func (d dumped) next(string) string { return "ask for what is in it, or " + d.howToWrite() }
+func (d *dumped) taken(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil || slices.Contains(d.files, name)
+}
+
+// hint does not name the command: it is the dump that counts.
+func (d *dumped) hint(string) string { return "ask for what is in it, or " + d.howToWrite() }
+
+// joined are clauses as one.
+func joined(clauses []string) string { return strings.Join(clauses, "; and ") }

@@ -2,14 +2,13 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	v1 "k8s.io/api/core/v1"
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
@@ -25,6 +24,7 @@ type explainOptions struct {
 	settings config.Configuration // of the manager
 	at       string
 	output   string
+	exitCode exitCode
 }
 
 func explainCommand(ctx context.Context, at kube) *cobra.Command {
@@ -56,6 +56,7 @@ func (e *explainOptions) flags() cliflag.NamedFlagSets {
 	flags.BindJudging(fs, &e.settings)
 	addMomentFlag(fs, &e.at, "The moment of the question:")
 	addOutputFlag(fs, &e.output)
+	e.exitCode.flag(fs, false, "Exit with 2 when the pod is to go.")
 	fs.StringVarP(&e.from.namespace, "namespace", "n", "", "`NAMESPACE` of the pod. If empty, that of the kubeconfig's context; in a dump, any.")
 	e.from.flags(sections.FlagSet("cluster"))
 	e.from.journalLocation.flags(sections.FlagSet("journal"))
@@ -72,19 +73,26 @@ func (e *explainOptions) run(ctx context.Context, cmd *cobra.Command, pod string
 	if err != nil {
 		return err
 	}
-	from, err := e.open(cmd, namespace)
+	e.from.namespace = namespace
+	from, err := e.from.open(cmd, false)
 	if err != nil {
 		return err
 	}
-	found, err := from.find(ctx, name)
+	explained, err := e.explain(ctx, from, query{namespace: e.from.namespace, pod: name, budgets: true}, at)
 	if err != nil {
 		return err
 	}
-	explained := e.explain(found, name, at)
 	for _, n := range explained.Notes {
 		note(cmd.ErrOrStderr(), n)
 	}
-	return printExplanation(cmd.OutOrStdout(), explained, e.output)
+	if err := printExplanation(cmd.OutOrStdout(), explained, e.output); err != nil {
+		return err
+	}
+	goes := 0
+	if explained.Prediction != nil && explained.Prediction.Evict {
+		goes = 1
+	}
+	return e.exitCode.of(goes, goes)
 }
 
 // check refuses flags, and returns the moment of the question.
@@ -99,26 +107,30 @@ func (e *explainOptions) check() (time.Time, error) {
 }
 
 // explain judges by what the API and the journal tell.
-func (e *explainOptions) explain(found finding, name string, at time.Time) *foresight.Explanation {
-	if found.pod == nil {
-		return foresight.ExplainGone(found.namespace, name, found.events, at)
+func (e *explainOptions) explain(ctx context.Context, from source, q query, at time.Time) (*foresight.Explanation, error) {
+	model := foresight.NewModel(e.settings.Rules(), foresight.Focus{})
+	s, err := see(ctx, from, q, model, at)
+	switch {
+	case errors.As(err, new(*foresight.TwiceError)):
+		return nil, fmt.Errorf("%w in %s; give what was written at one moment", err, from)
+	case err != nil:
+		return nil, err
 	}
-	subject := foresight.Subject{
-		Pod: found.pod, Node: found.node, Events: found.events, At: at, Rules: e.settings.Rules(),
+	if q.namespace, err = from.Locate(q, model); err != nil {
+		return nil, err
 	}
-	if found.node == nil || found.pages == nil {
-		return foresight.Explain(subject)
+	explained := model.Explain(q.namespace, q.pod, s.at)
+	if unjudged := s.unjudged(nil); len(unjudged) > 0 && !explained.Pod.Gone {
+		return nil, fmt.Errorf("cannot say what becomes of pod %s/%s: in %s %s", q.namespace, q.pod, from, joined(unjudged))
 	}
-	records := found.pages.records()
-	subject.Recorded = records[found.node.Name]
-	explained := foresight.Explain(subject)
 	if doubtful(explained) {
-		explained.Notes = append(found.pages.without(), explained.Notes...)
+		explained.Notes = append(s.journal.without(), explained.Notes...)
 	}
-	if explained.Prediction.Evict {
-		explained.Notes = append(explained.Notes, stale(records.Stale([]string{found.node.Name}, at))...)
+	if explained.Prediction != nil && explained.Prediction.Evict {
+		explained.Notes = append(explained.Notes, stale(model.Stale([]string{explained.Pod.Node}, s.at))...)
 	}
-	return explained
+	explained.Notes = append(explained.Notes, s.notes()...)
+	return explained, nil
 }
 
 // doubtful says whether a journal would tell more of since when the taints are there.
@@ -142,59 +154,7 @@ func (e *explainOptions) named(pod string) (namespace, name string, err error) {
 	return first, second, nil
 }
 
-// finder finds what there is about a pod.
-type finder interface {
-	// find says that there is no such pod by an error, unless events tell of it.
-	find(ctx context.Context, name string) (finding, error)
-}
-
-// finding is what there is about a pod.
-type finding struct {
-	namespace string
-	pod       *v1.Pod  // nil: it is gone
-	node      *v1.Node // nil: it is not there
-	events    []v1.Event
-	pages     *pages // about the node; nil where none was looked for
-}
-
-// open finds the cluster or the dump.
-func (e *explainOptions) open(cmd *cobra.Command, namespace string) (finder, error) {
-	if e.from.file != "" {
-		return dumpedPods{dumped{file: e.from.file, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr()}, namespace, &e.from.journalLocation}, nil
-	}
-	to, err := e.from.reach()
-	if err != nil {
-		return nil, err
-	}
-	if namespace == "" {
-		namespace = to.namespace
-	}
-	return livePods{to, namespace, &e.from.journalLocation, cmd.ErrOrStderr()}, nil
-}
-
 // noPod says that there is no such pod, and never was as far as anybody knows.
 func noPod(namespace, name, where string, others []string, next string) error {
 	return fmt.Errorf("there is no pod %s in namespace %s of %s%s, and no event tells of one; %s", name, namespace, where, suggest.Nearest(name, others), next)
-}
-
-// about are the events of this very pod, and not of an earlier one of its name; all where it is gone.
-func about(pod *v1.Pod, events []v1.Event) []v1.Event {
-	return slices.DeleteFunc(events, func(e v1.Event) bool {
-		return pod != nil && e.InvolvedObject.UID != "" && e.InvolvedObject.UID != pod.UID
-	})
-}
-
-// livePods are the pods of a namespace of a real cluster.
-type livePods struct {
-	*reached
-	namespace       string
-	journalLocation *journalLocation
-	messages        io.Writer
-}
-
-// dumpedPods are the pods of a namespace of a dump; of all, where it is empty.
-type dumpedPods struct {
-	dumped
-	namespace       string
-	journalLocation *journalLocation
 }

@@ -23,5 +23,5 @@ Examples:
   # From what kubectl get nodes,pods,events -A -o yaml has written, as of that time
   taint-manager explain shop/logs-0 -f shop.yaml --at 2026-05-01T12:00:00Z
 
-Exit codes: 0 done, 1 cannot say.
+Exit codes: 0 done, 1 cannot say, 2 the pod is to go (with --exit-code only).
 `

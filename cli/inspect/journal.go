@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/taint"
@@ -75,15 +74,6 @@ func (p *pages) all() []journal.Page {
 	return list
 }
 
-// records are those of all pages.
-func (p *pages) records() foresight.Records {
-	records := foresight.Records{}
-	for _, page := range p.all() {
-		records.Add(page)
-	}
-	return records
-}
-
 // missing says in a clause why the journal does not tell what it might; empty when it does.
 func (p *pages) missing() string {
 	absent := 0
@@ -119,10 +109,10 @@ func stale(written time.Time) []string {
 	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, so perhaps nobody is evicted"}
 }
 
-// journal reads the pages about the nodes, or all of them.
-func (c *reached) journal(ctx context.Context, l *journalLocation, nodes []string, all bool) *pages {
-	from := store.NewConfigMaps(c.client, l.space, l.name())
-	found := l.noPages()
+// Journal reads the pages about the nodes, or all of them.
+func (c liveCluster) Journal(ctx context.Context, nodes []string, all bool) *pages {
+	from := store.NewConfigMaps(c.client, c.location.space, c.location.name())
+	read := c.location.noPages()
 	var reading sync.WaitGroup
 	var taking sync.Mutex
 	for number := range journal.Pages {
@@ -133,11 +123,11 @@ func (c *reached) journal(ctx context.Context, l *journalLocation, nodes []strin
 			sheet, err := from.Read(ctx, number)
 			taking.Lock()
 			defer taking.Unlock()
-			found.take(number, sheet, err)
+			read.take(number, sheet, err)
 		})
 	}
 	reading.Wait()
-	return found
+	return read
 }
 
 // visit takes in a ConfigMap of a dump, if it is a page of the journal.

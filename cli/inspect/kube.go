@@ -61,6 +61,23 @@ func (k *kube) contextNames() []string {
 	return slices.Collect(maps.Keys(raw.Contexts))
 }
 
+// contextNamespace is the namespace of the kubeconfig's context; empty where there is no kubeconfig.
+func (k *kube) contextNamespace() (string, error) {
+	loader := k.loader()
+	raw, err := loader.RawConfig()
+	if err != nil && k.kubeconfig == "" && k.context == "" {
+		return "", nil
+	}
+	if err == nil && k.context == "" && raw.Contexts[raw.CurrentContext] == nil {
+		return "", nil
+	}
+	namespace, _, err := loader.Namespace()
+	if err != nil {
+		return "", k.unusable(loader, err)
+	}
+	return namespace, nil
+}
+
 // reach finds out how to talk to the cluster, and does not talk to it.
 func (k *kube) reach() (*reached, error) {
 	if k.kubeconfig != "" {

@@ -12,17 +12,25 @@ import (
 )
 
 func addMomentFlag(fs *pflag.FlagSet, at *string, meaning string) {
-	fs.StringVar(at, "at", "", meaning+" as `TIME` in RFC 3339, such as 2026-05-01T12:00:00Z. Now, if left out.")
+	fs.StringVar(at, "at", "", meaning+" `TIME` is now, +1h, or a time in RFC 3339, such as 2026-05-01T12:00:00Z. If left out, now, or with a dump that is over ten minutes old, its own time.")
 }
 
-// moment is the time that is given; where none is, now, in whole seconds as the API has them.
+// moment is the time that is given, or zero where none is: "now", a time from now such as "+1h", or a time
+// as the API writes it. Now is in whole seconds as the API has them.
 func moment(at string) (time.Time, error) {
-	if at == "" {
+	switch {
+	case at == "":
+		return time.Time{}, nil
+	case at == "now":
 		return time.Now().Truncate(time.Second), nil
+	case at[0] == '+' || at[0] == '-':
+		if by, err := time.ParseDuration(at); err == nil {
+			return time.Now().Truncate(time.Second).Add(by), nil
+		}
 	}
 	parsed, err := time.Parse(time.RFC3339, at)
 	if err != nil {
-		return time.Time{}, config.Refusal{Flag: "at", Value: at, Allowed: "it takes times such as 2026-05-01T12:00:00Z", Next: "leave it out for now"}
+		return time.Time{}, config.Refusal{Flag: "at", Value: at, Allowed: "it takes now, times from now such as +1h, and times such as 2026-05-01T12:00:00Z", Next: "leave it out for now"}
 	}
 	return parsed, nil
 }

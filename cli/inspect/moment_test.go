@@ -34,14 +34,22 @@ func TestTimesAreToldRelativeToTheMoment(t *testing.T) {
 	}
 }
 
-func TestTheMomentIsNowInWholeSecondsUnlessItIsGiven(t *testing.T) {
+func TestTheMomentOfAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(700 * time.Millisecond)
-		if got, err := moment(""); err != nil || !got.Equal(time.Now().Add(-700*time.Millisecond)) {
-			t.Errorf("now: got %v, %v", got, err)
+		now := time.Now().Add(-700 * time.Millisecond)
+		for given, want := range map[string]time.Time{"": {}, "now": now, "+1h": now.Add(time.Hour), "-90s": now.Add(-90 * time.Second)} {
+			if got, err := moment(given); err != nil || !got.Equal(want) {
+				t.Errorf("%q: got %v, %v, want %v", given, got, err, want)
+			}
 		}
 	})
 	if got, err := moment("2026-05-01T12:00:00+02:00"); err != nil || got.UTC().Hour() != 10 {
 		t.Errorf("given: got %v, %v", got, err)
+	}
+	for _, wrong := range []string{"noon", "+", "1h", "+1x"} {
+		if _, err := moment(wrong); err == nil {
+			t.Errorf("%q is taken", wrong)
+		}
 	}
 }

@@ -27,6 +27,7 @@ type pendingOptions struct {
 	at         string
 	output     string
 	watch      bool
+	exitCode   exitCode
 	server     string
 }
 
@@ -57,6 +58,7 @@ func (a *pendingOptions) flags() cliflag.NamedFlagSets {
 	flags.BindJudging(fs, &a.settings)
 	addMomentFlag(fs, &a.at, "The moment of the question:")
 	addOutputFlag(fs, &a.output)
+	a.exitCode.flag(fs, false, "Exit with 2 when some eviction is scheduled.")
 	a.from.flags(sections.FlagSet("cluster"))
 	a.from.journalLocation.flags(sections.FlagSet("journal"))
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
@@ -67,25 +69,119 @@ func (a *pendingOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err := a.check(); err != nil {
 		return err
 	}
-	from, err := a.open(cmd)
-	if err != nil {
-		return err
-	}
 	if a.watch {
-		return a.follow(ctx, cmd, from)
+		return a.runWatch(ctx, cmd)
 	}
-	pending, err := from.pending(ctx)
+	pending, err := a.ask(ctx, cmd)
 	if err != nil {
 		return err
 	}
 	for _, n := range pending.Notes {
 		note(cmd.ErrOrStderr(), n)
 	}
-	return a.print(cmd, pending)
+	if err := a.print(cmd, pending); err != nil {
+		return err
+	}
+	if err := cannotSay(pending.Incomplete); err != nil {
+		return err
+	}
+	return a.exitCode.of(len(pending.Pods), len(pending.Pods))
+}
+
+// ask asks the manager, or works out by itself what is scheduled.
+func (a *pendingOptions) ask(ctx context.Context, cmd *cobra.Command) (*foresight.Pending, error) {
+	if a.server != "" {
+		manager, err := a.openServer()
+		if err != nil {
+			return nil, err
+		}
+		return manager.pending(ctx)
+	}
+	at, err := moment(a.at)
+	if err != nil {
+		return nil, err
+	}
+	from, err := a.open(cmd)
+	if err != nil {
+		return nil, err
+	}
+	s, err := see(ctx, from, a.query(), a.model(), at)
+	if errors.As(err, new(*foresight.TwiceError)) {
+		return nil, fmt.Errorf("%w in %s; give what was written at one moment", err, from)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.tell(&s, s.at), nil
+}
+
+// query is what is to be read.
+func (a *pendingOptions) query() query {
+	return query{namespace: a.only(), nodes: a.nodes, labels: a.selector, hidden: true, tainted: true}
+}
+
+// model is an empty one of the pods that were asked for.
+func (a *pendingOptions) model() *foresight.Model {
+	selector, err := labels.Parse(a.selector)
+	if err != nil {
+		selector = labels.Nothing() // was refused
+	}
+	focus := foresight.Focus{Namespace: a.only(), Labels: selector}
+	if !a.watch {
+		focus.Nodes = &foresight.Selection{Names: a.nodes}
+	}
+	return foresight.NewModel(a.settings.Rules(), focus)
+}
+
+// open finds the cluster or the dump.
+func (a *pendingOptions) open(cmd *cobra.Command) (source, error) {
+	a.everywhere = a.everywhere || len(a.from.files) > 0 && a.from.namespace == ""
+	return a.from.open(cmd, a.everywhere)
+}
+
+// openServer finds the manager, which needs no kubeconfig. Where none names a namespace, all count.
+func (a *pendingOptions) openServer() (*statusClient, error) {
+	if !a.everywhere && a.from.namespace == "" {
+		namespace, err := a.from.contextNamespace()
+		if err != nil {
+			return nil, err
+		}
+		a.from.namespace, a.everywhere = namespace, namespace == ""
+	}
+	return newStatusClient(a)
+}
+
+// runWatch goes on until it is interrupted.
+func (a *pendingOptions) runWatch(ctx context.Context, cmd *cobra.Command) error {
+	from, err := a.watcher(cmd)
+	if err != nil {
+		return err
+	}
+	return a.follow(ctx, cmd, from)
+}
+
+// watcher finds what can be followed: the manager or the cluster.
+func (a *pendingOptions) watcher(cmd *cobra.Command) (watcher, error) {
+	if a.server != "" {
+		return a.openServer()
+	}
+	live, err := a.from.live(cmd.ErrOrStderr(), a.everywhere)
+	if err != nil {
+		return nil, err
+	}
+	return watchedCluster{live, a}, nil
+}
+
+// only is the namespace whose pods count; empty for all.
+func (a *pendingOptions) only() string {
+	if a.everywhere {
+		return ""
+	}
+	return a.from.namespace
 }
 
 func (a *pendingOptions) print(cmd *cobra.Command, pending *foresight.Pending) error {
-	if len(pending.Pods) == 0 && pending.Undecided == nil {
+	if len(pending.Pods) == 0 && len(pending.Incomplete) == 0 {
 		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), a.calm(pending))
 	}
 	return printPending(cmd.OutOrStdout(), pending, a.output, a.everywhere)
@@ -134,9 +230,10 @@ func (a *pendingOptions) check() error {
 		a, b   bool
 		refuse string
 	}{
-		{a.watch, a.from.file != "", "--watch and --filename exclude each other; a dump does not change"},
+		{a.watch, len(a.from.files) > 0, "--watch and --filename exclude each other; a dump does not change"},
+		{a.watch, a.exitCode.about != "", "--watch and --exit-code exclude each other; what is watched has no end"},
 		{a.watch, a.at != "", "--watch and --at exclude each other; what is watched is now"},
-		{a.server != "", a.from.file != "", "--server and --filename exclude each other; ask the manager or the dump"},
+		{a.server != "", len(a.from.files) > 0, "--server and --filename exclude each other; ask the manager or the dump"},
 		{a.server != "", a.at != "", "--server and --at exclude each other; the manager tells of now"},
 		{a.server != "", a.selector != "", "--server and --selector exclude each other; the manager does not tell labels: name nodes by --node, or leave --server out"},
 	} {
@@ -149,56 +246,33 @@ func (a *pendingOptions) check() error {
 	return errors.Join(checkOutput(a.output), a.from.check())
 }
 
-// forecaster says what is scheduled.
-type forecaster interface {
-	pending(ctx context.Context) (*foresight.Pending, error)
-}
-
-// open finds the manager, the dump or the cluster.
-func (a *pendingOptions) open(cmd *cobra.Command) (forecaster, error) {
-	now, err := a.clock()
-	if err != nil {
-		return nil, err
+// tell is the answer, with what is to be known about it.
+func (a *pendingOptions) tell(s *seen, at time.Time) *foresight.Pending {
+	pending := s.Pending(at, a.nodes)
+	tainted := len(s.Tainted(a.nodes))
+	pending.TaintedNodes = &tainted
+	pending.Incomplete = s.unjudged(a.nodes)
+	pending.Notes = s.notes()
+	switch {
+	case s.hidden && s.journal.missing() != "":
+		could, all := s.Undecided(a.nodes)
+		pending.Undecided, pending.TaintedNodes = &could, nil
+		pending.Incomplete = append(pending.Incomplete, fmt.Sprintf("this user may not list nodes, and %s, so it is not known which taints there are: none to %d of %s are scheduled%s; --server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants what is missing",
+			s.journal.missing(), could, pods(all, "", ""), a.where()))
+		return pending
+	case s.hidden:
+		pending.Notes = append(pending.Notes, "this user may not list nodes, so those taints count that the manager has recorded in its journal")
+	case pending.Unsure(), pending.Swapping():
+		pending.Notes = append(pending.Notes, s.journal.without()...)
 	}
-	if a.from.file != "" {
-		a.everywhere = a.everywhere || a.from.namespace == ""
-		return dumpedForecast{a, dumped{file: a.from.file, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr()}, now}, nil
+	if pending.Swapping() {
+		pending.Notes = append(pending.Notes, foresight.Swapped)
 	}
-	if a.server != "" {
-		if err := a.fillNamespace(); err != nil {
-			return nil, err
-		}
-		return newStatusClient(a)
+	if len(pending.Pods) > 0 {
+		pending.Notes = append(pending.Notes, stale(s.Stale(a.nodes, at))...)
 	}
-	to, err := a.from.reach()
-	if err != nil {
-		return nil, err
+	if late := pending.Overdue(overdueAfter); late > 0 {
+		pending.Notes = append(pending.Notes, fmt.Sprintf("%s should have gone by now: no manager runs, or something is in the way; --server asks the manager, and 'taint-manager explain POD' tells what its events say", pods(late, "", "")))
 	}
-	if a.from.namespace == "" && !a.everywhere {
-		a.from.namespace = to.namespace
-	}
-	return liveForecast{to, a, now, cmd.ErrOrStderr()}, nil
-}
-
-// fillNamespace takes the namespace of the context, where there is one.
-func (a *pendingOptions) fillNamespace() error {
-	if a.everywhere || a.from.namespace != "" {
-		return nil
-	}
-	loader := a.from.loader()
-	namespace, _, err := loader.Namespace()
-	if err != nil {
-		return a.from.unusable(loader, err)
-	}
-	a.from.namespace = namespace
-	return nil
-}
-
-// clock tells the moment of the question whenever it is asked.
-func (a *pendingOptions) clock() (func() time.Time, error) {
-	if a.at == "" {
-		return func() time.Time { return time.Now().Round(0) }, nil
-	}
-	at, err := moment(a.at)
-	return func() time.Time { return at }, err
+	return pending
 }

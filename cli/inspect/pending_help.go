@@ -28,5 +28,6 @@ Examples:
   # For a script: what is scheduled, and when
   taint-manager pending -A -o json
 
-Exit codes: 0 done, also when nothing is scheduled; 1 cannot say.
+Exit codes: 0 done, also when nothing is scheduled; 1 cannot say, or not all; 2 some eviction is
+scheduled (with --exit-code only).
 `

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,7 +31,7 @@ type watched struct {
 	changed chan struct{}
 
 	mu      sync.Mutex // guards all below
-	outlook *foresight.Outlook
+	model   *foresight.Model
 	pages   *pages
 	hidden  bool             // the nodes can't be seen
 	trouble map[string]error // in watching, by what
@@ -38,9 +39,15 @@ type watched struct {
 	seen    chan struct{}    // closed when nothing is waited for
 }
 
-// follow reads once, so that what is refused is said at once; then it watches.
-func (l liveForecast) follow(ctx context.Context) (current, error) {
-	hidden, err := l.readNodes(ctx, foresight.NewOutlook(l.settings.Rules()))
+// watchedCluster is a live cluster to be followed.
+type watchedCluster struct {
+	liveCluster
+	*pendingOptions
+}
+
+// Follow reads once, so that what is refused is said at once; then it watches.
+func (l watchedCluster) Follow(ctx context.Context) (current, error) {
+	hidden, err := l.mayListNodes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +55,8 @@ func (l liveForecast) follow(ctx context.Context) (current, error) {
 		return nil, err
 	}
 	w := &watched{
-		pendingOptions: l.pendingOptions, now: l.now, changed: make(chan struct{}, 1), outlook: foresight.NewOutlook(l.settings.Rules()),
-		pages: l.from.journalLocation.noPages(), hidden: hidden, trouble: map[string]error{}, waiting: map[string]bool{}, seen: make(chan struct{}),
+		pendingOptions: l.pendingOptions, now: l.now, changed: make(chan struct{}, 1), model: l.model(),
+		pages: l.location.noPages(), hidden: hidden, trouble: map[string]error{}, waiting: map[string]bool{}, seen: make(chan struct{}),
 	}
 	w.start(ctx, l)
 	select {
@@ -60,28 +67,46 @@ func (l liveForecast) follow(ctx context.Context) (current, error) {
 	return w, nil
 }
 
+// mayListNodes lists the nodes, and refuses names of nodes that do not exist. They are hidden from who may
+// not list them.
+func (l watchedCluster) mayListNodes(ctx context.Context) (hidden bool, err error) {
+	m := l.model()
+	err = l.each(ctx, "nodes", m, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		return l.client.CoreV1().Nodes().List(ctx, o)
+	})
+	switch {
+	case apierrors.IsForbidden(err):
+		return true, nil
+	case err != nil:
+		return false, err
+	}
+	return false, unknownNodes(l.nodes, m, l)
+}
+
 // mayListPods asks for as few pods as can be.
-func (l liveForecast) mayListPods(ctx context.Context) error {
-	_, err := l.client.CoreV1().Pods(l.only()).List(ctx, metav1.ListOptions{Limit: 1})
-	if err != nil {
-		return l.refused("list "+l.whichPods(), err)
+func (l watchedCluster) mayListPods(ctx context.Context) error {
+	q := l.query()
+	if _, err := l.client.CoreV1().Pods(l.only()).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
+		return l.refused("list "+q.whichPods(), err)
 	}
 	return nil
 }
 
 // start watches until the context ends. Nothing of it is waited for at the end of the process.
-func (w *watched) start(ctx context.Context, l liveForecast) {
+func (w *watched) start(ctx context.Context, l watchedCluster) {
 	w.waiting["pods"], w.waiting["nodes"] = true, !w.hidden
 	for number := range journal.Pages {
 		w.waiting[pageName(number)] = true
 	}
+	q := l.query()
+	fieldSelector := q.fieldSelector()
 	go watchOn(ctx, w, w.podShelf(), l.client.CoreV1().Pods(l.only()), func(o *metav1.ListOptions) {
-		o.FieldSelector, o.LabelSelector = l.fieldSelector(), l.selector
+		o.FieldSelector, o.LabelSelector = fieldSelector, l.selector
 	}, l.client)
 	if !w.hidden {
 		go watchOn(ctx, w, w.nodeShelf(), l.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, l.client)
 	}
-	journals := store.NewConfigMaps(l.client, l.from.journalLocation.space, l.from.journalLocation.name())
+	journals := store.NewConfigMaps(l.client, l.location.space, l.location.name())
 	for number := range journal.Pages {
 		go journals.Watch(ctx, number, func(sheet journal.Sheet, err error) { w.turn(number, sheet, err) })
 	}
@@ -91,8 +116,9 @@ func (w *watched) podShelf() *shelf {
 	return &shelf{
 		w: w, what: "pods", kind: &v1.Pod{},
 		key:  func(object any) string { return string(object.(*v1.Pod).UID) },
-		see:  func(object any, at time.Time, listed bool) { w.outlook.SeePod(object.(*v1.Pod), at, listed) },
-		drop: func(key string) { w.outlook.DropPod(types.UID(key)) },
+		add:  func(object any) { w.model.AddPod(object.(*v1.Pod)) },
+		see:  func(object any, at time.Time) { w.model.UpdatePod(object.(*v1.Pod), at) },
+		drop: func(key string) { w.model.RemovePod(types.UID(key)) },
 	}
 }
 
@@ -100,8 +126,9 @@ func (w *watched) nodeShelf() *shelf {
 	return &shelf{
 		w: w, what: "nodes", kind: &v1.Node{},
 		key:  func(object any) string { return object.(*v1.Node).Name },
-		see:  func(object any, at time.Time, listed bool) { w.outlook.SeeNode(object.(*v1.Node), at, listed) },
-		drop: func(key string) { w.outlook.DropNode(key) },
+		add:  func(object any) { w.model.AddNode(object.(*v1.Node)) },
+		see:  func(object any, at time.Time) { w.model.UpdateNode(object.(*v1.Node), at) },
+		drop: func(key string) { w.model.RemoveNode(key) },
 	}
 }
 
@@ -116,9 +143,9 @@ func (w *watched) turn(number int, sheet journal.Sheet, err error) {
 	}
 	w.pages.take(number, sheet, err)
 	if w.hidden {
-		w.outlook.ByRecords(w.pages.all())
+		w.model.ReplaceByRecords(w.pages.all())
 	} else {
-		w.outlook.Record(w.pages.found[number].Page, w.now())
+		w.model.AddRecords(w.pages.found[number].Page, w.now())
 	}
 	w.noticed(pageName(number))
 }
@@ -152,7 +179,7 @@ func (w *watched) news() <-chan struct{} { return w.changed }
 func (w *watched) look() *foresight.Pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	pending := w.tell(w.outlook, w.pages, w.hidden, w.now())
+	pending := w.tell(&seen{Model: w.model, reading: reading{hidden: w.hidden}, journal: w.pages}, w.now())
 	for _, what := range []string{"nodes", "pods"} {
 		if err := w.trouble[what]; err != nil {
 			pending.Notes = append(pending.Notes, fmt.Sprintf("the %s can't be watched, so this may be out of date: %v", what, err))
@@ -164,7 +191,7 @@ func (w *watched) look() *foresight.Pending {
 func (w *watched) left(uid types.UID) (change, why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if why, stays := w.outlook.Pod(uid); stays {
+	if why, stays := w.model.Now(uid); stays {
 		return withdrawn, why
 	}
 	return gone, ""
@@ -215,7 +242,8 @@ type shelf struct {
 	what string
 	kind runtime.Object
 	key  func(object any) string
-	see  func(object any, at time.Time, listed bool)
+	add  func(object any) // what was there at the first look
+	see  func(object any, at time.Time)
 	drop func(key string)
 	keys map[string]bool // nil before the first list
 }
@@ -236,7 +264,11 @@ func (s *shelf) take(object any, listed bool) {
 	if s.keys == nil {
 		s.keys = map[string]bool{}
 	}
-	s.see(object, s.w.now(), listed)
+	if listed {
+		s.add(object)
+	} else {
+		s.see(object, s.w.now())
+	}
 	s.keys[s.key(object)] = true
 }
 
@@ -269,7 +301,10 @@ func (s *shelf) Replace(objects []any, _ string) error {
 			s.forget(key)
 		}
 	}
-	if first && s.keys == nil {
+	if first {
+		s.w.model.Begin(s.w.now())
+	}
+	if s.keys == nil {
 		s.keys = map[string]bool{}
 	}
 	s.w.noticed(s.what)

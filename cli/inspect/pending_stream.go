@@ -36,8 +36,8 @@ type streamed struct {
 	trouble   error // the stream is broken
 }
 
-// follow asks once, so that what is refused is said at once; then it follows the stream.
-func (c *statusClient) follow(ctx context.Context) (current, error) {
+// Follow asks once, so that what is refused is said at once; then it follows the stream.
+func (c *statusClient) Follow(ctx context.Context) (current, error) {
 	if _, err := c.pending(ctx); err != nil {
 		return nil, err
 	}

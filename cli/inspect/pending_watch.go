@@ -26,6 +26,11 @@ type current interface {
 	news() <-chan struct{}
 }
 
+// watcher follows what is scheduled: in a live cluster, or by what a manager says.
+type watcher interface {
+	Follow(ctx context.Context) (current, error)
+}
+
 // viewer shows people what is scheduled, again and again.
 type viewer interface {
 	show(now *foresight.Pending, of current) error
@@ -36,12 +41,10 @@ type viewer interface {
 const calmly = 100 * time.Millisecond
 
 // follow shows what is scheduled until it is interrupted.
-func (a *pendingOptions) follow(ctx context.Context, cmd *cobra.Command, from forecaster) error {
+func (a *pendingOptions) follow(ctx context.Context, cmd *cobra.Command, from watcher) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	of, err := from.(interface {
-		follow(ctx context.Context) (current, error)
-	}).follow(ctx)
+	of, err := from.Follow(ctx)
 	if err != nil {
 		return err
 	}

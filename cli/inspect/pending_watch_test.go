@@ -124,7 +124,7 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 			&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a", CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))}, Spec: v1.PodSpec{NodeName: "n1", Tolerations: []v1.Toleration{{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}}}},
 		)
 		a := &pendingOptions{everywhere: true, settings: config.Default(), from: sourceFlags{journalLocation: journalLocation{"taint-manager", "kube-system"}}}
-		of, err := liveForecast{&reached{client: client, server: "here"}, a, time.Now, io.Discard}.follow(ctx)
+		of, err := watchedCluster{liveCluster{&reached{client: client, server: "here"}, io.Discard, time.Now, &a.from.journalLocation}, a}.Follow(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestAWatchWithoutNodesGoesByTheJournal(t *testing.T) {
 			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil)
 		})
 		a := &pendingOptions{everywhere: true, settings: config.Default(), from: sourceFlags{journalLocation: journalLocation{"taint-manager", "kube-system"}}}
-		of, err := liveForecast{&reached{client: client, server: "here"}, a, time.Now, io.Discard}.follow(ctx)
+		of, err := watchedCluster{liveCluster{&reached{client: client, server: "here"}, io.Discard, time.Now, &a.from.journalLocation}, a}.Follow(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,15 +15,8 @@ import (
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/dump"
 	"github.com/taint-manager/taint-manager/foresight"
 )
-
-// WouldEvict is the exit code of "plan --exit-code" when some pod would go.
-const WouldEvict = 2
-
-// ErrWouldEvict is the answer of "plan --exit-code", which has been printed.
-var ErrWouldEvict = errors.New("some pod would go")
 
 // planOptions is all that can be set on "plan".
 type planOptions struct {
@@ -35,7 +28,7 @@ type planOptions struct {
 	settings   config.Configuration // of the manager
 	at         string
 	output     string
-	exitCode   bool
+	exitCode   exitCode
 }
 
 func planCommand(ctx context.Context, at kube) *cobra.Command {
@@ -63,7 +56,7 @@ func (p *planOptions) flags() cliflag.NamedFlagSets {
 	flags.BindJudging(fs, &p.settings, "eviction-method")
 	addMomentFlag(fs, &p.at, "When the nodes get the taints:")
 	addOutputFlag(fs, &p.output)
-	fs.BoolVar(&p.exitCode, "exit-code", false, "Exit with 2 when some pod would go.")
+	p.exitCode.flag(fs, true, "Exit with 2 when some pod would go, or go sooner, because of the change; with --exit-code=any, when any pod is to go, on any node.")
 	fs.StringVarP(&p.from.namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
 	fs.BoolVarP(&p.everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
 	p.from.flags(sections.FlagSet("cluster"))
@@ -77,7 +70,7 @@ func (p *planOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	from, err := p.open(cmd)
+	from, err := p.from.open(cmd, true)
 	if err != nil {
 		return err
 	}
@@ -88,27 +81,15 @@ func (p *planOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err := printPlan(cmd.OutOrStdout(), plan, p.output); err != nil {
 		return err
 	}
-	if p.exitCode && plan.Total.Evict > 0 {
-		return ErrWouldEvict
+	if err := cannotSay(plan.Incomplete); err != nil {
+		return err
 	}
-	return nil
+	return p.exitCode.of(plan.Total.Evict, plan.Total.Evict+plan.Total.Anyway+plan.Total.Elsewhere)
 }
 
-// open finds the cluster or the dump.
-func (p *planOptions) open(cmd *cobra.Command) (source, error) {
-	if p.from.file != "" {
-		return dumped{file: p.from.file, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr()}, nil
-	}
-	to, err := p.from.reach()
-	if err != nil {
-		return nil, err
-	}
-	return liveCluster{reached: to, only: p.from.namespace, budgets: p.settings.EvictionMethod == config.MethodEvict, messages: cmd.ErrOrStderr()}, nil
-}
-
-// question is what the flags ask for.
+// question is what the flags ask for. Its time is zero where none is given.
 func (p *planOptions) question() (q foresight.Question, err error) {
-	if q.Names, q.Selector, err = p.selection(); err != nil {
+	if q.Selection, err = p.selection(); err != nil {
 		return q, err
 	}
 	if q.Changes, err = p.changes(); err != nil {
@@ -126,25 +107,25 @@ func (p *planOptions) question() (q foresight.Question, err error) {
 	if p.from.namespace != "" && p.everywhere {
 		return q, errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
 	}
-	q.Method, q.Namespace, q.Rules = string(p.settings.EvictionMethod), p.from.namespace, p.settings.Rules()
+	q.Method = string(p.settings.EvictionMethod)
 	return q, checkOutput(p.output)
 }
 
-func (p *planOptions) selection() ([]string, labels.Selector, error) {
+func (p *planOptions) selection() (foresight.Selection, error) {
 	switch {
 	case len(p.nodes) > 0 && p.selector != "":
-		return nil, nil, errors.New("--node and --selector exclude each other; name the nodes, or select them by labels")
+		return foresight.Selection{}, errors.New("--node and --selector exclude each other; name the nodes, or select them by labels")
 	case len(p.nodes) > 0:
 		slices.Sort(p.nodes)
-		return slices.Compact(p.nodes), labels.Nothing(), nil
+		return foresight.Selection{Names: slices.Compact(p.nodes)}, nil
 	case p.selector == "":
-		return nil, nil, errors.New("there is no node; name some with --node=NODE, or select them by labels with -l SELECTOR")
+		return foresight.Selection{}, errors.New("there is no node; name some with --node=NODE, or select them by labels with -l SELECTOR")
 	}
 	selector, err := labels.Parse(p.selector)
 	if err != nil {
-		return nil, nil, config.Refusal{Flag: "selector", Value: p.selector, Allowed: fmt.Sprintf("it is no selector (%v)", err), Next: "write it as for 'kubectl get nodes -l', such as zone=a,disk!=ssd"}
+		return foresight.Selection{}, config.Refusal{Flag: "selector", Value: p.selector, Allowed: fmt.Sprintf("it is no selector (%v)", err), Next: "write it as for 'kubectl get nodes -l', such as zone=a,disk!=ssd"}
 	}
-	return nil, selector, nil
+	return foresight.Selection{Selector: selector}, nil
 }
 
 func (p *planOptions) changes() ([]foresight.Change, error) {
@@ -167,25 +148,22 @@ func (p *planOptions) changes() ([]foresight.Change, error) {
 
 // ask reads the cluster and makes the plan. What is to be known beside it goes to notes.
 func (p *planOptions) ask(ctx context.Context, q foresight.Question, from source, notes io.Writer) (*foresight.Plan, error) {
-	inventory := foresight.NewInventory(q)
-	found := p.from.journalLocation.noPages()
-	err := from.read(ctx, dump.Visitor{Node: inventory.AddNode, Pod: inventory.AddPod, Budget: inventory.AddBudget, ConfigMap: found.visit})
+	model := foresight.NewModel(p.settings.Rules(), foresight.Focus{Namespace: p.from.namespace, Nodes: &q.Selection})
+	s, err := see(ctx, from, query{namespace: p.from.namespace, budgets: true, needed: p.settings.EvictionMethod == config.MethodEvict}, model, q.At)
 	if err != nil {
-		return nil, err
+		return nil, p.refused(err, model.Nodes(), from)
 	}
-	if live, ok := from.(liveCluster); ok {
-		found = live.journal(ctx, &p.from.journalLocation, inventory.Tainted(), false)
-	}
-	records := found.records()
-	inventory.AddRecords(records)
-	plan, err := inventory.Plan()
+	q.At = s.at
+	plan, err := model.Plan(q)
 	if err != nil {
-		return nil, p.refused(err, inventory.Nodes(), from)
+		return nil, p.refused(err, model.Nodes(), from)
 	}
 	if plan.Unsure() {
-		plan.Notes = append(plan.Notes, found.without()...)
+		plan.Notes = append(plan.Notes, s.journal.without()...)
 	}
-	plan.Notes = append(plan.Notes, stale(records.Stale(inventory.Tainted(), q.At))...)
+	plan.Notes = append(plan.Notes, stale(model.Stale(nil, q.At))...)
+	plan.Notes = append(plan.Notes, s.notes()...)
+	plan.Incomplete = s.unjudged(q.Names)
 	for _, n := range plan.Notes {
 		note(notes, n)
 	}
@@ -195,15 +173,23 @@ func (p *planOptions) ask(ctx context.Context, q foresight.Question, from source
 // note writes what is to be known, beside the answer.
 func note(w io.Writer, s string) { _, _ = fmt.Fprintf(w, "Note: %s.\n", s) }
 
+// isMisfit says whether an error is about the question, and not about the reading.
+func isMisfit(err error) bool {
+	return errors.As(err, new(*foresight.NoNodeError)) || errors.As(err, new(*foresight.AbsentError)) ||
+		errors.As(err, new(*foresight.TwiceError)) || errors.As(err, new(*foresight.UnknownNodesError))
+}
+
 // refused says what to do when the question does not fit the cluster.
 func (p *planOptions) refused(err error, nodes []string, from source) error {
 	switch {
+	case !isMisfit(err):
+		return err
 	case len(nodes) == 0:
-		return fmt.Errorf("%s has no nodes; %s", from, from.next("get nodes"))
+		return fmt.Errorf("%s has no nodes; %s", from, from.hint("get nodes"))
 	case errors.As(err, new(*foresight.NoNodeError)):
-		return fmt.Errorf("%w in %s; %s", err, from, from.next("get nodes --show-labels"))
+		return fmt.Errorf("%w in %s; %s", err, from, from.hint("get nodes --show-labels"))
 	case errors.As(err, new(*foresight.AbsentError)):
-		return fmt.Errorf("%w in %s; %s", err, from, from.next("describe nodes"))
+		return fmt.Errorf("%w in %s; %s", err, from, from.hint("describe nodes"))
 	case errors.As(err, new(*foresight.TwiceError)):
 		return fmt.Errorf("%w in %s; give what was written at one moment", err, from)
 	}
@@ -211,5 +197,5 @@ func (p *planOptions) refused(err error, nodes []string, from source) error {
 	if unknown, ok := errors.AsType[*foresight.UnknownNodesError](err); ok {
 		hint = suggest.Nearest(unknown.Names[0], nodes)
 	}
-	return fmt.Errorf("%w in %s%s; %s", err, from, hint, from.next("get nodes"))
+	return fmt.Errorf("%w in %s%s; %s", err, from, hint, from.hint("get nodes"))
 }

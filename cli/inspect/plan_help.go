@@ -27,5 +27,5 @@ Examples:
   # Without access to the cluster: from what kubectl get nodes,pods,pdb -A -o yaml has written
   taint-manager plan -f shop.yaml --node n1 --taint maintenance:NoExecute
 
-Exit codes: 0 done, 1 cannot say, 2 some pod would go (with --exit-code only).
+Exit codes: 0 done, 1 cannot say, or not all, 2 some pod would go (with --exit-code only).
 `

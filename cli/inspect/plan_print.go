@@ -31,12 +31,12 @@ func printPlan(w io.Writer, plan *foresight.Plan, form string) error {
 	return err
 }
 
-// printNames prints namespace and name of each pod that would go. The name alone would be of no use: a
+// printNames prints namespace and name of each pod that would go, or go sooner, because of the change. The name alone would be of no use: a
 // plan is about all namespaces.
 func printNames(w io.Writer, plan *foresight.Plan) error {
 	var s strings.Builder
 	for i := range plan.Pods {
-		if p := &plan.Pods[i]; p.Evict {
+		if p := &plan.Pods[i]; p.Effect == foresight.Evicted || p.Effect == foresight.Sooner {
 			s.WriteString(p.Namespace + "/" + p.Name + "\n")
 		}
 	}
@@ -55,9 +55,7 @@ type planText struct {
 // title says what is done to which nodes.
 func (t *planText) title() {
 	var set, removed []string
-	var names []string
 	for _, n := range t.Nodes {
-		names = append(names, n.Name)
 		for _, c := range n.Changes {
 			list := &set
 			if c.Change == foresight.Removed || c.Change == foresight.Absent {
@@ -75,11 +73,19 @@ func (t *planText) title() {
 	if len(removed) > 0 {
 		does = append(does, "loses "+suggest.Listed(removed, "and"))
 	}
-	subject := "node " + names[0]
-	if len(names) > 1 {
-		subject = fmt.Sprintf("each of %d nodes (%s)", len(names), fewOf(names))
+	fmt.Fprintf(t, "At %s %s %s:\n\n", taint.Stamp(t.At), t.subject(), suggest.Listed(does, "and"))
+}
+
+// subject names the nodes.
+func (t *planText) subject() string {
+	var names []string
+	for _, n := range t.Nodes {
+		names = append(names, n.Name)
 	}
-	fmt.Fprintf(t, "At %s %s %s:\n\n", taint.Stamp(t.At), subject, suggest.Listed(does, "and"))
+	if len(names) == 1 {
+		return "node " + names[0]
+	}
+	return fmt.Sprintf("each of %d nodes (%s)", len(names), fewOf(names))
 }
 
 // fewOf names a few of many.
@@ -108,7 +114,7 @@ func (t *planText) pods() {
 }
 
 func (t *planText) row(p *foresight.PlannedPod) []terminal.Cell {
-	moment := terminal.Painted(when(&p.Prediction, t.At), urgency(&p.Prediction, t.Plan))
+	moment := terminal.Painted(when(&p.Prediction, t.At)+marks[p.Effect], urgency(&p.Prediction, t.Plan))
 	if !t.wide {
 		return []terminal.Cell{terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), moment, terminal.Text(stamp(&p.Prediction)), terminal.Text(p.Reason)}
 	}
@@ -125,6 +131,9 @@ func (t *planText) row(p *foresight.PlannedPod) []terminal.Cell {
 	}
 }
 
+// marks tell what goes anyway from what goes because of the change.
+var marks = map[string]string{foresight.Anyway: ", anyway", foresight.Later: ", later", foresight.Sooner: ", sooner", foresight.Saved: ""}
+
 // urgency is the colour of the time at which a pod goes.
 func urgency(f *foresight.Prediction, plan *foresight.Plan) terminal.Colour {
 	switch {
@@ -138,29 +147,40 @@ func urgency(f *foresight.Prediction, plan *foresight.Plan) terminal.Colour {
 
 func (t *planText) totals() {
 	total := t.Total
-	switch all := total.Evict + total.Stay; {
+	switch all := total.Evict + total.Stay + total.Anyway; {
 	case all == 0:
-		t.WriteString("There are no pods.\n")
-		return
+		t.WriteString("There are no pods on " + t.subject() + ".")
 	case total.Evict == 0:
-		fmt.Fprintf(t, "No pod would go: %s", pods(total.Stay, "stays", "stay"))
+		fmt.Fprintf(t, "No pod would go because of this: %s", pods(total.Stay, "stays", "stay"))
 		t.saved()
 	default:
 		fmt.Fprintf(t, "%d of %s would go", total.Evict, pods(all, "", ""))
-		if total.Anyway > 0 {
-			fmt.Fprintf(t, ", %d of them without this, too", total.Anyway)
-		}
 		t.saved()
 		if total.Stay > 0 && !t.wide {
 			t.WriteString(" -o wide shows those that stay, and why.")
 		}
 	}
-	t.WriteString("\n\n")
-	list := terminal.NewTable("NAMESPACE", "GO", "STAY")
+	t.anyway()
+	t.WriteString("\n")
+	if len(t.Namespaces) == 0 {
+		return
+	}
+	t.WriteString("\n")
+	list := terminal.NewTable("NAMESPACE", "GO", "ANYWAY", "STAY")
 	for _, n := range t.Namespaces {
-		list.Add(terminal.Text(n.Namespace), terminal.Text(fmt.Sprint(n.Evict)), terminal.Text(fmt.Sprint(n.Stay)))
+		list.Add(terminal.Text(n.Namespace), terminal.Text(fmt.Sprint(n.Evict)), terminal.Text(fmt.Sprint(n.Anyway+n.Elsewhere)), terminal.Text(fmt.Sprint(n.Stay)))
 	}
 	list.Print(&t.Builder, t.Painter)
+}
+
+// anyway says how many go whether or not the nodes get the taints.
+func (t *planText) anyway() {
+	if t.Total.Anyway > 0 {
+		fmt.Fprintf(t, " %s anyway.", pods(t.Total.Anyway, "goes", "go"))
+	}
+	if t.Total.Elsewhere > 0 {
+		fmt.Fprintf(t, " %s anyway from other nodes.", pods(t.Total.Elsewhere, "goes", "go"))
+	}
 }
 
 // saved ends a sentence with those that stay only because of the plan.
@@ -181,7 +201,7 @@ func pods(n int, one, many string) string {
 
 // owners shows who loses pods. Those that lose none are for the wide form.
 func (t *planText) owners() {
-	list := terminal.NewTable("NAMESPACE", "OWNER", "GO", "REPLICAS", "")
+	list := terminal.NewTable("NAMESPACE", "OWNER", "GO", "ANYWAY", "REPLICAS", "")
 	for _, o := range t.Owners {
 		if o.Evict == 0 && !t.wide {
 			continue
@@ -190,7 +210,7 @@ func (t *planText) owners() {
 		if o.LosesAll {
 			loses = terminal.Painted("loses all its replicas", terminal.Bad)
 		}
-		list.Add(terminal.Text(o.Namespace), terminal.Text(o.String()), terminal.Text(fmt.Sprint(o.Evict)), terminal.Text(fmt.Sprint(o.Replicas)), loses)
+		list.Add(terminal.Text(o.Namespace), terminal.Text(o.String()), terminal.Text(fmt.Sprint(o.Evict)), terminal.Text(fmt.Sprint(o.Anyway+o.Elsewhere)), terminal.Text(fmt.Sprint(o.Replicas)), loses)
 	}
 	if len(list.Rows) > 0 {
 		t.WriteString("\n")
@@ -200,7 +220,7 @@ func (t *planText) owners() {
 
 // budgets shows what PodDisruptionBudgets would block, or would if they were asked.
 func (t *planText) budgets() {
-	if t.Total.Evict == 0 {
+	if t.Total.Evict+t.Total.Anyway+t.Total.Elsewhere == 0 {
 		return
 	}
 	t.WriteString("\n")

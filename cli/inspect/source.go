@@ -3,42 +3,168 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/taint-manager/taint-manager/dump"
+	"github.com/taint-manager/taint-manager/foresight"
 )
 
-// source is a cluster to be read: the real one, or a dump.
+// source is where a model is read from: a live cluster or a dump.
 type source interface {
-	// read tells of all objects.
-	read(ctx context.Context, to dump.Visitor) error
+	// Read adds what the query asks for to the model.
+	Read(ctx context.Context, q query, m *foresight.Model) (reading, error)
+
+	// Journal reads the manager's journal: the parts about these nodes, or all. Read has come before.
+	Journal(ctx context.Context, nodes []string, all bool) *pages
+
+	// Check returns an error if what was read can't answer the query.
+	Check(ctx context.Context, q query, m *foresight.Model) error
+
+	// Locate returns the namespace of the one pod that the query is about.
+	Locate(q query, m *foresight.Model) (namespace string, err error)
 
 	// String is how messages name the source.
 	String() string
 
-	// next is the next step for who has asked for what is not there: with the real cluster, to look
+	// hint suggests what to do when the requested object does not exist: with a live cluster, to look
 	// with that command of kubectl.
-	next(kubectl string) string
+	hint(kubectl string) string
 }
 
-// sourceFlags is where a cluster is to be read from, as the flags say it.
+// query says what is to be read.
+type query struct {
+	namespace string // empty: all
+	pod       string // the only one; empty: all
+
+	nodes  []string // the only ones whose pods count; nil: all
+	labels string   // of the pods that count
+
+	// budgets are read; needed says that there is no answer without them.
+	budgets, needed bool
+
+	// hidden permits an answer by the journal alone where the nodes can't be listed.
+	hidden bool
+
+	// tainted says that no pods are needed while no node is tainted.
+	tainted bool
+}
+
+// reading is what was read beside the objects.
+type reading struct {
+	hidden bool      // the nodes can't be listed
+	at     time.Time // when the cluster was like that; zero: not known
+	aged   string    // says that this is long ago; empty where it is not
+	dumped bool      // what is not there may only be missing from the dump
+}
+
+// seen is a model that has begun, with what is known about it.
+type seen struct {
+	*foresight.Model
+	reading
+	journal *pages
+}
+
+// see reads a model, as it is at this time or, where that is zero, when it was read.
+func see(ctx context.Context, from source, q query, m *foresight.Model, at time.Time) (seen, error) {
+	read, err := from.Read(ctx, q, m)
+	if err != nil {
+		return seen{}, err
+	}
+	if at.IsZero() {
+		at = read.at
+	} else {
+		read.aged = ""
+	}
+	read.at = at
+	if err := from.Check(ctx, q, m); err != nil {
+		return seen{}, err
+	}
+	nodes := m.Tainted(q.nodes)
+	if q.pod != "" {
+		nodes = m.Tainted(nil)
+	}
+	found := from.Journal(ctx, nodes, read.hidden)
+	if read.hidden {
+		m.ReplaceByRecords(found.all())
+	} else {
+		for _, page := range found.all() {
+			m.AddRecords(page, at)
+		}
+	}
+	m.Begin(at)
+	return seen{m, read, found}, m.Twice()
+}
+
+// notes are what every answer says of what was read.
+func (s *seen) notes() []string {
+	var list []string
+	if s.aged != "" {
+		list = append(list, s.aged)
+	}
+	if s.dumped {
+		list = append(list, s.Lacks()...)
+	}
+	return list
+}
+
+// unjudged says in a clause each for which pods nothing can be said. In a live cluster what is not there
+// does not exist.
+func (s *seen) unjudged(nodes []string) []string {
+	if !s.dumped {
+		return nil
+	}
+	return s.Unjudged(nodes)
+}
+
+// sourceFlags are the flags that say what to read from.
 type sourceFlags struct {
 	kube
-	file            string
+	files           []string
 	journalLocation journalLocation
 }
 
 func (p *sourceFlags) flags(fs *pflag.FlagSet) {
 	p.kube.flags(fs)
-	fs.StringVarP(&p.file, "filename", "f", "",
-		"Instead: a dump of the cluster, the `FILE` that 'kubectl get nodes,pods,pdb -A -o yaml' (or json) wrote; - is the standard input.")
+	fs.StringArrayVarP(&p.files, "filename", "f", nil,
+		"Instead: a dump of the cluster, the `FILE` that 'kubectl get nodes,pods,pdb -A -o json' (or yaml) wrote, be it compressed by gzip or zstd; - is the standard input. May be given several times.")
 }
 
 // check refuses flags that contradict each other.
 func (p *sourceFlags) check() error {
-	if p.file != "" && (p.kubeconfig != "" || p.context != "") {
+	if len(p.files) > 0 && (p.kubeconfig != "" || p.context != "") {
 		return errors.New("--filename and --kubeconfig or --context exclude each other; give the dump or the cluster")
 	}
 	return nil
+}
+
+// open finds the cluster or the dump. For the cluster it fills in the namespace of the context, unless all
+// are asked for.
+func (p *sourceFlags) open(cmd *cobra.Command, everywhere bool) (source, error) {
+	if len(p.files) > 0 {
+		return &dumped{files: p.files, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr(), journal: p.journalLocation.noPages()}, nil
+	}
+	return p.live(cmd.ErrOrStderr(), everywhere)
+}
+
+func (p *sourceFlags) live(messages io.Writer, everywhere bool) (liveCluster, error) {
+	to, err := p.reach()
+	if err != nil {
+		return liveCluster{}, err
+	}
+	if p.namespace == "" && !everywhere {
+		p.namespace = to.namespace
+	}
+	return liveCluster{to, messages, time.Now, &p.journalLocation}, nil
+}
+
+// cannotSay is the error of an answer that was printed and lacks something.
+func cannotSay(incomplete []string) error {
+	if len(incomplete) == 0 {
+		return nil
+	}
+	return fmt.Errorf("cannot say all: %s", joined(incomplete))
 }

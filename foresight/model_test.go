@@ -31,32 +31,26 @@ func scheduled(p *foresight.Pending) []string {
 
 // A dump may lack the node's creation, too.
 func TestATimeAddedOfZeroTellsNothing(t *testing.T) {
-	o := foresight.NewOutlook(taint.Rules{})
-	n := node("n1", parsed("gpu:NoExecute"))
+	n, p := node("n1", parsed("gpu:NoExecute")), pod("p", tolerates("gpu", 60))
 	n.Spec.Taints[0].TimeAdded, n.CreationTimestamp = &metav1.Time{}, metav1.Time{}
-	o.SeeNode(n, noon, true)
-	o.SeePod(pod("p", tolerates("gpu", 60)), noon, true)
-	got := o.Pending(noon, nil)
-	n.Spec.Taints[0].TimeAdded = nil
-	bare := foresight.NewOutlook(taint.Rules{})
-	bare.SeeNode(n, noon, true)
-	bare.SeePod(pod("p", tolerates("gpu", 60)), noon, true)
-	if diff := cmp.Diff(scheduled(bare.Pending(noon, nil)), scheduled(got)); diff != "" {
+	got := modelOf(foresight.Focus{}, n, p).Pending(noon, nil)
+	bare := n.DeepCopy()
+	bare.Spec.Taints[0].TimeAdded = nil
+	if diff := cmp.Diff(scheduled(modelOf(foresight.Focus{}, bare, p).Pending(noon, nil)), scheduled(got)); diff != "" {
 		t.Errorf("without a timeAdded (-) and with zero (+):\n%s", diff)
 	}
 }
 
 func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
-	o := foresight.NewOutlook(taint.Rules{})
-	o.SeeNode(node("n1", timed("gpu:NoExecute", -100), parsed("disk:NoExecute")), noon, true)
-	o.SeeNode(node("n2", parsed("gpu:NoSchedule")), noon, true)
+	o := modelOf(foresight.Focus{}, node("n1", timed("gpu:NoExecute", -100), parsed("disk:NoExecute")), node("n2", parsed("gpu:NoSchedule")))
 	for _, p := range []*v1.Pod{
 		pod("later", tolerates("gpu", 300), tolerates("disk", -1)), pod("soon", tolerates("gpu", 120), tolerates("", -1)),
 		pod("late", tolerates("disk", -1)), pod("unsure", tolerates("gpu", -1), tolerates("disk", 60)),
 		pod("stays", tolerates("", -1)), pod("elsewhere", on("n2")), pod("lost", on("n3")), pod("going", deleted),
 	} {
-		o.SeePod(p, noon, true)
+		o.AddPod(p)
 	}
+	o.Begin(noon)
 	want := []string{
 		"late goes at -1m39s, due by timeAdded, in 0 s", "soon goes at 21s, scheduled by timeAdded, in 21 s",
 		"unsure goes at -8h59m0s to 1m0s, scheduled by unknown, in 60 s", "later goes at 3m21s, scheduled by timeAdded, in 201 s",
@@ -77,15 +71,15 @@ func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
 }
 
 func TestWithoutNodesTheJournalCounts(t *testing.T) {
-	o := foresight.NewOutlook(taint.Rules{})
+	o := foresight.NewModel(taint.Rules{}, foresight.Focus{})
 	record := recorded("uid-n1", -5, taint.History{{Taint: parsed("gpu=a:NoExecute"), Since: at(-40), Past: true}, {Taint: parsed("gpu=b:NoExecute"), Since: at(-10)}})
-	o.SeePod(pod("a", tolerates("gpu", 60)), noon, true)
-	page := journal.Page{Written: record.Written, Records: map[string]journal.Record{"n1": record.Record}}
-	o.ByRecords([]journal.Page{page})
+	o.AddPod(pod("a", tolerates("gpu", 60)))
+	o.Begin(noon)
+	o.ReplaceByRecords([]journal.Page{page(record)})
 	if diff := cmp.Diff([]string{"a goes at 20s, scheduled by journal, in 20 s"}, scheduled(o.Pending(noon, nil))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	o.ByRecords([]journal.Page{{}})
+	o.ReplaceByRecords([]journal.Page{{}})
 	if got := o.Pending(noon, nil).Pods; len(got) != 0 {
 		t.Errorf("with an empty journal: %v", got)
 	}
@@ -111,7 +105,7 @@ func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 		"swapped while the journal is kept":     {timed("node.kubernetes.io/not-ready:NoExecute", -20), recorded("uid-n1", -30, unreachable), "goes at -8m19s, journal"},
 		"swapped after nobody kept it any more": {timed("node.kubernetes.io/not-ready:NoExecute", -20), recorded("uid-n1", -100, unreachable), "goes at -19s, timeAdded"},
 	} {
-		e := foresight.Explain(foresight.Subject{Pod: pod("a"), Node: node("n1", c.taint), Recorded: c.recorded, At: noon})
+		e := explainOf(pod("a"), node("n1", c.taint), page(c.recorded))
 		if got := told(e.Prediction) + ", " + e.Prediction.SinceFrom; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -138,10 +132,10 @@ type nobody struct{}
 func (nobody) NodeChanged(string)           {}
 func (nobody) PodChanged(types.UID, string) {}
 
-// lag is how much later than the manager an outlook sees nodes change.
+// lag is how much later than the manager a model sees nodes change.
 const lag = 300 * time.Millisecond
 
-// shown is a cluster as it changes, seen by a manager from the beginning, and by an outlook from some moment on.
+// shown is a cluster as it changes, seen by a manager from the beginning, and by a model from some moment on.
 type shown struct {
 	*rapid.T
 	now     time.Time
@@ -149,9 +143,9 @@ type shown struct {
 	node    *v1.Node
 	pods    map[string]*v1.Pod
 	manager *cluster.Feed
-	outlook *foresight.Outlook // nil before its moment
-	journal bool               // the outlook reads it
-	current bool               // and has its latest record
+	model   *foresight.Model // nil before its moment
+	journal bool             // the model reads it
+	current bool             // and has its latest record
 }
 
 func newShown(t *rapid.T) *shown {
@@ -183,29 +177,29 @@ func (s *shown) step() {
 		s.node.Spec.Taints[i].TimeAdded = nil
 	}
 	s.must(s.manager.Nodes().Update(s.node.DeepCopy()))
-	if s.outlook != nil {
+	if s.model != nil {
 		if s.journal && rapid.Bool().Draw(s.T, "the journal is faster") {
 			s.record()
 		}
-		s.outlook.SeeNode(s.node.DeepCopy(), s.now.Add(lag), false)
+		s.model.UpdateNode(s.node.DeepCopy(), s.now.Add(lag))
 	}
 }
 
 // changePod edits the pod's tolerations, deletes it, or makes one of another UID, on the node since now.
 func (s *shown) changePod(name string) {
-	if old := s.pods[name]; old != nil && s.outlook != nil && rapid.Bool().Draw(s.T, "edit") {
+	if old := s.pods[name]; old != nil && s.model != nil && rapid.Bool().Draw(s.T, "edit") {
 		edited := old.DeepCopy()
 		tolerates("a", rapid.Int64Range(0, 100).Draw(s.T, "seconds"))(edited)
 		s.pods[name] = edited
 		s.must(s.manager.Pods().Update(edited))
-		s.outlook.SeePod(edited, s.now, false)
+		s.model.UpdatePod(edited, s.now)
 		return
 	}
 	if old := s.pods[name]; old != nil {
 		delete(s.pods, name)
 		s.must(s.manager.Pods().Delete(old))
-		if s.outlook != nil {
-			s.outlook.DropPod(old.UID)
+		if s.model != nil {
+			s.model.RemovePod(old.UID)
 		}
 		return
 	}
@@ -217,25 +211,26 @@ func (s *shown) changePod(name string) {
 	}
 	s.pods[name] = p
 	s.must(s.manager.Pods().Add(p))
-	if s.outlook != nil {
-		s.outlook.SeePod(p, s.now, false)
+	if s.model != nil {
+		s.model.UpdatePod(p, s.now)
 	}
 }
 
-// begin lets the outlook see what there is. The pods were bound long ago, for all it knows.
+// begin lets the model see what there is. The pods were bound long ago, for all it knows.
 func (s *shown) begin() {
-	s.outlook = foresight.NewOutlook(taint.Rules{})
-	s.outlook.SeeNode(s.node.DeepCopy(), s.now, true)
+	s.model = foresight.NewModel(taint.Rules{}, foresight.Focus{})
+	s.model.AddNode(s.node.DeepCopy())
 	for _, p := range s.pods {
-		s.outlook.SeePod(p, s.now, true)
+		s.model.AddPod(p)
 	}
+	s.model.Begin(s.now)
 }
 
-// record hands the manager's journal to the outlook.
+// record hands the manager's journal to the model.
 func (s *shown) record() {
 	s.current = true
 	if n, _ := s.manager.PodsOn("n1"); n.Tainted() {
-		s.outlook.Record(journal.Page{Written: s.now, Records: map[string]journal.Record{"n1": journal.RecordOf(n, s.now)}}, s.now)
+		s.model.AddRecords(journal.Page{Written: s.now, Records: map[string]journal.Record{"n1": journal.RecordOf(n, s.now)}}, s.now)
 	}
 }
 
@@ -275,11 +270,11 @@ func TestWhoWatchesAndReadsTheJournalHasTheManagersDeadlines(t *testing.T) {
 	})
 }
 
-// agree wants the outlook to have the manager's deadlines.
+// agree wants the model to have the manager's deadlines.
 func (s *shown) agree() {
-	want, told := s.deadlines(), s.outlook.Pending(s.now, nil).Pods
+	want, told := s.deadlines(), s.model.Pending(s.now, nil).Pods
 	if len(want) != len(told) {
-		s.Fatalf("the manager has %v, the outlook %v", want, told)
+		s.Fatalf("the manager has %v, the model %v", want, told)
 	}
 	for i := range told {
 		p := &told[i]
@@ -304,7 +299,7 @@ func TestWithoutTheJournalTheManagersDeadlineIsWithinTheRange(t *testing.T) {
 		for range rapid.IntRange(1, 10).Draw(t, "after") {
 			s.step()
 			told := map[string]foresight.PendingPod{}
-			for _, p := range s.outlook.Pending(s.now, nil).Pods {
+			for _, p := range s.model.Pending(s.now, nil).Pods {
 				told[p.UID] = p
 			}
 			for uid, deadline := range s.deadlines() {

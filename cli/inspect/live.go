@@ -1,0 +1,207 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/taint-manager/taint-manager/cli/apiserver"
+	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/foresight"
+)
+
+// portion is how many objects are asked for at once, so that few are held.
+const portion = 500
+
+// bound selects the pods that may be evicted at all.
+const bound = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+
+// liveCluster is a cluster that is read from its API server.
+type liveCluster struct {
+	*reached
+	messages io.Writer
+	now      func() time.Time
+	location *journalLocation
+}
+
+func (c liveCluster) String() string { return "the cluster" }
+
+func (c liveCluster) hint(kubectl string) string {
+	return "'kubectl " + kubectl + "' shows what there is"
+}
+
+// Read lists the nodes, then the pods, then the budgets; or what there is about one pod.
+func (c liveCluster) Read(ctx context.Context, q query, m *foresight.Model) (r reading, err error) {
+	if q.pod != "" {
+		return c.readPod(ctx, q, m)
+	}
+	err = c.each(ctx, "nodes", m, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		return c.client.CoreV1().Nodes().List(ctx, o)
+	})
+	switch r.hidden = apierrors.IsForbidden(err) && q.hidden; {
+	case r.hidden:
+	case err != nil:
+		return r, err
+	}
+	if err := c.readRest(ctx, q, m, r.hidden); err != nil {
+		return r, err
+	}
+	r.at = c.now().Round(0)
+	return r, nil
+}
+
+// readRest lists the pods, where they are needed, and the budgets.
+func (c liveCluster) readRest(ctx context.Context, q query, m *foresight.Model, hidden bool) error {
+	if !q.tainted || hidden || len(m.Tainted(q.nodes)) > 0 {
+		err := c.each(ctx, q.whichPods(), m, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			if q.tainted {
+				o.FieldSelector, o.LabelSelector = q.fieldSelector(), q.labels
+			}
+			return c.client.CoreV1().Pods(q.namespace).List(ctx, o)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !q.budgets {
+		return nil
+	}
+	return c.readBudgets(ctx, q, m)
+}
+
+func (c liveCluster) readBudgets(ctx context.Context, q query, m *foresight.Model) error {
+	err := c.each(ctx, "poddisruptionbudgets", m, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		return c.client.PolicyV1().PodDisruptionBudgets(q.namespace).List(ctx, o)
+	})
+	if apierrors.IsForbidden(err) && !q.needed {
+		note(c.messages, "this user may not list poddisruptionbudgets, so what they would say is not known")
+		return nil
+	}
+	return err
+}
+
+// whichPods are those that are listed, as kubectl auth can-i takes it.
+func (q *query) whichPods() string {
+	switch {
+	case !q.tainted:
+		return "pods"
+	case q.namespace == "":
+		return "pods -A"
+	}
+	return "pods -n " + q.namespace
+}
+
+// fieldSelector lets the API server find the pods of a single node by its index.
+func (q *query) fieldSelector() string {
+	if len(q.nodes) == 1 {
+		return fields.OneTermEqualSelector("spec.nodeName", q.nodes[0]).String() + strings.TrimPrefix(bound, "spec.nodeName!=")
+	}
+	return bound
+}
+
+// Check refuses a namespace that does not exist, unless that can't be asked. One without pods is noted.
+func (c liveCluster) Check(ctx context.Context, q query, m *foresight.Model) error {
+	if err := unknownNodes(q.nodes, m, c); err != nil && len(m.Nodes()) > 0 {
+		return err
+	}
+	if q.namespace == "" || q.pod != "" || q.tainted || m.Pods(q.namespace) > 0 {
+		return nil
+	}
+	_, err := c.client.CoreV1().Namespaces().Get(ctx, q.namespace, metav1.GetOptions{})
+	if missingObject(err) {
+		return fmt.Errorf("there is no namespace %s in %s; %s", q.namespace, c, c.hint("get namespaces"))
+	}
+	note(c.messages, fmt.Sprintf("there are no pods in namespace %s", q.namespace))
+	return nil
+}
+
+// unknownNodes refuses names of nodes that do not exist.
+func unknownNodes(wanted []string, m *foresight.Model, from source) error {
+	names := m.Nodes()
+	var missing []string
+	for _, name := range wanted {
+		if !slices.Contains(names, name) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	err := &foresight.UnknownNodesError{Names: missing}
+	return fmt.Errorf("%w in %s%s; %s", err, from, suggest.Nearest(missing[0], names), from.hint("get nodes"))
+}
+
+// listing is a request for a page of objects.
+type listing func(context.Context, metav1.ListOptions) (runtime.Object, error)
+
+// each lists page by page and adds each object.
+func (c liveCluster) each(ctx context.Context, resource string, to *foresight.Model, list listing) error {
+	p := terminal.NewProgress(c.messages, "Reading "+resource, 0)
+	defer p.End()
+	for o := (metav1.ListOptions{Limit: portion}); ; {
+		answer, err := list(ctx, o)
+		if err != nil {
+			return c.refused("list "+resource, err)
+		}
+		about, err := meta.ListAccessor(answer)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", resource, err)
+		}
+		n, err := addAll(answer, to)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", resource, err)
+		}
+		if left := about.GetRemainingItemCount(); left != nil {
+			p.Total = p.Done() + n + *left
+		}
+		p.Add(n)
+		if o.Continue = about.GetContinue(); o.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// addAll adds each object of a list, and returns how many there are.
+func addAll(list runtime.Object, to *foresight.Model) (n int64, err error) {
+	err = meta.EachListItem(list, func(object runtime.Object) error {
+		n++
+		switch o := object.(type) {
+		case *v1.Node:
+			to.AddNode(o)
+		case *v1.Pod:
+			to.AddPod(o)
+		case *v1.Event:
+			to.AddEvent(o)
+		case *policyv1.PodDisruptionBudget:
+			to.AddBudget(o)
+		}
+		return nil
+	})
+	return n, err
+}
+
+// refused says why the API server did not do what it was asked, and what to do now.
+func (c *reached) refused(what string, err error) error {
+	switch {
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("this user may not %s: %w; ask for that permission ('kubectl auth can-i %s' checks it), or for a dump, and give it with --filename=FILE", what, err, what)
+	case apiserver.Untrusted(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
+		return apiserver.Unreachable(c.server, c.origin, err)
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("asking to %s: %w", what, err)
+	}
+	return fmt.Errorf("the API server %s can't be asked to %s: %w; check that it runs, and the server address in %s", c.server, what, err, c.origin)
+}

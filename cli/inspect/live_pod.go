@@ -1,0 +1,106 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/taint-manager/taint-manager/foresight"
+)
+
+// readPod reads one pod, its events, its node and the budgets of its namespace.
+func (c liveCluster) readPod(ctx context.Context, q query, m *foresight.Model) (r reading, err error) {
+	pod, err := c.client.CoreV1().Pods(q.namespace).Get(ctx, q.pod, metav1.GetOptions{})
+	if err != nil && !missingObject(err) {
+		return r, c.refused("get pods", err)
+	}
+	events, err := c.readEvents(ctx, q, m)
+	if err != nil {
+		return r, err
+	}
+	if pod = present(pod); pod == nil && events == 0 {
+		return r, c.noPod(ctx, q)
+	}
+	if pod != nil {
+		m.AddPod(pod)
+		if r.hidden, err = c.readNode(ctx, pod.Spec.NodeName, m); err != nil {
+			return r, err
+		}
+		if err := c.readBudgets(ctx, q, m); err != nil {
+			return r, err
+		}
+	}
+	r.at = c.now().Round(0)
+	return r, nil
+}
+
+// Locate returns the namespace of the query, in which the pod was found.
+func (c liveCluster) Locate(q query, _ *foresight.Model) (string, error) { return q.namespace, nil }
+
+// present is the pod, or nil where the client has returned an empty one.
+func present(pod *v1.Pod) *v1.Pod {
+	if pod == nil || pod.Name == "" {
+		return nil
+	}
+	return pod
+}
+
+// readNode adds the pod's node, unless it is gone. It reports whether nodes can't be read.
+func (c liveCluster) readNode(ctx context.Context, name string, m *foresight.Model) (hidden bool, err error) {
+	if name == "" {
+		return false, nil
+	}
+	node, err := c.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case missingObject(err):
+		return false, nil
+	case apierrors.IsForbidden(err):
+		if all := c.Journal(ctx, nil, true); all.missing() != "" {
+			return false, c.refused("get nodes", err)
+		}
+		note(c.messages, "this user may not get nodes, so those taints count that the manager has recorded in its journal")
+		return true, nil
+	case err != nil:
+		return false, c.refused("get nodes", err)
+	}
+	m.AddNode(node)
+	return false, nil
+}
+
+// missingObject says whether an answer means that the object is not there. What is no API server says
+// that of everything.
+func missingObject(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// readEvents adds those about the pod of this name, the gone ones of that name too, and returns how many
+// there are. Without the permission to see them the answer is given without.
+func (c liveCluster) readEvents(ctx context.Context, q query, m *foresight.Model) (int64, error) {
+	selector := fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": q.pod}.AsSelector().String()
+	list, err := c.client.CoreV1().Events(q.namespace).List(ctx, metav1.ListOptions{FieldSelector: selector, Limit: portion})
+	switch {
+	case apierrors.IsForbidden(err):
+		note(c.messages, "this user may not list events, so they are not told")
+		return 0, nil
+	case err != nil:
+		return 0, c.refused("list events", err)
+	}
+	return addAll(runtime.Object(list), m)
+}
+
+// noPod names the pods that are there and are called alike.
+func (c liveCluster) noPod(ctx context.Context, q query) error {
+	var others []string
+	list, err := c.client.CoreV1().Pods(q.namespace).List(ctx, metav1.ListOptions{Limit: portion})
+	if err == nil { // else there is less to suggest
+		for i := range list.Items {
+			others = append(others, list.Items[i].Name)
+		}
+	}
+	return noPod(q.namespace, q.pod, "the cluster", others, fmt.Sprintf("'kubectl get pods -n %s' lists them", q.namespace))
+}

@@ -1,0 +1,281 @@
+package foresight
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Model is what is known of a cluster, and says what follows from it: [Model.Plan], [Model.Pending] and
+// [Model.Explain].
+//
+// Objects that were there before anybody looked are added, in any order, and then [Model.Begin] says when
+// that look was. Objects that are seen to change later are updated, and count from then, as with a manager. A
+// Model is for one goroutine.
+type Model struct {
+	rules taint.Rules
+	focus Focus
+	began time.Time // zero before Begin
+
+	nodes   map[string]*node
+	pods    map[types.UID]*pod
+	budgets map[string]budget
+	records Records
+	events  []v1.Event
+
+	replicas map[ownerKey]int // of pods that are not kept
+	gaps     gaps
+	twice    []string // objects that were added twice
+
+	// byRecords is set while the nodes can't be listed: the journal tells which there are.
+	byRecords bool
+}
+
+// Focus says which pods a model keeps; the zero value keeps all.
+type Focus struct {
+	// Namespace is the only one that counts; empty for all.
+	Namespace string
+
+	// Labels of the pods that count; nil for all.
+	Labels labels.Selector
+
+	// Nodes are those in question. Of the others only the pods on nodes with NoExecute taints are kept,
+	// and a number for each owner of the rest. Nil keeps the pods of all nodes.
+	Nodes *Selection
+}
+
+// Selection is some nodes: those of these names or, where there are none, those that the selector matches.
+type Selection struct {
+	Names    []string
+	Selector labels.Selector
+}
+
+// selects reports whether the node is one of the selection.
+func (s *Selection) selects(n *v1.Node) bool {
+	if len(s.Names) > 0 {
+		return slices.Contains(s.Names, n.Name)
+	}
+	return s.Selector != nil && s.Selector.Matches(labels.Set(n.Labels))
+}
+
+// node is a node, and what is known of its taints; estimated is false before Begin.
+type node struct {
+	object    *v1.Node // its metadata and taints
+	estimate  nodeEstimate
+	estimated bool
+}
+
+// NewModel returns a model that knows nothing.
+func NewModel(rules taint.Rules, focus Focus) *Model {
+	return &Model{
+		rules: rules, focus: focus, nodes: map[string]*node{}, pods: map[types.UID]*pod{}, budgets: map[string]budget{},
+		records: Records{}, replicas: map[ownerKey]int{}, gaps: newGaps(),
+	}
+}
+
+// AddNode adds a node that was there before anybody looked.
+func (m *Model) AddNode(n *v1.Node) {
+	if before, ok := m.nodes[n.Name]; ok && m.began.IsZero() {
+		if differ(before.object, n) {
+			m.twice = append(m.twice, "node "+n.Name)
+		}
+		return
+	}
+	m.gaps.node(n)
+	m.nodes[n.Name] = &node{object: small(n)}
+}
+
+// differ reports whether two objects of one name may be of different moments.
+func differ(a, b metav1.Object) bool {
+	return a.GetUID() != b.GetUID() || a.GetResourceVersion() != b.GetResourceVersion() || a.GetResourceVersion() == ""
+}
+
+// small is a node without what is not used here.
+func small(n *v1.Node) *v1.Node {
+	return &v1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, CreationTimestamp: n.CreationTimestamp, Labels: n.Labels, ResourceVersion: n.ResourceVersion},
+		Spec:       v1.NodeSpec{Taints: n.Spec.Taints},
+	}
+}
+
+// AddPod adds a pod that was there before anybody looked.
+func (m *Model) AddPod(p *v1.Pod) {
+	m.gaps.pods++
+	m.gaps.namespaces[p.Namespace]++
+	if !m.counts(p) {
+		return
+	}
+	m.gaps.pod(p)
+	kept := podOf(p)
+	if before, ok := m.pods[kept.key()]; ok && m.began.IsZero() {
+		if before.version != p.ResourceVersion || p.ResourceVersion == "" {
+			m.twice = append(m.twice, "pod "+kept.Key())
+		}
+		return
+	}
+	if n := m.nodes[kept.Node]; n != nil && !m.matters(n) {
+		m.pass(&kept)
+		return
+	}
+	m.pods[kept.key()] = &kept
+}
+
+// counts reports whether the focus is on the pod.
+func (m *Model) counts(p *v1.Pod) bool {
+	in := m.focus.Namespace == "" || m.focus.Namespace == p.Namespace
+	return in && (m.focus.Labels == nil || m.focus.Labels.Matches(labels.Set(p.Labels)))
+}
+
+// matters reports whether the pods of a node are kept.
+func (m *Model) matters(n *node) bool {
+	return m.focus.Nodes == nil || m.focus.Nodes.selects(n.object) || executes(n.object.Spec.Taints)
+}
+
+// executes reports whether one of the taints is a NoExecute one.
+func executes(taints []v1.Taint) bool {
+	return slices.ContainsFunc(taints, func(t v1.Taint) bool { return t.Effect == v1.TaintEffectNoExecute })
+}
+
+// pass keeps of a pod no more than that its owner has it.
+func (m *Model) pass(p *pod) {
+	if p.owner != (Owner{}) && p.replica() {
+		m.replicas[keyOf(p)]++
+	}
+}
+
+// AddBudget adds a PodDisruptionBudget.
+func (m *Model) AddBudget(b *policyv1.PodDisruptionBudget) {
+	if m.focus.Namespace == "" || b.Namespace == m.focus.Namespace {
+		m.budgets[b.Namespace+"/"+b.Name] = budgetOf(b)
+	}
+}
+
+// AddEvent adds an event of a pod.
+func (m *Model) AddEvent(e *v1.Event) { m.events = append(m.events, *e) }
+
+// AddRecords adds what a part of the journal says, as it is known at this time.
+func (m *Model) AddRecords(page journal.Page, at time.Time) {
+	m.records.Add(page)
+	for name := range page.Records {
+		if n, ok := m.nodes[name]; ok && n.estimated && !m.byRecords {
+			n.estimate = n.estimate.adopt(m.records[name], at)
+		}
+	}
+}
+
+// ReplaceByRecords sets the nodes to those that the journal tells of, as the nodes can't be listed. The
+// pages are all that there are.
+func (m *Model) ReplaceByRecords(pages []journal.Page) {
+	m.byRecords = true
+	m.records, m.nodes = Records{}, map[string]*node{}
+	for _, page := range pages {
+		m.records.Add(page)
+	}
+	for name, record := range m.records {
+		m.nodes[name] = &node{object: record.Node(name), estimate: estimateFromRecord(name, record), estimated: true}
+	}
+}
+
+// Begin says that all that was added was seen at this time.
+func (m *Model) Begin(at time.Time) {
+	for name, n := range m.nodes {
+		if !n.estimated {
+			n.estimate, n.estimated = estimateOf(n.object, m.records[name], at), true
+		}
+	}
+	for key, p := range m.pods {
+		if p.Bound.IsZero() {
+			p.Bound = p.boundBefore(at)
+		}
+		if n := m.nodes[p.Node]; m.began.IsZero() && n != nil && !m.matters(n) {
+			m.pass(p)
+			delete(m.pods, key)
+		}
+	}
+	m.began = at
+}
+
+// UpdateNode takes in a node that was seen to appear or to change at this time.
+func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
+	known, ok := m.nodes[n.Name]
+	switch {
+	case ok && known.estimated && known.object.UID == n.UID:
+		known.object = small(n)
+		known.estimate = known.estimate.with(n.Spec.Taints, n.ResourceVersion, at).adopt(m.records[n.Name], at)
+	default:
+		bare := *n
+		bare.Spec.Taints = nil
+		m.nodes[n.Name] = &node{object: small(n), estimate: estimateOf(&bare, Recorded{}, at).with(n.Spec.Taints, n.ResourceVersion, at), estimated: true}
+	}
+}
+
+// RemoveNode forgets a node that is gone.
+func (m *Model) RemoveNode(name string) { delete(m.nodes, name) }
+
+// UpdatePod takes in a pod that was seen to appear or to change at this time.
+func (m *Model) UpdatePod(p *v1.Pod, at time.Time) {
+	seen := podOf(p)
+	seen.Bound = at
+	if before, ok := m.pods[seen.key()]; ok {
+		seen.Bound = before.Bound
+	}
+	m.pods[seen.key()] = &seen
+}
+
+// RemovePod forgets a pod that is gone. A pod without a UID is told by its namespace and name, with a
+// slash between them.
+func (m *Model) RemovePod(uid types.UID) { delete(m.pods, uid) }
+
+// Nodes are the names of all nodes that are known.
+func (m *Model) Nodes() []string {
+	var names []string
+	for name := range m.nodes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Tainted are the names of the nodes that carry NoExecute taints, among these, or among all where none is
+// named.
+func (m *Model) Tainted(among []string) []string {
+	return slices.DeleteFunc(m.Nodes(), func(name string) bool {
+		return !executes(m.nodes[name].object.Spec.Taints) || len(among) > 0 && !slices.Contains(among, name)
+	})
+}
+
+// Stale returns when the oldest part of the journal about these tainted nodes was written, if nobody seems
+// to keep the journal; see [Records.Stale].
+func (m *Model) Stale(nodes []string, at time.Time) time.Time {
+	return m.records.Stale(m.Tainted(nodes), at)
+}
+
+// Twice returns an error if an object was added twice, as it was at different times.
+func (m *Model) Twice() error {
+	if len(m.twice) == 0 {
+		return nil
+	}
+	slices.Sort(m.twice)
+	return &TwiceError{m.twice[0]}
+}
+
+// inNames are the budgets in the order of their names.
+func inNames(budgets map[string]budget) []budget {
+	var list []budget
+	for _, b := range budgets {
+		list = append(list, b)
+	}
+	slices.SortFunc(list, func(a, b budget) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	})
+	return list
+}
