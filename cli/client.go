@@ -24,11 +24,16 @@ type clients struct {
 }
 
 func newClients(base *rest.Config, c config.Configuration, b build) (clients, error) {
-	main, err := kubernetes.NewForConfig(mainConfig(base, c, b))
+	mainAccess := mainConfig(base, c, b)
+	mainHTTP, err := rest.HTTPClientFor(mainAccess)
+	if err != nil {
+		return clients{}, fmt.Errorf("setting up the connections to %s: %w", base.Host, err)
+	}
+	main, err := kubernetes.NewForConfigAndClient(mainAccess, mainHTTP)
 	if err != nil {
 		return clients{}, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
 	}
-	watch, err := kubernetes.NewForConfig(watchConfig(base, c, b))
+	watch, err := watchClient(watchConfig(base, c, b), mainHTTP.Transport)
 	if err != nil {
 		return clients{}, fmt.Errorf("setting up the watches' client of %s: %w", base.Host, err)
 	}
