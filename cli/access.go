@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
@@ -32,9 +34,21 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 		return grants(denied, server)
 	}
 	warnOfEvictions(ctx, denied)
-	s.warnOfServing(ctx, reviews)
-	s.warnOfJournal(ctx, reviews)
+	s.warnOfOptional(ctx, reviews)
 	return nil
+}
+
+// optionalPatience is how long the start waits for answers about permissions that it can do without.
+const optionalPatience = 5 * time.Second
+
+// warnOfOptional is for what is no reason not to run.
+func (s *settings) warnOfOptional(ctx context.Context, reviews reviewer) {
+	ctx, cancel := context.WithTimeout(ctx, optionalPatience)
+	defer cancel()
+	var both sync.WaitGroup
+	both.Go(func() { s.warnOfServing(ctx, reviews) })
+	both.Go(func() { s.warnOfJournal(ctx, reviews) })
+	both.Wait()
 }
 
 // vital says whether nothing at all can be done without the permission.
