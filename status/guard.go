@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 )
 
 // policy lets a page run this server's own scripts and styles, talk to this server, and do nothing else.
@@ -17,6 +18,9 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mark(w.Header())
+		if r.ContentLength != 0 {
+			forgoBody(w)
+		}
 		switch {
 		case !ownHost(r.Host):
 			refuse(w, http.StatusForbidden, fmt.Sprintf(
@@ -24,12 +28,21 @@ func guard(next http.Handler) http.Handler {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
 			refuse(w, http.StatusMethodNotAllowed, fmt.Sprintf("the method %q is refused; all that is here is to be read, with GET", r.Method))
+		case r.ContentLength != 0:
+			refuse(w, http.StatusRequestEntityTooLarge, "a body is refused; all that is here is to be read, with GET and no body")
 		case foreign(r):
 			refuse(w, http.StatusForbidden, "another site's page asks for this; open this address itself")
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// forgoBody keeps the server from waiting for the body of a request, which it would read to its end to use
+// the connection again.
+func forgoBody(w http.ResponseWriter) {
+	w.Header().Set("Connection", "close")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now())
 }
 
 func mark(h http.Header) {

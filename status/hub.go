@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"k8s.io/klog/v2"
 )
 
 const (
@@ -22,6 +25,8 @@ const (
 	beat        = 5 * time.Second  // without news after which a viewer is told that there are none
 	linger      = 30 * time.Second // for which a viewer that comes back can resume
 )
+
+var errEnded = errors.New("the page has ended by an error of its own, which is in the log; evictions go on; restart taint-manager to have the page again")
 
 var errFull = errors.New("32 viewers watch already; close one, or ask for /api/v1/snapshot instead")
 
@@ -50,6 +55,7 @@ type hub struct {
 	viewers map[*viewer]bool
 	stop    context.CancelFunc // ends the run; nil while nothing runs
 	wake    chan struct{}      // a viewer has come or gone
+	ended   bool               // a run has panicked
 	leaving *time.Timer        // forgets the last picture; nil while there is none
 
 	seq     uint64
@@ -67,6 +73,9 @@ func newHub(b *board) *hub {
 func (h *hub) join(ctx context.Context, last string) (*viewer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.ended {
+		return nil, errEnded
+	}
 	if len(h.viewers) >= mostViewers {
 		return nil, errFull
 	}
@@ -115,8 +124,31 @@ func (h *hub) drop(v *viewer) {
 	h.leaving = time.AfterFunc(linger, h.forget)
 }
 
-// run looks until its context ends.
+// hasEnded reports whether a run has panicked. The page is not to be had any more then.
+func (h *hub) hasEnded() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ended
+}
+
+// end sends all viewers away, and lets none in any more.
+func (h *hub) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	for v := range h.viewers {
+		h.drop(v)
+	}
+}
+
+// run looks until its context ends. A panic ends the page, and not the process, which evicts.
 func (h *hub) run(ctx context.Context) {
+	defer func() {
+		if r := recover(); r != nil {
+			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", r), "The page has ended, evictions go on", "stack", string(debug.Stack()))
+			h.end()
+		}
+	}()
 	next := time.NewTimer(0)
 	defer next.Stop()
 	looked := false

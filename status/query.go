@@ -118,8 +118,8 @@ func (p place) String() string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", p.deadline.UnixMilli(), p.uid))
 }
 
-// list is the page of evictions that the query asks for.
-func (q *query) list(f Facts) EvictionList {
+// page returns the page of evictions that the query asks for, and what its empty list is to hold.
+func (q *query) page(f Facts) (EvictionList, []shard.View) {
 	matching := slices.DeleteFunc(sorted(f.Views), func(v shard.View) bool { return !q.matches(&v) })
 	l := EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: stamp(f.At), Total: len(matching)}
 	rest := matching[q.start(matching):]
@@ -128,8 +128,8 @@ func (q *query) list(f Facts) EvictionList {
 		last := &rest[len(rest)-1]
 		l.Next = place{stamp(last.Verdict.At), string(last.Pod.UID)}.String()
 	}
-	l.Items = evictionsOf(rest)
-	return l
+	l.Items = []Eviction{}
+	return l, rest
 }
 
 // start is the index of the first one after the place asked for.

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 //go:embed page
@@ -21,15 +23,16 @@ type Server struct {
 	mux   *http.ServeMux
 
 	compressors compressors
+	answers     chan struct{} // holds an item for each answer with lists that is under way
 }
 
 // New returns a server that does nothing until it is asked.
 func New(o Options) *Server {
 	b := &board{options: o}
-	s := &Server{board: b, hub: newHub(b), mux: http.NewServeMux()}
-	s.mux.HandleFunc("/api/v1/snapshot", s.compressors.compress(s.snapshot))
-	s.mux.HandleFunc("/api/v1/evictions", s.compressors.compress(s.evictions))
-	s.mux.HandleFunc("/api/v1/nodes", s.compressors.compress(s.nodes))
+	s := &Server{board: b, hub: newHub(b), mux: http.NewServeMux(), answers: make(chan struct{}, maxAnswers)}
+	s.mux.HandleFunc("/api/v1/snapshot", s.limited(s.compressors.compress(s.snapshot)))
+	s.mux.HandleFunc("/api/v1/evictions", s.limited(s.compressors.compress(s.evictions)))
+	s.mux.HandleFunc("/api/v1/nodes", s.limited(s.compressors.compress(s.nodes)))
 	s.mux.HandleFunc("/api/v1/events", s.events)
 	s.mux.HandleFunc("/api/", unknown)
 	s.mux.HandleFunc("/", s.compressors.compress(page))
@@ -37,7 +40,22 @@ func New(o Options) *Server {
 }
 
 // ServeHTTP answers requests of the own machine.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { guard(s.mux).ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	guard(http.HandlerFunc(s.serve)).ServeHTTP(w, r)
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if s.hub.hasEnded() {
+		refuse(w, http.StatusServiceUnavailable, errEnded.Error())
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+const (
+	maxConnections = 64 // at once; others wait for their turn
+	readTimeout    = 5 * time.Second
+)
 
 // Serve answers on the listener until the context ends; then it returns nil, and no request is under
 // way any more.
@@ -45,9 +63,10 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: 5 * time.Second,
-		WriteTimeout:      30 * time.Second, // streams set their own for each message
-		IdleTimeout:       time.Minute,
+		ReadTimeout:       readTimeout, // of a request: what answers it may last, as net/http clears it
+		ReadHeaderTimeout: readTimeout,
+		WriteTimeout:      30 * time.Second, // lists and streams set their own for each piece
+		IdleTimeout:       30 * time.Second,
 		MaxHeaderBytes:    16 << 10,
 	}
 	over := make(chan struct{})
@@ -59,7 +78,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 			_ = server.Close()
 		}
 	})
-	err := server.Serve(listener)
+	err := server.Serve(netutil.LimitListener(listener, maxConnections))
 	if stop() { // it has failed by itself
 		return fmt.Errorf("serving the page: %w", err)
 	}
@@ -75,7 +94,13 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if f, ok := s.facts(w, r); ok {
-		answer(w, http.StatusOK, Build(f))
+		latest := f.Past.Latest
+		f.Past.Latest = nil
+		whole := head(f)
+		nodes := whole.Nodes
+		whole.Evictions, whole.Nodes = []Eviction{}, []Node{}
+		answerInPieces(w, whole, evictionList("evictions", sorted(f.Views)), nodeList("nodes", nodes),
+			evictedList("evicted", latest))
 	}
 }
 
@@ -86,7 +111,8 @@ func (s *Server) evictions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if f, ok := s.facts(w, r); ok {
-		answer(w, http.StatusOK, q.list(f))
+		page, views := q.page(f)
+		answerInPieces(w, page, evictionList("items", views))
 	}
 }
 
@@ -95,7 +121,7 @@ func (s *Server) nodes(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if f, ok := s.facts(w, r); ok {
-		answer(w, http.StatusOK, NodeList{TypeMeta{APIVersion, KindNodeList}, stamp(f.At), nodesOf(f)})
+		answerInPieces(w, NodeList{TypeMeta{APIVersion, KindNodeList}, stamp(f.At), []Node{}}, nodeList("items", nodesOf(f)))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -29,7 +30,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.Header().Set("Vary", "Accept-Encoding")
-	out := stream{w: w, control: http.NewResponseController(w)}
+	out := newStream(w)
 	if accepts(r) {
 		w.Header().Set("Content-Encoding", "gzip")
 		out.deflated = &deflated{compressors: &s.compressors}
@@ -110,15 +111,21 @@ func event(name, id string, data []byte) []byte {
 	return b.Bytes()
 }
 
-// stream writes to one viewer, which has a while to take each message.
+// stream writes to one client, which has a while to take each message or piece.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	until   time.Time // when all must have been taken; zero: never
 
 	// deflated compresses the messages; nil where the viewer does not take gzip.
 	deflated *deflated
 }
 
+func newStream(w http.ResponseWriter) stream {
+	return stream{w: w, control: http.NewResponseController(w)}
+}
+
+// write sends a text. A writer that knows no deadlines is a caller's own, who bounds it.
 func (s stream) write(text []byte) error {
 	if s.deflated == nil {
 		return s.send(text)
@@ -137,15 +144,20 @@ func (s stream) end() {
 	}
 }
 
+// send sends a text. A writer that knows no deadlines is a caller's own, who bounds it.
 func (s stream) send(text []byte) error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+	until := time.Now().Add(writeTimeout)
+	if !s.until.IsZero() && s.until.Before(until) {
+		until = s.until
+	}
+	if err := s.control.SetWriteDeadline(until); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return fmt.Errorf("bounding a write: %w", err)
 	}
 	if _, err := s.w.Write(text); err != nil {
-		return fmt.Errorf("writing to a viewer: %w", err)
+		return fmt.Errorf("writing to a client: %w", err)
 	}
 	if err := s.control.Flush(); err != nil {
-		return fmt.Errorf("writing to a viewer: %w", err)
+		return fmt.Errorf("writing to a client: %w", err)
 	}
 	return nil
 }

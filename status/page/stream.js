@@ -10,6 +10,8 @@ export class Stream {
   open = false;
   /** performance.now() of the last message; NaN before the first. */
   heard = NaN;
+  /** Why the manager refuses the stream, in its words; empty when it does not. */
+  refusal = '';
   #offset = -Infinity;
   /** @type {EventSource | null} */
   #source = null;
@@ -48,6 +50,7 @@ export class Stream {
     source.onerror = () => {
       this.open = false;
       // After an answer that is no stream, the browser gives up: the page does not.
+      if (source.readyState === EventSource.CLOSED) this.#ask();
       if (source.readyState === EventSource.CLOSED && source === this.#source) setTimeout(() => source === this.#source && this.#connect(), again);
     };
     for (const kind of ['snapshot', 'rows', 'change']) {
@@ -55,9 +58,22 @@ export class Stream {
     }
   }
 
+  /** Asks why there is no stream: an EventSource does not tell. */
+  async #ask() {
+    const stop = new AbortController();
+    try {
+      const answer = await fetch(this.#url, { signal: stop.signal });
+      this.refusal = answer.ok ? '' : (await answer.json()).message;
+    } catch {
+      this.refusal = '';
+    }
+    stop.abort();
+  }
+
   /** @param {string} kind @param {Message} m */
   #message(kind, m) {
     this.open = true;
+    this.refusal = '';
     this.heard = performance.now();
     if (m.at) {
       // A message is late, never early: of the last offsets the greatest is the truest. A step of either clock shows at once.
