@@ -125,7 +125,7 @@ func newStream(w http.ResponseWriter) stream {
 	return stream{w: w, control: http.NewResponseController(w)}
 }
 
-// write sends a text. A writer that knows no deadlines is a caller's own, who bounds it.
+// write sends a text, compressed where the viewer takes that.
 func (s stream) write(text []byte) error {
 	if s.deflated == nil {
 		return s.send(text)
