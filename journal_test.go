@@ -239,14 +239,11 @@ func TestADryRunReadsTheJournalAndDoesNotWriteIt(t *testing.T) {
 	})
 }
 
-// A caller whose informers hide what verdicts rest on must not have its journal emptied.
-func TestAManagerThatRefusesItsInformersWritesNoJournal(t *testing.T) {
+// A caller whose informer hides what verdicts rest on must not have its journal emptied.
+func TestAManagerThatRefusesItsInformerWritesNoJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, pages := aClient(), newNotebook()
 		strip := func(obj any) (any, error) {
-			if node, ok := obj.(*v1.Node); ok {
-				node.Spec.Taints = nil
-			}
 			if pod, ok := obj.(*v1.Pod); ok {
 				pod.Spec.Tolerations = nil
 			}
@@ -320,8 +317,8 @@ func TestAtTheEndOfRunTheJournalIsWritten(t *testing.T) {
 	})
 }
 
-// With the caller's informers the journal works as with our own watch.
-func TestACountdownSurvivesRestartsWithACallersInformers(t *testing.T) {
+// With the caller's informer the journal works as with our own watch.
+func TestACountdownSurvivesRestartsWithACallersInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, pages, evictor := aClient(), newNotebook(), newClock()
 		for range 2 {
