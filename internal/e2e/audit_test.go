@@ -11,7 +11,19 @@ import (
 type record = load.AuditRecord
 
 // writes are the requests of taint-manager that are no reads, since that time.
-func writes(t *testing.T, path string, since time.Time) (list []record) {
+func writes(t *testing.T, path string, since time.Time) []record {
+	t.Helper()
+	return requests(t, path, since, func(r *record) bool { return !reads[r.Verb] })
+}
+
+// nodeReads counts the GETs of nodes of taint-manager since that time.
+func nodeReads(t *testing.T, path string, since time.Time) int {
+	t.Helper()
+	return len(requests(t, path, since, func(r *record) bool { return r.Verb == "get" && r.ObjectRef.Resource == "nodes" }))
+}
+
+// requests are those of taint-manager since that time that are wanted.
+func requests(t *testing.T, path string, since time.Time, wanted func(r *record) bool) (list []record) {
 	t.Helper()
 	log, err := load.OpenAuditLog(path, false)
 	if err != nil {
@@ -23,7 +35,7 @@ func writes(t *testing.T, path string, since time.Time) (list []record) {
 		t.Fatal(err)
 	}
 	for _, r := range all {
-		if r.User.Username == testcluster.ManagerUser && !reads[r.Verb] && !r.RequestReceivedTimestamp.Before(since) {
+		if r.User.Username == testcluster.ManagerUser && wanted(&r) && !r.RequestReceivedTimestamp.Before(since) {
 			list = append(list, r)
 		}
 	}

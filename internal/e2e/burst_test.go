@@ -31,7 +31,12 @@ func (w *world) burst(t *testing.T) {
 	began := time.Now()
 	c.taint(t, true)
 	last := c.gone(t, w.deletions, 0)
-	t.Logf("%d pods gone in %.1f s", len(c.pods), last.Sub(began).Seconds())
+	gets := nodeReads(t, w.AuditLog(), began)
+	t.Logf("%d pods gone in %.1f s, with %d GETs of nodes", len(c.pods), last.Sub(began).Seconds(), gets)
+	// PATCH and DELETE rest on the same GET, one for each node and five seconds, but for the first and last calls.
+	if most := len(c.nodes)*(1+int(last.Sub(began)/(5*time.Second))) + 50; gets > most {
+		t.Errorf("%d GETs of nodes, want at most %d", gets, most)
+	}
 
 	w.wantEvents(t, c, last)
 	deleted := map[string]int{}
