@@ -96,7 +96,8 @@ type Options struct {
 	Leading func() bool
 
 	// Evictor replaces the calls to the API server. Nil: the calls that Method names. Either way a
-	// GET of the node confirms the taint before each call.
+	// GET of the node confirms the taint before each call, or before each request of an evictor that asks:
+	// see evict.ConfirmingEvictor.
 	Evictor Evictor
 
 	// Events stores the events. Nil: core/v1 events through the client.

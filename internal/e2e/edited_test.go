@@ -88,7 +88,7 @@ func (w *world) embed(t *testing.T) *holding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := taintmanager.New(client, nil, nil, taintmanager.Options{Logger: testr.New(t)})
+	m, err := taintmanager.New(client, nil, taintmanager.Options{Logger: testr.New(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
