@@ -35,6 +35,9 @@ type results map[string][]outcome
 
 // burst measures pods of many nodes that are tainted at once.
 func burst(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+	if w.against != "" {
+		return builds(ctx, w, rounds)
+	}
 	all := results{}
 	if err := all.add(ctx, w, originalOnce(), size{nodes: slowNodes}); err != nil {
 		return nil, err
@@ -44,6 +47,24 @@ func burst(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 		return nil, err
 	}
 	return burstRows(all), nil
+}
+
+// builds compares a burst with that of another build.
+func builds(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+	all := results{}
+	if err := all.rounds(ctx, w, rounds, size{nodes: burstNodes}, []subject{ours(), w.rival()}); err != nil {
+		return nil, err
+	}
+	const work = "3000 pods of 100 nodes at once, two builds"
+	other := report.Reported(report.OtherBuild)
+	return []report.Row{
+		all.row(work, "rate", "pods/s", func(o outcome) float64 { return o.rate }, other),
+		all.row(work, "taint to deletion, median", "s", func(o outcome) float64 { return o.median }, other),
+		all.row(work, "taint to deletion, 99th percentile", "s", func(o outcome) float64 { return o.p99 }, other),
+		all.row(work, "processor time", "s", func(o outcome) float64 { return o.cpu }, other),
+		all.row(work, "the API server's and etcd's for a pod", "ms", func(o outcome) float64 { return o.serverCPU / 3 }, other),
+		all.row(work, "peak memory", "MB", func(o outcome) float64 { return o.peak }, other),
+	}, nil
 }
 
 // rounds lets the subjects take turns. Every other round has their order reversed, so that none always

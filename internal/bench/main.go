@@ -66,6 +66,7 @@ type options struct {
 	json, svg string
 	document  string
 	profiles  string
+	against   string
 }
 
 func parse(args []string) (o options, err error) {
@@ -75,6 +76,7 @@ func parse(args []string) (o options, err error) {
 	flags.StringVar(&o.svg, "svg", "", "the file to draw the results to")
 	flags.StringVar(&o.document, "document", "", "the document to put the tables into")
 	flags.StringVar(&o.profiles, "profiles", "", "the folder to write profiles of taint-manager to, which then runs a little slower")
+	flags.StringVar(&o.against, "against", "", "another build of taint-manager, which bursts, status updates and starts are compared with instead of the original")
 	list := flags.String("work", "", "what to measure, with commas between: "+strings.Join(names(), ",")+"; empty: all")
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("reading the command line: %w", err)

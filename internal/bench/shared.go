@@ -97,10 +97,18 @@ func (w *world) memories(ctx context.Context, s subject, rounds int) (figures re
 	return figures, nil
 }
 
-// byTurns measures taint-manager and the original in each round, one after the other, as machines drift.
-func byTurns(rounds int, measure func(s subject, round int) (float64, error)) (results []report.Result, err error) {
+// rival is what taint-manager is compared with: the original, or another build.
+func (w *world) rival() subject {
+	if w.against != "" {
+		return otherBuild(w.against)
+	}
+	return originalUnlimited()
+}
+
+// byTurns measures taint-manager and its rival in each round, one after the other, as machines drift.
+func (w *world) byTurns(rounds int, measure func(s subject, round int) (float64, error)) (results []report.Result, err error) {
 	figures := map[string]report.Series{}
-	subjects := []subject{ours(), originalUnlimited()}
+	subjects := []subject{ours(), w.rival()}
 	for round := range rounds {
 		for _, s := range subjects {
 			figure, err := measure(s, round)

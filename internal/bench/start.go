@@ -21,7 +21,7 @@ func (m *sharedWorkload) start(ctx context.Context, w *world, rounds int) (_ []r
 		Work: "start with 30,000 pods, of which one is due", What: "process start to first DELETE", Unit: "s",
 		Targets: []report.Target{report.AtMost(0.5, report.Original)},
 	}
-	row.Results, err = byTurns(rounds*startRounds, func(s subject, _ int) (float64, error) {
+	row.Results, err = w.byTurns(rounds*startRounds, func(s subject, _ int) (float64, error) {
 		took, err := w.start(ctx, s)
 		if err == nil {
 			w.say("%-24s %.2f s to the first DELETE", s.name, took.Seconds())

@@ -27,7 +27,7 @@ func (m *sharedWorkload) status(ctx context.Context, w *world, rounds int) (_ []
 		Work: "30,000 pods, 5000 updates of pods' status that change nothing", What: "processor time for each", Unit: "us",
 		Targets: []report.Target{report.AtMost(1.0/3, report.Original)},
 	}
-	row.Results, err = byTurns(rounds, func(s subject, round int) (float64, error) {
+	row.Results, err = w.byTurns(rounds, func(s subject, round int) (float64, error) {
 		cost, err := m.updates(ctx, s, round)
 		if err == nil {
 			w.say("%-24s %.1f us for an update", s.name, cost)

@@ -41,6 +41,13 @@ func ours(flags ...string) subject {
 	}}
 }
 
+// otherBuild is another build of taint-manager.
+func otherBuild(binary string, flags ...string) subject {
+	return subject{name: report.OtherBuild, launch: func(ctx context.Context, w *world) (process, error) {
+		return w.LaunchBuild(ctx, binary, append([]string{"--leader-elect=false"}, flags...)...)
+	}}
+}
+
 func baseline(do call) subject { return subject{name: report.Floor, plain: do} }
 
 // launchAt launches a subject and returns when its process was started, as the kernel has it.

@@ -49,7 +49,7 @@ func measure(ctx context.Context, o options) (rows []report.Row, err error) {
 		if len(s.works) == 0 {
 			continue
 		}
-		more, err := s.measure(ctx, o.rounds)
+		more, err := s.measure(ctx, o)
 		if err != nil {
 			return nil, err
 		}
@@ -58,11 +58,12 @@ func measure(ctx context.Context, o options) (rows []report.Row, err error) {
 	return rows, nil
 }
 
-func (s stage) measure(ctx context.Context, rounds int) (rows []report.Row, err error) {
+func (s stage) measure(ctx context.Context, o options) (rows []report.Row, err error) {
 	w, err := newWorld(ctx, s.audit)
 	if err != nil {
 		return nil, err
 	}
+	w.against = o.against
 	defer func() {
 		if stopErr := w.close(); err == nil {
 			err = stopErr
@@ -70,7 +71,7 @@ func (s stage) measure(ctx context.Context, rounds int) (rows []report.Row, err 
 	}()
 	for _, work := range s.works {
 		began := time.Now()
-		more, err := work.do(ctx, w, rounds)
+		more, err := work.do(ctx, w, o.rounds)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", work.name, err)
 		}

@@ -21,7 +21,8 @@ type world struct {
 	worker    kubernetes.Interface // of the plain workers: the user that taint-manager is
 	deletions *load.DeletionTimes
 	cancel    context.CancelFunc
-	workloads int // made so far, for their names
+	workloads int    // made so far, for their names
+	against   string // another build, to be compared with instead of the original; may be empty
 }
 
 func newWorld(ctx context.Context, audit bool) (*world, error) {

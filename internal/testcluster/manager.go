@@ -44,16 +44,20 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 
 // LaunchManager is [Cluster.StartManager] without waiting until it is ready.
 func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager, error) {
+	if c.manager != "" {
+		return c.LaunchBuild(ctx, c.manager, flags...)
+	}
 	root, err := repositoryRoot()
 	if err != nil {
 		return nil, err
 	}
+	return c.LaunchBuild(ctx, filepath.Join(root, "bin", "taint-manager"), flags...)
+}
+
+// LaunchBuild is [Cluster.LaunchManager] for another build of taint-manager.
+func (c *Cluster) LaunchBuild(ctx context.Context, binary string, flags ...string) (*Manager, error) {
 	if err := c.Permit(ctx); err != nil {
 		return nil, err
-	}
-	binary := c.manager
-	if binary == "" {
-		binary = filepath.Join(root, "bin", "taint-manager")
 	}
 	if _, err := os.Stat(binary); err != nil {
 		return nil, fmt.Errorf("taint-manager is not built: run `make build` (%w)", err)

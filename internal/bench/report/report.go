@@ -8,10 +8,11 @@ const (
 	Ours            = "taint-manager"
 	Original        = "original, no limits" // no client limits
 	OriginalDefault = "original, default"
+	OtherBuild      = "other build"
 )
 
 // Subjects returns all subjects in the order in which they are shown.
-func Subjects() []string { return []string{Floor, Ours, Original, OriginalDefault} }
+func Subjects() []string { return []string{Floor, Ours, Original, OriginalDefault, OtherBuild} }
 
 // Summary is all that was measured.
 type Summary struct {
