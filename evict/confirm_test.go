@@ -81,10 +81,10 @@ func newConfirming() *confirming {
 func (c *confirming) get(ctx context.Context, _ string) (*v1.Node, error) {
 	c.mu.Lock()
 	c.gets = append(c.gets, time.Since(c.born))
-	node, err := c.live.DeepCopy(), c.err
+	node, err, takes := c.live.DeepCopy(), c.err, c.takes
 	c.mu.Unlock()
 	select {
-	case <-time.After(c.takes):
+	case <-time.After(takes):
 		return node, err
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -346,11 +346,16 @@ func TestNodesThatWereReadAreForgottenWhenTheyNoLongerCount(t *testing.T) {
 			read(fmt.Sprint("n", i))
 			time.Sleep(50 * time.Millisecond)
 		}
-		if n := len(c.reads.byNode); n > 100 {
+		remembered := func() int {
+			c.reads.mu.Lock()
+			defer c.reads.mu.Unlock()
+			return len(c.reads.byNode)
+		}
+		if n := remembered(); n > 100 {
 			t.Errorf("%d nodes are remembered", n)
 		}
 		time.Sleep(fresh)
-		if n := len(c.reads.byNode); n != 0 {
+		if n := remembered(); n != 0 {
 			t.Errorf("%d nodes are remembered 5 s after the last GET", n)
 		}
 	})
@@ -384,7 +389,11 @@ func TestATaintThatIsLiftedDuringASlowRequestEndsTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
 		c.writing = 30 * time.Second
-		time.AfterFunc(time.Second, func() { c.live.Spec.Taints, c.live.ResourceVersion = nil, "11" })
+		time.AfterFunc(time.Second, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.live.Spec.Taints, c.live.ResourceVersion = nil, "11"
+		})
 		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Unconfirmed || len(c.made) != 0 {
 			t.Errorf("got %+v with %d calls", o, len(c.made))
 		}
@@ -447,7 +456,9 @@ func TestAGetThatHangsIsNotWaitedForOnceItNoLongerCounts(t *testing.T) {
 		var calls sync.WaitGroup
 		calls.Go(func() { c.evict(t.Context(), "uid") })
 		time.Sleep(fresh + time.Millisecond)
+		c.mu.Lock()
 		c.takes = 0
+		c.mu.Unlock()
 		if o := c.evict(t.Context(), "late"); o.Kind != shard.Accepted || time.Since(c.born) != fresh+time.Millisecond {
 			t.Errorf("got %+v after %v", o, time.Since(c.born))
 		}
