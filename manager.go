@@ -251,7 +251,8 @@ func (h handler) of(node string) *shard.Shard { return h.shards[shard.Index(node
 
 // Run watches and judges until its context ends; then it starts no further call, waits for calls
 // under way as long as Options.DrainTimeout says, writes what is left of the journal, if Lead still
-// permits that, and of the events, and returns nil.
+// permits that, and of the events, and returns nil. Calls that last longer are cut, which is no error: the log
+// names their pods, and Options.Ended gets their outcomes.
 // It is to be called once. It returns an error when it was called before, when the caller's informer has stopped,
 // or when a transform of it hides what verdicts rest on; nobody is evicted then.
 func (m *Manager) Run(ctx context.Context) error {
@@ -272,7 +273,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	writing.Go(func() { m.events.Run(eventsCtx) })
 
 	err := m.judge(ctx, running, failed, &watching)
-	err = errors.Join(err, m.drain(ctx))
+	m.drain(ctx)
 	m.flush(ctx)
 	stop()
 	watching.Wait()
@@ -302,11 +303,20 @@ func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *
 	return nil
 }
 
-// drain ends all granting, and waits for the calls under way.
-func (m *Manager) drain(ctx context.Context) error {
+// drain ends all granting, and waits for the calls under way. It says which it has cut.
+func (m *Manager) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.options.DrainTimeout)
 	defer cancel()
-	return m.pool.Drain(ctx)
+	cut := m.pool.Drain(ctx)
+	if len(cut) == 0 {
+		return
+	}
+	var pods []string
+	for _, e := range cut {
+		pods = append(pods, e.Pod.Namespace+"/"+e.Pod.Name)
+	}
+	klog.FromContext(ctx).Info("Eviction calls under way were cut, as the process ends; the next leader sees what has come of them, and tries again what has not been done",
+		"after", m.options.DrainTimeout, "calls", len(pods), "pods", pods)
 }
 
 // flush writes what is not yet in the journal, as long as this process leads.

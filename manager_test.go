@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/prometheus/client_golang/prometheus"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -169,14 +170,31 @@ func TestWhenRunEndsCallsUnderWayEndToo(t *testing.T) {
 
 func TestWhenRunEndsCallsThatLastTooLongAreCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var lines []string
+		var ended []shard.Kind
+		log := funcr.New(func(_, line string) { mu.Lock(); defer mu.Unlock(); lines = append(lines, line) }, funcr.Options{})
+		told := func(_ taintmanager.Eviction, o taintmanager.Outcome, _ time.Time) {
+			mu.Lock()
+			defer mu.Unlock()
+			ended = append(ended, o.Kind)
+		}
 		evictor := &recorder{lasts: time.Hour}
 		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "goes")),
-			taintmanager.Options{Evictor: evictor, DrainTimeout: 5 * time.Second})
+			taintmanager.Options{Evictor: evictor, DrainTimeout: 5 * time.Second, Ended: told, Logger: log})
 		time.Sleep(time.Second)
 		began := time.Now()
 		r.run()
-		if err := <-r.result; err == nil {
-			t.Error("Run does not say that a call was cut")
+		if err := <-r.result; err != nil {
+			t.Errorf("Run returned %v; that a call was cut is no error", err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if said := strings.Join(lines, "\n"); strings.Count(said, "were cut") != 1 || !strings.Contains(said, `"calls"=1 "pods"=["default/goes"]`) {
+			t.Errorf("it does not say once what was cut: %s", said)
+		}
+		if !slices.Equal(ended, []shard.Kind{shard.Interrupted}) {
+			t.Errorf("Options.Ended got %v", ended)
 		}
 		if took := time.Since(began).Round(time.Second); took != 5*time.Second || evictor.cut != 1 {
 			t.Errorf("Run ended after %v; %d calls were cut", took, evictor.cut)

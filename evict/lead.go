@@ -3,9 +3,7 @@ package evict
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/taint-manager/taint-manager/shard"
@@ -20,6 +18,9 @@ type term struct {
 	cancel context.CancelFunc
 	calls  sync.WaitGroup // calls are added under the pool's lock, and only before over
 	over   bool           // no further call starts; under the pool's lock
+
+	cutting bool             // Drain has ended the context; under the pool's lock
+	cut     []shard.Eviction // calls that were under way then; under the pool's lock
 }
 
 // Lead permits calls until the context ends, and returns when all of them have ended and their
@@ -58,24 +59,33 @@ func (p *Pool) begin(ctx context.Context) (*term, error) {
 }
 
 // Drain ends all granting for good and waits for the calls under way to end and their outcomes to be
-// told. When its context ends first, it cuts them, waits on, and returns an error. Lead goes on until
-// its own context ends, without granting.
-func (p *Pool) Drain(ctx context.Context) error {
+// told. When its context ends first, it cuts them, waits on, and returns those that were not accepted. Lead
+// goes on until its own context ends, without granting.
+func (p *Pool) Drain(ctx context.Context) (cut []shard.Eviction) {
 	t := p.close()
 	if t == nil {
 		return nil
 	}
-	var cut atomic.Bool
 	stop := context.AfterFunc(ctx, func() {
-		cut.Store(p.InFlight() > 0)
+		p.mu.Lock()
+		t.cutting = true
+		p.mu.Unlock()
 		t.cancel()
 	})
 	defer stop()
 	t.calls.Wait()
-	if cut.Load() {
-		return fmt.Errorf("draining: calls under way were cut: %w", context.Cause(ctx))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return t.cut
+}
+
+// noteCut remembers a call that has ended if Drain has cut it.
+func (p *Pool) noteCut(t *term, e shard.Eviction, o shard.Outcome) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t.cutting && o.Kind != shard.Accepted {
+		t.cut = append(t.cut, e)
 	}
-	return nil
 }
 
 // close ends granting, and returns the present term.

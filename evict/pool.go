@@ -200,6 +200,7 @@ func (p *Pool) call(g *grant, e shard.Eviction, done func(shard.Outcome)) {
 	p.metrics.ended(e, outcome, now)
 	late.Stop()
 	p.free(g, e, outcome)
+	p.noteCut(g.term, e, outcome)
 	p.ended(e, outcome, now)
 	done(outcome)
 }
