@@ -217,8 +217,10 @@ func TestAPodThatARelistHasNotChangedIsEvictedInTime(t *testing.T) {
 					due += 20 * time.Second
 				}
 				time.Sleep(time.Minute)
+				synctest.Wait()
 				source.watches[0].Error(expired())
 				time.Sleep(10 * time.Minute)
+				synctest.Wait()
 				if source.lists != 2 {
 					t.Errorf("%d lists, want 2", source.lists)
 				}
