@@ -52,7 +52,9 @@ test('a taint appears, and its lane fills', async () => {
   await holds(page, 'evictions', 6);
   await holds(page, 'nodes', 1);
   assert.match(await page.locator('#lanes button').innerText(), /page-1\s*6/);
-  assert.match(await page.locator('tbody tr').first().innerText(), /scheduled[^]*default\/slow-[^]*page-1[^]*maintenance=now[^]*in (59|1 h)/);
+  assert.match(await page.locator('tbody tr').first().innerText(), /scheduled[^]*default\/slow-[^]*Deployment\/slow[^]*page-1[^]*maintenance=now[^]*in (59|1 h)/);
+  assert.match(await page.locator('#cluster').innerText(), /^127\.0\.0\.1:\d+$/);
+  assert.equal(await page.locator('#method').innerText(), 'method delete, no rate limit');
   assert.deepEqual(await violations(page), []);
 });
 
@@ -112,7 +114,7 @@ test('a pod that a budget keeps is blocked, with cause and next try, until the b
   await line.waitFor();
   await page.locator('[data-total="heldUp"]', { hasText: /^1$/ }).waitFor();
   await line.locator('.open').click();
-  await page.locator('tr.why', { hasText: /default\/guarded-\S+ was to be evicted from page-1[^]*A PodDisruptionBudget keeps it[^]*kubectl -n default get pdb/ }).waitFor();
+  await page.locator('tr.why', { hasText: /default\/guarded-\S+ was to be evicted from page-1[^]*A PodDisruptionBudget keeps it[^]*kubectl -n default describe pdb keep-guarded/ }).waitFor();
   assert.deepEqual(await violations(page), []);
 
   await tell(budget('guarded', 0));
