@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/config"
 )
 
@@ -108,7 +109,7 @@ func beginning(typed string, list []string) []cobra.Completion {
 	before := typed[:strings.LastIndex(typed, ",")+1]
 	var fitting []cobra.Completion
 	for _, word := range list {
-		if strings.HasPrefix(word, typed[len(before):]) {
+		if strings.HasPrefix(word, typed[len(before):]) && terminal.Escape(word) == word {
 			fitting = append(fitting, before+word)
 		}
 	}

@@ -6,11 +6,23 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/taint-manager/taint-manager/cli/terminal"
 )
 
 // Commands returns the commands. They end with ctx, and call themselves userAgent to API servers. A
 // command whose Args is nil takes no arguments.
 func Commands(ctx context.Context, userAgent string) []*cobra.Command {
 	at := kube{userAgent: userAgent}
-	return []*cobra.Command{planCommand(ctx, at), explainCommand(ctx, at), pendingCommand(ctx, at)}
+	commands := []*cobra.Command{planCommand(ctx, at), explainCommand(ctx, at), pendingCommand(ctx, at)}
+	for _, cmd := range commands {
+		run := cmd.RunE
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			if err := run(cmd, args); err != nil {
+				return terminal.SafeError{Err: err}
+			}
+			return nil
+		}
+	}
+	return commands
 }

@@ -36,7 +36,7 @@ func printNameOf(w io.Writer, e *foresight.Explanation) error {
 	if e.Prediction == nil || !e.Prediction.Evict {
 		return nil
 	}
-	_, err := fmt.Fprintln(w, e.Pod.Namespace+"/"+e.Pod.Name)
+	_, err := fmt.Fprintln(w, terminal.Escape(e.Pod.Namespace+"/"+e.Pod.Name))
 	return err
 }
 
@@ -44,7 +44,7 @@ func printNameOf(w io.Writer, e *foresight.Explanation) error {
 type explainText struct {
 	*foresight.Explanation
 	terminal.Painter
-	strings.Builder
+	terminal.Builder
 	wide bool
 }
 
@@ -58,7 +58,7 @@ func (t *explainText) onNode() string {
 }
 
 func (t *explainText) gone() {
-	fmt.Fprintf(t, "%s is gone. Its events tell:\n", t.pod())
+	t.Printf("%s is gone. Its events tell:\n", t.pod())
 }
 
 // prediction is the answer in one sentence.
@@ -66,11 +66,11 @@ func (t *explainText) prediction() {
 	f := t.Prediction
 	switch {
 	case t.Pod.Ends != nil:
-		fmt.Fprintf(t, "%s%s is %s, until %s: %s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "going"), taint.Stamp(*t.Pod.Ends), f.Reason)
+		t.Printf("%s%s is %s, until %s: %s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "going"), taint.Stamp(*t.Pod.Ends), f.Reason)
 	case !f.Evict:
-		fmt.Fprintf(t, "%s %s%s: %s.\n", t.pod(), t.Paint(terminal.Good, "stays"), t.onNode(), f.Reason)
+		t.Printf("%s %s%s: %s.\n", t.pod(), t.Paint(terminal.Good, "stays"), t.onNode(), f.Reason)
 	default:
-		fmt.Fprintf(t, "%s%s %s, %s: %s.\n", t.pod(), t.onNode(), t.due(), atTheLatest(f), f.Reason)
+		t.Printf("%s%s %s, %s: %s.\n", t.pod(), t.onNode(), t.due(), atTheLatest(f), f.Reason)
 	}
 	if t.overdue() {
 		t.WriteString("It is still there: no manager runs, or something is in the way of its eviction.\n")
@@ -78,7 +78,7 @@ func (t *explainText) prediction() {
 }
 
 // due says when the pod goes, from the moment of the question.
-func (t *explainText) due() string {
+func (t *explainText) due() terminal.Safe {
 	f := t.Prediction
 	switch {
 	case t.overdue():
@@ -108,7 +108,7 @@ func (t *explainText) taints() {
 	case len(t.Taints) == 0:
 		return
 	case !t.Prediction.Evict && !t.wide:
-		fmt.Fprintf(t, "-o wide shows the taints of the node, and what bears them.\n")
+		t.Printf("-o wide shows the taints of the node, and what bears them.\n")
 		return
 	}
 	list := terminal.NewTable("TAINT", "SINCE", "TOLERATION", "BORNE UNTIL", "THEN")
@@ -158,7 +158,7 @@ func (t *explainText) follows(one *foresight.ExplainedTaint) (then terminal.Cell
 
 func (t *explainText) warnings() {
 	for _, warning := range t.Warnings {
-		fmt.Fprintf(t, "\n%s %s.\n", t.Paint(terminal.Warned, "Warning:"), warning)
+		t.Printf("\n%s %s.\n", t.Paint(terminal.Warned, "Warning:"), warning)
 	}
 }
 
@@ -172,7 +172,7 @@ func (t *explainText) disruption() {
 	if d.Since != nil {
 		since = " since " + taint.Stamp(*d.Since)
 	}
-	fmt.Fprintf(t, "\nIts condition DisruptionTarget says%s: %s (%s).\n", since, d.Message, d.Reason)
+	t.Printf("\nIts condition DisruptionTarget says%s: %s (%s).\n", since, d.Message, d.Reason)
 }
 
 // events are told where the pod is gone, going or overdue, and in the wide form.

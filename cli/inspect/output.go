@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 
+	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/config"
 )
 
@@ -41,14 +42,27 @@ func checkOutput(form string) error {
 func printDocument(w io.Writer, document any, form string) (err error) {
 	var text []byte
 	if form == asYAML {
-		text, err = yaml.Marshal(document)
+		text, err = inYAML(document)
 	} else {
 		text, err = json.MarshalIndent(document, "", "  ")
-		text = append(text, '\n')
+		text = append(terminal.EscapeJSON(text), '\n')
 	}
 	if err != nil {
 		return fmt.Errorf("printing the answer: %w", err)
 	}
 	_, err = w.Write(text)
 	return err
+}
+
+// inYAML writes a document. One with characters that a terminal might obey is written in JSON, which is YAML,
+// too, as YAML would leave some of them as they are.
+func inYAML(document any) ([]byte, error) {
+	plain, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	if safe := terminal.EscapeJSON(plain); len(safe) != len(plain) {
+		return append(safe, '\n'), nil
+	}
+	return yaml.Marshal(document)
 }

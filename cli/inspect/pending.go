@@ -182,7 +182,7 @@ func (a *pendingOptions) only() string {
 
 func (a *pendingOptions) print(cmd *cobra.Command, pending *foresight.Pending) error {
 	if len(pending.Pods) == 0 && len(pending.Incomplete) == 0 {
-		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), a.calm(pending))
+		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), terminal.Escape(a.calm(pending)))
 	}
 	return printPending(cmd.OutOrStdout(), pending, a.output, a.everywhere)
 }

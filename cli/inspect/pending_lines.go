@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 
+	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
@@ -109,16 +109,16 @@ func (l *lines) write(c pendingChange) error {
 	switch l.output {
 	case asJSON:
 		text, err = json.Marshal(c)
-		text = append(text, '\n')
+		text = append(terminal.EscapeJSON(text), '\n')
 	case asYAML:
-		text, err = yaml.Marshal(c)
+		text, err = inYAML(c)
 		text = append([]byte("---\n"), text...)
 	case asName:
 		if c.Change == status.Scheduled {
-			text = []byte(c.Pod.Namespace + "/" + c.Pod.Name + "\n")
+			text = []byte(terminal.Escape(c.Pod.Namespace+"/"+c.Pod.Name) + "\n")
 		}
 	default:
-		text = []byte(c.String() + "\n")
+		text = []byte(terminal.Escape(c.String()) + "\n")
 	}
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func printPending(w io.Writer, p *foresight.Pending, form string, everywhere boo
 	if len(p.Pods) == 0 {
 		return nil
 	}
-	var s strings.Builder
+	var s terminal.Builder
 	pendingText{at: p.At, wide: form == asWide, everywhere: everywhere}.table(p.Pods).Print(&s, terminal.PainterFor(w))
 	_, err := io.WriteString(w, s.String())
 	return err
@@ -33,9 +33,9 @@ func printPending(w io.Writer, p *foresight.Pending, form string, everywhere boo
 
 // printPendingNames prints namespace and name, as plan does.
 func printPendingNames(w io.Writer, p *foresight.Pending) error {
-	var s strings.Builder
+	var s terminal.Builder
 	for i := range p.Pods {
-		s.WriteString(p.Pods[i].Namespace + "/" + p.Pods[i].Name + "\n")
+		s.Printf("%s/%s\n", p.Pods[i].Namespace, p.Pods[i].Name)
 	}
 	_, err := io.WriteString(w, s.String())
 	return err

@@ -59,15 +59,15 @@ func (s *screen) end(last *foresight.Pending) error {
 
 // frame is what is shown on so many columns and rows; 0 is no limit.
 func (a *pendingOptions) frame(now *foresight.Pending, p terminal.Painter, columns, rows int) []string {
-	lines := []string{a.headline(now), ""}
+	lines := []string{terminal.Escape(a.headline(now)), ""}
 	if len(now.Pods) > 0 {
 		lines = append(lines, pendingText{at: now.At, wide: a.output == asWide, everywhere: a.everywhere}.table(now.Pods).Lines(p, columns)...)
 	} else if now.Undecided == nil {
-		lines = append(lines, a.calm(now))
+		lines = append(lines, terminal.Escape(a.calm(now)))
 	}
 	var notes []string
 	for _, n := range now.Notes {
-		notes = append(notes, wrapped("Note: "+n+".", columns)...)
+		notes = append(notes, wrapped(terminal.Escape("Note: "+n+"."), columns)...)
 	}
 	if room := rows - 2 - len(notes); rows > 0 && len(lines) > room {
 		room = max(room, 4)

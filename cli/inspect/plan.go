@@ -171,7 +171,7 @@ func (p *planOptions) ask(ctx context.Context, q foresight.Question, from source
 }
 
 // note writes what is to be known, beside the answer.
-func note(w io.Writer, s string) { _, _ = fmt.Fprintf(w, "Note: %s.\n", s) }
+func note(w io.Writer, s string) { _, _ = fmt.Fprintf(w, "Note: %s.\n", terminal.Escape(s)) }
 
 // isMisfit says whether an error is about the question, and not about the reading.
 func isMisfit(err error) bool {

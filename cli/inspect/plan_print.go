@@ -34,10 +34,10 @@ func printPlan(w io.Writer, plan *foresight.Plan, form string) error {
 // printNames prints namespace and name of each pod that would go, or go sooner, because of the change. The name alone would be of no use: a
 // plan is about all namespaces.
 func printNames(w io.Writer, plan *foresight.Plan) error {
-	var s strings.Builder
+	var s terminal.Builder
 	for i := range plan.Pods {
 		if p := &plan.Pods[i]; p.Effect == foresight.Evicted || p.Effect == foresight.Sooner {
-			s.WriteString(p.Namespace + "/" + p.Name + "\n")
+			s.Printf("%s/%s\n", p.Namespace, p.Name)
 		}
 	}
 	_, err := io.WriteString(w, s.String())
@@ -48,7 +48,7 @@ func printNames(w io.Writer, plan *foresight.Plan) error {
 type planText struct {
 	*foresight.Plan
 	terminal.Painter
-	strings.Builder
+	terminal.Builder
 	wide bool
 }
 
@@ -73,7 +73,7 @@ func (t *planText) title() {
 	if len(removed) > 0 {
 		does = append(does, "loses "+suggest.Listed(removed, "and"))
 	}
-	fmt.Fprintf(t, "At %s %s %s:\n\n", taint.Stamp(t.At), t.subject(), suggest.Listed(does, "and"))
+	t.Printf("At %s %s %s:\n\n", taint.Stamp(t.At), t.subject(), suggest.Listed(does, "and"))
 }
 
 // subject names the nodes.
@@ -149,12 +149,12 @@ func (t *planText) totals() {
 	total := t.Total
 	switch all := total.Evict + total.Stay + total.Anyway; {
 	case all == 0:
-		t.WriteString("There are no pods on " + t.subject() + ".")
+		t.Printf("There are no pods on %s.", t.subject())
 	case total.Evict == 0:
-		fmt.Fprintf(t, "No pod would go because of this: %s", pods(total.Stay, "stays", "stay"))
+		t.Printf("No pod would go because of this: %s", pods(total.Stay, "stays", "stay"))
 		t.saved()
 	default:
-		fmt.Fprintf(t, "%d of %s would go", total.Evict, pods(all, "", ""))
+		t.Printf("%d of %s would go", total.Evict, pods(all, "", ""))
 		t.saved()
 		if total.Stay > 0 && !t.wide {
 			t.WriteString(" -o wide shows those that stay, and why.")
@@ -176,17 +176,17 @@ func (t *planText) totals() {
 // anyway says how many go whether or not the nodes get the taints.
 func (t *planText) anyway() {
 	if t.Total.Anyway > 0 {
-		fmt.Fprintf(t, " %s anyway.", pods(t.Total.Anyway, "goes", "go"))
+		t.Printf(" %s anyway.", pods(t.Total.Anyway, "goes", "go"))
 	}
 	if t.Total.Elsewhere > 0 {
-		fmt.Fprintf(t, " %s anyway from other nodes.", pods(t.Total.Elsewhere, "goes", "go"))
+		t.Printf(" %s anyway from other nodes.", pods(t.Total.Elsewhere, "goes", "go"))
 	}
 }
 
 // saved ends a sentence with those that stay only because of the plan.
 func (t *planText) saved() {
 	if t.Total.Saved > 0 {
-		fmt.Fprintf(t, "; %d would go without this", t.Total.Saved)
+		t.Printf("; %d would go without this", t.Total.Saved)
 	}
 	t.WriteString(".")
 }
@@ -226,11 +226,11 @@ func (t *planText) budgets() {
 	t.WriteString("\n")
 	switch blocked := t.Total.Blocked; {
 	case t.EvictionMethod == string(config.MethodDelete):
-		fmt.Fprintf(t, "PodDisruptionBudgets are not asked (--eviction-method=delete). With evict they would block %s of these.\n", count(blocked))
+		t.Printf("PodDisruptionBudgets are not asked (--eviction-method=delete). With evict they would block %s of these.\n", count(blocked))
 	case blocked == 0:
 		t.WriteString("PodDisruptionBudgets would block none of these (--eviction-method=evict).\n")
 	default:
-		fmt.Fprintf(t, "PodDisruptionBudgets would block %d of these until they admit more (--eviction-method=evict).\n", blocked)
+		t.Printf("PodDisruptionBudgets would block %d of these until they admit more (--eviction-method=evict).\n", blocked)
 	}
 	list := terminal.NewTable("NAMESPACE", "BUDGET", "ADMITS NOW", "ASKED FOR", "BLOCKS")
 	for _, b := range t.Budgets {
@@ -263,6 +263,6 @@ func (t *planText) warnings() {
 		}
 	}
 	for _, warning := range order {
-		fmt.Fprintf(t, "\n%s %s: %s.\n", t.Paint(terminal.Warned, "Warning:"), fewOf(about[warning]), warning)
+		t.Printf("\n%s %s: %s.\n", t.Paint(terminal.Warned, "Warning:"), fewOf(about[warning]), warning)
 	}
 }

@@ -27,12 +27,13 @@ func PainterFor(w io.Writer) Painter {
 	return Painter(OnTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 }
 
-// Paint writes a text in a colour.
-func (p Painter) Paint(c Colour, text string) string {
+// Paint writes a text in a colour. The text is escaped.
+func (p Painter) Paint(c Colour, text string) Safe {
+	text = Escape(text)
 	if !p || c == Plain || text == "" {
-		return text
+		return Safe(text)
 	}
-	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+	return Safe("\x1b[" + string(c) + "m" + text + "\x1b[0m")
 }
 
 // OnTerminal reports whether the writer is a terminal.

@@ -11,9 +11,9 @@ import (
 // Colours say nothing that the words do not say, and columns stand below each other with them, too.
 func TestWithoutItsColoursATableIsTheSame(t *testing.T) {
 	list := NewTable("POD", "WHEN", "")
-	list.Add(Text("web-0"), Cell{"now", Bad}, Cell{"loses all", Warned})
-	list.Add(Text("größer"), Cell{"", Good}, Text(""))
-	var plainly, coloured strings.Builder
+	list.Add(Text("web-0"), Painted("now", Bad), Painted("loses all", Warned))
+	list.Add(Text("größer"), Painted("", Good), Text(""))
+	var plainly, coloured Builder
 	list.Print(&plainly, false)
 	list.Print(&coloured, true)
 	want := "POD     WHEN\nweb-0   now   loses all\ngrößer  -\n"

@@ -26,7 +26,7 @@ const (
 
 // NewProgress returns a progress of which nothing is done yet; a total of 0 is not known.
 func NewProgress(w io.Writer, what string, total int64) *Progress {
-	p := &Progress{what: what, Total: total, next: time.Now().Add(soonOver)}
+	p := &Progress{what: Escape(what), Total: total, next: time.Now().Add(soonOver)}
 	if OnTerminal(w) {
 		p.w = w
 	}

@@ -7,8 +7,8 @@ import (
 
 // Cell is one field of a table.
 type Cell struct {
-	Text   string
-	Colour Colour
+	text   string
+	colour Colour
 }
 
 // Table is rows under their headings. Every row has as many cells as there are headings. An empty cell
@@ -24,14 +24,14 @@ func NewTable(headings ...string) *Table { return &Table{headings: headings} }
 // Add adds a row.
 func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
 
-// Text is a cell without a colour.
-func Text(s string) Cell { return Cell{Text: s} }
+// Text is a cell without a colour. Its text is escaped.
+func Text(s string) Cell { return Painted(s, Plain) }
 
-// Painted is a cell in a colour.
-func Painted(s string, c Colour) Cell { return Cell{s, c} }
+// Painted is a cell in a colour. Its text is escaped.
+func Painted(s string, c Colour) Cell { return Cell{Escape(s), c} }
 
 // Print writes the table in columns, two spaces apart.
-func (t *Table) Print(w *strings.Builder, p Painter) {
+func (t *Table) Print(w *Builder, p Painter) {
 	for _, line := range t.Lines(p, 0) {
 		w.WriteString(line + "\n")
 	}
@@ -49,15 +49,15 @@ func (t *Table) Lines(p Painter, columns int) []string {
 		var line strings.Builder
 		room := columns
 		for i, c := range row {
-			if c.Text == "" && t.headings[i] != "" {
-				c.Text = "-"
+			if c.text == "" && t.headings[i] != "" {
+				c.text = "-"
 			}
-			fitting, full := Fit(c.Text, room, columns)
-			line.WriteString(p.Paint(c.Colour, fitting))
+			fitting, full := Fit(c.text, room, columns)
+			line.WriteString(string(p.Paint(c.colour, fitting)))
 			if full {
 				break
 			}
-			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.Text)+2))
+			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text)+2))
 			room -= widths[i] + 2
 		}
 		lines = append(lines, strings.TrimRight(line.String(), " "))
@@ -85,7 +85,7 @@ func (t *Table) widths() []int {
 	}
 	for _, row := range t.Rows {
 		for i, c := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c.Text), 1)
+			widths[i] = max(widths[i], utf8.RuneCountInString(c.text), 1)
 		}
 	}
 	return widths
