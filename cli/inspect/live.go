@@ -117,14 +117,16 @@ func (c liveCluster) Check(ctx context.Context, q query, m *foresight.Model) err
 	if err := unknownNodes(q.nodes, m, c); err != nil && len(m.Nodes()) > 0 {
 		return err
 	}
-	if q.namespace == "" || q.pod != "" || q.tainted || m.Pods(q.namespace) > 0 {
+	if q.namespace == "" || q.pod != "" || m.Pods(q.namespace) > 0 {
 		return nil
 	}
 	_, err := c.client.CoreV1().Namespaces().Get(ctx, q.namespace, metav1.GetOptions{})
 	if missingObject(err) {
 		return fmt.Errorf("there is no namespace %s in %s; %s", q.namespace, c, c.hint("get namespaces"))
 	}
-	note(c.messages, fmt.Sprintf("there are no pods in namespace %s", q.namespace))
+	if !q.tainted { // else only some of the pods were listed, or none
+		note(c.messages, fmt.Sprintf("there are no pods in namespace %s", q.namespace))
+	}
 	return nil
 }
 

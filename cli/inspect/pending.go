@@ -198,9 +198,9 @@ func (a *pendingOptions) calm(p *foresight.Pending) string {
 	case *tainted == 0:
 		return s + ": no NoExecute taint is there."
 	case *tainted == 1:
-		return s + ": its pods bear the taints of the one node that carries some."
+		return s + ": no pod is affected by the taints of the one node that carries some."
 	}
-	return s + fmt.Sprintf(": its pods bear the taints of the %d nodes that carry some.", *p.TaintedNodes)
+	return s + fmt.Sprintf(": no pod is affected by the taints of the %d nodes that carry some.", *p.TaintedNodes)
 }
 
 // where ends a sentence with what was asked for.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/status"
@@ -24,17 +25,50 @@ const answerPatience = 10 * time.Second
 type statusClient struct {
 	*pendingOptions
 	base *url.URL
+	name string // the URL as messages name it: without credentials
 	http *http.Client
 }
 
 func newStatusClient(a *pendingOptions) (*statusClient, error) {
 	base, err := url.Parse(a.server)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, config.Refusal{Flag: "server", Value: a.server, Allowed: "it takes the URL of a manager's --status-address", Next: "write http://127.0.0.1:8080, after 'kubectl -n kube-system port-forward POD 8080'"}
+		return nil, config.Refusal{Flag: "server", Value: nameOf(a.server, base), Allowed: "it takes the URL of a manager's --status-address", Next: "write http://127.0.0.1:8080, after 'kubectl -n kube-system port-forward POD 8080'"}
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = answerPatience
-	return &statusClient{a, base, &http.Client{Transport: transport}}, nil
+	return &statusClient{a, base, base.Redacted(), &http.Client{Transport: transport}}, nil
+}
+
+// nameOf is an address as messages name it: without what may be a password.
+func nameOf(given string, parsed *url.URL) string {
+	if parsed != nil && parsed.User != nil {
+		return parsed.Redacted()
+	}
+	if at := strings.LastIndex(given, "@"); at >= 0 {
+		return "xxxxx" + given[at:]
+	}
+	return given
+}
+
+// largestAnswer is how many bytes are read of an answer, or of a line of the stream.
+const largestAnswer = 64 << 20
+
+// errTooLarge is the error of an answer that no manager gives.
+var errTooLarge = fmt.Errorf("it answers with more than %d MiB at once", largestAnswer>>20)
+
+// bounded reads as much as a manager may answer, and then fails.
+type bounded struct {
+	io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := b.Reader.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
 }
 
 func (c *statusClient) pending(ctx context.Context) (*foresight.Pending, error) {
@@ -46,7 +80,7 @@ func (c *statusClient) pending(ctx context.Context) (*foresight.Pending, error) 
 	}
 	defer body.Close()
 	var s status.Snapshot
-	if err := json.NewDecoder(body).Decode(&s); err != nil {
+	if err := json.NewDecoder(&bounded{body, 8 * largestAnswer}).Decode(&s); err != nil {
 		return nil, c.stranger(err)
 	}
 	if err := c.check(s.TypeMeta, s.Manager); err != nil {
@@ -66,21 +100,21 @@ func (c *statusClient) get(ctx context.Context, path string) (io.ReadCloser, err
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err // without the address, which the message names
 		}
-		return nil, fmt.Errorf("--server=%s does not answer: %w; check that 'kubectl -n kube-system port-forward POD 8080' runs, and that the manager runs with --status-address", c.server, err)
+		return nil, fmt.Errorf("--server=%s does not answer: %w; check that 'kubectl -n kube-system port-forward POD 8080' runs, and that the manager runs with --status-address", c.name, err)
 	}
 	if answer.StatusCode == http.StatusOK {
 		return answer.Body, nil
 	}
 	defer answer.Body.Close()
 	var refused status.Error
-	if err := json.NewDecoder(answer.Body).Decode(&refused); err != nil || refused.Kind != status.KindError {
+	if err := json.NewDecoder(&bounded{answer.Body, largestAnswer}).Decode(&refused); err != nil || refused.Kind != status.KindError {
 		return nil, c.stranger(errors.New(answer.Status))
 	}
-	return nil, fmt.Errorf("--server=%s refuses: %s", c.server, refused.Message)
+	return nil, fmt.Errorf("--server=%s refuses: %s", c.name, refused.Message)
 }
 
 func (c *statusClient) stranger(err error) error {
-	return fmt.Errorf("--server=%s does not answer as a taint-manager (%w); give the URL of its --status-address, not of its secure port or of the API server", c.server, err)
+	return fmt.Errorf("--server=%s does not answer as a taint-manager (%w); give the URL of its --status-address, not of its secure port or of the API server", c.name, err)
 }
 
 // check refuses the answers of those who can't tell.
@@ -89,9 +123,9 @@ func (c *statusClient) check(about status.TypeMeta, m status.Manager) error {
 	case !strings.HasPrefix(about.APIVersion, "status.taint-manager/"):
 		return c.stranger(errors.New("its answer is no snapshot"))
 	case about.APIVersion != status.APIVersion || about.Kind != status.KindSnapshot:
-		return fmt.Errorf("--server=%s answers with %s %s, and this program knows %s only; use the taint-manager of the same version", c.server, about.APIVersion, about.Kind, status.APIVersion)
+		return fmt.Errorf("--server=%s answers with %s %s, and this program knows %s only; use the taint-manager of the same version", c.name, about.APIVersion, about.Kind, status.APIVersion)
 	case !m.Synced:
-		return fmt.Errorf("the manager at --server=%s has not seen all pods and nodes yet; try again in some seconds", c.server)
+		return fmt.Errorf("the manager at --server=%s has not seen all pods and nodes yet; try again in some seconds", c.name)
 	}
 	return nil
 }
@@ -110,7 +144,25 @@ func (c *statusClient) tell(s *status.Snapshot) *foresight.Pending {
 	tainted := c.tainted(s.Nodes)
 	pending.TaintedNodes = &tainted
 	pending.Notes = notesOf(s.Manager)
+	if untold := c.untold(s.Nodes); len(untold) > 0 {
+		pending.Notes, pending.TaintedNodes = append(pending.Notes, untold...), nil
+	}
 	return pending
+}
+
+// untold notes the nodes in question of which the manager tells nothing: it names tainted nodes only, so
+// they may not exist.
+func (c *statusClient) untold(nodes []status.Node) []string {
+	var missing []string
+	for _, name := range c.nodes {
+		if !slices.ContainsFunc(nodes, func(n status.Node) bool { return n.Name == name }) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return []string{"the manager names no tainted node " + suggest.Listed(missing, "or") + ", and does not tell whether there is such a node; check its name with 'kubectl get nodes'"}
 }
 
 // tainted counts the nodes that were asked for.

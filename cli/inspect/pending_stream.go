@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -58,7 +59,48 @@ func (c *statusClient) Follow(ctx context.Context) (current, error) {
 }
 
 func (s *streamed) open(ctx context.Context) (io.ReadCloser, error) {
-	return s.get(ctx, "/api/v1/events")
+	body, err := s.get(ctx, "/api/v1/events")
+	if err != nil {
+		return nil, err
+	}
+	return newTalking(body), nil
+}
+
+// silence is how long a stream may be silent. A manager says something every five seconds.
+const silence = 15 * time.Second
+
+var errSilent = fmt.Errorf("it has been silent for %s", silence)
+
+// talking is a stream that fails once it is silent.
+type talking struct {
+	io.ReadCloser
+	patience *time.Timer
+	silent   atomic.Bool
+}
+
+func newTalking(body io.ReadCloser) *talking {
+	t := &talking{ReadCloser: body}
+	t.patience = time.AfterFunc(silence, func() {
+		t.silent.Store(true)
+		_ = body.Close()
+	})
+	return t
+}
+
+func (t *talking) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	switch {
+	case n > 0:
+		t.patience.Reset(silence)
+	case err != nil && t.silent.Load():
+		err = errSilent
+	}
+	return n, err
+}
+
+func (t *talking) Close() error {
+	t.patience.Stop()
+	return t.ReadCloser.Close()
 }
 
 // run takes in what the stream tells until the context ends, and opens it anew whenever it breaks.
@@ -203,7 +245,7 @@ func (s *streamed) left(uid types.UID) (change, why string) {
 // nextEvent reads a server-sent event, as the manager writes it: a name and one line of data.
 func nextEvent(r *bufio.Reader) (name string, data []byte, err error) {
 	for {
-		line, err := r.ReadBytes('\n')
+		line, err := boundedLine(r)
 		if err != nil {
 			return "", nil, err
 		}
@@ -216,6 +258,21 @@ func nextEvent(r *bufio.Reader) (name string, data []byte, err error) {
 			name = string(value)
 		case string(field) == "data":
 			data = value
+		}
+	}
+}
+
+// boundedLine reads a line that is no longer than a manager writes.
+func boundedLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := r.ReadSlice('\n')
+		line = append(line, piece...)
+		switch {
+		case len(line) > largestAnswer:
+			return nil, errTooLarge
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
 		}
 	}
 }
