@@ -21,8 +21,10 @@ const hostile = "x\x1b[2J\u202e\u009b1m\u2066\nFORGED: all is well"
 // hostileDump has the hostile text in every field that is shown.
 func hostileDump() []any {
 	meta := func(name string) object {
-		return object{"name": name, "namespace": hostile, "uid": hostile + name, "creationTimestamp": "2026-05-01T08:00:00Z", "labels": object{"app": hostile},
-			"ownerReferences": []object{{"apiVersion": "apps/v1", "kind": hostile, "name": hostile, "uid": "u", "controller": true}}, "finalizers": []string{hostile}}
+		return object{
+			"name": name, "namespace": hostile, "uid": hostile + name, "creationTimestamp": "2026-05-01T08:00:00Z", "labels": object{"app": hostile},
+			"ownerReferences": []object{{"apiVersion": "apps/v1", "kind": hostile, "name": hostile, "uid": "u", "controller": true}}, "finalizers": []string{hostile},
+		}
 	}
 	taint := object{"key": hostile, "value": hostile, "effect": "NoExecute", "timeAdded": "2026-05-01T11:59:00Z"}
 	pod := func(name string, tolerations ...object) object {
@@ -83,11 +85,21 @@ func TestNothingFromTheClusterReachesATerminalUnescaped(t *testing.T) {
 		{"plan", "-f", file, "--node", "nope", "--taint", "gpu:NoExecute"},
 		{"plan", "-f", file, "-l", "a=b", "--taint", "gpu:NoExecute"},
 		{"plan", "-f", file, "-n", hostile + "x", "--node", hostile, "--taint", "gpu:NoExecute"},
-		{"explain", "-f", file, hostile, at}, {"explain", "-f", file, "b", at}, {"explain", "-f", file, "stays", at}, {"explain", "-f", file, "going", at},
-		{"explain", "-f", file, "nope"}, {"explain", "-f", file, hostile + "2"}, {"explain", hostile + ".b", "-f", file + hostile},
-		{"pending", "-f", file, at}, {"pending", "-f", file, "--node", hostile, at}, {"pending", "-f", file, "--node", "nope"},
-		{"pending", "-f", file, "-l", "app=nope", at}, {"pending", "-A", "--server", server}, {"pending", "--server", server + "/refuses"},
-		{"pending", "-A", "--server", "http://" + hostile}, {"pending", "-n", hostile, "--server", server, "--node", hostile},
+		{"explain", "-f", file, hostile, at},
+		{"explain", "-f", file, "b", at},
+		{"explain", "-f", file, "stays", at},
+		{"explain", "-f", file, "going", at},
+		{"explain", "-f", file, "nope"},
+		{"explain", "-f", file, hostile + "2"},
+		{"explain", hostile + ".b", "-f", file + hostile},
+		{"pending", "-f", file, at},
+		{"pending", "-f", file, "--node", hostile, at},
+		{"pending", "-f", file, "--node", "nope"},
+		{"pending", "-f", file, "-l", "app=nope", at},
+		{"pending", "-A", "--server", server},
+		{"pending", "--server", server + "/refuses"},
+		{"pending", "-A", "--server", "http://" + hostile},
+		{"pending", "-n", hostile, "--server", server, "--node", hostile},
 	} {
 		for _, form := range []string{"table", "wide", "name", "json", "yaml"} {
 			var out, errs bytes.Buffer
