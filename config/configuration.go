@@ -76,6 +76,10 @@ type Configuration struct {
 	// 0: no limit. Set it where workloads can't bear that all pods of many nodes go at once.
 	MaxEvictionsPerSecond float64
 
+	// Paused starts no eviction call. All evictions stay planned and visible, and go on once it is false.
+	// False: evicts. Set it to look into what is due before it goes.
+	Paused bool
+
 	// DryRun judges and logs, and writes neither to pods nor events. False: evicts. Use it to see
 	// what would go, beside whatever evicts now, and turn LeaderElection off with it, as the command
 	// line does: a dry run that leads keeps the others from evicting.

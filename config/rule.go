@@ -23,11 +23,11 @@ func between(n, least, most int) rule {
 func noLimitOr(x, least, most float64) rule {
 	return rule{
 		refused: x != 0 && !(least <= x && x <= most), // not a number is refused, too
-		takes:   fmt.Sprintf("0 for no limit, or %s to %s", number(least), number(most)),
+		takes:   fmt.Sprintf("0 for no limit, or %s to %s", decimal(least), decimal(most)),
 	}
 }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func oneOf[S ~string](word S, words ...S) rule {
 	list := make([]string, len(words))

@@ -13,7 +13,11 @@ type Setting struct {
 	// Flag that sets it, without the dashes.
 	Flag string
 
-	// Value points to the field: a *bool, *int, *float32, *float64, *string, *Method or *time.Duration.
+	// Field of the configuration file, such as eviction.workers.
+	Field string
+
+	// Value is a [FlagValue], or points to a field of a Configuration: a *bool, *int, *float32, *float64,
+	// *string, *Method or *time.Duration.
 	Value any
 
 	// Usage is the help of the flag, without the values that it takes.
@@ -38,41 +42,45 @@ func (c *Configuration) EvictionSettings() []Setting {
 	d := Default()
 	return []Setting{
 		{
-			Flag: "eviction-method", Value: &c.EvictionMethod, rule: oneOf(c.EvictionMethod, MethodDelete, MethodEvict),
+			Flag: "eviction-method", Field: "eviction.method", Value: &c.EvictionMethod, rule: oneOf(c.EvictionMethod, MethodDelete, MethodEvict),
 			Usage: "How pods are made to go: delete does as the original and passes PodDisruptionBudgets by; evict obeys them.",
 			next:  "choose delete to do as the original does, or evict to obey PodDisruptionBudgets",
 		},
 		{
-			Flag: "eviction-workers", Value: &c.EvictionWorkers, rule: between(c.EvictionWorkers, 1, 1000),
+			Flag: "eviction-workers", Field: "eviction.workers", Value: &c.EvictionWorkers, rule: between(c.EvictionWorkers, 1, 1000),
 			Usage: "How many eviction calls may be under way at once, each for its first second at most.",
 			next:  leaveOut(d.EvictionWorkers) + ", and see --max-evictions-per-second and --dry-run for fewer evictions or none",
 		},
 		{
-			Flag: "max-slow-evictions", Value: &c.MaxSlowEvictions, rule: between(c.MaxSlowEvictions, 1, 1000),
+			Flag: "max-slow-evictions", Field: "eviction.maxSlowEvictions", Value: &c.MaxSlowEvictions, rule: between(c.MaxSlowEvictions, 1, 1000),
 			Usage: "How many eviction calls that take longer, because of an admission webhook for instance, may be under way beside them.",
 			next:  leaveOut(d.MaxSlowEvictions),
 		},
 		{
-			Flag: "shards", Value: &c.Shards, rule: between(c.Shards, 1, 256),
+			Flag: "shards", Field: "shards", Value: &c.Shards, rule: between(c.Shards, 1, 256),
 			Usage: "How many goroutines judge pods, each for its own part of the nodes.",
 			next:  leaveOut(d.Shards),
 		},
 		{ // below its least value, the time between two evictions can't be told from for ever
-			Flag: "max-evictions-per-second", Value: &c.MaxEvictionsPerSecond, rule: noLimitOr(c.MaxEvictionsPerSecond, 0.001, 1e6),
+			Flag: "max-evictions-per-second", Field: "eviction.maxEvictionsPerSecond", Value: &c.MaxEvictionsPerSecond, rule: noLimitOr(c.MaxEvictionsPerSecond, 0.001, 1e6),
 			Usage: "How many eviction calls may start in a second.",
 			next:  "leave it out for no limit, and see --dry-run for no evictions",
 		},
 		{
-			Flag: "comparison-operators", Value: &c.ComparisonOperators, Judges: true,
+			Flag: "comparison-operators", Field: "eviction.comparisonOperators", Value: &c.ComparisonOperators, Judges: true,
 			Usage: "Let tolerations with the operators Lt and Gt count. If false, they match nothing.",
 		},
 		{
-			Flag: "dry-run", Value: &c.DryRun,
+			Flag: "paused", Field: "paused", Value: &c.Paused,
+			Usage: "Start no eviction call; all evictions stay planned and visible.",
+		},
+		{
+			Flag: "dry-run", Field: "dryRun", Value: &c.DryRun,
 			Usage: "Judge and log, but write neither to pods nor events, and take no part in leader election unless --leader-elect=true is given. " +
 				"It may run beside whoever evicts.",
 		},
 		{
-			Flag: "status-address", Value: &c.StatusAddress, rule: loopbackOrNone(c.StatusAddress),
+			Flag: "status-address", Field: "statusAddress", Value: &c.StatusAddress, rule: loopbackOrNone(c.StatusAddress),
 			Usage: "Where to serve the page and its JSON; see it by kubectl port-forward.",
 			next:  leaveOut(d.StatusAddress) + ", and reach the page from elsewhere with kubectl port-forward",
 		},
@@ -88,18 +96,18 @@ func (c *Configuration) EvictionSettings() []Setting {
 func (c *Configuration) ClientSettings() []Setting {
 	return []Setting{
 		{
-			Flag: "kubeconfig", Value: &c.Kubeconfig,
+			Flag: "kubeconfig", Field: "clientConnection.kubeconfig", Value: &c.Kubeconfig,
 			Usage: "Path of the kubeconfig file. If empty, the service account of the pod that this runs in.",
 		},
 		{
-			Flag: "kube-api-qps", Value: &c.KubeAPIQPS, rule: c.qpsRule(),
+			Flag: "kube-api-qps", Field: "clientConnection.qps", Value: &c.KubeAPIQPS, rule: c.qpsRule(),
 			Usage: "Requests a second to the API server, those for the lease excepted. " +
 				"Without a limit on this side, the API server's priority and fairness is the brake.",
 			next: "leave it out for no limit",
 		},
 		c.burstSetting(),
 		{
-			Flag: "kube-api-content-type", Value: &c.KubeAPIContentType, rule: oneOf(c.KubeAPIContentType, ContentTypeProtobuf, ContentTypeJSON),
+			Flag: "kube-api-content-type", Field: "clientConnection.contentType", Value: &c.KubeAPIContentType, rule: oneOf(c.KubeAPIContentType, ContentTypeProtobuf, ContentTypeJSON),
 			Usage: "How requests are encoded.",
 			next:  "leave it out for protobuf",
 		},
@@ -109,7 +117,7 @@ func (c *Configuration) ClientSettings() []Setting {
 // burstSetting refuses a burst without a limit, because it would be passed over in silence.
 func (c *Configuration) burstSetting() Setting {
 	s := Setting{
-		Flag: "kube-api-burst", Value: &c.KubeAPIBurst, rule: between(c.KubeAPIBurst, 0, 1e6),
+		Flag: "kube-api-burst", Field: "clientConnection.burst", Value: &c.KubeAPIBurst, rule: between(c.KubeAPIBurst, 0, 1e6),
 		Usage: "Requests at once on top of --kube-api-qps. 0: as many as it allows in a second.",
 		next:  "leave it out for as many as --kube-api-qps",
 	}
@@ -126,31 +134,31 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 	lease, renew, retry := &e.LeaseDuration.Duration, &e.RenewDeadline.Duration, &e.RetryPeriod.Duration
 	settings := []Setting{
 		{
-			Flag: "leader-elect", Value: &e.LeaderElect,
+			Flag: "leader-elect", Field: "leaderElection.leaderElect", Value: &e.LeaderElect,
 			Usage: "Evict only while this process holds the lease. Those that do not lead keep their caches and countdowns current. With --dry-run, false when not set.",
 		},
 		{
-			Flag: "leader-elect-lease-duration", Value: lease, rule: leaseRule(*lease),
+			Flag: "leader-elect-lease-duration", Field: "leaderElection.leaseDuration", Value: lease, rule: leaseRule(*lease),
 			Usage: "How long others wait for a leader that is not heard of.",
 			next:  leaveOut(d.LeaseDuration.Duration),
 		},
 		{
-			Flag: "leader-elect-renew-deadline", Value: renew, rule: renewRule(*renew, *lease, *retry),
+			Flag: "leader-elect-renew-deadline", Field: "leaderElection.renewDeadline", Value: renew, rule: renewRule(*renew, *lease, *retry),
 			Usage: "How long a leader goes on without a renewal of the lease.",
 			next:  fmt.Sprintf("leave all three out for %s, %s and %s", d.LeaseDuration.Duration, d.RenewDeadline.Duration, d.RetryPeriod.Duration),
 		},
 		{
-			Flag: "leader-elect-retry-period", Value: retry, rule: retryRule(*retry),
+			Flag: "leader-elect-retry-period", Field: "leaderElection.retryPeriod", Value: retry, rule: retryRule(*retry),
 			Usage: "The time between two tries to take or renew the lease.",
 			next:  leaveOut(d.RetryPeriod.Duration),
 		},
 		{
-			Flag: "leader-elect-resource-lock", Value: &e.ResourceLock, rule: oneOf(e.ResourceLock, leases),
+			Flag: "leader-elect-resource-lock", Field: "leaderElection.resourceLock", Value: &e.ResourceLock, rule: oneOf(e.ResourceLock, leases),
 			Usage: "The kind of object that is the lock.",
 			next:  "leave it out",
 		},
 		{
-			Flag: "leader-elect-resource-name", Value: &e.ResourceName, rule: rule{
+			Flag: "leader-elect-resource-name", Field: "leaderElection.resourceName", Value: &e.ResourceName, rule: rule{
 				refused: len(validation.IsDNS1123Subdomain(e.ResourceName)) > 0,
 				takes:   "lower case letters, digits, '-' and '.', 253 at most, with a letter or digit at both ends",
 			},
@@ -158,7 +166,7 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 			next:  leaveOut(d.ResourceName),
 		},
 		{
-			Flag: "leader-elect-resource-namespace", Value: &e.ResourceNamespace, rule: rule{
+			Flag: "leader-elect-resource-namespace", Field: "leaderElection.resourceNamespace", Value: &e.ResourceNamespace, rule: rule{
 				refused: len(validation.IsDNS1123Label(e.ResourceNamespace)) > 0,
 				takes:   "lower case letters, digits and '-', 63 at most, with a letter or digit at both ends",
 			},
@@ -172,6 +180,11 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 		}
 	}
 	return settings
+}
+
+// NewSetting is a setting that is no field of a Configuration.
+func NewSetting(flag, field, usage, takes, next string, value FlagValue) Setting {
+	return Setting{Flag: flag, Field: field, Usage: usage, Value: value, rule: rule{takes: takes}, next: next}
 }
 
 func leaveOut(value any) string { return fmt.Sprintf("leave it out for %v", value) }

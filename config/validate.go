@@ -58,6 +58,8 @@ func (s Setting) Text() string {
 		return string(*value)
 	case *time.Duration:
 		return value.String()
+	case FlagValue:
+		return value.String()
 	}
 	panic(fmt.Sprintf("config: --%s has a value of type %T", s.Flag, s.Value))
 }

@@ -1,0 +1,94 @@
+package config
+
+import (
+	"strings"
+)
+
+// kind is what sort of value a field of the file has.
+type kind int
+
+const (
+	object kind = iota
+	list
+	labels // an object of texts by texts
+	text
+	boolean
+	integer
+	number
+	duration
+	share  // a whole number or a percentage
+	moment // a time of day and date
+)
+
+// shape is what a value of the file may be: it is read by it, and described by it in the schema.
+type shape struct {
+	kind   kind
+	about  string   // for people
+	fields []field  // of an object
+	items  *shape   // of a list
+	words  []string // that a text may be; none: any
+
+	// hints are the next steps for words that are refused and often meant.
+	hints map[string]string
+
+	// setting is where a value goes that is a setting; nil for policies and guards.
+	setting *Setting
+}
+
+// field is a field of an object.
+type field struct {
+	name     string
+	required bool
+	shape
+}
+
+// child finds a field by its name; nil when there is none.
+func (s *shape) child(name string) *field {
+	for i := range s.fields {
+		if s.fields[i].name == name {
+			return &s.fields[i]
+		}
+	}
+	return nil
+}
+
+func (s *shape) names() string {
+	names := make([]string, len(s.fields))
+	for i, f := range s.fields {
+		names[i] = f.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// put adds a setting at its path, with the objects that lead there.
+func (s *shape) put(path string, setting *Setting) {
+	name, rest, deeper := strings.Cut(path, ".")
+	f := s.child(name)
+	if f == nil {
+		s.fields = append(s.fields, field{name: name})
+		f = &s.fields[len(s.fields)-1]
+	}
+	if deeper {
+		f.put(rest, setting)
+		return
+	}
+	f.shape = setting.shape()
+}
+
+// fileShape is the whole file, with these settings.
+func fileShape(settings []Setting) *shape {
+	root := &shape{about: "The configuration of taint-manager. Whatever is left out keeps its default.", fields: []field{
+		{"apiVersion", true, shape{kind: text, words: []string{APIVersion}, about: "The version of this format."}},
+		{"kind", true, shape{kind: text, words: []string{Kind}, about: "The kind of this object."}},
+	}}
+	for i := range settings {
+		if settings[i].Field != "" {
+			root.put(settings[i].Field, &settings[i])
+		}
+	}
+	root.fields = append(root.fields,
+		field{name: "policies", shape: policiesShape()},
+		field{name: "guards", shape: guardsShape()},
+	)
+	return root
+}

@@ -1,0 +1,96 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// FlagValue is the value of a setting that reads its text by itself, as values of flags do.
+type FlagValue interface {
+	Set(text string) error
+	String() string
+	Type() string
+}
+
+// listValue is a FlagValue that is a list.
+type listValue interface {
+	Replace(items []string) error
+	GetSlice() []string
+}
+
+// ignore is the method of the file that is not carried out yet.
+const ignore = "Ignore"
+
+// shape is how the setting is written in the file.
+func (s *Setting) shape() shape {
+	made := shape{about: s.Usage, setting: s, kind: text}
+	switch value := s.Value.(type) {
+	case *bool:
+		made.kind = boolean
+	case *int:
+		made.kind = integer
+	case *float32, *float64:
+		made.kind = number
+	case *time.Duration:
+		made.kind = duration
+	case *Method:
+		made.words = []string{MethodDelete.written(), MethodEvict.written(), ignore}
+	case listValue:
+		items := shape{kind: text, about: "An item."}
+		if strings.HasPrefix(value.(FlagValue).Type(), "int") {
+			items.kind = integer
+		}
+		made.kind, made.items = list, &items
+	case FlagValue:
+		made.kind = map[string]kind{"bool": boolean, "int": integer, "Level": integer, "duration": duration}[value.Type()]
+		if made.kind == object {
+			made.kind = text
+		}
+	}
+	return made
+}
+
+// written is the method as the file and Kubernetes write it.
+func (m Method) written() string {
+	if m == "" {
+		return ""
+	}
+	return strings.ToUpper(string(m[:1])) + string(m[1:])
+}
+
+// write reads a value of the right shape.
+func (s *Setting) write(n *yaml.Node) (err error) {
+	switch value := s.Value.(type) {
+	case *bool:
+		*value, err = strconv.ParseBool(n.Value)
+	case *int:
+		*value, err = strconv.Atoi(n.Value)
+	case *float32:
+		var wide float64
+		wide, err = strconv.ParseFloat(n.Value, 32)
+		*value = float32(wide)
+	case *float64:
+		*value, err = strconv.ParseFloat(n.Value, 64)
+	case *string:
+		*value = n.Value
+	case *Method:
+		*value = Method(strings.ToLower(n.Value))
+	case *time.Duration:
+		*value, err = time.ParseDuration(n.Value)
+	case listValue:
+		items := make([]string, len(n.Content))
+		for i, item := range n.Content {
+			items[i] = item.Value
+		}
+		err = value.Replace(items)
+	case FlagValue:
+		err = value.Set(n.Value)
+	default:
+		err = fmt.Errorf("a setting of type %T can't be set", s.Value)
+	}
+	return err
+}

@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// maxBurst is the largest burst of a rate.
+const maxBurst = 1_000_000
+
+func (g *Guards) validate(at problems) {
+	names := map[string]bool{}
+	for i := range g.Rates {
+		rate := at.at(".rates[%d]", i)
+		rate.at(".name").uniqueName(g.Rates[i].Name, names)
+		g.Rates[i].validate(rate)
+	}
+	names = map[string]bool{}
+	for i := range g.Breakers {
+		breaker := at.at(".breakers[%d]", i)
+		breaker.at(".name").uniqueName(g.Breakers[i].Name, names)
+		g.Breakers[i].validate(breaker)
+	}
+}
+
+func (r *Rate) validate(at problems) {
+	at.at(".topologyKey").topologyKey(r.TopologyKey)
+	at.taintKeys(r.Taints)
+	at.at(".evictionsPerSecond").refuseIf(!(r.EvictionsPerSecond >= 0.001 && r.EvictionsPerSecond <= 1e6), "it takes 0.001 to 1000000", "leave the rate out for no limit")
+	at.at(".burst").refuseIf(r.Burst < 1 || r.Burst > maxBurst, "it takes 1 to 1000000", "write 1 for no burst")
+}
+
+func (b *Breaker) validate(at problems) {
+	at.at(".topologyKey").topologyKey(b.TopologyKey)
+	at.at(".nodeSelector").selector(b.NodeSelector)
+	at.taintKeys(b.Taints)
+	at.at(".maxNodes").refuseIf(!isShare(b.MaxNodes), "it takes a number of nodes, or a percentage from 0% to 99%", "write it as 10 or 50%; above 100% no breaker would ever trip")
+	at.at(".minNodes").refuseIf(b.MinNodes != nil && *b.MinNodes < 1, "it takes 1 or more", "leave it out for 1")
+	at.at(".settle").notNegative(b.Settle)
+	at.at(".resetAfter").refuseIf(b.ResetAfter != nil && b.ResetAfter.Duration <= 0, "it takes more than 0s", "write it as 5m")
+}
+
+var percentage = regexp.MustCompile(`^(0|[1-9][0-9]?)%$`)
+
+// isShare takes no percentage of 100: more nodes than all are never affected.
+func isShare(v intstr.IntOrString) bool {
+	if v.Type == intstr.Int {
+		return v.IntVal >= 0
+	}
+	return percentage.MatchString(v.StrVal)
+}
+
+func (p problems) topologyKey(key string) {
+	p.refuseIf(key != "" && len(validation.IsQualifiedName(key)) > 0, "it takes the key of a node label", "write it as topology.kubernetes.io/zone, or leave it out for the whole cluster")
+}
+
+func (p problems) taintKeys(taints []TaintKey) {
+	seen := map[string]bool{}
+	for i, t := range taints {
+		key := p.at(".taints[%d].key", i)
+		key.refuseIf(len(validation.IsQualifiedName(t.Key)) > 0, "it takes the key of a taint, such as node.kubernetes.io/unreachable", "write it as 'kubectl describe node' shows it")
+		key.refuseIf(seen[t.Key], "it is there twice", "leave one out")
+		seen[t.Key] = true
+	}
+}
+
+var keyCharacters = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._-]*)?$`)
+
+func isKeyPrefix(prefix string) bool { return len(prefix) <= 253 && keyCharacters.MatchString(prefix) }
+
+// isNamespacePattern takes what is a name once each * stands for a letter.
+func isNamespacePattern(pattern string) bool {
+	return len(validation.IsDNS1123Label(strings.ReplaceAll(pattern, "*", "x"))) == 0
+}
+
+var ownerKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
+
+func (p problems) ownerKind(kind string) {
+	p.refuseIf(kind == "Deployment", "it takes the kind of the owner that controls the pod, which of a Deployment is its ReplicaSet", "write ReplicaSet")
+	p.refuseIf(!ownerKind.MatchString(kind), "it takes the kind of the owner that controls the pod, such as StatefulSet, or None for pods without one", "write it as in the pod's ownerReferences")
+}
+
+// unique refuses what is in a list twice.
+func (p problems) unique(list []string) {
+	seen := map[string]bool{}
+	for i, s := range list {
+		p.at("[%d]", i).refuseIf(seen[s], "it is there twice ("+strconv.Quote(s)+")", "leave one out")
+		seen[s] = true
+	}
+}

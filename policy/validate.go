@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Validate returns all that is refused of policies and guards, in their order.
+func Validate(policies []Policy, guards Guards) []Problem {
+	var all []Problem
+	root := problems{all: &all}
+	root.at("policies").refuseIf(len(policies) > MaxPolicies, "it takes 1000 policies at most", "join policies that do the same")
+	names := map[string]bool{}
+	for i := range policies {
+		at := root.at("policies[%d]", i)
+		at.at(".name").uniqueName(policies[i].Name, names)
+		policies[i].validate(at)
+	}
+	guards.validate(root.at("guards"))
+	return all
+}
+
+// uniqueName refuses names that can't stand in metrics and logs for one thing.
+func (p problems) uniqueName(name string, seen map[string]bool) {
+	p.refuseIf(len(validation.IsDNS1123Label(name)) > 0,
+		"it takes lower case letters, digits and '-', 63 at most, with a letter or digit at both ends", "choose such a name")
+	p.refuseIf(seen[name], "another one has this name", "choose a name of its own")
+	seen[name] = true
+}
+
+func (p *Policy) validate(at problems) {
+	p.Match.validate(at.at(".match"))
+	p.validateTimes(at)
+	if p.Tolerations != nil {
+		p.Tolerations.validate(at.at(".tolerations"))
+	}
+	if p.GracePeriod != nil {
+		max := p.GracePeriod.Max.Duration
+		at.at(".gracePeriod.max").refuseIf(max < time.Second || max%time.Second != 0, "it takes whole seconds of at least 1s", "leave gracePeriod out for the pod's own")
+	}
+	if p.calls() && p.Match.triggersOnNoSchedule() && (p.Tolerations == nil || p.Tolerations.Absent == nil) {
+		at.at(".tolerations").refuse("tolerations.absent is required with a NoSchedule taint, which nodes may have carried for months",
+			"write how long pods may stay that do not bear the taint, such as absent: 60s, or absent: 0s for none")
+	}
+}
+
+// calls reports whether the policy ends in calls.
+func (p *Policy) calls() bool { return p.Method == Delete || p.Method == Evict }
+
+// validateTimes refuses what would have no effect with the method.
+func (p *Policy) validateTimes(at problems) {
+	if p.DeleteAfter != nil {
+		after := at.at(".deleteAfter")
+		after.refuseIf(p.Method != Evict, "it goes with method: Evict", "leave it out")
+		after.refuseIf(p.DeleteAfter.Duration < time.Second, "it takes 1s or more", "choose method: Delete to ask no budget at all")
+	}
+	const without = "it goes with method: Delete or Evict"
+	at.at(".tolerations").refuseIf(p.Tolerations != nil && !p.calls(), without, "leave it out")
+	at.at(".gracePeriod").refuseIf(p.GracePeriod != nil && !p.calls(), without, "leave it out")
+}
+
+func (t *Tolerations) validate(at problems) {
+	at.at(".absent").notNegative(t.Absent)
+	at.at(".min").notNegative(t.Min)
+	at.at(".max").notNegative(t.Max)
+	at.at(".unlimited").notNegative(t.Unlimited)
+	at.at(".min").refuseIf(t.Min != nil && t.Max != nil && t.Min.Duration > t.Max.Duration, "it takes no more than max", "raise max, or lower min")
+}
+
+func (p problems) notNegative(d *metav1.Duration) {
+	p.refuseIf(d != nil && d.Duration < 0, "it takes 0s or more", "write 0s for at once")
+}
+
+func (m *Match) validate(at problems) {
+	for i := range m.Taints {
+		m.Taints[i].validate(at.at(".taints[%d]", i))
+	}
+	at.at(".nodeSelector").selector(m.NodeSelector)
+	for i, name := range m.Namespaces {
+		at.at(".namespaces[%d]", i).refuseIf(!isNamespacePattern(name),
+			"it takes names of namespaces, in which * stands for anything", "write it as team-a or team-*")
+	}
+	at.at(".namespaceSelector").selector(m.NamespaceSelector)
+	at.at(".podSelector").selector(m.PodSelector)
+	for i, kind := range m.OwnerKinds {
+		at.at(".ownerKinds[%d]", i).ownerKind(kind)
+	}
+	at.at(".ownerKinds").unique(m.OwnerKinds)
+	at.at(".namespaces").unique(m.Namespaces)
+	if p := m.Priority; p != nil {
+		at.at(".priority.min").refuseIf(p.Min != nil && p.Max != nil && *p.Min > *p.Max, "it takes no more than max", "raise max, or lower min")
+	}
+}
+
+// triggersOnNoSchedule reports whether NoSchedule taints are among the triggers.
+func (m *Match) triggersOnNoSchedule() bool {
+	return slices.ContainsFunc(m.Taints, func(t Taint) bool { return slices.Contains(t.Effects, v1.TaintEffectNoSchedule) })
+}
+
+func (t *Taint) validate(at problems) {
+	at.refuseIf((t.Key == "") == (t.KeyPrefix == ""), "it takes either key or keyPrefix", "write the key of the taint")
+	at.at(".key").refuseIf(t.Key != "" && len(validation.IsQualifiedName(t.Key)) > 0, "it takes the key of a taint, such as example.com/maintenance", "write it as 'kubectl describe node' shows it")
+	at.at(".keyPrefix").refuseIf(t.KeyPrefix != "" && !isKeyPrefix(t.KeyPrefix), "it takes the beginning of the key of a taint, such as example.com/", "write it as 'kubectl describe node' shows it")
+	for i, value := range t.Values {
+		at.at(".values[%d]", i).refuseIf(len(validation.IsValidLabelValue(value)) > 0, "it takes the value of a taint", "write it as 'kubectl describe node' shows it, or leave values out for any")
+	}
+	at.at(".values").unique(t.Values)
+	noSchedule := slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
+	at.at(".keyPrefix").refuseIf(noSchedule && t.KeyPrefix != "", "NoSchedule goes with an exact key", "write key instead")
+	for i, effect := range t.Effects {
+		at.at(".effects[%d]", i).refuseIf(effect == v1.TaintEffectPreferNoSchedule, "it takes NoExecute or NoSchedule", "PreferNoSchedule is a wish that schedulers may pass over, and evicts nobody: leave it out")
+		at.at(".effects[%d]", i).refuseIf(slices.Contains(t.Effects[:i], effect), "it is there twice", "leave one out")
+	}
+}
