@@ -100,7 +100,7 @@ func (m *Manager) write(client kubernetes.Interface) error {
 	}
 	m.pool = evict.NewPool(evict.PoolOptions{
 		Evictor: evictor, Workers: m.options.Workers, MaxSlow: m.options.MaxSlowEvictions, Rate: m.options.MaxEvictionsPerSecond,
-		Leading: m.options.Leading, Metrics: calls, Ended: m.options.Ended,
+		Paused: m.options.Paused, Leading: m.options.Leading, Metrics: calls, Ended: m.options.Ended,
 	})
 	sink := event.Sink(m.options.Events)
 	if sink == nil {

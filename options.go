@@ -73,6 +73,9 @@ type Options struct {
 	// Method is how pods are made to go. Empty: Delete.
 	Method Method
 
+	// Paused starts no eviction call. All evictions stay planned and visible.
+	Paused bool
+
 	// DryRun judges and logs, and writes nothing: no pod is touched, no event is sent.
 	DryRun bool
 

@@ -30,6 +30,7 @@ Commands:
   plan         Say what would happen if nodes got other taints
   explain      Say what becomes of one pod, when and why
   pending      Say which evictions are scheduled now
+  config       Check and write configuration files
   version      Print the version
   completion   Print a script that completes commands and flags in a shell
   help         Print the help of a command
@@ -99,7 +100,7 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	root.SetHelpFunc(terminal.PlainHelp(rootHelp))
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(runCommand(ctx), versionCommand(), completionCommand())
+	root.AddCommand(runCommand(ctx), configCommand(), versionCommand(), completionCommand())
 	for _, cmd := range inspect.Commands(ctx, userAgent(thisBuild())) {
 		if cmd.Args == nil {
 			cmd.Args = func(cmd *cobra.Command, args []string) error { return cannotRun(noArguments(cmd, args)) }

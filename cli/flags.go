@@ -21,8 +21,11 @@ func (s *settings) flags() cliflag.NamedFlagSets {
 	s.authentication.AddFlags(sections.FlagSet("authentication"))
 	s.authorization.AddFlags(sections.FlagSet("authorization"))
 	s.loggingFlags(sections.FlagSet("logging"))
+	sections.FlagSet("other").StringVar(&s.configFile, "config", "",
+		"Path of a configuration `FILE`; 'taint-manager config defaults' prints one. Flags that are given win over it.")
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
 	s.explain(&sections)
+	s.others = fieldsOf(sections)
 	return sections
 }
 

@@ -17,6 +17,7 @@ func managerOptions(c config.Configuration) taintmanager.Options {
 		MaxSlowEvictions:      c.MaxSlowEvictions,
 		MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
 		Method:                c.EvictionMethod,
+		Paused:                c.Paused,
 		DryRun:                c.DryRun,
 		Rules:                 c.Rules(),
 	}
@@ -27,7 +28,7 @@ func (p *process) announce(ctx context.Context) {
 	c := p.settings.Configuration
 	facts := []any{
 		"version", thisBuild().Version, "server", p.host,
-		"watches", "pods and nodes", "method", c.EvictionMethod, "dryRun", c.DryRun, "workers", c.EvictionWorkers,
+		"watches", "pods and nodes", "method", c.EvictionMethod, "dryRun", c.DryRun, "paused", c.Paused, "workers", c.EvictionWorkers,
 		"maxSlowEvictions", c.MaxSlowEvictions,
 		"maxEvictionsPerSecond", c.MaxEvictionsPerSecond, "shards", c.Shards, "kubeAPIQPS", c.KubeAPIQPS,
 		"comparisonOperators", c.ComparisonOperators, "leaderElect", c.LeaderElection.LeaderElect,
@@ -37,5 +38,12 @@ func (p *process) announce(ctx context.Context) {
 		facts = append(facts, "lease", lease, "identity", p.identity)
 	}
 	facts = append(facts, "journal", klog.KRef(c.LeaderElection.ResourceNamespace, journalName(c)))
-	klog.FromContext(ctx).Info("Starting taint-manager", facts...)
+	logger := klog.FromContext(ctx)
+	logger.Info("Starting taint-manager", append(facts, "configFile", p.settings.configFile)...)
+	for _, flag := range p.settings.overridden {
+		logger.Info("The flag wins over the configuration file", "flag", "--"+flag, "configFile", p.settings.configFile)
+	}
+	if c.Paused {
+		logger.Info("Evictions are paused: none starts before a restart without paused")
+	}
 }

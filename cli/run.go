@@ -24,6 +24,9 @@ func runCommand(ctx context.Context) *cobra.Command {
 		Use:  "run",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.load(cmd.InOrStdin(), cmd.Flags().Changed); err != nil {
+				return err
+			}
 			s.complete(cmd.Flags().Changed)
 			return s.run(ctx)
 		},
@@ -60,7 +63,7 @@ func (s *settings) runUntil(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shutdown, err := p.server.serve(endpoints(p.manager, ctx.Done(), p.watchdog))
+	shutdown, err := p.server.serve(s.withPause(endpoints(p.manager, ctx.Done(), p.watchdog)))
 	if err != nil {
 		return err
 	}

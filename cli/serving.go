@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"time"
@@ -117,6 +118,19 @@ func withRemark(next http.Handler, w watcher) http.Handler {
 		next.ServeHTTP(answer, r)
 		if err := w.JournalTrouble(); err != nil && r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
 			_, _ = fmt.Fprintf(answer, "[!]journal: %v\n", err)
+		}
+	})
+}
+
+// withPause adds to /readyz?verbose that evictions are paused, which is no reason not to be ready.
+func (s *settings) withPause(next http.Handler) http.Handler {
+	if !s.Paused {
+		return next
+	}
+	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(answer, r)
+		if r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
+			_, _ = io.WriteString(answer, "[!]paused: no eviction starts\n")
 		}
 	})
 }

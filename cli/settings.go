@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	apiserveroptions "k8s.io/apiserver/pkg/server/options"
 	logsapi "k8s.io/component-base/logs/api/v1"
@@ -22,6 +21,13 @@ type settings struct {
 	authentication *apiserveroptions.DelegatingAuthenticationOptions
 	authorization  *apiserveroptions.DelegatingAuthorizationOptions
 	logging        *logsapi.LoggingConfiguration
+
+	// others are the settings of the file that are flags of every component of Kubernetes.
+	others []config.Setting
+
+	// configFile names the configuration file; empty: there is none. overridden are the flags that win over it.
+	configFile string
+	overridden []string
 }
 
 func defaultSettings() *settings {
@@ -57,15 +63,12 @@ func (s *settings) complete(given func(flag string) bool) {
 
 // validate names all that is refused at once, a line for each.
 func (s *settings) validate() error {
-	var lines []string
-	for _, refusal := range s.Validate() {
-		lines = append(lines, refusal.Error())
+	if refusals := s.refusals(); len(refusals) > 0 {
+		return usageError{errors.Join(refusals...)}
 	}
-	for _, err := range slices.Concat(s.validateServing(), s.authentication.Validate(), s.authorization.Validate(), s.validateLogging()) {
-		lines = append(lines, err.Error())
-	}
-	if len(lines) == 0 {
-		return nil
-	}
-	return usageError{errors.New(strings.Join(lines, "\n"))}
+	return nil
+}
+
+func (s *settings) refusals() []error {
+	return slices.Concat(asErrors(s.Validate()), s.validateServing(), s.authentication.Validate(), s.authorization.Validate(), s.validateLogging())
 }

@@ -22,6 +22,16 @@ const (
 	MethodEvict Method = "evict"
 )
 
+// ParseMethod takes both spellings of a method, delete and Delete. Any other text is left as it is, to be refused.
+func ParseMethod(text string) Method {
+	for _, m := range []Method{MethodDelete, MethodEvict} {
+		if text == m.written() {
+			return m
+		}
+	}
+	return Method(text)
+}
+
 // CallTimeout bounds one request of an eviction. It is longer than the 30 s that admission webhooks may
 // take, and is no setting of "run".
 const CallTimeout = 35 * time.Second

@@ -2,7 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -31,11 +33,23 @@ type File struct {
 	Policies []policy.Policy
 	Guards   policy.Guards
 
-	// Set are the flags of the settings that the file sets.
-	Set map[string]bool
+	// Set has the lines of the settings that the file sets, by their flags.
+	Set map[string]int
 
 	// Ignore is eviction.method: Ignore.
 	Ignore bool
+
+	name   string
+	fields map[string]string // by flag
+	words  *strings.Replacer // fields for flags
+}
+
+// Refusal is the refusal of a flag as one of the field of this file.
+func (f *File) Refusal(r Refusal) Refusal {
+	return Refusal{
+		File: f.name, Line: f.Set[r.Flag], Field: f.fields[r.Flag], Value: visible(r.Value),
+		Allowed: f.words.Replace(r.Allowed), Next: f.words.Replace(r.Next),
+	}
 }
 
 // NotCarriedOut names what a valid file asks for and this version does not do.
@@ -61,14 +75,31 @@ func Decode(name string, data []byte, settings func() []Setting, kept func(flag 
 	if refusal != nil {
 		return nil, []Refusal{*refusal}
 	}
-	d := &decoder{name: name, file: &File{Set: map[string]bool{}}, nodes: map[string]*yaml.Node{}, kept: kept}
-	for _, s := range settings() {
-		d.fieldOf = append(d.fieldOf, "--"+s.Flag, s.Field)
-	}
+	d := &decoder{name: name, file: newFile(name, settings()), nodes: map[string]*yaml.Node{}, kept: kept}
 	d.value(root, fileShape(settings()), "")
-	d.policies(root)
-	d.rules(settings())
+	misshapen := slices.Clone(d.refusals)
+	d.policies(root, misshapen)
+	d.rules(settings(), misshapen)
 	return d.file, d.told()
+}
+
+func newFile(name string, settings []Setting) *File {
+	f := &File{Set: map[string]int{}, name: name, fields: map[string]string{}, words: fieldWords(settings)}
+	for _, s := range settings {
+		f.fields[s.Flag] = s.Field
+	}
+	return f
+}
+
+// fieldWords makes texts of settings, which name flags, name fields.
+func fieldWords(settings []Setting) *strings.Replacer {
+	longestFirst := slices.Clone(settings) // one flag may begin as another
+	slices.SortFunc(longestFirst, func(a, b Setting) int { return len(b.Flag) - len(a.Flag) })
+	var pairs []string
+	for _, s := range longestFirst {
+		pairs = append(pairs, "--"+s.Flag, s.Field)
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // parse refuses what is no document that can be looked at.
@@ -88,15 +119,15 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 	}
 	documents := yaml.NewDecoder(strings.NewReader(string(data)))
 	var document, second yaml.Node
-	if err := documents.Decode(&document); err != nil {
+	switch err := documents.Decode(&document); {
+	case errors.Is(err, io.EOF): // there are comments alone
+		return nil, whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
+	case err != nil:
 		line, reason := readYAMLError(err)
 		return nil, whole(line, "it is no YAML or JSON ("+reason+")", "'taint-manager config defaults' prints a file that is")
 	}
 	if documents.Decode(&second) == nil {
 		return nil, whole(second.Line, "it takes one document", "leave out what follows ---")
-	}
-	if len(document.Content) != 1 {
-		return nil, whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
 	}
 	return document.Content[0], nil
 }
@@ -120,7 +151,6 @@ type decoder struct {
 	nodes    map[string]*yaml.Node // by path
 	refusals []Refusal
 	kept     func(flag string) bool
-	fieldOf  []string // flag, field, flag, field, ...: messages of settings name fields here
 }
 
 func (d *decoder) refuse(n *yaml.Node, path, allowed, next string) {
@@ -132,7 +162,7 @@ func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 	if path == "" {
 		value = "" // of the whole file
 	}
-	d.refusals = append(d.refusals, Refusal{File: d.name, Line: line, Field: path, Value: value, Allowed: allowed, Next: next})
+	d.refusals = append(d.refusals, Refusal{File: d.name, Line: line, Field: path, Value: value, Allowed: d.file.words.Replace(allowed), Next: d.file.words.Replace(next)})
 }
 
 // told returns the refusals in the order of their lines, and not more than somebody reads.
@@ -144,57 +174,102 @@ func (d *decoder) told() []Refusal {
 	return d.refusals
 }
 
-// at finds the value at a path, or the nearest one round it.
-func (d *decoder) at(path string) *yaml.Node {
-	for {
-		if n := d.nodes[path]; n != nil || path == "" {
-			return n
-		}
-		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
-	}
-}
-
-// policies decodes policies and guards, once their shape is right.
-func (d *decoder) policies(root *yaml.Node) {
-	if len(d.refusals) > 0 || d.nodes["policies"] == nil && d.nodes["guards"] == nil {
+// refuseAt refuses what stands at a path, or is missing there.
+func (d *decoder) refuseAt(path, allowed, next string) {
+	if n := d.nodes[path]; n != nil {
+		d.refuse(n, path, allowed, next)
 		return
 	}
+	d.refuseField(d.around(path).Line, path, "", allowed, next)
+}
+
+// around finds the nearest value round a path.
+func (d *decoder) around(path string) *yaml.Node {
+	for path != "" {
+		path = parent(path)
+		if n := d.nodes[path]; n != nil {
+			return n
+		}
+	}
+	return &yaml.Node{}
+}
+
+func parent(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
+
+// policies decodes policies and guards. What is misshapen is left out, and what depends on it is not judged.
+func (d *decoder) policies(root *yaml.Node, misshapen []Refusal) {
 	var said struct {
 		Policies []policy.Policy `json:"policies"`
 		Guards   policy.Guards   `json:"guards"`
 	}
-	if err := decodeInto(root, &said); err != nil {
+	refused := map[string]bool{}
+	for _, r := range misshapen {
+		refused[r.Field] = true
+	}
+	if root.Kind != yaml.MappingNode {
+		return
+	}
+	wanted, err := json.Marshal(d.plain(root, "", refused))
+	if err == nil {
+		err = json.Unmarshal(wanted, &said)
+	}
+	if err != nil {
 		d.refuse(root, "policies", "it can't be read ("+shortened(err.Error())+")", "'taint-manager config schema' says what it takes")
 		return
 	}
 	d.file.Policies, d.file.Guards = said.Policies, said.Guards
 	for _, p := range policy.Validate(said.Policies, said.Guards) {
-		d.refuse(d.at(p.Path), p.Path, p.Allowed, p.Next)
+		if !depends(p.Path, misshapen) {
+			d.refuseAt(p.Path, p.Allowed, p.Next)
+		}
 	}
 }
 
-// decodeInto decodes by JSON, which the types of Kubernetes know. There are no aliases left.
-func decodeInto(n *yaml.Node, into any) error {
-	var plain any
-	if err := n.Decode(&plain); err != nil {
-		return fmt.Errorf("reading it: %w", err)
+// plain is a value as package json writes it, without what is refused.
+func (d *decoder) plain(n *yaml.Node, path string, refused map[string]bool) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		all := map[string]any{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			name := n.Content[i].Value
+			if at := join(path, name); d.nodes[at] != nil && !refused[at] {
+				all[name] = d.plain(n.Content[i+1], at, refused)
+			}
+		}
+		return all
+	case yaml.SequenceNode:
+		var all []any
+		for i, item := range n.Content {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			if refused[at] {
+				item = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"} // the others keep their places
+			}
+			all = append(all, d.plain(item, at, refused))
+		}
+		return all
 	}
-	data, err := json.Marshal(plain)
-	if err != nil {
-		return fmt.Errorf("writing it as JSON: %w", err)
-	}
-	return json.Unmarshal(data, into)
+	var value any
+	_ = n.Decode(&value) // a scalar that was found to be readable
+	return value
+}
+
+// depends tells whether something is misshapen in a path, round it, or beside it.
+func depends(path string, misshapen []Refusal) bool {
+	return slices.ContainsFunc(misshapen, func(r Refusal) bool {
+		return within(r.Field, path) || within(path, r.Field) || parent(path) != "" && parent(r.Field) == parent(path)
+	})
+}
+
+func within(inner, outer string) bool {
+	rest, ok := strings.CutPrefix(inner, outer)
+	return ok && outer != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // rules refuses the settings by their rules, which may be about several of them.
-func (d *decoder) rules(settings []Setting) {
-	if len(d.refusals) > 0 {
-		return
-	}
-	words := strings.NewReplacer(d.fieldOf...)
+func (d *decoder) rules(settings []Setting, misshapen []Refusal) {
 	for _, s := range settings {
-		if s.refused {
-			d.refuse(d.at(s.Field), s.Field, "it takes "+words.Replace(s.takes), words.Replace(s.next))
+		if s.refused && !depends(s.Field, misshapen) {
+			d.refuseAt(s.Field, "it takes "+s.takes, s.next)
 		}
 	}
 }
@@ -208,6 +283,9 @@ func shown(n *yaml.Node) string {
 		return "[...]"
 	case yaml.AliasNode:
 		return "*" + visible(shortened(n.Value))
+	}
+	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		return strconv.Quote(shortened(n.Value))
 	}
 	return visible(shortened(n.Value))
 }

@@ -108,7 +108,7 @@ func (d *decoder) scalar(n *yaml.Node, s *shape, path string) {
 	case s.kind == duration && !isDuration(n):
 		d.refuse(n, path, "it takes Go durations such as 90s, 30m or 1h30m", "write "+spelled(n))
 	case !slices.Contains(tags[s.kind], tag) || !readable(n, s.kind):
-		d.refuse(n, path, "it takes "+s.allowed(), s.example())
+		d.refuse(n, path, "it takes "+s.allowed(), s.example(n))
 	case len(s.words) > 0 && !slices.Contains(s.words, n.Value):
 		d.refuse(n, path, "it takes "+s.allowed(), s.hint(n.Value))
 	case s.setting != nil:
@@ -162,7 +162,7 @@ func readable(n *yaml.Node, k kind) bool {
 // write takes a setting in.
 func (d *decoder) write(n *yaml.Node, s *shape, path string) {
 	setting := s.setting
-	d.file.Set[setting.Flag] = true
+	d.file.Set[setting.Flag] = n.Line
 	if _, ok := setting.Value.(*Method); ok {
 		d.file.Ignore = n.Value == ignore
 		if d.file.Ignore {
@@ -173,7 +173,7 @@ func (d *decoder) write(n *yaml.Node, s *shape, path string) {
 		return
 	}
 	if err := setting.write(n); err != nil {
-		d.refuse(n, path, "it takes "+s.allowed(), s.example())
+		d.refuse(n, path, "it takes "+s.allowed(), s.example(n))
 	}
 }
 
@@ -187,22 +187,25 @@ func (s *shape) allowed() string {
 	case s.kind == labels:
 		return "labels such as app: db"
 	case len(s.words) > 0:
-		return strings.Join(s.words, " or ")
+		return orWords(s.words)
 	}
 	return [...]string{
-		list: "a list", text: "text", boolean: "true or false", integer: "whole numbers", number: "numbers",
+		list: "a list", text: "text", boolean: "true or false", integer: "whole numbers from -2147483648 to 2147483647", number: "numbers",
 		duration: "Go durations such as 90s, 30m or 1h30m", share: "a whole number, or a percentage such as 50%",
 		moment: "moments such as 2026-11-22T10:00:00Z",
 	}[s.kind]
 }
 
 // example is the next step after a value that can't be read.
-func (s *shape) example() string {
+func (s *shape) example(n *yaml.Node) string {
+	if n.ShortTag() == "!!str" && n.Style != 0 && slices.Contains([]kind{boolean, integer, number}, s.kind) {
+		return "write it without quotes"
+	}
 	if s.setting != nil && s.setting.next != "" {
 		return s.setting.next
 	}
 	return map[kind]string{
-		boolean: "write true or false, without quotes", integer: "write it without quotes", number: "write it without quotes",
+		boolean: "write true or false", integer: "write digits alone", number: "write it as 20 or 0.5",
 		share: "write it as 10 or 50%", moment: "write it in quotes",
 	}[s.kind]
 }
@@ -212,7 +215,7 @@ func (s *shape) hint(word string) string {
 		return hint
 	}
 	for _, known := range s.words {
-		if strings.EqualFold(known, word) {
+		if strings.EqualFold(known, word) || len(s.words) == 1 {
 			return "write " + known
 		}
 	}

@@ -2,6 +2,8 @@ package config_test
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +39,9 @@ func FuzzValidate(f *testing.F) {
 // checkRuns wants what a program needs that is to run with these.
 func checkRuns(t *testing.T, c *config.Configuration) {
 	e := c.LeaderElection
+	if !e.LeaderElect {
+		e = config.Default().LeaderElection // not used
+	}
 	ok := (c.EvictionMethod == config.MethodDelete || c.EvictionMethod == config.MethodEvict) &&
 		c.EvictionWorkers >= 1 && c.EvictionWorkers <= 1000 && c.MaxSlowEvictions >= 1 && c.MaxSlowEvictions <= 1000 && c.Shards >= 1 && c.Shards <= 256 &&
 		c.MaxEvictionsPerSecond >= 0 && !math.IsInf(c.MaxEvictionsPerSecond, 0) &&
@@ -46,4 +51,38 @@ func checkRuns(t *testing.T, c *config.Configuration) {
 	if !ok {
 		t.Errorf("taken: %+v", *c)
 	}
+}
+
+// FuzzDecode reads anything: it is refused in words for people, or it can be run.
+func FuzzDecode(f *testing.F) {
+	for _, name := range []string{"full.yaml", "policies.yaml"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	refused, err := os.ReadFile(filepath.Join("testdata", "refused.txt"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for text := range strings.SplitSeq(string(refused), "\n### ") {
+		_, text, _ = strings.Cut(text, "\n")
+		f.Add(head + text)
+	}
+	f.Add(`{"apiVersion": "taint-manager/v1alpha1",	"kind": "TaintManagerConfiguration"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		c, _, refusals := decode(text)
+		for _, r := range refusals {
+			if r.Allowed == "" || r.Next == "" || strings.ContainsAny(r.Error(), "\n\r") || len(r.Error()) > 2000 {
+				t.Errorf("refused with %q", r.Error())
+			}
+		}
+		if len(refusals) == 0 {
+			checkRuns(t, &c)
+			if more := c.Validate(); len(more) > 0 {
+				t.Errorf("taken, and refused by its flags: %v", more)
+			}
+		}
+	})
 }

@@ -13,10 +13,13 @@ import (
 type rule struct {
 	refused bool
 	takes   string
+
+	// least and most bound numbers; both are 0 where nothing does.
+	least, most float64
 }
 
 func between(n, least, most int) rule {
-	return rule{refused: n < least || n > most, takes: fmt.Sprintf("%d to %d", least, most)}
+	return rule{refused: n < least || n > most, takes: fmt.Sprintf("%d to %d", least, most), least: float64(least), most: float64(most)}
 }
 
 // noLimitOr takes 0 for no limit.
@@ -24,6 +27,7 @@ func noLimitOr(x, least, most float64) rule {
 	return rule{
 		refused: x != 0 && !(least <= x && x <= most), // not a number is refused, too
 		takes:   fmt.Sprintf("0 for no limit, or %s to %s", decimal(least), decimal(most)),
+		most:    most,
 	}
 }
 
@@ -34,14 +38,23 @@ func oneOf[S ~string](word S, words ...S) rule {
 	for i, w := range words {
 		list[i] = string(w)
 	}
-	return rule{refused: !slices.Contains(words, word), takes: strings.Join(list, " or ")}
+	return rule{refused: !slices.Contains(words, word), takes: orWords(list)}
+}
+
+// orWords is a list such as "a, b or c".
+func orWords(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
 // qpsRule refuses negative numbers but -1, because they are more likely a slip than a wish for no limit.
 func (c *Configuration) qpsRule() rule {
 	r := noLimitOr(float64(c.KubeAPIQPS), 1, 1e5)
 	r.refused = r.refused && c.KubeAPIQPS != -1
-	r.takes = "-1 or " + r.takes
+	r.takes, r.least = "-1 or "+r.takes, -1
 	return r
 }
 

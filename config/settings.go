@@ -135,7 +135,7 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 	settings := []Setting{
 		{
 			Flag: "leader-elect", Field: "leaderElection.leaderElect", Value: &e.LeaderElect,
-			Usage: "Evict only while this process holds the lease. Those that do not lead keep their caches and countdowns current. With --dry-run, false when not set.",
+			Usage: "Evict only while this process holds the lease. Those that do not lead keep their caches and countdowns current. With --dry-run, false unless this flag is given.",
 		},
 		{
 			Flag: "leader-elect-lease-duration", Field: "leaderElection.leaseDuration", Value: lease, rule: leaseRule(*lease),

@@ -61,7 +61,7 @@ func (s *shape) names() string {
 }
 
 // put adds a setting at its path, with the objects that lead there.
-func (s *shape) put(path string, setting *Setting) {
+func (s *shape) put(path string, setting *Setting, words *strings.Replacer) {
 	name, rest, deeper := strings.Cut(path, ".")
 	f := s.child(name)
 	if f == nil {
@@ -69,10 +69,11 @@ func (s *shape) put(path string, setting *Setting) {
 		f = &s.fields[len(s.fields)-1]
 	}
 	if deeper {
-		f.put(rest, setting)
+		f.put(rest, setting, words)
 		return
 	}
 	f.shape = setting.shape()
+	f.about = words.Replace(setting.helpInFile(&f.shape))
 }
 
 // fileShape is the whole file, with these settings.
@@ -81,10 +82,9 @@ func fileShape(settings []Setting) *shape {
 		{"apiVersion", true, shape{kind: text, words: []string{APIVersion}, about: "The version of this format."}},
 		{"kind", true, shape{kind: text, words: []string{Kind}, about: "The kind of this object."}},
 	}}
+	words := fieldWords(settings)
 	for i := range settings {
-		if settings[i].Field != "" {
-			root.put(settings[i].Field, &settings[i])
-		}
+		root.put(settings[i].Field, &settings[i], words)
 	}
 	root.fields = append(root.fields,
 		field{name: "policies", shape: policiesShape()},

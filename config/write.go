@@ -27,7 +27,7 @@ const ignore = "Ignore"
 
 // shape is how the setting is written in the file.
 func (s *Setting) shape() shape {
-	made := shape{about: s.Usage, setting: s, kind: text}
+	made := shape{setting: s, kind: text}
 	switch value := s.Value.(type) {
 	case *bool:
 		made.kind = boolean
@@ -40,7 +40,7 @@ func (s *Setting) shape() shape {
 	case *Method:
 		made.words = []string{MethodDelete.written(), MethodEvict.written(), ignore}
 	case listValue:
-		items := shape{kind: text, about: "An item."}
+		items := shape{kind: text}
 		if strings.HasPrefix(value.(FlagValue).Type(), "int") {
 			items.kind = integer
 		}
@@ -78,7 +78,7 @@ func (s *Setting) write(n *yaml.Node) (err error) {
 	case *string:
 		*value = n.Value
 	case *Method:
-		*value = Method(strings.ToLower(n.Value))
+		*value = ParseMethod(n.Value)
 	case *time.Duration:
 		*value, err = time.ParseDuration(n.Value)
 	case listValue:

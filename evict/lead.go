@@ -156,7 +156,7 @@ func (p *Pool) offer(t *term) (*grant, time.Duration) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.over {
+	if t.over || p.paused {
 		return nil, 0
 	}
 	ticket, wait := p.limiter.Enter(time.Now())

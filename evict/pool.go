@@ -42,6 +42,9 @@ type PoolOptions struct {
 	// Rate limits how many calls start in a second. 0: no limit.
 	Rate float64
 
+	// Paused makes no grant, and so starts no call.
+	Paused bool
+
 	// Leading is asked right before each call starts; a call that it denies does not start. It is
 	// called by many goroutines. Nil: Lead's context alone decides.
 	Leading func() bool
@@ -61,6 +64,7 @@ type Pool struct {
 	metrics *Metrics
 	ended   func(e shard.Eviction, o shard.Outcome, at time.Time)
 	workers int
+	paused  bool
 	maxSlow int
 	grants  chan shard.Grant
 	wake    chan struct{} // something that the pump waits for may have changed
@@ -85,7 +89,7 @@ type slow struct {
 // NewPool returns a pool that grants nothing before Lead is called.
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
-		evictor: o.Evictor, leading: o.Leading, metrics: o.Metrics, ended: o.Ended, workers: o.Workers, maxSlow: o.MaxSlow,
+		evictor: o.Evictor, leading: o.Leading, metrics: o.Metrics, ended: o.Ended, workers: o.Workers, paused: o.Paused, maxSlow: o.MaxSlow,
 		grants: make(chan shard.Grant), slowGrants: make(chan shard.Grant), wake: make(chan struct{}, 1),
 	}
 	if p.workers <= 0 {

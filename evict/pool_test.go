@@ -676,3 +676,22 @@ func TestNoSlotIsEverLost(t *testing.T) {
 		}
 	})
 }
+
+func TestAPausedPoolGrantsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted}), Paused: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		led := make(chan error)
+		go func() { led <- p.Lead(ctx) }()
+		select {
+		case <-p.Grants():
+			t.Error("got a grant")
+		case <-time.After(time.Hour):
+		}
+		p.Nudge()
+		cancel()
+		if err := <-led; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -38,13 +38,16 @@ func (b *Breaker) validate(at problems) {
 	at.at(".topologyKey").topologyKey(b.TopologyKey)
 	at.at(".nodeSelector").selector(b.NodeSelector)
 	at.taintKeys(b.Taints)
-	at.at(".maxNodes").refuseIf(!isShare(b.MaxNodes), "it takes a number of nodes, or a percentage from 0% to 99%", "write it as 10 or 50%; above 100% no breaker would ever trip")
+	at.at(".maxNodes").refuseIf(!isShare(b.MaxNodes), "it takes a number of nodes, or a percentage from 0% to 99%", "write it as 10 or 50%; more than all nodes are never affected")
 	at.at(".minNodes").refuseIf(b.MinNodes != nil && *b.MinNodes < 1, "it takes 1 or more", "leave it out for 1")
 	at.at(".settle").notNegative(b.Settle)
 	at.at(".resetAfter").refuseIf(b.ResetAfter != nil && b.ResetAfter.Duration <= 0, "it takes more than 0s", "write it as 5m")
 }
 
-var percentage = regexp.MustCompile(`^(0|[1-9][0-9]?)%$`)
+// PercentagePattern is the regular expression of the percentages that Breaker.MaxNodes takes.
+const PercentagePattern = `^(0|[1-9][0-9]?)%$`
+
+var percentage = regexp.MustCompile(PercentagePattern)
 
 // isShare takes no percentage of 100: more nodes than all are never affected.
 func isShare(v intstr.IntOrString) bool {

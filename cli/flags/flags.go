@@ -27,7 +27,7 @@ func Bind(fs *pflag.FlagSet, settings []config.Setting) {
 		case *string:
 			fs.StringVar(value, s.Flag, *value, s.Help())
 		case *config.Method:
-			fs.StringVar((*string)(value), s.Flag, string(*value), s.Help())
+			fs.Var(method{value}, s.Flag, s.Help())
 		case *time.Duration:
 			fs.DurationVar(value, s.Flag, *value, s.Help())
 		default:
@@ -43,3 +43,10 @@ func BindJudging(fs *pflag.FlagSet, c *config.Configuration, named ...string) {
 		return !s.Judges && !slices.Contains(named, s.Flag)
 	}))
 }
+
+// method is the value of a flag that takes a method as the flags write it, and as Kubernetes does: evict and Evict.
+type method struct{ to *config.Method }
+
+func (m method) Set(text string) error { *m.to = config.ParseMethod(text); return nil }
+func (m method) String() string        { return string(*m.to) }
+func (m method) Type() string          { return "string" }
