@@ -28,10 +28,10 @@ func (p *process) announce(ctx context.Context) {
 	c := p.settings.Configuration
 	facts := []any{
 		"version", thisBuild().Version, "server", p.host,
-		"watches", "pods and nodes", "method", c.EvictionMethod, "dryRun", c.DryRun, "paused", c.Paused, "workers", c.EvictionWorkers,
+		"watches", "pods and nodes", "method", c.EvictionMethod, "dryRun", c.DryRun, "workers", c.EvictionWorkers,
 		"maxSlowEvictions", c.MaxSlowEvictions,
 		"maxEvictionsPerSecond", c.MaxEvictionsPerSecond, "shards", c.Shards, "kubeAPIQPS", c.KubeAPIQPS,
-		"comparisonOperators", c.ComparisonOperators, "leaderElect", c.LeaderElection.LeaderElect,
+		"comparisonOperators", c.ComparisonOperators, "paused", c.Paused, "leaderElect", c.LeaderElection.LeaderElect,
 	}
 	if c.LeaderElection.LeaderElect {
 		lease := klog.KRef(c.LeaderElection.ResourceNamespace, c.LeaderElection.ResourceName)

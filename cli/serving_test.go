@@ -59,6 +59,15 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestAPauseIsARemarkOfReadiness(t *testing.T) {
+	s := defaultSettings()
+	ready := endpoints(sight{synced: true}, nil, watchdog(nil))
+	expect(t, s.withPause(ready), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
+	s.Paused = true
+	expect(t, s.withPause(ready), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
+	expect(t, s.withPause(ready), "/readyz", http.StatusOK, "ok")
+}
+
 func expect(t *testing.T, h http.Handler, path string, code int, text string) {
 	t.Helper()
 	w := httptest.NewRecorder()

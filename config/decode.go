@@ -77,9 +77,10 @@ func Decode(name string, data []byte, settings func() []Setting, kept func(flag 
 	}
 	d := &decoder{name: name, file: newFile(name, settings()), nodes: map[string]*yaml.Node{}, kept: kept}
 	d.value(root, fileShape(settings()), "")
-	misshapen := slices.Clone(d.refusals)
-	d.policies(root, misshapen)
-	d.rules(settings(), misshapen)
+	if misshapen := slices.Clone(d.refusals); d.more == 0 { // else there is enough to mend
+		d.policies(root, misshapen)
+		d.rules(settings(), misshapen)
+	}
 	return d.file, d.told()
 }
 
@@ -150,6 +151,7 @@ type decoder struct {
 	file     *File
 	nodes    map[string]*yaml.Node // by path
 	refusals []Refusal
+	more     int // refusals beyond those
 	kept     func(flag string) bool
 }
 
@@ -159,6 +161,10 @@ func (d *decoder) refuse(n *yaml.Node, path, allowed, next string) {
 
 // refuseField refuses what has no value to show: value is empty then.
 func (d *decoder) refuseField(line int, path, value, allowed, next string) {
+	if len(d.refusals) == maxRefusals {
+		d.more++
+		return
+	}
 	if path == "" {
 		value = "" // of the whole file
 	}
@@ -168,8 +174,8 @@ func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 // told returns the refusals in the order of their lines, and not more than somebody reads.
 func (d *decoder) told() []Refusal {
 	slices.SortStableFunc(d.refusals, func(a, b Refusal) int { return a.Line - b.Line })
-	if more := len(d.refusals) - maxRefusals; more > 0 {
-		d.refusals = append(d.refusals[:maxRefusals], Refusal{File: d.name, Allowed: fmt.Sprintf("there are %d more refusals", more), Next: "mend these first"})
+	if d.more > 0 {
+		d.refusals = append(d.refusals, Refusal{File: d.name, Allowed: fmt.Sprintf("there are %d more refusals", d.more), Next: "mend these first"})
 	}
 	return d.refusals
 }

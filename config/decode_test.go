@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,6 +135,30 @@ func TestTheMethodIgnoreIsNotCarriedOut(t *testing.T) {
 	c, file := mustDecode(t, head+"eviction: {method: Ignore}\n")
 	if got := fmt.Sprint(file.NotCarriedOut()); got != "[eviction.method: Ignore]" || c.EvictionMethod != config.MethodDelete {
 		t.Errorf("not carried out: %s", got)
+	}
+}
+
+// Whatever a file holds, to refuse it costs no more than to read it, and it is refused in words that fit on a screen
+// or two.
+func TestHostileFilesAreRefusedAtABoundedCost(t *testing.T) {
+	for name, text := range map[string]string{
+		"many items":         "policies: [" + strings.Repeat("a,", 120_000) + "a]",
+		"many objects":       "policies: [" + strings.Repeat("{a: b},", 35_000) + "a]",
+		"many fields":        strings.Repeat("a:\n", 85_000),
+		"many aliases":       "a: &a [x]\n" + strings.Repeat("b: *a\n", 42_000),
+		"aliases of aliases": "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\npolicies: [*c,*c]\n",
+		"deep":               "policies: " + strings.Repeat("{a: ", 9_000) + "b" + strings.Repeat("}", 9_000),
+		"a long name":        strings.Repeat("a", 1_000_000) + ": b",
+		"many policies":      "policies:\n" + strings.Repeat("- {name: a, method: Hold}\n", 10_000),
+		"one name":           "policies:\n" + strings.Repeat("- {name: a, method: Hold}\n", 1_000),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, refusals := decode(head + text)
+		runtime.ReadMemStats(&after)
+		if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; len(refusals) == 0 || len(refusals) > 101 || allocated > 1000 {
+			t.Errorf("%s: %d refusals for %d MB", name, len(refusals), allocated)
+		}
 	}
 }
 

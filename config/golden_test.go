@@ -43,17 +43,18 @@ func TestTheGoldenFileHoldsEveryRefusal(t *testing.T) {
 
 func TestEachSettingHasItsFlagItsHelpAndItsField(t *testing.T) {
 	c := config.Default()
-	flags, values := map[string]bool{}, map[any]bool{}
+	flags, fields, values := map[string]bool{}, map[string]bool{}, map[any]bool{}
 	for _, s := range c.Settings() {
-		if s.Usage == "" || flags[s.Flag] || values[s.Value] {
-			t.Errorf("--%s: no help, or a flag or field that another setting has", s.Flag)
+		if s.Usage == "" || s.Field == "" || flags[s.Flag] || values[s.Value] || fields[s.Field] {
+			t.Errorf("--%s: no help or no field of the file, or a flag or field that another setting has", s.Flag)
 		}
+		fields[s.Field] = true
 		flags[s.Flag], values[s.Value] = true, true
 		_ = s.Text() // panics when it does not know the type
 	}
 	const others = 6 // LeaderElection is one field with seven settings
-	if fields := configurationFields(t); len(flags) != len(fields)+others {
-		t.Errorf("%d settings of %d fields", len(flags), len(fields))
+	if inStruct := configurationFields(t); len(flags) != len(inStruct)+others {
+		t.Errorf("%d settings of %d fields", len(flags), len(inStruct))
 	}
 }
 

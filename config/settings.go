@@ -85,7 +85,7 @@ func (c *Configuration) EvictionSettings() []Setting {
 			next:  leaveOut(d.StatusAddress) + ", and reach the page from elsewhere with kubectl port-forward",
 		},
 		{
-			Flag: "cluster-name", Value: &c.ClusterName, rule: oneLine(c.ClusterName),
+			Flag: "cluster-name", Field: "clusterName", Value: &c.ClusterName, rule: oneLine(c.ClusterName),
 			Usage: "What the page calls the cluster. If empty, the host of the API server.",
 			next:  "leave it out to show the host of the API server",
 		},

@@ -13,7 +13,10 @@ import (
 func Validate(policies []Policy, guards Guards) []Problem {
 	var all []Problem
 	root := problems{all: &all}
-	root.at("policies").refuseIf(len(policies) > MaxPolicies, "it takes 1000 policies at most", "join policies that do the same")
+	if len(policies) > MaxPolicies {
+		root.at("policies").refuse("it takes 1000 policies at most", "join policies that do the same")
+		policies = nil
+	}
 	names := map[string]bool{}
 	for i := range policies {
 		at := root.at("policies[%d]", i)
