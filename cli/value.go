@@ -34,6 +34,8 @@ func takes(flag *pflag.Flag) string {
 	switch kind := flag.Value.Type(); kind {
 	case "bool":
 		return "it takes true or false"
+	case "any": // --exit-code
+		return "it takes true or false, and with plan any"
 	case "int":
 		return "it takes whole numbers"
 	case "duration":
