@@ -39,9 +39,24 @@ func (m *Model) Explain(namespace, name string, at time.Time) *Explanation {
 		return e
 	}
 	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.ownerOrNil()
-	e.Pod.Ends, e.Disruption = p.ends, p.disruption
+	e.Pod.Ends, e.Disruption, e.Stuck = p.ends, p.disruption, m.stuck(p, at)
+	e.Budgets = m.budgetsOf(p)
 	m.judge(p, e)
 	return e
+}
+
+// budgetsOf are those that select the pod, unless it is not to be evicted any more.
+func (m *Model) budgetsOf(p *pod) []ExplainedBudget {
+	var list []ExplainedBudget
+	if !p.replica() {
+		return nil
+	}
+	for _, b := range inNames(m.budgets) {
+		if b.covers(p) {
+			list = append(list, ExplainedBudget{b.name, b.admits, p.Phase != v1.PodPending && (p.ready || !b.unready)})
+		}
+	}
+	return list
 }
 
 // named is the pod of this name; nil when it is not there.
@@ -68,7 +83,7 @@ func (m *Model) eventsOf(namespace, name string, p *pod) []v1.Event {
 
 func explanation(namespace, name string, events []v1.Event, at time.Time) *Explanation {
 	return &Explanation{
-		APIVersion: APIVersion, Kind: "Explanation", At: *utc(at),
+		APIVersion: APIVersion, Kind: "Explanation", Rules: Rules, At: *utc(at),
 		Pod: ExplainedPod{Namespace: namespace, Name: name}, Events: told(events),
 	}
 }
@@ -82,12 +97,12 @@ func (m *Model) judge(p *pod, e *Explanation) {
 		return
 	}
 	prediction := n.estimate.judge(&p.Pod, m.rules)
-	e.Prediction = &prediction
+	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, m.rules)
 	if !prediction.Evict && !bears(&p.Pod, &n.estimate.latest.Node, m.rules) {
 		return
 	}
 	for i := range n.object.Spec.Taints {
-		e.Taints = append(e.Taints, m.explain(p, n, &n.object.Spec.Taints[i]))
+		e.Taints = append(e.Taints, m.explain(p, n, &n.object.Spec.Taints[i], e.At))
 	}
 	e.Warnings = shadowed(&p.Pod, n.object.Spec.Taints, m.rules)
 	e.Notes = swapped(prediction)
@@ -123,7 +138,7 @@ func bears(p *taint.Pod, n *taint.Node, rules taint.Rules) bool {
 }
 
 // explain says what one taint alone would do.
-func (m *Model) explain(p *pod, n *node, t *v1.Taint) ExplainedTaint {
+func (m *Model) explain(p *pod, n *node, t *v1.Taint, at time.Time) ExplainedTaint {
 	k := n.estimate
 	explained := ExplainedTaint{Taint: t.ToString()}
 	if toleration := taint.Matching(&p.Pod, t, m.rules); toleration != nil {
@@ -140,6 +155,7 @@ func (m *Model) explain(p *pod, n *node, t *v1.Taint) ExplainedTaint {
 	only := k.onlyTaint(t)
 	prediction := only.judge(&p.Pod, m.rules)
 	explained.Prediction = &prediction
+	explained.Arithmetic = n.arithmetic(p, t, &explained, at)
 	return explained
 }
 

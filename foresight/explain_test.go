@@ -247,3 +247,106 @@ func TestTheTaintsOneByOneAddUpToThePodsFate(t *testing.T) {
 		}
 	})
 }
+
+// The arithmetic of each taint can be followed.
+func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
+	later := func(p *v1.Pod) { p.Status.Conditions[0].LastTransitionTime = metav1.NewTime(at(-20)) }
+	for _, c := range []struct {
+		name  string
+		pod   *v1.Pod
+		taint v1.Taint
+		want  string
+	}{
+		{
+			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
+			"its timeAdded is 2026-05-01T11:59:00Z, cut to whole seconds, so it is there since 2026-05-01T11:59:01Z; it counts from 2026-05-01T11:59:01Z; it is tolerated for 300 s, until 2026-05-01T12:04:01Z",
+		},
+		{
+			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
+			"its timeAdded is 2026-05-01T11:59:00Z, cut to whole seconds, so it is there since 2026-05-01T11:59:01Z; the pod was bound later, so it counts from 2026-05-01T11:59:41Z; no toleration matches it, so the pod goes then",
+		},
+		{
+			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
+			"its timeAdded, 2026-05-01T12:01:00Z, is in the future and ignored, and no journal has it: it came between 2026-05-01T02:00:00Z, when the node was made, and 2026-05-01T12:00:00Z; it counts from 2026-05-01T12:00:00Z at the latest, 2026-05-01T03:00:00Z at the earliest; it is tolerated for 60 s, until 2026-05-01T12:01:00Z at the latest, 2026-05-01T03:01:00Z at the earliest",
+		},
+		{
+			"before the node", pod("a", tolerates("gpu", -1)), timed("gpu:NoExecute", -90000),
+			"its timeAdded, 2026-04-30T11:00:00Z, is before the node's creation and ignored, and no journal has it: it came between 2026-05-01T02:00:00Z, when the node was made, and 2026-05-01T12:00:00Z; it is tolerated without a limit",
+		},
+	} {
+		e := explain(c.pod, node("n1", c.taint))
+		if diff := cmp.Diff(c.want, strings.Join(e.Taints[0].Arithmetic, "; ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestWhereTheOriginalWouldDecideOtherwiseIsSaid(t *testing.T) {
+	gpu, disk := timed("gpu=9:NoExecute", -60), timed("disk:NoExecute", -30)
+	numeric := func(p *v1.Pod) {
+		p.Spec.Tolerations = []v1.Toleration{{Key: "gpu", Operator: v1.TolerationOpGt, Value: "5"}}
+	}
+	for _, c := range []struct {
+		name string
+		pod  *v1.Pod
+		want string // its beginning
+	}{
+		{"alike", pod("a"), ""},
+		{"a pod that stays", pod("a", tolerates("", -1)), ""},
+		{"one countdown", pod("a", tolerates("gpu", 300), tolerates("disk", -1)), ""},
+		{"the later taint counts", pod("a", tolerates("gpu", 300), tolerates("disk", 30)), "the countdown of the original began with taint gpu=9:NoExecute, and no other taint moves it"},
+		{"the earlier taint counts", pod("a", tolerates("gpu", 30), tolerates("disk", 300)), ""},
+		{"numbers", pod("a", numeric, tolerates("disk", -1)), "while its feature gate TaintTolerationComparisonOperators is off, "},
+		{"too many seconds", pod("a", tolerates("gpu", 18446744074), tolerates("disk", -1)), "the original counts tolerationSeconds in nanoseconds, "},
+		{"finished", pod("a", in(v1.PodSucceeded)), "the original deletes such a pod, too, because of taint "},
+		{"being deleted", pod("a", deleted), "the original deletes such a pod, too, because of taint "},
+		{"finished, and tolerated", pod("a", in(v1.PodSucceeded), tolerates("", -1)), ""},
+	} {
+		got := explain(c.pod, node("n1", gpu, disk)).Original
+		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAPodThatShouldBeGoneIsStuck(t *testing.T) {
+	since := func(seconds float64, finalizers ...string) func(*v1.Pod) {
+		return func(p *v1.Pod) {
+			ends := metav1.NewTime(at(seconds))
+			p.DeletionTimestamp, p.Finalizers = &ends, finalizers
+		}
+	}
+	unreachable := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60))
+	for _, c := range []struct {
+		name string
+		pod  *v1.Pod
+		node *v1.Node
+		want string // a part
+	}{
+		{"within its grace period", pod("a", since(5)), node("n1"), ""},
+		{"a moment later", pod("a", since(-9)), node("n1"), ""},
+		{"a finalizer", pod("a", since(-11, "example.com/keep")), node("n1"), "it has finalizers (example.com/keep): look at the controllers"},
+		{"an unreachable node", pod("a", since(-11)), unreachable, "node.kubernetes.io/out-of-service"},
+		{"no node", pod("a", since(-11)), nil, "pod garbage collection"},
+		{"a node that is well", pod("a", since(-11)), node("n1"), "look at the kubelet's log"},
+	} {
+		if got := explain(c.pod, c.node).Stuck; !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestTheBudgetsThatSelectAPodAreNamed(t *testing.T) {
+	web := labelled("app", "web")
+	got := explainOf(pod("a", web), node("n1"), budget("web", 2), budget("api", 1)).Budgets
+	if diff := cmp.Diff([]foresight.ExplainedBudget{{Name: "web", Admits: 2, Asked: true}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	got = explainOf(pod("a", web, in(v1.PodPending)), node("n1"), budget("web", 0)).Budgets
+	if diff := cmp.Diff([]foresight.ExplainedBudget{{Name: "web"}}, got); diff != "" {
+		t.Errorf("a pending pod (-want +got):\n%s", diff)
+	}
+	if got := explainOf(pod("a", web, in(v1.PodFailed)), node("n1"), budget("web", 0)).Budgets; got != nil {
+		t.Errorf("a finished pod: got %v", got)
+	}
+}

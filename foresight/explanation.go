@@ -7,6 +7,9 @@ type Explanation struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"` // Explanation
 
+	// Rules are those by which the answer is: taint-manager.
+	Rules string `json:"rules"`
+
 	// At is the moment of the question.
 	At time.Time `json:"at"`
 
@@ -14,6 +17,19 @@ type Explanation struct {
 
 	// Prediction is what becomes of the pod; not there when it is gone.
 	Prediction *Prediction `json:"prediction,omitempty"`
+
+	// Original says how the original controller would decide otherwise, as far as the present state shows
+	// it; left out where it would decide alike.
+	Original string `json:"original,omitempty"`
+
+	// Stuck says what to look at for a pod that should be gone by its grace period.
+	Stuck string `json:"stuck,omitempty"`
+
+	// EvictionMethod is the one that was asked about: delete or evict. With delete, budgets are not asked.
+	EvictionMethod string `json:"evictionMethod,omitempty"`
+
+	// Budgets are those that select the pod.
+	Budgets []ExplainedBudget `json:"budgets,omitempty"`
 
 	// Taints of the pod's node, one by one. Left out where no taint matters: the pod is finished, is
 	// going already, or can't be evicted.
@@ -67,9 +83,24 @@ type ExplainedTaint struct {
 	// TolerationSeconds are those of the toleration; not there when it has no limit.
 	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"`
 
+	// Arithmetic says step by step what follows from this taint; not there for taints that evict nobody.
+	Arithmetic []string `json:"arithmetic,omitempty"`
+
 	// Prediction is what would become of the pod were this the only taint; not there for taints that evict
 	// nobody.
 	Prediction *Prediction `json:"prediction,omitempty"`
+}
+
+// ExplainedBudget is a PodDisruptionBudget that selects the pod, as it stands now.
+type ExplainedBudget struct {
+	Name string `json:"name"`
+
+	// Admits is how many evictions it admits now.
+	Admits int `json:"admits"`
+
+	// Asked says whether an eviction of this pod asks the budget: pods that are not running, and some that
+	// are not ready, go without it.
+	Asked bool `json:"asked"`
 }
 
 // Disruption is a condition DisruptionTarget.

@@ -23,6 +23,9 @@ type Pending struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"` // Pending
 
+	// Rules are those by which the answer is: taint-manager.
+	Rules string `json:"rules"`
+
 	// At is the moment of the answer.
 	At time.Time `json:"at"`
 
@@ -132,7 +135,7 @@ func NewPending(at time.Time, pods []PendingPod) *Pending {
 	slices.SortFunc(pods, func(a, b PendingPod) int {
 		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	})
-	return &Pending{APIVersion: APIVersion, Kind: "Pending", At: *utc(at), Pods: orNone(pods)}
+	return &Pending{APIVersion: APIVersion, Kind: "Pending", Rules: Rules, At: *utc(at), Pods: orNone(pods)}
 }
 
 // Overdue counts the pods that should have gone more than so long ago.

@@ -13,10 +13,16 @@ import (
 // APIVersion is the version of the answers in JSON.
 const APIVersion = "taint-manager/v1alpha1"
 
+// Rules are those by which all answers are. docs/semantics.md says where the original has others.
+const Rules = "taint-manager"
+
 // Plan says what would happen.
 type Plan struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"` // Plan
+
+	// Rules are those by which the answer is: taint-manager.
+	Rules string `json:"rules"`
 
 	// At is the moment at which the nodes get the taints.
 	At time.Time `json:"at"`
@@ -64,6 +70,10 @@ type PlannedPod struct {
 	// Effect is what the changes do to the pod: evicted, sooner, later, anyway (it goes at that time
 	// without the changes, too), saved or stays.
 	Effect string `json:"effect"`
+
+	// Original says how the original controller would decide otherwise, as far as the present state shows
+	// it; left out where it would decide alike.
+	Original string `json:"original,omitempty"`
 
 	// InSeconds is how long after the plan's moment the pod goes; 0 is at once.
 	InSeconds *float64 `json:"inSeconds,omitempty"`
@@ -198,7 +208,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{APIVersion: APIVersion, Kind: "Plan", At: *utc(q.At), EvictionMethod: q.Method}
+	plan := &Plan{APIVersion: APIVersion, Kind: "Plan", Rules: Rules, At: *utc(q.At), EvictionMethod: q.Method}
 	views := change(plan, nodes, q)
 	if err := absent(plan.Nodes, q.Changes); err != nil {
 		return nil, err
@@ -297,7 +307,7 @@ func (m *Model) planPod(p *pod, v *view, at time.Time) *planned {
 		Prediction: v.after.judge(&p.Pod, m.rules), Owner: p.ownerOrNil(),
 	}
 	without := v.before.judge(&p.Pod, m.rules)
-	result.Effect = effect(&result.Prediction, &without)
+	result.Effect, result.Original = effect(&result.Prediction, &without), v.after.original(&p.Pod, m.rules)
 	if without.Evict {
 		result.Without = &without
 	}

@@ -31,6 +31,9 @@ type Prediction struct {
 	// Earliest is set.
 	ExposedSince *time.Time `json:"exposedSince,omitempty"`
 
+	// ExposedSinceEarliest is set where Earliest is: the time began to run then at the earliest.
+	ExposedSinceEarliest *time.Time `json:"exposedSinceEarliest,omitempty"`
+
 	// SinceFrom is what tells since when the taint is there: journal, timeAdded, seen, plan (which
 	// sets it) or, where nothing does, unknown.
 	SinceFrom string `json:"sinceFrom,omitempty"`
@@ -45,7 +48,7 @@ func (k *nodeEstimate) judge(p *taint.Pod, rules taint.Rules) Prediction {
 	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
 		earliest = taint.Decide(atTheEarliest(p), &k.earliest.Node, rules)
-		prediction.Earliest = utc(earliest.At)
+		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason += unsure(latest, earliest)
 	}
 	return prediction

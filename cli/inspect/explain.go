@@ -53,7 +53,7 @@ func onePod(cmd *cobra.Command, args []string) error {
 func (e *explainOptions) flags() cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	fs := sections.FlagSet("explain")
-	flags.BindJudging(fs, &e.settings)
+	flags.BindJudging(fs, &e.settings, "eviction-method")
 	addMomentFlag(fs, &e.at, "The moment of the question:")
 	addOutputFlag(fs, &e.output)
 	e.exitCode.flag(fs, false, "Exit with 2 when the pod is to go.")
@@ -103,6 +103,9 @@ func (e *explainOptions) check() (time.Time, error) {
 	if err := e.from.check(); err != nil {
 		return time.Time{}, err
 	}
+	if refusals := e.settings.Validate(); len(refusals) > 0 {
+		return time.Time{}, refusals[0]
+	}
 	return moment(e.at)
 }
 
@@ -120,6 +123,7 @@ func (e *explainOptions) explain(ctx context.Context, from source, q query, at t
 		return nil, err
 	}
 	explained := model.Explain(q.namespace, q.pod, s.at)
+	explained.EvictionMethod = string(e.settings.EvictionMethod)
 	if unjudged := s.unjudged(nil); len(unjudged) > 0 && !explained.Pod.Gone {
 		return nil, fmt.Errorf("cannot say what becomes of pod %s/%s: in %s %s", q.namespace, q.pod, from, joined(unjudged))
 	}

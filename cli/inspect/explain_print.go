@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -24,7 +25,9 @@ func printExplanation(w io.Writer, e *foresight.Explanation, form string) error 
 		t.prediction()
 		t.taints()
 		t.warnings()
+		t.budgets()
 		t.disruption()
+		t.original()
 	}
 	t.events()
 	_, err := io.WriteString(w, t.String())
@@ -72,6 +75,9 @@ func (t *explainText) prediction() {
 	default:
 		t.Printf("%s%s %s, %s: %s.\n", t.pod(), t.onNode(), t.due(), atTheLatest(f), f.Reason)
 	}
+	if t.Stuck != "" {
+		t.Printf("It should be gone since %s, and is %s: %s.\n", taint.Stamp(*t.Pod.Ends), t.Paint(terminal.Bad, "stuck"), t.Stuck)
+	}
 	if t.overdue() {
 		t.WriteString("It is still there: no manager runs, or something is in the way of its eviction.\n")
 	}
@@ -111,14 +117,71 @@ func (t *explainText) taints() {
 		t.Printf("-o wide shows the taints of the node, and what bears them.\n")
 		return
 	}
-	list := terminal.NewTable("TAINT", "SINCE", "TOLERATION", "BORNE UNTIL", "THEN")
+	list := terminal.NewTable("TAINT", "SINCE", "COUNTS FROM", "TOLERATION", "TOLERATED UNTIL", "THEN")
 	for i := range t.Taints {
 		one := &t.Taints[i]
 		then, until := t.follows(one)
-		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(bearing(one)), terminal.Text(until), then)
+		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(countsFrom(one)), terminal.Text(bearing(one)), terminal.Text(until), then)
 	}
 	t.WriteString("\n")
 	list.Print(&t.Builder, t.Painter)
+	t.WriteString("\n")
+	for i := range t.Taints {
+		if one := &t.Taints[i]; len(one.Arithmetic) > 0 {
+			t.Printf("%s: %s.\n", one.Taint, strings.Join(one.Arithmetic, "; "))
+		}
+	}
+}
+
+// countsFrom is when the time that a toleration grants begins to run.
+func countsFrom(one *foresight.ExplainedTaint) string {
+	switch f := one.Prediction; {
+	case f == nil || f.ExposedSince == nil:
+		return ""
+	case f.ExposedSinceEarliest != nil:
+		return taint.Stamp(*f.ExposedSinceEarliest) + " at the earliest"
+	default:
+		return taint.Stamp(*f.ExposedSince)
+	}
+}
+
+// budgets says which PodDisruptionBudgets select the pod, and what they admit.
+func (t *explainText) budgets() {
+	if len(t.Budgets) == 0 || !t.wide && !t.Prediction.Evict {
+		return
+	}
+	t.WriteString("\n")
+	for _, b := range t.Budgets {
+		asked := ""
+		switch {
+		case t.EvictionMethod == string(config.MethodDelete):
+			asked = "; it is not asked (--eviction-method=delete)"
+		case !b.Asked:
+			asked = "; this pod goes without asking it"
+		case b.Admits == 0:
+			asked = ", so it would block the eviction"
+		}
+		t.Printf("PodDisruptionBudget %s selects it, and admits %s now%s.\n", b.Name, evictions(b.Admits), asked)
+	}
+	if len(t.Budgets) > 1 && t.EvictionMethod == string(config.MethodEvict) {
+		t.WriteString("The API server evicts no pod that two of them select.\n")
+	}
+}
+
+func evictions(n int) string {
+	if n == 1 {
+		return "1 eviction"
+	}
+	return fmt.Sprintf("%d evictions", n)
+}
+
+// original says by whose rules the answer is, and how the original would decide otherwise.
+func (t *explainText) original() {
+	if t.Original == "" {
+		t.WriteString("\nBy taint-manager's rules.\n")
+		return
+	}
+	t.Printf("\nBy taint-manager's rules. %s: %s. docs/semantics.md lists the differences.\n", t.Paint(terminal.Warned, "The original would decide otherwise"), t.Original)
 }
 
 func sinceWhen(one *foresight.ExplainedTaint) string {
@@ -126,7 +189,7 @@ func sinceWhen(one *foresight.ExplainedTaint) string {
 	case one.Since == nil:
 		return ""
 	case one.SinceEarliest != nil:
-		return "not known: at the earliest " + taint.Stamp(*one.SinceEarliest)
+		return "not known"
 	}
 	return taint.Stamp(*one.Since) + " (" + one.SinceFrom + ")"
 }

@@ -189,7 +189,7 @@ func (a *pendingOptions) print(cmd *cobra.Command, pending *foresight.Pending) e
 
 // calm is the answer where nothing is scheduled.
 func (a *pendingOptions) calm(p *foresight.Pending) string {
-	s := "No eviction is scheduled" + a.where()
+	s := "No eviction is scheduled" + a.where() + ", by taint-manager's rules"
 	switch tainted := p.TaintedNodes; {
 	case tainted == nil:
 		return s + "."

@@ -26,6 +26,11 @@ func printPending(w io.Writer, p *foresight.Pending, form string, everywhere boo
 		return nil
 	}
 	var s terminal.Builder
+	scheduled := "evictions are"
+	if len(p.Pods) == 1 {
+		scheduled = "eviction is"
+	}
+	s.Printf("%d %s scheduled, by taint-manager's rules:\n\n", len(p.Pods), scheduled)
 	pendingText{at: p.At, wide: form == asWide, everywhere: everywhere}.table(p.Pods).Print(&s, terminal.PainterFor(w))
 	_, err := io.WriteString(w, s.String())
 	return err

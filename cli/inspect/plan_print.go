@@ -73,7 +73,7 @@ func (t *planText) title() {
 	if len(removed) > 0 {
 		does = append(does, "loses "+suggest.Listed(removed, "and"))
 	}
-	t.Printf("At %s %s %s:\n\n", taint.Stamp(t.At), t.subject(), suggest.Listed(does, "and"))
+	t.Printf("At %s %s %s; by taint-manager's rules:\n\n", taint.Stamp(t.At), t.subject(), suggest.Listed(does, "and"))
 }
 
 // subject names the nodes.
@@ -100,7 +100,7 @@ func fewOf(names []string) string {
 func (t *planText) pods() {
 	list := terminal.NewTable("NAMESPACE", "POD", "NODE", "WHEN", "AT", "WHY")
 	if t.wide {
-		list = terminal.NewTable("NAMESPACE", "POD", "NODE", "OWNER", "WHEN", "AT", "WITHOUT THIS", "BUDGETS IN THE WAY", "WHY")
+		list = terminal.NewTable("NAMESPACE", "POD", "NODE", "OWNER", "WHEN", "AT", "WITHOUT THIS", "BUDGETS IN THE WAY", "THE ORIGINAL", "WHY")
 	}
 	for i := range t.Pods {
 		if p := &t.Pods[i]; p.Evict || t.wide {
@@ -127,7 +127,7 @@ func (t *planText) row(p *foresight.PlannedPod) []terminal.Cell {
 	}
 	return []terminal.Cell{
 		terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), terminal.Text(owner), moment, terminal.Text(stamp(&p.Prediction)), terminal.Text(without),
-		terminal.Text(strings.Join(p.BlockedBy, ", ")), terminal.Text(p.Reason),
+		terminal.Text(strings.Join(p.BlockedBy, ", ")), terminal.Text(p.Original), terminal.Text(p.Reason),
 	}
 }
 

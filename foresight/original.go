@@ -1,0 +1,83 @@
+package foresight
+
+import (
+	"math"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// original says in a clause how the original would decide otherwise, as far as the present state shows it;
+// empty where it would decide alike. docs/semantics.md lists all differences.
+func (k *nodeEstimate) original(p *taint.Pod, rules taint.Rules) string {
+	v := taint.Decide(p, &k.latest.Node, rules)
+	switch v.Stay {
+	case taint.Finished, taint.Terminating, taint.Mirror:
+		if other := taint.Decide(ordinary(p), &k.latest.Node, rules); other.Evict {
+			return "the original deletes such a pod, too, because of taint " + other.Taint.ToString()
+		}
+		return ""
+	}
+	if without := taint.Decide(p, &k.latest.Node, taint.Rules{NoComparison: true}); without.Evict != v.Evict || !without.At.Equal(v.At) {
+		return "while its feature gate TaintTolerationComparisonOperators is off, the original ignores the tolerations with the operators Lt and Gt"
+	}
+	finite := k.finite(p, rules)
+	for _, f := range finite {
+		if f.seconds > math.MaxInt64/int64(time.Second) {
+			return "the original counts tolerationSeconds in nanoseconds, which overflow here, so it may evict the pod at once"
+		}
+	}
+	if first := earliest(finite); v.Evict && v.Toleration != nil && first != nil && !first.taint.MatchTaint(v.Taint) {
+		return "the countdown of the original began with taint " + first.taint.ToString() + ", and no other taint moves it"
+	}
+	return ""
+}
+
+// ordinary is the pod as if it ran.
+func ordinary(p *taint.Pod) *taint.Pod {
+	running := *p
+	running.Phase, running.Terminating, running.Mirror = v1.PodRunning, false, false
+	return &running
+}
+
+// tolerated is a taint of the node that the pod tolerates for some time.
+type tolerated struct {
+	taint   *v1.Taint
+	since   time.Time
+	seconds int64
+}
+
+// finite are the taints of the node that the pod tolerates for some time.
+func (k *nodeEstimate) finite(p *taint.Pod, rules taint.Rules) []tolerated {
+	var list []tolerated
+	for _, history := range k.latest.Taints {
+		for i := range history {
+			s := &history[i]
+			if !stands(s, &s.Taint) {
+				continue
+			}
+			if t := taint.Matching(p, &s.Taint, rules); t != nil && t.TolerationSeconds != nil {
+				list = append(list, tolerated{&s.Taint, s.Since, *t.TolerationSeconds})
+			}
+		}
+	}
+	return list
+}
+
+// earliest is the one that is there for the longest time; nil where there are no two of different times.
+func earliest(list []tolerated) *tolerated {
+	var first *tolerated
+	differ := false
+	for i := range list {
+		differ = differ || !list[i].since.Equal(list[0].since)
+		if first == nil || list[i].since.Before(first.since) {
+			first = &list[i]
+		}
+	}
+	if !differ {
+		return nil
+	}
+	return first
+}
