@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -21,22 +23,43 @@ const reflectorBackoff = 4500 * time.Millisecond
 
 // failures answer requests about pods in a way of their own, and note when each is made.
 type failures struct {
-	api   *api
+	api *api
+
+	mu    sync.Mutex
 	asked []time.Time
 	fail  func(ask string) (*http.Response, error)
 }
 
+// begin forgets what was asked, and fails in this way from now on; nil for not at all.
+func (f *failures) begin(fail func(ask string) (*http.Response, error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked, f.fail = nil, fail
+}
+
+// way is how this request fails; nil when it does not.
+func (f *failures) way(ask string) func(ask string) (*http.Response, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fail != nil && strings.HasSuffix(ask, " pods") && strings.HasPrefix(ask, "stream") == f.api.streams {
+		f.asked = append(f.asked, time.Now())
+		return f.fail
+	}
+	return nil
+}
+
 // refuse fails lists only, streamed ones where the server knows them.
 func (f *failures) refuse(ask string) (*http.Response, error) {
-	if f.fail == nil || !strings.HasSuffix(ask, " pods") || strings.HasPrefix(ask, "stream") != f.api.streams {
-		return nil, nil
+	if fail := f.way(ask); fail != nil {
+		return fail(ask)
 	}
-	f.asked = append(f.asked, time.Now())
-	return f.fail(ask)
+	return nil, nil
 }
 
 // pauses are the times between the requests.
 func (f *failures) pauses() (list []time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for i := 1; i < len(f.asked); i++ {
 		list = append(list, f.asked[i].Sub(f.asked[i-1]))
 	}
@@ -69,8 +92,8 @@ func TestAListThatBreaksOffIsAskedForAgainAfterASecondDoublingToAMinute(t *testi
 		a.over(t, func(w *Watcher, _ *record) {
 			for range 600 {
 				time.Sleep(500 * time.Millisecond)
-				if len(f.asked) > 1 && w.Trouble() == nil {
-					t.Fatalf("no trouble after %d lists that have broken off", len(f.asked)-1)
+				if n := len(f.pauses()); n > 0 && w.Trouble() == nil {
+					t.Fatalf("no trouble after %d lists that have broken off", n)
 				}
 			}
 			got := f.pauses()
@@ -86,7 +109,7 @@ func TestAListThatBreaksOffIsAskedForAgainAfterASecondDoublingToAMinute(t *testi
 			if w.Trouble() == nil || w.HasSynced() {
 				t.Errorf("in sync %t, trouble %v", w.HasSynced(), w.Trouble())
 			}
-			f.fail = nil
+			f.begin(nil)
 			time.Sleep(time.Minute + reflectorBackoff)
 			must(t, w.Trouble())
 			if !w.HasSynced() {
@@ -102,9 +125,9 @@ func TestAfterAListThatCameToItsEndTheFirstPauseIsShortAgain(t *testing.T) {
 		a.refuse = f.refuse
 		a.over(t, func(w *Watcher, _ *record) {
 			time.Sleep(2 * time.Minute)
-			f.fail = nil
+			f.begin(nil)
 			time.Sleep(time.Minute)
-			f.asked, f.fail = nil, a.cutShort
+			f.begin(a.cutShort)
 			a.send(watch.Error, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
 			time.Sleep(time.Minute)
 			if got := f.pauses(); len(got) < 4 || got[0] > time.Second+reflectorBackoff {
@@ -136,35 +159,36 @@ func TestAServerThatRefusesConnectionsIsAskedEveryFewSeconds(t *testing.T) {
 // The pages of one list follow each other at once.
 func TestAListInPagesIsNotHeldUp(t *testing.T) {
 	a := &api{format: runtime.ContentTypeProtobuf}
-	pages := 0
+	var pages atomic.Int32
 	a.refuse = func(ask string) (*http.Response, error) {
-		if ask != "list pods" || pages == 3 {
+		if ask != "list pods" || pages.Load() == 3 {
 			return nil, nil
 		}
-		pages++
+		pages.Add(1)
 		return a.respond(200, &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "5", Continue: "more"}}), nil
 	}
 	a.over(t, func(w *Watcher, _ *record) {
-		if !w.HasSynced() || pages != 3 {
-			t.Errorf("in sync %t after %d pages, want at once", w.HasSynced(), pages)
+		if !w.HasSynced() || pages.Load() != 3 {
+			t.Errorf("in sync %t after %d pages, want at once", w.HasSynced(), pages.Load())
 		}
 	})
 }
 
 func TestARequestWithoutAnAnswerIsTroubleAfter45Seconds(t *testing.T) {
-	lost := func(string) (*http.Response, error) { // as where packets vanish: dialing is given up after 30 s
-		time.Sleep(30 * time.Second)
-		return nil, syscall.ETIMEDOUT
-	}
-	for what, begin := range map[string]func(a *api){
-		"the first list": func(a *api) { a.refuse = lost },
-		"a watch":        func(*api) {},
-	} {
+	for what, begun := range map[string]bool{"the first list": false, "a watch": true} {
 		inAllForms(t, func(t *testing.T, a *api) {
-			begin(a)
+			var lost atomic.Bool
+			lost.Store(!begun)
+			a.refuse = func(string) (*http.Response, error) {
+				if !lost.Load() {
+					return nil, nil
+				}
+				time.Sleep(30 * time.Second) // as where packets vanish: dialing is given up then
+				return nil, syscall.ETIMEDOUT
+			}
 			a.over(t, func(w *Watcher, _ *record) {
-				if a.refuse == nil {
-					a.refuse = lost
+				if begun {
+					lost.Store(true)
 					time.Sleep(time.Minute)
 					must(t, a.watch.Close())
 				}
@@ -175,7 +199,7 @@ func TestARequestWithoutAnAnswerIsTroubleAfter45Seconds(t *testing.T) {
 				if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "watching pods for 45s without success: the API server does not answer") {
 					t.Errorf("%s: after 45 s: %v", what, err)
 				}
-				a.refuse = nil
+				lost.Store(false)
 				time.Sleep(time.Minute)
 				must(t, w.Trouble())
 			})
