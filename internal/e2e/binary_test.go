@@ -93,21 +93,8 @@ func (w *world) announces(t *testing.T) {
 
 func (w *world) serves(t *testing.T) {
 	m := w.manage(t)
-	config, err := clientcmd.BuildConfigFromFlags("", w.Kubeconfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	identity, err := rest.TLSConfigFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := identity.GetClientCertificate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	anyone := &tls.Config{InsecureSkipVerify: true} // the server has just made its certificate
-	admin := anyone.Clone()
-	admin.Certificates = []tls.Certificate{*certificate}
+	admin := w.adminTLS(t)
 	for _, c := range []struct {
 		who  *tls.Config
 		path string
@@ -133,6 +120,24 @@ func (w *world) serves(t *testing.T) {
 			t.Errorf("%s: got %d, want %d and %q in:\n%.2000s", c.path, code, c.code, c.says, body)
 		}
 	}
+}
+
+// adminTLS lets the administrator speak to a manager, which has just made its certificate.
+func (w *world) adminTLS(t *testing.T) *tls.Config {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", w.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity, err := rest.TLSConfigFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := identity.GetClientCertificate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{*certificate}}
 }
 
 func ask(t *testing.T, who *tls.Config, url string) (int, string) {

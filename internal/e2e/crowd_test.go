@@ -28,6 +28,12 @@ type crowd struct {
 // newCrowd makes the nodes and the pods.
 func newCrowd(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int) *crowd {
 	t.Helper()
+	return newCrowdOf(t, admin, name, nodes, podsEach, func(int) map[string]string { return map[string]string{"app": "crowd"} })
+}
+
+// newCrowdOf is newCrowd with the labels of each pod.
+func newCrowdOf(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int, labels func(i int) map[string]string) *crowd {
+	t.Helper()
 	c := &crowd{admin: admin, name: name, pods: make([]*v1.Pod, nodes*podsEach)}
 	for i := range nodes {
 		c.nodes = append(c.nodes, fmt.Sprintf("%s-node-%d", name, i))
@@ -38,7 +44,7 @@ func newCrowd(t testing.TB, admin kubernetes.Interface, name string, nodes, pods
 		return err
 	})
 	each(t, len(c.pods), func(ctx context.Context, i int) (err error) {
-		pod := load.Pod(fmt.Sprintf("%s-%d", name, i), c.nodes[i/podsEach], map[string]string{"app": "crowd"})
+		pod := load.Pod(fmt.Sprintf("%s-%d", name, i), c.nodes[i/podsEach], labels(i))
 		c.pods[i], err = admin.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{})
 		return err
 	})

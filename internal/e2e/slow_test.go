@@ -1,0 +1,257 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/testcluster"
+)
+
+// A webhook holds the deletions of one workload for 30 s; where two do so one after the other, the API server
+// gives up after 34 s. Pods of other workloads in the same namespace go as if it were not there.
+func TestASlowWorkloadSlowsNobodyElse(t *testing.T) {
+	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
+	for _, c := range []slowCase{
+		{name: "one-40", pods: 40, together: true},
+		{name: "two-40", pods: 40, twice: true},
+		{name: "one-1000", pods: 1000},
+		{name: "two-1000", pods: 1000, twice: true, together: true, untilTimeout: true},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, w) })
+	}
+}
+
+type slowCase struct {
+	name         string
+	pods         int  // that are slow
+	twice        bool // two webhooks one after the other
+	together     bool // slow and others become due at the same instant; else the slow ones later
+	untilTimeout bool // goes on until the API server has given up the first of the slow deletions
+}
+
+// slowRounds is how many crowds of others are measured alone, and beside the slow ones.
+const slowRounds = 3
+
+func (c slowCase) run(t *testing.T, w *world) {
+	hook := newHoldingWebhook(t)
+	hook.register(t, w, c.twice)
+	slow := c.slowPods(t, w)
+	alone, first, beside := c.others(t, w, "alone", slowRounds), c.others(t, w, "first", 1), c.others(t, w, "beside", slowRounds)
+	hook.awaitInForce(t, w, slow.pods[0].Name)
+	m := w.manage(t, "--leader-elect=false")
+
+	var without, with []latency
+	for _, crowd := range alone {
+		without = append(without, w.latencyOf(t, crowd))
+	}
+	usual := medianOf(without)
+	t.Logf("alone: %v", without)
+
+	began, got := c.begin(t, w, slow, first[0])
+	t.Logf("with the slow ones at the same time or later: %v", got)
+	if got.median > usual.median+time.Second || got.p99 > usual.p99+time.Second {
+		t.Errorf("they took %v, want at most a second more than alone: %v", got, usual)
+	}
+	pauseUntil(t, began.Add(2*time.Second))
+	for i, crowd := range beside {
+		if c.untilTimeout && i == slowRounds-1 {
+			pauseUntil(t, began.Add(36*time.Second))
+		}
+		with = append(with, w.latencyOf(t, crowd))
+	}
+	t.Logf("beside the slow ones: %v", with)
+	if got := medianOf(with); 2*got.median > 3*usual.median || got.p99 > 2*usual.p99 {
+		t.Errorf("beside the slow ones they took %v, want at most 1.5 times the median and twice the 99th percentile of %v", got, usual)
+	}
+	if n := hook.held.Load(); n < int64(min(c.pods, 40)) {
+		t.Errorf("the webhook was asked for %d deletions: it held nobody up", n)
+	}
+	c.inspect(t, w, m)
+}
+
+// slowPods are the pods of one StatefulSet that the webhook holds, on nodes of their own.
+func (c slowCase) slowPods(t *testing.T, w *world) *crowd {
+	t.Helper()
+	slow := newCrowdOf(t, w.admin, "slow-"+c.name, 20, c.pods/20, func(i int) map[string]string {
+		return map[string]string{"app": "slow", "held": "yes", "apps.kubernetes.io/pod-index": strconv.Itoa(i)}
+	})
+	t.Cleanup(func() { // no later manager shall find them
+		now := int64(0)
+		err := w.admin.CoreV1().Pods("default").DeleteCollection(afterwards(t), metav1.DeleteOptions{GracePeriodSeconds: &now},
+			metav1.ListOptions{LabelSelector: "held"})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	return slow
+}
+
+// others are crowds of 100 pods each on 10 nodes.
+func (c slowCase) others(t *testing.T, w *world, name string, n int) (list []*crowd) {
+	t.Helper()
+	for i := range n {
+		list = append(list, newCrowd(t, w.admin, fmt.Sprintf("%s-%s-%d", name, c.name, i), 10, 10))
+	}
+	return list
+}
+
+// begin taints the nodes of the slow pods and of others, and returns when and how long the others took.
+func (c slowCase) begin(t *testing.T, w *world, slow, others *crowd) (time.Time, latency) {
+	t.Helper()
+	began := time.Now()
+	if c.together {
+		var nodes []string
+		for i, node := range slow.nodes { // by turns
+			nodes = append(nodes, node)
+			if i < len(others.nodes) {
+				nodes = append(nodes, others.nodes[i])
+			}
+		}
+		both := &crowd{admin: w.admin, nodes: nodes}
+		both.taint(t, true)
+	} else {
+		others.taint(t, true)
+		slow.taint(t, true)
+	}
+	return began, w.latencySince(t, others, began)
+}
+
+// inspect looks at what manager and API server say of themselves.
+func (c slowCase) inspect(t *testing.T, w *world, m *testcluster.Manager) {
+	t.Helper()
+	ours := w.managerMetrics(t, m)
+	for _, name := range []string{"taint_manager_evictions_paused", "taint_manager_slow_evictions_in_slots_total", `taint_manager_eviction_calls_total{cause="unavailable",outcome="away"}`} {
+		if got := sum(ours, name); got != 0 {
+			t.Errorf("%s is %v", name, got)
+		}
+	}
+	if got, want := sum(ours, "taint_manager_slow_evictions_in_flight"), float64(min(64, c.pods)); got != want {
+		t.Errorf("%v slow calls are in flight, want %v", got, want)
+	}
+	if got, want := sum(ours, "taint_manager_slow_evictions_waiting"), float64(c.pods-64); want > 0 && !c.untilTimeout && got != want {
+		t.Errorf("%v evictions wait for a slow place, want %v", got, want)
+	}
+	if timeouts := sum(ours, `taint_manager_eviction_calls_total{cause="timeout",outcome="failed"}`); c.untilTimeout && timeouts == 0 {
+		t.Error("the API server has given up no deletion")
+	}
+	theirs, err := w.admin.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := sum(string(theirs), "apiserver_flowcontrol_rejected_requests_total", `priority_level="workload-high"`); got != 0 {
+		t.Errorf("the API server has rejected %v requests of workload-high", got)
+	}
+	if got := sum(string(theirs), "apiserver_flowcontrol_nominal_limit_seats", `priority_level="workload-high"`); got != 98 {
+		t.Errorf("workload-high has %v seats, and ADR 0005 says 98", got)
+	}
+}
+
+// sum adds up the samples of a metric, or of one series of it, that hold these words.
+func sum(metrics, name string, words ...string) (total float64) {
+	for line := range strings.Lines(metrics) {
+		rest, ok := strings.CutPrefix(line, name)
+		if !ok || rest[0] != ' ' && rest[0] != '{' {
+			continue
+		}
+		if slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+			continue
+		}
+		fields := strings.Fields(line)
+		value, err := strconv.ParseFloat(fields[len(fields)-1], 64)
+		if err == nil {
+			total += value
+		}
+	}
+	return total
+}
+
+// latency is how long the pods of a crowd took from the taint to their end.
+type latency struct{ median, p99 time.Duration }
+
+func (l latency) String() string {
+	return fmt.Sprintf("median %v, 99th percentile %v", l.median.Round(time.Millisecond), l.p99.Round(time.Millisecond))
+}
+
+// medianOf is the median of each.
+func medianOf(list []latency) latency {
+	var medians, p99s []time.Duration
+	for _, l := range list {
+		medians, p99s = append(medians, l.median), append(p99s, l.p99)
+	}
+	slices.Sort(medians)
+	slices.Sort(p99s)
+	return latency{medians[len(list)/2], p99s[len(list)/2]}
+}
+
+// latencyOf taints the nodes of a crowd.
+func (w *world) latencyOf(t *testing.T, c *crowd) latency {
+	t.Helper()
+	began := time.Now()
+	c.taint(t, true)
+	return w.latencySince(t, c, began)
+}
+
+func (w *world) latencySince(t *testing.T, c *crowd, began time.Time) latency {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	times, err := w.deletions.Wait(ctx, c.identities(), 0)
+	if err != nil {
+		t.Error(err)
+	}
+	var took []time.Duration
+	for _, at := range times {
+		took = append(took, at.Sub(began))
+	}
+	for len(took) < len(c.pods) {
+		took = append(took, time.Since(began)) // at least
+	}
+	slices.Sort(took)
+	return latency{took[len(took)/2], took[len(took)*99/100]}
+}
+
+// awaitInForce waits until the API server asks the webhook.
+func (h *holdingWebhook) awaitInForce(t *testing.T, w *world, pod string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); h.held.Load() == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("the API server does not ask the webhook")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		_ = w.admin.CoreV1().Pods(v1.NamespaceDefault).Delete(ctx, pod, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}) // it is held
+		cancel()
+	}
+	h.held.Store(0)
+}
+
+func pauseUntil(t *testing.T, moment time.Time) {
+	select {
+	case <-time.After(time.Until(moment)):
+	case <-t.Context().Done():
+	}
+}
+
+// afterwards is a context for what a test cleans up.
+func afterwards(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
+
+// managerMetrics are the metrics of a manager.
+func (w *world) managerMetrics(t *testing.T, m *testcluster.Manager) string {
+	t.Helper()
+	code, body := 0, ""
+	for range 50 { // the authority of client certificates comes from the API server, moments after the start
+		if code, body = ask(t, w.adminTLS(t), "https://"+m.Address()+"/metrics"); code == 200 {
+			return body
+		}
+		<-time.After(100 * time.Millisecond)
+	}
+	t.Fatalf("/metrics: %d %s", code, body)
+	return ""
+}
