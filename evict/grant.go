@@ -30,7 +30,7 @@ func (g *grant) startIn(place bool, e shard.Eviction, done func(shard.Outcome)) 
 	if !g.used.CompareAndSwap(false, true) {
 		panic("evict: Start of a grant that was used before")
 	}
-	if !g.begin(place) {
+	if !g.begin(e, place) {
 		go done(interrupted())
 		return
 	}
@@ -39,7 +39,7 @@ func (g *grant) startIn(place bool, e shard.Eviction, done func(shard.Outcome)) 
 }
 
 // begin counts the call in, unless its leadership has ended.
-func (g *grant) begin(place bool) bool {
+func (g *grant) begin(e shard.Eviction, place bool) bool {
 	p := g.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +49,8 @@ func (g *grant) begin(place bool) bool {
 		return false
 	}
 	g.term.calls.Add(1)
-	p.limiter.Start(time.Now(), &g.ticket, place)
+	p.limiter.Start(time.Now(), &g.ticket, e.Pod, place)
+	p.publish()
 	if place {
 		p.metrics.slow.Inc()
 	}

@@ -29,7 +29,10 @@ type Limiter struct {
 
 	reservedSlots, reservedPlaces int // by grants that are neither started nor given back
 	unsettled                     int // such grants; each holds a slot, a slow place, or one of both to choose from
-	quick, slow                   int // calls; those that started in slow places are slow
+
+	quick map[*Ticket]*taint.Pod // calls that started in slots and are not slow
+	slow  int                    // calls; those that started in slow places are slow
+	soon  int                    // quick calls of slow workloads: a slow place is kept for each
 
 	outage    outageBackoff
 	throttled time.Time // no grants before
@@ -44,7 +47,7 @@ type Limiter struct {
 func NewLimiter(slots, places int, rate float64, jitter func() float64) *Limiter {
 	return &Limiter{
 		slots: slots, places: places, pace: newPace(rate), slowPace: pace{interval: rampStep},
-		outage: outageBackoff{jitter: jitter},
+		outage: outageBackoff{jitter: jitter}, quick: map[*Ticket]*taint.Pod{},
 	}
 }
 
@@ -55,10 +58,13 @@ type Ticket struct {
 	probe bool // it is to find out whether the server is back
 	round int  // of the pause, when it was granted
 	late  bool // the call has lasted longer than SlowAfter
+
+	counted bool // among the calls of a slow workload
+	soon    bool // counted while it is quick
 }
 
 // InFlight is how many calls are under way.
-func (g *Limiter) InFlight() int { return g.quick + g.slow }
+func (g *Limiter) InFlight() int { return len(g.quick) + g.slow }
 
 // Kept is how many slow calls hold slots, as all slow places are taken.
 func (g *Limiter) Kept() int { return max(0, g.slow-g.places) }
@@ -81,9 +87,9 @@ func (g *Limiter) Enter(now time.Time) (t Ticket, wait time.Duration) {
 	g.workloads.expire(now)
 	t = Ticket{probe: g.outage.on(), round: g.outage.round}
 	if g.freeSlots() > 0 {
-		t.Slot, wait = soonest(wait, g.ramp.wait(now, g.quick+g.reservedSlots))
+		t.Slot, wait = soonest(wait, g.ramp.wait(now, len(g.quick)+g.reservedSlots))
 	}
-	if len(g.workloads.known) > 0 && g.slow+g.reservedPlaces < g.places {
+	if len(g.workloads.known) > 0 && g.slow+g.reservedPlaces+g.soon < g.places {
 		t.Place, wait = soonest(wait, g.slowPace.wait(now))
 	}
 	if t.Slot || t.Place {
@@ -105,7 +111,7 @@ func soonest(wait, another time.Duration) (now bool, _ time.Duration) {
 }
 
 func (g *Limiter) freeSlots() int {
-	return g.slots - g.quick - g.reservedSlots - max(0, g.slow+g.reservedPlaces-g.places)
+	return g.slots - len(g.quick) - g.reservedSlots - max(0, g.slow+g.reservedPlaces-g.places)
 }
 
 // reserve counts a grant in, or out.
@@ -126,43 +132,76 @@ func (g *Limiter) Leave(t Ticket) {
 }
 
 // Start turns a grant into a call, in a slow place or in a slot.
-func (g *Limiter) Start(now time.Time, t *Ticket, place bool) {
+func (g *Limiter) Start(now time.Time, t *Ticket, pod *taint.Pod, place bool) {
 	g.reserve(*t, -1)
 	t.Slot, t.Place = !place, place
+	t.counted = g.workloads.start(pod)
 	if place {
 		g.slow++
 		g.slowPace.take(now)
 	} else {
-		if g.quick == 0 {
+		if len(g.quick) == 0 {
 			g.ramp.begin(now)
 		}
-		g.quick++
+		g.quick[t] = pod
+		g.soonSlow(t)
 	}
 	g.pace.take(now)
+}
+
+// soonSlow counts a quick call of a slow workload as one that will take a slow place.
+func (g *Limiter) soonSlow(t *Ticket) {
+	if t.soon = t.counted; t.soon {
+		g.soon++
+	}
+}
+
+// leaveSlot takes a call out of those that are quick.
+func (g *Limiter) leaveSlot(t *Ticket) {
+	delete(g.quick, t)
+	if t.soon {
+		t.soon = false
+		g.soon--
+	}
 }
 
 // Late says that a call has lasted for SlowAfter. It reports whether the call is slow and keeps its slot,
 // as all slow places are taken.
 func (g *Limiter) Late(t *Ticket, pod *taint.Pod) (kept bool) {
 	t.late = true
-	g.workloads.late(shard.WorkloadOf(pod))
+	isNew := g.workloads.late(pod, t.counted)
+	t.counted = true
 	if t.Place {
 		return false
 	}
 	t.Slot, t.Place = false, true
-	g.quick--
+	g.leaveSlot(t)
 	g.slow++
+	if isNew {
+		g.countAlike(pod)
+	}
 	return g.slow > g.places
+}
+
+// countAlike counts the quick calls of a workload that has just turned out to be slow.
+func (g *Limiter) countAlike(pod *taint.Pod) {
+	w := shard.WorkloadOf(pod)
+	for t, other := range g.quick {
+		if !t.counted && shard.WorkloadOf(other) == w {
+			t.counted = g.workloads.start(other)
+			g.soonSlow(t)
+		}
+	}
 }
 
 // End takes the outcome of a call, and back what it holds. It names the cause when all calls pause from
 // now on that did not pause before.
-func (g *Limiter) End(now time.Time, t Ticket, pod *taint.Pod, o shard.Outcome) (pause string) {
-	g.workloads.end(now, t, pod, o)
+func (g *Limiter) End(now time.Time, t *Ticket, pod *taint.Pod, o shard.Outcome) (pause string) {
+	g.workloads.end(now, *t, pod, o)
 	if t.Place {
 		g.slow--
 	} else {
-		g.quick--
+		g.leaveSlot(t)
 	}
 	if o.Kind == shard.Throttled && !g.throttled.After(now) {
 		pause = pauseThrottled
@@ -171,12 +210,12 @@ func (g *Limiter) End(now time.Time, t Ticket, pod *taint.Pod, o shard.Outcome) 
 		pause = pauseAway
 	}
 	switch {
-	case o.Kind == shard.Away, o.Cause == CauseTimeout && g.current(t):
-		g.outage.failed(now, g.current(t))
+	case o.Kind == shard.Away, o.Cause == CauseTimeout && g.current(*t):
+		g.outage.failed(now, g.current(*t))
 	case answered(o):
 		g.outage.answered()
 	default:
-		g.probed(t)
+		g.probed(*t)
 	}
 	if until := now.Add(o.RetryAfter); o.Kind == shard.Throttled && until.After(g.throttled) {
 		g.throttled = until

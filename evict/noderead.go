@@ -79,7 +79,8 @@ func (r *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 			return nil, ctx.Err()
 		}
 		// One that was cut short with another's context says nothing.
-		if mine || !read.sent.Before(notBefore()) && read.outcome.Kind != shard.Interrupted {
+		// One that has found the server away ends the call, whenever it was sent: a further one would do no better.
+		if mine || read.outcome.Kind == shard.Away || !read.sent.Before(notBefore()) && read.outcome.Kind != shard.Interrupted {
 			return read, nil
 		}
 	}

@@ -256,7 +256,7 @@ func (p *Pool) free(g *grant, e shard.Eviction, o shard.Outcome) {
 		if g.ticket.Place {
 			p.metrics.slow.Dec()
 		}
-		return p.limiter.End(now, g.ticket, e.Pod, o)
+		return p.limiter.End(now, &g.ticket, e.Pod, o)
 	})
 	p.changed()
 }

@@ -1,6 +1,7 @@
 package evict
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -227,6 +228,14 @@ func classify(table []rule, a answer) shard.Outcome {
 		}
 	}
 	return a.outcome(shard.Failed, CauseUnknown)
+}
+
+// NodeOutcome is the outcome of a GET of a node that has ended with this error; its kind is 0 when the node was
+// read.
+func NodeOutcome(err error) shard.Outcome {
+	o := classify(rules(), readAnswer(context.Background(), getVerb, err))
+	o.NodeRead = true
+	return o
 }
 
 // atLeastASecond gives a throttled outcome a wait when the server named none.

@@ -129,6 +129,24 @@ func TestACallHoldsASlotForASecondAtMost(t *testing.T) {
 	})
 }
 
+// Else calls that start in slow places in that second would take them.
+func TestASlowPlaceIsKeptForEachCallOfASlowWorkloadThatIsInASlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second})
+		p := NewPool(PoolOptions{Evictor: f})
+		defer lead(t, p)()
+		slow := demandFor(t, p, func() shard.Eviction { return of("slow") })
+		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
+		time.Sleep(999 * time.Millisecond)
+		slow.stop()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if p.InFlight() != 64 || p.limiter.Kept() != 0 || p.limiter.freeSlots() != 32-p.limiter.reservedSlots {
+			t.Errorf("%d calls under way, %d keep slots, want 64 in slow places", p.InFlight(), p.limiter.Kept())
+		}
+	})
+}
+
 func TestSlowCallsLeaveTheSlotsToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second, "web": 10 * time.Millisecond})
@@ -228,6 +246,39 @@ func TestAQuickCallInASlowPlaceEndsTheSlowness(t *testing.T) {
 	}
 }
 
+// It starts in a slot where all slow places are taken by others.
+func TestAQuickCallInASlotEndsTheSlownessOfAWorkloadThatHasNoOtherCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newByApp(map[string]time.Duration{"slow": 10 * time.Minute, "web": 1500 * time.Millisecond})
+		p := NewPool(PoolOptions{Evictor: f, MaxSlow: 1})
+		defer lead(t, p)()
+		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Grants()).Start(of("web"), func(shard.Outcome) {})
+		workload := shard.WorkloadOf(of("web").Pod)
+		time.Sleep(1200 * time.Millisecond)
+		if slow, _ := p.SlowWorkloads(); !slow[workload] {
+			t.Errorf("%v, want a call of web under way", slow)
+		}
+		time.Sleep(time.Second)
+		slow, changed := p.SlowWorkloads()
+		if busy, ok := slow[workload]; !ok || busy {
+			t.Errorf("%v, want web slow, and no call of it under way", slow)
+		}
+		f.takes["web"] = time.Millisecond
+		g := <-p.Grants()
+		g.Start(of("web"), func(shard.Outcome) {})
+		if slow, _ := p.SlowWorkloads(); !slow[workload] {
+			t.Errorf("%v, want a call of web under way", slow)
+		}
+		<-changed
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if isSlow(p, "web") || !isSlow(p, "slow") {
+			t.Errorf("web is slow: %v, slow is: %v", isSlow(p, "web"), isSlow(p, "slow"))
+		}
+	})
+}
+
 // Where a webhook holds some pods of a workload only, each quick one would let the slow ones take slots anew.
 func TestAWorkloadStaysSlowWhileOthersOfItsCallsAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -278,9 +329,9 @@ func TestTheSlowWorkloadsAreBounded(t *testing.T) {
 	now := epoch
 	for i := range 2 * mostWorkloads {
 		e := of(fmt.Sprint(i))
-		s.late(shard.WorkloadOf(e.Pod))
+		s.late(e.Pod, false)
 		now = now.Add(time.Millisecond)
-		s.end(now, Ticket{Place: true, late: true}, e.Pod, shard.Outcome{Kind: shard.Accepted})
+		s.end(now, Ticket{Place: true, late: true, counted: true}, e.Pod, shard.Outcome{Kind: shard.Accepted})
 	}
 	if len(s.known) != mostWorkloads || len(s.snapshot) != mostWorkloads {
 		t.Errorf("%d are known, %d are published, want %d", len(s.known), len(s.snapshot), mostWorkloads)

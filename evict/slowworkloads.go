@@ -26,42 +26,72 @@ type slowWorkloads struct {
 
 // slowWorkload is what is known of a workload.
 type slowWorkload struct {
-	calls int       // under way that have lasted longer than SlowAfter
-	ended time.Time // when the last of them ended
+	calls int       // under way
+	late  int       // those that have lasted longer than SlowAfter
+	ended time.Time // when the last of these ended
 }
 
-// late takes the news that a call has lasted for SlowAfter.
-func (s *slowWorkloads) late(w shard.Workload) {
-	known, ok := s.known[w]
-	known.calls++
-	if s.known == nil {
-		s.known = map[shard.Workload]slowWorkload{}
-	}
-	if !ok && len(s.known) >= mostWorkloads {
-		s.dropOldest()
-	}
-	s.known[w] = known
-	if !ok {
-		s.changed()
-	}
-}
-
-// end takes the news that a call has ended. One that started in a slow place and was answered by admission
-// within SlowAfter shows that its workload is slow no longer, unless other calls of that still are.
-func (s *slowWorkloads) end(now time.Time, t Ticket, pod *taint.Pod, o shard.Outcome) {
+// start takes the news that a call starts. It reports whether that is counted.
+func (s *slowWorkloads) start(pod *taint.Pod) bool {
 	if len(s.known) == 0 {
+		return false
+	}
+	w := shard.WorkloadOf(pod)
+	known, ok := s.known[w]
+	if ok {
+		known.calls++
+		s.set(w, known)
+	}
+	return ok
+}
+
+// late takes the news that a call has lasted for SlowAfter; counted says that its start was counted. It reports
+// whether its workload was not slow before.
+func (s *slowWorkloads) late(pod *taint.Pod, counted bool) (isNew bool) {
+	w := shard.WorkloadOf(pod)
+	known, ok := s.known[w]
+	known.late++
+	if !counted {
+		known.calls++
+	}
+	s.set(w, known)
+	return !ok
+}
+
+// end takes the news that a call has ended. One that was answered by admission within SlowAfter shows that its
+// workload is slow no longer, if it started since that is known, and unless other calls of it still are late.
+func (s *slowWorkloads) end(now time.Time, t Ticket, pod *taint.Pod, o shard.Outcome) {
+	if len(s.known) == 0 || !t.counted {
 		return
 	}
 	w := shard.WorkloadOf(pod)
 	known, ok := s.known[w]
-	switch {
-	case !ok:
-	case t.late:
-		known.calls--
+	if !ok {
+		return
+	}
+	known.calls = max(0, known.calls-1) // it may have been counted when the workload was slow before
+	if t.late {
+		known.late--
 		known.ended = now
-		s.known[w] = known
-	case t.Place && known.calls == 0 && admitted(o):
+	} else if known.late == 0 && admitted(o) {
 		delete(s.known, w)
+		s.changed()
+		return
+	}
+	s.set(w, known)
+}
+
+// set writes down what is known of a workload.
+func (s *slowWorkloads) set(w shard.Workload, known slowWorkload) {
+	if s.known == nil {
+		s.known = map[shard.Workload]slowWorkload{}
+	}
+	before, ok := s.known[w]
+	if !ok && len(s.known) >= mostWorkloads {
+		s.dropOldest()
+	}
+	s.known[w] = known
+	if !ok || (before.calls > 0) != (known.calls > 0) {
 		s.changed()
 	}
 }
@@ -106,10 +136,10 @@ func (s *slowWorkloads) dropOldest() {
 func (s *slowWorkloads) changed() {
 	s.changes++
 	s.snapshot = nil
-	for w := range s.known {
+	for w, known := range s.known {
 		if s.snapshot == nil {
 			s.snapshot = make(shard.SlowWorkloads, len(s.known))
 		}
-		s.snapshot[w] = struct{}{}
+		s.snapshot[w] = known.calls > 0
 	}
 }

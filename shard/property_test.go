@@ -78,7 +78,7 @@ func (m *machine) slowChange(rt *rapid.T) {
 	m.slow = shard.SlowWorkloads{}
 	for _, uid := range someUIDs {
 		if pod, _ := m.Pod(uid); pod != nil && rapid.Bool().Draw(rt, "slow "+string(uid)) {
-			m.slow[shard.WorkloadOf(pod)] = struct{}{}
+			m.slow[shard.WorkloadOf(pod)] = rapid.Bool().Draw(rt, "busy")
 		}
 	}
 	if rapid.Bool().Draw(rt, "heard") {
@@ -105,8 +105,8 @@ func (m *machine) grant(rt *rapid.T) {
 	if pod == nil {
 		rt.Fatalf("a call for %s, which is gone", uid)
 	}
-	if _, slow := m.slow[shard.WorkloadOf(pod)]; slow != in.SlowPlace {
-		rt.Fatalf("a call for %s, slow: %v, in a slow place: %v", uid, slow, in.SlowPlace)
+	if busy, slow := m.slow[shard.WorkloadOf(pod)]; in.SlowPlace && !slow || !in.SlowPlace && busy {
+		rt.Fatalf("a call for %s, slow: %v, busy: %v, in a slow place: %v", uid, slow, busy, in.SlowPlace)
 	}
 	verdict := taint.Decide(pod, node, taint.Rules{})
 	if !verdict.Evict || verdict.At.After(at(m.now)) {

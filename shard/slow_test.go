@@ -33,7 +33,7 @@ func (p *play) workloads(uids ...types.UID) shard.SlowWorkloads {
 	slow := shard.SlowWorkloads{}
 	for _, uid := range uids {
 		pod, _ := p.Pod(uid)
-		slow[shard.WorkloadOf(pod)] = struct{}{}
+		slow[shard.WorkloadOf(pod)] = true
 	}
 	return slow
 }
@@ -185,6 +185,27 @@ func TestAWorkloadThatIsNoLongerSlowGoesBackToTheSlots(t *testing.T) {
 	p.step(3, shard.SlowChanged{})
 	if uid := p.grantSlot(3, nil); uid != "slow-2" {
 		t.Errorf("started %q, want slow-2", uid)
+	}
+}
+
+// A workload that was slow by chance would wait for the slow places of others for half a minute.
+func TestTheOnlyCallOfASlowWorkloadMayStartInASlot(t *testing.T) {
+	p := slowPlay(t, 3, 0)
+	w := shard.WorkloadOf(&taint.Pod{Namespace: "ns", Labels: map[string]string{"app": "slow"}})
+	busy, idle := shard.SlowWorkloads{w: true}, shard.SlowWorkloads{w: false}
+	p.grantSlot(1, busy)
+	p.step(2, shard.SlowChanged{Slow: idle})
+	if n := p.core.WaitingForSlowPlace(); n != 2 {
+		t.Fatalf("%d wait for a slow place, want all but one", n)
+	}
+	if uid := p.grantSlot(2, idle); uid != "slow-0" {
+		t.Errorf("started %q, want slow-0", uid)
+	}
+	if uid := p.grantSlot(2, busy); uid != "" {
+		t.Errorf("started %s, while another call is under way", uid)
+	}
+	if uid := p.grantPlace(2, idle); uid != "slow-1" {
+		t.Errorf("started %q in a slow place, want slow-1", uid)
 	}
 }
 

@@ -2,6 +2,8 @@ package shard
 
 import (
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -87,13 +89,19 @@ func (q *slowQueue) all() iter.Seq[evictionqueue.Entry[why]] {
 	}
 }
 
-// quick takes the entries out whose workloads are not slow, and hands them over.
-func (q *slowQueue) quick(slow SlowWorkloads, to func(evictionqueue.Entry[why])) {
-	for w, uids := range q.byWorkload {
-		if _, still := slow[w]; still {
+// release takes the entries out whose workloads are not slow, and one of each of which no call is under way,
+// and hands them over. The order depends on nothing but what there is.
+func (q *slowQueue) release(slow SlowWorkloads, to func(evictionqueue.Entry[why])) {
+	for _, w := range slices.Sorted(maps.Keys(q.byWorkload)) {
+		busy, still := slow[w]
+		if busy {
 			continue
 		}
-		for uid := range uids {
+		uids := slices.Sorted(maps.Keys(q.byWorkload[w]))
+		if still {
+			uids = uids[:1]
+		}
+		for _, uid := range uids {
 			if e, ok := q.cancel(uid); ok {
 				to(e)
 			}

@@ -20,7 +20,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case Granted:
 		c.granted(now, in, &do)
 	case SlowChanged:
-		c.slow.quick(in.Slow, c.queue.Set)
+		c.slow.release(in.Slow, c.queue.Set)
 	case Ended:
 		c.ended(now, in, &do)
 	}
@@ -64,10 +64,10 @@ func (c *Core) granted(now time.Time, in Granted, do *Effects) {
 			c.judge(now, pod, node, do)
 			continue
 		}
-		switch workload, slow := in.Slow.of(pod); {
-		case slow == in.SlowPlace:
+		switch workload, slow, waits := in.Slow.of(pod); {
+		case in.SlowPlace && slow, !in.SlowPlace && !waits:
 			c.start(pod, verdict, do)
-		case slow:
+		case waits:
 			c.slow.add(due, workload)
 		default:
 			c.queue.Set(due)

@@ -36,16 +36,18 @@ func namesOnePod(label string) bool {
 	return false
 }
 
-// SlowWorkloads are the workloads whose calls are slow now; nil while there are none. It is immutable once
-// shared.
-type SlowWorkloads map[Workload]struct{}
+// SlowWorkloads are the workloads whose calls are slow now; nil while there are none. The value is true for
+// those of which a call is under way. It is immutable once shared.
+type SlowWorkloads map[Workload]bool
 
-// of returns the pod's workload if it is slow.
-func (s SlowWorkloads) of(pod *taint.Pod) (w Workload, slow bool) {
+// of returns the pod's workload, whether it is slow, and whether it is to wait for a slow place. The only call of
+// a slow workload may start in a slot: so a workload that was slow by chance does not wait until others free
+// their slow places.
+func (s SlowWorkloads) of(pod *taint.Pod) (w Workload, slow, waits bool) {
 	if len(s) == 0 {
-		return "", false
+		return "", false, false
 	}
 	w = WorkloadOf(pod)
-	_, slow = s[w]
-	return w, slow
+	busy, slow := s[w]
+	return w, slow, busy
 }

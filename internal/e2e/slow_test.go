@@ -41,9 +41,9 @@ type slowCase struct {
 const slowRounds = 3
 
 func (c slowCase) run(t *testing.T, w *world) {
+	slow := c.slowPods(t, w)
 	hook := newHoldingWebhook(t)
 	hook.register(t, w, c.twice)
-	slow := c.slowPods(t, w)
 	alone, first, beside := c.others(t, w, "alone", slowRounds), c.others(t, w, "first", 1), c.others(t, w, "beside", slowRounds)
 	hook.awaitInForce(t, w, slow.pods[0].Name)
 	m := w.manage(t, "--leader-elect=false")
@@ -75,23 +75,18 @@ func (c slowCase) run(t *testing.T, w *world) {
 		t.Errorf("the webhook was asked for %d deletions: it held nobody up", n)
 	}
 	c.inspect(t, w, m)
+	hook.release()
+	released := time.Now()
+	last := slow.gone(t, w.deletions, 0)
+	t.Logf("once the webhook let them go, the slow ones were gone within %v", last.Sub(released).Round(time.Millisecond))
 }
 
 // slowPods are the pods of one StatefulSet that the webhook holds, on nodes of their own.
 func (c slowCase) slowPods(t *testing.T, w *world) *crowd {
 	t.Helper()
-	slow := newCrowdOf(t, w.admin, "slow-"+c.name, 20, c.pods/20, func(i int) map[string]string {
+	return newCrowdOf(t, w.admin, "slow-"+c.name, 20, c.pods/20, func(i int) map[string]string {
 		return map[string]string{"app": "slow", "held": "yes", "apps.kubernetes.io/pod-index": strconv.Itoa(i)}
 	})
-	t.Cleanup(func() { // no later manager shall find them
-		now := int64(0)
-		err := w.admin.CoreV1().Pods("default").DeleteCollection(afterwards(t), metav1.DeleteOptions{GracePeriodSeconds: &now},
-			metav1.ListOptions{LabelSelector: "held"})
-		if err != nil {
-			t.Error(err)
-		}
-	})
-	return slow
 }
 
 // others are crowds of 100 pods each on 10 nodes.

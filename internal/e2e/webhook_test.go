@@ -5,6 +5,7 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ type holdingWebhook struct {
 	*httptest.Server
 	held     atomic.Int64 // requests that it got
 	released chan struct{}
+	release  func() // it holds nothing from then on
 }
 
 const holds = 30 * time.Second
@@ -28,8 +30,8 @@ const holds = 30 * time.Second
 func newHoldingWebhook(t *testing.T) *holdingWebhook {
 	h := &holdingWebhook{released: make(chan struct{})}
 	h.Server = httptest.NewTLSServer(h)
-	t.Cleanup(h.Close)
-	t.Cleanup(func() { close(h.released) })
+	h.release = sync.OnceFunc(func() { close(h.released) })
+	t.Cleanup(func() { h.release(); h.Close() })
 	return h
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -72,6 +73,26 @@ func uidImmutable(name string) error {
 	err := status(http.StatusUnprocessableEntity, `Pod "`+name+`" is invalid: metadata.uid: field is immutable`)
 	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Field: "metadata.uid"}}}
 	return err
+}
+
+// givenUp is what the API server answers when admission has held a write for too long.
+func givenUp() error {
+	return apierrors.NewTimeoutError("request did not complete within requested timeout - context deadline exceeded", 0)
+}
+
+// held is how long admission holds the deletion of a pod: two webhooks one after the other hold it for twice
+// as long as one.
+func (s *server) held(pod string) (held time.Duration) {
+	p := s.pod(pod)
+	if p == nil {
+		return 0
+	}
+	for _, k := range []kind{holding, holdingToo} {
+		if s.strike(k) && p.Labels["app"] == heldApp {
+			held += 30 * time.Second
+		}
+	}
+	return held
 }
 
 // delete is DELETE of a pod, or a POST of its eviction.

@@ -23,9 +23,11 @@ type flight struct {
 	e     shard.Eviction
 	term  *term
 	began time.Duration
-	over  bool
-	sent  int   // requests
-	shown int64 // generation of the pod, by an answer to this call
+
+	ticket evict.Ticket
+	over   bool
+	sent   int   // requests
+	shown  int64 // generation of the pod, by an answer to this call
 
 	ask     *ask // the question or the request under way
 	resume  func() (*ask, bool)
@@ -40,6 +42,7 @@ type ask struct {
 	outcome shard.Outcome // of the confirmation
 
 	what     string
+	pod      string                    // whose deletion admission is asked for; empty for others
 	do       func() (types.UID, error) // at the server; returns whom it has deleted
 	meant    types.UID
 	deletes  bool
@@ -61,19 +64,24 @@ func (p *process) connectEvictor() {
 	p.api = api
 }
 
-// mayCall says whether a call may start now.
+// mayCall says whether a call may start now in a slot, mayCallSlowly in a slow place.
 func (p *process) mayCall() bool {
-	return p.term != nil && !p.ending && p.leading() && p.slots.may(p.w.now())
+	return p.term != nil && !p.ending && p.leading() && p.slots.may(false)
 }
 
-// call starts a call.
-func (p *process) call(s *shardRun, e shard.Eviction) {
+func (p *process) mayCallSlowly() bool {
+	return p.term != nil && !p.ending && p.leading() && p.slots.may(true)
+}
+
+// call starts a call with what the limiter has granted.
+func (p *process) call(s *shardRun, e shard.Eviction, t evict.Ticket, place bool) {
 	deadline := p.clock.moment(e.Verdict.At)
 	p.w.say(p.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
 	p.w.check(p.eye.Called(p.w.now(), e.Pod.UID, deadline, e.Attempt))
-	f := &flight{p: p, shard: s, e: e, term: p.term}
+	f := &flight{p: p, shard: s, e: e, term: p.term, ticket: t}
 	p.flights = append(p.flights, f)
-	p.slots.take()
+	p.slots.Start(p.now(), &f.ticket, e.Pod, place)
+	p.after(evict.SlowAfter, f.late)
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
 }
 
@@ -119,6 +127,7 @@ func (f *flight) goOn() {
 		f.deletes(a)
 	}
 	f.p.send(&request{
+		pod:    a.pod,
 		do:     func() error { return f.arrive(a) },
 		answer: func(err error) { f.answer(a, err) },
 	})
@@ -196,7 +205,10 @@ func (f *flight) ended(o shard.Outcome) {
 	f.over = true
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
-	p.slots.leave(p.w.now(), o, p.r.Float64())
+	p.slots.End(p.now(), &f.ticket, f.e.Pod, o)
+	if o.Kind == shard.Away || o.Kind == shard.Throttled {
+		p.slots.excuse()
+	}
 	p.w.counts.outcome(o.Kind)
 	p.eye.Ended(p.w.now(), f.e.Pod.UID, leastWait(o))
 	f.shard.ended = append(f.shard.ended, shard.Ended{UID: f.e.Pod.UID, Outcome: o})
@@ -210,8 +222,8 @@ func (p *process) kick() {
 	for _, s := range p.shards {
 		s.plan()
 	}
-	if pause := p.slots.pause(p.w.now()); pause > 0 {
-		p.after(pause, p.kick)
+	if wait := p.slots.wait(); wait > 0 {
+		p.after(wait, p.kick)
 	}
 }
 

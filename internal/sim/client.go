@@ -43,7 +43,7 @@ func (c podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions
 		what = "dry run of " + what
 	}
 	return c.p.await(&ask{
-		what: what, deletes: len(o.DryRun) == 0, meant: precondition(&o),
+		what: what, pod: name, deletes: len(o.DryRun) == 0, meant: precondition(&o),
 		do: func() (types.UID, error) { return uidOf(c.p.w.server.delete(name, o, false)) },
 	})
 }
@@ -51,7 +51,7 @@ func (c podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions
 // EvictV1 is POST of a pod's eviction.
 func (c podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
 	return c.p.await(&ask{
-		what: "eviction of pod " + e.Name, deletes: true, meant: precondition(e.DeleteOptions),
+		what: "eviction of pod " + e.Name, pod: e.Name, deletes: true, meant: precondition(e.DeleteOptions),
 		do: func() (types.UID, error) { return uidOf(c.p.w.server.delete(e.Name, *e.DeleteOptions, true)) },
 	})
 }

@@ -51,10 +51,28 @@ func (c *confirmation) notBefore() time.Duration {
 	case c.again:
 		return c.asked
 	case len(f.p.flights) <= few:
-		return f.began
+		return f.p.sincePause(f.began)
 	default:
-		return f.p.clock.moment(f.e.Verdict.At)
+		return f.p.sincePause(f.p.clock.moment(f.e.Verdict.At))
 	}
+}
+
+// sincePause is that moment, but while calls pause not one from before the pause.
+func (p *process) sincePause(moment time.Duration) time.Duration {
+	if since := p.slots.PausedSince(); !since.IsZero() {
+		return max(moment, p.clock.moment(since))
+	}
+	return moment
+}
+
+// nodeRead lets the limiter know how a GET has ended.
+func (p *process) nodeRead(read *nodeRead) {
+	o := evict.NodeOutcome(read.err)
+	if o.Kind == shard.Away {
+		p.slots.excuse()
+	}
+	p.slots.NodeRead(p.now(), read.began, o)
+	p.kick()
 }
 
 // ask takes a GET that serves, waits for the one under way, or sends one.
@@ -87,6 +105,7 @@ func (p *process) readNode(name string, c *confirmation) {
 		},
 		answer: func(err error) {
 			read.over, read.err = true, err
+			p.nodeRead(read)
 			for _, c := range read.waiting {
 				c.read(read)
 			}
@@ -98,7 +117,7 @@ func (p *process) readNode(name string, c *confirmation) {
 func (c *confirmation) read(read *nodeRead) {
 	switch {
 	case c.over || c.f.over:
-	case read.sent < c.notBefore():
+	case read.sent < c.notBefore() && evict.NodeOutcome(read.err).Kind != shard.Away:
 		c.ask()
 	default:
 		c.judge(read)
@@ -110,7 +129,7 @@ func (c *confirmation) judge(read *nodeRead) {
 	f, p := c.f, c.f.p
 	if read.err != nil {
 		p.w.say(p.name, "GET of node %s: %v", f.e.Pod.Node, read.err)
-		c.end(shard.Outcome{Kind: shard.Failed})
+		c.end(evict.NodeOutcome(read.err))
 		return
 	}
 	why := c.doubt(read)

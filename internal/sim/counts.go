@@ -16,6 +16,7 @@ type Counts struct {
 	Scheduled, Evicted, Cancelled, Hindered      int
 	Unconfirmed, Interrupted, Missing, Throttled int
 	Blocked, Refused, Failed, Away               int
+	Slow, KeptSlots, HeldUp                      int
 	LedAnew, Recorded, NotSent, Edited           int
 
 	// What happened to it.
@@ -48,6 +49,9 @@ func (c *Counts) fields() []struct {
 		{"refused", &c.Refused},
 		{"failed", &c.Failed},
 		{"away", &c.Away},
+		{"slow calls", &c.Slow},
+		{"slow calls that kept their slots", &c.KeptSlots},
+		{"deletions that a webhook held", &c.HeldUp},
 		{"changes of leader", &c.LedAnew},
 		{"records written", &c.Recorded},
 		{"records taken over", &c.TakenOver},

@@ -15,7 +15,7 @@ func (w *World) do(d *deed) {
 	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode,
 		createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
 		w.server.do(d)
-	case away, hang, failing, throttling, losing, slow, refusing, budget, journalBroken:
+	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
 		w.doWeather(d)
 	case losePage, touchPage:
 		w.doPage(d)

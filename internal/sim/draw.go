@@ -8,6 +8,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
+// podNames is how many names of pods there are; heldApp is the label of those that webhooks hold up.
+const (
+	podNames = 8
+	heldApp  = "held"
+)
+
 // drawer draws the deeds of a plan.
 type drawer struct {
 	r       *rand.Rand
@@ -53,6 +59,8 @@ func faults() []weighted {
 		{slow, 2},
 		{refusing, 2},
 		{budget, 2},
+		{holding, 3},
+		{holdingToo, 2},
 		{breakWatch, 3},
 		{forgetWatch, 5},
 		{stallWatch, 3},
@@ -150,7 +158,7 @@ func (d *drawer) deed(k kind, at time.Duration) deed {
 	case setTaint, liftTaint, flap:
 		one.taint = d.taint()
 	case createPod:
-		one.pod = d.created % 8
+		one.pod = d.created % podNames
 		d.created++
 		one.tolerations, one.shape = d.tolerations(), d.shape()
 	case replacePod:
@@ -166,7 +174,7 @@ func (d *drawer) lasts(k kind) time.Duration {
 	switch k {
 	case flap:
 		return span(d.r, 0, pick(d.r, 10*time.Millisecond, 500*time.Millisecond, 5*time.Second))
-	case away, hang, failing, throttling, losing, slow, refusing, budget, journalBroken:
+	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
 		return span(d.r, 100*time.Millisecond, pick(d.r, 2*time.Second, 20*time.Second))
 	case deleteNode:
 		return span(d.r, 0, 2*time.Second)
@@ -233,5 +241,6 @@ func (d *drawer) shape() podShape {
 	return podShape{
 		mirror: d.r.IntN(20) == 0, unscheduled: d.r.IntN(6) == 0, finalizer: d.r.IntN(10) == 0,
 		bindsAfter: pick(d.r, 0, span(d.r, 0, 3*time.Second)), grace: pick(d.r, 0, time.Second, 5*time.Second, 30*time.Second),
+		app: pick(d.r, "web", heldApp),
 	}
 }

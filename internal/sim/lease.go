@@ -57,6 +57,7 @@ func (p *process) lead() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.w.now()}
+	p.slots.excuse()
 	p.store.lead()
 	p.kick()
 }

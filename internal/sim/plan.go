@@ -38,6 +38,8 @@ const (
 	slow          kind = "requests are slow"
 	refusing      kind = "admission refuses"
 	budget        kind = "budget blocks"
+	holding       kind = "a webhook holds deletions"
+	holdingToo    kind = "another webhook holds deletions"
 	breakWatch    kind = "watch breaks"
 	forgetWatch   kind = "watch breaks and is forgotten"
 	stallWatch    kind = "watch stalls"
@@ -81,6 +83,7 @@ const (
 type podShape struct {
 	mirror, unscheduled, finalizer bool
 	bindsAfter, grace              time.Duration
+	app                            string // a label, by which webhooks select
 }
 
 // String is the deed in a line.
@@ -108,6 +111,7 @@ type plan struct {
 	replicas int
 	shards   int
 	workers  int
+	places   int             // for slow calls
 	evict    bool            // by the eviction subresource
 	skew     []time.Duration // of the replicas' wall clocks
 	lag      time.Duration   // usual of a watch
@@ -126,7 +130,7 @@ const (
 func draw(seed uint64) *plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := &plan{
-		seed: seed, nodes: 1 + r.IntN(4), replicas: 1 + r.IntN(3), shards: 1 + r.IntN(3), workers: 1 + r.IntN(4),
+		seed: seed, nodes: 1 + r.IntN(4), replicas: 1 + r.IntN(3), shards: 1 + r.IntN(3), workers: 1 + r.IntN(4), places: 1 + r.IntN(4),
 		evict: r.IntN(5) == 0, lag: pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
 		stale: r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
 	}
@@ -144,6 +148,9 @@ func draw(seed uint64) *plan {
 	slices.SortStableFunc(p.deeds, func(a, b deed) int { return int(a.at - b.at) })
 	return p
 }
+
+// pods is how many there are at most at a time.
+func (p *plan) pods() int { return podNames }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 

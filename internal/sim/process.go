@@ -52,10 +52,12 @@ func (w *World) start(replica int) {
 		w: w, replica: replica, name: name, clock: newClock(w.now(), w.offsets[replica]),
 		r:     w.rand(uint64(100 + 1000*replica + 10*w.runs[replica])),
 		eye:   w.oracle.Started(name, w.offsets[replica]),
-		slots: slots{free: w.plan.workers}, reads: map[string]*nodeRead{},
+		reads: map[string]*nodeRead{},
 	}
 	w.say(name, "starts, its clock is ahead by %v", w.offsets[replica])
 	w.processes[replica] = p
+	p.slots = newSlots(p)
+	p.after(500*time.Millisecond, p.watchSlots)
 	p.feed = cluster.NewFeed(taint.Rules{}, p, p.now)
 	for range w.plan.shards {
 		p.shards = append(p.shards, p.newShard())
@@ -122,7 +124,7 @@ func (p *process) stopped(bound time.Duration) {
 
 // heard says that the API server has granted a list or a watch.
 func (p *process) heard() {
-	p.slots.nudge(p.w.now())
+	p.slots.nudge()
 	p.kick()
 }
 

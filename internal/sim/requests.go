@@ -9,8 +9,12 @@ import (
 // timeout of a request: that of package evict.
 const timeout = config.CallTimeout
 
+// gaveUp is after how long the API server gives a write up that admission holds.
+const gaveUp = 34 * time.Second
+
 // request is one request of a process to the server.
 type request struct {
+	pod    string          // that is to be deleted; empty for others
 	do     func() error    // at the server
 	answer func(err error) // the answer, or that there is none
 	over   bool
@@ -57,6 +61,16 @@ func (p *process) serve(r *request) {
 		return
 	case s.strike(throttling) && p.r.IntN(3) > 0:
 		p.w.after(back, func() { r.told(p, loaded()) })
+		return
+	}
+	if held := s.held(r.pod); held > 0 {
+		r.pod = "" // once
+		p.w.counts.HeldUp++
+		if held > gaveUp {
+			p.w.after(gaveUp, func() { r.told(p, givenUp()) })
+			return
+		}
+		p.w.after(held, func() { p.serve(r) })
 		return
 	}
 	err := r.do()

@@ -147,6 +147,9 @@ func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape
 		Spec:       v1.PodSpec{Tolerations: tolerations},
 		Status:     v1.PodStatus{Phase: v1.PodPending},
 	}
+	if shape.app != "" {
+		p.Labels = map[string]string{"app": shape.app}
+	}
 	if shape.mirror {
 		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "yes"}
 	}

@@ -100,7 +100,10 @@ func (s *shardRun) one() {
 		ready = append(ready, s.end)
 	}
 	if s.due() && s.p.mayCall() {
-		ready = append(ready, s.grant)
+		ready = append(ready, func() { s.grant(false) })
+	}
+	if s.waitsForSlowPlace() && s.p.mayCallSlowly() {
+		ready = append(ready, func() { s.grant(true) })
 	}
 	if len(ready) > 0 {
 		ready[s.p.r.IntN(len(ready))]()
@@ -123,6 +126,9 @@ func (s *shardRun) plan() {
 			s.wake(moment)
 		}
 	case s.p.mayCall():
+		s.soon()
+	}
+	if s.core.WaitingForSlowPlace() > 0 && s.p.mayCallSlowly() {
 		s.soon()
 	}
 }
@@ -148,11 +154,14 @@ func (s *shardRun) end() {
 	s.step(ended)
 }
 
-// grant lets one call start, if there is still one to make.
-func (s *shardRun) grant() {
-	if do := s.step(shard.Granted{}); do.Start != nil {
-		s.p.call(s, *do.Start)
+// grant lets one call start in a slot or in a slow place, if there is still one to make.
+func (s *shardRun) grant(place bool) {
+	t, _ := s.p.slots.Enter(s.p.now())
+	if do := s.step(shard.Granted{Slow: s.p.slots.Slow(), SlowPlace: place}); do.Start != nil {
+		s.p.call(s, *do.Start, t, place)
+		return
 	}
+	s.p.slots.give(t)
 }
 
 func (s *shardRun) step(in shard.Input) shard.Effects {

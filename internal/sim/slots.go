@@ -1,63 +1,107 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
-// slots stand in for the pool of package evict: so many calls at once, a pause while the server is away
-// that doubles from 100 ms to 30 s with one call as a probe after each, and a pause as long as the server
-// asks for when it is loaded.
+// slots stand in for the pool of package evict, round the same limiter: slots, slow places, and pauses.
 type slots struct {
-	free      int
-	brake     time.Duration // length of the pause; 0: none
-	until     time.Duration
-	probing   bool
-	throttled time.Duration
+	*evict.Limiter
+	p       *process
+	looked  time.Duration // when keptWaiting was last asked
+	excused time.Duration // until then, there was a reason to keep any pod waiting
 }
 
-// may says whether a call may start.
-func (s *slots) may(now time.Duration) bool {
-	return s.free > 0 && (s.brake == 0 || !s.probing) && s.pause(now) == 0
+func newSlots(p *process) slots {
+	plan := p.w.plan
+	return slots{Limiter: evict.NewLimiter(plan.workers, plan.places, 0, p.r.Float64), p: p}
 }
 
-// pause is how long no call may start yet.
-func (s *slots) pause(now time.Duration) time.Duration {
-	pause := s.throttled - now
-	if s.brake > 0 {
-		pause = max(pause, s.until-now)
+// may says whether a call may start now, in a slot or in a slow place.
+func (s *slots) may(place bool) bool {
+	t, _ := s.Enter(s.p.now())
+	s.give(t)
+	return t.Slot && !place || t.Place && place
+}
+
+// wait is how long until more calls may start; 0: when something has changed.
+func (s *slots) wait() time.Duration {
+	t, wait := s.Enter(s.p.now())
+	s.give(t)
+	return wait
+}
+
+func (s *slots) give(t evict.Ticket) {
+	if t.Slot || t.Place {
+		s.Leave(t)
 	}
-	return max(pause, 0)
-}
-
-func (s *slots) take() {
-	s.free--
-	s.probing = s.brake > 0
-}
-
-// leave takes a call's outcome and its slot back.
-func (s *slots) leave(now time.Duration, o shard.Outcome, jitter float64) {
-	s.free++
-	switch o.Kind {
-	case shard.Away:
-		if s.brake == 0 || s.probing {
-			s.brake = min(max(2*s.brake, 100*time.Millisecond), 30*time.Second)
-			s.until = now + s.brake/2 + time.Duration(jitter*float64(s.brake/2))
-		}
-	case shard.Throttled:
-		s.throttled = max(s.throttled, now+o.RetryAfter)
-	case shard.Interrupted, shard.Failed:
-	default:
-		s.brake = 0
-	}
-	s.probing = false
 }
 
 // nudge lets a probe start soon, as the server was heard of.
-func (s *slots) nudge(now time.Duration) {
-	if s.brake > 0 {
-		s.brake = 100 * time.Millisecond
-		s.until = min(s.until, now+s.brake)
+func (s *slots) nudge() { s.Nudge(s.p.now()) }
+
+// late moves a call that has lasted for a second to a slow place.
+func (f *flight) late() {
+	if f.over {
+		return
 	}
+	p := f.p
+	p.w.counts.Slow++
+	p.w.say(p.name, "call for pod %s is slow", f.e.Pod.UID)
+	if p.slots.Late(&f.ticket, f.e.Pod) {
+		p.w.counts.KeptSlots++
+	}
+	p.kick()
+}
+
+// slowPlaceWaits reports whether the shard has something that waits for a slow place.
+func (s *shardRun) waitsForSlowPlace() bool {
+	if s.core.WaitingForSlowPlace() == 0 {
+		return false
+	}
+	s.step(shard.SlowChanged{Slow: s.p.slots.Slow()})
+	return s.core.WaitingForSlowPlace() > 0
+}
+
+// watchSlots looks twice a second whether any pod is kept waiting without a reason.
+func (p *process) watchSlots() {
+	if p.w.now()-p.slots.looked > time.Second {
+		p.slots.excuse() // it was frozen
+	}
+	p.slots.looked = p.w.now()
+	p.w.check(p.keptWaiting())
+	p.after(500*time.Millisecond, p.watchSlots)
+}
+
+// excuse notes a reason to keep any pod waiting.
+func (s *slots) excuse() { s.excused = s.p.w.now() }
+
+// keptWaiting wants that no pod whose workload is not slow waits for longer than quick calls of all other pods
+// take, while no calls pause, and no slow calls hold slots because all slow places are taken.
+func (p *process) keptWaiting() error {
+	now := p.w.now()
+	paused := !p.slots.PausedSince().IsZero() || p.slots.wait() > 10*time.Millisecond
+	if !p.started || p.ending || !p.leading() || paused || p.slots.Kept() > 0 {
+		p.slots.excuse()
+		return nil
+	}
+	longest := evict.SlowAfter * time.Duration(2+p.w.plan.pods()/p.w.plan.workers)
+	for _, s := range p.shards {
+		for _, v := range s.core.Views(p.now()) {
+			waits := v.State == shard.Due || v.State == shard.Held
+			if !waits || v.SlowPlace || v.Next.After(p.now()) {
+				continue
+			}
+			if since := max(p.clock.moment(v.Next), p.slots.excused); now-since > longest {
+				return &oracle.Violation{Rule: oracle.KeptWaiting, Text: fmt.Sprintf(
+					"%s keeps pod %s waiting for %v, with %d calls under way", p.name, v.Pod.UID, now-since, p.slots.InFlight())}
+			}
+		}
+	}
+	return nil
 }

@@ -23,15 +23,18 @@ func violation(rule, format string, args ...any) error {
 
 // The promises.
 const (
-	Early     = "never early"
-	Stays     = "never a pod that stays"
-	OtherUID  = "never another UID"
-	Second    = "never a second DELETE after an accepted one was known"
-	Wait      = "a wait after a failure is never cut short"
-	Pending   = "nothing due without an attempt pending"
-	Late      = "deadlines do not move"
-	Empty     = "the queue holds nothing for pods that are gone or stay"
-	Leading   = "only a leader deletes"
+	Early    = "never early"
+	Stays    = "never a pod that stays"
+	OtherUID = "never another UID"
+	Second   = "never a second DELETE after an accepted one was known"
+	Wait     = "a wait after a failure is never cut short"
+	Pending  = "nothing due without an attempt pending"
+	Late     = "deadlines do not move"
+	Empty    = "the queue holds nothing for pods that are gone or stay"
+	Leading  = "only a leader deletes"
+
+	KeptWaiting = "slow calls keep no other pod waiting"
+
 	Confirmed = "the node is confirmed live"
 	Behind    = "at a quiet end all that is due is gone"
 )
