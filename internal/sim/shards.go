@@ -118,6 +118,9 @@ func (s *shardRun) due() bool {
 
 // plan lets the shard look when the next deadline comes, or at once when more may be called.
 func (s *shardRun) plan() {
+	if s.waitsForSlowPlace() && s.p.mayCallSlowly() {
+		s.soon()
+	}
 	at, ok := s.core.Next()
 	switch {
 	case !ok:
@@ -126,9 +129,6 @@ func (s *shardRun) plan() {
 			s.wake(moment)
 		}
 	case s.p.mayCall():
-		s.soon()
-	}
-	if s.core.WaitingForSlowPlace() > 0 && s.p.mayCallSlowly() {
 		s.soon()
 	}
 }

@@ -59,7 +59,8 @@ func (f *flight) late() {
 	p.kick()
 }
 
-// slowPlaceWaits reports whether the shard has something that waits for a slow place.
+// waitsForSlowPlace reports whether the shard has something that waits for a slow place, by the workloads
+// that are slow now.
 func (s *shardRun) waitsForSlowPlace() bool {
 	if s.core.WaitingForSlowPlace() == 0 {
 		return false
@@ -74,6 +75,9 @@ func (p *process) watchSlots() {
 		p.slots.excuse() // it was frozen
 	}
 	p.slots.looked = p.w.now()
+	for _, s := range p.shards {
+		s.plan() // a workload may have been forgotten
+	}
 	p.w.check(p.keptWaiting())
 	p.after(500*time.Millisecond, p.watchSlots)
 }
