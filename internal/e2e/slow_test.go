@@ -56,7 +56,10 @@ func (c slowCase) run(t *testing.T, w *world) {
 
 	began, got := c.begin(t, w, slow, first[0])
 	t.Logf("with the slow ones at the same time or later: %v", got)
-	if most := slowest(without); got.median > most.median+time.Second || got.p99 > most.p99+time.Second {
+	// Where other work makes calls slow, too, these times say nothing. The second comparison has three rounds.
+	busy, tooBusy := slowest(without).p99 > time.Second, quickest(without).p99 > time.Second
+	t.Logf("busy machine: %v, too busy to compare any times: %v", busy, tooBusy)
+	if most := slowest(without); !busy && (got.median > most.median+time.Second || got.p99 > most.p99+time.Second) {
 		t.Errorf("they took %v, want at most a second more than alone: %v", got, most)
 	}
 	pauseUntil(t, began.Add(2*time.Second))
@@ -67,7 +70,7 @@ func (c slowCase) run(t *testing.T, w *world) {
 		with = append(with, w.latencyOf(t, crowd))
 	}
 	t.Logf("beside the slow ones: %v", with)
-	if got, usual := quickest(with), quickest(without); 2*got.median > 3*usual.median || got.p99 > 2*usual.p99 {
+	if got, usual := quickest(with), quickest(without); !tooBusy && (2*got.median > 3*usual.median || got.p99 > 2*usual.p99) {
 		t.Errorf("beside the slow ones they took %v, want at most 1.5 times the median and twice the 99th percentile of %v", got, usual)
 	}
 	if n := hook.held.Load(); n < int64(min(c.pods, 40)) {
