@@ -28,6 +28,7 @@ type pendingOptions struct {
 	output     string
 	watch      bool
 	exitCode   exitCode
+	noHeaders  bool
 	server     string
 }
 
@@ -58,6 +59,7 @@ func (a *pendingOptions) flags() cliflag.NamedFlagSets {
 	flags.BindJudging(fs, &a.settings)
 	addMomentFlag(fs, &a.at, "The moment of the question:")
 	addOutputFlag(fs, &a.output)
+	fs.BoolVar(&a.noHeaders, "no-headers", false, "Print the table without its headings, and without the total above it.")
 	a.exitCode.flag(fs, false, "Exit with 2 when some eviction is scheduled.")
 	a.from.flags(sections.FlagSet("cluster"))
 	a.from.journalLocation.flags(sections.FlagSet("journal"))
@@ -184,7 +186,7 @@ func (a *pendingOptions) print(cmd *cobra.Command, pending *foresight.Pending) e
 	if len(pending.Pods) == 0 && len(pending.Incomplete) == 0 {
 		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), terminal.Escape(a.calm(pending)))
 	}
-	return printPending(cmd.OutOrStdout(), pending, a.output, a.everywhere)
+	return printPending(cmd.OutOrStdout(), pending, a.output, a.everywhere, !a.noHeaders)
 }
 
 // calm is the answer where nothing is scheduled.

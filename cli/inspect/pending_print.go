@@ -15,7 +15,7 @@ import (
 // overdueAfter is how late a pod is before something seems to be in its way.
 const overdueAfter = 10 * time.Second
 
-func printPending(w io.Writer, p *foresight.Pending, form string, everywhere bool) error {
+func printPending(w io.Writer, p *foresight.Pending, form string, everywhere, headings bool) error {
 	switch form {
 	case asJSON, asYAML:
 		return printDocument(w, p, form)
@@ -30,8 +30,14 @@ func printPending(w io.Writer, p *foresight.Pending, form string, everywhere boo
 	if len(p.Pods) == 1 {
 		scheduled = "eviction is"
 	}
-	s.Printf("%d %s scheduled, by taint-manager's rules:\n\n", len(p.Pods), scheduled)
-	pendingText{at: p.At, wide: form == asWide, everywhere: everywhere}.table(p.Pods).Print(&s, terminal.PainterFor(w))
+	if headings {
+		s.Printf("%d %s scheduled, by taint-manager's rules:\n\n", len(p.Pods), scheduled)
+	}
+	list := pendingText{at: p.At, wide: form == asWide, everywhere: everywhere}.table(p.Pods)
+	if !headings {
+		list.NoHeadings()
+	}
+	list.Print(&s, terminal.PainterFor(w))
 	_, err := io.WriteString(w, s.String())
 	return err
 }

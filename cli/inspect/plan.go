@@ -21,6 +21,7 @@ import (
 // planOptions is all that can be set on "plan".
 type planOptions struct {
 	nodes      []string
+	allNodes   bool
 	selector   string
 	taints     []string
 	from       sourceFlags
@@ -50,6 +51,7 @@ func (p *planOptions) flags() cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	fs := sections.FlagSet("plan")
 	fs.StringSliceVar(&p.nodes, "node", nil, "`NODE` that gets the taints. May be given several times, or with commas.")
+	fs.BoolVar(&p.allNodes, "all-nodes", false, "All nodes get the taints.")
 	fs.StringVarP(&p.selector, "selector", "l", "", "Labels of the nodes that get the taints: `SELECTOR` as in kubectl get nodes -l.")
 	fs.StringSliceVar(&p.taints, "taint", nil,
 		"`TAINT` as kubectl taint --overwrite takes it: KEY[=VALUE]:EFFECT to set, KEY:EFFECT- or KEY- to remove. May be given several times.")
@@ -113,13 +115,17 @@ func (p *planOptions) question() (q foresight.Question, err error) {
 
 func (p *planOptions) selection() (foresight.Selection, error) {
 	switch {
+	case p.allNodes && (len(p.nodes) > 0 || p.selector != ""):
+		return foresight.Selection{}, errors.New("--all-nodes and --node or --selector exclude each other; leave one of them out")
+	case p.allNodes:
+		return foresight.Selection{Selector: labels.Everything()}, nil
 	case len(p.nodes) > 0 && p.selector != "":
 		return foresight.Selection{}, errors.New("--node and --selector exclude each other; name the nodes, or select them by labels")
 	case len(p.nodes) > 0:
 		slices.Sort(p.nodes)
 		return foresight.Selection{Names: slices.Compact(p.nodes)}, nil
 	case p.selector == "":
-		return foresight.Selection{}, errors.New("there is no node; name some with --node=NODE, or select them by labels with -l SELECTOR")
+		return foresight.Selection{}, errors.New("there is no node; name some with --node=NODE, or select them by labels with -l SELECTOR, or all with --all-nodes")
 	}
 	selector, err := labels.Parse(p.selector)
 	if err != nil {

@@ -15,11 +15,15 @@ type Cell struct {
 // is shown as a dash, unless its column has no heading.
 type Table struct {
 	headings []string
+	bare     bool // is shown without its headings
 	Rows     [][]Cell
 }
 
 // NewTable returns a table without rows.
 func NewTable(headings ...string) *Table { return &Table{headings: headings} }
+
+// NoHeadings leaves the headings out.
+func (t *Table) NoHeadings() { t.bare = true }
 
 // Add adds a row.
 func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
@@ -45,12 +49,16 @@ func (t *Table) Lines(p Painter, columns int) []string {
 		top[i] = Cell{name, Heading}
 	}
 	var lines []string
-	for _, row := range append([][]Cell{top}, t.Rows...) {
+	rows := append([][]Cell{top}, t.Rows...)
+	if t.bare {
+		rows = t.Rows
+	}
+	for _, row := range rows {
 		var line strings.Builder
 		room := columns
 		for i, c := range row {
 			if c.text == "" && t.headings[i] != "" {
-				c.text = "-"
+				c = Cell{"-", Plain} // nothing is neither good nor bad
 			}
 			fitting, full := Fit(c.text, room, columns)
 			line.WriteString(string(p.Paint(c.colour, fitting)))
@@ -81,7 +89,9 @@ func Fit(text string, room, columns int) (fitting string, full bool) {
 func (t *Table) widths() []int {
 	widths := make([]int, len(t.headings))
 	for i, name := range t.headings {
-		widths[i] = utf8.RuneCountInString(name)
+		if !t.bare {
+			widths[i] = utf8.RuneCountInString(name)
+		}
 	}
 	for _, row := range t.Rows {
 		for i, c := range row {
