@@ -1,0 +1,125 @@
+package skew
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// server answers by a clock of its own, after a while.
+type server struct {
+	offset, takes time.Duration
+	date          string
+	fails         bool
+	asked         int
+}
+
+func (s *server) RoundTrip(*http.Request) (*http.Response, error) {
+	s.asked++
+	time.Sleep(s.takes)
+	if s.fails {
+		return nil, errors.New("connection refused")
+	}
+	date := s.date
+	if date == "" {
+		date = time.Now().Add(s.offset).UTC().Format(http.TimeFormat)
+	}
+	return &http.Response{Header: http.Header{"Date": {date}}, Body: http.NoBody}, nil
+}
+
+func ask(t *testing.T, c *Clock, s *server, times int) {
+	t.Helper()
+	client := c.RoundTripper(s)
+	for range times {
+		answer, err := client.RoundTrip(&http.Request{})
+		if (err != nil) != s.fails || err == nil && answer == nil {
+			t.Fatalf("got %v, %v", answer, err)
+		}
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		time.Sleep(300 * time.Millisecond)
+	}
+}
+
+func TestAClockLearnsFromTheDateOfAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		server  server
+		least   time.Duration
+		most    time.Duration
+		trouble string
+	}{
+		{"in step", server{takes: time.Millisecond}, 0, 0, ""},
+		{"an hour ahead", server{offset: -time.Hour, takes: time.Millisecond}, time.Hour, time.Hour + 100*time.Millisecond, "is ahead of the API server's by 59m59.9s to 1h0m0s"},
+		{"an hour behind", server{offset: time.Hour}, 0, 0, "is behind the API server's by 1h0m0s to 1h0m0.1s"},
+		{"no Date that can be read", server{date: "today", offset: -time.Hour}, 0, 0, ""},
+		{"no answer", server{fails: true, offset: -time.Hour}, 0, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clock := New()
+				ask(t, clock, &c.server, 10)
+				if got := clock.Ahead(time.Now()); got < c.least || got > c.most {
+					t.Errorf("ages are shortened by %v, want %v to %v", got, c.least, c.most)
+				}
+				err := clock.Trouble(time.Now())
+				if (err == nil) != (c.trouble == "") || err != nil && !strings.Contains(err.Error(), c.trouble) {
+					t.Errorf("got the trouble %v, want %q", err, c.trouble)
+				}
+			})
+		})
+	}
+}
+
+func TestAfterTheStartNoMoreAnswersAreLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock, s := New(), &server{}
+		ask(t, clock, s, enough)
+		s.offset = -time.Hour
+		ask(t, clock, s, 3)
+		if got := clock.Ahead(time.Now()); got != 0 || s.asked != enough+3 {
+			t.Errorf("ages are shortened by %v after %d requests", got, s.asked)
+		}
+	})
+}
+
+func TestTheMetricSaysHowFarAheadTheClockMayBe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		clock := New()
+		if err := clock.Register(registry); err != nil {
+			t.Fatal(err)
+		}
+		if err := clock.Register(registry); err == nil {
+			t.Error("it registers twice")
+		}
+		value := func() float64 {
+			families, err := registry.Gather()
+			if err != nil || len(families) != 1 {
+				t.Fatalf("got %v, %v", families, err)
+			}
+			return families[0].GetMetric()[0].GetGauge().GetValue()
+		}
+		if got := value(); got == got {
+			t.Errorf("before an answer it is %v, want NaN", got)
+		}
+		ask(t, clock, &server{offset: -90 * time.Second}, 10)
+		if got := value(); got < 90 || got > 90.1 {
+			t.Errorf("it is %v, want 90", got)
+		}
+	})
+}
+
+func TestClientGoSeesWhatIsWrapped(t *testing.T) {
+	s := &server{}
+	wrapped, ok := New().RoundTripper(s).(interface{ WrappedRoundTripper() http.RoundTripper })
+	if !ok || wrapped.WrappedRoundTripper() != s {
+		t.Error("it is hidden")
+	}
+}
