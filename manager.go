@@ -80,11 +80,10 @@ func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInform
 	heard := func() { m.pool.Nudge() }
 	if pods == nil {
 		m.source = cluster.Watch(client, m.options.Rules, heard)
-		return nil
-	}
-	if m.source, err = cluster.Adapt(client, pods.Informer(), m.options.Rules, heard); err != nil {
+	} else if m.source, err = cluster.Adapt(client, pods.Informer(), m.options.Rules, heard); err != nil {
 		return fmt.Errorf("taintmanager.New: %w", err)
 	}
+	m.source.SetAhead(m.options.Ahead)
 	return nil
 }
 

@@ -122,6 +122,47 @@ func TestOnlyPodsThatAreToGoAreEvicted(t *testing.T) {
 	})
 }
 
+// startOver is start over a caller's informer.
+func startOver(t *testing.T, client kubernetes.Interface, o taintmanager.Options) *running {
+	t.Helper()
+	factory := informers.NewSharedInformerFactory(client, 0)
+	r := startWith(t, client, factory.Core().V1().Pods(), o)
+	ctx, cancel := context.WithCancel(context.Background())
+	factory.StartWithContext(ctx)
+	t.Cleanup(factory.Shutdown)
+	t.Cleanup(cancel)
+	return r
+}
+
+// The clock of the bubble is the process's, which is an hour ahead of the API server's.
+func TestAProcessWhoseClockIsAheadCountsNoTimeAddedAsOlder(t *testing.T) {
+	for name, start := range map[string]func(*testing.T, kubernetes.Interface, taintmanager.Options) *running{
+		"watched by itself": start, "a caller's informer": startOver,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const ahead = time.Hour
+				stamp := metav1.NewTime(time.Now().Add(-ahead - 10*time.Second))
+				node, pod := taintedNode(), podOn("node", "pod", v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: new(int64(60))})
+				node.Spec.Taints[0].TimeAdded = &stamp
+				node.CreationTimestamp = metav1.NewTime(stamp.Add(-time.Hour))
+				pod.CreationTimestamp = node.CreationTimestamp
+				evictor := &recorder{}
+				o := taintmanager.Options{Evictor: evictor, Ahead: func(time.Time) time.Duration { return ahead }}
+				start(t, fake.NewClientset(node, pod), o)
+				time.Sleep(50 * time.Second)
+				if got := evictor.names(); len(got) > 0 {
+					t.Errorf("evicted after 60 s by the API server's clock, of 60 that it tolerates from the second after timeAdded on: %v", got)
+				}
+				time.Sleep(2 * time.Second)
+				if got := evictor.names(); len(got) != 1 {
+					t.Errorf("evicted are %v after 62 s, want one pod", got)
+				}
+			})
+		})
+	}
+}
+
 func TestAStandbyPlansAndDoesNotCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}

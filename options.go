@@ -115,6 +115,12 @@ type Options struct {
 	// from one that nobody was there to write. Zero: nothing is known; the journal is believed.
 	LastLed time.Time
 
+	// Ahead says by how much ages are too long that are taken, at this moment, from times of the API and this
+	// process's wall clock: as far as that clock is ahead of the API server's. They are shortened by it; a negative
+	// answer counts as 0. It is called by several goroutines. [skew.Clock.Ahead] measures it. Nil: the clocks are taken
+	// to be in step.
+	Ahead func(now time.Time) time.Duration
+
 	// Ended is told of each eviction call that has ended, and when. It is called by as many
 	// goroutines as Evictor, and must not block. Nil: nobody is told.
 	Ended func(e Eviction, o Outcome, at time.Time)

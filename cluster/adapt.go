@@ -20,6 +20,7 @@ type adapter struct {
 	client    kubernetes.Interface
 	informer  cache.SharedIndexInformer
 	sightings *sightings
+	ahead     Ahead
 
 	// events lets in one event at a time, and none once handler is nil.
 	events  sync.Mutex

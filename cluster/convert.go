@@ -47,20 +47,30 @@ func ownerless(p *v1.Pod, bound time.Time) taint.Pod {
 // BoundSince is the moment from which a pod that was bound before this process looked counts as
 // bound: when it was scheduled, or created where that is not known. It is on the monotonic clock of
 // now. As API times are whole seconds, cut off, the next second is taken. A time that is missing or
-// lies in the future cannot be believed: then it is now.
-func BoundSince(p *v1.Pod, now time.Time) time.Time {
+// lies in the future cannot be believed: then it is now. The clock of now counts as being in step with the API
+// server's.
+func BoundSince(p *v1.Pod, now time.Time) time.Time { return boundSince(p, now, 0) }
+
+// boundSince is BoundSince by a clock that is ahead.
+func boundSince(p *v1.Pod, now time.Time, ahead time.Duration) time.Time {
 	if scheduled := holds(p, v1.PodScheduled); scheduled != nil && !scheduled.LastTransitionTime.IsZero() {
-		return moment(scheduled.LastTransitionTime, now)
+		return moment(scheduled.LastTransitionTime, now, ahead)
 	}
-	return moment(p.CreationTimestamp, now)
+	return moment(p.CreationTimestamp, now, ahead)
 }
 
-// moment converts a time of the API to the monotonic clock of now.
-func moment(t metav1.Time, now time.Time) time.Time {
-	if t.IsZero() || t.After(now) {
+// boundSince is when a pod of the first list was bound.
+func (t *pods) boundSince(p *v1.Pod) time.Time {
+	now := t.now()
+	return boundSince(p, now, t.ahead.at(now))
+}
+
+// moment converts a time of the API to the monotonic clock of now, which is ahead of the API server's.
+func moment(t metav1.Time, now time.Time, ahead time.Duration) time.Time {
+	if t.IsZero() || t.After(now.Add(-ahead)) {
 		return now
 	}
-	return now.Add(journal.NextSecond(t.Time).Sub(now))
+	return now.Add(journal.NextSecond(t.Time).Sub(now)).Add(ahead)
 }
 
 // holds returns the pod's condition of this type when it is True, else nil.

@@ -70,7 +70,7 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 		of := ownerless(before, time.Time{})
 		old = &of
 	}
-	a.sightings.put(p.UID, s.next(p, &now, old, initial))
+	a.sightings.put(p.UID, s.next(p, &now, old, initial, a.ahead))
 	switch {
 	case !seen:
 		a.odd.tolerations(&now)
@@ -84,12 +84,12 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 
 // next is what is remembered of a pod after an event; s is empty when it is the first. old is how the
 // pod was before, nil when that is not known.
-func (s sighting) next(p *v1.Pod, now, old *taint.Pod, initial bool) sighting {
+func (s sighting) next(p *v1.Pod, now, old *taint.Pod, initial bool, ahead Ahead) sighting {
 	at := time.Now()
 	if s.bound.IsZero() {
 		s.bound = at
 		if initial {
-			s.bound = BoundSince(p, at)
+			s.bound = boundSince(p, at, ahead.at(at))
 		}
 	}
 	if old == nil || !sameExposure(old, now) {

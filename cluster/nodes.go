@@ -51,6 +51,7 @@ type nodes struct {
 	pods   func(node string) []*taint.Pod
 	synced func() bool      // all pods that there are are known
 	now    func() time.Time // carries the monotonic clock
+	ahead  Ahead
 
 	writing sync.Mutex // held from reading a node that is to be replaced until it is
 
@@ -122,8 +123,9 @@ func (t *nodes) adopt(name string, r journal.Record) bool {
 	if !old.Tainted() {
 		return false
 	}
+	now := t.now()
 	known, changed := old.known.Adopt(r, journal.Reading{
-		UID: old.UID, Created: old.Created, Version: old.version, At: t.now(),
+		UID: old.UID, Created: old.Created, Version: old.version, At: now, Ahead: t.ahead.at(now),
 		Apart: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
 	})
 	if !changed {
@@ -136,13 +138,13 @@ func (t *nodes) adopt(name string, r journal.Record) bool {
 }
 
 // observe hands the look at a node to the journal. A node without taints, before and now, needs no journal.
-func (t *nodes) observe(before *seenNode, l *look, g gap) (now journal.Known, changed bool) {
+func (t *nodes) observe(before *seenNode, l *look, g gap) (known journal.Known, changed bool) {
 	if len(before.known.Taints()) == 0 && !executes(l.taints) {
 		return before.known, false
 	}
-	name := l.name // so that the look does not escape
+	name, now := l.name, t.now() // so that the look does not escape
 	return before.known.Observe(journal.Sighting{
-		Taints: l.taints, At: t.now(), Created: l.created, Version: l.version, Before: before.version,
+		Taints: l.taints, At: now, Ahead: t.ahead.at(now), Created: l.created, Version: l.version, Before: before.version,
 		Gap: g.first || g.missed, Watched: g.watched,
 		Apart: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
 	})

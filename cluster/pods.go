@@ -45,6 +45,7 @@ type pods struct {
 	labelSets   *sharer[map[string]string]
 	controllers *sharer[taint.Owner]
 	now         func() time.Time // carries the monotonic clock
+	ahead       Ahead
 
 	mu     sync.RWMutex
 	byUID  map[types.UID]*entry

@@ -35,7 +35,7 @@ func (s *podStore) Transformer() cache.TransformFunc {
 		if !ok || p == nil {
 			return obj, nil
 		}
-		pod := s.podOf(p, BoundSince(p, s.pods.now()))
+		pod := s.podOf(p, s.pods.boundSince(p))
 		return s.pods.entry(&pod), nil
 	}
 }
@@ -68,7 +68,7 @@ func (s *podStore) Replace(items []any, _ string) error {
 	first, now := s.listed != nil, s.pods.now()
 	listed := make(map[types.UID]bool, len(items))
 	for _, item := range items {
-		pod, ok := s.podIn(item, now)
+		pod, ok := s.podIn(item)
 		if !ok {
 			s.odd.unexpected("pod", item)
 			continue
@@ -119,13 +119,13 @@ func (s *podStore) podOf(p *v1.Pod, bound time.Time) taint.Pod {
 }
 
 // podIn is the pod in an item of a list.
-func (s *podStore) podIn(item any, now time.Time) (taint.Pod, bool) {
+func (s *podStore) podIn(item any) (taint.Pod, bool) {
 	switch p := item.(type) {
 	case *entry:
 		return p.Pod, true
 	case *v1.Pod:
 		if p != nil {
-			return s.podOf(p, BoundSince(p, now)), true
+			return s.podOf(p, s.pods.boundSince(p)), true
 		}
 	}
 	return taint.Pod{}, false

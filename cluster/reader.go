@@ -11,6 +11,7 @@ import (
 type podReader interface {
 	get(uid types.UID) *taint.Pod
 	on(node string) []*taint.Pod
+	setAhead(ahead Ahead)
 }
 
 // reader reads pods and nodes. Its methods may be called by any number of goroutines.

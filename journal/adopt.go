@@ -22,6 +22,9 @@ type Reading struct {
 	// At is the moment of the reading. It carries the monotonic clock.
 	At time.Time
 
+	// Ahead is as in a [Sighting].
+	Ahead time.Duration
+
 	// Watched is the last moment at which somebody is known to have watched the node before this
 	// process did; zero when nobody is.
 	Watched time.Time
@@ -41,7 +44,9 @@ type Reading struct {
 //   - that was found after a gap, and after the record, when its timeAdded shows that it is another one;
 //   - of which a writer has told who had seen more.
 //
-// The times of a record are clamped to the node's life, and from then on run on the monotonic clock.
+// A record's age is counted by its writer's clock up to the writing, and from there on by the monotonic clock of this
+// process, where it received that writing. Where it found the record, the time since then is by the wall clocks; the
+// first writing that it receives converts the record once more. All times are clamped to the node's life.
 func (k Known) Adopt(r Record, now Reading) (Known, bool) {
 	if r.UID != now.UID {
 		return k, false
@@ -53,7 +58,7 @@ func (k Known) Adopt(r Record, now Reading) (Known, bool) {
 		if theirs == nil {
 			continue
 		}
-		if told, isNew := lives[i].after(theirs, r.Version, &now); isNew {
+		if told, isNew := lives[i].after(theirs, &r, &now); isNew {
 			lives[i], changed = told, true
 		}
 	}
@@ -63,16 +68,17 @@ func (k Known) Adopt(r Record, now Reading) (Known, bool) {
 	return knownOf(lives, now.Version, now.Apart), true
 }
 
-// after is the life after a record of this version has told this of it; false when nothing is to be told, or
-// nothing new.
-func (l life) after(theirs taint.History, version string, now *Reading) (life, bool) {
-	same := l.told.version == version && unchangedHistory(l.told.read, theirs)
+// after is the life after the record has told this of it; false when nothing is to be told, or nothing new.
+func (l life) after(theirs taint.History, r *Record, now *Reading) (life, bool) {
+	version, live := r.Version, r.Writing.live()
+	theirs = sorted(slices.Clone(theirs))
+	same := l.told.version == version && unchangedHistory(l.told.read, theirs) && (l.told.live || !live)
 	if same || isNewer(l.told.version, version) || !l.reachedBy(version) {
 		return l, false
 	}
-	l.told = told{states: now.clamped(theirs), read: theirs, version: version}
+	l.told = told{states: l.told.converted(theirs, &r.Writing, now), read: theirs, version: version, live: live}
 	older := !reaches(version, l.from) // else the record's writer has seen what was found here
-	if l.found != nil && older && renewed(l.told.states, &Sighting{Taints: l.found, Watched: now.Watched}) {
+	if l.found != nil && older && renewed(l.told.states, &Sighting{Taints: l.found, At: now.At, Ahead: now.Ahead, Watched: now.Watched}) {
 		return l, false
 	}
 	return l, l.overlaps(now.Version)
@@ -101,14 +107,4 @@ func (l *life) reachedBy(version string) bool {
 		return reaches(version, l.from)
 	}
 	return l.absent == "" || isNewer(version, l.absent)
-}
-
-// clamped is a recorded history with each time within the node's life, on the clock of the reading.
-func (now *Reading) clamped(recorded taint.History) taint.History {
-	history := slices.Clone(recorded)
-	for i := range history {
-		age := min(max(now.At.Sub(history[i].Since), 0), max(now.At.Sub(now.Created), 0))
-		history[i].Since = now.At.Add(-age)
-	}
-	return sorted(history)
 }

@@ -23,10 +23,10 @@ func Decode(page int, data map[string]string) (p Page, problems []error, err err
 	if len(data) == 0 {
 		return p, nil, nil
 	}
-	if err := checkVersion(data[head]); err != nil {
+	if err := checkVersion(data[Head]); err != nil {
 		return Page{}, nil, err
 	}
-	if p.Written, err = decodeWritten(data[head]); err != nil {
+	if p.Written, err = decodeWritten(data[Head]); err != nil {
 		problems = append(problems, err)
 	}
 	for _, node := range slices.Sorted(maps.Keys(Entries(data))) {
@@ -46,7 +46,7 @@ func checkVersion(opening string) error {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal([]byte(opening), &found); err != nil || found.Version != formatVersion {
-		return fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the page is neither used nor overwritten; delete it to start it anew", head, opening, formatVersion)
+		return fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the page is neither used nor overwritten; delete it to start it anew", Head, opening, formatVersion)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func checkVersion(opening string) error {
 func decodeWritten(opening string) (time.Time, error) {
 	var found heading
 	if err := json.Unmarshal([]byte(opening), &found); err != nil {
-		return time.Time{}, fmt.Errorf("its entry %s does not say when it was written: %w", head, err)
+		return time.Time{}, fmt.Errorf("its entry %s does not say when it was written: %w", Head, err)
 	}
 	return found.Written, nil
 }

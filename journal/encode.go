@@ -27,8 +27,8 @@ func Encode(records map[string]Record, written time.Time) (data map[string]strin
 	if err != nil {
 		opening = []byte(`{"version":1}`) // a year that nobody will see
 	}
-	data = map[string]string{head: string(opening)}
-	room := pageBudget - len(head) - len(opening)
+	data = map[string]string{Head: string(opening)}
+	room := pageBudget - len(Head) - len(opening)
 	for _, node := range oldestFirst(records) {
 		text, err := encodeRecord(records[node])
 		if size := len(node) + len(text); err == nil && len(text) <= entryBudget && size <= room {
@@ -44,7 +44,7 @@ func Encode(records map[string]Record, written time.Time) (data map[string]strin
 // Entries are the page's data without the entry that says when it was written.
 func Entries(data map[string]string) map[string]string {
 	entries := maps.Clone(data)
-	delete(entries, head)
+	delete(entries, Head)
 	return entries
 }
 

@@ -37,6 +37,7 @@ type told struct {
 	states  taint.History // on the clock of this process
 	read    taint.History // as it was read
 	version string        // of the node when the record's writer last saw its taints change
+	live    bool          // this process received the writing that the times of the states were taken from
 }
 
 // born is a life that begins with the sighting.

@@ -15,6 +15,10 @@ type Sighting struct {
 	// it does not move when the wall clock is set.
 	At time.Time
 
+	// Ahead is by how much an age is too long that is taken from a time of the API and At: as far as this process's
+	// clock is ahead of the API server's, and 0 where they are in step.
+	Ahead time.Duration
+
 	// Created is the node's creation time by the API server's clock.
 	Created time.Time
 
@@ -44,14 +48,22 @@ type Sighting struct {
 // API times are whole seconds, cut off: the next one is taken, so that nothing is early. That may not
 // have come yet; then the moment of the sighting is late enough.
 func (s *Sighting) listedSince(t *v1.Taint) time.Time {
-	if t.TimeAdded == nil || t.TimeAdded.After(s.At) || t.TimeAdded.Time.Before(s.Created) {
+	if t.TimeAdded == nil || t.TimeAdded.After(s.At.Add(-s.Ahead)) || t.TimeAdded.Time.Before(s.Created) {
 		return s.unknown()
 	}
-	since := s.At.Add(min(NextSecond(t.TimeAdded.Time).Sub(s.At), 0))
+	since := s.moment(t.TimeAdded.Time)
+	if since.After(s.At) {
+		since = s.At
+	}
 	if since.Before(s.Watched) {
 		return s.unknown() // it was not there then
 	}
 	return since
+}
+
+// moment is that of a time of the API, rounded up, on this process's monotonic clock.
+func (s *Sighting) moment(t time.Time) time.Time {
+	return s.At.Add(NextSecond(t).Sub(s.At)).Add(s.Ahead)
 }
 
 func (s *Sighting) unknown() time.Time {

@@ -26,6 +26,13 @@ type Sheet struct {
 
 	// Data is what [Encode] has made. It is to be read only.
 	Data map[string]string
+
+	// Stored is when it was stored, by the clock of where it is stored, cut off to the second; zero when that can't be
+	// told.
+	Stored time.Time
+
+	// Watched says that the page was seen to change just now, rather than found so.
+	Watched bool
 }
 
 // Page is what the data of a page say.
@@ -37,13 +44,13 @@ type Page struct {
 	Records map[string]Record
 }
 
-// head is the entry that says what the page is. No node can have its name.
-const head = "_journal"
+// Head is the entry that says what the page is. No node can have its name. It is part of the format.
+const Head = "_journal"
 
 // formatVersion is the version of the format below.
 const formatVersion = 1
 
-// heading is the entry [head] in JSON.
+// heading is the entry [Head] in JSON.
 type heading struct {
 	Version int       `json:"version"`
 	Written time.Time `json:"written"`

@@ -19,6 +19,9 @@ type Record struct {
 
 	// Taints are the histories as the writer knew them. Their times are wall times.
 	Taints []taint.History
+
+	// Writing is the writing of the page that the record was read from. It is for the page's store to set.
+	Writing Writing
 }
 
 // RecordOf is what is to be recorded now of a node.
@@ -35,11 +38,11 @@ func RecordOf(n *taint.Node, now time.Time) Record {
 }
 
 // wallTime is a moment of this age by the wall clock as it goes now. Where that clock was set meanwhile,
-// what it has shown then would be off for whoever reads it; it is rounded up, so that it is the same
-// at each call.
+// what it has shown then would be off for whoever reads it, and too old where it was set forward; it is rounded up, so
+// that it is the same at each call. The two clocks are not read at the very same moment.
 func wallTime(then, now time.Time, age time.Duration) time.Time {
 	shown, wall := then.Round(0), now.Round(0).Add(-age)
-	if off := wall.Sub(shown); off > -time.Second && off < time.Second {
+	if off := wall.Sub(shown); off > -time.Second && off < 10*time.Millisecond {
 		return shown.UTC()
 	}
 	return NextSecond(wall).UTC()

@@ -26,7 +26,7 @@ func isLater(known taint.History, s *Sighting, t *v1.Taint) bool {
 	if t.TimeAdded == nil || recorded(known, t) {
 		return false
 	}
-	added := NextSecond(t.TimeAdded.Time)
+	added := s.moment(t.TimeAdded.Time)
 	if swapped(t.Key) && !added.After(s.Watched) {
 		return false
 	}

@@ -16,7 +16,9 @@ func TestARecordedTimeMovesWithTheWallClock(t *testing.T) {
 		want time.Time
 	}{
 		{"the clock was not set", hour, shown},
-		{"it was slewed a little", hour - 100*time.Millisecond, shown},
+		{"its two clocks were read one after the other", hour - time.Millisecond, shown},
+		{"it was set back a little, which makes nothing older", hour + 100*time.Millisecond, shown},
+		{"it was set forward a little", hour - 100*time.Millisecond, time.Date(2026, 1, 1, 11, 0, 1, 0, time.UTC)},
 		{"it was set forward by an hour", 0, time.Date(2026, 1, 1, 12, 0, 1, 0, time.UTC)},
 		{"it was set back by an hour", 2 * hour, time.Date(2026, 1, 1, 10, 0, 1, 0, time.UTC)},
 		{"the reading differs by nanoseconds", 2*hour + 7, time.Date(2026, 1, 1, 10, 0, 1, 0, time.UTC)},

@@ -26,6 +26,7 @@ func TestTheJournal(t *testing.T) {
 	w := newWorld(t, testcluster.Options{})
 	t.Run("a countdown survives a kill and a restart to the second", func(t *testing.T) { killedAndRestarted(w.scene(t)) })
 	t.Run("a page that another hand has written is not overwritten", w.conflicts)
+	t.Run("the API server says when a page was stored", w.storesWithItsTime)
 	t.Run("a page as full as may be is taken", w.takesAFullPage)
 	t.Run("other ConfigMaps are closed to the program", w.isConfined)
 }
@@ -53,6 +54,35 @@ func killedAndRestarted(s *scene) {
 	log, err := restarted.Log()
 	if err != nil || strings.Contains(log, "A problem of the journal") {
 		s.Errorf("error %v, the log:\n%s", err, log)
+	}
+}
+
+// storesWithItsTime writes a page three times, with labels of another hand's between. What the API server says was
+// stored at a time must be the page.
+func (w *world) storesWithItsTime(t *testing.T) {
+	pages := store.NewConfigMaps(w.admin, "kube-system", "stored-journal")
+	sheet := journal.Sheet{}
+	for i := range 3 {
+		data, _ := journal.Encode(nil, time.Now())
+		before := time.Now().Truncate(time.Second)
+		version, err := pages.Write(t.Context(), 0, journal.Sheet{Version: sheet.Version, Data: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := time.Now()
+		if sheet, err = pages.Read(t.Context(), 0); err != nil || sheet.Version != version || sheet.Stored.Before(before) || sheet.Stored.After(after) {
+			t.Errorf("writing %d: stored between %v and %v; read is version %s of %s, stored %v, error %v", i, before, after, sheet.Version, version, sheet.Stored, err)
+		}
+		time.Sleep(1100 * time.Millisecond) // times of the API are whole seconds
+		label := fmt.Sprintf(`{"metadata":{"labels":{"seen":"%d"}}}`, i)
+		if _, err := w.admin.CoreV1().ConfigMaps("kube-system").Patch(t.Context(), "stored-journal-0", types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: "other"}); err != nil {
+			t.Fatal(err)
+		}
+		if labelled, err := pages.Read(t.Context(), 0); err != nil || !labelled.Stored.Equal(sheet.Stored) {
+			t.Errorf("once it is labelled, it counts as stored at %v, want %v, error %v", labelled.Stored, sheet.Stored, err)
+		} else {
+			sheet.Version = labelled.Version
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -82,7 +83,7 @@ func (c *ConfigMaps) follow(ctx context.Context, page int, tell func(journal.She
 				return nil // the next look says more
 			}
 			if object, ok := event.Object.(*v1.ConfigMap); ok && object.Name == c.names[page] {
-				c.tell(page, object, event.Type == watch.Deleted, tell)
+				c.tell(page, object, event.Type, tell)
 			}
 		}
 	}
@@ -106,11 +107,11 @@ func (c *ConfigMaps) look(ctx context.Context, page int, tell func(journal.Sheet
 	}
 	for i := range list.Items {
 		if list.Items[i].Name == c.names[page] {
-			c.tell(page, &list.Items[i], false, tell)
+			c.tell(page, &list.Items[i], "", tell)
 			return list.ResourceVersion, nil
 		}
 	}
-	c.tell(page, nil, true, tell)
+	c.tell(page, nil, watch.Deleted, tell)
 	return list.ResourceVersion, nil
 }
 
@@ -123,20 +124,35 @@ func (c *ConfigMaps) only(page int, version string) metav1.ListOptions {
 	}
 }
 
-func (c *ConfigMaps) tell(page int, object *v1.ConfigMap, gone bool, tell func(journal.Sheet, error)) {
-	if gone {
+// tell tells of an object that the watch has shown by this event; empty is for one that was found in a list.
+func (c *ConfigMaps) tell(page int, object *v1.ConfigMap, event watch.EventType, tell func(journal.Sheet, error)) {
+	if event == watch.Deleted {
 		object = nil
 	}
 	c.seen[page].Store(object)
-	tell(c.sheet(page, object), nil)
+	s := c.sheet(page, object)
+	s.Watched = event != ""
+	tell(s, nil)
 }
 
 func (c *ConfigMaps) sheet(page int, object *v1.ConfigMap) journal.Sheet {
 	s := journal.Sheet{Name: "ConfigMap " + c.namespace + "/" + c.names[page]}
 	if object != nil {
-		s.Version, s.Data = object.ResourceVersion, object.Data
+		s.Version, s.Data, s.Stored = object.ResourceVersion, object.Data, storedAt(object)
 	}
 	return s
+}
+
+// storedAt is when the API server has last stored a page in the object, by its clock, whatever else of the object was
+// written since; zero when it does not say.
+func storedAt(object *v1.ConfigMap) (last time.Time) {
+	for i := range object.ManagedFields {
+		m := &object.ManagedFields[i]
+		if m.Time != nil && m.FieldsV1 != nil && strings.Contains(m.FieldsV1.GetRawString(), `"f:`+journal.Head+`"`) && m.Time.After(last) {
+			last = m.Time.Time
+		}
+	}
+	return last
 }
 
 // Write stores a page; see [Pages].

@@ -56,19 +56,20 @@ func backoff() wait.Backoff {
 // report is what Watch has told: how the last look went, and the last sheet that was not taken in yet.
 type report struct {
 	sheet *journal.Sheet
+	at    time.Time // when the sheet was received
 	err   error
 }
 
 // tell puts a report in the place of one that was not taken in. It is for Watch's goroutine only.
 func (p *page) tell(s journal.Sheet, err error) {
-	r := report{&s, nil}
+	r := report{sheet: &s, at: time.Now()}
 	if err != nil {
-		r = report{nil, err}
+		r = report{err: err}
 	}
 	select {
 	case before := <-p.reports:
 		if r.sheet == nil {
-			r.sheet = before.sheet
+			r.sheet, r.at = before.sheet, before.at
 		}
 	default:
 	}
@@ -121,7 +122,7 @@ func after(d time.Duration) <-chan time.Time {
 // take takes a report in.
 func (p *page) take(r report) {
 	if r.sheet != nil && p.isNews(r.sheet.Version) {
-		p.open(*r.sheet)
+		p.open(*r.sheet, r.at)
 	}
 	p.fail(unread, r.err)
 	if r.err == nil {
@@ -155,9 +156,9 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// open reads a sheet. Once this process has written the page as leader, what it knows of the nodes is
-// better than what others write.
-func (p *page) open(s journal.Sheet) {
+// open reads a sheet that was received at this moment. Once this process has written the page as leader, what it
+// knows of the nodes is better than what others write.
+func (p *page) open(s journal.Sheet, received time.Time) {
 	content, dropped, err := journal.Decode(p.number, s.Data)
 	p.sheet, p.opened, p.usable, p.dirty = s, true, err == nil, true
 	p.stamp = content.Written
@@ -168,19 +169,24 @@ func (p *page) open(s journal.Sheet) {
 	p.problem(nonsense, list(dropped))
 	p.count(len(content.Records))
 	if !p.mine {
-		p.adopt(content)
+		writing := journal.Writing{At: content.Written, Stored: s.Stored}
+		if s.Watched {
+			writing.Received = received
+		}
+		p.adopt(content, writing)
 	}
 }
 
 // adopt hands the records to the source. That somebody watched when the page was written proves nothing
 // more: what its writer saw is in it, each taint's timeAdded too.
-func (p *page) adopt(content journal.Page) {
+func (p *page) adopt(content journal.Page, writing journal.Writing) {
 	if behind := p.keeper.options.LastLed.Sub(content.Written); len(content.Records) > 0 && !p.keeper.options.LastLed.IsZero() && behind > staleAfter {
 		p.problem(stale, fmt.Sprintf("it was written at %v, and somebody has led until %v without writing it: what it says may be long past, and is not believed", content.Written, p.keeper.options.LastLed))
 		return
 	}
 	p.problem(stale, "")
 	for node, record := range content.Records {
+		record.Writing = writing
 		if p.keeper.options.Source.Adopt(node, record) {
 			p.keeper.options.Adopted(node)
 		}

@@ -59,6 +59,8 @@ type world struct {
 	client    *fake.Clientset
 	born      time.Time
 	processes []*process
+	ahead     time.Duration               // of the clock of those who start
+	fields    []metav1.ManagedFieldsEntry // of all ConfigMaps, as they are listed
 
 	mu      sync.Mutex
 	version int
@@ -112,6 +114,14 @@ func (w *world) react(action clienttesting.Action) (bool, runtime.Object, error)
 		return w.store(action.GetVerb(), action.GetObject())
 	case clienttesting.CreateActionImpl:
 		return w.store(action.GetVerb(), action.GetObject())
+	case clienttesting.ListActionImpl:
+		list, err := w.client.Tracker().List(action.GetResource(), action.GetKind(), action.GetNamespace())
+		if list, ok := list.(*v1.ConfigMapList); ok {
+			for i := range list.Items {
+				list.Items[i].ManagedFields = w.fields
+			}
+		}
+		return true, list, err
 	}
 	return false, nil, nil
 }
@@ -232,12 +242,17 @@ func (w *world) put(node string, data map[string]string) {
 
 // entry is a record of the node as people may write it.
 func (w *world) entry(node, version, key string, since float64) string {
-	at := w.born.Add(time.Duration(since * float64(time.Second))).UTC().Format(time.RFC3339Nano)
 	from := version
 	if version == "999" {
 		from = "101" // at which a node is tainted here; so much more has that record seen
 	}
-	return fmt.Sprintf(`{"uid":"uid-%s","version":%q,"taints":[[{"key":%q,"effect":"NoExecute","since":%q,"from":%q}]]}`, node, version, key, at, from)
+	return fmt.Sprintf(`{"uid":"uid-%s","version":%q,"taints":[[%s]]}`, node, version, w.state(key, since, from))
+}
+
+// state is a taint in a record.
+func (w *world) state(key string, since float64, from string) string {
+	at := w.born.Add(time.Duration(since * float64(time.Second))).UTC().Format(time.RFC3339Nano)
+	return fmt.Sprintf(`{"key":%q,"effect":"NoExecute","since":%q,"from":%q}`, key, at, from)
 }
 
 func (w *world) head(written float64) string {
@@ -279,6 +294,7 @@ func (w *world) start(options ...func(*store.Options)) *process {
 func (w *world) launch(options ...func(*store.Options)) *process {
 	w.Helper()
 	p := &process{world: w, watcher: cluster.Watch(w.client, taint.Rules{}, nil)}
+	p.watcher.SetAhead(func(time.Time) time.Duration { return w.ahead })
 	o := store.Options{
 		Pages: severed{store.NewConfigMaps(w.client, namespace, name), &p.dead}, Source: p.watcher, Synced: p.watcher.Synced(),
 		Adopted: func(node string) { p.note(&p.adopted, node) },

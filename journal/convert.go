@@ -1,0 +1,72 @@
+package journal
+
+import (
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// converted is a recorded history on the clock of this process. A state that was told before by a writing that this
+// process received stays as it was then, unless this writing was on its way for a shorter time: none of them can make
+// it too old.
+func (t *told) converted(recorded taint.History, w *Writing, now *Reading) taint.History {
+	history := slices.Clone(recorded)
+	for i := range history {
+		state := &history[i]
+		before := t.received(state)
+		state.Since = now.since(state.Since, w)
+		if before != nil && (!w.live() || before.Since.Before(state.Since)) {
+			state.Since = before.Since
+		}
+	}
+	return sorted(history)
+}
+
+// received is the state that was told of this very recorded one by a writing that this process received; else nil.
+func (t *told) received(recorded *taint.State) *taint.State {
+	if !t.live {
+		return nil
+	}
+	i := slices.IndexFunc(t.read, func(s taint.State) bool {
+		return same(&s.Taint, &recorded.Taint) && s.From == recorded.From && s.Since.Equal(recorded.Since)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &t.states[i] // both are in the order of time
+}
+
+// since is when a recorded state began, on the monotonic clock of this process, and within the node's life.
+func (now *Reading) since(recorded time.Time, w *Writing) time.Time {
+	since := now.written(w).Add(recorded.Sub(w.At))
+	if w.At.IsZero() {
+		since = now.At.Add(recorded.Sub(now.At)).Add(now.Ahead)
+	}
+	born := now.At.Add(-max(now.At.Add(-now.Ahead).Sub(now.Created), 0))
+	switch {
+	case since.After(now.At):
+		return now.At
+	case since.Before(born):
+		return born
+	}
+	return since
+}
+
+// written is when the writing was made, on the monotonic clock of this process, or later. It is the moment at which the
+// writing was received; where the page was found, what the wall clocks of the two processes tell, unless the API
+// server's time of the writing tells otherwise.
+func (now *Reading) written(w *Writing) time.Time {
+	if w.live() {
+		return w.Received
+	}
+	byWriter := now.At.Add(w.At.Sub(now.At))
+	if w.Stored.IsZero() {
+		return byWriter.Add(now.Ahead)
+	}
+	byServer := now.At.Add(NextSecond(w.Stored).Sub(now.At)).Add(now.Ahead)
+	if apart := byServer.Sub(byWriter); apart < -inStep || apart > inStep {
+		return byServer
+	}
+	return byWriter
+}

@@ -1,0 +1,117 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The clock of the process is that of the world; what is far from it was written by a clock that is wrong.
+func TestAStandbyCountsARecordFromWhenItReceivedTheWriting(t *testing.T) {
+	for name, ahead := range map[string]float64{"ahead by 120 s": 120, "behind by 120 s": -120, "in step": 0} {
+		t.Run("its clock is "+name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				p := w.start()
+				w.pass(5)
+				w.taint("n", "gpu") // at version 101
+				p.knows("seen", "n", "gpu@5")
+				w.pass(6)
+				w.put("n", map[string]string{"_journal": w.head(6 - ahead), "n": w.entry("n", "101", "gpu", 5-ahead)})
+				p.knows("recorded", "n", "gpu@5")
+				p.lead()
+				w.pass(10)
+				p.knows("leading", "n", "gpu@5")
+			})
+		})
+	}
+}
+
+func TestTheFirstWritingThatIsReceivedConvertsARecordOnceMore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.taint("n", "gpu") // at version 101
+		w.put("n", map[string]string{"_journal": w.head(-119), "n": w.entry("n", "101", "gpu", -120)})
+		w.pass(3)
+		p := w.start()
+		p.knows("read at the start, by the wall clock", "n", "gpu@-120")
+		w.pass(10)
+		w.put("n", map[string]string{"_journal": w.head(-110), "n": w.entry("n", "101", "gpu", -120)})
+		p.knows("written anew, by a clock that is 120 s behind", "n", "gpu@0")
+		if len(p.adopted) != 2 {
+			t.Errorf("told of %v, want twice of n", p.adopted)
+		}
+		w.pass(30)
+		w.put("n", map[string]string{"_journal": w.head(-80), "n": w.entry("n", "101", "gpu", -120)})
+		p.knows("and again, a while on the way", "n", "gpu@0")
+		if len(p.adopted) != 2 {
+			t.Errorf("told of %v, want twice of n", p.adopted)
+		}
+	})
+}
+
+func TestWhatWasReceivedOnceStaysAsItWasInLaterRecords(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start()
+		w.taint("n", "gpu")
+		w.put("n", map[string]string{"_journal": w.head(-120), "n": w.entry("n", "101", "gpu", -120)})
+		p.knows("recorded", "n", "gpu@0")
+		w.pass(10)
+		w.taint("n", "gpu", "disk") // at version 104
+		p.knows("seen", "n", "gpu@0 disk@10")
+		w.pass(13) // the writing takes 3 s
+		w.put("n", map[string]string{"_journal": w.head(-110), "n": `{"uid":"uid-n","version":"104","taints":[[` + w.state("gpu", -120, "101") + `],[` + w.state("disk", -110, "104") + `]]}`})
+		p.knows("recorded, with another taint", "n", "gpu@0 disk@13")
+	})
+}
+
+func TestAPageThatWasFoundChangedConvertsByTheWallClock(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start()
+		w.taint("n", "gpu")
+		w.pass(1)
+		w.fault(failing(broken, "watch", "list"))
+		w.cut()
+		w.put("n", map[string]string{"_journal": w.head(1), "n": w.entry("n", "101", "gpu", 0.5)})
+		w.pass(20)
+		w.fault(nil)
+		w.pass(60)
+		p.knows("found after a gap", "n", "gpu@0.5")
+	})
+}
+
+func TestAPageOfAWriterWhoseClockIsBehindIsNoOlderThanItIs(t *testing.T) {
+	for name, c := range map[string]struct {
+		fields string
+		want   string
+	}{
+		"the API server says when the page was stored":               {`{"f:data":{"f:_journal":{},"f:n":{}}}`, "gpu@-10"},
+		"it says only when something else of the object was written": {`{"f:metadata":{"f:labels":{}}}`, "gpu@-610"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.taint("n", "gpu")
+				w.fields = []metav1.ManagedFieldsEntry{{
+					Manager: "taint-manager", Time: new(metav1.NewTime(w.born.Add(-2 * time.Second))), FieldsV1: metav1.NewFieldsV1(c.fields),
+				}}
+				w.put("n", map[string]string{"_journal": w.head(-601), "n": w.entry("n", "101", "gpu", -610)})
+				w.start().knows("read at the start", "n", c.want)
+			})
+		})
+	}
+}
+
+func TestAReaderWhoseClockIsAheadShortensTheAgesOfItsFirstReading(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.taint("n", "gpu")
+		w.put("n", map[string]string{"_journal": w.head(-119), "n": w.entry("n", "101", "gpu", -120)})
+		w.pass(3)
+		w.start().knows("read at the start", "n", "gpu@-120")
+	})
+	inWorld(t, func(w *world) {
+		w.taint("n", "gpu")
+		w.put("n", map[string]string{"_journal": w.head(-119), "n": w.entry("n", "101", "gpu", -120)})
+		w.pass(3)
+		w.ahead = 120 * time.Second
+		w.start().knows("read by one who is ahead", "n", "gpu@0")
+	})
+}
