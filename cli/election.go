@@ -42,7 +42,7 @@ func newElection(config componentbaseconfig.LeaderElectionConfiguration, leases 
 	}
 	return &election{
 		config:   config,
-		lock:     &ownLock{Interface: lease},
+		lock:     &ownLock{Interface: lease, now: time.Now},
 		watchdog: leaderelection.NewLeaderHealthzAdaptor(late),
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/faketime"
 )
 
 // cluster holds the lease, and can be cut off, or leave its callers without an answer.
@@ -217,6 +218,35 @@ func TestALeaseIsLedByFromItsMakingOn(t *testing.T) {
 			t.Error("it does not count as renewed")
 		}
 	})
+}
+
+// TestALeadershipEndsByTheClockThatHasRunFurther has machines that were suspended, and others whose clock was set.
+func TestALeadershipEndsByTheClockThatHasRunFurther(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		monotonic, wall time.Duration
+		want            bool
+	}{
+		{"both have run for a while", 9 * time.Second, 9 * time.Second, true},
+		{"both have run for too long", 10 * time.Second, 10 * time.Second, false},
+		{"suspended: the monotonic clock stood still", time.Second, time.Minute, false},
+		{"the wall clock was set back", 10 * time.Second, -time.Hour, false},
+		{"the wall clock was set back, and little time has passed", 9 * time.Second, -time.Hour, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			renewed := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			now := faketime.Of(renewed, time.Minute)
+			l := newLeader(newCluster(), "me")
+			l.lock.now = func() time.Time { return now }
+			stop := l.start(t)
+			l.check(t, c.name+": at first", 1, true)
+			now = faketime.Of(renewed.Add(c.wall), time.Minute+c.monotonic)
+			if got := l.leading(); got != c.want {
+				t.Errorf("%s: it leads: %t, want %t", c.name, got, c.want)
+			}
+			stop()
+		})
+	}
 }
 
 func TestALeaseThatIsBeingGivenBackIsNotLedBy(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -20,6 +21,7 @@ import (
 // characters are the API servers that there are, each under a path of its own.
 var characters = []string{
 	"permits",      // everything, and has an empty cluster
+	"behind",       // like permits, with its clock an hour behind
 	"denies",       // every permission that it is asked for
 	"watch-only",   // permits list and watch
 	"no-evictions", // denies what makes pods go, and events
@@ -61,6 +63,9 @@ func (a *fakeAPI) close() {
 func (a *fakeAPI) answer(w http.ResponseWriter, r *http.Request) {
 	_, rest, _ := strings.Cut(r.URL.Path, "/")
 	character, path, _ := strings.Cut(rest, "/")
+	if character == "behind" {
+		w.Header().Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
+	}
 	switch {
 	case character == "website":
 		http.Error(w, "no such page", http.StatusNotFound)
@@ -104,7 +109,7 @@ func (a *fakeAPI) review(w http.ResponseWriter, r *http.Request, character strin
 func permits(character string, asked authorizationv1.ResourceAttributes) bool {
 	watching := slices.Contains([]string{"list", "watch"}, asked.Verb)
 	switch character {
-	case "permits":
+	case "permits", "behind":
 		return true
 	case "watch-only":
 		return watching

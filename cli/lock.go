@@ -18,6 +18,7 @@ import (
 // whether it is fresh.
 type ownLock struct {
 	resourcelock.Interface
+	now    func() time.Time // carries the monotonic clock
 	holder string
 
 	// renewed is the moment before the latest write that made the lease ours was sent; nil when the
@@ -29,7 +30,13 @@ type ownLock struct {
 // nobody else can have taken the lease for as long as it lasts from then on.
 func (l *ownLock) fresh(within time.Duration) bool {
 	renewed := l.renewed.Load()
-	return renewed != nil && time.Since(*renewed) < within
+	return renewed != nil && passed(*renewed, l.now()) < within
+}
+
+// passed returns the time between two moments by the clock that has run further: while a machine is suspended its
+// monotonic clock may stand still, and its wall clock may be set back.
+func passed(from, to time.Time) time.Duration {
+	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }
 
 // Get notes who holds the lease.
@@ -57,7 +64,7 @@ func (l *ownLock) Update(ctx context.Context, record resourcelock.LeaderElection
 // write notes whose the lease is. One that is given back is not ours from before that is sent: others
 // may take it before the answer is here. A write without an answer counts for nothing.
 func (l *ownLock) write(record resourcelock.LeaderElectionRecord, send func() error) error {
-	ours, sent := record.HolderIdentity == l.Identity(), time.Now()
+	ours, sent := record.HolderIdentity == l.Identity(), l.now()
 	if !ours {
 		l.renewed.Store(nil)
 	}

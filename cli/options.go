@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/klog/v2"
 
@@ -45,5 +46,8 @@ func (p *process) announce(ctx context.Context) {
 	}
 	if c.Paused {
 		logger.Info("Evictions are paused: none starts before a restart without paused")
+	}
+	if err := p.clock.Trouble(time.Now()); err != nil {
+		logger.Info("The clocks are not in step", "problem", err.Error())
 	}
 }

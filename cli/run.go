@@ -15,6 +15,7 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/skew"
 )
 
 func runCommand(ctx context.Context) *cobra.Command {
@@ -63,7 +64,7 @@ func (s *settings) runUntil(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shutdown, err := p.server.serve(s.withPause(endpoints(p.manager, ctx.Done(), p.watchdog)))
+	shutdown, err := p.server.serve(s.withPause(endpoints(p.manager, p.clock.Trouble, ctx.Done(), p.watchdog)))
 	if err != nil {
 		return err
 	}
@@ -84,6 +85,7 @@ type process struct {
 	watchdog healthz.HealthChecker
 	campaign campaign
 	page     page
+	clock    *skew.Clock
 }
 
 // start makes everything that can fail, in the order in which a failure is the most to the point.
@@ -92,6 +94,8 @@ func (s *settings) start(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	clock := skew.New()
+	access.Wrap(clock.RoundTripper)
 	to, err := newClients(access, s.Configuration, thisBuild())
 	if err != nil {
 		return nil, err
@@ -99,7 +103,7 @@ func (s *settings) start(ctx context.Context) (*process, error) {
 	if err := s.checkAccess(ctx, to.main.AuthorizationV1().SelfSubjectAccessReviews(), access.Host); err != nil {
 		return nil, err
 	}
-	p := &process{settings: s, host: access.Host}
+	p := &process{settings: s, host: access.Host, clock: clock}
 	if p.server, err = s.listen(); err != nil {
 		return nil, err
 	}
@@ -109,7 +113,7 @@ func (s *settings) start(ctx context.Context) (*process, error) {
 func (p *process) assemble(ctx context.Context, to clients) (err error) {
 	options := managerOptions(p.settings.Configuration)
 	options.Journal = store.NewConfigMaps(to.main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
-	options.Watching = to.watch
+	options.Watching, options.Ahead = to.watch, p.clock.Ahead
 	if p.identity, err = newIdentity(); err != nil {
 		return err
 	}
@@ -126,5 +130,5 @@ func (p *process) assemble(ctx context.Context, to clients) (err error) {
 	if p.manager, err = taintmanager.New(to.main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
-	return nil
+	return p.clock.Register(options.Registerer)
 }

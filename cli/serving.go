@@ -101,24 +101,26 @@ func (s *server) guard(handler http.Handler) http.Handler {
 
 // endpoints answers on the paths that components of Kubernetes have. A process that has not synced,
 // can't watch, or is about to end is not ready, but alive.
-func endpoints(w watcher, ending <-chan struct{}, watchdog healthz.HealthChecker) http.Handler {
+func endpoints(w watcher, clock clockTrouble, ending <-chan struct{}, watchdog healthz.HealthChecker) http.Handler {
 	paths := mux.NewPathRecorderMux("taint-manager")
 	healthz.InstallHandler(paths, healthz.PingHealthz, watchdog)
 	healthz.InstallLivezHandler(paths, healthz.PingHealthz)
 	healthz.InstallReadyzHandler(paths, healthz.PingHealthz, syncCheck(w), watchCheck(w), healthz.NewShutdownHealthz(ending))
 	paths.Handle("/metrics", legacyregistry.Handler())
 	slis.SLIMetrics{}.Install(paths)
-	return withRemark(paths, w)
+	return withRemarks(paths, w, clock)
 }
 
-// withRemark adds to /readyz?verbose what is wrong with the journal. A check that passes has no words of
-// its own, and one that fails would take away what still evicts.
-func withRemark(next http.Handler, w watcher) http.Handler {
+// withRemarks adds to /readyz?verbose what is wrong with the journal and with the clock. A check that passes has no
+// words of its own, and one that fails would take away what still evicts.
+func withRemarks(next http.Handler, w watcher, clock clockTrouble) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(answer, r)
-		if err := w.JournalTrouble(); err != nil && r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
-			_, _ = fmt.Fprintf(answer, "[!]journal: %v\n", err)
+		if r.URL.Path != "/readyz" || !r.URL.Query().Has("verbose") {
+			return
 		}
+		remark(answer, "journal", w.JournalTrouble())
+		remark(answer, "clock", clock(time.Now()))
 	})
 }
 
@@ -134,6 +136,16 @@ func (s *settings) withPause(next http.Handler) http.Handler {
 		}
 	})
 }
+
+// remark writes a line about what is wrong, if anything is.
+func remark(answer io.Writer, what string, err error) {
+	if err != nil {
+		_, _ = fmt.Fprintf(answer, "[!]%s: %v\n", what, err)
+	}
+}
+
+// clockTrouble returns an error while the clock does not go with the API server's.
+type clockTrouble func(now time.Time) error
 
 // watcher knows how well the cluster is seen.
 type watcher interface {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apiserver/pkg/server/healthz"
 )
@@ -18,12 +19,15 @@ type sight struct {
 	synced  bool
 	trouble error
 	journal error
+	clock   error
 }
 
 func (s sight) HasSynced() bool { return s.synced }
 func (s sight) Trouble() error  { return s.trouble }
 
 func (s sight) JournalTrouble() error { return s.journal }
+
+func (s sight) clockTrouble(time.Time) error { return s.clock }
 
 func watchdog(err error) healthz.HealthChecker {
 	return healthz.NamedCheck("leaderElection", func(*http.Request) error { return err })
@@ -38,20 +42,21 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 		healthz, livez, readyz  string
 		readyzCode, healthzCode int
 	}{
-		"all is well":   {sight{true, nil, nil}, false, nil, "[+]leaderElection ok", "[+]ping ok", "[+]informer-sync ok", 200, 200},
-		"not synced":    {sight{false, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]informer-sync failed", 500, 200},
-		"can't watch":   {sight{true, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]watch failed", 500, 200},
-		"ending":        {sight{true, nil, nil}, true, nil, "[+]ping ok", "[+]ping ok", "[-]shutdown failed", 500, 200},
-		"journal":       {sight{true, nil, bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]journal: bad\n", 200, 200},
-		"both":          {sight{true, bad, bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: bad\n", 500, 200},
-		"lease overdue": {sight{true, nil, nil}, false, bad, "[-]leaderElection failed", "[+]ping ok", "[+]watch ok", 200, 500},
+		"all is well":   {sight{true, nil, nil, nil}, false, nil, "[+]leaderElection ok", "[+]ping ok", "[+]informer-sync ok", 200, 200},
+		"not synced":    {sight{false, nil, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]informer-sync failed", 500, 200},
+		"can't watch":   {sight{true, bad, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]watch failed", 500, 200},
+		"ending":        {sight{true, nil, nil, nil}, true, nil, "[+]ping ok", "[+]ping ok", "[-]shutdown failed", 500, 200},
+		"journal":       {sight{true, nil, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]journal: bad\n", 200, 200},
+		"both":          {sight{true, bad, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: bad\n", 500, 200},
+		"clock":         {sight{true, nil, nil, bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]clock: bad\n", 200, 200},
+		"lease overdue": {sight{true, nil, nil, nil}, false, bad, "[-]leaderElection failed", "[+]ping ok", "[+]watch ok", 200, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ending := make(chan struct{})
 			if test.ending {
 				close(ending)
 			}
-			h := endpoints(test.sight, ending, watchdog(test.lease))
+			h := endpoints(test.sight, test.sight.clockTrouble, ending, watchdog(test.lease))
 			expect(t, h, "/healthz?verbose", test.healthzCode, test.healthz)
 			expect(t, h, "/livez?verbose", http.StatusOK, test.livez)
 			expect(t, h, "/readyz?verbose", test.readyzCode, test.readyz)
@@ -61,7 +66,7 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 
 func TestAPauseIsARemarkOfReadiness(t *testing.T) {
 	s := defaultSettings()
-	ready := endpoints(sight{synced: true}, nil, watchdog(nil))
+	ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
 	expect(t, s.withPause(ready), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
 	s.Paused = true
 	expect(t, s.withPause(ready), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
@@ -78,7 +83,7 @@ func expect(t *testing.T, h http.Handler, path string, code int, text string) {
 }
 
 func TestMetricsAreThoseOfAComponentOfKubernetes(t *testing.T) {
-	h := endpoints(sight{synced: true}, nil, watchdog(nil))
+	h := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
 	for _, name := range []string{"go_goroutines", "process_cpu_seconds_total", "kubernetes_build_info", "registered_metrics_total"} {
 		expect(t, h, "/metrics", http.StatusOK, "\n"+name)
 	}
@@ -103,7 +108,7 @@ func serveTLS(t *testing.T) (get func(path string) int) {
 	s.serving.Listener = listener
 	made, err := s.listen()
 	must(t, err)
-	shutdown, err := made.serve(endpoints(sight{synced: true}, nil, watchdog(nil)))
+	shutdown, err := made.serve(endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil)))
 	must(t, err)
 	t.Cleanup(shutdown)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
