@@ -136,7 +136,7 @@ func (b *bubble) start(replica int) {
 	}
 	b.runs++
 	m := &manager{b: b, replica: replica, name: fmt.Sprintf("r%d#%d", replica, b.runs), shown: -1}
-	m.eye = b.oracle.Started(m.name, 0)
+	m.eye = b.oracle.Started(m.name, func(time.Duration) time.Duration { return 0 })
 	client := newLagging(m)
 	method := config.MethodDelete
 	if b.plan.evict {
@@ -362,7 +362,7 @@ func TestWorldsOfRealManagers(t *testing.T) {
 	for seed := *fromFlag; seed < *fromFlag+n; seed++ {
 		synctest.Test(t, func(t *testing.T) {
 			p := draw(seed)
-			p.skew = make([]time.Duration, p.replicas)
+			p.clocks = inStep(p.replicas)
 			b := live(t, p)
 			b.counts.Worlds, b.counts.Counts = 1, b.oracle.Seen
 			counts.Add(&b.counts)

@@ -2,8 +2,8 @@ package sim
 
 import (
 	"time"
-	"unsafe"
 
+	"github.com/taint-manager/taint-manager/internal/faketime"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
@@ -11,46 +11,38 @@ import (
 func epoch() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // clock is that of one process: the monotonic clock counts from the start of the process, and the wall
-// clock may be wrong and may be set.
+// clock may be wrong and may be set. Both drift alike.
 type clock struct {
 	began  time.Duration // true moment of the process's start
-	offset time.Duration // by how much the wall clock is ahead
-	origin time.Time     // what it read when the process began
+	offset time.Duration // by how much the wall clock is ahead, but for the drift
+	drift  oracle.Drift
+	origin time.Time // what it read when the process began
 }
 
-func newClock(now, offset time.Duration) *clock {
-	c := &clock{began: now, offset: offset}
+func newClock(now, offset time.Duration, drift oracle.Drift) *clock {
+	c := &clock{began: now, offset: offset, drift: drift}
 	c.origin = c.at(now)
 	return c
 }
 
 // at is what the program reads at a true moment: what time.Now would return.
 func (c *clock) at(now time.Duration) time.Time {
-	return reading(epoch().Add(now+c.offset), now-c.began)
+	return faketime.Of(epoch().Add(c.drift.Run(now)+c.offset), c.drift.Run(now-c.began))
 }
 
 // moment is the true moment that a time of this process stands for, by its monotonic clock; oracle.Far for
 // one that is many years away.
 func (c *clock) moment(t time.Time) time.Duration {
-	if since := t.Sub(c.origin); since < oracle.Far/2 {
-		return c.began + since
+	since := t.Sub(c.origin)
+	if since >= oracle.Far/2 {
+		return oracle.Far
 	}
-	return oracle.Far
+	passed := since - c.drift.Of(since)
+	for c.drift.Run(passed) < since {
+		passed++
+	}
+	return c.began + passed
 }
 
-// reading is a time that carries both a wall clock and a monotonic clock, as time.Now returns it. There
-// is no other way to make one in which the two differ, and the program's handling of exactly that is what
-// is to be simulated. A test holds that package time still lays times out like this.
-func reading(wall time.Time, monotonic time.Duration) time.Time {
-	const (
-		hasMonotonic = 1 << 63
-		shift        = 30
-		year1885     = -2682288000 // as Unix time
-	)
-	t := struct {
-		wall uint64
-		ext  int64
-		loc  *time.Location
-	}{wall: hasMonotonic | uint64(wall.Unix()-year1885)<<shift | uint64(wall.Nanosecond()), ext: int64(monotonic)}
-	return *(*time.Time)(unsafe.Pointer(&t))
-}
+// ahead is by how much the wall clock is ahead of the true time.
+func (c *clock) ahead(now time.Duration) time.Duration { return c.offset + c.drift.Of(now) }

@@ -17,12 +17,12 @@ type Counts struct {
 	Unconfirmed, Interrupted, Missing, Throttled int
 	Blocked, Refused, Failed, Away               int
 	Slow, KeptSlots, HeldUp                      int
-	LedAnew, Recorded, NotSent, Edited           int
+	LedAnew, Recorded, Received, NotSent, Edited int
 
 	// What happened to it.
 	Restarts, Stops, Pauses, ClockSteps, Handovers int
 	Outages, LostAnswers, Conflicts, PagesLost     int
-	Relists, Resumed, StaleLists                   int
+	Relists, Resumed, StaleLists, Ahead            int
 }
 
 // fields are the counts by name.
@@ -54,6 +54,7 @@ func (c *Counts) fields() []struct {
 		{"deletions that a webhook held", &c.HeldUp},
 		{"changes of leader", &c.LedAnew},
 		{"records written", &c.Recorded},
+		{"records received as they were written", &c.Received},
 		{"records taken over", &c.TakenOver},
 		{"requests not sent, as the reason had just gone", &c.NotSent},
 		{"answers that showed a pod edited", &c.Edited},
@@ -67,6 +68,7 @@ func (c *Counts) fields() []struct {
 		{"lost answers", &c.LostAnswers},
 		{"conflicts in the journal", &c.Conflicts},
 		{"pages of the journal lost", &c.PagesLost},
+		{"starts with a clock that is ahead", &c.Ahead},
 		{"relists", &c.Relists},
 		{"watches resumed", &c.Resumed},
 		{"stale first lists", &c.StaleLists},

@@ -229,7 +229,7 @@ func (w *World) doProcess(d *deed, p *process) {
 		w.counts.ClockSteps++
 		w.offsets[d.replica] += d.lasts
 		p.clock.offset = w.offsets[d.replica]
-		p.eye.ClockSet(p.clock.offset)
+		p.eye.ClockSet()
 	case handOver:
 		if p.term != nil {
 			w.counts.Handovers++

@@ -18,6 +18,8 @@ const pages = 8
 type page struct {
 	version int // 0: there is none
 	entries []entry
+	written time.Time     // by its writer's clock
+	stored  time.Duration // true
 }
 
 // entry is the record of one node, and the oracle's side of it.
@@ -49,6 +51,8 @@ type storedPage struct {
 	dirty   bool
 	writing bool
 	wrote   time.Duration // when it was last written
+
+	received time.Duration // when the page was, if the process watched it change; else never
 }
 
 // open reads all pages. Judging begins when they are read, or could not be.
@@ -73,7 +77,7 @@ func (s *store) readAll(done func(error)) {
 		answer: func(err error) {
 			if err == nil {
 				for i := range read {
-					s.took(i, read[i])
+					s.took(i, read[i], never)
 				}
 			} else {
 				s.p.after(time.Second, func() { s.readAll(func(error) {}) })
@@ -95,18 +99,29 @@ func (s *store) lead() {
 	})
 }
 
-// took takes a page in as it was read.
-func (s *store) took(i int, read page) {
-	s.pages[i].known, s.pages[i].page = true, read
+// took takes a page in as it was read; received is when, if the process watched it change, else never.
+func (s *store) took(i int, read page, received time.Duration) {
+	g := &s.pages[i]
+	if g.page.version != read.version {
+		g.page, g.received = read, received
+	}
+	g.known = true
 	s.adopt(i)
 	s.dirty(i)
 }
 
 // adopt takes over what the page says, where it tells more than is known.
 func (s *store) adopt(i int) {
-	read := &s.pages[i].page
-	for _, e := range read.entries {
-		s.p.eye.Adopted(s.p.w.now(), e.truth)
+	g := &s.pages[i]
+	how := oracle.Reading{At: s.p.w.now(), Stored: g.page.stored, Received: g.received, Watched: g.received != never}
+	writing := journal.Writing{At: g.page.written, Stored: s.p.w.server.at(g.page.stored).Truncate(time.Second)}
+	if how.Watched {
+		writing.Received = s.p.clock.at(g.received)
+		s.p.w.counts.Received += len(g.page.entries)
+	}
+	for _, e := range g.page.entries {
+		e.record.Writing = writing
+		s.p.eye.Adopted(how, e.truth)
 		if s.p.feed.Adopt(e.node, e.record) {
 			s.p.w.say(s.p.name, "takes over what the journal says of node %s", e.node)
 			s.p.shardOf(e.node).nodeChanged(e.node)
@@ -153,7 +168,7 @@ func (s *store) write(i int) {
 		return
 	}
 	now := s.content(i)
-	if sameEntries(now.entries, g.page.entries) {
+	if sameEntries(now.entries, g.page.entries) && s.p.w.now()-g.wrote < stampEvery {
 		g.dirty = false
 		return
 	}
@@ -177,7 +192,7 @@ func (s *server) writePage(i, version int, now *page) error {
 		return errConflict
 	}
 	s.version++
-	now.version = s.version
+	now.version, now.stored = s.version, s.line.now()
 	s.pages[i] = *now
 	return nil
 }
@@ -187,11 +202,12 @@ func (s *store) wrote(i int, now page, err error) {
 	g := &s.pages[i]
 	g.writing = false
 	if err == nil {
-		g.page = now
+		g.page, g.received = now, never
 		s.p.w.counts.Recorded++
 		s.p.w.say(s.p.name, "has written page %d of the journal", i)
 		s.p.w.pageChanged(i, s.p)
 		s.dirty(i)
+		s.p.after(stampEvery, func() { s.stamp(i) })
 		return
 	}
 	if errors.Is(err, errConflict) {
@@ -201,12 +217,23 @@ func (s *store) wrote(i int, now page, err error) {
 	s.p.after(time.Second, func() { s.readAll(func(error) {}) })
 }
 
+// stampEvery is how often a page with records is written though nothing has changed.
+const stampEvery = 20 * time.Second
+
+// stamp writes a page anew that was not written for so long.
+func (s *store) stamp(i int) {
+	if g := &s.pages[i]; len(g.page.entries) > 0 && s.p.w.now()-g.wrote >= stampEvery {
+		g.dirty = true
+		s.write(i)
+	}
+}
+
 // content is what is to be written on a page.
 func (s *store) content(i int) page {
-	var now page
+	now := page{written: s.p.now().Round(0)}
 	for _, n := range s.p.feed.Tainted() {
 		if pageOf(n.Name) == i {
-			now.entries = append(now.entries, entry{n.Name, stored(journal.RecordOf(n, s.p.now())), s.p.eye.Recorded(n.Name)})
+			now.entries = append(now.entries, entry{n.Name, stored(journal.RecordOf(n, s.p.now())), s.p.eye.Recorded(s.p.w.now(), n.Name)})
 		}
 	}
 	slices.SortFunc(now.entries, func(a, b entry) int {
@@ -253,7 +280,7 @@ func (w *World) pageChanged(i int, by *process) {
 		}
 		p.after(span(p.r, 0, 100*time.Millisecond), func() {
 			if p.term == nil && !w.server.strike(away) && !w.server.strike(hang) {
-				p.store.took(i, w.server.pages[i])
+				p.store.took(i, w.server.pages[i], w.now())
 			}
 		})
 	}

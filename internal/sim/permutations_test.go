@@ -74,9 +74,9 @@ func rank(in shard.Input) int {
 func newDesk(t *testing.T, lazy bool) *desk {
 	line := &still{time: preface}
 	o := oracle.New(epoch())
-	d := &desk{t: t, line: line, clock: newClock(preface, 0), lazy: lazy}
+	d := &desk{t: t, line: line, clock: newClock(preface, 0, 0), lazy: lazy}
 	d.server = newServer(line, o, func() {})
-	d.eye = o.Started("shard", 0)
+	d.eye = o.Started("shard", d.clock.ahead)
 	d.feed = cluster.NewFeed(taint.Rules{}, d, d.now)
 	half := func() float64 { return 0.5 }
 	d.core = shard.NewCore(d.feed, taint.Rules{}, half)

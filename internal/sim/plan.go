@@ -111,12 +111,12 @@ type plan struct {
 	replicas int
 	shards   int
 	workers  int
-	places   int             // for slow calls
-	evict    bool            // by the eviction subresource
-	skew     []time.Duration // of the replicas' wall clocks
-	lag      time.Duration   // usual of a watch
-	stale    bool            // first lists may be stale
-	turmoil  time.Duration   // how long deeds are done
+	places   int  // for slow calls
+	evict    bool // by the eviction subresource
+	clocks   clocks
+	lag      time.Duration // usual of a watch
+	stale    bool          // first lists may be stale
+	turmoil  time.Duration // how long deeds are done
 	deeds    []deed
 }
 
@@ -134,12 +134,7 @@ func draw(seed uint64) *plan {
 		evict: r.IntN(5) == 0, lag: pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
 		stale: r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
 	}
-	p.skew = make([]time.Duration, p.replicas)
-	if r.IntN(4) == 0 {
-		for i := range p.skew {
-			p.skew[i] = span(r, -5*time.Second, 5*time.Second)
-		}
-	}
+	p.clocks = drawClocks(rand.New(rand.NewPCG(seed, 3)), p.replicas)
 	d := drawer{r: r, plan: p, at: preface}
 	d.stock()
 	for range 8 + r.IntN(30) {

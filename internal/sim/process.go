@@ -15,6 +15,7 @@ import (
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -25,6 +26,7 @@ type process struct {
 	name    string
 	r       *rand.Rand
 	clock   *clock
+	skew    skew.Interval // of the clock and the API server's, as far as the process knows it
 	eye     *oracle.Process
 	dead    bool
 	ending  bool          // it takes no new work
@@ -49,16 +51,17 @@ func (w *World) start(replica int) {
 	w.runs[replica]++
 	name := fmt.Sprintf("r%d#%d", replica, w.runs[replica])
 	p := &process{
-		w: w, replica: replica, name: name, clock: newClock(w.now(), w.offsets[replica]),
+		w: w, replica: replica, name: name, clock: newClock(w.now(), w.offsets[replica], w.plan.clocks.drifts[replica]),
 		r:     w.rand(uint64(100 + 1000*replica + 10*w.runs[replica])),
-		eye:   w.oracle.Started(name, w.offsets[replica]),
 		reads: map[string]*nodeRead{},
 	}
-	w.say(name, "starts, its clock is ahead by %v", w.offsets[replica])
+	p.eye = w.oracle.Started(name, p.clock.ahead)
+	p.asksTheTime()
 	w.processes[replica] = p
 	p.slots = newSlots(p)
 	p.after(500*time.Millisecond, p.watchSlots)
 	p.feed = cluster.NewFeed(taint.Rules{}, p, p.now)
+	p.feed.SetAhead(p.skew.Excess)
 	for range w.plan.shards {
 		p.shards = append(p.shards, p.newShard())
 	}
@@ -70,6 +73,25 @@ func (w *World) start(replica int) {
 	p.store.p = p
 	p.store.open()
 	p.after(span(p.r, 0, time.Second), p.elect)
+}
+
+// asksTheTime lets the process learn the API server's time by some answers, which it got right before.
+func (p *process) asksTheTime() {
+	r, now := p.w.rand(uint64(103+1000*p.replica+10*p.w.runs[p.replica])), p.w.now()
+	for range 1 + r.IntN(4) {
+		now -= span(r, 0, 2*time.Second)
+	}
+	for now < p.w.now() {
+		received := min(now+span(r, 0, pick(r, 5*time.Millisecond, 400*time.Millisecond)), p.w.now())
+		date := p.w.server.at(span(r, now, received)).Truncate(time.Second)
+		p.skew = p.skew.Answered(date, p.clock.at(now), p.clock.at(received))
+		now = received + span(r, 0, time.Second)
+	}
+	least, most := p.skew.Ahead(p.now())
+	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v", p.clock.ahead(p.w.now())-p.w.server.ahead(p.w.now()), least, most)
+	if p.skew.Excess(p.now()) > 0 {
+		p.w.counts.Ahead++
+	}
 }
 
 // now is what the process reads from its clock.

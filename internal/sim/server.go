@@ -31,7 +31,9 @@ type written struct {
 // it besides.
 type server struct {
 	line    timeline
-	epoch   time.Time // the moment zero
+	epoch   time.Time     // the moment zero
+	offset  time.Duration // by how much its clock is ahead, but for the drift
+	drift   oracle.Drift
 	oracle  *oracle.Oracle
 	version int
 	nodes   []*v1.Node
@@ -47,16 +49,24 @@ type server struct {
 }
 
 func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {
-	return &server{
+	s := &server{
 		line: line, epoch: o.Epoch, oracle: o, wrote: wrote,
 		born: map[string]int{}, grace: map[types.UID]podShape{}, weather: map[kind][]time.Duration{},
 	}
+	o.ServerClock = s.ahead
+	return s
 }
 
 // stamp is now as the API writes it: whole seconds, cut off.
 func (s *server) stamp() metav1.Time {
-	return metav1.Time{Time: s.epoch.Add(s.line.now().Truncate(time.Second))}
+	return metav1.Time{Time: s.at(s.line.now()).Truncate(time.Second)}
 }
+
+// at is what its clock shows at a true moment.
+func (s *server) at(now time.Duration) time.Time { return s.epoch.Add(now + s.ahead(now)) }
+
+// ahead is by how much its clock is ahead of the true time.
+func (s *server) ahead(now time.Duration) time.Duration { return s.offset + s.drift.Of(now) }
 
 // next is the resourceVersion of the write that comes.
 func (s *server) next() string {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/shard"
@@ -15,6 +17,8 @@ type slots struct {
 	p       *process
 	looked  time.Duration // when keptWaiting was last asked
 	excused time.Duration // until then, there was a reason to keep any pod waiting
+
+	waits map[types.UID]time.Duration // since when keptWaiting has seen these pods wait
 }
 
 func newSlots(p *process) slots {
@@ -95,13 +99,20 @@ func (p *process) keptWaiting() error {
 		return nil
 	}
 	longest := evict.SlowAfter * time.Duration(2+p.w.plan.pods()/p.w.plan.workers)
+	before, seen := p.slots.waits, map[types.UID]time.Duration{}
+	p.slots.waits = seen
 	for _, s := range p.shards {
 		for _, v := range s.core.Views(p.now()) {
 			waits := v.State == shard.Due || v.State == shard.Held
 			if !waits || v.SlowPlace || v.Next.After(p.now()) {
 				continue
 			}
-			if since := max(p.clock.moment(v.Next), p.slots.excused); now-since > longest {
+			since, ok := before[v.Pod.UID]
+			if !ok {
+				since = now // a deadline that is learned late may have passed long ago
+			}
+			seen[v.Pod.UID] = since
+			if since = max(p.clock.moment(v.Next), since, p.slots.excused); now-since > longest {
 				return &oracle.Violation{Rule: oracle.KeptWaiting, Text: fmt.Sprintf(
 					"%s keeps pod %s waiting for %v, with %d calls under way", p.name, v.Pod.UID, now-since, p.slots.InFlight())}
 			}

@@ -50,10 +50,12 @@ func run(p *plan, o Options) Result {
 
 func newWorld(p *plan, o Options) *World {
 	w := &World{plan: p, trace: o.Trace, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
-	w.offsets = append(w.offsets, p.skew...)
+	w.offsets = append(w.offsets, p.clocks.replicas...)
 	w.oracle = oracle.New(epoch())
+	w.oracle.Drifting = p.clocks.drifting
 	w.oracle.LastLook = true
 	w.server = newServer(w, w.oracle, w.wrote)
+	w.server.offset, w.server.drift = p.clocks.server, p.clocks.serverDrift
 	w.time = time.Minute
 	for i := range p.nodes {
 		w.server.createNode(nodeName(i))

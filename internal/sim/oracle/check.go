@@ -60,7 +60,7 @@ func (p *Process) Settled(at time.Duration, holds func(types.UID) Held) error {
 }
 
 func (p *Process) settled(at time.Duration, s *seen, h Held) error {
-	v := p.judge(s)
+	v := p.drifted(p.judge(s), at)
 	switch {
 	case h.Accepted && !s.accepted:
 		return violation(Pending, "%s takes pod %s for accepted, which no answer has said", p.Name, s.pod.UID)
@@ -70,7 +70,7 @@ func (p *Process) settled(at time.Duration, s *seen, h Held) error {
 		return nil
 	case !h.Queued:
 		return violation(Pending, "%s holds nothing for pod %s, which is to go between %v and %v: %s", p.Name, s.pod.UID, v.lo, v.hi, v.why)
-	case h.At > max(h.Deadline, at+longestWait):
+	case h.At > max(h.Deadline, at+longestWait+p.oracle.slip(longestWait)):
 		return violation(Pending, "%s puts pod %s off from %v until %v", p.Name, s.pod.UID, at, h.At)
 	}
 	return p.within(s, v, h.Deadline)
@@ -96,7 +96,7 @@ func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration
 		return violation(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
 	}
 	s.called = true
-	if attempt > 1 && at < s.notBefore {
+	if attempt > 1 && at < s.notBefore-p.oracle.slip(longestWait) {
 		return violation(Wait, "%s calls for pod %s at %v, and was to wait until %v", p.Name, uid, at, s.notBefore)
 	}
 	return p.due(at, s, deadline)
@@ -104,7 +104,7 @@ func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration
 
 // due wants that the pod is to go now.
 func (p *Process) due(at time.Duration, s *seen, deadline time.Duration) error {
-	v := p.judge(s)
+	v := p.drifted(p.judge(s), at)
 	switch {
 	case !v.evict:
 		return violation(Stays, "%s calls for pod %s, which stays: %s", p.Name, s.pod.UID, v.why)
@@ -121,7 +121,7 @@ func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 	if s == nil {
 		return violation(Stays, "%s goes on with pod %s, which it was shown to be gone", p.Name, uid)
 	}
-	v := p.judge(s)
+	v := p.drifted(p.judge(s), served)
 	if !v.evict || sent < v.lo {
 		return violation(Stays, "%s goes on with pod %s, whose verdict has changed: %+v", p.Name, uid, v)
 	}

@@ -27,11 +27,12 @@ type state struct {
 type life struct {
 	group  string
 	states []state
-	heard  []state // of records, which may have been taken over or not
-	told   int64   // the latest version of the node that such a record knew
-	looks  int     // how many looks have shown something new
-	shown  []int64 // the node's version at each of them; 0 for those of a record
-	total  int     // states that there were, also in the records that were taken over
+	heard  []state       // of records, which may have been taken over or not
+	told   int64         // the latest version of the node that such a record knew
+	looks  int           // how many looks have shown something new
+	late   time.Duration // how long a record was on its way that was received: what it told stays as late
+	shown  []int64       // the node's version at each of them; 0 for those of a record
+	total  int           // states that there were, also in the records that were taken over
 
 	// found says that the process has not seen the taint appear: it found it after a gap. It last saw
 	// the node without the taint at the version absentAt, if ever.
@@ -56,19 +57,28 @@ type life struct {
 type view struct {
 	at      time.Duration
 	how     How
-	offset  time.Duration // of the process's wall clock
-	watched time.Duration // the last proof, by that clock, that somebody watched before a gap
-	forward time.Duration // by how much any clock involved may be wrong at most
-	epoch   int64         // as Unix time
+	ahead   time.Duration // by how much the process's clock is ahead of the API server's
+	skew    skew          // of times of the API
+	watched time.Duration // the last proof that somebody watched before a gap
+	zero    time.Duration // Unix time at the true moment zero, by the API server's clock
+	slip    func(passed time.Duration) time.Duration
 }
 
-// wall is the moment of the look by the process's wall clock.
-func (v *view) wall() time.Duration { return v.at + v.offset }
+// span is between two moments.
+type span struct{ lo, hi time.Duration }
 
-// nextSecond is the first second after the one that an API timestamp was cut off to. Section 3: "a start
-// taken from one is rounded up to the next second".
-func (v *view) nextSecond(unix int64) time.Duration {
-	return time.Duration(unix+1-v.epoch) * time.Second
+// moment bounds the moment that an API timestamp counts as. Section 3: "a start taken from one is rounded up to the
+// next second".
+func (v *view) moment(unix int64) span {
+	next := time.Duration(unix+1)*time.Second - v.zero
+	slip := v.slip(v.at - next)
+	return span{next + v.skew.lo - slip, next + v.skew.hi + slip}
+}
+
+// counts is moment, and whether the timestamp may be believed, and must be: "if not in the future".
+func (v *view) counts(unix int64) (s span, may, must bool) {
+	s = v.moment(unix)
+	return s, s.lo-time.Second <= v.at, s.hi-time.Second <= v.at
 }
 
 // of are the NoExecute taints that belong to the group.
@@ -96,14 +106,12 @@ func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 			return true, true
 		}
 		may = may || knows(l.heard, t)
-		next := v.nextSecond(t.TimeAdded.Unix())
-		if group(t.Key) == v1.TaintNodeUnreachable && next <= v.watched+v.forward {
-			may = true
-			must = must || v.forward == 0
+		added := v.moment(t.TimeAdded.Unix())
+		if group(t.Key) == v1.TaintNodeUnreachable {
+			may = may || added.lo <= v.watched
+			must = must || added.hi <= v.watched
 		}
-		if next <= l.latest()+v.forward {
-			may = true
-		}
+		may = may || added.lo <= l.latest()
 	}
 	return may, must
 }
@@ -222,14 +230,14 @@ func like(states []*state, s *state) *state {
 	return nil
 }
 
-// copied is the life with bounds that are wider by the slack on both sides.
-func (l *life) copied(slack time.Duration) *life {
+// copied is the life with bounds that are later by the skew.
+func (l *life) copied(by skew) *life {
 	c := *l
 	c.states, c.shown = slices.Clone(l.states), make([]int64, l.looks)
 	for i := range c.states {
-		c.states[i].lo -= slack
+		c.states[i].lo += min(by.lo, 0)
 		c.states[i].seen = false
-		c.states[i].hi = later(c.states[i].hi, slack)
+		c.states[i].hi = later(c.states[i].hi, max(by.hi, 0))
 	}
 	return &c
 }

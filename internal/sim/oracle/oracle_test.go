@@ -21,9 +21,12 @@ type scene struct {
 
 func at(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
+// right is a clock that is.
+func right(time.Duration) time.Duration { return 0 }
+
 func newScene() *scene {
 	s := &scene{Oracle: New(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
-	s.p = s.Started("process", 0)
+	s.p = s.Started("process", right)
 	return s
 }
 
@@ -153,69 +156,89 @@ func TestAnExposureIsTheLatestUnbrokenRun(t *testing.T) {
 
 func TestARecordCountsForWhatWasFound(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", 0)
+	writer := s.Started("writer", right)
 	n := s.write(5, tainted("gpu", ""))
 	writer.WatchedNode(at(5.25), n, false)
-	record := writer.Recorded("n")
+	record := writer.Recorded(at(5.25), "n")
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.wantBounds(t, 15, 19)
-	s.p.Adopted(at(9), record)
+	s.p.Adopted(Reading{At: at(9), Stored: at(5.25)}, record)
 	s.wantBounds(t, 15, 15.25)
 }
 
 func TestARecordCountsThoughAnotherTaintHasChangedSince(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", 0)
+	writer := s.Started("writer", right)
 	n := s.write(5, tainted("gpu", ""))
 	writer.WatchedNode(at(5.25), n, false)
 	s.pod(bearing("gpu", 10), v1.Toleration{Key: "disk", Operator: v1.TolerationOpExists})
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(10), s.write(10, tainted("gpu", ""), tainted("disk", "")), false)
-	s.p.Adopted(at(11), writer.Recorded("n"))
+	s.p.Adopted(Reading{At: at(11), Stored: at(5.25)}, writer.Recorded(at(5.25), "n"))
 	s.wantBounds(t, 15, 15.25)
 }
 
 func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", 0)
+	writer := s.Started("writer", right)
 	n := s.write(5, tainted("load", "1"))
 	writer.WatchedNode(at(5.25), n, false)
 	s.pod(v1.Toleration{Key: "load", Value: "2"}, bearing("load", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(11), s.write(11, tainted("load", "2")), false)
 	s.p.WatchedNode(at(12), s.write(12, tainted("load", "1")), false)
-	s.p.Adopted(at(13), writer.Recorded("n"))
+	s.p.Adopted(Reading{At: at(13), Stored: at(5.25)}, writer.Recorded(at(5.25), "n"))
 	s.wantBounds(t, 22, 22) // value 2 is borne for ever
 }
 
 func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
 	s := newScene()
-	writer := s.Started("writer", 0)
+	writer := s.Started("writer", right)
 	writer.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(7), []*v1.Node{s.write(6)}, FirstListed)
 	s.p.ListedNodes(at(9), []*v1.Node{s.write(8, tainted("gpu", ""))}, Relisted)
-	s.p.Adopted(at(9), writer.Recorded("n"))
+	s.p.Adopted(Reading{At: at(9), Stored: at(5.25)}, writer.Recorded(at(5.25), "n"))
 	s.wantBounds(t, 18, 19)
 }
 
-func TestClocksThatDifferWidenWhatARecordSays(t *testing.T) {
-	s := newScene()
-	writer := s.Started("writer", at(2))
-	n := s.write(5, tainted("gpu", ""))
-	writer.WatchedNode(at(5), n, false)
-	s.pod(bearing("gpu", 10))
-	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
-	s.p.Adopted(at(9), writer.Recorded("n"))
-	s.wantBounds(t, 13, 17)
+func TestClocksThatDifferMakeWhatARecordSaysLater(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		writer, reader float64 // by how much their clocks are ahead
+		how            Reading
+		lo, hi         float64
+	}{
+		{"in step", 0, 0, Reading{Stored: at(5.5)}, 15, 15.25},
+		{"the writer a little behind", -1, 0, Reading{Stored: at(5.25)}, 14, 16.25},
+		{"the writer far behind: not earlier", -60, 0, Reading{Stored: at(5.25)}, 15, 16.25},
+		{"the reader far ahead: not earlier", 0, 60, Reading{Stored: at(5.25)}, 15, 17.75},
+		{"both far ahead", 60, 60, Reading{Stored: at(5.25)}, 15, 17.75},
+		{"received: as late as that", -60, 60, Reading{Watched: true, Received: at(7.25)}, 15, 17.25},
+	} {
+		s := newScene()
+		clock := func(ahead float64) func(time.Duration) time.Duration {
+			return func(time.Duration) time.Duration { return at(ahead) }
+		}
+		s.p = s.Started("reader", clock(c.reader))
+		writer := s.Started("writer", clock(c.writer))
+		n := s.write(5, tainted("gpu", ""))
+		writer.WatchedNode(at(5.25), n, false)
+		s.pod(bearing("gpu", 10))
+		s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
+		c.how.At = at(9)
+		s.p.Adopted(c.how, writer.Recorded(at(5.25), "n"))
+		t.Log(c.name)
+		s.wantBounds(t, c.lo, c.hi)
+	}
 }
 
 func TestNoDeadlineMovesWhenTheWallClockIsSet(t *testing.T) {
 	s := newScene()
 	s.pod(bearing("gpu", 10))
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
-	s.p.ClockSet(time.Hour)
+	s.p.ClockSet()
 	s.p.WatchedNode(at(6), s.write(6, tainted("gpu", ""), tainted("disk", "")), false)
 	s.pod(bearing("gpu", 10), bearing("disk", 60))
 	s.wantBounds(t, 15, 15)

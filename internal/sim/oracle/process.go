@@ -51,23 +51,28 @@ type Process struct {
 
 	listedNodes, listedPods bool
 
-	offset, least, most time.Duration // of its wall clock: now, and within its life
+	clock func(at time.Duration) time.Duration // by how much its wall clock is ahead of the true time
+	set   bool                                 // its wall clock was set
 }
 
-// Started says that a process has started, with its wall clock ahead of the true time by the offset.
-func (o *Oracle) Started(name string, offset time.Duration) *Process {
-	return &Process{Name: name, oracle: o, watched: none, offset: offset, least: offset, most: offset}
+// Started says that a process has started, with its wall clock ahead of the true time by so much.
+func (o *Oracle) Started(name string, clock func(at time.Duration) time.Duration) *Process {
+	return &Process{Name: name, oracle: o, watched: none, clock: clock}
 }
 
-// ClockSet says that the wall clock of the process is now ahead by the offset.
-func (p *Process) ClockSet(offset time.Duration) {
-	p.offset, p.least, p.most = offset, min(p.least, offset), max(p.most, offset)
+// ClockSet says that the wall clock of the process was set.
+func (p *Process) ClockSet() { p.set = true }
+
+// ahead is by how much the wall clock of the process is ahead of the API server's.
+func (p *Process) ahead(at time.Duration) time.Duration {
+	return p.clock(at) - p.oracle.serverAhead(at)
 }
 
 func (p *Process) view(at time.Duration, how How) *view {
+	server := p.oracle.serverAhead(at)
 	v := &view{
-		at: at, how: how, offset: p.offset, watched: none,
-		forward: max(p.most, -p.least, 0), epoch: p.oracle.Epoch.Unix(),
+		at: at, how: how, ahead: p.ahead(at), skew: skewAt(p.ahead(at)), watched: none, slip: p.oracle.slip,
+		zero: time.Duration(p.oracle.Epoch.Unix())*time.Second + server,
 	}
 	if how == Relisted {
 		v.watched = p.watched
@@ -77,7 +82,7 @@ func (p *Process) view(at time.Duration, how How) *view {
 
 // WatchedNode says that the node watch has shown a node, as it last was when it is gone.
 func (p *Process) WatchedNode(at time.Duration, n *v1.Node, gone bool) {
-	p.watched = at + p.offset
+	p.watched = at
 	if gone {
 		p.lostNode(n.Name)
 		return
@@ -95,7 +100,7 @@ func (p *Process) ListedNodes(at time.Duration, all []*v1.Node, how How) {
 	for _, n := range all {
 		p.sawNode(at, n, how)
 	}
-	p.watched = at + p.offset
+	p.watched = at
 	p.listedNodes = true
 }
 
@@ -187,15 +192,14 @@ func (p *Process) begin(k *known, v *view, t *v1.Taint) (lo, hi time.Duration) {
 	if v.how == Watched || t.TimeAdded == nil {
 		return lo, v.at
 	}
-	added := v.nextSecond(t.TimeAdded.Unix())
-	if t.TimeAdded.Time.Before(k.node.CreationTimestamp.Time) || added-time.Second > v.wall() {
+	added, may, must := v.counts(t.TimeAdded.Unix())
+	if t.TimeAdded.Time.Before(k.node.CreationTimestamp.Time) || !may {
 		return lo, v.at
 	}
-	since := added - v.offset
-	if v.how == FirstListed {
-		return min(lo, since), min(v.at, since)
+	if v.how == FirstListed && must {
+		return min(lo, added.lo), min(v.at, added.hi)
 	}
-	return min(lo, since), v.at
+	return min(lo, added.lo), v.at
 }
 
 // anyTellsApart says whether any pod on the node may tell states of the life apart, by what the process
@@ -270,10 +274,15 @@ func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) (lo, hi time.D
 			stamp = c.LastTransitionTime.Time
 		}
 	}
-	v := p.view(at, how)
-	next := v.nextSecond(stamp.Unix())
-	if next-time.Second <= v.wall() {
-		hi = next - v.offset
+	bound, may, must := p.view(at, how).counts(stamp.Unix())
+	switch {
+	case must:
+		hi = bound.hi
+	case may:
+		hi = max(at, bound.hi)
+	}
+	if may {
+		lo = min(lo, bound.lo)
 	}
 	return min(lo, hi), hi
 }

@@ -10,35 +10,54 @@ import (
 
 // Record is what a process has written down of a node: the oracle's side of it.
 type Record struct {
-	node        string
-	uid         types.UID
-	version     int64
-	lives       []*life
-	least, most time.Duration // offsets of the writer's wall clock
+	node    string
+	uid     types.UID
+	version int64
+	lives   []*life
+	written time.Duration
+	ahead   time.Duration // by how much the writer's wall clock was ahead of the API server's
+	set     bool          // it was set before
+}
+
+// Reading is how a process has come by a record.
+type Reading struct {
+	// At is when it took the record in.
+	At time.Duration
+
+	// Stored is when the API server stored it.
+	Stored time.Duration
+
+	// Received is when the process received it, if it watched the page change.
+	Received time.Duration
+	Watched  bool
 }
 
 // Recorded is what the process writes down of a node now.
-func (p *Process) Recorded(node string) Record {
+func (p *Process) Recorded(at time.Duration, node string) Record {
 	k := p.node(node)
-	r := Record{node: node, uid: k.node.UID, version: k.changed, least: p.least, most: p.most}
+	r := Record{node: node, uid: k.node.UID, version: k.changed, written: at, ahead: p.ahead(at), set: p.set}
 	for _, l := range k.lives {
-		r.lives = append(r.lives, l.copied(0))
+		r.lives = append(r.lives, l.copied(skew{}))
 	}
 	return r
 }
 
 // Adopted says that the process has read a record. That it was written proves nothing more than it says: a
 // swap of not-ready and unreachable that is not in it was not seen by its writer.
-func (p *Process) Adopted(at time.Duration, r Record) {
+func (p *Process) Adopted(how Reading, r Record) {
 	k := p.node(r.node)
 	if k == nil || k.node.UID != r.uid {
 		return // another node, or none
 	}
-	v := p.view(at, FirstListed)
-	v.forward = max(v.forward, r.most, -r.least)
+	v := p.view(how.At, FirstListed)
 	for i, own := range k.lives {
 		if theirs := lifeIn(r.lives, own.group); theirs != nil && r.version > own.absentAt {
-			theirs = theirs.copied(p.between(r))
+			by := v.between(&how, &r)
+			if how.Watched {
+				own.late = max(own.late, by.hi)
+			}
+			theirs = theirs.copied(skew{by.lo, max(by.hi, own.late)})
+			theirs.late = own.late
 			theirs.widen(far, v.creation(k.node))
 			k.lives[i] = p.adopt(own, theirs, k, v, r.version)
 			p.count(k.lives[i], k)
@@ -49,17 +68,38 @@ func (p *Process) Adopted(at time.Duration, r Record) {
 // creation is since when the node is there, by the process's clock. Section 7: "a record is clamped to
 // [node's creation, now]": so where that clock is behind, a time may become later.
 func (v *view) creation(n *v1.Node) time.Duration {
-	return v.nextSecond(n.CreationTimestamp.Unix()) - time.Second - v.offset
+	return v.moment(n.CreationTimestamp.Unix()).hi - time.Second
 }
 
-// between is by how much the writer's clock and the reader's may differ: times move from one to the
-// other as wall times. A writer whose clock was set rounds them up to whole seconds.
-func (p *Process) between(r Record) time.Duration {
-	differ := max(p.offset-r.least, r.most-p.offset)
-	if r.least != r.most {
-		differ += time.Second
+// between bounds by how much later the times of a record count for its reader. Where it watched the page change, they
+// are as old as they were when it was written, so they are later by as much as the writing was on its way. Where it
+// found the page so, see found. A writer whose clock was set rounds them up to whole seconds.
+func (v *view) between(how *Reading, r *Record) (by skew) {
+	if how.Watched {
+		by.hi = how.Received - r.written
+	} else {
+		by = v.found(r.ahead, how.Stored-r.written)
 	}
-	return differ
+	if r.set {
+		by.lo -= 10 * time.Millisecond
+		by.hi += time.Second
+	}
+	return by
+}
+
+// found is the skew of a record that was found on a page: as much as the wall clocks of writer and reader are apart,
+// unless the API server's time of the writing, which counts like all times of the API, says that this is more than 2 s.
+func (v *view) found(writerAhead, took time.Duration) (by skew) {
+	const tolerance, margin = 2 * time.Second, 100 * time.Millisecond
+	byWriter, byServer := writerAhead-v.ahead, skew{v.skew.lo, v.skew.hi + took + time.Second}
+	least, most := byServer.lo-byWriter, byServer.hi-byWriter
+	switch {
+	case least > -tolerance+margin && most < tolerance-margin:
+		return skew{byWriter, byWriter}
+	case most < -tolerance-margin || least > tolerance+margin:
+		return byServer
+	}
+	return skew{min(byServer.lo, byWriter), max(byServer.hi, byWriter)}
 }
 
 // adopt is what a process may know of a taint after it has read a record whose writer may have seen this very
@@ -106,9 +146,25 @@ func (l *life) join(other *life, version int64) {
 	}
 	l.widen(other.earliest(), latest)
 	l.told = max(l.told, version)
-	l.heard = append(append(l.heard, other.states...), other.heard...)
+	l.heard = together(l.heard, other.states, other.heard)
 	l.total += other.total
 	l.dropped = l.dropped || other.dropped || l.total > kept
+}
+
+// together are all these states: those of one taint with one timeAdded as one that is as wide as they are. Processes read
+// each other's records again and again.
+func together(lists ...[]state) (all []state) {
+	for i := range lists {
+		for _, s := range lists[i] {
+			j := slices.IndexFunc(all, func(o state) bool { return o.key == s.key && o.value == s.value && same(o.added, s.added) })
+			if j < 0 {
+				all = append(all, s)
+				continue
+			}
+			all[j].lo, all[j].hi = min(all[j].lo, s.lo), max(all[j].hi, s.hi)
+		}
+	}
+	return all
 }
 
 // tellsMore says whether it has states that the other one has not: they may be borne, so that an exposure begins

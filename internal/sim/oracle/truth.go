@@ -36,8 +36,14 @@ type podStory struct {
 
 // Oracle knows the true history of one world. It is not safe for concurrent use.
 type Oracle struct {
-	// Epoch is the moment zero, on the API server's clock.
+	// Epoch is the true moment zero.
 	Epoch time.Time
+
+	// ServerClock is by how much the API server's clock is ahead of the true time. Nil: it is right.
+	ServerClock func(at time.Duration) time.Duration
+
+	// Drifting says that clocks drift.
+	Drifting bool
 
 	// LastLook holds the program to this, too: no DELETE is sent when the process was shown, since the
 	// call began, that the pod stays or is gone. With goroutines it can't be known what came first.
@@ -62,6 +68,14 @@ type Counts struct {
 // New returns an oracle that knows nothing yet.
 func New(epoch time.Time) *Oracle {
 	return &Oracle{Epoch: epoch, nodes: map[types.UID]*nodeStory{}}
+}
+
+// serverAhead is by how much the API server's clock is ahead.
+func (o *Oracle) serverAhead(at time.Duration) time.Duration {
+	if o.ServerClock == nil {
+		return 0
+	}
+	return o.ServerClock(at)
 }
 
 // NodeWritten says that the API server has written a node.

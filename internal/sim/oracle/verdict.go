@@ -12,6 +12,7 @@ import (
 type verdict struct {
 	evict  bool
 	lo, hi time.Duration // bounds of the deadline
+	since  time.Duration // the earliest that any time counts from which it was made
 	why    string
 }
 
@@ -50,6 +51,7 @@ func (p *Process) judgeState(s *seen, l *life, st *state) verdict {
 	}
 	return verdict{
 		evict: true,
+		since: max(lo, s.boundLo),
 		lo:    later(max(lo, s.boundLo), grant),
 		hi:    later(max(hi, s.bound), grant),
 		why:   fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, grant),
@@ -67,7 +69,14 @@ func (v verdict) or(other verdict) verdict {
 	if other.lo < v.lo {
 		v.why = other.why
 	}
-	v.lo, v.hi = min(v.lo, other.lo), min(v.hi, other.hi)
+	v.lo, v.hi, v.since = min(v.lo, other.lo), min(v.hi, other.hi), min(v.since, other.since)
+	return v
+}
+
+// drifted is the verdict as far as clocks that drift may bring it by now.
+func (p *Process) drifted(v verdict, at time.Duration) verdict {
+	slip := p.oracle.slip(max(at, v.hi) - v.since)
+	v.lo, v.hi = v.lo-slip, later(v.hi, slip)
 	return v
 }
 
