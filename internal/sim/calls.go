@@ -235,7 +235,7 @@ func interrupted() shard.Outcome {
 type term struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
-	renewed time.Duration // when the lease was last renewed
+	renewed time.Time // when the lease was last renewed
 }
 
 // leastWait is how long the shard waits at least after an outcome, by section 7: half of the first wait,

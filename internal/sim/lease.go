@@ -19,9 +19,13 @@ type lease struct {
 	changes int
 }
 
-// leading says whether the process leads by its own clock.
+// leading says whether the process leads by whichever of its clocks has run further.
 func (p *process) leading() bool {
-	return p.term != nil && p.term.ctx.Err() == nil && p.w.now()-p.term.renewed < renewDeadline
+	if p.term == nil || p.term.ctx.Err() != nil {
+		return false
+	}
+	now, renewed := p.now(), p.term.renewed
+	return max(now.Sub(renewed), now.Round(0).Sub(renewed.Round(0))) < renewDeadline
 }
 
 // elect renews the lease, or tries to get it, now and from now on.
@@ -32,9 +36,9 @@ func (p *process) elect() {
 	case p.ending && p.term == nil:
 		return
 	case p.term != nil && reached && l.holder == p.name:
-		l.renewed, p.term.renewed = now, now
+		l.renewed, p.term.renewed = now, p.now()
 		p.kick()
-	case p.term != nil && (l.holder != p.name || now-p.term.renewed >= renewDeadline):
+	case p.term != nil && (l.holder != p.name || p.now().Sub(p.term.renewed) >= renewDeadline):
 		p.w.say(p.name, "has lost the lease")
 		p.endTerm()
 	case p.term == nil && reached && (l.holder == "" || now-l.renewed >= leaseDuration):
@@ -56,7 +60,7 @@ func (p *process) lead() {
 		p.w.counts.LedAnew++
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.w.now()}
+	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.now()}
 	p.slots.excuse()
 	p.store.lead()
 	p.kick()
