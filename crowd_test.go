@@ -163,7 +163,7 @@ func TestOfPodsDueAtTheSameTimeTheHigherPriorityGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		h := newHerd(0)
-		c := gather(ctx, t, h, time.Second, taintmanager.Options{Workers: 1})
+		c := gather(ctx, t, h, time.Second/2, taintmanager.Options{Workers: 1})
 		h.nodes.Add(h.node("node"))
 		soon := int64(10)
 		for name, priority := range map[string]int32{"low": -5, "middle": 0, "high": 1000, "critical": 2_000_000_000} {

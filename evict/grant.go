@@ -51,9 +51,6 @@ func (g *grant) begin(e shard.Eviction, place bool) bool {
 	g.term.calls.Add(1)
 	p.limiter.Start(time.Now(), &g.ticket, e.Pod, place)
 	p.publish()
-	if place {
-		p.metrics.slow.Inc()
-	}
 	return true
 }
 

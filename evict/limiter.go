@@ -1,6 +1,7 @@
 package evict
 
 import (
+	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/shard"
@@ -30,9 +31,8 @@ type Limiter struct {
 	reservedSlots, reservedPlaces int // by grants that are neither started nor given back
 	unsettled                     int // such grants; each holds a slot, a slow place, or one of both to choose from
 
-	quick map[*Ticket]*taint.Pod // calls that started in slots and are not slow
-	slow  int                    // calls; those that started in slow places are slow
-	soon  int                    // quick calls of slow workloads: a slow place is kept for each
+	quick []quickCall // in the order in which they started
+	slow  int         // calls; those that started in slow places are slow
 
 	outage    outageBackoff
 	throttled time.Time // no grants before
@@ -42,12 +42,18 @@ type Limiter struct {
 	workloads slowWorkloads
 }
 
+// quickCall is a call that holds a slot and is not slow.
+type quickCall struct {
+	ticket *Ticket
+	pod    *taint.Pod
+}
+
 // NewLimiter returns a limiter of so many slots and slow places, and of calls a second unless rate is 0.
 // jitter returns numbers in [0,1).
 func NewLimiter(slots, places int, rate float64, jitter func() float64) *Limiter {
 	return &Limiter{
 		slots: slots, places: places, pace: newPace(rate), slowPace: pace{interval: rampStep},
-		outage: outageBackoff{jitter: jitter}, quick: map[*Ticket]*taint.Pod{},
+		outage: outageBackoff{jitter: jitter},
 	}
 }
 
@@ -60,7 +66,6 @@ type Ticket struct {
 	late  bool // the call has lasted longer than SlowAfter
 
 	counted bool // among the calls of a slow workload
-	soon    bool // counted while it is quick
 }
 
 // InFlight is how many calls are under way.
@@ -89,7 +94,7 @@ func (g *Limiter) Enter(now time.Time) (t Ticket, wait time.Duration) {
 	if g.freeSlots() > 0 {
 		t.Slot, wait = soonest(wait, g.ramp.wait(now, len(g.quick)+g.reservedSlots))
 	}
-	if len(g.workloads.known) > 0 && g.slow+g.reservedPlaces+g.soon < g.places {
+	if len(g.workloads.known) > 0 && g.slow+g.reservedPlaces < g.places {
 		t.Place, wait = soonest(wait, g.slowPace.wait(now))
 	}
 	if t.Slot || t.Place {
@@ -143,53 +148,52 @@ func (g *Limiter) Start(now time.Time, t *Ticket, pod *taint.Pod, place bool) {
 		if len(g.quick) == 0 {
 			g.ramp.begin(now)
 		}
-		g.quick[t] = pod
-		g.soonSlow(t)
+		g.quick = append(g.quick, quickCall{t, pod})
 	}
 	g.pace.take(now)
 }
 
-// soonSlow counts a quick call of a slow workload as one that will take a slow place.
-func (g *Limiter) soonSlow(t *Ticket) {
-	if t.soon = t.counted; t.soon {
-		g.soon++
-	}
-}
-
 // leaveSlot takes a call out of those that are quick.
 func (g *Limiter) leaveSlot(t *Ticket) {
-	delete(g.quick, t)
-	if t.soon {
-		t.soon = false
-		g.soon--
-	}
+	g.quick = slices.DeleteFunc(g.quick, func(c quickCall) bool { return c.ticket == t })
+}
+
+// turnSlow moves a quick call to a slow place.
+func (g *Limiter) turnSlow(t *Ticket) {
+	t.Slot, t.Place = false, true
+	g.leaveSlot(t)
+	g.slow++
 }
 
 // Late says that a call has lasted for SlowAfter. It reports whether the call is slow and keeps its slot,
-// as all slow places are taken.
+// as all slow places are taken. The first call of a workload takes the others that are in slots with it.
 func (g *Limiter) Late(t *Ticket, pod *taint.Pod) (kept bool) {
 	t.late = true
 	isNew := g.workloads.late(pod, t.counted)
 	t.counted = true
-	if t.Place {
-		return false
+	if !t.Place {
+		g.turnSlow(t)
+		kept = g.slow > g.places
 	}
-	t.Slot, t.Place = false, true
-	g.leaveSlot(t)
-	g.slow++
 	if isNew {
-		g.countAlike(pod)
+		g.turnAlikeSlow(pod)
 	}
-	return g.slow > g.places
+	return kept
 }
 
-// countAlike counts the quick calls of a workload that has just turned out to be slow.
-func (g *Limiter) countAlike(pod *taint.Pod) {
+// turnAlikeSlow moves the quick calls of a workload that has just turned out to be slow, as long as there are slow
+// places.
+func (g *Limiter) turnAlikeSlow(pod *taint.Pod) {
 	w := shard.WorkloadOf(pod)
-	for t, other := range g.quick {
-		if !t.counted && shard.WorkloadOf(other) == w {
-			t.counted = g.workloads.start(other)
-			g.soonSlow(t)
+	for _, c := range slices.Clone(g.quick) {
+		if shard.WorkloadOf(c.pod) != w {
+			continue
+		}
+		if !c.ticket.counted {
+			c.ticket.counted = g.workloads.start(c.pod)
+		}
+		if g.slow+g.reservedPlaces < g.places {
+			g.turnSlow(c.ticket)
 		}
 	}
 }

@@ -72,11 +72,12 @@ type Pool struct {
 	slowGrants chan shard.Grant
 	slow       atomic.Pointer[slow]
 
-	mu      sync.Mutex
-	limiter *Limiter
-	told    time.Time // when the log last said that slow calls keep their slots
-	term    *term     // of leadership; nil while not leading
-	drained bool
+	mu        sync.Mutex
+	limiter   *Limiter
+	slowCalls int       // as the metric has them
+	told      time.Time // when the log last said that slow calls keep their slots
+	term      *term     // of leadership; nil while not leading
+	drained   bool
 }
 
 // slow is which workloads are slow; changed is closed when these are others.
@@ -132,8 +133,11 @@ func (p *Pool) SlowWorkloads() (shard.SlowWorkloads, <-chan struct{}) {
 	return s.workloads, s.changed
 }
 
-// publish lets the shards know which workloads are slow, if these are others; under the pool's lock.
+// publish lets the shards know which workloads are slow, if these are others, and counts the slow calls; under
+// the pool's lock.
 func (p *Pool) publish() {
+	p.metrics.slow.Add(float64(p.limiter.slow - p.slowCalls))
+	p.slowCalls = p.limiter.slow
 	before := p.slow.Load()
 	if changes := p.limiter.workloads.changes; changes != before.changes {
 		p.slow.Store(&slow{workloads: p.limiter.Slow(), changes: changes, changed: make(chan struct{})})
@@ -229,9 +233,6 @@ func (p *Pool) late(g *grant, e shard.Eviction) {
 		p.mu.Unlock()
 		return
 	}
-	if g.ticket.Slot {
-		p.metrics.slow.Inc()
-	}
 	kept := p.limiter.Late(&g.ticket, e.Pod)
 	p.publish()
 	tell := kept && time.Since(p.told) >= keptEvery
@@ -253,9 +254,6 @@ func (p *Pool) late(g *grant, e shard.Eviction) {
 func (p *Pool) free(g *grant, e shard.Eviction, o shard.Outcome) {
 	p.learn(func(now time.Time) (pause string) {
 		g.ended = true
-		if g.ticket.Place {
-			p.metrics.slow.Dec()
-		}
 		return p.limiter.End(now, &g.ticket, e.Pod, o)
 	})
 	p.changed()

@@ -109,6 +109,14 @@ func isSlow(p *Pool, app string) bool {
 	return ok
 }
 
+// freeSlots is how many slots no call holds.
+func freeSlots(p *Pool) int {
+	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.limiter.freeSlots() + p.limiter.reservedSlots
+}
+
 // kept is how many slow calls hold slots.
 func kept(p *Pool) int {
 	p.mu.Lock()
@@ -136,8 +144,8 @@ func TestACallHoldsASlotForASecondAtMost(t *testing.T) {
 	})
 }
 
-// Else calls that start in slow places in that second would take them.
-func TestASlowPlaceIsKeptForEachCallOfASlowWorkloadThatIsInASlot(t *testing.T) {
+// They would hold their slots for longer than the first of them did, while it is known what they are.
+func TestTheFirstSlowCallOfAWorkloadTakesTheOthersInSlotsWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second})
 		p := NewPool(PoolOptions{Evictor: f})
@@ -145,7 +153,15 @@ func TestASlowPlaceIsKeptForEachCallOfASlowWorkloadThatIsInASlot(t *testing.T) {
 		slow := demandFor(t, p, func() shard.Eviction { return of("slow") })
 		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
 		time.Sleep(999 * time.Millisecond)
-		slow.stop()
+		slow.stop() // 32 have started, four of them at once and the others 4 ms apart
+		synctest.Wait()
+		if p.InFlight() != 32 || granted(p) {
+			t.Errorf("%d calls under way within the first second, want all slots taken", p.InFlight())
+		}
+		time.Sleep(2 * time.Millisecond)
+		if n := freeSlots(p); n != 32 {
+			t.Errorf("%d slots are free after the first second, want all", n)
+		}
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		if p.InFlight() != 64 || kept(p) != 0 {
