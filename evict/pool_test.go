@@ -179,7 +179,7 @@ func TestAsManyCallsRunAsThereAreWorkers(t *testing.T) {
 
 func TestWaitersAreServedInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(PoolOptions{Evictor: lasting(time.Second), Workers: 1})
+		p := NewPool(PoolOptions{Evictor: lasting(900 * time.Millisecond), Workers: 1})
 		defer lead(t, p)()
 		order := make(chan int, 5)
 		var group sync.WaitGroup
@@ -346,7 +346,7 @@ func TestACallStartsOnlyIfThisProcessLeadsAtThatMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var leads atomic.Bool
 		leads.Store(true)
-		f := lasting(time.Second)
+		f := lasting(900 * time.Millisecond)
 		p := NewPool(PoolOptions{Evictor: f, Leading: leads.Load})
 		defer lead(t, p)()
 		leads.Store(false)

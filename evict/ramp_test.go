@@ -11,7 +11,7 @@ import (
 func TestSlotsOpenOneAfterAnother(t *testing.T) {
 	const ms = time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
-		f := lasting(time.Second)
+		f := lasting(900 * time.Millisecond)
 		p := NewPool(PoolOptions{Evictor: f, Workers: 8})
 		defer lead(t, p)()
 		defer demand(t, p).stop()
@@ -19,7 +19,7 @@ func TestSlotsOpenOneAfterAnother(t *testing.T) {
 		want := []time.Duration{
 			0, 0, 0, 0, 4 * ms, 8 * ms, 12 * ms, 16 * ms, // the calls hang, and keep nobody waiting
 			// There were calls all the time: no new start.
-			1000 * ms, 1000 * ms, 1000 * ms, 1000 * ms, 1004 * ms, 1008 * ms, 1012 * ms, 1016 * ms,
+			900 * ms, 900 * ms, 900 * ms, 900 * ms, 904 * ms, 908 * ms, 912 * ms, 916 * ms,
 		}
 		if diff := cmp.Diff(want, f.begins()); diff != "" {
 			t.Errorf("calls began (- want, + got):\n%s", diff)
@@ -29,7 +29,7 @@ func TestSlotsOpenOneAfterAnother(t *testing.T) {
 
 func TestSlotsOpenAnewWhenNoCallWasUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := lasting(time.Second)
+		f := lasting(900 * time.Millisecond)
 		p := NewPool(PoolOptions{Evictor: f, Workers: 8})
 		defer lead(t, p)()
 		var counts []int
