@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -46,11 +47,7 @@ func newClients(base *rest.Config, c config.Configuration, b build) (clients, er
 
 // mainConfig is for all calls but those that have a client of their own.
 func mainConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
-	made := commonConfig(base, c, b)
-	if made.Dial == nil {
-		made.Dial = dialCalls
-	}
-	return made
+	return commonConfig(base, c, b)
 }
 
 func commonConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
@@ -62,12 +59,16 @@ func commonConfig(base *rest.Config, c config.Configuration, b build) *rest.Conf
 	return made
 }
 
-// leaseConfig bounds each call so that a renewal that gets no answer can be tried once more in time.
+// leaseConfig bounds each call so that a renewal that gets no answer can be tried once more in time. Its dialer
+// gives the lease a connection of its own, so that no renewal waits behind evictions.
 func leaseConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
 	made := commonConfig(base, c, b)
 	made.UserAgent += " leader-election"
 	made.QPS, made.Burst = -1, 0
 	made.Timeout = max(time.Second, c.LeaderElection.RenewDeadline.Duration/2)
+	if made.Dial == nil {
+		made.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	}
 	return made
 }
 

@@ -2,14 +2,7 @@
 
 package cli
 
-import (
-	"io"
-	"net"
-	"syscall"
-)
+import "syscall"
 
 // unanswered leaves it to the system how long what was sent may stay without an answer.
 func unanswered(_, _ string, _ syscall.RawConn) error { return nil }
-
-// lightly reads as usual.
-func lightly(conn net.Conn) io.Reader { return conn }
