@@ -30,9 +30,9 @@ type Entry[B any] struct {
 // once.
 type Heap[B any] struct {
 	stored slab[stored[B]]
-	byUID index // of slots
+	byUID  index // of slots
 
-	queues  slab[nodeQueue]
+	queues slab[nodeQueue]
 	byNode index // of node queues
 	free   int32 // first of the node queues not in use; 0 when there is none
 
@@ -53,7 +53,7 @@ type Heap[B any] struct {
 type stored[B any] struct {
 	uid     types.UID
 	because B
-	queue    int32
+	queue   int32
 	pos     int32 // in the node queue's items
 }
 

@@ -28,7 +28,7 @@ const outside = -1
 type item struct {
 	at       time.Time
 	priority int32
-	stored     int32
+	stored   int32
 }
 
 // byDeadline is the order of the items of a node queue.
