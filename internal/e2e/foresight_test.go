@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -83,6 +84,18 @@ func (s *scene) pending(kubeconfig string, args ...string) (pods map[string]pend
 		pods[p.UID] = p
 	}
 	return pods, notes
+}
+
+// cannotSay wants pending to end with exit code 1 and to say what it can't tell.
+func (s *scene) cannotSay(kubeconfig, what string) {
+	s.Helper()
+	cmd := s.program(kubeconfig, "pending", "-A", "--node", s.node, "-o", "json")
+	var messages bytes.Buffer
+	cmd.Stderr = &messages
+	err := cmd.Run()
+	if failed, ok := errors.AsType[*exec.ExitError](err); !ok || failed.ExitCode() != 1 || !strings.Contains(messages.String(), what) {
+		s.Errorf("%v, want exit code 1 and %q:\n%s", err, what, messages.String())
+	}
 }
 
 // evictions are what the manager itself says is scheduled on the scene's node, by UID.
@@ -280,9 +293,7 @@ func tellsWhatItCan(s *scene) {
 			s.Errorf("%s: from %v to %v, want %v to be within", name, p.Earliest, p.At, deadline)
 		}
 	}
-	if said, notes := s.pending(podsOnly); len(said) != 0 || !strings.Contains(notes, "none to 1 of 2 pods are scheduled") {
-		s.Errorf("with neither: %v, %s", said, notes)
-	}
+	s.cannotSay(podsOnly, "none to 1 of 2 pods are scheduled")
 	out, _ := s.said(viewer, "explain", "default/"+pod.Name)
 	if !strings.Contains(out, "(journal)") {
 		s.Errorf("explain does not go by the journal:\n%s", out)
