@@ -63,7 +63,7 @@ type watchConn struct {
 const ahead = 32 << 10
 
 func newWatchConn(conn net.Conn) watchConn {
-	return watchConn{conn, bufio.NewReaderSize(conn, ahead)}
+	return watchConn{conn, bufio.NewReaderSize(newRawReader(conn), ahead)}
 }
 
 func (c watchConn) Read(b []byte) (int, error) {
