@@ -25,7 +25,7 @@ import (
 // notebook is a journal of the caller's own, in memory.
 type notebook struct {
 	mu     sync.Mutex
-	sheets [journal.Pages]journal.Sheet
+	sheets [journal.Partitions]journal.StoredPartition
 	turned chan struct{} // closed when a page is written
 	writes int
 	broken error // of each call; nil when they succeed
@@ -33,7 +33,7 @@ type notebook struct {
 
 func newNotebook() *notebook { return &notebook{turned: make(chan struct{})} }
 
-func (n *notebook) Watch(ctx context.Context, page int, tell func(journal.Sheet, error)) {
+func (n *notebook) Watch(ctx context.Context, page int, tell func(journal.StoredPartition, error)) {
 	for ctx.Err() == nil {
 		n.mu.Lock()
 		sheet, turned, broken := n.sheets[page], n.turned, n.broken
@@ -46,7 +46,7 @@ func (n *notebook) Watch(ctx context.Context, page int, tell func(journal.Sheet,
 	}
 }
 
-func (n *notebook) Write(_ context.Context, page int, sheet journal.Sheet) (string, error) {
+func (n *notebook) Write(_ context.Context, page int, sheet journal.StoredPartition) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.writes++
@@ -155,7 +155,7 @@ func TestTheJournalIsReadBeforeTheFirstDecision(t *testing.T) {
 		if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		pages.sheets[journal.PageOf("node")] = journal.Sheet{Version: "1", Data: map[string]string{
+		pages.sheets[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
 			"_journal": `{"version":1,"written":"1999-12-31T23:59:50Z"}`,
 			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:55Z"}]]}`,
 		}}
@@ -168,7 +168,7 @@ func TestTheJournalIsReadBeforeTheFirstDecision(t *testing.T) {
 // slow is a journal that takes 3 seconds to be read.
 type slow struct{ *notebook }
 
-func (s slow) Watch(ctx context.Context, page int, tell func(journal.Sheet, error)) {
+func (s slow) Watch(ctx context.Context, page int, tell func(journal.StoredPartition, error)) {
 	select {
 	case <-time.After(3 * time.Second):
 		s.notebook.Watch(ctx, page, tell)
@@ -187,7 +187,7 @@ func TestARecordThatIsReadLateMovesTheDeadline(t *testing.T) {
 		}
 		pages.mu.Lock()
 		pages.broken = nil
-		pages.sheets[journal.PageOf("node")] = journal.Sheet{Version: "1", Data: map[string]string{
+		pages.sheets[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
 			"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`,
 			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:57Z"}]]}`,
 		}}
@@ -249,8 +249,8 @@ func TestAManagerThatRefusesItsInformerWritesNoJournal(t *testing.T) {
 			}
 			return obj, nil
 		}
-		page := journal.PageOf("node")
-		pages.sheets[page] = journal.Sheet{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
+		page := journal.PartitionOf("node")
+		pages.sheets[page] = journal.StoredPartition{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
 		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
 		m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: newClock(), Journal: pages})
 		if err != nil {
@@ -285,7 +285,7 @@ func (n *notebook) expect(t *testing.T, key string) {
 	t.Helper()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if entry := n.sheets[journal.PageOf("node")].Data["node"]; strings.Count(entry, `"key":`) != 1 || !strings.Contains(entry, strconv.Quote(key)) {
+	if entry := n.sheets[journal.PartitionOf("node")].Data["node"]; strings.Count(entry, `"key":`) != 1 || !strings.Contains(entry, strconv.Quote(key)) {
 		t.Errorf("recorded is %s, want %s alone", entry, key)
 	}
 }

@@ -61,8 +61,8 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	}
 	for range o.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Rules: m.options.Rules, Grants: m.pool.Grants(), Notify: m.notify,
-			SlowGrants: m.pool.SlowGrants(), SlowWorkloads: m.pool.SlowWorkloads, Most: o.Workers + o.MaxSlowEvictions,
+			Reader: m.source, Rules: m.options.Rules, Permits: m.pool.Permits(), Notify: m.notify,
+			SlowPermits: m.pool.SlowPermits(), SlowWorkloads: m.pool.SlowWorkloads, MaxInFlight: o.Workers + o.MaxSlowEvictions,
 		}))
 	}
 	if err := errors.Join(m.record(), m.register(o.Registerer)); err != nil {
@@ -122,7 +122,7 @@ func (m *Manager) record() error {
 		return fmt.Errorf("taintmanager.New: %w", err)
 	}
 	m.journal = store.New(store.Options{
-		Pages: m.options.Journal, Source: m.source, Synced: m.source.Synced(),
+		Partitions: m.options.Journal, Source: m.source, Synced: m.source.Synced(),
 		Adopted:  func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
 		ReadOnly: m.options.DryRun, Leading: m.options.Leading, LastLed: m.options.LastLed,
 		Metrics: kept, Logger: m.options.Logger,
@@ -133,7 +133,7 @@ func (m *Manager) record() error {
 func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
 	switch {
 	case m.options.DryRun:
-		return evict.DryRun{}, nil
+		return evict.DryRunEvictor{}, nil
 	case m.options.Evictor != nil:
 		return m.confirmed(client, m.options.Evictor), nil
 	}

@@ -17,15 +17,15 @@ func (m *Manager) log(n shard.Note) {
 	logger := m.options.Logger
 	pod := klog.KRef(n.Pod.Namespace, n.Pod.Name)
 	switch n.Kind {
-	case shard.Marking:
+	case shard.EvictionStarted:
 		if !m.options.DryRun { // which logs what it would do
 			logger.Info("Evicting the pod", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
 				"deadline", taint.Stamp(n.Verdict.At), "because", n.Verdict.Because())
 		}
-	case shard.Cancelling:
+	case shard.EvictionCancelled:
 		logger.Info("The eviction of the pod is withdrawn", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
 			"deadline", taint.Stamp(n.Verdict.At), "because", n.Stays.String())
-	case shard.Hindered:
+	case shard.EvictionDelayed:
 		logger.Info("The eviction of the pod is held up; it is tried again", "pod", pod, "uid", n.Pod.UID,
 			"node", n.Pod.Node, "deadline", taint.Stamp(n.Verdict.At), "cause", n.Outcome.Cause, "message", n.Outcome.Message)
 	}

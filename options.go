@@ -53,7 +53,7 @@ type EventSink interface {
 }
 
 // Journal keeps since when each taint is there, over restarts; package journal/store has one.
-type Journal = store.Pages
+type Journal = store.Partitions
 
 // Options are the settings of a [Manager]. The zero value is the default.
 type Options struct {

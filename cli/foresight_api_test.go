@@ -122,7 +122,7 @@ func journalPage() object {
 	disk := taint.History{{Taint: v1.Taint{Key: "disk", Effect: v1.TaintEffectNoExecute}, Since: since}}
 	record := journal.Record{UID: "1b4ad2d0-0000-4000-8000-0000000000n4", Version: "1", Taints: []taint.History{disk}}
 	data, _ := journal.Encode(map[string]journal.Record{"n4": record}, since.Add(20*time.Second))
-	name := store.PageNames("taint-manager-journal")[journal.PageOf("n4")]
+	name := store.PartitionNames("taint-manager-journal")[journal.PartitionOf("n4")]
 	return object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"namespace": "kube-system", "name": name, "resourceVersion": "7"}, "data": data}
 }
 

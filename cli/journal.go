@@ -23,7 +23,7 @@ func journalName(c config.Configuration) string { return store.NameFor(c.LeaderE
 // for create can't name ConfigMaps.
 func toKeep(c config.Configuration) []permission {
 	var all []permission
-	for _, name := range store.PageNames(journalName(c)) {
+	for _, name := range store.PartitionNames(journalName(c)) {
 		one := permission{resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, name: name}
 		list, watch, update := one, one, one
 		list.verb, list.why = "list", "to know since when taints are there"
@@ -41,7 +41,7 @@ func toKeep(c config.Configuration) []permission {
 
 // warnOfJournal is for what is no reason not to run. One page stands for all.
 func (s *settings) warnOfJournal(ctx context.Context, reviews reviewer) {
-	first := store.PageNames(journalName(s.Configuration))[0]
+	first := store.PartitionNames(journalName(s.Configuration))[0]
 	asked := slices.DeleteFunc(toKeep(s.Configuration), func(p permission) bool { return p.name != "" && p.name != first })
 	denied, err := missing(ctx, reviews, asked)
 	if err != nil {

@@ -129,7 +129,7 @@ func TestTheRolesOfThoseWhoLookGrantOnlyReading(t *testing.T) {
 		want[permission{verb: verb, resource: "nodes"}], want[permission{verb: verb, resource: "pods"}] = true, true
 	}
 	c := config.Default()
-	for _, name := range store.PageNames(journalName(c)) {
+	for _, name := range store.PartitionNames(journalName(c)) {
 		for _, verb := range []string{"list", "watch"} {
 			want[permission{verb: verb, resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, name: name}] = true
 		}

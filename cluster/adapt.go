@@ -25,7 +25,7 @@ type adapter struct {
 	// events lets in one event at a time, and none once handler is nil.
 	events  sync.Mutex
 	handler Handler
-	odd     *oddities
+	odd     *warnings
 }
 
 // Adapt returns a watcher of nodes, as [Watch] does, that reads pods from a caller's informer of *v1.Pod: all of
@@ -55,9 +55,9 @@ func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules ta
 }
 
 // run is the runPods of a [Watcher]. It fails when the informer has stopped already, or lacks what is needed.
-func (a *adapter) run(ctx context.Context, handler Handler, odd *oddities, listed func()) error {
-	a.let(handler, odd)
-	defer a.let(nil, nil)
+func (a *adapter) run(ctx context.Context, handler Handler, odd *warnings, listed func()) error {
+	a.setHandler(handler, odd)
+	defer a.setHandler(nil, nil)
 	registered, err := a.informer.AddEventHandler(a.podEvents())
 	if err != nil {
 		return fmt.Errorf("listening to the pod informer: %w", err)
@@ -77,8 +77,8 @@ func (a *adapter) run(ctx context.Context, handler Handler, odd *oddities, liste
 	return nil
 }
 
-// let lets the handler be called from now on; with nil, none. It waits for a call under way.
-func (a *adapter) let(handler Handler, odd *oddities) {
+// setHandler lets the handler be called from now on; with nil, none. It waits for a call under way.
+func (a *adapter) setHandler(handler Handler, odd *warnings) {
 	a.events.Lock()
 	defer a.events.Unlock()
 	a.handler, a.odd = handler, odd

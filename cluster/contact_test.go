@@ -100,7 +100,7 @@ func TestTheClockDoesNotOutlastTheContext(t *testing.T) {
 func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, lines := logged(t.Context())
-		odd := newOddities(klog.FromContext(ctx))
+		odd := newWarnings(klog.FromContext(ctx))
 		malformed := PodOf(aPod(func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = "Roughly" }), time.Now())
 		fine := PodOf(aPod(), time.Now())
 		for range 100 {

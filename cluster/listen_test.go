@@ -23,7 +23,7 @@ func byHand(t *testing.T) (*adapter, *record) {
 	a := &adapter{client: client, informer: podInformer(client), sightings: newSightings()}
 	must(t, a.informer.AddIndexers(cache.Indexers{podsByNode: indexByNode}))
 	told := &record{source: &reader{a, newNodes(taint.Rules{}, a.on, nil)}}
-	a.let(told, newOddities(logr.Discard()))
+	a.setHandler(told, newWarnings(logr.Discard()))
 	must(t, a.informer.GetStore().Add(aPod()))
 	a.podEvents().OnAdd(aPod(), true)
 	told.take()
@@ -134,7 +134,7 @@ func TestNothingIsToldAfterTheEnd(t *testing.T) {
 		a, told := byHand(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		must(t, a.run(ctx, told, newOddities(logr.Discard()), func() { t.Error("listed") }))
+		must(t, a.run(ctx, told, newWarnings(logr.Discard()), func() { t.Error("listed") }))
 		a.podEvents().OnAdd(aPod(withUID("p2")), false)
 		a.podEvents().OnDelete(aPod())
 		if got := told.take(); len(got) != 0 {

@@ -40,7 +40,7 @@ type gap struct {
 type seenNode struct {
 	*taint.Node
 
-	known   journal.Known
+	known   journal.NodeHistory
 	version string // of the last look
 }
 
@@ -85,8 +85,8 @@ func (t *nodes) version(name string) string {
 	return ""
 }
 
-// carriers returns the nodes that carry NoExecute taints.
-func (t *nodes) carriers() []*taint.Node {
+// taintedNodes returns the nodes that carry NoExecute taints.
+func (t *nodes) taintedNodes() []*taint.Node {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	list := make([]*taint.Node, 0, len(t.tainted))
@@ -102,7 +102,7 @@ func (t *nodes) see(l look, g gap) bool {
 	defer t.writing.Unlock()
 	old := t.last(l.name)
 	if old.Node != nil && old.UID != l.uid {
-		old.known, old.version = journal.Known{}, ""
+		old.known, old.version = journal.NodeHistory{}, ""
 	}
 	now, changed := t.observe(&old, &l, g)
 	if old.Node != nil && old.UID == l.uid && !changed {
@@ -124,9 +124,9 @@ func (t *nodes) adopt(name string, r journal.Record) bool {
 		return false
 	}
 	now := t.now()
-	known, changed := old.known.Adopt(r, journal.Reading{
+	known, changed := old.known.Adopt(r, journal.AdoptParams{
 		UID: old.UID, Created: old.Created, Version: old.version, At: now, Ahead: t.ahead.at(now),
-		Apart: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
+		Distinguishes: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
 	})
 	if !changed {
 		return false
@@ -138,15 +138,15 @@ func (t *nodes) adopt(name string, r journal.Record) bool {
 }
 
 // observe hands the look at a node to the journal. A node without taints, before and now, needs no journal.
-func (t *nodes) observe(before *seenNode, l *look, g gap) (known journal.Known, changed bool) {
+func (t *nodes) observe(before *seenNode, l *look, g gap) (known journal.NodeHistory, changed bool) {
 	if len(before.known.Taints()) == 0 && !executes(l.taints) {
 		return before.known, false
 	}
 	name, now := l.name, t.now() // so that the look does not escape
-	return before.known.Observe(journal.Sighting{
+	return before.known.Observe(journal.Observation{
 		Taints: l.taints, At: now, Ahead: t.ahead.at(now), Created: l.created, Version: l.version, Before: before.version,
 		Gap: g.first || g.missed, Watched: g.watched,
-		Apart: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
+		Distinguishes: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
 	})
 }
 

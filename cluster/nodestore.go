@@ -13,7 +13,7 @@ import (
 type nodeStore struct {
 	nodes   *nodes
 	handler Handler
-	odd     *oddities
+	odd     *warnings
 
 	// listed is called when the first list is in; nil from then on.
 	listed func()

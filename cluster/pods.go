@@ -27,13 +27,13 @@ type change struct {
 	node string
 }
 
-// space is a namespace, and crowd a node, as the pods in it see it: they share its name.
+// namespaceIndex is a namespace, and crowd a node, as the pods in it see it: they share its name.
 type (
-	space struct {
+	namespaceIndex struct {
 		name string
 		pods map[string]*entry
 	}
-	crowd struct {
+	nodeIndex struct {
 		name string
 		pods []*entry
 	}
@@ -49,8 +49,8 @@ type pods struct {
 
 	mu     sync.RWMutex
 	byUID  map[types.UID]*entry
-	spaces map[string]*space
-	crowds map[string]*crowd
+	spaces map[string]*namespaceIndex
+	crowds map[string]*nodeIndex
 }
 
 func newPods() *pods {
@@ -60,8 +60,8 @@ func newPods() *pods {
 		controllers: newSharer(maphash.Comparable[taint.Owner], func(a, b taint.Owner) bool { return a == b }),
 		now:         time.Now,
 		byUID:       map[types.UID]*entry{},
-		spaces:      map[string]*space{},
-		crowds:      map[string]*crowd{},
+		spaces:      map[string]*namespaceIndex{},
+		crowds:      map[string]*nodeIndex{},
 	}
 }
 
@@ -198,12 +198,12 @@ func (t *pods) swap(old, now *entry) {
 func (t *pods) link(e *entry) {
 	s := t.spaces[e.Namespace]
 	if s == nil {
-		s = &space{e.Namespace, map[string]*entry{}}
+		s = &namespaceIndex{e.Namespace, map[string]*entry{}}
 		t.spaces[s.name] = s
 	}
 	c := t.crowds[e.Node]
 	if c == nil {
-		c = &crowd{name: e.Node}
+		c = &nodeIndex{name: e.Node}
 		t.crowds[c.name] = c
 	}
 	e.Namespace, e.Node = s.name, c.name

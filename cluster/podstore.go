@@ -16,7 +16,7 @@ import (
 type podStore struct {
 	pods    *pods
 	handler Handler
-	odd     *oddities
+	odd     *warnings
 
 	// controller is room for the controller of the pod at hand; pods that are kept get a copy.
 	controller taint.Owner

@@ -38,9 +38,9 @@ func (r *reader) PodsOn(node string) (*taint.Node, []*taint.Pod) {
 func (r *reader) Version(node string) string { return r.nodes.version(node) }
 
 // Tainted returns the nodes that carry NoExecute taints, in no order.
-func (r *reader) Tainted() []*taint.Node { return r.nodes.carriers() }
+func (r *reader) Tainted() []*taint.Node { return r.nodes.taintedNodes() }
 
-// Adopt betters what is known of a node by the journal's record of it; see [journal.Known.Adopt]. It says
+// Adopt betters what is known of a node by the journal's record of it; see [journal.NodeHistory.Adopt]. It says
 // whether that changes anything; the handler is not told.
 func (r *reader) Adopt(node string, record journal.Record) bool {
 	return r.nodes.adopt(node, record)

@@ -28,7 +28,7 @@ func newStores() *stores {
 	s := &stores{Watcher: Watch(nil, taint.Rules{}, nil)}
 	s.pods = s.reader.pods.(*pods)
 	s.told = &record{source: s.Watcher}
-	odd := newOddities(logr.Discard())
+	odd := newWarnings(logr.Discard())
 	listed := func() { s.listed++ }
 	s.podStore = &podStore{pods: s.pods, handler: s.told, odd: odd, listed: listed}
 	s.nodeStore = &nodeStore{nodes: s.nodes, handler: s.told, odd: odd, listed: listed}

@@ -36,7 +36,7 @@ type Watcher struct {
 
 	// runPods tells the handler of changes of pods until the context ends. It calls listed once it has
 	// told of all pods that there were.
-	runPods func(ctx context.Context, handler Handler, odd *oddities, listed func()) error
+	runPods func(ctx context.Context, handler Handler, odd *warnings, listed func()) error
 
 	podContact, nodeContact contact
 }
@@ -48,7 +48,7 @@ type Watcher struct {
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
 	p := newPods()
 	w := newWatcher(client, p, rules, heard)
-	w.runPods = func(ctx context.Context, handler Handler, odd *oddities, listed func()) error {
+	w.runPods = func(ctx context.Context, handler Handler, odd *warnings, listed func()) error {
 		store := &podStore{pods: p, handler: handler, odd: odd, listed: listed}
 		complete := completing{store, func() { w.podContact.listed(ctx) }}
 		w.reflect(ctx, "pods", &v1.Pod{}, w.podRequests(p.recall), complete)
@@ -79,7 +79,7 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	odd := newOddities(klog.FromContext(ctx))
+	odd := newWarnings(klog.FromContext(ctx))
 	var lists atomic.Int32
 	listed := func() {
 		if lists.Add(1) == 2 {

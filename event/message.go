@@ -11,10 +11,10 @@ import (
 // message is what an event says of a note. The first words are those that people search for.
 func message(n *shard.Note) string {
 	switch n.Kind {
-	case shard.Cancelling:
+	case shard.EvictionCancelled:
 		return truncate.Text("Cancelling deletion of Pod " + subject(n) + ", which was due" + when(n) + ": " +
 			n.Stays.String() + "; it was to go because " + n.Verdict.Because())
-	case shard.Hindered:
+	case shard.EvictionDelayed:
 		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is " + hindrance(n.Outcome))
 	}
 	return truncate.Text("Marking for deletion Pod " + subject(n) + ", due" + when(n) + ": " + n.Verdict.Because())

@@ -20,11 +20,11 @@ import (
 func TestMessages(t *testing.T) {
 	seconds := int64(30)
 	tolerated := marking()
-	tolerated.Kind, tolerated.Stays = shard.Cancelling, taint.NotTainted
+	tolerated.Kind, tolerated.Stays = shard.EvictionCancelled, taint.NotTainted
 	tolerated.Verdict.At = tolerated.Verdict.Start.Add(30*time.Second + 250*time.Millisecond)
 	tolerated.Verdict.Toleration = &v1.Toleration{Key: "maintenance", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
 	blocked, refused, other := marking(), marking(), marking()
-	blocked.Kind, refused.Kind, other.Kind = shard.Hindered, shard.Hindered, shard.Hindered
+	blocked.Kind, refused.Kind, other.Kind = shard.EvictionDelayed, shard.EvictionDelayed, shard.EvictionDelayed
 	blocked.Outcome = shard.Outcome{Kind: shard.Blocked, Cause: "pdb", Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}
 	refused.Outcome = shard.Outcome{Kind: shard.Refused, Cause: "rbac", Message: `User "tm" cannot delete resource "pods"`}
 	other.Outcome = shard.Outcome{Kind: shard.Failed, Cause: "server", Message: "etcdserver: leader changed"}
@@ -53,7 +53,7 @@ func TestMessages(t *testing.T) {
 func TestAnyMessageIsShortAndValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := marking()
-		n.Kind = shard.Hindered
+		n.Kind = shard.EvictionDelayed
 		n.Outcome.Message = strings.Repeat(rapid.String().Draw(t, "words"), 1+rapid.IntRange(0, 400).Draw(t, "times")) +
 			string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
 		got := message(&n)
@@ -89,7 +89,7 @@ func TestAnEventNamesThePodByUID(t *testing.T) {
 
 func TestAHinderedEvictionIsAWarning(t *testing.T) {
 	n := marking()
-	n.Kind = shard.Hindered
+	n.Kind = shard.EvictionDelayed
 	got := render(&entry{note: n}, 1)
 	if got.Type != v1.EventTypeWarning || got.Reason != "EvictionBlocked" {
 		t.Errorf("event %s %s, want Warning EvictionBlocked", got.Type, got.Reason)
@@ -108,8 +108,8 @@ func TestAnyPodNameMakesAValidEventName(t *testing.T) {
 	label := rapid.StringMatching(`[a-z0-9]([a-z0-9-]{0,60}[a-z0-9])?`)
 	rapid.Check(t, func(t *rapid.T) {
 		name := strings.Join(rapid.SliceOfN(label, 1, 12).Draw(t, "labels"), ".")
-		if len(name) > mostName {
-			name = strings.TrimRight(name[:mostName], ".-")
+		if len(name) > maxName {
+			name = strings.TrimRight(name[:maxName], ".-")
 		}
 		serial := rapid.Uint64().Draw(t, "serial")
 		got := eventName(name, time.Now(), serial)
@@ -124,9 +124,9 @@ func TestAnyPodNameMakesAValidEventName(t *testing.T) {
 
 // Wherever a long name is cut, be it at a dot or a dash, the event's name is valid.
 func TestALongPodNameIsCutWhereItMayBe(t *testing.T) {
-	for length := 200; length <= mostName; length++ {
+	for length := 200; length <= maxName; length++ {
 		for _, middle := range []string{"a.", "a--"} {
-			name := strings.Repeat(middle, mostName)[:length-1] + "z"
+			name := strings.Repeat(middle, maxName)[:length-1] + "z"
 			got := eventName(name, time.Now(), 1)
 			if problems := validation.IsDNS1123Subdomain(got); len(problems) > 0 {
 				t.Fatalf("%q: %v", got, problems)

@@ -385,7 +385,7 @@ func BenchmarkPut(b *testing.B) {
 func marking() shard.Note {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	return shard.Note{
-		Kind: shard.Marking,
+		Kind: shard.EvictionStarted,
 		Pod:  &taint.Pod{UID: "6d9f", Namespace: "shop", Name: "web-0", Node: "n1"},
 		Verdict: taint.Verdict{
 			Evict: true, At: at, Start: at, Node: "n1",

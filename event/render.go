@@ -22,8 +22,8 @@ const (
 	reasonDropped  = "TaintManagerEventsDropped"
 )
 
-// mostName is the length of the longest name of an object.
-const mostName = 253
+// maxName is the length of the longest name of an object.
+const maxName = 253
 
 // render makes the event for an entry; serial tells apart the events of one moment.
 func render(e *entry, serial uint64) *v1.Event {
@@ -33,7 +33,7 @@ func render(e *entry, serial uint64) *v1.Event {
 		Kind: "Pod", APIVersion: "v1", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
 	}
 	event.Type, event.Reason, event.Message = v1.EventTypeNormal, reasonEviction, message(&e.note)
-	if e.note.Kind == shard.Hindered {
+	if e.note.Kind == shard.EvictionDelayed {
 		event.Type, event.Reason = v1.EventTypeWarning, reasonBlocked
 	}
 	return event
@@ -65,7 +65,7 @@ func blank(namespace, about string, at time.Time, serial uint64) *v1.Event {
 // eventName is unique, and a valid name however long that of the event's subject is.
 func eventName(about string, at time.Time, serial uint64) string {
 	suffix := fmt.Sprintf(".%x-%x", at.UnixNano(), serial)
-	if most := mostName - len(suffix); len(about) > most {
+	if most := maxName - len(suffix); len(about) > most {
 		about = strings.TrimRight(about[:most], ".-")
 	}
 	return about + suffix

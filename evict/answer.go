@@ -21,13 +21,13 @@ import (
 type verb uint8
 
 const (
-	patchVerb  verb = 1 << iota // PATCH of the condition
-	dryRunVerb                  // DELETE with dryRun=All
-	deleteVerb                  // DELETE
-	evictVerb                   // POST of the eviction subresource
-	getVerb                     // GET of the pod's node
+	patchVerb     verb = 1 << iota // PATCH of the condition
+	preflightVerb                  // DELETE with dryRun=All
+	deleteVerb                     // DELETE
+	evictVerb                      // POST of the eviction subresource
+	getVerb                        // GET of the pod's node
 
-	writeVerbs = patchVerb | dryRunVerb | deleteVerb | evictVerb
+	writeVerbs = patchVerb | preflightVerb | deleteVerb | evictVerb
 	anyVerb    = writeVerbs | getVerb
 )
 

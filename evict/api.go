@@ -102,7 +102,7 @@ func (a *API) requests(e shard.Eviction) []verb {
 	requests := make([]verb, 0, 3)
 	if e.AfterRefusal {
 		// A condition that is patched while the deletion stays forbidden would be a lie.
-		requests = append(requests, dryRunVerb)
+		requests = append(requests, preflightVerb)
 	}
 	if !e.Pod.Disrupted {
 		requests = append(requests, patchVerb)
@@ -127,7 +127,7 @@ func (a *API) request(ctx context.Context, pod *taint.Pod, v verb) (generation i
 			return 0, fmt.Errorf("writing the condition of pod %s: %w", pod.Key(), err)
 		}
 		return a.sender.patch(ctx, pod, body)
-	case dryRunVerb:
+	case preflightVerb:
 		options := deleteOptions(pod)
 		options.DryRun = []string{metav1.DryRunAll}
 		return a.sender.delete(ctx, pod, options)

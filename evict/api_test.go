@@ -82,17 +82,17 @@ func TestRequestsOfAnEviction(t *testing.T) {
 		{name: "a condition that is there is not patched again", disrupted: true, want: []verb{deleteVerb}, kind: shard.Accepted},
 		{
 			name: "after a refusal a dry run goes first", refused: true,
-			want: []verb{dryRunVerb, patchVerb, deleteVerb}, kind: shard.Accepted,
+			want: []verb{preflightVerb, patchVerb, deleteVerb}, kind: shard.Accepted,
 		},
 		{
 			name: "a dry run that is refused leaves the condition alone", refused: true,
-			replies: map[verb]reply{dryRunVerb: {code: 403, body: policyDenial}},
-			want:    []verb{dryRunVerb}, kind: shard.Refused,
+			replies: map[verb]reply{preflightVerb: {code: 403, body: policyDenial}},
+			want:    []verb{preflightVerb}, kind: shard.Refused,
 		},
 		{
 			name: "a webhook that does not support dry run is asked for real", refused: true,
-			replies: map[verb]reply{dryRunVerb: {code: 400, body: dryRunUnsupported}},
-			want:    []verb{dryRunVerb, patchVerb, deleteVerb}, kind: shard.Accepted,
+			replies: map[verb]reply{preflightVerb: {code: 400, body: dryRunUnsupported}},
+			want:    []verb{preflightVerb, patchVerb, deleteVerb}, kind: shard.Accepted,
 		},
 		{
 			name:    "a patch that fails deletes nothing",
@@ -132,7 +132,7 @@ func TestAPodThatIsToStayByNowGetsNoFurtherRequest(t *testing.T) {
 func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
 	metadata := func(m string) map[verb]reply {
 		answer := reply{code: 200, body: `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{` + m + `}}`}
-		return map[verb]reply{patchVerb: answer, dryRunVerb: answer}
+		return map[verb]reply{patchVerb: answer, preflightVerb: answer}
 	}
 	const deleted = `,"deletionTimestamp":"2026-05-01T12:00:00Z"`
 	for _, test := range []struct {
@@ -144,10 +144,10 @@ func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
 	}{
 		{name: "as known", known: 7, answers: metadata(`"generation":7`), want: []verb{patchVerb, deleteVerb}},
 		{name: "edited since", known: 7, answers: metadata(`"generation":8`), want: []verb{patchVerb}},
-		{name: "edited since, by a dry run", known: 7, answers: metadata(`"generation":9` + deleted), refused: true, want: []verb{dryRunVerb}},
+		{name: "edited since, by a dry run", known: 7, answers: metadata(`"generation":9` + deleted), refused: true, want: []verb{preflightVerb}},
 		{
 			name: "a dry run counts itself as an edit", known: 7, answers: metadata(`"generation":8` + deleted), refused: true,
-			want: []verb{dryRunVerb, patchVerb, deleteVerb},
+			want: []verb{preflightVerb, patchVerb, deleteVerb},
 		},
 		{name: "older than what is known", known: 7, answers: metadata(`"generation":6`), want: []verb{patchVerb, deleteVerb}},
 		{name: "a server that counts no generations", known: 0, answers: metadata(""), want: []verb{patchVerb, deleteVerb}},

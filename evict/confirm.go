@@ -134,16 +134,16 @@ func (c *Confirmed) look(ctx context.Context, e *shard.Eviction, notBefore func(
 		return shard.Outcome{Kind: shard.Unconfirmed, Message: why}, read.sent
 	}
 	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
-	if why := Doubt(pod, node, read.look, c.Version(e.Pod.Node), c.Rules); why != "" {
+	if why := WhyUnconfirmed(pod, node, read.look, c.Version(e.Pod.Node), c.Rules); why != "" {
 		return shard.Outcome{Kind: shard.Unconfirmed, Message: why}, read.sent
 	}
 	return shard.Outcome{}, read.sent
 }
 
-// Doubt says why a pod is not certainly to go now, by the cache's pod and node, of which each may be nil,
+// WhyUnconfirmed says why a pod is not certainly to go now, by the cache's pod and node, of which each may be nil,
 // and by a look at the live node; empty when it is. version is the resourceVersion of the cache's last look
 // at the node; empty when it knows no such tainted node.
-func Doubt(pod *taint.Pod, node *taint.Node, live Look, version string, rules taint.Rules) string {
+func WhyUnconfirmed(pod *taint.Pod, node *taint.Node, live LiveNode, version string, rules taint.Rules) string {
 	if pod == nil || node == nil {
 		return "the pod or its node is gone"
 	}

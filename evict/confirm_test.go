@@ -185,7 +185,7 @@ func TestAGetThatFailsConfirmsNothing(t *testing.T) {
 		"the node is gone":              {apierrors.NewNotFound(nodes, "n1"), shard.Unconfirmed},
 		"the API server fails":          {apierrors.NewInternalError(fmt.Errorf("etcd")), shard.Failed},
 		"the API server is loaded":      {apierrors.NewTooManyRequests("later", 3), shard.Throttled},
-		"the API server is away":        {&net.OpError{Op: "dial", Err: fmt.Errorf("refused")}, shard.Away},
+		"the API server is away":        {&net.OpError{Op: "dial", Err: fmt.Errorf("refused")}, shard.Unavailable},
 		"the permission to get is gone": {forbidden(), shard.Refused},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -365,7 +365,7 @@ func TestOfANodeOnlyWhatCountsIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
 		c.evict(t.Context(), "uid")
-		want := Look{Sent: c.born, UID: "node", ResourceVersion: "10", Taints: c.live.Spec.Taints}
+		want := LiveNode{Sent: c.born, UID: "node", ResourceVersion: "10", Taints: c.live.Spec.Taints}
 		if diff := cmp.Diff(want, c.reads.byNode["n1"].look); diff != "" {
 			t.Errorf("kept (-want +got):\n%s", diff)
 		}

@@ -2,7 +2,7 @@
 //
 // [Pool] owns the slots: it hands out permissions to start a call, as many as there are workers, and
 // only while this process leads. A call that lasts for longer than [SlowAfter] gives its slot to others, and
-// takes one of the slow places; [Limiter] says what may start. [API] makes the call; [DryRun] only says which it would make; a
+// takes one of the slow places; [Limiter] says what may start. [API] makes the call; [DryRunEvictor] only says which it would make; a
 // caller may bring an [Evictor] of their own. [Confirmed] asks the API server for the node before it
 // lets a request through.
 //

@@ -9,13 +9,13 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// DryRun is an evictor that sends nothing: it logs each decision to the context's logger.
-type DryRun struct{}
+// DryRunEvictor is an evictor that sends nothing: it logs each decision to the context's logger.
+type DryRunEvictor struct{}
 
 // Evict logs the decision and returns Pretended.
-func (DryRun) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
+func (DryRunEvictor) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
 	klog.FromContext(ctx).Info("Dry run: would evict the pod now",
 		"pod", klog.KRef(e.Pod.Namespace, e.Pod.Name), "uid", e.Pod.UID, "node", e.Pod.Node,
 		"deadline", taint.Stamp(e.Verdict.At), "because", e.Verdict.Because())
-	return shard.Outcome{Kind: shard.Pretended, Message: e.Verdict.String()}
+	return shard.Outcome{Kind: shard.DryRun, Message: e.Verdict.String()}
 }

@@ -12,8 +12,8 @@ import (
 func TestDryRunLogsTheDecisionAndSendsNothing(t *testing.T) {
 	var line string
 	log := funcr.New(func(_, args string) { line += args }, funcr.Options{})
-	outcome := DryRun{}.Evict(klog.NewContext(t.Context(), log), eviction())
-	if outcome.Kind != shard.Pretended {
+	outcome := DryRunEvictor{}.Evict(klog.NewContext(t.Context(), log), eviction())
+	if outcome.Kind != shard.DryRun {
 		t.Errorf("outcome %+v, want pretended", outcome)
 	}
 	for _, part := range []string{"would evict", `"name"="web-0"`, `"namespace"="shop"`, uid, "maintenance:NoExecute", "deadline"} {

@@ -14,7 +14,7 @@ const (
 	CauseServer          = "server"          // the API server failed
 	CauseTimeout         = "timeout"         // no answer within the call's time
 	CauseUnauthenticated = "unauthenticated" // the API server does not know this program
-	CauseUnavailable     = "unavailable"     // the API server says that it can't serve now
+	CauseGateway         = "unavailable"     // the API server says that it can't serve now
 	CauseUnknown         = "unknown"         // nothing that the table knows
 	CauseUnreachable     = "unreachable"     // no connection to the API server
 	CauseWebhook         = "webhook"         // an admission webhook could not be called
@@ -24,7 +24,7 @@ const (
 func causeLabel(cause string) string {
 	switch cause {
 	case "", CauseAdmission, CauseClient, CauseConflict, CauseNamespace, CausePanic, CausePDB, CauseRBAC,
-		CauseServer, CauseTimeout, CauseUnauthenticated, CauseUnavailable, CauseUnknown,
+		CauseServer, CauseTimeout, CauseUnauthenticated, CauseGateway, CauseUnknown,
 		CauseUnreachable, CauseWebhook:
 		return cause
 	}
@@ -36,9 +36,9 @@ func kindName(k shard.Kind) string {
 	switch k {
 	case shard.Accepted:
 		return "accepted"
-	case shard.Missing:
+	case shard.NotFound:
 		return "missing"
-	case shard.Away:
+	case shard.Unavailable:
 		return "away"
 	case shard.Throttled:
 		return "throttled"
@@ -50,7 +50,7 @@ func kindName(k shard.Kind) string {
 		return "refused"
 	case shard.Interrupted:
 		return "interrupted"
-	case shard.Pretended:
+	case shard.DryRun:
 		return "pretended"
 	case shard.Unconfirmed:
 		return "unconfirmed"

@@ -116,7 +116,7 @@ func (p *Pool) pump(ctx context.Context, t *term) {
 
 // withdraw takes an offer back that nobody took. Unlike Release it does not wake the pump, which is
 // awake.
-func (p *Pool) withdraw(g *grant) {
+func (p *Pool) withdraw(g *permit) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.limiter.Leave(g.ticket)
@@ -124,13 +124,13 @@ func (p *Pool) withdraw(g *grant) {
 
 // handed waits until the grant is taken, which it reports, or it is time to look again: something has
 // changed, the wait is over, or the context has ended.
-func (p *Pool) handed(ctx context.Context, g *grant, wait time.Duration) bool {
-	var grants, slowGrants chan<- shard.Grant
+func (p *Pool) handed(ctx context.Context, g *permit, wait time.Duration) bool {
+	var grants, slowGrants chan<- shard.Permit
 	if g != nil && g.ticket.Slot {
-		grants = p.grants
+		grants = p.permits
 	}
 	if g != nil && g.ticket.Place {
-		slowGrants = p.slowGrants
+		slowGrants = p.slowPermits
 	}
 	var again <-chan time.Time
 	if wait > 0 {
@@ -150,7 +150,7 @@ func (p *Pool) handed(ctx context.Context, g *grant, wait time.Duration) bool {
 
 // offer makes a grant if there may be one now, and says how long until there may be more; 0: when
 // something has changed.
-func (p *Pool) offer(t *term) (*grant, time.Duration) {
+func (p *Pool) offer(t *term) (*permit, time.Duration) {
 	if !p.leading() {
 		return nil, leadingPoll
 	}
@@ -164,5 +164,5 @@ func (p *Pool) offer(t *term) (*grant, time.Duration) {
 	if !ticket.Slot && !ticket.Place {
 		return nil, wait
 	}
-	return &grant{pool: p, term: t, ticket: ticket}, wait
+	return &permit{pool: p, term: t, ticket: ticket}, wait
 }

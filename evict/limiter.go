@@ -8,16 +8,16 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// mostRetryAfter bounds how long one answer of the server can hold all calls back.
-const mostRetryAfter = time.Minute
+// maxRetryAfter bounds how long one answer of the server can hold all calls back.
+const maxRetryAfter = time.Minute
 
 // SlowAfter is how long a call holds a slot at most. Then it is slow, and takes a slow place.
 const SlowAfter = time.Second
 
 // Why all calls pause: a metric's label.
 const (
-	pauseAway      = "away"
-	pauseThrottled = "throttled"
+	pauseUnavailable = "away"
+	pauseThrottled   = "throttled"
 )
 
 // Limiter says whether one more eviction call may be granted, in a slot or in a slow place. It is pure, and
@@ -36,9 +36,9 @@ type Limiter struct {
 
 	outage    outageBackoff
 	throttled time.Time // no grants before
-	pace      pace      // of all calls
-	slowPace  pace      // of those that start in slow places
-	ramp      ramp      // of those that start in slots
+	rate      rateLimit // of all calls
+	slowRate  rateLimit // of those that start in slow places
+	slowStart slowStart // of those that start in slots
 	workloads slowWorkloads
 }
 
@@ -52,7 +52,7 @@ type quickCall struct {
 // jitter returns numbers in [0,1).
 func NewLimiter(slots, places int, rate float64, jitter func() float64) *Limiter {
 	return &Limiter{
-		slots: slots, places: places, pace: newPace(rate), slowPace: pace{interval: rampStep},
+		slots: slots, places: places, rate: newRateLimit(rate), slowRate: rateLimit{interval: slowStartStep},
 		outage: outageBackoff{jitter: jitter},
 	}
 }
@@ -80,22 +80,22 @@ func (g *Limiter) Slow() shard.SlowWorkloads { return g.workloads.snapshot }
 // Enter makes a grant of a slot, of a slow place, or of one of both, whichever the caller can use. wait is
 // how long until more may be had; 0: when something has changed.
 func (g *Limiter) Enter(now time.Time) (t Ticket, wait time.Duration) {
-	if g.pace.limited() && g.unsettled > 0 {
+	if g.rate.limited() && g.unsettled > 0 {
 		return t, 0
 	}
 	if ok, wait := g.outage.wait(now); !ok {
 		return t, wait
 	}
-	if wait := max(g.throttled.Sub(now), g.pace.wait(now)); wait > 0 {
+	if wait := max(g.throttled.Sub(now), g.rate.wait(now)); wait > 0 {
 		return t, wait
 	}
 	g.workloads.expire(now)
 	t = Ticket{probe: g.outage.on(), round: g.outage.round}
 	if g.freeSlots() > 0 {
-		t.Slot, wait = soonest(wait, g.ramp.wait(now, len(g.quick)+g.reservedSlots))
+		t.Slot, wait = soonest(wait, g.slowStart.wait(now, len(g.quick)+g.reservedSlots))
 	}
 	if len(g.workloads.known) > 0 && g.slow+g.reservedPlaces < g.places {
-		t.Place, wait = soonest(wait, g.slowPace.wait(now))
+		t.Place, wait = soonest(wait, g.slowRate.wait(now))
 	}
 	if t.Slot || t.Place {
 		g.reserve(t, 1)
@@ -143,14 +143,14 @@ func (g *Limiter) Start(now time.Time, t *Ticket, pod *taint.Pod, place bool) {
 	t.counted = g.workloads.start(pod)
 	if place {
 		g.slow++
-		g.slowPace.take(now)
+		g.slowRate.take(now)
 	} else {
 		if len(g.quick) == 0 {
-			g.ramp.begin(now)
+			g.slowStart.begin(now)
 		}
 		g.quick = append(g.quick, quickCall{t, pod})
 	}
-	g.pace.take(now)
+	g.rate.take(now)
 }
 
 // leaveSlot takes a call out of those that are quick.
@@ -210,11 +210,11 @@ func (g *Limiter) End(now time.Time, t *Ticket, pod *taint.Pod, o shard.Outcome)
 	if o.Kind == shard.Throttled && !g.throttled.After(now) {
 		pause = pauseThrottled
 	}
-	if o.Kind == shard.Away && !g.outage.on() {
-		pause = pauseAway
+	if o.Kind == shard.Unavailable && !g.outage.on() {
+		pause = pauseUnavailable
 	}
 	switch {
-	case o.Kind == shard.Away, o.Cause == CauseTimeout && g.current(*t):
+	case o.Kind == shard.Unavailable, o.Cause == CauseTimeout && g.current(*t):
 		g.outage.failed(now, g.current(*t))
 	case answered(o):
 		g.outage.answered()
@@ -230,8 +230,8 @@ func (g *Limiter) End(now time.Time, t *Ticket, pod *taint.Pod, o shard.Outcome)
 // NodeRead takes how a GET of a node has ended that was sent at that moment. It names the cause when all
 // calls pause from now on.
 func (g *Limiter) NodeRead(now, sent time.Time, o shard.Outcome) (pause string) {
-	if o.Kind == shard.Away && !g.outage.on() {
-		pause = pauseAway
+	if o.Kind == shard.Unavailable && !g.outage.on() {
+		pause = pauseUnavailable
 	}
 	g.outage.nodeRead(now, sent, o)
 	return pause
@@ -251,7 +251,7 @@ func (g *Limiter) PausedSince() time.Time {
 // answered says whether an outcome proves that the server is there.
 func answered(o shard.Outcome) bool {
 	switch o.Kind {
-	case shard.Away, shard.Interrupted, shard.Pretended:
+	case shard.Unavailable, shard.Interrupted, shard.DryRun:
 		return false
 	case shard.Failed:
 		return o.Cause != CauseTimeout && o.Cause != CausePanic && o.Cause != CauseClient

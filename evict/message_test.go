@@ -55,7 +55,7 @@ func TestWhatAnEvictorOfACallersOwnSaysIsCutToo(t *testing.T) {
 				p := NewPool(PoolOptions{Evictor: &fakeEvictor{answer: answer}})
 				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
 				go func() { _ = p.Lead(ctx) }()
-				(<-p.Grants()).Start(eviction(), func(o shard.Outcome) { told <- o })
+				(<-p.Permits()).Start(eviction(), func(o shard.Outcome) { told <- o })
 				o := <-told
 				cancel()
 				time.Sleep(time.Second)

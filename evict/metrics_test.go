@@ -38,7 +38,7 @@ func TestCallsAreCountedByOutcomeAndOnlyAcceptedOnesAsDeletions(t *testing.T) {
 		e := eviction()
 		time.Sleep(700 * time.Millisecond) // the deadline has passed by as much
 		for range 3 {
-			(<-p.Grants()).Start(e, func(shard.Outcome) {})
+			(<-p.Permits()).Start(e, func(shard.Outcome) {})
 			synctest.Wait()
 		}
 		want := `
@@ -97,18 +97,18 @@ func TestPausesShow(t *testing.T) {
 		m := metricsOf(t, nil)
 		f := &fakeEvictor{}
 		f.answer = func(_ context.Context, n int) shard.Outcome {
-			return shard.Outcome{Kind: []shard.Kind{shard.Away, shard.Away, shard.Throttled}[n]}
+			return shard.Outcome{Kind: []shard.Kind{shard.Unavailable, shard.Unavailable, shard.Throttled}[n]}
 		}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 1, Metrics: m})
 		defer lead(t, p)()
 		for i, want := range []float64{1, 1, 0} {
-			(<-p.Grants()).Start(eviction(), func(shard.Outcome) {})
+			(<-p.Permits()).Start(eviction(), func(shard.Outcome) {})
 			synctest.Wait()
 			if got := testutil.ToFloat64(m.away); got != want {
 				t.Errorf("after call %d: paused %v, want %v", i, got, want)
 			}
 		}
-		for _, cause := range []string{pauseAway, pauseThrottled} {
+		for _, cause := range []string{pauseUnavailable, pauseThrottled} {
 			if got := testutil.ToFloat64(m.pauses.WithLabelValues(cause)); got != 1 {
 				t.Errorf("%v pauses because %s, want 1", got, cause)
 			}

@@ -16,8 +16,8 @@ import (
 // nodes took a GET for every third pod, and 1.4 times as long.
 const fresh = 5 * time.Second
 
-// Look is what a GET has shown of a node: all that is kept of it.
-type Look struct {
+// LiveNode is what a GET has shown of a node: all that is kept of it.
+type LiveNode struct {
 	Sent            time.Time // when the GET was sent
 	UID             types.UID
 	ResourceVersion string
@@ -25,15 +25,15 @@ type Look struct {
 }
 
 // LookAt returns what a GET that was sent at that moment has shown.
-func LookAt(node *v1.Node, sent time.Time) Look {
-	return Look{Sent: sent, UID: node.UID, ResourceVersion: node.ResourceVersion, Taints: taint.Normalize(node.Spec.Taints)}
+func LookAt(node *v1.Node, sent time.Time) LiveNode {
+	return LiveNode{Sent: sent, UID: node.UID, ResourceVersion: node.ResourceVersion, Taints: taint.Normalize(node.Spec.Taints)}
 }
 
 // nodeRead is one GET of a node. It is immutable once done is closed.
 type nodeRead struct {
 	sent    time.Time
 	done    chan struct{}
-	look    Look
+	look    LiveNode
 	outcome shard.Outcome // goOn when there is a look
 }
 
@@ -80,7 +80,7 @@ func (r *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 		}
 		// One that was cut short with another's context says nothing.
 		// One that has found the server away ends the call, whenever it was sent: a further one would do no better.
-		if mine || read.outcome.Kind == shard.Away || !read.sent.Before(notBefore()) && read.outcome.Kind != shard.Interrupted {
+		if mine || read.outcome.Kind == shard.Unavailable || !read.sent.Before(notBefore()) && read.outcome.Kind != shard.Interrupted {
 			return read, nil
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // How long calls pause while the API server is away: the first pause, and the longest.
 const (
 	firstPause = 100 * time.Millisecond
-	mostPause  = 30 * time.Second
+	maxPause   = 30 * time.Second
 )
 
 // outageBackoff holds all calls back while the API server is away: pauses that double. After each of
@@ -48,7 +48,7 @@ func (b *outageBackoff) nodeRead(now, sent time.Time, o shard.Outcome) {
 		if !sent.Before(b.since) {
 			b.answered()
 		}
-	case o.Kind == shard.Away || b.on() && o.Cause == CauseTimeout:
+	case o.Kind == shard.Unavailable || b.on() && o.Cause == CauseTimeout:
 		b.failed(now, b.on() && !sent.Before(b.until))
 	}
 }
@@ -60,7 +60,7 @@ func (b *outageBackoff) failed(now time.Time, probe bool) {
 	case !b.on():
 		b.hold(now, firstPause)
 	case probe:
-		b.hold(now, min(2*b.pause, mostPause))
+		b.hold(now, min(2*b.pause, maxPause))
 	}
 }
 

@@ -100,7 +100,7 @@ func TestAGETOfANodeThatWasSentInThePauseEndsIt(t *testing.T) {
 
 func TestAGETOfANodeThatFailsBeginsAPause(t *testing.T) {
 	b := full()
-	b.nodeRead(epoch, epoch, shard.Outcome{Kind: shard.Away})
+	b.nodeRead(epoch, epoch, shard.Outcome{Kind: shard.Unavailable})
 	if !b.on() {
 		t.Error("calls do not pause")
 	}
@@ -112,7 +112,7 @@ func TestAGETOfANodeThatFailsBeginsAPause(t *testing.T) {
 }
 
 func TestAGETOfANodeLengthensThePauseOnlyWhenSentAfterIt(t *testing.T) {
-	for _, o := range []shard.Outcome{{Kind: shard.Away}, {Kind: shard.Failed, Cause: CauseTimeout}} {
+	for _, o := range []shard.Outcome{{Kind: shard.Unavailable}, {Kind: shard.Failed, Cause: CauseTimeout}} {
 		b := full()
 		b.failed(epoch, false)
 		for range 31 {

@@ -66,11 +66,11 @@ type Pool struct {
 	workers int
 	paused  bool
 	maxSlow int
-	grants  chan shard.Grant
+	permits chan shard.Permit
 	wake    chan struct{} // something that the pump waits for may have changed
 
-	slowGrants chan shard.Grant
-	slow       atomic.Pointer[slow]
+	slowPermits chan shard.Permit
+	slow        atomic.Pointer[slow]
 
 	mu        sync.Mutex
 	limiter   *Limiter
@@ -91,7 +91,7 @@ type slow struct {
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
 		evictor: o.Evictor, leading: o.Leading, metrics: o.Metrics, ended: o.Ended, workers: o.Workers, paused: o.Paused, maxSlow: o.MaxSlow,
-		grants: make(chan shard.Grant), slowGrants: make(chan shard.Grant), wake: make(chan struct{}, 1),
+		permits: make(chan shard.Permit), slowPermits: make(chan shard.Permit), wake: make(chan struct{}, 1),
 	}
 	if p.workers <= 0 {
 		p.workers = config.Default().EvictionWorkers
@@ -115,16 +115,16 @@ func NewPool(o PoolOptions) *Pool {
 	return p
 }
 
-// Grants yields the permissions to start a call in a slot. Receivers are served in the order in which they began
+// Permits yields the permissions to start a call in a slot. Receivers are served in the order in which they began
 // to wait. The channel is never closed; it yields only inside Lead.
 //
 // A grant is to be used once. Its Start panics when the grant was used before; its Release does
 // nothing then, so that it may be deferred.
-func (p *Pool) Grants() <-chan shard.Grant { return p.grants }
+func (p *Pool) Permits() <-chan shard.Permit { return p.permits }
 
-// SlowGrants yields the permissions to start a call in a slow place; they are as those of Grants. It yields
+// SlowPermits yields the permissions to start a call in a slow place; they are as those of Grants. It yields
 // only while some workload is slow.
-func (p *Pool) SlowGrants() <-chan shard.Grant { return p.slowGrants }
+func (p *Pool) SlowPermits() <-chan shard.Permit { return p.slowPermits }
 
 // SlowWorkloads returns the workloads whose calls are slow, and a channel that is closed when these are
 // others.
@@ -199,7 +199,7 @@ func (p *Pool) changed() {
 }
 
 // call makes one eviction call and reports its outcome.
-func (p *Pool) call(g *grant, e shard.Eviction, done func(shard.Outcome)) {
+func (p *Pool) call(g *permit, e shard.Eviction, done func(shard.Outcome)) {
 	defer g.term.calls.Done()
 	p.metrics.inFlight.Inc()
 	late := time.AfterFunc(SlowAfter, func() { p.late(g, e) })
@@ -227,7 +227,7 @@ func (p *Pool) evict(ctx context.Context, e shard.Eviction) (o shard.Outcome) {
 }
 
 // late lets a call that is slow take a slow place instead of its slot, unless it has ended.
-func (p *Pool) late(g *grant, e shard.Eviction) {
+func (p *Pool) late(g *permit, e shard.Eviction) {
 	p.mu.Lock()
 	if g.ended {
 		p.mu.Unlock()
@@ -251,7 +251,7 @@ func (p *Pool) late(g *grant, e shard.Eviction) {
 }
 
 // free gives back what a call holds, and lets the limiter learn from its outcome.
-func (p *Pool) free(g *grant, e shard.Eviction, o shard.Outcome) {
+func (p *Pool) free(g *permit, e shard.Eviction, o shard.Outcome) {
 	p.learn(func(now time.Time) (pause string) {
 		g.ended = true
 		return p.limiter.End(now, &g.ticket, e.Pod, o)
@@ -266,7 +266,7 @@ func complete(o shard.Outcome) shard.Outcome {
 	}
 	o.Cause, o.Message = truncate.Text(o.Cause), truncate.Text(o.Message)
 	if o.Kind == shard.Throttled {
-		o.RetryAfter = min(o.RetryAfter, mostRetryAfter)
+		o.RetryAfter = min(o.RetryAfter, maxRetryAfter)
 	}
 	return atLeastASecond(o)
 }

@@ -103,7 +103,7 @@ func demandFor(t *testing.T, p *Pool, next func() shard.Eviction) *outcomes {
 			select {
 			case <-ctx.Done():
 				return
-			case g := <-p.Grants():
+			case g := <-p.Permits():
 				g.Start(next(), o.add)
 			}
 		}
@@ -138,7 +138,7 @@ func (o *outcomes) kinds() []shard.Kind {
 func granted(p *Pool) bool {
 	synctest.Wait()
 	select {
-	case g := <-p.Grants():
+	case g := <-p.Permits():
 		g.Release()
 		return true
 	default:
@@ -185,7 +185,7 @@ func TestWaitersAreServedInTurn(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 5 {
 			group.Go(func() {
-				g := <-p.Grants() // one slot: the next grant comes a second later
+				g := <-p.Permits() // one slot: the next grant comes a second later
 				order <- i
 				g.Start(eviction(), func(shard.Outcome) {})
 			})
@@ -205,8 +205,8 @@ func TestTheSlotIsFreeWhenTheOutcomeIsTold(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted}), Workers: 1})
 		defer lead(t, p)()
 		told := make(chan bool)
-		(<-p.Grants()).Start(eviction(), func(shard.Outcome) {
-			_, ok := <-p.Grants()
+		(<-p.Permits()).Start(eviction(), func(shard.Outcome) {
+			_, ok := <-p.Permits()
 			told <- ok
 		})
 		if !<-told {
@@ -219,7 +219,7 @@ func TestAnUnusedGrantGivesItsSlotBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted}), Workers: 1})
 		defer lead(t, p)()
-		g := <-p.Grants()
+		g := <-p.Permits()
 		if granted(p) {
 			t.Error("two grants for one slot")
 		}
@@ -239,7 +239,7 @@ func TestAGrantStartsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted})})
 		defer lead(t, p)()
-		g := <-p.Grants()
+		g := <-p.Permits()
 		g.Release()
 		defer func() {
 			if recover() == nil {
@@ -257,9 +257,9 @@ func TestReleasedGrantsDoNotUseUpTheRate(t *testing.T) {
 		defer lead(t, p)()
 		start := time.Now()
 		for range 100 {
-			(<-p.Grants()).Release()
+			(<-p.Permits()).Release()
 		}
-		(<-p.Grants()).Start(eviction(), func(shard.Outcome) {})
+		(<-p.Permits()).Start(eviction(), func(shard.Outcome) {})
 		if waited := time.Since(start); waited != 0 {
 			t.Errorf("the first call waited %v", waited)
 		}
@@ -284,7 +284,7 @@ func TestTheRateHoldsWhileGrantsAreUndecided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted}), Rate: 2})
 		defer lead(t, p)()
-		g := <-p.Grants()
+		g := <-p.Permits()
 		if granted(p) {
 			t.Error("granted beyond the rate")
 		}
@@ -315,7 +315,7 @@ func TestAGrantOutlivesItsLeadershipWithoutACall(t *testing.T) {
 		f := always(shard.Outcome{Kind: shard.Accepted})
 		p := NewPool(PoolOptions{Evictor: f, Workers: 1})
 		end := lead(t, p)
-		g := <-p.Grants()
+		g := <-p.Permits()
 		end()
 		defer lead(t, p)() // another leadership does not revive it
 		var got shard.Outcome
@@ -396,7 +396,7 @@ func TestAGrantFromBeforeDrainMakesNoCall(t *testing.T) {
 		f := always(shard.Outcome{Kind: shard.Accepted})
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
-		g := <-p.Grants()
+		g := <-p.Permits()
 		if cut := p.Drain(t.Context()); len(cut) != 0 {
 			t.Errorf("%d calls were cut", len(cut))
 		}
@@ -437,7 +437,7 @@ func TestDrainWithoutLeadReturnsAtOnce(t *testing.T) {
 
 func TestWhileTheServerIsAwayOneCallProbesAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := always(shard.Outcome{Kind: shard.Away})
+		f := always(shard.Outcome{Kind: shard.Unavailable})
 		p := NewPool(PoolOptions{Evictor: f})
 		p.limiter.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
@@ -467,7 +467,7 @@ func TestCallsGoOnWithTheFirstAnswer(t *testing.T) {
 		f := &fakeEvictor{}
 		f.answer = func(ctx context.Context, n int) shard.Outcome {
 			if time.Now().Before(back) {
-				return shard.Outcome{Kind: shard.Away}
+				return shard.Outcome{Kind: shard.Unavailable}
 			}
 			return lasting(10*time.Second).answer(ctx, n)
 		}
@@ -493,7 +493,7 @@ func TestCallsGoOnWithTheFirstAnswer(t *testing.T) {
 
 func TestANudgeSendsTheProbeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := always(shard.Outcome{Kind: shard.Away})
+		f := always(shard.Outcome{Kind: shard.Unavailable})
 		p := NewPool(PoolOptions{Evictor: f})
 		p.limiter.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
@@ -511,7 +511,7 @@ func TestANudgeSendsTheProbeAtOnce(t *testing.T) {
 
 func TestNudgesWithoutEndDoNotMakeAHotLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := always(shard.Outcome{Kind: shard.Away})
+		f := always(shard.Outcome{Kind: shard.Unavailable})
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
 		defer demand(t, p).stop()
@@ -530,7 +530,7 @@ func TestCallsFromBeforeThePauseDoNotLengthenIt(t *testing.T) {
 		f := &fakeEvictor{}
 		f.answer = func(_ context.Context, n int) shard.Outcome {
 			time.Sleep(500*time.Millisecond + time.Duration(n)*time.Millisecond) // the first 32 fail one after the other
-			return shard.Outcome{Kind: shard.Away}
+			return shard.Outcome{Kind: shard.Unavailable}
 		}
 		p := NewPool(PoolOptions{Evictor: f})
 		p.limiter.outage.jitter = func() float64 { return 1 }
@@ -550,7 +550,7 @@ func TestAProbeThatTellsNothingIsFollowedByAnother(t *testing.T) {
 		f := &fakeEvictor{}
 		f.answer = func(_ context.Context, n int) shard.Outcome {
 			if n == 0 {
-				return shard.Outcome{Kind: shard.Away}
+				return shard.Outcome{Kind: shard.Unavailable}
 			}
 			panic("broken")
 		}
@@ -558,13 +558,13 @@ func TestAProbeThatTellsNothingIsFollowedByAnother(t *testing.T) {
 		defer lead(t, p)()
 		synctest.Wait()
 		for i := range 3 {
-			(<-p.Grants()).Start(eviction(), func(shard.Outcome) {})
+			(<-p.Permits()).Start(eviction(), func(shard.Outcome) {})
 			synctest.Wait()
 			if f.count() != i+1 || !p.limiter.outage.on() {
 				t.Fatalf("%d calls, pausing %v", f.count(), p.limiter.outage.on())
 			}
 		}
-		(<-p.Grants()).Release()
+		(<-p.Permits()).Release()
 		if !granted(p) {
 			t.Error("a probe that was released stopped all probes")
 		}
@@ -576,7 +576,7 @@ func TestAProbeThatHangsLengthensThePause(t *testing.T) {
 		f := &fakeEvictor{}
 		f.answer = func(_ context.Context, n int) shard.Outcome {
 			if n == 0 {
-				return shard.Outcome{Kind: shard.Away}
+				return shard.Outcome{Kind: shard.Unavailable}
 			}
 			time.Sleep(35 * time.Second)
 			return shard.Outcome{Kind: shard.Failed, Cause: CauseTimeout}
@@ -630,7 +630,7 @@ func TestAPanicInTheEvictorIsAFailure(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: f, Workers: 1})
 		defer lead(t, p)()
 		var got shard.Outcome
-		(<-p.Grants()).Start(eviction(), func(o shard.Outcome) { got = o })
+		(<-p.Permits()).Start(eviction(), func(o shard.Outcome) { got = o })
 		synctest.Wait()
 		want := shard.Outcome{Kind: shard.Failed, Cause: CausePanic, Message: "the evictor panicked: no such thing"}
 		if got != want || !granted(p) {
@@ -650,7 +650,7 @@ func TestAnOutcomeOfNoKindIsAFailure(t *testing.T) {
 // A pool under load that is led, lost and led again keeps its slots.
 func TestNoSlotIsEverLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kinds := []shard.Kind{shard.Accepted, shard.Away, shard.Throttled, shard.Failed, shard.Interrupted, 0}
+		kinds := []shard.Kind{shard.Accepted, shard.Unavailable, shard.Throttled, shard.Failed, shard.Interrupted, 0}
 		f := &fakeEvictor{}
 		f.answer = func(ctx context.Context, n int) shard.Outcome {
 			lasting(time.Duration(n%7)*100*time.Millisecond).answer(ctx, n)
@@ -684,7 +684,7 @@ func TestAPausedPoolGrantsNothing(t *testing.T) {
 		led := make(chan error)
 		go func() { led <- p.Lead(ctx) }()
 		select {
-		case <-p.Grants():
+		case <-p.Permits():
 			t.Error("got a grant")
 		case <-time.After(time.Hour):
 		}

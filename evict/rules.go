@@ -53,7 +53,7 @@ func silences() []rule {
 		},
 		{
 			anyVerb, 0, 0, "no connection", (*answer).unconnected,
-			shard.Away, CauseUnreachable, "connection refused, no route, or none within the dialer's time",
+			shard.Unavailable, CauseUnreachable, "connection refused, no route, or none within the dialer's time",
 		},
 		{
 			anyVerb, 0, 0, "the call's time is up", (*answer).late,
@@ -61,7 +61,7 @@ func silences() []rule {
 		},
 		{
 			anyVerb, 0, 0, "the network failed", (*answer).cut,
-			shard.Away, CauseUnreachable, "connection reset, TLS failure, end of file; the request may have been carried out",
+			shard.Unavailable, CauseUnreachable, "connection reset, TLS failure, end of file; the request may have been carried out",
 		},
 		{
 			anyVerb, 0, 0, "", nil,
@@ -83,7 +83,7 @@ func denials() []rule {
 			shard.Failed, CauseWebhook, "an admission webhook with failure policy Fail does not answer",
 		},
 		{
-			dryRunVerb, 400, 400, "does not support dry run", func(a *answer) bool { return a.says("does not support dry run") },
+			preflightVerb, 400, 400, "does not support dry run", func(a *answer) bool { return a.says("does not support dry run") },
 			goOn, "", "a webhook with side effects: the dry run can't tell, so the call goes on",
 		},
 	}
@@ -97,7 +97,7 @@ func denied(a *answer) bool {
 func successes() []rule {
 	return []rule{
 		{
-			patchVerb | dryRunVerb | getVerb, 200, 299, "", nil,
+			patchVerb | preflightVerb | getVerb, 200, 299, "", nil,
 			goOn, "", "done: the next request follows",
 		},
 		{
@@ -161,19 +161,19 @@ func identities() []rule {
 		},
 		{
 			anyVerb, 404, 404, "", nil,
-			shard.Missing, "", "no pod of this name",
+			shard.NotFound, "", "no pod of this name",
 		},
 		{
 			anyVerb, 422, 422, "cause on metadata.uid", uidImmutable,
-			shard.Missing, "", "the pod of this name has another UID",
+			shard.NotFound, "", "the pod of this name has another UID",
 		},
 		{
-			deleteVerb | dryRunVerb, 409, 409, "", nil,
-			shard.Missing, "", "the pod of this name has another UID",
+			deleteVerb | preflightVerb, 409, 409, "", nil,
+			shard.NotFound, "", "the pod of this name has another UID",
 		},
 		{
 			patchVerb | evictVerb, 409, 409, "about the UID", func(a *answer) bool { return a.says("UID in", "uid mismatch") },
-			shard.Missing, "", "the pod of this name has another UID",
+			shard.NotFound, "", "the pod of this name has another UID",
 		},
 		{
 			patchVerb | evictVerb, 409, 409, "", nil,
@@ -203,7 +203,7 @@ func others() []rule {
 		},
 		{
 			anyVerb, 502, 504, "", nil,
-			shard.Away, CauseUnavailable, "the API server, or a proxy before it, can't serve now",
+			shard.Unavailable, CauseGateway, "the API server, or a proxy before it, can't serve now",
 		},
 		{
 			anyVerb, 500, 599, "", nil,

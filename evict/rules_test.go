@@ -89,7 +89,7 @@ func outcomeTests() []outcomeTest {
 		{"a policy denies", deleteVerb, reply{code: 403, body: policyDenial}, shard.Refused, "admission", "keep it", 0},
 		{"a webhook denies with the code of a loaded server", evictVerb, reply{code: 429, body: webhookDenial}, shard.Refused, "admission", "not now", 0},
 		{"a webhook is down", deleteVerb, reply{code: 500, body: webhookDown}, shard.Failed, "webhook", "guard.example.com", 0},
-		{"a dry run is not supported", dryRunVerb, reply{code: 400, body: dryRunUnsupported}, shard.Accepted, "", "", 0},
+		{"a dry run is not supported", preflightVerb, reply{code: 400, body: dryRunUnsupported}, shard.Accepted, "", "", 0},
 		{"a deletion is accepted at once", deleteVerb, reply{code: 200, body: "{}"}, shard.Accepted, "", "", 0},
 		{"a deletion is accepted for later", deleteVerb, reply{code: 202, body: "{}"}, shard.Accepted, "", "", 0},
 		{"an eviction is accepted with a body that nobody reads", evictVerb, reply{code: 201, body: "x"}, shard.Accepted, "", "", 0},
@@ -106,25 +106,25 @@ func outcomeTests() []outcomeTest {
 		{"wrong credentials", patchVerb, reply{code: 401, body: unauthorized}, shard.Refused, "unauthenticated", "Unauthorized", 0},
 		{"no permission", deleteVerb, reply{code: 403, body: rbacDenial}, shard.Refused, "rbac", `cannot delete resource "pods"`, 0},
 		{"the namespace is going", evictVerb, reply{code: 403, body: namespaceGoing}, shard.Refused, "namespace", "being terminated", 0},
-		{"no such pod to patch", patchVerb, reply{code: 404, body: notFound}, shard.Missing, "", "not found", 0},
-		{"no such pod to delete", deleteVerb, reply{code: 404, body: notFound}, shard.Missing, "", "not found", 0},
-		{"no such pod to evict", evictVerb, reply{code: 404, body: notFound}, shard.Missing, "", "not found", 0},
+		{"no such pod to patch", patchVerb, reply{code: 404, body: notFound}, shard.NotFound, "", "not found", 0},
+		{"no such pod to delete", deleteVerb, reply{code: 404, body: notFound}, shard.NotFound, "", "not found", 0},
+		{"no such pod to evict", evictVerb, reply{code: 404, body: notFound}, shard.NotFound, "", "not found", 0},
 		{"the node is gone", getVerb, reply{code: 404, body: notFound}, shard.Unconfirmed, "", "not found", 0},
 		{"no permission to get the node", getVerb, reply{code: 403, body: rbacDenial}, shard.Refused, "rbac", "cannot", 0},
-		{"a patch with a foreign UID", patchVerb, reply{code: 422, body: uidChanged}, shard.Missing, "", "immutable", 0},
-		{"a deletion with a foreign UID", deleteVerb, reply{code: 409, body: uidConflict}, shard.Missing, "", "UID", 0},
-		{"an eviction with a foreign UID", evictVerb, reply{code: 409, body: uidConflict}, shard.Missing, "", "UID", 0},
+		{"a patch with a foreign UID", patchVerb, reply{code: 422, body: uidChanged}, shard.NotFound, "", "immutable", 0},
+		{"a deletion with a foreign UID", deleteVerb, reply{code: 409, body: uidConflict}, shard.NotFound, "", "UID", 0},
+		{"an eviction with a foreign UID", evictVerb, reply{code: 409, body: uidConflict}, shard.NotFound, "", "UID", 0},
 		{"a patch in conflict", patchVerb, reply{code: 409, body: versionConflict}, shard.Failed, "conflict", "modified", 0},
 		{"an eviction in conflict", evictVerb, reply{code: 409, body: versionConflict}, shard.Failed, "conflict", "modified", 0},
-		{"bad gateway", deleteVerb, reply{code: 502, header: plain, body: "bad gateway"}, shard.Away, "unavailable", "", 3 * time.Second},
-		{"unavailable", evictVerb, reply{code: 503, body: "{}"}, shard.Away, "unavailable", "", 0},
-		{"gateway timeout", patchVerb, reply{code: 504, body: "{}"}, shard.Away, "unavailable", "", 0},
-		{"a proxy's page says gateway timeout", deleteVerb, reply{504, plain, "<html>504</html>"}, shard.Away, "unavailable", "", 3 * time.Second},
+		{"bad gateway", deleteVerb, reply{code: 502, header: plain, body: "bad gateway"}, shard.Unavailable, "unavailable", "", 3 * time.Second},
+		{"unavailable", evictVerb, reply{code: 503, body: "{}"}, shard.Unavailable, "unavailable", "", 0},
+		{"gateway timeout", patchVerb, reply{code: 504, body: "{}"}, shard.Unavailable, "unavailable", "", 0},
+		{"a proxy's page says gateway timeout", deleteVerb, reply{504, plain, "<html>504</html>"}, shard.Unavailable, "unavailable", "", 3 * time.Second},
 		{"admission holds a patch for too long", patchVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
-		{"admission holds a dry run for too long", dryRunVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
+		{"admission holds a dry run for too long", preflightVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
 		{"admission holds a deletion for too long", deleteVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
 		{"admission holds an eviction for too long", evictVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
-		{"a node can't be read in time", getVerb, reply{code: 504, body: timedOut}, shard.Away, "unavailable", "did not complete", 0},
+		{"a node can't be read in time", getVerb, reply{code: 504, body: timedOut}, shard.Unavailable, "unavailable", "did not complete", 0},
 		{"the server failed", deleteVerb, reply{code: 500, body: leaderChanged}, shard.Failed, "server", "leader changed", 0},
 		{"the patch is invalid", patchVerb, reply{code: 422, body: invalid}, shard.Refused, "admission", "is invalid", 0},
 		{"a redirect to nowhere", deleteVerb, reply{code: 304}, shard.Failed, "unknown", "304", 0},
@@ -134,7 +134,7 @@ func outcomeTests() []outcomeTest {
 // evictionFor is an eviction that sends the verb, and the options for it.
 func evictionFor(v verb) (shard.Eviction, APIOptions) {
 	e := eviction()
-	e.AfterRefusal = v == dryRunVerb
+	e.AfterRefusal = v == preflightVerb
 	if v == evictVerb {
 		return e, APIOptions{Method: config.MethodEvict}
 	}
@@ -221,10 +221,10 @@ type silenceTest struct {
 func silenceTests() []silenceTest {
 	return []silenceTest{
 		{"the caller gives up", givenUp, shard.Interrupted, ""},
-		{"connection refused", refused, shard.Away, CauseUnreachable},
+		{"connection refused", refused, shard.Unavailable, CauseUnreachable},
 		{"no answer in time", hanging, shard.Failed, CauseTimeout},
-		{"connection cut", cutOff, shard.Away, CauseUnreachable},
-		{"TLS failure", noTLS, shard.Away, CauseUnreachable},
+		{"connection cut", cutOff, shard.Unavailable, CauseUnreachable},
+		{"TLS failure", noTLS, shard.Unavailable, CauseUnreachable},
 		{"not sent at all", limited, shard.Failed, CauseClient},
 	}
 }

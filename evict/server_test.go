@@ -106,7 +106,7 @@ func verbOf(r *http.Request, body string) verb {
 		return evictVerb
 	}
 	if contains(body, `"dryRun":["All"]`) {
-		return dryRunVerb
+		return preflightVerb
 	}
 	return deleteVerb
 }

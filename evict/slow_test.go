@@ -82,7 +82,7 @@ func slowDemand(t *testing.T, p *Pool, next func() shard.Eviction) (stop func())
 			select {
 			case <-ctx.Done():
 				return
-			case g := <-p.SlowGrants():
+			case g := <-p.SlowPermits():
 				g.Start(next(), func(shard.Outcome) {})
 			}
 		}
@@ -95,7 +95,7 @@ func slowDemand(t *testing.T, p *Pool, next func() shard.Eviction) (stop func())
 func grantedPlace(p *Pool) bool {
 	synctest.Wait()
 	select {
-	case g := <-p.SlowGrants():
+	case g := <-p.SlowPermits():
 		g.Release()
 		return true
 	default:
@@ -198,12 +198,12 @@ func TestSlowPlacesAreGrantedOnlyWhileSomethingIsSlow(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
 		_, changed := p.SlowWorkloads()
-		(<-p.Grants()).Start(of("web"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("web"), func(shard.Outcome) {})
 		time.Sleep(5 * time.Second)
 		if slow, _ := p.SlowWorkloads(); grantedPlace(p) || slow != nil {
 			t.Errorf("a slow place is granted, or %v are slow, while nothing is", slow)
 		}
-		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
 		time.Sleep(2 * time.Second)
 		select {
 		case <-changed:
@@ -226,9 +226,9 @@ func TestAQuickCallInASlowPlaceEndsTheSlowness(t *testing.T) {
 		"a webhook is down":                     {shard.Outcome{Kind: shard.Failed, Cause: CauseWebhook}, false},
 		"a budget blocks it":                    {shard.Outcome{Kind: shard.Blocked, Cause: CausePDB}, false},
 		"the node was not confirmed":            {shard.Outcome{Kind: shard.Unconfirmed}, true},
-		"the API server is away":                {shard.Outcome{Kind: shard.Away}, true},
+		"the API server is away":                {shard.Outcome{Kind: shard.Unavailable}, true},
 		"the API server is loaded":              {shard.Outcome{Kind: shard.Throttled}, true},
-		"the pod is gone":                       {shard.Outcome{Kind: shard.Missing}, true},
+		"the pod is gone":                       {shard.Outcome{Kind: shard.NotFound}, true},
 		"this program may not read the node":    {shard.Outcome{Kind: shard.Refused, Cause: CauseRBAC}, true},
 		"it was cut as leadership has ended":    {shard.Outcome{Kind: shard.Interrupted}, true},
 		"the evictor of the embedder panicked":  {shard.Outcome{Kind: shard.Failed, Cause: CausePanic}, true},
@@ -245,14 +245,14 @@ func TestAQuickCallInASlowPlaceEndsTheSlowness(t *testing.T) {
 				}}
 				p := NewPool(PoolOptions{Evictor: f})
 				defer lead(t, p)()
-				(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+				(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
 				time.Sleep(3 * time.Second)
 				synctest.Wait()
 				if !isSlow(p, "slow") {
 					t.Fatal("the workload is not slow once its slow call has ended")
 				}
 				_, changed := p.SlowWorkloads()
-				(<-p.SlowGrants()).Start(of("slow"), func(shard.Outcome) {})
+				(<-p.SlowPermits()).Start(of("slow"), func(shard.Outcome) {})
 				synctest.Wait()
 				if isSlow(p, "slow") != c.slow {
 					t.Errorf("slow: %v, want %v", !c.slow, c.slow)
@@ -275,8 +275,8 @@ func TestAQuickCallInASlotEndsTheSlownessOfAWorkloadThatHasNoOtherCall(t *testin
 		f := newByApp(map[string]time.Duration{"slow": 10 * time.Minute, "web": 1500 * time.Millisecond})
 		p := NewPool(PoolOptions{Evictor: f, MaxSlow: 1})
 		defer lead(t, p)()
-		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
-		(<-p.Grants()).Start(of("web"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("web"), func(shard.Outcome) {})
 		workload := shard.WorkloadOf(of("web").Pod)
 		time.Sleep(1200 * time.Millisecond)
 		if slow, _ := p.SlowWorkloads(); !slow[workload] {
@@ -288,7 +288,7 @@ func TestAQuickCallInASlotEndsTheSlownessOfAWorkloadThatHasNoOtherCall(t *testin
 			t.Errorf("%v, want web slow, and no call of it under way", slow)
 		}
 		f.takes["web"] = time.Millisecond
-		g := <-p.Grants()
+		g := <-p.Permits()
 		g.Start(of("web"), func(shard.Outcome) {})
 		if slow, _ := p.SlowWorkloads(); !slow[workload] {
 			t.Errorf("%v, want a call of web under way", slow)
@@ -313,11 +313,11 @@ func TestAWorkloadStaysSlowWhileOthersOfItsCallsAre(t *testing.T) {
 		}}
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
-		(<-p.Grants()).Start(of("mixed"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("mixed"), func(shard.Outcome) {})
 		time.Sleep(2 * time.Second)
 		takes.Store(int64(time.Millisecond))
 		for _, want := range []bool{true, false} {
-			(<-p.SlowGrants()).Start(of("mixed"), func(shard.Outcome) {})
+			(<-p.SlowPermits()).Start(of("mixed"), func(shard.Outcome) {})
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if isSlow(p, "mixed") != want {
@@ -333,7 +333,7 @@ func TestAWorkloadIsForgottenTwoMinutesAfterItsLastSlowCall(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second})
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
-		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
 		time.Sleep(30*time.Second + slowFor - time.Second)
 		granted(p)
 		if synctest.Wait(); !isSlow(p, "slow") {
@@ -350,14 +350,14 @@ func TestAWorkloadIsForgottenTwoMinutesAfterItsLastSlowCall(t *testing.T) {
 func TestTheSlowWorkloadsAreBounded(t *testing.T) {
 	s := slowWorkloads{}
 	now := epoch
-	for i := range 2 * mostWorkloads {
+	for i := range 2 * maxWorkloads {
 		e := of(fmt.Sprint(i))
 		s.late(e.Pod, false)
 		now = now.Add(time.Millisecond)
 		s.end(now, Ticket{Place: true, late: true, counted: true}, e.Pod, shard.Outcome{Kind: shard.Accepted})
 	}
-	if len(s.known) != mostWorkloads || len(s.snapshot) != mostWorkloads {
-		t.Errorf("%d are known, %d are published, want %d", len(s.known), len(s.snapshot), mostWorkloads)
+	if len(s.known) != maxWorkloads || len(s.snapshot) != maxWorkloads {
+		t.Errorf("%d are known, %d are published, want %d", len(s.known), len(s.snapshot), maxWorkloads)
 	}
 	if _, ok := s.known[shard.WorkloadOf(of("0").Pod)]; ok {
 		t.Error("the oldest is still known")
@@ -380,7 +380,7 @@ func TestWhereSlowPlacesAreTakenCallsKeepTheirSlotsAndThatIsToldOnce(t *testing.
 		led := make(chan error)
 		go func() { led <- p.Lead(ctx) }()
 		for range 6 {
-			(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+			(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
 		}
 		time.Sleep(2 * time.Second)
 		if granted(p) || grantedPlace(p) || p.InFlight() != 6 {
@@ -417,9 +417,9 @@ func TestTheRateHoldsForSlowPlacesToo(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": 5 * time.Second, "web": 0})
 		p := NewPool(PoolOptions{Evictor: f, Rate: 2})
 		defer lead(t, p)()
-		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
 		time.Sleep(1900 * time.Millisecond)
-		g := <-p.SlowGrants()
+		g := <-p.SlowPermits()
 		if granted(p) || grantedPlace(p) {
 			t.Error("granted beyond the rate")
 		}
@@ -439,7 +439,7 @@ func TestCallsInSlowPlacesBeginOneAfterAnother(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": time.Hour})
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
-		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
 		time.Sleep(2 * time.Second)
 		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
 		time.Sleep(100 * time.Millisecond)
@@ -462,12 +462,12 @@ func TestAProbeMayStartInASlowPlace(t *testing.T) {
 			if n == 0 {
 				time.Sleep(1500 * time.Millisecond)
 			}
-			return shard.Outcome{Kind: shard.Away}
+			return shard.Outcome{Kind: shard.Unavailable}
 		}}
 		p := NewPool(PoolOptions{Evictor: f})
 		p.limiter.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
-		(<-p.Grants()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
 		time.Sleep(2 * time.Second)
 		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
 		time.Sleep(time.Second)

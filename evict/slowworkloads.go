@@ -11,8 +11,8 @@ import (
 // How long a workload counts as slow after its last slow call has ended: longer than any backoff, so that
 // one that is tried once a minute does not take a slot each time; and how many may count as slow.
 const (
-	slowFor       = 2 * time.Minute
-	mostWorkloads = 1024
+	slowFor      = 2 * time.Minute
+	maxWorkloads = 1024
 )
 
 // slowWorkloads are the workloads whose calls are slow, or were lately. The zero value has none. It is
@@ -87,7 +87,7 @@ func (s *slowWorkloads) set(w shard.Workload, known slowWorkload) {
 		s.known = map[shard.Workload]slowWorkload{}
 	}
 	before, ok := s.known[w]
-	if !ok && len(s.known) >= mostWorkloads {
+	if !ok && len(s.known) >= maxWorkloads {
 		s.dropOldest()
 	}
 	s.known[w] = known
@@ -99,7 +99,7 @@ func (s *slowWorkloads) set(w shard.Workload, known slowWorkload) {
 // admitted reports whether an outcome shows that admission has been asked, and has answered.
 func admitted(o shard.Outcome) bool {
 	switch o.Kind {
-	case shard.Accepted, shard.Pretended, shard.Blocked:
+	case shard.Accepted, shard.DryRun, shard.Blocked:
 		return true
 	}
 	return o.Cause == CauseAdmission || o.Cause == CauseWebhook

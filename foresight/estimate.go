@@ -30,14 +30,14 @@ type nodeEstimate struct {
 // nodeView is a node as it may be.
 type nodeView struct {
 	taint.Node
-	history journal.Known
+	history journal.NodeHistory
 }
 
 // estimateOf looks at a node at this moment, for the first time. What neither the journal nor timeAdded
 // tells came between the node's creation and now.
 func estimateOf(n *v1.Node, r Recorded, at time.Time) nodeEstimate {
 	k := nodeEstimate{latest: viewOf(n), earliest: viewOf(n)}
-	look := journal.Sighting{Taints: n.Spec.Taints, At: at, Created: k.latest.Created, Version: n.ResourceVersion, Gap: true}
+	look := journal.Observation{Taints: n.Spec.Taints, At: at, Created: k.latest.Created, Version: n.ResourceVersion, Gap: true}
 	k.latest.see(look)
 	look.Unknown = n.CreationTimestamp.Time
 	k.earliest.see(look)
@@ -50,7 +50,7 @@ func viewOf(n *v1.Node) nodeView {
 }
 
 // see takes a look, and says whether it has shown anything new.
-func (p *nodeView) see(s journal.Sighting) bool {
+func (p *nodeView) see(s journal.Observation) bool {
 	s.Taints = taint.Normalize(s.Taints)
 	now, changed := p.history.Observe(s)
 	if changed {
@@ -68,7 +68,7 @@ func estimateFromRecord(name string, r Recorded) nodeEstimate {
 // adopt merges the journal's record into the estimate, as a manager does.
 func (k nodeEstimate) adopt(r Recorded, at time.Time) nodeEstimate {
 	for _, p := range []*nodeView{&k.latest, &k.earliest} {
-		p.history, _ = p.history.Adopt(r.Record, journal.Reading{UID: p.UID, Created: p.Created, Version: p.Version, At: r.clock(at), Watched: r.watched(at)})
+		p.history, _ = p.history.Adopt(r.Record, journal.AdoptParams{UID: p.UID, Created: p.Created, Version: p.Version, At: r.clock(at), Watched: r.watched(at)})
 		p.Taints = p.history.Taints()
 	}
 	k.recorded = r
@@ -77,7 +77,7 @@ func (k nodeEstimate) adopt(r Recorded, at time.Time) nodeEstimate {
 
 // with is the node once it is seen to have these taints, at this version.
 func (k nodeEstimate) with(taints []v1.Taint, version string, at time.Time) nodeEstimate {
-	look := journal.Sighting{Taints: taints, At: at, Version: version}
+	look := journal.Observation{Taints: taints, At: at, Version: version}
 	k.latest.see(look)
 	k.earliest.see(look)
 	return k
@@ -135,5 +135,5 @@ func stateOf(histories []taint.History, t *v1.Taint) *taint.State {
 }
 
 func stands(s *taint.State, t *v1.Taint) bool {
-	return !s.Past && s.Taint.Key == t.Key && s.Taint.Value == t.Value && s.Taint.Effect == t.Effect
+	return !s.Ended && s.Taint.Key == t.Key && s.Taint.Value == t.Value && s.Taint.Effect == t.Effect
 }

@@ -118,7 +118,7 @@ func TestSinceWhenATaintIsThere(t *testing.T) {
 // A journal knows what the API does not tell.
 func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
 	state := func(s string, seconds float64, past bool) taint.State {
-		return taint.State{Taint: parsed(s), Since: at(seconds), Past: past}
+		return taint.State{Taint: parsed(s), Since: at(seconds), Ended: past}
 	}
 	n := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60), parsed("gpu=b:NoExecute"), parsed("disk:NoExecute"), timed("net:NoExecute", -30))
 	e := explainOf(

@@ -163,7 +163,7 @@ func (m *Model) AddBudget(b *policyv1.PodDisruptionBudget) {
 func (m *Model) AddEvent(e *v1.Event) { m.events = append(m.events, *e) }
 
 // AddRecords adds what a part of the journal says, as it is known at this time.
-func (m *Model) AddRecords(page journal.Page, at time.Time) {
+func (m *Model) AddRecords(page journal.Partition, at time.Time) {
 	m.records.Add(page)
 	for name := range page.Records {
 		if n, ok := m.nodes[name]; ok && n.estimated && !m.byRecords {
@@ -174,7 +174,7 @@ func (m *Model) AddRecords(page journal.Page, at time.Time) {
 
 // ReplaceByRecords sets the nodes to those that the journal tells of, as the nodes can't be listed. The
 // pages are all that there are.
-func (m *Model) ReplaceByRecords(pages []journal.Page) {
+func (m *Model) ReplaceByRecords(pages []journal.Partition) {
 	m.byRecords = true
 	m.records, m.nodes = Records{}, map[string]*node{}
 	for _, page := range pages {

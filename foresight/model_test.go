@@ -72,14 +72,14 @@ func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
 
 func TestWithoutNodesTheJournalCounts(t *testing.T) {
 	o := foresight.NewModel(taint.Rules{}, foresight.Focus{})
-	record := recorded("uid-n1", -5, taint.History{{Taint: parsed("gpu=a:NoExecute"), Since: at(-40), Past: true}, {Taint: parsed("gpu=b:NoExecute"), Since: at(-10)}})
+	record := recorded("uid-n1", -5, taint.History{{Taint: parsed("gpu=a:NoExecute"), Since: at(-40), Ended: true}, {Taint: parsed("gpu=b:NoExecute"), Since: at(-10)}})
 	o.AddPod(pod("a", tolerates("gpu", 60)))
 	o.Begin(noon)
-	o.ReplaceByRecords([]journal.Page{page(record)})
+	o.ReplaceByRecords([]journal.Partition{page(record)})
 	if diff := cmp.Diff([]string{"a goes at 20s, scheduled by journal, in 20 s"}, scheduled(o.Pending(noon, nil))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	o.ReplaceByRecords([]journal.Page{{}})
+	o.ReplaceByRecords([]journal.Partition{{}})
 	if got := o.Pending(noon, nil).Pods; len(got) != 0 {
 		t.Errorf("with an empty journal: %v", got)
 	}
@@ -230,7 +230,7 @@ func (s *shown) begin() {
 func (s *shown) record() {
 	s.current = true
 	if n, _ := s.manager.PodsOn("n1"); n.Tainted() {
-		s.model.AddRecords(journal.Page{Written: s.now, Records: map[string]journal.Record{"n1": journal.RecordOf(n, s.now)}}, s.now)
+		s.model.AddRecords(journal.Partition{Written: s.now, Records: map[string]journal.Record{"n1": journal.RecordOf(n, s.now)}}, s.now)
 	}
 }
 

@@ -25,7 +25,7 @@ func onlyTaint(histories []taint.History, t *v1.Taint) []taint.History {
 			}
 			states := slices.Clone(history[:i+1])
 			for j := range i {
-				states[j].Past = true
+				states[j].Ended = true
 			}
 			return []taint.History{states}
 		}

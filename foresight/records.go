@@ -26,7 +26,7 @@ type Recorded struct {
 }
 
 // Add takes in the records of a page.
-func (r Records) Add(page journal.Page) {
+func (r Records) Add(page journal.Partition) {
 	for name, record := range page.Records {
 		r[name] = Recorded{record, page.Written}
 	}
@@ -49,7 +49,7 @@ func (r *Recorded) Node(name string) *v1.Node {
 	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: r.UID}}
 	for _, history := range r.Taints {
 		for i := range history {
-			if !history[i].Past {
+			if !history[i].Ended {
 				n.Spec.Taints = append(n.Spec.Taints, history[i].Taint)
 			}
 		}

@@ -137,7 +137,7 @@ func modelOf(focus foresight.Focus, objects ...any) *foresight.Model {
 			m.AddBudget(o)
 		case *v1.Event:
 			m.AddEvent(o)
-		case journal.Page:
+		case journal.Partition:
 			m.AddRecords(o, noon)
 		}
 	}
@@ -165,8 +165,8 @@ func recorded(uid string, written float64, taints ...taint.History) foresight.Re
 }
 
 // page is a part of the journal that holds the record of n1.
-func page(r foresight.Recorded) journal.Page {
-	return journal.Page{Written: r.Written, Records: map[string]journal.Record{"n1": r.Record}}
+func page(r foresight.Recorded) journal.Partition {
+	return journal.Partition{Written: r.Written, Records: map[string]journal.Record{"n1": r.Record}}
 }
 
 // told writes a prediction in a few words: "stays", "goes at 30", "goes at 10 to 30".

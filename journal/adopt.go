@@ -10,8 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Reading is the reading of a record, for a node that is there.
-type Reading struct {
+// AdoptParams is the reading of a record, for a node that is there.
+type AdoptParams struct {
 	// UID and Created are those of the node.
 	UID     types.UID
 	Created time.Time
@@ -22,15 +22,15 @@ type Reading struct {
 	// At is the moment of the reading. It carries the monotonic clock.
 	At time.Time
 
-	// Ahead is as in a [Sighting].
+	// Ahead is as in a [Observation].
 	Ahead time.Duration
 
 	// Watched is the last moment at which somebody is known to have watched the node before this
 	// process did; zero when nobody is.
 	Watched time.Time
 
-	// Apart is as in a [Sighting].
-	Apart func(a, b *v1.Taint) bool
+	// Distinguishes is as in a [Observation].
+	Distinguishes func(a, b *v1.Taint) bool
 }
 
 // Adopt is what is known after a record of the node was read, and whether that is anything new. What this
@@ -47,11 +47,11 @@ type Reading struct {
 // A record's age is counted by its writer's clock up to the writing, and from there on by the monotonic clock of this
 // process, where it received that writing. Where it found the record, the time since then is by the wall clocks; the
 // first writing that it receives converts the record once more. All times are clamped to the node's life.
-func (k Known) Adopt(r Record, now Reading) (Known, bool) {
+func (k NodeHistory) Adopt(r Record, now AdoptParams) (NodeHistory, bool) {
 	if r.UID != now.UID {
 		return k, false
 	}
-	lives := slices.Clone(k.lives)
+	lives := slices.Clone(k.presences)
 	changed := false
 	for i := range lives {
 		theirs := find(r.Taints, &lives[i].seen[0].Taint)
@@ -65,20 +65,20 @@ func (k Known) Adopt(r Record, now Reading) (Known, bool) {
 	if !changed {
 		return k, false
 	}
-	return knownOf(lives, now.Version, now.Apart), true
+	return historyOf(lives, now.Version, now.Distinguishes), true
 }
 
 // after is the life after the record has told this of it; false when nothing is to be told, or nothing new.
-func (l life) after(theirs taint.History, r *Record, now *Reading) (life, bool) {
+func (l presence) after(theirs taint.History, r *Record, now *AdoptParams) (presence, bool) {
 	version, live := r.Version, r.Writing.live()
 	theirs = sorted(slices.Clone(theirs))
-	same := l.told.version == version && unchangedHistory(l.told.read, theirs) && (l.told.live || !live)
-	if same || isNewer(l.told.version, version) || !l.reachedBy(version) {
+	same := l.recorded.version == version && unchangedHistory(l.recorded.read, theirs) && (l.recorded.live || !live)
+	if same || isNewer(l.recorded.version, version) || !l.reachedBy(version) {
 		return l, false
 	}
-	l.told = told{states: l.told.converted(theirs, &r.Writing, now), read: theirs, version: version, live: live}
+	l.recorded = recorded{states: l.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version, live: live}
 	older := !reaches(version, l.from) // else the record's writer has seen what was found here
-	if l.found != nil && older && renewed(l.told.states, &Sighting{Taints: l.found, At: now.At, Ahead: now.Ahead, Watched: now.Watched}) {
+	if l.found != nil && older && renewed(l.recorded.states, &Observation{Taints: l.found, At: now.At, Ahead: now.Ahead, Watched: now.Watched}) {
 		return l, false
 	}
 	return l, l.overlaps(now.Version)
@@ -86,11 +86,11 @@ func (l life) after(theirs taint.History, r *Record, now *Reading) (life, bool) 
 
 // overlaps says whether what was told begins no later than what was seen, or any state seen is among those told. Where
 // states seen were lost, it may have been one of these.
-func (l *life) overlaps(looked string) bool {
-	if l.shortened && !isNewer(l.told.version, looked) {
+func (l *presence) overlaps(looked string) bool {
+	if l.shortened && !isNewer(l.recorded.version, looked) {
 		return true
 	}
-	if slices.ContainsFunc(l.told.states, func(s taint.State) bool { return !isNewer(s.From, l.from) }) {
+	if slices.ContainsFunc(l.recorded.states, func(s taint.State) bool { return !isNewer(s.From, l.from) }) {
 		return true
 	}
 	for i := range l.seen {
@@ -102,7 +102,7 @@ func (l *life) overlaps(looked string) bool {
 }
 
 // reachedBy says whether who has seen the node up to this version may have seen this life.
-func (l *life) reachedBy(version string) bool {
+func (l *presence) reachedBy(version string) bool {
 	if l.found == nil {
 		return reaches(version, l.from)
 	}

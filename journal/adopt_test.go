@@ -19,7 +19,7 @@ import (
 func found(taints ...v1.Taint) viewed { return after(on("10", listed(100, taints...))) }
 
 // seen is what is known when this was seen to come, at versions 10, 11, and so on.
-func seen(looks ...journal.Sighting) viewed {
+func seen(looks ...journal.Observation) viewed {
 	for i := range looks {
 		looks[i].Version = strconv.Itoa(10 + i)
 	}
@@ -27,7 +27,7 @@ func seen(looks ...journal.Sighting) viewed {
 }
 
 // recorded is what somebody has recorded who was shown the node in these ways, last at this version.
-func recorded(version string, looks ...journal.Sighting) journal.Record {
+func recorded(version string, looks ...journal.Observation) journal.Record {
 	if last := &looks[len(looks)-1]; last.Version == "" {
 		last.Version = version
 	}
@@ -35,13 +35,13 @@ func recorded(version string, looks ...journal.Sighting) journal.Record {
 }
 
 // reading is the reading of a record at second 200, for the node of UID u, made at second -100.
-func (n *viewed) reading(watched float64) journal.Reading {
-	return journal.Reading{UID: "u", Created: at(-100), Version: n.version, At: at(200), Watched: at(watched)}
+func (n *viewed) reading(watched float64) journal.AdoptParams {
+	return journal.AdoptParams{UID: "u", Created: at(-100), Version: n.version, At: at(200), Watched: at(watched)}
 }
 
 // read reads a record, and says whether that changes anything.
 func (n *viewed) read(r journal.Record) (changed bool) {
-	n.Known, changed = n.Adopt(r, n.reading(0))
+	n.NodeHistory, changed = n.Adopt(r, n.reading(0))
 	return changed
 }
 
@@ -232,11 +232,11 @@ func TestARecordCountsThoughWhatItTellsOfWasSeenAndLostAmongManyStates(t *testin
 	own.look(on("14", listed(104, load(1)))) // it was lifted and set again at 12, which nobody can tell
 	for i := 2; i < 11; i++ {
 		next := on(strconv.Itoa(13+i), look(float64(103+i), load(i)))
-		next.Apart = all
+		next.Distinguishes = all
 		own.look(next)
 	}
 	reading := own.reading(0)
-	reading.Apart = all
+	reading.Distinguishes = all
 	now, _ := own.Adopt(recorded("15", on("12", look(102, load(1))), on("15", look(105, load(2)))), reading)
 	if got := show(now.Taints())[0]; !strings.HasPrefix(got, "(load=2@102) ") {
 		t.Errorf("got %v, want a start at 102", got)
@@ -267,9 +267,9 @@ func TestVersionsThatNeverChangeLoseNothing(t *testing.T) {
 func TestARecordsTimesRunOnTheMonotonicClock(t *testing.T) {
 	now := time.Now()
 	gpu := []v1.Taint{noExecute("gpu", "")}
-	own := after(journal.Sighting{Taints: gpu, At: now, Gap: true})
-	r := journal.Record{UID: "u", Taints: after(journal.Sighting{Taints: gpu, At: now.Add(-time.Minute).Round(0)}).Taints()}
-	told, _ := own.Adopt(r, journal.Reading{UID: "u", Created: now.Add(-time.Hour).Round(0), At: now})
+	own := after(journal.Observation{Taints: gpu, At: now, Gap: true})
+	r := journal.Record{UID: "u", Taints: after(journal.Observation{Taints: gpu, At: now.Add(-time.Minute).Round(0)}).Taints()}
+	told, _ := own.Adopt(r, journal.AdoptParams{UID: "u", Created: now.Add(-time.Hour).Round(0), At: now})
 	since := told.Taints()[0][0].Since
 	if !strings.Contains(since.String(), " m=") || now.Sub(since) != time.Minute {
 		t.Errorf("got %v, want a minute before %v on the monotonic clock", since, now)
@@ -313,7 +313,7 @@ func checkHistory(t *rapid.T, h taint.History) {
 func standing(histories []taint.History) (on []string) {
 	for _, h := range histories {
 		for _, s := range h {
-			if !s.Past {
+			if !s.Ended {
 				on = append(on, s.Taint.ToString())
 			}
 		}
@@ -324,7 +324,7 @@ func standing(histories []taint.History) (on []string) {
 
 // drawKnown is what is known of a node that has been looked at some times in its life.
 func drawKnown(t *rapid.T, name string) viewed {
-	var looks []journal.Sighting
+	var looks []journal.Observation
 	second := 0
 	for range rapid.IntRange(1, 12).Draw(t, name+" looks") {
 		second += rapid.IntRange(0, 9).Draw(t, "pause")

@@ -32,7 +32,7 @@ func settle(states taint.History) taint.History {
 // outlasts says whether a state that began before another one ended after it, or stands when that has ended.
 // Versions that never change, as those of a fake API server, tell nothing.
 func outlasts(before, state *taint.State) bool {
-	return state.Past && (!before.Past || isNewer(state.To, state.From) && reaches(before.To, state.To))
+	return state.Ended && (!before.Ended || isNewer(state.To, state.From) && reaches(before.To, state.To))
 }
 
 // bound keeps a history to States states. It first joins past neighbours that no pod tells apart,
@@ -43,7 +43,7 @@ func bound(states taint.History, apart func(a, b *v1.Taint) bool) taint.History 
 		i := joinable(states, apart)
 		if i > 0 {
 			states[i].Since, states[i].From = states[i-1].Since, states[i-1].From
-			states[i].Found = states[i-1].Found
+			states[i].FoundInList = states[i-1].FoundInList
 		}
 		states = append(states[:max(i-1, 0)], states[max(i, 1):]...)
 	}
@@ -57,7 +57,7 @@ func joinable(states taint.History, apart func(a, b *v1.Taint) bool) int {
 		return 0
 	}
 	for i := 1; i < len(states); i++ {
-		if states[i-1].Past && !apart(&states[i-1].Taint, &states[i].Taint) {
+		if states[i-1].Ended && !apart(&states[i-1].Taint, &states[i].Taint) {
 			return i
 		}
 	}

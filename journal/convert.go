@@ -10,7 +10,7 @@ import (
 // converted is a recorded history on the clock of this process. A state that was told before by a writing that this
 // process received stays as it was then, unless this writing was on its way for a shorter time: none of them can make
 // it too old.
-func (t *told) converted(recorded taint.History, w *Writing, now *Reading) taint.History {
+func (t *recorded) converted(recorded taint.History, w *Writing, now *AdoptParams) taint.History {
 	history := slices.Clone(recorded)
 	for i := range history {
 		state := &history[i]
@@ -24,7 +24,7 @@ func (t *told) converted(recorded taint.History, w *Writing, now *Reading) taint
 }
 
 // received is the state that was told of this very recorded one by a writing that this process received; else nil.
-func (t *told) received(recorded *taint.State) *taint.State {
+func (t *recorded) received(recorded *taint.State) *taint.State {
 	if !t.live {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (t *told) received(recorded *taint.State) *taint.State {
 }
 
 // since is when a recorded state began, on the monotonic clock of this process, and within the node's life.
-func (now *Reading) since(recorded time.Time, w *Writing) time.Time {
+func (now *AdoptParams) since(recorded time.Time, w *Writing) time.Time {
 	since := now.written(w).Add(recorded.Sub(w.At))
 	if w.At.IsZero() {
 		since = now.At.Add(recorded.Sub(now.At)).Add(now.Ahead)
@@ -56,7 +56,7 @@ func (now *Reading) since(recorded time.Time, w *Writing) time.Time {
 // written is when the writing was made, on the monotonic clock of this process, or later. It is the moment at which the
 // writing was received; where the page was found, what the wall clocks of the two processes tell, unless the API
 // server's time of the writing tells otherwise.
-func (now *Reading) written(w *Writing) time.Time {
+func (now *AdoptParams) written(w *Writing) time.Time {
 	if w.live() {
 		return w.Received
 	}

@@ -74,7 +74,7 @@ func TestTheFirstWritingThatIsReceivedConvertsOnceMore(t *testing.T) {
 	}
 
 	// In later records it stays so, unless their writing was on its way for a shorter time.
-	two := []journal.Sighting{look(7, gpu), on("8", look(9, gpu, disk)), look(30, gpu, disk, zone)}
+	two := []journal.Observation{look(7, gpu), on("8", look(9, gpu, disk)), look(30, gpu, disk, zone)}
 	own.read(received(165, written(31, recorded("9", two...))))
 	own.wants(t, "gpu=@137", "disk=@139")
 	own.read(received(166, written(37, recorded("10", two...))))

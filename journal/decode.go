@@ -18,13 +18,13 @@ import (
 // Decode reads the data of the page of this number. Entries that make no sense are dropped; each
 // problem names one, and says what is wrong. It fails when the page is of another version, or of none:
 // such a page is neither to be used nor to be overwritten. A page without any data is an empty one.
-func Decode(page int, data map[string]string) (p Page, problems []error, err error) {
+func Decode(page int, data map[string]string) (p Partition, problems []error, err error) {
 	p.Records = map[string]Record{}
 	if len(data) == 0 {
 		return p, nil, nil
 	}
 	if err := checkVersion(data[Head]); err != nil {
-		return Page{}, nil, err
+		return Partition{}, nil, err
 	}
 	if p.Written, err = decodeWritten(data[Head]); err != nil {
 		problems = append(problems, err)
@@ -62,8 +62,8 @@ func decodeWritten(opening string) (time.Time, error) {
 func decodeRecord(page int, node, text string) (Record, error) {
 	var e entry
 	switch {
-	case PageOf(node) != page:
-		return Record{}, fmt.Errorf("this node belongs on page %d", PageOf(node))
+	case PartitionOf(node) != page:
+		return Record{}, fmt.Errorf("this node belongs on page %d", PartitionOf(node))
 	case len(text) > entryBudget:
 		return Record{}, fmt.Errorf("it has %d bytes; %d are allowed", len(text), entryBudget)
 	}
@@ -108,10 +108,10 @@ func decodeHistory(states []state, version string) (taint.History, error) {
 			return nil, fmt.Errorf("state %d: %w", i, err)
 		case i > 0 && !counts(&history[0].Taint, &s.Taint):
 			return nil, fmt.Errorf("state %d is one of another taint", i)
-		case !s.Past && standing(history, &s.Taint):
+		case !s.Ended && standing(history, &s.Taint):
 			return nil, fmt.Errorf("state %d is there twice", i)
 		}
-		stands = stands || !s.Past
+		stands = stands || !s.Ended
 		history = append(history, s)
 	}
 	if !stands {
@@ -133,9 +133,9 @@ func decodeState(s *state, version string) (taint.State, error) {
 	if s.TimeAdded != nil {
 		t.TimeAdded = &metav1.Time{Time: *s.TimeAdded}
 	}
-	made := taint.State{Taint: t, Since: s.Since, Past: s.Past, From: s.From, Found: s.Found}
+	made := taint.State{Taint: t, Since: s.Since, Ended: s.Past, From: s.From, FoundInList: s.Found}
 	if !reaches(version, s.From) {
-		made.From, made.Found = version, true // it had come then, at the latest
+		made.From, made.FoundInList = version, true // it had come then, at the latest
 	}
 	return made, nil
 }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// pageBudget is how many bytes the keys and values of a page may have. A ConfigMap may have
+	// partitionBudget is how many bytes the keys and values of a page may have. A ConfigMap may have
 	// 1 MiB of them, and beside them needs room for its list of who manages which key.
-	pageBudget = 900_000
+	partitionBudget = 900_000
 
 	// entryBudget is how many bytes one node's record may have.
 	entryBudget = 64 << 10
@@ -28,7 +28,7 @@ func Encode(records map[string]Record, written time.Time) (data map[string]strin
 		opening = []byte(`{"version":1}`) // a year that nobody will see
 	}
 	data = map[string]string{Head: string(opening)}
-	room := pageBudget - len(Head) - len(opening)
+	room := partitionBudget - len(Head) - len(opening)
 	for _, node := range oldestFirst(records) {
 		text, err := encodeRecord(records[node])
 		if size := len(node) + len(text); err == nil && len(text) <= entryBudget && size <= room {
@@ -87,7 +87,7 @@ func encodeRecord(r Record) (string, error) {
 
 func stateOf(s *taint.State) state {
 	t := &s.Taint
-	made := state{Key: t.Key, Value: t.Value, Effect: string(t.Effect), Since: s.Since.UTC(), Past: s.Past, From: s.From, Found: s.Found}
+	made := state{Key: t.Key, Value: t.Value, Effect: string(t.Effect), Since: s.Since.UTC(), Past: s.Ended, From: s.From, Found: s.FoundInList}
 	if t.TimeAdded != nil {
 		made.TimeAdded = new(t.TimeAdded.UTC())
 	}

@@ -11,13 +11,13 @@ import (
 // joined is what was told of a life, carried on by what this process has seen since. The node's versions
 // say which of the states seen are among those told, and which of those told are still to be seen. Looked is
 // the version at the last look.
-func (l *life) joined(looked string, apart func(a, b *v1.Taint) bool) taint.History {
-	if len(l.told.states) == 0 {
+func (l *presence) joined(looked string, apart func(a, b *v1.Taint) bool) taint.History {
+	if len(l.recorded.states) == 0 {
 		return settle(slices.Clone(l.seen))
 	}
 	own, as := l.untold(looked)
-	joined := make(taint.History, 0, len(l.told.states)+len(own))
-	for i, state := range l.told.states {
+	joined := make(taint.History, 0, len(l.recorded.states)+len(own))
+	for i, state := range l.recorded.states {
 		if as[i] == nil && ahead(&state, looked) {
 			continue
 		}
@@ -27,20 +27,22 @@ func (l *life) joined(looked string, apart func(a, b *v1.Taint) bool) taint.Hist
 }
 
 // ahead says whether a state told can't have been seen by who has looked up to this version.
-func ahead(told *taint.State, looked string) bool { return !told.Found && isNewer(told.From, looked) }
+func ahead(told *taint.State, looked string) bool {
+	return !told.FoundInList && isNewer(told.From, looked)
+}
 
 // asSeen is a state told, which is this one of those seen, or none.
-func (l *life) asSeen(told taint.State, seen *taint.State) taint.State {
+func (l *presence) asSeen(told taint.State, seen *taint.State) taint.State {
 	if seen == nil {
-		if !told.Past && isNewer(l.from, l.told.version) {
+		if !told.Ended && isNewer(l.from, l.recorded.version) {
 			told.To = l.from // it was no longer there at the first look, at the latest
 		}
-		told.Past = true
+		told.Ended = true
 		return told
 	}
-	told.Past, told.To, told.Taint.TimeAdded = seen.Past, seen.To, seen.Taint.TimeAdded
-	if told.Found && !seen.Found {
-		told.From, told.Found = seen.From, false
+	told.Ended, told.To, told.Taint.TimeAdded = seen.Ended, seen.To, seen.Taint.TimeAdded
+	if told.FoundInList && !seen.FoundInList {
+		told.From, told.FoundInList = seen.From, false
 	}
 	return told
 }
@@ -53,7 +55,7 @@ func inTurn(told, own taint.History) taint.History {
 			if !own[i].Since.Before(told[j].Since) || !isNewer(own[i].From, told[j].From) {
 				continue
 			}
-			if own[i].Found { // its time is not its own sight
+			if own[i].FoundInList { // its time is not its own sight
 				own[i].Since = told[j].Since
 			} else {
 				told[j].Since = own[i].Since
@@ -65,13 +67,13 @@ func inTurn(told, own taint.History) taint.History {
 
 // untold are the states seen that the record does not have, and, for each state told, the one seen that it
 // is, or nil.
-func (l *life) untold(looked string) (own taint.History, as []*taint.State) {
-	as = make([]*taint.State, len(l.told.states))
+func (l *presence) untold(looked string) (own taint.History, as []*taint.State) {
+	as = make([]*taint.State, len(l.recorded.states))
 	for i := range l.seen {
 		state := &l.seen[i]
 		if j := l.among(i, looked); j >= 0 {
 			as[j] = state
-		} else if !state.Past || !reaches(l.told.version, state.From) {
+		} else if !state.Ended || !reaches(l.recorded.version, state.From) {
 			own = append(own, *state)
 		}
 	}
@@ -79,13 +81,13 @@ func (l *life) untold(looked string) (own taint.History, as []*taint.State) {
 }
 
 // among is which of the states told the i-th state seen is; -1 when it is none.
-func (l *life) among(i int, looked string) int {
+func (l *presence) among(i int, looked string) int {
 	state := &l.seen[i]
 	switch {
-	case reaches(l.told.version, state.From):
-		return l.told.at(state, looked)
-	case state.Found && !hasValue(l.seen[:i], state):
-		return l.told.last(func(told *taint.State) bool { return !told.Past && same(&told.Taint, &state.Taint) })
+	case reaches(l.recorded.version, state.From):
+		return l.recorded.at(state, looked)
+	case state.FoundInList && !hasValue(l.seen[:i], state):
+		return l.recorded.last(func(told *taint.State) bool { return !told.Ended && same(&told.Taint, &state.Taint) })
 	}
 	return -1
 }
@@ -93,10 +95,10 @@ func (l *life) among(i int, looked string) int {
 // at is which of the states told this state is, which began when the record's writer had seen as much. It may have
 // come back in a gap of this process's watch, or been found by the writer later than it was seen here: so it is the
 // last one that began before this state ended.
-func (t *told) at(state *taint.State, looked string) int {
+func (t *recorded) at(state *taint.State, looked string) int {
 	had := func(told *taint.State) bool { return reaches(state.From, told.From) }
 	since := ""
-	if w := t.last(had); w >= 0 && !state.Found {
+	if w := t.last(had); w >= 0 && !state.FoundInList {
 		since = t.states[w].From // a state told lasts until the next begins
 	}
 	return t.last(func(told *taint.State) bool {
@@ -106,7 +108,7 @@ func (t *told) at(state *taint.State, looked string) int {
 }
 
 // last is the last state told for which that holds; -1 when there is none.
-func (t *told) last(holds func(*taint.State) bool) int {
+func (t *recorded) last(holds func(*taint.State) bool) int {
 	for i := len(t.states) - 1; i >= 0; i-- {
 		if holds(&t.states[i]) {
 			return i

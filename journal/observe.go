@@ -6,8 +6,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Sighting is one look at a node.
-type Sighting struct {
+// Observation is one look at a node.
+type Observation struct {
 	// Taints of the node now; those whose effect is not NoExecute are passed over.
 	Taints []v1.Taint
 
@@ -39,15 +39,15 @@ type Sighting struct {
 	// is the moment of the look, the latest that it can be.
 	Unknown time.Time
 
-	// Apart says whether some pod of the node bears one of two states without a limit and the
+	// Distinguishes says whether some pod of the node bears one of two states without a limit and the
 	// other one not. Nil means that any two states may be told apart.
-	Apart func(a, b *v1.Taint) bool
+	Distinguishes func(a, b *v1.Taint) bool
 }
 
 // listedSince is the taint's timeAdded where it can be believed, else the moment of the sighting.
 // API times are whole seconds, cut off: the next one is taken, so that nothing is early. That may not
 // have come yet; then the moment of the sighting is late enough.
-func (s *Sighting) listedSince(t *v1.Taint) time.Time {
+func (s *Observation) listedSince(t *v1.Taint) time.Time {
 	if t.TimeAdded == nil || t.TimeAdded.After(s.At.Add(-s.Ahead)) || t.TimeAdded.Time.Before(s.Created) {
 		return s.unknown()
 	}
@@ -62,11 +62,11 @@ func (s *Sighting) listedSince(t *v1.Taint) time.Time {
 }
 
 // moment is that of a time of the API, rounded up, on this process's monotonic clock.
-func (s *Sighting) moment(t time.Time) time.Time {
+func (s *Observation) moment(t time.Time) time.Time {
 	return s.At.Add(NextSecond(t).Sub(s.At)).Add(s.Ahead)
 }
 
-func (s *Sighting) unknown() time.Time {
+func (s *Observation) unknown() time.Time {
 	if s.Unknown.IsZero() {
 		return s.At
 	}

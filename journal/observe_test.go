@@ -30,38 +30,38 @@ func added(t v1.Taint, seconds float64) v1.Taint {
 }
 
 // look is a sighting of a node created at second -100.
-func look(second float64, taints ...v1.Taint) journal.Sighting {
-	return journal.Sighting{Taints: taints, At: at(second), Created: at(-100)}
+func look(second float64, taints ...v1.Taint) journal.Observation {
+	return journal.Observation{Taints: taints, At: at(second), Created: at(-100)}
 }
 
-func listed(second float64, taints ...v1.Taint) journal.Sighting {
+func listed(second float64, taints ...v1.Taint) journal.Observation {
 	s := look(second, taints...)
 	s.Gap = true
 	return s
 }
 
 // gap is a look at second 10, after a gap; the node was last watched at the second watched.
-func gap(watched float64, taints ...v1.Taint) journal.Sighting {
+func gap(watched float64, taints ...v1.Taint) journal.Observation {
 	s := listed(10, taints...)
 	s.Watched = at(watched)
 	return s
 }
 
 // on is the sighting at this version of the node.
-func on(version string, s journal.Sighting) journal.Sighting {
+func on(version string, s journal.Observation) journal.Observation {
 	s.Version = version
 	return s
 }
 
 // viewed is what is known of a node, and its version at the last look.
 type viewed struct {
-	journal.Known
+	journal.NodeHistory
 
 	version string
 }
 
 // after is a node after these looks. Each is at the next version of it, unless it has one.
-func after(looks ...journal.Sighting) (n viewed) {
+func after(looks ...journal.Observation) (n viewed) {
 	for i, s := range looks {
 		if s.Version == "" {
 			s.Version = strconv.Itoa(i + 1)
@@ -72,9 +72,9 @@ func after(looks ...journal.Sighting) (n viewed) {
 }
 
 // look takes one more look at the node.
-func (n *viewed) look(s journal.Sighting) {
+func (n *viewed) look(s journal.Observation) {
 	s.Before = n.version
-	n.Known, _ = n.Observe(s)
+	n.NodeHistory, _ = n.Observe(s)
 	n.version = s.Version
 }
 
@@ -84,7 +84,7 @@ func show(histories []taint.History) (lines []string) {
 		line := ""
 		for _, s := range h {
 			text := s.Taint.Key + "=" + s.Taint.Value + "@" + strconv.FormatFloat(s.Since.Sub(zero).Seconds(), 'f', -1, 64)
-			if s.Past {
+			if s.Ended {
 				text = "(" + text + ")"
 			}
 			line += text + " "
@@ -99,46 +99,46 @@ func TestObserve(t *testing.T) {
 	notReady, unreachable := noExecute(v1.TaintNodeNotReady, ""), noExecute(v1.TaintNodeUnreachable, "")
 	for _, c := range []struct {
 		name  string
-		looks []journal.Sighting
+		looks []journal.Observation
 		want  []string
 	}{
-		{"a taint counts from the moment it was seen to appear", []journal.Sighting{listed(0), look(1.5, gpu)}, []string{"gpu=@1.5"}},
-		{"its timeAdded is not believed then", []journal.Sighting{listed(0), look(5, added(gpu, 1))}, []string{"gpu=@5"}},
-		{"a later change of timeAdded is ignored", []journal.Sighting{look(1, gpu), look(5, added(gpu, 4))}, []string{"gpu=@1"}},
-		{"other effects are passed over", []journal.Sighting{look(1, v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoSchedule})}, nil},
-		{"one taint with two effects", []journal.Sighting{look(1, v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoSchedule}, gpu)}, []string{"gpu=@1"}},
-		{"a lifted taint is forgotten", []journal.Sighting{look(1, gpu), look(2)}, nil},
-		{"a taint that was lifted and set again is new", []journal.Sighting{look(1, gpu), look(2), look(3, gpu)}, []string{"gpu=@3"}},
-		{"each taint has its own time", []journal.Sighting{look(1, gpu), look(2, gpu, disk)}, []string{"gpu=@1", "disk=@2"}},
-		{"another value is another state of the same taint", []journal.Sighting{look(1, noExecute("load", "1")), look(2, noExecute("load", "2"))}, []string{"(load=1@1) load=2@2"}},
+		{"a taint counts from the moment it was seen to appear", []journal.Observation{listed(0), look(1.5, gpu)}, []string{"gpu=@1.5"}},
+		{"its timeAdded is not believed then", []journal.Observation{listed(0), look(5, added(gpu, 1))}, []string{"gpu=@5"}},
+		{"a later change of timeAdded is ignored", []journal.Observation{look(1, gpu), look(5, added(gpu, 4))}, []string{"gpu=@1"}},
+		{"other effects are passed over", []journal.Observation{look(1, v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoSchedule})}, nil},
+		{"one taint with two effects", []journal.Observation{look(1, v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoSchedule}, gpu)}, []string{"gpu=@1"}},
+		{"a lifted taint is forgotten", []journal.Observation{look(1, gpu), look(2)}, nil},
+		{"a taint that was lifted and set again is new", []journal.Observation{look(1, gpu), look(2), look(3, gpu)}, []string{"gpu=@3"}},
+		{"each taint has its own time", []journal.Observation{look(1, gpu), look(2, gpu, disk)}, []string{"gpu=@1", "disk=@2"}},
+		{"another value is another state of the same taint", []journal.Observation{look(1, noExecute("load", "1")), look(2, noExecute("load", "2"))}, []string{"(load=1@1) load=2@2"}},
 
-		{"listed with timeAdded: the second after it", []journal.Sighting{listed(10, added(gpu, 4))}, []string{"gpu=@5"}},
-		{"listed without timeAdded: now", []journal.Sighting{listed(10, gpu)}, []string{"gpu=@10"}},
-		{"listed with a timeAdded in the future: now", []journal.Sighting{listed(10, added(gpu, 11))}, []string{"gpu=@10"}},
-		{"listed within the second of its timeAdded: now", []journal.Sighting{listed(10.25, added(gpu, 10))}, []string{"gpu=@10.25"}},
-		{"listed with a timeAdded before the node's creation: now", []journal.Sighting{listed(10, added(gpu, -101))}, []string{"gpu=@10"}},
-		{"listed with a timeAdded at the node's creation", []journal.Sighting{listed(10, added(gpu, -100))}, []string{"gpu=@-99"}},
+		{"listed with timeAdded: the second after it", []journal.Observation{listed(10, added(gpu, 4))}, []string{"gpu=@5"}},
+		{"listed without timeAdded: now", []journal.Observation{listed(10, gpu)}, []string{"gpu=@10"}},
+		{"listed with a timeAdded in the future: now", []journal.Observation{listed(10, added(gpu, 11))}, []string{"gpu=@10"}},
+		{"listed within the second of its timeAdded: now", []journal.Observation{listed(10.25, added(gpu, 10))}, []string{"gpu=@10.25"}},
+		{"listed with a timeAdded before the node's creation: now", []journal.Observation{listed(10, added(gpu, -101))}, []string{"gpu=@10"}},
+		{"listed with a timeAdded at the node's creation", []journal.Observation{listed(10, added(gpu, -100))}, []string{"gpu=@-99"}},
 
-		{"after a gap, a taint with its timeAdded is the same one", []journal.Sighting{look(1.5, added(gpu, 1)), gap(1.5, added(gpu, 1))}, []string{"gpu=@1.5"}},
-		{"after a gap, a taint without timeAdded is the same one", []journal.Sighting{look(1.5, gpu), gap(1.5, gpu)}, []string{"gpu=@1.5"}},
-		{"after a gap, a later timeAdded means a new taint", []journal.Sighting{look(1.5, added(gpu, 1)), gap(3, added(gpu, 6))}, []string{"gpu=@7"}},
-		{"after a gap, a later timeAdded in the future means a new taint, from now on", []journal.Sighting{look(1.5, added(gpu, 1)), gap(3, added(gpu, 16))}, []string{"gpu=@10"}},
-		{"without a gap, a later timeAdded is remembered, and means nothing after the next gap", []journal.Sighting{look(1.5, gpu), look(5, added(gpu, 4)), gap(9, added(gpu, 4))}, []string{"gpu=@1.5"}},
-		{"after a gap, another value of the taint is another state of it", []journal.Sighting{look(1, noExecute("load", "1")), gap(3, noExecute("load", "2"))}, []string{"(load=1@1) load=2@10"}},
-		{"after a gap, a new taint counts from its timeAdded", []journal.Sighting{look(1), gap(3, added(gpu, 6))}, []string{"gpu=@7"}},
-		{"after a gap, a new taint whose timeAdded is from before the gap counts from now", []journal.Sighting{look(1), gap(3, added(gpu, 1))}, []string{"gpu=@10"}},
-		{"not-ready with a later timeAdded, set while somebody watched, is the same one", []journal.Sighting{look(1, added(notReady, 1)), gap(8, added(notReady, 6))}, []string{notReady.Key + "=@1"}},
-		{"not-ready with a later timeAdded, set while nobody watched, is a new one", []journal.Sighting{look(1, added(notReady, 1)), gap(4, added(notReady, 6))}, []string{notReady.Key + "=@7"}},
-		{"swapped while somebody watched: one life", []journal.Sighting{look(1, added(notReady, 1)), gap(8, added(unreachable, 6))}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@10"}},
-		{"swapped while nobody watched: a new one", []journal.Sighting{look(1, added(notReady, 1)), gap(4, added(unreachable, 6))}, []string{unreachable.Key + "=@7"}},
-		{"one of both set anew while nobody watched: the other stands", []journal.Sighting{look(1, added(notReady, 1), added(unreachable, 1)), gap(4, added(notReady, 1), added(unreachable, 6))}, []string{notReady.Key + "=@1 " + unreachable.Key + "=@1"}},
+		{"after a gap, a taint with its timeAdded is the same one", []journal.Observation{look(1.5, added(gpu, 1)), gap(1.5, added(gpu, 1))}, []string{"gpu=@1.5"}},
+		{"after a gap, a taint without timeAdded is the same one", []journal.Observation{look(1.5, gpu), gap(1.5, gpu)}, []string{"gpu=@1.5"}},
+		{"after a gap, a later timeAdded means a new taint", []journal.Observation{look(1.5, added(gpu, 1)), gap(3, added(gpu, 6))}, []string{"gpu=@7"}},
+		{"after a gap, a later timeAdded in the future means a new taint, from now on", []journal.Observation{look(1.5, added(gpu, 1)), gap(3, added(gpu, 16))}, []string{"gpu=@10"}},
+		{"without a gap, a later timeAdded is remembered, and means nothing after the next gap", []journal.Observation{look(1.5, gpu), look(5, added(gpu, 4)), gap(9, added(gpu, 4))}, []string{"gpu=@1.5"}},
+		{"after a gap, another value of the taint is another state of it", []journal.Observation{look(1, noExecute("load", "1")), gap(3, noExecute("load", "2"))}, []string{"(load=1@1) load=2@10"}},
+		{"after a gap, a new taint counts from its timeAdded", []journal.Observation{look(1), gap(3, added(gpu, 6))}, []string{"gpu=@7"}},
+		{"after a gap, a new taint whose timeAdded is from before the gap counts from now", []journal.Observation{look(1), gap(3, added(gpu, 1))}, []string{"gpu=@10"}},
+		{"not-ready with a later timeAdded, set while somebody watched, is the same one", []journal.Observation{look(1, added(notReady, 1)), gap(8, added(notReady, 6))}, []string{notReady.Key + "=@1"}},
+		{"not-ready with a later timeAdded, set while nobody watched, is a new one", []journal.Observation{look(1, added(notReady, 1)), gap(4, added(notReady, 6))}, []string{notReady.Key + "=@7"}},
+		{"swapped while somebody watched: one life", []journal.Observation{look(1, added(notReady, 1)), gap(8, added(unreachable, 6))}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@10"}},
+		{"swapped while nobody watched: a new one", []journal.Observation{look(1, added(notReady, 1)), gap(4, added(unreachable, 6))}, []string{unreachable.Key + "=@7"}},
+		{"one of both set anew while nobody watched: the other stands", []journal.Observation{look(1, added(notReady, 1), added(unreachable, 1)), gap(4, added(notReady, 1), added(unreachable, 6))}, []string{notReady.Key + "=@1 " + unreachable.Key + "=@1"}},
 
-		{"the swap of not-ready for unreachable is one life", []journal.Sighting{look(1, notReady), look(2, unreachable)}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
-		{"a swap in two steps too", []journal.Sighting{look(1, notReady), look(2, notReady, unreachable), look(2.5, unreachable)}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
-		{"both there: one history, both standing", []journal.Sighting{look(1, notReady), look(2, unreachable, notReady)}, []string{notReady.Key + "=@1 " + unreachable.Key + "=@2"}},
-		{"the second one lifted: as if it had not been", []journal.Sighting{look(1, notReady), look(2, unreachable, notReady), look(3, notReady)}, []string{notReady.Key + "=@1"}},
-		{"swapped without a timeAdded being believed", []journal.Sighting{look(1, notReady), look(9, added(unreachable, 3))}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@9"}},
-		{"both listed, in the order of their times", []journal.Sighting{listed(10, added(notReady, 5), added(unreachable, 3))}, []string{unreachable.Key + "=@4 " + notReady.Key + "=@6"}},
+		{"the swap of not-ready for unreachable is one life", []journal.Observation{look(1, notReady), look(2, unreachable)}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
+		{"a swap in two steps too", []journal.Observation{look(1, notReady), look(2, notReady, unreachable), look(2.5, unreachable)}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
+		{"both there: one history, both standing", []journal.Observation{look(1, notReady), look(2, unreachable, notReady)}, []string{notReady.Key + "=@1 " + unreachable.Key + "=@2"}},
+		{"the second one lifted: as if it had not been", []journal.Observation{look(1, notReady), look(2, unreachable, notReady), look(3, notReady)}, []string{notReady.Key + "=@1"}},
+		{"swapped without a timeAdded being believed", []journal.Observation{look(1, notReady), look(9, added(unreachable, 3))}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@9"}},
+		{"both listed, in the order of their times", []journal.Observation{listed(10, added(notReady, 5), added(unreachable, 3))}, []string{unreachable.Key + "=@4 " + notReady.Key + "=@6"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, show(after(c.looks...).Taints())); diff != "" {
@@ -166,10 +166,10 @@ func TestWhatWasKnownIsNotWrittenTo(t *testing.T) {
 
 // changes lets the taint "load" take n values, one a second from second 0.
 func changes(n int, apart func(a, b *v1.Taint) bool) []taint.History {
-	looks := make([]journal.Sighting, n)
+	looks := make([]journal.Observation, n)
 	for i := range looks {
 		looks[i] = look(float64(i), noExecute("load", strconv.Itoa(i)))
-		looks[i].Apart = apart
+		looks[i].Distinguishes = apart
 	}
 	return after(looks...).Taints()
 }
@@ -200,16 +200,16 @@ func TestJoiningStatesNeverChangesAVerdict(t *testing.T) {
 			}
 			return false
 		}
-		var kept journal.Known
+		var kept journal.NodeHistory
 		var whole taint.History
 		for i, value := range rapid.SliceOfN(rapid.IntRange(0, 9), 1, 30).Draw(t, "values") {
 			now := noExecute("load", strconv.Itoa(value))
 			s := look(float64(i), now)
-			s.Apart = apart
+			s.Distinguishes = apart
 			kept, _ = kept.Observe(s)
 			if len(whole) == 0 || whole[len(whole)-1].Taint.Value != now.Value {
 				for j := range whole {
-					whole[j].Past = true
+					whole[j].Ended = true
 				}
 				whole = append(whole, taint.State{Taint: now, Since: at(float64(i))})
 			}
@@ -236,7 +236,7 @@ func drawPod(t *rapid.T) *taint.Pod {
 // monotonic clock of the look.
 func TestAListedTimeRunsOnTheMonotonicClock(t *testing.T) {
 	now := time.Now()
-	known := after(journal.Sighting{
+	known := after(journal.Observation{
 		Taints: []v1.Taint{{Key: "gpu", Effect: v1.TaintEffectNoExecute, TimeAdded: &metav1.Time{Time: now.Add(-time.Hour).Round(0)}}},
 		At:     now, Created: now.Add(-2 * time.Hour), Gap: true,
 	})

@@ -46,7 +46,7 @@ func present(taints []v1.Taint, t *v1.Taint) *v1.Taint {
 // standing says whether the history has the taint as one that is on the node.
 func standing(states taint.History, t *v1.Taint) bool {
 	for i := range states {
-		if !states[i].Past && same(&states[i].Taint, t) {
+		if !states[i].Ended && same(&states[i].Taint, t) {
 			return true
 		}
 	}
@@ -56,6 +56,6 @@ func standing(states taint.History, t *v1.Taint) bool {
 // unchangedHistory says whether two histories say the same.
 func unchangedHistory(a, b taint.History) bool {
 	return slices.EqualFunc(a, b, func(a, b taint.State) bool {
-		return a.Past == b.Past && a.Since.Equal(b.Since) && same(&a.Taint, &b.Taint) && a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)
+		return a.Ended == b.Ended && a.Since.Equal(b.Since) && same(&a.Taint, &b.Taint) && a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)
 	})
 }

@@ -9,9 +9,9 @@ import (
 // What a page has no room for is left out, rather than refused by the API server as a whole.
 func TestOfAHundredThousandTaintedNodesMoreThanAFifthIsRecorded(t *testing.T) {
 	const nodes = 100_000
-	var pages [journal.Pages]map[string]journal.Record
+	var pages [journal.Partitions]map[string]journal.Record
 	for name, r := range bulk(nodes, false) {
-		i := journal.PageOf(name)
+		i := journal.PartitionOf(name)
 		if pages[i] == nil {
 			pages[i] = map[string]journal.Record{}
 		}

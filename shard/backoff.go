@@ -4,8 +4,8 @@ import "time"
 
 // backoff is how long to wait after the n-th outcome of one kind in a row.
 type backoff struct {
-	first, most time.Duration
-	free        int // so many outcomes in a row cost no wait
+	first, max time.Duration
+	free       int // so many outcomes in a row cost no wait
 }
 
 // confirm is how long the watch may take to show that a pod is gone before it is judged again.
@@ -17,20 +17,20 @@ const rest = 250 * time.Millisecond
 // backoffs by kind. Kinds that are not listed do not wait.
 func backoffOf(kind Kind) backoff {
 	switch kind {
-	case Away:
-		return backoff{first: 100 * time.Millisecond, most: 30 * time.Second, free: 1}
+	case Unavailable:
+		return backoff{first: 100 * time.Millisecond, max: 30 * time.Second, free: 1}
 	case Failed:
-		return backoff{first: 100 * time.Millisecond, most: 30 * time.Second}
+		return backoff{first: 100 * time.Millisecond, max: 30 * time.Second}
 	case Blocked:
-		return backoff{first: 500 * time.Millisecond, most: 15 * time.Second}
+		return backoff{first: 500 * time.Millisecond, max: 15 * time.Second}
 	case Refused:
-		return backoff{first: time.Second, most: time.Minute}
+		return backoff{first: time.Second, max: time.Minute}
 	case Unconfirmed:
-		return backoff{first: 50 * time.Millisecond, most: 5 * time.Second}
+		return backoff{first: 50 * time.Millisecond, max: 5 * time.Second}
 	case Interrupted:
-		return backoff{first: rest, most: rest}
-	case Missing:
-		return backoff{first: confirm, most: confirm}
+		return backoff{first: rest, max: rest}
+	case NotFound:
+		return backoff{first: confirm, max: confirm}
 	}
 	return backoff{}
 }
@@ -43,13 +43,13 @@ func (b backoff) delay(n int, jitter float64) time.Duration {
 	if n <= 0 {
 		return 0
 	}
-	if b.first == b.most {
+	if b.first == b.max {
 		return b.first
 	}
 	d := b.first
-	for i := 1; i < n && d < b.most; i++ {
+	for i := 1; i < n && d < b.max; i++ {
 		d *= 2
 	}
-	d = min(d, b.most)
+	d = min(d, b.max)
 	return d/2 + time.Duration(jitter*float64(d/2))
 }

@@ -25,15 +25,15 @@ type call struct {
 type phase uint8
 
 const (
-	waiting   phase = iota // for its time, in the queue
-	inFlight               // a call is under way
-	accepted               // the API server took the deletion: no further call
-	pretended              // dry run: as if accepted, while the pod stays due
+	waiting  phase = iota // for its time, in the queue
+	inFlight              // a call is under way
+	accepted              // the API server took the deletion: no further call
+	dryRun                // dry run: as if accepted, while the pod stays due
 )
 
-// hindered says whether people are to be told what is in the way. Some failures in a row are not worth
+// delayed says whether people are to be told what is in the way. Some failures in a row are not worth
 // telling: they pass.
-func (c *call) hindered() bool {
+func (c *call) delayed() bool {
 	switch c.last {
 	case Blocked, Refused:
 		return true
@@ -63,14 +63,14 @@ func (c *call) end(now time.Time, o Outcome, jitter float64) {
 	c.last, c.outcome = o.Kind, o
 	c.repeats++
 	c.refused = c.refused || o.Kind == Refused || o.DryRunFirst
-	if o.Kind == Away && o.NodeRead {
+	if o.Kind == Unavailable && o.NodeRead {
 		c.repeats = 0
 	}
 	switch o.Kind {
 	case Accepted:
 		c.phase = accepted
-	case Pretended:
-		c.phase = pretended
+	case DryRun:
+		c.phase = dryRun
 	case Throttled:
 		c.phase, c.notBefore = waiting, now.Add(o.RetryAfter)
 	default:

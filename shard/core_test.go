@@ -20,7 +20,7 @@ func TestAPodGoesAtItsDeadlineAndNotEarlier(t *testing.T) {
 	if !e.Verdict.At.Equal(at(5)) || e.Attempt != 1 || e.AfterRefusal {
 		t.Errorf("got %+v", e)
 	}
-	p.wantNotes(shard.Marking)
+	p.wantNotes(shard.EvictionStarted)
 }
 
 func TestAPodThatComesToATaintedNodeIsJudgedToo(t *testing.T) {
@@ -44,7 +44,7 @@ func TestALiftedTaintWithdrawsTheEviction(t *testing.T) {
 	if note.Stays != taint.NotTainted || !note.Verdict.At.Equal(at(4)) || !note.Verdict.Start.Equal(at(0)) || note.Verdict.Taint.Key != "gpu" {
 		t.Errorf("got %+v, want the verdict that is withdrawn", note)
 	}
-	p.wantNotes(shard.Cancelling)
+	p.wantNotes(shard.EvictionCancelled)
 }
 
 // The cache may know what the shard has not been told yet.
@@ -55,7 +55,7 @@ func TestAnEvictionIsJudgedOnceMoreWhenItsSlotIsGranted(t *testing.T) {
 	p.nodeChanged(0)
 	p.lift("gpu")
 	p.wantNone(5)
-	p.wantNotes(shard.Cancelling)
+	p.wantNotes(shard.EvictionCancelled)
 }
 
 func TestADeadlineThatHasMovedIsKeptWhenTheSlotIsGranted(t *testing.T) {
@@ -67,7 +67,7 @@ func TestADeadlineThatHasMovedIsKeptWhenTheSlotIsGranted(t *testing.T) {
 	p.wantNone(5)
 	p.wantNone(19.9)
 	p.wantStart(20, "a")
-	p.wantNotes(shard.Marking)
+	p.wantNotes(shard.EvictionStarted)
 }
 
 // Each of these is wrong in the original, which never moves a countdown once it runs.
@@ -97,7 +97,7 @@ func TestACountdownIsPlannedAnewAtEveryChange(t *testing.T) {
 			p.podChanged(2, "a")
 			p.wantNone(c.due - 0.001)
 			p.wantStart(c.due, "a")
-			p.wantNotes(shard.Marking)
+			p.wantNotes(shard.EvictionStarted)
 		})
 	}
 }
@@ -143,7 +143,7 @@ func TestNoCallStartsOnceOneWasAccepted(t *testing.T) {
 	p.taint("gpu", 102)
 	p.nodeChanged(102)
 	p.wantNone(1000)
-	p.wantNotes(shard.Marking)
+	p.wantNotes(shard.EvictionStarted)
 }
 
 func TestWhatHappensAfterEachOutcome(t *testing.T) {
@@ -152,9 +152,9 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 		outcome shard.Outcome
 		next    float64 // seconds until the next call may start, with jitter 0.5; 0: at once
 	}{
-		{"missing: the watch has 5 s to show it", shard.Outcome{Kind: shard.Missing}, 5},
-		{"away: the evictor itself holds calls back", shard.Outcome{Kind: shard.Away}, 0},
-		{"away, found when the node was read", shard.Outcome{Kind: shard.Away, NodeRead: true}, 0},
+		{"missing: the watch has 5 s to show it", shard.Outcome{Kind: shard.NotFound}, 5},
+		{"away: the evictor itself holds calls back", shard.Outcome{Kind: shard.Unavailable}, 0},
+		{"away, found when the node was read", shard.Outcome{Kind: shard.Unavailable, NodeRead: true}, 0},
 		{"interrupted: a quarter of a second, so that nothing spins", shard.Outcome{Kind: shard.Interrupted}, 0.25},
 		{"throttled: when the server says", shard.Outcome{Kind: shard.Throttled, RetryAfter: 7 * time.Second}, 7},
 		{"failed: 100 ms, less the jitter", shard.Outcome{Kind: shard.Failed}, 0.075},
@@ -186,7 +186,7 @@ func TestWaitsDoubleUpToTheirLimit(t *testing.T) {
 		kind shard.Kind
 		want []float64 // with jitter 0.5: three quarters of the full wait
 	}{
-		{shard.Away, []float64{0, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
+		{shard.Unavailable, []float64{0, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
 		{shard.Failed, []float64{0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
 		{shard.Blocked, []float64{0.375, 0.75, 1.5, 3, 6, 11.25, 11.25}},
 		{shard.Refused, []float64{0.75, 1.5, 3, 6, 12, 24, 45, 45}},
@@ -216,7 +216,7 @@ func TestANodeThatCantBeReadMakesNoPodWait(t *testing.T) {
 	p.nodeChanged(0)
 	for range 10 {
 		p.wantStart(0, "a")
-		p.ended(0, "a", shard.Outcome{Kind: shard.Away, NodeRead: true})
+		p.ended(0, "a", shard.Outcome{Kind: shard.Unavailable, NodeRead: true})
 	}
 	p.wantStart(0, "a")
 }
@@ -245,7 +245,7 @@ func TestABlockedEvictionIsToldOncePerCause(t *testing.T) {
 		p.ended(now, "a", shard.Outcome{Kind: shard.Blocked, Cause: cause})
 		now += 60
 	}
-	p.wantNotes(shard.Marking, shard.Hindered, shard.Hindered)
+	p.wantNotes(shard.EvictionStarted, shard.EvictionDelayed, shard.EvictionDelayed)
 }
 
 func TestABlockedEvictionIsWithdrawnWhenTheTaintIsLifted(t *testing.T) {
@@ -261,7 +261,7 @@ func TestABlockedEvictionIsWithdrawnWhenTheTaintIsLifted(t *testing.T) {
 	if got := p.notes[2].Verdict.At; !got.Equal(at(4)) {
 		t.Errorf("the withdrawn deadline is %v, want that of the verdict, not of the next try", got)
 	}
-	p.wantNotes(shard.Marking, shard.Hindered, shard.Cancelling)
+	p.wantNotes(shard.EvictionStarted, shard.EvictionDelayed, shard.EvictionCancelled)
 }
 
 func TestATaintLiftedWhileTheCallIsUnderWayIsActedOnAfterIt(t *testing.T) {
@@ -274,7 +274,7 @@ func TestATaintLiftedWhileTheCallIsUnderWayIsActedOnAfterIt(t *testing.T) {
 	p.nodeChanged(1)
 	p.ended(2, "a", shard.Outcome{Kind: shard.Failed})
 	p.wantNone(100)
-	p.wantNotes(shard.Marking, shard.Cancelling)
+	p.wantNotes(shard.EvictionStarted, shard.EvictionCancelled)
 }
 
 func TestAnEvictionThatFailsAgainAndAgainIsTold(t *testing.T) {
@@ -286,14 +286,14 @@ func TestAnEvictionThatFailsAgainAndAgainIsTold(t *testing.T) {
 		p.wantStart(float64(60*now), "a")
 		p.ended(float64(60*now), "a", shard.Outcome{Kind: shard.Failed, Cause: "webhook"})
 	}
-	p.wantNotes(shard.Marking, shard.Hindered)
+	p.wantNotes(shard.EvictionStarted, shard.EvictionDelayed)
 }
 
 // A node watch that lags for a moment is usual.
 func TestAnEvictionThatStaysUnconfirmedIsTold(t *testing.T) {
 	for times, want := range map[int][]shard.NoteKind{
-		6: {shard.Marking},
-		9: {shard.Marking, shard.Hindered},
+		6: {shard.EvictionStarted},
+		9: {shard.EvictionStarted, shard.EvictionDelayed},
 	} {
 		p := newPlay(t)
 		p.add("a")
@@ -337,7 +337,7 @@ func TestADryRunPretendsOncePerPodThatIsDue(t *testing.T) {
 	p.taint("gpu", 0)
 	p.nodeChanged(0)
 	p.wantStart(4, "a")
-	p.ended(4, "a", shard.Outcome{Kind: shard.Pretended})
+	p.ended(4, "a", shard.Outcome{Kind: shard.DryRun})
 	p.nodeChanged(5)
 	p.wantNone(100)
 
@@ -345,11 +345,11 @@ func TestADryRunPretendsOncePerPodThatIsDue(t *testing.T) {
 	p.change("a", func(pod *taint.Pod) { pod.Tolerations = []v1.Toleration{bears("gpu", 200)} })
 	p.podChanged(100, "a")
 	p.wantStart(200, "a")
-	p.ended(200, "a", shard.Outcome{Kind: shard.Pretended})
+	p.ended(200, "a", shard.Outcome{Kind: shard.DryRun})
 
 	p.lift("gpu")
 	p.nodeChanged(300)
-	p.wantNotes(shard.Marking, shard.Marking, shard.Cancelling)
+	p.wantNotes(shard.EvictionStarted, shard.EvictionStarted, shard.EvictionCancelled)
 }
 
 func TestAnOutcomeForAPodThatIsGoneIsDropped(t *testing.T) {

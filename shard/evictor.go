@@ -19,9 +19,9 @@ type Reader interface {
 	PodsOn(node string) (*taint.Node, []*taint.Pod)
 }
 
-// Grant is the permission to start one eviction call. Its holder calls exactly one of its methods,
+// Permit is the permission to start one eviction call. Its holder calls exactly one of its methods,
 // once; neither blocks.
-type Grant interface {
+type Permit interface {
 	// Start begins the call. done is called exactly once, by another goroutine, when the call has
 	// ended and its slot is free again.
 	Start(e Eviction, done func(Outcome))
@@ -56,13 +56,13 @@ const (
 	// Accepted: the API server took the deletion. No second one is sent for this UID.
 	Accepted
 
-	// Missing: no pod of this UID seems to be there. The watch has the last word.
-	Missing
+	// NotFound: no pod of this UID seems to be there. The watch has the last word.
+	NotFound
 
-	// Away: the API server could not be reached. The evictor itself holds further calls back until
+	// Unavailable: the API server could not be reached. The evictor itself holds further calls back until
 	// it is there again, so the pod is due at once; but from the second in a row it waits, as a proxy
 	// may cut the connection for this pod alone.
-	Away
+	Unavailable
 
 	// Throttled: the API server is loaded and asks all callers to wait for RetryAfter.
 	Throttled
@@ -79,8 +79,8 @@ const (
 	// Interrupted: the call was cut short because this process may not evict any longer.
 	Interrupted
 
-	// Pretended: dry run; nothing was sent. The pod is not tried again while it stays due.
-	Pretended
+	// DryRun: dry run; nothing was sent. The pod is not tried again while it stays due.
+	DryRun
 
 	// Unconfirmed: the API server does not confirm what the cache says of the node or the pod. No
 	// deletion was sent; the pod is judged again, and tried again soon if it is still to go.

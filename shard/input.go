@@ -11,9 +11,9 @@ type NodeChanged struct{ Name string }
 // PodChanged says that a pod is another than before, new, or gone.
 type PodChanged struct{ UID types.UID }
 
-// Granted says that one eviction call may start now, in a slot or in a slow place. Pods of the slow
+// Permitted says that one eviction call may start now, in a slot or in a slow place. Pods of the slow
 // workloads start in slow places only, all others in slots.
-type Granted struct {
+type Permitted struct {
 	Slow      SlowWorkloads
 	SlowPlace bool
 }
@@ -29,7 +29,7 @@ type Ended struct {
 
 func (NodeChanged) input() {}
 func (PodChanged) input()  {}
-func (Granted) input()     {}
+func (Permitted) input()   {}
 func (SlowChanged) input() {}
 func (Ended) input()       {}
 

@@ -9,15 +9,15 @@ type NoteKind uint8
 const (
 	_ NoteKind = iota
 
-	// Marking: the first eviction call for the pod is about to start.
-	Marking
+	// EvictionStarted: the first eviction call for the pod is about to start.
+	EvictionStarted
 
-	// Cancelling: a scheduled eviction is withdrawn, and the pod stays.
-	Cancelling
+	// EvictionCancelled: a scheduled eviction is withdrawn, and the pod stays.
+	EvictionCancelled
 
-	// Hindered: an eviction that is due is blocked or refused, or fails again and again; Outcome says
+	// EvictionDelayed: an eviction that is due is blocked or refused, or fails again and again; Outcome says
 	// by what. Told once per pod and cause.
-	Hindered
+	EvictionDelayed
 )
 
 // Note is something to tell people about a pod, as an event.

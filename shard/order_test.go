@@ -84,7 +84,7 @@ func playOut(t *testing.T, order []change) (goes []string) {
 	p.nodeChanged(5)
 	for second := range 100 {
 		for {
-			start := p.step(float64(second), shard.Granted{})
+			start := p.step(float64(second), shard.Permitted{})
 			if start == nil {
 				break
 			}

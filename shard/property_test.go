@@ -94,7 +94,7 @@ func (m *machine) podGoes(rt *rapid.T) {
 
 // grant wants that a call starts exactly for a pod that is to go now, once.
 func (m *machine) grant(rt *rapid.T) {
-	in := shard.Granted{Slow: m.slow, SlowPlace: rapid.Bool().Draw(rt, "slow place")}
+	in := shard.Permitted{Slow: m.slow, SlowPlace: rapid.Bool().Draw(rt, "slow place")}
 	start := m.step(m.now, in)
 	if start == nil {
 		m.wantNothingDue(rt)
@@ -137,7 +137,7 @@ func (m *machine) outcome(rt *rapid.T) {
 		return
 	}
 	kind := rapid.SampledFrom([]shard.Kind{
-		shard.Accepted, shard.Missing, shard.Away, shard.Throttled, shard.Failed, shard.Blocked, shard.Refused, shard.Interrupted,
+		shard.Accepted, shard.NotFound, shard.Unavailable, shard.Throttled, shard.Failed, shard.Blocked, shard.Refused, shard.Interrupted,
 	}).Draw(rt, "kind")
 	delete(m.inFlight, uid)
 	m.accepted[uid] = kind == shard.Accepted
@@ -155,7 +155,7 @@ func (m *machine) drain(rt *rapid.T) {
 	m.now += 1000
 	m.step(m.now, shard.SlowChanged{})
 	for {
-		start := m.step(m.now, shard.Granted{})
+		start := m.step(m.now, shard.Permitted{})
 		if start == nil {
 			break
 		}

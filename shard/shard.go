@@ -19,18 +19,18 @@ type Options struct {
 	Reader Reader
 	Rules  taint.Rules
 
-	// Grants yields the permissions to start a call. Shards take from it only while they have
+	// Permits yields the permissions to start a call. Shards take from it only while they have
 	// something due; they are served in the order in which they began to wait.
-	Grants <-chan Grant
+	Permits <-chan Permit
 
-	// SlowGrants yields the permissions to start a call in a slow place. Shards take from it only while
+	// SlowPermits yields the permissions to start a call in a slow place. Shards take from it only while
 	// something waits for one. SlowWorkloads returns the workloads that are slow now, and a channel that
 	// is closed when these are others. Both nil: none ever is.
-	SlowGrants    <-chan Grant
+	SlowPermits   <-chan Permit
 	SlowWorkloads func() (SlowWorkloads, <-chan struct{})
 
-	// Most is how many calls may be under way at once, over all shards.
-	Most int
+	// MaxInFlight is how many calls may be under way at once, over all shards.
+	MaxInFlight int
 
 	// Notify is told what people are to be told. It must not block.
 	Notify func(Note)
@@ -39,15 +39,15 @@ type Options struct {
 // Shard is the goroutine round a [Core]. NodeChanged and PodChanged may be called by any goroutine,
 // before and while Run runs; they do not block.
 type Shard struct {
-	core   *Core
-	queue  *evictionqueue.Queue[why]
-	grants <-chan Grant
-	notify func(Note)
-	inbox  *inbox
-	ended  chan Ended
-	views  chan chan<- []View
+	core    *Core
+	queue   *evictionqueue.Queue[why]
+	permits <-chan Permit
+	notify  func(Note)
+	inbox   *inbox
+	ended   chan Ended
+	views   chan chan<- []View
 
-	slowGrants    <-chan Grant
+	slowPermits   <-chan Permit
 	slowWorkloads func() (SlowWorkloads, <-chan struct{})
 	slowChanged   <-chan struct{} // as SlowWorkloads last returned it
 
@@ -62,15 +62,15 @@ func New(o Options) *Shard {
 		o.SlowWorkloads = func() (SlowWorkloads, <-chan struct{}) { return nil, nil }
 	}
 	return &Shard{
-		core:   newCore(o.Reader, o.Rules, rand.Float64, &queue.Heap),
-		queue:  queue,
-		grants: o.Grants,
-		notify: o.Notify,
-		inbox:  newInbox(),
-		ended:  make(chan Ended, o.Most), // so that a call that ends never waits for the shard
-		views:  make(chan chan<- []View),
+		core:    newCore(o.Reader, o.Rules, rand.Float64, &queue.Heap),
+		queue:   queue,
+		permits: o.Permits,
+		notify:  o.Notify,
+		inbox:   newInbox(),
+		ended:   make(chan Ended, o.MaxInFlight), // so that a call that ends never waits for the shard
+		views:   make(chan chan<- []View),
 
-		slowGrants: o.SlowGrants, slowWorkloads: o.SlowWorkloads,
+		slowPermits: o.SlowPermits, slowWorkloads: o.SlowWorkloads,
 	}
 }
 
@@ -123,9 +123,9 @@ func (s *Shard) Run(ctx context.Context) {
 func (s *Shard) next(ctx context.Context) bool {
 	slowGrants, slowChanged := s.slow()
 	now := time.Now()
-	var grants <-chan Grant
+	var grants <-chan Permit
 	if s.queue.Due(now) {
-		grants = s.grants
+		grants = s.permits
 	}
 	s.queue.Arm(now)
 	select {
@@ -141,10 +141,10 @@ func (s *Shard) next(ctx context.Context) bool {
 		answer <- s.core.Views(time.Now())
 	case grant := <-grants:
 		s.drainNodes(ctx)
-		s.granted(grant, false)
+		s.permitted(grant, false)
 	case grant := <-slowGrants:
 		s.drainNodes(ctx)
-		s.granted(grant, true)
+		s.permitted(grant, true)
 	case <-slowChanged:
 	case ended := <-s.ended:
 		s.drainNodes(ctx)
@@ -155,7 +155,7 @@ func (s *Shard) next(ctx context.Context) bool {
 
 // slow returns what is of interest while anything waits for a slow place: a grant of one, and that other
 // workloads are slow. It takes in which are slow now. While nothing waits, it is all nil.
-func (s *Shard) slow() (<-chan Grant, <-chan struct{}) {
+func (s *Shard) slow() (<-chan Permit, <-chan struct{}) {
 	if s.core.WaitingForSlowPlace() == 0 {
 		return nil, nil
 	}
@@ -164,7 +164,7 @@ func (s *Shard) slow() (<-chan Grant, <-chan struct{}) {
 		s.slowChanged = changed
 		s.step(SlowChanged{Slow: slow})
 	}
-	return s.slowGrants, changed
+	return s.slowPermits, changed
 }
 
 // drainNodes takes in every node update that is there: they come before all else.
@@ -198,9 +198,9 @@ func (s *Shard) pod(uid types.UID) {
 	s.inbox.pods.Done(uid)
 }
 
-func (s *Shard) granted(grant Grant, slowPlace bool) {
+func (s *Shard) permitted(grant Permit, slowPlace bool) {
 	slow, _ := s.slowWorkloads()
-	do := s.step(Granted{Slow: slow, SlowPlace: slowPlace})
+	do := s.step(Permitted{Slow: slow, SlowPlace: slowPlace})
 	if do.Start == nil {
 		grant.Release()
 		return

@@ -17,7 +17,7 @@ import (
 
 // slots grants as many calls at once as it has, and notes when each began.
 type slots struct {
-	grants  chan shard.Grant
+	grants  chan shard.Permit
 	free    chan struct{}
 	lasts   time.Duration
 	outcome shard.Outcome
@@ -29,7 +29,7 @@ type slots struct {
 
 func newSlots(n int, lasts time.Duration) *slots {
 	s := &slots{
-		grants: make(chan shard.Grant), free: make(chan struct{}, n), lasts: lasts,
+		grants: make(chan shard.Permit), free: make(chan struct{}, n), lasts: lasts,
 		outcome: shard.Outcome{Kind: shard.Accepted},
 		started: map[types.UID]time.Duration{}, epoch: time.Now(),
 	}
@@ -77,7 +77,7 @@ func (s *slots) calls() map[types.UID]time.Duration {
 // running starts a shard over the world, in a bubble of virtual time.
 func running(t *testing.T, w *world, s *slots) *shard.Shard {
 	ctx, cancel := context.WithCancel(context.Background())
-	sh := shard.New(shard.Options{Reader: w, Grants: s.grants, Most: cap(s.free), Notify: func(shard.Note) {}})
+	sh := shard.New(shard.Options{Reader: w, Permits: s.grants, MaxInFlight: cap(s.free), Notify: func(shard.Note) {}})
 	var all sync.WaitGroup
 	all.Go(func() { s.run(ctx) })
 	all.Go(func() { sh.Run(ctx) })
@@ -118,7 +118,7 @@ func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
 		w.bind("a", "n", 0)
 		w.taintNode("n", "gpu", time.Now())
 		ctx, cancel := context.WithCancel(t.Context())
-		sh := shard.New(shard.Options{Reader: w, Grants: s.grants, Most: 32, Notify: func(shard.Note) {}})
+		sh := shard.New(shard.Options{Reader: w, Permits: s.grants, MaxInFlight: 32, Notify: func(shard.Note) {}})
 		sh.NodeChanged("n")
 		sh.NodeChanged("n")
 		sh.PodChanged("a")

@@ -40,14 +40,14 @@ func (p *play) workloads(uids ...types.UID) shard.SlowWorkloads {
 
 // grantSlot grants a slot while these workloads are slow, and returns who starts; "" is nobody.
 func (p *play) grantSlot(second float64, slow shard.SlowWorkloads) types.UID {
-	return p.granted(second, shard.Granted{Slow: slow})
+	return p.granted(second, shard.Permitted{Slow: slow})
 }
 
 func (p *play) grantPlace(second float64, slow shard.SlowWorkloads) types.UID {
-	return p.granted(second, shard.Granted{Slow: slow, SlowPlace: true})
+	return p.granted(second, shard.Permitted{Slow: slow, SlowPlace: true})
 }
 
-func (p *play) granted(second float64, in shard.Granted) types.UID {
+func (p *play) granted(second float64, in shard.Permitted) types.UID {
 	if start := p.step(second, in); start != nil {
 		return start.Pod.UID
 	}
@@ -112,15 +112,15 @@ func TestWaitingForASlowPlaceIsNoAttempt(t *testing.T) {
 	if len(views) != 1 || views[0].State != shard.Due || views[0].Attempts != 0 || !views[0].SlowPlace {
 		t.Errorf("views %+v, want one that is due, waits for a slow place, and was not tried", views)
 	}
-	if h := p.core.Holds("slow-0"); !h.Queued || h.Attempts != 0 || p.core.Scheduled() != 1 {
+	if h := p.core.Tracked("slow-0"); !h.Queued || h.Attempts != 0 || p.core.Scheduled() != 1 {
 		t.Errorf("holds %+v, %d scheduled", h, p.core.Scheduled())
 	}
 	p.wantNotes()
-	start := p.step(2, shard.Granted{Slow: slow, SlowPlace: true})
+	start := p.step(2, shard.Permitted{Slow: slow, SlowPlace: true})
 	if start == nil || start.Attempt != 1 {
 		t.Errorf("started %+v, want attempt 1", start)
 	}
-	p.wantNotes(shard.Marking)
+	p.wantNotes(shard.EvictionStarted)
 }
 
 func TestWhatWaitsForASlowPlaceIsWithdrawnAndMovedLikeAllElse(t *testing.T) {

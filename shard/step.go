@@ -17,8 +17,8 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.nodeChanged(now, in.Name, &do)
 	case PodChanged:
 		c.podChanged(now, in.UID, &do)
-	case Granted:
-		c.granted(now, in, &do)
+	case Permitted:
+		c.permitted(now, in, &do)
 	case SlowChanged:
 		c.slow.release(in.Slow, c.queue.Set)
 	case Ended:
@@ -45,9 +45,9 @@ func (c *Core) podChanged(now time.Time, uid types.UID, do *Effects) {
 	c.judge(now, pod, node, do)
 }
 
-// granted takes the pod whose turn it is out of the queue and judges it once more; the call starts
+// permitted takes the pod whose turn it is out of the queue and judges it once more; the call starts
 // only if it is still to go, and now, and here: in a slow place if its workload is slow, else in a slot.
-func (c *Core) granted(now time.Time, in Granted, do *Effects) {
+func (c *Core) permitted(now time.Time, in Permitted, do *Effects) {
 	for do.Start == nil {
 		due, ok := c.pop(now, in.SlowPlace)
 		if !ok {
@@ -81,7 +81,7 @@ func (c *Core) start(pod *taint.Pod, verdict taint.Verdict, do *Effects) {
 	if last == nil {
 		last = &call{}
 		c.calls[pod.UID] = last
-		do.Notes = append(do.Notes, Note{Kind: Marking, Pod: pod, Verdict: verdict})
+		do.Notes = append(do.Notes, Note{Kind: EvictionStarted, Pod: pod, Verdict: verdict})
 	}
 	last.phase = inFlight
 	last.verdict = verdict
@@ -101,8 +101,8 @@ func (c *Core) ended(now time.Time, in Ended, do *Effects) {
 		c.forget(in.UID)
 		return
 	}
-	if last.hindered() && last.tell(in.Outcome.Cause) {
-		do.Notes = append(do.Notes, Note{Kind: Hindered, Pod: pod, Verdict: last.verdict, Outcome: in.Outcome})
+	if last.delayed() && last.tell(in.Outcome.Cause) {
+		do.Notes = append(do.Notes, Note{Kind: EvictionDelayed, Pod: pod, Verdict: last.verdict, Outcome: in.Outcome})
 	}
 	c.judge(now, pod, node, do)
 }
@@ -115,7 +115,7 @@ func (c *Core) judge(now time.Time, pod *taint.Pod, node *taint.Node, do *Effect
 		c.withdraw(pod, last, verdict.Stay, do)
 		return
 	}
-	if last != nil && last.phase == pretended && verdict.At.After(now) {
+	if last != nil && last.phase == dryRun && verdict.At.After(now) {
 		delete(c.calls, pod.UID)
 		last = nil
 	}
@@ -140,7 +140,7 @@ func (c *Core) withdraw(pod *taint.Pod, last *call, stay taint.Stay, do *Effects
 	}
 	pending := scheduled || last != nil && last.phase != accepted
 	if pending && (stay == taint.Tolerated || stay == taint.NotTainted) {
-		do.Notes = append(do.Notes, Note{Kind: Cancelling, Pod: pod, Verdict: verdictOf(planned, last), Stays: stay})
+		do.Notes = append(do.Notes, Note{Kind: EvictionCancelled, Pod: pod, Verdict: verdictOf(planned, last), Stays: stay})
 	}
 }
 

@@ -26,9 +26,9 @@ const (
 	// InFlight: a call is under way.
 	InFlight
 
-	// Held: it is due, and something is in its way: the last outcome was Blocked or Refused, or
+	// Delayed: it is due, and something is in its way: the last outcome was Blocked or Refused, or
 	// others came again and again. It is tried again at Next.
-	Held
+	Delayed
 
 	// Done: the API server took the deletion, or a dry run pretends that it did; the pod is still
 	// there.
@@ -102,8 +102,8 @@ func (c *call) view(v View, now time.Time) View {
 		v.State, v.Next = InFlight, time.Time{}
 	case c.phase != waiting:
 		v.State, v.Next = Done, time.Time{}
-	case c.hindered():
-		v.State = Held
+	case c.delayed():
+		v.State = Delayed
 	case !c.verdict.At.After(now):
 		v.State = Due
 	}

@@ -28,7 +28,7 @@ func TestViewsTellTheStateOfEachEviction(t *testing.T) {
 		{"when a budget blocks it", func(p *play) {
 			p.wantStart(4, "a")
 			p.ended(4, "a", blocked)
-		}, 4.1, shard.Held, 4.375},
+		}, 4.1, shard.Delayed, 4.375},
 		{"after one failure", func(p *play) {
 			p.wantStart(4, "a")
 			p.ended(4, "a", shard.Outcome{Kind: shard.Failed})
@@ -98,7 +98,7 @@ func TestARunningShardAnswersForItsViews(t *testing.T) {
 
 func TestAShardThatDoesNotRunHasNoViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := shard.New(shard.Options{Reader: newWorld(), Most: 1})
+		s := shard.New(shard.Options{Reader: newWorld(), MaxInFlight: 1})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := s.Views(ctx); err == nil {

@@ -151,7 +151,7 @@ func (p *play) podChanged(second float64, uid types.UID) { p.step(second, shard.
 // wantStart grants a slot and wants this pod's call to start.
 func (p *play) wantStart(second float64, uid types.UID) *shard.Eviction {
 	p.t.Helper()
-	start := p.step(second, shard.Granted{})
+	start := p.step(second, shard.Permitted{})
 	if start == nil || start.Pod.UID != uid {
 		p.t.Fatalf("second %v: started %v, want %s", second, start, uid)
 	}
@@ -161,7 +161,7 @@ func (p *play) wantStart(second float64, uid types.UID) *shard.Eviction {
 // wantNone grants a slot and wants it back.
 func (p *play) wantNone(second float64) {
 	p.t.Helper()
-	if start := p.step(second, shard.Granted{}); start != nil {
+	if start := p.step(second, shard.Permitted{}); start != nil {
 		p.t.Fatalf("second %v: started %s, want nothing", second, start.Pod.UID)
 	}
 }

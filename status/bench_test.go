@@ -53,8 +53,8 @@ func BenchmarkOneSecondOfAViewer(b *testing.B) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	var history History
-	look := &board{options: Options{Source: m, Health: m, History: &history, Role: func() Manager { return Manager{} }}}
-	before := picture{}
+	look := &sampler{options: Options{Source: m, Health: m, History: &history, Role: func() Manager { return Manager{} }}}
+	before := sample{}
 	begin := cpu(b)
 	for b.Loop() {
 		facts, err := look.look(ctx, before.facts.Past.Total)
@@ -65,7 +65,7 @@ func BenchmarkOneSecondOfAViewer(b *testing.B) {
 			facts.Views[i*400].Attempts++
 			history.Ended(shard.Eviction{Pod: facts.Views[i].Pod, Verdict: facts.Views[i].Verdict}, shard.Outcome{Kind: shard.Accepted}, time.Now())
 		}
-		now := newPicture(facts)
+		now := newSample(facts)
 		c, _ := diff(&before, now)
 		if text, err := json.Marshal(c); err != nil || len(text) == 0 {
 			b.Fatal(err)

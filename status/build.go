@@ -124,7 +124,7 @@ func stateOf(v *shard.View) string {
 		return Due
 	case shard.InFlight:
 		return InFlight
-	case shard.Held:
+	case shard.Delayed:
 		return hindrance(v.Last.Kind)
 	case shard.Done:
 		return Done
@@ -139,7 +139,7 @@ func hindrance(k shard.Kind) string {
 	case shard.Refused:
 		return Refused
 	}
-	return Held
+	return Delayed
 }
 
 func totals(f Facts) Totals {
@@ -161,7 +161,7 @@ func (t *Totals) of(state string) *int {
 		return &t.Blocked
 	case Refused:
 		return &t.Refused
-	case Held:
+	case Delayed:
 		return &t.Held
 	case Done:
 		return &t.Done
@@ -190,7 +190,7 @@ func taintsOf(n *taint.Node) []Taint {
 	list := []Taint{}
 	for _, history := range n.Taints {
 		for i := range history {
-			if state := &history[i]; !state.Past {
+			if state := &history[i]; !state.Ended {
 				list = append(list, Taint{Taint: state.Taint.ToString(), Since: stamp(state.Since)})
 			}
 		}
@@ -198,7 +198,7 @@ func taintsOf(n *taint.Node) []Taint {
 	return list
 }
 
-func evictedOf(latest []Went) []Evicted {
+func evictedOf(latest []PastEviction) []Evicted {
 	list := make([]Evicted, 0, len(latest))
 	for i := range latest {
 		w := &latest[i]

@@ -25,7 +25,7 @@ func TestEachStateOfAnEvictionHasItsName(t *testing.T) {
 		{flying, status.InFlight},
 		{hindered(view("d", "n", 5), shard.Blocked, "pdb", ""), status.Blocked},
 		{hindered(view("e", "n", 5), shard.Refused, "rbac", ""), status.Refused},
-		{hindered(view("f", "n", 5), shard.Failed, "server", ""), status.Held},
+		{hindered(view("f", "n", 5), shard.Failed, "server", ""), status.Delayed},
 		{done, status.Done},
 	} {
 		s := status.Build(status.Facts{Views: []shard.View{c.view}})
@@ -68,7 +68,7 @@ func TestEvictionsComeInTheOrderOfTheirDeadlines(t *testing.T) {
 func TestNodesTellTheirTaintsOfNowAndWhatIsPendingOnThem(t *testing.T) {
 	n := node("n", 7)
 	was := v1.Taint{Key: "gpu", Value: "slow", Effect: v1.TaintEffectNoExecute}
-	n.Taints[0] = append(taint.History{{Taint: was, Since: at(1), Past: true}}, n.Taints[0]...)
+	n.Taints[0] = append(taint.History{{Taint: was, Since: at(1), Ended: true}}, n.Taints[0]...)
 	done := view("c", "n", 5)
 	done.State = shard.Done
 	s := status.Build(status.Facts{
@@ -93,7 +93,7 @@ func TestAHistoryTellsTheLatestAndCountsTheHour(t *testing.T) {
 	end("a", 3600, 3600.5, shard.Accepted)
 	end("b", 3601, 3602.5, shard.Accepted)
 	end("refused", 3601, 3602, shard.Refused)
-	end("c", 3700, 3700, shard.Pretended)
+	end("c", 3700, 3700, shard.DryRun)
 	s := status.Build(status.Facts{Past: h.Since(0, at(3700))})
 	if s.Totals.EvictedLastHour != 3 {
 		t.Errorf("evicted in the last hour: %d", s.Totals.EvictedLastHour)

@@ -9,16 +9,16 @@ import (
 	"github.com/taint-manager/taint-manager/shard"
 )
 
-// picture is a look at the facts, made ready to be compared with the next one. It is immutable.
-type picture struct {
+// sample is a look at the facts, made ready to be compared with the next one. It is immutable.
+type sample struct {
 	facts  Facts // whose Past holds the latest evictions since the picture before only
 	index  map[types.UID]*shard.View
 	totals Totals
 	nodes  map[string]Node
 }
 
-func newPicture(f Facts) *picture {
-	p := &picture{facts: f, index: byUID(f.Views), totals: totals(f), nodes: map[string]Node{}}
+func newSample(f Facts) *sample {
+	p := &sample{facts: f, index: byUID(f.Views), totals: totals(f), nodes: map[string]Node{}}
 	for _, n := range nodesOf(f) {
 		p.nodes[n.Name] = n
 	}
@@ -26,7 +26,7 @@ func newPicture(f Facts) *picture {
 }
 
 // diff is what has changed from one picture to the next, and whether anything has.
-func diff(before, now *picture) (c Change, changed bool) {
+func diff(before, now *sample) (c Change, changed bool) {
 	c = Change{At: stamp(now.facts.At), Totals: now.totals}
 	if before.facts.Manager != now.facts.Manager {
 		c.Manager = &now.facts.Manager
@@ -43,7 +43,7 @@ func diff(before, now *picture) (c Change, changed bool) {
 }
 
 // diffViews compares before it words anything, as most evictions are as they were.
-func diffViews(before, now *picture) (changed []Eviction, gone []string) {
+func diffViews(before, now *sample) (changed []Eviction, gone []string) {
 	for i := range now.facts.Views {
 		v := &now.facts.Views[i]
 		if old := before.index[v.Pod.UID]; old == nil || *old != *v {

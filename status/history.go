@@ -14,8 +14,8 @@ const remembered = 4096
 // minutes is how many minutes the counts go back.
 const minutes = 60
 
-// Went is an eviction that the API server has accepted, or that a dry run pretends it has.
-type Went struct {
+// PastEviction is an eviction that the API server has accepted, or that a dry run pretends it has.
+type PastEviction struct {
 	Pod       *taint.Pod
 	Verdict   taint.Verdict
 	At        time.Time
@@ -33,7 +33,7 @@ type Count struct {
 // Past is what was evicted lately.
 type Past struct {
 	// Latest evictions, oldest first, and how many there have been in all.
-	Latest []Went
+	Latest []PastEviction
 	Total  uint64
 
 	// Minutes of the last hour in which there were any, oldest first.
@@ -53,7 +53,7 @@ func (p *Past) LastHour() int {
 // methods are safe for concurrent use, and hold its lock for moments.
 type History struct {
 	mu     sync.Mutex
-	ring   []Went // grows to its bound, then is written over
+	ring   []PastEviction // grows to its bound, then is written over
 	total  uint64
 	counts [minutes]Count
 }
@@ -61,10 +61,10 @@ type History struct {
 // Ended notes a call that has ended at this time. Only evictions that were accepted, or pretended,
 // count.
 func (h *History) Ended(e shard.Eviction, o shard.Outcome, at time.Time) {
-	if o.Kind != shard.Accepted && o.Kind != shard.Pretended {
+	if o.Kind != shard.Accepted && o.Kind != shard.DryRun {
 		return
 	}
-	w := Went{Pod: e.Pod, Verdict: e.Verdict, At: at, Pretended: o.Kind == shard.Pretended}
+	w := PastEviction{Pod: e.Pod, Verdict: e.Verdict, At: at, Pretended: o.Kind == shard.DryRun}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.ring) < remembered {

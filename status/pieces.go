@@ -31,7 +31,7 @@ func nodeList(key string, nodes []Node) list {
 	return list{key, len(nodes), func(from, to int) any { return nodes[from:to] }}
 }
 
-func evictedList(key string, latest []Went) list {
+func evictedList(key string, latest []PastEviction) list {
 	return list{key, len(latest), func(from, to int) any { return evictedOf(latest[from:to]) }}
 }
 

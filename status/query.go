@@ -14,7 +14,7 @@ import (
 
 const (
 	defaultLimit = 500
-	mostLimit    = 10000
+	maxLimit     = 10000
 )
 
 // query is what a request asks of the evictions. Empty lists ask for all.
@@ -91,8 +91,8 @@ func (q *query) setLimit(list []string) error {
 	}
 	value := list[0]
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > mostLimit {
-		return fmt.Errorf("the limit %q is refused; give 1 to %d, or leave it out for %d", value, mostLimit, defaultLimit)
+	if err != nil || n < 1 || n > maxLimit {
+		return fmt.Errorf("the limit %q is refused; give 1 to %d, or leave it out for %d", value, maxLimit, defaultLimit)
 	}
 	q.limit = n
 	return nil

@@ -18,8 +18,8 @@ var embedded embed.FS
 
 // Server answers with the page and its JSON.
 type Server struct {
-	board *board
-	hub   *hub
+	board *sampler
+	hub   *broadcaster
 	mux   *http.ServeMux
 
 	compressors compressors
@@ -28,8 +28,8 @@ type Server struct {
 
 // New returns a server that does nothing until it is asked.
 func New(o Options) *Server {
-	b := &board{options: o}
-	s := &Server{board: b, hub: newHub(b), mux: http.NewServeMux(), answers: make(chan struct{}, maxAnswers)}
+	b := &sampler{options: o}
+	s := &Server{board: b, hub: newBroadcaster(b), mux: http.NewServeMux(), answers: make(chan struct{}, maxAnswers)}
 	s.mux.HandleFunc("/api/v1/snapshot", s.limited(s.compressors.compress(s.snapshot)))
 	s.mux.HandleFunc("/api/v1/evictions", s.limited(s.compressors.compress(s.evictions)))
 	s.mux.HandleFunc("/api/v1/nodes", s.limited(s.compressors.compress(s.nodes)))

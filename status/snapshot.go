@@ -20,12 +20,12 @@ const (
 	InFlight  = "in-flight" // a call is under way
 	Blocked   = "blocked"   // a PodDisruptionBudget does not permit it now
 	Refused   = "refused"   // admission or a missing permission forbids it
-	Held      = "held"      // something else is in its way, again and again
+	Delayed   = "held"      // something else is in its way, again and again
 	Done      = "done"      // the API server took it, and the pod is still there
 )
 
 // States are all states, in the order in which an eviction may go through them.
-func States() []string { return []string{Scheduled, Due, InFlight, Blocked, Refused, Held, Done} }
+func States() []string { return []string{Scheduled, Due, InFlight, Blocked, Refused, Delayed, Done} }
 
 // Roles of a replica.
 const (

@@ -53,7 +53,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 
 // pass writes one message on.
 func (s *Server) pass(ctx context.Context, out stream, m message) error {
-	if m.picture == nil {
+	if m.sample == nil {
 		return out.write(event("change", m.id, m.change))
 	}
 	return s.snapshotTo(ctx, out, m)
@@ -62,7 +62,7 @@ func (s *Server) pass(ctx context.Context, out stream, m message) error {
 // snapshotTo writes a snapshot in pieces, so that none of them holds up who reads it. The id comes
 // with the last piece: who breaks off before has nothing to resume from.
 func (s *Server) snapshotTo(ctx context.Context, out stream, m message) error {
-	facts := m.picture.facts
+	facts := m.sample.facts
 	facts.Past = s.board.options.History.upTo(facts.Past.Total, facts.At)
 	views := sorted(facts.Views)
 	first := head(facts)

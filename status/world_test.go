@@ -41,7 +41,7 @@ func view(name, node string, deadline float64) shard.View {
 }
 
 func hindered(v shard.View, kind shard.Kind, cause, message string) shard.View {
-	v.State, v.Attempts = shard.Held, 2
+	v.State, v.Attempts = shard.Delayed, 2
 	v.Last = shard.Outcome{Kind: kind, Cause: cause, Message: message}
 	v.Next = v.Next.Add(time.Minute)
 	return v

@@ -30,7 +30,7 @@ func Decide(pod *Pod, node *Node, rules Rules) Verdict {
 	verdict := Verdict{Stay: Tolerated, Node: pod.Node}
 	for _, history := range node.Taints {
 		for i := range history {
-			if history[i].Past {
+			if history[i].Ended {
 				continue
 			}
 			if v := judge(pod, history[:i+1], rules); v.sooner(&verdict) {

@@ -179,7 +179,7 @@ func state(since int64, key, value string) taint.State {
 
 func past(since int64, key, value string) taint.State {
 	s := state(since, key, value)
-	s.Past = true
+	s.Ended = true
 	return s
 }
 

@@ -42,16 +42,16 @@ type State struct {
 	// Since is the moment from which the taint counts as being on the node in this state.
 	Since time.Time
 
-	// Past says that the node no longer carries the taint in this state.
-	Past bool
+	// Ended says that the node no longer carries the taint in this state.
+	Ended bool
 
 	// From is the node's resourceVersion at which the taint was first seen in this state, and To the one at
 	// which it was first seen no longer to be; empty while it is, and when that is not known. No verdict
 	// rests on them: where two states overlap, the histories of a [Node] have the one that counts.
 	From, To string
 
-	// Found says that it was not seen to appear, but found in a list. No verdict rests on it.
-	Found bool
+	// FoundInList says that it was not seen to appear, but found in a list. No verdict rests on it.
+	FoundInList bool
 }
 
 // Normalize returns the taints with timeAdded nil where it is zero. The two mean the same: what is stored as zero, the

@@ -38,7 +38,7 @@ func twin(p *taint.Pod, n *taint.Node, bound int64) int64 {
 	for _, h := range n.Taints {
 		for i := range h {
 			granted := bears(p.Tolerations, h[i].Taint.Key, h[i].Taint.Value)
-			if h[i].Past || granted < 0 {
+			if h[i].Ended || granted < 0 {
 				continue
 			}
 			start := h[i].Since
@@ -104,8 +104,8 @@ func drawHistory(t *rapid.T) taint.History {
 	for range rapid.IntRange(1, 5).Draw(t, "states") {
 		since += rapid.Int64Range(0, 20).Draw(t, "lasts")
 		value := rapid.SampledFrom([]string{"", "1", "2", "3"}).Draw(t, "value")
-		h = append(h, taint.State{Taint: noExecute(key, value), Since: at(since), Past: rapid.Bool().Draw(t, "past")})
+		h = append(h, taint.State{Taint: noExecute(key, value), Since: at(since), Ended: rapid.Bool().Draw(t, "past")})
 	}
-	h[len(h)-1].Past = false
+	h[len(h)-1].Ended = false
 	return h
 }

@@ -33,7 +33,7 @@ func (l *journalLocation) name() string {
 }
 
 func (l *journalLocation) String() string {
-	return fmt.Sprintf("the ConfigMaps %s-0 to -%d in namespace %s", l.name(), journal.Pages-1, l.space)
+	return fmt.Sprintf("the ConfigMaps %s-0 to -%d in namespace %s", l.name(), journal.Partitions-1, l.space)
 }
 
 // pages are what was read of a journal, and what was in the way of reading it.
@@ -44,7 +44,7 @@ type pages struct {
 
 // found is a page, or why it can't be had.
 type found struct {
-	journal.Page
+	journal.Partition
 	absent bool
 	err    error
 }
@@ -52,10 +52,10 @@ type found struct {
 func (l *journalLocation) noPages() *pages { return &pages{l, map[int]found{}} }
 
 // take takes in a page as it is now.
-func (p *pages) take(number int, sheet journal.Sheet, err error) {
+func (p *pages) take(number int, sheet journal.StoredPartition, err error) {
 	one := found{absent: sheet.Version == "", err: err}
 	if err == nil {
-		one.Page, _, one.err = journal.Decode(number, sheet.Data)
+		one.Partition, _, one.err = journal.Decode(number, sheet.Data)
 	}
 	if err == nil && one.err != nil {
 		one.err = fmt.Errorf("%s: %w", sheet.Name, one.err)
@@ -64,11 +64,11 @@ func (p *pages) take(number int, sheet journal.Sheet, err error) {
 }
 
 // all are the pages that could be read, in the order of their numbers.
-func (p *pages) all() []journal.Page {
-	var list []journal.Page
+func (p *pages) all() []journal.Partition {
+	var list []journal.Partition
 	for _, number := range slices.Sorted(maps.Keys(p.found)) {
 		if one := p.found[number]; one.err == nil {
-			list = append(list, one.Page)
+			list = append(list, one.Partition)
 		}
 	}
 	return list
@@ -115,8 +115,8 @@ func (c liveCluster) Journal(ctx context.Context, nodes []string, all bool) *pag
 	read := c.location.noPages()
 	var reading sync.WaitGroup
 	var taking sync.Mutex
-	for number := range journal.Pages {
-		if !all && !slices.ContainsFunc(nodes, func(n string) bool { return journal.PageOf(n) == number }) {
+	for number := range journal.Partitions {
+		if !all && !slices.ContainsFunc(nodes, func(n string) bool { return journal.PartitionOf(n) == number }) {
 			continue
 		}
 		reading.Go(func() {
@@ -132,8 +132,8 @@ func (c liveCluster) Journal(ctx context.Context, nodes []string, all bool) *pag
 
 // visit takes in a ConfigMap of a dump, if it is a page of the journal.
 func (p *pages) visit(m *v1.ConfigMap) {
-	number := slices.Index(store.PageNames(p.location.name()), m.Name)
+	number := slices.Index(store.PartitionNames(p.location.name()), m.Name)
 	if number >= 0 && m.Namespace == p.location.space {
-		p.take(number, journal.Sheet{Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data}, nil)
+		p.take(number, journal.StoredPartition{Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data}, nil)
 	}
 }

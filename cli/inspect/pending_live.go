@@ -95,7 +95,7 @@ func (l watchedCluster) mayListPods(ctx context.Context) error {
 // start watches until the context ends. Nothing of it is waited for at the end of the process.
 func (w *watched) start(ctx context.Context, l watchedCluster) {
 	w.waiting["pods"], w.waiting["nodes"] = true, !w.hidden
-	for number := range journal.Pages {
+	for number := range journal.Partitions {
 		w.waiting[pageName(number)] = true
 	}
 	q := l.query()
@@ -107,8 +107,8 @@ func (w *watched) start(ctx context.Context, l watchedCluster) {
 		go watchOn(ctx, w, w.nodeShelf(), l.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, l.client)
 	}
 	journals := store.NewConfigMaps(l.client, l.location.space, l.location.name())
-	for number := range journal.Pages {
-		go journals.Watch(ctx, number, func(sheet journal.Sheet, err error) { w.turn(number, sheet, err) })
+	for number := range journal.Partitions {
+		go journals.Watch(ctx, number, func(sheet journal.StoredPartition, err error) { w.turn(number, sheet, err) })
 	}
 }
 
@@ -135,7 +135,7 @@ func (w *watched) nodeShelf() *shelf {
 func pageName(number int) string { return fmt.Sprintf("page %d", number) }
 
 // turn takes a page of the journal in.
-func (w *watched) turn(number int, sheet journal.Sheet, err error) {
+func (w *watched) turn(number int, sheet journal.StoredPartition, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if before, known := w.pages.found[number]; err != nil && known && before.err == nil {
@@ -145,7 +145,7 @@ func (w *watched) turn(number int, sheet journal.Sheet, err error) {
 	if w.hidden {
 		w.model.ReplaceByRecords(w.pages.all())
 	} else {
-		w.model.AddRecords(w.pages.found[number].Page, w.now())
+		w.model.AddRecords(w.pages.found[number].Partition, w.now())
 	}
 	w.noticed(pageName(number))
 }

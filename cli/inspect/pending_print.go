@@ -139,7 +139,7 @@ func (t pendingText) state(p *foresight.PendingPod) string {
 
 func stateColour(state string) terminal.Colour {
 	switch state {
-	case status.Blocked, status.Refused, status.Held:
+	case status.Blocked, status.Refused, status.Delayed:
 		return terminal.Bad
 	}
 	return terminal.Plain

@@ -61,11 +61,11 @@ func killedAndRestarted(s *scene) {
 // stored at a time must be the page.
 func (w *world) storesWithItsTime(t *testing.T) {
 	pages := store.NewConfigMaps(w.admin, "kube-system", "stored-journal")
-	sheet := journal.Sheet{}
+	sheet := journal.StoredPartition{}
 	for i := range 3 {
 		data, _ := journal.Encode(nil, time.Now())
 		before := time.Now().Truncate(time.Second)
-		version, err := pages.Write(t.Context(), 0, journal.Sheet{Version: sheet.Version, Data: data})
+		version, err := pages.Write(t.Context(), 0, journal.StoredPartition{Version: sheet.Version, Data: data})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func (w *world) storesWithItsTime(t *testing.T) {
 // checkRecord looks at the record of the scene's node as a person would.
 func (s *scene) checkRecord(tainted moment) {
 	s.Helper()
-	name := store.PageNames(journalName)[journal.PageOf(s.node)]
+	name := store.PartitionNames(journalName)[journal.PartitionOf(s.node)]
 	page, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		s.Fatal(err)
@@ -134,25 +134,25 @@ func (w *world) asManager(t *testing.T) kubernetes.Interface {
 
 func (w *world) conflicts(t *testing.T) {
 	pages := store.NewConfigMaps(w.asManager(t), "kube-system", journalName)
-	name := store.PageNames(journalName)[0]
+	name := store.PartitionNames(journalName)[0]
 	page, err := w.admin.CoreV1().ConfigMaps("kube-system").Get(t.Context(), name, metav1.GetOptions{})
 	version := ""
 	if err == nil {
 		version = page.ResourceVersion
 	}
 	data := map[string]string{"_journal": "1"}
-	version, err = pages.Write(t.Context(), 0, journal.Sheet{Version: version, Data: data})
+	version, err = pages.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data})
 	if err != nil {
 		t.Fatal(err)
 	}
 	data = map[string]string{"_journal": "2"}
-	if _, err := pages.Write(t.Context(), 0, journal.Sheet{Version: version, Data: data}); err != nil {
+	if _, err := pages.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); err != nil {
 		t.Error(err)
 	}
-	if _, err := pages.Write(t.Context(), 0, journal.Sheet{Version: version, Data: data}); !apierrors.IsConflict(err) {
+	if _, err := pages.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); !apierrors.IsConflict(err) {
 		t.Errorf("with a version that is past: %v", err)
 	}
-	if _, err := pages.Write(t.Context(), 0, journal.Sheet{Data: data}); !apierrors.IsAlreadyExists(err) {
+	if _, err := pages.Write(t.Context(), 0, journal.StoredPartition{Data: data}); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("without a version: %v", err)
 	}
 }
@@ -171,15 +171,15 @@ func (w *world) takesAFullPage(t *testing.T) {
 		t.Fatal("the page is not full")
 	}
 	pages := store.NewConfigMaps(w.asManager(t), "default", "full")
-	if _, err := pages.Write(t.Context(), 0, journal.Sheet{Data: data}); !apierrors.IsForbidden(err) {
+	if _, err := pages.Write(t.Context(), 0, journal.StoredPartition{Data: data}); !apierrors.IsForbidden(err) {
 		t.Errorf("in another namespace: %v", err)
 	}
 	pages = store.NewConfigMaps(w.admin, "default", "full")
-	version, err := pages.Write(t.Context(), 0, journal.Sheet{Data: data})
+	version, err := pages.Write(t.Context(), 0, journal.StoredPartition{Data: data})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pages.Write(t.Context(), 0, journal.Sheet{Version: version, Data: data}); err != nil {
+	if _, err := pages.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); err != nil {
 		t.Error(err)
 	}
 	t.Logf("%d records, %d bytes", len(data)-1, journal.Size(data))
@@ -193,7 +193,7 @@ func (w *world) isConfined(t *testing.T) {
 	if _, err := maps.Get(t.Context(), "kube-root-ca.crt", metav1.GetOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("reading another: %v", err)
 	}
-	if err := maps.Delete(t.Context(), store.PageNames(journalName)[0], metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
+	if err := maps.Delete(t.Context(), store.PartitionNames(journalName)[0], metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("deleting a page: %v", err)
 	}
 }

@@ -110,8 +110,8 @@ func (b *bubble) begin() {
 	for i := range b.plan.nodes {
 		b.server.createNode(nodeName(i))
 	}
-	for i := range b.plan.deeds {
-		d := &b.plan.deeds[i]
+	for i := range b.plan.actions {
+		d := &b.plan.actions[i]
 		if d.at <= preface {
 			b.do(d)
 			continue
@@ -217,7 +217,7 @@ func (b *bubble) down(m *manager, lasts time.Duration, killed bool) {
 }
 
 // do does a deed, as far as there is a way to do it to a real manager.
-func (b *bubble) do(d *deed) {
+func (b *bubble) do(d *action) {
 	b.say("world", "%v", d)
 	m := b.managers[d.replica]
 	switch d.kind {
@@ -247,7 +247,7 @@ func (b *bubble) breakAll() {
 }
 
 // doManager does something to a manager.
-func (b *bubble) doManager(d *deed, m *manager) {
+func (b *bubble) doManager(d *action, m *manager) {
 	switch d.kind {
 	case breakWatch, forgetWatch:
 		m.breaks(d.pods, d.kind == forgetWatch)
@@ -264,7 +264,7 @@ func (b *bubble) doManager(d *deed, m *manager) {
 // calmDown ends all faults.
 func (b *bubble) calmDown() {
 	b.say("world", "all faults end")
-	b.server.weather = map[kind][]time.Duration{}
+	b.server.faults = map[kind][]time.Duration{}
 	for i, m := range b.managers {
 		if m == nil {
 			b.start(i)

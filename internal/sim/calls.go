@@ -77,7 +77,7 @@ func (p *process) mayCallSlowly() bool {
 func (p *process) call(s *shardRun, e shard.Eviction, t evict.Ticket, place bool) {
 	deadline := p.clock.moment(e.Verdict.At)
 	p.w.say(p.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
-	p.w.check(p.eye.Called(p.w.now(), e.Pod.UID, deadline, e.Attempt))
+	p.w.check(p.observer.Called(p.w.now(), e.Pod.UID, deadline, e.Attempt))
 	f := &flight{p: p, shard: s, e: e, term: p.term, ticket: t}
 	p.flights = append(p.flights, f)
 	p.slots.Start(p.now(), &f.ticket, e.Pod, place)
@@ -121,7 +121,7 @@ func (f *flight) goOn() {
 		return
 	}
 	f.sent++
-	f.p.w.check(f.p.eye.Writes(f.p.w.now(), f.e.Pod.UID))
+	f.p.w.check(f.p.observer.Writes(f.p.w.now(), f.e.Pod.UID))
 	f.p.w.say(f.p.name, "sends %s", a.what)
 	if a.deletes {
 		f.deletes(a)
@@ -135,7 +135,7 @@ func (f *flight) goOn() {
 
 // deletes lets the oracle judge a deletion that is sent.
 func (f *flight) deletes(a *ask) {
-	f.p.w.check(f.p.eye.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
+	f.p.w.check(f.p.observer.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
 	if known := f.e.Pod.Generation; f.shown > known {
 		f.p.w.check(&oracle.Violation{Rule: oracle.Confirmed, Text: fmt.Sprintf(
 			"%s deletes pod %s, whose generation it was told to be %d instead of %d", f.p.name, f.e.Pod.UID, f.shown, known)})
@@ -151,10 +151,10 @@ func (f *flight) arrive(a *ask) error {
 	a.arrived = true
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts.Evicted++
-	f.p.w.check(f.p.eye.Arrived(f.e.Pod.UID, uid))
+	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
 	if a.answered { // nobody waits for the answer any more
 		f.p.w.counts.LostAnswers++
-		f.p.eye.Answered(f.e.Pod.UID, false)
+		f.p.observer.Answered(f.e.Pod.UID, false)
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (f *flight) answer(a *ask, err error) {
 	a.answered, a.err = true, err
 	f.p.w.say(f.p.name, "gets %s: %v", a.what, err)
 	if a.arrived {
-		f.p.eye.Answered(f.e.Pod.UID, err == nil)
+		f.p.observer.Answered(f.e.Pod.UID, err == nil)
 		if err != nil {
 			f.p.w.counts.LostAnswers++
 		}
@@ -206,11 +206,11 @@ func (f *flight) ended(o shard.Outcome) {
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
 	p.slots.End(p.now(), &f.ticket, f.e.Pod, o)
-	if o.Kind == shard.Away || o.Kind == shard.Throttled {
+	if o.Kind == shard.Unavailable || o.Kind == shard.Throttled {
 		p.slots.excuse()
 	}
 	p.w.counts.outcome(o.Kind)
-	p.eye.Ended(p.w.now(), f.e.Pod.UID, leastWait(o))
+	p.observer.Ended(p.w.now(), f.e.Pod.UID, leastWait(o))
 	f.shard.ended = append(f.shard.ended, shard.Ended{UID: f.e.Pod.UID, Outcome: o})
 	f.shard.soon()
 	p.kick()
@@ -250,7 +250,7 @@ func leastWait(o shard.Outcome) time.Duration {
 		return 250 * time.Millisecond
 	case shard.Refused:
 		return 500 * time.Millisecond
-	case shard.Missing:
+	case shard.NotFound:
 		return 5 * time.Second
 	case shard.Throttled:
 		return o.RetryAfter
@@ -263,7 +263,7 @@ func (c *Counts) outcome(k shard.Kind) {
 	switch k {
 	case shard.Interrupted:
 		c.Interrupted++
-	case shard.Missing:
+	case shard.NotFound:
 		c.Missing++
 	case shard.Throttled:
 		c.Throttled++
@@ -273,7 +273,7 @@ func (c *Counts) outcome(k shard.Kind) {
 		c.Refused++
 	case shard.Failed:
 		c.Failed++
-	case shard.Away:
+	case shard.Unavailable:
 		c.Away++
 	}
 }

@@ -68,7 +68,7 @@ func (p *process) sincePause(moment time.Duration) time.Duration {
 // nodeRead lets the limiter know how a GET has ended.
 func (p *process) nodeRead(read *nodeRead) {
 	o := evict.NodeOutcome(read.err)
-	if o.Kind == shard.Away {
+	if o.Kind == shard.Unavailable {
 		p.slots.excuse()
 	}
 	p.slots.NodeRead(p.now(), read.began, o)
@@ -117,7 +117,7 @@ func (p *process) readNode(name string, c *confirmation) {
 func (c *confirmation) read(read *nodeRead) {
 	switch {
 	case c.over || c.f.over:
-	case read.sent < c.notBefore() && evict.NodeOutcome(read.err).Kind != shard.Away:
+	case read.sent < c.notBefore() && evict.NodeOutcome(read.err).Kind != shard.Unavailable:
 		c.ask()
 	default:
 		c.judge(read)
@@ -145,7 +145,7 @@ func (c *confirmation) judge(read *nodeRead) {
 		}
 		c.end(shard.Outcome{Kind: shard.Unconfirmed, Message: why})
 	default:
-		p.w.check(p.eye.Confirms(f.e.Pod.UID, read.sent, read.served))
+		p.w.check(p.observer.Confirms(f.e.Pod.UID, read.sent, read.served))
 		c.end(shard.Outcome{})
 	}
 }
@@ -167,5 +167,5 @@ func (c *confirmation) doubt(read *nodeRead) string {
 		return "the GET took too long"
 	}
 	now, node := p.feed.Pod(pod.UID)
-	return evict.Doubt(now, node, evict.LookAt(read.node, read.began), p.feed.Version(pod.Node), taint.Rules{})
+	return evict.WhyUnconfirmed(now, node, evict.LookAt(read.node, read.began), p.feed.Version(pod.Node), taint.Rules{})
 }

@@ -49,7 +49,7 @@ func common() []weighted {
 	}
 }
 
-func faults() []weighted {
+func faultWeights() []weighted {
 	return []weighted{
 		{away, 3},
 		{hang, 1},
@@ -69,8 +69,8 @@ func faults() []weighted {
 		{pause, 2},
 		{setClock, 1},
 		{handOver, 2},
-		{losePage, 1},
-		{touchPage, 1},
+		{losePartition, 1},
+		{touchPartition, 1},
 		{journalBroken, 1},
 	}
 }
@@ -103,8 +103,8 @@ func (d *drawer) stock() {
 func (d *drawer) next() {
 	// Every other deed follows the last one closely: much goes wrong only then.
 	d.at = preface + span(d.r, 0, d.plan.turmoil)
-	if n := len(d.plan.deeds); d.r.IntN(2) == 0 && d.plan.deeds[n-1].at > preface {
-		d.at = d.plan.deeds[n-1].at + span(d.r, 0, pick(d.r, 50*time.Millisecond, time.Second, 4*time.Second))
+	if n := len(d.plan.actions); d.r.IntN(2) == 0 && d.plan.actions[n-1].at > preface {
+		d.at = d.plan.actions[n-1].at + span(d.r, 0, pick(d.r, 50*time.Millisecond, time.Second, 4*time.Second))
 	}
 	d.at = min(d.at, preface+d.plan.turmoil)
 	switch {
@@ -113,7 +113,7 @@ func (d *drawer) next() {
 	case d.r.IntN(25) == 0:
 		d.numbers()
 	case d.r.IntN(3) == 0:
-		d.add(d.deed(choose(d.r, faults()), d.at))
+		d.add(d.deed(choose(d.r, faultWeights()), d.at))
 	default:
 		d.add(d.deed(choose(d.r, common()), d.at))
 	}
@@ -143,14 +143,14 @@ func (d *drawer) numbers() {
 	}
 }
 
-func (d *drawer) add(one deed) {
+func (d *drawer) add(one action) {
 	one.at = min(one.at, preface+d.plan.turmoil)
-	d.plan.deeds = append(d.plan.deeds, one)
+	d.plan.actions = append(d.plan.actions, one)
 }
 
-// deed draws one of that kind.
-func (d *drawer) deed(k kind, at time.Duration) deed {
-	one := deed{
+// action draws one of that kind.
+func (d *drawer) deed(k kind, at time.Duration) action {
+	one := action{
 		at: at, kind: k, node: d.r.IntN(d.plan.nodes), pod: d.r.IntN(max(d.created, 1)), replica: d.r.IntN(d.plan.replicas),
 		pods: d.r.IntN(2) == 0, timed: d.timing(), lasts: d.lasts(k),
 	}

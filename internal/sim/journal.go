@@ -14,8 +14,8 @@ import (
 // pages is how many pages the journal has.
 const pages = 8
 
-// page is one page of the journal on the server.
-type page struct {
+// partition is one page of the journal on the server.
+type partition struct {
 	version int // 0: there is none
 	entries []entry
 	written time.Time     // by its writer's clock
@@ -29,7 +29,7 @@ type entry struct {
 	truth  oracle.Record
 }
 
-func pageOf(node string) int {
+func partitionOf(node string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(node)) // never fails
 	return int(h.Sum32() % pages)
@@ -40,14 +40,14 @@ func pageOf(node string) int {
 // start, and each page when it changes.
 type store struct {
 	p      *process
-	pages  [pages]storedPage
+	pages  [pages]storedPartition
 	opened bool // all pages were read, or could not be
 }
 
-// storedPage is what a process knows of a page.
-type storedPage struct {
+// storedPartition is what a process knows of a page.
+type storedPartition struct {
 	known   bool
-	page    page
+	page    partition
 	dirty   bool
 	writing bool
 	wrote   time.Duration // when it was last written
@@ -65,7 +65,7 @@ func (s *store) open() {
 
 // readAll reads all pages and takes their records over.
 func (s *store) readAll(done func(error)) {
-	var read [pages]page
+	var read [pages]partition
 	s.p.send(&request{
 		do: func() error {
 			if s.p.w.server.strike(journalBroken) {
@@ -100,7 +100,7 @@ func (s *store) lead() {
 }
 
 // took takes a page in as it was read; received is when, if the process watched it change, else never.
-func (s *store) took(i int, read page, received time.Duration) {
+func (s *store) took(i int, read partition, received time.Duration) {
 	g := &s.pages[i]
 	if g.page.version != read.version {
 		g.page, g.received = read, received
@@ -121,7 +121,7 @@ func (s *store) adopt(i int) {
 	}
 	for _, e := range g.page.entries {
 		e.record.Writing = writing
-		s.p.eye.Adopted(how, e.truth)
+		s.p.observer.Adopted(how, e.truth)
 		if s.p.feed.Adopt(e.node, e.record) {
 			s.p.w.say(s.p.name, "takes over what the journal says of node %s", e.node)
 			s.p.shardOf(e.node).nodeChanged(e.node)
@@ -139,7 +139,7 @@ func (s *store) adoptAgain() {
 }
 
 // nodeChanged notes that the page of a node is to be written.
-func (s *store) nodeChanged(name string) { s.dirty(pageOf(name)) }
+func (s *store) nodeChanged(name string) { s.dirty(partitionOf(name)) }
 
 // dirty lets the leader write a page, a second after the last time at the earliest.
 func (s *store) dirty(i int) {
@@ -184,7 +184,7 @@ func (s *store) write(i int) {
 var errConflict = errors.New("the page was written by somebody else")
 
 // writePage writes a page if it is as it was read.
-func (s *server) writePage(i, version int, now *page) error {
+func (s *server) writePage(i, version int, now *partition) error {
 	if s.strike(journalBroken) {
 		return failed(0)
 	}
@@ -198,7 +198,7 @@ func (s *server) writePage(i, version int, now *page) error {
 }
 
 // wrote takes the answer to a write.
-func (s *store) wrote(i int, now page, err error) {
+func (s *store) wrote(i int, now partition, err error) {
 	g := &s.pages[i]
 	g.writing = false
 	if err == nil {
@@ -229,11 +229,11 @@ func (s *store) stamp(i int) {
 }
 
 // content is what is to be written on a page.
-func (s *store) content(i int) page {
-	now := page{written: s.p.now().Round(0)}
+func (s *store) content(i int) partition {
+	now := partition{written: s.p.now().Round(0)}
 	for _, n := range s.p.feed.Tainted() {
-		if pageOf(n.Name) == i {
-			now.entries = append(now.entries, entry{n.Name, stored(journal.RecordOf(n, s.p.now())), s.p.eye.Recorded(s.p.w.now(), n.Name)})
+		if partitionOf(n.Name) == i {
+			now.entries = append(now.entries, entry{n.Name, stored(journal.RecordOf(n, s.p.now())), s.p.observer.Recorded(s.p.w.now(), n.Name)})
 		}
 	}
 	slices.SortFunc(now.entries, func(a, b entry) int {
@@ -267,7 +267,7 @@ func sameEntries(a, b []entry) bool {
 
 func sameHistory(a, b taint.History) bool {
 	return slices.EqualFunc(a, b, func(a, b taint.State) bool {
-		return a.Past == b.Past && a.Since.Equal(b.Since) && a.Taint.Key == b.Taint.Key && a.Taint.Value == b.Taint.Value &&
+		return a.Ended == b.Ended && a.Since.Equal(b.Since) && a.Taint.Key == b.Taint.Key && a.Taint.Value == b.Taint.Value &&
 			a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)
 	})
 }

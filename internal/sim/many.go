@@ -56,8 +56,8 @@ func Explain(r Result, o Options) string {
 	again := run(p, o)
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %v\n\nIt also happens with these deeds alone: %v\n", r.Seed, r.Err, again.Err)
-	for i := range p.deeds {
-		fmt.Fprintf(&b, "%12.6f %v\n", (p.deeds[i].at - preface).Seconds(), &p.deeds[i])
+	for i := range p.actions {
+		fmt.Fprintf(&b, "%12.6f %v\n", (p.actions[i].at - preface).Seconds(), &p.actions[i])
 	}
 	const most = 120
 	fmt.Fprintf(&b, "\nThe end of their trace:\n%s\n", strings.Join(lines[max(0, len(lines)-most):], "\n"))
@@ -67,10 +67,10 @@ func Explain(r Result, o Options) string {
 // shrunk is the plan with as few deeds as can be found that still break the same promise.
 func shrunk(p *plan, broken string, o Options) *plan {
 	o.Trace = nil
-	for size := max(len(p.deeds)/2, 1); size > 0; size /= 2 {
-		for i := 0; i < len(p.deeds); {
+	for size := max(len(p.actions)/2, 1); size > 0; size /= 2 {
+		for i := 0; i < len(p.actions); {
 			fewer := *p
-			fewer.deeds = slices.Delete(slices.Clone(p.deeds), i, min(i+size, len(p.deeds)))
+			fewer.actions = slices.Delete(slices.Clone(p.actions), i, min(i+size, len(p.actions)))
 			if rule(run(&fewer, o).Err) == broken {
 				p = &fewer
 			} else {

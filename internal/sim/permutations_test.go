@@ -82,7 +82,7 @@ func newDesk(t *testing.T, lazy bool) *desk {
 	d.core = shard.NewCore(d.feed, taint.Rules{}, half)
 	d.list()
 	d.server.createNode("n0")
-	d.server.do(&deed{kind: setTaint, taint: noExecute("net")})
+	d.server.do(&action{kind: setTaint, taint: noExecute("net")})
 	d.server.createPod("p0", "n0", []v1.Toleration{bearing("net", 30), bearing("gpu", 20)}, podShape{})
 	d.server.createPod("p1", "n0", []v1.Toleration{bearing("net", 40), bearing("disk", 5)}, podShape{})
 	d.deliver(d.events(0))
@@ -141,7 +141,7 @@ func (d *desk) schedule() string {
 	d.judge()
 	var lines []string
 	for _, p := range d.server.pods {
-		h := d.core.Holds(p.UID)
+		h := d.core.Tracked(p.UID)
 		if h.Queued {
 			lines = append(lines, fmt.Sprintf("%s at %v", name(p.UID), d.clock.moment(h.Deadline)-preface))
 		}
@@ -205,7 +205,7 @@ func (d *desk) bound(p *v1.Pod) time.Duration {
 type change struct {
 	what string
 	can  func(s *server) bool
-	deed deed
+	deed action
 }
 
 // always is for what can happen at any time.
@@ -231,23 +231,23 @@ func bearing(key string, seconds int64) v1.Toleration {
 // sequences are short, so that all their orders can be tried.
 func sequences() map[string][]change {
 	set := func(key string) change {
-		return change{key + " set", lacks(key), deed{kind: setTaint, taint: noExecute(key)}}
+		return change{key + " set", lacks(key), action{kind: setTaint, taint: noExecute(key)}}
 	}
 	lift := func(key string) change {
-		return change{key + " lifted", has(key), deed{kind: liftTaint, taint: noExecute(key)}}
+		return change{key + " lifted", has(key), action{kind: liftTaint, taint: noExecute(key)}}
 	}
 	edit := func(what string, list ...v1.Toleration) change {
-		return change{what, always, deed{kind: tolerate, tolerations: list}}
+		return change{what, always, action{kind: tolerate, tolerations: list}}
 	}
-	replaced := change{"p1 replaced", always, deed{kind: replacePod, pod: 1, tolerations: []v1.Toleration{bearing("", 50)}}}
-	gone := change{"node gone", func(s *server) bool { return s.node("n0") != nil }, deed{kind: deleteNode}}
-	back := change{"node back", func(s *server) bool { return s.node("n0") == nil }, deed{}}
-	beat := change{"heartbeat", always, deed{kind: heartbeat}}
+	replaced := change{"p1 replaced", always, action{kind: replacePod, pod: 1, tolerations: []v1.Toleration{bearing("", 50)}}}
+	gone := change{"node gone", func(s *server) bool { return s.node("n0") != nil }, action{kind: deleteNode}}
+	back := change{"node back", func(s *server) bool { return s.node("n0") == nil }, action{}}
+	beat := change{"heartbeat", always, action{kind: heartbeat}}
 	return map[string][]change{
 		"taints come and go":       {set("gpu"), lift("gpu"), set("disk"), lift("net"), set("net"), beat},
 		"tolerations change too":   {set("gpu"), lift("net"), edit("p0 bears net for longer", bearing("net", 60)), edit("p0 bears all", bearing("", 15)), set("disk")},
-		"pods come and go":         {set("gpu"), lift("net"), replaced, {"p0 gone", always, deed{kind: forceDelete}}, {"p2 comes", always, deed{kind: createPod, pod: 2}}},
-		"pods finish":              {set("gpu"), lift("gpu"), {"p0 finishes", always, deed{kind: finishPod}}, edit("p0 bears all", bearing("", 15)), replaced},
+		"pods come and go":         {set("gpu"), lift("net"), replaced, {"p0 gone", always, action{kind: forceDelete}}, {"p2 comes", always, action{kind: createPod, pod: 2}}},
+		"pods finish":              {set("gpu"), lift("gpu"), {"p0 finishes", always, action{kind: finishPod}}, edit("p0 bears all", bearing("", 15)), replaced},
 		"the node is made anew":    {gone, back, set("gpu"), replaced, edit("p0 bears all", bearing("", 15))},
 		"not-ready to unreachable": {set(v1.TaintNodeNotReady), lift(v1.TaintNodeNotReady), set(v1.TaintNodeUnreachable), lift("net"), edit("p0 bears all", bearing("", 15))},
 	}
@@ -293,7 +293,7 @@ func (d *desk) check(order []change, schedules map[string]string) {
 	}
 	schedules[state] = schedule
 	err := d.eye.Settled(d.line.time, func(uid types.UID) oracle.Held {
-		h := d.core.Holds(uid)
+		h := d.core.Tracked(uid)
 		return oracle.Held{Queued: h.Queued, Deadline: d.clock.moment(h.Deadline), At: d.clock.moment(h.At)}
 	})
 	if err != nil {

@@ -15,47 +15,47 @@ type kind string
 
 // What can be done to a world.
 const (
-	setTaint      kind = "taint"
-	liftTaint     kind = "lift"
-	flap          kind = "flap" // lifted, and set again after a while
-	swap          kind = "swap" // not-ready for unreachable or back, as the node lifecycle controller does it
-	ready         kind = "ready"
-	rewrite       kind = "rewrite" // of timeAdded, as that controller does it after a restart
-	heartbeat     kind = "heartbeat"
-	deleteNode    kind = "delete node"
-	createPod     kind = "create pod"
-	deletePod     kind = "delete pod"
-	forceDelete   kind = "delete pod by force"
-	replacePod    kind = "replace pod"
-	tolerate      kind = "edit tolerations"
-	finishPod     kind = "finish pod"
-	touchPod      kind = "touch pod"
-	away          kind = "API server away"
-	hang          kind = "API server hangs"
-	failing       kind = "requests fail"
-	throttling    kind = "API server is loaded"
-	losing        kind = "answers are lost"
-	slow          kind = "requests are slow"
-	refusing      kind = "admission refuses"
-	budget        kind = "budget blocks"
-	holding       kind = "a webhook holds deletions"
-	holdingToo    kind = "another webhook holds deletions"
-	breakWatch    kind = "watch breaks"
-	forgetWatch   kind = "watch breaks and is forgotten"
-	stallWatch    kind = "watch stalls"
-	kill          kind = "kill"
-	stop          kind = "stop"
-	pause         kind = "pause"
-	setClock      kind = "set clock"
-	handOver      kind = "hand over"
-	losePage      kind = "journal page lost"
-	touchPage     kind = "journal page written by others"
-	journalBroken kind = "journal can't be written"
+	setTaint       kind = "taint"
+	liftTaint      kind = "lift"
+	flap           kind = "flap" // lifted, and set again after a while
+	swap           kind = "swap" // not-ready for unreachable or back, as the node lifecycle controller does it
+	ready          kind = "ready"
+	rewrite        kind = "rewrite" // of timeAdded, as that controller does it after a restart
+	heartbeat      kind = "heartbeat"
+	deleteNode     kind = "delete node"
+	createPod      kind = "create pod"
+	deletePod      kind = "delete pod"
+	forceDelete    kind = "delete pod by force"
+	replacePod     kind = "replace pod"
+	tolerate       kind = "edit tolerations"
+	finishPod      kind = "finish pod"
+	touchPod       kind = "touch pod"
+	away           kind = "API server away"
+	hang           kind = "API server hangs"
+	failing        kind = "requests fail"
+	throttling     kind = "API server is loaded"
+	losing         kind = "answers are lost"
+	slow           kind = "requests are slow"
+	refusing       kind = "admission refuses"
+	budget         kind = "budget blocks"
+	holding        kind = "a webhook holds deletions"
+	holdingToo     kind = "another webhook holds deletions"
+	breakWatch     kind = "watch breaks"
+	forgetWatch    kind = "watch breaks and is forgotten"
+	stallWatch     kind = "watch stalls"
+	kill           kind = "kill"
+	stop           kind = "stop"
+	pause          kind = "pause"
+	setClock       kind = "set clock"
+	handOver       kind = "hand over"
+	losePartition  kind = "journal page lost"
+	touchPartition kind = "journal page written by others"
+	journalBroken  kind = "journal can't be written"
 )
 
-// deed is one thing that is done to a world. It names what it is done to by number, so that deeds can be
+// action is one thing that is done to a world. It names what it is done to by number, so that deeds can be
 // left out.
-type deed struct {
+type action struct {
 	at          time.Duration
 	kind        kind
 	node        int
@@ -87,7 +87,7 @@ type podShape struct {
 }
 
 // String is the deed in a line.
-func (d *deed) String() string {
+func (d *action) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s", d.kind)
 	switch d.kind {
@@ -117,7 +117,7 @@ type plan struct {
 	lag      time.Duration // usual of a watch
 	stale    bool          // first lists may be stale
 	turmoil  time.Duration // how long deeds are done
-	deeds    []deed
+	actions  []action
 }
 
 // The time that a world has before anything happens, and after the last fault is over.
@@ -140,7 +140,7 @@ func draw(seed uint64) *plan {
 	for range 8 + r.IntN(30) {
 		d.next()
 	}
-	slices.SortStableFunc(p.deeds, func(a, b deed) int { return int(a.at - b.at) })
+	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p
 }
 

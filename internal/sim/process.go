@@ -21,16 +21,16 @@ import (
 
 // process is one run of the manager, from its start to its end.
 type process struct {
-	w       *World
-	replica int
-	name    string
-	r       *rand.Rand
-	clock   *clock
-	skew    skew.Interval // of the clock and the API server's, as far as the process knows it
-	eye     *oracle.Process
-	dead    bool
-	ending  bool          // it takes no new work
-	frozen  time.Duration // until then it does nothing
+	w        *World
+	replica  int
+	name     string
+	r        *rand.Rand
+	clock    *clock
+	skew     skew.Interval // of the clock and the API server's, as far as the process knows it
+	observer *oracle.Process
+	dead     bool
+	ending   bool          // it takes no new work
+	frozen   time.Duration // until then it does nothing
 
 	feed        *cluster.Feed
 	nodes, pods *stream
@@ -55,7 +55,7 @@ func (w *World) start(replica int) {
 		r:     w.rand(uint64(100 + 1000*replica + 10*w.runs[replica])),
 		reads: map[string]*nodeRead{},
 	}
-	p.eye = w.oracle.Started(name, p.clock.ahead)
+	p.observer = w.oracle.Started(name, p.clock.ahead)
 	p.asksTheTime()
 	w.processes[replica] = p
 	p.slots = newSlots(p)
@@ -164,7 +164,7 @@ func (p *process) shardOf(node string) *shardRun { return p.shards[shard.Index(n
 // sawNode hands an event of the node watch to the cache.
 func (p *process) sawNode(n *v1.Node, event watch.EventType) {
 	p.w.say(p.name, "sees %s %v", event, (*shownNode)(n))
-	p.eye.WatchedNode(p.w.now(), n, event == watch.Deleted)
+	p.observer.WatchedNode(p.w.now(), n, event == watch.Deleted)
 	if event == watch.Deleted {
 		p.must(p.feed.Nodes().Delete(n))
 		return
@@ -175,7 +175,7 @@ func (p *process) sawNode(n *v1.Node, event watch.EventType) {
 // sawPod hands an event of the pod watch to the cache.
 func (p *process) sawPod(pod *v1.Pod, event watch.EventType) {
 	p.w.say(p.name, "sees %s %v", event, (*shownPod)(pod))
-	p.eye.WatchedPod(p.w.now(), pod, event == watch.Deleted)
+	p.observer.WatchedPod(p.w.now(), pod, event == watch.Deleted)
 	if event == watch.Deleted {
 		p.must(p.feed.Pods().Delete(pod))
 		return
@@ -186,7 +186,7 @@ func (p *process) sawPod(pod *v1.Pod, event watch.EventType) {
 // listedNodes hands a list of nodes to the cache.
 func (p *process) listedNodes(nodes []*v1.Node, how oracle.How) {
 	p.w.say(p.name, "lists %d nodes", len(nodes))
-	p.eye.ListedNodes(p.w.now(), nodes, how)
+	p.observer.ListedNodes(p.w.now(), nodes, how)
 	items := make([]any, len(nodes))
 	for i, n := range nodes {
 		p.w.say(p.name, "  %v", (*shownNode)(n))
@@ -199,7 +199,7 @@ func (p *process) listedNodes(nodes []*v1.Node, how oracle.How) {
 // listedPods hands a list of pods to the cache.
 func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
 	p.w.say(p.name, "lists %d pods", len(pods))
-	p.eye.ListedPods(p.w.now(), pods, how)
+	p.observer.ListedPods(p.w.now(), pods, how)
 	items := make([]any, len(pods))
 	for i, pod := range pods {
 		p.w.say(p.name, "  %v", (*shownPod)(pod))

@@ -41,17 +41,17 @@ type server struct {
 	log     []written
 	wrote   func() // called after each write
 
-	born    map[string]int           // how many nodes and pods of a name there were
-	grace   map[types.UID]podShape   // what a pod was created with
-	weather map[kind][]time.Duration // until when each fault lasts
-	pages   [pages]page
-	lease   lease
+	born   map[string]int           // how many nodes and pods of a name there were
+	grace  map[types.UID]podShape   // what a pod was created with
+	faults map[kind][]time.Duration // until when each fault lasts
+	pages  [pages]partition
+	lease  lease
 }
 
 func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {
 	s := &server{
 		line: line, epoch: o.Epoch, oracle: o, wrote: wrote,
-		born: map[string]int{}, grace: map[types.UID]podShape{}, weather: map[kind][]time.Duration{},
+		born: map[string]int{}, grace: map[types.UID]podShape{}, faults: map[kind][]time.Duration{},
 	}
 	o.ServerClock = s.ahead
 	return s
@@ -244,11 +244,11 @@ func watched(p *v1.Pod) bool {
 
 // begin lets a fault last from now on; strike says whether one is there.
 func (s *server) begin(k kind, lasts time.Duration) {
-	s.weather[k] = append(s.weather[k], s.line.now()+lasts)
+	s.faults[k] = append(s.faults[k], s.line.now()+lasts)
 }
 
 func (s *server) strike(k kind) bool {
-	for _, until := range s.weather[k] {
+	for _, until := range s.faults[k] {
 		if s.line.now() < until {
 			return true
 		}

@@ -157,7 +157,7 @@ func (s *shardRun) end() {
 // grant lets one call start in a slot or in a slow place, if there is still one to make.
 func (s *shardRun) grant(place bool) {
 	t, _ := s.p.slots.Enter(s.p.now())
-	if do := s.step(shard.Granted{Slow: s.p.slots.Slow(), SlowPlace: place}); do.Start != nil {
+	if do := s.step(shard.Permitted{Slow: s.p.slots.Slow(), SlowPlace: place}); do.Start != nil {
 		s.p.call(s, *do.Start, t, place)
 		return
 	}
@@ -170,9 +170,9 @@ func (s *shardRun) step(in shard.Input) shard.Effects {
 	for _, note := range do.Notes {
 		s.p.w.say(s.p.name, "tells of pod %s: %s, %v", note.Pod.UID, noteName(note.Kind), note.Verdict)
 		switch note.Kind {
-		case shard.Cancelling:
+		case shard.EvictionCancelled:
 			s.p.w.counts.Cancelled++
-		case shard.Hindered:
+		case shard.EvictionDelayed:
 			s.p.w.counts.Hindered++
 		}
 	}
@@ -187,7 +187,7 @@ func (p *process) settle() {
 		}
 	}
 	known := 0
-	err := p.eye.Settled(p.w.now(), func(uid types.UID) oracle.Held {
+	err := p.observer.Settled(p.w.now(), func(uid types.UID) oracle.Held {
 		h := p.holds(uid)
 		if h.Queued {
 			known++
@@ -208,7 +208,7 @@ func (p *process) settle() {
 // holds is what the process holds of a pod.
 func (p *process) holds(uid types.UID) (held oracle.Held) {
 	for _, s := range p.shards {
-		h := s.core.Holds(uid)
+		h := s.core.Tracked(uid)
 		held.Calling = held.Calling || h.Calling
 		held.Accepted = held.Accepted || h.Accepted
 		if h.Queued {

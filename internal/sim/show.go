@@ -76,9 +76,9 @@ func kindName(k shard.Kind) string {
 // noteName is the kind of a note in a word.
 func noteName(k shard.NoteKind) string {
 	switch k {
-	case shard.Marking:
+	case shard.EvictionStarted:
 		return "marking"
-	case shard.Cancelling:
+	case shard.EvictionCancelled:
 		return "cancelling"
 	}
 	return "hindered"

@@ -103,7 +103,7 @@ func (p *process) keptWaiting() error {
 	p.slots.waits = seen
 	for _, s := range p.shards {
 		for _, v := range s.core.Views(p.now()) {
-			waits := v.State == shard.Due || v.State == shard.Held
+			waits := v.State == shard.Due || v.State == shard.Delayed
 			if !waits || v.SlowPlace || v.Next.After(p.now()) {
 				continue
 			}

@@ -60,8 +60,8 @@ func newWorld(p *plan, o Options) *World {
 	for i := range p.nodes {
 		w.server.createNode(nodeName(i))
 	}
-	for i := range p.deeds {
-		d := &p.deeds[i]
+	for i := range p.actions {
+		d := &p.actions[i]
 		w.at(d.at, func() { w.do(d) })
 	}
 	for i := range p.replicas {
@@ -100,7 +100,7 @@ func (w *World) until(moment time.Duration) {
 func (w *World) end(calm time.Duration) error {
 	for _, p := range w.processes {
 		if p != nil && p.leading() {
-			return p.eye.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second)
+			return p.observer.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second)
 		}
 	}
 	return &oracle.Violation{Rule: oracle.Behind, Text: "nobody leads"}
@@ -109,7 +109,7 @@ func (w *World) end(calm time.Duration) error {
 // calmDown ends all faults.
 func (w *World) calmDown() {
 	w.say("world", "all faults end")
-	w.server.weather = map[kind][]time.Duration{}
+	w.server.faults = map[kind][]time.Duration{}
 	for i, p := range w.processes {
 		if p == nil {
 			w.start(i)

@@ -26,34 +26,34 @@ type ConfigMaps struct {
 	names     []string // by page
 
 	// seen are the latest objects, for what others keep in their metadata.
-	seen [journal.Pages]atomic.Pointer[v1.ConfigMap]
+	seen [journal.Partitions]atomic.Pointer[v1.ConfigMap]
 }
 
 // NewConfigMaps returns the pages with this name in this namespace.
 func NewConfigMaps(client kubernetes.Interface, namespace, name string) *ConfigMaps {
-	return &ConfigMaps{client: client.CoreV1().ConfigMaps(namespace), namespace: namespace, names: PageNames(name)}
+	return &ConfigMaps{client: client.CoreV1().ConfigMaps(namespace), namespace: namespace, names: PartitionNames(name)}
 }
 
 // NameFor is what the ConfigMaps are called, before their numbers, of those who stand for one lease.
 func NameFor(lease string) string { return lease + "-journal" }
 
-// PageNames are the names of the ConfigMaps, by page.
-func PageNames(name string) (names []string) {
-	for page := range journal.Pages {
+// PartitionNames are the names of the ConfigMaps, by page.
+func PartitionNames(name string) (names []string) {
+	for page := range journal.Partitions {
 		names = append(names, fmt.Sprintf("%s-%d", name, page))
 	}
 	return names
 }
 
-// Watch tells of a page; see [Pages].
-func (c *ConfigMaps) Watch(ctx context.Context, page int, tell func(journal.Sheet, error)) {
+// Watch tells of a page; see [Partitions].
+func (c *ConfigMaps) Watch(ctx context.Context, page int, tell func(journal.StoredPartition, error)) {
 	tries := backoff()
 	for ctx.Err() == nil {
 		err := c.follow(ctx, page, tell)
 		if err == nil {
 			tries = backoff()
 		} else if ctx.Err() == nil {
-			tell(journal.Sheet{}, err)
+			tell(journal.StoredPartition{}, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -64,7 +64,7 @@ func (c *ConfigMaps) Watch(ctx context.Context, page int, tell func(journal.Shee
 
 // follow tells of the page as it is, and of its changes, until the stream of them ends, as it does now
 // and then.
-func (c *ConfigMaps) follow(ctx context.Context, page int, tell func(journal.Sheet, error)) error {
+func (c *ConfigMaps) follow(ctx context.Context, page int, tell func(journal.StoredPartition, error)) error {
 	version, err := c.look(ctx, page, tell)
 	if err != nil {
 		return fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[page], err)
@@ -90,15 +90,15 @@ func (c *ConfigMaps) follow(ctx context.Context, page int, tell func(journal.She
 }
 
 // Read looks at a page once. One that there is not is a Sheet without a version.
-func (c *ConfigMaps) Read(ctx context.Context, page int) (sheet journal.Sheet, err error) {
-	if _, err = c.look(ctx, page, func(s journal.Sheet, _ error) { sheet = s }); err != nil {
-		return journal.Sheet{}, fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[page], err)
+func (c *ConfigMaps) Read(ctx context.Context, page int) (sheet journal.StoredPartition, err error) {
+	if _, err = c.look(ctx, page, func(s journal.StoredPartition, _ error) { sheet = s }); err != nil {
+		return journal.StoredPartition{}, fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[page], err)
 	}
 	return sheet, nil
 }
 
 // look tells of the page as it is, and returns the version from which on to watch.
-func (c *ConfigMaps) look(ctx context.Context, page int, tell func(journal.Sheet, error)) (string, error) {
+func (c *ConfigMaps) look(ctx context.Context, page int, tell func(journal.StoredPartition, error)) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	list, err := c.client.List(ctx, c.only(page, ""))
@@ -125,7 +125,7 @@ func (c *ConfigMaps) only(page int, version string) metav1.ListOptions {
 }
 
 // tell tells of an object that the watch has shown by this event; empty is for one that was found in a list.
-func (c *ConfigMaps) tell(page int, object *v1.ConfigMap, event watch.EventType, tell func(journal.Sheet, error)) {
+func (c *ConfigMaps) tell(page int, object *v1.ConfigMap, event watch.EventType, tell func(journal.StoredPartition, error)) {
 	if event == watch.Deleted {
 		object = nil
 	}
@@ -135,8 +135,8 @@ func (c *ConfigMaps) tell(page int, object *v1.ConfigMap, event watch.EventType,
 	tell(s, nil)
 }
 
-func (c *ConfigMaps) sheet(page int, object *v1.ConfigMap) journal.Sheet {
-	s := journal.Sheet{Name: "ConfigMap " + c.namespace + "/" + c.names[page]}
+func (c *ConfigMaps) sheet(page int, object *v1.ConfigMap) journal.StoredPartition {
+	s := journal.StoredPartition{Name: "ConfigMap " + c.namespace + "/" + c.names[page]}
 	if object != nil {
 		s.Version, s.Data, s.Stored = object.ResourceVersion, object.Data, storedAt(object)
 	}
@@ -155,8 +155,8 @@ func storedAt(object *v1.ConfigMap) (last time.Time) {
 	return last
 }
 
-// Write stores a page; see [Pages].
-func (c *ConfigMaps) Write(ctx context.Context, page int, s journal.Sheet) (string, error) {
+// Write stores a page; see [Partitions].
+func (c *ConfigMaps) Write(ctx context.Context, page int, s journal.StoredPartition) (string, error) {
 	object := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.names[page]}}
 	write := func() (*v1.ConfigMap, error) { return c.client.Create(ctx, object, metav1.CreateOptions{}) }
 	if s.Version != "" {

@@ -66,7 +66,7 @@ func TestAJournalThatHangsIsNotWaitedForLong(t *testing.T) {
 	inWorld(t, func(w *world) {
 		hang := make(chan struct{})
 		w.taint("n", "gpu")
-		p := w.start(func(o *store.Options) { o.Pages = silent(hang) }).lead()
+		p := w.start(func(o *store.Options) { o.Partitions = silent(hang) }).lead()
 		if took := time.Since(w.born); took != 10*time.Second {
 			t.Errorf("decisions begin after %v", took)
 		}
@@ -196,7 +196,7 @@ func TestAPageOfAnUnknownVersionIsNeitherUsedNorOverwritten(t *testing.T) {
 		p := w.start().lead()
 		p.knows("at the start", "n", "gpu@0")
 		p.troubled("at the start", "pages that are of an unknown version: 1")
-		if said := p.said(); !strings.Contains(said, store.PageNames(name)[journal.PageOf("n")]) || !strings.Contains(said, "delete it to start it anew") {
+		if said := p.said(); !strings.Contains(said, store.PartitionNames(name)[journal.PartitionOf("n")]) || !strings.Contains(said, "delete it to start it anew") {
 			t.Errorf("the log says %s", said)
 		}
 		w.taint("n", "gpu", "disk")
@@ -215,7 +215,7 @@ func TestAPageOfAnUnknownVersionIsNeitherUsedNorOverwritten(t *testing.T) {
 
 func (w *world) deletePage(node string) {
 	w.Helper()
-	err := w.client.CoreV1().ConfigMaps(namespace).Delete(w.Context(), store.PageNames(name)[journal.PageOf(node)], metav1.DeleteOptions{})
+	err := w.client.CoreV1().ConfigMaps(namespace).Delete(w.Context(), store.PartitionNames(name)[journal.PartitionOf(node)], metav1.DeleteOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestNonsenseIsDroppedAndNamedAndOverwritten(t *testing.T) {
 	// Three nodes of one page.
 	var nodes []string
 	for i := 0; len(nodes) < 3; i++ {
-		if node := fmt.Sprintf("node-%d", i); journal.PageOf(node) == 0 {
+		if node := fmt.Sprintf("node-%d", i); journal.PartitionOf(node) == 0 {
 			nodes = append(nodes, node)
 		}
 	}

@@ -15,19 +15,19 @@ import (
 // patience is how long the first decision waits for pages that don't answer.
 const patience = 10 * time.Second
 
-// Pages keeps the pages of a journal. Its methods are called by several goroutines, for a page by one
+// Partitions keeps the pages of a journal. Its methods are called by several goroutines, for a page by one
 // each. Errors are those of k8s.io/apimachinery/pkg/api/errors where there is one: a page that is
 // Forbidden is not waited for.
-type Pages interface {
+type Partitions interface {
 	// Watch tells how the page is, and again whenever it has changed, until the context ends. It
 	// tells, too, whenever it has failed to look, and tries again. A page that there is not is a
 	// Sheet without a version. tell does not block.
-	Watch(ctx context.Context, page int, tell func(journal.Sheet, error))
+	Watch(ctx context.Context, page int, tell func(journal.StoredPartition, error))
 
 	// Write stores the sheet in place of the one of its version, in place of none if that is empty,
 	// and returns the version that it has from now on. When the page is of another version by now,
 	// it stores nothing and fails.
-	Write(ctx context.Context, page int, sheet journal.Sheet) (version string, err error)
+	Write(ctx context.Context, page int, sheet journal.StoredPartition) (version string, err error)
 }
 
 // Source knows the nodes. Its methods are called by several goroutines.
@@ -35,15 +35,15 @@ type Source interface {
 	// Tainted returns the nodes that carry NoExecute taints.
 	Tainted() []*taint.Node
 
-	// Adopt betters what is known of a node by its record; see [journal.Known.Adopt]. It says whether that
+	// Adopt betters what is known of a node by its record; see [journal.NodeHistory.Adopt]. It says whether that
 	// changes anything.
 	Adopt(node string, record journal.Record) bool
 }
 
 // Options are what a keeper works with.
 type Options struct {
-	// Pages are where the journal is. Nil: there is none, and the keeper does nothing.
-	Pages Pages
+	// Partitions are where the journal is. Nil: there is none, and the keeper does nothing.
+	Partitions Partitions
 
 	// Source is whose nodes are recorded; Synced is closed once it knows them all. Both are required.
 	Source Source
@@ -72,11 +72,11 @@ type Options struct {
 
 // Keeper takes care of a journal. Its methods are safe for concurrent use.
 type Keeper struct {
-	options  Options
-	pages    []*page
-	loaded   chan struct{}
-	troubles *troubles
-	term     atomic.Pointer[term]
+	options    Options
+	partitions []*partition
+	loaded     chan struct{}
+	troubles   *troubles
+	term       atomic.Pointer[term]
 }
 
 // term is one time of leadership.
@@ -91,9 +91,9 @@ func New(o Options) *Keeper {
 		o.Metrics = newMetrics()
 	}
 	k := &Keeper{options: o, loaded: make(chan struct{}), troubles: newTroubles(o.Logger, o.Metrics)}
-	for number := range journal.Pages {
-		if o.Pages != nil {
-			k.pages = append(k.pages, newPage(k, number))
+	for number := range journal.Partitions {
+		if o.Partitions != nil {
+			k.partitions = append(k.partitions, newPartition(k, number))
 		}
 	}
 	return k
@@ -102,8 +102,8 @@ func New(o Options) *Keeper {
 // Run reads, and while leading writes, until the context ends. It is to be called once.
 func (k *Keeper) Run(ctx context.Context) {
 	var running sync.WaitGroup
-	for _, p := range k.pages {
-		running.Go(func() { k.options.Pages.Watch(ctx, p.number, p.tell) })
+	for _, p := range k.partitions {
+		running.Go(func() { k.options.Partitions.Watch(ctx, p.number, p.tell) })
 		running.Go(func() { p.run(ctx) })
 	}
 	k.load(ctx)
@@ -119,7 +119,7 @@ func (k *Keeper) load(ctx context.Context) {
 	}
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for _, p := range k.pages {
+	for _, p := range k.partitions {
 		select {
 		case <-p.known:
 		case <-waiting.Done():
@@ -134,15 +134,15 @@ func (k *Keeper) Loaded() <-chan struct{} { return k.loaded }
 
 // NodeChanged says that the taints of a node have changed, or that it is gone. It does not block.
 func (k *Keeper) NodeChanged(name string) {
-	if len(k.pages) > 0 {
-		k.pages[journal.PageOf(name)].wake()
+	if len(k.partitions) > 0 {
+		k.partitions[journal.PartitionOf(name)].wake()
 	}
 }
 
 // Lead permits writing until the context ends. It returns at once.
 func (k *Keeper) Lead(ctx context.Context) {
 	k.term.Store(&term{ctx})
-	for _, p := range k.pages {
+	for _, p := range k.partitions {
 		p.wake()
 	}
 }
@@ -158,7 +158,7 @@ func (k *Keeper) leads() context.Context {
 // Flush waits until all that has changed is written, or has failed once more, or the context ends.
 func (k *Keeper) Flush(ctx context.Context) {
 	var flushing sync.WaitGroup
-	for _, p := range k.pages {
+	for _, p := range k.partitions {
 		flushing.Go(func() { p.flush(ctx) })
 	}
 	flushing.Wait()

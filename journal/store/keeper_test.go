@@ -386,7 +386,7 @@ func TestWhatTheLeaderBeforeHasWrittenLastIsTakenOver(t *testing.T) {
 func TestWhatOthersKeepAtTheConfigMapStays(t *testing.T) {
 	inWorld(t, func(w *world) {
 		object := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-			Name: store.PageNames(name)[journal.PageOf("n")], Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"note": "b"},
+			Name: store.PartitionNames(name)[journal.PartitionOf("n")], Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"note": "b"},
 		}}
 		if _, err := w.client.CoreV1().ConfigMaps(namespace).Create(w.Context(), object, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -403,7 +403,7 @@ func TestWhatOthersKeepAtTheConfigMapStays(t *testing.T) {
 
 func TestWithoutPagesNothingIsDone(t *testing.T) {
 	inWorld(t, func(w *world) {
-		p := w.start(func(o *store.Options) { o.Pages = nil }).lead()
+		p := w.start(func(o *store.Options) { o.Partitions = nil }).lead()
 		w.taint("n", "gpu")
 		w.pass(100)
 		p.stop()
@@ -415,25 +415,25 @@ func TestWithoutPagesNothingIsDone(t *testing.T) {
 
 // script is where a test plays the store.
 type script struct {
-	tells  chan func(journal.Sheet, error) // of page 0
-	writes chan journal.Sheet              // a write goes on when there is room
+	tells  chan func(journal.StoredPartition, error) // of page 0
+	writes chan journal.StoredPartition              // a write goes on when there is room
 	refuse error
 }
 
 func newScript(room int) *script {
-	return &script{tells: make(chan func(journal.Sheet, error), 1), writes: make(chan journal.Sheet, room)}
+	return &script{tells: make(chan func(journal.StoredPartition, error), 1), writes: make(chan journal.StoredPartition, room)}
 }
 
-func (s *script) Watch(ctx context.Context, page int, tell func(journal.Sheet, error)) {
+func (s *script) Watch(ctx context.Context, page int, tell func(journal.StoredPartition, error)) {
 	if page == 0 {
 		s.tells <- tell
 	} else {
-		tell(journal.Sheet{}, nil)
+		tell(journal.StoredPartition{}, nil)
 	}
 	<-ctx.Done()
 }
 
-func (s *script) Write(ctx context.Context, _ int, sheet journal.Sheet) (string, error) {
+func (s *script) Write(ctx context.Context, _ int, sheet journal.StoredPartition) (string, error) {
 	select {
 	case s.writes <- sheet:
 		version, _ := strconv.Atoi(sheet.Version)
@@ -446,13 +446,13 @@ func (s *script) Write(ctx context.Context, _ int, sheet journal.Sheet) (string,
 func TestAWatchThatIsBehindUndoesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		pages, nodes := newScript(100), newCrowd(2)
-		p := w.launch(nodes.of, func(o *store.Options) { o.Pages = pages }).lead()
+		p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = pages }).lead()
 		tell := <-pages.tells
-		tell(journal.Sheet{Version: "100"}, nil)
+		tell(journal.StoredPartition{Version: "100"}, nil)
 		w.pass(1)
 		written := <-pages.writes
 		written.Version = "101"
-		for _, late := range []journal.Sheet{{Version: "100"}, {Version: "99", Data: map[string]string{"_journal": w.head(0)}}, written} {
+		for _, late := range []journal.StoredPartition{{Version: "100"}, {Version: "99", Data: map[string]string{"_journal": w.head(0)}}, written} {
 			tell(late, nil)
 			synctest.Wait()
 		}
@@ -468,9 +468,9 @@ func TestAWatchThatIsBehindUndoesNothing(t *testing.T) {
 func TestVersionsThatGoBackAreBelievedOnceAWriteHasFailed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		pages, nodes := newScript(100), newCrowd(2)
-		p := w.launch(nodes.of, func(o *store.Options) { o.Pages = pages }).lead()
+		p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = pages }).lead()
 		tell := <-pages.tells
-		tell(journal.Sheet{Version: "100"}, nil)
+		tell(journal.StoredPartition{Version: "100"}, nil)
 		w.pass(2)
 		pages.refuse = errors.New("conflict")
 		p.NodeChanged(nodes.change(0))
@@ -479,7 +479,7 @@ func TestVersionsThatGoBackAreBelievedOnceAWriteHasFailed(t *testing.T) {
 			<-pages.writes
 		}
 		pages.refuse = nil
-		tell(journal.Sheet{Version: "50"}, nil)
+		tell(journal.StoredPartition{Version: "50"}, nil)
 		w.pass(10)
 		if len(pages.writes) != 1 {
 			t.Fatalf("%d writes", len(pages.writes))
@@ -494,17 +494,17 @@ func TestAnErrorDoesNotHideWhatWasReadBeforeIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		pages := newScript(100)
 		synced := make(chan struct{})
-		p := w.launch(func(o *store.Options) { o.Pages, o.Synced = pages, synced })
+		p := w.launch(func(o *store.Options) { o.Partitions, o.Synced = pages, synced })
 		tell := <-pages.tells
-		tell(journal.Sheet{Version: "100"}, nil)
-		tell(journal.Sheet{}, broken)
+		tell(journal.StoredPartition{Version: "100"}, nil)
+		tell(journal.StoredPartition{}, broken)
 		close(synced)
 		<-p.Loaded()
 		if took := time.Since(w.born); took > 0 {
 			t.Errorf("read after %v", took)
 		}
 		p.troubled("after an error", "pages that can't be read: 1")
-		tell(journal.Sheet{Version: "100"}, nil)
+		tell(journal.StoredPartition{Version: "100"}, nil)
 		p.troubled("when it is well again", "")
 	})
 }
@@ -521,7 +521,7 @@ func TestEachPageIsAskedForByItsName(t *testing.T) {
 				asked["watch "+action.GetWatchRestrictions().Fields.String()]++
 			}
 		}
-		for _, page := range store.PageNames(name) {
+		for _, page := range store.PartitionNames(name) {
 			for _, verb := range []string{"list", "watch"} {
 				if n := asked[verb+" metadata.name="+page]; n != 1 {
 					t.Errorf("%s of %s: %d requests", verb, page, n)
@@ -552,8 +552,8 @@ func TestAtTheEndWhatHasChangedJustNowIsWritten(t *testing.T) {
 	for range 20 {
 		inWorld(t, func(w *world) {
 			pages, nodes := newScript(0), newCrowd(2)
-			p := w.launch(nodes.of, func(o *store.Options) { o.Pages = pages }).lead()
-			(<-pages.tells)(journal.Sheet{Version: "100"}, nil)
+			p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = pages }).lead()
+			(<-pages.tells)(journal.StoredPartition{Version: "100"}, nil)
 			synctest.Wait() // it writes
 			p.NodeChanged(nodes.change(0))
 			go p.stop()
@@ -576,13 +576,13 @@ func TestAPageThatIsReadAnewIsWrittenWithoutWaitingForTheNextTry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		pages, nodes := newScript(100), newCrowd(2)
 		pages.refuse = errors.New("conflict")
-		w.launch(nodes.of, func(o *store.Options) { o.Pages = pages }).lead()
+		w.launch(nodes.of, func(o *store.Options) { o.Partitions = pages }).lead()
 		tell := <-pages.tells
-		tell(journal.Sheet{Version: "100"}, nil)
+		tell(journal.StoredPartition{Version: "100"}, nil)
 		w.pass(120)
 		pages.refuse = nil
 		before := len(pages.writes)
-		tell(journal.Sheet{Version: "200"}, nil)
+		tell(journal.StoredPartition{Version: "200"}, nil)
 		w.pass(121)
 		if n := len(pages.writes) - before; n != 1 {
 			t.Errorf("%d writes in the second after it was read", n)
@@ -598,8 +598,8 @@ func TestAWriteUnderWayIsCutWhenRunOrTheTermEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				pages, nodes := newScript(0), newCrowd(2)
-				p := w.launch(nodes.of, func(o *store.Options) { o.Pages = pages }).lead()
-				(<-pages.tells)(journal.Sheet{Version: "100"}, nil)
+				p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = pages }).lead()
+				(<-pages.tells)(journal.StoredPartition{Version: "100"}, nil)
 				w.pass(1)
 				end(p)
 				synctest.Wait()

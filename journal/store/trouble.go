@@ -42,7 +42,7 @@ var phrases = []struct {
 const quiet = time.Minute
 
 // problem notes what is wrong with the page; nothing when the text is empty.
-func (p *page) problem(k kind, text string) {
+func (p *partition) problem(k kind, text string) {
 	text = truncate.Text(text)
 	before := p.problems[k]
 	if text == before {
@@ -56,7 +56,7 @@ func (p *page) problem(k kind, text string) {
 }
 
 // fail notes an error as a problem; nil as none.
-func (p *page) fail(k kind, err error) {
+func (p *partition) fail(k kind, err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()

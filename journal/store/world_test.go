@@ -211,7 +211,7 @@ func (w *world) pass(until float64) {
 // page is the ConfigMap that a node is recorded in; nil when there is none.
 func (w *world) page(node string) *v1.ConfigMap {
 	w.Helper()
-	object, err := w.client.CoreV1().ConfigMaps(namespace).Get(w.Context(), store.PageNames(name)[journal.PageOf(node)], metav1.GetOptions{})
+	object, err := w.client.CoreV1().ConfigMaps(namespace).Get(w.Context(), store.PartitionNames(name)[journal.PartitionOf(node)], metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -225,7 +225,7 @@ func (w *world) page(node string) *v1.ConfigMap {
 func (w *world) put(node string, data map[string]string) {
 	w.Helper()
 	object := &v1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: store.PageNames(name)[journal.PageOf(node)]},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: store.PartitionNames(name)[journal.PartitionOf(node)]},
 		Data:       data,
 	}
 	w.mu.Lock()
@@ -296,7 +296,7 @@ func (w *world) launch(options ...func(*store.Options)) *process {
 	p := &process{world: w, watcher: cluster.Watch(w.client, taint.Rules{}, nil)}
 	p.watcher.SetAhead(func(time.Time) time.Duration { return w.ahead })
 	o := store.Options{
-		Pages: severed{store.NewConfigMaps(w.client, namespace, name), &p.dead}, Source: p.watcher, Synced: p.watcher.Synced(),
+		Partitions: severed{store.NewConfigMaps(w.client, namespace, name), &p.dead}, Source: p.watcher, Synced: p.watcher.Synced(),
 		Adopted: func(node string) { p.note(&p.adopted, node) },
 		Logger:  funcr.New(func(_, line string) { p.note(&p.log, line) }, funcr.Options{}),
 	}
@@ -356,15 +356,15 @@ func (p *process) stop() {
 
 // severed are pages that a killed process does not reach any longer.
 type severed struct {
-	store.Pages
+	store.Partitions
 	dead *atomic.Bool
 }
 
-func (s severed) Write(ctx context.Context, page int, sheet journal.Sheet) (string, error) {
+func (s severed) Write(ctx context.Context, page int, sheet journal.StoredPartition) (string, error) {
 	if s.dead.Load() {
 		return "", errors.New("killed")
 	}
-	return s.Pages.Write(ctx, page, sheet)
+	return s.Partitions.Write(ctx, page, sheet)
 }
 
 // since is what the process knows of a node's taints: "key=value@second", past states in parentheses.
@@ -377,7 +377,7 @@ func (p *process) since(node string) string {
 		for _, h := range n.Taints {
 			for _, s := range h {
 				text := strings.TrimSuffix(s.Taint.Key+"="+s.Taint.Value, "=") + "@" + strconv.FormatFloat(s.Since.Sub(p.world.born).Seconds(), 'f', -1, 64)
-				if s.Past {
+				if s.Ended {
 					text = "(" + text + ")"
 				}
 				texts = append(texts, text)
@@ -419,7 +419,7 @@ func newCrowd(n int) *crowd {
 	var c crowd
 	for i := 0; len(c.nodes) < n; i++ {
 		node := fmt.Sprintf("ip-10-0-%03d-%03d.eu-central-1.compute.internal", i>>8, i&255)
-		if journal.PageOf(node) == 0 {
+		if journal.PartitionOf(node) == 0 {
 			c.nodes = append(c.nodes, &taint.Node{Name: node, UID: types.UID("0d3f2a9c-7b1e-4c55-9a53-" + node), Version: "1", Taints: []taint.History{{{
 				Taint: v1.Taint{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute}, Since: time.Now().Add(time.Duration(i) * time.Nanosecond),
 			}}}})
@@ -450,13 +450,13 @@ func (c *crowd) change(i int) string {
 // silent are pages that never answer.
 type silent chan struct{}
 
-func (s silent) Watch(ctx context.Context, _ int, _ func(journal.Sheet, error)) {
+func (s silent) Watch(ctx context.Context, _ int, _ func(journal.StoredPartition, error)) {
 	select {
 	case <-s:
 	case <-ctx.Done():
 	}
 }
 
-func (s silent) Write(context.Context, int, journal.Sheet) (string, error) {
+func (s silent) Write(context.Context, int, journal.StoredPartition) (string, error) {
 	return "", errors.New("a page that was not read was written")
 }

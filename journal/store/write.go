@@ -33,7 +33,7 @@ const (
 
 // work writes the page if it is time to. It says how long until it may be time again; 0 for when
 // something has changed.
-func (p *page) work(ctx context.Context) time.Duration {
+func (p *partition) work(ctx context.Context) time.Duration {
 	term := p.keeper.leads()
 	at, due := p.due()
 	switch {
@@ -57,7 +57,7 @@ func (p *page) work(ctx context.Context) time.Duration {
 }
 
 // standBy forgets what is a leader's.
-func (p *page) standBy() {
+func (p *partition) standBy() {
 	p.mine, p.failed, p.retry = false, false, time.Time{}
 	p.problem(unwritten, "")
 	p.problem(full, "")
@@ -65,7 +65,7 @@ func (p *page) standBy() {
 }
 
 // due is when the page is to be looked through for something to write; false when it is not to be.
-func (p *page) due() (time.Time, bool) {
+func (p *partition) due() (time.Time, bool) {
 	switch {
 	case !p.opened || !p.usable:
 		return time.Time{}, false
@@ -87,7 +87,7 @@ func latest(times ...time.Time) (last time.Time) {
 }
 
 // write stores what is known of the page's nodes, if that is not what is stored.
-func (p *page) write(ctx, term context.Context) {
+func (p *partition) write(ctx, term context.Context) {
 	p.dirty = false // what changes from here on wakes again
 	now := time.Now()
 	data, leftOut := journal.Encode(p.records(now), now)
@@ -96,7 +96,7 @@ func (p *page) write(ctx, term context.Context) {
 		p.mine = true
 		return
 	}
-	sheet := journal.Sheet{Name: p.sheet.Name, Version: p.sheet.Version, Data: data}
+	sheet := journal.StoredPartition{Name: p.sheet.Name, Version: p.sheet.Version, Data: data}
 	version, err := p.store(ctx, term, sheet)
 	p.paced = time.Now().Add(max(batch, time.Duration(journal.Size(data))*time.Second/throughput))
 	p.keeper.options.Metrics.wrote(err)
@@ -109,10 +109,10 @@ func (p *page) write(ctx, term context.Context) {
 }
 
 // records are those of the page's nodes.
-func (p *page) records(now time.Time) map[string]journal.Record {
+func (p *partition) records(now time.Time) map[string]journal.Record {
 	records := map[string]journal.Record{}
 	for _, n := range p.keeper.options.Source.Tainted() {
-		if journal.PageOf(n.Name) == p.number {
+		if journal.PartitionOf(n.Name) == p.number {
 			records[n.Name] = journal.RecordOf(n, now)
 		}
 	}
@@ -120,7 +120,7 @@ func (p *page) records(now time.Time) map[string]journal.Record {
 }
 
 // worthWriting says whether the data are not what is stored, or are to be stamped.
-func (p *page) worthWriting(data map[string]string, now time.Time) bool {
+func (p *partition) worthWriting(data map[string]string, now time.Time) bool {
 	entries := journal.Entries(data)
 	if !maps.Equal(entries, journal.Entries(p.sheet.Data)) {
 		return true
@@ -129,14 +129,14 @@ func (p *page) worthWriting(data map[string]string, now time.Time) bool {
 }
 
 // store makes the call. It is cut when the term ends, and when the keeper does.
-func (p *page) store(ctx, term context.Context, s journal.Sheet) (string, error) {
+func (p *partition) store(ctx, term context.Context, s journal.StoredPartition) (string, error) {
 	call, cancel := context.WithTimeout(term, callTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
-	return p.keeper.options.Pages.Write(call, p.number, s)
+	return p.keeper.options.Partitions.Write(call, p.number, s)
 }
 
-func (p *page) failedToWrite(err error, wanted bool) {
+func (p *partition) failedToWrite(err error, wanted bool) {
 	p.dirty, p.failed = true, true
 	p.retry = time.Now().Add(p.tries.Step())
 	if wanted {
@@ -145,7 +145,7 @@ func (p *page) failedToWrite(err error, wanted bool) {
 }
 
 // written notes that the page is as this process wants it.
-func (p *page) written(s journal.Sheet, now time.Time) {
+func (p *partition) written(s journal.StoredPartition, now time.Time) {
 	p.sheet, p.stamp, p.retry, p.tries = s, now, time.Time{}, backoff()
 	p.mine, p.failed = true, false
 	p.count(len(journal.Entries(s.Data)))
@@ -155,7 +155,7 @@ func (p *page) written(s journal.Sheet, now time.Time) {
 }
 
 // flush waits until what has changed is written, or could not be, or the context ends.
-func (p *page) flush(ctx context.Context) {
+func (p *partition) flush(ctx context.Context) {
 	done := make(chan struct{})
 	select {
 	case p.flushes <- done:
@@ -169,7 +169,7 @@ func (p *page) flush(ctx context.Context) {
 }
 
 // hurry tries once more what has failed, without waiting, for somebody who waits.
-func (p *page) hurry(done chan struct{}) {
+func (p *partition) hurry(done chan struct{}) {
 	select {
 	case <-p.changed:
 		p.dirty = true
@@ -180,7 +180,7 @@ func (p *page) hurry(done chan struct{}) {
 }
 
 // release lets go those who wait.
-func (p *page) release() {
+func (p *partition) release() {
 	for _, done := range p.waiting {
 		close(done)
 	}

@@ -138,7 +138,7 @@ func (w *world) hinder() {
 		v := &w.views[i*len(w.views)/40]
 		v.Verdict.At = w.start.Add(-time.Duration(20+i*11) * time.Second)
 		v.Verdict.Start = v.Verdict.At.Add(-300 * time.Second)
-		v.State, v.Last, v.Attempts = shard.Held, outcomes[i%3], 3+i
+		v.State, v.Last, v.Attempts = shard.Delayed, outcomes[i%3], 3+i
 		v.Next = w.start.Add(time.Duration(4+9*i) * time.Second)
 	}
 }
@@ -165,7 +165,7 @@ func (w *world) step(now time.Time) {
 		v := &w.views[i]
 		last = later(last, v.Verdict.At)
 		switch {
-		case v.State == shard.Held && now.After(v.Next):
+		case v.State == shard.Delayed && now.After(v.Next):
 			v.Attempts++
 			v.Next = now.Add(15 * time.Second)
 		case v.State == shard.Scheduled && now.After(v.Verdict.At):

@@ -7,8 +7,8 @@ import (
 	"github.com/taint-manager/taint-manager/shard"
 )
 
-// grant is the permission to start one call. See [Pool.Grants] for how it may be used.
-type grant struct {
+// permit is the permission to start one call. See [Pool.Permits] for how it may be used.
+type permit struct {
 	pool   *Pool
 	term   *term
 	ticket Ticket // changed under the pool's lock
@@ -17,16 +17,16 @@ type grant struct {
 }
 
 // slowGrant is a grant whose call starts in a slow place.
-type slowGrant struct{ *grant }
+type slowGrant struct{ *permit }
 
 // Start begins the call in a slow place.
 func (g slowGrant) Start(e shard.Eviction, done func(shard.Outcome)) { g.startIn(true, e, done) }
 
 // Start begins the call. A grant of a leadership that has ended makes none: its outcome is
 // Interrupted.
-func (g *grant) Start(e shard.Eviction, done func(shard.Outcome)) { g.startIn(false, e, done) }
+func (g *permit) Start(e shard.Eviction, done func(shard.Outcome)) { g.startIn(false, e, done) }
 
-func (g *grant) startIn(place bool, e shard.Eviction, done func(shard.Outcome)) {
+func (g *permit) startIn(place bool, e shard.Eviction, done func(shard.Outcome)) {
 	if !g.used.CompareAndSwap(false, true) {
 		panic("evict: Start of a grant that was used before")
 	}
@@ -39,7 +39,7 @@ func (g *grant) startIn(place bool, e shard.Eviction, done func(shard.Outcome)) 
 }
 
 // begin counts the call in, unless its leadership has ended.
-func (g *grant) begin(e shard.Eviction, place bool) bool {
+func (g *permit) begin(e shard.Eviction, place bool) bool {
 	p := g.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +55,7 @@ func (g *grant) begin(e shard.Eviction, place bool) bool {
 }
 
 // Release gives the grant back unused.
-func (g *grant) Release() {
+func (g *permit) Release() {
 	if !g.used.CompareAndSwap(false, true) {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestNoPaceIsNoLimit(t *testing.T) {
-	p := newPace(0)
+	p := newRateLimit(0)
 	for range 1000 {
 		if wait := p.wait(epoch); wait > 0 {
 			t.Fatalf("wait %v", wait)
@@ -18,11 +18,11 @@ func TestNoPaceIsNoLimit(t *testing.T) {
 
 // A slow pace is strict: five a second are never closer than a fifth of a second, but for the slack.
 func TestCallsAreSpreadEvenly(t *testing.T) {
-	p, now := newPace(5), epoch
+	p, now := newRateLimit(5), epoch
 	for range 20 {
 		p.take(now)
 		wait := p.wait(now)
-		if wait > 200*time.Millisecond || wait < 200*time.Millisecond-paceSlack {
+		if wait > 200*time.Millisecond || wait < 200*time.Millisecond-rateSlack {
 			t.Fatalf("wait %v, want a fifth of a second", wait)
 		}
 		now = now.Add(wait)
@@ -33,7 +33,7 @@ func TestCallsAreSpreadEvenly(t *testing.T) {
 func TestNoSpanHoldsMoreThanItsShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.Float64Range(.5, 1000).Draw(t, "rate")
-		p, now := newPace(rate), epoch
+		p, now := newRateLimit(rate), epoch
 		var starts []time.Time
 		for range rapid.IntRange(1, 60).Draw(t, "calls") {
 			now = now.Add(max(p.wait(now), 0) + time.Duration(rapid.Int64Range(0, int64(50*time.Millisecond)).Draw(t, "idle")))
@@ -42,7 +42,7 @@ func TestNoSpanHoldsMoreThanItsShare(t *testing.T) {
 		}
 		for i := range starts {
 			for j := i; j < len(starts); j++ {
-				span := (starts[j].Sub(starts[i]) + paceSlack).Seconds()
+				span := (starts[j].Sub(starts[i]) + rateSlack).Seconds()
 				if n := float64(j - i + 1); n > rate*span*1.000001+1 {
 					t.Fatalf("%v calls in %v s at %v a second", n, span, rate)
 				}
@@ -53,7 +53,7 @@ func TestNoSpanHoldsMoreThanItsShare(t *testing.T) {
 
 // Timers that are late do not lower the rate, as long as they are late by less than the slack.
 func TestLateTimersKeepTheRate(t *testing.T) {
-	p, now := newPace(1000), epoch
+	p, now := newRateLimit(1000), epoch
 	calls := 0
 	for now.Before(epoch.Add(time.Second)) {
 		for p.wait(now) <= 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// life is the presence of one taint on one node, as far as one can tell unbroken.
-type life struct {
+// presence is the presence of one taint on one node, as far as one can tell unbroken.
+type presence struct {
 	// seen are its states as this process has seen them.
 	seen taint.History
 
@@ -25,24 +25,24 @@ type life struct {
 	// shortened says that seen has lost states.
 	shortened bool
 
-	// told is what a record has told of the life.
-	told told
+	// recorded is what a record has told of the life.
+	recorded recorded
 
 	// history is both as one.
 	history taint.History
 }
 
-// told is the history that a record holds.
-type told struct {
+// recorded is the history that a record holds.
+type recorded struct {
 	states  taint.History // on the clock of this process
 	read    taint.History // as it was read
 	version string        // of the node when the record's writer last saw its taints change
 	live    bool          // this process received the writing that the times of the states were taken from
 }
 
-// born is a life that begins with the sighting.
-func born(t *v1.Taint, s *Sighting) *life {
-	l := &life{from: s.Version}
+// newPresence is a life that begins with the sighting.
+func newPresence(t *v1.Taint, s *Observation) *presence {
+	l := &presence{from: s.Version}
 	if !s.Gap {
 		return l
 	}
@@ -56,7 +56,7 @@ func born(t *v1.Taint, s *Sighting) *life {
 }
 
 // observed is the life after the sighting of its taint t.
-func (l *life) observed(t *v1.Taint, s *Sighting) life {
+func (l *presence) observed(t *v1.Taint, s *Observation) presence {
 	now := *l
 	now.seen = make(taint.History, 0, len(l.seen)+1)
 	for i := range l.seen {
@@ -71,19 +71,19 @@ func (l *life) observed(t *v1.Taint, s *Sighting) life {
 	unmoved := !isNewer(s.Version, s.Before) && !unchangedHistory(l.seen, now.seen)
 	if sorted(now.seen); len(now.seen) > States || unmoved {
 		all := len(now.seen)
-		now.seen = bound(settle(now.seen), s.Apart)
+		now.seen = bound(settle(now.seen), s.Distinguishes)
 		now.shortened = now.shortened || len(now.seen) < all
 	}
 	return now
 }
 
 // again is a known state as the sighting shows it now.
-func again(state taint.State, s *Sighting) taint.State {
+func again(state taint.State, s *Observation) taint.State {
 	now := present(s.Taints, &state.Taint)
 	switch {
-	case state.Past:
+	case state.Ended:
 	case now == nil:
-		state.Past, state.To = true, s.Version
+		state.Ended, state.To = true, s.Version
 	default:
 		state.Taint.TimeAdded = now.TimeAdded
 	}
@@ -91,10 +91,10 @@ func again(state taint.State, s *Sighting) taint.State {
 }
 
 // begin is the state of a taint that was not there at the last look.
-func begin(s *Sighting, t *v1.Taint, known taint.History) taint.State {
+func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 	state := taint.State{
 		Taint: v1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect, TimeAdded: t.TimeAdded},
-		Since: s.At, From: s.Version, Found: s.Gap,
+		Since: s.At, From: s.Version, FoundInList: s.Gap,
 	}
 	if !s.Gap {
 		return state
@@ -107,9 +107,9 @@ func begin(s *Sighting, t *v1.Taint, known taint.History) taint.State {
 }
 
 // renewed says whether the taint, as it is seen after a gap, is another one than that of this life.
-func (l *life) renewed(s *Sighting) bool {
-	return renewed(slices.Concat(l.told.states, l.history), s)
+func (l *presence) renewed(s *Observation) bool {
+	return renewed(slices.Concat(l.recorded.states, l.history), s)
 }
 
-// sameLife says whether two lives are the same one, and show the same.
-func sameLife(a, b life) bool { return a.from == b.from && unchangedHistory(a.seen, b.seen) }
+// samePresence says whether two lives are the same one, and show the same.
+func samePresence(a, b presence) bool { return a.from == b.from && unchangedHistory(a.seen, b.seen) }

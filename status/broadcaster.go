@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	mostViewers = 32               // streams at once
-	mostWaiting = 32               // messages that a viewer may be behind before it is dropped
-	mostKept    = 120              // messages that can be resumed from
+	maxViewers  = 32               // streams at once
+	maxWaiting  = 32               // messages that a viewer may be behind before it is dropped
+	maxKept     = 120              // messages that can be resumed from
 	tick        = time.Second      // between two looks, at least
 	slowestTick = 10 * time.Second // at most, however long a look takes
 	share       = 50               // looks may take one part in so many of the time
@@ -33,9 +33,9 @@ var errFull = errors.New("32 viewers watch already; close one, or ask for /api/v
 // message is one event of a stream. Either it is written out, or it is a picture from which each
 // viewer writes its own snapshot.
 type message struct {
-	id      string
-	change  []byte
-	picture *picture
+	id     string
+	change []byte
+	sample *sample
 }
 
 // viewer is one that watches. Its channel is closed when it is dropped.
@@ -45,11 +45,11 @@ type viewer struct {
 	in       bool   // it has had its first message
 }
 
-// hub takes pictures while there are viewers, and tells each what has changed. Nothing runs while
+// broadcaster takes pictures while there are viewers, and tells each what has changed. Nothing runs while
 // there are none.
-type hub struct {
-	board *board
-	boot  string // tells the ids of this process from those of another
+type broadcaster struct {
+	sampler *sampler
+	boot    string // tells the ids of this process from those of another
 
 	mu      sync.Mutex
 	viewers map[*viewer]bool
@@ -59,27 +59,27 @@ type hub struct {
 	leaving *time.Timer        // forgets the last picture; nil while there is none
 
 	seq     uint64
-	current *picture
+	current *sample
 	spoke   time.Time // of the last message
 	kept    []message // the latest changes, oldest first
 }
 
-func newHub(b *board) *hub {
-	return &hub{board: b, boot: rand.Text()[:8], viewers: map[*viewer]bool{}, wake: make(chan struct{}, 1)}
+func newBroadcaster(b *sampler) *broadcaster {
+	return &broadcaster{sampler: b, boot: rand.Text()[:8], viewers: map[*viewer]bool{}, wake: make(chan struct{}, 1)}
 }
 
 // join adds a viewer, which has had messages up to the one of the id last; empty when it has none. It
 // starts the looks when it is the first; those outlive its context.
-func (h *hub) join(ctx context.Context, last string) (*viewer, error) {
+func (h *broadcaster) join(ctx context.Context, last string) (*viewer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ended {
 		return nil, errEnded
 	}
-	if len(h.viewers) >= mostViewers {
+	if len(h.viewers) >= maxViewers {
 		return nil, errFull
 	}
-	v := &viewer{messages: make(chan message, mostWaiting), resume: last}
+	v := &viewer{messages: make(chan message, maxWaiting), resume: last}
 	h.viewers[v] = true
 	if h.leaving != nil {
 		h.leaving.Stop()
@@ -95,7 +95,7 @@ func (h *hub) join(ctx context.Context, last string) (*viewer, error) {
 }
 
 // changed makes the run look at its viewers again. It does not block.
-func (h *hub) changed() {
+func (h *broadcaster) changed() {
 	select {
 	case h.wake <- struct{}{}:
 	default:
@@ -103,14 +103,14 @@ func (h *hub) changed() {
 }
 
 // leave removes a viewer. It may be called again.
-func (h *hub) leave(v *viewer) {
+func (h *broadcaster) leave(v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.drop(v)
 }
 
 // drop ends all looks with the last viewer.
-func (h *hub) drop(v *viewer) {
+func (h *broadcaster) drop(v *viewer) {
 	if !h.viewers[v] {
 		return
 	}
@@ -125,14 +125,14 @@ func (h *hub) drop(v *viewer) {
 }
 
 // hasEnded reports whether a run has panicked. The page is not to be had any more then.
-func (h *hub) hasEnded() bool {
+func (h *broadcaster) hasEnded() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.ended
 }
 
 // end sends all viewers away, and lets none in any more.
-func (h *hub) end() {
+func (h *broadcaster) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = true
@@ -142,7 +142,7 @@ func (h *hub) end() {
 }
 
 // run looks until its context ends. A panic ends the page, and not the process, which evicts.
-func (h *hub) run(ctx context.Context) {
+func (h *broadcaster) run(ctx context.Context) {
 	defer func() {
 		if r := recover(); r != nil {
 			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", r), "The page has ended, evictions go on", "stack", string(debug.Stack()))
@@ -172,7 +172,7 @@ func (h *hub) run(ctx context.Context) {
 func pause(took time.Duration) time.Duration { return min(max(tick, share*took), slowestTick) }
 
 // forget drops what is kept for viewers that come back.
-func (h *hub) forget() {
+func (h *broadcaster) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.stop == nil {
@@ -182,7 +182,7 @@ func (h *hub) forget() {
 }
 
 // turn looks once and tells all viewers; false when it could not.
-func (h *hub) turn(ctx context.Context) bool {
+func (h *broadcaster) turn(ctx context.Context) bool {
 	h.mu.Lock()
 	before := h.current
 	h.mu.Unlock()
@@ -190,11 +190,11 @@ func (h *hub) turn(ctx context.Context) bool {
 	if before != nil {
 		seen = before.facts.Past.Total
 	}
-	facts, err := h.board.look(ctx, seen)
+	facts, err := h.sampler.look(ctx, seen)
 	if err != nil {
 		return false // a stream that says nothing is stale, and its viewers say so
 	}
-	now := newPicture(facts)
+	now := newSample(facts)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if ctx.Err() != nil {
@@ -209,7 +209,7 @@ func (h *hub) turn(ctx context.Context) bool {
 }
 
 // tell sends what has changed, or that nothing has when nothing was sent for a while.
-func (h *hub) tell(before, now *picture) {
+func (h *broadcaster) tell(before, now *sample) {
 	c, changed := diff(before, now)
 	if !changed && now.facts.At.Sub(h.spoke) < beat {
 		return
@@ -233,17 +233,17 @@ func (h *hub) tell(before, now *picture) {
 	}
 }
 
-func (h *hub) id() string { return fmt.Sprintf("%s-%d", h.boot, h.seq) }
+func (h *broadcaster) id() string { return fmt.Sprintf("%s-%d", h.boot, h.seq) }
 
-func (h *hub) keep(m message) {
-	if len(h.kept) == mostKept {
+func (h *broadcaster) keep(m message) {
+	if len(h.kept) == maxKept {
 		h.kept = append(h.kept[:0], h.kept[1:]...)
 	}
 	h.kept = append(h.kept, m)
 }
 
 // greet gives those who have come what there is, if there is anything.
-func (h *hub) greet() {
+func (h *broadcaster) greet() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.current != nil {
@@ -252,7 +252,7 @@ func (h *hub) greet() {
 }
 
 // welcome gives each new viewer the messages that it has missed, or all there is.
-func (h *hub) welcome() {
+func (h *broadcaster) welcome() {
 	for v := range h.viewers {
 		if v.in {
 			continue
@@ -260,7 +260,7 @@ func (h *hub) welcome() {
 		v.in = true
 		missed, known := h.after(v.resume)
 		if !known {
-			missed = []message{{id: h.id(), picture: h.current}}
+			missed = []message{{id: h.id(), sample: h.current}}
 		}
 		if len(missed) == 0 {
 			h.spoke = time.Time{} // so that it hears soon that it has all
@@ -272,17 +272,17 @@ func (h *hub) welcome() {
 }
 
 // after returns the messages after the one of this id, and whether all of them are known.
-func (h *hub) after(id string) ([]message, bool) {
+func (h *broadcaster) after(id string) ([]message, bool) {
 	number, own := strings.CutPrefix(id, h.boot+"-")
 	seq, err := strconv.ParseUint(number, 10, 64)
-	if !own || err != nil || seq > h.seq || h.seq-seq > uint64(min(len(h.kept), mostWaiting)) {
+	if !own || err != nil || seq > h.seq || h.seq-seq > uint64(min(len(h.kept), maxWaiting)) {
 		return nil, false
 	}
 	return h.kept[len(h.kept)-int(h.seq-seq):], true
 }
 
 // send drops a viewer that is too far behind: it comes back, and is given all there is.
-func (h *hub) send(v *viewer, m message) {
+func (h *broadcaster) send(v *viewer, m message) {
 	select {
 	case v.messages <- m:
 	default:

@@ -14,30 +14,30 @@ import (
 // quiet is for how long nothing more is said of one kind of malformed object.
 const quiet = time.Minute
 
-// oddities writes malformed things to the log, one line a minute for each kind of them.
-type oddities struct {
+// warnings writes malformed things to the log, one line a minute for each kind of them.
+type warnings struct {
 	logger logr.Logger
 
 	mu   sync.Mutex
 	said map[string]time.Time
 }
 
-func newOddities(logger logr.Logger) *oddities {
-	return &oddities{logger: logger, said: map[string]time.Time{}}
+func newWarnings(logger logr.Logger) *warnings {
+	return &warnings{logger: logger, said: map[string]time.Time{}}
 }
 
 // unexpected says that obj is not the object that was to be one of this kind.
-func (o *oddities) unexpected(kind string, obj any) {
+func (o *warnings) unexpected(kind string, obj any) {
 	o.say("Passed over an object that is not a "+kind, "got", fmt.Sprintf("%T", obj))
 }
 
 // nameless says that a pod has no UID. Nothing may be done to it: it can't be told from others.
-func (o *oddities) nameless(p *taint.Pod) {
+func (o *warnings) nameless(p *taint.Pod) {
 	o.say("Passed over a pod without a UID", "pod", p.Key())
 }
 
 // tolerations says that a toleration has an operator that nobody knows, which matches nothing.
-func (o *oddities) tolerations(p *taint.Pod) {
+func (o *warnings) tolerations(p *taint.Pod) {
 	for i := range p.Tolerations {
 		switch t := &p.Tolerations[i]; t.Operator {
 		case "", v1.TolerationOpEqual, v1.TolerationOpExists, v1.TolerationOpLt, v1.TolerationOpGt:
@@ -49,7 +49,7 @@ func (o *oddities) tolerations(p *taint.Pod) {
 	}
 }
 
-func (o *oddities) say(message string, about ...any) {
+func (o *warnings) say(message string, about ...any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if last, ok := o.said[message]; ok && time.Since(last) < quiet {

@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// page is one page, in the care of one goroutine.
-type page struct {
+// partition is one page, in the care of one goroutine.
+type partition struct {
 	keeper  *Keeper
 	number  int
 	reports chan report   // of Watch: the latest
@@ -23,15 +23,15 @@ type page struct {
 
 	// What follows is for the page's goroutine.
 
-	sheet  journal.Sheet // as it is stored, as far as is known
-	opened bool          // it was read
-	usable bool          // it is of the version that is read and written
-	dirty  bool          // there may be something to write
-	failed bool          // the last write has
-	mine   bool          // it was, in this term, as this process wants it
-	stamp  time.Time     // when it was written last
-	paced  time.Time     // no write is to start before
-	retry  time.Time     // nor before this, unless it is asked for or the page is read
+	sheet  journal.StoredPartition // as it is stored, as far as is known
+	opened bool                    // it was read
+	usable bool                    // it is of the version that is read and written
+	dirty  bool                    // there may be something to write
+	failed bool                    // the last write has
+	mine   bool                    // it was, in this term, as this process wants it
+	stamp  time.Time               // when it was written last
+	paced  time.Time               // no write is to start before
+	retry  time.Time               // nor before this, unless it is asked for or the page is read
 	tries  wait.Backoff
 
 	waiting  []chan struct{} // for what is dirty to be written
@@ -39,8 +39,8 @@ type page struct {
 	entries  int
 }
 
-func newPage(k *Keeper, number int) *page {
-	return &page{
+func newPartition(k *Keeper, number int) *partition {
+	return &partition{
 		keeper: k, number: number,
 		reports: make(chan report, 1), changed: make(chan struct{}, 1),
 		flushes: make(chan chan struct{}), known: make(chan struct{}),
@@ -55,13 +55,13 @@ func backoff() wait.Backoff {
 
 // report is what Watch has told: how the last look went, and the last sheet that was not taken in yet.
 type report struct {
-	sheet *journal.Sheet
+	sheet *journal.StoredPartition
 	at    time.Time // when the sheet was received
 	err   error
 }
 
 // tell puts a report in the place of one that was not taken in. It is for Watch's goroutine only.
-func (p *page) tell(s journal.Sheet, err error) {
+func (p *partition) tell(s journal.StoredPartition, err error) {
 	r := report{sheet: &s, at: time.Now()}
 	if err != nil {
 		r = report{err: err}
@@ -77,7 +77,7 @@ func (p *page) tell(s journal.Sheet, err error) {
 }
 
 // wake lets the goroutine look whether there is something to write. It does not block.
-func (p *page) wake() {
+func (p *partition) wake() {
 	select {
 	case p.changed <- struct{}{}:
 	default:
@@ -86,7 +86,7 @@ func (p *page) wake() {
 
 // run takes care of the page until the context ends. It reads nothing before the source is in sync: a
 // record means nothing for a node that is not known yet.
-func (p *page) run(ctx context.Context) {
+func (p *partition) run(ctx context.Context) {
 	defer p.leave()
 	var reports chan report
 	synced, loaded := p.keeper.options.Synced, p.keeper.loaded
@@ -120,7 +120,7 @@ func after(d time.Duration) <-chan time.Time {
 }
 
 // take takes a report in.
-func (p *page) take(r report) {
+func (p *partition) take(r report) {
 	if r.sheet != nil && p.isNews(r.sheet.Version) {
 		p.open(*r.sheet, r.at)
 	}
@@ -136,7 +136,7 @@ func (p *page) take(r report) {
 // isNews says whether a version of the page is another one than the one known. A watch may be behind
 // what was written here; where versions have an order, an older one is none, unless a write has shown
 // that what is known is wrong.
-func (p *page) isNews(version string) bool {
+func (p *partition) isNews(version string) bool {
 	switch {
 	case !p.opened:
 		return true
@@ -158,7 +158,7 @@ func closed(c <-chan struct{}) bool {
 
 // open reads a sheet that was received at this moment. Once this process has written the page as leader, what it
 // knows of the nodes is better than what others write.
-func (p *page) open(s journal.Sheet, received time.Time) {
+func (p *partition) open(s journal.StoredPartition, received time.Time) {
 	content, dropped, err := journal.Decode(p.number, s.Data)
 	p.sheet, p.opened, p.usable, p.dirty = s, true, err == nil, true
 	p.stamp = content.Written
@@ -179,7 +179,7 @@ func (p *page) open(s journal.Sheet, received time.Time) {
 
 // adopt hands the records to the source. That somebody watched when the page was written proves nothing
 // more: what its writer saw is in it, each taint's timeAdded too.
-func (p *page) adopt(content journal.Page, writing journal.Writing) {
+func (p *partition) adopt(content journal.Partition, writing journal.Writing) {
 	if behind := p.keeper.options.LastLed.Sub(content.Written); len(content.Records) > 0 && !p.keeper.options.LastLed.IsZero() && behind > staleAfter {
 		p.problem(stale, fmt.Sprintf("it was written at %v, and somebody has led until %v without writing it: what it says may be long past, and is not believed", content.Written, p.keeper.options.LastLed))
 		return
@@ -194,14 +194,14 @@ func (p *page) adopt(content journal.Page, writing journal.Writing) {
 }
 
 // late notes that decisions begin without this page.
-func (p *page) late() {
+func (p *partition) late() {
 	if !p.opened && p.problems[unread] == "" {
 		p.problem(unread, fmt.Sprintf("no answer within %v", patience))
 	}
 }
 
 // leave takes back what this page adds to the keeper's figures, and lets nobody wait.
-func (p *page) leave() {
+func (p *partition) leave() {
 	for k := range p.problems {
 		p.keeper.troubles.forget(k)
 	}
@@ -210,13 +210,13 @@ func (p *page) leave() {
 }
 
 // count notes how many nodes the page records.
-func (p *page) count(entries int) {
+func (p *partition) count(entries int) {
 	p.keeper.options.Metrics.entries.Add(float64(entries - p.entries))
 	p.entries = entries
 }
 
 // name is what people know the page by.
-func (p *page) name() string {
+func (p *partition) name() string {
 	if p.sheet.Name != "" {
 		return p.sheet.Name
 	}

@@ -9,15 +9,15 @@ import (
 )
 
 // do does a deed. What it would be done to may not be there: then nothing happens.
-func (w *World) do(d *deed) {
+func (w *World) do(d *action) {
 	w.say("world", "%v", d)
 	switch d.kind {
 	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode,
 		createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
 		w.server.do(d)
 	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
-		w.doWeather(d)
-	case losePage, touchPage:
+		w.doFault(d)
+	case losePartition, touchPartition:
 		w.doPage(d)
 	default:
 		if p := w.processes[d.replica]; p != nil {
@@ -27,7 +27,7 @@ func (w *World) do(d *deed) {
 }
 
 // do does what users and controllers do to nodes and pods.
-func (s *server) do(d *deed) {
+func (s *server) do(d *action) {
 	switch d.kind {
 	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
 		s.doNode(d, nodeName(d.node))
@@ -37,7 +37,7 @@ func (s *server) do(d *deed) {
 }
 
 // doNode does what users and the node lifecycle controller do to nodes.
-func (s *server) doNode(d *deed, name string) {
+func (s *server) doNode(d *action, name string) {
 	switch d.kind {
 	case setTaint:
 		s.changeTaints(name, func(list []v1.Taint) []v1.Taint { return with(list, s.timed(d.taint, d.timed)) })
@@ -62,7 +62,7 @@ func (s *server) doNode(d *deed, name string) {
 }
 
 // flap lifts a taint and sets it again after a while.
-func (s *server) flap(d *deed, name string) {
+func (s *server) flap(d *action, name string) {
 	key := d.taint.Key
 	if n := s.node(name); n != nil && len(n.Spec.Taints) > 0 {
 		key = n.Spec.Taints[d.pod%len(n.Spec.Taints)].Key
@@ -141,7 +141,7 @@ func without(list []v1.Taint, key string) []v1.Taint {
 }
 
 // doPod does what users, controllers and kubelets do to pods.
-func (s *server) doPod(d *deed, name string) {
+func (s *server) doPod(d *action, name string) {
 	if d.kind == createPod {
 		s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
 		return
@@ -167,8 +167,8 @@ func (s *server) doPod(d *deed, name string) {
 	}
 }
 
-// doWeather lets a fault begin.
-func (w *World) doWeather(d *deed) {
+// doFault lets a fault begin.
+func (w *World) doFault(d *action) {
 	w.server.begin(d.kind, d.lasts)
 	if d.kind != away && d.kind != hang {
 		return
@@ -188,21 +188,21 @@ func (w *World) doWeather(d *deed) {
 }
 
 // doPage does something to a page of the journal, behind the program's back.
-func (w *World) doPage(d *deed) {
-	g := &w.server.pages[pageOf(nodeName(d.node))]
+func (w *World) doPage(d *action) {
+	g := &w.server.pages[partitionOf(nodeName(d.node))]
 	if g.version == 0 {
 		return
 	}
 	w.server.version++
 	g.version = w.server.version
-	if d.kind == losePage {
+	if d.kind == losePartition {
 		w.counts.PagesLost++
 		g.entries = nil
 	}
 }
 
 // doProcess does something to a process or its watches.
-func (w *World) doProcess(d *deed, p *process) {
+func (w *World) doProcess(d *action, p *process) {
 	watch := p.nodes
 	if d.pods {
 		watch = p.pods
@@ -229,7 +229,7 @@ func (w *World) doProcess(d *deed, p *process) {
 		w.counts.ClockSteps++
 		w.offsets[d.replica] += d.lasts
 		p.clock.offset = w.offsets[d.replica]
-		p.eye.ClockSet()
+		p.observer.ClockSet()
 	case handOver:
 		if p.term != nil {
 			w.counts.Handovers++

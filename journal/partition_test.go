@@ -20,7 +20,7 @@ import (
 // onPage are the first n names of nodes on this page.
 func onPage(page, n int) (names []string) {
 	for i := 0; len(names) < n; i++ {
-		if name := fmt.Sprintf("node-%d", i); journal.PageOf(name) == page {
+		if name := fmt.Sprintf("node-%d", i); journal.PartitionOf(name) == page {
 			names = append(names, name)
 		}
 	}
@@ -30,7 +30,7 @@ func onPage(page, n int) (names []string) {
 // The numbers are part of the format: if they change, what is stored is on the wrong pages.
 func TestWhichPageANodeIsOnNeverChanges(t *testing.T) {
 	for node, want := range map[string]int{"node-1": 3, "node-2": 6, "ip-10-0-0-1.eu-central-1.compute.internal": 4, "": 5} {
-		if got := journal.PageOf(node); got != want {
+		if got := journal.PartitionOf(node); got != want {
 			t.Errorf("node %q is on page %d, want %d", node, got, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestAPageIsStoredLikeThis(t *testing.T) {
 
 func TestWhatIsEncodedIsDecodedAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		page := rapid.IntRange(0, journal.Pages-1).Draw(t, "page")
+		page := rapid.IntRange(0, journal.Partitions-1).Draw(t, "page")
 		records := map[string]journal.Record{}
 		for _, name := range onPage(page, rapid.IntRange(0, 5).Draw(t, "nodes")) {
 			if taints := drawKnown(t, name).Taints(); len(taints) > 0 {
@@ -67,7 +67,7 @@ func TestWhatIsEncodedIsDecodedAsItWas(t *testing.T) {
 		if err != nil || len(problems) > 0 || len(leftOut) > 0 {
 			t.Fatalf("left out %v, problems %v, error %v", leftOut, problems, err)
 		}
-		if diff := cmp.Diff(journal.Page{Written: at(500.125), Records: records}, got); diff != "" {
+		if diff := cmp.Diff(journal.Partition{Written: at(500.125), Records: records}, got); diff != "" {
 			t.Fatal(diff)
 		}
 		if entries := journal.Entries(data); len(entries) != len(records) {
@@ -162,7 +162,7 @@ func bulk(n int, more bool) map[string]journal.Record {
 	for i := range n {
 		name := fmt.Sprintf("ip-10-%03d-%03d-%03d.eu-central-1.compute.internal", i>>16, i>>8&255, i&255)
 		since := at(float64(i)).Add(123456789 * time.Nanosecond)
-		history := taint.History{{Taint: added(noExecute(v1.TaintNodeNotReady, ""), float64(i)), Since: since, Past: more, From: "123456789"}}
+		history := taint.History{{Taint: added(noExecute(v1.TaintNodeNotReady, ""), float64(i)), Since: since, Ended: more, From: "123456789"}}
 		taints := []taint.History{history}
 		if more {
 			history[0].From = "123456700"
@@ -177,9 +177,9 @@ func bulk(n int, more bool) map[string]journal.Record {
 func TestTenThousandTaintedNodesFitWellUnderTheLimit(t *testing.T) {
 	const limit = 1 << 20 // of a ConfigMap
 	for more, share := range map[bool]float64{false: 0.35, true: 0.75} {
-		var pages [journal.Pages]map[string]journal.Record
+		var pages [journal.Partitions]map[string]journal.Record
 		for name, r := range bulk(10_000, more) {
-			i := journal.PageOf(name)
+			i := journal.PartitionOf(name)
 			if pages[i] == nil {
 				pages[i] = map[string]journal.Record{}
 			}

@@ -47,14 +47,14 @@ type Options struct {
 	MaxEvictionsPerSecond float64
 }
 
-// board looks at the source, one look at a time.
-type board struct {
+// sampler looks at the source, one look at a time.
+type sampler struct {
 	options Options
 	looking sync.Mutex
 }
 
 // look takes in all that is known now, with the evictions from the n-th on.
-func (b *board) look(ctx context.Context, n uint64) (Facts, error) {
+func (b *sampler) look(ctx context.Context, n uint64) (Facts, error) {
 	b.looking.Lock()
 	defer b.looking.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
@@ -72,7 +72,7 @@ func (b *board) look(ctx context.Context, n uint64) (Facts, error) {
 	return f, nil
 }
 
-func (b *board) manager() Manager {
+func (b *sampler) manager() Manager {
 	m := b.options.Role()
 	m.Version, m.DryRun = b.options.Version, b.options.DryRun
 	m.Cluster, m.EvictionMethod, m.MaxEvictionsPerSecond = b.options.Cluster, b.options.EvictionMethod, b.options.MaxEvictionsPerSecond

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Holding is what a core holds of one pod.
-type Holding struct {
+// Tracked is what a core holds of one pod.
+type Tracked struct {
 	// Queued says that the eviction waits for its time, its next try or a grant.
 	Queued bool
 
@@ -22,8 +22,8 @@ type Holding struct {
 	Attempts int
 }
 
-// Holds returns what is held of a pod; the zero value when nothing is.
-func (c *Core) Holds(uid types.UID) (h Holding) {
+// Tracked returns what is held of a pod; the zero value when nothing is.
+func (c *Core) Tracked(uid types.UID) (h Tracked) {
 	last := c.calls[uid]
 	if e, ok := c.get(uid); ok {
 		h.Queued, h.Deadline, h.At = true, verdictOf(e, last).At, e.At

@@ -35,9 +35,9 @@ func TestSlotsOpenAnewWhenNoCallWasUnderWay(t *testing.T) {
 		var counts []int
 		for range 2 {
 			burst := demand(t, p)
-			time.Sleep(rampStep / 2)
+			time.Sleep(slowStartStep / 2)
 			counts = append(counts, p.InFlight())
-			time.Sleep(rampStep)
+			time.Sleep(slowStartStep)
 			counts = append(counts, p.InFlight())
 			burst.stop()
 			time.Sleep(10 * time.Second)

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Pages is how many pages a journal has; they are numbered from 0. It is part of the format.
-const Pages = 8
+// Partitions is how many pages a journal has; they are numbered from 0. It is part of the format.
+const Partitions = 8
 
-// PageOf is the number of the page that a node is recorded on. It is part of the format.
-func PageOf(node string) int {
+// PartitionOf is the number of the page that a node is recorded on. It is part of the format.
+func PartitionOf(node string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(node)) // never fails
-	return int(h.Sum32() % Pages)
+	return int(h.Sum32() % Partitions)
 }
 
-// Sheet is a page as it is stored, by whatever means.
-type Sheet struct {
+// StoredPartition is a page as it is stored, by whatever means.
+type StoredPartition struct {
 	// Name is what people know the stored page by; for messages only.
 	Name string
 
@@ -35,8 +35,8 @@ type Sheet struct {
 	Watched bool
 }
 
-// Page is what the data of a page say.
-type Page struct {
+// Partition is what the data of a page say.
+type Partition struct {
 	// Written is when the page was written, by its writer's clock; zero when that can't be told.
 	Written time.Time
 

@@ -1,0 +1,41 @@
+package evict
+
+import "time"
+
+// rateSlack is how much of a delay a later call may catch up on: timers are late by some, and at a
+// high rate that would add up.
+const rateSlack = 20 * time.Millisecond
+
+// rateLimit spreads calls evenly in time: in any span, at most the rate's share of it and of paceSlack
+// more, plus one. The zero pace lets everything through. It is pure, and not safe for concurrent use.
+type rateLimit struct {
+	interval time.Duration
+	next     time.Time
+}
+
+// newRateLimit returns a pace of so many calls a second; 0 or less: no limit.
+func newRateLimit(perSecond float64) rateLimit {
+	if perSecond <= 0 {
+		return rateLimit{}
+	}
+	return rateLimit{interval: time.Duration(float64(time.Second) / perSecond)}
+}
+
+// limited says whether there is a limit.
+func (p *rateLimit) limited() bool { return p.interval > 0 }
+
+// wait is how long until the next call may start; 0 or less: now.
+func (p *rateLimit) wait(now time.Time) time.Duration {
+	if !p.limited() {
+		return 0
+	}
+	return p.next.Sub(now)
+}
+
+// take counts a call that starts now.
+func (p *rateLimit) take(now time.Time) {
+	if earliest := now.Add(-rateSlack); p.next.Before(earliest) {
+		p.next = earliest
+	}
+	p.next = p.next.Add(p.interval)
+}
