@@ -18,7 +18,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // crowd is a manager over a herd, whose evictor takes its time and then has the pod go.
@@ -62,7 +62,7 @@ func (c *crowd) Evict(ctx context.Context, e taintmanager.Eviction) taintmanager
 	if ctx.Err() == nil {
 		c.pods.watch.Delete(podOn(e.Pod.Node, e.Pod.Name))
 	}
-	return taintmanager.Outcome{Kind: shard.Accepted}
+	return taintmanager.Outcome{Kind: eviction.Accepted}
 }
 
 // ended waits until nothing is left to do, and says who went and when.

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // printer is an evictor of the caller's own: it says what it would do, and lets it be done.
@@ -20,7 +20,7 @@ type printer struct{ done chan<- struct{} }
 func (p printer) Evict(_ context.Context, e taintmanager.Eviction) taintmanager.Outcome {
 	fmt.Printf("%s, because its node has taint %s\n", e.Pod.Key(), e.Verdict.Taint.ToString())
 	p.done <- struct{}{}
-	return taintmanager.Outcome{Kind: shard.Accepted}
+	return taintmanager.Outcome{Kind: eviction.Accepted}
 }
 
 // A controller manager that has an informer of pods hands it in, and may put its own evictor in the last

@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/journal"
-	"github.com/taint-manager/taint-manager/shard"
 )
 
 // notebook is a journal of the caller's own, in memory.
@@ -81,7 +81,7 @@ func (c *clock) Evict(_ context.Context, e taintmanager.Eviction) taintmanager.O
 	if _, gone := c.at[e.Pod.Name]; !gone {
 		c.at[e.Pod.Name] = time.Since(c.born)
 	}
-	return taintmanager.Outcome{Kind: shard.Accepted}
+	return taintmanager.Outcome{Kind: eviction.Accepted}
 }
 
 func (c *clock) goes(t *testing.T, pod string, want time.Duration) {

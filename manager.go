@@ -16,6 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/cluster"
 	"github.com/taint-manager/taint-manager/event"
 	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
@@ -151,7 +152,7 @@ func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) 
 		Evictor: evictor, Client: client, Reader: m.source, Rules: m.options.Rules,
 		Version: m.source.Version, Timeout: m.options.CallTimeout,
 		PausedSince: func() time.Time { return m.pool.PausedSince() },
-		NodeRead:    func(sent time.Time, o shard.Outcome) { m.pool.NodeRead(sent, o) },
+		NodeRead:    func(sent time.Time, o eviction.Outcome) { m.pool.NodeRead(sent, o) },
 	})
 }
 

@@ -23,7 +23,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // recorder is an evictor that notes who is to go, and takes its time.
@@ -41,12 +41,12 @@ func (r *recorder) Evict(ctx context.Context, e taintmanager.Eviction) taintmana
 	r.mu.Unlock()
 	select {
 	case <-time.After(r.lasts):
-		return taintmanager.Outcome{Kind: shard.Accepted}
+		return taintmanager.Outcome{Kind: eviction.Accepted}
 	case <-ctx.Done():
 		r.mu.Lock()
 		r.cut++
 		r.mu.Unlock()
-		return taintmanager.Outcome{Kind: shard.Interrupted}
+		return taintmanager.Outcome{Kind: eviction.Interrupted}
 	}
 }
 
@@ -213,7 +213,7 @@ func TestWhenRunEndsCallsThatLastTooLongAreCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var lines []string
-		var ended []shard.Kind
+		var ended []eviction.Kind
 		log := funcr.New(func(_, line string) { mu.Lock(); defer mu.Unlock(); lines = append(lines, line) }, funcr.Options{})
 		told := func(_ taintmanager.Eviction, o taintmanager.Outcome, _ time.Time) {
 			mu.Lock()
@@ -234,7 +234,7 @@ func TestWhenRunEndsCallsThatLastTooLongAreCut(t *testing.T) {
 		if said := strings.Join(lines, "\n"); strings.Count(said, "were cut") != 1 || !strings.Contains(said, `"calls"=1 "pods"=["default/goes"]`) {
 			t.Errorf("it does not say once what was cut: %s", said)
 		}
-		if !slices.Equal(ended, []shard.Kind{shard.Interrupted}) {
+		if !slices.Equal(ended, []eviction.Kind{eviction.Interrupted}) {
 			t.Errorf("Options.Ended got %v", ended)
 		}
 		if took := time.Since(began).Round(time.Second); took != 5*time.Second || evictor.cut != 1 {

@@ -3,29 +3,29 @@ package taintmanager
 import (
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // notify tells people what a shard has to say: in the log, and by an event on the pod.
-func (m *Manager) notify(n shard.Note) {
+func (m *Manager) notify(n eviction.Note) {
 	m.log(n)
 	m.events.Put(n)
 }
 
-func (m *Manager) log(n shard.Note) {
+func (m *Manager) log(n eviction.Note) {
 	logger := m.options.Logger
 	pod := klog.KRef(n.Pod.Namespace, n.Pod.Name)
 	switch n.Kind {
-	case shard.EvictionStarted:
+	case eviction.EvictionStarted:
 		if !m.options.DryRun { // which logs what it would do
 			logger.Info("Evicting the pod", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
 				"deadline", taint.Stamp(n.Verdict.At), "because", n.Verdict.Because())
 		}
-	case shard.EvictionCancelled:
+	case eviction.EvictionCancelled:
 		logger.Info("The eviction of the pod is withdrawn", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
 			"deadline", taint.Stamp(n.Verdict.At), "because", n.Stays.String())
-	case shard.EvictionDelayed:
+	case eviction.EvictionDelayed:
 		logger.Info("The eviction of the pod is held up; it is tried again", "pod", pod, "uid", n.Pod.UID,
 			"node", n.Pod.Node, "deadline", taint.Stamp(n.Verdict.At), "cause", n.Outcome.Cause, "message", n.Outcome.Message)
 	}

@@ -14,8 +14,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/journal/store"
-	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -32,13 +32,13 @@ const (
 )
 
 // Eviction is one call that an [Evictor] is asked to make. Its pod and verdict are to be read only.
-type Eviction = shard.Eviction
+type Eviction = eviction.Request
 
 // Outcome is what an eviction call has come to; see the Kind constants of package shard.
-type Outcome = shard.Outcome
+type Outcome = eviction.Outcome
 
 // View is what is known of one eviction: its pod, verdict and state.
-type View = shard.View
+type View = eviction.View
 
 // Evictor makes one eviction call and waits for its end. It is called by as many goroutines as there
 // are workers and slow evictions, never twice at a time for one pod. It gives up when the context ends: this process

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 func TestWhoWatchesIsToldOfEachCallThatHasEnded(t *testing.T) {
@@ -21,7 +21,7 @@ func TestWhoWatchesIsToldOfEachCallThatHasEnded(t *testing.T) {
 			Ended: func(e taintmanager.Eviction, o taintmanager.Outcome, at time.Time) {
 				mu.Lock()
 				defer mu.Unlock()
-				if o.Kind == shard.Accepted {
+				if o.Kind == eviction.Accepted {
 					took[e.Pod.Name] = at.Sub(e.Verdict.At)
 				}
 			},

@@ -15,7 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -23,10 +23,10 @@ import (
 // nothing is a manager of an empty cluster.
 type nothing struct{}
 
-func (nothing) Views(context.Context) ([]shard.View, error) { return nil, nil }
-func (nothing) Tainted() []*taint.Node                      { return nil }
-func (nothing) HasSynced() bool                             { return true }
-func (nothing) Trouble() error                              { return nil }
+func (nothing) Views(context.Context) ([]eviction.View, error) { return nil, nil }
+func (nothing) Tainted() []*taint.Node                         { return nil }
+func (nothing) HasSynced() bool                                { return true }
+func (nothing) Trouble() error                                 { return nil }
 
 func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,24 +12,24 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"pgregory.net/rapid"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/truncate"
-	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 func TestMessages(t *testing.T) {
 	seconds := int64(30)
 	tolerated := marking()
-	tolerated.Kind, tolerated.Stays = shard.EvictionCancelled, taint.NotTainted
+	tolerated.Kind, tolerated.Stays = eviction.EvictionCancelled, taint.NotTainted
 	tolerated.Verdict.At = tolerated.Verdict.Start.Add(30*time.Second + 250*time.Millisecond)
 	tolerated.Verdict.Toleration = &v1.Toleration{Key: "maintenance", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
 	blocked, refused, other := marking(), marking(), marking()
-	blocked.Kind, refused.Kind, other.Kind = shard.EvictionDelayed, shard.EvictionDelayed, shard.EvictionDelayed
-	blocked.Outcome = shard.Outcome{Kind: shard.Blocked, Cause: "pdb", Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}
-	refused.Outcome = shard.Outcome{Kind: shard.Refused, Cause: "rbac", Message: `User "tm" cannot delete resource "pods"`}
-	other.Outcome = shard.Outcome{Kind: shard.Failed, Cause: "server", Message: "etcdserver: leader changed"}
+	blocked.Kind, refused.Kind, other.Kind = eviction.EvictionDelayed, eviction.EvictionDelayed, eviction.EvictionDelayed
+	blocked.Outcome = eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb", Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}
+	refused.Outcome = eviction.Outcome{Kind: eviction.Refused, Cause: "rbac", Message: `User "tm" cannot delete resource "pods"`}
+	other.Outcome = eviction.Outcome{Kind: eviction.Failed, Cause: "server", Message: "etcdserver: leader changed"}
 	tests := []struct {
-		note shard.Note
+		note eviction.Note
 		want string
 	}{
 		{marking(), "Marking for deletion Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z: " +
@@ -53,7 +53,7 @@ func TestMessages(t *testing.T) {
 func TestAnyMessageIsShortAndValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := marking()
-		n.Kind = shard.EvictionDelayed
+		n.Kind = eviction.EvictionDelayed
 		n.Outcome.Message = strings.Repeat(rapid.String().Draw(t, "words"), 1+rapid.IntRange(0, 400).Draw(t, "times")) +
 			string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
 		got := message(&n)
@@ -89,7 +89,7 @@ func TestAnEventNamesThePodByUID(t *testing.T) {
 
 func TestAHinderedEvictionIsAWarning(t *testing.T) {
 	n := marking()
-	n.Kind = shard.EvictionDelayed
+	n.Kind = eviction.EvictionDelayed
 	got := render(&entry{note: n}, 1)
 	if got.Type != v1.EventTypeWarning || got.Reason != "EvictionBlocked" {
 		t.Errorf("event %s %s, want Warning EvictionBlocked", got.Type, got.Reason)

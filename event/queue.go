@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 const (
@@ -48,7 +48,7 @@ type Queue struct {
 
 // entry is a note and the time when it was taken.
 type entry struct {
-	note shard.Note
+	note eviction.Note
 	at   time.Time
 }
 
@@ -75,7 +75,7 @@ func (q *Queue) SetLeading(leads bool) { q.leading.Store(leads) }
 
 // Put takes a note. It never blocks; when the queue is full or Run has ended, the note is dropped and
 // counted.
-func (q *Queue) Put(n shard.Note) {
+func (q *Queue) Put(n eviction.Note) {
 	if !q.leading.Load() {
 		return
 	}

@@ -18,7 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -76,7 +76,7 @@ func slow(d time.Duration) func(context.Context, int) error {
 	}
 }
 
-func note(i int) shard.Note {
+func note(i int) eviction.Note {
 	n := marking()
 	n.Pod.Name = fmt.Sprintf("web-%d", i)
 	return n
@@ -382,10 +382,10 @@ func BenchmarkPut(b *testing.B) {
 }
 
 // marking is the note used where its content does not matter.
-func marking() shard.Note {
+func marking() eviction.Note {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	return shard.Note{
-		Kind: shard.EvictionStarted,
+	return eviction.Note{
+		Kind: eviction.EvictionStarted,
 		Pod:  &taint.Pod{UID: "6d9f", Namespace: "shop", Name: "web-0", Node: "n1"},
 		Verdict: taint.Verdict{
 			Evict: true, At: at, Start: at, Node: "n1",

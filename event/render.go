@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // component is the source that the original's events name; dashboards filter by it.
@@ -33,7 +33,7 @@ func render(e *entry, serial uint64) *v1.Event {
 		Kind: "Pod", APIVersion: "v1", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
 	}
 	event.Type, event.Reason, event.Message = v1.EventTypeNormal, reasonEviction, message(&e.note)
-	if e.note.Kind == shard.EvictionDelayed {
+	if e.note.Kind == eviction.EvictionDelayed {
 		event.Type, event.Reason = v1.EventTypeWarning, reasonBlocked
 	}
 	return event

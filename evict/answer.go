@@ -13,8 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/truncate"
-	"github.com/taint-manager/taint-manager/shard"
 )
 
 // verb is one of the requests that an eviction is made of; a set of them as bits.
@@ -69,8 +69,8 @@ func readAnswer(ctx context.Context, v verb, err error) answer {
 }
 
 // outcome is what a rule makes of the answer.
-func (a *answer) outcome(kind shard.Kind, cause string) shard.Outcome {
-	o := shard.Outcome{Kind: kind, Cause: cause, Message: a.message()}
+func (a *answer) outcome(kind eviction.Kind, cause string) eviction.Outcome {
+	o := eviction.Outcome{Kind: kind, Cause: cause, Message: a.message()}
 	if details := a.status.Details; details != nil {
 		o.RetryAfter = time.Duration(details.RetryAfterSeconds) * time.Second
 	}

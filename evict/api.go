@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -53,8 +53,8 @@ func NewAPI(client kubernetes.Interface, o APIOptions) (*API, error) {
 }
 
 // Evict makes one eviction call and waits for its end, without a [Confirmation]; see EvictConfirmed.
-func (a *API) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
-	return a.EvictConfirmed(ctx, e, func(context.Context) (shard.Outcome, bool) { return shard.Outcome{}, true })
+func (a *API) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
+	return a.EvictConfirmed(ctx, e, func(context.Context) (eviction.Outcome, bool) { return eviction.Outcome{}, true })
 }
 
 // EvictConfirmed makes one eviction call and waits for its end. It gives up when the context ends, and
@@ -64,11 +64,11 @@ func (a *API) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
 // refusal, DELETE with dryRun=All goes before both. The first answer that is not a success is the
 // outcome. Where it shows that the pod was edited, and the cache does not know of it yet, the outcome is
 // Unconfirmed. It never asks for a shorter grace period than the pod's own.
-func (a *API) EvictConfirmed(ctx context.Context, e shard.Eviction, confirm Confirmation) shard.Outcome {
+func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome {
 	patched := false
 	for _, request := range a.requests(e) {
 		if outcome, ok := confirm(ctx); !ok {
-			outcome.DryRunFirst = patched && outcome.Kind == shard.Unconfirmed
+			outcome.DryRunFirst = patched && outcome.Kind == eviction.Unconfirmed
 			return outcome
 		}
 		if !a.leading() {
@@ -84,18 +84,18 @@ func (a *API) EvictConfirmed(ctx context.Context, e shard.Eviction, confirm Conf
 		patched = patched || request == patchVerb
 	}
 	// The table has no way here: the last request never goes on.
-	return shard.Outcome{Kind: shard.Failed, Cause: CauseUnknown, Message: "no outcome"}
+	return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseUnknown, Message: "no outcome"}
 }
 
 // edited is the outcome for a pod whose spec is a later one than the cache knows: its tolerations may be
 // others.
-func edited(known, generation int64) shard.Outcome {
+func edited(known, generation int64) eviction.Outcome {
 	why := fmt.Sprintf("the pod was edited: its generation is %d, and the watch has shown %d", generation, known)
-	return shard.Outcome{Kind: shard.Unconfirmed, Message: why, DryRunFirst: true}
+	return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why, DryRunFirst: true}
 }
 
 // requests are what an eviction takes, in order.
-func (a *API) requests(e shard.Eviction) []verb {
+func (a *API) requests(e eviction.Request) []verb {
 	if a.method == config.MethodEvict {
 		return []verb{evictVerb}
 	}
@@ -112,7 +112,7 @@ func (a *API) requests(e shard.Eviction) []verb {
 
 // send makes one request within the timeout and says what it has come to. The generation is the one that
 // the answer gives the pod's spec; 0 when it gives none.
-func (a *API) send(ctx context.Context, pod *taint.Pod, v verb) (outcome shard.Outcome, generation int64) {
+func (a *API) send(ctx context.Context, pod *taint.Pod, v verb) (outcome eviction.Outcome, generation int64) {
 	bounded, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
 	generation, err := a.request(bounded, pod, v)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
@@ -24,8 +24,8 @@ const deletion = `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"ui
 func TestDeletePatchesTheConditionAndDeletesWithTheUID(t *testing.T) {
 	s := newServer(t)
 	before := time.Now().UTC().Truncate(time.Second)
-	outcome := evictOnce(t, s, APIOptions{}, eviction())
-	if outcome != (shard.Outcome{Kind: shard.Accepted}) {
+	outcome := evictOnce(t, s, APIOptions{}, someRequest())
+	if outcome != (eviction.Outcome{Kind: eviction.Accepted}) {
 		t.Fatalf("outcome %+v, want accepted", outcome)
 	}
 	got := s.requests()
@@ -76,40 +76,40 @@ func TestRequestsOfAnEviction(t *testing.T) {
 		disrupted bool
 		replies   map[verb]reply
 		want      []verb
-		kind      shard.Kind
+		kind      eviction.Kind
 	}{
-		{name: "delete", want: []verb{patchVerb, deleteVerb}, kind: shard.Accepted},
-		{name: "a condition that is there is not patched again", disrupted: true, want: []verb{deleteVerb}, kind: shard.Accepted},
+		{name: "delete", want: []verb{patchVerb, deleteVerb}, kind: eviction.Accepted},
+		{name: "a condition that is there is not patched again", disrupted: true, want: []verb{deleteVerb}, kind: eviction.Accepted},
 		{
 			name: "after a refusal a dry run goes first", refused: true,
-			want: []verb{preflightVerb, patchVerb, deleteVerb}, kind: shard.Accepted,
+			want: []verb{preflightVerb, patchVerb, deleteVerb}, kind: eviction.Accepted,
 		},
 		{
 			name: "a dry run that is refused leaves the condition alone", refused: true,
 			replies: map[verb]reply{preflightVerb: {code: 403, body: policyDenial}},
-			want:    []verb{preflightVerb}, kind: shard.Refused,
+			want:    []verb{preflightVerb}, kind: eviction.Refused,
 		},
 		{
 			name: "a webhook that does not support dry run is asked for real", refused: true,
 			replies: map[verb]reply{preflightVerb: {code: 400, body: dryRunUnsupported}},
-			want:    []verb{preflightVerb, patchVerb, deleteVerb}, kind: shard.Accepted,
+			want:    []verb{preflightVerb, patchVerb, deleteVerb}, kind: eviction.Accepted,
 		},
 		{
 			name:    "a patch that fails deletes nothing",
 			replies: map[verb]reply{patchVerb: {code: 500, body: leaderChanged}},
-			want:    []verb{patchVerb}, kind: shard.Failed,
+			want:    []verb{patchVerb}, kind: eviction.Failed,
 		},
-		{name: "evict is one call", method: config.MethodEvict, refused: true, want: []verb{evictVerb}, kind: shard.Accepted},
+		{name: "evict is one call", method: config.MethodEvict, refused: true, want: []verb{evictVerb}, kind: eviction.Accepted},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := newServer(t)
 			s.replies = test.replies
-			e := eviction()
+			e := someRequest()
 			e.AfterRefusal, e.Pod.Disrupted = test.refused, test.disrupted
 			outcome := evictOnce(t, s, APIOptions{Method: test.method}, e)
 			if outcome.Kind != test.kind || !slices.Equal(s.verbs(), test.want) {
-				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, kindName(test.kind))
+				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, test.kind.String())
 			}
 		})
 	}
@@ -119,11 +119,11 @@ func TestRequestsOfAnEviction(t *testing.T) {
 func TestAPodThatIsToStayByNowGetsNoFurtherRequest(t *testing.T) {
 	s := newServer(t)
 	asked := 0
-	outcome := apiOf(t, clientOf(t, s), APIOptions{}).EvictConfirmed(t.Context(), eviction(), func(context.Context) (shard.Outcome, bool) {
+	outcome := apiOf(t, clientOf(t, s), APIOptions{}).EvictConfirmed(t.Context(), someRequest(), func(context.Context) (eviction.Outcome, bool) {
 		asked++
-		return shard.Outcome{Kind: shard.Unconfirmed}, asked < 2
+		return eviction.Outcome{Kind: eviction.Unconfirmed}, asked < 2
 	})
-	if outcome.Kind != shard.Unconfirmed || !outcome.DryRunFirst || !slices.Equal(s.verbs(), []verb{patchVerb}) {
+	if outcome.Kind != eviction.Unconfirmed || !outcome.DryRunFirst || !slices.Equal(s.verbs(), []verb{patchVerb}) {
 		t.Errorf("sent %v with outcome %+v, want the PATCH only, and a dry run first from then on", s.verbs(), outcome)
 	}
 }
@@ -157,15 +157,15 @@ func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := newServer(t)
 			s.replies = test.answers
-			e := eviction()
+			e := someRequest()
 			e.Pod.Generation, e.AfterRefusal = test.known, test.refused
-			want := shard.Accepted
+			want := eviction.Accepted
 			if !slices.Contains(test.want, deleteVerb) {
-				want = shard.Unconfirmed
+				want = eviction.Unconfirmed
 			}
 			outcome := evictOnce(t, s, APIOptions{}, e)
-			if outcome.Kind != want || outcome.DryRunFirst != (want == shard.Unconfirmed) || !slices.Equal(s.verbs(), test.want) {
-				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, kindName(want))
+			if outcome.Kind != want || outcome.DryRunFirst != (want == eviction.Unconfirmed) || !slices.Equal(s.verbs(), test.want) {
+				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, want.String())
 			}
 		})
 	}
@@ -173,7 +173,7 @@ func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
 
 func TestDryRunOfADeletionCarriesTheUID(t *testing.T) {
 	s := newServer(t)
-	e := eviction()
+	e := someRequest()
 	e.AfterRefusal = true
 	evictOnce(t, s, APIOptions{}, e)
 	want := strings.TrimSuffix(deletion, "}") + `,"dryRun":["All"]}`
@@ -184,7 +184,7 @@ func TestDryRunOfADeletionCarriesTheUID(t *testing.T) {
 
 func TestEvictPostsTheUIDToTheSubresource(t *testing.T) {
 	s := newServer(t)
-	evictOnce(t, s, APIOptions{Method: config.MethodEvict}, eviction())
+	evictOnce(t, s, APIOptions{Method: config.MethodEvict}, someRequest())
 	got := s.requests()[0]
 	got.Body = strings.TrimSpace(got.Body)
 	want := request{
@@ -203,7 +203,7 @@ func TestClientGoNeverRetries(t *testing.T) {
 			s := newServer(t)
 			busy := reply{code: code, header: map[string]string{"Retry-After": "1", "Content-Type": "text/plain"}, body: "busy"}
 			s.replies = map[verb]reply{deleteVerb: busy, evictVerb: busy}
-			e := eviction()
+			e := someRequest()
 			e.Pod.Disrupted = true
 			evictOnce(t, s, APIOptions{Method: method}, e)
 			if n := len(s.requests()); n != 1 {
@@ -217,8 +217,8 @@ func TestNoRequestFollowsOnceLeadershipIsGone(t *testing.T) {
 	s := newServer(t)
 	asked := 0
 	leading := func() bool { asked++; return asked == 1 }
-	outcome := evictOnce(t, s, APIOptions{Leading: leading}, eviction())
-	if outcome.Kind != shard.Interrupted || !slices.Equal(s.verbs(), []verb{patchVerb}) {
+	outcome := evictOnce(t, s, APIOptions{Leading: leading}, someRequest())
+	if outcome.Kind != eviction.Interrupted || !slices.Equal(s.verbs(), []verb{patchVerb}) {
 		t.Errorf("sent %v with outcome %+v, want the PATCH only, and interrupted", s.verbs(), outcome)
 	}
 }
@@ -227,8 +227,8 @@ func TestAnEndedContextSendsNothing(t *testing.T) {
 	s := newServer(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	outcome := apiOf(t, clientOf(t, s), APIOptions{}).Evict(ctx, eviction())
-	if outcome.Kind != shard.Interrupted || len(s.requests()) != 0 {
+	outcome := apiOf(t, clientOf(t, s), APIOptions{}).Evict(ctx, someRequest())
+	if outcome.Kind != eviction.Interrupted || len(s.requests()) != 0 {
 		t.Errorf("sent %v with outcome %+v, want nothing, and interrupted", s.verbs(), outcome)
 	}
 }
@@ -236,8 +236,8 @@ func TestAnEndedContextSendsNothing(t *testing.T) {
 func TestAFakeClientsetServesBothMethods(t *testing.T) {
 	for _, method := range []config.Method{config.MethodDelete, config.MethodEvict} {
 		client := fake.NewClientset(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0", UID: uid}})
-		outcome := apiOf(t, client, APIOptions{Method: method}).Evict(context.Background(), eviction())
-		if outcome.Kind != shard.Accepted {
+		outcome := apiOf(t, client, APIOptions{Method: method}).Evict(context.Background(), someRequest())
+		if outcome.Kind != eviction.Accepted {
 			t.Errorf("%s: outcome %+v, want accepted", method, outcome)
 		}
 		var verbs []string

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -42,16 +43,16 @@ type ConfirmOptions struct {
 	// a call is sent later than that. NodeRead is told of each GET when it has ended. They are a
 	// [Pool]'s. Nil: no call pauses, nobody is told.
 	PausedSince func() time.Time
-	NodeRead    func(sent time.Time, o shard.Outcome)
+	NodeRead    func(sent time.Time, o eviction.Outcome)
 }
 
 // Confirmation reports whether a call may send its next request. If not, the call ends with the outcome.
-type Confirmation func(ctx context.Context) (outcome shard.Outcome, ok bool)
+type Confirmation func(ctx context.Context) (outcome eviction.Outcome, ok bool)
 
 // ConfirmingEvictor is an [Evictor] whose calls may take several requests: it asks before each.
 type ConfirmingEvictor interface {
 	Evictor
-	EvictConfirmed(ctx context.Context, e shard.Eviction, confirm Confirmation) shard.Outcome
+	EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome
 }
 
 // Confirmed is an evictor that makes a call only when the API server itself says that the pod's node
@@ -78,12 +79,12 @@ func Confirm(o ConfirmOptions) *Confirmed {
 
 // Evict makes the call as far as it is confirmed. Where it is not, the outcome is Unconfirmed, or what the
 // GET of the node has come to.
-func (c *Confirmed) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
+func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	began := time.Now()
 	c.underWay.Add(1)
 	defer c.underWay.Add(-1)
 	if evictor, ok := c.Evictor.(ConfirmingEvictor); ok {
-		return evictor.EvictConfirmed(ctx, e, func(ctx context.Context) (shard.Outcome, bool) {
+		return evictor.EvictConfirmed(ctx, e, func(ctx context.Context) (eviction.Outcome, bool) {
 			return c.confirm(ctx, &e, began)
 		})
 	}
@@ -95,10 +96,10 @@ func (c *Confirmed) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
 
 // confirm is the [Confirmation] of a call. What was asked before now may lack what the cache has learnt
 // since: where it does not confirm the call, the node is read again.
-func (c *Confirmed) confirm(ctx context.Context, e *shard.Eviction, began time.Time) (shard.Outcome, bool) {
+func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time.Time) (eviction.Outcome, bool) {
 	now := time.Now()
 	outcome, sent := c.look(ctx, e, func() time.Time { return c.notBefore(e, began) })
-	if outcome.Kind == shard.Unconfirmed && sent.Before(now) {
+	if outcome.Kind == eviction.Unconfirmed && sent.Before(now) {
 		outcome, _ = c.look(ctx, e, func() time.Time { return now })
 	}
 	return outcome, outcome.Kind == goOn
@@ -106,7 +107,7 @@ func (c *Confirmed) confirm(ctx context.Context, e *shard.Eviction, began time.T
 
 // notBefore is the moment before which the GET for a call may not have been sent: while calls pause, one
 // from before the pause does not show whether the API server is back.
-func (c *Confirmed) notBefore(e *shard.Eviction, began time.Time) time.Time {
+func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 	at := e.Verdict.At
 	if c.underWay.Load() <= few {
 		at = began
@@ -121,7 +122,7 @@ func (c *Confirmed) notBefore(e *shard.Eviction, began time.Time) time.Time {
 
 // look judges the call by a GET of the node, and tells when that was sent. The outcome's kind is goOn
 // where the GET confirms it.
-func (c *Confirmed) look(ctx context.Context, e *shard.Eviction, notBefore func() time.Time) (shard.Outcome, time.Time) {
+func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore func() time.Time) (eviction.Outcome, time.Time) {
 	read, err := c.reads.since(ctx, e.Pod.Node, notBefore)
 	if err != nil {
 		return interrupted(), time.Time{}
@@ -131,13 +132,13 @@ func (c *Confirmed) look(ctx context.Context, e *shard.Eviction, notBefore func(
 	}
 	if age := time.Since(read.sent); age > fresh {
 		why := fmt.Sprintf("the GET of node %s took %v; it counts for %v", e.Pod.Node, age.Round(time.Millisecond), fresh)
-		return shard.Outcome{Kind: shard.Unconfirmed, Message: why}, read.sent
+		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
 	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
 	if why := WhyUnconfirmed(pod, node, read.look, c.Version(e.Pod.Node), c.Rules); why != "" {
-		return shard.Outcome{Kind: shard.Unconfirmed, Message: why}, read.sent
+		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
-	return shard.Outcome{}, read.sent
+	return eviction.Outcome{}, read.sent
 }
 
 // WhyUnconfirmed says why a pod is not certainly to go now, by the cache's pod and node, of which each may be nil,

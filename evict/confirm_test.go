@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -92,15 +92,15 @@ func (c *confirming) get(ctx context.Context, _ string) (*v1.Node, error) {
 }
 
 // Evict is the call that is confirmed.
-func (c *confirming) Evict(_ context.Context, e shard.Eviction) shard.Outcome {
+func (c *confirming) Evict(_ context.Context, e eviction.Request) eviction.Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.made = append(c.made, e.Pod.UID)
-	return shard.Outcome{Kind: shard.Accepted}
+	return eviction.Outcome{Kind: eviction.Accepted}
 }
 
 // EvictConfirmed is such a call, of two requests.
-func (c *confirming) EvictConfirmed(ctx context.Context, e shard.Eviction, confirm Confirmation) shard.Outcome {
+func (c *confirming) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome {
 	for range 2 {
 		if o, ok := confirm(ctx); !ok {
 			return o
@@ -114,15 +114,15 @@ func (c *confirming) EvictConfirmed(ctx context.Context, e shard.Eviction, confi
 func (c *confirming) busy() { c.underWay.Add(few) }
 
 // evict asks for the eviction of a pod by the verdict of the cache.
-func (c *confirming) evict(ctx context.Context, uid types.UID) shard.Outcome {
+func (c *confirming) evict(ctx context.Context, uid types.UID) eviction.Outcome {
 	pod, node := c.cache.Pod(uid)
-	return c.Confirmed.Evict(ctx, shard.Eviction{Pod: pod, Verdict: taint.Decide(pod, node, taint.Rules{})})
+	return c.Confirmed.Evict(ctx, eviction.Request{Pod: pod, Verdict: taint.Decide(pod, node, taint.Rules{})})
 }
 
 func TestAConfirmedEvictionIsMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
-		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted || len(c.made) != 1 || len(c.gets) != 1 {
+		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted || len(c.made) != 1 || len(c.gets) != 1 {
 			t.Errorf("got %+v with %d calls and %d GETs", o, len(c.made), len(c.gets))
 		}
 	})
@@ -152,7 +152,7 @@ func TestWhatIsNotConfirmedIsNotEvicted(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newConfirming()
 				change(c)
-				if o := c.evict(t.Context(), "uid"); o.Kind != shard.Unconfirmed || o.Message == "" || len(c.made) != 0 {
+				if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Unconfirmed || o.Message == "" || len(c.made) != 0 {
 					t.Errorf("got %+v with %d calls", o, len(c.made))
 				}
 			})
@@ -170,7 +170,7 @@ func TestAVersionThatCannotBeComparedIsNoDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
 		c.version = ""
-		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted {
+		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted {
 			t.Errorf("got %+v", o)
 		}
 	})
@@ -180,13 +180,13 @@ func TestAGetThatFailsConfirmsNothing(t *testing.T) {
 	nodes := schema.GroupResource{Resource: "nodes"}
 	for name, c := range map[string]struct {
 		err  error
-		want shard.Kind
+		want eviction.Kind
 	}{
-		"the node is gone":              {apierrors.NewNotFound(nodes, "n1"), shard.Unconfirmed},
-		"the API server fails":          {apierrors.NewInternalError(fmt.Errorf("etcd")), shard.Failed},
-		"the API server is loaded":      {apierrors.NewTooManyRequests("later", 3), shard.Throttled},
-		"the API server is away":        {&net.OpError{Op: "dial", Err: fmt.Errorf("refused")}, shard.Unavailable},
-		"the permission to get is gone": {forbidden(), shard.Refused},
+		"the node is gone":              {apierrors.NewNotFound(nodes, "n1"), eviction.Unconfirmed},
+		"the API server fails":          {apierrors.NewInternalError(fmt.Errorf("etcd")), eviction.Failed},
+		"the API server is loaded":      {apierrors.NewTooManyRequests("later", 3), eviction.Throttled},
+		"the API server is away":        {&net.OpError{Op: "dial", Err: fmt.Errorf("refused")}, eviction.Unavailable},
+		"the permission to get is gone": {forbidden(), eviction.Refused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestAGetThatFailsConfirmsNothing(t *testing.T) {
 					t.Errorf("got %+v with %d calls", o, len(w.made))
 				}
 				w.err = nil
-				if o := w.evict(t.Context(), "uid"); o.Kind != shard.Accepted {
+				if o := w.evict(t.Context(), "uid"); o.Kind != eviction.Accepted {
 					t.Errorf("the failure is still believed: %+v", o)
 				}
 			})
@@ -253,7 +253,7 @@ func TestWhatAnOlderGetLacksIsLookedForAgainAtOnce(t *testing.T) {
 		other := v1.Taint{Key: "other", Effect: v1.TaintEffectNoExecute}
 		c.cache.node = &taint.Node{Name: "n1", UID: "node", Taints: []taint.History{{{Taint: other, Since: c.born}}}}
 		c.live.Spec.Taints = []v1.Taint{other}
-		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted || len(c.gets) != 2 {
+		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted || len(c.gets) != 2 {
 			t.Errorf("got %+v after GETs at %v", o, c.gets)
 		}
 	})
@@ -288,7 +288,7 @@ func TestAPodThatIsOverdueByAnEditNeedsAGetFromAfterTheEdit(t *testing.T) {
 		time.Sleep(time.Second)
 		c.cache.pods["edited"] = &taint.Pod{UID: "edited", Node: "n1", Bound: c.born, Seen: time.Now()}
 		c.live.Spec.Taints, c.live.ResourceVersion = nil, "11"
-		if o := c.evict(t.Context(), "edited"); o.Kind != shard.Unconfirmed || len(c.gets) != 2 {
+		if o := c.evict(t.Context(), "edited"); o.Kind != eviction.Unconfirmed || len(c.gets) != 2 {
 			t.Errorf("got %+v after GETs at %v", o, c.gets)
 		}
 	})
@@ -300,11 +300,11 @@ func TestAPodThatIsEditedWhileTheGetIsUnderWayNeedsAnother(t *testing.T) {
 		c.duringGet(func(cache *cached) {
 			cache.pods["uid"] = &taint.Pod{UID: "uid", Node: "n1", Seen: time.Now()}
 		})
-		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Unconfirmed || len(c.made) != 0 {
+		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Unconfirmed || len(c.made) != 0 {
 			t.Errorf("got %+v with %d calls", o, len(c.made))
 		}
 		c.takes = 0
-		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted {
+		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted {
 			t.Errorf("the next try: got %+v", o)
 		}
 	})
@@ -318,13 +318,13 @@ func TestOneWhoseTurnIsCutShortDoesNotHoldUpTheOthers(t *testing.T) {
 		ctx, cut := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
 		calls.Go(func() {
-			if o := c.evict(ctx, "uid"); o.Kind != shard.Interrupted {
+			if o := c.evict(ctx, "uid"); o.Kind != eviction.Interrupted {
 				t.Errorf("cut short: got %+v", o)
 			}
 		})
 		synctest.Wait()
 		calls.Go(func() {
-			if o := c.evict(t.Context(), "other"); o.Kind != shard.Accepted {
+			if o := c.evict(t.Context(), "other"); o.Kind != eviction.Accepted {
 				t.Errorf("the other: got %+v", o)
 			}
 		})
@@ -378,7 +378,7 @@ func TestEachRequestRestsOnAGetOfAtMostFiveSeconds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := newConfirming()
 			c.writing = takes
-			if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted || len(c.gets) != gets {
+			if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted || len(c.gets) != gets {
 				t.Errorf("the first request takes %v: got %+v after GETs at %v, want %d", takes, o, c.gets, gets)
 			}
 		})
@@ -394,7 +394,7 @@ func TestATaintThatIsLiftedDuringASlowRequestEndsTheCall(t *testing.T) {
 			defer c.mu.Unlock()
 			c.live.Spec.Taints, c.live.ResourceVersion = nil, "11"
 		})
-		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Unconfirmed || len(c.made) != 0 {
+		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Unconfirmed || len(c.made) != 0 {
 			t.Errorf("got %+v with %d calls", o, len(c.made))
 		}
 	})
@@ -405,7 +405,7 @@ func TestWhatTheCacheLearnsDuringARequestEndsTheCall(t *testing.T) {
 		c := newConfirming()
 		c.writing = time.Second
 		time.AfterFunc(c.writing/2, func() { c.cache.change(func(c *cached) { c.node = &taint.Node{Name: "n1", UID: "node"} }) })
-		if o := c.evict(t.Context(), "uid"); o.Kind != shard.Unconfirmed || len(c.made) != 0 {
+		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Unconfirmed || len(c.made) != 0 {
 			t.Errorf("got %+v with %d calls", o, len(c.made))
 		}
 	})
@@ -422,15 +422,15 @@ func TestAnEvictorThatDoesNotAskIsConfirmedOnce(t *testing.T) {
 		time.Sleep(time.Second)
 		c.live.Spec.Taints = nil
 		o2 := c.evict(t.Context(), "uid")
-		if o.Kind != shard.Accepted || o2.Kind != shard.Unconfirmed || len(c.made) != 1 {
+		if o.Kind != eviction.Accepted || o2.Kind != eviction.Unconfirmed || len(c.made) != 1 {
 			t.Errorf("got %+v and %+v with %d calls", o, o2, len(c.made))
 		}
 	})
 }
 
 func TestAGetThatTakesLongerThanItCountsConfirmsNothing(t *testing.T) {
-	for takes, want := range map[time.Duration]shard.Kind{
-		5 * time.Second: shard.Accepted, 5*time.Second + 1: shard.Unconfirmed, 30 * time.Second: shard.Unconfirmed,
+	for takes, want := range map[time.Duration]eviction.Kind{
+		5 * time.Second: eviction.Accepted, 5*time.Second + 1: eviction.Unconfirmed, 30 * time.Second: eviction.Unconfirmed,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newConfirming()
@@ -439,7 +439,7 @@ func TestAGetThatTakesLongerThanItCountsConfirmsNothing(t *testing.T) {
 				t.Errorf("a GET of %v: got %+v", takes, o)
 			}
 			c.takes = 0
-			if o := c.evict(t.Context(), "uid"); o.Kind != shard.Accepted {
+			if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted {
 				t.Errorf("the next try: got %+v", o)
 			}
 		})
@@ -459,7 +459,7 @@ func TestAGetThatHangsIsNotWaitedForOnceItNoLongerCounts(t *testing.T) {
 		c.mu.Lock()
 		c.takes = 0
 		c.mu.Unlock()
-		if o := c.evict(t.Context(), "late"); o.Kind != shard.Accepted || time.Since(c.born) != fresh+time.Millisecond {
+		if o := c.evict(t.Context(), "late"); o.Kind != eviction.Accepted || time.Since(c.born) != fresh+time.Millisecond {
 			t.Errorf("got %+v after %v", o, time.Since(c.born))
 		}
 		calls.Wait()
@@ -590,9 +590,9 @@ func TestOneProbeIsOneGET(t *testing.T) {
 // A deletion that the API server gives up after 34 s concerns its pod alone.
 func TestADeletionThatTimesOutPausesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fakeEvictor{answer: func(context.Context, int) shard.Outcome {
+		f := &fakeEvictor{answer: func(context.Context, int) eviction.Outcome {
 			time.Sleep(34 * time.Second)
-			return shard.Outcome{Kind: shard.Failed, Cause: CauseTimeout}
+			return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseTimeout}
 		}}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 4, MaxSlow: 4})
 		defer lead(t, p)()
@@ -612,7 +612,7 @@ func connectionRefused() error {
 // demandOf starts a call for the pod "uid" with every grant until it is stopped.
 func demandOf(t *testing.T, p *Pool, c *confirming) *outcomes {
 	pod, node := c.cache.Pod("uid")
-	return demandFor(t, p, func() shard.Eviction {
-		return shard.Eviction{Pod: pod, Verdict: taint.Decide(pod, node, taint.Rules{})}
+	return demandFor(t, p, func() eviction.Request {
+		return eviction.Request{Pod: pod, Verdict: taint.Decide(pod, node, taint.Rules{})}
 	})
 }

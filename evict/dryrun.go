@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -13,9 +13,9 @@ import (
 type DryRunEvictor struct{}
 
 // Evict logs the decision and returns Pretended.
-func (DryRunEvictor) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
+func (DryRunEvictor) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	klog.FromContext(ctx).Info("Dry run: would evict the pod now",
 		"pod", klog.KRef(e.Pod.Namespace, e.Pod.Name), "uid", e.Pod.UID, "node", e.Pod.Node,
 		"deadline", taint.Stamp(e.Verdict.At), "because", e.Verdict.Because())
-	return shard.Outcome{Kind: shard.DryRun, Message: e.Verdict.String()}
+	return eviction.Outcome{Kind: eviction.DryRun, Message: e.Verdict.String()}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
@@ -19,8 +20,8 @@ type term struct {
 	calls  sync.WaitGroup // calls are added under the pool's lock, and only before over
 	over   bool           // no further call starts; under the pool's lock
 
-	cutting bool             // Drain has ended the context; under the pool's lock
-	cut     []shard.Eviction // calls that were under way then; under the pool's lock
+	cutting bool               // Drain has ended the context; under the pool's lock
+	cut     []eviction.Request // calls that were under way then; under the pool's lock
 }
 
 // Lead permits calls until the context ends, and returns when all of them have ended and their
@@ -61,7 +62,7 @@ func (p *Pool) begin(ctx context.Context) (*term, error) {
 // Drain ends all granting for good and waits for the calls under way to end and their outcomes to be
 // told. When its context ends first, it cuts them, waits on, and returns those that were not accepted. Lead
 // goes on until its own context ends, without granting.
-func (p *Pool) Drain(ctx context.Context) (cut []shard.Eviction) {
+func (p *Pool) Drain(ctx context.Context) (cut []eviction.Request) {
 	t := p.close()
 	if t == nil {
 		return nil
@@ -80,10 +81,10 @@ func (p *Pool) Drain(ctx context.Context) (cut []shard.Eviction) {
 }
 
 // noteCut remembers a call that has ended if Drain has cut it.
-func (p *Pool) noteCut(t *term, e shard.Eviction, o shard.Outcome) {
+func (p *Pool) noteCut(t *term, e eviction.Request, o eviction.Outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.cutting && o.Kind != shard.Accepted {
+	if t.cutting && o.Kind != eviction.Accepted {
 		t.cut = append(t.cut, e)
 	}
 }

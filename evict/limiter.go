@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -200,28 +201,28 @@ func (g *Limiter) turnAlikeSlow(pod *taint.Pod) {
 
 // End takes the outcome of a call, and back what it holds. It names the cause when all calls pause from
 // now on that did not pause before.
-func (g *Limiter) End(now time.Time, t *Ticket, pod *taint.Pod, o shard.Outcome) (pause string) {
+func (g *Limiter) End(now time.Time, t *Ticket, pod *taint.Pod, o eviction.Outcome) (pause string) {
 	g.workloads.end(now, *t, pod, o)
 	if t.Place {
 		g.slow--
 	} else {
 		g.leaveSlot(t)
 	}
-	if o.Kind == shard.Throttled && !g.throttled.After(now) {
+	if o.Kind == eviction.Throttled && !g.throttled.After(now) {
 		pause = pauseThrottled
 	}
-	if o.Kind == shard.Unavailable && !g.outage.on() {
+	if o.Kind == eviction.Unavailable && !g.outage.on() {
 		pause = pauseUnavailable
 	}
 	switch {
-	case o.Kind == shard.Unavailable, o.Cause == CauseTimeout && g.current(*t):
+	case o.Kind == eviction.Unavailable, o.Cause == eviction.CauseTimeout && g.current(*t):
 		g.outage.failed(now, g.current(*t))
 	case answered(o):
 		g.outage.answered()
 	default:
 		g.probed(*t)
 	}
-	if until := now.Add(o.RetryAfter); o.Kind == shard.Throttled && until.After(g.throttled) {
+	if until := now.Add(o.RetryAfter); o.Kind == eviction.Throttled && until.After(g.throttled) {
 		g.throttled = until
 	}
 	return pause
@@ -229,8 +230,8 @@ func (g *Limiter) End(now time.Time, t *Ticket, pod *taint.Pod, o shard.Outcome)
 
 // NodeRead takes how a GET of a node has ended that was sent at that moment. It names the cause when all
 // calls pause from now on.
-func (g *Limiter) NodeRead(now, sent time.Time, o shard.Outcome) (pause string) {
-	if o.Kind == shard.Unavailable && !g.outage.on() {
+func (g *Limiter) NodeRead(now, sent time.Time, o eviction.Outcome) (pause string) {
+	if o.Kind == eviction.Unavailable && !g.outage.on() {
 		pause = pauseUnavailable
 	}
 	g.outage.nodeRead(now, sent, o)
@@ -249,12 +250,12 @@ func (g *Limiter) PausedSince() time.Time {
 }
 
 // answered says whether an outcome proves that the server is there.
-func answered(o shard.Outcome) bool {
+func answered(o eviction.Outcome) bool {
 	switch o.Kind {
-	case shard.Unavailable, shard.Interrupted, shard.DryRun:
+	case eviction.Unavailable, eviction.Interrupted, eviction.DryRun:
 		return false
-	case shard.Failed:
-		return o.Cause != CauseTimeout && o.Cause != CausePanic && o.Cause != CauseClient
+	case eviction.Failed:
+		return o.Cause != eviction.CauseTimeout && o.Cause != eviction.CausePanic && o.Cause != eviction.CauseClient
 	}
 	return true
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // enormous is a text of 1 MB.
@@ -32,30 +32,30 @@ func TestAnEnormousDenialIsCutWhereItEnters(t *testing.T) {
 	s := newServer(t)
 	s.replies = map[verb]reply{patchVerb: {code: 403, body: denial}, evictVerb: {code: 403, body: denial}}
 	for _, method := range []config.Method{config.MethodDelete, config.MethodEvict} {
-		o := evictOnce(t, s, APIOptions{Method: method}, eviction())
-		if o.Kind != shard.Refused || o.Cause != CauseAdmission {
-			t.Errorf("%s: got %s, %s", method, kindName(o.Kind), o.Cause)
+		o := evictOnce(t, s, APIOptions{Method: method}, someRequest())
+		if o.Kind != eviction.Refused || o.Cause != eviction.CauseAdmission {
+			t.Errorf("%s: got %s, %s", method, o.Kind.String(), o.Cause)
 		}
 		wantShort(t, string(method), o.Message)
 	}
 }
 
 func TestWhatAnEvictorOfACallersOwnSaysIsCutToo(t *testing.T) {
-	for name, answer := range map[string]func(context.Context, int) shard.Outcome{
-		"an outcome": func(context.Context, int) shard.Outcome {
-			return shard.Outcome{Kind: shard.Failed, Cause: "\xff" + enormous, Message: enormous + "\xff"}
+	for name, answer := range map[string]func(context.Context, int) eviction.Outcome{
+		"an outcome": func(context.Context, int) eviction.Outcome {
+			return eviction.Outcome{Kind: eviction.Failed, Cause: "\xff" + enormous, Message: enormous + "\xff"}
 		},
-		"a panic": func(context.Context, int) shard.Outcome { panic(enormous) },
+		"a panic": func(context.Context, int) eviction.Outcome { panic(enormous) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log strings.Builder
 				logger := funcr.New(func(_, args string) { log.WriteString(args) }, funcr.Options{})
-				told := make(chan shard.Outcome, 1)
+				told := make(chan eviction.Outcome, 1)
 				p := NewPool(PoolOptions{Evictor: &fakeEvictor{answer: answer}})
 				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
 				go func() { _ = p.Lead(ctx) }()
-				(<-p.Permits()).Start(eviction(), func(o shard.Outcome) { told <- o })
+				(<-p.Permits()).Start(someRequest(), func(o eviction.Outcome) { told <- o })
 				o := <-told
 				cancel()
 				time.Sleep(time.Second)

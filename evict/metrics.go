@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/registry"
-	"github.com/taint-manager/taint-manager/shard"
 )
 
 // Metrics are what a [Pool] counts. Several pools may share one.
@@ -79,10 +79,10 @@ func gauge(name, help string) prometheus.Gauge {
 }
 
 // ended counts a call that has ended.
-func (m *Metrics) ended(e shard.Eviction, o shard.Outcome, now time.Time) {
+func (m *Metrics) ended(e eviction.Request, o eviction.Outcome, now time.Time) {
 	m.inFlight.Dec()
-	m.calls.WithLabelValues(kindName(o.Kind), causeLabel(o.Cause)).Inc()
-	if o.Kind == shard.Accepted {
+	m.calls.WithLabelValues(o.Kind.String(), eviction.CauseLabel(o.Cause)).Inc()
+	if o.Kind == eviction.Accepted {
 		m.deletions.Inc()
 		m.latency.Observe(max(now.Sub(e.Verdict.At), 0).Seconds())
 	}

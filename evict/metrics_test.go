@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 func metricsOf(t *testing.T, r prometheus.Registerer) *Metrics {
@@ -26,19 +26,19 @@ func TestCallsAreCountedByOutcomeAndOnlyAcceptedOnesAsDeletions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()
 		f := &fakeEvictor{}
-		f.answer = func(_ context.Context, n int) shard.Outcome {
-			return []shard.Outcome{
-				{Kind: shard.Accepted},
-				{Kind: shard.Refused, Cause: CauseRBAC},
-				{Kind: shard.Failed, Cause: "of a caller's own, in many words"},
+		f.answer = func(_ context.Context, n int) eviction.Outcome {
+			return []eviction.Outcome{
+				{Kind: eviction.Accepted},
+				{Kind: eviction.Refused, Cause: eviction.CauseRBAC},
+				{Kind: eviction.Failed, Cause: "of a caller's own, in many words"},
 			}[n]
 		}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 4, Metrics: metricsOf(t, registry)})
 		defer lead(t, p)()
-		e := eviction()
+		e := someRequest()
 		time.Sleep(700 * time.Millisecond) // the deadline has passed by as much
 		for range 3 {
-			(<-p.Permits()).Start(e, func(shard.Outcome) {})
+			(<-p.Permits()).Start(e, func(eviction.Outcome) {})
 			synctest.Wait()
 		}
 		want := `
@@ -96,13 +96,13 @@ func TestPausesShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := metricsOf(t, nil)
 		f := &fakeEvictor{}
-		f.answer = func(_ context.Context, n int) shard.Outcome {
-			return shard.Outcome{Kind: []shard.Kind{shard.Unavailable, shard.Unavailable, shard.Throttled}[n]}
+		f.answer = func(_ context.Context, n int) eviction.Outcome {
+			return eviction.Outcome{Kind: []eviction.Kind{eviction.Unavailable, eviction.Unavailable, eviction.Throttled}[n]}
 		}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 1, Metrics: m})
 		defer lead(t, p)()
 		for i, want := range []float64{1, 1, 0} {
-			(<-p.Permits()).Start(eviction(), func(shard.Outcome) {})
+			(<-p.Permits()).Start(someRequest(), func(eviction.Outcome) {})
 			synctest.Wait()
 			if got := testutil.ToFloat64(m.away); got != want {
 				t.Errorf("after call %d: paused %v, want %v", i, got, want)

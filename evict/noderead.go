@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -34,7 +34,7 @@ type nodeRead struct {
 	sent    time.Time
 	done    chan struct{}
 	look    LiveNode
-	outcome shard.Outcome // goOn when there is a look
+	outcome eviction.Outcome // goOn when there is a look
 }
 
 // over reports whether the GET has ended.
@@ -53,14 +53,14 @@ type nodeReads struct {
 	get     func(ctx context.Context, name string) (*v1.Node, error)
 	timeout time.Duration
 	table   []rule
-	told    func(sent time.Time, o shard.Outcome) // of each GET that has ended
+	told    func(sent time.Time, o eviction.Outcome) // of each GET that has ended
 
 	mu     sync.Mutex
 	byNode map[string]*nodeRead // the latest of each, while it counts
 }
 
 func newNodeReads(get func(ctx context.Context, name string) (*v1.Node, error), timeout time.Duration) *nodeReads {
-	told := func(time.Time, shard.Outcome) {}
+	told := func(time.Time, eviction.Outcome) {}
 	return &nodeReads{get: get, timeout: timeout, table: rules(), told: told, byNode: map[string]*nodeRead{}}
 }
 
@@ -80,7 +80,7 @@ func (r *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 		}
 		// One that was cut short with another's context says nothing.
 		// One that has found the server away ends the call, whenever it was sent: a further one would do no better.
-		if mine || read.outcome.Kind == shard.Unavailable || !read.sent.Before(notBefore()) && read.outcome.Kind != shard.Interrupted {
+		if mine || read.outcome.Kind == eviction.Unavailable || !read.sent.Before(notBefore()) && read.outcome.Kind != eviction.Interrupted {
 			return read, nil
 		}
 	}

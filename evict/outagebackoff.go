@@ -3,7 +3,7 @@ package evict
 import (
 	"time"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // How long calls pause while the API server is away: the first pause, and the longest.
@@ -42,13 +42,13 @@ func (b *outageBackoff) wait(now time.Time) (bool, time.Duration) {
 // nodeRead takes how a GET of a node has ended that was sent at that moment. An answer to one from
 // before the pause shows nothing of the server as it is now. A failed one lengthens the pause only if
 // it was sent after it: what was under way at its start says nothing new.
-func (b *outageBackoff) nodeRead(now, sent time.Time, o shard.Outcome) {
+func (b *outageBackoff) nodeRead(now, sent time.Time, o eviction.Outcome) {
 	switch {
 	case answered(o):
 		if !sent.Before(b.since) {
 			b.answered()
 		}
-	case o.Kind == shard.Unavailable || b.on() && o.Cause == CauseTimeout:
+	case o.Kind == eviction.Unavailable || b.on() && o.Cause == eviction.CauseTimeout:
 		b.failed(now, b.on() && !sent.Before(b.until))
 	}
 }

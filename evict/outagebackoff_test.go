@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 var epoch = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -84,7 +84,7 @@ func TestANudgeWithoutAPauseDoesNothing(t *testing.T) {
 }
 
 func TestAGETOfANodeThatWasSentInThePauseEndsIt(t *testing.T) {
-	for _, o := range []shard.Outcome{{Kind: goOn}, {Kind: shard.Unconfirmed}, {Kind: shard.Throttled}, {Kind: shard.Refused}, {Kind: shard.Failed, Cause: CauseServer}} {
+	for _, o := range []eviction.Outcome{{Kind: goOn}, {Kind: eviction.Unconfirmed}, {Kind: eviction.Throttled}, {Kind: eviction.Refused}, {Kind: eviction.Failed, Cause: eviction.CauseServer}} {
 		b := full()
 		b.failed(epoch, false)
 		b.nodeRead(epoch.Add(time.Millisecond), epoch.Add(-time.Millisecond), o)
@@ -100,19 +100,19 @@ func TestAGETOfANodeThatWasSentInThePauseEndsIt(t *testing.T) {
 
 func TestAGETOfANodeThatFailsBeginsAPause(t *testing.T) {
 	b := full()
-	b.nodeRead(epoch, epoch, shard.Outcome{Kind: shard.Unavailable})
+	b.nodeRead(epoch, epoch, eviction.Outcome{Kind: eviction.Unavailable})
 	if !b.on() {
 		t.Error("calls do not pause")
 	}
 	b = full()
-	b.nodeRead(epoch, epoch, shard.Outcome{Kind: shard.Failed, Cause: CauseTimeout})
+	b.nodeRead(epoch, epoch, eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseTimeout})
 	if b.on() {
 		t.Error("a GET without an answer in its time began a pause")
 	}
 }
 
 func TestAGETOfANodeLengthensThePauseOnlyWhenSentAfterIt(t *testing.T) {
-	for _, o := range []shard.Outcome{{Kind: shard.Unavailable}, {Kind: shard.Failed, Cause: CauseTimeout}} {
+	for _, o := range []eviction.Outcome{{Kind: eviction.Unavailable}, {Kind: eviction.Failed, Cause: eviction.CauseTimeout}} {
 		b := full()
 		b.failed(epoch, false)
 		for range 31 {

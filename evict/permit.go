@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // permit is the permission to start one call. See [Pool.Permits] for how it may be used.
@@ -20,13 +20,13 @@ type permit struct {
 type slowGrant struct{ *permit }
 
 // Start begins the call in a slow place.
-func (g slowGrant) Start(e shard.Eviction, done func(shard.Outcome)) { g.startIn(true, e, done) }
+func (g slowGrant) Start(e eviction.Request, done func(eviction.Outcome)) { g.startIn(true, e, done) }
 
 // Start begins the call. A grant of a leadership that has ended makes none: its outcome is
 // Interrupted.
-func (g *permit) Start(e shard.Eviction, done func(shard.Outcome)) { g.startIn(false, e, done) }
+func (g *permit) Start(e eviction.Request, done func(eviction.Outcome)) { g.startIn(false, e, done) }
 
-func (g *permit) startIn(place bool, e shard.Eviction, done func(shard.Outcome)) {
+func (g *permit) startIn(place bool, e eviction.Request, done func(eviction.Outcome)) {
 	if !g.used.CompareAndSwap(false, true) {
 		panic("evict: Start of a grant that was used before")
 	}
@@ -39,7 +39,7 @@ func (g *permit) startIn(place bool, e shard.Eviction, done func(shard.Outcome))
 }
 
 // begin counts the call in, unless its leadership has ended.
-func (g *permit) begin(e shard.Eviction, place bool) bool {
+func (g *permit) begin(e eviction.Request, place bool) bool {
 	p := g.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()

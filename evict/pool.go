@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/truncate"
 	"github.com/taint-manager/taint-manager/shard"
 )
@@ -23,7 +24,7 @@ const keptEvery = time.Minute
 // Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give
 // up when the context ends.
 type Evictor interface {
-	Evict(ctx context.Context, e shard.Eviction) shard.Outcome
+	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
 }
 
 // PoolOptions are the settings of a [Pool].
@@ -54,7 +55,7 @@ type PoolOptions struct {
 
 	// Ended is told of each call that has ended, by many goroutines, once its slot is free and
 	// before its shard learns of it. It must not block. Nil: nobody is told.
-	Ended func(e shard.Eviction, o shard.Outcome, at time.Time)
+	Ended func(e eviction.Request, o eviction.Outcome, at time.Time)
 }
 
 // Pool owns the slots. Its methods are safe for concurrent use.
@@ -62,7 +63,7 @@ type Pool struct {
 	evictor Evictor
 	leading func() bool
 	metrics *Metrics
-	ended   func(e shard.Eviction, o shard.Outcome, at time.Time)
+	ended   func(e eviction.Request, o eviction.Outcome, at time.Time)
 	workers int
 	paused  bool
 	maxSlow int
@@ -103,7 +104,7 @@ func NewPool(o PoolOptions) *Pool {
 		p.leading = func() bool { return true }
 	}
 	if p.ended == nil {
-		p.ended = func(shard.Eviction, shard.Outcome, time.Time) {}
+		p.ended = func(eviction.Request, eviction.Outcome, time.Time) {}
 	}
 	if p.metrics == nil {
 		p.metrics = newMetrics()
@@ -172,7 +173,7 @@ func (p *Pool) PausedSince() time.Time {
 
 // NodeRead says how a GET of a node has ended that was sent at that moment. It shows whether the API
 // server is there, so it ends, begins or lengthens the pause of all calls.
-func (p *Pool) NodeRead(sent time.Time, o shard.Outcome) {
+func (p *Pool) NodeRead(sent time.Time, o eviction.Outcome) {
 	p.learn(func(now time.Time) (pause string) { return p.limiter.NodeRead(now, sent, o) })
 }
 
@@ -199,7 +200,7 @@ func (p *Pool) changed() {
 }
 
 // call makes one eviction call and reports its outcome.
-func (p *Pool) call(g *permit, e shard.Eviction, done func(shard.Outcome)) {
+func (p *Pool) call(g *permit, e eviction.Request, done func(eviction.Outcome)) {
 	defer g.term.calls.Done()
 	p.metrics.inFlight.Inc()
 	late := time.AfterFunc(SlowAfter, func() { p.late(g, e) })
@@ -214,7 +215,7 @@ func (p *Pool) call(g *permit, e shard.Eviction, done func(shard.Outcome)) {
 }
 
 // evict asks the evictor, if this process leads at this very moment.
-func (p *Pool) evict(ctx context.Context, e shard.Eviction) (o shard.Outcome) {
+func (p *Pool) evict(ctx context.Context, e eviction.Request) (o eviction.Outcome) {
 	defer func() {
 		if r := recover(); r != nil {
 			o = panicked(ctx, e, r)
@@ -227,7 +228,7 @@ func (p *Pool) evict(ctx context.Context, e shard.Eviction) (o shard.Outcome) {
 }
 
 // late lets a call that is slow take a slow place instead of its slot, unless it has ended.
-func (p *Pool) late(g *permit, e shard.Eviction) {
+func (p *Pool) late(g *permit, e eviction.Request) {
 	p.mu.Lock()
 	if g.ended {
 		p.mu.Unlock()
@@ -251,7 +252,7 @@ func (p *Pool) late(g *permit, e shard.Eviction) {
 }
 
 // free gives back what a call holds, and lets the limiter learn from its outcome.
-func (p *Pool) free(g *permit, e shard.Eviction, o shard.Outcome) {
+func (p *Pool) free(g *permit, e eviction.Request, o eviction.Outcome) {
 	p.learn(func(now time.Time) (pause string) {
 		g.ended = true
 		return p.limiter.End(now, &g.ticket, e.Pod, o)
@@ -260,24 +261,24 @@ func (p *Pool) free(g *permit, e shard.Eviction, o shard.Outcome) {
 }
 
 // complete makes up for what an evictor of a caller's own may leave out, and cuts what it says.
-func complete(o shard.Outcome) shard.Outcome {
-	if o.Kind < shard.Accepted || o.Kind > shard.Unconfirmed {
-		return shard.Outcome{Kind: shard.Failed, Cause: CauseUnknown, Message: fmt.Sprintf("the evictor returned kind %d", o.Kind)}
+func complete(o eviction.Outcome) eviction.Outcome {
+	if o.Kind < eviction.Accepted || o.Kind > eviction.Unconfirmed {
+		return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseUnknown, Message: fmt.Sprintf("the evictor returned kind %d", o.Kind)}
 	}
 	o.Cause, o.Message = truncate.Text(o.Cause), truncate.Text(o.Message)
-	if o.Kind == shard.Throttled {
+	if o.Kind == eviction.Throttled {
 		o.RetryAfter = min(o.RetryAfter, maxRetryAfter)
 	}
 	return atLeastASecond(o)
 }
 
-func interrupted() shard.Outcome {
-	return shard.Outcome{Kind: shard.Interrupted, Message: "this process does not lead any longer"}
+func interrupted() eviction.Outcome {
+	return eviction.Outcome{Kind: eviction.Interrupted, Message: "this process does not lead any longer"}
 }
 
-func panicked(ctx context.Context, e shard.Eviction, r any) shard.Outcome {
+func panicked(ctx context.Context, e eviction.Request, r any) eviction.Outcome {
 	text := truncate.Text(fmt.Sprintf("the evictor panicked: %v", r))
 	klog.FromContext(ctx).Error(errors.New(text), "Evicting a pod failed",
 		"pod", klog.KRef(e.Pod.Namespace, e.Pod.Name), "stack", string(debug.Stack()))
-	return shard.Outcome{Kind: shard.Failed, Cause: CausePanic, Message: text}
+	return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CausePanic, Message: text}
 }

@@ -14,14 +14,14 @@ import (
 	"go.uber.org/goleak"
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fakeEvictor answers by a function, and notes when each call began.
 type fakeEvictor struct {
-	answer func(ctx context.Context, n int) shard.Outcome
+	answer func(ctx context.Context, n int) eviction.Outcome
 
 	mu      sync.Mutex
 	began   []time.Time
@@ -29,7 +29,7 @@ type fakeEvictor struct {
 	most    int
 }
 
-func (f *fakeEvictor) Evict(ctx context.Context, _ shard.Eviction) shard.Outcome {
+func (f *fakeEvictor) Evict(ctx context.Context, _ eviction.Request) eviction.Outcome {
 	f.mu.Lock()
 	n := len(f.began)
 	f.began = append(f.began, time.Now())
@@ -58,18 +58,18 @@ func (f *fakeEvictor) begins() []time.Duration {
 func (f *fakeEvictor) count() int { return len(f.begins()) }
 
 // always answers at once.
-func always(o shard.Outcome) *fakeEvictor {
-	return &fakeEvictor{answer: func(context.Context, int) shard.Outcome { return o }}
+func always(o eviction.Outcome) *fakeEvictor {
+	return &fakeEvictor{answer: func(context.Context, int) eviction.Outcome { return o }}
 }
 
 // lasting answers after a while, or when cut.
 func lasting(d time.Duration) *fakeEvictor {
-	return &fakeEvictor{answer: func(ctx context.Context, _ int) shard.Outcome {
+	return &fakeEvictor{answer: func(ctx context.Context, _ int) eviction.Outcome {
 		select {
 		case <-time.After(d):
-			return shard.Outcome{Kind: shard.Accepted}
+			return eviction.Outcome{Kind: eviction.Accepted}
 		case <-ctx.Done():
-			return shard.Outcome{Kind: shard.Interrupted}
+			return eviction.Outcome{Kind: eviction.Interrupted}
 		}
 	}}
 }
@@ -90,10 +90,10 @@ func lead(t *testing.T, p *Pool) (end func()) {
 }
 
 // demand starts a call with every grant it gets until the test ends, and keeps the outcomes.
-func demand(t *testing.T, p *Pool) *outcomes { return demandFor(t, p, eviction) }
+func demand(t *testing.T, p *Pool) *outcomes { return demandFor(t, p, someRequest) }
 
 // demandFor is demand for these evictions.
-func demandFor(t *testing.T, p *Pool, next func() shard.Eviction) *outcomes {
+func demandFor(t *testing.T, p *Pool, next func() eviction.Request) *outcomes {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := &outcomes{}
 	ended := make(chan struct{})
@@ -115,20 +115,20 @@ func demandFor(t *testing.T, p *Pool, next func() shard.Eviction) *outcomes {
 
 type outcomes struct {
 	mu   sync.Mutex
-	all  []shard.Outcome
+	all  []eviction.Outcome
 	stop func()
 }
 
-func (o *outcomes) add(one shard.Outcome) {
+func (o *outcomes) add(one eviction.Outcome) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.all = append(o.all, one)
 }
 
-func (o *outcomes) kinds() []shard.Kind {
+func (o *outcomes) kinds() []eviction.Kind {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var kinds []shard.Kind
+	var kinds []eviction.Kind
 	for _, one := range o.all {
 		kinds = append(kinds, one.Kind)
 	}
@@ -148,7 +148,7 @@ func granted(p *Pool) bool {
 
 func TestNothingIsGrantedWithoutLeading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted})})
+		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted})})
 		if granted(p) {
 			t.Error("granted before Lead")
 		}
@@ -187,7 +187,7 @@ func TestWaitersAreServedInTurn(t *testing.T) {
 			group.Go(func() {
 				g := <-p.Permits() // one slot: the next grant comes a second later
 				order <- i
-				g.Start(eviction(), func(shard.Outcome) {})
+				g.Start(someRequest(), func(eviction.Outcome) {})
 			})
 			synctest.Wait()
 		}
@@ -202,10 +202,10 @@ func TestWaitersAreServedInTurn(t *testing.T) {
 
 func TestTheSlotIsFreeWhenTheOutcomeIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted}), Workers: 1})
+		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted}), Workers: 1})
 		defer lead(t, p)()
 		told := make(chan bool)
-		(<-p.Permits()).Start(eviction(), func(shard.Outcome) {
+		(<-p.Permits()).Start(someRequest(), func(eviction.Outcome) {
 			_, ok := <-p.Permits()
 			told <- ok
 		})
@@ -217,7 +217,7 @@ func TestTheSlotIsFreeWhenTheOutcomeIsTold(t *testing.T) {
 
 func TestAnUnusedGrantGivesItsSlotBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted}), Workers: 1})
+		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted}), Workers: 1})
 		defer lead(t, p)()
 		g := <-p.Permits()
 		if granted(p) {
@@ -237,7 +237,7 @@ func TestAnUnusedGrantGivesItsSlotBack(t *testing.T) {
 
 func TestAGrantStartsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted})})
+		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted})})
 		defer lead(t, p)()
 		g := <-p.Permits()
 		g.Release()
@@ -246,20 +246,20 @@ func TestAGrantStartsOnce(t *testing.T) {
 				t.Error("the second use did not panic")
 			}
 		}()
-		g.Start(eviction(), func(shard.Outcome) {})
+		g.Start(someRequest(), func(eviction.Outcome) {})
 	})
 }
 
 func TestReleasedGrantsDoNotUseUpTheRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := always(shard.Outcome{Kind: shard.Accepted})
+		f := always(eviction.Outcome{Kind: eviction.Accepted})
 		p := NewPool(PoolOptions{Evictor: f, Rate: 2})
 		defer lead(t, p)()
 		start := time.Now()
 		for range 100 {
 			(<-p.Permits()).Release()
 		}
-		(<-p.Permits()).Start(eviction(), func(shard.Outcome) {})
+		(<-p.Permits()).Start(someRequest(), func(eviction.Outcome) {})
 		if waited := time.Since(start); waited != 0 {
 			t.Errorf("the first call waited %v", waited)
 		}
@@ -268,7 +268,7 @@ func TestReleasedGrantsDoNotUseUpTheRate(t *testing.T) {
 
 func TestTheRateSpreadsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := always(shard.Outcome{Kind: shard.Accepted})
+		f := always(eviction.Outcome{Kind: eviction.Accepted})
 		p := NewPool(PoolOptions{Evictor: f, Rate: 2})
 		defer lead(t, p)()
 		defer demand(t, p).stop()
@@ -282,7 +282,7 @@ func TestTheRateSpreadsCalls(t *testing.T) {
 
 func TestTheRateHoldsWhileGrantsAreUndecided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted}), Rate: 2})
+		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted}), Rate: 2})
 		defer lead(t, p)()
 		g := <-p.Permits()
 		if granted(p) {
@@ -303,7 +303,7 @@ func TestCallsEndWithLeadership(t *testing.T) {
 		got := demand(t, p)
 		synctest.Wait()
 		end()
-		want := []shard.Kind{shard.Interrupted, shard.Interrupted, shard.Interrupted}
+		want := []eviction.Kind{eviction.Interrupted, eviction.Interrupted, eviction.Interrupted}
 		if kinds := got.kinds(); !slices.Equal(kinds, want) {
 			t.Errorf("when Lead returned the outcomes were %v, want three interrupted", kinds)
 		}
@@ -312,16 +312,16 @@ func TestCallsEndWithLeadership(t *testing.T) {
 
 func TestAGrantOutlivesItsLeadershipWithoutACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := always(shard.Outcome{Kind: shard.Accepted})
+		f := always(eviction.Outcome{Kind: eviction.Accepted})
 		p := NewPool(PoolOptions{Evictor: f, Workers: 1})
 		end := lead(t, p)
 		g := <-p.Permits()
 		end()
 		defer lead(t, p)() // another leadership does not revive it
-		var got shard.Outcome
-		g.Start(eviction(), func(o shard.Outcome) { got = o })
+		var got eviction.Outcome
+		g.Start(someRequest(), func(o eviction.Outcome) { got = o })
 		synctest.Wait()
-		if got.Kind != shard.Interrupted || f.count() != 0 {
+		if got.Kind != eviction.Interrupted || f.count() != 0 {
 			t.Errorf("outcome %+v after %d calls, want interrupted without a call", got, f.count())
 		}
 		if !granted(p) {
@@ -332,7 +332,7 @@ func TestAGrantOutlivesItsLeadershipWithoutACall(t *testing.T) {
 
 func TestOneLeadAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted})})
+		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted})})
 		end := lead(t, p)
 		if err := p.Lead(t.Context()); err == nil {
 			t.Error("a second Lead began")
@@ -377,7 +377,7 @@ func TestDrainWaitsForCallsUnderWay(t *testing.T) {
 		if cut := p.Drain(t.Context()); len(cut) != 0 || time.Since(start) != 3*time.Second {
 			t.Errorf("drained after %v, %d calls were cut, want none and 3 s", time.Since(start), len(cut))
 		}
-		if kinds := got.kinds(); !slices.Equal(kinds, []shard.Kind{shard.Accepted, shard.Accepted}) {
+		if kinds := got.kinds(); !slices.Equal(kinds, []eviction.Kind{eviction.Accepted, eviction.Accepted}) {
 			t.Errorf("outcomes %v, want two accepted", kinds)
 		}
 		time.Sleep(time.Minute)
@@ -393,17 +393,17 @@ func TestDrainWaitsForCallsUnderWay(t *testing.T) {
 
 func TestAGrantFromBeforeDrainMakesNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := always(shard.Outcome{Kind: shard.Accepted})
+		f := always(eviction.Outcome{Kind: eviction.Accepted})
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
 		g := <-p.Permits()
 		if cut := p.Drain(t.Context()); len(cut) != 0 {
 			t.Errorf("%d calls were cut", len(cut))
 		}
-		var got shard.Outcome
-		g.Start(eviction(), func(o shard.Outcome) { got = o })
+		var got eviction.Outcome
+		g.Start(someRequest(), func(o eviction.Outcome) { got = o })
 		synctest.Wait()
-		if got.Kind != shard.Interrupted || f.count() != 0 {
+		if got.Kind != eviction.Interrupted || f.count() != 0 {
 			t.Errorf("outcome %+v after %d calls, want interrupted without a call", got, f.count())
 		}
 	})
@@ -422,14 +422,14 @@ func TestDrainCutsCallsWhenItsTimeIsUp(t *testing.T) {
 		if len(cut) != 2 || cut[0].Pod == nil || time.Since(start) != 10*time.Second {
 			t.Errorf("drained after %v, %d calls were cut, want 2 after 10 s", time.Since(start), len(cut))
 		}
-		if kinds := got.kinds(); !slices.Equal(kinds, []shard.Kind{shard.Interrupted, shard.Interrupted}) {
+		if kinds := got.kinds(); !slices.Equal(kinds, []eviction.Kind{eviction.Interrupted, eviction.Interrupted}) {
 			t.Errorf("outcomes %v, want two interrupted", kinds)
 		}
 	})
 }
 
 func TestDrainWithoutLeadReturnsAtOnce(t *testing.T) {
-	p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted})})
+	p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted})})
 	if cut := append(p.Drain(t.Context()), p.Drain(t.Context())...); len(cut) != 0 {
 		t.Errorf("%d calls were cut", len(cut))
 	}
@@ -437,7 +437,7 @@ func TestDrainWithoutLeadReturnsAtOnce(t *testing.T) {
 
 func TestWhileTheServerIsAwayOneCallProbesAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := always(shard.Outcome{Kind: shard.Unavailable})
+		f := always(eviction.Outcome{Kind: eviction.Unavailable})
 		p := NewPool(PoolOptions{Evictor: f})
 		p.limiter.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
@@ -465,9 +465,9 @@ func TestCallsGoOnWithTheFirstAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		back := time.Now().Add(time.Minute)
 		f := &fakeEvictor{}
-		f.answer = func(ctx context.Context, n int) shard.Outcome {
+		f.answer = func(ctx context.Context, n int) eviction.Outcome {
 			if time.Now().Before(back) {
-				return shard.Outcome{Kind: shard.Unavailable}
+				return eviction.Outcome{Kind: eviction.Unavailable}
 			}
 			return lasting(10*time.Second).answer(ctx, n)
 		}
@@ -493,7 +493,7 @@ func TestCallsGoOnWithTheFirstAnswer(t *testing.T) {
 
 func TestANudgeSendsTheProbeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := always(shard.Outcome{Kind: shard.Unavailable})
+		f := always(eviction.Outcome{Kind: eviction.Unavailable})
 		p := NewPool(PoolOptions{Evictor: f})
 		p.limiter.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
@@ -511,7 +511,7 @@ func TestANudgeSendsTheProbeAtOnce(t *testing.T) {
 
 func TestNudgesWithoutEndDoNotMakeAHotLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := always(shard.Outcome{Kind: shard.Unavailable})
+		f := always(eviction.Outcome{Kind: eviction.Unavailable})
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
 		defer demand(t, p).stop()
@@ -528,9 +528,9 @@ func TestNudgesWithoutEndDoNotMakeAHotLoop(t *testing.T) {
 func TestCallsFromBeforeThePauseDoNotLengthenIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeEvictor{}
-		f.answer = func(_ context.Context, n int) shard.Outcome {
+		f.answer = func(_ context.Context, n int) eviction.Outcome {
 			time.Sleep(500*time.Millisecond + time.Duration(n)*time.Millisecond) // the first 32 fail one after the other
-			return shard.Outcome{Kind: shard.Unavailable}
+			return eviction.Outcome{Kind: eviction.Unavailable}
 		}
 		p := NewPool(PoolOptions{Evictor: f})
 		p.limiter.outage.jitter = func() float64 { return 1 }
@@ -548,9 +548,9 @@ func TestCallsFromBeforeThePauseDoNotLengthenIt(t *testing.T) {
 func TestAProbeThatTellsNothingIsFollowedByAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeEvictor{}
-		f.answer = func(_ context.Context, n int) shard.Outcome {
+		f.answer = func(_ context.Context, n int) eviction.Outcome {
 			if n == 0 {
-				return shard.Outcome{Kind: shard.Unavailable}
+				return eviction.Outcome{Kind: eviction.Unavailable}
 			}
 			panic("broken")
 		}
@@ -558,7 +558,7 @@ func TestAProbeThatTellsNothingIsFollowedByAnother(t *testing.T) {
 		defer lead(t, p)()
 		synctest.Wait()
 		for i := range 3 {
-			(<-p.Permits()).Start(eviction(), func(shard.Outcome) {})
+			(<-p.Permits()).Start(someRequest(), func(eviction.Outcome) {})
 			synctest.Wait()
 			if f.count() != i+1 || !p.limiter.outage.on() {
 				t.Fatalf("%d calls, pausing %v", f.count(), p.limiter.outage.on())
@@ -574,12 +574,12 @@ func TestAProbeThatTellsNothingIsFollowedByAnother(t *testing.T) {
 func TestAProbeThatHangsLengthensThePause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeEvictor{}
-		f.answer = func(_ context.Context, n int) shard.Outcome {
+		f.answer = func(_ context.Context, n int) eviction.Outcome {
 			if n == 0 {
-				return shard.Outcome{Kind: shard.Unavailable}
+				return eviction.Outcome{Kind: eviction.Unavailable}
 			}
 			time.Sleep(35 * time.Second)
-			return shard.Outcome{Kind: shard.Failed, Cause: CauseTimeout}
+			return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseTimeout}
 		}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 1})
 		p.limiter.outage.jitter = func() float64 { return 1 }
@@ -603,7 +603,7 @@ func TestALoadedServerHoldsAllCallsBack(t *testing.T) {
 	for _, test := range tests {
 		t.Run(fmt.Sprint(test.asked), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := always(shard.Outcome{Kind: shard.Throttled, RetryAfter: test.asked})
+				f := always(eviction.Outcome{Kind: eviction.Throttled, RetryAfter: test.asked})
 				p := NewPool(PoolOptions{Evictor: f, Workers: 1})
 				defer lead(t, p)()
 				got := demand(t, p)
@@ -626,13 +626,13 @@ func TestALoadedServerHoldsAllCallsBack(t *testing.T) {
 
 func TestAPanicInTheEvictorIsAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fakeEvictor{answer: func(context.Context, int) shard.Outcome { panic("no such thing") }}
+		f := &fakeEvictor{answer: func(context.Context, int) eviction.Outcome { panic("no such thing") }}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 1})
 		defer lead(t, p)()
-		var got shard.Outcome
-		(<-p.Permits()).Start(eviction(), func(o shard.Outcome) { got = o })
+		var got eviction.Outcome
+		(<-p.Permits()).Start(someRequest(), func(o eviction.Outcome) { got = o })
 		synctest.Wait()
-		want := shard.Outcome{Kind: shard.Failed, Cause: CausePanic, Message: "the evictor panicked: no such thing"}
+		want := eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CausePanic, Message: "the evictor panicked: no such thing"}
 		if got != want || !granted(p) {
 			t.Errorf("outcome %+v, want %+v and the slot back", got, want)
 		}
@@ -640,8 +640,8 @@ func TestAPanicInTheEvictorIsAFailure(t *testing.T) {
 }
 
 func TestAnOutcomeOfNoKindIsAFailure(t *testing.T) {
-	for _, kind := range []shard.Kind{0, shard.Unconfirmed + 1} {
-		if got := complete(shard.Outcome{Kind: kind}); got.Kind != shard.Failed || got.Message == "" {
+	for _, kind := range []eviction.Kind{0, eviction.Unconfirmed + 1} {
+		if got := complete(eviction.Outcome{Kind: kind}); got.Kind != eviction.Failed || got.Message == "" {
 			t.Errorf("kind %d: %+v", kind, got)
 		}
 	}
@@ -650,14 +650,14 @@ func TestAnOutcomeOfNoKindIsAFailure(t *testing.T) {
 // A pool under load that is led, lost and led again keeps its slots.
 func TestNoSlotIsEverLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kinds := []shard.Kind{shard.Accepted, shard.Unavailable, shard.Throttled, shard.Failed, shard.Interrupted, 0}
+		kinds := []eviction.Kind{eviction.Accepted, eviction.Unavailable, eviction.Throttled, eviction.Failed, eviction.Interrupted, 0}
 		f := &fakeEvictor{}
-		f.answer = func(ctx context.Context, n int) shard.Outcome {
+		f.answer = func(ctx context.Context, n int) eviction.Outcome {
 			lasting(time.Duration(n%7)*100*time.Millisecond).answer(ctx, n)
 			if n%11 == 0 {
 				panic(n)
 			}
-			return shard.Outcome{Kind: kinds[n%len(kinds)]}
+			return eviction.Outcome{Kind: kinds[n%len(kinds)]}
 		}
 		p := NewPool(PoolOptions{Evictor: f, Workers: 5})
 		got := demand(t, p)
@@ -679,7 +679,7 @@ func TestNoSlotIsEverLost(t *testing.T) {
 
 func TestAPausedPoolGrantsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(PoolOptions{Evictor: always(shard.Outcome{Kind: shard.Accepted}), Paused: true})
+		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted}), Paused: true})
 		ctx, cancel := context.WithCancel(t.Context())
 		led := make(chan error)
 		go func() { led <- p.Lead(ctx) }()

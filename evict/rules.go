@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 const disruptionBudget = policyv1.DisruptionBudgetCause
@@ -18,7 +18,7 @@ const disruptionBudget = policyv1.DisruptionBudgetCause
 const defaultRetryAfter = time.Second
 
 // goOn is the kind of an answer after which the next request of the same call follows.
-const goOn shard.Kind = 0
+const goOn eviction.Kind = 0
 
 // rule says what one sort of answer means.
 type rule struct {
@@ -26,7 +26,7 @@ type rule struct {
 	low, high int                // HTTP status codes, inclusive; 0 and 0: no HTTP answer
 	sign      string             // what else the answer shows, in words
 	shows     func(*answer) bool // the same as code; nil: nothing else is asked
-	kind      shard.Kind
+	kind      eviction.Kind
 	cause     string
 	means     string
 }
@@ -49,23 +49,23 @@ func silences() []rule {
 	return []rule{
 		{
 			anyVerb, 0, 0, "the caller's context has ended", func(a *answer) bool { return a.ended },
-			shard.Interrupted, "", "this process may not evict any longer",
+			eviction.Interrupted, "", "this process may not evict any longer",
 		},
 		{
 			anyVerb, 0, 0, "no connection", (*answer).unconnected,
-			shard.Unavailable, CauseUnreachable, "connection refused, no route, or none within the dialer's time",
+			eviction.Unavailable, eviction.CauseUnreachable, "connection refused, no route, or none within the dialer's time",
 		},
 		{
 			anyVerb, 0, 0, "the call's time is up", (*answer).late,
-			shard.Failed, CauseTimeout, "the request may have been carried out",
+			eviction.Failed, eviction.CauseTimeout, "the request may have been carried out",
 		},
 		{
 			anyVerb, 0, 0, "the network failed", (*answer).cut,
-			shard.Unavailable, CauseUnreachable, "connection reset, TLS failure, end of file; the request may have been carried out",
+			eviction.Unavailable, eviction.CauseUnreachable, "connection reset, TLS failure, end of file; the request may have been carried out",
 		},
 		{
 			anyVerb, 0, 0, "", nil,
-			shard.Failed, CauseClient, "the client did not send the request, for example because of its own rate limit",
+			eviction.Failed, eviction.CauseClient, "the client did not send the request, for example because of its own rate limit",
 		},
 	}
 }
@@ -76,11 +76,11 @@ func denials() []rule {
 	return []rule{
 		{
 			anyVerb, 400, 599, "a webhook or a policy denied the request", denied,
-			shard.Refused, CauseAdmission, "an admission webhook or a ValidatingAdmissionPolicy forbids it, with a code of its choice",
+			eviction.Refused, eviction.CauseAdmission, "an admission webhook or a ValidatingAdmissionPolicy forbids it, with a code of its choice",
 		},
 		{
 			anyVerb, 500, 599, "failed calling webhook", func(a *answer) bool { return a.says("failed calling webhook") },
-			shard.Failed, CauseWebhook, "an admission webhook with failure policy Fail does not answer",
+			eviction.Failed, eviction.CauseWebhook, "an admission webhook with failure policy Fail does not answer",
 		},
 		{
 			preflightVerb, 400, 400, "does not support dry run", func(a *answer) bool { return a.says("does not support dry run") },
@@ -102,7 +102,7 @@ func successes() []rule {
 		},
 		{
 			deleteVerb | evictVerb, 200, 299, "", nil,
-			shard.Accepted, "", "the API server took the deletion",
+			eviction.Accepted, "", "the API server took the deletion",
 		},
 	}
 }
@@ -112,20 +112,20 @@ func budgets() []rule {
 	return []rule{
 		{
 			evictVerb, 429, 429, "cause DisruptionBudget", func(a *answer) bool { _, ok := a.cause(disruptionBudget); return ok },
-			shard.Blocked, CausePDB, "the PodDisruptionBudget does not permit it now, or has not been processed yet",
+			eviction.Blocked, eviction.CausePDB, "the PodDisruptionBudget does not permit it now, or has not been processed yet",
 		},
 		{
 			evictVerb, 500, 500, "more than one PodDisruptionBudget",
 			func(a *answer) bool { return a.says("more than one PodDisruptionBudget") },
-			shard.Blocked, CausePDB, "two budgets select the pod; the body says 500, even where the HTTP status is 201",
+			eviction.Blocked, eviction.CausePDB, "two budgets select the pod; the body says 500, even where the HTTP status is 201",
 		},
 		{
 			evictVerb, 403, 403, "about a PodDisruptionBudget", aboutBudget,
-			shard.Blocked, CausePDB, "the budget counts below zero, or has too many unconfirmed evictions",
+			eviction.Blocked, eviction.CausePDB, "the budget counts below zero, or has too many unconfirmed evictions",
 		},
 		{
 			evictVerb, 404, 504, "about a PodDisruptionBudget", aboutBudget,
-			shard.Failed, CauseConflict, "the budget was written or deleted by others at the same time",
+			eviction.Failed, eviction.CauseConflict, "the budget was written or deleted by others at the same time",
 		},
 	}
 }
@@ -141,43 +141,43 @@ func identities() []rule {
 	return []rule{
 		{
 			anyVerb, 429, 429, "", nil,
-			shard.Throttled, "", "the API server is loaded; without Retry-After, 1 s",
+			eviction.Throttled, "", "the API server is loaded; without Retry-After, 1 s",
 		},
 		{
 			anyVerb, 401, 401, "", nil,
-			shard.Refused, CauseUnauthenticated, "the credentials are missing, wrong or expired",
+			eviction.Refused, eviction.CauseUnauthenticated, "the credentials are missing, wrong or expired",
 		},
 		{
 			anyVerb, 403, 403, `User "..." cannot ...`, func(a *answer) bool { return a.says(`forbidden: User "`) },
-			shard.Refused, CauseRBAC, "this program lacks the permission",
+			eviction.Refused, eviction.CauseRBAC, "this program lacks the permission",
 		},
 		{
 			evictVerb, 403, 403, "cause NamespaceTerminating", func(a *answer) bool { _, ok := a.cause(v1.NamespaceTerminatingCause); return ok },
-			shard.Refused, CauseNamespace, "the namespace is being deleted, and takes no evictions; its pods go with it",
+			eviction.Refused, eviction.CauseNamespace, "the namespace is being deleted, and takes no evictions; its pods go with it",
 		},
 		{
 			getVerb, 404, 404, "", nil,
-			shard.Unconfirmed, "", "the node is gone: its pods are left to pod garbage collection",
+			eviction.Unconfirmed, "", "the node is gone: its pods are left to pod garbage collection",
 		},
 		{
 			anyVerb, 404, 404, "", nil,
-			shard.NotFound, "", "no pod of this name",
+			eviction.NotFound, "", "no pod of this name",
 		},
 		{
 			anyVerb, 422, 422, "cause on metadata.uid", uidImmutable,
-			shard.NotFound, "", "the pod of this name has another UID",
+			eviction.NotFound, "", "the pod of this name has another UID",
 		},
 		{
 			deleteVerb | preflightVerb, 409, 409, "", nil,
-			shard.NotFound, "", "the pod of this name has another UID",
+			eviction.NotFound, "", "the pod of this name has another UID",
 		},
 		{
 			patchVerb | evictVerb, 409, 409, "about the UID", func(a *answer) bool { return a.says("UID in", "uid mismatch") },
-			shard.NotFound, "", "the pod of this name has another UID",
+			eviction.NotFound, "", "the pod of this name has another UID",
 		},
 		{
 			patchVerb | evictVerb, 409, 409, "", nil,
-			shard.Failed, CauseConflict, "the pod was written by others at the same time, again and again",
+			eviction.Failed, eviction.CauseConflict, "the pod was written by others at the same time, again and again",
 		},
 	}
 }
@@ -199,48 +199,48 @@ func others() []rule {
 	return []rule{
 		{
 			writeVerbs, 504, 504, "a Status of reason Timeout", (*answer).timedOut,
-			shard.Failed, CauseTimeout, "the API server gave the request up, mostly because admission held it; it concerns this pod alone",
+			eviction.Failed, eviction.CauseTimeout, "the API server gave the request up, mostly because admission held it; it concerns this pod alone",
 		},
 		{
 			anyVerb, 502, 504, "", nil,
-			shard.Unavailable, CauseGateway, "the API server, or a proxy before it, can't serve now",
+			eviction.Unavailable, eviction.CauseGateway, "the API server, or a proxy before it, can't serve now",
 		},
 		{
 			anyVerb, 500, 599, "", nil,
-			shard.Failed, CauseServer, "the API server failed",
+			eviction.Failed, eviction.CauseServer, "the API server failed",
 		},
 		{
 			anyVerb, 400, 499, "", nil,
-			shard.Refused, CauseAdmission, "an admission plugin or validation forbids it",
+			eviction.Refused, eviction.CauseAdmission, "an admission plugin or validation forbids it",
 		},
 		{
 			anyVerb, 1, 999, "", nil,
-			shard.Failed, CauseUnknown, "an answer that nobody expects",
+			eviction.Failed, eviction.CauseUnknown, "an answer that nobody expects",
 		},
 	}
 }
 
 // classify finds the outcome of an answer by the table.
-func classify(table []rule, a answer) shard.Outcome {
+func classify(table []rule, a answer) eviction.Outcome {
 	for i := range table {
 		if table[i].matches(&a) {
 			return atLeastASecond(a.outcome(table[i].kind, table[i].cause))
 		}
 	}
-	return a.outcome(shard.Failed, CauseUnknown)
+	return a.outcome(eviction.Failed, eviction.CauseUnknown)
 }
 
 // NodeOutcome is the outcome of a GET of a node that has ended with this error; its kind is 0 when the node was
 // read.
-func NodeOutcome(err error) shard.Outcome {
+func NodeOutcome(err error) eviction.Outcome {
 	o := classify(rules(), readAnswer(context.Background(), getVerb, err))
 	o.NodeRead = true
 	return o
 }
 
 // atLeastASecond gives a throttled outcome a wait when the server named none.
-func atLeastASecond(o shard.Outcome) shard.Outcome {
-	if o.Kind == shard.Throttled && o.RetryAfter <= 0 {
+func atLeastASecond(o eviction.Outcome) eviction.Outcome {
+	if o.Kind == eviction.Throttled && o.RetryAfter <= 0 {
 		o.RetryAfter = defaultRetryAfter
 	}
 	return o
@@ -282,5 +282,5 @@ func (r *rule) outcome() string {
 	if r.kind == goOn {
 		return "go on"
 	}
-	return kindName(r.kind)
+	return r.kind.String()
 }

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // Bodies as API servers send them.
@@ -77,7 +77,7 @@ type outcomeTest struct {
 	name  string
 	verb  verb
 	reply reply
-	kind  shard.Kind
+	kind  eviction.Kind
 	cause string
 	words string // part of the message
 	after time.Duration
@@ -86,54 +86,54 @@ type outcomeTest struct {
 func outcomeTests() []outcomeTest {
 	plain := map[string]string{"Content-Type": "text/plain; charset=utf-8", "Retry-After": "3"}
 	return []outcomeTest{
-		{"a policy denies", deleteVerb, reply{code: 403, body: policyDenial}, shard.Refused, "admission", "keep it", 0},
-		{"a webhook denies with the code of a loaded server", evictVerb, reply{code: 429, body: webhookDenial}, shard.Refused, "admission", "not now", 0},
-		{"a webhook is down", deleteVerb, reply{code: 500, body: webhookDown}, shard.Failed, "webhook", "guard.example.com", 0},
-		{"a dry run is not supported", preflightVerb, reply{code: 400, body: dryRunUnsupported}, shard.Accepted, "", "", 0},
-		{"a deletion is accepted at once", deleteVerb, reply{code: 200, body: "{}"}, shard.Accepted, "", "", 0},
-		{"a deletion is accepted for later", deleteVerb, reply{code: 202, body: "{}"}, shard.Accepted, "", "", 0},
-		{"an eviction is accepted with a body that nobody reads", evictVerb, reply{code: 201, body: "x"}, shard.Accepted, "", "", 0},
-		{"a budget blocks", evictVerb, reply{code: 429, body: budgetBlocks}, shard.Blocked, "pdb", "The disruption budget web needs 2", 0},
-		{"a budget is not processed yet", evictVerb, reply{code: 429, body: budgetBehind}, shard.Blocked, "pdb", "disruption budget web", 10 * time.Second},
-		{"two budgets", evictVerb, reply{code: 500, body: twoBudgets}, shard.Blocked, "pdb", "more than one PodDisruptionBudget", 0},
-		{"two budgets under a status of success", evictVerb, reply{code: 201, body: twoBudgets}, shard.Blocked, "pdb", "more than one PodDisruptionBudget", 0},
-		{"a budget below zero", evictVerb, reply{code: 403, body: budgetNegative}, shard.Blocked, "pdb", `"web"`, 0},
-		{"a budget was written", evictVerb, reply{code: 409, body: budgetWritten}, shard.Failed, "conflict", `"web"`, 0},
-		{"a budget was written for too long", evictVerb, reply{code: 504, body: budgetSlow}, shard.Failed, "conflict", `"web"`, 10 * time.Second},
-		{"a loaded server says for how long", deleteVerb, reply{429, plain, "Too many requests, please try again later."}, shard.Throttled, "", "too many requests", 3 * time.Second},
-		{"a loaded server says it in the body", evictVerb, reply{code: 429, body: cacheCold}, shard.Throttled, "", "initializing", 7 * time.Second},
-		{"a loaded server does not say for how long", patchVerb, reply{code: 429, body: "{}"}, shard.Throttled, "", "", time.Second},
-		{"wrong credentials", patchVerb, reply{code: 401, body: unauthorized}, shard.Refused, "unauthenticated", "Unauthorized", 0},
-		{"no permission", deleteVerb, reply{code: 403, body: rbacDenial}, shard.Refused, "rbac", `cannot delete resource "pods"`, 0},
-		{"the namespace is going", evictVerb, reply{code: 403, body: namespaceGoing}, shard.Refused, "namespace", "being terminated", 0},
-		{"no such pod to patch", patchVerb, reply{code: 404, body: notFound}, shard.NotFound, "", "not found", 0},
-		{"no such pod to delete", deleteVerb, reply{code: 404, body: notFound}, shard.NotFound, "", "not found", 0},
-		{"no such pod to evict", evictVerb, reply{code: 404, body: notFound}, shard.NotFound, "", "not found", 0},
-		{"the node is gone", getVerb, reply{code: 404, body: notFound}, shard.Unconfirmed, "", "not found", 0},
-		{"no permission to get the node", getVerb, reply{code: 403, body: rbacDenial}, shard.Refused, "rbac", "cannot", 0},
-		{"a patch with a foreign UID", patchVerb, reply{code: 422, body: uidChanged}, shard.NotFound, "", "immutable", 0},
-		{"a deletion with a foreign UID", deleteVerb, reply{code: 409, body: uidConflict}, shard.NotFound, "", "UID", 0},
-		{"an eviction with a foreign UID", evictVerb, reply{code: 409, body: uidConflict}, shard.NotFound, "", "UID", 0},
-		{"a patch in conflict", patchVerb, reply{code: 409, body: versionConflict}, shard.Failed, "conflict", "modified", 0},
-		{"an eviction in conflict", evictVerb, reply{code: 409, body: versionConflict}, shard.Failed, "conflict", "modified", 0},
-		{"bad gateway", deleteVerb, reply{code: 502, header: plain, body: "bad gateway"}, shard.Unavailable, "unavailable", "", 3 * time.Second},
-		{"unavailable", evictVerb, reply{code: 503, body: "{}"}, shard.Unavailable, "unavailable", "", 0},
-		{"gateway timeout", patchVerb, reply{code: 504, body: "{}"}, shard.Unavailable, "unavailable", "", 0},
-		{"a proxy's page says gateway timeout", deleteVerb, reply{504, plain, "<html>504</html>"}, shard.Unavailable, "unavailable", "", 3 * time.Second},
-		{"admission holds a patch for too long", patchVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
-		{"admission holds a dry run for too long", preflightVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
-		{"admission holds a deletion for too long", deleteVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
-		{"admission holds an eviction for too long", evictVerb, reply{code: 504, body: timedOut}, shard.Failed, "timeout", "did not complete", 0},
-		{"a node can't be read in time", getVerb, reply{code: 504, body: timedOut}, shard.Unavailable, "unavailable", "did not complete", 0},
-		{"the server failed", deleteVerb, reply{code: 500, body: leaderChanged}, shard.Failed, "server", "leader changed", 0},
-		{"the patch is invalid", patchVerb, reply{code: 422, body: invalid}, shard.Refused, "admission", "is invalid", 0},
-		{"a redirect to nowhere", deleteVerb, reply{code: 304}, shard.Failed, "unknown", "304", 0},
+		{"a policy denies", deleteVerb, reply{code: 403, body: policyDenial}, eviction.Refused, "admission", "keep it", 0},
+		{"a webhook denies with the code of a loaded server", evictVerb, reply{code: 429, body: webhookDenial}, eviction.Refused, "admission", "not now", 0},
+		{"a webhook is down", deleteVerb, reply{code: 500, body: webhookDown}, eviction.Failed, "webhook", "guard.example.com", 0},
+		{"a dry run is not supported", preflightVerb, reply{code: 400, body: dryRunUnsupported}, eviction.Accepted, "", "", 0},
+		{"a deletion is accepted at once", deleteVerb, reply{code: 200, body: "{}"}, eviction.Accepted, "", "", 0},
+		{"a deletion is accepted for later", deleteVerb, reply{code: 202, body: "{}"}, eviction.Accepted, "", "", 0},
+		{"an eviction is accepted with a body that nobody reads", evictVerb, reply{code: 201, body: "x"}, eviction.Accepted, "", "", 0},
+		{"a budget blocks", evictVerb, reply{code: 429, body: budgetBlocks}, eviction.Blocked, "pdb", "The disruption budget web needs 2", 0},
+		{"a budget is not processed yet", evictVerb, reply{code: 429, body: budgetBehind}, eviction.Blocked, "pdb", "disruption budget web", 10 * time.Second},
+		{"two budgets", evictVerb, reply{code: 500, body: twoBudgets}, eviction.Blocked, "pdb", "more than one PodDisruptionBudget", 0},
+		{"two budgets under a status of success", evictVerb, reply{code: 201, body: twoBudgets}, eviction.Blocked, "pdb", "more than one PodDisruptionBudget", 0},
+		{"a budget below zero", evictVerb, reply{code: 403, body: budgetNegative}, eviction.Blocked, "pdb", `"web"`, 0},
+		{"a budget was written", evictVerb, reply{code: 409, body: budgetWritten}, eviction.Failed, "conflict", `"web"`, 0},
+		{"a budget was written for too long", evictVerb, reply{code: 504, body: budgetSlow}, eviction.Failed, "conflict", `"web"`, 10 * time.Second},
+		{"a loaded server says for how long", deleteVerb, reply{429, plain, "Too many requests, please try again later."}, eviction.Throttled, "", "too many requests", 3 * time.Second},
+		{"a loaded server says it in the body", evictVerb, reply{code: 429, body: cacheCold}, eviction.Throttled, "", "initializing", 7 * time.Second},
+		{"a loaded server does not say for how long", patchVerb, reply{code: 429, body: "{}"}, eviction.Throttled, "", "", time.Second},
+		{"wrong credentials", patchVerb, reply{code: 401, body: unauthorized}, eviction.Refused, "unauthenticated", "Unauthorized", 0},
+		{"no permission", deleteVerb, reply{code: 403, body: rbacDenial}, eviction.Refused, "rbac", `cannot delete resource "pods"`, 0},
+		{"the namespace is going", evictVerb, reply{code: 403, body: namespaceGoing}, eviction.Refused, "namespace", "being terminated", 0},
+		{"no such pod to patch", patchVerb, reply{code: 404, body: notFound}, eviction.NotFound, "", "not found", 0},
+		{"no such pod to delete", deleteVerb, reply{code: 404, body: notFound}, eviction.NotFound, "", "not found", 0},
+		{"no such pod to evict", evictVerb, reply{code: 404, body: notFound}, eviction.NotFound, "", "not found", 0},
+		{"the node is gone", getVerb, reply{code: 404, body: notFound}, eviction.Unconfirmed, "", "not found", 0},
+		{"no permission to get the node", getVerb, reply{code: 403, body: rbacDenial}, eviction.Refused, "rbac", "cannot", 0},
+		{"a patch with a foreign UID", patchVerb, reply{code: 422, body: uidChanged}, eviction.NotFound, "", "immutable", 0},
+		{"a deletion with a foreign UID", deleteVerb, reply{code: 409, body: uidConflict}, eviction.NotFound, "", "UID", 0},
+		{"an eviction with a foreign UID", evictVerb, reply{code: 409, body: uidConflict}, eviction.NotFound, "", "UID", 0},
+		{"a patch in conflict", patchVerb, reply{code: 409, body: versionConflict}, eviction.Failed, "conflict", "modified", 0},
+		{"an eviction in conflict", evictVerb, reply{code: 409, body: versionConflict}, eviction.Failed, "conflict", "modified", 0},
+		{"bad gateway", deleteVerb, reply{code: 502, header: plain, body: "bad gateway"}, eviction.Unavailable, "unavailable", "", 3 * time.Second},
+		{"unavailable", evictVerb, reply{code: 503, body: "{}"}, eviction.Unavailable, "unavailable", "", 0},
+		{"gateway timeout", patchVerb, reply{code: 504, body: "{}"}, eviction.Unavailable, "unavailable", "", 0},
+		{"a proxy's page says gateway timeout", deleteVerb, reply{504, plain, "<html>504</html>"}, eviction.Unavailable, "unavailable", "", 3 * time.Second},
+		{"admission holds a patch for too long", patchVerb, reply{code: 504, body: timedOut}, eviction.Failed, "timeout", "did not complete", 0},
+		{"admission holds a dry run for too long", preflightVerb, reply{code: 504, body: timedOut}, eviction.Failed, "timeout", "did not complete", 0},
+		{"admission holds a deletion for too long", deleteVerb, reply{code: 504, body: timedOut}, eviction.Failed, "timeout", "did not complete", 0},
+		{"admission holds an eviction for too long", evictVerb, reply{code: 504, body: timedOut}, eviction.Failed, "timeout", "did not complete", 0},
+		{"a node can't be read in time", getVerb, reply{code: 504, body: timedOut}, eviction.Unavailable, "unavailable", "did not complete", 0},
+		{"the server failed", deleteVerb, reply{code: 500, body: leaderChanged}, eviction.Failed, "server", "leader changed", 0},
+		{"the patch is invalid", patchVerb, reply{code: 422, body: invalid}, eviction.Refused, "admission", "is invalid", 0},
+		{"a redirect to nowhere", deleteVerb, reply{code: 304}, eviction.Failed, "unknown", "304", 0},
 	}
 }
 
 // evictionFor is an eviction that sends the verb, and the options for it.
-func evictionFor(v verb) (shard.Eviction, APIOptions) {
-	e := eviction()
+func evictionFor(v verb) (eviction.Request, APIOptions) {
+	e := someRequest()
 	e.AfterRefusal = v == preflightVerb
 	if v == evictVerb {
 		return e, APIOptions{Method: config.MethodEvict}
@@ -162,7 +162,7 @@ func TestEveryRowOfTheTable(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			api, ctx := test.api(t)
 			api.table = table
-			check(t, api.Evict(ctx, eviction()), outcomeTest{kind: test.kind, cause: test.cause})
+			check(t, api.Evict(ctx, someRequest()), outcomeTest{kind: test.kind, cause: test.cause})
 		})
 	}
 	for i, row := range Rows() {
@@ -173,7 +173,7 @@ func TestEveryRowOfTheTable(t *testing.T) {
 }
 
 // getNode is what a GET of a node comes to.
-func getNode(t *testing.T, s *server, table []rule) shard.Outcome {
+func getNode(t *testing.T, s *server, table []rule) eviction.Outcome {
 	t.Helper()
 	reads := newNodeReads(newSender(clientOf(t, s)).node, time.Minute)
 	reads.table = table
@@ -184,12 +184,12 @@ func getNode(t *testing.T, s *server, table []rule) shard.Outcome {
 	return read.outcome
 }
 
-func check(t *testing.T, got shard.Outcome, want outcomeTest) {
+func check(t *testing.T, got eviction.Outcome, want outcomeTest) {
 	t.Helper()
 	if got.Kind != want.kind || got.Cause != want.cause || got.RetryAfter != want.after || !contains(got.Message, want.words) {
-		t.Errorf("%s, %+v, want %s %q with %q after %v", kindName(got.Kind), got, kindName(want.kind), want.cause, want.words, want.after)
+		t.Errorf("%s, %+v, want %s %q with %q after %v", got.Kind.String(), got, want.kind.String(), want.cause, want.words, want.after)
 	}
-	if got.Kind != shard.Accepted && got.Message == "" {
+	if got.Kind != eviction.Accepted && got.Message == "" {
 		t.Error("no message")
 	}
 }
@@ -214,18 +214,18 @@ func counting(table []rule) []int {
 type silenceTest struct {
 	name  string
 	api   func(t *testing.T) (*API, context.Context)
-	kind  shard.Kind
+	kind  eviction.Kind
 	cause string
 }
 
 func silenceTests() []silenceTest {
 	return []silenceTest{
-		{"the caller gives up", givenUp, shard.Interrupted, ""},
-		{"connection refused", refused, shard.Unavailable, CauseUnreachable},
-		{"no answer in time", hanging, shard.Failed, CauseTimeout},
-		{"connection cut", cutOff, shard.Unavailable, CauseUnreachable},
-		{"TLS failure", noTLS, shard.Unavailable, CauseUnreachable},
-		{"not sent at all", limited, shard.Failed, CauseClient},
+		{"the caller gives up", givenUp, eviction.Interrupted, ""},
+		{"connection refused", refused, eviction.Unavailable, eviction.CauseUnreachable},
+		{"no answer in time", hanging, eviction.Failed, eviction.CauseTimeout},
+		{"connection cut", cutOff, eviction.Unavailable, eviction.CauseUnreachable},
+		{"TLS failure", noTLS, eviction.Unavailable, eviction.CauseUnreachable},
+		{"not sent at all", limited, eviction.Failed, eviction.CauseClient},
 	}
 }
 
@@ -288,11 +288,11 @@ func apiTo(t *testing.T, url string, timeout time.Duration) *API {
 
 func TestEachCauseIsOfTheFixedSet(t *testing.T) {
 	for _, row := range Rows() {
-		if causeLabel(row.Cause) != row.Cause {
+		if eviction.CauseLabel(row.Cause) != row.Cause {
 			t.Errorf("cause %q of %+v is not listed", row.Cause, row)
 		}
 	}
-	if got := causeLabel("of a caller's own"); got != "other" {
+	if got := eviction.CauseLabel("of a caller's own"); got != "other" {
 		t.Errorf("label %q, want other", got)
 	}
 }

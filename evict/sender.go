@@ -21,7 +21,7 @@ import (
 type sender interface {
 	patch(ctx context.Context, pod *taint.Pod, body []byte) (generation int64, err error)
 	delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (generation int64, err error)
-	evict(ctx context.Context, eviction *policyv1.Eviction) error
+	evict(ctx context.Context, body *policyv1.Eviction) error
 	node(ctx context.Context, name string) (*v1.Node, error)
 }
 
@@ -86,10 +86,10 @@ func (s restSender) node(ctx context.Context, name string) (*v1.Node, error) {
 	return node, s.client.Get().MaxRetries(0).Resource("nodes").Name(name).Do(ctx).Into(node)
 }
 
-func (s restSender) evict(ctx context.Context, eviction *policyv1.Eviction) error {
+func (s restSender) evict(ctx context.Context, body *policyv1.Eviction) error {
 	result := s.client.Post().MaxRetries(0).
-		Namespace(eviction.Namespace).Resource("pods").Name(eviction.Name).SubResource("eviction").
-		Body(eviction).Do(ctx)
+		Namespace(body.Namespace).Resource("pods").Name(body.Name).SubResource("eviction").
+		Body(body).Do(ctx)
 	if err := result.Error(); err != nil {
 		return err
 	}
@@ -122,8 +122,8 @@ func (s typedSender) delete(ctx context.Context, pod *taint.Pod, options metav1.
 	return 0, s.client.Pods(pod.Namespace).Delete(ctx, pod.Name, options)
 }
 
-func (s typedSender) evict(ctx context.Context, eviction *policyv1.Eviction) error {
-	return s.client.Pods(eviction.Namespace).EvictV1(ctx, eviction)
+func (s typedSender) evict(ctx context.Context, body *policyv1.Eviction) error {
+	return s.client.Pods(body.Namespace).EvictV1(ctx, body)
 }
 
 func (s typedSender) node(ctx context.Context, name string) (*v1.Node, error) {

@@ -13,14 +13,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 const uid = "6d9f1c1e-0000-4000-8000-000000000001"
 
-func eviction() shard.Eviction {
-	return shard.Eviction{
+func someRequest() eviction.Request {
+	return eviction.Request{
 		Pod: &taint.Pod{UID: uid, Namespace: "shop", Name: "web-0", Node: "n1", Generation: 7},
 		Verdict: taint.Verdict{
 			Evict: true, At: time.Now(), Start: time.Now(), Node: "n1",
@@ -137,7 +137,7 @@ func apiOf(t *testing.T, client kubernetes.Interface, o APIOptions) *API {
 	return api
 }
 
-func evictOnce(t *testing.T, s *server, o APIOptions, e shard.Eviction) shard.Outcome {
+func evictOnce(t *testing.T, s *server, o APIOptions, e eviction.Request) eviction.Outcome {
 	t.Helper()
 	return apiOf(t, clientOf(t, s), o).Evict(context.Background(), e)
 }

@@ -14,12 +14,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
 // of is an eviction of a pod of that workload.
-func of(app string) shard.Eviction {
-	e := eviction()
+func of(app string) eviction.Request {
+	e := someRequest()
 	pod := *e.Pod
 	pod.Labels = map[string]string{"app": app}
 	e.Pod = &pod
@@ -41,15 +42,15 @@ func newByApp(takes map[string]time.Duration) *byApp {
 	return &byApp{takes: takes, began: map[string][]time.Duration{}, born: time.Now(), now: map[string]int{}}
 }
 
-func (f *byApp) Evict(ctx context.Context, e shard.Eviction) shard.Outcome {
+func (f *byApp) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	app := e.Pod.Labels["app"]
 	f.note(app, 1)
 	defer f.note(app, -1)
 	select {
 	case <-time.After(f.takes[app]):
-		return shard.Outcome{Kind: shard.Accepted}
+		return eviction.Outcome{Kind: eviction.Accepted}
 	case <-ctx.Done():
-		return shard.Outcome{Kind: shard.Interrupted}
+		return eviction.Outcome{Kind: eviction.Interrupted}
 	}
 }
 
@@ -73,7 +74,7 @@ func (f *byApp) count(app string) int {
 }
 
 // slowDemand starts a call with every grant of a slow place.
-func slowDemand(t *testing.T, p *Pool, next func() shard.Eviction) (stop func()) {
+func slowDemand(t *testing.T, p *Pool, next func() eviction.Request) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -83,7 +84,7 @@ func slowDemand(t *testing.T, p *Pool, next func() shard.Eviction) (stop func())
 			case <-ctx.Done():
 				return
 			case g := <-p.SlowPermits():
-				g.Start(next(), func(shard.Outcome) {})
+				g.Start(next(), func(eviction.Outcome) {})
 			}
 		}
 	}()
@@ -129,7 +130,7 @@ func TestACallHoldsASlotForASecondAtMost(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second})
 		p := NewPool(PoolOptions{Evictor: f, Workers: 4, MaxSlow: 8})
 		defer lead(t, p)()
-		defer demandFor(t, p, func() shard.Eviction { return of("slow") }).stop()
+		defer demandFor(t, p, func() eviction.Request { return of("slow") }).stop()
 		for _, want := range []int{4, 8, 12, 12} { // of which four hold slots in the end, as all places are taken
 			time.Sleep(900 * time.Millisecond)
 			synctest.Wait()
@@ -150,8 +151,8 @@ func TestTheFirstSlowCallOfAWorkloadTakesTheOthersInSlotsWithIt(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second})
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
-		slow := demandFor(t, p, func() shard.Eviction { return of("slow") })
-		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
+		slow := demandFor(t, p, func() eviction.Request { return of("slow") })
+		defer slowDemand(t, p, func() eviction.Request { return of("slow") })()
 		time.Sleep(999 * time.Millisecond)
 		slow.stop() // 32 have started, four of them at once and the others 4 ms apart
 		synctest.Wait()
@@ -175,12 +176,12 @@ func TestSlowCallsLeaveTheSlotsToOthers(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second, "web": 10 * time.Millisecond})
 		p := NewPool(PoolOptions{Evictor: f, Workers: 4, MaxSlow: 8})
 		defer lead(t, p)()
-		slow := demandFor(t, p, func() shard.Eviction { return of("slow") })
+		slow := demandFor(t, p, func() eviction.Request { return of("slow") })
 		time.Sleep(500 * time.Millisecond)
 		synctest.Wait()
 		slow.stop() // from now on shards hold them back for slow places
-		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
-		defer demandFor(t, p, func() shard.Eviction { return of("web") }).stop()
+		defer slowDemand(t, p, func() eviction.Request { return of("slow") })()
+		defer demandFor(t, p, func() eviction.Request { return of("web") }).stop()
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if got := f.began["web"][0]; got > SlowAfter+time.Millisecond {
@@ -198,12 +199,12 @@ func TestSlowPlacesAreGrantedOnlyWhileSomethingIsSlow(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
 		_, changed := p.SlowWorkloads()
-		(<-p.Permits()).Start(of("web"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("web"), func(eviction.Outcome) {})
 		time.Sleep(5 * time.Second)
 		if slow, _ := p.SlowWorkloads(); grantedPlace(p) || slow != nil {
 			t.Errorf("a slow place is granted, or %v are slow, while nothing is", slow)
 		}
-		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
 		time.Sleep(2 * time.Second)
 		select {
 		case <-changed:
@@ -218,41 +219,41 @@ func TestSlowPlacesAreGrantedOnlyWhileSomethingIsSlow(t *testing.T) {
 
 func TestAQuickCallInASlowPlaceEndsTheSlowness(t *testing.T) {
 	for name, c := range map[string]struct {
-		outcome shard.Outcome
+		outcome eviction.Outcome
 		slow    bool
 	}{
-		"the deletion was accepted":             {shard.Outcome{Kind: shard.Accepted}, false},
-		"a webhook denied it":                   {shard.Outcome{Kind: shard.Refused, Cause: CauseAdmission}, false},
-		"a webhook is down":                     {shard.Outcome{Kind: shard.Failed, Cause: CauseWebhook}, false},
-		"a budget blocks it":                    {shard.Outcome{Kind: shard.Blocked, Cause: CausePDB}, false},
-		"the node was not confirmed":            {shard.Outcome{Kind: shard.Unconfirmed}, true},
-		"the API server is away":                {shard.Outcome{Kind: shard.Unavailable}, true},
-		"the API server is loaded":              {shard.Outcome{Kind: shard.Throttled}, true},
-		"the pod is gone":                       {shard.Outcome{Kind: shard.NotFound}, true},
-		"this program may not read the node":    {shard.Outcome{Kind: shard.Refused, Cause: CauseRBAC}, true},
-		"it was cut as leadership has ended":    {shard.Outcome{Kind: shard.Interrupted}, true},
-		"the evictor of the embedder panicked":  {shard.Outcome{Kind: shard.Failed, Cause: CausePanic}, true},
-		"somebody else has written at the time": {shard.Outcome{Kind: shard.Failed, Cause: CauseConflict}, true},
+		"the deletion was accepted":             {eviction.Outcome{Kind: eviction.Accepted}, false},
+		"a webhook denied it":                   {eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseAdmission}, false},
+		"a webhook is down":                     {eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseWebhook}, false},
+		"a budget blocks it":                    {eviction.Outcome{Kind: eviction.Blocked, Cause: eviction.CausePDB}, false},
+		"the node was not confirmed":            {eviction.Outcome{Kind: eviction.Unconfirmed}, true},
+		"the API server is away":                {eviction.Outcome{Kind: eviction.Unavailable}, true},
+		"the API server is loaded":              {eviction.Outcome{Kind: eviction.Throttled}, true},
+		"the pod is gone":                       {eviction.Outcome{Kind: eviction.NotFound}, true},
+		"this program may not read the node":    {eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseRBAC}, true},
+		"it was cut as leadership has ended":    {eviction.Outcome{Kind: eviction.Interrupted}, true},
+		"the evictor of the embedder panicked":  {eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CausePanic}, true},
+		"somebody else has written at the time": {eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseConflict}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := &fakeEvictor{answer: func(_ context.Context, n int) shard.Outcome {
+				f := &fakeEvictor{answer: func(_ context.Context, n int) eviction.Outcome {
 					if n == 0 {
 						time.Sleep(2 * time.Second)
-						return shard.Outcome{Kind: shard.Accepted}
+						return eviction.Outcome{Kind: eviction.Accepted}
 					}
 					return c.outcome
 				}}
 				p := NewPool(PoolOptions{Evictor: f})
 				defer lead(t, p)()
-				(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
+				(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
 				time.Sleep(3 * time.Second)
 				synctest.Wait()
 				if !isSlow(p, "slow") {
 					t.Fatal("the workload is not slow once its slow call has ended")
 				}
 				_, changed := p.SlowWorkloads()
-				(<-p.SlowPermits()).Start(of("slow"), func(shard.Outcome) {})
+				(<-p.SlowPermits()).Start(of("slow"), func(eviction.Outcome) {})
 				synctest.Wait()
 				if isSlow(p, "slow") != c.slow {
 					t.Errorf("slow: %v, want %v", !c.slow, c.slow)
@@ -275,8 +276,8 @@ func TestAQuickCallInASlotEndsTheSlownessOfAWorkloadThatHasNoOtherCall(t *testin
 		f := newByApp(map[string]time.Duration{"slow": 10 * time.Minute, "web": 1500 * time.Millisecond})
 		p := NewPool(PoolOptions{Evictor: f, MaxSlow: 1})
 		defer lead(t, p)()
-		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
-		(<-p.Permits()).Start(of("web"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
+		(<-p.Permits()).Start(of("web"), func(eviction.Outcome) {})
 		workload := shard.WorkloadOf(of("web").Pod)
 		time.Sleep(1200 * time.Millisecond)
 		if slow, _ := p.SlowWorkloads(); !slow[workload] {
@@ -289,7 +290,7 @@ func TestAQuickCallInASlotEndsTheSlownessOfAWorkloadThatHasNoOtherCall(t *testin
 		}
 		f.takes["web"] = time.Millisecond
 		g := <-p.Permits()
-		g.Start(of("web"), func(shard.Outcome) {})
+		g.Start(of("web"), func(eviction.Outcome) {})
 		if slow, _ := p.SlowWorkloads(); !slow[workload] {
 			t.Errorf("%v, want a call of web under way", slow)
 		}
@@ -307,17 +308,17 @@ func TestAWorkloadStaysSlowWhileOthersOfItsCallsAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var takes atomic.Int64
 		takes.Store(int64(20 * time.Second))
-		f := &fakeEvictor{answer: func(context.Context, int) shard.Outcome {
+		f := &fakeEvictor{answer: func(context.Context, int) eviction.Outcome {
 			time.Sleep(time.Duration(takes.Load()))
-			return shard.Outcome{Kind: shard.Accepted}
+			return eviction.Outcome{Kind: eviction.Accepted}
 		}}
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
-		(<-p.Permits()).Start(of("mixed"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("mixed"), func(eviction.Outcome) {})
 		time.Sleep(2 * time.Second)
 		takes.Store(int64(time.Millisecond))
 		for _, want := range []bool{true, false} {
-			(<-p.SlowPermits()).Start(of("mixed"), func(shard.Outcome) {})
+			(<-p.SlowPermits()).Start(of("mixed"), func(eviction.Outcome) {})
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if isSlow(p, "mixed") != want {
@@ -333,7 +334,7 @@ func TestAWorkloadIsForgottenTwoMinutesAfterItsLastSlowCall(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": 30 * time.Second})
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
-		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
 		time.Sleep(30*time.Second + slowFor - time.Second)
 		granted(p)
 		if synctest.Wait(); !isSlow(p, "slow") {
@@ -354,7 +355,7 @@ func TestTheSlowWorkloadsAreBounded(t *testing.T) {
 		e := of(fmt.Sprint(i))
 		s.late(e.Pod, false)
 		now = now.Add(time.Millisecond)
-		s.end(now, Ticket{Place: true, late: true, counted: true}, e.Pod, shard.Outcome{Kind: shard.Accepted})
+		s.end(now, Ticket{Place: true, late: true, counted: true}, e.Pod, eviction.Outcome{Kind: eviction.Accepted})
 	}
 	if len(s.known) != maxWorkloads || len(s.snapshot) != maxWorkloads {
 		t.Errorf("%d are known, %d are published, want %d", len(s.known), len(s.snapshot), maxWorkloads)
@@ -380,7 +381,7 @@ func TestWhereSlowPlacesAreTakenCallsKeepTheirSlotsAndThatIsToldOnce(t *testing.
 		led := make(chan error)
 		go func() { led <- p.Lead(ctx) }()
 		for range 6 {
-			(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
+			(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
 		}
 		time.Sleep(2 * time.Second)
 		if granted(p) || grantedPlace(p) || p.InFlight() != 6 {
@@ -417,15 +418,15 @@ func TestTheRateHoldsForSlowPlacesToo(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": 5 * time.Second, "web": 0})
 		p := NewPool(PoolOptions{Evictor: f, Rate: 2})
 		defer lead(t, p)()
-		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
 		time.Sleep(1900 * time.Millisecond)
 		g := <-p.SlowPermits()
 		if granted(p) || grantedPlace(p) {
 			t.Error("granted beyond the rate")
 		}
 		g.Release()
-		defer demandFor(t, p, func() shard.Eviction { return of("web") }).stop()
-		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
+		defer demandFor(t, p, func() eviction.Request { return of("web") }).stop()
+		defer slowDemand(t, p, func() eviction.Request { return of("slow") })()
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if n := f.count("web") + f.count("slow"); n < 20 || n > 25 || f.count("slow") < 3 || f.count("web") < 3 {
@@ -439,9 +440,9 @@ func TestCallsInSlowPlacesBeginOneAfterAnother(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": time.Hour})
 		p := NewPool(PoolOptions{Evictor: f})
 		defer lead(t, p)()
-		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
 		time.Sleep(2 * time.Second)
-		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
+		defer slowDemand(t, p, func() eviction.Request { return of("slow") })()
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		if n := f.count("slow"); n < 20 || n > 35 {
@@ -458,18 +459,18 @@ func TestCallsInSlowPlacesBeginOneAfterAnother(t *testing.T) {
 // While calls pause, one grant is on offer, for whoever has something due.
 func TestAProbeMayStartInASlowPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fakeEvictor{answer: func(_ context.Context, n int) shard.Outcome {
+		f := &fakeEvictor{answer: func(_ context.Context, n int) eviction.Outcome {
 			if n == 0 {
 				time.Sleep(1500 * time.Millisecond)
 			}
-			return shard.Outcome{Kind: shard.Unavailable}
+			return eviction.Outcome{Kind: eviction.Unavailable}
 		}}
 		p := NewPool(PoolOptions{Evictor: f})
 		p.limiter.outage.jitter = func() float64 { return 1 }
 		defer lead(t, p)()
-		(<-p.Permits()).Start(of("slow"), func(shard.Outcome) {})
+		(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
 		time.Sleep(2 * time.Second)
-		defer slowDemand(t, p, func() shard.Eviction { return of("slow") })()
+		defer slowDemand(t, p, func() eviction.Request { return of("slow") })()
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if n := f.count(); n != 4 { // at once, and 200 and 600 ms later

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -60,7 +61,7 @@ func (s *slowWorkloads) late(pod *taint.Pod, counted bool) (isNew bool) {
 
 // end takes the news that a call has ended. One that was answered by admission within SlowAfter shows that its
 // workload is slow no longer, if it started since that is known, and unless other calls of it still are late.
-func (s *slowWorkloads) end(now time.Time, t Ticket, pod *taint.Pod, o shard.Outcome) {
+func (s *slowWorkloads) end(now time.Time, t Ticket, pod *taint.Pod, o eviction.Outcome) {
 	if len(s.known) == 0 || !t.counted {
 		return
 	}
@@ -97,12 +98,12 @@ func (s *slowWorkloads) set(w shard.Workload, known slowWorkload) {
 }
 
 // admitted reports whether an outcome shows that admission has been asked, and has answered.
-func admitted(o shard.Outcome) bool {
+func admitted(o eviction.Outcome) bool {
 	switch o.Kind {
-	case shard.Accepted, shard.DryRun, shard.Blocked:
+	case eviction.Accepted, eviction.DryRun, eviction.Blocked:
 		return true
 	}
-	return o.Cause == CauseAdmission || o.Cause == CauseWebhook
+	return o.Cause == eviction.CauseAdmission || o.Cause == eviction.CauseWebhook
 }
 
 // expire drops what has not been slow for long.

@@ -1,6 +1,10 @@
 package shard
 
-import "time"
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/eviction"
+)
 
 // backoff is how long to wait after the n-th outcome of one kind in a row.
 type backoff struct {
@@ -15,21 +19,21 @@ const confirm = 5 * time.Second
 const rest = 250 * time.Millisecond
 
 // backoffs by kind. Kinds that are not listed do not wait.
-func backoffOf(kind Kind) backoff {
+func backoffOf(kind eviction.Kind) backoff {
 	switch kind {
-	case Unavailable:
+	case eviction.Unavailable:
 		return backoff{first: 100 * time.Millisecond, max: 30 * time.Second, free: 1}
-	case Failed:
+	case eviction.Failed:
 		return backoff{first: 100 * time.Millisecond, max: 30 * time.Second}
-	case Blocked:
+	case eviction.Blocked:
 		return backoff{first: 500 * time.Millisecond, max: 15 * time.Second}
-	case Refused:
+	case eviction.Refused:
 		return backoff{first: time.Second, max: time.Minute}
-	case Unconfirmed:
+	case eviction.Unconfirmed:
 		return backoff{first: 50 * time.Millisecond, max: 5 * time.Second}
-	case Interrupted:
+	case eviction.Interrupted:
 		return backoff{first: rest, max: rest}
-	case NotFound:
+	case eviction.NotFound:
 		return backoff{first: confirm, max: confirm}
 	}
 	return backoff{}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -15,10 +16,10 @@ type call struct {
 	notBefore time.Time     // no call starts before it
 	attempts  int           // calls made
 	repeats   int           // outcomes of this kind in a row
-	last      Kind
-	outcome   Outcome  // the last one
-	refused   bool     // at any call so far, or such that a dry run is to go first
-	told      []string // causes told to people
+	last      eviction.Kind
+	outcome   eviction.Outcome // the last one
+	refused   bool             // at any call so far, or such that a dry run is to go first
+	told      []string         // causes told to people
 }
 
 // phase is what is going on with a call.
@@ -35,11 +36,11 @@ const (
 // telling: they pass.
 func (c *call) delayed() bool {
 	switch c.last {
-	case Blocked, Refused:
+	case eviction.Blocked, eviction.Refused:
 		return true
-	case Failed:
+	case eviction.Failed:
 		return c.repeats > 2
-	case Unconfirmed:
+	case eviction.Unconfirmed:
 		return c.repeats > 6
 	}
 	return false
@@ -56,22 +57,22 @@ func (c *call) tell(cause string) bool {
 
 // end takes the outcome of the call that was under way. A wait is fixed here, once: judging the pod
 // again never shortens it.
-func (c *call) end(now time.Time, o Outcome, jitter float64) {
+func (c *call) end(now time.Time, o eviction.Outcome, jitter float64) {
 	if o.Kind != c.last {
 		c.repeats = 0
 	}
 	c.last, c.outcome = o.Kind, o
 	c.repeats++
-	c.refused = c.refused || o.Kind == Refused || o.DryRunFirst
-	if o.Kind == Unavailable && o.NodeRead {
+	c.refused = c.refused || o.Kind == eviction.Refused || o.DryRunFirst
+	if o.Kind == eviction.Unavailable && o.NodeRead {
 		c.repeats = 0
 	}
 	switch o.Kind {
-	case Accepted:
+	case eviction.Accepted:
 		c.phase = accepted
-	case DryRun:
+	case eviction.DryRun:
 		c.phase = dryRun
-	case Throttled:
+	case eviction.Throttled:
 		c.phase, c.notBefore = waiting, now.Add(o.RetryAfter)
 	default:
 		c.phase, c.notBefore = waiting, now.Add(backoffOf(o.Kind).delay(c.repeats, jitter))

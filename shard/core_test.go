@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -20,7 +21,7 @@ func TestAPodGoesAtItsDeadlineAndNotEarlier(t *testing.T) {
 	if !e.Verdict.At.Equal(at(5)) || e.Attempt != 1 || e.AfterRefusal {
 		t.Errorf("got %+v", e)
 	}
-	p.wantNotes(shard.EvictionStarted)
+	p.wantNotes(eviction.EvictionStarted)
 }
 
 func TestAPodThatComesToATaintedNodeIsJudgedToo(t *testing.T) {
@@ -44,7 +45,7 @@ func TestALiftedTaintWithdrawsTheEviction(t *testing.T) {
 	if note.Stays != taint.NotTainted || !note.Verdict.At.Equal(at(4)) || !note.Verdict.Start.Equal(at(0)) || note.Verdict.Taint.Key != "gpu" {
 		t.Errorf("got %+v, want the verdict that is withdrawn", note)
 	}
-	p.wantNotes(shard.EvictionCancelled)
+	p.wantNotes(eviction.EvictionCancelled)
 }
 
 // The cache may know what the shard has not been told yet.
@@ -55,7 +56,7 @@ func TestAnEvictionIsJudgedOnceMoreWhenItsSlotIsGranted(t *testing.T) {
 	p.nodeChanged(0)
 	p.lift("gpu")
 	p.wantNone(5)
-	p.wantNotes(shard.EvictionCancelled)
+	p.wantNotes(eviction.EvictionCancelled)
 }
 
 func TestADeadlineThatHasMovedIsKeptWhenTheSlotIsGranted(t *testing.T) {
@@ -67,7 +68,7 @@ func TestADeadlineThatHasMovedIsKeptWhenTheSlotIsGranted(t *testing.T) {
 	p.wantNone(5)
 	p.wantNone(19.9)
 	p.wantStart(20, "a")
-	p.wantNotes(shard.EvictionStarted)
+	p.wantNotes(eviction.EvictionStarted)
 }
 
 // Each of these is wrong in the original, which never moves a countdown once it runs.
@@ -97,7 +98,7 @@ func TestACountdownIsPlannedAnewAtEveryChange(t *testing.T) {
 			p.podChanged(2, "a")
 			p.wantNone(c.due - 0.001)
 			p.wantStart(c.due, "a")
-			p.wantNotes(shard.EvictionStarted)
+			p.wantNotes(eviction.EvictionStarted)
 		})
 	}
 }
@@ -133,7 +134,7 @@ func TestNoCallStartsOnceOneWasAccepted(t *testing.T) {
 	p.taint("gpu", 0)
 	p.nodeChanged(0)
 	p.wantStart(0, "a")
-	p.ended(1, "a", shard.Outcome{Kind: shard.Accepted})
+	p.ended(1, "a", eviction.Outcome{Kind: eviction.Accepted})
 	p.nodeChanged(2)
 	p.wantNone(100)
 
@@ -143,25 +144,25 @@ func TestNoCallStartsOnceOneWasAccepted(t *testing.T) {
 	p.taint("gpu", 102)
 	p.nodeChanged(102)
 	p.wantNone(1000)
-	p.wantNotes(shard.EvictionStarted)
+	p.wantNotes(eviction.EvictionStarted)
 }
 
 func TestWhatHappensAfterEachOutcome(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		outcome shard.Outcome
+		outcome eviction.Outcome
 		next    float64 // seconds until the next call may start, with jitter 0.5; 0: at once
 	}{
-		{"missing: the watch has 5 s to show it", shard.Outcome{Kind: shard.NotFound}, 5},
-		{"away: the evictor itself holds calls back", shard.Outcome{Kind: shard.Unavailable}, 0},
-		{"away, found when the node was read", shard.Outcome{Kind: shard.Unavailable, NodeRead: true}, 0},
-		{"interrupted: a quarter of a second, so that nothing spins", shard.Outcome{Kind: shard.Interrupted}, 0.25},
-		{"throttled: when the server says", shard.Outcome{Kind: shard.Throttled, RetryAfter: 7 * time.Second}, 7},
-		{"failed: 100 ms, less the jitter", shard.Outcome{Kind: shard.Failed}, 0.075},
-		{"blocked: half a second, less the jitter", shard.Outcome{Kind: shard.Blocked}, 0.375},
-		{"refused: a second, less the jitter", shard.Outcome{Kind: shard.Refused}, 0.75},
-		{"unconfirmed: 50 ms, less the jitter", shard.Outcome{Kind: shard.Unconfirmed}, 0.0375},
-		{"unconfirmed after the condition was patched", shard.Outcome{Kind: shard.Unconfirmed, DryRunFirst: true}, 0.0375},
+		{"missing: the watch has 5 s to show it", eviction.Outcome{Kind: eviction.NotFound}, 5},
+		{"away: the evictor itself holds calls back", eviction.Outcome{Kind: eviction.Unavailable}, 0},
+		{"away, found when the node was read", eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true}, 0},
+		{"interrupted: a quarter of a second, so that nothing spins", eviction.Outcome{Kind: eviction.Interrupted}, 0.25},
+		{"throttled: when the server says", eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 7 * time.Second}, 7},
+		{"failed: 100 ms, less the jitter", eviction.Outcome{Kind: eviction.Failed}, 0.075},
+		{"blocked: half a second, less the jitter", eviction.Outcome{Kind: eviction.Blocked}, 0.375},
+		{"refused: a second, less the jitter", eviction.Outcome{Kind: eviction.Refused}, 0.75},
+		{"unconfirmed: 50 ms, less the jitter", eviction.Outcome{Kind: eviction.Unconfirmed}, 0.0375},
+		{"unconfirmed after the condition was patched", eviction.Outcome{Kind: eviction.Unconfirmed, DryRunFirst: true}, 0.0375},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlay(t)
@@ -174,7 +175,7 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 				p.wantNone(1 + c.next - 0.001)
 			}
 			e := p.wantStart(1+c.next, "a")
-			if e.Attempt != 2 || e.AfterRefusal != (c.outcome.Kind == shard.Refused || c.outcome.DryRunFirst) {
+			if e.Attempt != 2 || e.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.DryRunFirst) {
 				t.Errorf("got %+v", e)
 			}
 		})
@@ -183,14 +184,14 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 
 func TestWaitsDoubleUpToTheirLimit(t *testing.T) {
 	for _, c := range []struct {
-		kind shard.Kind
+		kind eviction.Kind
 		want []float64 // with jitter 0.5: three quarters of the full wait
 	}{
-		{shard.Unavailable, []float64{0, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
-		{shard.Failed, []float64{0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
-		{shard.Blocked, []float64{0.375, 0.75, 1.5, 3, 6, 11.25, 11.25}},
-		{shard.Refused, []float64{0.75, 1.5, 3, 6, 12, 24, 45, 45}},
-		{shard.Unconfirmed, []float64{0.0375, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 3.75, 3.75}},
+		{eviction.Unavailable, []float64{0, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
+		{eviction.Failed, []float64{0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
+		{eviction.Blocked, []float64{0.375, 0.75, 1.5, 3, 6, 11.25, 11.25}},
+		{eviction.Refused, []float64{0.75, 1.5, 3, 6, 12, 24, 45, 45}},
+		{eviction.Unconfirmed, []float64{0.0375, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 3.75, 3.75}},
 	} {
 		p := newPlay(t)
 		p.add("a")
@@ -199,7 +200,7 @@ func TestWaitsDoubleUpToTheirLimit(t *testing.T) {
 		now := 0.0
 		for _, wait := range c.want {
 			p.wantStart(now, "a")
-			p.ended(now, "a", shard.Outcome{Kind: c.kind})
+			p.ended(now, "a", eviction.Outcome{Kind: c.kind})
 			if wait > 0 {
 				p.wantNone(now + wait - 0.001)
 			}
@@ -216,7 +217,7 @@ func TestANodeThatCantBeReadMakesNoPodWait(t *testing.T) {
 	p.nodeChanged(0)
 	for range 10 {
 		p.wantStart(0, "a")
-		p.ended(0, "a", shard.Outcome{Kind: shard.Unavailable, NodeRead: true})
+		p.ended(0, "a", eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true})
 	}
 	p.wantStart(0, "a")
 }
@@ -227,7 +228,7 @@ func TestJudgingAgainNeverShortensAWait(t *testing.T) {
 	p.taint("gpu", 0)
 	p.nodeChanged(0)
 	p.wantStart(0, "a")
-	p.ended(0, "a", shard.Outcome{Kind: shard.Throttled, RetryAfter: 60 * time.Second})
+	p.ended(0, "a", eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 60 * time.Second})
 	p.nodeChanged(1)
 	p.podChanged(2, "a")
 	p.wantNone(59)
@@ -242,10 +243,10 @@ func TestABlockedEvictionIsToldOncePerCause(t *testing.T) {
 	now := 0.0
 	for _, cause := range []string{"pdb", "pdb", "admission", "pdb"} {
 		p.wantStart(now, "a")
-		p.ended(now, "a", shard.Outcome{Kind: shard.Blocked, Cause: cause})
+		p.ended(now, "a", eviction.Outcome{Kind: eviction.Blocked, Cause: cause})
 		now += 60
 	}
-	p.wantNotes(shard.EvictionStarted, shard.EvictionDelayed, shard.EvictionDelayed)
+	p.wantNotes(eviction.EvictionStarted, eviction.EvictionDelayed, eviction.EvictionDelayed)
 }
 
 func TestABlockedEvictionIsWithdrawnWhenTheTaintIsLifted(t *testing.T) {
@@ -254,14 +255,14 @@ func TestABlockedEvictionIsWithdrawnWhenTheTaintIsLifted(t *testing.T) {
 	p.taint("gpu", 0)
 	p.nodeChanged(0)
 	p.wantStart(4, "a")
-	p.ended(4, "a", shard.Outcome{Kind: shard.Blocked, Cause: "pdb"})
+	p.ended(4, "a", eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb"})
 	p.lift("gpu")
 	p.nodeChanged(5)
 	p.wantNone(100)
 	if got := p.notes[2].Verdict.At; !got.Equal(at(4)) {
 		t.Errorf("the withdrawn deadline is %v, want that of the verdict, not of the next try", got)
 	}
-	p.wantNotes(shard.EvictionStarted, shard.EvictionDelayed, shard.EvictionCancelled)
+	p.wantNotes(eviction.EvictionStarted, eviction.EvictionDelayed, eviction.EvictionCancelled)
 }
 
 func TestATaintLiftedWhileTheCallIsUnderWayIsActedOnAfterIt(t *testing.T) {
@@ -272,9 +273,9 @@ func TestATaintLiftedWhileTheCallIsUnderWayIsActedOnAfterIt(t *testing.T) {
 	p.wantStart(0, "a")
 	p.lift("gpu")
 	p.nodeChanged(1)
-	p.ended(2, "a", shard.Outcome{Kind: shard.Failed})
+	p.ended(2, "a", eviction.Outcome{Kind: eviction.Failed})
 	p.wantNone(100)
-	p.wantNotes(shard.EvictionStarted, shard.EvictionCancelled)
+	p.wantNotes(eviction.EvictionStarted, eviction.EvictionCancelled)
 }
 
 func TestAnEvictionThatFailsAgainAndAgainIsTold(t *testing.T) {
@@ -284,16 +285,16 @@ func TestAnEvictionThatFailsAgainAndAgainIsTold(t *testing.T) {
 	p.nodeChanged(0)
 	for now := range 5 {
 		p.wantStart(float64(60*now), "a")
-		p.ended(float64(60*now), "a", shard.Outcome{Kind: shard.Failed, Cause: "webhook"})
+		p.ended(float64(60*now), "a", eviction.Outcome{Kind: eviction.Failed, Cause: "webhook"})
 	}
-	p.wantNotes(shard.EvictionStarted, shard.EvictionDelayed)
+	p.wantNotes(eviction.EvictionStarted, eviction.EvictionDelayed)
 }
 
 // A node watch that lags for a moment is usual.
 func TestAnEvictionThatStaysUnconfirmedIsTold(t *testing.T) {
-	for times, want := range map[int][]shard.NoteKind{
-		6: {shard.EvictionStarted},
-		9: {shard.EvictionStarted, shard.EvictionDelayed},
+	for times, want := range map[int][]eviction.NoteKind{
+		6: {eviction.EvictionStarted},
+		9: {eviction.EvictionStarted, eviction.EvictionDelayed},
 	} {
 		p := newPlay(t)
 		p.add("a")
@@ -301,7 +302,7 @@ func TestAnEvictionThatStaysUnconfirmedIsTold(t *testing.T) {
 		p.nodeChanged(0)
 		for now := range times {
 			p.wantStart(float64(60*now), "a")
-			p.ended(float64(60*now), "a", shard.Outcome{Kind: shard.Unconfirmed})
+			p.ended(float64(60*now), "a", eviction.Outcome{Kind: eviction.Unconfirmed})
 		}
 		p.wantNotes(want...)
 	}
@@ -337,7 +338,7 @@ func TestADryRunPretendsOncePerPodThatIsDue(t *testing.T) {
 	p.taint("gpu", 0)
 	p.nodeChanged(0)
 	p.wantStart(4, "a")
-	p.ended(4, "a", shard.Outcome{Kind: shard.DryRun})
+	p.ended(4, "a", eviction.Outcome{Kind: eviction.DryRun})
 	p.nodeChanged(5)
 	p.wantNone(100)
 
@@ -345,11 +346,11 @@ func TestADryRunPretendsOncePerPodThatIsDue(t *testing.T) {
 	p.change("a", func(pod *taint.Pod) { pod.Tolerations = []v1.Toleration{bears("gpu", 200)} })
 	p.podChanged(100, "a")
 	p.wantStart(200, "a")
-	p.ended(200, "a", shard.Outcome{Kind: shard.DryRun})
+	p.ended(200, "a", eviction.Outcome{Kind: eviction.DryRun})
 
 	p.lift("gpu")
 	p.nodeChanged(300)
-	p.wantNotes(shard.EvictionStarted, shard.EvictionStarted, shard.EvictionCancelled)
+	p.wantNotes(eviction.EvictionStarted, eviction.EvictionStarted, eviction.EvictionCancelled)
 }
 
 func TestAnOutcomeForAPodThatIsGoneIsDropped(t *testing.T) {
@@ -360,8 +361,8 @@ func TestAnOutcomeForAPodThatIsGoneIsDropped(t *testing.T) {
 	p.wantStart(0, "a")
 	p.remove("a")
 	p.podChanged(1, "a")
-	p.ended(2, "a", shard.Outcome{Kind: shard.Failed})
-	p.ended(3, "a", shard.Outcome{Kind: shard.Failed})
+	p.ended(2, "a", eviction.Outcome{Kind: eviction.Failed})
+	p.ended(3, "a", eviction.Outcome{Kind: eviction.Failed})
 	p.wantNone(100)
 }
 

@@ -1,6 +1,10 @@
 package shard
 
-import "k8s.io/apimachinery/pkg/types"
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+)
 
 // Input is one thing that happens to a shard: NodeChanged, PodChanged, Granted, SlowChanged or Ended.
 type Input interface{ input() }
@@ -24,7 +28,7 @@ type SlowChanged struct{ Slow SlowWorkloads }
 // Ended says what an eviction call has come to.
 type Ended struct {
 	UID     types.UID
-	Outcome Outcome
+	Outcome eviction.Outcome
 }
 
 func (NodeChanged) input() {}
@@ -37,8 +41,8 @@ func (Ended) input()       {}
 type Effects struct {
 	// Start is the call to start with the grant; nil after Granted means that nothing is due any
 	// more, and the grant is to be released.
-	Start *Eviction
+	Start *eviction.Request
 
 	// Notes are what people are to be told, in order.
-	Notes []Note
+	Notes []eviction.Note
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -136,19 +137,19 @@ func (m *machine) outcome(rt *rapid.T) {
 	if !m.inFlight[uid] {
 		return
 	}
-	kind := rapid.SampledFrom([]shard.Kind{
-		shard.Accepted, shard.NotFound, shard.Unavailable, shard.Throttled, shard.Failed, shard.Blocked, shard.Refused, shard.Interrupted,
+	kind := rapid.SampledFrom([]eviction.Kind{
+		eviction.Accepted, eviction.NotFound, eviction.Unavailable, eviction.Throttled, eviction.Failed, eviction.Blocked, eviction.Refused, eviction.Interrupted,
 	}).Draw(rt, "kind")
 	delete(m.inFlight, uid)
-	m.accepted[uid] = kind == shard.Accepted
-	m.ended(m.now, uid, shard.Outcome{Kind: kind})
+	m.accepted[uid] = kind == eviction.Accepted
+	m.ended(m.now, uid, eviction.Outcome{Kind: kind})
 }
 
 // drain accepts everything from now on and wants that all that is to go goes, and that the shard
 // then holds nothing.
 func (m *machine) drain(rt *rapid.T) {
 	for uid := range m.inFlight {
-		m.ended(m.now, uid, shard.Outcome{Kind: shard.Failed})
+		m.ended(m.now, uid, eviction.Outcome{Kind: eviction.Failed})
 	}
 	m.inFlight = map[types.UID]bool{}
 	m.nodeChanged(m.now)
@@ -160,7 +161,7 @@ func (m *machine) drain(rt *rapid.T) {
 			break
 		}
 		m.accepted[start.Pod.UID] = true
-		m.ended(m.now, start.Pod.UID, shard.Outcome{Kind: shard.Accepted})
+		m.ended(m.now, start.Pod.UID, eviction.Outcome{Kind: eviction.Accepted})
 	}
 	for uid := range m.pods {
 		pod, node := m.Pod(uid)

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/evictionqueue"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -33,7 +34,7 @@ type Options struct {
 	MaxInFlight int
 
 	// Notify is told what people are to be told. It must not block.
-	Notify func(Note)
+	Notify func(eviction.Note)
 }
 
 // Shard is the goroutine round a [Core]. NodeChanged and PodChanged may be called by any goroutine,
@@ -42,10 +43,10 @@ type Shard struct {
 	core    *Core
 	queue   *evictionqueue.Queue[why]
 	permits <-chan Permit
-	notify  func(Note)
+	notify  func(eviction.Note)
 	inbox   *inbox
 	ended   chan Ended
-	views   chan chan<- []View
+	views   chan chan<- []eviction.View
 
 	slowPermits   <-chan Permit
 	slowWorkloads func() (SlowWorkloads, <-chan struct{})
@@ -68,7 +69,7 @@ func New(o Options) *Shard {
 		notify:  o.Notify,
 		inbox:   newInbox(),
 		ended:   make(chan Ended, o.MaxInFlight), // so that a call that ends never waits for the shard
-		views:   make(chan chan<- []View),
+		views:   make(chan chan<- []eviction.View),
 
 		slowPermits: o.SlowPermits, slowWorkloads: o.SlowWorkloads,
 	}
@@ -82,8 +83,8 @@ func (s *Shard) WaitingForSlowPlace() int { return int(s.waitingForSlowPlace.Loa
 
 // Views returns what is known of each eviction, in no order. Any goroutine may ask, while Run runs; it
 // fails when the context ends first.
-func (s *Shard) Views(ctx context.Context) ([]View, error) {
-	answer := make(chan []View, 1)
+func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
+	answer := make(chan []eviction.View, 1)
 	select {
 	case s.views <- answer:
 		return <-answer, nil
@@ -206,7 +207,7 @@ func (s *Shard) permitted(grant Permit, slowPlace bool) {
 		return
 	}
 	uid := do.Start.Pod.UID
-	grant.Start(*do.Start, func(o Outcome) { s.ended <- Ended{UID: uid, Outcome: o} })
+	grant.Start(*do.Start, func(o eviction.Outcome) { s.ended <- Ended{UID: uid, Outcome: o} })
 }
 
 // step takes one input in and passes its notes on.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -20,7 +21,7 @@ type slots struct {
 	grants  chan shard.Permit
 	free    chan struct{}
 	lasts   time.Duration
-	outcome shard.Outcome
+	outcome eviction.Outcome
 
 	mu      sync.Mutex
 	started map[types.UID]time.Duration // since the start of the test
@@ -30,7 +31,7 @@ type slots struct {
 func newSlots(n int, lasts time.Duration) *slots {
 	s := &slots{
 		grants: make(chan shard.Permit), free: make(chan struct{}, n), lasts: lasts,
-		outcome: shard.Outcome{Kind: shard.Accepted},
+		outcome: eviction.Outcome{Kind: eviction.Accepted},
 		started: map[types.UID]time.Duration{}, epoch: time.Now(),
 	}
 	for range n {
@@ -57,7 +58,7 @@ func (s *slots) run(ctx context.Context) {
 
 func (s *slots) Release() { s.free <- struct{}{} }
 
-func (s *slots) Start(e shard.Eviction, done func(shard.Outcome)) {
+func (s *slots) Start(e eviction.Request, done func(eviction.Outcome)) {
 	s.mu.Lock()
 	s.started[e.Pod.UID] = time.Since(s.epoch)
 	s.mu.Unlock()
@@ -77,7 +78,7 @@ func (s *slots) calls() map[types.UID]time.Duration {
 // running starts a shard over the world, in a bubble of virtual time.
 func running(t *testing.T, w *world, s *slots) *shard.Shard {
 	ctx, cancel := context.WithCancel(context.Background())
-	sh := shard.New(shard.Options{Reader: w, Permits: s.grants, MaxInFlight: cap(s.free), Notify: func(shard.Note) {}})
+	sh := shard.New(shard.Options{Reader: w, Permits: s.grants, MaxInFlight: cap(s.free), Notify: func(eviction.Note) {}})
 	var all sync.WaitGroup
 	all.Go(func() { s.run(ctx) })
 	all.Go(func() { sh.Run(ctx) })
@@ -118,7 +119,7 @@ func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
 		w.bind("a", "n", 0)
 		w.taintNode("n", "gpu", time.Now())
 		ctx, cancel := context.WithCancel(t.Context())
-		sh := shard.New(shard.Options{Reader: w, Permits: s.grants, MaxInFlight: 32, Notify: func(shard.Note) {}})
+		sh := shard.New(shard.Options{Reader: w, Permits: s.grants, MaxInFlight: 32, Notify: func(eviction.Note) {}})
 		sh.NodeChanged("n")
 		sh.NodeChanged("n")
 		sh.PodChanged("a")

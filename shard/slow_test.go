@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -109,7 +110,7 @@ func TestWaitingForASlowPlaceIsNoAttempt(t *testing.T) {
 	slow := p.workloads("slow-0")
 	p.grantSlot(1, slow)
 	views := p.core.Views(at(1))
-	if len(views) != 1 || views[0].State != shard.Due || views[0].Attempts != 0 || !views[0].SlowPlace {
+	if len(views) != 1 || views[0].State != eviction.Due || views[0].Attempts != 0 || !views[0].SlowPlace {
 		t.Errorf("views %+v, want one that is due, waits for a slow place, and was not tried", views)
 	}
 	if h := p.core.Tracked("slow-0"); !h.Queued || h.Attempts != 0 || p.core.Scheduled() != 1 {
@@ -120,7 +121,7 @@ func TestWaitingForASlowPlaceIsNoAttempt(t *testing.T) {
 	if start == nil || start.Attempt != 1 {
 		t.Errorf("started %+v, want attempt 1", start)
 	}
-	p.wantNotes(shard.EvictionStarted)
+	p.wantNotes(eviction.EvictionStarted)
 }
 
 func TestWhatWaitsForASlowPlaceIsWithdrawnAndMovedLikeAllElse(t *testing.T) {
@@ -225,7 +226,7 @@ func TestARetryOfASlowPodWaitsForItsTimeAndThenForASlowPlace(t *testing.T) {
 	p := slowPlay(t, 1, 0)
 	slow := p.workloads("slow-0")
 	p.wantStart(0, "slow-0")
-	p.ended(34, "slow-0", shard.Outcome{Kind: shard.Failed, Cause: "timeout"})
+	p.ended(34, "slow-0", eviction.Outcome{Kind: eviction.Failed, Cause: "timeout"})
 	if uid := p.grantSlot(34, slow); uid != "" || p.core.WaitingForSlowPlace() != 0 {
 		t.Errorf("before its time: started %q, %d wait", uid, p.core.WaitingForSlowPlace())
 	}

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -81,12 +82,12 @@ func (c *Core) start(pod *taint.Pod, verdict taint.Verdict, do *Effects) {
 	if last == nil {
 		last = &call{}
 		c.calls[pod.UID] = last
-		do.Notes = append(do.Notes, Note{Kind: EvictionStarted, Pod: pod, Verdict: verdict})
+		do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionStarted, Pod: pod, Verdict: verdict})
 	}
 	last.phase = inFlight
 	last.verdict = verdict
 	last.attempts++
-	do.Start = &Eviction{Pod: pod, Verdict: verdict, Attempt: last.attempts, AfterRefusal: last.refused}
+	do.Start = &eviction.Request{Pod: pod, Verdict: verdict, Attempt: last.attempts, AfterRefusal: last.refused}
 }
 
 // ended takes the outcome of a call and judges the pod again.
@@ -102,7 +103,7 @@ func (c *Core) ended(now time.Time, in Ended, do *Effects) {
 		return
 	}
 	if last.delayed() && last.tell(in.Outcome.Cause) {
-		do.Notes = append(do.Notes, Note{Kind: EvictionDelayed, Pod: pod, Verdict: last.verdict, Outcome: in.Outcome})
+		do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionDelayed, Pod: pod, Verdict: last.verdict, Outcome: in.Outcome})
 	}
 	c.judge(now, pod, node, do)
 }
@@ -140,7 +141,7 @@ func (c *Core) withdraw(pod *taint.Pod, last *call, stay taint.Stay, do *Effects
 	}
 	pending := scheduled || last != nil && last.phase != accepted
 	if pending && (stay == taint.Tolerated || stay == taint.NotTainted) {
-		do.Notes = append(do.Notes, Note{Kind: EvictionCancelled, Pod: pod, Verdict: verdictOf(planned, last), Stays: stay})
+		do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionCancelled, Pod: pod, Verdict: verdictOf(planned, last), Stays: stay})
 	}
 }
 

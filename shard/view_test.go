@@ -6,33 +6,34 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
 func TestViewsTellTheStateOfEachEviction(t *testing.T) {
-	blocked := shard.Outcome{Kind: shard.Blocked, Cause: "pdb", Message: "the budget says no"}
+	blocked := eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb", Message: "the budget says no"}
 	for _, c := range []struct {
 		name string
 		play func(p *play)
 		at   float64
-		want shard.State
+		want eviction.State
 		next float64 // seconds; -1: none
 	}{
-		{"before its deadline", func(*play) {}, 3, shard.Scheduled, 4},
-		{"from its deadline on", func(*play) {}, 4, shard.Due, 4},
-		{"while a call is under way", func(p *play) { p.wantStart(4, "a") }, 5, shard.InFlight, -1},
+		{"before its deadline", func(*play) {}, 3, eviction.Scheduled, 4},
+		{"from its deadline on", func(*play) {}, 4, eviction.Due, 4},
+		{"while a call is under way", func(p *play) { p.wantStart(4, "a") }, 5, eviction.InFlight, -1},
 		{"when it was accepted and the pod is still there", func(p *play) {
 			p.wantStart(4, "a")
-			p.ended(4, "a", shard.Outcome{Kind: shard.Accepted})
-		}, 5, shard.Done, -1},
+			p.ended(4, "a", eviction.Outcome{Kind: eviction.Accepted})
+		}, 5, eviction.Done, -1},
 		{"when a budget blocks it", func(p *play) {
 			p.wantStart(4, "a")
 			p.ended(4, "a", blocked)
-		}, 4.1, shard.Delayed, 4.375},
+		}, 4.1, eviction.Delayed, 4.375},
 		{"after one failure", func(p *play) {
 			p.wantStart(4, "a")
-			p.ended(4, "a", shard.Outcome{Kind: shard.Failed})
-		}, 4.01, shard.Due, 4.075},
+			p.ended(4, "a", eviction.Outcome{Kind: eviction.Failed})
+		}, 4.01, eviction.Due, 4.075},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlay(t)
@@ -60,7 +61,7 @@ func TestAViewCarriesTheLastOutcome(t *testing.T) {
 	p.add("a")
 	p.taint("gpu", 0)
 	p.nodeChanged(0)
-	refused := shard.Outcome{Kind: shard.Refused, Cause: "admission", Message: "frozen"}
+	refused := eviction.Outcome{Kind: eviction.Refused, Cause: "admission", Message: "frozen"}
 	p.wantStart(0, "a")
 	p.ended(0, "a", refused)
 	if v := p.core.Views(at(0))[0]; v.Last != refused || v.Attempts != 1 {

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -129,7 +130,7 @@ type play struct {
 	*world
 	t     *testing.T
 	core  *shard.Core
-	notes []shard.Note
+	notes []eviction.Note
 }
 
 func newPlay(t *testing.T) *play {
@@ -138,7 +139,7 @@ func newPlay(t *testing.T) *play {
 	return &play{world: w, t: t, core: shard.NewCore(w, taint.Rules{}, half)}
 }
 
-func (p *play) step(second float64, in shard.Input) *shard.Eviction {
+func (p *play) step(second float64, in shard.Input) *eviction.Request {
 	do := p.core.Step(at(second), in)
 	p.notes = append(p.notes, do.Notes...)
 	return do.Start
@@ -149,7 +150,7 @@ func (p *play) nodeChanged(second float64) { p.step(second, shard.NodeChanged{Na
 func (p *play) podChanged(second float64, uid types.UID) { p.step(second, shard.PodChanged{UID: uid}) }
 
 // wantStart grants a slot and wants this pod's call to start.
-func (p *play) wantStart(second float64, uid types.UID) *shard.Eviction {
+func (p *play) wantStart(second float64, uid types.UID) *eviction.Request {
 	p.t.Helper()
 	start := p.step(second, shard.Permitted{})
 	if start == nil || start.Pod.UID != uid {
@@ -166,12 +167,12 @@ func (p *play) wantNone(second float64) {
 	}
 }
 
-func (p *play) ended(second float64, uid types.UID, o shard.Outcome) {
+func (p *play) ended(second float64, uid types.UID, o eviction.Outcome) {
 	p.step(second, shard.Ended{UID: uid, Outcome: o})
 }
 
 // wantNotes wants exactly these kinds of notes since it was last asked.
-func (p *play) wantNotes(kinds ...shard.NoteKind) {
+func (p *play) wantNotes(kinds ...eviction.NoteKind) {
 	p.t.Helper()
 	if len(p.notes) != len(kinds) {
 		p.t.Fatalf("got %d notes (%v), want %d", len(p.notes), p.notes, len(kinds))

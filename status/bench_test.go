@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // tainted is a cluster of 100 tainted nodes and so many pods that bear the taint for an hour.
@@ -63,7 +63,7 @@ func BenchmarkOneSecondOfAViewer(b *testing.B) {
 		}
 		for i := range 20 {
 			facts.Views[i*400].Attempts++
-			history.Ended(shard.Eviction{Pod: facts.Views[i].Pod, Verdict: facts.Views[i].Verdict}, shard.Outcome{Kind: shard.Accepted}, time.Now())
+			history.Ended(eviction.Request{Pod: facts.Views[i].Pod, Verdict: facts.Views[i].Verdict}, eviction.Outcome{Kind: eviction.Accepted}, time.Now())
 		}
 		now := newSample(facts)
 		c, _ := diff(&before, now)

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -18,7 +18,7 @@ type Facts struct {
 	Manager Manager
 
 	// Views of the evictions, in any order, each pod once.
-	Views []shard.View
+	Views []eviction.View
 
 	// Nodes that carry NoExecute taints, in any order.
 	Nodes []*taint.Node
@@ -56,16 +56,16 @@ func stamp(t time.Time) time.Time {
 }
 
 // sorted is a copy in the order of deadlines, then of UIDs: the order of paging.
-func sorted(views []shard.View) []shard.View {
+func sorted(views []eviction.View) []eviction.View {
 	views = slices.Clone(views)
-	slices.SortFunc(views, func(a, b shard.View) int {
+	slices.SortFunc(views, func(a, b eviction.View) int {
 		return cmp.Or(stamp(a.Verdict.At).Compare(stamp(b.Verdict.At)), cmp.Compare(a.Pod.UID, b.Pod.UID))
 	})
 	return views
 }
 
 // evictionsOf is never nil, as JSON tells that from an empty list.
-func evictionsOf(views []shard.View) []Eviction {
+func evictionsOf(views []eviction.View) []Eviction {
 	list := make([]Eviction, 0, len(views))
 	for i := range views {
 		list = append(list, evictionOf(&views[i]))
@@ -73,14 +73,14 @@ func evictionsOf(views []shard.View) []Eviction {
 	return list
 }
 
-func evictionOf(v *shard.View) Eviction {
+func evictionOf(v *eviction.View) Eviction {
 	return Eviction{
 		UID:          string(v.Pod.UID),
 		Namespace:    v.Pod.Namespace,
 		Pod:          v.Pod.Name,
 		Node:         v.Verdict.Node,
 		Owner:        ownerOf(v.Pod),
-		State:        stateOf(v),
+		State:        v.Word(),
 		Deadline:     stamp(v.Verdict.At),
 		Taint:        v.Verdict.Taint.ToString(),
 		ExposedSince: stamp(v.Verdict.Start),
@@ -107,8 +107,8 @@ var namedBudget = regexp.MustCompile(`disruption budget ([a-z0-9][a-z0-9.-]*) (?
 
 // budgetOf returns the name of the PodDisruptionBudget that has blocked the last call; empty when none
 // has, or when the server does not name it.
-func budgetOf(o *shard.Outcome) string {
-	if o.Kind != shard.Blocked {
+func budgetOf(o *eviction.Outcome) string {
+	if o.Kind != eviction.Blocked {
 		return ""
 	}
 	if found := namedBudget.FindStringSubmatch(o.Message); found != nil {
@@ -117,35 +117,10 @@ func budgetOf(o *shard.Outcome) string {
 	return ""
 }
 
-// stateOf tells apart what holds an eviction up.
-func stateOf(v *shard.View) string {
-	switch v.State {
-	case shard.Due:
-		return Due
-	case shard.InFlight:
-		return InFlight
-	case shard.Delayed:
-		return hindrance(v.Last.Kind)
-	case shard.Done:
-		return Done
-	}
-	return Scheduled
-}
-
-func hindrance(k shard.Kind) string {
-	switch k {
-	case shard.Blocked:
-		return Blocked
-	case shard.Refused:
-		return Refused
-	}
-	return Delayed
-}
-
 func totals(f Facts) Totals {
 	t := Totals{EvictedLastHour: f.Past.LastHour()}
 	for i := range f.Views {
-		*t.of(stateOf(&f.Views[i]))++
+		*t.of(f.Views[i].Word())++
 	}
 	return t
 }
@@ -173,7 +148,7 @@ func (t *Totals) of(state string) *int {
 func nodesOf(f Facts) []Node {
 	pending := make(map[string]int, len(f.Nodes))
 	for i := range f.Views {
-		if f.Views[i].State != shard.Done {
+		if f.Views[i].State != eviction.Done {
 			pending[f.Views[i].Verdict.Node]++
 		}
 	}
@@ -226,8 +201,8 @@ func minutesOf(counts []Count) []Minute {
 func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
 
 // byUID finds views by their pods' UIDs.
-func byUID(views []shard.View) map[types.UID]*shard.View {
-	index := make(map[types.UID]*shard.View, len(views))
+func byUID(views []eviction.View) map[types.UID]*eviction.View {
+	index := make(map[types.UID]*eviction.View, len(views))
 	for i := range views {
 		index[views[i].Pod.UID] = &views[i]
 	}

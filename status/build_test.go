@@ -8,27 +8,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 func TestEachStateOfAnEvictionHasItsName(t *testing.T) {
 	due, flying, done := view("b", "n", 5), view("c", "n", 5), view("g", "n", 5)
-	due.State, flying.State, done.State = shard.Due, shard.InFlight, shard.Done
+	due.State, flying.State, done.State = eviction.Due, eviction.InFlight, eviction.Done
 	for _, c := range []struct {
-		view shard.View
+		view eviction.View
 		want string
 	}{
 		{view("a", "n", 5), status.Scheduled},
 		{due, status.Due},
 		{flying, status.InFlight},
-		{hindered(view("d", "n", 5), shard.Blocked, "pdb", ""), status.Blocked},
-		{hindered(view("e", "n", 5), shard.Refused, "rbac", ""), status.Refused},
-		{hindered(view("f", "n", 5), shard.Failed, "server", ""), status.Delayed},
+		{hindered(view("d", "n", 5), eviction.Blocked, "pdb", ""), status.Blocked},
+		{hindered(view("e", "n", 5), eviction.Refused, "rbac", ""), status.Refused},
+		{hindered(view("f", "n", 5), eviction.Failed, "server", ""), status.Delayed},
 		{done, status.Done},
 	} {
-		s := status.Build(status.Facts{Views: []shard.View{c.view}})
+		s := status.Build(status.Facts{Views: []eviction.View{c.view}})
 		if s.Evictions[0].State != c.want {
 			t.Errorf("%s: got %s, want %s", c.view.Pod.Name, s.Evictions[0].State, c.want)
 		}
@@ -42,8 +42,8 @@ func TestEachStateOfAnEvictionHasItsName(t *testing.T) {
 }
 
 func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
-	v := hindered(view("a", "n", 400), shard.Blocked, "pdb", "the budget web needs 3 pods")
-	got := status.Build(status.Facts{Views: []shard.View{v}}).Evictions[0]
+	v := hindered(view("a", "n", 400), eviction.Blocked, "pdb", "the budget web needs 3 pods")
+	got := status.Build(status.Facts{Views: []eviction.View{v}}).Evictions[0]
 	want := status.Eviction{
 		UID: "uid-a", Namespace: "ns", Pod: "a", Node: "n", State: status.Blocked,
 		Deadline: at(400), Taint: "gpu=broken:NoExecute", ExposedSince: at(100), Because: v.Verdict.Because(),
@@ -55,7 +55,7 @@ func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
 }
 
 func TestEvictionsComeInTheOrderOfTheirDeadlines(t *testing.T) {
-	s := status.Build(status.Facts{Views: []shard.View{view("z", "n", 9), view("b", "n", 5), view("a", "n", 5)}})
+	s := status.Build(status.Facts{Views: []eviction.View{view("z", "n", 9), view("b", "n", 5), view("a", "n", 5)}})
 	var got []string
 	for _, e := range s.Evictions {
 		got = append(got, e.Pod)
@@ -70,10 +70,10 @@ func TestNodesTellTheirTaintsOfNowAndWhatIsPendingOnThem(t *testing.T) {
 	was := v1.Taint{Key: "gpu", Value: "slow", Effect: v1.TaintEffectNoExecute}
 	n.Taints[0] = append(taint.History{{Taint: was, Since: at(1), Ended: true}}, n.Taints[0]...)
 	done := view("c", "n", 5)
-	done.State = shard.Done
+	done.State = eviction.Done
 	s := status.Build(status.Facts{
 		Nodes: []*taint.Node{node("z", 3), n},
-		Views: []shard.View{view("a", "n", 5), view("b", "n", 6), done},
+		Views: []eviction.View{view("a", "n", 5), view("b", "n", 6), done},
 	})
 	want := []status.Node{
 		{Name: "n", UID: "uid-n", Evictions: 2, Taints: []status.Taint{{Taint: "gpu=broken:NoExecute", Since: at(7)}}},
@@ -86,14 +86,14 @@ func TestNodesTellTheirTaintsOfNowAndWhatIsPendingOnThem(t *testing.T) {
 
 func TestAHistoryTellsTheLatestAndCountsTheHour(t *testing.T) {
 	var h status.History
-	end := func(name string, deadline, ended float64, kind shard.Kind) {
-		h.Ended(evicted(name, deadline), shard.Outcome{Kind: kind}, at(ended))
+	end := func(name string, deadline, ended float64, kind eviction.Kind) {
+		h.Ended(evicted(name, deadline), eviction.Outcome{Kind: kind}, at(ended))
 	}
-	end("long ago", 10, 10, shard.Accepted)
-	end("a", 3600, 3600.5, shard.Accepted)
-	end("b", 3601, 3602.5, shard.Accepted)
-	end("refused", 3601, 3602, shard.Refused)
-	end("c", 3700, 3700, shard.DryRun)
+	end("long ago", 10, 10, eviction.Accepted)
+	end("a", 3600, 3600.5, eviction.Accepted)
+	end("b", 3601, 3602.5, eviction.Accepted)
+	end("refused", 3601, 3602, eviction.Refused)
+	end("c", 3700, 3700, eviction.DryRun)
 	s := status.Build(status.Facts{Past: h.Since(0, at(3700))})
 	if s.Totals.EvictedLastHour != 3 {
 		t.Errorf("evicted in the last hour: %d", s.Totals.EvictedLastHour)
@@ -116,7 +116,7 @@ func TestAHistoryTellsTheLatestAndCountsTheHour(t *testing.T) {
 
 func TestAHistoryIsBoundedAndAllocatesNothingOnceFull(t *testing.T) {
 	var h status.History
-	e, ok := evicted("a", 0), shard.Outcome{Kind: shard.Accepted}
+	e, ok := evicted("a", 0), eviction.Outcome{Kind: eviction.Accepted}
 	for range 5000 {
 		h.Ended(e, ok, at(1))
 	}
@@ -133,8 +133,8 @@ func TestAHistoryIsBoundedAndAllocatesNothingOnceFull(t *testing.T) {
 
 func TestAClockThatIsSetBackDisturbsNoHistory(t *testing.T) {
 	var h status.History
-	h.Ended(evicted("a", 0), shard.Outcome{Kind: shard.Accepted}, at(7200))
-	h.Ended(evicted("b", 0), shard.Outcome{Kind: shard.Accepted}, time.Unix(-90, 0))
+	h.Ended(evicted("a", 0), eviction.Outcome{Kind: eviction.Accepted}, at(7200))
+	h.Ended(evicted("b", 0), eviction.Outcome{Kind: eviction.Accepted}, time.Unix(-90, 0))
 	if p := h.Since(0, time.Unix(-80, 0)); p.LastHour() != 1 {
 		t.Errorf("got %+v", p.Minutes)
 	}
@@ -153,7 +153,7 @@ func TestAnEvictionNamesThePodsOwner(t *testing.T) {
 	of := func(controller *taint.Owner) *status.Owner {
 		v := view("p", "n", 60)
 		v.Pod.Controller, v.Pod.Labels = controller, map[string]string{"pod-template-hash": "7d9c6"}
-		return status.Build(status.Facts{Views: []shard.View{v}}).Evictions[0].Owner
+		return status.Build(status.Facts{Views: []eviction.View{v}}).Evictions[0].Owner
 	}
 	if got := of(&taint.Owner{Kind: "ReplicaSet", Name: "web-7d9c6"}); got == nil || *got != (status.Owner{Kind: "Deployment", Name: "web"}) {
 		t.Errorf("got %v", got)
@@ -165,17 +165,17 @@ func TestAnEvictionNamesThePodsOwner(t *testing.T) {
 
 func TestABlockedEvictionNamesItsBudget(t *testing.T) {
 	for _, c := range []struct {
-		kind          shard.Kind
+		kind          eviction.Kind
 		message, want string
 	}{
-		{shard.Blocked, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web-1.a needs 3 healthy pods and has 3 currently", "web-1.a"},
-		{shard.Blocked, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web is still being processed by the server.", "web"},
-		{shard.Blocked, "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", ""},
-		{shard.Blocked, "Cannot evict pod as it would violate the pod's disruption budget.", ""},
-		{shard.Refused, "The disruption budget web needs 3 healthy pods and has 3 currently", ""},
+		{eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web-1.a needs 3 healthy pods and has 3 currently", "web-1.a"},
+		{eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web is still being processed by the server.", "web"},
+		{eviction.Blocked, "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.", ""},
+		{eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget.", ""},
+		{eviction.Refused, "The disruption budget web needs 3 healthy pods and has 3 currently", ""},
 	} {
 		v := hindered(view("p", "n", 60), c.kind, "pdb", c.message)
-		if got := status.Build(status.Facts{Views: []shard.View{v}}).Evictions[0].Budget; got != c.want {
+		if got := status.Build(status.Facts{Views: []eviction.View{v}}).Evictions[0].Budget; got != c.want {
 			t.Errorf("%s: got %q, want %q", c.message, got, c.want)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/status"
 )
 
@@ -118,7 +118,7 @@ func TestTheStreamIsCompressedMessageByMessage(t *testing.T) {
 
 func TestTheStreamEndsAsACompleteFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{views: []shard.View{view("p", "n", 60)}}
+		w := &world{views: []eviction.View{view("p", "n", 60)}}
 		v := watchAs(t, w.server(), "", &watcher{}, encoding("gzip"))
 		time.Sleep(6 * tick)
 		v.leave()

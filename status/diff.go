@@ -6,13 +6,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // sample is a look at the facts, made ready to be compared with the next one. It is immutable.
 type sample struct {
 	facts  Facts // whose Past holds the latest evictions since the picture before only
-	index  map[types.UID]*shard.View
+	index  map[types.UID]*eviction.View
 	totals Totals
 	nodes  map[string]Node
 }

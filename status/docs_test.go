@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -50,8 +50,8 @@ func exampleOf(t *testing.T, path string) (answer string) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		w := &world{
-			views: []shard.View{
-				hindered(view("web-1", "node-a", 290), shard.Blocked, "pdb", "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 healthy pods and has 2 currently"),
+			views: []eviction.View{
+				hindered(view("web-1", "node-a", 290), eviction.Blocked, "pdb", "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 healthy pods and has 2 currently"),
 				view("db-0", "node-a", 420),
 			},
 			nodes: []*taint.Node{node("node-a", 120)},
@@ -62,7 +62,7 @@ func exampleOf(t *testing.T, path string) (answer string) {
 		gone := evicted("web-0", 280)
 		gone.Pod.Controller, gone.Pod.Labels = w.views[0].Pod.Controller, web
 		gone.Verdict.Node = "node-a"
-		w.history.Ended(gone, shard.Outcome{Kind: shard.Accepted}, at(280.015))
+		w.history.Ended(gone, eviction.Outcome{Kind: eviction.Accepted}, at(280.015))
 		s := w.server()
 		if path != "/api/v1/events" {
 			answer = indented(t, ask(s, path).Body.Bytes())

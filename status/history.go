@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -60,11 +60,11 @@ type History struct {
 
 // Ended notes a call that has ended at this time. Only evictions that were accepted, or pretended,
 // count.
-func (h *History) Ended(e shard.Eviction, o shard.Outcome, at time.Time) {
-	if o.Kind != shard.Accepted && o.Kind != shard.DryRun {
+func (h *History) Ended(e eviction.Request, o eviction.Outcome, at time.Time) {
+	if o.Kind != eviction.Accepted && o.Kind != eviction.DryRun {
 		return
 	}
-	w := PastEviction{Pod: e.Pod, Verdict: e.Verdict, At: at, Pretended: o.Kind == shard.DryRun}
+	w := PastEviction{Pod: e.Pod, Verdict: e.Verdict, At: at, Pretended: o.Kind == eviction.DryRun}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.ring) < remembered {

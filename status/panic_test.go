@@ -13,7 +13,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/status"
 )
 
@@ -23,7 +23,7 @@ type broken struct {
 	from time.Time
 }
 
-func (b *broken) Views(ctx context.Context) ([]shard.View, error) {
+func (b *broken) Views(ctx context.Context) ([]eviction.View, error) {
 	if !time.Now().Before(b.from) {
 		panic("a view of nothing")
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 const (
@@ -23,7 +23,7 @@ type list struct {
 	items func(from, to int) any // a slice of them
 }
 
-func evictionList(key string, views []shard.View) list {
+func evictionList(key string, views []eviction.View) list {
 	return list{key, len(views), func(from, to int) any { return evictionsOf(views[from:to]) }}
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/status"
 )
 
@@ -130,7 +130,7 @@ func TestPiecesTogetherAreTheWholeText(t *testing.T) {
 				w.nodes = append(w.nodes, node("n1", 1))
 			}
 			for range rapid.SampledFrom([]int{0, 1, 501}).Draw(rt, "evicted") {
-				w.history.Ended(evicted("gone", 1), shard.Outcome{Kind: shard.Accepted}, time.Now())
+				w.history.Ended(evicted("gone", 1), eviction.Outcome{Kind: eviction.Accepted}, time.Now())
 			}
 			s := w.server()
 			w.manager = status.Manager{Identity: `"evictions":[],"nodes":[] <&>`, Role: status.Leading}

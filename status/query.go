@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 const (
@@ -119,8 +119,8 @@ func (p place) String() string {
 }
 
 // page returns the page of evictions that the query asks for, and what its empty list is to hold.
-func (q *query) page(f Facts) (EvictionList, []shard.View) {
-	matching := slices.DeleteFunc(sorted(f.Views), func(v shard.View) bool { return !q.matches(&v) })
+func (q *query) page(f Facts) (EvictionList, []eviction.View) {
+	matching := slices.DeleteFunc(sorted(f.Views), func(v eviction.View) bool { return !q.matches(&v) })
 	l := EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: stamp(f.At), Total: len(matching)}
 	rest := matching[q.start(matching):]
 	if len(rest) > q.limit {
@@ -133,7 +133,7 @@ func (q *query) page(f Facts) (EvictionList, []shard.View) {
 }
 
 // start is the index of the first one after the place asked for.
-func (q *query) start(views []shard.View) int {
+func (q *query) start(views []eviction.View) int {
 	if q.after == nil {
 		return 0
 	}
@@ -146,9 +146,9 @@ func (q *query) start(views []shard.View) int {
 	return len(views)
 }
 
-func (q *query) matches(v *shard.View) bool {
+func (q *query) matches(v *eviction.View) bool {
 	return among(q.nodes, v.Verdict.Node) && among(q.namespaces, v.Pod.Namespace) &&
-		among(q.states, stateOf(v)) &&
+		among(q.states, v.Word()) &&
 		(among(q.taints, v.Verdict.Taint.Key) || among(q.taints, v.Verdict.Taint.ToString()))
 }
 

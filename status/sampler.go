@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -17,7 +17,7 @@ const lookTimeout = 5 * time.Second
 // the root package are sources.
 type Source interface {
 	// Views returns what is known of each eviction, in any order.
-	Views(ctx context.Context) ([]shard.View, error)
+	Views(ctx context.Context) ([]eviction.View, error)
 
 	// Tainted returns the nodes that carry NoExecute taints, in any order.
 	Tainted() []*taint.Node

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -174,10 +174,10 @@ func TestPagesTogetherHoldEachEvictionOnce(t *testing.T) {
 
 func TestFiltersAreOredWithinAndAndedBetween(t *testing.T) {
 	due := view("c", "n2", 5)
-	due.State = shard.Due
+	due.State = eviction.Due
 	other := view("d", "n2", 6)
 	other.Pod = &taint.Pod{UID: "uid-d", Namespace: "kube-system", Name: "d"}
-	s := (&world{views: []shard.View{view("a", "n0", 3), view("b", "n1", 4), due, other}}).server()
+	s := (&world{views: []eviction.View{view("a", "n0", 3), view("b", "n1", 4), due, other}}).server()
 	for query, want := range map[string]string{
 		"":                                      "a b c d",
 		"?node=n1":                              "b",

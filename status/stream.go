@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 const (
@@ -92,7 +92,7 @@ func (s *Server) snapshotTo(ctx context.Context, out stream, m message) error {
 }
 
 // cutPiece takes the first evictions off.
-func cutPiece(views []shard.View) ([]Eviction, []shard.View) {
+func cutPiece(views []eviction.View) ([]Eviction, []eviction.View) {
 	n := min(piece, len(views))
 	return evictionsOf(views[:n]), views[n:]
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/status"
 )
 
@@ -148,14 +148,14 @@ func TestManyViewersShareTheLooks(t *testing.T) {
 
 func TestAStreamBeginsWithASnapshotAndGoesOnWithWhatChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{views: []shard.View{view("a", "n", 60), view("b", "n", 70)}}
+		w := &world{views: []eviction.View{view("a", "n", 60), view("b", "n", 70)}}
 		v := watch(t, w.server(), "")
 		defer v.leave()
 		first := v.read()
 		if diff := cmp.Diff([]string{"snapshot"}, names(first)); diff != "" || first[0].id == "" {
 			t.Fatalf("%s %+v", diff, first)
 		}
-		w.set(func(w *world) { w.views = []shard.View{view("b", "n", 75), view("c", "n", 80)} })
+		w.set(func(w *world) { w.views = []eviction.View{view("b", "n", 75), view("c", "n", 80)} })
 		time.Sleep(time.Second)
 		synctest.Wait()
 		next := v.read()
@@ -326,7 +326,7 @@ type slow struct {
 	takes time.Duration
 }
 
-func (s *slow) Views(ctx context.Context) ([]shard.View, error) {
+func (s *slow) Views(ctx context.Context) ([]eviction.View, error) {
 	time.Sleep(s.takes)
 	return s.world.Views(ctx)
 }
@@ -368,7 +368,7 @@ func shuffle(t *rapid.T, w *world) {
 			case "there":
 				w.views = append(w.views, v)
 			case "blocked":
-				w.views = append(w.views, hindered(v, shard.Blocked, "pdb", "no"))
+				w.views = append(w.views, hindered(v, eviction.Blocked, "pdb", "no"))
 			}
 			if rapid.Bool().Draw(t, "tainted") {
 				w.nodes = append(w.nodes, node("n"+name, float64(rapid.IntRange(0, 1).Draw(t, "since"))))
@@ -380,7 +380,7 @@ func shuffle(t *rapid.T, w *world) {
 		}
 	})
 	for range rapid.IntRange(0, 2).Draw(t, "evicted") {
-		w.history.Ended(evicted("gone", 1), shard.Outcome{Kind: shard.Accepted}, time.Now())
+		w.history.Ended(evicted("gone", 1), eviction.Outcome{Kind: eviction.Accepted}, time.Now())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -27,22 +27,22 @@ func at(seconds float64) time.Time { return epoch.Add(time.Duration(seconds * fl
 var gpu = &v1.Taint{Key: "gpu", Value: "broken", Effect: v1.TaintEffectNoExecute}
 
 // view is an eviction of pod ns/NAME from a node at so many seconds, scheduled 5 minutes before.
-func view(name, node string, deadline float64) shard.View {
+func view(name, node string, deadline float64) eviction.View {
 	grace := int64(300)
-	return shard.View{
+	return eviction.View{
 		Pod: &taint.Pod{UID: types.UID("uid-" + name), Namespace: "ns", Name: name, Node: node},
 		Verdict: taint.Verdict{
 			Evict: true, At: at(deadline), Start: at(deadline - 300), Node: node, Taint: gpu,
 			Toleration: &v1.Toleration{Key: "gpu", Operator: v1.TolerationOpExists, TolerationSeconds: &grace},
 		},
-		State: shard.Scheduled,
+		State: eviction.Scheduled,
 		Next:  at(deadline),
 	}
 }
 
-func hindered(v shard.View, kind shard.Kind, cause, message string) shard.View {
-	v.State, v.Attempts = shard.Delayed, 2
-	v.Last = shard.Outcome{Kind: kind, Cause: cause, Message: message}
+func hindered(v eviction.View, kind eviction.Kind, cause, message string) eviction.View {
+	v.State, v.Attempts = eviction.Delayed, 2
+	v.Last = eviction.Outcome{Kind: kind, Cause: cause, Message: message}
 	v.Next = v.Next.Add(time.Minute)
 	return v
 }
@@ -52,9 +52,9 @@ func node(name string, since float64) *taint.Node {
 }
 
 // evicted is an eviction call for pod ns/NAME that was due at so many seconds.
-func evicted(name string, deadline float64) shard.Eviction {
+func evicted(name string, deadline float64) eviction.Request {
 	v := view(name, "n", deadline)
-	return shard.Eviction{Pod: v.Pod, Verdict: v.Verdict, Attempt: 1}
+	return eviction.Request{Pod: v.Pod, Verdict: v.Verdict, Attempt: 1}
 }
 
 // world is a source that tests set, and counts how often it is asked.
@@ -62,7 +62,7 @@ type world struct {
 	history status.History
 
 	mu      sync.Mutex
-	views   []shard.View
+	views   []eviction.View
 	nodes   []*taint.Node
 	manager status.Manager
 	away    bool
@@ -76,14 +76,14 @@ func (w *world) set(do func(w *world)) {
 	do(w)
 }
 
-func (w *world) Views(context.Context) ([]shard.View, error) {
+func (w *world) Views(context.Context) ([]eviction.View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked++
 	if w.away {
 		return nil, errors.New("the shards do not answer")
 	}
-	return append([]shard.View(nil), w.views...), nil
+	return append([]eviction.View(nil), w.views...), nil
 }
 
 func (w *world) Tainted() []*taint.Node { w.mu.Lock(); defer w.mu.Unlock(); return w.nodes }
@@ -105,8 +105,8 @@ func (w *world) role() status.Manager {
 }
 
 // crowd is so many evictions of pods spread over ten nodes, due one after the other.
-func crowd(n int) []shard.View {
-	var views []shard.View
+func crowd(n int) []eviction.View {
+	var views []eviction.View
 	for i := range n {
 		views = append(views, view(fmt.Sprintf("p%05d", i), fmt.Sprintf("n%d", i%10), 60+float64(i)))
 	}

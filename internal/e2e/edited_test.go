@@ -18,8 +18,8 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/cluster"
 	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/testcluster"
-	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -162,8 +162,8 @@ func TestADryRunOfADeletionIsNoEdit(t *testing.T) {
 			t.Errorf("%s: generation %d", name, p.Generation)
 		}
 		pod := cluster.PodOf(p, time.Now())
-		o := api.Evict(t.Context(), shard.Eviction{Pod: &pod, Verdict: taint.Verdict{Node: s.node}, AfterRefusal: true})
-		if o.Kind != shard.Accepted {
+		o := api.Evict(t.Context(), eviction.Request{Pod: &pod, Verdict: taint.Verdict{Node: s.node}, AfterRefusal: true})
+		if o.Kind != eviction.Accepted {
 			t.Errorf("%s: got %+v", name, o)
 		}
 	}

@@ -75,7 +75,7 @@ var pure = []string{
 	"evictionqueue/heap.go", "evictionqueue/nodequeue.go", "evictionqueue/sift.go", "evictionqueue/slab.go",
 	"evictionqueue/roundrobin.go", "evictionqueue/index.go",
 	"shard/step.go", "shard/core.go", "shard/call.go", "shard/backoff.go", "shard/input.go",
-	"shard/evictor.go", "shard/note.go", "shard/view.go", "shard/tracked.go",
+	"shard/permit.go", "eviction", "shard/view.go", "shard/tracked.go",
 }
 
 var (

@@ -11,6 +11,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/shard"
 )
@@ -20,7 +21,7 @@ import (
 type flight struct {
 	p     *process
 	shard *shardRun
-	e     shard.Eviction
+	e     eviction.Request
 	term  *term
 	began time.Duration
 
@@ -33,13 +34,13 @@ type flight struct {
 	resume  func() (*ask, bool)
 	end     func()
 	yield   func(*ask) bool
-	outcome shard.Outcome
+	outcome eviction.Outcome
 }
 
 // ask is one request of a call, or a question whether the next may be sent, and what came of it.
 type ask struct {
-	confirm *confirmation // nil for a request
-	outcome shard.Outcome // of the confirmation
+	confirm *confirmation    // nil for a request
+	outcome eviction.Outcome // of the confirmation
 
 	what     string
 	pod      string                    // whose deletion admission is asked for; empty for others
@@ -74,7 +75,7 @@ func (p *process) mayCallSlowly() bool {
 }
 
 // call starts a call with what the limiter has granted.
-func (p *process) call(s *shardRun, e shard.Eviction, t evict.Ticket, place bool) {
+func (p *process) call(s *shardRun, e eviction.Request, t evict.Ticket, place bool) {
 	deadline := p.clock.moment(e.Verdict.At)
 	p.w.say(p.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
 	p.w.check(p.observer.Called(p.w.now(), e.Pod.UID, deadline, e.Attempt))
@@ -198,7 +199,7 @@ func (f *flight) drop() {
 }
 
 // ended tells the shard what the call has come to.
-func (f *flight) ended(o shard.Outcome) {
+func (f *flight) ended(o eviction.Outcome) {
 	if f.over {
 		return
 	}
@@ -206,7 +207,7 @@ func (f *flight) ended(o shard.Outcome) {
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
 	p.slots.End(p.now(), &f.ticket, f.e.Pod, o)
-	if o.Kind == shard.Unavailable || o.Kind == shard.Throttled {
+	if o.Kind == eviction.Unavailable || o.Kind == eviction.Throttled {
 		p.slots.excuse()
 	}
 	p.w.counts.outcome(o.Kind)
@@ -227,8 +228,8 @@ func (p *process) kick() {
 	}
 }
 
-func interrupted() shard.Outcome {
-	return shard.Outcome{Kind: shard.Interrupted, Message: "this process does not lead any longer"}
+func interrupted() eviction.Outcome {
+	return eviction.Outcome{Kind: eviction.Interrupted, Message: "this process does not lead any longer"}
 }
 
 // term is one time of leadership.
@@ -240,40 +241,40 @@ type term struct {
 
 // leastWait is how long the shard waits at least after an outcome, by section 7: half of the first wait,
 // as there is jitter.
-func leastWait(o shard.Outcome) time.Duration {
+func leastWait(o eviction.Outcome) time.Duration {
 	switch o.Kind {
-	case shard.Failed:
+	case eviction.Failed:
 		return 50 * time.Millisecond
-	case shard.Unconfirmed:
+	case eviction.Unconfirmed:
 		return 25 * time.Millisecond
-	case shard.Blocked:
+	case eviction.Blocked:
 		return 250 * time.Millisecond
-	case shard.Refused:
+	case eviction.Refused:
 		return 500 * time.Millisecond
-	case shard.NotFound:
+	case eviction.NotFound:
 		return 5 * time.Second
-	case shard.Throttled:
+	case eviction.Throttled:
 		return o.RetryAfter
 	}
 	return 0
 }
 
 // outcome counts an outcome.
-func (c *Counts) outcome(k shard.Kind) {
+func (c *Counts) outcome(k eviction.Kind) {
 	switch k {
-	case shard.Interrupted:
+	case eviction.Interrupted:
 		c.Interrupted++
-	case shard.NotFound:
+	case eviction.NotFound:
 		c.Missing++
-	case shard.Throttled:
+	case eviction.Throttled:
 		c.Throttled++
-	case shard.Blocked:
+	case eviction.Blocked:
 		c.Blocked++
-	case shard.Refused:
+	case eviction.Refused:
 		c.Refused++
-	case shard.Failed:
+	case eviction.Failed:
 		c.Failed++
-	case shard.Unavailable:
+	case eviction.Unavailable:
 		c.Away++
 	}
 }

@@ -7,7 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/evict"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -36,7 +36,7 @@ type confirmation struct {
 
 // confirm lets the evictor wait until its next request is confirmed, or is not. It stands in for package
 // evict's own.
-func (f *flight) confirm(context.Context) (shard.Outcome, bool) {
+func (f *flight) confirm(context.Context) (eviction.Outcome, bool) {
 	c := &confirmation{f: f, asked: f.p.w.now()}
 	a := &ask{confirm: c}
 	if !f.yield(a) {
@@ -68,7 +68,7 @@ func (p *process) sincePause(moment time.Duration) time.Duration {
 // nodeRead lets the limiter know how a GET has ended.
 func (p *process) nodeRead(read *nodeRead) {
 	o := evict.NodeOutcome(read.err)
-	if o.Kind == shard.Unavailable {
+	if o.Kind == eviction.Unavailable {
 		p.slots.excuse()
 	}
 	p.slots.NodeRead(p.now(), read.began, o)
@@ -117,7 +117,7 @@ func (p *process) readNode(name string, c *confirmation) {
 func (c *confirmation) read(read *nodeRead) {
 	switch {
 	case c.over || c.f.over:
-	case read.sent < c.notBefore() && evict.NodeOutcome(read.err).Kind != shard.Unavailable:
+	case read.sent < c.notBefore() && evict.NodeOutcome(read.err).Kind != eviction.Unavailable:
 		c.ask()
 	default:
 		c.judge(read)
@@ -143,15 +143,15 @@ func (c *confirmation) judge(read *nodeRead) {
 		if f.sent > 0 {
 			p.w.counts.NotSent++
 		}
-		c.end(shard.Outcome{Kind: shard.Unconfirmed, Message: why})
+		c.end(eviction.Outcome{Kind: eviction.Unconfirmed, Message: why})
 	default:
 		p.w.check(p.observer.Confirms(f.e.Pod.UID, read.sent, read.served))
-		c.end(shard.Outcome{})
+		c.end(eviction.Outcome{})
 	}
 }
 
 // end answers the question.
-func (c *confirmation) end(o shard.Outcome) {
+func (c *confirmation) end(o eviction.Outcome) {
 	if c.over || c.f.over {
 		return
 	}

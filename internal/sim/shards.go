@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
@@ -150,7 +151,7 @@ func (s *shardRun) pod() {
 func (s *shardRun) end() {
 	ended := s.ended[0]
 	s.ended = s.ended[1:]
-	s.p.w.say(s.p.name, "call for pod %s has come to %s %s", ended.UID, kindName(ended.Outcome.Kind), ended.Outcome.Cause)
+	s.p.w.say(s.p.name, "call for pod %s has come to %s %s", ended.UID, ended.Outcome.Kind.String(), ended.Outcome.Cause)
 	s.step(ended)
 }
 
@@ -168,11 +169,11 @@ func (s *shardRun) step(in shard.Input) shard.Effects {
 	s.p.w.counts.Steps++
 	do := s.core.Step(s.p.now(), in)
 	for _, note := range do.Notes {
-		s.p.w.say(s.p.name, "tells of pod %s: %s, %v", note.Pod.UID, noteName(note.Kind), note.Verdict)
+		s.p.w.say(s.p.name, "tells of pod %s: %s, %v", note.Pod.UID, note.Kind.String(), note.Verdict)
 		switch note.Kind {
-		case shard.EvictionCancelled:
+		case eviction.EvictionCancelled:
 			s.p.w.counts.Cancelled++
-		case shard.EvictionDelayed:
+		case eviction.EvictionDelayed:
 			s.p.w.counts.Hindered++
 		}
 	}

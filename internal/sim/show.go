@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
-
-	"github.com/taint-manager/taint-manager/shard"
 )
 
 // shown is something that is written in a trace, if there is one.
@@ -62,24 +60,4 @@ func (w *written) String() string {
 		return gone + (*shownNode)(w.node).String()
 	}
 	return gone + (*shownPod)(w.pod).String()
-}
-
-// kindName is the kind of an outcome in a word.
-func kindName(k shard.Kind) string {
-	names := []string{"nothing", "accepted", "missing", "away", "throttled", "failed", "blocked", "refused", "interrupted", "pretended"}
-	if int(k) < len(names) {
-		return names[k]
-	}
-	return "unconfirmed"
-}
-
-// noteName is the kind of a note in a word.
-func noteName(k shard.NoteKind) string {
-	switch k {
-	case shard.EvictionStarted:
-		return "marking"
-	case shard.EvictionCancelled:
-		return "cancelling"
-	}
-	return "hindered"
 }

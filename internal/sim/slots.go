@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/shard"
 )
@@ -103,7 +104,7 @@ func (p *process) keptWaiting() error {
 	p.slots.waits = seen
 	for _, s := range p.shards {
 		for _, v := range s.core.Views(p.now()) {
-			waits := v.State == shard.Due || v.State == shard.Delayed
+			waits := v.State == eviction.Due || v.State == eviction.Delayed
 			if !waits || v.SlowPlace || v.Next.After(p.now()) {
 				continue
 			}

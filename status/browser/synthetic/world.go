@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -26,7 +26,7 @@ type world struct {
 
 	mu     sync.Mutex
 	random *rand.Rand
-	views  []shard.View // earliest deadline first
+	views  []eviction.View // earliest deadline first
 	nodes  []*taint.Node
 	made   int
 	added  int // since the start
@@ -72,7 +72,7 @@ func (w *world) dueNow() {
 	for i := range w.views {
 		w.views[i].Verdict.At = w.start.Add(-10 * time.Second)
 		w.views[i].Next = w.views[i].Verdict.At
-		w.views[i].State = shard.Due
+		w.views[i].State = eviction.Due
 	}
 }
 
@@ -96,7 +96,7 @@ func (w *world) add(deadline time.Time) {
 	hash := fmt.Sprintf("%08x", len(app)*91125)
 	t := &node.Taints[0][0].Taint
 	w.made++
-	w.views = append(w.views, shard.View{
+	w.views = append(w.views, eviction.View{
 		Pod: &taint.Pod{
 			UID: types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", w.random.Uint32(), w.made)), Namespace: namespaces[w.random.IntN(len(namespaces))],
 			Name: fmt.Sprintf("%s-%08x-%05x", app, len(app)*91125, w.random.IntN(1<<20)), Node: node.Name,
@@ -106,7 +106,7 @@ func (w *world) add(deadline time.Time) {
 			Evict: true, At: deadline, Start: deadline.Add(-300 * time.Second), Node: node.Name, Taint: t,
 			Toleration: &v1.Toleration{Key: t.Key, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: &grace},
 		},
-		State: shard.Scheduled, Next: deadline,
+		State: eviction.Scheduled, Next: deadline,
 	})
 }
 
@@ -123,22 +123,22 @@ func (w *world) past(n int) {
 	}
 }
 
-func (w *world) end(v shard.View, at time.Time) {
-	w.history.Ended(shard.Eviction{Pod: v.Pod, Verdict: v.Verdict, Attempt: 1}, shard.Outcome{Kind: shard.Accepted}, at)
+func (w *world) end(v eviction.View, at time.Time) {
+	w.history.Ended(eviction.Request{Pod: v.Pod, Verdict: v.Verdict, Attempt: 1}, eviction.Outcome{Kind: eviction.Accepted}, at)
 }
 
 // hinder puts something in the way of some.
 func (w *world) hinder() {
-	outcomes := []shard.Outcome{
-		{Kind: shard.Blocked, Cause: "pdb", Message: "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 3 healthy pods and has 3 currently"},
-		{Kind: shard.Refused, Cause: "admission", Message: `admission webhook "freeze.example.com" denied the request: changes are frozen until Monday`},
-		{Kind: shard.Failed, Cause: "timeout", Message: "the server did not answer within 35s"},
+	outcomes := []eviction.Outcome{
+		{Kind: eviction.Blocked, Cause: "pdb", Message: "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 3 healthy pods and has 3 currently"},
+		{Kind: eviction.Refused, Cause: "admission", Message: `admission webhook "freeze.example.com" denied the request: changes are frozen until Monday`},
+		{Kind: eviction.Failed, Cause: "timeout", Message: "the server did not answer within 35s"},
 	}
 	for i := range min(7, len(w.views)) {
 		v := &w.views[i*len(w.views)/40]
 		v.Verdict.At = w.start.Add(-time.Duration(20+i*11) * time.Second)
 		v.Verdict.Start = v.Verdict.At.Add(-300 * time.Second)
-		v.State, v.Last, v.Attempts = shard.Delayed, outcomes[i%3], 3+i
+		v.State, v.Last, v.Attempts = eviction.Delayed, outcomes[i%3], 3+i
 		v.Next = w.start.Add(time.Duration(4+9*i) * time.Second)
 	}
 }
@@ -165,17 +165,17 @@ func (w *world) step(now time.Time) {
 		v := &w.views[i]
 		last = later(last, v.Verdict.At)
 		switch {
-		case v.State == shard.Delayed && now.After(v.Next):
+		case v.State == eviction.Delayed && now.After(v.Next):
 			v.Attempts++
 			v.Next = now.Add(15 * time.Second)
-		case v.State == shard.Scheduled && now.After(v.Verdict.At):
-			v.State = shard.Due
-		case v.State == shard.Due && w.admits(now):
-			v.State, v.Attempts, v.Next = shard.InFlight, 1, time.Time{}
+		case v.State == eviction.Scheduled && now.After(v.Verdict.At):
+			v.State = eviction.Due
+		case v.State == eviction.Due && w.admits(now):
+			v.State, v.Attempts, v.Next = eviction.InFlight, 1, time.Time{}
 		}
 	}
-	w.views = slices.DeleteFunc(w.views, func(v shard.View) bool {
-		over := v.State == shard.InFlight && now.Sub(v.Verdict.At) > 300*time.Millisecond
+	w.views = slices.DeleteFunc(w.views, func(v eviction.View) bool {
+		over := v.State == eviction.InFlight && now.Sub(v.Verdict.At) > 300*time.Millisecond
 		if over {
 			w.end(v, now)
 		}
@@ -198,7 +198,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // Views is what is known of each eviction.
-func (w *world) Views(context.Context) ([]shard.View, error) {
+func (w *world) Views(context.Context) ([]eviction.View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.views), nil

@@ -1,0 +1,7 @@
+// Package eviction is the vocabulary of evictions: a [Request] to evict one pod, the [Outcome] of the call that
+// carries it out, the [State] and the [View] of an eviction, and the [Note] that is reported of it. It is pure:
+// values and their wording, no behaviour.
+//
+// The packages shard (which decides when a call starts), evict (which sends it), event and status (which report it)
+// all speak it, so that none of them needs another one for its nouns.
+package eviction

@@ -1,0 +1,51 @@
+package eviction
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestEachKindHasAWordOfItsOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for k := Accepted; k.Valid(); k++ {
+		if word := k.String(); word == "none" || seen[word] {
+			t.Errorf("kind %d is %q", k, word)
+		}
+		seen[k.String()] = true
+	}
+	for _, k := range []Kind{0, Unconfirmed + 1, 255} {
+		if k.Valid() || k.String() != "none" {
+			t.Errorf("kind %d is valid, as %q", k, k)
+		}
+	}
+}
+
+func TestACauseOfACallersOwnIsNoLabel(t *testing.T) {
+	for _, cause := range append(Causes(), "") {
+		if got := CauseLabel(cause); got != cause {
+			t.Errorf("%q becomes the label %q", cause, got)
+		}
+	}
+	if got := CauseLabel("of a caller's own"); got != "other" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTheWordForAStateSaysWhatDelaysTheEviction(t *testing.T) {
+	for _, test := range []struct {
+		view View
+		want string
+	}{
+		{View{State: Scheduled}, WordScheduled},
+		{View{State: Due}, WordDue},
+		{View{State: InFlight}, WordInFlight},
+		{View{State: Delayed, Last: Outcome{Kind: Blocked}}, WordBlocked},
+		{View{State: Delayed, Last: Outcome{Kind: Refused}}, WordRefused},
+		{View{State: Delayed, Last: Outcome{Kind: Failed}}, WordDelayed},
+		{View{State: Done}, WordDone},
+	} {
+		if got := test.view.Word(); got != test.want || !slices.Contains(Words(), got) {
+			t.Errorf("state %d after %s: got %q, want %q", test.view.State, test.view.Last.Kind, got, test.want)
+		}
+	}
+}

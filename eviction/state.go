@@ -1,0 +1,93 @@
+package eviction
+
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// State is how far an eviction has come.
+type State uint8
+
+// The states of an eviction.
+const (
+	_ State = iota
+
+	// Scheduled: its deadline has not come.
+	Scheduled
+
+	// Due: its deadline has come. It waits for a slot, for a slow place, or for its next call after a failure
+	// that may pass.
+	Due
+
+	// InFlight: a call is under way.
+	InFlight
+
+	// Delayed: it is due, and the last outcome was Blocked or Refused, or another failure several times in a
+	// row. The next call starts at Next.
+	Delayed
+
+	// Done: the API server has accepted the deletion, or a dry run has logged it; the pod is still there.
+	Done
+)
+
+// The words for states, as JSON and the page have them.
+const (
+	WordScheduled = "scheduled"
+	WordDue       = "due"
+	WordInFlight  = "in-flight"
+	WordBlocked   = "blocked"
+	WordRefused   = "refused"
+	WordDelayed   = "held"
+	WordDone      = "done"
+)
+
+// Words returns the words for all states, in the order in which an eviction may go through them.
+func Words() []string {
+	return []string{WordScheduled, WordDue, WordInFlight, WordBlocked, WordRefused, WordDelayed, WordDone}
+}
+
+// View is what is known of one eviction.
+type View struct {
+	Pod     *taint.Pod
+	Verdict taint.Verdict
+	State   State
+
+	// Next is when the next call may start; zero when InFlight or Done.
+	Next time.Time
+
+	// SlowPlace says that it is due and waits for a slow place, because calls for similar pods are slow.
+	SlowPlace bool
+
+	// Attempts is how many calls were made.
+	Attempts int
+
+	// Last is the outcome of the last call; its Kind is 0 when none has ended.
+	Last Outcome
+}
+
+// Word returns the word for the state. A delayed eviction is blocked or refused where its last outcome was.
+func (v *View) Word() string {
+	switch v.State {
+	case Due:
+		return WordDue
+	case InFlight:
+		return WordInFlight
+	case Delayed:
+		return v.Last.Obstacle()
+	case Done:
+		return WordDone
+	}
+	return WordScheduled
+}
+
+// Obstacle returns the word for what keeps a due eviction from being carried out: blocked, refused or delayed.
+func (o *Outcome) Obstacle() string {
+	switch o.Kind {
+	case Blocked:
+		return WordBlocked
+	case Refused:
+		return WordRefused
+	}
+	return WordDelayed
+}
