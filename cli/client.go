@@ -25,7 +25,7 @@ type clients struct {
 }
 
 func newClients(base *rest.Config, c config.Configuration, b build) (clients, error) {
-	mainAccess := mainConfig(base, c, b)
+	mainAccess := commonConfig(base, c, b)
 	mainHTTP, err := rest.HTTPClientFor(mainAccess)
 	if err != nil {
 		return clients{}, fmt.Errorf("setting up the connections to %s: %w", base.Host, err)
@@ -45,11 +45,7 @@ func newClients(base *rest.Config, c config.Configuration, b build) (clients, er
 	return clients{main: main, watch: watch, lease: lease}, nil
 }
 
-// mainConfig is for all calls but those that have a client of their own.
-func mainConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
-	return commonConfig(base, c, b)
-}
-
+// commonConfig is the part that all clients share. By itself it is for all calls that have no client of their own.
 func commonConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
 	made := rest.CopyConfig(base)
 	made.UserAgent = userAgent(b)

@@ -48,7 +48,7 @@ func TestTheLeaseHasAClientWithoutLimitsWhoseCallsEndInTime(t *testing.T) {
 }
 
 func TestTheClientSaysWhoItIsAndSpeaksProtobuf(t *testing.T) {
-	made := mainConfig(&rest.Config{}, config.Default(), build{Version: "v1.2.3", Platform: "linux/amd64"})
+	made := commonConfig(&rest.Config{}, config.Default(), build{Version: "v1.2.3", Platform: "linux/amd64"})
 	if made.UserAgent != "taint-manager/v1.2.3 (linux/amd64)" || made.ContentType != config.ContentTypeProtobuf || made.Timeout != 0 {
 		t.Errorf("got %q, %q, %s", made.UserAgent, made.ContentType, made.Timeout)
 	}

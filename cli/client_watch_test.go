@@ -24,7 +24,7 @@ func TestWatchesSpeakHTTP1AndCallsHTTP2(t *testing.T) {
 	base := serve(t, func(_ http.ResponseWriter, r *http.Request) { spoken <- r.ProtoMajor })
 	for want, made := range map[int]*rest.Config{
 		1: watchConfig(base, config.Default(), build{}),
-		2: mainConfig(base, config.Default(), build{}),
+		2: commonConfig(base, config.Default(), build{}),
 	} {
 		client, err := rest.HTTPClientFor(made)
 		if err != nil {
