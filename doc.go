@@ -16,5 +16,6 @@
 //
 // [Manager.Run] watches and judges. [Manager.Lead] permits eviction calls until its context ends.
 // A standby runs without leading: its caches and countdowns are as current as the leader's, so that
-// it takes over at once. With [Options.Journal], countdowns survive restarts, too.
+// it takes over at once. With [Options.Journal], countdowns survive restarts, too. Package leader has a leader
+// election whose clock is for [Options.Leading]; its example is a whole program.
 package taintmanager

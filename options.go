@@ -94,8 +94,8 @@ type Options struct {
 	Watching kubernetes.Interface
 
 	// Leading is asked right before each eviction call starts; a call that it denies does not
-	// start. Nil: Lead's context alone decides. An elector's own clock belongs here, because it
-	// cancels its context late.
+	// start. Nil: Lead's context alone decides. The leader's own clock belongs here, because an elector
+	// cancels its context late: Leading of an Election of package leader, or Fresh of its Lock.
 	Leading func() bool
 
 	// Evictor replaces the calls to the API server. Nil: the calls that Method names. Either way a
@@ -111,7 +111,7 @@ type Options struct {
 	Journal Journal
 
 	// LastLed is until when another process is known to have led: the renewTime of the lease, read
-	// before this process stands for election. By it a journal that could not be written is told
+	// before this process stands for election, as LastLed of package leader does. By it a journal that could not be written is told
 	// from one that nobody was there to write. Zero: nothing is known; the journal is believed.
 	LastLed time.Time
 

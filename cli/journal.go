@@ -3,12 +3,7 @@ package cli
 import (
 	"context"
 	"slices"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	componentbaseconfig "k8s.io/component-base/config"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/config"
@@ -51,16 +46,4 @@ func (s *settings) warnOfJournal(ctx context.Context, reviews reviewer) {
 		klog.FromContext(ctx).Info("A restart will start countdowns anew: a permission for the journal is missing; grant it as deploy/rbac.yaml does",
 			"permission", p.String(), "why", p.why)
 	}
-}
-
-// lastLed is until when somebody is known to have led; zero when that can't be told.
-func lastLed(ctx context.Context, leases coordinationv1.LeasesGetter, c componentbaseconfig.LeaderElectionConfiguration) time.Time {
-	lease, err := leases.Leases(c.ResourceNamespace).Get(ctx, c.ResourceName, metav1.GetOptions{})
-	switch {
-	case err == nil && lease.Spec.RenewTime != nil:
-		return lease.Spec.RenewTime.Time
-	case err != nil && !apierrors.IsNotFound(err):
-		klog.FromContext(ctx).Error(err, "Could not see who has led last: a journal that could not be written won't be noticed")
-	}
-	return time.Time{}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/leader"
 	"github.com/taint-manager/taint-manager/status"
 )
 
@@ -103,14 +104,13 @@ func roleAlone(identity string) func() status.Manager {
 	}
 }
 
-// role says who leads, as far as this process knows.
-func (e *election) role() status.Manager {
-	m := status.Manager{Identity: e.lock.Identity(), Role: status.Standby}
-	if elector := e.elector.Load(); elector != nil {
-		m.Leader = elector.GetLeader()
+// roleIn says who leads, as far as this process knows.
+func roleIn(e *leader.Election) func() status.Manager {
+	return func() status.Manager {
+		m := status.Manager{Identity: e.Identity(), Role: status.Standby, Leader: e.Leader()}
+		if e.Leading() {
+			m.Role = status.Leading
+		}
+		return m
 	}
-	if e.leading() {
-		m.Role = status.Leading
-	}
-	return m
 }

@@ -11,11 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/leader"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -111,26 +114,40 @@ func fetch(t *testing.T, url string) string {
 
 func TestAReplicaKnowsWhoLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		first, second := newLeader(c, "first"), newLeader(c, "second")
-		if got := second.role(); got != (status.Manager{Identity: "second", Role: status.Standby}) {
+		leases := fake.NewClientset().CoordinationV1()
+		first := leader.New(config.Default().LeaderElection, leases, "first")
+		second := leader.New(config.Default().LeaderElection, leases, "second")
+		if got := roleIn(second)(); got != (status.Manager{Identity: "second", Role: status.Standby}) {
 			t.Errorf("before it has looked: %+v", got)
 		}
-		stopFirst := first.start(t)
+		stopFirst := campaign(t, first)
 		synctest.Wait()
-		stopSecond := second.start(t)
+		stopSecond := campaign(t, second)
 		synctest.Wait()
-		if got := first.role(); got != (status.Manager{Identity: "first", Role: status.Leading, Leader: "first"}) {
+		if got := roleIn(first)(); got != (status.Manager{Identity: "first", Role: status.Leading, Leader: "first"}) {
 			t.Errorf("the first: %+v", got)
 		}
-		if got := second.role(); got != (status.Manager{Identity: "second", Role: status.Standby, Leader: "first"}) {
+		if got := roleIn(second)(); got != (status.Manager{Identity: "second", Role: status.Standby, Leader: "first"}) {
 			t.Errorf("the second: %+v", got)
 		}
 		stopFirst()
 		time.Sleep(10 * time.Second)
-		if got := second.role(); got.Role != status.Leading || got.Leader != "second" {
+		if got := roleIn(second)(); got.Role != status.Leading || got.Leader != "second" {
 			t.Errorf("the second, alone: %+v", got)
 		}
 		stopSecond()
 	})
+}
+
+// campaign campaigns until the returned function is called, which returns once the campaign is over.
+func campaign(t *testing.T, e *leader.Election) (stop func()) {
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
+	over := make(chan error, 1)
+	go func() {
+		over <- e.Campaign(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
+	}()
+	return func() {
+		cancel()
+		must(t, <-over)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/leader"
 	"github.com/taint-manager/taint-manager/skew"
 )
 
@@ -72,7 +73,7 @@ func (s *settings) runUntil(ctx context.Context) error {
 	p.announce(ctx)
 	go afterLists(ctx, p.manager.HasSynced, settle)
 	defer p.page.serve(ctx, p.manager, s.Configuration)()
-	return live(ctx, p.manager, p.campaign)
+	return leader.Run(ctx, p.manager, p.campaign)
 }
 
 // process is all that is needed to live.
@@ -83,7 +84,7 @@ type process struct {
 	server   *server
 	manager  *taintmanager.Manager
 	watchdog healthz.HealthChecker
-	campaign campaign
+	campaign leader.Campaign
 	page     page
 	clock    *skew.Clock
 }
@@ -114,16 +115,16 @@ func (p *process) assemble(ctx context.Context, to clients) (err error) {
 	options := managerOptions(p.settings.Configuration)
 	options.Journal = store.NewConfigMaps(to.main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
 	options.Watching, options.Ahead = to.watch, p.clock.Ahead
-	if p.identity, err = newIdentity(); err != nil {
+	if p.identity, err = leader.NewIdentity(); err != nil {
 		return err
 	}
 	p.page.role = roleAlone(p.identity)
 	p.page.cluster = clusterName(p.settings.ClusterName, p.host)
-	p.campaign, p.watchdog = leadAlone, leaderelection.NewLeaderHealthzAdaptor(late)
+	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // never fails, as there is no lease
 	if p.settings.LeaderElection.LeaderElect {
-		e := newElection(p.settings.LeaderElection, to.lease.CoordinationV1(), p.identity)
-		options.Leading, p.campaign, p.watchdog, p.page.role = e.leading, e.campaign, e.watchdog, e.role
-		options.LastLed = lastLed(ctx, to.lease.CoordinationV1(), p.settings.LeaderElection)
+		e := leader.New(p.settings.LeaderElection, to.lease.CoordinationV1(), p.identity)
+		options.Leading, p.campaign, p.watchdog, p.page.role = e.Leading, e.Campaign, e.Watchdog(), roleIn(e)
+		options.LastLed = leader.LastLed(ctx, to.lease.CoordinationV1(), p.settings.LeaderElection)
 	}
 	options.Ended = p.page.history.Ended
 	options.Registerer = legacyregistry.Registerer()

@@ -1,4 +1,4 @@
-package cli
+package leader
 
 import (
 	"context"
@@ -53,25 +53,25 @@ func (c *cluster) holder(t *testing.T) string {
 }
 
 // leader is a candidate, and how often and whether it leads.
-type leader struct {
-	*election
+type candidate struct {
+	*Election
 	mu    sync.Mutex
 	terms int
 	now   bool
 }
 
-func newLeader(c *cluster, identity string) *leader {
-	return &leader{election: newElection(config.Default().LeaderElection, c.CoordinationV1(), identity)}
+func newCandidate(c *cluster, identity string) *candidate {
+	return &candidate{Election: New(config.Default().LeaderElection, c.CoordinationV1(), identity)}
 }
 
-func (l *leader) lead(ctx context.Context) error {
+func (l *candidate) lead(ctx context.Context) error {
 	l.note(true)
 	defer l.note(false)
 	<-ctx.Done()
 	return nil
 }
 
-func (l *leader) note(now bool) {
+func (l *candidate) note(now bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = now
@@ -80,25 +80,25 @@ func (l *leader) note(now bool) {
 	}
 }
 
-func (l *leader) state() (terms int, now bool) {
+func (l *candidate) state() (terms int, now bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.terms, l.now
 }
 
-func (l *leader) check(t *testing.T, when string, terms int, now bool) {
+func (l *candidate) check(t *testing.T, when string, terms int, now bool) {
 	t.Helper()
 	synctest.Wait()
-	if gotTerms, gotNow := l.state(); gotTerms != terms || gotNow != now || l.leading() != now {
-		t.Errorf("%s: %d terms, leads %t, by its clock %t; want %d, %t", when, gotTerms, gotNow, l.leading(), terms, now)
+	if gotTerms, gotNow := l.state(); gotTerms != terms || gotNow != now || l.Leading() != now {
+		t.Errorf("%s: %d terms, leads %t, by its clock %t; want %d, %t", when, gotTerms, gotNow, l.Leading(), terms, now)
 	}
 }
 
 // start campaigns until the returned function is called, which returns once the campaign is over.
-func (l *leader) start(t *testing.T) (stop func()) {
+func (l *candidate) start(t *testing.T) (stop func()) {
 	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 	over := make(chan error, 1)
-	go func() { over <- l.campaign(ctx, l.lead) }()
+	go func() { over <- l.Campaign(ctx, l.lead) }()
 	return func() {
 		cancel()
 		if err := <-over; err != nil {
@@ -110,7 +110,7 @@ func (l *leader) start(t *testing.T) (stop func()) {
 func TestALeaseIsGivenBackAtTheEndAndTakenOverAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		first, second := newLeader(c, "first"), newLeader(c, "second")
+		first, second := newCandidate(c, "first"), newCandidate(c, "second")
 		stopFirst := first.start(t)
 		first.check(t, "alone", 1, true)
 		stopSecond := second.start(t)
@@ -129,7 +129,7 @@ func TestALeaseIsGivenBackAtTheEndAndTakenOverAtOnce(t *testing.T) {
 func TestALostLeadershipIsCampaignedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		l := newLeader(c, "only")
+		l := newCandidate(c, "only")
 		stop := l.start(t)
 		l.check(t, "at the start", 1, true)
 		c.away.Store(true)
@@ -145,15 +145,15 @@ func TestALostLeadershipIsCampaignedForAgain(t *testing.T) {
 func TestALeaderThatCanNotRenewStopsByItsOwnClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		l := newLeader(c, "only")
+		l := newCandidate(c, "only")
 		stop := l.start(t)
 		time.Sleep(time.Minute) // it has just renewed, or will within 2 s
 		hang := make(chan struct{})
 		c.hang.Store(&hang)
 		time.Sleep(10*time.Second + time.Millisecond)
 		synctest.Wait()
-		if _, now := l.state(); !now || l.leading() {
-			t.Errorf("lease not renewed for 10s: the elector lets it lead: %t, its clock: %t; want true, false", now, l.leading())
+		if _, now := l.state(); !now || l.Leading() {
+			t.Errorf("lease not renewed for 10s: the elector lets it lead: %t, its clock: %t; want true, false", now, l.Leading())
 		}
 		close(hang)
 		stop()
@@ -165,7 +165,7 @@ func TestALeaderThatCanNotRenewStopsByItsOwnClock(t *testing.T) {
 func TestTheLeadersClockCountsFromBeforeItsWriteWasSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		l := newLeader(c, "only")
+		l := newCandidate(c, "only")
 		c.PrependReactor("update", "leases", func(k8stesting.Action) (bool, runtime.Object, error) {
 			time.Sleep(4 * time.Second)
 			return false, nil, nil
@@ -177,7 +177,7 @@ func TestTheLeadersClockCountsFromBeforeItsWriteWasSent(t *testing.T) {
 		time.Sleep(5*time.Second - time.Millisecond)
 		l.check(t, "just before 10 s", 1, true)
 		time.Sleep(2 * time.Millisecond)
-		if synctest.Wait(); l.leading() {
+		if synctest.Wait(); l.Leading() {
 			t.Error("it leads 10 s after its last renewal was sent")
 		}
 		close(hang)
@@ -190,7 +190,7 @@ func TestTheLeadersClockCountsFromBeforeItsWriteWasSent(t *testing.T) {
 func TestSeeingItsOwnLeaseIsNoRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		l := newLeader(c, "only")
+		l := newCandidate(c, "only")
 		var lossy atomic.Bool
 		c.PrependReactor("update", "leases", func(written k8stesting.Action) (bool, runtime.Object, error) {
 			if !lossy.Load() {
@@ -203,7 +203,7 @@ func TestSeeingItsOwnLeaseIsNoRenewal(t *testing.T) {
 		l.check(t, "at the start", 1, true)
 		lossy.Store(true)
 		time.Sleep(10*time.Second + time.Millisecond)
-		if l.leading() {
+		if l.Leading() {
 			t.Error("it leads 10s after its last renewal that was answered")
 		}
 		stop()
@@ -212,9 +212,9 @@ func TestSeeingItsOwnLeaseIsNoRenewal(t *testing.T) {
 
 func TestALeaseIsLedByFromItsMakingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lock := newElection(config.Default().LeaderElection, newCluster().CoordinationV1(), "me").lock
+		lock := New(config.Default().LeaderElection, newCluster().CoordinationV1(), "me").lock
 		must(t, lock.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}))
-		if !lock.fresh(time.Nanosecond) {
+		if !lock.Fresh(time.Nanosecond) {
 			t.Error("it does not count as renewed")
 		}
 	})
@@ -236,12 +236,12 @@ func TestALeadershipEndsByTheClockThatHasRunFurther(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			renewed := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			now := faketime.Of(renewed, time.Minute)
-			l := newLeader(newCluster(), "me")
+			l := newCandidate(newCluster(), "me")
 			l.lock.now = func() time.Time { return now }
 			stop := l.start(t)
 			l.check(t, c.name+": at first", 1, true)
 			now = faketime.Of(renewed.Add(c.wall), time.Minute+c.monotonic)
-			if got := l.leading(); got != c.want {
+			if got := l.Leading(); got != c.want {
 				t.Errorf("%s: it leads: %t, want %t", c.name, got, c.want)
 			}
 			stop()
@@ -252,9 +252,9 @@ func TestALeadershipEndsByTheClockThatHasRunFurther(t *testing.T) {
 func TestALeaseThatIsBeingGivenBackIsNotLedBy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		l := newLeader(c, "only")
+		l := newCandidate(c, "only")
 		c.PrependReactor("update", "leases", func(written k8stesting.Action) (bool, runtime.Object, error) {
-			if *written.(k8stesting.UpdateAction).GetObject().(*coordinationv1.Lease).Spec.HolderIdentity == "" && l.leading() {
+			if *written.(k8stesting.UpdateAction).GetObject().(*coordinationv1.Lease).Spec.HolderIdentity == "" && l.Leading() {
 				t.Error("it leads while it gives the lease back")
 			}
 			return false, nil, nil
@@ -268,10 +268,10 @@ func TestALeaseThatIsBeingGivenBackIsNotLedBy(t *testing.T) {
 func TestAnErrorOfLeadingEndsTheCampaignAndGivesTheLeaseBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		l := newLeader(c, "only")
+		l := newCandidate(c, "only")
 		failed := errors.New("can't lead")
 		ctx := klog.NewContext(t.Context(), logr.Discard())
-		if err := l.campaign(ctx, func(context.Context) error { return failed }); !errors.Is(err, failed) {
+		if err := l.Campaign(ctx, func(context.Context) error { return failed }); !errors.Is(err, failed) {
 			t.Errorf("got %v, want %v", err, failed)
 		}
 		if holder := c.holder(t); holder != "" {
@@ -282,8 +282,8 @@ func TestAnErrorOfLeadingEndsTheCampaignAndGivesTheLeaseBack(t *testing.T) {
 
 func TestALeaderNeverGivesBackALeaseThatAnotherHolds(t *testing.T) {
 	c := newCluster()
-	mine := newElection(config.Default().LeaderElection, c.CoordinationV1(), "me").lock
-	other := newElection(config.Default().LeaderElection, c.CoordinationV1(), "other").lock
+	mine := New(config.Default().LeaderElection, c.CoordinationV1(), "me").lock
+	other := New(config.Default().LeaderElection, c.CoordinationV1(), "other").lock
 	free := resourcelock.LeaderElectionRecord{}
 	must(t, mine.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}))
 	_, _, err := other.Get(t.Context())
@@ -310,8 +310,8 @@ func TestALeaseTakenWhileBeingToldToEndIsGivenBack(t *testing.T) {
 			lease := taken.(k8stesting.CreateAction).GetObject()
 			return true, nil, errors.Join(c.Tracker().Create(taken.GetResource(), lease, taken.GetNamespace()), ctx.Err())
 		})
-		l := newLeader(c, "me")
-		must(t, l.campaign(ctx, l.lead))
+		l := newCandidate(c, "me")
+		must(t, l.Campaign(ctx, l.lead))
 		l.check(t, "ended", 0, false)
 		if holder := c.holder(t); holder != "" {
 			t.Errorf("held by %q", holder)
@@ -338,7 +338,7 @@ func TestWhatTheConfigurationAllowsAnElectorTakes(t *testing.T) {
 		if len(c.Validate()) > 0 {
 			return
 		}
-		made := newElection(*e, fake.NewClientset().CoordinationV1(), "id").electorConfig(context.Background(), func(context.Context) {})
+		made := New(*e, fake.NewClientset().CoordinationV1(), "id").electorConfig(context.Background(), func(context.Context) {})
 		if _, err := leaderelection.NewLeaderElector(made); err != nil {
 			t.Fatalf("allowed, but: %v", err)
 		}
@@ -350,7 +350,7 @@ func TestTheLeaseIsTheOneThatTheSettingsName(t *testing.T) {
 		c := newCluster()
 		settings := config.Default().LeaderElection
 		settings.ResourceName, settings.ResourceNamespace = "mine", "ours"
-		l := &leader{election: newElection(settings, c.CoordinationV1(), "me")}
+		l := &candidate{Election: New(settings, c.CoordinationV1(), "me")}
 		stop := l.start(t)
 		synctest.Wait()
 		var lease *coordinationv1.Lease

@@ -1,26 +1,26 @@
-package cli
+package leader
 
 import (
 	"context"
 	"errors"
 )
 
-// manager is what lives.
-type manager interface {
+// Manager is what [Run] runs: a taintmanager.Manager.
+type Manager interface {
 	Run(ctx context.Context) error
 	Lead(ctx context.Context) error
 }
 
-// campaign calls lead while this process is to lead, and returns once ctx has ended and the
-// leadership is given back.
-type campaign func(ctx context.Context, lead func(context.Context) error) error
+// Campaign calls lead while this process is to lead, and returns once ctx has ended and the
+// leadership is given back: [Election.Campaign], or [Always].
+type Campaign func(ctx context.Context, lead func(context.Context) error) error
 
-// leadAlone leads from beginning to end, whoever else does.
-func leadAlone(ctx context.Context, lead func(context.Context) error) error { return lead(ctx) }
+// Always is the campaign of a process that leads from beginning to end, without a lease.
+func Always(ctx context.Context, lead func(context.Context) error) error { return lead(ctx) }
 
-// live runs the manager until ctx ends or one of the two fails. The leadership is kept until the
+// Run runs the manager until ctx ends or one of the two fails. The leadership is kept until the
 // manager has let its calls end, so that none of them is cut short or overlaps with the next leader.
-func live(ctx context.Context, m manager, c campaign) error {
+func Run(ctx context.Context, m Manager, c Campaign) error {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	campaigning, resign := context.WithCancel(context.WithoutCancel(ctx))
@@ -36,7 +36,7 @@ func live(ctx context.Context, m manager, c campaign) error {
 }
 
 // leadWhile leads, but has no complaint once the work is over: a manager that has ended refuses to.
-func leadWhile(working context.Context, m manager) func(context.Context) error {
+func leadWhile(working context.Context, m Manager) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := m.Lead(ctx); err != nil && working.Err() == nil {
 			return err

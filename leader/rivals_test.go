@@ -1,4 +1,4 @@
-package cli
+package leader
 
 import (
 	"context"
@@ -123,17 +123,17 @@ func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetwork(t *testing.T) {
 func rivals(t *testing.T, seed uint64) {
 	defer time.Sleep(time.Minute) // until the last request has arrived
 	s := &leaseStore{}
-	var both []*leader
+	var both []*candidate
 	for i, name := range []string{"one", "other"} {
 		l := link{leaseStore: s, chance: rand.New(rand.NewPCG(seed, uint64(i)))}
-		both = append(both, &leader{election: newElection(config.Default().LeaderElection, l, name)})
+		both = append(both, &candidate{Election: New(config.Default().LeaderElection, l, name)})
 		defer both[i].start(t)()
 	}
 	led := 0
 	const step = 50 * time.Millisecond
 	for now := time.Duration(0); now < 10*time.Minute; now += step {
 		time.Sleep(step)
-		one, other := both[0].leading(), both[1].leading()
+		one, other := both[0].Leading(), both[1].Leading()
 		if one && other {
 			t.Fatalf("both lead after %s", now)
 		}

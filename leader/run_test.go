@@ -1,4 +1,4 @@
-package cli
+package leader
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func TestTheLeadershipIsGivenBackOnlyOnceCallsHaveEnded(t *testing.T) {
 		defer cancel()
 		m := newRecorder()
 		m.drain = 5 * time.Second
-		err := live(ctx, m, func(ctx context.Context, lead func(context.Context) error) error {
+		err := Run(ctx, m, func(ctx context.Context, lead func(context.Context) error) error {
 			err := lead(ctx)
 			m.notes <- "gives back"
 			return err
@@ -68,7 +68,7 @@ func TestAManagerThatFailsEndsTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newRecorder()
 		m.run = errors.New("can't watch")
-		if err := live(t.Context(), m, leadAlone); !errors.Is(err, m.run) {
+		if err := Run(t.Context(), m, Always); !errors.Is(err, m.run) {
 			t.Errorf("got %v, want %v", err, m.run)
 		}
 	})
@@ -78,7 +78,7 @@ func TestALeadershipThatFailsEndsTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newRecorder()
 		m.lead = errors.New("can't lead")
-		if err := live(t.Context(), m, leadAlone); !errors.Is(err, m.lead) {
+		if err := Run(t.Context(), m, Always); !errors.Is(err, m.lead) {
 			t.Errorf("got %v, want %v", err, m.lead)
 		}
 	})
@@ -90,7 +90,7 @@ func TestLeadershipWonWhileEndingIsNoError(t *testing.T) {
 		defer cancel()
 		m := newRecorder()
 		m.lead = errors.New("Run has ended")
-		err := live(ctx, m, func(campaigning context.Context, lead func(context.Context) error) error {
+		err := Run(ctx, m, func(campaigning context.Context, lead func(context.Context) error) error {
 			<-ctx.Done()
 			return lead(campaigning)
 		})

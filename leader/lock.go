@@ -1,4 +1,4 @@
-package cli
+package leader
 
 import (
 	"context"
@@ -11,12 +11,13 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// ownLock gives back only a lease that is held. An elector that could not renew in time gives its
-// lease back, too, without looking whose it is by then; another leader would lose it.
+// Lock wraps the lock of an elector: it knows when the lease was renewed, see [Lock.Fresh], and gives back only a
+// lease that is held. An elector that could not renew in time gives its lease back, too, without looking whose it
+// is by then; another leader would lose it.
 //
-// It is not safe for concurrent use, as an elector makes one call at a time; but anybody may ask
-// whether it is fresh.
-type ownLock struct {
+// It is not safe for concurrent use, as an elector makes one call at a time; but Fresh may be called by any
+// goroutine.
+type Lock struct {
 	resourcelock.Interface
 	now    func() time.Time // carries the monotonic clock
 	holder string
@@ -26,9 +27,12 @@ type ownLock struct {
 	renewed atomic.Pointer[time.Time]
 }
 
-// fresh says whether the lease was renewed within the time, counted from before the renewal was sent:
-// nobody else can have taken the lease for as long as it lasts from then on.
-func (l *ownLock) fresh(within time.Duration) bool {
+// NewLock returns a lock that wraps another one.
+func NewLock(wrapped resourcelock.Interface) *Lock { return &Lock{Interface: wrapped, now: time.Now} }
+
+// Fresh reports whether the lease was renewed within the time, counted from before the renewal was sent: no other
+// candidate can have taken the lease for as long as it lasts from then on. Give it the elector's RenewDeadline.
+func (l *Lock) Fresh(within time.Duration) bool {
 	renewed := l.renewed.Load()
 	return renewed != nil && passed(*renewed, l.now()) < within
 }
@@ -40,7 +44,7 @@ func passed(from, to time.Time) time.Duration {
 }
 
 // Get notes who holds the lease.
-func (l *ownLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
 	if err == nil {
 		l.holder = record.HolderIdentity
@@ -49,12 +53,12 @@ func (l *ownLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, 
 }
 
 // Create makes the lease, for this process.
-func (l *ownLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	return l.write(record, func() error { return l.Interface.Create(ctx, record) })
 }
 
 // Update refuses to clear another's name.
-func (l *ownLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" && l.holder != l.Identity() {
 		return fmt.Errorf("the lease is not given back: %q holds it", l.holder)
 	}
@@ -63,7 +67,7 @@ func (l *ownLock) Update(ctx context.Context, record resourcelock.LeaderElection
 
 // write notes whose the lease is. One that is given back is not ours from before that is sent: others
 // may take it before the answer is here. A write without an answer counts for nothing.
-func (l *ownLock) write(record resourcelock.LeaderElectionRecord, send func() error) error {
+func (l *Lock) write(record resourcelock.LeaderElectionRecord, send func() error) error {
 	ours, sent := record.HolderIdentity == l.Identity(), l.now()
 	if !ours {
 		l.renewed.Store(nil)
@@ -80,7 +84,7 @@ func (l *ownLock) write(record resourcelock.LeaderElectionRecord, send func() er
 
 // yield gives the lease back if it is held. An elector that is told to end while it takes the lease
 // does not learn that it has it, and the others would wait for its end.
-func (l *ownLock) yield(ctx context.Context) error {
+func (l *Lock) yield(ctx context.Context) error {
 	record, _, err := l.Get(ctx)
 	if apierrors.IsNotFound(err) || err == nil && record.HolderIdentity != l.Identity() {
 		return nil

@@ -1,4 +1,4 @@
-package cli
+package leader
 
 import (
 	"context"
@@ -20,11 +20,11 @@ import (
 // late is how long after the end of its lease a leader that has not noticed counts as unhealthy.
 const late = 20 * time.Second
 
-// election campaigns for one lease, term after term. Its methods may be called by any goroutines,
-// but campaign by one only.
-type election struct {
+// Election campaigns for one lease, term after term. Its methods may be called by any goroutines,
+// but [Election.Campaign] by one only.
+type Election struct {
 	config   componentbaseconfig.LeaderElectionConfiguration
-	lock     *ownLock
+	lock     *Lock
 	watchdog *leaderelection.HealthzAdaptor
 
 	// elector of the term that runs or is campaigned for; nil before the first.
@@ -34,21 +34,24 @@ type election struct {
 	term sync.Mutex
 }
 
-func newElection(config componentbaseconfig.LeaderElectionConfiguration, leases coordinationv1.LeasesGetter, identity string) *election {
+// New returns an election for the lease that the configuration names. The defaults are those of
+// config.Default().LeaderElection; identity must be unique among the candidates, see [NewIdentity]. Give the client
+// connections of its own, so that no renewal waits behind other calls.
+func New(config componentbaseconfig.LeaderElectionConfiguration, leases coordinationv1.LeasesGetter, identity string) *Election {
 	lease := &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: config.ResourceNamespace, Name: config.ResourceName},
 		Client:     leases,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
 	}
-	return &election{
+	return &Election{
 		config:   config,
-		lock:     &ownLock{Interface: lease, now: time.Now},
+		lock:     NewLock(lease),
 		watchdog: leaderelection.NewLeaderHealthzAdaptor(late),
 	}
 }
 
-// newIdentity is unique, and tells people the host, which is the pod's name in a cluster.
-func newIdentity() (string, error) {
+// NewIdentity returns a unique identity that begins with the host's name, which is the pod's name in a cluster.
+func NewIdentity() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return "", fmt.Errorf("asking for the host's name: %w", err)
@@ -56,18 +59,33 @@ func newIdentity() (string, error) {
 	return host + "_" + string(uuid.NewUUID()), nil
 }
 
-// leading says whether this process leads by its own clock. An elector cancels its context only
-// after it has tried to give the lease back; others may have taken it by then. The elector's own
-// clock won't do: it counts from the answer to a renewal, or from seeing the lease, the others from
-// when it was written.
-func (e *election) leading() bool {
+// Leading reports whether this process leads by its own clock: as long as it does, no other candidate can have
+// taken the lease. It does not block. An elector cancels its context only after it has tried to give the lease
+// back; others may have taken it by then. The elector's own clock is not enough: it counts from the answer to a
+// renewal, or from seeing the lease, the others from when it was written.
+func (e *Election) Leading() bool {
 	elector := e.elector.Load()
-	return elector != nil && elector.IsLeader() && e.lock.fresh(e.config.RenewDeadline.Duration)
+	return elector != nil && elector.IsLeader() && e.lock.Fresh(e.config.RenewDeadline.Duration)
 }
 
-// campaign leads whenever it can, until ctx ends; then it gives the lease back. A lost lease is no
-// error: it stands for election again. An error of lead ends it.
-func (e *election) campaign(ctx context.Context, lead func(context.Context) error) error {
+// Identity returns the identity under which this process is a candidate.
+func (e *Election) Identity() string { return e.lock.Identity() }
+
+// Leader returns the identity of the leader that this process has seen last; empty before it has seen one.
+func (e *Election) Leader() string {
+	if elector := e.elector.Load(); elector != nil {
+		return elector.GetLeader()
+	}
+	return ""
+}
+
+// Watchdog returns a health check that fails once this process should have noticed long ago that its lease has ended.
+func (e *Election) Watchdog() *leaderelection.HealthzAdaptor { return e.watchdog }
+
+// Campaign calls lead whenever this process holds the lease, one call at a time, until ctx ends; then it gives the
+// lease back. The context of a call ends with its term. A lost lease is no error: the process stands for election
+// again. An error of lead while its term lasts ends the campaign, which returns it.
+func (e *Election) Campaign(ctx context.Context, lead func(context.Context) error) error {
 	defer e.yield(ctx)
 	for ctx.Err() == nil {
 		if err := e.runTerm(ctx, lead); err != nil {
@@ -81,7 +99,7 @@ func (e *election) campaign(ctx context.Context, lead func(context.Context) erro
 }
 
 // yield makes sure that no lease is left held. Its failure costs the others the lease's duration.
-func (e *election) yield(ctx context.Context) {
+func (e *Election) yield(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.config.RenewDeadline.Duration/2)
 	defer cancel()
 	if err := e.lock.yield(ctx); err != nil {
@@ -89,7 +107,7 @@ func (e *election) yield(ctx context.Context) {
 	}
 }
 
-func (e *election) runTerm(ctx context.Context, lead func(context.Context) error) error {
+func (e *Election) runTerm(ctx context.Context, lead func(context.Context) error) error {
 	ctx, resign := context.WithCancelCause(ctx)
 	defer resign(nil)
 	failed := make(chan error, 1)
@@ -114,7 +132,7 @@ func (e *election) runTerm(ctx context.Context, lead func(context.Context) error
 }
 
 // leadTerm leads once the term before is over.
-func (e *election) leadTerm(ctx context.Context, lead func(context.Context) error) error {
+func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) error) error {
 	e.term.Lock()
 	defer e.term.Unlock()
 	if err := lead(ctx); err != nil && ctx.Err() == nil {
@@ -123,7 +141,7 @@ func (e *election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	return nil
 }
 
-func (e *election) electorConfig(ctx context.Context, started func(context.Context)) leaderelection.LeaderElectionConfig {
+func (e *Election) electorConfig(ctx context.Context, started func(context.Context)) leaderelection.LeaderElectionConfig {
 	return leaderelection.LeaderElectionConfig{
 		Name:            e.config.ResourceName,
 		Lock:            e.lock,
