@@ -26,7 +26,7 @@ func (m *Manager) log(n eviction.Note) {
 		logger.Info("The eviction of the pod is withdrawn", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
 			"deadline", taint.Stamp(n.Verdict.At), "because", n.Stays.String())
 	case eviction.EvictionDelayed:
-		logger.Info("The eviction of the pod is held up; it is tried again", "pod", pod, "uid", n.Pod.UID,
+		logger.Info("The eviction of the pod is delayed; it is tried again", "pod", pod, "uid", n.Pod.UID,
 			"node", n.Pod.Node, "deadline", taint.Stamp(n.Verdict.At), "cause", n.Outcome.Cause, "message", n.Outcome.Message)
 	}
 }

@@ -35,8 +35,8 @@ What follows from each outcome:
 | outcome | what happens to the pod |
 |---|---|
 | accepted | no further call; kept until the watch shows that it terminates or is gone |
-| missing | the watch has 5 s to show that it is gone, then it is judged again |
-| away | all calls pause together, 100 ms to 30 s, until a GET of a node is answered; the pod stays due, but from its second such write in a row it waits by itself, too: 100 ms, doubling to 30 s, with jitter |
+| not-found | the watch has 5 s to show that it is gone, then it is judged again |
+| unavailable | all calls pause together, 100 ms to 30 s, until a GET of a node is answered; the pod stays due, but from its second such write in a row it waits by itself, too: 100 ms, doubling to 30 s, with jitter |
 | throttled | stays due; all calls wait as long as the server says |
 | failed | tried again after 100 ms, doubling to 30 s, with jitter |
 | blocked | tried again after 0.5 s, doubling to 15 s, with jitter; an event names the budget |

@@ -27,12 +27,5 @@ func when(n *eviction.Note) string { return " at " + taint.Stamp(n.Verdict.At) }
 
 // hindrance says what is in the eviction's way, with the server's words.
 func hindrance(o eviction.Outcome) string {
-	verb := "hindered"
-	switch o.Kind {
-	case eviction.Blocked:
-		verb = "blocked"
-	case eviction.Refused:
-		verb = "refused"
-	}
-	return fmt.Sprintf("%s (%s), and will be tried again: %s", verb, o.Cause, o.Message)
+	return fmt.Sprintf("%s (%s), and will be tried again: %s", o.Obstacle(), o.Cause, o.Message)
 }

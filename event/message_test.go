@@ -40,7 +40,7 @@ func TestMessages(t *testing.T) {
 			"The disruption budget web needs 2 healthy pods and has 2 currently"},
 		{refused, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is refused (rbac), and will be tried again: " +
 			`User "tm" cannot delete resource "pods"`},
-		{other, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is hindered (server), and will be tried again: " +
+		{other, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is delayed (server), and will be tried again: " +
 			"etcdserver: leader changed"},
 	}
 	for _, test := range tests {
@@ -87,7 +87,7 @@ func TestAnEventNamesThePodByUID(t *testing.T) {
 	}
 }
 
-func TestAHinderedEvictionIsAWarning(t *testing.T) {
+func TestADelayedEvictionIsAWarning(t *testing.T) {
 	n := marking()
 	n.Kind = eviction.EvictionDelayed
 	got := render(&entry{note: n}, 1)

@@ -37,7 +37,7 @@ func (v verb) String() string {
 		return "any"
 	}
 	var words []string
-	for i, word := range []string{"patch", "dry run", "delete", "evict", "get node"} {
+	for i, word := range []string{"patch", "preflight", "delete", "evict", "get node"} {
 		if v&(1<<i) != 0 {
 			words = append(words, word)
 		}

@@ -68,7 +68,7 @@ func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Co
 	patched := false
 	for _, request := range a.requests(e) {
 		if outcome, ok := confirm(ctx); !ok {
-			outcome.DryRunFirst = patched && outcome.Kind == eviction.Unconfirmed
+			outcome.PreflightFirst = patched && outcome.Kind == eviction.Unconfirmed
 			return outcome
 		}
 		if !a.leading() {
@@ -91,7 +91,7 @@ func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Co
 // others.
 func edited(known, generation int64) eviction.Outcome {
 	why := fmt.Sprintf("the pod was edited: its generation is %d, and the watch has shown %d", generation, known)
-	return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why, DryRunFirst: true}
+	return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why, PreflightFirst: true}
 }
 
 // requests are what an eviction takes, in order.

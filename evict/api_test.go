@@ -81,11 +81,11 @@ func TestRequestsOfAnEviction(t *testing.T) {
 		{name: "delete", want: []verb{patchVerb, deleteVerb}, kind: eviction.Accepted},
 		{name: "a condition that is there is not patched again", disrupted: true, want: []verb{deleteVerb}, kind: eviction.Accepted},
 		{
-			name: "after a refusal a dry run goes first", refused: true,
+			name: "after a refusal a preflight goes first", refused: true,
 			want: []verb{preflightVerb, patchVerb, deleteVerb}, kind: eviction.Accepted,
 		},
 		{
-			name: "a dry run that is refused leaves the condition alone", refused: true,
+			name: "a preflight that is refused leaves the condition alone", refused: true,
 			replies: map[verb]reply{preflightVerb: {code: 403, body: policyDenial}},
 			want:    []verb{preflightVerb}, kind: eviction.Refused,
 		},
@@ -123,8 +123,8 @@ func TestAPodThatIsToStayByNowGetsNoFurtherRequest(t *testing.T) {
 		asked++
 		return eviction.Outcome{Kind: eviction.Unconfirmed}, asked < 2
 	})
-	if outcome.Kind != eviction.Unconfirmed || !outcome.DryRunFirst || !slices.Equal(s.verbs(), []verb{patchVerb}) {
-		t.Errorf("sent %v with outcome %+v, want the PATCH only, and a dry run first from then on", s.verbs(), outcome)
+	if outcome.Kind != eviction.Unconfirmed || !outcome.PreflightFirst || !slices.Equal(s.verbs(), []verb{patchVerb}) {
+		t.Errorf("sent %v with outcome %+v, want the PATCH only, and a preflight first from then on", s.verbs(), outcome)
 	}
 }
 
@@ -144,9 +144,9 @@ func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
 	}{
 		{name: "as known", known: 7, answers: metadata(`"generation":7`), want: []verb{patchVerb, deleteVerb}},
 		{name: "edited since", known: 7, answers: metadata(`"generation":8`), want: []verb{patchVerb}},
-		{name: "edited since, by a dry run", known: 7, answers: metadata(`"generation":9` + deleted), refused: true, want: []verb{preflightVerb}},
+		{name: "edited since, by a preflight", known: 7, answers: metadata(`"generation":9` + deleted), refused: true, want: []verb{preflightVerb}},
 		{
-			name: "a dry run counts itself as an edit", known: 7, answers: metadata(`"generation":8` + deleted), refused: true,
+			name: "a preflight counts itself as an edit", known: 7, answers: metadata(`"generation":8` + deleted), refused: true,
 			want: []verb{preflightVerb, patchVerb, deleteVerb},
 		},
 		{name: "older than what is known", known: 7, answers: metadata(`"generation":6`), want: []verb{patchVerb, deleteVerb}},
@@ -164,7 +164,7 @@ func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
 				want = eviction.Unconfirmed
 			}
 			outcome := evictOnce(t, s, APIOptions{}, e)
-			if outcome.Kind != want || outcome.DryRunFirst != (want == eviction.Unconfirmed) || !slices.Equal(s.verbs(), test.want) {
+			if outcome.Kind != want || outcome.PreflightFirst != (want == eviction.Unconfirmed) || !slices.Equal(s.verbs(), test.want) {
 				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, want.String())
 			}
 		})

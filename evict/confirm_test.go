@@ -182,11 +182,11 @@ func TestAGetThatFailsConfirmsNothing(t *testing.T) {
 		err  error
 		want eviction.Kind
 	}{
-		"the node is gone":              {apierrors.NewNotFound(nodes, "n1"), eviction.Unconfirmed},
-		"the API server fails":          {apierrors.NewInternalError(fmt.Errorf("etcd")), eviction.Failed},
-		"the API server is loaded":      {apierrors.NewTooManyRequests("later", 3), eviction.Throttled},
-		"the API server is away":        {&net.OpError{Op: "dial", Err: fmt.Errorf("refused")}, eviction.Unavailable},
-		"the permission to get is gone": {forbidden(), eviction.Refused},
+		"the node is gone":                 {apierrors.NewNotFound(nodes, "n1"), eviction.Unconfirmed},
+		"the API server fails":             {apierrors.NewInternalError(fmt.Errorf("etcd")), eviction.Failed},
+		"the API server is loaded":         {apierrors.NewTooManyRequests("later", 3), eviction.Throttled},
+		"the API server cannot be reached": {&net.OpError{Op: "dial", Err: fmt.Errorf("refused")}, eviction.Unavailable},
+		"the permission to get is gone":    {forbidden(), eviction.Refused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

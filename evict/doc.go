@@ -8,10 +8,10 @@
 //
 // What it promises: no call starts while this process does not lead; each call carries the UID of
 // the pod that was judged, so that another pod of the same name is never touched; each call ends in
-// exactly one outcome, by the table that [Rows] shows; while the API server is away or asks to wait,
+// exactly one outcome, by the table that [Rows] shows; while the API server cannot be reached or asks to wait,
 // all calls wait together.
 //
-// Each PATCH of a condition, each dry run, each DELETE and each POST of an eviction is confirmed, however
+// Each PATCH of a condition, each preflight, each DELETE and each POST of an eviction is confirmed, however
 // far the cache lags; of another [Evictor] that is no [ConfirmingEvictor], the call as a whole. That is, just
 // before it is sent there is a GET of the pod's node such that
 //
@@ -23,10 +23,10 @@
 //   - by the cache of that moment the pod is still to go.
 //
 // What is changed at the API server after that GET was sent may come too late: the GET tells of the moment
-// when it was served. Tolerations are not read live. Where the answer to the PATCH, or to the dry run,
+// when it was served. Tolerations are not read live. Where the answer to the PATCH, or to the preflight,
 // shows a later generation of the pod than the cache knows, the pod was edited, and no DELETE follows; API
 // servers count generations of pods from 1.33 on, older ones give no such sign. Nor is there one for a POST
 // of an eviction, which is one request, or for a pod that has the condition already, to which DELETE is
-// the first request unless a dry run goes before it: while the watch of pods hangs, these go by the
+// the first request unless a preflight goes before it: while the watch of pods hangs, these go by the
 // tolerations that the cache knows. So does an edit between PATCH and DELETE.
 package evict

@@ -12,7 +12,7 @@ import (
 // DryRunEvictor is an evictor that sends nothing: it logs each decision to the context's logger.
 type DryRunEvictor struct{}
 
-// Evict logs the decision and returns Pretended.
+// Evict logs the decision and returns an outcome of kind DryRun.
 func (DryRunEvictor) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	klog.FromContext(ctx).Info("Dry run: would evict the pod now",
 		"pod", klog.KRef(e.Pod.Namespace, e.Pod.Name), "uid", e.Pod.UID, "node", e.Pod.Node,

@@ -14,7 +14,7 @@ func TestDryRunLogsTheDecisionAndSendsNothing(t *testing.T) {
 	log := funcr.New(func(_, args string) { line += args }, funcr.Options{})
 	outcome := DryRunEvictor{}.Evict(klog.NewContext(t.Context(), log), someRequest())
 	if outcome.Kind != eviction.DryRun {
-		t.Errorf("outcome %+v, want pretended", outcome)
+		t.Errorf("outcome %+v, want dry-run", outcome)
 	}
 	for _, part := range []string{"would evict", `"name"="web-0"`, `"namespace"="shop"`, uid, "maintenance:NoExecute", "deadline"} {
 		if !contains(line, part) {

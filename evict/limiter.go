@@ -17,7 +17,7 @@ const SlowAfter = time.Second
 
 // Why all calls pause: a metric's label.
 const (
-	pauseUnavailable = "away"
+	pauseUnavailable = "unavailable"
 	pauseThrottled   = "throttled"
 )
 

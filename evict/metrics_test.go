@@ -62,7 +62,7 @@ taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="240"} 1
 taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="+Inf"} 1
 taint_eviction_controller_pod_deletion_duration_seconds_sum 0.7
 taint_eviction_controller_pod_deletion_duration_seconds_count 1
-# HELP taint_manager_eviction_calls_total Eviction calls by what they have come to, and why.
+# HELP taint_manager_eviction_calls_total Eviction calls by outcome and cause.
 # TYPE taint_manager_eviction_calls_total counter
 taint_manager_eviction_calls_total{cause="",outcome="accepted"} 1
 taint_manager_eviction_calls_total{cause="other",outcome="failed"} 1
@@ -73,9 +73,9 @@ taint_manager_eviction_slots 4
 # HELP taint_manager_evictions_in_flight Eviction calls under way.
 # TYPE taint_manager_evictions_in_flight gauge
 taint_manager_evictions_in_flight 0
-# HELP taint_manager_evictions_paused 1 while eviction calls pause because the API server is away.
-# TYPE taint_manager_evictions_paused gauge
-taint_manager_evictions_paused 0
+# HELP taint_manager_outage_backoff 1 while all eviction calls pause because the API server cannot be reached.
+# TYPE taint_manager_outage_backoff gauge
+taint_manager_outage_backoff 0
 # HELP taint_manager_slow_eviction_places Slow eviction calls that may be under way at once beside those in slots.
 # TYPE taint_manager_slow_eviction_places gauge
 taint_manager_slow_eviction_places 64
@@ -104,7 +104,7 @@ func TestPausesShow(t *testing.T) {
 		for i, want := range []float64{1, 1, 0} {
 			(<-p.Permits()).Start(someRequest(), func(eviction.Outcome) {})
 			synctest.Wait()
-			if got := testutil.ToFloat64(m.away); got != want {
+			if got := testutil.ToFloat64(m.backoff); got != want {
 				t.Errorf("after call %d: paused %v, want %v", i, got, want)
 			}
 		}

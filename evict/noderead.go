@@ -79,7 +79,7 @@ func (r *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 			return nil, ctx.Err()
 		}
 		// One that was cut short with another's context says nothing.
-		// One that has found the server away ends the call, whenever it was sent: a further one would do no better.
+		// One that has found the server unreachable ends the call, whenever it was sent: a further one would do no better.
 		if mine || read.outcome.Kind == eviction.Unavailable || !read.sent.Before(notBefore()) && read.outcome.Kind != eviction.Interrupted {
 			return read, nil
 		}

@@ -6,13 +6,13 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// How long calls pause while the API server is away: the first pause, and the longest.
+// How long calls pause while the API server cannot be reached: the first pause, and the longest.
 const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 30 * time.Second
 )
 
-// outageBackoff holds all calls back while the API server is away: pauses that double. After each of
+// outageBackoff holds all calls back while the API server cannot be reached: pauses that double. After each of
 // them one call may begin, the probe: the GET of its node shows whether the server is back. The zero
 // value is off. It is pure, and not safe for concurrent use.
 type outageBackoff struct {
@@ -24,7 +24,7 @@ type outageBackoff struct {
 	round   int            // counts pauses
 }
 
-// on reports whether the API server counts as away.
+// on reports whether the API server counts as unreachable.
 func (b *outageBackoff) on() bool { return b.pause > 0 }
 
 // wait reports whether a call may be granted now; when not, how long until to ask again; 0: when

@@ -153,7 +153,7 @@ func (p *Pool) InFlight() int {
 	return p.limiter.InFlight()
 }
 
-// Nudge says that the API server was heard of: when calls pause because it is away, one is granted at
+// Nudge says that the API server was heard of: when calls pause because it cannot be reached, one is granted at
 // once. It may be called often.
 func (p *Pool) Nudge() {
 	p.mu.Lock()

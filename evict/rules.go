@@ -84,7 +84,7 @@ func denials() []rule {
 		},
 		{
 			preflightVerb, 400, 400, "does not support dry run", func(a *answer) bool { return a.says("does not support dry run") },
-			goOn, "", "a webhook with side effects: the dry run can't tell, so the call goes on",
+			goOn, "", "a webhook with side effects: the preflight can't tell, so the call goes on",
 		},
 	}
 }
@@ -248,7 +248,7 @@ func atLeastASecond(o eviction.Outcome) eviction.Outcome {
 
 // Row is one row of the table of outcomes, in words.
 type Row struct {
-	Request string // patch, dry run, delete, evict, several of them, or any
+	Request string // patch, preflight, delete, evict, several of them, or any
 	Answer  string // HTTP status code or a range of them; "none" when no HTTP answer came
 	Sign    string // what else the answer shows; empty when nothing else is asked
 	Outcome string // the outcome's kind; "go on" when the next request of the call follows

@@ -72,7 +72,7 @@ func generationIn(result rest.Result) int64 {
 }
 
 // generationOf is the generation of the pod's spec. The API server counts the beginning of a deletion as an
-// edit, in the answer to a dry run, too.
+// edit, in the answer to a preflight, too.
 func generationOf(object metav1.Object) int64 {
 	if object.GetDeletionTimestamp() != nil {
 		return object.GetGeneration() - 1

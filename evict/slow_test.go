@@ -227,7 +227,7 @@ func TestAQuickCallInASlowPlaceEndsTheSlowness(t *testing.T) {
 		"a webhook is down":                     {eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseWebhook}, false},
 		"a budget blocks it":                    {eviction.Outcome{Kind: eviction.Blocked, Cause: eviction.CausePDB}, false},
 		"the node was not confirmed":            {eviction.Outcome{Kind: eviction.Unconfirmed}, true},
-		"the API server is away":                {eviction.Outcome{Kind: eviction.Unavailable}, true},
+		"the API server cannot be reached":      {eviction.Outcome{Kind: eviction.Unavailable}, true},
 		"the API server is loaded":              {eviction.Outcome{Kind: eviction.Throttled}, true},
 		"the pod is gone":                       {eviction.Outcome{Kind: eviction.NotFound}, true},
 		"this program may not read the node":    {eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseRBAC}, true},

@@ -7,7 +7,7 @@ const (
 	CauseAdmission       = "admission"       // admission denies the request
 	CauseClient          = "client"          // the client could not send the request
 	CauseConflict        = "conflict"        // another client wrote at the same time
-	CauseGateway         = "unavailable"     // the API server, or a proxy before it, cannot serve now
+	CauseGateway         = "gateway"         // the API server, or a proxy before it, cannot serve now
 	CauseNamespace       = "namespace"       // the pod's namespace is being deleted
 	CausePanic           = "panic"           // the evictor panicked
 	CausePDB             = "pdb"             // a PodDisruptionBudget does not permit it

@@ -24,11 +24,11 @@ const (
 func (k NoteKind) String() string {
 	switch k {
 	case EvictionStarted:
-		return "marking"
+		return "started"
 	case EvictionCancelled:
-		return "cancelling"
+		return "cancelled"
 	case EvictionDelayed:
-		return "hindered"
+		return "delayed"
 	}
 	return "none"
 }

@@ -45,8 +45,8 @@ const (
 // String returns the kind as metrics, logs and documents have it; "none" for an unknown one.
 func (k Kind) String() string {
 	names := [...]string{
-		Accepted: "accepted", NotFound: "missing", Unavailable: "away", Throttled: "throttled", Failed: "failed",
-		Blocked: "blocked", Refused: "refused", Interrupted: "interrupted", DryRun: "pretended", Unconfirmed: "unconfirmed",
+		Accepted: "accepted", NotFound: "not-found", Unavailable: "unavailable", Throttled: "throttled", Failed: "failed",
+		Blocked: "blocked", Refused: "refused", Interrupted: "interrupted", DryRun: "dry-run", Unconfirmed: "unconfirmed",
 	}
 	if int(k) >= len(names) || names[k] == "" {
 		return "none"
@@ -74,7 +74,7 @@ type Outcome struct {
 	// RetryAfter is how long the server asks clients to wait; 0 when it does not say.
 	RetryAfter time.Duration
 
-	// DryRunFirst says of an Unconfirmed call that it has patched the condition, or that the pod was edited:
+	// PreflightFirst reports of an Unconfirmed call that it has patched the condition, or that the pod was edited:
 	// further calls are made as after a refusal.
-	DryRunFirst bool
+	PreflightFirst bool
 }

@@ -14,6 +14,6 @@ type Request struct {
 	Attempt int
 
 	// AfterRefusal says that an earlier call was refused, or that it has patched the condition in vain: the
-	// condition is patched only after a dry run of the deletion has passed.
+	// condition is patched only after a preflight of the deletion (a DELETE with dryRun=All) has passed.
 	AfterRefusal bool
 }

@@ -38,7 +38,7 @@ const (
 	WordInFlight  = "in-flight"
 	WordBlocked   = "blocked"
 	WordRefused   = "refused"
-	WordDelayed   = "held"
+	WordDelayed   = "delayed"
 	WordDone      = "done"
 )
 

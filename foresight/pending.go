@@ -55,7 +55,7 @@ type PendingPod struct {
 	Node      string `json:"node"`
 	Owner     *Owner `json:"owner,omitempty"`
 
-	// State is scheduled or due. The controller itself also tells in-flight, blocked, refused, held
+	// State is scheduled or due. The controller itself also tells in-flight, blocked, refused, delayed
 	// and done.
 	State string `json:"state"`
 

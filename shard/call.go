@@ -18,7 +18,7 @@ type call struct {
 	repeats   int           // outcomes of this kind in a row
 	last      eviction.Kind
 	outcome   eviction.Outcome // the last one
-	refused   bool             // at any call so far, or such that a dry run is to go first
+	refused   bool             // at any call so far, or such that a preflight is to be sent first
 	told      []string         // causes told to people
 }
 
@@ -63,7 +63,7 @@ func (c *call) end(now time.Time, o eviction.Outcome, jitter float64) {
 	}
 	c.last, c.outcome = o.Kind, o
 	c.repeats++
-	c.refused = c.refused || o.Kind == eviction.Refused || o.DryRunFirst
+	c.refused = c.refused || o.Kind == eviction.Refused || o.PreflightFirst
 	if o.Kind == eviction.Unavailable && o.NodeRead {
 		c.repeats = 0
 	}

@@ -153,16 +153,16 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 		outcome eviction.Outcome
 		next    float64 // seconds until the next call may start, with jitter 0.5; 0: at once
 	}{
-		{"missing: the watch has 5 s to show it", eviction.Outcome{Kind: eviction.NotFound}, 5},
-		{"away: the evictor itself holds calls back", eviction.Outcome{Kind: eviction.Unavailable}, 0},
-		{"away, found when the node was read", eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true}, 0},
+		{"not found: the watch has 5 s to show it", eviction.Outcome{Kind: eviction.NotFound}, 5},
+		{"unavailable: the evictor itself holds calls back", eviction.Outcome{Kind: eviction.Unavailable}, 0},
+		{"unavailable, found when the node was read", eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true}, 0},
 		{"interrupted: a quarter of a second, so that nothing spins", eviction.Outcome{Kind: eviction.Interrupted}, 0.25},
 		{"throttled: when the server says", eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 7 * time.Second}, 7},
 		{"failed: 100 ms, less the jitter", eviction.Outcome{Kind: eviction.Failed}, 0.075},
 		{"blocked: half a second, less the jitter", eviction.Outcome{Kind: eviction.Blocked}, 0.375},
 		{"refused: a second, less the jitter", eviction.Outcome{Kind: eviction.Refused}, 0.75},
 		{"unconfirmed: 50 ms, less the jitter", eviction.Outcome{Kind: eviction.Unconfirmed}, 0.0375},
-		{"unconfirmed after the condition was patched", eviction.Outcome{Kind: eviction.Unconfirmed, DryRunFirst: true}, 0.0375},
+		{"unconfirmed after the condition was patched", eviction.Outcome{Kind: eviction.Unconfirmed, PreflightFirst: true}, 0.0375},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlay(t)
@@ -175,7 +175,7 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 				p.wantNone(1 + c.next - 0.001)
 			}
 			e := p.wantStart(1+c.next, "a")
-			if e.Attempt != 2 || e.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.DryRunFirst) {
+			if e.Attempt != 2 || e.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
 				t.Errorf("got %+v", e)
 			}
 		})
@@ -209,7 +209,7 @@ func TestWaitsDoubleUpToTheirLimit(t *testing.T) {
 	}
 }
 
-// The server is away for all then; the evictor holds calls back until it is there again.
+// The server is unavailable for all then; the evictor holds calls back until it is there again.
 func TestANodeThatCantBeReadMakesNoPodWait(t *testing.T) {
 	p := newPlay(t)
 	p.add("a")
@@ -332,7 +332,7 @@ func TestAPodThatGoesByItselfIsForgottenWithoutANote(t *testing.T) {
 	}
 }
 
-func TestADryRunPretendsOncePerPodThatIsDue(t *testing.T) {
+func TestADryRunLogsOncePerPodThatIsDue(t *testing.T) {
 	p := newPlay(t)
 	p.add("a", bears("gpu", 4))
 	p.taint("gpu", 0)

@@ -137,7 +137,7 @@ func (t *Totals) of(state string) *int {
 	case Refused:
 		return &t.Refused
 	case Delayed:
-		return &t.Held
+		return &t.Delayed
 	case Done:
 		return &t.Done
 	}
@@ -180,7 +180,7 @@ func evictedOf(latest []PastEviction) []Evicted {
 		list = append(list, Evicted{
 			UID: string(w.Pod.UID), Namespace: w.Pod.Namespace, Pod: w.Pod.Name,
 			Node: w.Verdict.Node, Owner: ownerOf(w.Pod), Taint: w.Verdict.Taint.ToString(), Deadline: stamp(w.Verdict.At),
-			At: stamp(w.At), Because: w.Verdict.Because(), Pretended: w.Pretended,
+			At: stamp(w.At), Because: w.Verdict.Because(), DryRun: w.DryRun,
 		})
 	}
 	return list
@@ -191,7 +191,7 @@ func minutesOf(counts []Count) []Minute {
 	for _, c := range counts {
 		list = append(list, Minute{
 			Start: c.Start.UTC(), Evicted: c.Evicted,
-			MeanLateSeconds: seconds(c.Late / time.Duration(c.Evicted)), MostLateSeconds: seconds(c.Most),
+			MeanLateSeconds: seconds(c.Late / time.Duration(c.Evicted)), MaxLateSeconds: seconds(c.Most),
 		})
 	}
 	return list

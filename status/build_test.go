@@ -23,16 +23,16 @@ func TestEachStateOfAnEvictionHasItsName(t *testing.T) {
 		{view("a", "n", 5), status.Scheduled},
 		{due, status.Due},
 		{flying, status.InFlight},
-		{hindered(view("d", "n", 5), eviction.Blocked, "pdb", ""), status.Blocked},
-		{hindered(view("e", "n", 5), eviction.Refused, "rbac", ""), status.Refused},
-		{hindered(view("f", "n", 5), eviction.Failed, "server", ""), status.Delayed},
+		{delayed(view("d", "n", 5), eviction.Blocked, "pdb", ""), status.Blocked},
+		{delayed(view("e", "n", 5), eviction.Refused, "rbac", ""), status.Refused},
+		{delayed(view("f", "n", 5), eviction.Failed, "server", ""), status.Delayed},
 		{done, status.Done},
 	} {
 		s := status.Build(status.Facts{Views: []eviction.View{c.view}})
 		if s.Evictions[0].State != c.want {
 			t.Errorf("%s: got %s, want %s", c.view.Pod.Name, s.Evictions[0].State, c.want)
 		}
-		counts := []int{s.Totals.Scheduled, s.Totals.Due, s.Totals.InFlight, s.Totals.Blocked, s.Totals.Refused, s.Totals.Held, s.Totals.Done}
+		counts := []int{s.Totals.Scheduled, s.Totals.Due, s.Totals.InFlight, s.Totals.Blocked, s.Totals.Refused, s.Totals.Delayed, s.Totals.Done}
 		for i, state := range status.States() {
 			if (counts[i] == 1) != (state == c.want) || counts[i] > 1 {
 				t.Errorf("a %s eviction counts %d times as %s", c.want, counts[i], state)
@@ -42,7 +42,7 @@ func TestEachStateOfAnEvictionHasItsName(t *testing.T) {
 }
 
 func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
-	v := hindered(view("a", "n", 400), eviction.Blocked, "pdb", "the budget web needs 3 pods")
+	v := delayed(view("a", "n", 400), eviction.Blocked, "pdb", "the budget web needs 3 pods")
 	got := status.Build(status.Facts{Views: []eviction.View{v}}).Evictions[0]
 	want := status.Eviction{
 		UID: "uid-a", Namespace: "ns", Pod: "a", Node: "n", State: status.Blocked,
@@ -99,7 +99,7 @@ func TestAHistoryTellsTheLatestAndCountsTheHour(t *testing.T) {
 		t.Errorf("evicted in the last hour: %d", s.Totals.EvictedLastHour)
 	}
 	want := []status.Minute{
-		{Start: at(3600), Evicted: 2, MeanLateSeconds: 1, MostLateSeconds: 1.5},
+		{Start: at(3600), Evicted: 2, MeanLateSeconds: 1, MaxLateSeconds: 1.5},
 		{Start: at(3660), Evicted: 1},
 	}
 	if diff := cmp.Diff(want, s.Minutes); diff != "" {
@@ -109,7 +109,7 @@ func TestAHistoryTellsTheLatestAndCountsTheHour(t *testing.T) {
 	for _, e := range s.Evicted {
 		got = append(got, e.Pod)
 	}
-	if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" || !s.Evicted[2].Pretended || s.Evicted[1].Pretended {
+	if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" || !s.Evicted[2].DryRun || s.Evicted[1].DryRun {
 		t.Error(diff, s.Evicted)
 	}
 }
@@ -174,7 +174,7 @@ func TestABlockedEvictionNamesItsBudget(t *testing.T) {
 		{eviction.Blocked, "Cannot evict pod as it would violate the pod's disruption budget.", ""},
 		{eviction.Refused, "The disruption budget web needs 3 healthy pods and has 3 currently", ""},
 	} {
-		v := hindered(view("p", "n", 60), c.kind, "pdb", c.message)
+		v := delayed(view("p", "n", 60), c.kind, "pdb", c.message)
 		if got := status.Build(status.Facts{Views: []eviction.View{v}}).Evictions[0].Budget; got != c.want {
 			t.Errorf("%s: got %q, want %q", c.message, got, c.want)
 		}

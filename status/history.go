@@ -14,12 +14,12 @@ const remembered = 4096
 // minutes is how many minutes the counts go back.
 const minutes = 60
 
-// PastEviction is an eviction that the API server has accepted, or that a dry run pretends it has.
+// PastEviction is an eviction that the API server has accepted, or that a dry run has logged.
 type PastEviction struct {
-	Pod       *taint.Pod
-	Verdict   taint.Verdict
-	At        time.Time
-	Pretended bool
+	Pod     *taint.Pod
+	Verdict taint.Verdict
+	At      time.Time
+	DryRun  bool
 }
 
 // Count is what was evicted in one minute, at least one. Late is the sum over all of them.
@@ -58,13 +58,13 @@ type History struct {
 	counts [minutes]Count
 }
 
-// Ended notes a call that has ended at this time. Only evictions that were accepted, or pretended,
+// Ended notes a call that has ended at this time. Only evictions that were accepted, or logged by a dry run,
 // count.
 func (h *History) Ended(e eviction.Request, o eviction.Outcome, at time.Time) {
 	if o.Kind != eviction.Accepted && o.Kind != eviction.DryRun {
 		return
 	}
-	w := PastEviction{Pod: e.Pod, Verdict: e.Verdict, At: at, Pretended: o.Kind == eviction.DryRun}
+	w := PastEviction{Pod: e.Pod, Verdict: e.Verdict, At: at, DryRun: o.Kind == eviction.DryRun}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.ring) < remembered {

@@ -121,7 +121,7 @@ func TestEveryRefusalIsOneSentence(t *testing.T) {
 		{"/api/v1/pods", nil, 404, `there is no /api/v1/pods; ask for /api/v1/snapshot, /api/v1/evictions, /api/v1/nodes or /api/v1/events`},
 		{"/api/v1/nodes?node=a", nil, 400, `/api/v1/nodes takes no parameters; /api/v1/evictions does`},
 		{"/api/v1/evictions?nod=a", nil, 400, `there is no parameter "nod"; give node, namespace, taint, state, limit or after`},
-		{"/api/v1/evictions?state=late", nil, 400, `there is no state "late"; give one or more of scheduled, due, in-flight, blocked, refused, held, done`},
+		{"/api/v1/evictions?state=late", nil, 400, `there is no state "late"; give one or more of scheduled, due, in-flight, blocked, refused, delayed, done`},
 		{"/api/v1/evictions?limit=0", nil, 400, `the limit "0" is refused; give 1 to 10000, or leave it out for 500`},
 		{"/api/v1/evictions?limit=many", nil, 400, `the limit "many" is refused; give 1 to 10000, or leave it out for 500`},
 		{"/api/v1/evictions?after=x", nil, 400, `the place "x" is refused; give what the field next of the page before says, or leave after out for the first page`},

@@ -1,6 +1,10 @@
 package status
 
-import "time"
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/eviction"
+)
 
 // APIVersion of everything that is answered. Fields may be added to it; none changes its meaning.
 const APIVersion = "status.taint-manager/v1alpha1"
@@ -15,17 +19,17 @@ const (
 
 // The states of an eviction.
 const (
-	Scheduled = "scheduled" // its deadline has not come
-	Due       = "due"       // its deadline has come: it waits for a slot or the next try
-	InFlight  = "in-flight" // a call is under way
-	Blocked   = "blocked"   // a PodDisruptionBudget does not permit it now
-	Refused   = "refused"   // admission or a missing permission forbids it
-	Delayed   = "held"      // something else is in its way, again and again
-	Done      = "done"      // the API server took it, and the pod is still there
+	Scheduled = eviction.WordScheduled // its deadline has not come
+	Due       = eviction.WordDue       // its deadline has come: it waits for a slot or the next try
+	InFlight  = eviction.WordInFlight  // a call is under way
+	Blocked   = eviction.WordBlocked   // a PodDisruptionBudget does not permit it now
+	Refused   = eviction.WordRefused   // admission or a missing permission forbids it
+	Delayed   = eviction.WordDelayed   // another cause has failed its calls several times in a row
+	Done      = eviction.WordDone      // the API server has accepted the deletion, and the pod is still there
 )
 
 // States are all states, in the order in which an eviction may go through them.
-func States() []string { return []string{Scheduled, Due, InFlight, Blocked, Refused, Delayed, Done} }
+func States() []string { return eviction.Words() }
 
 // Roles of a replica.
 const (
@@ -49,7 +53,7 @@ type Snapshot struct {
 	Manager Manager `json:"manager"`
 	Totals  Totals  `json:"totals"`
 
-	// Evictions that are scheduled, due, under way or hindered; earliest deadline first.
+	// Evictions that are scheduled, due, under way, blocked, refused or delayed; earliest deadline first.
 	Evictions []Eviction `json:"evictions"`
 
 	// Nodes that carry NoExecute taints, by name.
@@ -99,7 +103,7 @@ type Totals struct {
 	InFlight  int `json:"inFlight"`
 	Blocked   int `json:"blocked"`
 	Refused   int `json:"refused"`
-	Held      int `json:"held"`
+	Delayed   int `json:"delayed"`
 	Done      int `json:"done"`
 
 	// EvictedLastHour is how many this replica has evicted in the last 60 minutes.
@@ -178,8 +182,8 @@ type Evicted struct {
 	At      time.Time `json:"at"`
 	Because string    `json:"because"`
 
-	// Pretended says that it was a dry run: the pod is still there.
-	Pretended bool `json:"pretended,omitempty"`
+	// DryRun says that nothing was sent: the pod is still there.
+	DryRun bool `json:"dryRun,omitempty"`
 }
 
 // Minute counts the evictions of one minute. Lateness is the time from deadline to acceptance.
@@ -187,7 +191,7 @@ type Minute struct {
 	Start           time.Time `json:"start"`
 	Evicted         int       `json:"evicted"`
 	MeanLateSeconds float64   `json:"meanLateSeconds"`
-	MostLateSeconds float64   `json:"mostLateSeconds"`
+	MaxLateSeconds  float64   `json:"maxLateSeconds"`
 }
 
 // Change is what differs from the last message of a stream. What is left out is as it was.

@@ -368,7 +368,7 @@ func shuffle(t *rapid.T, w *world) {
 			case "there":
 				w.views = append(w.views, v)
 			case "blocked":
-				w.views = append(w.views, hindered(v, eviction.Blocked, "pdb", "no"))
+				w.views = append(w.views, delayed(v, eviction.Blocked, "pdb", "no"))
 			}
 			if rapid.Bool().Draw(t, "tainted") {
 				w.nodes = append(w.nodes, node("n"+name, float64(rapid.IntRange(0, 1).Draw(t, "since"))))

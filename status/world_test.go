@@ -40,7 +40,7 @@ func view(name, node string, deadline float64) eviction.View {
 	}
 }
 
-func hindered(v eviction.View, kind eviction.Kind, cause, message string) eviction.View {
+func delayed(v eviction.View, kind eviction.Kind, cause, message string) eviction.View {
 	v.State, v.Attempts = eviction.Delayed, 2
 	v.Last = eviction.Outcome{Kind: kind, Cause: cause, Message: message}
 	v.Next = v.Next.Add(time.Minute)

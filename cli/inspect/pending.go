@@ -55,7 +55,7 @@ func (a *pendingOptions) flags() cliflag.NamedFlagSets {
 	fs.StringSliceVar(&a.nodes, "node", nil, "Only the pods of `NODE`. May be given several times, or with commas.")
 	fs.StringVarP(&a.selector, "selector", "l", "", "Only the pods with these labels: `SELECTOR` as in kubectl get pods -l.")
 	fs.BoolVarP(&a.watch, "watch", "w", false, "Go on: on a terminal with running countdowns, else with a line for each change.")
-	fs.StringVar(&a.server, "server", "", "Ask the manager itself, at the `URL` of its --status-address, such as http://127.0.0.1:8080 after kubectl port-forward. It also knows what is blocked, held or in flight, and when it tries again.")
+	fs.StringVar(&a.server, "server", "", "Ask the manager itself, at the `URL` of its --status-address, such as http://127.0.0.1:8080 after kubectl port-forward. It also knows what is blocked, delayed or in flight, and when it tries again.")
 	flags.BindJudging(fs, &a.settings)
 	addMomentFlag(fs, &a.at, "The moment of the question:")
 	addOutputFlag(fs, &a.output)

@@ -6,7 +6,7 @@ It judges as "run" does, by the same code, from nodes, pods and the manager's jo
 no access to the manager, and only permissions to read: those of the ClusterRole taint-manager-viewer in
 deploy/rbac.yaml. Without the nodes it goes by the journal; without the journal it gives a range where it is
 not known since when a taint is there. With --server it asks the manager instead, which also knows what is
-blocked, held or in flight, and when it tries again.
+blocked, delayed or in flight, and when it tries again.
 
 With --watch it goes on: on a terminal it shows the table with running countdowns until Ctrl-C; else it
 prints the table and then a line for each change (with -o json one object a line).

@@ -196,7 +196,7 @@ func notesOf(m status.Manager) []string {
 		if m.Leader != "" {
 			leader = m.Leader
 		}
-		notes = append(notes, fmt.Sprintf("this replica (%s) stands by and %s leads, which alone knows what is blocked, held or in flight; forward the port of that one's pod", m.Identity, leader))
+		notes = append(notes, fmt.Sprintf("this replica (%s) stands by and %s leads, which alone knows what is blocked, delayed or in flight; forward the port of that one's pod", m.Identity, leader))
 	}
 	if m.DryRun {
 		notes = append(notes, "this is a dry run: nobody is evicted by it")

@@ -263,7 +263,7 @@ func policyRefuses(s *scene) {
 	if err := bindings.Delete(s.Context(), s.node, metav1.DeleteOptions{}); err != nil {
 		s.Fatal(err)
 	}
-	f.ended(time.Now(), 20*time.Second, "is held up", "deletions are frozen")
+	f.ended(time.Now(), 20*time.Second, "is delayed", "deletions are frozen")
 }
 
 // permissionTaken is how an operator stops all evictions at once.
@@ -287,7 +287,7 @@ func permissionTaken(s *scene) {
 	if err := s.Permit(s.Context()); err != nil {
 		s.Fatal(err)
 	}
-	f.ended(time.Now(), 20*time.Second, "is held up", "cannot patch resource")
+	f.ended(time.Now(), 20*time.Second, "is delayed", "cannot patch resource")
 }
 
 // leaderKilled wants the standby to take over with the same countdown.

@@ -132,7 +132,7 @@ func (c slowCase) begin(t *testing.T, w *world, slow, others *crowd) (began time
 func (c slowCase) inspect(t *testing.T, w *world, m *testcluster.Manager) {
 	t.Helper()
 	ours := w.managerMetrics(t, m)
-	for _, name := range []string{"taint_manager_evictions_paused", `taint_manager_eviction_pauses_total{cause="away"}`} {
+	for _, name := range []string{"taint_manager_outage_backoff", `taint_manager_eviction_pauses_total{cause="unavailable"}`} {
 		if got := sum(ours, name); got != 0 {
 			t.Errorf("%s is %v", name, got)
 		}

@@ -265,7 +265,7 @@ func (c *Counts) outcome(k eviction.Kind) {
 	case eviction.Interrupted:
 		c.Interrupted++
 	case eviction.NotFound:
-		c.Missing++
+		c.NotFound++
 	case eviction.Throttled:
 		c.Throttled++
 	case eviction.Blocked:
@@ -275,6 +275,6 @@ func (c *Counts) outcome(k eviction.Kind) {
 	case eviction.Failed:
 		c.Failed++
 	case eviction.Unavailable:
-		c.Away++
+		c.Unavailable++
 	}
 }

@@ -13,11 +13,11 @@ type Counts struct {
 	oracle.Counts
 
 	// What the program did.
-	Scheduled, Evicted, Cancelled, Hindered      int
-	Unconfirmed, Interrupted, Missing, Throttled int
-	Blocked, Refused, Failed, Away               int
-	Slow, KeptSlots, HeldUp                      int
-	LedAnew, Recorded, Received, NotSent, Edited int
+	Scheduled, Evicted, Cancelled, Delayed        int
+	Unconfirmed, Interrupted, NotFound, Throttled int
+	Blocked, Refused, Failed, Unavailable         int
+	Slow, KeptSlots, HeldUp                       int
+	LedAnew, Recorded, Received, NotSent, Edited  int
 
 	// What happened to it.
 	Restarts, Stops, Pauses, ClockSteps, Handovers int
@@ -40,15 +40,15 @@ func (c *Counts) fields() []struct {
 		{"evictions scheduled", &c.Scheduled},
 		{"evicted", &c.Evicted},
 		{"cancelled", &c.Cancelled},
-		{"hindered", &c.Hindered},
+		{"delayed", &c.Delayed},
 		{"unconfirmed", &c.Unconfirmed},
 		{"interrupted", &c.Interrupted},
-		{"missing", &c.Missing},
+		{"not found", &c.NotFound},
 		{"throttled", &c.Throttled},
 		{"blocked", &c.Blocked},
 		{"refused", &c.Refused},
 		{"failed", &c.Failed},
-		{"away", &c.Away},
+		{"unavailable", &c.Unavailable},
 		{"slow calls", &c.Slow},
 		{"slow calls that kept their slots", &c.KeptSlots},
 		{"deletions that a webhook held", &c.HeldUp},

@@ -174,7 +174,7 @@ func (s *shardRun) step(in shard.Input) shard.Effects {
 		case eviction.EvictionCancelled:
 			s.p.w.counts.Cancelled++
 		case eviction.EvictionDelayed:
-			s.p.w.counts.Hindered++
+			s.p.w.counts.Delayed++
 		}
 	}
 	return do

@@ -50,7 +50,7 @@ for (const by of ['owner', 'budget', 'node', 'taint']) {
     const all = new Set(api.items.map(nameOf));
     assert.ok(names.length > 1 && names.length <= 50 && names.every((n) => all.has(n)), names.join(', '));
     const first = page.locator('tr.group').first();
-    assert.match(await first.innerText(), /\d+ pods?(, \d+ held up)?, the first /);
+    assert.match(await first.innerText(), /\d+ pods?(, \d+ stuck)?, the first /);
     await first.locator('.open').click();
     assert.equal(await first.locator('.open').getAttribute('aria-expanded'), 'true');
     const n = Number(/(\d+) pods?/.exec(await first.locator('span').innerText())?.[1]);
@@ -64,7 +64,7 @@ for (const by of ['owner', 'budget', 'node', 'taint']) {
 }
 
 on('a blocked pod names its budget', async (page) => {
-  await page.getByRole('tab', { name: /Held up/ }).click();
+  await page.getByRole('tab', { name: /Stuck/ }).click();
   await page.locator('tbody tr', { hasText: 'blocked' }).first().locator('.open').click();
   assert.match(await page.locator('tr.why').innerText(), /Budget\s+web[^]*kubectl -n \S+ describe pdb web/);
 });
@@ -99,7 +99,7 @@ on('the end of a backlog counts what comes due meanwhile, and is not guessed whe
   });
   assert.match(told[0], /^Backlog: 3 pods are due\. At the present rate, 1 a second, it is done in about [23] s/);
   assert.match(told[1], /in about [34] s/);
-  assert.equal(told[2], 'Backlog: 3 pods are due, and none was evicted in the last minute: no end is in sight. 1 pod held up is not counted.');
+  assert.equal(told[2], 'Backlog: 3 pods are due, and none was evicted in the last minute: no end is in sight. 1 pod stuck is not counted.');
   assert.deepEqual(told.slice(3), ['', '']);
 });
 
@@ -124,7 +124,7 @@ on('times are local by choice, and stay so', async (page) => {
 }, { timezoneId: 'Asia/Tokyo' });
 
 on('on a screen of 1180 pixels the list is as wide as the page', async (page) => {
-  for (const tab of [/Evictions/, /Held up/, /Evicted lately/, /Nodes/]) {
+  for (const tab of [/Evictions/, /Stuck/, /Evicted lately/, /Nodes/]) {
     await page.getByRole('tab', { name: tab }).click();
     const { inside, room } = await page.locator('#panel').evaluate((e) => ({ inside: e.scrollWidth, room: e.clientWidth }));
     assert.ok(inside <= room, `${tab}: ${inside} pixels in ${room}`);

@@ -109,16 +109,16 @@ test('a pod that a budget keeps is blocked, with cause and next try, until the b
   await page.getByText('this replica leads').waitFor({ timeout: 60_000 });
 
   await tell('kubectl taint node page-1 repair=now:NoExecute');
-  await page.getByRole('tab', { name: /Held up/ }).click();
+  await page.getByRole('tab', { name: /Stuck/ }).click();
   const line = page.locator('tbody tr', { hasText: /blocked[^]*default\/guarded-[^]*page-1[^]*late[^]*pdb[^]*disruption budget keep-guarded needs 1 healthy pods[^]*in \d+ s/ });
   await line.waitFor();
-  await page.locator('[data-total="heldUp"]', { hasText: /^1$/ }).waitFor();
+  await page.locator('[data-total="stuck"]', { hasText: /^1$/ }).waitFor();
   await line.locator('.open').click();
   await page.locator('tr.why', { hasText: /default\/guarded-\S+ was to be evicted from page-1[^]*A PodDisruptionBudget keeps it[^]*kubectl -n default describe pdb keep-guarded/ }).waitFor();
   assert.deepEqual(await violations(page), []);
 
   await tell(budget('guarded', 0));
-  await page.locator('[data-total="heldUp"]', { hasText: /^0$/ }).waitFor();
+  await page.locator('[data-total="stuck"]', { hasText: /^0$/ }).waitFor();
   await page.getByRole('tab', { name: /Evicted lately/ }).click();
   await page.locator('tbody tr', { hasText: /default\/guarded-/ }).waitFor();
   await tell('kubectl taint node page-1 repair-');

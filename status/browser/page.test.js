@@ -151,9 +151,9 @@ on('totals are those of the snapshot, and open their lists', async (page) => {
   assert.ok(Math.abs(await shown('evictedLastHour') - totals.evictedLastHour) <= 5);
   assert.ok(await shown('due') <= 5 && await shown('inFlight') <= 5);
   for (const plot of ['rate', 'late']) assert.ok(await page.locator(`#${plot} rect`).count() > 25);
-  await page.getByRole('button', { name: 'Held up 7' }).click();
-  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'Held up 7');
-  for (const text of await page.locator('tbody tr').allInnerTexts()) assert.match(text, /(blocked|refused|held)[^]*late[^]*(pdb|admission|timeout)[^]*(in \d+ s|now|ago|under way)/);
+  await page.getByRole('button', { name: 'Stuck 7' }).click();
+  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'Stuck 7');
+  for (const text of await page.locator('tbody tr').allInnerTexts()) assert.match(text, /(blocked|refused|delayed)[^]*late[^]*(pdb|admission|timeout)[^]*(in \d+ s|now|ago|under way)/);
   await page.getByRole('button', { name: /^Evicted, last hour/ }).click();
   assert.match(await page.getByRole('tab', { selected: true }).innerText(), /^Evicted lately/);
 });
@@ -207,7 +207,7 @@ on('a column sorts up and down, and says so', async (page) => {
 on('a pod opens its explanation, with the keyboard alone', async (page) => {
   await page.getByRole('tab', { name: /Evictions/ }).focus();
   await page.keyboard.press('ArrowRight');
-  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'Held up 7');
+  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'Stuck 7');
   const pod = page.locator('.open').first();
   for (let i = 0; i < 30 && !(await pod.evaluate((e) => e === document.activeElement)); i++) await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
@@ -222,7 +222,7 @@ on('a pod opens its explanation, with the keyboard alone', async (page) => {
 });
 
 on('the focus stays with its pod while the list is put in another order', async (page) => {
-  await page.getByRole('tab', { name: /Held up/ }).click();
+  await page.getByRole('tab', { name: /Stuck/ }).click();
   await page.getByRole('columnheader', { name: 'Next try' }).getByRole('button').click();
   const second = page.locator('.open').nth(1);
   const name = await second.innerText();

@@ -9,7 +9,7 @@ import { launch, open, synthetic } from './pages.js';
 /** @type {Awaited<ReturnType<typeof open>>} */ let opened;
 before(async () => {
   browser = await launch();
-  still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0'); // of which some are held up
+  still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0'); // of which some are stuck
   opened = await open(browser, still.page);
 });
 after(async () => { await browser?.close(); await still?.stop(); });
@@ -36,9 +36,9 @@ test('late and blocked pods stay at now, however long they wait', async () => {
   for (const times of [0, 6]) { // zoomed in, their deadlines are far to the left of the view
     for (let i = 0; i < times; i++) await page.locator('#closer').click();
     await drawn();
-    const found = await page.evaluate(columnsOf, ['strong', 'blocked', 'refused', 'held']);
+    const found = await page.evaluate(columnsOf, ['strong', 'blocked', 'refused', 'delayed']);
     const now = (Math.min(...found.strong) + Math.max(...found.strong)) / 2;
-    for (const state of ['blocked', 'refused', 'held']) {
+    for (const state of ['blocked', 'refused', 'delayed']) {
       assert.ok(found[state].length > 4, `${state} is not there`);
       assert.ok(found[state][0] >= now - 1 && found[state].at(-1) < now + 110, `${state} from ${found[state][0]} to ${found[state].at(-1)}, now is at ${now}`);
     }
@@ -64,7 +64,7 @@ test('a counter at an end covers no mark, and counts each pod that is not drawn'
     const { binned, edge, placed } = await import(/** @type {any} */ ('/scale.js'));
     let seed = 7;
     const random = (/** @type {number} */ n) => { seed = (seed * 48271) % 2147483647; return seed % n; };
-    const states = ['scheduled', 'blocked', 'due', 'held', 'evicted'];
+    const states = ['scheduled', 'blocked', 'due', 'delayed', 'evicted'];
     const found = [];
     for (let round = 0; round < 400; round++) {
       const now = 1_000_000;

@@ -72,30 +72,30 @@ test('a quiet cluster that is stale is not said to be quiet, and 0 is known agai
   const { page, close } = await open(browser, first.page);
   await holds(page, 'evictions', 0);
   const live = await said(page);
-  assert.equal(live.totals.heldUp, '0');
+  assert.equal(live.totals.stuck, '0');
   assert.match(live.empty ?? '', /^Nothing is scheduled/);
   await first.stop();
   await page.locator('#live', { hasText: /^stale/ }).waitFor();
-  await page.locator('[data-total="heldUp"]', { hasText: '–' }).waitFor();
+  await page.locator('[data-total="stuck"]', { hasText: '–' }).waitFor();
   const stale = await noZero(page);
   assert.equal(stale.empty, 'Whether anything is scheduled now is not known.');
   assert.match(stale.title, /^stale/);
   const second = await synthetic('-scheduled=0', '-nodes=1', '-rate=0', `-address=${new URL(first.page).host}`);
   await page.locator('#live', { hasText: /^live$/ }).waitFor();
-  await page.locator('[data-total="heldUp"]', { hasText: '0' }).waitFor();
+  await page.locator('[data-total="stuck"]', { hasText: '0' }).waitFor();
   await close();
   await second.stop();
 });
 
-test('a standby does not claim that nothing is held up or was evicted, as only the leader knows', async () => {
+test('a standby does not claim that nothing is stuck or was evicted, as only the leader knows', async () => {
   const standby = await synthetic('-scheduled=0', '-nodes=1', '-rate=0', '-scene=standby');
   const { page, close } = await open(browser, standby.page);
   await holds(page, 'evictions', 0);
   const all = await said(page);
-  assert.deepEqual([all.totals.scheduled, all.totals.heldUp, all.totals.evictedLastHour, all.totals.inFlight], ['0', '–', '–', '–']);
-  assert.deepEqual([all.lists.evictions, all.lists.held, all.lists.evicted, all.lists.nodes], ['0', '–', '–', '1']);
-  await page.getByRole('tab', { name: /Held up/ }).click();
-  await page.getByText('Whether anything is held up now is not known here.').waitFor();
+  assert.deepEqual([all.totals.scheduled, all.totals.stuck, all.totals.evictedLastHour, all.totals.inFlight], ['0', '–', '–', '–']);
+  assert.deepEqual([all.lists.evictions, all.lists.stuck, all.lists.evicted, all.lists.nodes], ['0', '–', '–', '1']);
+  await page.getByRole('tab', { name: /Stuck/ }).click();
+  await page.getByText('Whether anything is stuck now is not known here.').waitFor();
   await close();
   await standby.stop();
 });

@@ -6,7 +6,7 @@ import { backlog, told } from './backlog.js';
 import { everything, fromHash, isEmpty, matcher, toHash } from './filter.js';
 import { clock, counted, plural, rate, stamp, tellLocal, zone } from './format.js';
 import { plots } from './plot.js';
-import { glyph, hindered, meanings, states, titles } from './states.js';
+import { glyph, stuck, meanings, states, titles } from './states.js';
 import { Store } from './store.js';
 import { Stream } from './stream.js';
 import { Table } from './table.js';
@@ -45,7 +45,7 @@ const timeline = new Timeline({
     const all = store.all();
     const inside = all.filter(matcher(filter, known(all)));
     if (inside.length && inside.every((r) => r.state === 'evicted')) table.tab = 'evicted';
-    else if (table.tab !== 'held' || !inside.some((r) => hindered(r.state))) table.tab = 'evictions';
+    else if (table.tab !== 'stuck' || !inside.some((r) => stuck(r.state))) table.tab = 'evictions';
     filtered();
   },
 });
@@ -72,7 +72,7 @@ function clear() {
   filtered();
 }
 
-for (const state of ['scheduled', 'due', 'in-flight', 'blocked', 'refused', 'held', 'done', 'evicted']) {
+for (const state of ['scheduled', 'due', 'in-flight', 'blocked', 'refused', 'delayed', 'done', 'evicted']) {
   const chip = document.createElement('button');
   chip.type = 'button';
   chip.dataset.state = state;
@@ -114,22 +114,22 @@ function offer(id, names) {
  */
 function lists(rows, pass, names) {
   /** @type {Record<string, Item[]>} */
-  const items = { evictions: [], held: [], evicted: [], nodes: [] };
+  const items = { evictions: [], stuck: [], evicted: [], nodes: [] };
   const perNode = new Map();
   for (const row of rows) {
     if (!pass(row)) continue;
     const item = { key: row.key, row, node: null };
     if (row.state === 'evicted') { items.evicted.push(item); continue; }
     items.evictions.push(item);
-    if (hindered(row.state)) items.held.push(item);
-    const n = perNode.get(row.of.node) ?? { pending: 0, held: 0, first: Infinity };
+    if (stuck(row.state)) items.stuck.push(item);
+    const n = perNode.get(row.of.node) ?? { pending: 0, stuck: 0, first: Infinity };
     if (row.state !== 'done') n.pending++;
-    if (hindered(row.state)) n.held++;
+    if (stuck(row.state)) n.stuck++;
     n.first = Math.min(n.first, row.due);
     perNode.set(row.of.node, n);
   }
   for (const of of tainted(names)) {
-    const n = perNode.get(of.name) ?? { pending: 0, held: 0, first: NaN };
+    const n = perNode.get(of.name) ?? { pending: 0, stuck: 0, first: NaN };
     const since = Math.min(...of.taints.map((t) => Date.parse(t.since)));
     items.nodes.push({ key: of.name, row: null, node: { name: of.name, of, since, ...n } });
   }
@@ -158,7 +158,7 @@ function certainty() {
 }
 
 /** States that only the replica that leads can tell. */
-const ofCalls = new Set(['in-flight', 'blocked', 'refused', 'held', 'done', 'evicted', 'inFlight', 'heldUp', 'evictedLastHour']);
+const ofCalls = new Set(['in-flight', 'blocked', 'refused', 'delayed', 'done', 'evicted', 'inFlight', 'stuck', 'evictedLastHour']);
 
 function render() {
   dirty = false;
@@ -176,7 +176,7 @@ function render() {
   const narrowed = filter.search || filter.namespace;
   timeline.show(all.filter(around), narrowed ? [] : items.nodes.map((i) => i.key), filter.node);
   const { all: sure, calls } = certainty();
-  table.show(items, store.nodes, nothing(), { evictions: sure, held: calls, evicted: calls, nodes: sure });
+  table.show(items, store.nodes, nothing(), { evictions: sure, stuck: calls, evicted: calls, nodes: sure });
   part('clear').hidden = isEmpty(filter);
   part('clear').textContent = filter.range ? `Clear the filter (${rangeOf(filter.range)})` : 'Clear the filter';
   legend(all);
@@ -210,15 +210,15 @@ function legend(all) {
 function totals() {
   const t = store.ready ? store.totals : {};
   const known = certainty();
-  const heldUp = (t.blocked ?? 0) + (t.refused ?? 0) + (t.held ?? 0);
+  const stuckNow = (t.blocked ?? 0) + (t.refused ?? 0) + (t.delayed ?? 0);
   for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-total]'))) {
     const name = part.dataset.total ?? '';
-    const n = name === 'heldUp' ? heldUp : t[name];
+    const n = name === 'stuck' ? stuckNow : t[name];
     part.textContent = counted(n, ofCalls.has(name) ? known.calls : known.all);
-    if (name === 'heldUp') part.className = heldUp ? 'bad' : '';
+    if (name === 'stuck') part.className = stuckNow ? 'bad' : '';
   }
   const name = [store.manager?.cluster, 'taint-manager'].filter(Boolean).join(' · ');
-  const counts = `${counted(t.scheduled, known.all)} scheduled${heldUp ? `, ${counted(heldUp, true)} held up` : ''}`;
+  const counts = `${counted(t.scheduled, known.all)} scheduled${stuckNow ? `, ${counted(stuckNow, true)} stuck` : ''}`;
   document.title = !store.ready ? name : stream.stale() ? `stale · ${name}` : `${counts} · ${name}`;
 }
 

@@ -2,7 +2,7 @@
 
 /** @import {Row} from './types.js' */
 import { plural, rate as rateOf, span, stamp } from './format.js';
-import { hindered } from './states.js';
+import { stuck } from './states.js';
 
 const second = 1000;
 const lately = 60 * second;
@@ -19,7 +19,7 @@ export function rate(evicted, now) {
 }
 
 /**
- * What is due and not held up, and when it will all be gone at the present rate, with what comes due meanwhile;
+ * What is due and not stuck, and when it will all be gone at the present rate, with what comes due meanwhile;
  * null where nothing is late.
  * @param {Iterable<Row>} rows @param {Row[]} evicted @param {number} now
  */
@@ -27,9 +27,9 @@ export function backlog(rows, evicted, now) {
   const dues = [];
   let late = 0;
   let count = 0;
-  let held = 0;
+  let stalled = 0;
   for (const row of rows) {
-    if (hindered(row.state)) held++;
+    if (stuck(row.state)) stalled++;
     if (row.state !== 'due' && row.state !== 'in-flight' && row.state !== 'scheduled') continue;
     dues.push(row.due);
     if (row.due > now) continue;
@@ -38,21 +38,21 @@ export function backlog(rows, evicted, now) {
   }
   if (late < tolerated) return null;
   const perSecond = rate(evicted, now);
-  if (perSecond === 0) return { count, held, perSecond, done: NaN };
+  if (perSecond === 0) return { count, stuck: stalled, perSecond, done: NaN };
   dues.sort((a, b) => a - b);
   let done = now;
   for (const due of dues) {
     if (due > done) break;
     done += second / perSecond;
   }
-  return { count, held, perSecond, done };
+  return { count, stuck: stalled, perSecond, done };
 }
 
 /** @param {ReturnType<typeof backlog>} b @param {number} now */
 export function told(b, now) {
   if (!b) return '';
   const begun = `Backlog: ${plural(b.count, 'pod')} ${b.count === 1 ? 'is' : 'are'} due`;
-  const rest = b.held ? ` ${plural(b.held, 'pod')} held up ${b.held === 1 ? 'is' : 'are'} not counted.` : '';
+  const rest = b.stuck ? ` ${plural(b.stuck, 'pod')} stuck ${b.stuck === 1 ? 'is' : 'are'} not counted.` : '';
   if (!Number.isFinite(b.done)) return `${begun}, and none was evicted in the last minute: no end is in sight.${rest}`;
   return `${begun}. At the present rate, ${rateOf(b.perSecond)}, it is done in about ${span(b.done - now)}, at ${stamp(b.done, now)}.${rest}`;
 }

@@ -2,7 +2,7 @@
 
 /** @import {Row, Node} from './types.js' */
 import { span, stamp, until } from './format.js';
-import { hindered, meanings, titles } from './states.js';
+import { stuck, meanings, titles } from './states.js';
 
 /** @type {Record<string, string>} */
 const advice = {
@@ -26,12 +26,12 @@ function commands(row) {
 
 /** One sentence. @param {Row} row @param {number} now */
 export function sentence(row, now) {
-  const { namespace, pod, node, because, pretended } = row.of;
+  const { namespace, pod, node, because, dryRun } = row.of;
   const name = `${namespace}/${pod}`;
   const when = stamp(row.due, now);
   if (row.state === 'evicted') {
     const late = Math.max(0, row.ended - row.due) / 1000;
-    return `${name} was ${pretended ? 'to be evicted (a dry run: it was not)' : 'evicted'} from ${node} at ${stamp(row.ended, now)}, ${late.toFixed(2)} s after its deadline: ${because}.`;
+    return `${name} was ${dryRun ? 'to be evicted (a dry run: it was not)' : 'evicted'} from ${node} at ${stamp(row.ended, now)}, ${late.toFixed(2)} s after its deadline: ${because}.`;
   }
   const tense = row.due > now ? 'is to be evicted' : 'was to be evicted';
   return `${name} ${tense} from ${node} at ${when} (${until(row.due, now)}): ${because}.`;
@@ -46,7 +46,7 @@ function facts(row, nodes, now) {
   if (row.budget) list.push(['Budget', row.budget]);
   if (e.exposedSince) list.push(['Exposed since', `${stamp(Date.parse(e.exposedSince), now)}, ${span(row.due - Date.parse(e.exposedSince))} before the deadline`]);
   if (e.attempts) list.push(['Calls made', String(e.attempts)]);
-  if (hindered(row.state) && Number.isFinite(row.next)) list.push(row.next > now ? ['Next try', `${stamp(row.next, now)}, ${until(row.next, now)}`] : ['Next try', `was due at ${stamp(row.next, now)}, ${until(row.next, now)}`]);
+  if (stuck(row.state) && Number.isFinite(row.next)) list.push(row.next > now ? ['Next try', `${stamp(row.next, now)}, ${until(row.next, now)}`] : ['Next try', `was due at ${stamp(row.next, now)}, ${until(row.next, now)}`]);
   if (e.message) list.push(['Last answer', e.cause ? `${e.cause}: ${e.message}` : e.message]);
   const node = nodes.get(e.node);
   for (const t of node?.taints ?? []) list.push(['The node has', `${t.taint} since ${stamp(Date.parse(t.since), now)}`]);
@@ -67,7 +67,7 @@ export function explanation(row, nodes, now) {
   const list = document.createElement('dl');
   for (const [name, value] of facts(row, nodes, now)) list.append(element('dt', name), element('dd', value));
   box.append(element('p', sentence(row, now)), list);
-  const hint = hindered(row.state) ? advice[row.of.cause ?? ''] : undefined;
+  const hint = stuck(row.state) ? advice[row.of.cause ?? ''] : undefined;
   if (hint) box.append(element('p', hint));
   for (const command of commands(row)) box.append(element('code', command));
   return box;

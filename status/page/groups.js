@@ -2,7 +2,7 @@
 
 /** @import {Row} from './types.js' */
 import { plural, span, until } from './format.js';
-import { hindered } from './states.js';
+import { stuck } from './states.js';
 
 /** What a list can be grouped by, and what stands for a row without it. @type {Record<string, {none: string, of: (r: Row) => string}>} */
 export const groupings = {
@@ -16,11 +16,11 @@ export const groupings = {
  * @typedef {object} Group
  * @property {string} name
  * @property {Row[]} rows in the order in which they came
- * @property {number} held
+ * @property {number} stuck
  * @property {number} first the earliest deadline
  */
 
-/** The groups, those with most held up first, then the largest. @param {Row[]} rows @param {string} by @returns {Group[]} */
+/** The groups, those with most stuck first, then the largest. @param {Row[]} rows @param {string} by @returns {Group[]} */
 export function grouped(rows, by) {
   const { of, none } = groupings[by];
   /** @type {Map<string, Group>} */
@@ -28,18 +28,18 @@ export function grouped(rows, by) {
   for (const row of rows) {
     const name = of(row) || none;
     let group = groups.get(name);
-    if (!group) groups.set(name, (group = { name, rows: [], held: 0, first: Infinity }));
+    if (!group) groups.set(name, (group = { name, rows: [], stuck: 0, first: Infinity }));
     group.rows.push(row);
-    if (hindered(row.state)) group.held++;
+    if (stuck(row.state)) group.stuck++;
     group.first = Math.min(group.first, row.due);
   }
-  return [...groups.values()].sort((a, b) => b.held - a.held || b.rows.length - a.rows.length || (a.name < b.name ? -1 : 1));
+  return [...groups.values()].sort((a, b) => b.stuck - a.stuck || b.rows.length - a.rows.length || (a.name < b.name ? -1 : 1));
 }
 
 /** What is said of a group beside its name. @param {Group} g @param {number} now */
 export function summary(g, now) {
   const parts = [plural(g.rows.length, 'pod')];
-  if (g.held) parts.push(`${g.held.toLocaleString('en')} held up`);
+  if (g.stuck) parts.push(`${g.stuck.toLocaleString('en')} stuck`);
   if (g.rows.some((r) => r.state !== 'evicted')) parts.push(g.first < now - 1000 ? `the first ${span(now - g.first)} late` : `the first goes ${until(g.first, now)}`);
   return parts.join(', ');
 }

@@ -1,7 +1,7 @@
 // The arithmetic of the timeline: steps, bins and lanes. Pure.
 
 /** @import {Row} from './types.js' */
-import { hindered, rank, states } from './states.js';
+import { stuck, rank, states } from './states.js';
 
 const second = 1000;
 const minute = 60 * second;
@@ -71,7 +71,7 @@ export function binned(rows, width, now) {
  * @typedef {object} Lane
  * @property {string} node
  * @property {number} pending
- * @property {number} held
+ * @property {number} stuck
  * @property {number} evicted
  */
 
@@ -85,7 +85,7 @@ export function lanesOf(rows, tainted) {
   const lanes = new Map();
   const lane = (/** @type {string} */ node) => {
     let l = lanes.get(node);
-    if (!l) lanes.set(node, (l = { node, pending: 0, held: 0, evicted: 0 }));
+    if (!l) lanes.set(node, (l = { node, pending: 0, stuck: 0, evicted: 0 }));
     return l;
   };
   for (const node of tainted) lane(node);
@@ -93,7 +93,7 @@ export function lanesOf(rows, tainted) {
     const l = lane(row.of.node);
     if (row.state === 'evicted') l.evicted++;
     else l.pending++;
-    if (hindered(row.state)) l.held++;
+    if (stuck(row.state)) l.stuck++;
   }
   return [...lanes.values()].sort((a, b) => b.pending - a.pending || b.evicted - a.evicted || (a.node < b.node ? -1 : 1));
 }

@@ -1,11 +1,11 @@
 // The states: their names, order and shapes. A state is told by its shape, its colour and its word.
 
 /** The states from the one that needs people most to the one that needs them least. */
-export const states = ['blocked', 'refused', 'held', 'due', 'in-flight', 'scheduled', 'done', 'evicted'];
+export const states = ['blocked', 'refused', 'delayed', 'due', 'in-flight', 'scheduled', 'done', 'evicted'];
 
 /** @type {Record<string, string>} */
 export const titles = {
-  scheduled: 'scheduled', due: 'due', 'in-flight': 'in flight', blocked: 'blocked', refused: 'refused', held: 'held',
+  scheduled: 'scheduled', due: 'due', 'in-flight': 'in flight', blocked: 'blocked', refused: 'refused', delayed: 'delayed',
   done: 'accepted', evicted: 'evicted',
 };
 
@@ -13,12 +13,12 @@ export const titles = {
 export const meanings = {
   scheduled: 'waits for its deadline', due: 'its deadline has come', 'in-flight': 'a call is under way',
   blocked: 'a PodDisruptionBudget does not permit it now', refused: 'admission or a missing permission forbids it',
-  held: 'something else is in its way, again and again', done: 'the API server took it; the pod is still there',
+  delayed: 'another cause has failed its calls several times in a row', done: 'the API server took it; the pod is still there',
   evicted: 'gone, within the last hour',
 };
 
-/** Whether people may have to do something. @param {string} state */
-export const hindered = (state) => state === 'blocked' || state === 'refused' || state === 'held';
+/** Whether a call has failed, so that people may have to do something: blocked, refused or delayed. @param {string} state */
+export const stuck = (state) => state === 'blocked' || state === 'refused' || state === 'delayed';
 
 /** Rank of a state: 0 needs people most. @param {string} state */
 export const rank = (state) => states.indexOf(state);
@@ -33,7 +33,7 @@ export const shapes = {
   'in-flight': { full: false, path: [['M', -0.8, -0.8], ['L', 0, 0], ['L', -0.8, 0.8], ['M', 0.1, -0.8], ['L', 0.9, 0], ['L', 0.1, 0.8]] },
   blocked: { full: true, path: [['M', -0.85, -0.85], ['L', 0.85, -0.85], ['L', 0.85, 0.85], ['L', -0.85, 0.85], ['Z']] },
   refused: { full: false, path: [['M', -0.8, -0.8], ['L', 0.8, 0.8], ['M', 0.8, -0.8], ['L', -0.8, 0.8]] },
-  held: { full: true, path: [['M', 0, -1.05], ['L', 1.05, 0], ['L', 0, 1.05], ['L', -1.05, 0], ['Z']] },
+  delayed: { full: true, path: [['M', 0, -1.05], ['L', 1.05, 0], ['L', 0, 1.05], ['L', -1.05, 0], ['Z']] },
   done: { full: false, path: [['circle', 0, 0, 0.8]] },
   evicted: { full: false, path: [['M', -0.85, 0.05], ['L', -0.25, 0.7], ['L', 0.9, -0.7]] },
 };

@@ -1,11 +1,11 @@
-// The lists: evictions, those held up, those of late, and nodes; sorted, in pages, with a row that opens.
+// The lists: evictions, those that are stuck, those of late, and nodes; sorted, in pages, with a row that opens.
 
 /** @import {Row, Node} from './types.js' */
 /** @import {Group} from './groups.js' */
 import { explanation } from './explain.js';
 import { clock, counted, lateness, plural, span, until, zone } from './format.js';
 import { grouped, groupings, summary } from './groups.js';
-import { glyph, hindered, rank, titles } from './states.js';
+import { glyph, stuck, rank, titles } from './states.js';
 
 const perPage = 50;
 
@@ -17,7 +17,7 @@ const perPage = 50;
  * @property {Group} [group]
  */
 
-/** @typedef {{name: string, of: Node, pending: number, held: number, first: number, since: number}} NodeLine */
+/** @typedef {{name: string, of: Node, pending: number, stuck: number, first: number, since: number}} NodeLine */
 
 /**
  * @typedef {object} Column
@@ -84,9 +84,9 @@ const pod = (open) => ({
   },
 });
 
-/** What holds it up, else why it goes. @param {Row} r */
+/** Why it is stuck, else why it goes. @param {Row} r */
 function reason(r) {
-  if (hindered(r.state)) return r.of.message || r.of.cause || titles[r.state];
+  if (stuck(r.state)) return r.of.message || r.of.cause || titles[r.state];
   return r.of.because.replace(/^taint .* \(exposed since [^)]*\) is /, '');
 }
 
@@ -137,8 +137,8 @@ const lists = (open) => ({
     title: 'Evictions', empty: 'Nothing that the filter lets through is scheduled.', unknown: 'Whether anything is scheduled now is not known.', first: 6,
     columns: [state, pod(open), ownerOf, nodeOf, taintOf, deadline, countdown, column('Reason', (i) => reason(row(i)), (i) => reason(row(i)), 'wide long')],
   },
-  held: {
-    title: 'Held up', empty: 'Nothing is held up.', unknown: 'Whether anything is held up now is not known here.', first: 4,
+  stuck: {
+    title: 'Stuck', empty: 'Nothing is stuck.', unknown: 'Whether anything is stuck now is not known here.', first: 4,
     columns: [state, pod(open), ownerOf, nodeOf, countdown, column('Cause', (i) => row(i).of.cause || '', (i) => row(i).of.cause || '', 'wide'),
       column('In the server’s words', (i) => row(i).of.message || '', (i) => row(i).of.message || '', 'wide long'),
       column('Calls', (i) => String(row(i).of.attempts ?? 0), (i) => row(i).of.attempts ?? 0, 'wide'), nextTry],
@@ -155,7 +155,7 @@ const lists = (open) => ({
       column('NoExecute taints', (i, now) => node(i).of.taints.map((t) => `${t.taint} since ${clock(Date.parse(t.since), now)}`).join(', '), (i) => node(i).of.taints[0]?.taint ?? '', 'long'),
       column('Tainted', (i, now) => until(node(i).since, now), (i) => known(node(i).since), 'wide time'),
       column('Pending', (i) => String(node(i).pending), (i) => node(i).pending),
-      column('Held up', (i) => String(node(i).held), (i) => node(i).held, 'wide'),
+      column('Stuck', (i) => String(node(i).stuck), (i) => node(i).stuck, 'wide'),
       column('Next goes', (i, now) => coming(node(i).first, now), (i) => known(node(i).first), 'wide time')],
   },
 });
@@ -244,7 +244,7 @@ export class Table {
       write(/** @type {HTMLElement} */ (tab.querySelector('b')), counted(list.length, certain[name]));
       tab.setAttribute('aria-selected', String(name === this.tab));
       tab.tabIndex = name === this.tab ? 0 : -1;
-      tab.classList.toggle('bad', name === 'held' && list.length > 0);
+      tab.classList.toggle('bad', name === 'stuck' && list.length > 0);
     }
     this.parts.panel.setAttribute('aria-labelledby', `tab-${this.tab}`);
     this.parts.empty.textContent = nothing || (certain[this.tab] ? this.#lists[this.tab].empty : this.#lists[this.tab].unknown);

@@ -166,7 +166,7 @@ export class Timeline {
 
   #layOut() {
     const lanes = this.#visible();
-    const order = lanes.map((l) => `${l.node} ${l.pending} ${l.held} ${l.node === this.#chosenNode}`).join('\n');
+    const order = lanes.map((l) => `${l.node} ${l.pending} ${l.stuck} ${l.node === this.#chosenNode}`).join('\n');
     if (order !== this.#order) {
       this.#order = order;
       this.#labels(lanes);
@@ -195,7 +195,7 @@ export class Timeline {
       const [name, count, rest] = button.children;
       name.textContent = lane.node;
       count.textContent = lane.pending ? String(lane.pending) : '';
-      rest.textContent = ` pending${lane.held ? `, ${lane.held} held up` : ''}; show only this node`;
+      rest.textContent = ` pending${lane.stuck ? `, ${lane.stuck} stuck` : ''}; show only this node`;
     });
     for (const extra of old.slice(lanes.length)) extra.remove();
   }

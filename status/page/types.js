@@ -18,7 +18,7 @@
  * @property {string} [message]
  * @property {string} [budget]
  * @property {string} [at] set on what was evicted
- * @property {boolean} [pretended]
+ * @property {boolean} [dryRun]
  */
 
 /**
@@ -37,7 +37,7 @@
 
 /** @typedef {{taint: string, since: string}} Taint */
 /** @typedef {{name: string, uid: string, taints: Taint[], evictions: number}} Node */
-/** @typedef {{start: string, evicted: number, meanLateSeconds: number, mostLateSeconds: number}} Minute */
+/** @typedef {{start: string, evicted: number, meanLateSeconds: number, maxLateSeconds: number}} Minute */
 /** @typedef {{version?: string, identity?: string, role: string, leader?: string, dryRun?: boolean, cluster?: string, evictionMethod?: string, maxEvictionsPerSecond?: number, synced: boolean, trouble?: string}} Manager */
 /** @typedef {Record<string, number>} Totals */
 
