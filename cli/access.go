@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/cli/apiserver"
+	"github.com/taint-manager/taint-manager/internal/transport"
 )
 
 // checkAccess is the first that is asked of the API server. It fails when the server can't be
@@ -18,7 +19,7 @@ import (
 // operators stop evictions that way, and what is due waits for it.
 func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
 	var denied []permission
-	err := contact(ctx, func(ctx context.Context) (err error) {
+	err := transport.Contact(ctx, func(ctx context.Context) (err error) {
 		denied, err = missing(ctx, reviews, needed(s.Configuration))
 		return err
 	})

@@ -101,7 +101,7 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(runCommand(ctx), configCommand(), versionCommand(), completionCommand())
-	for _, cmd := range inspect.Commands(ctx, userAgent(thisBuild())) {
+	for _, cmd := range inspect.Commands(ctx, thisBuild().userAgent()) {
 		if cmd.Args == nil {
 			cmd.Args = func(cmd *cobra.Command, args []string) error { return cannotRun(noArguments(cmd, args)) }
 		}

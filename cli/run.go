@@ -14,6 +14,7 @@ import (
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/internal/transport"
 	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/leader"
 	"github.com/taint-manager/taint-manager/skew"
@@ -91,17 +92,17 @@ type process struct {
 
 // start makes everything that can fail, in the order in which a failure is the most to the point.
 func (s *settings) start(ctx context.Context) (*process, error) {
-	access, err := restConfig(s.Kubeconfig)
+	access, err := transport.Load(s.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
 	clock := skew.New()
 	access.Wrap(clock.RoundTripper)
-	to, err := newClients(access, s.Configuration, thisBuild())
+	to, err := transport.New(access, s.Configuration, thisBuild().userAgent())
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkAccess(ctx, to.main.AuthorizationV1().SelfSubjectAccessReviews(), access.Host); err != nil {
+	if err := s.checkAccess(ctx, to.Main.AuthorizationV1().SelfSubjectAccessReviews(), access.Host); err != nil {
 		return nil, err
 	}
 	p := &process{settings: s, host: access.Host, clock: clock}
@@ -111,10 +112,10 @@ func (s *settings) start(ctx context.Context) (*process, error) {
 	return p, p.assemble(ctx, to)
 }
 
-func (p *process) assemble(ctx context.Context, to clients) (err error) {
+func (p *process) assemble(ctx context.Context, to transport.Clients) (err error) {
 	options := managerOptions(p.settings.Configuration)
-	options.Journal = store.NewConfigMaps(to.main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
-	options.Watching, options.Ahead = to.watch, p.clock.Ahead
+	options.Journal = store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
+	options.Watching, options.Ahead = to.Watch, p.clock.Ahead
 	if p.identity, err = leader.NewIdentity(); err != nil {
 		return err
 	}
@@ -122,13 +123,13 @@ func (p *process) assemble(ctx context.Context, to clients) (err error) {
 	p.page.cluster = clusterName(p.settings.ClusterName, p.host)
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // never fails, as there is no lease
 	if p.settings.LeaderElection.LeaderElect {
-		e := leader.New(p.settings.LeaderElection, to.lease.CoordinationV1(), p.identity)
+		e := leader.New(p.settings.LeaderElection, to.Lease.CoordinationV1(), p.identity)
 		options.Leading, p.campaign, p.watchdog, p.page.role = e.Leading, e.Campaign, e.Watchdog(), roleIn(e)
-		options.LastLed = leader.LastLed(ctx, to.lease.CoordinationV1(), p.settings.LeaderElection)
+		options.LastLed = leader.LastLed(ctx, to.Lease.CoordinationV1(), p.settings.LeaderElection)
 	}
 	options.Ended = p.page.history.Ended
 	options.Registerer = legacyregistry.Registerer()
-	if p.manager, err = taintmanager.New(to.main, nil, options); err != nil {
+	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
 	return p.clock.Register(options.Registerer)

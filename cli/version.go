@@ -72,6 +72,11 @@ func (b build) String() string {
 		b.Version, known(b.GitCommit), known(b.BuildDate), b.GoVersion, b.Platform)
 }
 
+// userAgent returns how this program calls itself to API servers.
+func (b build) userAgent() string {
+	return fmt.Sprintf("taint-manager/%s (%s)", b.Version, b.Platform)
+}
+
 func known(s string) string {
 	if s == "" {
 		return "unknown"

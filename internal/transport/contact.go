@@ -1,4 +1,4 @@
-package cli
+package transport
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 	"github.com/taint-manager/taint-manager/cli/apiserver"
 )
 
-// pause is the time between two calls of contact.
+// pause is the time between two calls of [Contact].
 const pause = time.Second
 
-// contact calls the API server until it answers, for as long as [apiserver.Patience]. Its error is the
+// Contact calls the API server until it answers, for as long as [apiserver.Patience]. Its error is the
 // last answer: one that won't change by waiting is returned at once.
-func contact(ctx context.Context, call func(context.Context) error) error {
+func Contact(ctx context.Context, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, apiserver.Patience)
 	defer cancel()
 	err := call(ctx)

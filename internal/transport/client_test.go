@@ -1,4 +1,4 @@
-package cli
+package transport
 
 import (
 	"testing"
@@ -40,7 +40,7 @@ func TestTheLeaseHasAClientWithoutLimitsWhoseCallsEndInTime(t *testing.T) {
 		c := config.Default()
 		c.KubeAPIQPS = 20
 		c.LeaderElection.LeaseDuration.Duration, c.LeaderElection.RenewDeadline.Duration = test.lease, test.renew
-		made := leaseConfig(&rest.Config{}, c, build{})
+		made := leaseConfig(&rest.Config{}, c, "")
 		if made.Timeout != test.want || made.QPS != -1 {
 			t.Errorf("lease %s, renewal %s: got timeout %s and QPS %v, want %s and -1", test.lease, test.renew, made.Timeout, made.QPS, test.want)
 		}
@@ -48,17 +48,8 @@ func TestTheLeaseHasAClientWithoutLimitsWhoseCallsEndInTime(t *testing.T) {
 }
 
 func TestTheClientSaysWhoItIsAndSpeaksProtobuf(t *testing.T) {
-	made := commonConfig(&rest.Config{}, config.Default(), build{Version: "v1.2.3", Platform: "linux/amd64"})
+	made := commonConfig(&rest.Config{}, config.Default(), "taint-manager/v1.2.3 (linux/amd64)")
 	if made.UserAgent != "taint-manager/v1.2.3 (linux/amd64)" || made.ContentType != config.ContentTypeProtobuf || made.Timeout != 0 {
 		t.Errorf("got %q, %q, %s", made.UserAgent, made.ContentType, made.Timeout)
-	}
-}
-
-func TestOtherKubeconfigsDefaultToTheOne(t *testing.T) {
-	s := defaultSettings()
-	s.Kubeconfig, s.authorization.RemoteKubeConfigFile = "one", "other"
-	s.complete(func(string) bool { return false })
-	if s.authentication.RemoteKubeConfigFile != "one" || s.authorization.RemoteKubeConfigFile != "other" {
-		t.Errorf("got %q and %q", s.authentication.RemoteKubeConfigFile, s.authorization.RemoteKubeConfigFile)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package transport
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ func TestWatchesSpeakHTTP1AndCallsHTTP2(t *testing.T) {
 	spoken := make(chan int, 1)
 	base := serve(t, func(_ http.ResponseWriter, r *http.Request) { spoken <- r.ProtoMajor })
 	for want, made := range map[int]*rest.Config{
-		1: watchConfig(base, config.Default(), build{}),
-		2: commonConfig(base, config.Default(), build{}),
+		1: watchConfig(base, config.Default(), ""),
+		2: commonConfig(base, config.Default(), ""),
 	} {
 		client, err := rest.HTTPClientFor(made)
 		if err != nil {

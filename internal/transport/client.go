@@ -1,4 +1,4 @@
-package cli
+package transport
 
 import (
 	"errors"
@@ -16,39 +16,40 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// clients are several, so that neither evictions nor a limit on them hold up the lease's renewal, and
+// Clients are several, so that neither evictions nor a limit on them hold up the lease's renewal, and
 // watches cost little.
-type clients struct {
-	main  kubernetes.Interface
-	watch kubernetes.Interface // of pods and nodes
-	lease kubernetes.Interface
+type Clients struct {
+	Main  kubernetes.Interface
+	Watch kubernetes.Interface // of pods and nodes
+	Lease kubernetes.Interface
 }
 
-func newClients(base *rest.Config, c config.Configuration, b build) (clients, error) {
-	mainAccess := commonConfig(base, c, b)
+// New returns the clients of the API server that base names.
+func New(base *rest.Config, c config.Configuration, userAgent string) (Clients, error) {
+	mainAccess := commonConfig(base, c, userAgent)
 	mainHTTP, err := rest.HTTPClientFor(mainAccess)
 	if err != nil {
-		return clients{}, fmt.Errorf("setting up the connections to %s: %w", base.Host, err)
+		return Clients{}, fmt.Errorf("setting up the connections to %s: %w", base.Host, err)
 	}
 	main, err := kubernetes.NewForConfigAndClient(mainAccess, mainHTTP)
 	if err != nil {
-		return clients{}, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
+		return Clients{}, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
 	}
-	watch, err := watchClient(watchConfig(base, c, b), mainHTTP.Transport)
+	watch, err := watchClient(watchConfig(base, c, userAgent), mainHTTP.Transport)
 	if err != nil {
-		return clients{}, fmt.Errorf("setting up the watches' client of %s: %w", base.Host, err)
+		return Clients{}, fmt.Errorf("setting up the watches' client of %s: %w", base.Host, err)
 	}
-	lease, err := kubernetes.NewForConfig(leaseConfig(base, c, b))
+	lease, err := kubernetes.NewForConfig(leaseConfig(base, c, userAgent))
 	if err != nil {
-		return clients{}, fmt.Errorf("setting up the lease's client of %s: %w", base.Host, err)
+		return Clients{}, fmt.Errorf("setting up the lease's client of %s: %w", base.Host, err)
 	}
-	return clients{main: main, watch: watch, lease: lease}, nil
+	return Clients{Main: main, Watch: watch, Lease: lease}, nil
 }
 
 // commonConfig is the part that all clients share. By itself it is for all calls that have no client of their own.
-func commonConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
+func commonConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
 	made := rest.CopyConfig(base)
-	made.UserAgent = userAgent(b)
+	made.UserAgent = userAgent
 	made.ContentType = c.KubeAPIContentType
 	made.AcceptContentTypes = c.KubeAPIContentType + "," + config.ContentTypeJSON
 	made.QPS, made.Burst = limits(c)
@@ -57,8 +58,8 @@ func commonConfig(base *rest.Config, c config.Configuration, b build) *rest.Conf
 
 // leaseConfig bounds each call so that a renewal that gets no answer can be tried once more in time. Its dialer
 // gives the lease a connection of its own, so that no renewal waits behind evictions.
-func leaseConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
-	made := commonConfig(base, c, b)
+func leaseConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
+	made := commonConfig(base, c, userAgent)
 	made.UserAgent += " leader-election"
 	made.QPS, made.Burst = -1, 0
 	made.Timeout = max(time.Second, c.LeaderElection.RenewDeadline.Duration/2)
@@ -79,13 +80,9 @@ func limits(c config.Configuration) (qps float32, burst int) {
 	return c.KubeAPIQPS, c.KubeAPIBurst
 }
 
-func userAgent(b build) string {
-	return fmt.Sprintf("taint-manager/%s (%s)", b.Version, b.Platform)
-}
-
-// restConfig says how to reach the API server: by the kubeconfig file, or as the pod's service
+// Load returns how to reach the API server: by the kubeconfig file, or as the pod's service
 // account when no file is named.
-func restConfig(kubeconfig string) (*rest.Config, error) {
+func Load(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		return inCluster()
 	}

@@ -1,4 +1,4 @@
-package cli
+package transport
 
 import (
 	"bufio"
@@ -26,8 +26,8 @@ const (
 // watchConfig is for the watches of pods and nodes. They have connections of their own and speak HTTP/1.1:
 // a stream that only flows one way gains nothing from HTTP/2, which takes more steps for each event, here
 // and in the API server, and answers each event with a packet.
-func watchConfig(base *rest.Config, c config.Configuration, b build) *rest.Config {
-	made := commonConfig(base, c, b)
+func watchConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
+	made := commonConfig(base, c, userAgent)
 	made.NextProtos = []string{"http/1.1"}
 	if made.Dial == nil {
 		made.Dial = dialWatch

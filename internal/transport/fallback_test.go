@@ -1,4 +1,4 @@
-package cli
+package transport
 
 import (
 	"context"
@@ -132,21 +132,21 @@ func TestWhereNothingButHTTP2IsTakenPodsAndNodesAreListedAllTheSame(t *testing.T
 	server.StartTLS()
 	defer server.Close()
 	base := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
-	to, err := newClients(base, config.Default(), build{})
+	to, err := New(base, config.Default(), "")
 	must(t, err)
 	var lines []string
 	var mu sync.Mutex
 	log := funcr.New(func(_, line string) { mu.Lock(); defer mu.Unlock(); lines = append(lines, line) }, funcr.Options{})
 	ctx := klog.NewContext(t.Context(), log)
-	_, err = to.main.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	_, err = to.Main.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	must(t, err)
 	var both sync.WaitGroup
 	both.Go(func() {
-		_, err := to.watch.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+		_, err := to.Watch.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		must(t, err)
 	})
 	both.Go(func() {
-		_, err := to.watch.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+		_, err := to.Watch.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 		must(t, err)
 	})
 	both.Wait()

@@ -1,4 +1,4 @@
-package cli
+package transport
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func TestTheAPIServerIsWaitedForOnlyWhileThatMayHelp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				err := contact(t.Context(), func(context.Context) error { return test.err })
+				err := Contact(t.Context(), func(context.Context) error { return test.err })
 				if !errors.Is(err, test.err) || time.Since(start) != test.waits {
 					t.Errorf("got %v after %s, want %v after %s", err, time.Since(start), test.err, test.waits)
 				}
@@ -47,7 +47,7 @@ func TestTheAPIServerIsWaitedForOnlyWhileThatMayHelp(t *testing.T) {
 func TestAnAPIServerThatComesUpIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		err := contact(t.Context(), func(context.Context) error {
+		err := Contact(t.Context(), func(context.Context) error {
 			if time.Since(start) < 3*time.Second {
 				return errors.New("connection refused")
 			}
@@ -63,7 +63,7 @@ func TestTheLastAnswerIsToldNotTheEndOfPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := errors.New("connection refused")
 		calls := 0
-		err := contact(t.Context(), func(ctx context.Context) error {
+		err := Contact(t.Context(), func(ctx context.Context) error {
 			if calls++; calls == 1 {
 				return refused
 			}
@@ -81,20 +81,9 @@ func TestBeingToldToEndEndsTheWait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()
 		start := time.Now()
-		_ = contact(ctx, func(context.Context) error { return errors.New("connection refused") })
+		_ = Contact(ctx, func(context.Context) error { return errors.New("connection refused") })
 		if time.Since(start) != 2500*time.Millisecond {
 			t.Errorf("waited %s", time.Since(start))
 		}
 	})
-}
-
-func TestEachWayOfNotReachingTheServerNamesItAndTheNextStep(t *testing.T) {
-	for want, err := range map[string]error{
-		"the API server https://a:1 did not answer within 10s: connection refused; check that it runs, and the server address in --kubeconfig=f":         errors.New("connection refused"),
-		"the API server https://a:1 does not know this user: who; check that the credentials in --kubeconfig=f are of this cluster and have not expired": apierrors.NewUnauthorized("who"),
-	} {
-		if got := apiserver.Unreachable("https://a:1", "--kubeconfig=f", err).Error(); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-	}
 }
