@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,23 +9,23 @@ import (
 	"strings"
 )
 
-// jsonReader reads documents, which are lists or single objects.
+// jsonReader reads documents, which are lists or single objects. Of each object it decodes only what is
+// wanted.
 type jsonReader struct {
-	*json.Decoder
-	from *counted
+	*window
 	to   Visitor
-	read int // objects
+	read int    // objects
+	kept []byte // of the object that is being read
 }
 
 func readJSON(r io.Reader, to Visitor) error {
-	from := &counted{Reader: r}
-	j := &jsonReader{Decoder: json.NewDecoder(from), from: from, to: to}
+	j := &jsonReader{window: newWindow(r), to: to}
 	for {
 		switch err := j.document(); {
 		case errors.Is(err, errNoMore):
 			return nil
 		case err != nil:
-			return err
+			return j.failure(err)
 		}
 	}
 }
@@ -32,113 +33,162 @@ func readJSON(r io.Reader, to Visitor) error {
 // errNoMore is what a document returns that is not there.
 var errNoMore = errors.New("no more documents")
 
-// document reads one document. What is not in "items" is a single object, or the frame of a list.
+// document reads one document: a list, an array, or a single object.
 func (j *jsonReader) document() error {
-	token, err := j.Token()
-	if errors.Is(err, io.EOF) {
+	switch err := j.spaces(); {
+	case errors.Is(err, io.EOF):
 		return errNoMore
-	}
-	if err != nil {
-		return j.failure(err)
-	}
-	if token == json.Delim('[') {
-		return j.elements(nil)
-	}
-	if token != json.Delim('{') {
-		return fmt.Errorf("a document must be an object of Kubernetes, but at byte %d there is %v", j.InputOffset(), token)
-	}
-	begins := j.InputOffset() - 1
-	frame, list, err := j.members()
-	if err != nil || list {
+	case err != nil:
 		return err
 	}
-	return j.single(frame, begins)
+	switch j.rest()[0] {
+	case '[':
+		j.pass(1)
+		return j.elements(nil)
+	case '{':
+		begins := j.offset()
+		j.pass(1)
+		frame, list, err := j.members()
+		if err != nil || list {
+			return err
+		}
+		var o object
+		return j.told(&o, begins, json.Unmarshal(frame, &o))
+	}
+	value, err := j.value()
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("a document must be an object of Kubernetes, but at byte %d there is %s", j.offset(), value)
 }
 
-// members reads the members of a document up to its end. It returns those beside "items", and
-// whether there was an "items".
-func (j *jsonReader) members() (frame map[string]json.RawMessage, list bool, err error) {
-	frame = map[string]json.RawMessage{}
-	for j.More() {
-		name, err := j.Token()
+// spaces passes over spaces. It returns io.EOF where nothing follows them.
+func (j *jsonReader) spaces() error {
+	return j.take(func(b []byte) (int, error) {
+		if end := space(b, 0); end < len(b) {
+			return end, nil
+		}
+		return 0, errShort
+	})
+}
+
+// value passes over a value, and returns it.
+func (j *jsonReader) value() (value []byte, err error) {
+	err = j.take(func(b []byte) (int, error) {
+		end, err := skip(b, 0, 0)
+		if errors.Is(err, errShort) && errors.Is(j.err, io.EOF) && json.Valid(b) { // a number at the end
+			end, err = len(b), nil
+		}
+		value = bytes.TrimSpace(b[:min(end, len(b))])
+		return end, err
+	})
+	return value, err
+}
+
+// ended passes over what is between two values. It returns true, past the closing bracket, where no value follows.
+func (j *jsonReader) ended(closing byte, first bool) (ended bool, err error) {
+	if err := j.spaces(); err != nil {
+		return false, err
+	}
+	switch c := j.rest()[0]; {
+	case c == closing:
+		j.pass(1)
+		return true, nil
+	case first:
+		return false, nil
+	case c != ',':
+		return false, errInvalid
+	}
+	j.pass(1)
+	return false, nil
+}
+
+// members reads the members of a document up to its end. It returns those that are wanted beside "items", as an
+// object, and whether there was an "items".
+func (j *jsonReader) members() (frame []byte, list bool, err error) {
+	for first := true; ; first = false {
+		ended, err := j.ended('}', first)
+		if err != nil || ended {
+			return closed(frame, 0, '{'), list, err
+		}
+		name, err := j.name()
+		switch {
+		case err != nil:
+			return nil, false, err
+		case unescaped(name) == "items":
+			list, err = true, j.items(closed(bytes.Clone(frame), 0, '{'))
+		default:
+			err = j.take(func(b []byte) (int, error) {
+				kept, end, err := wanted.member(frame, name, b, 0)
+				if err == nil {
+					frame = kept
+				}
+				return end, err
+			})
+		}
 		if err != nil {
-			return nil, false, j.failure(err)
+			return nil, false, err
 		}
-		if name == "items" {
-			if err := j.items(frame); err != nil {
-				return nil, false, err
-			}
-			list = true
-			continue
-		}
-		var value json.RawMessage
-		if err := j.Decode(&value); err != nil {
-			return nil, false, j.failure(err)
-		}
-		frame[fmt.Sprint(name)] = value
 	}
-	if _, err := j.Token(); err != nil {
-		return nil, false, j.failure(err)
-	}
-	return frame, list, nil
 }
 
-// items reads the objects of a list.
-func (j *jsonReader) items(frame map[string]json.RawMessage) error {
-	token, err := j.Token()
-	switch {
-	case err != nil:
-		return j.failure(err)
-	case token == nil: // a list of nothing
-		return nil
-	case token != json.Delim('['):
-		return fmt.Errorf(`"items" must be a list, but at byte %d there is %v`, j.InputOffset(), token)
+// name passes over the name of a member and its colon.
+func (j *jsonReader) name() (name []byte, err error) {
+	err = j.take(func(b []byte) (int, error) {
+		found, end, err := member(b, 0)
+		name = bytes.Clone(found)
+		return end, err
+	})
+	return name, err
+}
+
+// items reads the objects of a list, of whose members those in the frame are known.
+func (j *jsonReader) items(frame []byte) error {
+	if err := j.spaces(); err != nil {
+		return err
 	}
-	return j.elements(frame)
+	if j.rest()[0] == '[' {
+		j.pass(1)
+		return j.elements(frame)
+	}
+	value, err := j.value()
+	if err != nil || string(value) == "null" { // a list of nothing
+		return err
+	}
+	return fmt.Errorf(`"items" must be a list, but at byte %d there is %s`, j.offset(), value)
 }
 
 // elements reads the objects of an array after its opening bracket. The frame of the list, if there is one,
 // says what they are.
-func (j *jsonReader) elements(frame map[string]json.RawMessage) error {
+func (j *jsonReader) elements(frame []byte) error {
 	apiVersion, kind := ofItems(frame)
-	for j.More() {
+	for first := true; ; first = false {
+		if ended, err := j.ended(']', first); err != nil || ended {
+			return err
+		}
+		begins := j.offset()
+		err := j.take(func(b []byte) (end int, err error) {
+			j.kept, end, err = wanted.keep(j.kept[:0], b, 0)
+			return end, err
+		})
+		if err != nil {
+			return err
+		}
 		o := object{APIVersion: apiVersion, Kind: kind}
-		if err := j.item(&o); err != nil {
+		if err := j.told(&o, begins, json.Unmarshal(j.kept, &o)); err != nil {
 			return err
 		}
 	}
-	if _, err := j.Token(); err != nil {
-		return j.failure(err)
-	}
-	return nil
 }
 
 // ofItems is what the items of a list are that do not say it themselves: the API server's own lists
 // name it once, in front.
-func ofItems(frame map[string]json.RawMessage) (apiVersion, kind string) {
-	if json.Unmarshal(frame["kind"], &kind) != nil || json.Unmarshal(frame["apiVersion"], &apiVersion) != nil {
+func ofItems(frame []byte) (apiVersion, kind string) {
+	var list object
+	if json.Unmarshal(frame, &list) != nil {
 		return "", ""
 	}
-	return apiVersion, strings.TrimSuffix(kind, "List")
-}
-
-func (j *jsonReader) item(o *object) error {
-	begins := j.InputOffset()
-	err := j.Decode(o)
-	if err != nil && !j.misfit(err) {
-		return j.failure(err)
-	}
-	return j.told(o, begins, err)
-}
-
-// single reads an object that was a document of its own.
-func (j *jsonReader) single(frame map[string]json.RawMessage, begins int64) error {
-	whole, err := json.Marshal(frame)
-	if err != nil {
-		return fmt.Errorf("the document at byte %d can't be read: %w", begins, err)
-	}
-	var o object
-	return j.told(&o, begins, json.Unmarshal(whole, &o))
+	return list.APIVersion, strings.TrimSuffix(list.Kind, "List")
 }
 
 // told tells of an object, unless it can't be read and would be needed.
@@ -154,35 +204,24 @@ func (j *jsonReader) told(o *object, begins int64, err error) error {
 	return nil
 }
 
-// misfit says whether an error means that the JSON is right, but not what was expected of its kind.
-// All that fits was decoded then, and the next object can be read.
-func (j *jsonReader) misfit(err error) bool {
-	return j.from.err == nil && !errors.As(err, new(*json.SyntaxError)) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)
-}
-
 // failure says what is wrong with the JSON itself, and where.
 func (j *jsonReader) failure(err error) error {
 	switch {
-	case j.from.err != nil:
-		return fmt.Errorf("reading it failed at byte %d: %w", j.from.bytes, j.from.err)
-	case errors.As(err, new(*json.SyntaxError)):
-		return fmt.Errorf("it is no JSON in what follows byte %d, after %d whole objects: %w", j.InputOffset(), j.read, err)
+	case errors.Is(err, errInvalid):
+		return fmt.Errorf("it is no JSON in what follows byte %d, after %d whole objects: %w", j.offset(), j.read, j.syntax())
+	case errors.Is(err, io.EOF):
+		return cut{fmt.Sprintf("byte %d", j.seen()), j.read}
+	case j.err != nil && errors.Is(err, j.err):
+		return fmt.Errorf("reading it failed at byte %d: %w", j.seen(), err)
 	}
-	return cut{fmt.Sprintf("byte %d", j.from.bytes), j.read}
+	return err
 }
 
-// counted counts what is read, and keeps what went wrong.
-type counted struct {
-	io.Reader
-	bytes int64
-	err   error
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.bytes += int64(n)
-	if err != nil && !errors.Is(err, io.EOF) {
-		c.err = err
+// syntax says what encoding/json has against what follows.
+func (j *jsonReader) syntax() error {
+	var value json.RawMessage
+	if err := json.NewDecoder(bytes.NewReader(j.rest())).Decode(&value); err != nil {
+		return err
 	}
-	return n, err
+	return errInvalid
 }

@@ -1,0 +1,57 @@
+//go:build !race
+
+package dump_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/dump"
+	"github.com/taint-manager/taint-manager/internal/bigdump"
+)
+
+// shortest is the least time that something takes of several, interleaved with another thing.
+func shortest(rounds int, one, other func()) (a, b time.Duration) {
+	a, b = time.Hour, time.Hour
+	for range rounds {
+		begin := time.Now()
+		one()
+		a = min(a, time.Since(begin))
+		begin = time.Now()
+		other()
+		b = min(b, time.Since(begin))
+	}
+	return a, b
+}
+
+func TestADumpIsReadInLessTimeThanEncodingJSONNeedsToCheckIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures")
+	}
+	from, err := bigdump.Cluster{Nodes: 5, PodsPerNode: 100}.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, decode := shortest(7, func() {
+		if err := dump.Read(bytes.NewReader(text), dump.Visitor{Pod: func(*v1.Pod) {}}); err != nil {
+			t.Fatal(err)
+		}
+	}, func() {
+		if !json.Valid(text) {
+			t.Fatal("the dump is no JSON")
+		}
+	})
+	t.Logf("%d kB: read in %s, checked by encoding/json in %s", len(text)>>10, read, decode)
+	if read > decode {
+		t.Errorf("reading %d kB takes %s, encoding/json needs only %s to check them", len(text)>>10, read, decode)
+	}
+}
