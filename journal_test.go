@@ -26,17 +26,17 @@ import (
 type notebook struct {
 	mu     sync.Mutex
 	sheets [journal.Partitions]journal.StoredPartition
-	turned chan struct{} // closed when a page is written
+	turned chan struct{} // closed when a partition is written
 	writes int
 	broken error // of each call; nil when they succeed
 }
 
 func newNotebook() *notebook { return &notebook{turned: make(chan struct{})} }
 
-func (n *notebook) Watch(ctx context.Context, page int, tell func(journal.StoredPartition, error)) {
+func (n *notebook) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
 	for ctx.Err() == nil {
 		n.mu.Lock()
-		sheet, turned, broken := n.sheets[page], n.turned, n.broken
+		sheet, turned, broken := n.sheets[partition], n.turned, n.broken
 		n.mu.Unlock()
 		tell(sheet, broken)
 		select {
@@ -46,15 +46,15 @@ func (n *notebook) Watch(ctx context.Context, page int, tell func(journal.Stored
 	}
 }
 
-func (n *notebook) Write(_ context.Context, page int, sheet journal.StoredPartition) (string, error) {
+func (n *notebook) Write(_ context.Context, partition int, sheet journal.StoredPartition) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.writes++
-	if n.broken != nil || n.sheets[page].Version != sheet.Version {
+	if n.broken != nil || n.sheets[partition].Version != sheet.Version {
 		return "", errors.Join(n.broken, errors.New("not written"))
 	}
 	sheet.Version = strconv.Itoa(n.writes)
-	n.sheets[page] = sheet
+	n.sheets[partition] = sheet
 	close(n.turned)
 	n.turned = make(chan struct{})
 	return sheet.Version, nil
@@ -118,14 +118,14 @@ func aClient() *fake.Clientset {
 
 func TestACountdownSurvivesRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, pages, evictor := aClient(), newNotebook(), newClock()
+		client, partitions, evictor := aClient(), newNotebook(), newClock()
 		for range 3 {
-			r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: pages})
+			r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions})
 			time.Sleep(4500 * time.Millisecond)
 			r.stop(t)
 			time.Sleep(500 * time.Millisecond)
 		}
-		start(t, client, taintmanager.Options{Evictor: evictor, Journal: pages})
+		start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions})
 		time.Sleep(time.Minute)
 		evictor.goes(t, "p", 20*time.Second)
 	})
@@ -147,7 +147,7 @@ func TestWithoutAJournalARestartStartsACountdownAnew(t *testing.T) {
 // the journal corrects to a later one.
 func TestTheJournalIsReadBeforeTheFirstDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, pages, evictor := aClient(), newNotebook(), newClock()
+		client, partitions, evictor := aClient(), newNotebook(), newClock()
 		node := taintedNode()
 		node.ResourceVersion = "11"
 		node.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
@@ -155,11 +155,11 @@ func TestTheJournalIsReadBeforeTheFirstDecision(t *testing.T) {
 		if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		pages.sheets[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
+		partitions.sheets[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
 			"_journal": `{"version":1,"written":"1999-12-31T23:59:50Z"}`,
 			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:55Z"}]]}`,
 		}}
-		start(t, client, taintmanager.Options{Evictor: evictor, Journal: slow{pages}})
+		start(t, client, taintmanager.Options{Evictor: evictor, Journal: slow{partitions}})
 		time.Sleep(time.Minute)
 		evictor.goes(t, "p", 15*time.Second)
 	})
@@ -168,32 +168,32 @@ func TestTheJournalIsReadBeforeTheFirstDecision(t *testing.T) {
 // slow is a journal that takes 3 seconds to be read.
 type slow struct{ *notebook }
 
-func (s slow) Watch(ctx context.Context, page int, tell func(journal.StoredPartition, error)) {
+func (s slow) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
 	select {
 	case <-time.After(3 * time.Second):
-		s.notebook.Watch(ctx, page, tell)
+		s.notebook.Watch(ctx, partition, tell)
 	case <-ctx.Done():
 	}
 }
 
 func TestARecordThatIsReadLateMovesTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, pages, evictor := aClient(), newNotebook(), newClock()
-		pages.broken = errors.New("broken")
-		r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: pages})
+		client, partitions, evictor := aClient(), newNotebook(), newClock()
+		partitions.broken = errors.New("broken")
+		r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions})
 		time.Sleep(12 * time.Second)
 		if r.JournalTrouble() == nil || r.Scheduled() != 1 {
 			t.Errorf("trouble %v, %d scheduled", r.JournalTrouble(), r.Scheduled())
 		}
-		pages.mu.Lock()
-		pages.broken = nil
-		pages.sheets[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
+		partitions.mu.Lock()
+		partitions.broken = nil
+		partitions.sheets[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
 			"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`,
 			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:57Z"}]]}`,
 		}}
-		close(pages.turned)
-		pages.turned = make(chan struct{})
-		pages.mu.Unlock()
+		close(partitions.turned)
+		partitions.turned = make(chan struct{})
+		partitions.mu.Unlock()
 		time.Sleep(time.Minute)
 		evictor.goes(t, "p", 17*time.Second)
 		if err := r.JournalTrouble(); err != nil {
@@ -216,9 +216,9 @@ func TestTheManagerHasSyncedOnceTheJournalIsRead(t *testing.T) {
 
 func TestAJournalThatIsBrokenHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		evictor, pages := newClock(), newNotebook()
-		pages.broken = errors.New("broken")
-		r := start(t, aClient(), taintmanager.Options{Evictor: evictor, Journal: pages})
+		evictor, partitions := newClock(), newNotebook()
+		partitions.broken = errors.New("broken")
+		r := start(t, aClient(), taintmanager.Options{Evictor: evictor, Journal: partitions})
 		time.Sleep(time.Minute)
 		evictor.goes(t, "p", 20*time.Second)
 		if err := r.JournalTrouble(); err == nil || r.Trouble() != nil || !r.HasSynced() {
@@ -229,11 +229,11 @@ func TestAJournalThatIsBrokenHoldsNobodyUp(t *testing.T) {
 
 func TestADryRunReadsTheJournalAndDoesNotWriteIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pages := newNotebook()
-		r := start(t, aClient(), taintmanager.Options{DryRun: true, Journal: pages})
+		partitions := newNotebook()
+		r := start(t, aClient(), taintmanager.Options{DryRun: true, Journal: partitions})
 		time.Sleep(time.Minute)
 		r.stop(t)
-		if n := pages.written(); n != 0 {
+		if n := partitions.written(); n != 0 {
 			t.Errorf("%d writes", n)
 		}
 	})
@@ -242,17 +242,17 @@ func TestADryRunReadsTheJournalAndDoesNotWriteIt(t *testing.T) {
 // A caller whose informer hides what verdicts rest on must not have its journal emptied.
 func TestAManagerThatRefusesItsInformerWritesNoJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, pages := aClient(), newNotebook()
+		client, partitions := aClient(), newNotebook()
 		strip := func(obj any) (any, error) {
 			if pod, ok := obj.(*v1.Pod); ok {
 				pod.Spec.Tolerations = nil
 			}
 			return obj, nil
 		}
-		page := journal.PartitionOf("node")
-		pages.sheets[page] = journal.StoredPartition{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
+		partition := journal.PartitionOf("node")
+		partitions.sheets[partition] = journal.StoredPartition{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
 		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
-		m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: newClock(), Journal: pages})
+		m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: newClock(), Journal: partitions})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func TestAManagerThatRefusesItsInformerWritesNoJournal(t *testing.T) {
 		}
 		cancel()
 		factory.Shutdown()
-		if n := pages.written(); n != 0 {
+		if n := partitions.written(); n != 0 {
 			t.Errorf("%d writes", n)
 		}
 	})
@@ -292,38 +292,38 @@ func (n *notebook) expect(t *testing.T, key string) {
 
 func TestALeaderRecordsWhatChangesWithinASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, pages := aClient(), newNotebook()
-		start(t, client, taintmanager.Options{Evictor: newClock(), Journal: pages})
+		client, partitions := aClient(), newNotebook()
+		start(t, client, taintmanager.Options{Evictor: newClock(), Journal: partitions})
 		time.Sleep(5 * time.Second)
 		retaint(t, client, "20", "second")
 		time.Sleep(200 * time.Millisecond)
 		retaint(t, client, "21", "third")
-		pages.expect(t, "second")
+		partitions.expect(t, "second")
 		time.Sleep(801 * time.Millisecond)
-		pages.expect(t, "third")
+		partitions.expect(t, "third")
 	})
 }
 
 func TestAtTheEndOfRunTheJournalIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, pages := aClient(), newNotebook()
-		r := start(t, client, taintmanager.Options{Evictor: newClock(), Journal: pages})
+		client, partitions := aClient(), newNotebook()
+		r := start(t, client, taintmanager.Options{Evictor: newClock(), Journal: partitions})
 		time.Sleep(5 * time.Second)
 		retaint(t, client, "20", "second")
 		time.Sleep(200 * time.Millisecond)
 		retaint(t, client, "21", "third")
 		r.stop(t)
-		pages.expect(t, "third")
+		partitions.expect(t, "third")
 	})
 }
 
 // With the caller's informer the journal works as with our own watch.
 func TestACountdownSurvivesRestartsWithACallersInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, pages, evictor := aClient(), newNotebook(), newClock()
+		client, partitions, evictor := aClient(), newNotebook(), newClock()
 		for range 2 {
 			factory := informers.NewSharedInformerFactory(client, 0)
-			m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: evictor, Journal: pages})
+			m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: evictor, Journal: partitions})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -342,11 +342,11 @@ func TestACountdownSurvivesRestartsWithACallersInformer(t *testing.T) {
 	})
 }
 
-// All pages are in use; two restarts later all countdowns end when they would have.
+// All partitions are in use; two restarts later all countdowns end when they would have.
 func TestManyCountdownsSurviveRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 500
-		client, pages, evictor := fake.NewClientset(), newNotebook(), newClock()
+		client, partitions, evictor := fake.NewClientset(), newNotebook(), newClock()
 		var names []string
 		for i := range n {
 			name := "ip-10-0-" + strconv.Itoa(i) + ".eu-central-1.compute.internal"
@@ -363,11 +363,11 @@ func TestManyCountdownsSurviveRestarts(t *testing.T) {
 			names = append(names, pod.Name)
 		}
 		for range 2 {
-			r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: pages, Workers: n})
+			r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions, Workers: n})
 			time.Sleep(10 * time.Second)
 			r.stop(t)
 		}
-		start(t, client, taintmanager.Options{Evictor: evictor, Journal: pages, Workers: n})
+		start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions, Workers: n})
 		time.Sleep(10 * time.Second)
 		for _, name := range slices.Sorted(slices.Values(names)) {
 			evictor.goes(t, name, 20*time.Second)

@@ -26,7 +26,7 @@ func toKeep(c config.Configuration) []permission {
 		update.verb, update.why = "update", "to record since when taints are there"
 		all = append(all, list, watch, update)
 	}
-	create := permission{verb: "create", resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, why: "to make the pages of the journal"}
+	create := permission{verb: "create", resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, why: "to create the partitions of the journal"}
 	all = append(all, create)
 	if c.DryRun {
 		all = slices.DeleteFunc(all, func(p permission) bool { return p.verb != "list" && p.verb != "watch" })
@@ -34,7 +34,7 @@ func toKeep(c config.Configuration) []permission {
 	return all
 }
 
-// warnOfJournal is for what is no reason not to run. One page stands for all.
+// warnOfJournal is for what is no reason not to run. One partition stands for all.
 func (s *settings) warnOfJournal(ctx context.Context, reviews reviewer) {
 	first := store.PartitionNames(journalName(s.Configuration))[0]
 	asked := slices.DeleteFunc(toKeep(s.Configuration), func(p permission) bool { return p.name != "" && p.name != first })

@@ -54,7 +54,7 @@ func (now *AdoptParams) since(recorded time.Time, w *Writing) time.Time {
 }
 
 // written is when the writing was made, on the monotonic clock of this process, or later. It is the moment at which the
-// writing was received; where the page was found, what the wall clocks of the two processes tell, unless the API
+// writing was received; where the partition was found, what the wall clocks of the two processes tell, unless the API
 // server's time of the writing tells otherwise.
 func (now *AdoptParams) written(w *Writing) time.Time {
 	if w.live() {

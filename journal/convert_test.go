@@ -47,7 +47,7 @@ func TestTheAgeOfARecord(t *testing.T) {
 		{"a state that began after it was written begins after it was received", received(150, written(5, record)), 0, "gpu=@152"},
 		{"none is from before the node was made", received(150, written(100_000, record)), 0, "gpu=@-100"},
 		{"which is later by as much as the reader is ahead", received(150, written(100_000, record)), 30 * time.Second, "gpu=@-70"},
-		{"a page that does not say when it was written is by the wall clock", received(150, record), 0, "gpu=@7"},
+		{"a partition that does not say when it was written is by the wall clock", received(150, record), 0, "gpu=@7"},
 	} {
 		own := found(gpu)
 		now := own.reading(0)

@@ -15,10 +15,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Decode reads the data of the page of this number. Entries that make no sense are dropped; each
-// problem names one, and says what is wrong. It fails when the page is of another version, or of none:
-// such a page is neither to be used nor to be overwritten. A page without any data is an empty one.
-func Decode(page int, data map[string]string) (p Partition, problems []error, err error) {
+// Decode reads the data of the partition of this number. Entries that make no sense are dropped; each
+// problem names one, and says what is wrong. It fails when the partition is of another version, or of none:
+// such a partition is neither to be used nor to be overwritten. A partition without any data is an empty one.
+func Decode(partition int, data map[string]string) (p Partition, problems []error, err error) {
 	p.Records = map[string]Record{}
 	if len(data) == 0 {
 		return p, nil, nil
@@ -30,7 +30,7 @@ func Decode(page int, data map[string]string) (p Partition, problems []error, er
 		problems = append(problems, err)
 	}
 	for _, node := range slices.Sorted(maps.Keys(Entries(data))) {
-		record, err := decodeRecord(page, node, data[node])
+		record, err := decodeRecord(partition, node, data[node])
 		if err != nil {
 			problems = append(problems, fmt.Errorf("the entry %.80q is dropped: %w", node, err))
 			continue
@@ -46,7 +46,7 @@ func checkVersion(opening string) error {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal([]byte(opening), &found); err != nil || found.Version != formatVersion {
-		return fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the page is neither used nor overwritten; delete it to start it anew", Head, opening, formatVersion)
+		return fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the partition is neither used nor overwritten; delete it to start it anew", Head, opening, formatVersion)
 	}
 	return nil
 }
@@ -59,11 +59,11 @@ func decodeWritten(opening string) (time.Time, error) {
 	return found.Written, nil
 }
 
-func decodeRecord(page int, node, text string) (Record, error) {
+func decodeRecord(partition int, node, text string) (Record, error) {
 	var e entry
 	switch {
-	case PartitionOf(node) != page:
-		return Record{}, fmt.Errorf("this node belongs on page %d", PartitionOf(node))
+	case PartitionOf(node) != partition:
+		return Record{}, fmt.Errorf("this node belongs on partition %d", PartitionOf(node))
 	case len(text) > entryBudget:
 		return Record{}, fmt.Errorf("it has %d bytes; %d are allowed", len(text), entryBudget)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// partitionBudget is how many bytes the keys and values of a page may have. A ConfigMap may have
+	// partitionBudget is how many bytes the keys and values of a partition may have. A ConfigMap may have
 	// 1 MiB of them, and beside them needs room for its list of who manages which key.
 	partitionBudget = 900_000
 
@@ -19,9 +19,9 @@ const (
 	entryBudget = 64 << 10
 )
 
-// Encode is a page with these records, by node, as it is to be stored. What has no room is left out,
+// Encode is a partition with these records, by node, as it is to be stored. What has no room is left out,
 // and named: the records whose oldest taint is the youngest. The same records always give the same
-// entries; only the one that says when the page was written differs.
+// entries; only the one that says when the partition was written differs.
 func Encode(records map[string]Record, written time.Time) (data map[string]string, leftOut []string) {
 	opening, err := json.Marshal(heading{formatVersion, written.UTC()})
 	if err != nil {
@@ -41,14 +41,14 @@ func Encode(records map[string]Record, written time.Time) (data map[string]strin
 	return data, leftOut
 }
 
-// Entries are the page's data without the entry that says when it was written.
+// Entries are the partition's data without the entry that says when it was written.
 func Entries(data map[string]string) map[string]string {
 	entries := maps.Clone(data)
 	delete(entries, Head)
 	return entries
 }
 
-// Size is how many bytes the data of a page have.
+// Size is how many bytes the data of a partition have.
 func Size(data map[string]string) (bytes int) {
 	for key, value := range data {
 		bytes += len(key) + len(value)

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Partitions is how many pages a journal has; they are numbered from 0. It is part of the format.
+// Partitions is how many partitions a journal has; they are numbered from 0. It is part of the format.
 const Partitions = 8
 
-// PartitionOf is the number of the page that a node is recorded on. It is part of the format.
+// PartitionOf is the number of the partition that a node is recorded on. It is part of the format.
 func PartitionOf(node string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(node)) // never fails
 	return int(h.Sum32() % Partitions)
 }
 
-// StoredPartition is a page as it is stored, by whatever means.
+// StoredPartition is a partition as it is stored, by whatever means.
 type StoredPartition struct {
-	// Name is what people know the stored page by; for messages only.
+	// Name is what people know the stored partition by; for messages only.
 	Name string
 
-	// Version tells one writing of the page from another; empty while nothing is stored. Only its
+	// Version tells one writing of the partition from another; empty while nothing is stored. Only its
 	// store makes something of it.
 	Version string
 
@@ -31,20 +31,20 @@ type StoredPartition struct {
 	// told.
 	Stored time.Time
 
-	// Watched says that the page was seen to change just now, rather than found so.
+	// Watched says that the partition was seen to change just now, rather than found so.
 	Watched bool
 }
 
-// Partition is what the data of a page say.
+// Partition is what the data of a partition say.
 type Partition struct {
-	// Written is when the page was written, by its writer's clock; zero when that can't be told.
+	// Written is when the partition was written, by its writer's clock; zero when that can't be told.
 	Written time.Time
 
-	// Records are those of the page's nodes, by name.
+	// Records are those of the partition's nodes, by name.
 	Records map[string]Record
 }
 
-// Head is the entry that says what the page is. No node can have its name. It is part of the format.
+// Head is the entry that says what the partition is. No node can have its name. It is part of the format.
 const Head = "_journal"
 
 // formatVersion is the version of the format below.

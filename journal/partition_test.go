@@ -17,21 +17,21 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// onPage are the first n names of nodes on this page.
-func onPage(page, n int) (names []string) {
+// onPartition are the first n names of nodes on this partition.
+func onPartition(partition, n int) (names []string) {
 	for i := 0; len(names) < n; i++ {
-		if name := fmt.Sprintf("node-%d", i); journal.PartitionOf(name) == page {
+		if name := fmt.Sprintf("node-%d", i); journal.PartitionOf(name) == partition {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// The numbers are part of the format: if they change, what is stored is on the wrong pages.
-func TestWhichPageANodeIsOnNeverChanges(t *testing.T) {
+// The numbers are part of the format: if they change, what is stored is on the wrong partitions.
+func TestWhichPartitionANodeIsOnNeverChanges(t *testing.T) {
 	for node, want := range map[string]int{"node-1": 3, "node-2": 6, "ip-10-0-0-1.eu-central-1.compute.internal": 4, "": 5} {
 		if got := journal.PartitionOf(node); got != want {
-			t.Errorf("node %q is on page %d, want %d", node, got, want)
+			t.Errorf("node %q is on partition %d, want %d", node, got, want)
 		}
 	}
 }
@@ -39,7 +39,7 @@ func TestWhichPageANodeIsOnNeverChanges(t *testing.T) {
 // What people see with kubectl, and what later versions must be able to read.
 func TestAPageIsStoredLikeThis(t *testing.T) {
 	r := recorded("10", on("8", look(1.5, added(noExecute("load", "1"), 1))), look(2, noExecute("load", "2"), noExecute("gpu", "")))
-	node := onPage(0, 1)[0]
+	node := onPartition(0, 1)[0]
 	data, leftOut := journal.Encode(map[string]journal.Record{node: r}, at(9.25))
 	want := map[string]string{
 		"_journal": `{"version":1,"written":"2026-01-01T00:00:09.25Z"}`,
@@ -55,15 +55,15 @@ func TestAPageIsStoredLikeThis(t *testing.T) {
 
 func TestWhatIsEncodedIsDecodedAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		page := rapid.IntRange(0, journal.Partitions-1).Draw(t, "page")
+		partition := rapid.IntRange(0, journal.Partitions-1).Draw(t, "partition")
 		records := map[string]journal.Record{}
-		for _, name := range onPage(page, rapid.IntRange(0, 5).Draw(t, "nodes")) {
+		for _, name := range onPartition(partition, rapid.IntRange(0, 5).Draw(t, "nodes")) {
 			if taints := drawKnown(t, name).Taints(); len(taints) > 0 {
 				records[name] = journal.RecordOf(&taint.Node{UID: "u", Version: "12", Taints: taints}, at(500))
 			}
 		}
 		data, leftOut := journal.Encode(records, at(500.125))
-		got, problems, err := journal.Decode(page, data)
+		got, problems, err := journal.Decode(partition, data)
 		if err != nil || len(problems) > 0 || len(leftOut) > 0 {
 			t.Fatalf("left out %v, problems %v, error %v", leftOut, problems, err)
 		}
@@ -79,7 +79,7 @@ func TestWhatIsEncodedIsDecodedAsItWas(t *testing.T) {
 const good = `{"uid":"u","version":"10","taints":[[{"key":"gpu","effect":"NoExecute","since":"2026-01-01T00:00:02Z"}]]}`
 
 func TestEntriesThatMakeNoSenseAreDroppedAndNamed(t *testing.T) {
-	names := onPage(3, 2)
+	names := onPartition(3, 2)
 	state := func(s string) string { return `{"uid":"u","taints":[[` + s + `]]}` }
 	gpu := func(more string) string {
 		return `{"key":"gpu","effect":"NoExecute","since":"2026-01-01T00:00:02Z"` + more + `}`
@@ -108,50 +108,50 @@ func TestEntriesThatMakeNoSenseAreDroppedAndNamed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data := map[string]string{"_journal": `{"version":1,"written":"2026-01-01T00:00:09Z"}`, names[0]: c.entry, names[1]: good}
-			page, problems, err := journal.Decode(3, data)
+			partition, problems, err := journal.Decode(3, data)
 			if err != nil || len(problems) != 1 {
 				t.Fatalf("problems %v, error %v", problems, err)
 			}
 			if got := problems[0].Error(); !strings.HasPrefix(got, fmt.Sprintf("the entry %q is dropped: %s", names[0], c.want)) {
 				t.Errorf("got %s", got)
 			}
-			if _, ok := page.Records[names[1]]; !ok || len(page.Records) != 1 {
-				t.Errorf("got %v, want the other entry alone", page.Records)
+			if _, ok := partition.Records[names[1]]; !ok || len(partition.Records) != 1 {
+				t.Errorf("got %v, want the other entry alone", partition.Records)
 			}
 		})
 	}
 }
 
-func TestANodeOnTheWrongPageIsDropped(t *testing.T) {
-	name := onPage(4, 1)[0]
-	page, problems, err := journal.Decode(3, map[string]string{"_journal": `{"version":1,"written":"2026-01-01T00:00:09Z"}`, name: good})
-	if err != nil || len(page.Records) != 0 || len(problems) != 1 || !strings.Contains(problems[0].Error(), "belongs on page 4") {
-		t.Errorf("records %v, problems %v, error %v", page.Records, problems, err)
+func TestANodeOnTheWrongPartitionIsDropped(t *testing.T) {
+	name := onPartition(4, 1)[0]
+	partition, problems, err := journal.Decode(3, map[string]string{"_journal": `{"version":1,"written":"2026-01-01T00:00:09Z"}`, name: good})
+	if err != nil || len(partition.Records) != 0 || len(problems) != 1 || !strings.Contains(problems[0].Error(), "belongs on partition 4") {
+		t.Errorf("records %v, problems %v, error %v", partition.Records, problems, err)
 	}
 }
 
 func TestAPageOfAnotherVersionIsNotUsed(t *testing.T) {
 	for _, opening := range []string{`{"version":2,"written":"2026-01-01T00:00:09Z"}`, `{"version":"1"}`, `{"version":1.5}`, `{"version":-1}`, `{}`, "", "x", "[1]", "null"} {
-		page, _, err := journal.Decode(3, map[string]string{"_journal": opening, onPage(3, 1)[0]: good})
-		if err == nil || !strings.Contains(err.Error(), "delete it to start it anew") || page.Records != nil {
-			t.Errorf("%s: records %v, error %v", opening, page.Records, err)
+		partition, _, err := journal.Decode(3, map[string]string{"_journal": opening, onPartition(3, 1)[0]: good})
+		if err == nil || !strings.Contains(err.Error(), "delete it to start it anew") || partition.Records != nil {
+			t.Errorf("%s: records %v, error %v", opening, partition.Records, err)
 		}
 	}
 	if _, _, err := journal.Decode(3, map[string]string{"something": "else"}); err == nil {
-		t.Error("data of somebody else's count as a page")
+		t.Error("data of somebody else's count as a partition")
 	}
 }
 
 func TestAPageWithoutDataIsAnEmptyOne(t *testing.T) {
-	if page, problems, err := journal.Decode(3, nil); err != nil || len(problems) > 0 || len(page.Records) > 0 || !page.Written.IsZero() {
-		t.Errorf("got %v, %v, %v", page, problems, err)
+	if partition, problems, err := journal.Decode(3, nil); err != nil || len(problems) > 0 || len(partition.Records) > 0 || !partition.Written.IsZero() {
+		t.Errorf("got %v, %v, %v", partition, problems, err)
 	}
 }
 
 func TestAPageThatDoesNotSayWhenItWasWrittenIsUsed(t *testing.T) {
-	page, problems, err := journal.Decode(3, map[string]string{"_journal": `{"version":1,"written":"lately"}`, onPage(3, 1)[0]: good})
-	if err != nil || len(problems) != 1 || len(page.Records) != 1 || !page.Written.IsZero() {
-		t.Errorf("got %v, %v, %v", page, problems, err)
+	partition, problems, err := journal.Decode(3, map[string]string{"_journal": `{"version":1,"written":"lately"}`, onPartition(3, 1)[0]: good})
+	if err != nil || len(problems) != 1 || len(partition.Records) != 1 || !partition.Written.IsZero() {
+		t.Errorf("got %v, %v, %v", partition, problems, err)
 	}
 }
 
@@ -177,25 +177,25 @@ func bulk(n int, more bool) map[string]journal.Record {
 func TestTenThousandTaintedNodesFitWellUnderTheLimit(t *testing.T) {
 	const limit = 1 << 20 // of a ConfigMap
 	for more, share := range map[bool]float64{false: 0.35, true: 0.75} {
-		var pages [journal.Partitions]map[string]journal.Record
+		var partitions [journal.Partitions]map[string]journal.Record
 		for name, r := range bulk(10_000, more) {
 			i := journal.PartitionOf(name)
-			if pages[i] == nil {
-				pages[i] = map[string]journal.Record{}
+			if partitions[i] == nil {
+				partitions[i] = map[string]journal.Record{}
 			}
-			pages[i][name] = r
+			partitions[i][name] = r
 		}
 		biggest, most := 0, 0
-		for _, records := range pages {
+		for _, records := range partitions {
 			data, leftOut := journal.Encode(records, at(0))
 			if len(leftOut) > 0 {
 				t.Errorf("%d records are left out", len(leftOut))
 			}
 			biggest, most = max(biggest, journal.Size(data)), max(most, len(records))
 		}
-		t.Logf("more than one state: %t; the biggest page has %d records and %d bytes", more, most, biggest)
+		t.Logf("more than one state: %t; the biggest partition has %d records and %d bytes", more, most, biggest)
 		if float64(biggest) > share*limit {
-			t.Errorf("more than one state: %t; the biggest page has %d bytes, want at most %.0f", more, biggest, share*limit)
+			t.Errorf("more than one state: %t; the biggest partition has %d bytes, want at most %.0f", more, biggest, share*limit)
 		}
 	}
 }
@@ -225,13 +225,13 @@ func TestARecordThatIsTooBigForADecoderIsLeftOut(t *testing.T) {
 // FuzzDecode looks for data that make the decoder panic, let nonsense through, or are not decoded
 // again as they were.
 func FuzzDecode(f *testing.F) {
-	f.Add(3, `{"version":1,"written":"2026-01-01T00:00:09Z"}`, onPage(3, 1)[0], good)
+	f.Add(3, `{"version":1,"written":"2026-01-01T00:00:09Z"}`, onPartition(3, 1)[0], good)
 	f.Fuzz(func(t *testing.T, number int, opening, node, text string) {
-		page, _, err := journal.Decode(number, map[string]string{"_journal": opening, node: text})
+		partition, _, err := journal.Decode(number, map[string]string{"_journal": opening, node: text})
 		if err != nil {
 			return
 		}
-		for _, r := range page.Records {
+		for _, r := range partition.Records {
 			if r.UID == "" || len(r.Taints) == 0 {
 				t.Errorf("a record of nothing: %v", r)
 			}
@@ -248,9 +248,9 @@ func FuzzDecode(f *testing.F) {
 				t.Error(diff)
 			}
 		}
-		data, leftOut := journal.Encode(page.Records, page.Written)
+		data, leftOut := journal.Encode(partition.Records, partition.Written)
 		again, problems, err := journal.Decode(number, data)
-		if diff := cmp.Diff(page.Records, again.Records); diff != "" && len(leftOut) == 0 || err != nil || len(problems) > 0 {
+		if diff := cmp.Diff(partition.Records, again.Records); diff != "" && len(leftOut) == 0 || err != nil || len(problems) > 0 {
 			t.Errorf("problems %v, error %v, (-first +again):\n%s", problems, err, diff)
 		}
 	})

@@ -20,7 +20,7 @@ type Record struct {
 	// Taints are the histories as the writer knew them. Their times are wall times.
 	Taints []taint.History
 
-	// Writing is the writing of the page that the record was read from. It is for the page's store to set.
+	// Writing is the writing of the partition that the record was read from. It is for the partition's store to set.
 	Writing Writing
 }
 

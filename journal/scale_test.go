@@ -6,22 +6,22 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// What a page has no room for is left out, rather than refused by the API server as a whole.
+// What a partition has no room for is left out, rather than refused by the API server as a whole.
 func TestOfAHundredThousandTaintedNodesMoreThanAFifthIsRecorded(t *testing.T) {
 	const nodes = 100_000
-	var pages [journal.Partitions]map[string]journal.Record
+	var partitions [journal.Partitions]map[string]journal.Record
 	for name, r := range bulk(nodes, false) {
 		i := journal.PartitionOf(name)
-		if pages[i] == nil {
-			pages[i] = map[string]journal.Record{}
+		if partitions[i] == nil {
+			partitions[i] = map[string]journal.Record{}
 		}
-		pages[i][name] = r
+		partitions[i][name] = r
 	}
 	kept := 0
-	for _, records := range pages {
+	for _, records := range partitions {
 		data, leftOut := journal.Encode(records, at(0))
 		if size := journal.Size(data); size > 1<<20 {
-			t.Errorf("a page has %d bytes, which no ConfigMap holds", size)
+			t.Errorf("a partition has %d bytes, which no ConfigMap holds", size)
 		}
 		kept += len(records) - len(leftOut)
 	}

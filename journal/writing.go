@@ -5,7 +5,7 @@ import "time"
 // inStep is how far apart what two clocks tell may be that count as being in step.
 const inStep = 2 * time.Second
 
-// Writing is one writing of a page: when it was written, and how this process has come by it.
+// Writing is one writing of a partition: when it was written, and how this process has come by it.
 type Writing struct {
 	// At is when it was written, by its writer's clock; zero when that can't be told.
 	At time.Time
@@ -13,7 +13,7 @@ type Writing struct {
 	// Stored is when it was stored, by the API server's clock, cut off to the second; zero when that can't be told.
 	Stored time.Time
 
-	// Received is when this process received it, where it watched the page change; zero where it found the page so. It
+	// Received is when this process received it, where it watched the partition change; zero where it found the partition so. It
 	// carries the monotonic clock.
 	Received time.Time
 }

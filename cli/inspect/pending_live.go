@@ -132,7 +132,7 @@ func (w *watched) nodeShelf() *shelf {
 	}
 }
 
-func pageName(number int) string { return fmt.Sprintf("page %d", number) }
+func pageName(number int) string { return fmt.Sprintf("partition %d", number) }
 
 // turn takes a page of the journal in.
 func (w *watched) turn(number int, sheet journal.StoredPartition, err error) {

@@ -25,9 +25,9 @@ const journalName = "taint-manager-journal"
 func TestTheJournal(t *testing.T) {
 	w := newWorld(t, testcluster.Options{})
 	t.Run("a countdown survives a kill and a restart to the second", func(t *testing.T) { killedAndRestarted(w.scene(t)) })
-	t.Run("a page that another hand has written is not overwritten", w.conflicts)
-	t.Run("the API server says when a page was stored", w.storesWithItsTime)
-	t.Run("a page as full as may be is taken", w.takesAFullPage)
+	t.Run("a partition that another hand has written is not overwritten", w.conflicts)
+	t.Run("the API server says when a partition was stored", w.storesWithItsTime)
+	t.Run("a partition as full as may be is taken", w.takesAFullPartition)
 	t.Run("other ConfigMaps are closed to the program", w.isConfined)
 }
 
@@ -57,20 +57,20 @@ func killedAndRestarted(s *scene) {
 	}
 }
 
-// storesWithItsTime writes a page three times, with labels of another hand's between. What the API server says was
-// stored at a time must be the page.
+// storesWithItsTime writes a partition three times, with labels of another hand's between. What the API server says was
+// stored at a time must be the partition.
 func (w *world) storesWithItsTime(t *testing.T) {
-	pages := store.NewConfigMaps(w.admin, "kube-system", "stored-journal")
+	partitions := store.NewConfigMaps(w.admin, "kube-system", "stored-journal")
 	sheet := journal.StoredPartition{}
 	for i := range 3 {
 		data, _ := journal.Encode(nil, time.Now())
 		before := time.Now().Truncate(time.Second)
-		version, err := pages.Write(t.Context(), 0, journal.StoredPartition{Version: sheet.Version, Data: data})
+		version, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: sheet.Version, Data: data})
 		if err != nil {
 			t.Fatal(err)
 		}
 		after := time.Now()
-		if sheet, err = pages.Read(t.Context(), 0); err != nil || sheet.Version != version || sheet.Stored.Before(before) || sheet.Stored.After(after) {
+		if sheet, err = partitions.Read(t.Context(), 0); err != nil || sheet.Version != version || sheet.Stored.Before(before) || sheet.Stored.After(after) {
 			t.Errorf("writing %d: stored between %v and %v; read is version %s of %s, stored %v, error %v", i, before, after, sheet.Version, version, sheet.Stored, err)
 		}
 		time.Sleep(1100 * time.Millisecond) // times of the API are whole seconds
@@ -78,7 +78,7 @@ func (w *world) storesWithItsTime(t *testing.T) {
 		if _, err := w.admin.CoreV1().ConfigMaps("kube-system").Patch(t.Context(), "stored-journal-0", types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: "other"}); err != nil {
 			t.Fatal(err)
 		}
-		if labelled, err := pages.Read(t.Context(), 0); err != nil || !labelled.Stored.Equal(sheet.Stored) {
+		if labelled, err := partitions.Read(t.Context(), 0); err != nil || !labelled.Stored.Equal(sheet.Stored) {
 			t.Errorf("once it is labelled, it counts as stored at %v, want %v, error %v", labelled.Stored, sheet.Stored, err)
 		} else {
 			sheet.Version = labelled.Version
@@ -90,7 +90,7 @@ func (w *world) storesWithItsTime(t *testing.T) {
 func (s *scene) checkRecord(tainted moment) {
 	s.Helper()
 	name := store.PartitionNames(journalName)[journal.PartitionOf(s.node)]
-	page, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), name, metav1.GetOptions{})
+	partition, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -100,11 +100,11 @@ func (s *scene) checkRecord(tainted moment) {
 			Since time.Time
 		}
 	}
-	if err := json.Unmarshal([]byte(page.Data[s.node]), &record); err != nil {
-		s.Fatalf("%s in %v: %v", s.node, page.Data, err)
+	if err := json.Unmarshal([]byte(partition.Data[s.node]), &record); err != nil {
+		s.Fatalf("%s in %v: %v", s.node, partition.Data, err)
 	}
 	if len(record.Taints) != 1 || record.Taints[0][0].Key != "key" {
-		s.Fatalf("recorded is %s", page.Data[s.node])
+		s.Fatalf("recorded is %s", partition.Data[s.node])
 	}
 	if since := record.Taints[0][0].Since; since.Before(tainted.before) || since.After(tainted.after.Add(soon)) {
 		s.Errorf("recorded is since %v; the taint was set between %v and %v", since, tainted.before, tainted.after)
@@ -133,33 +133,33 @@ func (w *world) asManager(t *testing.T) kubernetes.Interface {
 }
 
 func (w *world) conflicts(t *testing.T) {
-	pages := store.NewConfigMaps(w.asManager(t), "kube-system", journalName)
+	partitions := store.NewConfigMaps(w.asManager(t), "kube-system", journalName)
 	name := store.PartitionNames(journalName)[0]
-	page, err := w.admin.CoreV1().ConfigMaps("kube-system").Get(t.Context(), name, metav1.GetOptions{})
+	partition, err := w.admin.CoreV1().ConfigMaps("kube-system").Get(t.Context(), name, metav1.GetOptions{})
 	version := ""
 	if err == nil {
-		version = page.ResourceVersion
+		version = partition.ResourceVersion
 	}
 	data := map[string]string{"_journal": "1"}
-	version, err = pages.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data})
+	version, err = partitions.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data})
 	if err != nil {
 		t.Fatal(err)
 	}
 	data = map[string]string{"_journal": "2"}
-	if _, err := pages.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); err != nil {
+	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); err != nil {
 		t.Error(err)
 	}
-	if _, err := pages.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); !apierrors.IsConflict(err) {
+	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); !apierrors.IsConflict(err) {
 		t.Errorf("with a version that is past: %v", err)
 	}
-	if _, err := pages.Write(t.Context(), 0, journal.StoredPartition{Data: data}); !apierrors.IsAlreadyExists(err) {
+	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Data: data}); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("without a version: %v", err)
 	}
 }
 
-// takesAFullPage writes short records of nodes with the longest names: the API server keeps a list of the
+// takesAFullPartition writes short records of nodes with the longest names: the API server keeps a list of the
 // keys beside them.
-func (w *world) takesAFullPage(t *testing.T) {
+func (w *world) takesAFullPartition(t *testing.T) {
 	records := map[string]journal.Record{}
 	gpu := v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}
 	for i := range 3000 {
@@ -168,18 +168,18 @@ func (w *world) takesAFullPage(t *testing.T) {
 	}
 	data, leftOut := journal.Encode(records, time.Now())
 	if len(leftOut) == 0 {
-		t.Fatal("the page is not full")
+		t.Fatal("the partition is not full")
 	}
-	pages := store.NewConfigMaps(w.asManager(t), "default", "full")
-	if _, err := pages.Write(t.Context(), 0, journal.StoredPartition{Data: data}); !apierrors.IsForbidden(err) {
+	partitions := store.NewConfigMaps(w.asManager(t), "default", "full")
+	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Data: data}); !apierrors.IsForbidden(err) {
 		t.Errorf("in another namespace: %v", err)
 	}
-	pages = store.NewConfigMaps(w.admin, "default", "full")
-	version, err := pages.Write(t.Context(), 0, journal.StoredPartition{Data: data})
+	partitions = store.NewConfigMaps(w.admin, "default", "full")
+	version, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Data: data})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pages.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); err != nil {
+	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); err != nil {
 		t.Error(err)
 	}
 	t.Logf("%d records, %d bytes", len(data)-1, journal.Size(data))
@@ -194,6 +194,6 @@ func (w *world) isConfined(t *testing.T) {
 		t.Errorf("reading another: %v", err)
 	}
 	if err := maps.Delete(t.Context(), store.PartitionNames(journalName)[0], metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
-		t.Errorf("deleting a page: %v", err)
+		t.Errorf("deleting a partition: %v", err)
 	}
 }

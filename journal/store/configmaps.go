@@ -18,18 +18,18 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// ConfigMaps are pages in the ConfigMaps NAME-0, NAME-1 and so on of one namespace. They need the
+// ConfigMaps are partitions in the ConfigMaps NAME-0, NAME-1 and so on of one namespace. They need the
 // permissions to list, watch and update these, and to create ConfigMaps there unless they exist.
 type ConfigMaps struct {
 	client    corev1.ConfigMapInterface
 	namespace string
-	names     []string // by page
+	names     []string // by partition
 
 	// seen are the latest objects, for what others keep in their metadata.
 	seen [journal.Partitions]atomic.Pointer[v1.ConfigMap]
 }
 
-// NewConfigMaps returns the pages with this name in this namespace.
+// NewConfigMaps returns the partitions with this name in this namespace.
 func NewConfigMaps(client kubernetes.Interface, namespace, name string) *ConfigMaps {
 	return &ConfigMaps{client: client.CoreV1().ConfigMaps(namespace), namespace: namespace, names: PartitionNames(name)}
 }
@@ -37,19 +37,19 @@ func NewConfigMaps(client kubernetes.Interface, namespace, name string) *ConfigM
 // NameFor is what the ConfigMaps are called, before their numbers, of those who stand for one lease.
 func NameFor(lease string) string { return lease + "-journal" }
 
-// PartitionNames are the names of the ConfigMaps, by page.
+// PartitionNames are the names of the ConfigMaps, by partition.
 func PartitionNames(name string) (names []string) {
-	for page := range journal.Partitions {
-		names = append(names, fmt.Sprintf("%s-%d", name, page))
+	for partition := range journal.Partitions {
+		names = append(names, fmt.Sprintf("%s-%d", name, partition))
 	}
 	return names
 }
 
-// Watch tells of a page; see [Partitions].
-func (c *ConfigMaps) Watch(ctx context.Context, page int, tell func(journal.StoredPartition, error)) {
+// Watch tells of a partition; see [Partitions].
+func (c *ConfigMaps) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
 	tries := backoff()
 	for ctx.Err() == nil {
-		err := c.follow(ctx, page, tell)
+		err := c.follow(ctx, partition, tell)
 		if err == nil {
 			tries = backoff()
 		} else if ctx.Err() == nil {
@@ -62,16 +62,16 @@ func (c *ConfigMaps) Watch(ctx context.Context, page int, tell func(journal.Stor
 	}
 }
 
-// follow tells of the page as it is, and of its changes, until the stream of them ends, as it does now
+// follow tells of the partition as it is, and of its changes, until the stream of them ends, as it does now
 // and then.
-func (c *ConfigMaps) follow(ctx context.Context, page int, tell func(journal.StoredPartition, error)) error {
-	version, err := c.look(ctx, page, tell)
+func (c *ConfigMaps) follow(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) error {
+	version, err := c.look(ctx, partition, tell)
 	if err != nil {
-		return fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[page], err)
+		return fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[partition], err)
 	}
-	stream, err := c.client.Watch(ctx, c.only(page, version))
+	stream, err := c.client.Watch(ctx, c.only(partition, version))
 	if err != nil {
-		return fmt.Errorf("watching the ConfigMap %s/%s: %w", c.namespace, c.names[page], err)
+		return fmt.Errorf("watching the ConfigMap %s/%s: %w", c.namespace, c.names[partition], err)
 	}
 	defer stream.Stop()
 	for {
@@ -82,68 +82,68 @@ func (c *ConfigMaps) follow(ctx context.Context, page int, tell func(journal.Sto
 			if !ok || event.Type == watch.Error {
 				return nil // the next look says more
 			}
-			if object, ok := event.Object.(*v1.ConfigMap); ok && object.Name == c.names[page] {
-				c.tell(page, object, event.Type, tell)
+			if object, ok := event.Object.(*v1.ConfigMap); ok && object.Name == c.names[partition] {
+				c.tell(partition, object, event.Type, tell)
 			}
 		}
 	}
 }
 
-// Read looks at a page once. One that there is not is a Sheet without a version.
-func (c *ConfigMaps) Read(ctx context.Context, page int) (sheet journal.StoredPartition, err error) {
-	if _, err = c.look(ctx, page, func(s journal.StoredPartition, _ error) { sheet = s }); err != nil {
-		return journal.StoredPartition{}, fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[page], err)
+// Read looks at a partition once. One that there is not is a Sheet without a version.
+func (c *ConfigMaps) Read(ctx context.Context, partition int) (sheet journal.StoredPartition, err error) {
+	if _, err = c.look(ctx, partition, func(s journal.StoredPartition, _ error) { sheet = s }); err != nil {
+		return journal.StoredPartition{}, fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[partition], err)
 	}
 	return sheet, nil
 }
 
-// look tells of the page as it is, and returns the version from which on to watch.
-func (c *ConfigMaps) look(ctx context.Context, page int, tell func(journal.StoredPartition, error)) (string, error) {
+// look tells of the partition as it is, and returns the version from which on to watch.
+func (c *ConfigMaps) look(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := c.client.List(ctx, c.only(page, ""))
+	list, err := c.client.List(ctx, c.only(partition, ""))
 	if err != nil {
 		return "", err
 	}
 	for i := range list.Items {
-		if list.Items[i].Name == c.names[page] {
-			c.tell(page, &list.Items[i], "", tell)
+		if list.Items[i].Name == c.names[partition] {
+			c.tell(partition, &list.Items[i], "", tell)
 			return list.ResourceVersion, nil
 		}
 	}
-	c.tell(page, nil, watch.Deleted, tell)
+	c.tell(partition, nil, watch.Deleted, tell)
 	return list.ResourceVersion, nil
 }
 
 // only selects the one ConfigMap by its name, as permissions by name want it.
-func (c *ConfigMaps) only(page int, version string) metav1.ListOptions {
+func (c *ConfigMaps) only(partition int, version string) metav1.ListOptions {
 	timeout := int64(300 + rand.IntN(300))
 	return metav1.ListOptions{
-		FieldSelector:   fields.OneTermEqualSelector(metav1.ObjectNameField, c.names[page]).String(),
+		FieldSelector:   fields.OneTermEqualSelector(metav1.ObjectNameField, c.names[partition]).String(),
 		ResourceVersion: version, TimeoutSeconds: &timeout,
 	}
 }
 
 // tell tells of an object that the watch has shown by this event; empty is for one that was found in a list.
-func (c *ConfigMaps) tell(page int, object *v1.ConfigMap, event watch.EventType, tell func(journal.StoredPartition, error)) {
+func (c *ConfigMaps) tell(partition int, object *v1.ConfigMap, event watch.EventType, tell func(journal.StoredPartition, error)) {
 	if event == watch.Deleted {
 		object = nil
 	}
-	c.seen[page].Store(object)
-	s := c.sheet(page, object)
+	c.seen[partition].Store(object)
+	s := c.sheet(partition, object)
 	s.Watched = event != ""
 	tell(s, nil)
 }
 
-func (c *ConfigMaps) sheet(page int, object *v1.ConfigMap) journal.StoredPartition {
-	s := journal.StoredPartition{Name: "ConfigMap " + c.namespace + "/" + c.names[page]}
+func (c *ConfigMaps) sheet(partition int, object *v1.ConfigMap) journal.StoredPartition {
+	s := journal.StoredPartition{Name: "ConfigMap " + c.namespace + "/" + c.names[partition]}
 	if object != nil {
 		s.Version, s.Data, s.Stored = object.ResourceVersion, object.Data, storedAt(object)
 	}
 	return s
 }
 
-// storedAt is when the API server has last stored a page in the object, by its clock, whatever else of the object was
+// storedAt is when the API server has last stored a partition in the object, by its clock, whatever else of the object was
 // written since; zero when it does not say.
 func storedAt(object *v1.ConfigMap) (last time.Time) {
 	for i := range object.ManagedFields {
@@ -155,12 +155,12 @@ func storedAt(object *v1.ConfigMap) (last time.Time) {
 	return last
 }
 
-// Write stores a page; see [Partitions].
-func (c *ConfigMaps) Write(ctx context.Context, page int, s journal.StoredPartition) (string, error) {
-	object := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.names[page]}}
+// Write stores a partition; see [Partitions].
+func (c *ConfigMaps) Write(ctx context.Context, partition int, s journal.StoredPartition) (string, error) {
+	object := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.names[partition]}}
 	write := func() (*v1.ConfigMap, error) { return c.client.Create(ctx, object, metav1.CreateOptions{}) }
 	if s.Version != "" {
-		if seen := c.seen[page].Load(); seen != nil {
+		if seen := c.seen[partition].Load(); seen != nil {
 			object.Labels, object.Annotations = seen.Labels, seen.Annotations
 		}
 		object.ResourceVersion = s.Version

@@ -29,10 +29,10 @@ func TestAJournalThatCanNotBeReadIsNotWaitedForLongAndTakenOverLater(t *testing.
 		loaded  float64 // seconds until decisions begin
 		trouble string
 	}{
-		{"forbidden", forbidden, 0, "pages that can't be read: 8"},
-		{"the server fails", broken, 10, "pages that can't be read: 8"},
-		{"the server is overloaded", apierrors.NewTooManyRequests("later", 1), 10, "pages that can't be read: 8"},
-		{"no answer", apierrors.NewTimeoutError("no answer", 1), 10, "pages that can't be read: 8"},
+		{"forbidden", forbidden, 0, "partitions that can't be read: 8"},
+		{"the server fails", broken, 10, "partitions that can't be read: 8"},
+		{"the server is overloaded", apierrors.NewTooManyRequests("later", 1), 10, "partitions that can't be read: 8"},
+		{"no answer", apierrors.NewTimeoutError("no answer", 1), 10, "partitions that can't be read: 8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -70,7 +70,7 @@ func TestAJournalThatHangsIsNotWaitedForLong(t *testing.T) {
 		if took := time.Since(w.born); took != 10*time.Second {
 			t.Errorf("decisions begin after %v", took)
 		}
-		p.troubled("without an answer", "pages that can't be read: 8")
+		p.troubled("without an answer", "partitions that can't be read: 8")
 		close(hang)
 	})
 }
@@ -88,7 +88,7 @@ func TestAJournalThatCanNotBeWrittenIsTriedAgainAndSaysSo(t *testing.T) {
 				p := w.start(func(o *store.Options) { o.Metrics = metrics }).lead()
 				w.taint("n", "gpu")
 				w.pass(1)
-				p.troubled("at once", "pages that can't be written: 1")
+				p.troubled("at once", "partitions that can't be written: 1")
 				w.pass(600)
 				if n := w.stored(); n < 15 || n > 35 {
 					t.Errorf("%d tries in 10 minutes", n)
@@ -102,9 +102,9 @@ func TestAJournalThatCanNotBeWrittenIsTriedAgainAndSaysSo(t *testing.T) {
 				w.pass(640)
 				p.troubled("when it works again", "")
 				expectMetric(t, registry, "taint_manager_journal_problems", "unwritten", 0)
-				expectMetric(t, registry, "taint_manager_journal_entries", "", 1)
+				expectMetric(t, registry, "taint_manager_journal_records", "", 1)
 				p.kill()
-				expectMetric(t, registry, "taint_manager_journal_entries", "", 0)
+				expectMetric(t, registry, "taint_manager_journal_records", "", 0)
 				w.start().knows("after a restart", "n", "gpu@0")
 			})
 		})
@@ -167,7 +167,7 @@ func TestAPageThatALeaderCouldNotWriteIsNotBelieved(t *testing.T) {
 		p.kill()
 		p = w.start(func(o *store.Options) { o.LastLed = w.born.Add(300 * time.Second) })
 		p.knows("after a restart", "n", "gpu@300")
-		p.troubled("after a restart", "pages that were not written for too long: 1")
+		p.troubled("after a restart", "partitions that were not written for too long: 1")
 		w.fault(nil)
 		p.lead()
 		w.pass(310)
@@ -195,25 +195,25 @@ func TestAPageOfAnUnknownVersionIsNeitherUsedNorOverwritten(t *testing.T) {
 		w.taint("n", "gpu")
 		p := w.start().lead()
 		p.knows("at the start", "n", "gpu@0")
-		p.troubled("at the start", "pages that are of an unknown version: 1")
+		p.troubled("at the start", "partitions that are of an unknown version: 1")
 		if said := p.said(); !strings.Contains(said, store.PartitionNames(name)[journal.PartitionOf("n")]) || !strings.Contains(said, "delete it to start it anew") {
 			t.Errorf("the log says %s", said)
 		}
 		w.taint("n", "gpu", "disk")
 		w.pass(3600)
-		if got := w.page("n").Data; !maps.Equal(got, data) || w.stored() != 0 {
+		if got := w.partition("n").Data; !maps.Equal(got, data) || w.stored() != 0 {
 			t.Errorf("after %d writes it is %v", w.stored(), got)
 		}
-		w.deletePage("n")
+		w.deletePartition("n")
 		w.pass(3610)
 		p.troubled("once it was deleted", "")
-		if got := w.page("n").Data; !strings.Contains(got["n"], "disk") {
+		if got := w.partition("n").Data; !strings.Contains(got["n"], "disk") {
 			t.Errorf("once it was deleted: %v", got)
 		}
 	})
 }
 
-func (w *world) deletePage(node string) {
+func (w *world) deletePartition(node string) {
 	w.Helper()
 	err := w.client.CoreV1().ConfigMaps(namespace).Delete(w.Context(), store.PartitionNames(name)[journal.PartitionOf(node)], metav1.DeleteOptions{})
 	if err != nil {
@@ -222,7 +222,7 @@ func (w *world) deletePage(node string) {
 }
 
 func TestNonsenseIsDroppedAndNamedAndOverwritten(t *testing.T) {
-	// Three nodes of one page.
+	// Three nodes of one partition.
 	var nodes []string
 	for i := 0; len(nodes) < 3; i++ {
 		if node := fmt.Sprintf("node-%d", i); journal.PartitionOf(node) == 0 {
@@ -245,7 +245,7 @@ func TestNonsenseIsDroppedAndNamedAndOverwritten(t *testing.T) {
 		p.knows("a good record", nodes[0], "gpu@-60")
 		p.knows("a bad record", nodes[1], "gpu@5")
 		p.knows("a record from the future", nodes[2], "gpu@5")
-		p.troubled("standing by", "pages that have entries that make no sense: 1")
+		p.troubled("standing by", "partitions that have invalid entries: 1")
 		for _, want := range []string{nodes[1], "README", "does not say since when"} {
 			if said := p.said(); !strings.Contains(said, want) {
 				t.Errorf("%q is not in the log:\n%s", want, said)
@@ -254,7 +254,7 @@ func TestNonsenseIsDroppedAndNamedAndOverwritten(t *testing.T) {
 		p.lead()
 		w.pass(7)
 		p.troubled("leading", "")
-		if data := w.page(nodes[0]).Data; len(data) != 4 || data["README"] != "" {
+		if data := w.partition(nodes[0]).Data; len(data) != 4 || data["README"] != "" {
 			t.Errorf("stored is %v", data)
 		}
 	})
@@ -268,8 +268,8 @@ func TestAPageThatSaysNothingSensibleAtAllStopsNobody(t *testing.T) {
 			p := w.start().lead()
 			p.knows("at the start", "n", "gpu@0")
 			w.pass(10)
-			if len(data) == 0 && len(w.page("n").Data) != 2 {
-				t.Errorf("an empty page was not filled: %v", w.page("n").Data)
+			if len(data) == 0 && len(w.partition("n").Data) != 2 {
+				t.Errorf("an empty partition was not filled: %v", w.partition("n").Data)
 			}
 		})
 	}
@@ -280,8 +280,8 @@ func TestAPageThatIsOverfullKeepsTheOldestAndSaysSo(t *testing.T) {
 		nodes := newCrowd(4000)
 		p := w.start(nodes.of).lead()
 		w.pass(10)
-		p.troubled("leading", "pages that have no room for all nodes: 1")
-		data := w.page(nodes.nodes[0].Name).Data
+		p.troubled("leading", "partitions that have no room for all nodes: 1")
+		data := w.partition(nodes.nodes[0].Name).Data
 		if size := journal.Size(data); size > 900_000 || data[nodes.nodes[0].Name] == "" || data[nodes.nodes[3999].Name] != "" {
 			t.Errorf("%d entries of %d bytes; the oldest: %q, the youngest: %q", len(data), size, data[nodes.nodes[0].Name], data[nodes.nodes[3999].Name])
 		}
@@ -299,18 +299,18 @@ func TestAJournalThatWasDeletedIsWrittenAnew(t *testing.T) {
 		p := w.start().lead()
 		w.taint("n", "gpu")
 		w.pass(5)
-		w.deletePage("n")
+		w.deletePartition("n")
 		w.pass(8)
-		if page := w.page("n"); page == nil || page.Data["n"] != w.entry("n", "101", "gpu", 0) {
-			t.Errorf("got %v", page)
+		if partition := w.partition("n"); partition == nil || partition.Data["n"] != w.entry("n", "101", "gpu", 0) {
+			t.Errorf("got %v", partition)
 		}
 		p.troubled("afterwards", "")
 	})
 }
 
-// Whatever page somebody writes, what is then known of a node's taints is the same taints, each since a
+// Whatever partition somebody writes, what is then known of a node's taints is the same taints, each since a
 // moment in the node's life, and the program goes on.
-func TestNoPageAddsATaintOrAnEarlierTimeThanTheNodes(t *testing.T) {
+func TestNoPartitionAddsATaintOrAnEarlierTimeThanTheNodes(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.taint("n", "gpu")
 		p := w.start()
@@ -329,7 +329,7 @@ func TestAnEnormousErrorIsNotLoggedWhole(t *testing.T) {
 		w.fault(failing(enormous, "list", "create", "update"))
 		p := w.start().lead()
 		w.pass(60)
-		p.troubled("while it fails", "pages that can't be read: 8")
+		p.troubled("while it fails", "partitions that can't be read: 8")
 		if n := len(p.said()); n == 0 || n > 100<<10 {
 			t.Errorf("%d bytes are logged", n)
 		}

@@ -12,22 +12,22 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// patience is how long the first decision waits for pages that don't answer.
+// patience is how long the first decision waits for partitions that don't answer.
 const patience = 10 * time.Second
 
-// Partitions keeps the pages of a journal. Its methods are called by several goroutines, for a page by one
-// each. Errors are those of k8s.io/apimachinery/pkg/api/errors where there is one: a page that is
+// Partitions keeps the partitions of a journal. Its methods are called by several goroutines, for a partition by one
+// each. Errors are those of k8s.io/apimachinery/pkg/api/errors where there is one: a partition that is
 // Forbidden is not waited for.
 type Partitions interface {
-	// Watch tells how the page is, and again whenever it has changed, until the context ends. It
-	// tells, too, whenever it has failed to look, and tries again. A page that there is not is a
+	// Watch tells how the partition is, and again whenever it has changed, until the context ends. It
+	// tells, too, whenever it has failed to look, and tries again. A partition that there is not is a
 	// Sheet without a version. tell does not block.
-	Watch(ctx context.Context, page int, tell func(journal.StoredPartition, error))
+	Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error))
 
 	// Write stores the sheet in place of the one of its version, in place of none if that is empty,
-	// and returns the version that it has from now on. When the page is of another version by now,
+	// and returns the version that it has from now on. When the partition is of another version by now,
 	// it stores nothing and fails.
-	Write(ctx context.Context, page int, sheet journal.StoredPartition) (version string, err error)
+	Write(ctx context.Context, partition int, sheet journal.StoredPartition) (version string, err error)
 }
 
 // Source knows the nodes. Its methods are called by several goroutines.
@@ -59,7 +59,7 @@ type Options struct {
 	// alone decides.
 	Leading func() bool
 
-	// LastLed is until when another process is known to have led. A page that was not written for
+	// LastLed is until when another process is known to have led. A partition that was not written for
 	// long by then could not be, and is not believed. Zero: nothing is known.
 	LastLed time.Time
 
@@ -110,7 +110,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// load waits until each page was read, or was found to be closed to us; but not for ever.
+// load waits until each partition was read, or was found to be closed to us; but not for ever.
 func (k *Keeper) load(ctx context.Context) {
 	select {
 	case <-k.options.Synced:

@@ -131,9 +131,9 @@ func TestOnAStandbyARecordWinsOverWhatItHasSeenItself(t *testing.T) {
 
 func TestALeaderGoesByWhatItHasSeenItself(t *testing.T) {
 	for name, begin := range map[string]func(w *world, p *process){
-		"a page that there was not": func(w *world, p *process) { p.lead(); w.taint("n", "gpu") },
-		"a page it had to write":    func(w *world, p *process) { w.taint("n", "gpu"); p.lead() },
-		"a page that was right already": func(w *world, p *process) {
+		"a partition that there was not": func(w *world, p *process) { p.lead(); w.taint("n", "gpu") },
+		"a partition it had to write":    func(w *world, p *process) { w.taint("n", "gpu"); p.lead() },
+		"a partition that was right already": func(w *world, p *process) {
 			w.taint("n", "gpu")
 			w.pass(9)
 			w.put("n", map[string]string{"_journal": w.head(9), "n": w.entry("n", "101", "gpu", 5)})
@@ -146,10 +146,10 @@ func TestALeaderGoesByWhatItHasSeenItself(t *testing.T) {
 				w.pass(5)
 				begin(w, p)
 				w.pass(15)
-				w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "999", "gpu", 1), "m": "nonsense"})
+				w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "999", "gpu", 1), "m": "invalid"})
 				p.knows("after another hand has written", "n", "gpu@5")
 				w.pass(17)
-				if data := w.page("n").Data; data["n"] != w.entry("n", "101", "gpu", 5) || len(data) != 2 {
+				if data := w.partition("n").Data; data["n"] != w.entry("n", "101", "gpu", 5) || len(data) != 2 {
 					t.Errorf("stored is %v", data)
 				}
 				p.troubled("once it is written anew", "")
@@ -165,18 +165,18 @@ func TestWhatIsGoneGoesFromTheJournal(t *testing.T) {
 		w.pass(5)
 		w.taint("n", "disk")
 		w.pass(10)
-		if data := w.page("n").Data; strings.Contains(data["n"], "gpu") || !strings.Contains(data["n"], "disk") {
+		if data := w.partition("n").Data; strings.Contains(data["n"], "gpu") || !strings.Contains(data["n"], "disk") {
 			t.Errorf("a taint was lifted; stored is %v", data)
 		}
 		w.deleteNode("n")
 		w.pass(15)
-		if data := w.page("n").Data; len(data) != 1 || data["_journal"] == "" {
+		if data := w.partition("n").Data; len(data) != 1 || data["_journal"] == "" {
 			t.Errorf("the node is gone; stored is %v", data)
 		}
 		before := w.stored()
 		w.pass(500)
 		if n := w.stored() - before; n != 0 {
-			t.Errorf("an empty page was written %d times more", n)
+			t.Errorf("an empty partition was written %d times more", n)
 		}
 	})
 }
@@ -186,7 +186,7 @@ func TestWhatWasRecordedOfNodesThatAreGoneMeanwhileGoes(t *testing.T) {
 		w.put("n", map[string]string{"_journal": w.head(-60), "n": w.entry("n", "3", "gpu", -60)})
 		w.start().lead()
 		w.pass(2)
-		if data := w.page("n").Data; len(data) != 1 {
+		if data := w.partition("n").Data; len(data) != 1 {
 			t.Errorf("stored is %v", data)
 		}
 	})
@@ -199,7 +199,7 @@ func TestNothingIsWrittenWhereNothingIsTainted(t *testing.T) {
 		w.pass(100)
 		w.taint("n")
 		w.pass(200)
-		if n := w.stored(); n != 0 || w.page("n") != nil {
+		if n := w.stored(); n != 0 || w.partition("n") != nil {
 			t.Errorf("%d writes", n)
 		}
 	})
@@ -244,7 +244,7 @@ func TestAfterItsTermAProcessWritesNoMore(t *testing.T) {
 		p.knows("standing by again", "n", "gpu@-7 disk@5")
 		p.lead()
 		w.pass(101)
-		if data := w.page("n").Data; !strings.Contains(data["n"], "disk") {
+		if data := w.partition("n").Data; !strings.Contains(data["n"], "disk") {
 			t.Errorf("in its second term: stored is %v", data)
 		}
 	})
@@ -261,18 +261,18 @@ func TestAPageIsWrittenAtMostOnceASecond(t *testing.T) {
 		p.stop()
 		last := map[string]time.Time{}
 		for _, one := range w.writes {
-			if before, ok := last[one.page]; ok && one.at.Sub(before) < time.Second {
-				t.Errorf("%s was written at %v and %v", one.page, before, one.at)
+			if before, ok := last[one.partition]; ok && one.at.Sub(before) < time.Second {
+				t.Errorf("%s was written at %v and %v", one.partition, before, one.at)
 			}
-			last[one.page] = one.at
+			last[one.partition] = one.at
 		}
 		if n := len(w.writes); n < 18 || n > 24 {
-			t.Errorf("%d writes of two pages in 10 s", n)
+			t.Errorf("%d writes of two partitions in 10 s", n)
 		}
 	})
 }
 
-func TestALargePageIsWrittenLessOften(t *testing.T) {
+func TestALargePartitionIsWrittenLessOften(t *testing.T) {
 	inWorld(t, func(w *world) {
 		nodes := newCrowd(2000)
 		p := w.start(nodes.of).lead()
@@ -280,7 +280,7 @@ func TestALargePageIsWrittenLessOften(t *testing.T) {
 			p.NodeChanged(nodes.change(i))
 			w.pass(float64(i+1) / 10)
 		}
-		size := journal.Size(w.page(nodes.nodes[0].Name).Data)
+		size := journal.Size(w.partition(nodes.nodes[0].Name).Data)
 		if n := len(w.writes); n > 2+10*256<<10/size {
 			t.Errorf("%d writes of %d bytes in 10 s", n, size)
 		}
@@ -298,7 +298,7 @@ func TestAPageWithRecordsIsStampedNowAndThen(t *testing.T) {
 		if n := w.stored(); n < 9 || n > 11 {
 			t.Errorf("%d writes in 200 s", n)
 		}
-		if got := w.page("n").Data["_journal"]; got < w.head(180) {
+		if got := w.partition("n").Data["_journal"]; got < w.head(180) {
 			t.Errorf("after 200 s: %s", got)
 		}
 	})
@@ -349,12 +349,12 @@ func TestAConflictIsMerged(t *testing.T) {
 		w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "1", "gpu", 3), "gone": "x"})
 		w.taint("n", "gpu", "disk")
 		w.pass(8)
-		if data := w.page("n").Data; strings.Contains(data["n"], "disk") {
+		if data := w.partition("n").Data; strings.Contains(data["n"], "disk") {
 			t.Fatalf("it has overwritten what it had not read: %v", data)
 		}
 		w.fault(nil)
 		w.pass(60)
-		if data := w.page("n").Data; !strings.Contains(data["n"], "disk") || !strings.Contains(data["n"], "gpu") || len(data) != 2 {
+		if data := w.partition("n").Data; !strings.Contains(data["n"], "disk") || !strings.Contains(data["n"], "gpu") || len(data) != 2 {
 			t.Errorf("stored is %v", data)
 		}
 		p.knows("after the conflict", "n", "gpu@0 disk@5")
@@ -377,7 +377,7 @@ func TestWhatTheLeaderBeforeHasWrittenLastIsTakenOver(t *testing.T) {
 		w.fault(nil)
 		w.pass(60)
 		p.knows("when it could", "n", "gpu@4.75")
-		if data := w.page("n").Data; data["n"] != w.entry("n", "101", "gpu", 4.75) || data["_journal"] < w.head(7) {
+		if data := w.partition("n").Data; data["n"] != w.entry("n", "101", "gpu", 4.75) || data["_journal"] < w.head(7) {
 			t.Errorf("stored is %v", data)
 		}
 	})
@@ -394,14 +394,14 @@ func TestWhatOthersKeepAtTheConfigMapStays(t *testing.T) {
 		w.start().lead()
 		w.taint("n", "gpu")
 		w.pass(30)
-		page := w.page("n")
-		if !maps.Equal(page.Labels, object.Labels) || !maps.Equal(page.Annotations, object.Annotations) || len(page.Data) != 2 {
-			t.Errorf("got %+v", page)
+		partition := w.partition("n")
+		if !maps.Equal(partition.Labels, object.Labels) || !maps.Equal(partition.Annotations, object.Annotations) || len(partition.Data) != 2 {
+			t.Errorf("got %+v", partition)
 		}
 	})
 }
 
-func TestWithoutPagesNothingIsDone(t *testing.T) {
+func TestWithoutPartitionsNothingIsDone(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start(func(o *store.Options) { o.Partitions = nil }).lead()
 		w.taint("n", "gpu")
@@ -415,7 +415,7 @@ func TestWithoutPagesNothingIsDone(t *testing.T) {
 
 // script is where a test plays the store.
 type script struct {
-	tells  chan func(journal.StoredPartition, error) // of page 0
+	tells  chan func(journal.StoredPartition, error) // of partition 0
 	writes chan journal.StoredPartition              // a write goes on when there is room
 	refuse error
 }
@@ -424,8 +424,8 @@ func newScript(room int) *script {
 	return &script{tells: make(chan func(journal.StoredPartition, error), 1), writes: make(chan journal.StoredPartition, room)}
 }
 
-func (s *script) Watch(ctx context.Context, page int, tell func(journal.StoredPartition, error)) {
-	if page == 0 {
+func (s *script) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
+	if partition == 0 {
 		s.tells <- tell
 	} else {
 		tell(journal.StoredPartition{}, nil)
@@ -445,12 +445,12 @@ func (s *script) Write(ctx context.Context, _ int, sheet journal.StoredPartition
 
 func TestAWatchThatIsBehindUndoesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
-		pages, nodes := newScript(100), newCrowd(2)
-		p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = pages }).lead()
-		tell := <-pages.tells
+		partitions, nodes := newScript(100), newCrowd(2)
+		p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = partitions }).lead()
+		tell := <-partitions.tells
 		tell(journal.StoredPartition{Version: "100"}, nil)
 		w.pass(1)
-		written := <-pages.writes
+		written := <-partitions.writes
 		written.Version = "101"
 		for _, late := range []journal.StoredPartition{{Version: "100"}, {Version: "99", Data: map[string]string{"_journal": w.head(0)}}, written} {
 			tell(late, nil)
@@ -458,8 +458,8 @@ func TestAWatchThatIsBehindUndoesNothing(t *testing.T) {
 		}
 		before := time.Now()
 		p.stop()
-		if took := time.Since(before); took > 0 || len(pages.writes) > 0 {
-			t.Errorf("%d writes more; the end took %v", len(pages.writes), took)
+		if took := time.Since(before); took > 0 || len(partitions.writes) > 0 {
+			t.Errorf("%d writes more; the end took %v", len(partitions.writes), took)
 		}
 	})
 }
@@ -467,24 +467,24 @@ func TestAWatchThatIsBehindUndoesNothing(t *testing.T) {
 // After a restore from a backup, versions begin again where they were.
 func TestVersionsThatGoBackAreBelievedOnceAWriteHasFailed(t *testing.T) {
 	inWorld(t, func(w *world) {
-		pages, nodes := newScript(100), newCrowd(2)
-		p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = pages }).lead()
-		tell := <-pages.tells
+		partitions, nodes := newScript(100), newCrowd(2)
+		p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = partitions }).lead()
+		tell := <-partitions.tells
 		tell(journal.StoredPartition{Version: "100"}, nil)
 		w.pass(2)
-		pages.refuse = errors.New("conflict")
+		partitions.refuse = errors.New("conflict")
 		p.NodeChanged(nodes.change(0))
 		w.pass(4)
-		for range len(pages.writes) {
-			<-pages.writes
+		for range len(partitions.writes) {
+			<-partitions.writes
 		}
-		pages.refuse = nil
+		partitions.refuse = nil
 		tell(journal.StoredPartition{Version: "50"}, nil)
 		w.pass(10)
-		if len(pages.writes) != 1 {
-			t.Fatalf("%d writes", len(pages.writes))
+		if len(partitions.writes) != 1 {
+			t.Fatalf("%d writes", len(partitions.writes))
 		}
-		if sheet := <-pages.writes; sheet.Version != "50" {
+		if sheet := <-partitions.writes; sheet.Version != "50" {
 			t.Errorf("it is written in place of version %s", sheet.Version)
 		}
 	})
@@ -492,10 +492,10 @@ func TestVersionsThatGoBackAreBelievedOnceAWriteHasFailed(t *testing.T) {
 
 func TestAnErrorDoesNotHideWhatWasReadBeforeIt(t *testing.T) {
 	inWorld(t, func(w *world) {
-		pages := newScript(100)
+		partitions := newScript(100)
 		synced := make(chan struct{})
-		p := w.launch(func(o *store.Options) { o.Partitions, o.Synced = pages, synced })
-		tell := <-pages.tells
+		p := w.launch(func(o *store.Options) { o.Partitions, o.Synced = partitions, synced })
+		tell := <-partitions.tells
 		tell(journal.StoredPartition{Version: "100"}, nil)
 		tell(journal.StoredPartition{}, broken)
 		close(synced)
@@ -503,13 +503,13 @@ func TestAnErrorDoesNotHideWhatWasReadBeforeIt(t *testing.T) {
 		if took := time.Since(w.born); took > 0 {
 			t.Errorf("read after %v", took)
 		}
-		p.troubled("after an error", "pages that can't be read: 1")
+		p.troubled("after an error", "partitions that can't be read: 1")
 		tell(journal.StoredPartition{Version: "100"}, nil)
 		p.troubled("when it is well again", "")
 	})
 }
 
-func TestEachPageIsAskedForByItsName(t *testing.T) {
+func TestEachPartitionIsAskedForByItsName(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start()
 		asked := map[string]int{}
@@ -521,10 +521,10 @@ func TestEachPageIsAskedForByItsName(t *testing.T) {
 				asked["watch "+action.GetWatchRestrictions().Fields.String()]++
 			}
 		}
-		for _, page := range store.PartitionNames(name) {
+		for _, partition := range store.PartitionNames(name) {
 			for _, verb := range []string{"list", "watch"} {
-				if n := asked[verb+" metadata.name="+page]; n != 1 {
-					t.Errorf("%s of %s: %d requests", verb, page, n)
+				if n := asked[verb+" metadata.name="+partition]; n != 1 {
+					t.Errorf("%s of %s: %d requests", verb, partition, n)
 				}
 			}
 		}
@@ -551,17 +551,17 @@ func TestAStreamThatEndsIsFollowedByAnother(t *testing.T) {
 func TestAtTheEndWhatHasChangedJustNowIsWritten(t *testing.T) {
 	for range 20 {
 		inWorld(t, func(w *world) {
-			pages, nodes := newScript(0), newCrowd(2)
-			p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = pages }).lead()
-			(<-pages.tells)(journal.StoredPartition{Version: "100"}, nil)
+			partitions, nodes := newScript(0), newCrowd(2)
+			p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = partitions }).lead()
+			(<-partitions.tells)(journal.StoredPartition{Version: "100"}, nil)
 			synctest.Wait() // it writes
 			p.NodeChanged(nodes.change(0))
 			go p.stop()
 			synctest.Wait()
-			<-pages.writes
+			<-partitions.writes
 			w.pass(1.5)
 			select {
-			case sheet := <-pages.writes:
+			case sheet := <-partitions.writes:
 				if data := sheet.Data[nodes.nodes[0].Name]; !strings.Contains(data, `"version":"10"`) {
 					t.Errorf("written is %s", data)
 				}
@@ -574,17 +574,17 @@ func TestAtTheEndWhatHasChangedJustNowIsWritten(t *testing.T) {
 
 func TestAPageThatIsReadAnewIsWrittenWithoutWaitingForTheNextTry(t *testing.T) {
 	inWorld(t, func(w *world) {
-		pages, nodes := newScript(100), newCrowd(2)
-		pages.refuse = errors.New("conflict")
-		w.launch(nodes.of, func(o *store.Options) { o.Partitions = pages }).lead()
-		tell := <-pages.tells
+		partitions, nodes := newScript(100), newCrowd(2)
+		partitions.refuse = errors.New("conflict")
+		w.launch(nodes.of, func(o *store.Options) { o.Partitions = partitions }).lead()
+		tell := <-partitions.tells
 		tell(journal.StoredPartition{Version: "100"}, nil)
 		w.pass(120)
-		pages.refuse = nil
-		before := len(pages.writes)
+		partitions.refuse = nil
+		before := len(partitions.writes)
 		tell(journal.StoredPartition{Version: "200"}, nil)
 		w.pass(121)
-		if n := len(pages.writes) - before; n != 1 {
+		if n := len(partitions.writes) - before; n != 1 {
 			t.Errorf("%d writes in the second after it was read", n)
 		}
 	})
@@ -597,14 +597,14 @@ func TestAWriteUnderWayIsCutWhenRunOrTheTermEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				pages, nodes := newScript(0), newCrowd(2)
-				p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = pages }).lead()
-				(<-pages.tells)(journal.StoredPartition{Version: "100"}, nil)
+				partitions, nodes := newScript(0), newCrowd(2)
+				p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = partitions }).lead()
+				(<-partitions.tells)(journal.StoredPartition{Version: "100"}, nil)
 				w.pass(1)
 				end(p)
 				synctest.Wait()
 				select {
-				case <-pages.writes:
+				case <-partitions.writes:
 					t.Error("the write is still under way")
 				default:
 				}

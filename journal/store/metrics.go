@@ -37,14 +37,14 @@ func newMetrics() *Metrics {
 	return &Metrics{
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "taint_manager_journal_writes_total",
-			Help: "Writes of pages of the journal of taints, by what they have come to.",
+			Help: "Writes of partitions of the journal of taints, by result.",
 		}, []string{"result"}),
 		problems: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "taint_manager_journal_problems",
-			Help: "Pages of the journal of taints that have a problem of this kind.",
+			Help: "Partitions of the journal of taints that have a problem of this kind.",
 		}, []string{"kind"}),
 		entries: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "taint_manager_journal_entries",
+			Name: "taint_manager_journal_records",
 			Help: "Nodes that the journal of taints has a record of.",
 		}),
 	}

@@ -12,16 +12,16 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// partition is one page, in the care of one goroutine.
+// partition is one partition, in the care of one goroutine.
 type partition struct {
 	keeper  *Keeper
 	number  int
 	reports chan report   // of Watch: the latest
 	changed chan struct{} // there may be something to write
 	flushes chan chan struct{}
-	known   chan struct{} // closed once the page was read, or was found to be closed to us
+	known   chan struct{} // closed once the partition was read, or was found to be closed to us
 
-	// What follows is for the page's goroutine.
+	// What follows is for the partition's goroutine.
 
 	sheet  journal.StoredPartition // as it is stored, as far as is known
 	opened bool                    // it was read
@@ -31,7 +31,7 @@ type partition struct {
 	mine   bool                    // it was, in this term, as this process wants it
 	stamp  time.Time               // when it was written last
 	paced  time.Time               // no write is to start before
-	retry  time.Time               // nor before this, unless it is asked for or the page is read
+	retry  time.Time               // nor before this, unless it is asked for or the partition is read
 	tries  wait.Backoff
 
 	waiting  []chan struct{} // for what is dirty to be written
@@ -84,7 +84,7 @@ func (p *partition) wake() {
 	}
 }
 
-// run takes care of the page until the context ends. It reads nothing before the source is in sync: a
+// run takes care of the partition until the context ends. It reads nothing before the source is in sync: a
 // record means nothing for a node that is not known yet.
 func (p *partition) run(ctx context.Context) {
 	defer p.leave()
@@ -133,7 +133,7 @@ func (p *partition) take(r report) {
 	}
 }
 
-// isNews says whether a version of the page is another one than the one known. A watch may be behind
+// isNews says whether a version of the partition is another one than the one known. A watch may be behind
 // what was written here; where versions have an order, an older one is none, unless a write has shown
 // that what is known is wrong.
 func (p *partition) isNews(version string) bool {
@@ -156,7 +156,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// open reads a sheet that was received at this moment. Once this process has written the page as leader, what it
+// open reads a sheet that was received at this moment. Once this process has written the partition as leader, what it
 // knows of the nodes is better than what others write.
 func (p *partition) open(s journal.StoredPartition, received time.Time) {
 	content, dropped, err := journal.Decode(p.number, s.Data)
@@ -177,7 +177,7 @@ func (p *partition) open(s journal.StoredPartition, received time.Time) {
 	}
 }
 
-// adopt hands the records to the source. That somebody watched when the page was written proves nothing
+// adopt hands the records to the source. That somebody watched when the partition was written proves nothing
 // more: what its writer saw is in it, each taint's timeAdded too.
 func (p *partition) adopt(content journal.Partition, writing journal.Writing) {
 	if behind := p.keeper.options.LastLed.Sub(content.Written); len(content.Records) > 0 && !p.keeper.options.LastLed.IsZero() && behind > staleAfter {
@@ -193,14 +193,14 @@ func (p *partition) adopt(content journal.Partition, writing journal.Writing) {
 	}
 }
 
-// late notes that decisions begin without this page.
+// late notes that decisions begin without this partition.
 func (p *partition) late() {
 	if !p.opened && p.problems[unread] == "" {
 		p.problem(unread, fmt.Sprintf("no answer within %v", patience))
 	}
 }
 
-// leave takes back what this page adds to the keeper's figures, and lets nobody wait.
+// leave takes back what this partition adds to the keeper's figures, and lets nobody wait.
 func (p *partition) leave() {
 	for k := range p.problems {
 		p.keeper.troubles.forget(k)
@@ -209,16 +209,16 @@ func (p *partition) leave() {
 	p.release()
 }
 
-// count notes how many nodes the page records.
+// count notes how many nodes the partition records.
 func (p *partition) count(entries int) {
 	p.keeper.options.Metrics.entries.Add(float64(entries - p.entries))
 	p.entries = entries
 }
 
-// name is what people know the page by.
+// name is what people know the partition by.
 func (p *partition) name() string {
 	if p.sheet.Name != "" {
 		return p.sheet.Name
 	}
-	return fmt.Sprintf("page %d", p.number)
+	return fmt.Sprintf("partition %d", p.number)
 }

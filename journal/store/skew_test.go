@@ -84,7 +84,7 @@ func TestAPageOfAWriterWhoseClockIsBehindIsNoOlderThanItIs(t *testing.T) {
 		fields string
 		want   string
 	}{
-		"the API server says when the page was stored":               {`{"f:data":{"f:_journal":{},"f:n":{}}}`, "gpu@-10"},
+		"the API server says when the partition was stored":          {`{"f:data":{"f:_journal":{},"f:n":{}}}`, "gpu@-10"},
 		"it says only when something else of the object was written": {`{"f:metadata":{"f:labels":{}}}`, "gpu@-610"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,19 +13,19 @@ import (
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-// kind is what may be wrong with a page; a metric's label.
+// kind is what may be wrong with a partition; a metric's label.
 type kind string
 
 const (
 	unread    kind = "unread"
 	unwritten kind = "unwritten"
 	foreign   kind = "version"
-	nonsense  kind = "nonsense"
+	nonsense  kind = "invalid"
 	full      kind = "full"
 	stale     kind = "stale"
 )
 
-// phrases say of pages what is wrong with them, in the order in which it is told.
+// phrases say of partitions what is wrong with them, in the order in which it is told.
 var phrases = []struct {
 	kind   kind
 	phrase string
@@ -33,15 +33,15 @@ var phrases = []struct {
 	{unread, "can't be read"},
 	{unwritten, "can't be written"},
 	{foreign, "are of an unknown version"},
-	{nonsense, "have entries that make no sense"},
+	{nonsense, "have invalid entries"},
 	{full, "have no room for all nodes"},
 	{stale, "were not written for too long"},
 }
 
-// quiet is for how long no more is logged of one kind of problem of one page.
+// quiet is for how long no more is logged of one kind of problem of one partition.
 const quiet = time.Minute
 
-// problem notes what is wrong with the page; nothing when the text is empty.
+// problem notes what is wrong with the partition; nothing when the text is empty.
 func (p *partition) problem(k kind, text string) {
 	text = truncate.Text(text)
 	before := p.problems[k]
@@ -77,48 +77,48 @@ func list(errs []error) string {
 	return strings.Join(texts, "; ")
 }
 
-// troubles counts what is wrong, over all pages, and logs it. It is safe for concurrent use.
+// troubles counts what is wrong, over all partitions, and logs it. It is safe for concurrent use.
 type troubles struct {
 	logger  logr.Logger
 	metrics *Metrics
 
-	mu    sync.Mutex
-	pages map[kind]int // that have such a problem
-	said  map[string]time.Time
+	mu         sync.Mutex
+	partitions map[kind]int // that have such a problem
+	said       map[string]time.Time
 }
 
 func newTroubles(logger logr.Logger, m *Metrics) *troubles {
-	return &troubles{logger: logger, metrics: m, pages: map[kind]int{}, said: map[string]time.Time{}}
+	return &troubles{logger: logger, metrics: m, partitions: map[kind]int{}, said: map[string]time.Time{}}
 }
 
-// turn notes that a page's problem of a kind, or its absence, is another now.
-func (t *troubles) turn(k kind, page, before, now string) {
+// turn notes that a partition's problem of a kind, or its absence, is another now.
+func (t *troubles) turn(k kind, partition, before, now string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if before == "" {
 		t.add(k, 1)
 	}
 	if now != "" {
-		t.say(k, page, now)
+		t.say(k, partition, now)
 		return
 	}
 	t.add(k, -1)
-	if t.pages[k] == 0 {
+	if t.partitions[k] == 0 {
 		t.logger.Info("A problem of the journal is over", "kind", k)
 	}
 }
 
-// say logs a problem. What is seldom wrong with one page only is told once for all of them.
-func (t *troubles) say(k kind, page, text string) {
+// say logs a problem. What is seldom wrong with one partition only is told once for all of them.
+func (t *troubles) say(k kind, partition, text string) {
 	topic := string(k)
 	if k != unread && k != unwritten {
-		topic += page
+		topic += partition
 	}
 	if last, ok := t.said[topic]; ok && time.Since(last) < quiet {
 		return
 	}
 	t.said[topic] = time.Now()
-	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", k, "page", page, "problem", text)
+	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", k, "partition", partition, "problem", text)
 }
 
 // forget takes a problem away without a word.
@@ -129,7 +129,7 @@ func (t *troubles) forget(k kind) {
 }
 
 func (t *troubles) add(k kind, n int) {
-	t.pages[k] += n
+	t.partitions[k] += n
 	t.metrics.problems.WithLabelValues(string(k)).Add(float64(n))
 }
 
@@ -139,8 +139,8 @@ func (t *troubles) sum() error {
 	defer t.mu.Unlock()
 	var parts []string
 	for _, p := range phrases {
-		if n := t.pages[p.kind]; n > 0 {
-			parts = append(parts, fmt.Sprintf("pages that %s: %d", p.phrase, n))
+		if n := t.partitions[p.kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("partitions that %s: %d", p.phrase, n))
 		}
 	}
 	if len(parts) == 0 {

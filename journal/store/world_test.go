@@ -71,8 +71,8 @@ type world struct {
 
 // written is one write that the API server has seen, stored or not.
 type written struct {
-	page string
-	at   time.Time
+	partition string
+	at        time.Time
 }
 
 // fault lets requests for ConfigMaps fail; nil lets them succeed.
@@ -208,8 +208,8 @@ func (w *world) pass(until float64) {
 	synctest.Wait()
 }
 
-// page is the ConfigMap that a node is recorded in; nil when there is none.
-func (w *world) page(node string) *v1.ConfigMap {
+// partition is the ConfigMap that a node is recorded in; nil when there is none.
+func (w *world) partition(node string) *v1.ConfigMap {
 	w.Helper()
 	object, err := w.client.CoreV1().ConfigMaps(namespace).Get(w.Context(), store.PartitionNames(name)[journal.PartitionOf(node)], metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -221,7 +221,7 @@ func (w *world) page(node string) *v1.ConfigMap {
 	return object
 }
 
-// put writes the page of a node by hand.
+// put writes the partition of a node by hand.
 func (w *world) put(node string, data map[string]string) {
 	w.Helper()
 	object := &v1.ConfigMap{
@@ -354,17 +354,17 @@ func (p *process) stop() {
 	p.kill()
 }
 
-// severed are pages that a killed process does not reach any longer.
+// severed are partitions that a killed process does not reach any longer.
 type severed struct {
 	store.Partitions
 	dead *atomic.Bool
 }
 
-func (s severed) Write(ctx context.Context, page int, sheet journal.StoredPartition) (string, error) {
+func (s severed) Write(ctx context.Context, partition int, sheet journal.StoredPartition) (string, error) {
 	if s.dead.Load() {
 		return "", errors.New("killed")
 	}
-	return s.Partitions.Write(ctx, page, sheet)
+	return s.Partitions.Write(ctx, partition, sheet)
 }
 
 // since is what the process knows of a node's taints: "key=value@second", past states in parentheses.
@@ -409,7 +409,7 @@ func (p *process) troubled(when, want string) {
 	}
 }
 
-// crowd is a source of many nodes, all of them on one page.
+// crowd is a source of many nodes, all of them on one partition.
 type crowd struct {
 	mu    sync.Mutex
 	nodes []*taint.Node
@@ -447,7 +447,7 @@ func (c *crowd) change(i int) string {
 	return changed.Name
 }
 
-// silent are pages that never answer.
+// silent are partitions that never answer.
 type silent chan struct{}
 
 func (s silent) Watch(ctx context.Context, _ int, _ func(journal.StoredPartition, error)) {
@@ -458,5 +458,5 @@ func (s silent) Watch(ctx context.Context, _ int, _ func(journal.StoredPartition
 }
 
 func (s silent) Write(context.Context, int, journal.StoredPartition) (string, error) {
-	return "", errors.New("a page that was not read was written")
+	return "", errors.New("a partition that was not read was written")
 }

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// batch is the shortest time between two writes of a page.
+	// batch is the shortest time between two writes of a partition.
 	batch = time.Second
 
-	// throughput is how many bytes a second of a large page are written.
+	// throughput is how many bytes a second of a large partition are written.
 	throughput = 256 << 10
 
-	// stampEvery is how often a page that has records is written though nothing has changed: so that
+	// stampEvery is how often a partition that has records is written though nothing has changed: so that
 	// one which can't be written shows by its age that it must not be believed.
 	stampEvery = 20 * time.Second
 
-	// staleAfter is by how much a page may be older than the last proof of a leader.
+	// staleAfter is by how much a partition may be older than the last proof of a leader.
 	staleAfter = 3 * stampEvery
 
 	// callTimeout bounds one write.
@@ -31,7 +31,7 @@ const (
 	leadingPoll = time.Second
 )
 
-// work writes the page if it is time to. It says how long until it may be time again; 0 for when
+// work writes the partition if it is time to. It says how long until it may be time again; 0 for when
 // something has changed.
 func (p *partition) work(ctx context.Context) time.Duration {
 	term := p.keeper.leads()
@@ -64,7 +64,7 @@ func (p *partition) standBy() {
 	p.release()
 }
 
-// due is when the page is to be looked through for something to write; false when it is not to be.
+// due is when the partition is to be looked through for something to write; false when it is not to be.
 func (p *partition) due() (time.Time, bool) {
 	switch {
 	case !p.opened || !p.usable:
@@ -86,7 +86,7 @@ func latest(times ...time.Time) (last time.Time) {
 	return last
 }
 
-// write stores what is known of the page's nodes, if that is not what is stored.
+// write stores what is known of the partition's nodes, if that is not what is stored.
 func (p *partition) write(ctx, term context.Context) {
 	p.dirty = false // what changes from here on wakes again
 	now := time.Now()
@@ -108,7 +108,7 @@ func (p *partition) write(ctx, term context.Context) {
 	p.written(sheet, now)
 }
 
-// records are those of the page's nodes.
+// records are those of the partition's nodes.
 func (p *partition) records(now time.Time) map[string]journal.Record {
 	records := map[string]journal.Record{}
 	for _, n := range p.keeper.options.Source.Tainted() {
@@ -144,7 +144,7 @@ func (p *partition) failedToWrite(err error, wanted bool) {
 	}
 }
 
-// written notes that the page is as this process wants it.
+// written notes that the partition is as this process wants it.
 func (p *partition) written(s journal.StoredPartition, now time.Time) {
 	p.sheet, p.stamp, p.retry, p.tries = s, now, time.Time{}, backoff()
 	p.mine, p.failed = true, false
