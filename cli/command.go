@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/taint-manager/taint-manager/cli/inspect"
+	"github.com/taint-manager/taint-manager/cli/run"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/cli/usage"
 )
 
 // The exit codes.
@@ -72,7 +74,7 @@ func exitCode(err error) int {
 		return OK
 	case errors.Is(err, inspect.ErrWouldEvict):
 		return inspect.WouldEvict
-	case errors.As(err, new(usageError)):
+	case errors.As(err, new(usage.Error)):
 		return Usage
 	default:
 		return CannotRun
@@ -85,7 +87,7 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:  "taint-manager",
-		Args: knownCommand,
+		Args: usage.KnownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
 				return printBuild(cmd.OutOrStdout(), thisBuild(), "text")
@@ -98,14 +100,15 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.SetHelpFunc(terminal.PlainHelp(rootHelp))
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(usage.FlagError)
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(runCommand(ctx), configCommand(), versionCommand(), completionCommand())
-	for _, cmd := range inspect.Commands(ctx, thisBuild().userAgent()) {
+	build := thisBuild()
+	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: build.userAgent()}), run.ConfigCommand(), versionCommand(), completionCommand())
+	for _, cmd := range inspect.Commands(ctx, build.userAgent()) {
 		if cmd.Args == nil {
-			cmd.Args = func(cmd *cobra.Command, args []string) error { return cannotRun(noArguments(cmd, args)) }
+			cmd.Args = func(cmd *cobra.Command, args []string) error { return cannotRun(usage.NoArguments(cmd, args)) }
 		}
-		cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cannotRun(flagError(cmd, err)) })
+		cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cannotRun(usage.FlagError(cmd, err)) })
 		root.AddCommand(cmd)
 	}
 	return root
@@ -113,8 +116,8 @@ func NewCommand(ctx context.Context) *cobra.Command {
 
 // cannotRun makes a wrong usage an error like others: 2 is the exit code for another thing there.
 func cannotRun(err error) error {
-	if usage, ok := errors.AsType[usageError](err); ok {
-		return usage.error
+	if wrong, ok := errors.AsType[usage.Error](err); ok {
+		return wrong.Unwrap()
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/cli/usage"
 )
 
 const completionHelp = `Print a script that completes the commands and flags of this program in a shell.
@@ -45,7 +46,7 @@ func oneShell(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		got = strconv.Quote(strings.Join(args, " "))
 	}
-	return usagef("completion takes one of bash, zsh, fish and powershell, got %s: '%s --help' says more", got, cmd.CommandPath())
+	return usage.Errorf("completion takes one of bash, zsh, fish and powershell, got %s: '%s --help' says more", got, cmd.CommandPath())
 }
 
 func printCompletion(cmd *cobra.Command, shell string) error {

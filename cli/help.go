@@ -1,30 +1,10 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-const runHelp = `Watch the cluster, and evict pods from nodes whose NoExecute taints they do not tolerate.
-
-Several of them may run: one evicts, the others stand by with warm caches. Switch the original off
-first: kube-controller-manager --controllers=*,-taint-eviction-controller. SIGTERM and SIGINT end it
-once the calls under way have ended; a second signal ends it at once. To stop all evictions at once,
-delete the ClusterRoleBinding taint-manager-evictions: what is due is kept, and goes on once the binding
-is back. Scaling to zero, or restarting all with --dry-run, stops them too.
-
-With --dry-run it leaves the lease alone, so it may run beside the original, or beside a taint-manager
-that evicts.
-
-Usage:
-  taint-manager run [flags]
-
-Examples:
-  # Log what would be evicted, and write nothing
-  taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
-
-  # Obey PodDisruptionBudgets, ten evictions a second at most
-  taint-manager run --eviction-method=evict --max-evictions-per-second=10
-
-Exit codes: 0 ended as told, 1 cannot run, 2 wrong usage.
-`
+	"github.com/taint-manager/taint-manager/cli/usage"
+)
 
 // helpCommand prints the help of the command that its arguments name.
 func helpCommand() *cobra.Command {
@@ -33,7 +13,7 @@ func helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil {
-				return usageError{err}
+				return usage.Wrap(err)
 			}
 			if err := about.ValidateArgs(rest); err != nil && len(rest) > 0 {
 				return err

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/taint-manager/taint-manager/cli/usage"
 )
 
 // TestNoRefusalShowsTheInsideOfTheProgram gives every flag of every command values that it can't read.
@@ -14,7 +16,7 @@ func TestNoRefusalShowsTheInsideOfTheProgram(t *testing.T) {
 	inside := regexp.MustCompile(`strconv|pars|syntax|invalid|failed|expected|of the type|%!`)
 	refused := 0
 	// The others exit with 1, as 2 says something else of them.
-	usage := map[string]bool{"taint-manager": true, "run": true, "config": true, "version": true, "completion": true, "help": true}
+	wrongUsage := map[string]bool{"taint-manager": true, "run": true, "config": true, "version": true, "completion": true, "help": true}
 	root := NewCommand(t.Context())
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.InitDefaultHelpFlag()
@@ -26,7 +28,7 @@ func TestNoRefusalShowsTheInsideOfTheProgram(t *testing.T) {
 				}
 				refused++
 				err = cmd.FlagErrorFunc()(cmd, err)
-				if !sentence.MatchString(err.Error()) || inside.MatchString(err.Error()) || errors.As(err, new(usageError)) != usage[cmd.Name()] {
+				if !sentence.MatchString(err.Error()) || inside.MatchString(err.Error()) || errors.As(err, new(usage.Error)) != wrongUsage[cmd.Name()] {
 					t.Errorf("%s --%s=%q: got %q", cmd.Name(), f.Name, value, err)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/cli/usage"
 )
 
 const versionHelp = `Print the version of this program.
@@ -38,7 +39,7 @@ func versionCommand() *cobra.Command {
 	output := "text"
 	cmd := &cobra.Command{
 		Use:  "version",
-		Args: noArguments,
+		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return printBuild(cmd.OutOrStdout(), thisBuild(), output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", output, "text, json or yaml")
@@ -58,7 +59,7 @@ func printBuild(w io.Writer, b build, output string) error {
 	case "yaml":
 		text, err = yaml.Marshal(b)
 	default:
-		return usageError{refuse("output", output, "it takes text, json or yaml", "leave it out for text")}
+		return usage.Wrap(usage.Refuse("output", output, "it takes text, json or yaml", "leave it out for text"))
 	}
 	if err != nil {
 		return fmt.Errorf("printing the version: %w", err)

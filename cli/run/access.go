@@ -1,0 +1,89 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/cli/apiserver"
+	"github.com/taint-manager/taint-manager/internal/transport"
+)
+
+// checkAccess is the first that is asked of the API server. It fails when the server can't be
+// reached or denies what is needed to watch or to lead. What is needed to evict may be missing:
+// operators stop evictions that way, and what is due waits for it.
+func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
+	var denied []permission
+	err := transport.Contact(ctx, func(ctx context.Context) (err error) {
+		denied, err = missing(ctx, reviews, needed(s.Configuration))
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("reaching the API server: %w", ctx.Err())
+	case apierrors.IsForbidden(err):
+		klog.FromContext(ctx).Error(err, "Could not ask for permissions, going on without: what is missing will show in refused calls")
+		return nil
+	case err != nil:
+		return apiserver.Unreachable(server, s.origin(), err)
+	case slices.ContainsFunc(denied, s.vital):
+		return grants(denied, server)
+	}
+	warnOfEvictions(ctx, denied)
+	s.warnOfOptional(ctx, reviews)
+	return nil
+}
+
+// optionalPatience is how long the start waits for answers about permissions that it can do without.
+const optionalPatience = 5 * time.Second
+
+// warnOfOptional is for what is no reason not to run.
+func (s *settings) warnOfOptional(ctx context.Context, reviews reviewer) {
+	ctx, cancel := context.WithTimeout(ctx, optionalPatience)
+	defer cancel()
+	var both sync.WaitGroup
+	both.Go(func() { s.warnOfServing(ctx, reviews) })
+	both.Go(func() { s.warnOfJournal(ctx, reviews) })
+	both.Wait()
+}
+
+// vital says whether nothing at all can be done without the permission.
+func (s *settings) vital(p permission) bool { return !slices.Contains(toEvict(s.Configuration), p) }
+
+// warnOfEvictions is for what evictions wait for.
+func warnOfEvictions(ctx context.Context, denied []permission) {
+	for _, p := range denied {
+		klog.FromContext(ctx).Error(nil, "A permission is missing, going on without: what needs it is refused until it is granted, and what is due waits; grant it with 'kubectl apply -f deploy/rbac.yaml' and run as its ServiceAccount kube-system/taint-manager",
+			"permission", p.String(), "why", p.why)
+	}
+}
+
+// warnOfServing is for what is missed by nobody but those who ask for metrics. It can't ask for
+// another user's permissions.
+func (s *settings) warnOfServing(ctx context.Context, reviews reviewer) {
+	own := s.authentication.RemoteKubeConfigFile == s.Kubeconfig && s.authorization.RemoteKubeConfigFile == s.Kubeconfig
+	if s.serving.BindPort == 0 || !own {
+		return
+	}
+	denied, err := missing(ctx, reviews, toServe())
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Could not ask for the permissions to serve metrics")
+	}
+	for _, p := range denied {
+		klog.FromContext(ctx).Info("Metrics will be refused to those who ask: a permission is missing; grant it by binding the role as deploy/rbac.yaml does",
+			"permission", p.String(), "why", p.why, "role", p.role)
+	}
+}
+
+// origin is where the server's address is from.
+func (s *settings) origin() string {
+	if s.Kubeconfig == "" {
+		return "the pod's service account"
+	}
+	return "--kubeconfig=" + s.Kubeconfig
+}

@@ -1,0 +1,94 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/config"
+)
+
+// fileSettings are all settings that the configuration file may have.
+func (s *settings) fileSettings() []config.Setting { return append(s.Settings(), s.others...) }
+
+// load takes in the configuration file, but for the flags that are given.
+func (s *settings) load(stdin io.Reader, given func(flag string) bool) error {
+	if s.configFile == "" {
+		return nil
+	}
+	data, err := readConfigFile(s.configFile, stdin)
+	if err != nil {
+		return err
+	}
+	_, file, err := decodeConfig(s.configFile, data)
+	if err != nil {
+		return usage.Wrap(err)
+	}
+	if fields := file.NotCarriedOut(); len(fields) > 0 {
+		return usage.Errorf("%s is not taken: %s not carried out by this version yet; leave that out", s.configFile, areOrIs(fields))
+	}
+	_, _ = config.Decode(s.configFile, data, s.fileSettings, given) // was taken above
+	for _, setting := range s.fileSettings() {
+		if file.Set[setting.Flag] > 0 && given(setting.Flag) {
+			s.overridden = append(s.overridden, setting.Flag)
+		}
+	}
+	return nil
+}
+
+func areOrIs(fields []string) string {
+	if len(fields) == 1 && fields[0] != "policies" && fields[0] != "guards" {
+		return fields[0] + " is"
+	}
+	return strings.Join(fields, " and ") + " are"
+}
+
+// decodeConfig returns all settings by the file alone, and what it says beside them.
+func decodeConfig(name string, data []byte) (*settings, *config.File, error) {
+	s := defaultSettings()
+	s.flags()
+	file, refusals := config.Decode(name, data, s.fileSettings, func(string) bool { return false })
+	if len(refusals) > 0 {
+		return nil, nil, errors.Join(asErrors(refusals)...)
+	}
+	var errs []error
+	for _, err := range s.refusals() {
+		if r, ok := errors.AsType[config.Refusal](err); ok && r.Flag != "" {
+			err = file.Refusal(r)
+		}
+		errs = append(errs, err)
+	}
+	if len(errs) > 0 {
+		return nil, nil, errors.Join(errs...)
+	}
+	return s, file, nil
+}
+
+// readConfigFile reads a file, or the standard input for -, and not more of it than there may be.
+func readConfigFile(name string, stdin io.Reader) ([]byte, error) {
+	from := stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("the configuration file can't be read: %w; name another one, or write one with 'taint-manager config defaults'", err)
+		}
+		defer file.Close()
+		from = file
+	}
+	data, err := io.ReadAll(io.LimitReader(from, config.MaxFileSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("the configuration file can't be read: %w; check the path", err)
+	}
+	return data, nil
+}
+
+func asErrors(refusals []config.Refusal) []error {
+	errs := make([]error, len(refusals))
+	for i, r := range refusals {
+		errs[i] = r
+	}
+	return errs
+}

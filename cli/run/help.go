@@ -1,0 +1,25 @@
+package run
+
+const runHelp = `Watch the cluster, and evict pods from nodes whose NoExecute taints they do not tolerate.
+
+Several of them may run: one evicts, the others stand by with warm caches. Switch the original off
+first: kube-controller-manager --controllers=*,-taint-eviction-controller. SIGTERM and SIGINT end it
+once the calls under way have ended; a second signal ends it at once. To stop all evictions at once,
+delete the ClusterRoleBinding taint-manager-evictions: what is due is kept, and goes on once the binding
+is back. Scaling to zero, or restarting all with --dry-run, stops them too.
+
+With --dry-run it leaves the lease alone, so it may run beside the original, or beside a taint-manager
+that evicts.
+
+Usage:
+  taint-manager run [flags]
+
+Examples:
+  # Log what would be evicted, and write nothing
+  taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
+
+  # Obey PodDisruptionBudgets, ten evictions a second at most
+  taint-manager run --eviction-method=evict --max-evictions-per-second=10
+
+Exit codes: 0 ended as told, 1 cannot run, 2 wrong usage.
+`

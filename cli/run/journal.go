@@ -1,0 +1,49 @@
+package run
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/journal/store"
+)
+
+// journalName is what the ConfigMaps of the journal are called, before their numbers. Those who stand
+// for one lease share a journal.
+func journalName(c config.Configuration) string { return store.NameFor(c.LeaderElection.ResourceName) }
+
+// toKeep are the permissions without which the journal can't be kept, and nothing else is lost. A rule
+// for create can't name ConfigMaps.
+func toKeep(c config.Configuration) []permission {
+	var all []permission
+	for _, name := range store.PartitionNames(journalName(c)) {
+		one := permission{resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, name: name}
+		list, watch, update := one, one, one
+		list.verb, list.why = "list", "to know since when taints are there"
+		watch.verb, watch.why = "watch", "to know what the leader records"
+		update.verb, update.why = "update", "to record since when taints are there"
+		all = append(all, list, watch, update)
+	}
+	create := permission{verb: "create", resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, why: "to create the partitions of the journal"}
+	all = append(all, create)
+	if c.DryRun {
+		all = slices.DeleteFunc(all, func(p permission) bool { return p.verb != "list" && p.verb != "watch" })
+	}
+	return all
+}
+
+// warnOfJournal is for what is no reason not to run. One partition stands for all.
+func (s *settings) warnOfJournal(ctx context.Context, reviews reviewer) {
+	first := store.PartitionNames(journalName(s.Configuration))[0]
+	asked := slices.DeleteFunc(toKeep(s.Configuration), func(p permission) bool { return p.name != "" && p.name != first })
+	denied, err := missing(ctx, reviews, asked)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Could not ask for the permissions to keep the journal")
+	}
+	for _, p := range denied {
+		klog.FromContext(ctx).Info("A restart will start countdowns anew: a permission for the journal is missing; grant it as deploy/rbac.yaml does",
+			"permission", p.String(), "why", p.why)
+	}
+}

@@ -1,0 +1,53 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/config"
+)
+
+// managerOptions are the options of the library that the configuration sets.
+func managerOptions(c config.Configuration) taintmanager.Options {
+	return taintmanager.Options{
+		Shards:                c.Shards,
+		Workers:               c.EvictionWorkers,
+		MaxSlowEvictions:      c.MaxSlowEvictions,
+		MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
+		Method:                c.EvictionMethod,
+		Paused:                c.Paused,
+		DryRun:                c.DryRun,
+		Rules:                 c.Rules(),
+	}
+}
+
+// announce says in one line what is watched and how.
+func (p *process) announce(ctx context.Context) {
+	c := p.settings.Configuration
+	facts := []any{
+		"version", p.build.Version, "server", p.host,
+		"watches", "pods and nodes", "method", c.EvictionMethod, "dryRun", c.DryRun, "workers", c.EvictionWorkers,
+		"maxSlowEvictions", c.MaxSlowEvictions,
+		"maxEvictionsPerSecond", c.MaxEvictionsPerSecond, "shards", c.Shards, "kubeAPIQPS", c.KubeAPIQPS,
+		"comparisonOperators", c.ComparisonOperators, "paused", c.Paused, "leaderElect", c.LeaderElection.LeaderElect,
+	}
+	if c.LeaderElection.LeaderElect {
+		lease := klog.KRef(c.LeaderElection.ResourceNamespace, c.LeaderElection.ResourceName)
+		facts = append(facts, "lease", lease, "identity", p.identity)
+	}
+	facts = append(facts, "journal", klog.KRef(c.LeaderElection.ResourceNamespace, journalName(c)))
+	logger := klog.FromContext(ctx)
+	logger.Info("Starting taint-manager", append(facts, "configFile", p.settings.configFile)...)
+	for _, flag := range p.settings.overridden {
+		logger.Info("The flag wins over the configuration file", "flag", "--"+flag, "configFile", p.settings.configFile)
+	}
+	if c.Paused {
+		logger.Info("Evictions are paused: none starts before a restart without paused")
+	}
+	if err := p.clock.Trouble(time.Now()); err != nil {
+		logger.Info("The clocks are not in step", "problem", err.Error())
+	}
+}

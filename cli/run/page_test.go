@@ -1,0 +1,153 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/leader"
+	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// nothing is a manager of an empty cluster.
+type nothing struct{}
+
+func (nothing) Views(context.Context) ([]eviction.View, error) { return nil, nil }
+func (nothing) Tainted() []*taint.Node                         { return nil }
+func (nothing) HasSynced() bool                                { return true }
+func (nothing) Trouble() error                                 { return nil }
+
+func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		must(t, err)
+		said := make(chan string, 100)
+		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
+		p := page{role: roleAlone("me")}
+		c := config.Default()
+		c.StatusAddress = taken.Addr().String()
+		hide := p.serve(klog.NewContext(t.Context(), log), nothing{}, c)
+		time.Sleep(5 * listenAgain)
+		synctest.Wait()
+		if line := <-said; len(said) != 0 || !strings.Contains(line, "The page is not served, the rest goes on") || !strings.Contains(line, "in use") {
+			t.Errorf("said %q, and %d lines more", line, len(said))
+		}
+		must(t, taken.Close())
+		if line := <-said; !strings.Contains(line, `"url"="http://`+c.StatusAddress+`/"`) {
+			t.Errorf("said %q", line)
+		}
+		body := fetch(t, "http://"+c.StatusAddress+"/api/v1/snapshot")
+		if !strings.Contains(body, `"identity":"me","role":"leading","leader":"me"`) {
+			t.Errorf("got %s", body)
+		}
+		hide()
+	})
+}
+
+func TestThePageNamesTheClusterAndNoSecret(t *testing.T) {
+	for _, c := range []struct{ name, server, want string }{
+		{"prod-eu-1", "https://10.0.0.1:6443", "prod-eu-1"},
+		{"", "https://10.0.0.1:6443", "10.0.0.1:6443"},
+		{"", "https://api.example.com", "api.example.com"},
+		{"", "https://[2001:db8::1]:6443", "[2001:db8::1]:6443"},
+		{"", "api.example.com:6443", "api.example.com:6443"},
+		{"", "https://user:secret@api.example.com/clusters/secret?token=secret#secret", "api.example.com"},
+		{"", "user:secret@api.example.com", "api.example.com"},
+		{"", "https://user:sec%ret@api.example.com", ""},
+		{"", "", ""},
+	} {
+		if got := clusterName(c.name, c.server); got != c.want {
+			t.Errorf("%q at %q: got %q, want %q", c.name, c.server, got, c.want)
+		}
+	}
+}
+
+func TestThePageTellsClusterMethodAndRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := config.Default()
+		c.StatusAddress = "127.0.0.1:18089"
+		c.EvictionMethod, c.MaxEvictionsPerSecond = config.MethodEvict, 2.5
+		p := page{role: roleAlone("me"), cluster: "prod-eu-1"}
+		said := make(chan string, 1)
+		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
+		defer p.serve(klog.NewContext(t.Context(), log), nothing{}, c)()
+		<-said
+		if body := fetch(t, "http://"+c.StatusAddress+"/api/v1/snapshot"); !strings.Contains(body, `"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`) {
+			t.Errorf("got %s", body)
+		}
+	})
+}
+
+func TestWithoutAnAddressThereIsNoPage(t *testing.T) {
+	c := config.Default()
+	c.StatusAddress = ""
+	var p page
+	p.serve(t.Context(), nothing{}, c)()
+}
+
+func fetch(t *testing.T, url string) string {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	must(t, err)
+	response, err := client.Do(request)
+	must(t, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	must(t, err)
+	return fmt.Sprintf("%d %s", response.StatusCode, body)
+}
+
+func TestAReplicaKnowsWhoLeads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leases := fake.NewClientset().CoordinationV1()
+		first := leader.New(config.Default().LeaderElection, leases, "first")
+		second := leader.New(config.Default().LeaderElection, leases, "second")
+		if got := roleIn(second)(); got != (status.Manager{Identity: "second", Role: status.Standby}) {
+			t.Errorf("before it has looked: %+v", got)
+		}
+		stopFirst := campaign(t, first)
+		synctest.Wait()
+		stopSecond := campaign(t, second)
+		synctest.Wait()
+		if got := roleIn(first)(); got != (status.Manager{Identity: "first", Role: status.Leading, Leader: "first"}) {
+			t.Errorf("the first: %+v", got)
+		}
+		if got := roleIn(second)(); got != (status.Manager{Identity: "second", Role: status.Standby, Leader: "first"}) {
+			t.Errorf("the second: %+v", got)
+		}
+		stopFirst()
+		time.Sleep(10 * time.Second)
+		if got := roleIn(second)(); got.Role != status.Leading || got.Leader != "second" {
+			t.Errorf("the second, alone: %+v", got)
+		}
+		stopSecond()
+	})
+}
+
+// campaign campaigns until the returned function is called, which returns once the campaign is over.
+func campaign(t *testing.T, e *leader.Election) (stop func()) {
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
+	over := make(chan error, 1)
+	go func() {
+		over <- e.Campaign(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil })
+	}()
+	return func() {
+		cancel()
+		must(t, <-over)
+	}
+}

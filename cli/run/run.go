@@ -1,0 +1,145 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/metrics/legacyregistry"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/cli/usage"
+	"github.com/taint-manager/taint-manager/internal/transport"
+	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/leader"
+	"github.com/taint-manager/taint-manager/skew"
+)
+
+// Build is what the program says of itself.
+type Build struct {
+	Version   string // in the log and on the page
+	UserAgent string // to API servers
+}
+
+// Command returns the command "run". It runs until ctx ends or the process is signalled.
+func Command(ctx context.Context, b Build) *cobra.Command {
+	s := defaultSettings()
+	sections := s.flags()
+	cmd := &cobra.Command{
+		Use:  "run",
+		Args: usage.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.load(cmd.InOrStdin(), cmd.Flags().Changed); err != nil {
+				return err
+			}
+			s.complete(cmd.Flags().Changed)
+			return s.run(ctx, b)
+		},
+	}
+	for _, section := range sections.FlagSets {
+		cmd.Flags().AddFlagSet(section)
+	}
+	cmd.SetHelpFunc(terminal.SectionedHelp(runHelp, sections))
+	return cmd
+}
+
+// run runs until ctx ends or the process is signalled. The settings are complete.
+func (s *settings) run(ctx context.Context, b Build) error {
+	if err := s.validate(); err != nil {
+		return err
+	}
+	logs.InitLogs()
+	defer logs.FlushLogs()
+	if err := logsapi.ValidateAndApply(s.logging, nil); err != nil {
+		return usage.Errorf("setting up the logs: %w", err)
+	}
+	collectRarely()
+	ctx, done := signalled(ctx)
+	defer done()
+	err := s.runUntil(ctx, b)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // told to end while it was still starting
+	}
+	return err
+}
+
+func (s *settings) runUntil(ctx context.Context, b Build) error {
+	p, err := s.start(ctx, b)
+	if err != nil {
+		return err
+	}
+	shutdown, err := p.server.serve(s.withPause(endpoints(p.manager, p.clock.Trouble, ctx.Done(), p.watchdog)))
+	if err != nil {
+		return err
+	}
+	defer shutdown()
+	p.announce(ctx)
+	go afterLists(ctx, p.manager.HasSynced, settle)
+	defer p.page.serve(ctx, p.manager, s.Configuration)()
+	return leader.Run(ctx, p.manager, p.campaign)
+}
+
+// process is all that is needed to live.
+type process struct {
+	settings *settings
+	build    Build
+	host     string
+	identity string
+	server   *server
+	manager  *taintmanager.Manager
+	watchdog healthz.HealthChecker
+	campaign leader.Campaign
+	page     page
+	clock    *skew.Clock
+}
+
+// start makes everything that can fail, in the order in which a failure is the most to the point.
+func (s *settings) start(ctx context.Context, b Build) (*process, error) {
+	access, err := transport.Load(s.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	clock := skew.New()
+	access.Wrap(clock.RoundTripper)
+	to, err := transport.New(access, s.Configuration, b.UserAgent)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkAccess(ctx, to.Main.AuthorizationV1().SelfSubjectAccessReviews(), access.Host); err != nil {
+		return nil, err
+	}
+	p := &process{settings: s, build: b, host: access.Host, clock: clock}
+	if p.server, err = s.listen(); err != nil {
+		return nil, err
+	}
+	return p, p.assemble(ctx, to)
+}
+
+func (p *process) assemble(ctx context.Context, to transport.Clients) (err error) {
+	options := managerOptions(p.settings.Configuration)
+	options.Journal = store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
+	options.Watching, options.Ahead = to.Watch, p.clock.Ahead
+	if p.identity, err = leader.NewIdentity(); err != nil {
+		return err
+	}
+	p.page.version, p.page.role = p.build.Version, roleAlone(p.identity)
+	p.page.cluster = clusterName(p.settings.ClusterName, p.host)
+	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // never fails, as there is no lease
+	if p.settings.LeaderElection.LeaderElect {
+		e := leader.New(p.settings.LeaderElection, to.Lease.CoordinationV1(), p.identity)
+		options.Leading, p.campaign, p.watchdog, p.page.role = e.Leading, e.Campaign, e.Watchdog(), roleIn(e)
+		options.LastLed = leader.LastLed(ctx, to.Lease.CoordinationV1(), p.settings.LeaderElection)
+	}
+	options.Ended = p.page.history.Ended
+	options.Registerer = legacyregistry.Registerer()
+	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
+		return fmt.Errorf("setting up the manager: %w", err)
+	}
+	return p.clock.Register(options.Registerer)
+}

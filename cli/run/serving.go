@@ -1,0 +1,168 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	genericfilters "k8s.io/apiserver/pkg/endpoints/filters"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
+	genericserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	serverfilters "k8s.io/apiserver/pkg/server/filters"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/apiserver/pkg/server/mux"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/component-base/metrics/legacyregistry"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo" // rest_client_*, workqueue_*, leader_election_*
+	"k8s.io/component-base/metrics/prometheus/slis"
+	_ "k8s.io/component-base/metrics/prometheus/version" // kubernetes_build_info
+)
+
+// farewell is how long requests under way may take once the server closes.
+const farewell = 5 * time.Second
+
+// server is the HTTPS server, listening but not yet answering. Nil is none.
+type server struct {
+	info           *genericserver.SecureServingInfo
+	authentication genericserver.AuthenticationInfo
+	authorization  genericserver.AuthorizationInfo
+}
+
+// listen takes the port, so that one that is in use is noticed before anything is done.
+func (s *settings) listen() (*server, error) {
+	if s.serving.BindPort == 0 {
+		return nil, nil
+	}
+	if err := s.certify(time.Now()); err != nil {
+		return nil, fmt.Errorf("making a certificate of our own: %w; name one by --tls-cert-file and --tls-private-key-file", err)
+	}
+	var made server
+	wanted := s.serving.BindPort // a failure makes it 0
+	err := s.serving.ApplyTo(&made.info)
+	switch {
+	case err != nil && s.serving.Listener == nil:
+		return nil, fmt.Errorf("--secure-port=%d can't be had: %w; choose another port or --bind-address, or 0 for not serving", wanted, err)
+	case err != nil:
+		return nil, fmt.Errorf("the certificate can't be used: %w; check --tls-cert-file, --tls-private-key-file and --tls-sni-cert-key", err)
+	}
+	err = errors.Join(
+		s.authentication.ApplyTo(&made.authentication, made.info, nil),
+		s.authorization.ApplyTo(&made.authorization),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("setting up who may see the metrics: %w; check the --authentication and --authorization flags", err)
+	}
+	return &made, nil
+}
+
+// certify makes a certificate where none is named. One that is to be kept in a folder is made as components
+// of Kubernetes do.
+func (s *settings) certify(now time.Time) error {
+	given := &s.serving.ServerCert
+	if given.CertDirectory != "" || given.CertKey.CertFile != "" || given.CertKey.KeyFile != "" {
+		return s.serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)})
+	}
+	certificate, key, err := ownCertificate(now)
+	if err != nil {
+		return err
+	}
+	given.GeneratedCert, err = dynamiccertificates.NewStaticCertKeyContent("a certificate of its own", certificate, key)
+	return err
+}
+
+// serve answers until the returned function is called, which waits for the requests under way.
+func (s *server) serve(handler http.Handler) (shutdown func(), err error) {
+	if s == nil {
+		return func() {}, nil
+	}
+	stop := make(chan struct{})
+	stopped, _, err := s.info.Serve(s.guard(handler), farewell, stop)
+	if err != nil {
+		close(stop)
+		return nil, fmt.Errorf("serving HTTPS: %w", err)
+	}
+	return func() { close(stop); <-stopped }, nil
+}
+
+// guard lets in those whom the cluster permits. Each layer is round those above it.
+func (s *server) guard(handler http.Handler) http.Handler {
+	resolver := &apirequest.RequestInfoFactory{}
+	handler = genericfilters.WithAuthorization(handler, s.authorization.Authorizer, scheme.Codecs)
+	handler = genericfilters.WithAuthentication(handler, s.authentication.Authenticator, genericfilters.Unauthorized(scheme.Codecs), nil, nil)
+	handler = genericfilters.WithRequestInfo(handler, resolver)
+	handler = genericfilters.WithCacheControl(handler)
+	handler = serverfilters.WithHTTPLogging(handler)
+	return serverfilters.WithPanicRecovery(handler, resolver)
+}
+
+// endpoints answers on the paths that components of Kubernetes have. A process that has not synced,
+// can't watch, or is about to end is not ready, but alive.
+func endpoints(w watcher, clock clockTrouble, ending <-chan struct{}, watchdog healthz.HealthChecker) http.Handler {
+	paths := mux.NewPathRecorderMux("taint-manager")
+	healthz.InstallHandler(paths, healthz.PingHealthz, watchdog)
+	healthz.InstallLivezHandler(paths, healthz.PingHealthz)
+	healthz.InstallReadyzHandler(paths, healthz.PingHealthz, syncCheck(w), watchCheck(w), healthz.NewShutdownHealthz(ending))
+	paths.Handle("/metrics", legacyregistry.Handler())
+	slis.SLIMetrics{}.Install(paths)
+	return withRemarks(paths, w, clock)
+}
+
+// withRemarks adds to /readyz?verbose what is wrong with the journal and with the clock. A check that passes has no
+// words of its own, and one that fails would take away what still evicts.
+func withRemarks(next http.Handler, w watcher, clock clockTrouble) http.Handler {
+	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(answer, r)
+		if r.URL.Path != "/readyz" || !r.URL.Query().Has("verbose") {
+			return
+		}
+		remark(answer, "journal", w.JournalTrouble())
+		remark(answer, "clock", clock(time.Now()))
+	})
+}
+
+// withPause adds to /readyz?verbose that evictions are paused, which is no reason not to be ready.
+func (s *settings) withPause(next http.Handler) http.Handler {
+	if !s.Paused {
+		return next
+	}
+	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(answer, r)
+		if r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
+			_, _ = io.WriteString(answer, "[!]paused: no eviction starts\n")
+		}
+	})
+}
+
+// remark writes a line about what is wrong, if anything is.
+func remark(answer io.Writer, what string, err error) {
+	if err != nil {
+		_, _ = fmt.Fprintf(answer, "[!]%s: %v\n", what, err)
+	}
+}
+
+// clockTrouble returns an error while the clock does not go with the API server's.
+type clockTrouble func(now time.Time) error
+
+// watcher knows how well the cluster is seen.
+type watcher interface {
+	HasSynced() bool
+	Trouble() error
+	JournalTrouble() error
+}
+
+func syncCheck(w watcher) healthz.HealthChecker {
+	return healthz.NamedCheck("informer-sync", func(*http.Request) error {
+		if w.HasSynced() {
+			return nil
+		}
+		return errors.New("pods, nodes and the journal have not been read yet")
+	})
+}
+
+func watchCheck(w watcher) healthz.HealthChecker {
+	return healthz.NamedCheck("watch", func(*http.Request) error { return w.Trouble() })
+}

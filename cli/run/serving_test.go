@@ -1,0 +1,137 @@
+package run
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apiserver/pkg/server/healthz"
+)
+
+// sight is how well the cluster is seen.
+type sight struct {
+	synced  bool
+	trouble error
+	journal error
+	clock   error
+}
+
+func (s sight) HasSynced() bool { return s.synced }
+func (s sight) Trouble() error  { return s.trouble }
+
+func (s sight) JournalTrouble() error { return s.journal }
+
+func (s sight) clockTrouble(time.Time) error { return s.clock }
+
+func watchdog(err error) healthz.HealthChecker {
+	return healthz.NamedCheck("leaderElection", func(*http.Request) error { return err })
+}
+
+func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
+	bad := errors.New("bad")
+	for name, test := range map[string]struct {
+		sight                   sight
+		ending                  bool
+		lease                   error
+		healthz, livez, readyz  string
+		readyzCode, healthzCode int
+	}{
+		"all is well":   {sight{true, nil, nil, nil}, false, nil, "[+]leaderElection ok", "[+]ping ok", "[+]informer-sync ok", 200, 200},
+		"not synced":    {sight{false, nil, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]informer-sync failed", 500, 200},
+		"can't watch":   {sight{true, bad, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]watch failed", 500, 200},
+		"ending":        {sight{true, nil, nil, nil}, true, nil, "[+]ping ok", "[+]ping ok", "[-]shutdown failed", 500, 200},
+		"journal":       {sight{true, nil, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]journal: bad\n", 200, 200},
+		"both":          {sight{true, bad, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: bad\n", 500, 200},
+		"clock":         {sight{true, nil, nil, bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]clock: bad\n", 200, 200},
+		"lease overdue": {sight{true, nil, nil, nil}, false, bad, "[-]leaderElection failed", "[+]ping ok", "[+]watch ok", 200, 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ending := make(chan struct{})
+			if test.ending {
+				close(ending)
+			}
+			h := endpoints(test.sight, test.sight.clockTrouble, ending, watchdog(test.lease))
+			expect(t, h, "/healthz?verbose", test.healthzCode, test.healthz)
+			expect(t, h, "/livez?verbose", http.StatusOK, test.livez)
+			expect(t, h, "/readyz?verbose", test.readyzCode, test.readyz)
+		})
+	}
+}
+
+func TestAPauseIsARemarkOfReadiness(t *testing.T) {
+	s := defaultSettings()
+	ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
+	expect(t, s.withPause(ready), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
+	s.Paused = true
+	expect(t, s.withPause(ready), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
+	expect(t, s.withPause(ready), "/readyz", http.StatusOK, "ok")
+}
+
+func expect(t *testing.T, h http.Handler, path string, code int, text string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	if w.Code != code || !strings.Contains(w.Body.String(), text) {
+		t.Errorf("%s: got %d, want %d with %q:\n%s", path, w.Code, code, text, w.Body)
+	}
+}
+
+func TestMetricsAreThoseOfAComponentOfKubernetes(t *testing.T) {
+	h := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
+	for _, name := range []string{"go_goroutines", "process_cpu_seconds_total", "kubernetes_build_info", "registered_metrics_total"} {
+		expect(t, h, "/metrics", http.StatusOK, "\n"+name)
+	}
+}
+
+// TestOnlyHealthIsServedToStrangers serves over TLS, as a process without a cluster does.
+func TestOnlyHealthIsServedToStrangers(t *testing.T) {
+	get := serveTLS(t)
+	for path, want := range map[string]int{"/healthz": 200, "/livez": 200, "/readyz": 200, "/metrics": 403, "/readyz/ping": 403, "/": 403} {
+		if got := get(path); got != want {
+			t.Errorf("%s: got %d, want %d", path, got, want)
+		}
+	}
+}
+
+// serveTLS returns what gets a path: its status code, 0 when a refusal is not one of Kubernetes.
+func serveTLS(t *testing.T) (get func(path string) int) {
+	t.Helper()
+	s := defaultSettings()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	s.serving.Listener = listener
+	made, err := s.listen()
+	must(t, err)
+	shutdown, err := made.serve(endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil)))
+	must(t, err)
+	t.Cleanup(shutdown)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return func(path string) int {
+		answer, err := (&http.Client{Transport: transport}).Get("https://" + listener.Addr().String() + path)
+		must(t, err)
+		defer func() { _ = answer.Body.Close() }()
+		body, err := io.ReadAll(answer.Body)
+		must(t, err)
+		if answer.StatusCode != http.StatusOK && !strings.Contains(string(body), `"kind":"Status"`) {
+			return 0
+		}
+		return answer.StatusCode
+	}
+}
+
+func TestPortZeroServesNothing(t *testing.T) {
+	s := defaultSettings()
+	s.serving.BindPort = 0
+	made, err := s.listen()
+	must(t, err)
+	shutdown, err := made.serve(http.NotFoundHandler())
+	must(t, err)
+	shutdown()
+}
