@@ -106,7 +106,7 @@ status/browser/node_modules/.made: status/browser/package-lock.json
 
 .PHONY: golden
 golden: ## Write the golden and generated files anew.
-	go test . ./cli ./cli/run ./config ./status -update
+	go test ./cli ./cli/run ./config ./evict ./status -update
 
 .PHONY: bench
 bench: build controlplane ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: 20 minutes and more (ROUNDS=n, WORK=burst,idle,...).

@@ -1,5 +1,5 @@
 //go:build !race
 
-package taintmanager_test
+package managertest
 
 const raceDetector = false

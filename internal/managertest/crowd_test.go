@@ -1,4 +1,4 @@
-package taintmanager_test
+package managertest
 
 import (
 	"context"

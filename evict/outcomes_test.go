@@ -1,4 +1,4 @@
-package taintmanager_test
+package evict
 
 import (
 	"flag"
@@ -7,23 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/taint-manager/taint-manager/evict"
 )
 
-func update() *bool {
-	if f := flag.Lookup("update"); f != nil {
-		on := f.Value.String() == "true"
-		return &on
-	}
-	return flag.Bool("update", false, "write golden files anew")
-}
-
-// TestMain defines the flag before the tests parse it.
-func TestMain(m *testing.M) {
-	update()
-	os.Exit(m.Run())
-}
+var update = flag.Bool("update", false, "write golden files anew")
 
 const outcomesHead = `# What each answer of the API server means
 
@@ -54,12 +40,12 @@ The server's words are cut to 1 KiB of valid UTF-8 where they enter: in the log,
 func TestGoldenOutcomes(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(outcomesHead)
-	for _, row := range evict.Rows() {
+	for _, row := range Rows() {
 		cells := []string{row.Request, row.Answer, row.Sign, row.Outcome, row.Cause, row.Means}
 		page.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
-	const path = "docs/outcomes.md"
-	if *update() {
+	const path = "../docs/outcomes.md"
+	if *update {
 		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
