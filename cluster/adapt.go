@@ -17,10 +17,10 @@ import (
 // adapter reads pods from a caller's informer. It keeps little of its own: what it returns is converted
 // when it is asked for.
 type adapter struct {
-	client    kubernetes.Interface
-	informer  cache.SharedIndexInformer
-	sightings *sightings
-	ahead     Ahead
+	client   kubernetes.Interface
+	informer cache.SharedIndexInformer
+	seenPods *seenPods
+	ahead    Ahead
 
 	// events lets in one event at a time, and none once handler is nil.
 	events  sync.Mutex
@@ -48,7 +48,7 @@ func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules ta
 			return nil, fmt.Errorf("adding the index %s to the pod informer: %w", podsByNode, err)
 		}
 	}
-	a := &adapter{client: client, informer: pods, sightings: newSightings()}
+	a := &adapter{client: client, informer: pods, seenPods: newSeenPods()}
 	w := newWatcher(client, a, rules, heard)
 	w.runPods = a.run
 	return w, nil
@@ -86,7 +86,7 @@ func (a *adapter) setHandler(handler Handler, odd *warnings) {
 
 // get returns the pod with this UID, or nil.
 func (a *adapter) get(uid types.UID) *taint.Pod {
-	s, ok := a.sightings.get(uid)
+	s, ok := a.seenPods.get(uid)
 	if !ok {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (a *adapter) convert(obj any, uid types.UID) *taint.Pod {
 	if !ok || p == nil || uid != "" && p.UID != uid {
 		return nil
 	}
-	s, ok := a.sightings.get(p.UID)
+	s, ok := a.seenPods.get(p.UID)
 	if !ok {
 		return nil
 	}

@@ -66,7 +66,7 @@ func TestATimeAddedOfZeroIsNone(t *testing.T) {
 }
 
 // overTheWire is the object as it comes out of the API's own decoder, and out of the trimming one.
-func overTheWire[T runtime.Object](t rapid.TB, object T, known wire.Known) (whole, trimmed T) {
+func overTheWire[T runtime.Object](t rapid.TB, object T, lookup wire.PodLookup) (whole, trimmed T) {
 	var body bytes.Buffer
 	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), v1.SchemeGroupVersion)
 	if err := encoder.Encode(object, &body); err != nil {
@@ -76,7 +76,7 @@ func overTheWire[T runtime.Object](t rapid.TB, object T, known wire.Known) (whol
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := wire.Decode(body.Bytes(), known)
+	other, err := wire.Decode(body.Bytes(), lookup)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,9 @@ func decoders() runtime.ClientNegotiator {
 }
 
 // readList reads the body of an answer, which may be protobuf or JSON.
-func readList(body *bufio.Reader, known wire.Known) (runtime.Object, error) {
+func readList(body *bufio.Reader, lookup wire.PodLookup) (runtime.Object, error) {
 	if wire.IsList(body) {
-		return wire.ReadList(body, known)
+		return wire.ReadList(body, lookup)
 	}
 	data, err := io.ReadAll(body)
 	if err != nil {
@@ -43,7 +43,7 @@ func readList(body *bufio.Reader, known wire.Known) (runtime.Object, error) {
 // events decodes the events of a watch, whose body may be protobuf or JSON: the request does not tell.
 type events struct {
 	body    buffered
-	known   wire.Known
+	lookup  wire.PodLookup
 	decoder watch.Decoder // chosen when the first event comes
 }
 
@@ -52,8 +52,8 @@ type buffered struct {
 	io.Closer
 }
 
-func newEvents(body io.ReadCloser, known wire.Known) *events {
-	return &events{body: buffered{bufio.NewReaderSize(body, readAhead), body}, known: known}
+func newEvents(body io.ReadCloser, lookup wire.PodLookup) *events {
+	return &events{body: buffered{bufio.NewReaderSize(body, readAhead), body}, lookup: lookup}
 }
 
 // Decode waits for the next event.
@@ -74,7 +74,7 @@ func (e *events) Decode() (watch.EventType, runtime.Object, error) {
 // highest first: another byte than 0 would mean 16 MB or more, which is not taken. JSON never begins with 0.
 func (e *events) choose(first byte) (watch.Decoder, error) {
 	if first == 0 {
-		return wire.NewStream(e.body, e.known), nil
+		return wire.NewStream(e.body, e.lookup), nil
 	}
 	objects, outer, framer, err := decoders().StreamDecoder(runtime.ContentTypeJSON, nil)
 	if err != nil {

@@ -152,7 +152,7 @@ func TestAStrippedPodIsPassedOver(t *testing.T) {
 	if got := told.take(); len(got) != 0 {
 		t.Errorf("told %q", got)
 	}
-	if _, ok := a.sightings.get(types.UID("")); ok {
+	if _, ok := a.seenPods.get(types.UID("")); ok {
 		t.Error("a pod without a UID was taken in")
 	}
 }

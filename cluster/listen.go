@@ -64,13 +64,13 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 		a.podGone(p.UID)
 		return
 	}
-	s, seen := a.sightings.get(p.UID)
+	s, seen := a.seenPods.get(p.UID)
 	var old *taint.Pod
 	if seen && before != nil {
 		of := ownerless(before, time.Time{})
 		old = &of
 	}
-	a.sightings.put(p.UID, s.next(p, &now, old, initial, a.ahead))
+	a.seenPods.put(p.UID, s.next(p, &now, old, initial, a.ahead))
 	switch {
 	case !seen:
 		a.odd.tolerations(&now)
@@ -84,7 +84,7 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 
 // next is what is remembered of a pod after an event; s is empty when it is the first. old is how the
 // pod was before, nil when that is not known.
-func (s sighting) next(p *v1.Pod, now, old *taint.Pod, initial bool, ahead Ahead) sighting {
+func (s seenPod) next(p *v1.Pod, now, old *taint.Pod, initial bool, ahead Ahead) seenPod {
 	at := time.Now()
 	if s.bound.IsZero() {
 		s.bound = at
@@ -101,11 +101,11 @@ func (s sighting) next(p *v1.Pod, now, old *taint.Pod, initial bool, ahead Ahead
 
 // podGone forgets a pod, if it was seen.
 func (a *adapter) podGone(uid types.UID) {
-	s, ok := a.sightings.get(uid)
+	s, ok := a.seenPods.get(uid)
 	if !ok {
 		return
 	}
-	a.sightings.drop(uid)
+	a.seenPods.drop(uid)
 	a.handler.PodChanged(uid, s.node)
 }
 
@@ -121,7 +121,7 @@ func (a *adapter) podDeleted(obj any) {
 	case ok && p != nil:
 		a.podGone(p.UID)
 	case key != "":
-		for _, uid := range a.sightings.named(key) {
+		for _, uid := range a.seenPods.named(key) {
 			a.podGone(uid)
 		}
 	default:

@@ -20,7 +20,7 @@ import (
 func byHand(t *testing.T) (*adapter, *record) {
 	t.Helper()
 	client := fake.NewClientset()
-	a := &adapter{client: client, informer: podInformer(client), sightings: newSightings()}
+	a := &adapter{client: client, informer: podInformer(client), seenPods: newSeenPods()}
 	must(t, a.informer.AddIndexers(cache.Indexers{podsByNode: indexByNode}))
 	told := &record{source: &reader{a, newNodes(taint.Rules{}, a.on, nil)}}
 	a.setHandler(told, newWarnings(logr.Discard()))

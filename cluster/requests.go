@@ -33,9 +33,9 @@ type lister interface {
 
 // podLister is one that decodes only what counts, or the client's own where that can't be. It calls granted
 // as soon as the answer to a request has begun; the client's own can't tell that before its end.
-func podLister(client kubernetes.Interface, known wire.Known, granted func()) lister {
+func podLister(client kubernetes.Interface, lookup wire.PodLookup, granted func()) lister {
 	if requests := requestsOf(client); requests != nil {
-		return trimming{requests, "pods", known, granted}
+		return trimming{requests, "pods", lookup, granted}
 	}
 	return whole[*v1.PodList]{client.CoreV1().Pods(metav1.NamespaceAll), granted}
 }
@@ -94,7 +94,7 @@ func requestsOf(client kubernetes.Interface) rest.Interface {
 type trimming struct {
 	requests rest.Interface
 	resource string
-	known    wire.Known
+	lookup   wire.PodLookup
 	granted  func()
 }
 
@@ -105,7 +105,7 @@ func (t trimming) List(ctx context.Context, o metav1.ListOptions) (runtime.Objec
 		return nil, err
 	}
 	defer body.Close()
-	object, err := readList(bufio.NewReaderSize(body, readAhead), t.known)
+	object, err := readList(bufio.NewReaderSize(body, readAhead), t.lookup)
 	if err != nil {
 		return nil, fmt.Errorf("reading the list of %s: %w", t.resource, err)
 	}
@@ -123,7 +123,7 @@ func (t trimming) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 		return nil, err
 	}
 	unknown := apierrors.NewClientErrorReporter(http.StatusInternalServerError, http.MethodGet, "ClientWatchDecoding")
-	return watch.NewStreamWatcherWithLogger(klog.FromContext(ctx), newEvents(body, t.known), unknown), nil
+	return watch.NewStreamWatcherWithLogger(klog.FromContext(ctx), newEvents(body, t.lookup), unknown), nil
 }
 
 const (

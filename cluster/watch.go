@@ -137,9 +137,9 @@ func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object,
 	}).RunWithContext(ctx)
 }
 
-func (w *Watcher) podRequests(known wire.Known) *cache.ListWatch {
+func (w *Watcher) podRequests(lookup wire.PodLookup) *cache.ListWatch {
 	c := &w.podContact
-	return requestsBy(podLister(w.client, known, c.granted), c, podsWatched)
+	return requestsBy(podLister(w.client, lookup, c.granted), c, podsWatched)
 }
 
 func (w *Watcher) nodeRequests() *cache.ListWatch {

@@ -218,7 +218,7 @@ func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
 		{name: "no such namespace", answers: []error{apierrors.NewNotFound(pods, "e")}, attempts: 1, dropped: droppedRefused},
 		{name: "refused at the second try", answers: []error{gone, apierrors.NewForbidden(pods, "e", nil)}, attempts: 2, dropped: droppedRefused},
 		{name: "loaded server", answers: []error{apierrors.NewTooManyRequests("later", 4), nil}, attempts: 2, waited: 4 * time.Second},
-		{name: "server that asks for a day", answers: []error{apierrors.NewTooManyRequests("later", 86400), nil}, attempts: 2, waited: mostRetryAfter},
+		{name: "server that asks for a day", answers: []error{apierrors.NewTooManyRequests("later", 86400), nil}, attempts: 2, waited: maxRetryAfter},
 		{name: "failing server", answers: []error{apierrors.NewInternalError(gone), nil}, attempts: 2},
 	}
 	for _, test := range tests {

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	retryAfter     = time.Second      // before the second try
-	mostRetryAfter = 10 * time.Second // when the server asks for a longer wait
-	politeness     = 200 * time.Millisecond
+	retryAfter    = time.Second      // before the second try
+	maxRetryAfter = 10 * time.Second // when the server asks for a longer wait
+	politeness    = 200 * time.Millisecond
 )
 
 // write sends queued notes, one after the other, until ctx has ended and none is left, or writing has
@@ -93,7 +93,7 @@ func refused(err error) bool {
 // wait is how long to wait before the second try: what the server asks for, else about a second.
 func wait(err error) time.Duration {
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok && seconds > 0 {
-		return min(time.Duration(seconds)*time.Second, mostRetryAfter)
+		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 	}
 	return retryAfter/2 + rand.N(retryAfter/2)
 }

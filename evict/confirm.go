@@ -135,7 +135,7 @@ func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore fun
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
 	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
-	if why := WhyUnconfirmed(pod, node, read.look, c.Version(e.Pod.Node), c.Rules); why != "" {
+	if why := WhyUnconfirmed(pod, node, read.live, c.Version(e.Pod.Node), c.Rules); why != "" {
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
 	return eviction.Outcome{}, read.sent

@@ -140,7 +140,7 @@ func TestWhatIsNotConfirmedIsNotEvicted(t *testing.T) {
 		"the watch has not shown the node's latest change": func(c *confirming) { c.version = "9" },
 		"the pod is gone from the cache meanwhile":         func(c *confirming) { c.duringGet(func(c *cached) { delete(c.pods, "uid") }) },
 		"the node is gone from the cache meanwhile":        func(c *confirming) { c.duringGet(func(c *cached) { c.node = nil }) },
-		"the pod is granted a minute meanwhile": func(c *confirming) {
+		"the pod is given a minute meanwhile": func(c *confirming) {
 			c.duringGet(func(c *cached) {
 				minute := int64(60)
 				c.pods["uid"] = &taint.Pod{UID: "uid", Node: "n1", Tolerations: []v1.Toleration{{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &minute}}}
@@ -366,7 +366,7 @@ func TestOfANodeOnlyWhatCountsIsKept(t *testing.T) {
 		c := newConfirming()
 		c.evict(t.Context(), "uid")
 		want := LiveNode{Sent: c.born, UID: "node", ResourceVersion: "10", Taints: c.live.Spec.Taints}
-		if diff := cmp.Diff(want, c.reads.byNode["n1"].look); diff != "" {
+		if diff := cmp.Diff(want, c.reads.byNode["n1"].live); diff != "" {
 			t.Errorf("kept (-want +got):\n%s", diff)
 		}
 	})
@@ -609,7 +609,7 @@ func connectionRefused() error {
 	return &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 }
 
-// demandOf starts a call for the pod "uid" with every grant until it is stopped.
+// demandOf starts a call for the pod "uid" with every permit until it is stopped.
 func demandOf(t *testing.T, p *Pool, c *confirming) *outcomes {
 	pod, node := c.cache.Pod("uid")
 	return demandFor(t, p, func() eviction.Request {

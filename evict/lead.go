@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/shard"
 )
 
-// leadingPoll is how long grants rest when the caller's Leading denies.
+// leadingPoll is how long permits rest when the caller's Leading denies.
 const leadingPoll = 250 * time.Millisecond
 
 // term is one time of leadership.
@@ -59,9 +59,9 @@ func (p *Pool) begin(ctx context.Context) (*term, error) {
 	return t, nil
 }
 
-// Drain ends all granting for good and waits for the calls under way to end and their outcomes to be
+// Drain ends all permitting for good and waits for the calls under way to end and their outcomes to be
 // told. When its context ends first, it cuts them, waits on, and returns those that were not accepted. Lead
-// goes on until its own context ends, without granting.
+// goes on until its own context ends, without permitting.
 func (p *Pool) Drain(ctx context.Context) (cut []eviction.Request) {
 	t := p.close()
 	if t == nil {
@@ -89,7 +89,7 @@ func (p *Pool) noteCut(t *term, e eviction.Request, o eviction.Outcome) {
 	}
 }
 
-// close ends granting, and returns the present term.
+// close ends permitting, and returns the present term.
 func (p *Pool) close() *term {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +105,7 @@ func (p *Pool) close() *term {
 	return p.term
 }
 
-// pump offers grants, one at a time, until the context ends.
+// pump offers permits, one at a time, until the context ends.
 func (p *Pool) pump(ctx context.Context, t *term) {
 	for ctx.Err() == nil {
 		g, wait := p.offer(t)
@@ -123,24 +123,24 @@ func (p *Pool) withdraw(g *permit) {
 	p.limiter.Leave(g.ticket)
 }
 
-// handed waits until the grant is taken, which it reports, or it is time to look again: something has
+// handed waits until the permit is taken, which it reports, or it is time to look again: something has
 // changed, the wait is over, or the context has ended.
 func (p *Pool) handed(ctx context.Context, g *permit, wait time.Duration) bool {
-	var grants, slowGrants chan<- shard.Permit
+	var permits, slowPermits chan<- shard.Permit
 	if g != nil && g.ticket.Slot {
-		grants = p.permits
+		permits = p.permits
 	}
 	if g != nil && g.ticket.Place {
-		slowGrants = p.slowPermits
+		slowPermits = p.slowPermits
 	}
 	var again <-chan time.Time
 	if wait > 0 {
 		again = time.After(wait)
 	}
 	select {
-	case grants <- g:
+	case permits <- g:
 		return true
-	case slowGrants <- slowGrant{g}:
+	case slowPermits <- slowPermit{g}:
 		return true
 	case <-ctx.Done():
 	case <-p.wake:
@@ -149,7 +149,7 @@ func (p *Pool) handed(ctx context.Context, g *permit, wait time.Duration) bool {
 	return false
 }
 
-// offer makes a grant if there may be one now, and says how long until there may be more; 0: when
+// offer makes a permit if there may be one now, and says how long until there may be more; 0: when
 // something has changed.
 func (p *Pool) offer(t *term) (*permit, time.Duration) {
 	if !p.leading() {

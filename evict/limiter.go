@@ -21,7 +21,7 @@ const (
 	pauseThrottled   = "throttled"
 )
 
-// Limiter says whether one more eviction call may be granted, in a slot or in a slow place. It is pure, and
+// Limiter says whether one more eviction call may be permitted, in a slot or in a slow place. It is pure, and
 // not safe for concurrent use.
 //
 // A slow call holds a slow place, or a slot when all slow places are taken; which of the slow calls hold
@@ -29,14 +29,14 @@ const (
 type Limiter struct {
 	slots, places int // as many as there are
 
-	reservedSlots, reservedPlaces int // by grants that are neither started nor given back
-	unsettled                     int // such grants; each holds a slot, a slow place, or one of both to choose from
+	reservedSlots, reservedPlaces int // by permits that are neither started nor given back
+	unsettled                     int // such permits; each holds a slot, a slow place, or one of both to choose from
 
 	quick []quickCall // in the order in which they started
 	slow  int         // calls; those that started in slow places are slow
 
 	outage    outageBackoff
-	throttled time.Time // no grants before
+	throttled time.Time // no permits before
 	rate      rateLimit // of all calls
 	slowRate  rateLimit // of those that start in slow places
 	slowStart slowStart // of those that start in slots
@@ -58,12 +58,12 @@ func NewLimiter(slots, places int, rate float64, jitter func() float64) *Limiter
 	}
 }
 
-// Ticket is what the limiter remembers of a grant, and then of its call.
+// Ticket is what the limiter remembers of a permit, and then of its call.
 type Ticket struct {
 	Slot, Place bool // what may be had by it; a call that was started has one of them
 
 	probe bool // it is to find out whether the server is back
-	round int  // of the pause, when it was granted
+	round int  // of the pause, when it was permitted
 	late  bool // the call has lasted longer than SlowAfter
 
 	counted bool // among the calls of a slow workload
@@ -78,7 +78,7 @@ func (g *Limiter) Kept() int { return max(0, g.slow-g.places) }
 // Slow returns the workloads whose calls are slow.
 func (g *Limiter) Slow() shard.SlowWorkloads { return g.workloads.snapshot }
 
-// Enter makes a grant of a slot, of a slow place, or of one of both, whichever the caller can use. wait is
+// Enter makes a permit of a slot, of a slow place, or of one of both, whichever the caller can use. wait is
 // how long until more may be had; 0: when something has changed.
 func (g *Limiter) Enter(now time.Time) (t Ticket, wait time.Duration) {
 	if g.rate.limited() && g.unsettled > 0 {
@@ -120,7 +120,7 @@ func (g *Limiter) freeSlots() int {
 	return g.slots - len(g.quick) - g.reservedSlots - max(0, g.slow+g.reservedPlaces-g.places)
 }
 
-// reserve counts a grant in, or out.
+// reserve counts a permit in, or out.
 func (g *Limiter) reserve(t Ticket, n int) {
 	g.unsettled += n
 	if t.Slot {
@@ -131,13 +131,13 @@ func (g *Limiter) reserve(t Ticket, n int) {
 	}
 }
 
-// Leave gives a grant back unused.
+// Leave gives a permit back unused.
 func (g *Limiter) Leave(t Ticket) {
 	g.reserve(t, -1)
 	g.probed(t)
 }
 
-// Start turns a grant into a call, in a slow place or in a slot.
+// Start turns a permit into a call, in a slow place or in a slot.
 func (g *Limiter) Start(now time.Time, t *Ticket, pod *taint.Pod, place bool) {
 	g.reserve(*t, -1)
 	t.Slot, t.Place = !place, place

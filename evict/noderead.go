@@ -24,8 +24,8 @@ type LiveNode struct {
 	Taints          []v1.Taint
 }
 
-// LookAt returns what a GET that was sent at that moment has shown.
-func LookAt(node *v1.Node, sent time.Time) LiveNode {
+// NewLiveNode returns what a GET that was sent at that moment has shown.
+func NewLiveNode(node *v1.Node, sent time.Time) LiveNode {
 	return LiveNode{Sent: sent, UID: node.UID, ResourceVersion: node.ResourceVersion, Taints: taint.Normalize(node.Spec.Taints)}
 }
 
@@ -33,8 +33,8 @@ func LookAt(node *v1.Node, sent time.Time) LiveNode {
 type nodeRead struct {
 	sent    time.Time
 	done    chan struct{}
-	look    LiveNode
-	outcome eviction.Outcome // goOn when there is a look
+	live    LiveNode
+	outcome eviction.Outcome // goOn when the node was read
 }
 
 // over reports whether the GET has ended.
@@ -109,7 +109,7 @@ func (r *nodeReads) do(ctx context.Context, name string, read *nodeRead) {
 	read.outcome.NodeRead = true
 	r.told(read.sent, read.outcome)
 	if read.outcome.Kind == goOn {
-		read.look = LookAt(node, read.sent)
+		read.live = NewLiveNode(node, read.sent)
 		time.AfterFunc(fresh-time.Since(read.sent)+time.Nanosecond, func() { r.drop(name, read) })
 	} else {
 		r.drop(name, read)

@@ -27,7 +27,7 @@ type outageBackoff struct {
 // on reports whether the API server counts as unreachable.
 func (b *outageBackoff) on() bool { return b.pause > 0 }
 
-// wait reports whether a call may be granted now; when not, how long until to ask again; 0: when
+// wait reports whether a call may be permitted now; when not, how long until to ask again; 0: when
 // something has changed.
 func (b *outageBackoff) wait(now time.Time) (bool, time.Duration) {
 	if !b.on() {

@@ -16,19 +16,19 @@ type permit struct {
 	used   atomic.Bool
 }
 
-// slowGrant is a grant whose call starts in a slow place.
-type slowGrant struct{ *permit }
+// slowPermit is a permit whose call starts in a slow place.
+type slowPermit struct{ *permit }
 
 // Start begins the call in a slow place.
-func (g slowGrant) Start(e eviction.Request, done func(eviction.Outcome)) { g.startIn(true, e, done) }
+func (g slowPermit) Start(e eviction.Request, done func(eviction.Outcome)) { g.startIn(true, e, done) }
 
-// Start begins the call. A grant of a leadership that has ended makes none: its outcome is
+// Start begins the call. A permit of a leadership that has ended makes none: its outcome is
 // Interrupted.
 func (g *permit) Start(e eviction.Request, done func(eviction.Outcome)) { g.startIn(false, e, done) }
 
 func (g *permit) startIn(place bool, e eviction.Request, done func(eviction.Outcome)) {
 	if !g.used.CompareAndSwap(false, true) {
-		panic("evict: Start of a grant that was used before")
+		panic("evict: Start of a permit that was used before")
 	}
 	if !g.begin(e, place) {
 		go done(interrupted())
@@ -54,7 +54,7 @@ func (g *permit) begin(e eviction.Request, place bool) bool {
 	return true
 }
 
-// Release gives the grant back unused.
+// Release gives the permit back unused.
 func (g *permit) Release() {
 	if !g.used.CompareAndSwap(false, true) {
 		return

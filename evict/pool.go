@@ -43,7 +43,7 @@ type PoolOptions struct {
 	// Rate limits how many calls start in a second. 0: no limit.
 	Rate float64
 
-	// Paused makes no grant, and so starts no call.
+	// Paused makes no permit, and so starts no call.
 	Paused bool
 
 	// Leading is asked right before each call starts; a call that it denies does not start. It is
@@ -88,7 +88,7 @@ type slow struct {
 	changed   chan struct{}
 }
 
-// NewPool returns a pool that grants nothing before Lead is called.
+// NewPool returns a pool that permits nothing before Lead is called.
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
 		evictor: o.Evictor, leading: o.Leading, metrics: o.Metrics, ended: o.Ended, workers: o.Workers, paused: o.Paused, maxSlow: o.MaxSlow,
@@ -119,11 +119,11 @@ func NewPool(o PoolOptions) *Pool {
 // Permits yields the permissions to start a call in a slot. Receivers are served in the order in which they began
 // to wait. The channel is never closed; it yields only inside Lead.
 //
-// A grant is to be used once. Its Start panics when the grant was used before; its Release does
+// A permit is to be used once. Its Start panics when the permit was used before; its Release does
 // nothing then, so that it may be deferred.
 func (p *Pool) Permits() <-chan shard.Permit { return p.permits }
 
-// SlowPermits yields the permissions to start a call in a slow place; they are as those of Grants. It yields
+// SlowPermits yields the permissions to start a call in a slow place; they are as those of Permits. It yields
 // only while some workload is slow.
 func (p *Pool) SlowPermits() <-chan shard.Permit { return p.slowPermits }
 
@@ -153,7 +153,7 @@ func (p *Pool) InFlight() int {
 	return p.limiter.InFlight()
 }
 
-// Nudge says that the API server was heard of: when calls pause because it cannot be reached, one is granted at
+// Nudge says that the API server was heard of: when calls pause because it cannot be reached, one is permitted at
 // once. It may be called often.
 func (p *Pool) Nudge() {
 	p.mu.Lock()

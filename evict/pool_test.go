@@ -89,7 +89,7 @@ func lead(t *testing.T, p *Pool) (end func()) {
 	}
 }
 
-// demand starts a call with every grant it gets until the test ends, and keeps the outcomes.
+// demand starts a call with every permit it gets until the test ends, and keeps the outcomes.
 func demand(t *testing.T, p *Pool) *outcomes { return demandFor(t, p, someRequest) }
 
 // demandFor is demand for these evictions.
@@ -135,7 +135,7 @@ func (o *outcomes) kinds() []eviction.Kind {
 	return kinds
 }
 
-func granted(p *Pool) bool {
+func permitted(p *Pool) bool {
 	synctest.Wait()
 	select {
 	case g := <-p.Permits():
@@ -149,16 +149,16 @@ func granted(p *Pool) bool {
 func TestNothingIsGrantedWithoutLeading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted})})
-		if granted(p) {
-			t.Error("granted before Lead")
+		if permitted(p) {
+			t.Error("permitted before Lead")
 		}
 		end := lead(t, p)
-		if !granted(p) || p.InFlight() != 0 {
-			t.Error("not granted while leading, or an unused grant counts as a call")
+		if !permitted(p) || p.InFlight() != 0 {
+			t.Error("not permitted while leading, or an unused permit counts as a call")
 		}
 		end()
-		if granted(p) {
-			t.Error("granted after Lead")
+		if permitted(p) {
+			t.Error("permitted after Lead")
 		}
 	})
 }
@@ -185,7 +185,7 @@ func TestWaitersAreServedInTurn(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 5 {
 			group.Go(func() {
-				g := <-p.Permits() // one slot: the next grant comes a second later
+				g := <-p.Permits() // one slot: the next permit comes a second later
 				order <- i
 				g.Start(someRequest(), func(eviction.Outcome) {})
 			})
@@ -210,7 +210,7 @@ func TestTheSlotIsFreeWhenTheOutcomeIsTold(t *testing.T) {
 			told <- ok
 		})
 		if !<-told {
-			t.Error("no grant inside done")
+			t.Error("no permit inside done")
 		}
 	})
 }
@@ -220,13 +220,13 @@ func TestAnUnusedGrantGivesItsSlotBack(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted}), Workers: 1})
 		defer lead(t, p)()
 		g := <-p.Permits()
-		if granted(p) {
-			t.Error("two grants for one slot")
+		if permitted(p) {
+			t.Error("two permits for one slot")
 		}
 		g.Release()
 		g.Release() // does nothing
-		if !granted(p) {
-			t.Error("no grant after Release")
+		if !permitted(p) {
+			t.Error("no permit after Release")
 		}
 		synctest.Wait()
 		if p.limiter.freeSlots()+p.limiter.reservedSlots != 1 {
@@ -285,12 +285,12 @@ func TestTheRateHoldsWhileGrantsAreUndecided(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted}), Rate: 2})
 		defer lead(t, p)()
 		g := <-p.Permits()
-		if granted(p) {
-			t.Error("granted beyond the rate")
+		if permitted(p) {
+			t.Error("permitted beyond the rate")
 		}
 		g.Release()
-		if !granted(p) {
-			t.Error("no grant after Release")
+		if !permitted(p) {
+			t.Error("no permit after Release")
 		}
 	})
 }
@@ -324,7 +324,7 @@ func TestAGrantOutlivesItsLeadershipWithoutACall(t *testing.T) {
 		if got.Kind != eviction.Interrupted || f.count() != 0 {
 			t.Errorf("outcome %+v after %d calls, want interrupted without a call", got, f.count())
 		}
-		if !granted(p) {
+		if !permitted(p) {
 			t.Error("the slot is lost")
 		}
 	})
@@ -355,7 +355,7 @@ func TestACallStartsOnlyIfThisProcessLeadsAtThatMoment(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if f.count() != 0 || len(got.kinds()) > 2 {
-			t.Errorf("%d calls, %d grants while not leading, want none, and no hot loop", f.count(), len(got.kinds()))
+			t.Errorf("%d calls, %d permits while not leading, want none, and no hot loop", f.count(), len(got.kinds()))
 		}
 		leads.Store(true)
 		time.Sleep(leadingPoll)
@@ -565,7 +565,7 @@ func TestAProbeThatTellsNothingIsFollowedByAnother(t *testing.T) {
 			}
 		}
 		(<-p.Permits()).Release()
-		if !granted(p) {
+		if !permitted(p) {
 			t.Error("a probe that was released stopped all probes")
 		}
 	})
@@ -633,7 +633,7 @@ func TestAPanicInTheEvictorIsAFailure(t *testing.T) {
 		(<-p.Permits()).Start(someRequest(), func(o eviction.Outcome) { got = o })
 		synctest.Wait()
 		want := eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CausePanic, Message: "the evictor panicked: no such thing"}
-		if got != want || !granted(p) {
+		if got != want || !permitted(p) {
 			t.Errorf("outcome %+v, want %+v and the slot back", got, want)
 		}
 	})
@@ -685,7 +685,7 @@ func TestAPausedPoolGrantsNothing(t *testing.T) {
 		go func() { led <- p.Lead(ctx) }()
 		select {
 		case <-p.Permits():
-			t.Error("got a grant")
+			t.Error("got a permit")
 		case <-time.After(time.Hour):
 		}
 		p.Nudge()

@@ -73,7 +73,7 @@ func (f *byApp) count(app string) int {
 	return len(f.began[app])
 }
 
-// slowDemand starts a call with every grant of a slow place.
+// slowDemand starts a call with every permit of a slow place.
 func slowDemand(t *testing.T, p *Pool, next func() eviction.Request) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -93,7 +93,7 @@ func slowDemand(t *testing.T, p *Pool, next func() eviction.Request) (stop func(
 	return stop
 }
 
-func grantedPlace(p *Pool) bool {
+func permittedPlace(p *Pool) bool {
 	synctest.Wait()
 	select {
 	case g := <-p.SlowPermits():
@@ -156,7 +156,7 @@ func TestTheFirstSlowCallOfAWorkloadTakesTheOthersInSlotsWithIt(t *testing.T) {
 		time.Sleep(999 * time.Millisecond)
 		slow.stop() // 32 have started, four of them at once and the others 4 ms apart
 		synctest.Wait()
-		if p.InFlight() != 32 || granted(p) {
+		if p.InFlight() != 32 || permitted(p) {
 			t.Errorf("%d calls under way within the first second, want all slots taken", p.InFlight())
 		}
 		time.Sleep(2 * time.Millisecond)
@@ -201,8 +201,8 @@ func TestSlowPlacesAreGrantedOnlyWhileSomethingIsSlow(t *testing.T) {
 		_, changed := p.SlowWorkloads()
 		(<-p.Permits()).Start(of("web"), func(eviction.Outcome) {})
 		time.Sleep(5 * time.Second)
-		if slow, _ := p.SlowWorkloads(); grantedPlace(p) || slow != nil {
-			t.Errorf("a slow place is granted, or %v are slow, while nothing is", slow)
+		if slow, _ := p.SlowWorkloads(); permittedPlace(p) || slow != nil {
+			t.Errorf("a slow place is permitted, or %v are slow, while nothing is", slow)
 		}
 		(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
 		time.Sleep(2 * time.Second)
@@ -211,8 +211,8 @@ func TestSlowPlacesAreGrantedOnlyWhileSomethingIsSlow(t *testing.T) {
 		default:
 			t.Error("nobody was told that other workloads are slow")
 		}
-		if !grantedPlace(p) || !isSlow(p, "slow") || isSlow(p, "web") {
-			t.Error("no slow place is granted while something is slow")
+		if !permittedPlace(p) || !isSlow(p, "slow") || isSlow(p, "web") {
+			t.Error("no slow place is permitted while something is slow")
 		}
 	})
 }
@@ -336,13 +336,13 @@ func TestAWorkloadIsForgottenTwoMinutesAfterItsLastSlowCall(t *testing.T) {
 		defer lead(t, p)()
 		(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
 		time.Sleep(30*time.Second + slowFor - time.Second)
-		granted(p)
+		permitted(p)
 		if synctest.Wait(); !isSlow(p, "slow") {
 			t.Error("forgotten within two minutes")
 		}
 		time.Sleep(slowFor / 2)
-		granted(p)
-		if synctest.Wait(); isSlow(p, "slow") || grantedPlace(p) {
+		permitted(p)
+		if synctest.Wait(); isSlow(p, "slow") || permittedPlace(p) {
 			t.Error("not forgotten")
 		}
 	})
@@ -384,8 +384,8 @@ func TestWhereSlowPlacesAreTakenCallsKeepTheirSlotsAndThatIsToldOnce(t *testing.
 			(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
 		}
 		time.Sleep(2 * time.Second)
-		if granted(p) || grantedPlace(p) || p.InFlight() != 6 {
-			t.Errorf("granted beyond slots and slow places, %d in flight", p.InFlight())
+		if permitted(p) || permittedPlace(p) || p.InFlight() != 6 {
+			t.Errorf("permitted beyond slots and slow places, %d in flight", p.InFlight())
 		}
 		if got := testutil.ToFloat64(m.kept); got != 4 || testutil.ToFloat64(m.slow) != 6 {
 			t.Errorf("%v calls kept their slots, %v are slow, want 4 and 6", got, testutil.ToFloat64(m.slow))
@@ -412,7 +412,7 @@ func TestWhereSlowPlacesAreTakenCallsKeepTheirSlotsAndThatIsToldOnce(t *testing.
 	})
 }
 
-// The rate counts all calls, and only one grant is undecided at a time.
+// The rate counts all calls, and only one permit is undecided at a time.
 func TestTheRateHoldsForSlowPlacesToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newByApp(map[string]time.Duration{"slow": 5 * time.Second, "web": 0})
@@ -421,8 +421,8 @@ func TestTheRateHoldsForSlowPlacesToo(t *testing.T) {
 		(<-p.Permits()).Start(of("slow"), func(eviction.Outcome) {})
 		time.Sleep(1900 * time.Millisecond)
 		g := <-p.SlowPermits()
-		if granted(p) || grantedPlace(p) {
-			t.Error("granted beyond the rate")
+		if permitted(p) || permittedPlace(p) {
+			t.Error("permitted beyond the rate")
 		}
 		g.Release()
 		defer demandFor(t, p, func() eviction.Request { return of("web") }).stop()
@@ -456,7 +456,7 @@ func TestCallsInSlowPlacesBeginOneAfterAnother(t *testing.T) {
 	})
 }
 
-// While calls pause, one grant is on offer, for whoever has something due.
+// While calls pause, one permit is on offer, for whoever has something due.
 func TestAProbeMayStartInASlowPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeEvictor{answer: func(_ context.Context, n int) eviction.Outcome {

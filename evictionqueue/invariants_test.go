@@ -100,8 +100,8 @@ func checkQueues[B comparable](h *Heap[B]) error {
 			}
 		}
 	}
-	if lanes := len(h.waiting) + len(h.due); entries != h.Len() || lanes != h.byNode.used {
-		return fmt.Errorf("%d of %d entries in %d of %d node queues", entries, h.Len(), lanes, h.byNode.used)
+	if queues := len(h.waiting) + len(h.due); entries != h.Len() || queues != h.byNode.used {
+		return fmt.Errorf("%d of %d entries in %d of %d node queues", entries, h.Len(), queues, h.byNode.used)
 	}
 	return nil
 }
@@ -153,11 +153,11 @@ func checkRoundRobin[B comparable](h *Heap[B]) error {
 }
 
 func ringOf[B comparable](h *Heap[B], ring int32) []int32 {
-	var lanes []int32
-	for l := h.front(ring); l != ring && len(lanes) <= int(h.queues.n); l = h.queues.at(l).next {
-		lanes = append(lanes, l)
+	var queues []int32
+	for l := h.front(ring); l != ring && len(queues) <= int(h.queues.n); l = h.queues.at(l).next {
+		queues = append(queues, l)
 	}
-	return lanes
+	return queues
 }
 
 // checkFreed: what is freed holds on to nothing, and there is not much of it.
@@ -171,11 +171,11 @@ func checkFreed[B comparable](h *Heap[B]) error {
 	for l := h.free; l != 0; l = h.queues.at(l).next {
 		free++
 		if ln := h.queues.at(l); ln.node != "" || ln.items != nil {
-			return fmt.Errorf("freed lane %d holds %+v", l, *ln)
+			return fmt.Errorf("freed node queue %d holds %+v", l, *ln)
 		}
 	}
 	if used := len(h.waiting) + len(h.due); h.queues.n > 0 && free+used+int(rings) != int(h.queues.n) {
-		return fmt.Errorf("%d lanes free and %d used of %d", free, used, h.queues.n)
+		return fmt.Errorf("%d node queues free and %d used of %d", free, used, h.queues.n)
 	}
 	if len(h.stored.chunks) > h.Len()/chunkLen+2 || len(h.byUID.cells) > 4*h.Len()+fewestCells {
 		return fmt.Errorf("%d chunks and %d cells for %d entries", len(h.stored.chunks), len(h.byUID.cells), h.Len())

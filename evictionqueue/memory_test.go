@@ -54,7 +54,7 @@ func TestMemoryIsGivenBackAfterABurst(t *testing.T) {
 	}
 }
 
-func TestAnEmptyHeapKeepsNoLanes(t *testing.T) {
+func TestAnEmptyHeapKeepsNoNodeQueues(t *testing.T) {
 	h := new(Heap[*int])
 	p := populate(5000, 5000, scattered)
 	p.fill(h)
@@ -63,7 +63,7 @@ func TestAnEmptyHeapKeepsNoLanes(t *testing.T) {
 	}
 	checkInvariants(t, h)
 	if len(h.queues.chunks) > 2 || h.queues.n != rings {
-		t.Fatalf("%d lanes in %d chunks are left", h.queues.n, len(h.queues.chunks))
+		t.Fatalf("%d node queues in %d chunks are left", h.queues.n, len(h.queues.chunks))
 	}
 }
 

@@ -36,7 +36,7 @@ func newCore(reader Reader, rules taint.Rules, jitter func() float64, queue *evi
 	return &Core{reader: reader, rules: rules, jitter: jitter, queue: queue, calls: map[types.UID]*call{}}
 }
 
-// Scheduled is how many evictions wait for their time or for a grant.
+// Scheduled is how many evictions wait for their time or for a permit.
 func (c *Core) Scheduled() int { return c.queue.Len() + c.slow.len() }
 
 // WaitingForSlowPlace is how many of them are due and wait for a slow place.

@@ -5,9 +5,9 @@
 // else touches that, so nothing in it needs a lock. It has no clock, no client and no goroutine, so
 // the same inputs give the same effects.
 //
-// [Shard] is the goroutine round it: it feeds the core from the inbox, the timer, the grants and the
+// [Shard] is the goroutine round it: it feeds the core from the inbox, the timer, the permits and the
 // outcomes, node updates before all else. What is due waits in the queue, where it can still be
-// withdrawn, until a slot is granted, or a slow place for a pod of a slow workload; then the pod is judged once more, by the latest that the cache
+// withdrawn, until a slot is permitted, or a slow place for a pod of a slow workload; then the pod is judged once more, by the latest that the cache
 // knows, and the call starts or does not.
 //
 // What a shard promises: no call starts before the pod's deadline, for a pod that the cache says

@@ -6,7 +6,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// Input is one thing that happens to a shard: NodeChanged, PodChanged, Granted, SlowChanged or Ended.
+// Input is one thing that happens to a shard: NodeChanged, PodChanged, Permitted, SlowChanged or Ended.
 type Input interface{ input() }
 
 // NodeChanged says that a node, or what is known of it, is another than before.
@@ -39,8 +39,8 @@ func (Ended) input()       {}
 
 // Effects is what is to be done after a step.
 type Effects struct {
-	// Start is the call to start with the grant; nil after Granted means that nothing is due any
-	// more, and the grant is to be released.
+	// Start is the call to start with the permit; nil after Permitted means that nothing is due any
+	// more, and the permit is to be released.
 	Start *eviction.Request
 
 	// Notes are what people are to be told, in order.

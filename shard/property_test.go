@@ -44,7 +44,7 @@ func TestAShardKeepsItsPromises(t *testing.T) {
 			"lift, not told yet": func(rt *rapid.T) { m.lift(rapid.SampledFrom(someKeys).Draw(rt, "key")) },
 			"pod":                m.podComes,
 			"pod gone":           m.podGoes,
-			"grant":              m.grant,
+			"permit":             m.permit,
 			"slow workloads":     m.slowChange,
 			"outcome":            m.outcome,
 			"":                   func(*rapid.T) {},
@@ -74,7 +74,7 @@ func (m *machine) podComes(rt *rapid.T) {
 	m.podChanged(m.now, uid)
 }
 
-// slowChange lets other workloads be slow. Shards may hear of it, or not before the next grant.
+// slowChange lets other workloads be slow. Shards may hear of it, or not before the next permit.
 func (m *machine) slowChange(rt *rapid.T) {
 	m.slow = shard.SlowWorkloads{}
 	for _, uid := range someUIDs {
@@ -93,8 +93,8 @@ func (m *machine) podGoes(rt *rapid.T) {
 	m.podChanged(m.now, uid)
 }
 
-// grant wants that a call starts exactly for a pod that is to go now, once.
-func (m *machine) grant(rt *rapid.T) {
+// permit wants that a call starts exactly for a pod that is to go now, once.
+func (m *machine) permit(rt *rapid.T) {
 	in := shard.Permitted{Slow: m.slow, SlowPlace: rapid.Bool().Draw(rt, "slow place")}
 	start := m.step(m.now, in)
 	if start == nil {

@@ -75,7 +75,7 @@ func New(o Options) *Shard {
 	}
 }
 
-// Scheduled is how many evictions wait for their time or for a grant. Any goroutine may ask.
+// Scheduled is how many evictions wait for their time or for a permit. Any goroutine may ask.
 func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
 
 // WaitingForSlowPlace is how many of them are due and wait for a slow place. Any goroutine may ask.
@@ -122,11 +122,11 @@ func (s *Shard) Run(ctx context.Context) {
 
 // next waits for one thing to happen and takes it in; false when the context has ended.
 func (s *Shard) next(ctx context.Context) bool {
-	slowGrants, slowChanged := s.slow()
+	slowPermits, slowChanged := s.slow()
 	now := time.Now()
-	var grants <-chan Permit
+	var permits <-chan Permit
 	if s.queue.Due(now) {
-		grants = s.permits
+		permits = s.permits
 	}
 	s.queue.Arm(now)
 	select {
@@ -140,12 +140,12 @@ func (s *Shard) next(ctx context.Context) bool {
 	case <-s.queue.C():
 	case answer := <-s.views:
 		answer <- s.core.Views(time.Now())
-	case grant := <-grants:
+	case permit := <-permits:
 		s.drainNodes(ctx)
-		s.permitted(grant, false)
-	case grant := <-slowGrants:
+		s.permitted(permit, false)
+	case permit := <-slowPermits:
 		s.drainNodes(ctx)
-		s.permitted(grant, true)
+		s.permitted(permit, true)
 	case <-slowChanged:
 	case ended := <-s.ended:
 		s.drainNodes(ctx)
@@ -154,7 +154,7 @@ func (s *Shard) next(ctx context.Context) bool {
 	return true
 }
 
-// slow returns what is of interest while anything waits for a slow place: a grant of one, and that other
+// slow returns what is of interest while anything waits for a slow place: a permit of one, and that other
 // workloads are slow. It takes in which are slow now. While nothing waits, it is all nil.
 func (s *Shard) slow() (<-chan Permit, <-chan struct{}) {
 	if s.core.WaitingForSlowPlace() == 0 {
@@ -199,15 +199,15 @@ func (s *Shard) pod(uid types.UID) {
 	s.inbox.pods.Done(uid)
 }
 
-func (s *Shard) permitted(grant Permit, slowPlace bool) {
+func (s *Shard) permitted(permit Permit, slowPlace bool) {
 	slow, _ := s.slowWorkloads()
 	do := s.step(Permitted{Slow: slow, SlowPlace: slowPlace})
 	if do.Start == nil {
-		grant.Release()
+		permit.Release()
 		return
 	}
 	uid := do.Start.Pod.UID
-	grant.Start(*do.Start, func(o eviction.Outcome) { s.ended <- Ended{UID: uid, Outcome: o} })
+	permit.Start(*do.Start, func(o eviction.Outcome) { s.ended <- Ended{UID: uid, Outcome: o} })
 }
 
 // step takes one input in and passes its notes on.

@@ -16,9 +16,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// slots grants as many calls at once as it has, and notes when each began.
+// slots permits as many calls at once as it has, and notes when each began.
 type slots struct {
-	grants  chan shard.Permit
+	permits chan shard.Permit
 	free    chan struct{}
 	lasts   time.Duration
 	outcome eviction.Outcome
@@ -30,7 +30,7 @@ type slots struct {
 
 func newSlots(n int, lasts time.Duration) *slots {
 	s := &slots{
-		grants: make(chan shard.Permit), free: make(chan struct{}, n), lasts: lasts,
+		permits: make(chan shard.Permit), free: make(chan struct{}, n), lasts: lasts,
 		outcome: eviction.Outcome{Kind: eviction.Accepted},
 		started: map[types.UID]time.Duration{}, epoch: time.Now(),
 	}
@@ -40,7 +40,7 @@ func newSlots(n int, lasts time.Duration) *slots {
 	return s
 }
 
-// run offers a grant whenever there is a free slot.
+// run offers a permit whenever there is a free slot.
 func (s *slots) run(ctx context.Context) {
 	for {
 		select {
@@ -49,7 +49,7 @@ func (s *slots) run(ctx context.Context) {
 			return
 		}
 		select {
-		case s.grants <- s:
+		case s.permits <- s:
 		case <-ctx.Done():
 			return
 		}
@@ -78,7 +78,7 @@ func (s *slots) calls() map[types.UID]time.Duration {
 // running starts a shard over the world, in a bubble of virtual time.
 func running(t *testing.T, w *world, s *slots) *shard.Shard {
 	ctx, cancel := context.WithCancel(context.Background())
-	sh := shard.New(shard.Options{Reader: w, Permits: s.grants, MaxInFlight: cap(s.free), Notify: func(eviction.Note) {}})
+	sh := shard.New(shard.Options{Reader: w, Permits: s.permits, MaxInFlight: cap(s.free), Notify: func(eviction.Note) {}})
 	var all sync.WaitGroup
 	all.Go(func() { s.run(ctx) })
 	all.Go(func() { sh.Run(ctx) })
@@ -119,7 +119,7 @@ func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
 		w.bind("a", "n", 0)
 		w.taintNode("n", "gpu", time.Now())
 		ctx, cancel := context.WithCancel(t.Context())
-		sh := shard.New(shard.Options{Reader: w, Permits: s.grants, MaxInFlight: 32, Notify: func(eviction.Note) {}})
+		sh := shard.New(shard.Options{Reader: w, Permits: s.permits, MaxInFlight: 32, Notify: func(eviction.Note) {}})
 		sh.NodeChanged("n")
 		sh.NodeChanged("n")
 		sh.PodChanged("a")

@@ -39,16 +39,16 @@ func (p *play) workloads(uids ...types.UID) shard.SlowWorkloads {
 	return slow
 }
 
-// grantSlot grants a slot while these workloads are slow, and returns who starts; "" is nobody.
-func (p *play) grantSlot(second float64, slow shard.SlowWorkloads) types.UID {
-	return p.granted(second, shard.Permitted{Slow: slow})
+// permitSlot permits a slot while these workloads are slow, and returns who starts; "" is nobody.
+func (p *play) permitSlot(second float64, slow shard.SlowWorkloads) types.UID {
+	return p.permitted(second, shard.Permitted{Slow: slow})
 }
 
-func (p *play) grantPlace(second float64, slow shard.SlowWorkloads) types.UID {
-	return p.granted(second, shard.Permitted{Slow: slow, SlowPlace: true})
+func (p *play) permitPlace(second float64, slow shard.SlowWorkloads) types.UID {
+	return p.permitted(second, shard.Permitted{Slow: slow, SlowPlace: true})
 }
 
-func (p *play) granted(second float64, in shard.Permitted) types.UID {
+func (p *play) permitted(second float64, in shard.Permitted) types.UID {
 	if start := p.step(second, in); start != nil {
 		return start.Pod.UID
 	}
@@ -85,22 +85,22 @@ func TestAWorkloadIsItsNamespaceAndLabelsWithoutThoseThatNameASinglePod(t *testi
 func TestAPodLikeASlowCallWaitsForASlowPlaceAndTheOthersGoOn(t *testing.T) {
 	p := slowPlay(t, 3, 2)
 	slow := p.workloads("slow-0")
-	got := map[types.UID]bool{p.grantSlot(1, slow): true, p.grantSlot(1, slow): true}
+	got := map[types.UID]bool{p.permitSlot(1, slow): true, p.permitSlot(1, slow): true}
 	if want := map[types.UID]bool{"other-0": true, "other-1": true}; !maps.Equal(got, want) {
 		t.Errorf("started %v in slots, want %v", got, want)
 	}
-	if uid := p.grantSlot(1, slow); uid != "" {
+	if uid := p.permitSlot(1, slow); uid != "" {
 		t.Errorf("started %s in a slot", uid)
 	}
 	if n := p.core.WaitingForSlowPlace(); n != 3 {
 		t.Errorf("%d wait for a slow place, want 3", n)
 	}
 	for range 3 {
-		if uid := p.grantPlace(2, slow); uid == "" {
+		if uid := p.permitPlace(2, slow); uid == "" {
 			t.Error("nobody started in a slow place")
 		}
 	}
-	if uid := p.grantPlace(2, slow); uid != "" || p.core.Scheduled() != 0 {
+	if uid := p.permitPlace(2, slow); uid != "" || p.core.Scheduled() != 0 {
 		t.Errorf("started %q, %d are scheduled", uid, p.core.Scheduled())
 	}
 }
@@ -108,7 +108,7 @@ func TestAPodLikeASlowCallWaitsForASlowPlaceAndTheOthersGoOn(t *testing.T) {
 func TestWaitingForASlowPlaceIsNoAttempt(t *testing.T) {
 	p := slowPlay(t, 1, 0)
 	slow := p.workloads("slow-0")
-	p.grantSlot(1, slow)
+	p.permitSlot(1, slow)
 	views := p.core.Views(at(1))
 	if len(views) != 1 || views[0].State != eviction.Due || views[0].Attempts != 0 || !views[0].SlowPlace {
 		t.Errorf("views %+v, want one that is due, waits for a slow place, and was not tried", views)
@@ -144,12 +144,12 @@ func TestWhatWaitsForASlowPlaceIsWithdrawnAndMovedLikeAllElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := slowPlay(t, 1, 0)
 			slow := p.workloads("slow-0")
-			p.grantSlot(1, slow)
+			p.permitSlot(1, slow)
 			c.change(p)
 			if n := p.core.Scheduled(); n != c.scheduled {
 				t.Errorf("%d are scheduled, want %d", n, c.scheduled)
 			}
-			if uid := p.grantPlace(3, slow); uid != "" {
+			if uid := p.permitPlace(3, slow); uid != "" {
 				t.Errorf("started %s", uid)
 			}
 			if n := p.core.WaitingForSlowPlace(); n != 0 {
@@ -162,7 +162,7 @@ func TestWhatWaitsForASlowPlaceIsWithdrawnAndMovedLikeAllElse(t *testing.T) {
 func TestAPodThatIsJudgedAgainGoesOnWaitingForASlowPlace(t *testing.T) {
 	p := slowPlay(t, 2, 0)
 	slow := p.workloads("slow-0")
-	p.grantSlot(1, slow)
+	p.permitSlot(1, slow)
 	p.nodeChanged(2)
 	if n := p.core.WaitingForSlowPlace(); n != 2 || p.core.Scheduled() != 2 {
 		t.Errorf("%d of %d wait for a slow place, want 2 of 2", n, p.core.Scheduled())
@@ -173,18 +173,18 @@ func TestAWorkloadThatIsNoLongerSlowGoesBackToTheSlots(t *testing.T) {
 	p := slowPlay(t, 3, 0)
 	p.change("slow-2", func(pod *taint.Pod) { pod.Labels = map[string]string{"app": "slower"} })
 	slow := p.workloads("slow-0", "slow-2")
-	p.grantSlot(1, slow)
+	p.permitSlot(1, slow)
 	p.step(2, shard.SlowChanged{Slow: p.workloads("slow-2")})
 	if n := p.core.WaitingForSlowPlace(); n != 1 {
 		t.Fatalf("%d wait for a slow place, want the one whose workload is still slow", n)
 	}
 	for range 2 {
-		if uid := p.grantSlot(2, p.workloads("slow-2")); uid != "slow-0" && uid != "slow-1" {
+		if uid := p.permitSlot(2, p.workloads("slow-2")); uid != "slow-0" && uid != "slow-1" {
 			t.Errorf("started %q", uid)
 		}
 	}
 	p.step(3, shard.SlowChanged{})
-	if uid := p.grantSlot(3, nil); uid != "slow-2" {
+	if uid := p.permitSlot(3, nil); uid != "slow-2" {
 		t.Errorf("started %q, want slow-2", uid)
 	}
 }
@@ -194,30 +194,30 @@ func TestTheOnlyCallOfASlowWorkloadMayStartInASlot(t *testing.T) {
 	p := slowPlay(t, 3, 0)
 	w := shard.WorkloadOf(&taint.Pod{Namespace: "ns", Labels: map[string]string{"app": "slow"}})
 	busy, idle := shard.SlowWorkloads{w: true}, shard.SlowWorkloads{w: false}
-	p.grantSlot(1, busy)
+	p.permitSlot(1, busy)
 	p.step(2, shard.SlowChanged{Slow: idle})
 	if n := p.core.WaitingForSlowPlace(); n != 2 {
 		t.Fatalf("%d wait for a slow place, want all but one", n)
 	}
-	if uid := p.grantSlot(2, idle); uid != "slow-0" {
+	if uid := p.permitSlot(2, idle); uid != "slow-0" {
 		t.Errorf("started %q, want slow-0", uid)
 	}
-	if uid := p.grantSlot(2, busy); uid != "" {
+	if uid := p.permitSlot(2, busy); uid != "" {
 		t.Errorf("started %s, while another call is under way", uid)
 	}
-	if uid := p.grantPlace(2, idle); uid != "slow-1" {
+	if uid := p.permitPlace(2, idle); uid != "slow-1" {
 		t.Errorf("started %q in a slow place, want slow-1", uid)
 	}
 }
 
-// A grant may be on its way while the workload turns quick.
+// A permit may be on its way while the workload turns quick.
 func TestASlowPlaceIsNotTakenByAPodOfAWorkloadThatIsNotSlow(t *testing.T) {
 	p := slowPlay(t, 1, 0)
-	p.grantSlot(1, p.workloads("slow-0"))
-	if uid := p.grantPlace(2, nil); uid != "" {
+	p.permitSlot(1, p.workloads("slow-0"))
+	if uid := p.permitPlace(2, nil); uid != "" {
 		t.Errorf("started %s in a slow place", uid)
 	}
-	if uid := p.grantSlot(2, nil); uid != "slow-0" {
+	if uid := p.permitSlot(2, nil); uid != "slow-0" {
 		t.Errorf("started %q in a slot, want slow-0", uid)
 	}
 }
@@ -227,18 +227,18 @@ func TestARetryOfASlowPodWaitsForItsTimeAndThenForASlowPlace(t *testing.T) {
 	slow := p.workloads("slow-0")
 	p.wantStart(0, "slow-0")
 	p.ended(34, "slow-0", eviction.Outcome{Kind: eviction.Failed, Cause: "timeout"})
-	if uid := p.grantSlot(34, slow); uid != "" || p.core.WaitingForSlowPlace() != 0 {
+	if uid := p.permitSlot(34, slow); uid != "" || p.core.WaitingForSlowPlace() != 0 {
 		t.Errorf("before its time: started %q, %d wait", uid, p.core.WaitingForSlowPlace())
 	}
-	if uid := p.grantSlot(34.1, slow); uid != "" || p.core.WaitingForSlowPlace() != 1 {
+	if uid := p.permitSlot(34.1, slow); uid != "" || p.core.WaitingForSlowPlace() != 1 {
 		t.Errorf("at its time: started %q, %d wait", uid, p.core.WaitingForSlowPlace())
 	}
-	if uid := p.grantPlace(34.1, slow); uid != "slow-0" {
+	if uid := p.permitPlace(34.1, slow); uid != "slow-0" {
 		t.Errorf("started %q", uid)
 	}
 }
 
-// A thousand of them are moved once, not at each grant.
+// A thousand of them are moved once, not at each permit.
 func TestAGrantDoesNotVisitThoseThatWaitForASlowPlace(t *testing.T) {
 	p := slowPlay(t, 1000, 100)
 	slow := p.workloads("slow-0")
@@ -246,22 +246,22 @@ func TestAGrantDoesNotVisitThoseThatWaitForASlowPlace(t *testing.T) {
 		p.change(types.UID(fmt.Sprint("other-", i)), func(pod *taint.Pod) { pod.Priority = -1 })
 	}
 	p.nodeChanged(0)
-	p.grantSlot(1, slow)
+	p.permitSlot(1, slow)
 	reads := p.reads
 	for range 99 {
-		if p.grantSlot(1, slow) == "" {
+		if p.permitSlot(1, slow) == "" {
 			t.Fatal("nobody started")
 		}
 	}
 	if n := p.reads - reads; n != 99 {
-		t.Errorf("%d pods were read for 99 grants", n)
+		t.Errorf("%d pods were read for 99 permits", n)
 	}
 	if n := p.core.WaitingForSlowPlace(); n != 1000 {
 		t.Fatalf("%d wait, want 1000", n)
 	}
 	reads = p.reads
 	for range 64 {
-		p.grantPlace(1, slow)
+		p.permitPlace(1, slow)
 	}
 	if n := p.reads - reads; n != 64 {
 		t.Errorf("%d pods were read for 64 slow places", n)

@@ -10,7 +10,7 @@ import (
 )
 
 // Step takes one input at the time now and returns what is to be done. Effects.Start is set for
-// Granted only. The time may not go backwards by more than clocks do.
+// Permitted only. The time may not go backwards by more than clocks do.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
 	switch in := in.(type) {

@@ -8,7 +8,7 @@ import (
 
 // Tracked is what a core holds of one pod.
 type Tracked struct {
-	// Queued says that the eviction waits for its time, its next try or a grant.
+	// Queued says that the eviction waits for its time, its next try or a permit.
 	Queued bool
 
 	// Deadline is the verdict's time, and At the moment before which no call starts: the deadline,

@@ -149,7 +149,7 @@ func (p *play) nodeChanged(second float64) { p.step(second, shard.NodeChanged{Na
 
 func (p *play) podChanged(second float64, uid types.UID) { p.step(second, shard.PodChanged{UID: uid}) }
 
-// wantStart grants a slot and wants this pod's call to start.
+// wantStart permits a slot and wants this pod's call to start.
 func (p *play) wantStart(second float64, uid types.UID) *eviction.Request {
 	p.t.Helper()
 	start := p.step(second, shard.Permitted{})
@@ -159,7 +159,7 @@ func (p *play) wantStart(second float64, uid types.UID) *eviction.Request {
 	return start
 }
 
-// wantNone grants a slot and wants it back.
+// wantNone permits a slot and wants it back.
 func (p *play) wantNone(second float64) {
 	p.t.Helper()
 	if start := p.step(second, shard.Permitted{}); start != nil {

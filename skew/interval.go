@@ -18,7 +18,7 @@ type Interval struct {
 // different clocks answer, the result spans both.
 func (i Interval) Answered(date, sent, received time.Time) Interval {
 	one := Interval{at: received, earliest: date, latest: date.Add(received.Sub(sent) + time.Second)}
-	if !i.Known() {
+	if !i.Measured() {
 		return one
 	}
 	i = i.moved(received)
@@ -28,13 +28,13 @@ func (i Interval) Answered(date, sent, received time.Time) Interval {
 	return Interval{at: received, earliest: last(i.earliest, one.earliest), latest: first(i.latest, one.latest)}
 }
 
-// Known reports whether there was an answer.
-func (i Interval) Known() bool { return !i.at.IsZero() }
+// Measured reports whether there was an answer.
+func (i Interval) Measured() bool { return !i.at.IsZero() }
 
 // Ahead returns by how much the process's wall clock is ahead of the API server's clock now, at least and at most.
 // Both are negative where it is behind, and 0 where nothing is known.
 func (i Interval) Ahead(now time.Time) (least, most time.Duration) {
-	if !i.Known() {
+	if !i.Measured() {
 		return 0, 0
 	}
 	i = i.moved(now)

@@ -22,7 +22,7 @@ func (c *Clock) Register(r prometheus.Registerer) error {
 
 func (c *Clock) aheadSeconds(now time.Time) float64 {
 	measured := c.measured()
-	if !measured.Known() {
+	if !measured.Measured() {
 		return math.NaN()
 	}
 	_, most := measured.Ahead(now)

@@ -191,7 +191,7 @@ func minutesOf(counts []Count) []Minute {
 	for _, c := range counts {
 		list = append(list, Minute{
 			Start: c.Start.UTC(), Evicted: c.Evicted,
-			MeanLateSeconds: seconds(c.Late / time.Duration(c.Evicted)), MaxLateSeconds: seconds(c.Most),
+			MeanLateSeconds: seconds(c.Late / time.Duration(c.Evicted)), MaxLateSeconds: seconds(c.MaxLate),
 		})
 	}
 	return list

@@ -27,7 +27,7 @@ type Count struct {
 	Start   time.Time
 	Evicted int
 	Late    time.Duration
-	Most    time.Duration
+	MaxLate time.Duration
 }
 
 // Past is what was evicted lately.
@@ -84,7 +84,7 @@ func (h *History) count(at time.Time, late time.Duration) {
 	}
 	c.Evicted++
 	c.Late += late
-	c.Most = max(c.Most, late)
+	c.MaxLate = max(c.MaxLate, late)
 }
 
 // slot is where a minute is counted.

@@ -18,9 +18,9 @@ var embedded embed.FS
 
 // Server answers with the page and its JSON.
 type Server struct {
-	board *sampler
-	hub   *broadcaster
-	mux   *http.ServeMux
+	sampler     *sampler
+	broadcaster *broadcaster
+	mux         *http.ServeMux
 
 	compressors compressors
 	answers     chan struct{} // holds an item for each answer with lists that is under way
@@ -29,7 +29,7 @@ type Server struct {
 // New returns a server that does nothing until it is asked.
 func New(o Options) *Server {
 	b := &sampler{options: o}
-	s := &Server{board: b, hub: newBroadcaster(b), mux: http.NewServeMux(), answers: make(chan struct{}, maxAnswers)}
+	s := &Server{sampler: b, broadcaster: newBroadcaster(b), mux: http.NewServeMux(), answers: make(chan struct{}, maxAnswers)}
 	s.mux.HandleFunc("/api/v1/snapshot", s.limited(s.compressors.compress(s.snapshot)))
 	s.mux.HandleFunc("/api/v1/evictions", s.limited(s.compressors.compress(s.evictions)))
 	s.mux.HandleFunc("/api/v1/nodes", s.limited(s.compressors.compress(s.nodes)))
@@ -45,7 +45,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if s.hub.hasEnded() {
+	if s.broadcaster.hasEnded() {
 		refuse(w, http.StatusServiceUnavailable, errEnded.Error())
 		return
 	}
@@ -136,7 +136,7 @@ func plain(w http.ResponseWriter, r *http.Request) bool {
 
 // facts are a look for one request, which is answered when there is none.
 func (s *Server) facts(w http.ResponseWriter, r *http.Request) (Facts, bool) {
-	f, err := s.board.look(r.Context(), 0)
+	f, err := s.sampler.look(r.Context(), 0)
 	if err != nil {
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, err.Error()+"; try again")

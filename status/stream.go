@@ -20,13 +20,13 @@ const (
 
 // events streams a snapshot and then what changes, as server-sent events.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	v, err := s.hub.join(r.Context(), r.Header.Get("Last-Event-ID"))
+	v, err := s.broadcaster.join(r.Context(), r.Header.Get("Last-Event-ID"))
 	if err != nil {
 		w.Header().Set("Retry-After", "10")
 		refuse(w, http.StatusServiceUnavailable, err.Error())
 		return
 	}
-	defer s.hub.leave(v)
+	defer s.broadcaster.leave(v)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.Header().Set("Vary", "Accept-Encoding")
@@ -63,7 +63,7 @@ func (s *Server) pass(ctx context.Context, out stream, m message) error {
 // with the last piece: who breaks off before has nothing to resume from.
 func (s *Server) snapshotTo(ctx context.Context, out stream, m message) error {
 	facts := m.sample.facts
-	facts.Past = s.board.options.History.upTo(facts.Past.Total, facts.At)
+	facts.Past = s.sampler.options.History.upTo(facts.Past.Total, facts.At)
 	views := sorted(facts.Views)
 	first := head(facts)
 	first.Evictions, views = cutPiece(views)

@@ -12,25 +12,25 @@ import (
 // processor time on collecting; with 400 in a large cluster it would take much memory for little.
 const (
 	leastGarbage  = 100
-	mostGarbage   = 400
+	maxGarbage    = 400
 	enoughGarbage = 32 << 20 // bytes; more than this only as far as leastGarbage says
 )
 
-// collectRarely sets that, and again after each collection, unless GOGC says otherwise.
-func collectRarely() {
+// tuneGC sets that, and again after each collection, unless GOGC says otherwise.
+func tuneGC() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	debug.SetGCPercent(mostGarbage)
+	debug.SetGCPercent(maxGarbage)
 	afterEachCollection(func() { debug.SetGCPercent(garbagePercent(liveHeap())) })
 }
 
 // garbagePercent is how much garbage may pile up when so many bytes are in use.
 func garbagePercent(inUse uint64) int {
 	if inUse == 0 {
-		return mostGarbage
+		return maxGarbage
 	}
-	return int(min(max(enoughGarbage*100/inUse, leastGarbage), mostGarbage))
+	return int(min(max(enoughGarbage*100/inUse, leastGarbage), maxGarbage))
 }
 
 // liveHeap is how many bytes the last collection has found in use.

@@ -239,16 +239,16 @@ func TestWhatIsRefused(t *testing.T) {
 }
 
 // decode decodes a body by what is for its kind.
-func decode(body []byte, known wire.Known) (runtime.Object, error) {
+func decode(body []byte, lookup wire.PodLookup) (runtime.Object, error) {
 	if bytes.Contains(body, []byte("List")) { // only the kind has that in it
-		return wire.ReadList(bufio.NewReader(bytes.NewReader(body)), known)
+		return wire.ReadList(bufio.NewReader(bytes.NewReader(body)), lookup)
 	}
-	return wire.Decode(body, known)
+	return wire.Decode(body, lookup)
 }
 
-func decodedPod(t *testing.T, body []byte, known wire.Known) *v1.Pod {
+func decodedPod(t *testing.T, body []byte, lookup wire.PodLookup) *v1.Pod {
 	t.Helper()
-	object, err := decode(body, known)
+	object, err := decode(body, lookup)
 	if err != nil {
 		t.Fatal(err)
 	}

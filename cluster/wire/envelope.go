@@ -65,23 +65,23 @@ func (e *envelope) decodeType(message []byte) error {
 }
 
 // Decode returns the pod, the node or the status that the API server has sent: a *v1.Pod, *v1.Node or
-// *metav1.Status. Another kind is an error. known may be nil.
-func Decode(data []byte, known Known) (runtime.Object, error) {
+// *metav1.Status. Another kind is an error. lookup may be nil.
+func Decode(data []byte, lookup PodLookup) (runtime.Object, error) {
 	e, err := open(data)
 	if err != nil {
 		return nil, err
 	}
-	object, err := e.object(known)
+	object, err := e.object(lookup)
 	if err != nil {
 		return nil, fmt.Errorf("decoding a %s of %s: %w", e.kind, e.version, err)
 	}
 	return object, nil
 }
 
-func (e *envelope) object(known Known) (runtime.Object, error) {
+func (e *envelope) object(lookup PodLookup) (runtime.Object, error) {
 	switch {
 	case e.is("Pod"):
-		return newPod(e.raw, known)
+		return newPod(e.raw, lookup)
 	case e.is("Node"):
 		return newNode(e.raw)
 	case e.is("Status"):

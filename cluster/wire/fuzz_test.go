@@ -62,10 +62,10 @@ func TestAFewWrongBytesGiveTheSameAsInTheAPIOrAnError(t *testing.T) {
 // agree holds that any bytes give an object or an error, that it makes no difference what was seen of a
 // pod before, and that the API's own decoder has the same where it takes the bytes, too.
 func agree(t rapid.TB, body []byte, last *taint.Pod) {
-	readList := func(body []byte, known wire.Known) (runtime.Object, error) {
-		return wire.ReadList(bufio.NewReader(bytes.NewReader(body)), known)
+	readList := func(body []byte, lookup wire.PodLookup) (runtime.Object, error) {
+		return wire.ReadList(bufio.NewReader(bytes.NewReader(body)), lookup)
 	}
-	for _, decode := range []func([]byte, wire.Known) (runtime.Object, error){wire.Decode, readList} {
+	for _, decode := range []func([]byte, wire.PodLookup) (runtime.Object, error){wire.Decode, readList} {
 		got, err := decode(body, nil)
 		if (got == nil) == (err == nil) {
 			t.Fatalf("got %v and error %v", got, err)

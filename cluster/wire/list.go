@@ -41,8 +41,8 @@ func IsList(body *bufio.Reader) bool {
 }
 
 // ReadList reads the answer of the API server to a request for a list: a *List, or the *metav1.Status that
-// came instead. It decodes each item as it comes: the bytes of only one are ever held. known may be nil.
-func ReadList(body *bufio.Reader, known Known) (runtime.Object, error) {
+// came instead. It decodes each item as it comes: the bytes of only one are ever held. lookup may be nil.
+func ReadList(body *bufio.Reader, lookup PodLookup) (runtime.Object, error) {
 	if !IsList(body) {
 		return nil, errMagic
 	}
@@ -58,7 +58,7 @@ func ReadList(body *bufio.Reader, known Known) (runtime.Object, error) {
 			in.check(e.decodeType(slices.Clone(in.bytes())))
 		case envelopeRaw:
 			var err error
-			object, err = e.readObject(&in, known)
+			object, err = e.readObject(&in, lookup)
 			in.check(err)
 		}
 	}
@@ -72,10 +72,10 @@ func ReadList(body *bufio.Reader, known Known) (runtime.Object, error) {
 }
 
 // readObject reads what is in the field that the envelope is at.
-func (e *envelope) readObject(in *incoming, known Known) (runtime.Object, error) {
+func (e *envelope) readObject(in *incoming, lookup PodLookup) (runtime.Object, error) {
 	switch {
 	case e.is("PodList"):
-		return readItems(in.inner(), func(message []byte) (runtime.Object, error) { return newPod(message, known) })
+		return readItems(in.inner(), func(message []byte) (runtime.Object, error) { return newPod(message, lookup) })
 	case e.is("NodeList"):
 		return readItems(in.inner(), func(message []byte) (runtime.Object, error) { return newNode(message) })
 	case e.is("Status"):

@@ -25,10 +25,10 @@ const (
 	conditionTransition = 4
 )
 
-// Known returns what was last seen of the pod with this UID, or nil. A pod that is decoded shares with
+// PodLookup returns what was last seen of the pod with this UID, or nil. A pod that is decoded shares with
 // it the texts, the labels and the tolerations that are still the same, so that nothing is allocated
 // for them. It must not hold on to the bytes.
-type Known func(uid []byte) *taint.Pod
+type PodLookup func(uid []byte) *taint.Pod
 
 // spare is room for what a pod points to, so that it need not be allocated piece by piece.
 type spare struct {
@@ -38,13 +38,13 @@ type spare struct {
 	controls   bool
 }
 
-func newPod(message []byte, known Known) (*v1.Pod, error) {
+func newPod(message []byte, lookup PodLookup) (*v1.Pod, error) {
 	whole := new(struct {
 		v1.Pod
 		spare
 	})
 	p, room := &whole.Pod, &whole.spare
-	was, err := lastSeen(message, known)
+	was, err := lastSeen(message, lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func newPod(message []byte, known Known) (*v1.Pod, error) {
 // lastSeen is what was seen of the pod before; empty if nothing was. A message that has its metadata or
 // its spec in two pieces, which nobody writes, is refused: what is in the second would have to be added
 // to what is shared.
-func lastSeen(message []byte, known Known) (*taint.Pod, error) {
+func lastSeen(message []byte, lookup PodLookup) (*taint.Pod, error) {
 	var uid []byte
 	var seen [objectSpec + 1]bool
 	f := fields{message: message}
@@ -81,8 +81,8 @@ func lastSeen(message []byte, known Known) (*taint.Pod, error) {
 			uid = uidIn(f.bytes())
 		}
 	}
-	if len(uid) > 0 && known != nil {
-		if was := known(uid); was != nil {
+	if len(uid) > 0 && lookup != nil {
+		if was := lookup(uid); was != nil {
 			return was, f.err
 		}
 	}

@@ -23,8 +23,8 @@ const largest = 16 << 20
 
 // Stream decodes the events of a watch. Decode is for one goroutine; Close may be called by another.
 type Stream struct {
-	body  io.ReadCloser
-	known Known
+	body   io.ReadCloser
+	lookup PodLookup
 
 	header [4]byte
 	frame  []byte
@@ -32,10 +32,10 @@ type Stream struct {
 
 var _ watch.Decoder = (*Stream)(nil)
 
-// NewStream returns a stream of the events in the body of a watch; known may be nil. The body should
+// NewStream returns a stream of the events in the body of a watch; lookup may be nil. The body should
 // be buffered: it is read in small pieces.
-func NewStream(body io.ReadCloser, known Known) *Stream {
-	return &Stream{body: body, known: known}
+func NewStream(body io.ReadCloser, lookup PodLookup) *Stream {
+	return &Stream{body: body, lookup: lookup}
 }
 
 // Decode waits for the next event. Its object is one that [Decode] returns. An error to read, and
@@ -49,7 +49,7 @@ func (s *Stream) Decode() (watch.EventType, runtime.Object, error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("decoding a watch event: %w", err)
 	}
-	object, err := Decode(raw, s.known)
+	object, err := Decode(raw, s.lookup)
 	if err != nil {
 		return "", nil, err
 	}

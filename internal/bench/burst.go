@@ -15,7 +15,7 @@ import (
 const (
 	burstNodes   = 100
 	slowNodes    = 5    // for the original with its default client limits
-	mostEvents   = 5000 // that are waited for: of more, listing them is too much
+	maxEvents    = 5000 // that are waited for: of more, listing them is too much
 	burstTimeout = 5 * time.Minute
 )
 
@@ -119,7 +119,7 @@ func (c *workload) burst(ctx context.Context, s subject) (o outcome, err error) 
 	if o, err = c.evict(ctx, s, p.Pid()); err != nil {
 		return o, err
 	}
-	if s.name == report.Ours && len(c.pods) <= mostEvents {
+	if s.name == report.Ours && len(c.pods) <= maxEvents {
 		stored, err := c.lastEvent(ctx)
 		if err != nil {
 			return o, err

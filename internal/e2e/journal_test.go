@@ -61,27 +61,27 @@ func killedAndRestarted(s *scene) {
 // stored at a time must be the partition.
 func (w *world) storesWithItsTime(t *testing.T) {
 	partitions := store.NewConfigMaps(w.admin, "kube-system", "stored-journal")
-	sheet := journal.StoredPartition{}
+	content := journal.StoredPartition{}
 	for i := range 3 {
 		data, _ := journal.Encode(nil, time.Now())
 		before := time.Now().Truncate(time.Second)
-		version, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: sheet.Version, Data: data})
+		version, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: content.Version, Data: data})
 		if err != nil {
 			t.Fatal(err)
 		}
 		after := time.Now()
-		if sheet, err = partitions.Read(t.Context(), 0); err != nil || sheet.Version != version || sheet.Stored.Before(before) || sheet.Stored.After(after) {
-			t.Errorf("writing %d: stored between %v and %v; read is version %s of %s, stored %v, error %v", i, before, after, sheet.Version, version, sheet.Stored, err)
+		if content, err = partitions.Read(t.Context(), 0); err != nil || content.Version != version || content.Stored.Before(before) || content.Stored.After(after) {
+			t.Errorf("writing %d: stored between %v and %v; read is version %s of %s, stored %v, error %v", i, before, after, content.Version, version, content.Stored, err)
 		}
 		time.Sleep(1100 * time.Millisecond) // times of the API are whole seconds
 		label := fmt.Sprintf(`{"metadata":{"labels":{"seen":"%d"}}}`, i)
 		if _, err := w.admin.CoreV1().ConfigMaps("kube-system").Patch(t.Context(), "stored-journal-0", types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: "other"}); err != nil {
 			t.Fatal(err)
 		}
-		if labelled, err := partitions.Read(t.Context(), 0); err != nil || !labelled.Stored.Equal(sheet.Stored) {
-			t.Errorf("once it is labelled, it counts as stored at %v, want %v, error %v", labelled.Stored, sheet.Stored, err)
+		if labelled, err := partitions.Read(t.Context(), 0); err != nil || !labelled.Stored.Equal(content.Stored) {
+			t.Errorf("once it is labelled, it counts as stored at %v, want %v, error %v", labelled.Stored, content.Stored, err)
 		} else {
-			sheet.Version = labelled.Version
+			content.Version = labelled.Version
 		}
 	}
 }

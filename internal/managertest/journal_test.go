@@ -25,7 +25,7 @@ import (
 // notebook is a journal of the caller's own, in memory.
 type notebook struct {
 	mu     sync.Mutex
-	sheets [journal.Partitions]journal.StoredPartition
+	stored [journal.Partitions]journal.StoredPartition
 	turned chan struct{} // closed when a partition is written
 	writes int
 	broken error // of each call; nil when they succeed
@@ -36,9 +36,9 @@ func newNotebook() *notebook { return &notebook{turned: make(chan struct{})} }
 func (n *notebook) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
 	for ctx.Err() == nil {
 		n.mu.Lock()
-		sheet, turned, broken := n.sheets[partition], n.turned, n.broken
+		content, turned, broken := n.stored[partition], n.turned, n.broken
 		n.mu.Unlock()
-		tell(sheet, broken)
+		tell(content, broken)
 		select {
 		case <-turned:
 		case <-ctx.Done():
@@ -46,18 +46,18 @@ func (n *notebook) Watch(ctx context.Context, partition int, tell func(journal.S
 	}
 }
 
-func (n *notebook) Write(_ context.Context, partition int, sheet journal.StoredPartition) (string, error) {
+func (n *notebook) Write(_ context.Context, partition int, content journal.StoredPartition) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.writes++
-	if n.broken != nil || n.sheets[partition].Version != sheet.Version {
+	if n.broken != nil || n.stored[partition].Version != content.Version {
 		return "", errors.Join(n.broken, errors.New("not written"))
 	}
-	sheet.Version = strconv.Itoa(n.writes)
-	n.sheets[partition] = sheet
+	content.Version = strconv.Itoa(n.writes)
+	n.stored[partition] = content
 	close(n.turned)
 	n.turned = make(chan struct{})
-	return sheet.Version, nil
+	return content.Version, nil
 }
 
 func (n *notebook) written() int {
@@ -155,7 +155,7 @@ func TestTheJournalIsReadBeforeTheFirstDecision(t *testing.T) {
 		if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		partitions.sheets[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
+		partitions.stored[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
 			"_journal": `{"version":1,"written":"1999-12-31T23:59:50Z"}`,
 			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:55Z"}]]}`,
 		}}
@@ -187,7 +187,7 @@ func TestARecordThatIsReadLateMovesTheDeadline(t *testing.T) {
 		}
 		partitions.mu.Lock()
 		partitions.broken = nil
-		partitions.sheets[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
+		partitions.stored[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
 			"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`,
 			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:57Z"}]]}`,
 		}}
@@ -250,7 +250,7 @@ func TestAManagerThatRefusesItsInformerWritesNoJournal(t *testing.T) {
 			return obj, nil
 		}
 		partition := journal.PartitionOf("node")
-		partitions.sheets[partition] = journal.StoredPartition{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
+		partitions.stored[partition] = journal.StoredPartition{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
 		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
 		m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: newClock(), Journal: partitions})
 		if err != nil {
@@ -285,7 +285,7 @@ func (n *notebook) expect(t *testing.T, key string) {
 	t.Helper()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if entry := n.sheets[journal.PartitionOf("node")].Data["node"]; strings.Count(entry, `"key":`) != 1 || !strings.Contains(entry, strconv.Quote(key)) {
+	if entry := n.stored[journal.PartitionOf("node")].Data["node"]; strings.Count(entry, `"key":`) != 1 || !strings.Contains(entry, strconv.Quote(key)) {
 		t.Errorf("recorded is %s, want %s alone", entry, key)
 	}
 }

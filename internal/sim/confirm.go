@@ -167,5 +167,5 @@ func (c *confirmation) doubt(read *nodeRead) string {
 		return "the GET took too long"
 	}
 	now, node := p.feed.Pod(pod.UID)
-	return evict.WhyUnconfirmed(now, node, evict.LookAt(read.node, read.began), p.feed.Version(pod.Node), taint.Rules{})
+	return evict.WhyUnconfirmed(now, node, evict.NewLiveNode(read.node, read.began), p.feed.Version(pod.Node), taint.Rules{})
 }

@@ -90,11 +90,11 @@ func (c *ConfigMaps) follow(ctx context.Context, partition int, tell func(journa
 }
 
 // Read looks at a partition once. One that there is not is a Sheet without a version.
-func (c *ConfigMaps) Read(ctx context.Context, partition int) (sheet journal.StoredPartition, err error) {
-	if _, err = c.look(ctx, partition, func(s journal.StoredPartition, _ error) { sheet = s }); err != nil {
+func (c *ConfigMaps) Read(ctx context.Context, partition int) (content journal.StoredPartition, err error) {
+	if _, err = c.look(ctx, partition, func(s journal.StoredPartition, _ error) { content = s }); err != nil {
 		return journal.StoredPartition{}, fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[partition], err)
 	}
-	return sheet, nil
+	return content, nil
 }
 
 // look tells of the partition as it is, and returns the version from which on to watch.
@@ -130,12 +130,12 @@ func (c *ConfigMaps) tell(partition int, object *v1.ConfigMap, event watch.Event
 		object = nil
 	}
 	c.seen[partition].Store(object)
-	s := c.sheet(partition, object)
+	s := c.content(partition, object)
 	s.Watched = event != ""
 	tell(s, nil)
 }
 
-func (c *ConfigMaps) sheet(partition int, object *v1.ConfigMap) journal.StoredPartition {
+func (c *ConfigMaps) content(partition int, object *v1.ConfigMap) journal.StoredPartition {
 	s := journal.StoredPartition{Name: "ConfigMap " + c.namespace + "/" + c.names[partition]}
 	if object != nil {
 		s.Version, s.Data, s.Stored = object.ResourceVersion, object.Data, storedAt(object)

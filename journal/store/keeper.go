@@ -24,10 +24,10 @@ type Partitions interface {
 	// Sheet without a version. tell does not block.
 	Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error))
 
-	// Write stores the sheet in place of the one of its version, in place of none if that is empty,
+	// Write stores the content in place of the one of its version, in place of none if that is empty,
 	// and returns the version that it has from now on. When the partition is of another version by now,
 	// it stores nothing and fails.
-	Write(ctx context.Context, partition int, sheet journal.StoredPartition) (version string, err error)
+	Write(ctx context.Context, partition int, content journal.StoredPartition) (version string, err error)
 }
 
 // Source knows the nodes. Its methods are called by several goroutines.

@@ -433,10 +433,10 @@ func (s *script) Watch(ctx context.Context, partition int, tell func(journal.Sto
 	<-ctx.Done()
 }
 
-func (s *script) Write(ctx context.Context, _ int, sheet journal.StoredPartition) (string, error) {
+func (s *script) Write(ctx context.Context, _ int, content journal.StoredPartition) (string, error) {
 	select {
-	case s.writes <- sheet:
-		version, _ := strconv.Atoi(sheet.Version)
+	case s.writes <- content:
+		version, _ := strconv.Atoi(content.Version)
 		return strconv.Itoa(version + 1), s.refuse
 	case <-ctx.Done():
 		return "", ctx.Err()
@@ -484,8 +484,8 @@ func TestVersionsThatGoBackAreBelievedOnceAWriteHasFailed(t *testing.T) {
 		if len(partitions.writes) != 1 {
 			t.Fatalf("%d writes", len(partitions.writes))
 		}
-		if sheet := <-partitions.writes; sheet.Version != "50" {
-			t.Errorf("it is written in place of version %s", sheet.Version)
+		if content := <-partitions.writes; content.Version != "50" {
+			t.Errorf("it is written in place of version %s", content.Version)
 		}
 	})
 }
@@ -561,8 +561,8 @@ func TestAtTheEndWhatHasChangedJustNowIsWritten(t *testing.T) {
 			<-partitions.writes
 			w.pass(1.5)
 			select {
-			case sheet := <-partitions.writes:
-				if data := sheet.Data[nodes.nodes[0].Name]; !strings.Contains(data, `"version":"10"`) {
+			case content := <-partitions.writes:
+				if data := content.Data[nodes.nodes[0].Name]; !strings.Contains(data, `"version":"10"`) {
 					t.Errorf("written is %s", data)
 				}
 			default:

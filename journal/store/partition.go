@@ -23,16 +23,16 @@ type partition struct {
 
 	// What follows is for the partition's goroutine.
 
-	sheet  journal.StoredPartition // as it is stored, as far as is known
-	opened bool                    // it was read
-	usable bool                    // it is of the version that is read and written
-	dirty  bool                    // there may be something to write
-	failed bool                    // the last write has
-	mine   bool                    // it was, in this term, as this process wants it
-	stamp  time.Time               // when it was written last
-	paced  time.Time               // no write is to start before
-	retry  time.Time               // nor before this, unless it is asked for or the partition is read
-	tries  wait.Backoff
+	content journal.StoredPartition // as it is stored, as far as is known
+	opened  bool                    // it was read
+	usable  bool                    // it is of the version that is read and written
+	dirty   bool                    // there may be something to write
+	failed  bool                    // the last write has
+	mine    bool                    // it was, in this term, as this process wants it
+	stamp   time.Time               // when it was written last
+	paced   time.Time               // no write is to start before
+	retry   time.Time               // nor before this, unless it is asked for or the partition is read
+	tries   wait.Backoff
 
 	waiting  []chan struct{} // for what is dirty to be written
 	problems map[kind]string
@@ -53,23 +53,23 @@ func backoff() wait.Backoff {
 	return wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second}
 }
 
-// report is what Watch has told: how the last look went, and the last sheet that was not taken in yet.
+// report is what Watch has told: how the last look went, and the last content that was not taken in yet.
 type report struct {
-	sheet *journal.StoredPartition
-	at    time.Time // when the sheet was received
-	err   error
+	content *journal.StoredPartition
+	at      time.Time // when the content was received
+	err     error
 }
 
 // tell puts a report in the place of one that was not taken in. It is for Watch's goroutine only.
 func (p *partition) tell(s journal.StoredPartition, err error) {
-	r := report{sheet: &s, at: time.Now()}
+	r := report{content: &s, at: time.Now()}
 	if err != nil {
 		r = report{err: err}
 	}
 	select {
 	case before := <-p.reports:
-		if r.sheet == nil {
-			r.sheet, r.at = before.sheet, before.at
+		if r.content == nil {
+			r.content, r.at = before.content, before.at
 		}
 	default:
 	}
@@ -121,8 +121,8 @@ func after(d time.Duration) <-chan time.Time {
 
 // take takes a report in.
 func (p *partition) take(r report) {
-	if r.sheet != nil && p.isNews(r.sheet.Version) {
-		p.open(*r.sheet, r.at)
+	if r.content != nil && p.isNews(r.content.Version) {
+		p.open(*r.content, r.at)
 	}
 	p.fail(unread, r.err)
 	if r.err == nil {
@@ -140,10 +140,10 @@ func (p *partition) isNews(version string) bool {
 	switch {
 	case !p.opened:
 		return true
-	case version == p.sheet.Version:
+	case version == p.content.Version:
 		return false
 	}
-	order, err := resourceversion.CompareResourceVersion(version, p.sheet.Version)
+	order, err := resourceversion.CompareResourceVersion(version, p.content.Version)
 	return err != nil || order > 0 || p.failed
 }
 
@@ -156,11 +156,11 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// open reads a sheet that was received at this moment. Once this process has written the partition as leader, what it
+// open reads a content that was received at this moment. Once this process has written the partition as leader, what it
 // knows of the nodes is better than what others write.
 func (p *partition) open(s journal.StoredPartition, received time.Time) {
 	content, dropped, err := journal.Decode(p.number, s.Data)
-	p.sheet, p.opened, p.usable, p.dirty = s, true, err == nil, true
+	p.content, p.opened, p.usable, p.dirty = s, true, err == nil, true
 	p.stamp = content.Written
 	if now := time.Now(); p.stamp.After(now) {
 		p.stamp = now
@@ -217,8 +217,8 @@ func (p *partition) count(entries int) {
 
 // name is what people know the partition by.
 func (p *partition) name() string {
-	if p.sheet.Name != "" {
-		return p.sheet.Name
+	if p.content.Name != "" {
+		return p.content.Name
 	}
 	return fmt.Sprintf("partition %d", p.number)
 }

@@ -360,11 +360,11 @@ type severed struct {
 	dead *atomic.Bool
 }
 
-func (s severed) Write(ctx context.Context, partition int, sheet journal.StoredPartition) (string, error) {
+func (s severed) Write(ctx context.Context, partition int, content journal.StoredPartition) (string, error) {
 	if s.dead.Load() {
 		return "", errors.New("killed")
 	}
-	return s.Partitions.Write(ctx, partition, sheet)
+	return s.Partitions.Write(ctx, partition, content)
 }
 
 // since is what the process knows of a node's taints: "key=value@second", past states in parentheses.

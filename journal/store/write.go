@@ -96,16 +96,16 @@ func (p *partition) write(ctx, term context.Context) {
 		p.mine = true
 		return
 	}
-	sheet := journal.StoredPartition{Name: p.sheet.Name, Version: p.sheet.Version, Data: data}
-	version, err := p.store(ctx, term, sheet)
+	content := journal.StoredPartition{Name: p.content.Name, Version: p.content.Version, Data: data}
+	version, err := p.store(ctx, term, content)
 	p.paced = time.Now().Add(max(batch, time.Duration(journal.Size(data))*time.Second/throughput))
 	p.keeper.options.Metrics.wrote(err)
 	if err != nil {
 		p.failedToWrite(err, term.Err() == nil && ctx.Err() == nil)
 		return
 	}
-	sheet.Version = version
-	p.written(sheet, now)
+	content.Version = version
+	p.written(content, now)
 }
 
 // records are those of the partition's nodes.
@@ -122,7 +122,7 @@ func (p *partition) records(now time.Time) map[string]journal.Record {
 // worthWriting says whether the data are not what is stored, or are to be stamped.
 func (p *partition) worthWriting(data map[string]string, now time.Time) bool {
 	entries := journal.Entries(data)
-	if !maps.Equal(entries, journal.Entries(p.sheet.Data)) {
+	if !maps.Equal(entries, journal.Entries(p.content.Data)) {
 		return true
 	}
 	return len(entries) > 0 && !now.Before(p.stamp.Add(stampEvery))
@@ -146,7 +146,7 @@ func (p *partition) failedToWrite(err error, wanted bool) {
 
 // written notes that the partition is as this process wants it.
 func (p *partition) written(s journal.StoredPartition, now time.Time) {
-	p.sheet, p.stamp, p.retry, p.tries = s, now, time.Time{}, backoff()
+	p.content, p.stamp, p.retry, p.tries = s, now, time.Time{}, backoff()
 	p.mine, p.failed = true, false
 	p.count(len(journal.Entries(s.Data)))
 	for _, k := range []kind{unwritten, nonsense, stale} {

@@ -56,16 +56,16 @@ type Bound string
 
 // The bounds.
 const (
-	Least Bound = "at least"
-	Most  Bound = "at most"
-	None  Bound = "reported" // there is no target
+	Least       Bound = "at least"
+	AtMostBound Bound = "at most"
+	None        Bound = "reported" // there is no target
 )
 
 // AtLeast is the target that the figure is no lower than so many times that of another; of "": than this.
 func AtLeast(limit float64, of string) Target { return Target{of, Least, limit} }
 
 // AtMost is the target that the figure is no higher.
-func AtMost(limit float64, of string) Target { return Target{of, Most, limit} }
+func AtMost(limit float64, of string) Target { return Target{of, AtMostBound, limit} }
 
 // Reported shows the ratio and asks for nothing.
 func Reported(of string) Target { return Target{Of: of, Bound: None} }
@@ -105,7 +105,7 @@ func (r Row) Judge(t Target) Verdict {
 	switch t.Bound {
 	case Least:
 		v.Met = len(figures) > 0 && v.Median >= t.Limit
-	case Most:
+	case AtMostBound:
 		v.Met = len(figures) > 0 && v.Median <= t.Limit
 	case None:
 		v.Met = true

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// sighting is what an adapter remembers of a pod that it has seen.
-type sighting struct {
+// seenPod is what an adapter remembers of a pod that it has seen.
+type seenPod struct {
 	key     string
 	node    string
 	bound   time.Time
@@ -16,30 +16,30 @@ type sighting struct {
 	version string    // the resourceVersion that the last event has shown
 }
 
-// sightings are the pods that were seen, by UID. Any number of goroutines may use them.
-type sightings struct {
+// seenPods are the pods that were seen, by UID. Any number of goroutines may use them.
+type seenPods struct {
 	mu    sync.RWMutex
-	byUID map[types.UID]sighting
+	byUID map[types.UID]seenPod
 }
 
-func newSightings() *sightings {
-	return &sightings{byUID: map[types.UID]sighting{}}
+func newSeenPods() *seenPods {
+	return &seenPods{byUID: map[types.UID]seenPod{}}
 }
 
-func (t *sightings) get(uid types.UID) (sighting, bool) {
+func (t *seenPods) get(uid types.UID) (seenPod, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	s, ok := t.byUID[uid]
 	return s, ok
 }
 
-func (t *sightings) put(uid types.UID, s sighting) {
+func (t *seenPods) put(uid types.UID, s seenPod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.byUID[uid] = s
 }
 
-func (t *sightings) drop(uid types.UID) {
+func (t *seenPods) drop(uid types.UID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.byUID, uid)
@@ -47,7 +47,7 @@ func (t *sightings) drop(uid types.UID) {
 
 // named returns the UIDs that were seen under this key. It looks at all pods: for events only that
 // do not say whom they are about.
-func (t *sightings) named(key string) []types.UID {
+func (t *seenPods) named(key string) []types.UID {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	var uids []types.UID
