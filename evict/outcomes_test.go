@@ -2,51 +2,27 @@ package evict
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/truncate"
+	"github.com/taint-manager/taint-manager/shard"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-const outcomesHead = `# What each answer of the API server means
-
-The table that ` + "`evict`" + ` goes by, from the top: the first row that matches an answer counts. This page is
-made from the code by ` + "`make golden`" + `.
-
-What follows from each outcome:
-
-| outcome | what happens to the pod |
-|---|---|
-| accepted | no further call; kept until the watch shows that it terminates or is gone |
-| not-found | the watch has 5 s to show that it is gone, then it is judged again |
-| unavailable | all calls pause together, 100 ms to 30 s, until a GET of a node is answered; the pod stays due, but from its second such write in a row it waits by itself, too: 100 ms, doubling to 30 s, with jitter |
-| throttled | stays due; all calls wait as long as the server says |
-| failed | tried again after 100 ms, doubling to 30 s, with jitter |
-| blocked | tried again after 0.5 s, doubling to 15 s, with jitter; an event names the budget |
-| refused | tried again after 1 s, doubling to 60 s, with jitter; an event gives the server's words |
-| unconfirmed | no deletion was sent; judged again, and tried again after 50 ms, doubling to 5 s, with jitter |
-| interrupted | stays due until somebody may evict again |
-| go on | the next request of the same call follows |
-
-The server's words are cut to 1 KiB of valid UTF-8 where they enter: in the log, events, status and page.
-
-| request | answer | and it shows | outcome | cause | which means |
-|---|---|---|---|---|---|
-`
-
+// TestGoldenOutcomes holds docs/outcomes.md equal to what the code says: the kinds and causes of package eviction,
+// the waits of package shard, and the rules.
 func TestGoldenOutcomes(t *testing.T) {
-	var page strings.Builder
-	page.WriteString(outcomesHead)
-	for _, row := range Rows() {
-		cells := []string{row.Request, row.Answer, row.Sign, row.Outcome, row.Cause, row.Means}
-		page.WriteString("| " + strings.Join(cells, " | ") + " |\n")
-	}
 	const path = "../docs/outcomes.md"
+	page := outcomesPage()
 	if *update {
-		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,7 +30,53 @@ func TestGoldenOutcomes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(golden), page.String()); diff != "" {
+	if diff := cmp.Diff(string(golden), page); diff != "" {
 		t.Errorf("%s is not current; run `make golden`:\n%s", path, diff)
 	}
+}
+
+// outcomesPage writes docs/outcomes.md.
+func outcomesPage() string {
+	var page strings.Builder
+	page.WriteString("# What each answer of the API server means\n\n" +
+		"This page is made from the code by `make golden`.\n\n## Outcomes\n\n")
+	table(&page, "outcome", "what it means for the pod", "wait until its next call")
+	for k := eviction.Accepted; k.Valid(); k++ {
+		row(&page, k.String(), k.Consequence(), waitAfter(k))
+	}
+	row(&page, "go on", "no outcome: the next request of the same call follows", "")
+	page.WriteString("\n## Causes\n\n")
+	table(&page, "cause", "meaning")
+	for _, c := range eviction.Causes() {
+		row(&page, c.Name, c.Meaning)
+	}
+	fmt.Fprintf(&page, "\nThe server's message is cut to %d bytes of valid UTF-8 where it enters: in the log, events, status and page.\n",
+		truncate.MaxBytes)
+	page.WriteString("\n## Answers\n\nA preflight is a DELETE with `dryRun=All`; it is sent before the condition is patched once a call was refused. " +
+		"The first row that matches an answer counts.\n\n")
+	table(&page, "request", "answer", "and it shows", "outcome", "cause", "which means")
+	for _, r := range Rows() {
+		row(&page, r.Request, r.Answer, r.Sign, r.Outcome, r.Cause, r.Means)
+	}
+	return page.String()
+}
+
+// waitAfter is how long calls wait after an outcome of this kind.
+func waitAfter(k eviction.Kind) string {
+	switch k {
+	case eviction.Throttled:
+		return fmt.Sprintf("what the server asks for, %v if it does not say, at most %v", defaultRetryAfter, maxRetryAfter)
+	case eviction.Unavailable:
+		return fmt.Sprintf("all calls: %v, doubling to %v, with jitter; its own: %s", firstPause, maxPause, shard.Wait(k))
+	}
+	return shard.Wait(k)
+}
+
+func table(page *strings.Builder, columns ...string) {
+	row(page, columns...)
+	page.WriteString(strings.Repeat("|---", len(columns)) + "|\n")
+}
+
+func row(page *strings.Builder, cells ...string) {
+	page.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }

@@ -1,37 +1,56 @@
 package eviction
 
-import "slices"
-
-// The causes of outcomes. They are a metric's label, so they are a small fixed set.
+// The causes of outcomes. They are a metric's label, so they are a small fixed set. [Causes] says what each
+// of them means.
 const (
-	CauseAdmission       = "admission"       // admission denies the request
-	CauseClient          = "client"          // the client could not send the request
-	CauseConflict        = "conflict"        // another client wrote at the same time
-	CauseGateway         = "gateway"         // the API server, or a proxy before it, cannot serve now
-	CauseNamespace       = "namespace"       // the pod's namespace is being deleted
-	CausePanic           = "panic"           // the evictor panicked
-	CausePDB             = "pdb"             // a PodDisruptionBudget does not permit it
-	CauseRBAC            = "rbac"            // this program lacks the permission
-	CauseServer          = "server"          // the API server failed
-	CauseTimeout         = "timeout"         // no answer within the call's time
-	CauseUnauthenticated = "unauthenticated" // the API server does not know this program
-	CauseUnknown         = "unknown"         // an answer that no rule knows
-	CauseUnreachable     = "unreachable"     // no connection to the API server
-	CauseWebhook         = "webhook"         // an admission webhook could not be called
+	CauseAdmission       = "admission"
+	CauseClient          = "client"
+	CauseConflict        = "conflict"
+	CauseGateway         = "gateway"
+	CauseNamespace       = "namespace"
+	CausePanic           = "panic"
+	CausePDB             = "pdb"
+	CauseRBAC            = "rbac"
+	CauseServer          = "server"
+	CauseTimeout         = "timeout"
+	CauseUnauthenticated = "unauthenticated"
+	CauseUnknown         = "unknown"
+	CauseUnreachable     = "unreachable"
+	CauseWebhook         = "webhook"
 )
 
-// Causes returns all causes.
-func Causes() []string {
-	return []string{
-		CauseAdmission, CauseClient, CauseConflict, CauseGateway, CauseNamespace, CausePanic, CausePDB, CauseRBAC,
-		CauseServer, CauseTimeout, CauseUnauthenticated, CauseUnknown, CauseUnreachable, CauseWebhook,
+// Cause is a cause of outcomes, and what it means.
+type Cause struct{ Name, Meaning string }
+
+// Causes returns all causes, in the order of their names.
+func Causes() []Cause {
+	return []Cause{
+		{CauseAdmission, "admission denies the request"},
+		{CauseClient, "the client could not send the request"},
+		{CauseConflict, "another client wrote at the same time"},
+		{CauseGateway, "the API server, or a proxy before it, cannot serve now"},
+		{CauseNamespace, "the pod's namespace is being deleted"},
+		{CausePanic, "the evictor panicked"},
+		{CausePDB, "a PodDisruptionBudget does not permit it"},
+		{CauseRBAC, "this program lacks the permission"},
+		{CauseServer, "the API server failed"},
+		{CauseTimeout, "no answer within the call's time, or the API server gave the request up"},
+		{CauseUnauthenticated, "the API server does not know this program"},
+		{CauseUnknown, "an answer that no rule knows"},
+		{CauseUnreachable, "no connection to the API server"},
+		{CauseWebhook, "an admission webhook could not be called"},
 	}
 }
 
 // CauseLabel returns the cause as a metric's label: "other" for one that is not of the fixed set.
 func CauseLabel(cause string) string {
-	if cause == "" || slices.Contains(Causes(), cause) {
-		return cause
+	if cause == "" {
+		return ""
+	}
+	for _, c := range Causes() {
+		if c.Name == cause {
+			return cause
+		}
 	}
 	return "other"
 }

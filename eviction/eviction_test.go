@@ -12,18 +12,21 @@ func TestEachKindHasAWordOfItsOwn(t *testing.T) {
 			t.Errorf("kind %d is %q", k, word)
 		}
 		seen[k.String()] = true
+		if k.Consequence() == "" {
+			t.Errorf("kind %s has no text of what it means for the pod", k)
+		}
 	}
 	for _, k := range []Kind{0, Unconfirmed + 1, 255} {
-		if k.Valid() || k.String() != "none" {
+		if k.Valid() || k.String() != "none" || k.Consequence() != "" {
 			t.Errorf("kind %d is valid, as %q", k, k)
 		}
 	}
 }
 
 func TestACauseOfACallersOwnIsNoLabel(t *testing.T) {
-	for _, cause := range append(Causes(), "") {
-		if got := CauseLabel(cause); got != cause {
-			t.Errorf("%q becomes the label %q", cause, got)
+	for _, cause := range append(Causes(), Cause{Meaning: "none"}) {
+		if got := CauseLabel(cause.Name); got != cause.Name || cause.Meaning == "" {
+			t.Errorf("%q (%s) becomes the label %q", cause.Name, cause.Meaning, got)
 		}
 	}
 	if got := CauseLabel("of a caller's own"); got != "other" {

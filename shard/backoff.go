@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
@@ -37,6 +38,21 @@ func backoffOf(kind eviction.Kind) backoff {
 		return backoff{first: confirm, max: confirm}
 	}
 	return backoff{}
+}
+
+// Wait returns how long a pod waits after an outcome of this kind until its next call, in words; it is empty where
+// the kind alone sets no wait.
+func Wait(kind eviction.Kind) string {
+	b := backoffOf(kind)
+	switch {
+	case b.max == 0:
+		return ""
+	case b.first == b.max:
+		return b.first.String()
+	case b.free > 0:
+		return fmt.Sprintf("%v, doubling to %v, with jitter, after more than %d in a row", b.first, b.max, b.free)
+	}
+	return fmt.Sprintf("%v, doubling to %v, with jitter", b.first, b.max)
 }
 
 // delay doubles from first to most, and takes between half of that and all of it, as the jitter in
