@@ -147,7 +147,7 @@ func (c *workload) evict(ctx context.Context, s subject, pid int) (o outcome, er
 	o = outcomeOf(times, began)
 	o.cpu, o.serverCPU = after.own-before.own, after.server-before.server
 	if pid != 0 {
-		_, o.peak, err = memory(pid)
+		_, o.peak, err = load.Memory(pid)
 	}
 	return o, err
 }

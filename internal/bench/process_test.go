@@ -5,6 +5,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 func TestThisProcessHasTakenTimeAndMemory(t *testing.T) {
@@ -21,7 +23,7 @@ func TestThisProcessHasTakenTimeAndMemory(t *testing.T) {
 	if took := after - before; err != nil || took < 0.03 || took > 5 {
 		t.Errorf("counting to %d for 50 ms of processor time took %v s, %v", sum, took, err)
 	}
-	now, peak, err := memory(os.Getpid())
+	now, peak, err := load.Memory(os.Getpid())
 	if err != nil || now < 1 || now > 10_000 || peak < now {
 		t.Errorf("got %v MB, at most %v MB, %v", now, peak, err)
 	}
@@ -47,7 +49,7 @@ func TestThisProcessWasStartedNotLongAgo(t *testing.T) {
 func TestAProcessThatIsGoneIsAnError(t *testing.T) {
 	const nobody = 1 << 30
 	_, err1 := cpuSeconds(nobody)
-	_, _, err2 := memory(nobody)
+	_, _, err2 := load.Memory(nobody)
 	_, err3 := startOf(nobody)
 	if err1 == nil || err2 == nil || err3 == nil {
 		t.Errorf("got %v, %v, %v", err1, err2, err3)

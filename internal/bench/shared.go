@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
+	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 // The population of the works that share one, in nodes of 30 pods.
@@ -84,7 +85,7 @@ func (w *world) memories(ctx context.Context, s subject, rounds int) (figures re
 		if err := pause(ctx, settling); err != nil {
 			return nil, err
 		}
-		now, peak, err := memory(p.Pid())
+		now, peak, err := load.Memory(p.Pid())
 		if err != nil {
 			return nil, err
 		}

@@ -23,6 +23,7 @@ type holdingWebhook struct {
 	held     atomic.Int64 // requests that it got
 	released chan struct{}
 	release  func() // it holds nothing from then on
+	denial   string // where it is set, all deletions are denied at once with this message
 }
 
 const holds = 30 * time.Second
@@ -42,15 +43,23 @@ func (h *holdingWebhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.held.Add(1)
+	if h.denial != "" {
+		h.answer(w, &review, &admissionv1.AdmissionResponse{Result: &metav1.Status{Message: h.denial}})
+		return
+	}
 	select {
 	case <-time.After(holds):
 	case <-h.released:
 	case <-r.Context().Done():
 	}
-	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
-	review.Request = nil
+	h.answer(w, &review, &admissionv1.AdmissionResponse{Allowed: true})
+}
+
+func (h *holdingWebhook) answer(w http.ResponseWriter, review *admissionv1.AdmissionReview, response *admissionv1.AdmissionResponse) {
+	response.UID = review.Request.UID
+	review.Response, review.Request = response, nil
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(&review) // the API server may have given up
+	_ = json.NewEncoder(w).Encode(review) // the API server may have given up
 }
 
 // register lets the API server ask it when pods are deleted: as a validating webhook, and when twice is set as a

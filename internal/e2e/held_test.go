@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taint-manager/taint-manager/internal/load"
+	"github.com/taint-manager/taint-manager/internal/testcluster"
+)
+
+// A webhook holds deletions for longer than a process has to end. It cuts these calls, names their pods, and ends
+// well: what becomes of them is the next leader's work.
+func TestAProcessThatCutsHeldCallsEndsWithZeroAndNamesTheirPods(t *testing.T) {
+	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
+	held := newCrowdOf(t, w.admin, "cut", 2, 4, heldLabels)
+	hook := newHoldingWebhook(t)
+	hook.register(t, w, false)
+	hook.awaitInForce(t, w, held.pods[0].Name)
+	m, err := w.StartManager(t.Context(), "--leader-elect=false")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held.taint(t, true)
+	hook.await(t, len(held.pods))
+
+	began := time.Now()
+	if err := m.Stop(); err != nil {
+		t.Errorf("SIGTERM: %v, want exit code 0", err)
+	}
+	if took := time.Since(began); took < 9*time.Second || took > 14*time.Second {
+		t.Errorf("it took %v to end, want the 10 seconds that calls under way have", took)
+	}
+	log, err := m.Log()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(log, "calls under way were cut")
+	if !found {
+		t.Fatalf("the log does not say that calls were cut:\n%s", log[max(0, len(log)-4000):])
+	}
+	for _, pod := range held.pods {
+		if !strings.Contains(after, pod.Name) {
+			t.Errorf("the log does not name %s as cut:\n%s", pod.Name, after)
+		}
+	}
+}
+
+// Messages of admission are cut where they enter. Kept whole, 300 of a megabyte made a process of 1.1 GB and a log of
+// 300 MB.
+func TestDenialsOfAMegabyteFillNeitherMemoryNorLog(t *testing.T) {
+	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
+	denied := newCrowdOf(t, w.admin, "denied", 10, 30, heldLabels)
+	hook := newHoldingWebhook(t)
+	hook.denial = strings.Repeat("no, ", 1<<18)
+	hook.register(t, w, false)
+	hook.awaitInForce(t, w, denied.pods[0].Name)
+	m := w.manage(t, "--leader-elect=false")
+	denied.taint(t, true)
+	hook.await(t, len(denied.pods))
+
+	_, peak, err := load.Memory(m.Pid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Stat(m.LogPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d denials: peak memory %.0f MB, log %d kB", hook.held.Load(), peak, log.Size()>>10)
+	if peak > 400 || log.Size() > 4<<20 {
+		t.Errorf("peak memory %.0f MB and a log of %d kB, want at most 400 MB and 4096 kB", peak, log.Size()>>10)
+	}
+}
+
+func heldLabels(int) map[string]string { return map[string]string{"app": "held", "held": "yes"} }
+
+// await waits until the webhook was asked so often.
+func (h *holdingWebhook) await(t *testing.T, requests int) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); h.held.Load() < int64(requests); {
+		if time.Now().After(deadline) {
+			t.Fatalf("after a minute the webhook was asked for %d deletions, want %d", h.held.Load(), requests)
+		}
+		pauseUntil(t, time.Now().Add(20*time.Millisecond))
+	}
+}
