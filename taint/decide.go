@@ -18,7 +18,7 @@ type Rules struct {
 // It never fails and never panics, whatever the API server let through. It allocates nothing,
 // except where a value that Lt or Gt compares is not a number. The verdict points into pod and node.
 func Decide(pod *Pod, node *Node, rules Rules) Verdict {
-	if stay := neverEvicted(pod); stay != 0 {
+	if stay := NeverEvicted(pod); stay != 0 {
 		return Verdict{Stay: stay, Node: pod.Node}
 	}
 	if node == nil {
@@ -41,8 +41,8 @@ func Decide(pod *Pod, node *Node, rules Rules) Verdict {
 	return verdict
 }
 
-// neverEvicted names what makes a pod stay whatever its node's taints are; 0 when nothing does.
-func neverEvicted(pod *Pod) Stay {
+// NeverEvicted returns what makes a pod stay whatever its node's taints are; 0 when nothing does.
+func NeverEvicted(pod *Pod) Stay {
 	switch {
 	case pod.Node == "":
 		return Unbound

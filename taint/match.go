@@ -29,8 +29,11 @@ func borneForEver(toleration *v1.Toleration, start time.Time) bool {
 		return false
 	}
 	s := toleration.TolerationSeconds
-	return s == nil || *s >= endOfTime-start.Unix()
+	return s == nil || ForEver(*s, start)
 }
+
+// ForEver reports whether so many seconds from start on end after the year 9999, which counts as never.
+func ForEver(seconds int64, start time.Time) bool { return seconds >= endOfTime-start.Unix() }
 
 // deadline is start plus the toleration's seconds; without a toleration, or with one of zero or
 // negative seconds, it is start itself. The toleration must not bear the taint for ever.
@@ -38,7 +41,7 @@ func deadline(toleration *v1.Toleration, start time.Time) time.Time {
 	if toleration == nil || *toleration.TolerationSeconds <= 0 {
 		return start
 	}
-	return addSeconds(start, *toleration.TolerationSeconds)
+	return AddSeconds(start, *toleration.TolerationSeconds)
 }
 
 // StartOf is the start of the exposure that ends at the deadline because of the toleration, which is
@@ -47,11 +50,11 @@ func StartOf(deadline time.Time, toleration *v1.Toleration) time.Time {
 	if toleration == nil || *toleration.TolerationSeconds <= 0 {
 		return deadline
 	}
-	return addSeconds(deadline, -*toleration.TolerationSeconds)
+	return AddSeconds(deadline, -*toleration.TolerationSeconds)
 }
 
-// addSeconds adds seconds that may be more than a time.Duration holds (292 years).
-func addSeconds(t time.Time, seconds int64) time.Time {
+// AddSeconds adds seconds that may be more than a time.Duration holds (292 years).
+func AddSeconds(t time.Time, seconds int64) time.Time {
 	const most = int64(1<<63-1) / int64(time.Second)
 	if -most <= seconds && seconds <= most {
 		return t.Add(time.Duration(seconds) * time.Second)

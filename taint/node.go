@@ -23,6 +23,13 @@ type Node struct {
 	// Taints holds one history for each taint that is on the node now. The taints
 	// node.kubernetes.io/not-ready and node.kubernetes.io/unreachable share one.
 	Taints []History
+
+	// Triggers holds, in the same way, one history for each taint of effect NoSchedule that a policy makes a
+	// trigger. [Decide] passes them over.
+	Triggers []History
+
+	// Labels of the node, for policies; nil where none asks for them. No verdict of [Decide] rests on them.
+	Labels map[string]string
 }
 
 // Tainted says whether the node carries any NoExecute taint.

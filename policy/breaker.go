@@ -1,0 +1,57 @@
+package policy
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// What a breaker does that does not say otherwise.
+const (
+	defaultSettle     = 10 * time.Second
+	defaultResetAfter = 5 * time.Minute
+)
+
+// SettleTime returns how long after their taint was first seen pods go at the earliest.
+func (b *Breaker) SettleTime() time.Duration {
+	if b.Settle == nil {
+		return defaultSettle
+	}
+	return b.Settle.Duration
+}
+
+// ResetTime returns how long few enough nodes must have been affected for a reset, and a deleted node counts.
+func (b *Breaker) ResetTime() time.Duration {
+	if b.ResetAfter == nil {
+		return defaultResetAfter
+	}
+	return b.ResetAfter.Duration
+}
+
+// guards reports whether the breaker is about this taint of this node.
+func (b *breaker) guards(node *taint.Node, t *v1.Taint) bool {
+	return b.keys[t.Key] && b.nodes.selects(node.Labels)
+}
+
+// settled is when a wave has been seen that began with the last of the states; zero if no breaker waits for it.
+func (s *Set) settled(node *taint.Node, states taint.History) time.Time {
+	var latest time.Time
+	for i := range s.breakers {
+		b := &s.breakers[i]
+		if b.settle > 0 && b.guards(node, &states[len(states)-1].Taint) {
+			latest = later(latest, b.firstSeen(states).Add(b.settle))
+		}
+	}
+	return latest
+}
+
+// firstSeen is when the taint was first seen with a key of the breaker, without one of another key since.
+func (b *breaker) firstSeen(states taint.History) time.Time {
+	first := len(states) - 1
+	for first > 0 && b.keys[states[first-1].Taint.Key] {
+		first--
+	}
+	return states[first].Since
+}

@@ -1,0 +1,74 @@
+package policy
+
+import (
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Decide judges a pod on its node. A nil node is one that is not known: the pod stays. Without policies and breakers the
+// verdict is that of [taint.Decide]. Nil facts are none. It never fails, and does not change its arguments.
+func (s *Set) Decide(pod *taint.Pod, node *taint.Node, facts *Facts) Verdict {
+	if s.plain() {
+		return verdictOf(taint.Decide(pod, node, s.taintRules()), s.defaultMethod())
+	}
+	v := Verdict{Node: pod.Node, Stay: staysAnyway(pod, node)}
+	if v.Stay != 0 {
+		return v
+	}
+	for states := range standing(node) {
+		p := s.judge(pod, node, states, facts, nobody)
+		v.add(&p)
+	}
+	if v.Stay == 0 && !v.Goes() && v.Held.By == 0 {
+		v.Stay = taint.NotTainted
+	}
+	return v
+}
+
+// Pairs returns what is decided of each pair of the pod and a trigger taint of its node, in the order of the taints, and
+// what policies that audit would decide. It is for people; nothing for a pod that stays anyway.
+func (s *Set) Pairs(pod *taint.Pod, node *taint.Node, facts *Facts) []Pair {
+	if staysAnyway(pod, node) != 0 {
+		return nil
+	}
+	if s == nil {
+		s = &Set{method: Delete}
+	}
+	var all []Pair
+	for states := range standing(node) {
+		p := s.judge(pod, node, states, facts, nobody)
+		p.Audits = s.audits(pod, node, states, facts)
+		if p.decided() {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func (s *Set) taintRules() taint.Rules {
+	if s == nil {
+		return taint.Rules{}
+	}
+	return s.rules
+}
+
+// staysAnyway returns why the pod stays, whatever the policies are; 0 if that depends on them.
+func staysAnyway(pod *taint.Pod, node *taint.Node) taint.Stay {
+	switch stay := taint.NeverEvicted(pod); {
+	case stay != 0:
+		return stay
+	case node == nil:
+		return taint.NodeUnknown
+	}
+	return 0
+}
+
+// verdictOf is a verdict of taint.Decide, for that method.
+func verdictOf(v taint.Verdict, m Method) Verdict {
+	switch {
+	case !v.Evict:
+		return Verdict{Stay: v.Stay, Node: v.Node}
+	case m == Evict:
+		return Verdict{Node: v.Node, Evict: Action{Verdict: v}}
+	}
+	return Verdict{Node: v.Node, Delete: Action{Verdict: v}}
+}

@@ -1,0 +1,259 @@
+package policy_test
+
+import (
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// hour has no say in how long pods may stay, and deletes an hour after that.
+func hour(match policy.Match) policy.Policy {
+	return policy.Policy{Method: policy.Evict, Match: match, DeleteAfter: secs(3600)}
+}
+
+// staying bounds how long pods may stay.
+func staying(t policy.Tolerations) policy.Policy {
+	return policy.Policy{Method: policy.Delete, Match: taints(policy.Taint{Key: "a", Effects: []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule}}), Tolerations: &t}
+}
+
+func only(method policy.Method, key string, values ...string) policy.Policy {
+	return policy.Policy{Method: method, Match: taints(policy.Taint{Key: key, Values: values})}
+}
+
+// TestDecide has the time of the request to go and that of the deletion, in seconds.
+func TestDecide(t *testing.T) {
+	daemon := aPod(bearing("a", -1))
+	ownedBy("DaemonSet")(daemon)
+	criticalPod := aPod(bearing("a", -1))
+	criticalPod.Priority = 2e9
+	named := staying(policy.Tolerations{Unlimited: secs(30), Absent: secs(0)})
+	named.Match.OwnerKinds = []string{"DaemonSet"}
+	namedPriority := staying(policy.Tolerations{Unlimited: secs(30), Absent: secs(0)})
+	namedPriority.Match.Priority = &policy.PriorityRange{Max: number(2e9)}
+	openPriority := staying(policy.Tolerations{Unlimited: secs(30), Absent: secs(0)})
+	openPriority.Match.Priority = &policy.PriorityRange{Min: number(0)}
+	asItStands := v1.Toleration{Key: "a", Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoSchedule}
+	both := []v1.Toleration{asItStands, {Key: "a", Operator: v1.TolerationOpExists, TolerationSeconds: new(int64(7))}}
+	reversed := []v1.Toleration{both[1], both[0]}
+
+	for _, c := range []struct {
+		name          string
+		policies      []policy.Policy
+		pod           *taint.Pod
+		node          *taint.Node
+		evict, delete int64
+	}{
+		{"Delete goes at the deadline", []policy.Policy{only(policy.Delete, "a")}, aPod(bearing("a", 5)), nodeWith(on(10, "a", "")), never, 15},
+		{"Evict is asked at the deadline", []policy.Policy{only(policy.Evict, "a")}, aPod(bearing("a", 5)), nodeWith(on(10, "a", "")), 15, never},
+		{"and deleted after deleteAfter", []policy.Policy{hour(policy.Match{})}, aPod(bearing("a", 5)), nodeWith(on(10, "a", "")), 15, 3615},
+		{"Hold gives no time", []policy.Policy{only(policy.Hold, "a")}, aPod(), nodeWith(on(10, "a", "")), never, never},
+		{"Ignore is as if the taint were not there", []policy.Policy{only(policy.Ignore, "a")}, aPod(), nodeWith(on(10, "a", "")), never, never},
+		{"a pod that is held leaves a node that dies", []policy.Policy{only(policy.Hold, "a")}, aPod(), nodeWith(on(10, "a", ""), on(20, v1.TaintNodeUnreachable, "")), never, 20},
+		{"a pod whose drain is blocked leaves a node that dies", []policy.Policy{hour(taints(policy.Taint{Key: "a"}))}, aPod(), nodeWith(on(10, "a", ""), on(20, v1.TaintNodeUnreachable, "")), 10, 20},
+		{"the earliest of all pairs counts", []policy.Policy{hour(policy.Match{})}, aPod(bearing("a", 50), bearing("b", 5)), nodeWith(on(10, "a", ""), on(20, "b", "")), 25, 3625},
+
+		{"absent: pods that do not bear the taint", []policy.Policy{staying(policy.Tolerations{Absent: secs(60)})}, aPod(), nodeWith(on(10, "a", "")), never, 70},
+		{"absent says nothing of others", []policy.Policy{staying(policy.Tolerations{Absent: secs(60)})}, aPod(bearing("a", 5)), nodeWith(on(10, "a", "")), never, 15},
+		{"min", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Min: secs(30)})}, aPod(bearing("a", 5)), nodeWith(on(10, "a", "")), never, 40},
+		{"min, of one that bears it for no time", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Min: secs(30)})}, aPod(bearing("a", 0)), nodeWith(on(10, "a", "")), never, 40},
+		{"max", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Max: secs(30)})}, aPod(bearing("a", 500)), nodeWith(on(10, "a", "")), never, 40},
+		{"max, of one that bears it until the year 584542048090", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Max: secs(30)})}, aPod(bearing("a", 1<<62)), nodeWith(on(10, "a", "")), never, 40},
+		{"between min and max", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Min: secs(3), Max: secs(30)})}, aPod(bearing("a", 9)), nodeWith(on(10, "a", "")), never, 19},
+		{"unlimited left out: they stay", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Max: secs(30)})}, aPod(bearing("a", -1)), nodeWith(on(10, "a", "")), never, never},
+		{"unlimited", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(30)})}, aPod(bearing("a", -1)), nodeWith(on(10, "a", "")), never, 40},
+		{"unlimited, of one that bears it until the year 584542048090", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(30)})}, aPod(bearing("a", 1<<62)), nodeWith(on(10, "a", "")), never, 40},
+		{"unlimited leaves DaemonSets' pods alone", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(30)})}, daemon, nodeWith(on(10, "a", "")), never, never},
+		{"unless ownerKinds names them", []policy.Policy{named}, daemon, nodeWith(on(10, "a", "")), never, 40},
+		{"unlimited leaves critical pods alone", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(30)})}, criticalPod, nodeWith(on(10, "a", "")), never, never},
+		{"unless priority names them", []policy.Policy{namedPriority}, criticalPod, nodeWith(on(10, "a", "")), never, 40},
+		{"a range that is open does not name them", []policy.Policy{openPriority}, criticalPod, nodeWith(on(10, "a", "")), never, never},
+
+		{"NoSchedule: a toleration counts as if for NoExecute", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(bearing("a", 9)), draining(10, "a", ""), never, 19},
+		{"NoSchedule: one that matches as it stands, without a limit", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(asItStands), draining(10, "a", ""), never, never},
+		{"which unlimited bounds", []policy.Policy{staying(policy.Tolerations{Absent: secs(1), Unlimited: secs(8)})}, aPod(asItStands), draining(10, "a", ""), never, 18},
+		{"NoSchedule: first as if for NoExecute", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(both...), draining(10, "a", ""), never, 17},
+		{"NoSchedule: in the other order, too", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(reversed...), draining(10, "a", ""), never, 17},
+		{"NoSchedule: a toleration for NoSchedule bears no NoExecute taint", []policy.Policy{staying(policy.Tolerations{Absent: secs(1)})}, aPod(asItStands), nodeWith(on(10, "a", "")), never, 11},
+		{"NoSchedule: no policy, no trigger", []policy.Policy{only(policy.Delete, "a")}, aPod(), draining(10, "a", ""), never, never},
+
+		{"a value that is ignored ends the exposure", []policy.Policy{only(policy.Ignore, "a", "x")}, aPod(bearing("a", 60)), nodeWith(then(then(on(10, "a", "1"), 20, "x"), 30, "2")), never, 90},
+		{"a value that is held does not", []policy.Policy{only(policy.Hold, "a", "x")}, aPod(bearing("a", 60)), nodeWith(then(then(on(10, "a", "1"), 20, "x"), 30, "2")), never, 70},
+		{"a value borne for ever does not, where unlimited bounds it", []policy.Policy{staying(policy.Tolerations{Absent: secs(5), Unlimited: secs(50)})}, aPod(v1.Toleration{Key: "a", Value: "x"}, bearing("a", 20)), nodeWith(then(on(10, "a", "x"), 20, "2")), never, 30},
+		{"a release by value: asked at once, deleted deleteAfter later", []policy.Policy{{Method: policy.Evict, Match: taints(policy.Taint{Key: "a", Values: []string{"go"}}), DeleteAfter: secs(3600)}, only(policy.Hold, "a")}, aPod(), nodeWith(then(on(10, "a", ""), 5000, "go")), 10, 8600},
+		{"a hold that ended before the deadline postpones nothing", []policy.Policy{{Method: policy.Evict, Match: taints(policy.Taint{Key: "a", Values: []string{"go"}}), DeleteAfter: secs(3600)}, only(policy.Hold, "a")}, aPod(bearing("a", 9000)), nodeWith(then(on(10, "a", ""), 5000, "go")), 9010, 12610},
+	} {
+		v := compiled(t, policies(c.policies...)).Decide(c.pod, c.node, nil)
+		if got := [2]int64{seconds(v.Evict), seconds(v.Delete)}; got != [2]int64{c.evict, c.delete} {
+			t.Errorf("%s: got %v, want %v: %+v", c.name, got, [2]int64{c.evict, c.delete}, v)
+		}
+	}
+}
+
+func TestAVerdictNamesThePairThatCounts(t *testing.T) {
+	grace := hour(taints(policy.Taint{Key: "a"}))
+	grace.Name, grace.GracePeriod = "grace", &policy.GracePeriod{Max: *secs(8)}
+	set := compiled(t, policies(grace, only(policy.Ignore, "c")))
+	v := set.Decide(aPod(), nodeWith(on(10, "a", ""), on(2000, "b", ""), on(5, "c", "")), nil)
+	if v.Evict.Policy != "grace" || v.Evict.GracePeriod != 8*time.Second || v.Evict.Taint.Key != "a" || !v.Evict.Start.Equal(at(10)) {
+		t.Errorf("asked: %+v", v.Evict)
+	}
+	if v.Delete.Policy != "" || v.Delete.GracePeriod != 0 || v.Delete.Taint.Key != "b" {
+		t.Errorf("deleted: %+v", v.Delete)
+	}
+	for second, want := range map[int64]policy.Method{9: "", 10: policy.Evict, 1999: policy.Evict, 2000: policy.Delete} {
+		if got, _ := v.Due(at(second)); got != want {
+			t.Errorf("second %d: got %q, want %q", second, got, want)
+		}
+	}
+	if v.First() != v.Evict.Verdict || v.Stay != 0 || v.Ignored != "b" {
+		t.Errorf("got %+v", v)
+	}
+}
+
+func TestWhyAPodStays(t *testing.T) {
+	set := compiled(t, policies(only(policy.Ignore, "a")))
+	finished := aPod()
+	finished.Phase = v1.PodSucceeded
+	for want, got := range map[taint.Stay]policy.Verdict{
+		taint.NotTainted:  set.Decide(aPod(), nodeWith(on(1, "a", "")), nil),
+		taint.Tolerated:   set.Decide(aPod(bearing("b", -1)), nodeWith(on(1, "b", ""), on(1, "a", "")), nil),
+		taint.NodeUnknown: set.Decide(aPod(), nil, nil),
+		taint.Finished:    set.Decide(finished, nodeWith(on(1, "b", "")), nil),
+	} {
+		if got.Stay != want || got.Goes() || got.First().Stay != want {
+			t.Errorf("got %+v, want %v", got, want)
+		}
+	}
+}
+
+// Breakers hold the pairs of their taints, and no others, in their group.
+func TestATrippedBreakerHoldsThePairsOfItsTaints(t *testing.T) {
+	c := policies(hour(policy.Match{}))
+	c.Guards.Breakers = []policy.Breaker{zoneBreaker()}
+	set := compiled(t, c)
+	tripped := &policy.Facts{Tripped: []policy.Trip{{Breaker: "zones", Group: "a"}}}
+	unreachable := on(10, v1.TaintNodeUnreachable, "")
+	elsewhere, unlabelled := nodeWith(unreachable), nodeWith(unreachable)
+	elsewhere.Labels, unlabelled.Labels = map[string]string{"zone": "b"}, nil
+	for _, test := range []struct {
+		name  string
+		node  *taint.Node
+		facts *policy.Facts
+		evict int64
+		held  bool
+	}{
+		{"in the group", nodeWith(unreachable), tripped, never, true},
+		{"not tripped: it settles", nodeWith(unreachable), nil, 20, false},
+		{"another group", elsewhere, tripped, 20, false},
+		{"no group", unlabelled, tripped, 20, false},
+		{"tripped for nodes without the label", unlabelled, &policy.Facts{Tripped: []policy.Trip{{Breaker: "zones", Group: policy.NoGroup}}}, never, true},
+		{"another taint beside it", nodeWith(unreachable, on(15, "b", "")), tripped, 15, true},
+		{"another taint alone", nodeWith(on(15, "b", "")), tripped, 15, false},
+	} {
+		v := set.Decide(aPod(), test.node, test.facts)
+		if got := seconds(v.Evict); got != test.evict || (v.Held.By == policy.HeldByBreaker) != test.held {
+			t.Errorf("%s: got %+v", test.name, v)
+		}
+	}
+}
+
+// A taint settles from when it was first seen with a key of the breaker.
+func TestSettleCountsFromWhenTheTaintWasFirstSeen(t *testing.T) {
+	c := policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{zoneBreaker()}}}
+	swapped := taint.History{state(10, v1.TaintNodeNotReady, "", v1.TaintEffectNoExecute), state(30, v1.TaintNodeUnreachable, "", v1.TaintEffectNoExecute)}
+	swapped[0].Ended = true
+	for name, test := range map[string]struct {
+		pod  *taint.Pod
+		node *taint.Node
+		want int64
+	}{
+		"a pod that goes at once":              {aPod(), nodeWith(on(10, v1.TaintNodeUnreachable, "")), 20},
+		"a pod that stays longer than that":    {aPod(bearing("", 60)), nodeWith(on(10, v1.TaintNodeUnreachable, "")), 70},
+		"another value of the taint":           {aPod(), nodeWith(then(on(10, v1.TaintNodeUnreachable, ""), 15, "x")), 20},
+		"a key that the breaker does not know": {aPod(), nodeWith(swapped), 40},
+	} {
+		if got := seconds(compiled(t, c).Decide(test.pod, test.node, nil).Delete); got != test.want {
+			t.Errorf("%s: got %d, want %d", name, got, test.want)
+		}
+	}
+}
+
+// deleteAfter counts from the end of the last hold.
+func TestDeleteAfterCountsFromTheEndOfTheLastHold(t *testing.T) {
+	set := compiled(t, policies(hour(policy.Match{})))
+	ofZone := policy.HoldScope{Match: &policy.Match{}, TopologyKey: "zone", Group: "a"}
+	otherZone := policy.HoldScope{Match: &policy.Match{}, TopologyKey: "zone", Group: "b"}
+	otherKey := policy.HoldScope{Match: new(taints(policy.Taint{Key: "b"}))}
+	broken := policy.HoldScope{Match: new(taints(policy.Taint{})), TopologyKey: "zone", Group: "b"}
+	for name, c := range map[string]struct {
+		facts *policy.Facts
+		want  int64
+	}{
+		"none":                          {nil, 3610},
+		"a pause":                       {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(policy.HoldScope{}, at(100))}}, 3700},
+		"the last of two":               {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(policy.HoldScope{}, at(100)), policy.NewEndedHold(ofZone, at(90))}}, 3700},
+		"the last of two, turned round": {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(ofZone, at(90)), policy.NewEndedHold(policy.HoldScope{}, at(100))}}, 3700},
+		"a breaker of the group":        {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(ofZone, at(100))}}, 3700},
+		"a breaker of another group":    {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(otherZone, at(100))}}, 3610},
+		"one of another taint":          {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(otherKey, at(100))}}, 3610},
+		"one that nobody understands":   {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(broken, at(100))}}, 3700},
+		"one that ended long ago":       {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(policy.HoldScope{}, at(5))}}, 3610},
+		"ends that are not known":       {&policy.Facts{Unknown: at(200)}, 3800},
+		"a pause that goes on":          {&policy.Facts{Paused: true}, never},
+	} {
+		v := set.Decide(aPod(), nodeWith(on(10, "a", "")), c.facts)
+		if got := seconds(v.Delete); got != c.want || seconds(v.Evict) != 10 {
+			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// An ended hold counts for pods that a drain would not have matched.
+func TestAHoldOfABreakerHeldDaemonSetsToo(t *testing.T) {
+	p := hour(policy.Match{Taints: []policy.Taint{{Key: "a", Effects: noSchedule}}, OwnerKinds: []string{"DaemonSet"}})
+	p.Tolerations = &policy.Tolerations{Absent: secs(0)}
+	pod := aPod()
+	ownedBy("DaemonSet")(pod)
+	held := policy.HoldScope{Match: &policy.Match{Taints: []policy.Taint{{Key: "a", Effects: noSchedule}}}}
+	v := compiled(t, policies(p)).Decide(pod, draining(10, "a", ""), &policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(held, at(100))}})
+	if got := seconds(v.Delete); got != 3700 {
+		t.Errorf("got %d: %+v", got, v)
+	}
+}
+
+func TestAGracePeriodIsOnlyShortened(t *testing.T) {
+	for _, c := range []struct {
+		own  *int64
+		most time.Duration
+		want int64 // never: the pod's own
+	}{
+		{nil, 10 * time.Second, 10},
+		{nil, 30 * time.Second, never},
+		{new(int64(3600)), 8 * time.Minute, 480},
+		{new(int64(5)), 8 * time.Minute, never},
+		{new(int64(0)), time.Second, never},
+		{new(int64(5)), 0, never},
+	} {
+		got := policy.GracePeriodSeconds(c.own, c.most)
+		if (got == nil) != (c.want == never) || got != nil && *got != c.want {
+			t.Errorf("%v, at most %v: got %v, want %d", c.own, c.most, got, c.want)
+		}
+	}
+}
+
+// The zero settings of a breaker are those of an example: it settles, and it does not flap.
+func TestABreakerSettlesUnlessItSaysNot(t *testing.T) {
+	b := policy.Breaker{MaxNodes: intstr.FromInt32(1)}
+	if b.SettleTime() != 10*time.Second || b.ResetTime() != 5*time.Minute {
+		t.Errorf("got %v and %v", b.SettleTime(), b.ResetTime())
+	}
+	b.Settle, b.ResetAfter = secs(0), secs(1)
+	if b.SettleTime() != 0 || b.ResetTime() != time.Second {
+		t.Errorf("got %v and %v", b.SettleTime(), b.ResetTime())
+	}
+}

@@ -1,0 +1,123 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// critical is the least priority of the pods that Kubernetes calls system-critical.
+const critical = 2_000_000_000
+
+// limit is how long a pod may stay with a taint.
+type limit struct {
+	forEver bool
+	seconds int64         // may be more than a time.Duration holds
+	rest    time.Duration // less than a second
+}
+
+func limitOf(d time.Duration) limit {
+	return limit{seconds: int64(d / time.Second), rest: d % time.Second}
+}
+
+func (l limit) compare(other limit) int {
+	return cmp.Or(cmp.Compare(l.seconds, other.seconds), cmp.Compare(l.rest, other.rest))
+}
+
+// from is when the limit ends that begins at start; false if it does not end.
+func (l limit) from(start time.Time) (time.Time, bool) {
+	if l.forEver || taint.ForEver(l.seconds, start) {
+		return time.Time{}, false
+	}
+	if l == (limit{}) {
+		return start, true
+	}
+	return taint.AddSeconds(start, l.seconds).Add(l.rest), true
+}
+
+// borne is how a pod bears a taint by its own tolerations.
+type borne struct {
+	toleration *v1.Toleration // the one that counts; nil when none matches
+	limit      limit
+	timed      bool // it has tolerationSeconds that count
+}
+
+// bears returns how the pod bears the taint that is there since that moment. A toleration of a taint of effect
+// NoSchedule counts as if the effect were NoExecute. Only if there is none, one that matches the taint as it stands
+// counts, without a limit.
+func (s *Set) bears(pod *taint.Pod, t *v1.Taint, since time.Time) borne {
+	asNoExecute := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
+	if toleration := taint.Matching(pod, &asNoExecute, s.rules); toleration != nil {
+		return borne{toleration, limitOfToleration(toleration, since), toleration.TolerationSeconds != nil}
+	}
+	if t.Effect == v1.TaintEffectNoExecute {
+		return borne{}
+	}
+	toleration := taint.Matching(pod, t, s.rules)
+	return borne{toleration: toleration, limit: limit{forEver: toleration != nil}}
+}
+
+func limitOfToleration(t *v1.Toleration, since time.Time) limit {
+	if t.TolerationSeconds == nil || taint.ForEver(*t.TolerationSeconds, since) {
+		return limit{forEver: true}
+	}
+	return limit{seconds: max(0, *t.TolerationSeconds)}
+}
+
+// limit is how long the policy lets the pod stay, which bears the taint so by itself. Without a policy it is as long
+// as that.
+func (c *compiled) limit(pod *taint.Pod, b borne) limit {
+	switch {
+	case c == nil:
+		return b.limit
+	case b.toleration == nil:
+		return durationOr(c.stay.Absent, limit{})
+	case b.timed && (!b.limit.forEver || c.stay.Max != nil):
+		return c.bounded(b)
+	case c.exempt.of(pod):
+		return b.limit
+	}
+	return durationOr(c.stay.Unlimited, b.limit)
+}
+
+// bounded is the limit of a toleration with a limit between min and max.
+func (c *compiled) bounded(b borne) limit {
+	own := limit{seconds: max(0, *b.toleration.TolerationSeconds)}
+	if least := durationOr(c.stay.Min, own); own.compare(least) < 0 {
+		return least
+	}
+	if most := durationOr(c.stay.Max, own); own.compare(most) > 0 {
+		return most
+	}
+	return own
+}
+
+func exemptOf(m *Match) exempt {
+	return exempt{
+		daemonSets: !slices.Contains(m.OwnerKinds, daemonSet),
+		critical:   m.Priority == nil || !reachesCritical(m.Priority),
+	}
+}
+
+// reachesCritical reports whether a bound of the range lies among the priorities of system-critical pods, so that
+// whoever wrote it has thought of them.
+func reachesCritical(p *PriorityRange) bool {
+	return p.Min != nil && *p.Min >= critical || p.Max != nil && *p.Max >= critical
+}
+
+// of reports whether the pod is one of those that tolerations.unlimited leaves alone.
+func (e exempt) of(pod *taint.Pod) bool {
+	return e.daemonSets && ownerKindOf(pod) == daemonSet || e.critical && pod.Priority >= critical
+}
+
+func durationOr(d *metav1.Duration, otherwise limit) limit {
+	if d == nil {
+		return otherwise
+	}
+	return limitOf(d.Duration)
+}

@@ -1,0 +1,137 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Kinds of owners that have a meaning of their own.
+const (
+	daemonSet = "DaemonSet"
+	noOwner   = "None"
+)
+
+// matcher is the compiled form of a Match.
+type matcher struct {
+	taints     []Taint
+	nodes      selector // nil: all
+	namespaces []string // none: all
+	spaces     selector // of namespaces; nil: all
+	pods       selector // nil: all
+	owners     []string // none: all
+	priority   PriorityRange
+	anyOwner   bool // owners left out are all, also with NoSchedule
+}
+
+// fit says whether a policy matches a pair.
+type fit uint8
+
+const (
+	fitsNot fit = iota
+	fits
+	fitsPerhaps // if the labels of the pod's namespace, which are not known, match
+)
+
+// pair is a pod and a taint of its node.
+type pair struct {
+	pod   *taint.Pod
+	node  *taint.Node
+	taint *v1.Taint
+}
+
+func newMatcher(m *Match) matcher {
+	c := matcher{
+		taints: m.Taints, nodes: newSelector(m.NodeSelector), namespaces: m.Namespaces,
+		spaces: newSelector(m.NamespaceSelector), pods: newSelector(m.PodSelector), owners: m.OwnerKinds,
+	}
+	if m.Priority != nil {
+		c.priority = *m.Priority
+	}
+	return c
+}
+
+// fits asks what is cheap first, and for the namespace's labels last.
+func (m *matcher) fits(p pair, of Namespaces) fit {
+	if !m.names(p.taint) || !m.inNamespace(p.pod.Namespace) || !m.inPriority(p.pod.Priority) || !m.owns(p) ||
+		!m.pods.selects(p.pod.Labels) || !m.nodes.selects(p.node.Labels) {
+		return fitsNot
+	}
+	if m.spaces == nil {
+		return fits
+	}
+	set, known := of.labels(p.pod.Namespace)
+	switch {
+	case !known:
+		return fitsPerhaps
+	case m.spaces.selects(set):
+		return fits
+	}
+	return fitsNot
+}
+
+// names reports whether the taint is one of those of the match. Without any, those are all of effect NoExecute but
+// out-of-service, which is matched by its exact key alone.
+func (m *matcher) names(t *v1.Taint) bool {
+	if len(m.taints) == 0 {
+		return t.Effect == v1.TaintEffectNoExecute && t.Key != v1.TaintNodeOutOfService
+	}
+	for i := range m.taints {
+		if m.taints[i].names(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Taint) names(of *v1.Taint) bool {
+	if t.Key != "" && t.Key != of.Key {
+		return false
+	}
+	if t.Key == "" && (!strings.HasPrefix(of.Key, t.KeyPrefix) || of.Key == v1.TaintNodeOutOfService) {
+		return false
+	}
+	if len(t.Values) > 0 && !slices.Contains(t.Values, of.Value) {
+		return false
+	}
+	if len(t.Effects) == 0 {
+		return of.Effect == v1.TaintEffectNoExecute
+	}
+	return slices.Contains(t.Effects, of.Effect)
+}
+
+func (m *matcher) inNamespace(name string) bool {
+	if len(m.namespaces) == 0 {
+		return true
+	}
+	for _, pattern := range m.namespaces {
+		if matchesPattern(pattern, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *matcher) inPriority(p int32) bool {
+	return (m.priority.Min == nil || *m.priority.Min <= p) && (m.priority.Max == nil || p <= *m.priority.Max)
+}
+
+// owns reports whether the pod's owner is one of those of the match. A taint of effect NoSchedule keeps neither the
+// pods of DaemonSets from coming back nor lets pods without a controller come back elsewhere: they must be named.
+func (m *matcher) owns(p pair) bool {
+	kind := ownerKindOf(p.pod)
+	if len(m.owners) > 0 {
+		return slices.Contains(m.owners, kind)
+	}
+	return m.anyOwner || p.taint.Effect != v1.TaintEffectNoSchedule || kind != daemonSet && kind != noOwner
+}
+
+func ownerKindOf(pod *taint.Pod) string {
+	if pod.Controller == nil {
+		return noOwner
+	}
+	return pod.Controller.Kind
+}

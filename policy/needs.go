@@ -1,0 +1,43 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// Needs is what verdicts of a set need to know of a cluster, beside what those of [taint.Decide] need.
+type Needs struct {
+	// Triggers are the keys, sorted, of the taints of effect NoSchedule that a policy makes triggers. Audited are those
+	// that only policies that audit name: what they say needs their starts, but an exposure does not begin there.
+	Triggers, Audited []string
+
+	// NodeLabels, PodOwners and NamespaceLabels say whether they are asked for. Namespaces are watched only then.
+	NodeLabels, PodOwners, NamespaceLabels bool
+}
+
+// Needs returns what the policies need to know.
+func (s *Set) Needs() Needs {
+	var n Needs
+	if s == nil {
+		return n
+	}
+	triggers := map[bool]map[string]bool{false: {}, true: {}} // by audit
+	for i := range s.policies {
+		p := &s.policies[i]
+		n.NodeLabels = n.NodeLabels || p.match.nodes != nil
+		n.NamespaceLabels = n.NamespaceLabels || p.match.spaces != nil
+		n.PodOwners = n.PodOwners || len(p.match.owners) > 0 || p.stay.Unlimited != nil
+		for _, t := range p.match.taints {
+			if slices.Contains(t.Effects, v1.TaintEffectNoSchedule) {
+				triggers[p.audit][t.Key], n.PodOwners = true, true
+			}
+		}
+	}
+	n.NodeLabels = n.NodeLabels || len(s.breakers) > 0
+	n.Triggers = slices.Sorted(maps.Keys(triggers[false]))
+	maps.DeleteFunc(triggers[true], func(key string, _ bool) bool { return triggers[false][key] })
+	n.Audited = slices.Sorted(maps.Keys(triggers[true]))
+	return n
+}

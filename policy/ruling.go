@@ -1,0 +1,78 @@
+package policy
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// ruling is what decides a pair.
+type ruling struct {
+	policy  *compiled // nil: none matches
+	method  Method
+	waiting bool // for the labels of the namespace, which may make the policy match
+}
+
+func (r *ruling) name() string {
+	if r.policy == nil {
+		return ""
+	}
+	return r.policy.name
+}
+
+// rule finds the first policy that matches. Those that audit are passed over, but for the enforced one.
+func (s *Set) rule(p pair, of Namespaces, enforced int) ruling {
+	c := s.index.candidates(p.taint.Key, p.pod.Namespace)
+	for i := c.next(); i >= 0; i = c.next() {
+		policy := &s.policies[i]
+		if policy.audit && i != enforced {
+			continue
+		}
+		switch policy.match.fits(p, of) {
+		case fits:
+			return ruling{policy: policy, method: policy.method}
+		case fitsPerhaps:
+			return ruling{policy: policy, method: Hold, waiting: true}
+		}
+	}
+	if p.taint.Effect == v1.TaintEffectNoExecute {
+		return ruling{method: s.method}
+	}
+	return ruling{}
+}
+
+// heldBy returns what holds a pair that the ruling decides.
+func (s *Set) heldBy(p pair, r ruling, facts *Facts) Held {
+	switch {
+	case r.waiting:
+		return Held{By: HeldByNamespace, Name: r.name(), Policy: r.name()}
+	case r.method == Hold:
+		return Held{By: HeldByPolicy, Name: r.name(), Policy: r.name()}
+	}
+	for i := range s.breakers {
+		b := &s.breakers[i]
+		if group := GroupOf(b.topologyKey, p.node.Labels); b.guards(p.node, p.taint) && facts.tripped(Trip{b.name, group}) {
+			return Held{By: HeldByBreaker, Name: b.name, Group: group, Policy: r.name()}
+		}
+	}
+	return Held{}
+}
+
+// audits returns what the policies that audit and match the last of the states would decide, up to the policy that
+// decides.
+func (s *Set) audits(pod *taint.Pod, node *taint.Node, states taint.History, facts *Facts) []Pair {
+	on := pair{pod, node, &states[len(states)-1].Taint}
+	var all []Pair
+	c := s.index.candidates(on.taint.Key, pod.Namespace)
+	for i := c.next(); i >= 0; i = c.next() {
+		matches := s.policies[i].match.fits(on, facts.namespaces())
+		switch {
+		case matches == fitsNot:
+		case !s.policies[i].audit:
+			return all
+		case matches == fits:
+			all = append(all, s.judge(pod, node, states, facts, i))
+		}
+	}
+	return all
+}

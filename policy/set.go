@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Config is what a Set is compiled from. The zero value is a program without a configuration file.
+type Config struct {
+	Policies []Policy
+	Guards   Guards
+
+	// Method is for pairs with a NoExecute taint that no policy matches: Delete, Evict or Ignore. Empty: Delete.
+	Method Method
+
+	// Rules say which tolerations count.
+	Rules taint.Rules
+}
+
+// Set is the compiled form of policies and guards. It is immutable, and may be used by any number of goroutines.
+type Set struct {
+	rules    taint.Rules
+	method   Method
+	policies []compiled
+	index    index
+	breakers []breaker
+}
+
+// compiled is a policy in the form in which it decides.
+type compiled struct {
+	name        string
+	audit       bool
+	method      Method
+	match       matcher
+	deletes     bool // deleteAfter is given
+	deleteAfter time.Duration
+	stay        Tolerations
+	gracePeriod time.Duration // 0: the pod's own
+	exempt      exempt
+}
+
+// exempt says which pods tolerations.unlimited leaves alone.
+type exempt struct{ daemonSets, critical bool }
+
+// breaker is what a verdict needs of a breaker.
+type breaker struct {
+	name        string
+	topologyKey string
+	nodes       selector // nil: all
+	keys        map[string]bool
+	settle      time.Duration
+}
+
+// Compile returns the compiled form, or all that is refused.
+func Compile(c Config) (*Set, []Problem) {
+	if problems := Validate(c.Policies, c.Guards); len(problems) > 0 {
+		return nil, problems
+	}
+	s := &Set{rules: c.Rules, method: c.Method, policies: make([]compiled, len(c.Policies))}
+	if s.method == "" {
+		s.method = Delete
+	}
+	for i := range c.Policies {
+		s.policies[i] = compile(&c.Policies[i])
+	}
+	s.index = newIndex(s.policies)
+	for i := range c.Guards.Breakers {
+		s.breakers = append(s.breakers, compileBreaker(&c.Guards.Breakers[i]))
+	}
+	return s, nil
+}
+
+func compile(p *Policy) compiled {
+	c := compiled{name: p.Name, audit: p.Mode == Audit, method: p.Method, match: newMatcher(&p.Match), exempt: exemptOf(&p.Match)}
+	if p.DeleteAfter != nil {
+		c.deletes, c.deleteAfter = true, p.DeleteAfter.Duration
+	}
+	if p.Tolerations != nil {
+		c.stay = *p.Tolerations
+	}
+	if p.GracePeriod != nil {
+		c.gracePeriod = p.GracePeriod.Max.Duration
+	}
+	return c
+}
+
+func compileBreaker(b *Breaker) breaker {
+	c := breaker{name: b.Name, topologyKey: b.TopologyKey, nodes: newSelector(b.NodeSelector), keys: map[string]bool{}, settle: b.SettleTime()}
+	for _, t := range b.Taints {
+		c.keys[t.Key] = true
+	}
+	return c
+}
+
+// plain reports whether the set decides as taint.Decide does. A nil Set does.
+func (s *Set) plain() bool {
+	return s == nil || len(s.policies) == 0 && len(s.breakers) == 0 && s.method != Ignore
+}
+
+// defaultMethod is the method for pairs that no policy matches.
+func (s *Set) defaultMethod() Method {
+	if s == nil {
+		return Delete
+	}
+	return s.method
+}

@@ -1,0 +1,360 @@
+package policy_test
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// The twin reads what policies promise as plainly as it can, policy by policy and in whole seconds, without the code
+// under test.
+type twin struct {
+	config  policy.Config
+	pod     *taint.Pod
+	node    *taint.Node
+	tripped []policy.Trip
+	paused  bool
+	ended   []endedHold
+	unknown int64
+}
+
+// endedHold is a hold that ended at that second.
+type endedHold struct {
+	policy.HoldScope
+	at int64
+}
+
+const (
+	never   = int64(-1)
+	forever = int64(-1)
+)
+
+// outcome of the pod in seconds; never where it does not go so.
+type outcome struct {
+	evict, delete int64
+	held          bool
+}
+
+func (w *twin) decide() outcome {
+	all := outcome{never, never, false}
+	if w.pod.Phase != v1.PodRunning {
+		return all
+	}
+	for _, h := range slices.Concat(w.node.Taints, w.node.Triggers) {
+		for i := range h {
+			if h[i].Ended {
+				continue
+			}
+			one := w.pair(h[:i+1])
+			all.evict, all.delete = earliest(all.evict, one.evict), earliest(all.delete, one.delete)
+			all.held = all.held || one.held
+		}
+	}
+	return all
+}
+
+func earliest(a, b int64) int64 {
+	if a == never || b != never && b < a {
+		return b
+	}
+	return a
+}
+
+func (w *twin) pair(h taint.History) outcome {
+	last := h[len(h)-1]
+	p, method := w.first(last.Taint)
+	granted := w.granted(p, method, last.Taint)
+	if granted == forever {
+		return outcome{never, never, false}
+	}
+	start := last
+	for i := len(h) - 1; i >= 0; i-- {
+		q, m := w.first(h[i].Taint)
+		if w.granted(q, m, h[i].Taint) == forever {
+			break
+		}
+		start = h[i]
+	}
+	deadline := max(start.Since.Unix()-zero.Unix(), w.pod.Bound.Unix()-zero.Unix()) + granted
+	tripped := false
+	for _, b := range w.config.Guards.Breakers {
+		deadline = max(deadline, w.settled(b, h))
+		tripped = tripped || w.guards(b, last.Taint) && slices.Contains(w.tripped, policy.Trip{Breaker: b.Name, Group: w.zone(b.TopologyKey)})
+	}
+	switch {
+	case tripped || method == policy.Hold:
+		return outcome{never, never, true}
+	case method == policy.Delete:
+		return outcome{never, deadline, false}
+	case p == nil || p.DeleteAfter == nil || w.paused:
+		return outcome{deadline, never, false}
+	}
+	return outcome{deadline, max(deadline, w.holdEnd(h)) + int64(p.DeleteAfter.Seconds()), false}
+}
+
+// holdEnd is when the last hold of the pair ended.
+func (w *twin) holdEnd(h taint.History) int64 {
+	end := w.unknown
+	for i := range len(h) - 1 {
+		if _, m := w.first(h[i].Taint); m == policy.Hold && h[i].Ended {
+			end = max(end, h[i+1].Since.Unix()-zero.Unix())
+		}
+	}
+	for _, e := range w.ended {
+		inGroup := e.TopologyKey == "" || w.zone(e.TopologyKey) == e.Group
+		if inGroup && (e.Match == nil || w.matches(*e.Match, h[len(h)-1].Taint, true) != "no") {
+			end = max(end, e.at)
+		}
+	}
+	return end
+}
+
+func (w *twin) settled(b policy.Breaker, h taint.History) (second int64) {
+	if b.Settle.Duration == 0 {
+		return 0
+	}
+	for i := len(h) - 1; i >= 0 && w.guards(b, h[i].Taint); i-- {
+		second = h[i].Since.Unix() - zero.Unix() + int64(b.Settle.Seconds())
+	}
+	return second
+}
+
+func (w *twin) guards(b policy.Breaker, t v1.Taint) bool {
+	return slices.Contains(b.Taints, policy.TaintKey{Key: t.Key}) && selected(b.NodeSelector, w.node.Labels)
+}
+
+func (w *twin) zone(key string) string {
+	if key == "" {
+		return ""
+	}
+	if zone, ok := w.node.Labels[key]; ok {
+		return zone
+	}
+	return "<none>"
+}
+
+// first is the policy that decides, nil if none matches, and what it does: nothing for a NoSchedule taint that is no
+// trigger.
+func (w *twin) first(t v1.Taint) (*policy.Policy, policy.Method) {
+	for i := range w.config.Policies {
+		p := &w.config.Policies[i]
+		matches := w.matches(p.Match, t, false)
+		switch {
+		case p.Mode == policy.Audit || matches == "no":
+		case matches == "perhaps":
+			return p, policy.Hold
+		default:
+			return p, p.Method
+		}
+	}
+	if t.Effect == v1.TaintEffectNoSchedule {
+		return nil, policy.Ignore
+	}
+	return nil, w.config.Method
+}
+
+func (w *twin) matches(m policy.Match, t v1.Taint, anyOwner bool) string {
+	kind := "None"
+	if w.pod.Controller != nil {
+		kind = w.pod.Controller.Kind
+	}
+	returns := t.Effect == v1.TaintEffectNoSchedule && (kind == "DaemonSet" || kind == "None")
+	yes := namesTaint(m.Taints, t) && selected(m.NodeSelector, w.node.Labels) && selected(m.PodSelector, w.pod.Labels) &&
+		(len(m.OwnerKinds) == 0 && (anyOwner || !returns) || slices.Contains(m.OwnerKinds, kind)) &&
+		(m.Priority == nil || (m.Priority.Min == nil || w.pod.Priority >= *m.Priority.Min) && (m.Priority.Max == nil || w.pod.Priority <= *m.Priority.Max)) &&
+		(len(m.Namespaces) == 0 || slices.ContainsFunc(m.Namespaces, func(pattern string) bool {
+			return regexp.MustCompile("^" + strings.ReplaceAll(pattern, "*", ".*") + "$").MatchString(w.pod.Namespace)
+		}))
+	space, known := prod(w.pod.Namespace)
+	switch {
+	case !yes, known && !selected(m.NamespaceSelector, space):
+		return "no"
+	case m.NamespaceSelector != nil && !known:
+		return "perhaps"
+	}
+	return "yes"
+}
+
+func namesTaint(list []policy.Taint, t v1.Taint) bool {
+	if len(list) == 0 {
+		return t.Effect == v1.TaintEffectNoExecute && t.Key != v1.TaintNodeOutOfService
+	}
+	return slices.ContainsFunc(list, func(m policy.Taint) bool {
+		effects := m.Effects
+		if effects == nil {
+			effects = []v1.TaintEffect{v1.TaintEffectNoExecute}
+		}
+		key := m.Key == t.Key || m.KeyPrefix != "" && strings.HasPrefix(t.Key, m.KeyPrefix) && t.Key != v1.TaintNodeOutOfService
+		return key && (m.Values == nil || slices.Contains(m.Values, t.Value)) && slices.Contains(effects, t.Effect)
+	})
+}
+
+func selected(s *metav1.LabelSelector, labels map[string]string) bool {
+	if s == nil {
+		return true
+	}
+	for k, v := range s.MatchLabels {
+		if got, ok := labels[k]; !ok || got != v {
+			return false
+		}
+	}
+	for _, e := range s.MatchExpressions {
+		got, ok := labels[e.Key]
+		in := ok && slices.Contains(e.Values, got)
+		if !map[metav1.LabelSelectorOperator]bool{"In": in, "NotIn": !in, "Exists": ok, "DoesNotExist": !ok}[e.Operator] {
+			return false
+		}
+	}
+	return true
+}
+
+// granted is for how long the pod may stay with the taint, in seconds, or forever.
+func (w *twin) granted(p *policy.Policy, method policy.Method, t v1.Taint) int64 {
+	if method == policy.Ignore {
+		return forever
+	}
+	own, found := bears(w.pod.Tolerations, t.Key, t.Value, t.Effect)
+	if p == nil || p.Tolerations == nil {
+		return own
+	}
+	tolerations := *p.Tolerations
+	switch {
+	case !found && tolerations.Absent != nil:
+		return int64(tolerations.Absent.Seconds())
+	case !found:
+		return 0
+	case own != forever:
+		if tolerations.Min != nil {
+			own = max(own, int64(tolerations.Min.Seconds()))
+		}
+		if tolerations.Max != nil {
+			own = min(own, int64(tolerations.Max.Seconds()))
+		}
+		return own
+	case tolerations.Unlimited == nil:
+		return forever
+	}
+	daemon := w.pod.Controller != nil && w.pod.Controller.Kind == "DaemonSet" && !slices.Contains(p.Match.OwnerKinds, "DaemonSet")
+	r := p.Match.Priority
+	named := r != nil && (r.Min != nil && *r.Min >= 2e9 || r.Max != nil && *r.Max >= 2e9)
+	if daemon || w.pod.Priority >= 2e9 && !named {
+		return forever
+	}
+	return int64(tolerations.Unlimited.Seconds())
+}
+
+// bears is for how long a pod bears a taint: by tolerations that count as for NoExecute, else for ever by one for
+// NoSchedule.
+func bears(tolerations []v1.Toleration, key, value string, effect v1.TaintEffect) (int64, bool) {
+	for _, as := range []v1.TaintEffect{v1.TaintEffectNoExecute, effect} {
+		for _, t := range tolerations {
+			if t.Key != "" && t.Key != key || t.Effect != "" && t.Effect != as || t.Operator != "Exists" && t.Value != value {
+				continue
+			}
+			if t.TolerationSeconds == nil || as == v1.TaintEffectNoSchedule {
+				return forever, true
+			}
+			return max(0, *t.TolerationSeconds), true
+		}
+	}
+	return 0, false
+}
+
+func TestDecideAgreesWithItsTwin(t *testing.T) {
+	checkTwins(t, func(rt *rapid.T, w *twin) {
+		set := compiled(t, w.config)
+		v := set.Decide(w.pod, w.node, w.facts())
+		got := outcome{seconds(v.Evict), seconds(v.Delete), v.Held.By != 0}
+		if want := w.decide(); got != want {
+			rt.Fatalf("got %+v, want %+v\n%+v", got, want, v)
+		}
+		if v.Goes() == (v.First().Stay != 0) && v.Held.By == 0 {
+			rt.Fatalf("it goes and stays, or neither: %+v", v)
+		}
+	})
+}
+
+func TestEachPairNamesThePolicyThatTheTwinFinds(t *testing.T) {
+	checkTwins(t, func(rt *rapid.T, w *twin) {
+		for _, p := range compiled(t, w.config).Pairs(w.pod, w.node, w.facts()) {
+			want, method := w.first(*p.Taint)
+			if want == nil && p.Policy != "" || want != nil && want.Name != p.Policy || p.Method != method && p.Method != "" {
+				rt.Fatalf("%v: got %s %s, want %+v %s", p.Taint, p.Policy, p.Method, want, method)
+			}
+		}
+	})
+}
+
+// What a policy that audits says is what it would decide if it enforced.
+func TestAnAuditSaysWhatEnforcingWouldDecide(t *testing.T) {
+	checkTwins(t, func(rt *rapid.T, w *twin) {
+		for _, p := range compiled(t, w.config).Pairs(w.pod, w.node, w.facts()) {
+			for _, audit := range p.Audits {
+				enforcing := w.config
+				enforcing.Policies = slices.Clone(enforcing.Policies)
+				i := slices.IndexFunc(enforcing.Policies, func(p policy.Policy) bool { return p.Name == audit.Policy })
+				enforcing.Policies[i].Mode = policy.Enforce
+				for _, q := range compiled(t, enforcing).Pairs(w.pod, w.node, w.facts()) {
+					q.Audits = nil
+					if q.Taint == p.Taint && !reflect.DeepEqual(q, audit) {
+						rt.Fatalf("got %+v\nwant %+v", audit, q)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Without policies and breakers a verdict is that of taint.Decide, to the pointer.
+func TestWithoutPoliciesTheVerdictIsThatOfDecide(t *testing.T) {
+	checkTwins(t, func(rt *rapid.T, w *twin) {
+		rules := taint.Rules{NoComparison: rapid.Bool().Draw(rt, "no comparison")}
+		want := taint.Decide(w.pod, w.node, rules)
+		stranger := policy.Policy{Name: "x", Match: taints(policy.Taint{Key: "not-there"}), Method: policy.Ignore}
+		breaker := policy.Breaker{Name: "x", Taints: []policy.TaintKey{{Key: "not-there"}}}
+		for name, c := range map[string]policy.Config{
+			"none":                            {},
+			"the method Evict":                {Method: policy.Evict},
+			"a policy that matches nothing":   {Policies: []policy.Policy{stranger}},
+			"a breaker that guards nothing":   {Guards: policy.Guards{Breakers: []policy.Breaker{breaker}}},
+			"and the method Evict for others": {Policies: []policy.Policy{stranger}, Method: policy.Evict},
+		} {
+			c.Rules = rules
+			v := compiled(t, c).Decide(w.pod, w.node, w.facts())
+			if got := v.First(); got != want || v.Held.By != 0 || v.Evict.Evict && v.Delete.Evict {
+				rt.Fatalf("%s: got %+v, want %+v", name, v, want)
+			}
+			if v.Evict.Evict && c.Method != policy.Evict || v.Delete.Evict && c.Method == policy.Evict {
+				rt.Fatalf("%s: another method: %+v", name, v)
+			}
+		}
+		var nobody *policy.Set
+		if v := nobody.Decide(w.pod, w.node, nil); rules == (taint.Rules{}) && v.First() != want {
+			rt.Fatalf("no set: got %+v, want %+v", v, want)
+		}
+	})
+}
+
+func (w *twin) facts() *policy.Facts {
+	f := &policy.Facts{Namespaces: prod, Tripped: w.tripped, Paused: w.paused, Unknown: at(w.unknown)}
+	for _, e := range w.ended {
+		f.Ended = append(f.Ended, policy.NewEndedHold(e.HoldScope, at(e.at)))
+	}
+	return f
+}
+
+func seconds(a policy.Action) int64 {
+	if !a.Evict {
+		return never
+	}
+	return a.At.Unix() - zero.Unix()
+}

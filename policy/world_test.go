@@ -1,0 +1,93 @@
+package policy_test
+
+import (
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// zero is the moment from which the tests count seconds.
+var zero = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func at(seconds int64) time.Time { return zero.Add(time.Duration(seconds) * time.Second) }
+
+func secs(n int64) *metav1.Duration { return after(time.Duration(n) * time.Second) }
+
+// state is a taint with an effect that is there since that second.
+func state(since int64, key, value string, effect v1.TaintEffect) taint.State {
+	return taint.State{Taint: v1.Taint{Key: key, Value: value, Effect: effect}, Since: at(since)}
+}
+
+// on is the history of a NoExecute taint that has been there in one state.
+func on(since int64, key, value string) taint.History {
+	return taint.History{state(since, key, value, v1.TaintEffectNoExecute)}
+}
+
+// then is the history once the value has changed.
+func then(h taint.History, since int64, value string) taint.History {
+	last := h[len(h)-1]
+	h[len(h)-1].Ended = true
+	last.Taint.Value, last.Since = value, at(since)
+	return append(h, last)
+}
+
+func nodeWith(taints ...taint.History) *taint.Node {
+	return &taint.Node{Name: "n", UID: "node-uid", Taints: taints, Labels: map[string]string{"pool": "db", "zone": "a"}}
+}
+
+// draining is a node with a trigger of effect NoSchedule.
+func draining(since int64, key, value string) *taint.Node {
+	n := nodeWith()
+	n.Triggers = []taint.History{{state(since, key, value, v1.TaintEffectNoSchedule)}}
+	return n
+}
+
+// aPod of a StatefulSet is bound to node n at second 0.
+func aPod(tolerations ...v1.Toleration) *taint.Pod {
+	return &taint.Pod{
+		UID: "uid", Namespace: "shop", Name: "p", Node: "n", Phase: v1.PodRunning, Bound: at(0), Tolerations: tolerations,
+		Labels: map[string]string{"app": "db"}, Controller: &taint.Owner{Kind: "StatefulSet", Name: "db"},
+	}
+}
+
+// bearing is a toleration of a key: without a limit if seconds is negative.
+func bearing(key string, seconds int64) v1.Toleration {
+	t := v1.Toleration{Key: key, Operator: v1.TolerationOpExists}
+	if seconds >= 0 {
+		t.TolerationSeconds = &seconds
+	}
+	return t
+}
+
+func compiled(t testing.TB, c policy.Config) *policy.Set {
+	t.Helper()
+	s, problems := policy.Compile(c)
+	if len(problems) > 0 {
+		t.Fatalf("refused: %+v", problems)
+	}
+	return s
+}
+
+// policies is a configuration of policies alone; each gets a name if it has none.
+func policies(list ...policy.Policy) policy.Config {
+	for i := range list {
+		if list[i].Name == "" {
+			list[i].Name = string(rune('a' + i))
+		}
+	}
+	return policy.Config{Policies: list}
+}
+
+// zoneBreaker is about unreachable, and settles for ten seconds.
+func zoneBreaker() policy.Breaker {
+	return policy.Breaker{
+		Name: "zones", TopologyKey: "zone", MaxNodes: intstr.FromString("50%"),
+		Taints: []policy.TaintKey{{Key: v1.TaintNodeUnreachable}}, Settle: secs(10),
+	}
+}
