@@ -8,14 +8,14 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// message is what an event says of a note. The first words are those that people search for.
+// message returns the message of a note's event. Its first words are those of the original.
 func message(n *eviction.Note) string {
 	switch n.Kind {
 	case eviction.EvictionCancelled:
 		return truncate.Text("Cancelling deletion of Pod " + subject(n) + ", which was due" + when(n) + ": " +
 			n.Stays.String() + "; it was to go because " + n.Verdict.Because())
 	case eviction.EvictionDelayed:
-		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is " + hindrance(n.Outcome))
+		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is " + obstacle(n.Outcome))
 	}
 	return truncate.Text("Marking for deletion Pod " + subject(n) + ", due" + when(n) + ": " + n.Verdict.Because())
 }
@@ -25,7 +25,7 @@ func subject(n *eviction.Note) string { return n.Pod.Key() + " on node " + n.Ver
 
 func when(n *eviction.Note) string { return " at " + taint.Stamp(n.Verdict.At) }
 
-// hindrance says what is in the eviction's way, with the server's words.
-func hindrance(o eviction.Outcome) string {
+// obstacle returns what delays the eviction, with the server's message.
+func obstacle(o eviction.Outcome) string {
 	return fmt.Sprintf("%s (%s), and will be tried again: %s", o.Obstacle(), o.Cause, o.Message)
 }

@@ -81,7 +81,7 @@ func TestAnEventNamesThePodByUID(t *testing.T) {
 		Source:              v1.EventSource{Component: "taint-eviction-controller"},
 		ReportingController: "taint-eviction-controller",
 	}
-	got := render(&entry{note: n, at: at}, 42)
+	got := render(&queuedNote{note: n, at: at}, 42)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
@@ -90,7 +90,7 @@ func TestAnEventNamesThePodByUID(t *testing.T) {
 func TestADelayedEvictionIsAWarning(t *testing.T) {
 	n := marking()
 	n.Kind = eviction.EvictionDelayed
-	got := render(&entry{note: n}, 1)
+	got := render(&queuedNote{note: n}, 1)
 	if got.Type != v1.EventTypeWarning || got.Reason != "EvictionBlocked" {
 		t.Errorf("event %s %s, want Warning EvictionBlocked", got.Type, got.Reason)
 	}

@@ -23,8 +23,8 @@ type Options struct {
 	// Capacity is how many notes may wait. 0: 16384.
 	Capacity int
 
-	// Busy says whether evictions are under way. While it does, the writers go slower, unless half
-	// the queue is full. It is called by several goroutines. Nil: they never do.
+	// Busy reports whether evictions are under way. While they are, the writers go slower, unless half
+	// the queue is full. It is called by several goroutines. Nil: they never are.
 	Busy func() bool
 
 	// Metrics counts what is written and dropped. Nil: nothing is counted.
@@ -36,7 +36,7 @@ type Queue struct {
 	sink    Sink
 	busy    func() bool
 	metrics *Metrics
-	notes   chan *entry
+	notes   chan *queuedNote
 	serial  atomic.Uint64
 	leading atomic.Bool
 
@@ -46,8 +46,8 @@ type Queue struct {
 	overrun chan struct{}  // dropped is no longer empty
 }
 
-// entry is a note and the time when it was taken.
-type entry struct {
+// queuedNote is a note and the time when it was taken.
+type queuedNote struct {
 	note eviction.Note
 	at   time.Time
 }
@@ -65,12 +65,12 @@ func New(o Options) *Queue {
 	}
 	return &Queue{
 		sink: o.Sink, busy: o.Busy, metrics: o.Metrics,
-		notes: make(chan *entry, o.Capacity), overrun: make(chan struct{}, 1),
+		notes: make(chan *queuedNote, o.Capacity), overrun: make(chan struct{}, 1),
 	}
 }
 
-// SetLeading says whether this process leads; at first it does not. Notes put while it does not are
-// discarded, and are not counted as dropped: the leader sends them. What is queued is still written.
+// SetLeading sets whether this process leads; at first it does not. Notes put while it does not are discarded,
+// and are not counted as dropped: the leader sends them. What is queued is still written.
 func (q *Queue) SetLeading(leads bool) { q.leading.Store(leads) }
 
 // Put takes a note. It never blocks; when the queue is full or Run has ended, the note is dropped and
@@ -86,13 +86,13 @@ func (q *Queue) Put(n eviction.Note) {
 		return
 	}
 	select {
-	case q.notes <- &entry{note: n, at: time.Now()}:
+	case q.notes <- &queuedNote{note: n, at: time.Now()}:
 	default:
 		q.overflow(n.Verdict.Node)
 	}
 }
 
-// overflow counts a note that found no room; q.mu is held.
+// overflow counts a note that is dropped because the queue is full; q.mu is held.
 func (q *Queue) overflow(node string) {
 	q.metrics.drop(droppedFull, 1)
 	if q.dropped == nil {
@@ -105,8 +105,8 @@ func (q *Queue) overflow(node string) {
 	}
 }
 
-// Run writes until the context ends, then writes for at most 5 s more what is queued, and drops and
-// counts the rest. It is to be called once.
+// Run writes until the context ends, then for at most 5 s more what is queued, and drops and counts the rest. It
+// is called once.
 func (q *Queue) Run(ctx context.Context) {
 	// Writes outlive ctx by the time to flush.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))

@@ -55,7 +55,7 @@ func (f *fakeSink) Create(ctx context.Context, event *v1.Event) error {
 	return err
 }
 
-// messages are what is stored, sorted.
+// messages returns what is stored, sorted.
 func (f *fakeSink) messages() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -227,7 +227,7 @@ func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
 				sink := &fakeSink{answer: func(_ context.Context, n int) error { return test.answers[n] }}
 				q := New(Options{Sink: sink})
 				begin := time.Now()
-				q.send(t.Context(), render(&entry{note: marking(), at: begin}, 1))
+				q.send(t.Context(), render(&queuedNote{note: marking(), at: begin}, 1))
 				if sink.attempts != test.attempts {
 					t.Errorf("%d attempts, want %d", sink.attempts, test.attempts)
 				}
@@ -250,7 +250,7 @@ func TestAnAttemptIsBoundedInTime(t *testing.T) {
 		sink := &fakeSink{answer: slow(time.Hour)}
 		q := New(Options{Sink: sink})
 		begin := time.Now()
-		q.send(t.Context(), render(&entry{note: marking(), at: begin}, 1))
+		q.send(t.Context(), render(&queuedNote{note: marking(), at: begin}, 1))
 		if took := time.Since(begin); took > 2*writeTimeout+retryAfter || q.droppedBy(droppedFailed) != 1 {
 			t.Errorf("took %v", took)
 		}
@@ -381,7 +381,7 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// marking is the note used where its content does not matter.
+// marking returns the note used where its content does not matter.
 func marking() eviction.Note {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	return eviction.Note{

@@ -25,8 +25,8 @@ const (
 // maxName is the length of the longest name of an object.
 const maxName = 253
 
-// render makes the event for an entry; serial tells apart the events of one moment.
-func render(e *entry, serial uint64) *v1.Event {
+// render returns the event for an queuedNote; serial distinguishes the events of one moment.
+func render(e *queuedNote, serial uint64) *v1.Event {
 	pod := e.note.Pod
 	event := blank(pod.Namespace, pod.Name, e.at, serial)
 	event.InvolvedObject = v1.ObjectReference{
@@ -39,7 +39,7 @@ func render(e *entry, serial uint64) *v1.Event {
 	return event
 }
 
-// summary makes the event on a node that tells how many others were dropped.
+// summary returns the event on a node that gives the number of those that were dropped.
 func summary(node string, dropped int, at time.Time, serial uint64) *v1.Event {
 	event := blank(metav1.NamespaceDefault, node, at, serial)
 	// Kubelets give the node's name as UID in their events, and kubectl describe looks for that.
@@ -49,7 +49,7 @@ func summary(node string, dropped int, at time.Time, serial uint64) *v1.Event {
 	return event
 }
 
-// blank is an event with all but its subject and its words.
+// blank returns an event without its subject and its message.
 func blank(namespace, about string, at time.Time, serial uint64) *v1.Event {
 	stamp := metav1.NewTime(at)
 	return &v1.Event{
@@ -62,11 +62,11 @@ func blank(namespace, about string, at time.Time, serial uint64) *v1.Event {
 	}
 }
 
-// eventName is unique, and a valid name however long that of the event's subject is.
+// eventName returns a name that is unique and valid, however long the name of the event's subject is.
 func eventName(about string, at time.Time, serial uint64) string {
 	suffix := fmt.Sprintf(".%x-%x", at.UnixNano(), serial)
-	if most := maxName - len(suffix); len(about) > most {
-		about = strings.TrimRight(about[:most], ".-")
+	if room := maxName - len(suffix); len(about) > room {
+		about = strings.TrimRight(about[:room], ".-")
 	}
 	return about + suffix
 }

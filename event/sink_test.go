@@ -24,7 +24,7 @@ func TestTheSinkPostsACoreEvent(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 	}))
 	defer server.Close()
-	want := render(&entry{note: marking(), at: time.Now()}, 1)
+	want := render(&queuedNote{note: marking(), at: time.Now()}, 1)
 	if err := sinkTo(t, server.URL).Create(context.Background(), want); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestTheSinkNeverRetries(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	}))
 	defer server.Close()
-	err := sinkTo(t, server.URL).Create(context.Background(), render(&entry{note: marking()}, 1))
+	err := sinkTo(t, server.URL).Create(context.Background(), render(&queuedNote{note: marking()}, 1))
 	if requests != 1 || refused(err) || wait(err) != time.Second {
 		t.Errorf("%d requests with error %v, want one, and a second's wait", requests, err)
 	}
@@ -53,7 +53,7 @@ func TestTheSinkNeverRetries(t *testing.T) {
 
 func TestTheSinkWorksWithAFakeClientset(t *testing.T) {
 	client := fake.NewClientset()
-	if err := NewSink(client).Create(context.Background(), render(&entry{note: marking()}, 1)); err != nil {
+	if err := NewSink(client).Create(context.Background(), render(&queuedNote{note: marking()}, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if actions := client.Actions(); len(actions) != 1 || !actions[0].Matches("create", "events") {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// summaryEvery is how often a node is told at most how many of its events were dropped.
+// summaryEvery is the shortest time between two events on a node about those that were dropped.
 const summaryEvery = time.Minute
 
-// summarize tells the nodes how many of their events were dropped: a minute's worth at a time, and the
-// rest when ctx has ended.
+// summarize writes an event on each node of which events were dropped: once a minute, and for the rest when ctx
+// has ended.
 func (q *Queue) summarize(ctx, writing context.Context) {
 	for {
 		select {
@@ -19,15 +19,15 @@ func (q *Queue) summarize(ctx, writing context.Context) {
 			pause(ctx, summaryEvery)
 		case <-ctx.Done():
 		}
-		q.tell(writing)
+		q.flush(writing)
 		if ctx.Err() != nil {
 			return
 		}
 	}
 }
 
-// tell writes one event for each node of which any was dropped.
-func (q *Queue) tell(ctx context.Context) {
+// flush writes one event for each node of which any was dropped.
+func (q *Queue) flush(ctx context.Context) {
 	q.mu.Lock()
 	dropped := q.dropped
 	q.dropped = nil

@@ -29,8 +29,8 @@ func (q *Queue) write(ctx, writing context.Context) {
 	}
 }
 
-// next is the next note; once ctx has ended, false when none is left.
-func (q *Queue) next(ctx context.Context) (*entry, bool) {
+// next returns the next note; it reports false once ctx has ended and none is left.
+func (q *Queue) next(ctx context.Context) (*queuedNote, bool) {
 	select {
 	case e := <-q.notes:
 		return e, true
@@ -44,8 +44,8 @@ func (q *Queue) next(ctx context.Context) (*entry, bool) {
 	}
 }
 
-// yield leaves the API server to the evictions for a moment, if any are under way and the queue has
-// room.
+// yield pauses for a moment if evictions are under way and the queue has room, so that the API server serves them
+// first.
 func (q *Queue) yield(ctx context.Context) {
 	if len(q.notes) < cap(q.notes)/2 && q.busy() {
 		pause(ctx, politeness)
@@ -79,7 +79,7 @@ func (q *Queue) attempt(ctx context.Context, event *v1.Event) error {
 	return q.sink.Create(ctx, event)
 }
 
-// refused says that the server will not take this event at a second try either: no permission, or a
+// refused reports whether the server will not take this event at a second try either: no permission, or a
 // namespace that is gone or going.
 func refused(err error) bool {
 	status := apierrors.APIStatus(nil)
@@ -90,7 +90,7 @@ func refused(err error) bool {
 	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err)
 }
 
-// wait is how long to wait before the second try: what the server asks for, else about a second.
+// wait returns how long to wait before the second try: what the server asks for, else about a second.
 func wait(err error) time.Duration {
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok && seconds > 0 {
 		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
@@ -98,7 +98,7 @@ func wait(err error) time.Duration {
 	return retryAfter/2 + rand.N(retryAfter/2)
 }
 
-// pause waits, and says whether the context has lasted.
+// pause blocks for this time, and reports whether the context has not ended meanwhile.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

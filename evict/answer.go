@@ -17,7 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-// verb is one of the requests that an eviction is made of; a set of them as bits.
+// verb is a set of the requests that an eviction may consist of, as bits.
 type verb uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 	anyVerb    = writeVerbs | getVerb
 )
 
-// String is the set as words.
+// String returns the set in words.
 func (v verb) String() string {
 	if v == anyVerb {
 		return "any"
@@ -54,7 +54,7 @@ type answer struct {
 	ended  bool          // the caller's context had ended
 }
 
-// readAnswer makes an answer of what the client returned. ctx is the caller's.
+// readAnswer converts what the client returned. ctx is the caller's.
 func readAnswer(ctx context.Context, v verb, err error) answer {
 	a := answer{verb: v, err: err, ended: ctx.Err() != nil}
 	if err == nil {
@@ -68,7 +68,7 @@ func readAnswer(ctx context.Context, v verb, err error) answer {
 	return a
 }
 
-// outcome is what a rule makes of the answer.
+// outcome returns the outcome of this kind and cause, with the answer's message and Retry-After.
 func (a *answer) outcome(kind eviction.Kind, cause string) eviction.Outcome {
 	o := eviction.Outcome{Kind: kind, Cause: cause, Message: a.message()}
 	if details := a.status.Details; details != nil {
@@ -77,8 +77,8 @@ func (a *answer) outcome(kind eviction.Kind, cause string) eviction.Outcome {
 	return o
 }
 
-// message is the server's own words with what it says of PodDisruptionBudgets, else the error's. It is cut
-// here, where it enters.
+// message returns the server's message, with what its status adds about PodDisruptionBudgets; else the error's text.
+// It is cut here, where it enters.
 func (a *answer) message() string {
 	if a.err == nil {
 		return ""
@@ -90,7 +90,7 @@ func (a *answer) message() string {
 	return truncate.Text(words)
 }
 
-// cause finds a cause of this type among the status's details.
+// cause returns the cause of this type in the status's details.
 func (a *answer) cause(t metav1.CauseType) (metav1.StatusCause, bool) {
 	if a.status.Details == nil {
 		return metav1.StatusCause{}, false
@@ -103,7 +103,7 @@ func (a *answer) cause(t metav1.CauseType) (metav1.StatusCause, bool) {
 	return metav1.StatusCause{}, false
 }
 
-// says finds any of the phrases in the status's message.
+// says reports whether the status's message contains any of the phrases.
 func (a *answer) says(phrases ...string) bool {
 	for _, phrase := range phrases {
 		if strings.Contains(a.status.Message, phrase) {
@@ -113,23 +113,23 @@ func (a *answer) says(phrases ...string) bool {
 	return false
 }
 
-// unconnected says that there was no connection to send the request on.
+// unconnected reports whether there was no connection to send the request on.
 func (a *answer) unconnected() bool {
 	op, ok := errors.AsType[*net.OpError](a.err)
 	return ok && op.Op == "dial"
 }
 
-// late says that the call's time was up.
+// late reports whether the call's time was up.
 func (a *answer) late() bool { return errors.Is(a.err, context.DeadlineExceeded) }
 
-// timedOut says that the API server itself ended the request because it took too long. For the body of a
+// timedOut reports whether the API server itself ended the request because it took too long. For the body of a
 // proxy, which is no Status, the client makes up a Status of the same reason, and notes that in a cause.
 func (a *answer) timedOut() bool {
 	_, madeUp := a.cause(metav1.CauseTypeUnexpectedServerResponse)
 	return a.status.Reason == metav1.StatusReasonTimeout && !madeUp
 }
 
-// cut says that the network lost the request or its answer.
+// cut reports whether the network lost the request or its answer.
 func (a *answer) cut() bool {
 	if _, ok := errors.AsType[*url.Error](a.err); ok {
 		return true

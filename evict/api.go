@@ -17,7 +17,7 @@ import (
 
 // APIOptions are the settings of an [API]. The zero value is the default.
 type APIOptions struct {
-	// Method is how pods are made to go. Empty: that of config.Default.
+	// Method is how pods are evicted. Empty: that of config.Default.
 	Method config.Method
 
 	// Timeout bounds one request. 0: config.CallTimeout.
@@ -83,25 +83,24 @@ func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Co
 		}
 		patched = patched || request == patchVerb
 	}
-	// The table has no way here: the last request never goes on.
+	// Not reached: by the table, no answer to the last request goes on.
 	return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseUnknown, Message: "no outcome"}
 }
 
-// edited is the outcome for a pod whose spec is a later one than the cache knows: its tolerations may be
-// others.
+// edited returns the outcome for a pod whose spec is later than the cache's: its tolerations may differ.
 func edited(known, generation int64) eviction.Outcome {
 	why := fmt.Sprintf("the pod was edited: its generation is %d, and the watch has shown %d", generation, known)
 	return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why, PreflightFirst: true}
 }
 
-// requests are what an eviction takes, in order.
+// requests returns the requests of an eviction, in order.
 func (a *API) requests(e eviction.Request) []verb {
 	if a.method == config.MethodEvict {
 		return []verb{evictVerb}
 	}
 	requests := make([]verb, 0, 3)
 	if e.AfterRefusal {
-		// A condition that is patched while the deletion stays forbidden would be a lie.
+		// A condition that is patched while the deletion stays forbidden would be false.
 		requests = append(requests, preflightVerb)
 	}
 	if !e.Pod.Disrupted {
@@ -110,8 +109,8 @@ func (a *API) requests(e eviction.Request) []verb {
 	return append(requests, deleteVerb)
 }
 
-// send makes one request within the timeout and says what it has come to. The generation is the one that
-// the answer gives the pod's spec; 0 when it gives none.
+// send makes one request within the timeout, and returns its outcome. generation is that of the pod's spec in the
+// answer; 0 if the answer has none.
 func (a *API) send(ctx context.Context, pod *taint.Pod, v verb) (outcome eviction.Outcome, generation int64) {
 	bounded, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
@@ -141,7 +140,7 @@ func (a *API) request(ctx context.Context, pod *taint.Pod, v verb) (generation i
 	return a.sender.delete(ctx, pod, deleteOptions(pod))
 }
 
-// deleteOptions hold a deletion to the very pod that was judged.
+// deleteOptions returns options by which a deletion applies only to the pod that was judged.
 func deleteOptions(pod *taint.Pod) metav1.DeleteOptions {
 	return metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))}
 }

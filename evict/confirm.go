@@ -17,7 +17,7 @@ import (
 )
 
 // few is how many calls may be under way while each needs a GET that was sent after it began. So a single
-// eviction never rests on what an earlier one was shown.
+// eviction never relies on a GET that was made for an earlier one.
 const few = 4
 
 // ConfirmOptions are the settings of a [Confirmed]. All fields but Rules and Timeout are required.
@@ -28,20 +28,20 @@ type ConfirmOptions struct {
 	// Client reads the nodes.
 	Client kubernetes.Interface
 
-	// Reader is the cache that verdicts rest on; Rules change what a verdict is.
+	// Reader is the cache that verdicts are based on; Rules are those of the verdicts.
 	Reader shard.Reader
 	Rules  taint.Rules
 
-	// Version is the resourceVersion of the cache's last look at a tainted node; empty when it knows
-	// no such node.
+	// Version returns the resourceVersion that the cache has of a tainted node; empty if it has no
+	// such node.
 	Version func(node string) string
 
 	// Timeout bounds one request. 0: config.CallTimeout.
 	Timeout time.Duration
 
 	// PausedSince is when the present pause of all calls began; zero while there is none. The GET for
-	// a call is sent later than that. NodeRead is told of each GET when it has ended. They are a
-	// [Pool]'s. Nil: no call pauses, nobody is told.
+	// a call is sent later than that. NodeRead is called after each GET. They are a
+	// [Pool]'s. Nil: no call pauses, and nothing is called.
 	PausedSince func() time.Time
 	NodeRead    func(sent time.Time, o eviction.Outcome)
 }
@@ -56,7 +56,7 @@ type ConfirmingEvictor interface {
 }
 
 // Confirmed is an evictor that makes a call only when the API server itself says that the pod's node
-// has the taint, so that a cache that lags evicts nobody. Each request of a [ConfirmingEvictor] is
+// has the taint, so that a cache that lags causes no eviction. Each request of a [ConfirmingEvictor] is
 // confirmed; of any other evictor, the call as a whole. The package comment says by what. It is safe for
 // concurrent use.
 type Confirmed struct {
@@ -72,13 +72,13 @@ func Confirm(o ConfirmOptions) *Confirmed {
 	}
 	reads := newNodeReads(newSender(o.Client).node, o.Timeout)
 	if o.NodeRead != nil {
-		reads.told = o.NodeRead
+		reads.ended = o.NodeRead
 	}
 	return &Confirmed{ConfirmOptions: o, reads: reads}
 }
 
-// Evict makes the call as far as it is confirmed. Where it is not, the outcome is Unconfirmed, or what the
-// GET of the node has come to.
+// Evict makes the call as far as it is confirmed. Where it is not, the outcome is Unconfirmed, or that
+// of the GET of the node.
 func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	began := time.Now()
 	c.underWay.Add(1)
@@ -94,8 +94,8 @@ func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outc
 	return c.Evictor.Evict(ctx, e)
 }
 
-// confirm is the [Confirmation] of a call. What was asked before now may lack what the cache has learnt
-// since: where it does not confirm the call, the node is read again.
+// confirm carries out the [Confirmation] of a call. A GET from before may lack what the cache has learnt since:
+// where it does not confirm the call, the node is read again.
 func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time.Time) (eviction.Outcome, bool) {
 	now := time.Now()
 	outcome, sent := c.look(ctx, e, func() time.Time { return c.notBefore(e, began) })
@@ -105,8 +105,8 @@ func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time
 	return outcome, outcome.Kind == goOn
 }
 
-// notBefore is the moment before which the GET for a call may not have been sent: while calls pause, one
-// from before the pause does not show whether the API server is back.
+// notBefore returns the earliest time at which the GET for a call may have been sent: while calls pause, one from
+// before the pause does not show whether the API server is back.
 func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 	at := e.Verdict.At
 	if c.underWay.Load() <= few {
@@ -120,8 +120,8 @@ func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 	return at
 }
 
-// look judges the call by a GET of the node, and tells when that was sent. The outcome's kind is goOn
-// where the GET confirms it.
+// look judges the call by a GET of the node, and returns when that was sent. The outcome's kind is goOn if the
+// GET confirms the call.
 func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore func() time.Time) (eviction.Outcome, time.Time) {
 	read, err := c.reads.since(ctx, e.Pod.Node, notBefore)
 	if err != nil {
@@ -130,8 +130,8 @@ func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore fun
 	if read.outcome.Kind != goOn {
 		return read.outcome, read.sent
 	}
-	if age := time.Since(read.sent); age > fresh {
-		why := fmt.Sprintf("the GET of node %s took %v; it counts for %v", e.Pod.Node, age.Round(time.Millisecond), fresh)
+	if age := time.Since(read.sent); age > maxReadAge {
+		why := fmt.Sprintf("the GET of node %s took %v; it counts for %v", e.Pod.Node, age.Round(time.Millisecond), maxReadAge)
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
 	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
@@ -141,9 +141,9 @@ func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore fun
 	return eviction.Outcome{}, read.sent
 }
 
-// WhyUnconfirmed says why a pod is not certainly to go now, by the cache's pod and node, of which each may be nil,
-// and by a look at the live node; empty when it is. version is the resourceVersion of the cache's last look
-// at the node; empty when it knows no such tainted node.
+// WhyUnconfirmed returns why the eviction cannot be confirmed, or "". pod and node come from the cache and may be
+// nil; live is the node as the API server has it. version is the resourceVersion that the cache has of the node;
+// empty if the cache has no such tainted node.
 func WhyUnconfirmed(pod *taint.Pod, node *taint.Node, live LiveNode, version string, rules taint.Rules) string {
 	if pod == nil || node == nil {
 		return "the pod or its node is gone"
@@ -162,7 +162,7 @@ func WhyUnconfirmed(pod *taint.Pod, node *taint.Node, live LiveNode, version str
 	return ""
 }
 
-// carries says whether the taint is among these, and not one that was set later.
+// carries reports whether the taint is among these, with the same value and timeAdded.
 func carries(taints []v1.Taint, t *v1.Taint) bool {
 	for i := range taints {
 		live := &taints[i]
@@ -173,7 +173,7 @@ func carries(taints []v1.Taint, t *v1.Taint) bool {
 	return false
 }
 
-// behind says whether one resourceVersion is certainly older than the other.
+// behind reports whether one resourceVersion is certainly older than the other.
 func behind(version, live string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, live)
 	return err == nil && order < 0

@@ -354,7 +354,7 @@ func TestNodesThatWereReadAreForgottenWhenTheyNoLongerCount(t *testing.T) {
 		if n := remembered(); n > 100 {
 			t.Errorf("%d nodes are remembered", n)
 		}
-		time.Sleep(fresh)
+		time.Sleep(maxReadAge)
 		if n := remembered(); n != 0 {
 			t.Errorf("%d nodes are remembered 5 s after the last GET", n)
 		}
@@ -455,11 +455,11 @@ func TestAGetThatHangsIsNotWaitedForOnceItNoLongerCounts(t *testing.T) {
 		c.cache.pods["late"] = &taint.Pod{UID: "late", Node: "n1"}
 		var calls sync.WaitGroup
 		calls.Go(func() { c.evict(t.Context(), "uid") })
-		time.Sleep(fresh + time.Millisecond)
+		time.Sleep(maxReadAge + time.Millisecond)
 		c.mu.Lock()
 		c.takes = 0
 		c.mu.Unlock()
-		if o := c.evict(t.Context(), "late"); o.Kind != eviction.Accepted || time.Since(c.born) != fresh+time.Millisecond {
+		if o := c.evict(t.Context(), "late"); o.Kind != eviction.Accepted || time.Since(c.born) != maxReadAge+time.Millisecond {
 			t.Errorf("got %+v after %v", o, time.Since(c.born))
 		}
 		calls.Wait()
@@ -499,7 +499,7 @@ func TestABurstTakesFewGets(t *testing.T) {
 		calls.Wait()
 		took := time.Since(c.born)
 		t.Logf("%d GETs in %v", len(c.gets), took)
-		if most := 100*int(took/fresh+1) + 40; len(c.made) != 3000 || len(c.gets) > most {
+		if most := 100*int(took/maxReadAge+1) + 40; len(c.made) != 3000 || len(c.gets) > most {
 			t.Errorf("%d calls with %d GETs in %v, want at most %d", len(c.made), len(c.gets), took, most)
 		}
 	})
@@ -525,11 +525,11 @@ func TestWhileCallsPauseTheNodeIsReadAnew(t *testing.T) {
 	})
 }
 
-// held is a pool whose calls are confirmed, as in a manager.
-func held(c *confirming) *Pool {
+// confirmedPool returns a pool whose calls are confirmed, as in a manager.
+func confirmedPool(c *confirming) *Pool {
 	p := NewPool(PoolOptions{Evictor: c.Confirmed})
 	p.limiter.outage.jitter = func() float64 { return 1 }
-	c.PausedSince, c.reads.told = p.PausedSince, p.NodeRead
+	c.PausedSince, c.reads.ended = p.PausedSince, p.NodeRead
 	return p
 }
 
@@ -537,7 +537,7 @@ func held(c *confirming) *Pool {
 func TestAnAnsweredGETOfANodeEndsThePauseWhateverTheDeletionTakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
-		p := held(c)
+		p := confirmedPool(c)
 		c.Evictor = lasting(30 * time.Second)
 		c.err = connectionRefused()
 		defer lead(t, p)()
@@ -562,7 +562,7 @@ func TestAnAnsweredGETOfANodeEndsThePauseWhateverTheDeletionTakes(t *testing.T) 
 func TestOneProbeIsOneGET(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
-		p := held(c)
+		p := confirmedPool(c)
 		c.err = connectionRefused()
 		defer lead(t, p)()
 		got := demandOf(t, p, c)

@@ -1,9 +1,9 @@
-// Package evict makes eviction calls. It is the only room that writes pods.
+// Package evict makes eviction calls. It is the only package that writes pods.
 //
 // [Pool] owns the slots: it hands out permissions to start a call, as many as there are workers, and
 // only while this process leads. A call that lasts for longer than [SlowAfter] gives its slot to others, and
-// takes one of the slow places; [Limiter] says what may start. [API] makes the call; [DryRunEvictor] only says which it would make; a
-// caller may bring an [Evictor] of their own. [Confirmed] asks the API server for the node before it
+// takes one of the slow places; [Limiter] decides what may start. [API] makes the call; [DryRunEvictor]
+// only logs it; a caller may bring an [Evictor] of their own. [Confirmed] asks the API server for the node before it
 // lets a request through.
 //
 // What it promises: no call starts while this process does not lead; each call carries the UID of
@@ -22,8 +22,8 @@
 //   - the cache has seen the node as the GET shows it, or later, where resourceVersions can be compared;
 //   - by the cache of that moment the pod is still to go.
 //
-// What is changed at the API server after that GET was sent may come too late: the GET tells of the moment
-// when it was served. Tolerations are not read live. Where the answer to the PATCH, or to the preflight,
+// What is changed at the API server after that GET was sent may come too late: the GET shows the
+// node as it was when it was served. Tolerations are not read live. Where the answer to the PATCH, or to the preflight,
 // shows a later generation of the pod than the cache knows, the pod was edited, and no DELETE follows; API
 // servers count generations of pods from 1.33 on, older ones give no such sign. Nor is there one for a POST
 // of an eviction, which is one request, or for a pod that has the condition already, to which DELETE is

@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/shard"
 )
 
-// leadingPoll is how long permits rest when the caller's Leading denies.
+// leadingPoll is how long no permit is offered after the caller's Leading has denied.
 const leadingPoll = 250 * time.Millisecond
 
 // term is one time of leadership.
@@ -25,7 +25,7 @@ type term struct {
 }
 
 // Lead permits calls until the context ends, and returns when all of them have ended and their
-// outcomes are told. The calls' contexts end with it. It fails when another Lead is under way, and
+// outcomes are reported. The calls' contexts end with it. It fails when another Lead is under way, and
 // once Drain was called; otherwise it may be called again after it has returned.
 func (p *Pool) Lead(ctx context.Context) error {
 	t, err := p.begin(ctx)
@@ -59,9 +59,9 @@ func (p *Pool) begin(ctx context.Context) (*term, error) {
 	return t, nil
 }
 
-// Drain ends all permitting for good and waits for the calls under way to end and their outcomes to be
-// told. When its context ends first, it cuts them, waits on, and returns those that were not accepted. Lead
-// goes on until its own context ends, without permitting.
+// Drain stops all permits for good, and blocks until the calls under way have ended and their outcomes are
+// reported. If its context ends first, it cancels the calls, waits for them, and returns those that were not
+// accepted. Lead goes on until its own context ends, without permits.
 func (p *Pool) Drain(ctx context.Context) (cut []eviction.Request) {
 	t := p.close()
 	if t == nil {
@@ -89,7 +89,7 @@ func (p *Pool) noteCut(t *term, e eviction.Request, o eviction.Outcome) {
 	}
 }
 
-// close ends permitting, and returns the present term.
+// close stops all permits, and returns the present term.
 func (p *Pool) close() *term {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +115,7 @@ func (p *Pool) pump(ctx context.Context, t *term) {
 	}
 }
 
-// withdraw takes an offer back that nobody took. Unlike Release it does not wake the pump, which is
+// withdraw takes back an offer that was not taken. Unlike Release it does not wake the pump, which is
 // awake.
 func (p *Pool) withdraw(g *permit) {
 	p.mu.Lock()
@@ -123,8 +123,8 @@ func (p *Pool) withdraw(g *permit) {
 	p.limiter.Leave(g.ticket)
 }
 
-// handed waits until the permit is taken, which it reports, or it is time to look again: something has
-// changed, the wait is over, or the context has ended.
+// handed blocks until the permit is taken, or something has changed, the wait is over, or the context has ended.
+// It reports whether the permit was taken.
 func (p *Pool) handed(ctx context.Context, g *permit, wait time.Duration) bool {
 	var permits, slowPermits chan<- shard.Permit
 	if g != nil && g.ticket.Slot {
@@ -149,8 +149,8 @@ func (p *Pool) handed(ctx context.Context, g *permit, wait time.Duration) bool {
 	return false
 }
 
-// offer makes a permit if there may be one now, and says how long until there may be more; 0: when
-// something has changed.
+// offer returns a permit if one is available now, and how long until another one may be; 0: not before something
+// has changed.
 func (p *Pool) offer(t *term) (*permit, time.Duration) {
 	if !p.leading() {
 		return nil, leadingPoll

@@ -21,13 +21,13 @@ const (
 	pauseThrottled   = "throttled"
 )
 
-// Limiter says whether one more eviction call may be permitted, in a slot or in a slow place. It is pure, and
+// Limiter decides whether one more eviction call may start, in a slot or in a slow place. It is pure, and
 // not safe for concurrent use.
 //
-// A slow call holds a slow place, or a slot when all slow places are taken; which of the slow calls hold
-// slots need not be known.
+// A slow call holds a slow place, or a slot when all slow places are taken; it does
+// not matter which of the slow calls hold slots.
 type Limiter struct {
-	slots, places int // as many as there are
+	slots, places int // their numbers
 
 	reservedSlots, reservedPlaces int // by permits that are neither started nor given back
 	unsettled                     int // such permits; each holds a slot, a slow place, or one of both to choose from
@@ -49,8 +49,8 @@ type quickCall struct {
 	pod    *taint.Pod
 }
 
-// NewLimiter returns a limiter of so many slots and slow places, and of calls a second unless rate is 0.
-// jitter returns numbers in [0,1).
+// NewLimiter returns a limiter with these numbers of slots and slow places, and of calls a second unless rate is
+// 0. jitter returns numbers in [0,1).
 func NewLimiter(slots, places int, rate float64, jitter func() float64) *Limiter {
 	return &Limiter{
 		slots: slots, places: places, rate: newRateLimit(rate), slowRate: rateLimit{interval: slowStartStep},
@@ -60,7 +60,7 @@ func NewLimiter(slots, places int, rate float64, jitter func() float64) *Limiter
 
 // Ticket is what the limiter remembers of a permit, and then of its call.
 type Ticket struct {
-	Slot, Place bool // what may be had by it; a call that was started has one of them
+	Slot, Place bool // what it reserves; a call that was started has one of them
 
 	probe bool // it is to find out whether the server is back
 	round int  // of the pause, when it was permitted
@@ -69,17 +69,17 @@ type Ticket struct {
 	counted bool // among the calls of a slow workload
 }
 
-// InFlight is how many calls are under way.
+// InFlight returns how many calls are under way.
 func (g *Limiter) InFlight() int { return len(g.quick) + g.slow }
 
-// Kept is how many slow calls hold slots, as all slow places are taken.
+// Kept returns how many slow calls hold slots, as all slow places are taken.
 func (g *Limiter) Kept() int { return max(0, g.slow-g.places) }
 
 // Slow returns the workloads whose calls are slow.
 func (g *Limiter) Slow() shard.SlowWorkloads { return g.workloads.snapshot }
 
-// Enter makes a permit of a slot, of a slow place, or of one of both, whichever the caller can use. wait is
-// how long until more may be had; 0: when something has changed.
+// Enter reserves a slot, a slow place, or one of the two, whichever the caller can use. wait is how long until
+// more may be available; 0: not before something has changed.
 func (g *Limiter) Enter(now time.Time) (t Ticket, wait time.Duration) {
 	if g.rate.limited() && g.unsettled > 0 {
 		return t, 0
@@ -105,7 +105,7 @@ func (g *Limiter) Enter(now time.Time) (t Ticket, wait time.Duration) {
 	return t, wait
 }
 
-// soonest reports whether nothing has to be waited for, and else the shorter of two waits; 0 is none.
+// soonest reports whether there is no wait, and else returns the shorter of two waits; 0 is none.
 func soonest(wait, another time.Duration) (now bool, _ time.Duration) {
 	switch {
 	case another <= 0:
@@ -120,7 +120,7 @@ func (g *Limiter) freeSlots() int {
 	return g.slots - len(g.quick) - g.reservedSlots - max(0, g.slow+g.reservedPlaces-g.places)
 }
 
-// reserve counts a permit in, or out.
+// reserve adds n times what the ticket reserves; n is 1 or -1.
 func (g *Limiter) reserve(t Ticket, n int) {
 	g.unsettled += n
 	if t.Slot {
@@ -166,8 +166,8 @@ func (g *Limiter) turnSlow(t *Ticket) {
 	g.slow++
 }
 
-// Late says that a call has lasted for SlowAfter. It reports whether the call is slow and keeps its slot,
-// as all slow places are taken. The first call of a workload takes the others that are in slots with it.
+// Late records that a call has lasted for SlowAfter. It reports whether the call is slow and keeps its slot, as
+// all slow places are taken. The first slow call of a workload makes the others that are in slots slow, too.
 func (g *Limiter) Late(t *Ticket, pod *taint.Pod) (kept bool) {
 	t.late = true
 	isNew := g.workloads.late(pod, t.counted)
@@ -238,10 +238,10 @@ func (g *Limiter) NodeRead(now, sent time.Time, o eviction.Outcome) (pause strin
 	return pause
 }
 
-// Nudge takes the news that the API server is heard of. It reports whether that cuts a pause.
+// Nudge records that the API server has answered. It reports whether that ends a pause.
 func (g *Limiter) Nudge(now time.Time) bool { return g.outage.nudge(now) }
 
-// PausedSince is when the present pause of all calls began; zero while there is none.
+// PausedSince returns when the present pause of all calls began; zero while there is none.
 func (g *Limiter) PausedSince() time.Time {
 	if !g.outage.on() {
 		return time.Time{}
@@ -249,7 +249,7 @@ func (g *Limiter) PausedSince() time.Time {
 	return g.outage.since
 }
 
-// answered says whether an outcome proves that the server is there.
+// answered reports whether an outcome proves that the server is there.
 func answered(o eviction.Outcome) bool {
 	switch o.Kind {
 	case eviction.Unavailable, eviction.Interrupted, eviction.DryRun:
@@ -260,7 +260,7 @@ func answered(o eviction.Outcome) bool {
 	return true
 }
 
-// current says whether the ticket is that of the probe that follows the present pause.
+// current reports whether the ticket is that of the probe that follows the present pause.
 func (g *Limiter) current(t Ticket) bool {
 	return t.probe && g.outage.on() && t.round == g.outage.round
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// fresh is for how long a GET of a node counts, from when it was sent. With one second, a burst over 100
+// maxReadAge is how long a GET of a node may be reused, from when it was sent. With one second, a burst over 100
 // nodes took a GET for every third pod, and 1.4 times as long.
-const fresh = 5 * time.Second
+const maxReadAge = 5 * time.Second
 
-// LiveNode is what a GET has shown of a node: all that is kept of it.
+// LiveNode is a node as a GET has shown it: what is kept of it.
 type LiveNode struct {
 	Sent            time.Time // when the GET was sent
 	UID             types.UID
@@ -24,7 +24,7 @@ type LiveNode struct {
 	Taints          []v1.Taint
 }
 
-// NewLiveNode returns what a GET that was sent at that moment has shown.
+// NewLiveNode returns what is kept of a node; sent is when its GET was sent.
 func NewLiveNode(node *v1.Node, sent time.Time) LiveNode {
 	return LiveNode{Sent: sent, UID: node.UID, ResourceVersion: node.ResourceVersion, Taints: taint.Normalize(node.Spec.Taints)}
 }
@@ -53,15 +53,15 @@ type nodeReads struct {
 	get     func(ctx context.Context, name string) (*v1.Node, error)
 	timeout time.Duration
 	table   []rule
-	told    func(sent time.Time, o eviction.Outcome) // of each GET that has ended
+	ended   func(sent time.Time, o eviction.Outcome) // of each GET that has ended
 
 	mu     sync.Mutex
 	byNode map[string]*nodeRead // the latest of each, while it counts
 }
 
 func newNodeReads(get func(ctx context.Context, name string) (*v1.Node, error), timeout time.Duration) *nodeReads {
-	told := func(time.Time, eviction.Outcome) {}
-	return &nodeReads{get: get, timeout: timeout, table: rules(), told: told, byNode: map[string]*nodeRead{}}
+	ended := func(time.Time, eviction.Outcome) {}
+	return &nodeReads{get: get, timeout: timeout, table: rules(), ended: ended, byNode: map[string]*nodeRead{}}
 }
 
 // since returns a GET of the node that was sent at notBefore or later, which is asked again after each
@@ -78,7 +78,7 @@ func (r *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		// One that was cut short with another's context says nothing.
+		// One that was cancelled with another call's context shows nothing.
 		// One that has found the server unreachable ends the call, whenever it was sent: a further one would do no better.
 		if mine || read.outcome.Kind == eviction.Unavailable || !read.sent.Before(notBefore()) && read.outcome.Kind != eviction.Interrupted {
 			return read, nil
@@ -86,13 +86,13 @@ func (r *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 	}
 }
 
-// take returns a GET to wait for; mine says that the caller is to do it.
+// take returns a GET to wait for; mine reports that the caller is to make it.
 func (r *nodeReads) take(node string, notBefore time.Time) (read *nodeRead, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	last := r.byNode[node]
-	if last != nil && now.Sub(last.sent) <= fresh && (!last.over() || !last.sent.Before(notBefore)) {
+	if last != nil && now.Sub(last.sent) <= maxReadAge && (!last.over() || !last.sent.Before(notBefore)) {
 		return last, false
 	}
 	read = &nodeRead{sent: now, done: make(chan struct{})}
@@ -107,10 +107,10 @@ func (r *nodeReads) do(ctx context.Context, name string, read *nodeRead) {
 	node, err := r.get(bounded, name)
 	read.outcome = classify(r.table, readAnswer(ctx, getVerb, err))
 	read.outcome.NodeRead = true
-	r.told(read.sent, read.outcome)
+	r.ended(read.sent, read.outcome)
 	if read.outcome.Kind == goOn {
 		read.live = NewLiveNode(node, read.sent)
-		time.AfterFunc(fresh-time.Since(read.sent)+time.Nanosecond, func() { r.drop(name, read) })
+		time.AfterFunc(maxReadAge-time.Since(read.sent)+time.Nanosecond, func() { r.drop(name, read) })
 	} else {
 		r.drop(name, read)
 	}

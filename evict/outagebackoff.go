@@ -27,7 +27,7 @@ type outageBackoff struct {
 // on reports whether the API server counts as unreachable.
 func (b *outageBackoff) on() bool { return b.pause > 0 }
 
-// wait reports whether a call may be permitted now; when not, how long until to ask again; 0: when
+// wait reports whether a call may start now; if not, it returns how long to wait before asking again; 0: until
 // something has changed.
 func (b *outageBackoff) wait(now time.Time) (bool, time.Duration) {
 	if !b.on() {
@@ -39,9 +39,9 @@ func (b *outageBackoff) wait(now time.Time) (bool, time.Duration) {
 	return !now.Before(b.until), b.until.Sub(now)
 }
 
-// nodeRead takes how a GET of a node has ended that was sent at that moment. An answer to one from
-// before the pause shows nothing of the server as it is now. A failed one lengthens the pause only if
-// it was sent after it: what was under way at its start says nothing new.
+// nodeRead records the outcome of a GET of a node that was sent at that moment. An answer to one from before the
+// pause shows nothing of the server as it is now. A failed one lengthens the pause only if it was sent after its
+// start: what was under way then shows nothing new.
 func (b *outageBackoff) nodeRead(now, sent time.Time, o eviction.Outcome) {
 	switch {
 	case answered(o):
@@ -53,7 +53,7 @@ func (b *outageBackoff) nodeRead(now, sent time.Time, o eviction.Outcome) {
 	}
 }
 
-// failed takes the news that a call did not reach the server. When calls pause already, only their
+// failed records that a call did not reach the server. When calls pause already, only their
 // probe lengthens the pause.
 func (b *outageBackoff) failed(now time.Time, probe bool) {
 	switch {
@@ -70,11 +70,11 @@ func (b *outageBackoff) hold(now time.Time, pause time.Duration) {
 	b.round++
 }
 
-// answered takes the news that the server is there.
+// answered records that the server is there.
 func (b *outageBackoff) answered() { b.pause, b.probing = 0, false }
 
-// nudge takes the news that the server is heard of again: the pause ends at once, but no sooner after
-// the last probe than the first pause is long. It reports whether a pause was cut.
+// nudge records that the server has answered: the pause ends at once, but no sooner than firstPause after the last
+// probe. It reports whether a pause was ended.
 func (b *outageBackoff) nudge(now time.Time) bool {
 	if !b.on() {
 		return false

@@ -9,7 +9,7 @@ import (
 
 var epoch = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// full is an outageBackoff whose pauses have their whole length.
+// full returns an outageBackoff whose pauses have their whole length.
 func full() *outageBackoff { return &outageBackoff{jitter: func() float64 { return 1 }} }
 
 func TestPausesDoubleFromATenthOfASecondToThirtySeconds(t *testing.T) {

@@ -61,7 +61,7 @@ func outcomesPage() string {
 	return page.String()
 }
 
-// waitAfter is how long calls wait after an outcome of this kind.
+// waitAfter returns how long calls wait after an outcome of this kind.
 func waitAfter(k eviction.Kind) string {
 	switch k {
 	case eviction.Throttled:

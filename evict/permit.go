@@ -22,7 +22,7 @@ type slowPermit struct{ *permit }
 // Start begins the call in a slow place.
 func (g slowPermit) Start(e eviction.Request, done func(eviction.Outcome)) { g.startIn(true, e, done) }
 
-// Start begins the call. A permit of a leadership that has ended makes none: its outcome is
+// Start begins the call. With a permit of a leadership that has ended, no call is made: the outcome is
 // Interrupted.
 func (g *permit) Start(e eviction.Request, done func(eviction.Outcome)) { g.startIn(false, e, done) }
 
@@ -38,7 +38,7 @@ func (g *permit) startIn(place bool, e eviction.Request, done func(eviction.Outc
 	go g.pool.call(g, e, done)
 }
 
-// begin counts the call in, unless its leadership has ended.
+// begin counts the call, unless its leadership has ended.
 func (g *permit) begin(e eviction.Request, place bool) bool {
 	p := g.pool
 	p.mu.Lock()

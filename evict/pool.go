@@ -18,7 +18,7 @@ import (
 	"github.com/taint-manager/taint-manager/shard"
 )
 
-// keptEvery is how often the log says at most that slow calls keep their slots.
+// keptEvery is the shortest time between two lines of the log about slow calls that keep their slots.
 const keptEvery = time.Minute
 
 // Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give
@@ -43,7 +43,7 @@ type PoolOptions struct {
 	// Rate limits how many calls start in a second. 0: no limit.
 	Rate float64
 
-	// Paused makes no permit, and so starts no call.
+	// Paused withholds all permits, so that no call starts.
 	Paused bool
 
 	// Leading is asked right before each call starts; a call that it denies does not start. It is
@@ -53,8 +53,8 @@ type PoolOptions struct {
 	// Metrics counts what the pool does. Nil: nothing is counted.
 	Metrics *Metrics
 
-	// Ended is told of each call that has ended, by many goroutines, once its slot is free and
-	// before its shard learns of it. It must not block. Nil: nobody is told.
+	// Ended is called after each call, by many goroutines, once the call's slot is free and before its
+	// shard receives the outcome. It must not block. Nil: nothing is called.
 	Ended func(e eviction.Request, o eviction.Outcome, at time.Time)
 }
 
@@ -81,14 +81,14 @@ type Pool struct {
 	drained   bool
 }
 
-// slow is which workloads are slow; changed is closed when these are others.
+// slow is the set of slow workloads; changed is closed when the set changes.
 type slow struct {
 	workloads shard.SlowWorkloads
 	changes   int
 	changed   chan struct{}
 }
 
-// NewPool returns a pool that permits nothing before Lead is called.
+// NewPool returns a pool that yields no permit before Lead is called.
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
 		evictor: o.Evictor, leading: o.Leading, metrics: o.Metrics, ended: o.Ended, workers: o.Workers, paused: o.Paused, maxSlow: o.MaxSlow,
@@ -123,19 +123,18 @@ func NewPool(o PoolOptions) *Pool {
 // nothing then, so that it may be deferred.
 func (p *Pool) Permits() <-chan shard.Permit { return p.permits }
 
-// SlowPermits yields the permissions to start a call in a slow place; they are as those of Permits. It yields
-// only while some workload is slow.
+// SlowPermits yields the permissions to start a call in a slow place; they are used as those of Permits.
+// It yields only while some workload is slow.
 func (p *Pool) SlowPermits() <-chan shard.Permit { return p.slowPermits }
 
-// SlowWorkloads returns the workloads whose calls are slow, and a channel that is closed when these are
-// others.
+// SlowWorkloads returns the workloads whose calls are slow, and a channel that is closed when the set changes.
 func (p *Pool) SlowWorkloads() (shard.SlowWorkloads, <-chan struct{}) {
 	s := p.slow.Load()
 	return s.workloads, s.changed
 }
 
-// publish lets the shards know which workloads are slow, if these are others, and counts the slow calls; under
-// the pool's lock.
+// publish passes the set of slow workloads to the shards if it has changed, and counts the slow calls; under the
+// pool's lock.
 func (p *Pool) publish() {
 	p.metrics.slow.Add(float64(p.limiter.slow - p.slowCalls))
 	p.slowCalls = p.limiter.slow
@@ -146,15 +145,15 @@ func (p *Pool) publish() {
 	}
 }
 
-// InFlight is how many calls are under way now.
+// InFlight returns how many calls are under way now.
 func (p *Pool) InFlight() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.limiter.InFlight()
 }
 
-// Nudge says that the API server was heard of: when calls pause because it cannot be reached, one is permitted at
-// once. It may be called often.
+// Nudge records that the API server has answered: while calls pause because it could not be reached, one is
+// permitted at once. It may be called often.
 func (p *Pool) Nudge() {
 	p.mu.Lock()
 	cut := p.limiter.Nudge(time.Now())
@@ -164,20 +163,20 @@ func (p *Pool) Nudge() {
 	}
 }
 
-// PausedSince is when the present pause of all calls began; zero while there is none.
+// PausedSince returns when the present pause of all calls began; zero while there is none.
 func (p *Pool) PausedSince() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.limiter.PausedSince()
 }
 
-// NodeRead says how a GET of a node has ended that was sent at that moment. It shows whether the API
-// server is there, so it ends, begins or lengthens the pause of all calls.
+// NodeRead records the outcome of a GET of a node that was sent at that moment. It shows whether the API server
+// can be reached, so it ends, begins or lengthens the pause of all calls.
 func (p *Pool) NodeRead(sent time.Time, o eviction.Outcome) {
 	p.learn(func(now time.Time) (pause string) { return p.limiter.NodeRead(now, sent, o) })
 }
 
-// learn lets the limiter learn something, which names the cause when all calls pause from now on.
+// learn passes something to the limiter, which returns the cause if all calls pause from now on.
 func (p *Pool) learn(something func(now time.Time) (pause string)) {
 	p.mu.Lock()
 	wasOn := p.limiter.outage.on()
@@ -191,7 +190,7 @@ func (p *Pool) learn(something func(now time.Time) (pause string)) {
 	}
 }
 
-// changed makes the pump look again. It does not block.
+// changed wakes the pump. It does not block.
 func (p *Pool) changed() {
 	select {
 	case p.wake <- struct{}{}:
@@ -214,7 +213,7 @@ func (p *Pool) call(g *permit, e eviction.Request, done func(eviction.Outcome)) 
 	done(outcome)
 }
 
-// evict asks the evictor, if this process leads at this very moment.
+// evict calls the evictor, if this process leads at this moment.
 func (p *Pool) evict(ctx context.Context, e eviction.Request) (o eviction.Outcome) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -227,7 +226,7 @@ func (p *Pool) evict(ctx context.Context, e eviction.Request) (o eviction.Outcom
 	return p.evictor.Evict(ctx, e)
 }
 
-// late lets a call that is slow take a slow place instead of its slot, unless it has ended.
+// late moves a call that is slow from its slot to a slow place, unless it has ended.
 func (p *Pool) late(g *permit, e eviction.Request) {
 	p.mu.Lock()
 	if g.ended {
@@ -251,7 +250,7 @@ func (p *Pool) late(g *permit, e eviction.Request) {
 	p.changed()
 }
 
-// free gives back what a call holds, and lets the limiter learn from its outcome.
+// free releases what a call holds, and passes its outcome to the limiter.
 func (p *Pool) free(g *permit, e eviction.Request, o eviction.Outcome) {
 	p.learn(func(now time.Time) (pause string) {
 		g.ended = true
@@ -260,7 +259,7 @@ func (p *Pool) free(g *permit, e eviction.Request, o eviction.Outcome) {
 	p.changed()
 }
 
-// complete makes up for what an evictor of a caller's own may leave out, and cuts what it says.
+// complete adds what a caller's own evictor may leave out, and cuts its texts.
 func complete(o eviction.Outcome) eviction.Outcome {
 	if o.Kind < eviction.Accepted || o.Kind > eviction.Unconfirmed {
 		return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseUnknown, Message: fmt.Sprintf("the evictor returned kind %d", o.Kind)}

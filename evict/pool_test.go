@@ -44,7 +44,7 @@ func (f *fakeEvictor) Evict(ctx context.Context, _ eviction.Request) eviction.Ou
 	return f.answer(ctx, n)
 }
 
-// begins are the calls' starts in time since the first of them.
+// begins returns the calls' starts in time since the first of them.
 func (f *fakeEvictor) begins() []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,7 +92,7 @@ func lead(t *testing.T, p *Pool) (end func()) {
 // demand starts a call with every permit it gets until the test ends, and keeps the outcomes.
 func demand(t *testing.T, p *Pool) *outcomes { return demandFor(t, p, someRequest) }
 
-// demandFor is demand for these evictions.
+// demandFor returns demand for these evictions.
 func demandFor(t *testing.T, p *Pool, next func() eviction.Request) *outcomes {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := &outcomes{}

@@ -6,14 +6,14 @@ import "time"
 // high rate that would add up.
 const rateSlack = 20 * time.Millisecond
 
-// rateLimit spreads calls evenly in time: in any span, at most the rate's share of it and of paceSlack
-// more, plus one. The zero pace lets everything through. It is pure, and not safe for concurrent use.
+// rateLimit spreads calls evenly in time: in any span, at most the rate's share of it and of rateSlack
+// more, plus one. The zero rateLimit sets no limit. It is pure, and not safe for concurrent use.
 type rateLimit struct {
 	interval time.Duration
 	next     time.Time
 }
 
-// newRateLimit returns a pace of so many calls a second; 0 or less: no limit.
+// newRateLimit returns a limit of calls a second; 0 or less: no limit.
 func newRateLimit(perSecond float64) rateLimit {
 	if perSecond <= 0 {
 		return rateLimit{}
@@ -21,10 +21,10 @@ func newRateLimit(perSecond float64) rateLimit {
 	return rateLimit{interval: time.Duration(float64(time.Second) / perSecond)}
 }
 
-// limited says whether there is a limit.
+// limited reports whether there is a limit.
 func (p *rateLimit) limited() bool { return p.interval > 0 }
 
-// wait is how long until the next call may start; 0 or less: now.
+// wait returns how long until the next call may start; 0 or less: now.
 func (p *rateLimit) wait(now time.Time) time.Duration {
 	if !p.limited() {
 		return 0

@@ -20,7 +20,7 @@ const defaultRetryAfter = time.Second
 // goOn is the kind of an answer after which the next request of the same call follows.
 const goOn eviction.Kind = 0
 
-// rule says what one sort of answer means.
+// rule maps one sort of answer to an outcome.
 type rule struct {
 	verbs     verb
 	low, high int                // HTTP status codes, inclusive; 0 and 0: no HTTP answer
@@ -35,7 +35,7 @@ func (r *rule) matches(a *answer) bool {
 	return r.verbs&a.verb != 0 && r.low <= a.code && a.code <= r.high && (r.shows == nil || r.shows(a))
 }
 
-// rules is the table of outcomes. The first rule that matches counts.
+// rules returns the table of outcomes. The first rule that matches counts.
 func rules() []rule {
 	table := append(silences(), denials()...)
 	table = append(table, successes()...)
@@ -44,7 +44,7 @@ func rules() []rule {
 	return append(table, others()...)
 }
 
-// silences are for requests to which no HTTP answer came.
+// silences returns the rules for requests to which no HTTP answer came.
 func silences() []rule {
 	return []rule{
 		{
@@ -70,8 +70,8 @@ func silences() []rule {
 	}
 }
 
-// denials come before all other answers: a webhook may deny with any code from 400 on, and must not
-// be taken for the API server itself.
+// denials returns the rules for denials. They come before all others: a webhook may deny with any code from 400
+// on, and must not be taken for the API server itself.
 func denials() []rule {
 	return []rule{
 		{
@@ -107,7 +107,7 @@ func successes() []rule {
 	}
 }
 
-// budgets are the eviction subresource's answers about PodDisruptionBudgets.
+// budgets returns the rules for the eviction subresource's answers about PodDisruptionBudgets.
 func budgets() []rule {
 	return []rule{
 		{
@@ -136,7 +136,7 @@ func aboutBudget(a *answer) bool {
 		a.says("couldn't update PodDisruptionBudget")
 }
 
-// identities are for answers about who this program is, and which pod it means.
+// identities returns the rules for answers about this program's identity, and about the pod's.
 func identities() []rule {
 	return []rule{
 		{
@@ -194,7 +194,7 @@ func uidImmutable(a *answer) bool {
 	return false
 }
 
-// others are for answers that say little.
+// others returns the rules for all other answers.
 func others() []rule {
 	return []rule{
 		{
@@ -230,7 +230,7 @@ func classify(table []rule, a answer) eviction.Outcome {
 	return a.outcome(eviction.Failed, eviction.CauseUnknown)
 }
 
-// NodeOutcome is the outcome of a GET of a node that has ended with this error; its kind is 0 when the node was
+// NodeOutcome returns the outcome of a GET of a node that has ended with this error; its kind is 0 when the node was
 // read.
 func NodeOutcome(err error) eviction.Outcome {
 	o := classify(rules(), readAnswer(context.Background(), getVerb, err))
@@ -238,7 +238,7 @@ func NodeOutcome(err error) eviction.Outcome {
 	return o
 }
 
-// atLeastASecond gives a throttled outcome a wait when the server named none.
+// atLeastASecond sets the wait of a throttled outcome for which the server named none.
 func atLeastASecond(o eviction.Outcome) eviction.Outcome {
 	if o.Kind == eviction.Throttled && o.RetryAfter <= 0 {
 		o.RetryAfter = defaultRetryAfter

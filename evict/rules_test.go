@@ -131,7 +131,7 @@ func outcomeTests() []outcomeTest {
 	}
 }
 
-// evictionFor is an eviction that sends the verb, and the options for it.
+// evictionFor returns an eviction that sends the verb, and the options for it.
 func evictionFor(v verb) (eviction.Request, APIOptions) {
 	e := someRequest()
 	e.AfterRefusal = v == preflightVerb
@@ -172,7 +172,7 @@ func TestEveryRowOfTheTable(t *testing.T) {
 	}
 }
 
-// getNode is what a GET of a node comes to.
+// getNode returns what a GET of a node comes to.
 func getNode(t *testing.T, s *server, table []rule) eviction.Outcome {
 	t.Helper()
 	reads := newNodeReads(newSender(clientOf(t, s)).node, time.Minute)

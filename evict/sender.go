@@ -16,8 +16,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// sender sends single requests. A generation is that of the pod's spec as the answer has it; 0 when it has
-// none, or nobody needs it.
+// sender sends single requests. A generation is that of the pod's spec in the answer; 0 if the answer has none,
+// or if it is not needed.
 type sender interface {
 	patch(ctx context.Context, pod *taint.Pod, body []byte) (generation int64, err error)
 	delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (generation int64, err error)
@@ -39,8 +39,8 @@ func newSender(client kubernetes.Interface) sender {
 // restSender sends each request once: client-go would sleep on 429 and 5xx inside a worker.
 type restSender struct{ client rest.Interface }
 
-// briefly asks for an answer without spec and status: nobody reads them, and the API server is spared
-// to encode and send them. Metadata has the generation. The rest is for servers that know no such answers, and for errors.
+// briefly asks for an answer without spec and status: they are not needed, and the API server need
+// not encode and send them. Metadata has the generation. The rest is for servers that know no such answers, and for errors.
 const briefly = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
 	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
 	"application/vnd.kubernetes.protobuf,application/json"
@@ -71,7 +71,7 @@ func generationIn(result rest.Result) int64 {
 	return generationOf(&object)
 }
 
-// generationOf is the generation of the pod's spec. The API server counts the beginning of a deletion as an
+// generationOf returns the generation of the pod's spec. The API server counts the beginning of a deletion as an
 // edit, in the answer to a preflight, too.
 func generationOf(object metav1.Object) int64 {
 	if object.GetDeletionTimestamp() != nil {

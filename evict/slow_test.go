@@ -18,7 +18,7 @@ import (
 	"github.com/taint-manager/taint-manager/shard"
 )
 
-// of is an eviction of a pod of that workload.
+// of returns an eviction of a pod of that workload.
 func of(app string) eviction.Request {
 	e := someRequest()
 	pod := *e.Pod
@@ -110,7 +110,7 @@ func isSlow(p *Pool, app string) bool {
 	return ok
 }
 
-// freeSlots is how many slots no call holds.
+// freeSlots returns how many slots no call holds.
 func freeSlots(p *Pool) int {
 	synctest.Wait()
 	p.mu.Lock()
@@ -118,7 +118,7 @@ func freeSlots(p *Pool) int {
 	return p.limiter.freeSlots() + p.limiter.reservedSlots
 }
 
-// kept is how many slow calls hold slots.
+// kept returns how many slow calls hold slots.
 func kept(p *Pool) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -456,7 +456,7 @@ func TestCallsInSlowPlacesBeginOneAfterAnother(t *testing.T) {
 	})
 }
 
-// While calls pause, one permit is on offer, for whoever has something due.
+// While calls pause, one permit is on offer, for any shard that has something due.
 func TestAProbeMayStartInASlowPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeEvictor{answer: func(_ context.Context, n int) eviction.Outcome {

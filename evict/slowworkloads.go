@@ -25,14 +25,14 @@ type slowWorkloads struct {
 	next     time.Time           // when some may be too old
 }
 
-// slowWorkload is what is known of a workload.
+// slowWorkload is the state of one workload.
 type slowWorkload struct {
 	calls int       // under way
 	late  int       // those that have lasted longer than SlowAfter
 	ended time.Time // when the last of these ended
 }
 
-// start takes the news that a call starts. It reports whether that is counted.
+// start records that a call starts. It reports whether that is counted.
 func (s *slowWorkloads) start(pod *taint.Pod) bool {
 	if len(s.known) == 0 {
 		return false
@@ -46,7 +46,7 @@ func (s *slowWorkloads) start(pod *taint.Pod) bool {
 	return ok
 }
 
-// late takes the news that a call has lasted for SlowAfter; counted says that its start was counted. It reports
+// late records that a call has lasted for SlowAfter; counted says that its start was counted. It reports
 // whether its workload was not slow before.
 func (s *slowWorkloads) late(pod *taint.Pod, counted bool) (isNew bool) {
 	w := shard.WorkloadOf(pod)
@@ -59,7 +59,7 @@ func (s *slowWorkloads) late(pod *taint.Pod, counted bool) (isNew bool) {
 	return !ok
 }
 
-// end takes the news that a call has ended. One that was answered by admission within SlowAfter shows that its
+// end records that a call has ended. One that was answered by admission within SlowAfter shows that its
 // workload is slow no longer, if it started since that is known, and unless other calls of it still are late.
 func (s *slowWorkloads) end(now time.Time, t Ticket, pod *taint.Pod, o eviction.Outcome) {
 	if len(s.known) == 0 || !t.counted {
@@ -82,7 +82,7 @@ func (s *slowWorkloads) end(now time.Time, t Ticket, pod *taint.Pod, o eviction.
 	s.set(w, known)
 }
 
-// set writes down what is known of a workload.
+// set stores the state of a workload.
 func (s *slowWorkloads) set(w shard.Workload, known slowWorkload) {
 	if s.known == nil {
 		s.known = map[shard.Workload]slowWorkload{}

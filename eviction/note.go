@@ -15,8 +15,8 @@ const (
 	// EvictionCancelled: a scheduled eviction is withdrawn, and the pod stays.
 	EvictionCancelled
 
-	// EvictionDelayed: an eviction that is due is blocked or refused, or fails again and again; Outcome says
-	// why. It is reported once per pod and cause.
+	// EvictionDelayed: an eviction that is due is blocked or refused, or has failed several times in a row;
+	// Outcome has the cause. It is reported once per pod and cause.
 	EvictionDelayed
 )
 
@@ -38,10 +38,10 @@ type Note struct {
 	Kind NoteKind
 	Pod  *taint.Pod
 
-	// Verdict is the one acted on; for EvictionCancelled, the one that is withdrawn.
+	// Verdict is the verdict acted on; for EvictionCancelled, the one that is withdrawn.
 	Verdict taint.Verdict
 
-	// Stays says why the pod stays; set for EvictionCancelled only.
+	// Stays is why the pod stays; set for EvictionCancelled only.
 	Stays taint.Stay
 
 	// Outcome of the last call; set for EvictionDelayed only.

@@ -12,7 +12,7 @@ const (
 	// Accepted: the API server has accepted the deletion. No second one is sent for this UID.
 	Accepted
 
-	// NotFound: no pod of this UID seems to exist. The watch has the last word.
+	// NotFound: by the API server's answer, no pod of this UID exists. The watch decides.
 	NotFound
 
 	// Unavailable: the API server could not be reached. All calls pause until it answers, so the pod stays due;
@@ -83,19 +83,19 @@ type Outcome struct {
 	Kind Kind
 
 	// Cause is one of the causes of this package; an evictor of a caller's own may have others. It is empty
-	// where Kind says it all.
+	// if Kind is enough.
 	Cause string
 
-	// Message is the API server's message, or what an error says; for people.
+	// Message is the API server's message, or an error's text.
 	Message string
 
-	// NodeRead says that the outcome is that of the GET of the pod's node, so that it says nothing of the pod.
+	// NodeRead: the outcome is that of the GET of the pod's node, so that it shows nothing of the pod.
 	NodeRead bool
 
-	// RetryAfter is how long the server asks clients to wait; 0 when it does not say.
+	// RetryAfter is how long the server asks clients to wait; 0 if it names no time.
 	RetryAfter time.Duration
 
-	// PreflightFirst reports of an Unconfirmed call that it has patched the condition, or that the pod was edited:
-	// further calls are made as after a refusal.
+	// PreflightFirst: an Unconfirmed call has patched the condition, or the pod was edited. Further calls are
+	// made as after a refusal.
 	PreflightFirst bool
 }

@@ -13,7 +13,7 @@ type Request struct {
 	// Attempt counts the calls for this pod, from 1.
 	Attempt int
 
-	// AfterRefusal says that an earlier call was refused, or that it has patched the condition in vain: the
+	// AfterRefusal: an earlier call was refused, or has patched the condition without a deletion. The
 	// condition is patched only after a preflight of the deletion (a DELETE with dryRun=All) has passed.
 	AfterRefusal bool
 }

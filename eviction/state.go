@@ -6,7 +6,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// State is how far an eviction has come.
+// State is the progress of an eviction.
 type State uint8
 
 // The states of an eviction.
@@ -47,7 +47,7 @@ func Words() []string {
 	return []string{WordScheduled, WordDue, WordInFlight, WordBlocked, WordRefused, WordDelayed, WordDone}
 }
 
-// View is what is known of one eviction.
+// View is the state of one eviction, for display.
 type View struct {
 	Pod     *taint.Pod
 	Verdict taint.Verdict
@@ -56,10 +56,10 @@ type View struct {
 	// Next is when the next call may start; zero when InFlight or Done.
 	Next time.Time
 
-	// SlowPlace says that it is due and waits for a slow place, because calls for similar pods are slow.
+	// SlowPlace: it is due and waits for a slow place, because calls for similar pods are slow.
 	SlowPlace bool
 
-	// Attempts is how many calls were made.
+	// Attempts is the number of calls made.
 	Attempts int
 
 	// Last is the outcome of the last call; its Kind is 0 when none has ended.

@@ -45,7 +45,7 @@ func populate(n, nodes int, at func() time.Time) population {
 	return entries
 }
 
-// uid is random, as those of the API server are.
+// uid returns random, as those of the API server are.
 func uid() types.UID {
 	a, b := rand.Uint64(), rand.Uint64()
 	return types.UID(fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", a>>32, a>>16&0xffff, a&0xffff, b>>48, b&0xffffffffffff))
@@ -61,7 +61,7 @@ func (p population) fill(h *Heap[*int]) {
 	}
 }
 
-// bytesPerEntry is what a heap of the population takes for each, without the strings and what
+// bytesPerEntry returns what a heap of the population takes for each, without the strings and what
 // Because points to.
 func (p population) bytesPerEntry() float64 {
 	before := liveBytes()

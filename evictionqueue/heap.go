@@ -12,7 +12,7 @@ type Entry[B any] struct {
 	// UID of the pod. A heap has at most one entry for it.
 	UID types.UID
 
-	// Node is the name of the node whose turn the entry is served in.
+	// Node is the name of the node in whose queue the entry waits.
 	Node string
 
 	// At is the deadline: the entry is due from then on.
@@ -21,7 +21,7 @@ type Entry[B any] struct {
 	// Priority decides between entries of one node with the same deadline: the higher goes first.
 	Priority int32
 
-	// Because is the caller's own; a pointer is best. The heap lets go of it with the entry.
+	// Because is the caller's own; a pointer is best. The heap releases it with the entry.
 	Because B
 }
 
@@ -44,7 +44,7 @@ type Heap[B any] struct {
 	stayed      int  // how often the first of the regulars was served in its present turn
 	regularLast bool // whether the last one served was a regular
 
-	// now is the latest time heard of: every node queue in the round robin has an entry that is due then.
+	// now is the latest time that was given: every node queue in the round robin has an entry that is due then.
 	now time.Time
 }
 
@@ -57,11 +57,11 @@ type stored[B any] struct {
 	pos     int32 // in the node queue's items
 }
 
-// Len is the number of entries, due or not.
+// Len returns the number of entries, due or not.
 func (h *Heap[B]) Len() int { return int(h.stored.n) }
 
-// Set adds the entry, or puts it in the place of the one with its UID: earlier, later, on another
-// node. A node keeps its place in the round robin for as long as it has anything due.
+// Set adds the entry, or replaces the one with its UID, whose time and node may differ. A node keeps its place in
+// the round robin for as long as it has anything due.
 func (h *Heap[B]) Set(e Entry[B]) {
 	i, ok := h.find(e.UID)
 	if ok && h.queues.at(h.stored.at(i).queue).node == e.Node {
@@ -74,7 +74,7 @@ func (h *Heap[B]) Set(e Entry[B]) {
 	h.add(e)
 }
 
-// Cancel takes the entry of that UID out, due or not, and returns it; false when there is none.
+// Cancel removes the entry of that UID, due or not, and returns it; it reports false if there is none.
 func (h *Heap[B]) Cancel(uid types.UID) (Entry[B], bool) {
 	i, ok := h.find(uid)
 	if !ok {
@@ -83,7 +83,7 @@ func (h *Heap[B]) Cancel(uid types.UID) (Entry[B], bool) {
 	return h.remove(i), true
 }
 
-// Get returns the entry of that UID; false when there is none.
+// Get returns the entry of that UID; it reports false if there is none.
 func (h *Heap[B]) Get(uid types.UID) (Entry[B], bool) {
 	i, ok := h.find(uid)
 	if !ok {
@@ -98,8 +98,8 @@ func (h *Heap[B]) Due(now time.Time) bool {
 	return len(h.due) > 0
 }
 
-// PopDue takes out and returns the entry whose turn it is among those that are due now; false when
-// none is. It never returns one with a deadline after now, even when an earlier call was made with
+// PopDue removes and returns the next entry among those that are due now; it reports false if none
+// is. It never returns one with a deadline after now, even when an earlier call was made with
 // a later now.
 func (h *Heap[B]) PopDue(now time.Time) (Entry[B], bool) {
 	if !h.Due(now) {
@@ -173,7 +173,7 @@ func (h *Heap[B]) find(uid types.UID) (int32, bool) {
 	return h.byUID.find(string(uid), func(i int32) bool { return h.stored.at(i).uid == uid })
 }
 
-// entry is the entry in that slot.
+// entry returns the entry in that slot.
 func (h *Heap[B]) entry(i int32) Entry[B] {
 	s := h.stored.at(i)
 	l := h.queues.at(s.queue)
@@ -181,7 +181,7 @@ func (h *Heap[B]) entry(i int32) Entry[B] {
 	return Entry[B]{UID: s.uid, Node: l.node, At: it.at, Priority: it.priority, Because: s.because}
 }
 
-// add puts in an entry whose UID is not there.
+// add adds an entry whose UID is not in the heap.
 func (h *Heap[B]) add(e Entry[B]) {
 	l := h.queueOf(e.Node)
 	i := h.stored.push(stored[B]{uid: e.UID, because: e.Because, queue: l})
@@ -191,7 +191,7 @@ func (h *Heap[B]) add(e Entry[B]) {
 	h.reposition(l, ln.items[0].stored == i)
 }
 
-// replace puts the entry in the place of the one in that slot, which is of the same UID and node.
+// replace replaces the entry in that slot, which has the same UID and node.
 func (h *Heap[B]) replace(i int32, e Entry[B]) {
 	s := h.stored.at(i)
 	// The string of the UID too: the old one may be all that is left of an old pod.
@@ -203,7 +203,7 @@ func (h *Heap[B]) replace(i int32, e Entry[B]) {
 	h.reposition(s.queue, first || s.pos == 0)
 }
 
-// remove takes the entry in that slot out.
+// remove removes the entry in that slot.
 func (h *Heap[B]) remove(i int32) Entry[B] {
 	e := h.entry(i)
 	s := h.stored.at(i)
@@ -216,7 +216,7 @@ func (h *Heap[B]) remove(i int32) Entry[B] {
 	return e
 }
 
-// release frees a slot that is in no node queue any more.
+// release frees a slot that is no longer in a node queue.
 func (h *Heap[B]) release(i int32) {
 	h.byUID.remove(string(h.stored.at(i).uid), i)
 	last := h.stored.n - 1

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// after is the entry of a pod on a node with its deadline so many seconds after the start.
+// after returns the entry of a pod on a node with its deadline so many seconds after the start.
 func after(seconds int, node string, uid types.UID) Entry[int] {
 	return Entry[int]{UID: uid, Node: node, At: second(seconds)}
 }

@@ -6,7 +6,7 @@ import "hash/maphash"
 // memory of a Go map, which would hold the strings once more; its user has them already.
 //
 // It is a hash table with linear probing. A key's cells begin at its home, and no empty cell is
-// between the two: find relies on it, remove keeps it up.
+// between the two: find relies on it, remove maintains it.
 type index struct {
 	seed  maphash.Seed
 	cells []cell
@@ -21,7 +21,7 @@ type cell struct {
 
 const fewestCells = 16
 
-// find returns the number for which is says that it has this key.
+// find returns the number for which is reports true, among those with this key's hash.
 func (x *index) find(key string, is func(int32) bool) (int32, bool) {
 	if x.used == 0 {
 		return 0, false
@@ -35,7 +35,7 @@ func (x *index) find(key string, is func(int32) bool) (int32, bool) {
 	return 0, false
 }
 
-// add adds a number under a key that is not there.
+// add adds a number under a key that is not in the index.
 func (x *index) add(key string, n int32) {
 	if x.cells == nil {
 		x.seed = maphash.MakeSeed()
@@ -48,10 +48,10 @@ func (x *index) add(key string, n int32) {
 	x.used++
 }
 
-// move replaces the number from, which is there under this key, by the number to.
+// move replaces the number from, which is stored under this key, by the number to.
 func (x *index) move(key string, from, to int32) { x.cells[x.cellOf(key, from)].ref = to + 1 }
 
-// remove takes the number, which is there under this key, out.
+// remove removes the number, which is stored under this key.
 func (x *index) remove(key string, n int32) {
 	hole := x.cellOf(key, n)
 	for i := x.after(hole); x.cells[i].ref != 0; i = x.after(i) {
@@ -106,7 +106,7 @@ func (x *index) after(i int) int {
 	return 0
 }
 
-// distance is the number of steps from one cell on to another.
+// distance returns the number of steps from one cell on to another.
 func (x *index) distance(from, to int) int {
 	if to < from {
 		to += len(x.cells)

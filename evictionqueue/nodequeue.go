@@ -24,7 +24,7 @@ type nodeQueue struct {
 
 const outside = -1
 
-// item is an entry's place in its node queue: all that the order needs, but for the UID.
+// item is an entry's place in its node queue: all that the order needs except the UID.
 type item struct {
 	at       time.Time
 	priority int32
@@ -62,7 +62,7 @@ func (h *Heap[B]) findQueue(node string) (int32, bool) {
 }
 
 // queueOf returns the node's queue, a new one when there is none. A new one is empty and in neither
-// heap until it is settled.
+// heap until it is repositioned.
 func (h *Heap[B]) queueOf(node string) int32 {
 	l, ok := h.findQueue(node)
 	if ok {
@@ -86,9 +86,9 @@ func (h *Heap[B]) unusedQueue() int32 {
 	return l
 }
 
-// reposition puts a node queue where it belongs after its items have changed. It does not let node queues join the
-// turn: that takes a new look at the clock. Where its first entry is the one it was, with the
-// same time, the node queue is where it belongs, and the memory of its neighbours need not be touched.
+// reposition moves a node queue to its position after its items have changed. It lets no node queue join the round
+// robin: that takes the time. If its first entry is unchanged, with the same time, the node queue is in its
+// position already, and the memory of its neighbours need not be touched.
 func (h *Heap[B]) reposition(l int32, firstChanged bool) {
 	ln := h.queues.at(l)
 	switch {
@@ -123,7 +123,7 @@ func (h *Heap[B]) dissolve(l int32) {
 	}
 }
 
-// releaseQueues gives the memory of all node queues back; none is in use.
+// releaseQueues releases the memory of all node queues; none is in use.
 func (h *Heap[B]) releaseQueues() {
 	for h.queues.n > rings {
 		h.queues.pop()

@@ -20,7 +20,7 @@ import "time"
 //	}
 //
 // What is due and can't be served does not make the timer fire again: the timer is for what is not
-// due yet, and whatever lets more be served wakes the goroutine up itself.
+// due yet, and what permits more calls wakes the goroutine itself.
 type Queue[B any] struct {
 	Heap[B]
 	timer *time.Timer
@@ -33,16 +33,16 @@ func New[B any]() *Queue[B] {
 	return q
 }
 
-// C is the channel that receives when the time comes that the timer was last armed for. It is
-// always the same. A receive is a reason to look, no promise that anything is due: a deadline more
+// C returns the channel that receives when the time comes that the timer was last armed for. It is
+// always the same. A receive does not imply that anything is due: a deadline more
 // than 292 years away is beyond the timer's reach, and the wall clock may have been set since.
 func (q *Queue[B]) C() <-chan time.Time { return q.timer.C }
 
 // Arm sets the timer for the earliest deadline after now of those nodes that have nothing due now,
 // and stops it when there is none. Entries that follow on a node with something due need no
-// timer: they are behind it, and the node has its turn already. When what is due there is popped,
+// timer: they are behind it, and the node is in the round robin already. When what is due there is popped,
 // cancelled or moved, the next call of Arm counts them in. A value that C holds is dropped, since
-// the caller is looking already.
+// the caller is serving already.
 //
 // When now is behind the clock, the timer fires early or at once rather than late.
 func (q *Queue[B]) Arm(now time.Time) {

@@ -2,8 +2,8 @@ package evictionqueue
 
 import "time"
 
-// stay is how many entries of a regular are served before the next one's turn. A caller that looks at
-// a node before it evicts its pods then looks once for all of them.
+// stay is the number of entries of a regular that are served before the next one. A caller that reads a node
+// before it evicts its pods then reads it once for all of them.
 const stay = 8
 
 // advance brings the round robin up to now: nodes that have something due join it, and, when now is
@@ -19,7 +19,7 @@ func (h *Heap[B]) advance(now time.Time) {
 	}
 }
 
-// dismiss lets every node leave the round robin that has nothing due.
+// dismiss removes every node that has nothing due from the round robin.
 func (h *Heap[B]) dismiss() {
 	for _, ring := range []int32{newcomers, regulars} {
 		for l := h.front(ring); l != ring; {
@@ -46,7 +46,7 @@ func (h *Heap[B]) leave(l int32) {
 	h.waiting = insert(h.waiting, l, byFirst[B]{h})
 }
 
-// serve returns the node queue whose turn it is and gives it its new place; some node queue is in the round robin.
+// serve returns the next node queue and moves it to its new place; some node queue is in the round robin.
 func (h *Heap[B]) serve() int32 {
 	newcomer, regular := h.front(newcomers), h.front(regulars)
 	if newcomer != newcomers && (h.regularLast || regular == regulars) {
@@ -63,7 +63,7 @@ func (h *Heap[B]) serve() int32 {
 	return regular
 }
 
-// front is the first node queue of a ring; the ring itself when it is empty.
+// front returns the first node queue of a ring; the ring itself when it is empty.
 func (h *Heap[B]) front(ring int32) int32 {
 	if h.queues.n == 0 {
 		return ring

@@ -5,7 +5,7 @@ package evictionqueue
 // elements is what counts.
 const arity = 4
 
-// order says which of two elements goes first, and hears where each one is put.
+// order compares two elements, and is notified of each one's new position.
 type order[T any] interface {
 	before(a, b T) bool
 	moved(t T, i int32)
@@ -18,7 +18,7 @@ func insert[T any, O order[T]](heap []T, t T, o O) []T {
 	return heap
 }
 
-// without takes out what is at i.
+// without removes the element at i.
 func without[T any, O order[T]](heap []T, i int32, o O) []T {
 	last := int32(len(heap) - 1)
 	t := heap[last]
@@ -31,7 +31,7 @@ func without[T any, O order[T]](heap []T, i int32, o O) []T {
 	return shrunk(heap)
 }
 
-// fix puts what is at i where it belongs; all others are in order.
+// fix moves the element at i to its position; all others are in order.
 func fix[T any, O order[T]](heap []T, i int32, o O) {
 	t := heap[i]
 	to := rise(heap, i, t, o)
@@ -82,7 +82,7 @@ func firstChild[T any, O order[T]](heap []T, i int32, o O) int32 {
 	return best
 }
 
-// shrunk gives back what the slice holds far beyond its length.
+// shrunk releases memory that the slice holds far beyond its length.
 func shrunk[T any](s []T) []T {
 	if cap(s) <= 32 || len(s) > cap(s)/4 {
 		return s

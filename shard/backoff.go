@@ -7,19 +7,19 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// backoff is how long to wait after the n-th outcome of one kind in a row.
+// backoff sets the wait after the n-th outcome of one kind in a row.
 type backoff struct {
 	first, max time.Duration
-	free       int // so many outcomes in a row cost no wait
+	free       int // the number of outcomes in a row without a wait
 }
 
 // confirm is how long the watch may take to show that a pod is gone before it is judged again.
 const confirm = 5 * time.Second
 
-// rest keeps a call that may not be made from being asked for again and again.
+// rest is the wait after a call that may not be made, so that it is not requested in a loop.
 const rest = 250 * time.Millisecond
 
-// backoffs by kind. Kinds that are not listed do not wait.
+// backoffOf returns the backoff of a kind. Kinds that are not listed do not wait.
 func backoffOf(kind eviction.Kind) backoff {
 	switch kind {
 	case eviction.Unavailable:
@@ -55,9 +55,8 @@ func Wait(kind eviction.Kind) string {
 	return fmt.Sprintf("%v, doubling to %v, with jitter", b.first, b.max)
 }
 
-// delay doubles from first to most, and takes between half of that and all of it, as the jitter in
-// [0,1) says, so that calls that failed together do not come back together. A fixed delay (first
-// equals most) has no jitter.
+// delay returns a wait that doubles from first to max, of which the jitter in [0,1) selects between half and all,
+// so that calls that failed together are not repeated together. A fixed delay (first equals max) has no jitter.
 func (b backoff) delay(n int, jitter float64) time.Duration {
 	n -= b.free
 	if n <= 0 {

@@ -19,10 +19,10 @@ type call struct {
 	last      eviction.Kind
 	outcome   eviction.Outcome // the last one
 	refused   bool             // at any call so far, or such that a preflight is to be sent first
-	told      []string         // causes told to people
+	reported  []string         // the causes that notes have named
 }
 
-// phase is what is going on with a call.
+// phase is the progress of a call.
 type phase uint8
 
 const (
@@ -32,8 +32,7 @@ const (
 	dryRun                // dry run: as if accepted, while the pod stays due
 )
 
-// delayed says whether people are to be told what is in the way. Some failures in a row are not worth
-// telling: they pass.
+// delayed reports whether the eviction counts as delayed. A few failures in a row do not: they are transient.
 func (c *call) delayed() bool {
 	switch c.last {
 	case eviction.Blocked, eviction.Refused:
@@ -46,16 +45,16 @@ func (c *call) delayed() bool {
 	return false
 }
 
-// tell says whether a cause is new to people, and remembers it.
-func (c *call) tell(cause string) bool {
-	if slices.Contains(c.told, cause) {
+// report records a cause, and reports whether it is new.
+func (c *call) report(cause string) bool {
+	if slices.Contains(c.reported, cause) {
 		return false
 	}
-	c.told = append(c.told, cause)
+	c.reported = append(c.reported, cause)
 	return true
 }
 
-// end takes the outcome of the call that was under way. A wait is fixed here, once: judging the pod
+// end records the outcome of the call that was under way. A wait is fixed here, once: judging the pod
 // again never shortens it.
 func (c *call) end(now time.Time, o eviction.Outcome, jitter float64) {
 	if o.Kind != c.last {

@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// why is what the queue keeps of a verdict: the taint, and the toleration that bears it for a while.
+// why is what the queue keeps of a verdict: the taint, and the toleration that tolerates it for a while.
 type why struct {
 	taint      *v1.Taint
 	toleration *v1.Toleration
@@ -36,13 +36,13 @@ func newCore(reader Reader, rules taint.Rules, jitter func() float64, queue *evi
 	return &Core{reader: reader, rules: rules, jitter: jitter, queue: queue, calls: map[types.UID]*call{}}
 }
 
-// Scheduled is how many evictions wait for their time or for a permit.
+// Scheduled returns how many evictions wait for their time or for a permit.
 func (c *Core) Scheduled() int { return c.queue.Len() + c.slow.len() }
 
-// WaitingForSlowPlace is how many of them are due and wait for a slow place.
+// WaitingForSlowPlace returns how many of them are due and wait for a slow place.
 func (c *Core) WaitingForSlowPlace() int { return c.slow.len() }
 
-// set puts an entry into the queue. One that waits for a slow place goes on waiting while it is due.
+// set puts an entry into the queue. An entry that waits for a slow place stays there while it is due.
 func (c *Core) set(now time.Time, e evictionqueue.Entry[why]) {
 	if !e.At.After(now) && c.slow.replace(e) {
 		return
@@ -51,7 +51,7 @@ func (c *Core) set(now time.Time, e evictionqueue.Entry[why]) {
 	c.queue.Set(e)
 }
 
-// cancel takes the entry of that UID out, wherever it waits, and returns it.
+// cancel removes the entry of that UID, wherever it waits, and returns it.
 func (c *Core) cancel(uid types.UID) (evictionqueue.Entry[why], bool) {
 	if e, ok := c.queue.Cancel(uid); ok {
 		return e, true
@@ -67,7 +67,7 @@ func (c *Core) get(uid types.UID) (evictionqueue.Entry[why], bool) {
 	return c.slow.get(uid)
 }
 
-// pop takes the entry out whose turn it is among those that wait for a slot, or for a slow place.
+// pop removes and returns the next entry among those that wait for a slot, or for a slow place.
 func (c *Core) pop(now time.Time, slowPlace bool) (evictionqueue.Entry[why], bool) {
 	if slowPlace {
 		return c.slow.pop(now)
@@ -75,7 +75,7 @@ func (c *Core) pop(now time.Time, slowPlace bool) (evictionqueue.Entry[why], boo
 	return c.queue.PopDue(now)
 }
 
-// entry is the queue's entry for a verdict that evicts, not to be acted on before notBefore.
+// entry returns the queue's entry for a verdict that evicts, not to be acted on before notBefore.
 func entry(pod *taint.Pod, v taint.Verdict, notBefore time.Time) evictionqueue.Entry[why] {
 	at := v.At
 	if at.Before(notBefore) {
@@ -87,7 +87,7 @@ func entry(pod *taint.Pod, v taint.Verdict, notBefore time.Time) evictionqueue.E
 	}
 }
 
-// verdictOf is the verdict that a queue entry stands for: that of the last call when there was one,
+// verdictOf returns the verdict that a queue entry stands for: that of the last call when there was one,
 // else its time is the deadline itself.
 func verdictOf(e evictionqueue.Entry[why], last *call) taint.Verdict {
 	if last != nil {

@@ -8,9 +8,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// inbox collects what has changed until the shard gets to it: two client-go workqueues, under the
+// inbox collects changes until the shard processes them: two client-go workqueues, under the
 // names that the original has, so that their metrics stay; each forwarded to a channel on which the
-// shard selects. An item that changes again while the shard is at it comes again.
+// shard selects. An item that changes while the shard processes it is queued again.
 type inbox struct {
 	nodes *changes[string]
 	pods  *changes[types.UID]
@@ -44,7 +44,8 @@ func (in *inbox) forward(ctx context.Context) (stop func()) {
 	}
 }
 
-// changes are a workqueue that is made when the shard runs, as it has a goroutine, and what was added before.
+// changes is a workqueue, and what was added before it was made. It is made when the shard runs, as it has a
+// goroutine.
 type changes[T comparable] struct {
 	mu    sync.Mutex
 	early map[T]bool
@@ -80,7 +81,7 @@ func forward[T comparable](ctx context.Context, queue *workqueue.Typed[T], to ch
 			return
 		}
 		select {
-		case to <- item: // the shard says Done when it has judged
+		case to <- item: // the shard calls Done when it has judged
 		case <-ctx.Done():
 			queue.Done(item)
 			return

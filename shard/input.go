@@ -9,23 +9,23 @@ import (
 // Input is one thing that happens to a shard: NodeChanged, PodChanged, Permitted, SlowChanged or Ended.
 type Input interface{ input() }
 
-// NodeChanged says that a node, or what is known of it, is another than before.
+// NodeChanged reports that a node, or the history of its taints, has changed.
 type NodeChanged struct{ Name string }
 
-// PodChanged says that a pod is another than before, new, or gone.
+// PodChanged reports that a pod has changed, is new, or is gone.
 type PodChanged struct{ UID types.UID }
 
-// Permitted says that one eviction call may start now, in a slot or in a slow place. Pods of the slow
+// Permitted reports that one eviction call may start now, in a slot or in a slow place. Pods of the slow
 // workloads start in slow places only, all others in slots.
 type Permitted struct {
 	Slow      SlowWorkloads
 	SlowPlace bool
 }
 
-// SlowChanged says that other workloads are slow than before.
+// SlowChanged reports that the set of slow workloads has changed.
 type SlowChanged struct{ Slow SlowWorkloads }
 
-// Ended says what an eviction call has come to.
+// Ended reports the outcome of an eviction call.
 type Ended struct {
 	UID     types.UID
 	Outcome eviction.Outcome
@@ -37,12 +37,12 @@ func (Permitted) input()   {}
 func (SlowChanged) input() {}
 func (Ended) input()       {}
 
-// Effects is what is to be done after a step.
+// Effects is what follows from a step.
 type Effects struct {
-	// Start is the call to start with the permit; nil after Permitted means that nothing is due any
-	// more, and the permit is to be released.
+	// Start is the call to start with the permit; nil after Permitted means that nothing is
+	// due, and the permit is to be released.
 	Start *eviction.Request
 
-	// Notes are what people are to be told, in order.
+	// Notes are the notes to report, in order.
 	Notes []eviction.Note
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// A change is one thing that happens to the cluster, together with what the shard is told of it.
+// A change is one thing that happens to the cluster, together with the input that the shard receives for it.
 type change struct {
 	name string
 	do   func(p *play)

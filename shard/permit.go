@@ -7,14 +7,14 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Reader is the cache that a shard judges by: always the latest that is known. It may be called by any number of goroutines; what it
-// returns is immutable.
+// Reader is the cache that a shard judges by. It returns the latest state that is known, may be called by any
+// number of goroutines, and what it returns is immutable.
 type Reader interface {
-	// Pod returns the pod with this UID and the node that it is bound to; each is nil when it is
-	// not there.
+	// Pod returns the pod with this UID and the node that it is bound to; each is nil if it does
+	// not exist.
 	Pod(uid types.UID) (*taint.Pod, *taint.Node)
 
-	// PodsOn returns the node of this name, nil when it is not there, and the pods bound to it.
+	// PodsOn returns the node of this name, nil if it does not exist, and the pods bound to it.
 	PodsOn(node string) (*taint.Node, []*taint.Pod)
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Options are what a shard works with. All fields but Rules are required.
+// Options are the settings of a shard. All fields but Rules are required.
 type Options struct {
-	// Reader is the cache to judge by; Rules change what a verdict is.
+	// Reader is the cache to judge by; Rules are those of the verdicts.
 	Reader Reader
 	Rules  taint.Rules
 
@@ -26,14 +26,14 @@ type Options struct {
 
 	// SlowPermits yields the permissions to start a call in a slow place. Shards take from it only while
 	// something waits for one. SlowWorkloads returns the workloads that are slow now, and a channel that
-	// is closed when these are others. Both nil: none ever is.
+	// is closed when the set changes. Both nil: no workload is slow.
 	SlowPermits   <-chan Permit
 	SlowWorkloads func() (SlowWorkloads, <-chan struct{})
 
 	// MaxInFlight is how many calls may be under way at once, over all shards.
 	MaxInFlight int
 
-	// Notify is told what people are to be told. It must not block.
+	// Notify receives each note. It must not block.
 	Notify func(eviction.Note)
 }
 
@@ -75,14 +75,15 @@ func New(o Options) *Shard {
 	}
 }
 
-// Scheduled is how many evictions wait for their time or for a permit. Any goroutine may ask.
+// Scheduled returns how many evictions wait for their time or for a permit. It is safe for concurrent use.
 func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
 
-// WaitingForSlowPlace is how many of them are due and wait for a slow place. Any goroutine may ask.
+// WaitingForSlowPlace returns how many of them are due and wait for a slow place. It is safe for concurrent
+// use.
 func (s *Shard) WaitingForSlowPlace() int { return int(s.waitingForSlowPlace.Load()) }
 
-// Views returns what is known of each eviction, in no order. Any goroutine may ask, while Run runs; it
-// fails when the context ends first.
+// Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs; it fails
+// if the context ends first.
 func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
 	answer := make(chan []eviction.View, 1)
 	select {
@@ -93,7 +94,7 @@ func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
 	}
 }
 
-// Index says which of n shards owns a node.
+// Index returns which of n shards owns a node.
 func Index(node string, n int) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(node)) // never fails
@@ -106,7 +107,7 @@ func (s *Shard) NodeChanged(name string) { s.inbox.nodes.Add(name) }
 // PodChanged puts a pod into the inbox; repeats collapse.
 func (s *Shard) PodChanged(uid types.UID) { s.inbox.pods.Add(uid) }
 
-// Run judges until the context ends. The cache must be in sync. It is to be called once; what is
+// Run judges until the context ends. The cache must be in sync. It is called once; what is
 // reported afterwards is dropped.
 func (s *Shard) Run(ctx context.Context) {
 	stop := s.inbox.forward(ctx)
@@ -120,7 +121,7 @@ func (s *Shard) Run(ctx context.Context) {
 	}
 }
 
-// next waits for one thing to happen and takes it in; false when the context has ended.
+// next blocks until an input arrives, and processes it; it reports false once the context has ended.
 func (s *Shard) next(ctx context.Context) bool {
 	slowPermits, slowChanged := s.slow()
 	now := time.Now()
@@ -154,8 +155,8 @@ func (s *Shard) next(ctx context.Context) bool {
 	return true
 }
 
-// slow returns what is of interest while anything waits for a slow place: a permit of one, and that other
-// workloads are slow. It takes in which are slow now. While nothing waits, it is all nil.
+// slow returns what the shard waits for while anything waits for a slow place: a permit for one, and a change of
+// the slow workloads, of which it reads the present set. Both are nil while nothing waits.
 func (s *Shard) slow() (<-chan Permit, <-chan struct{}) {
 	if s.core.WaitingForSlowPlace() == 0 {
 		return nil, nil
@@ -168,7 +169,7 @@ func (s *Shard) slow() (<-chan Permit, <-chan struct{}) {
 	return s.slowPermits, changed
 }
 
-// drainNodes takes in every node update that is there: they come before all else.
+// drainNodes processes every node update that is queued: they come before all else.
 func (s *Shard) drainNodes(ctx context.Context) {
 	for {
 		select {
@@ -210,7 +211,7 @@ func (s *Shard) permitted(permit Permit, slowPlace bool) {
 	permit.Start(*do.Start, func(o eviction.Outcome) { s.ended <- Ended{UID: uid, Outcome: o} })
 }
 
-// step takes one input in and passes its notes on.
+// step passes one input to the core, and its notes on.
 func (s *Shard) step(in Input) Effects {
 	do := s.core.Step(time.Now(), in)
 	s.scheduled.Store(int64(s.core.Scheduled()))

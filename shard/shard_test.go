@@ -68,7 +68,7 @@ func (s *slots) Start(e eviction.Request, done func(eviction.Outcome)) {
 	})
 }
 
-// calls are the calls that have started, and when.
+// calls returns the calls that have started, and when.
 func (s *slots) calls() map[types.UID]time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ func slowPlay(t *testing.T, slow, others int) *play {
 	return p
 }
 
-// workloads are those of these pods.
+// workloads returns those of these pods.
 func (p *play) workloads(uids ...types.UID) shard.SlowWorkloads {
 	slow := shard.SlowWorkloads{}
 	for _, uid := range uids {

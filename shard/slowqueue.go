@@ -17,7 +17,7 @@ type slowQueue struct {
 	byWorkload map[Workload]map[types.UID]struct{}
 }
 
-// waitingWhy is what the queue keeps of a verdict, and the workload because of which the pod waits.
+// waitingWhy is what the queue keeps of a verdict, and the pod's slow workload.
 type waitingWhy struct {
 	why
 	workload Workload
@@ -25,7 +25,7 @@ type waitingWhy struct {
 
 func (q *slowQueue) len() int { return q.heap.Len() }
 
-// add puts an entry in whose UID is not there.
+// add adds an entry whose UID is not in the queue.
 func (q *slowQueue) add(e evictionqueue.Entry[why], w Workload) {
 	if q.byWorkload == nil {
 		q.byWorkload = map[Workload]map[types.UID]struct{}{}
@@ -37,7 +37,7 @@ func (q *slowQueue) add(e evictionqueue.Entry[why], w Workload) {
 	q.heap.Set(withBecause(e, waitingWhy{e.Because, w}))
 }
 
-// replace puts an entry in the place of the one of its UID; false when there is none.
+// replace replaces the entry of the same UID; it reports false if there is none.
 func (q *slowQueue) replace(e evictionqueue.Entry[why]) bool {
 	old, ok := q.heap.Get(e.UID)
 	if ok {
@@ -52,7 +52,7 @@ func (q *slowQueue) get(uid types.UID) (evictionqueue.Entry[why], bool) {
 	return withBecause(e, e.Because.why), ok
 }
 
-// cancel takes the entry of that UID out and returns it.
+// cancel removes the entry of that UID and returns it.
 func (q *slowQueue) cancel(uid types.UID) (evictionqueue.Entry[why], bool) {
 	e, ok := q.heap.Cancel(uid)
 	if ok {
@@ -61,7 +61,7 @@ func (q *slowQueue) cancel(uid types.UID) (evictionqueue.Entry[why], bool) {
 	return withBecause(e, e.Because.why), ok
 }
 
-// pop takes the entry out whose turn it is.
+// pop removes and returns the next entry.
 func (q *slowQueue) pop(now time.Time) (evictionqueue.Entry[why], bool) {
 	e, ok := q.heap.PopDue(now)
 	if ok {
@@ -89,8 +89,8 @@ func (q *slowQueue) all() iter.Seq[evictionqueue.Entry[why]] {
 	}
 }
 
-// release takes the entries out whose workloads are not slow, and one of each of which no call is under way,
-// and hands them over. The order depends on nothing but what there is.
+// release removes the entries whose workloads are not slow, and one entry of each slow workload without a call
+// under way, and hands them over. The order depends on the entries alone.
 func (q *slowQueue) release(slow SlowWorkloads, to func(evictionqueue.Entry[why])) {
 	for _, w := range slices.Sorted(maps.Keys(q.byWorkload)) {
 		busy, still := slow[w]
@@ -109,7 +109,7 @@ func (q *slowQueue) release(slow SlowWorkloads, to func(evictionqueue.Entry[why]
 	}
 }
 
-// withBecause is the entry with something else kept in it.
+// withBecause returns the entry with another Because.
 func withBecause[A, B any](e evictionqueue.Entry[A], because B) evictionqueue.Entry[B] {
 	return evictionqueue.Entry[B]{UID: e.UID, Node: e.Node, At: e.At, Priority: e.Priority, Because: because}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Step takes one input at the time now and returns what is to be done. Effects.Start is set for
-// Permitted only. The time may not go backwards by more than clocks do.
+// Step processes one input at the time now and returns what follows from it. Effects.Start is set for Permitted
+// only. The time may not go backwards by more than clocks do.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
 	switch in := in.(type) {
@@ -36,7 +36,7 @@ func (c *Core) nodeChanged(now time.Time, name string, do *Effects) {
 	}
 }
 
-// podChanged judges one pod, or forgets it when it is gone.
+// podChanged judges one pod, or drops its state if it is gone.
 func (c *Core) podChanged(now time.Time, uid types.UID, do *Effects) {
 	pod, node := c.reader.Pod(uid)
 	if pod == nil {
@@ -46,8 +46,8 @@ func (c *Core) podChanged(now time.Time, uid types.UID, do *Effects) {
 	c.judge(now, pod, node, do)
 }
 
-// permitted takes the pod whose turn it is out of the queue and judges it once more; the call starts
-// only if it is still to go, and now, and here: in a slow place if its workload is slow, else in a slot.
+// permitted removes the next pod from the queue and judges it once more. The call starts only if the pod is still
+// to be evicted now, and in this place: a slow place if its workload is slow, else a slot.
 func (c *Core) permitted(now time.Time, in Permitted, do *Effects) {
 	for do.Start == nil {
 		due, ok := c.pop(now, in.SlowPlace)
@@ -90,7 +90,7 @@ func (c *Core) start(pod *taint.Pod, verdict taint.Verdict, do *Effects) {
 	do.Start = &eviction.Request{Pod: pod, Verdict: verdict, Attempt: last.attempts, AfterRefusal: last.refused}
 }
 
-// ended takes the outcome of a call and judges the pod again.
+// ended records the outcome of a call and judges the pod again.
 func (c *Core) ended(now time.Time, in Ended, do *Effects) {
 	last := c.calls[in.UID]
 	if last == nil {
@@ -102,13 +102,13 @@ func (c *Core) ended(now time.Time, in Ended, do *Effects) {
 		c.forget(in.UID)
 		return
 	}
-	if last.delayed() && last.tell(in.Outcome.Cause) {
+	if last.delayed() && last.report(in.Outcome.Cause) {
 		do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionDelayed, Pod: pod, Verdict: last.verdict, Outcome: in.Outcome})
 	}
 	c.judge(now, pod, node, do)
 }
 
-// judge schedules, moves or withdraws the eviction of a pod, by the verdict of now.
+// judge schedules, moves or withdraws the eviction of a pod, by the present verdict.
 func (c *Core) judge(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) {
 	verdict := taint.Decide(pod, node, c.rules)
 	last := c.calls[pod.UID]
@@ -129,11 +129,11 @@ func (c *Core) judge(now time.Time, pod *taint.Pod, node *taint.Node, do *Effect
 	}
 }
 
-// withdraw takes back the eviction of a pod that stays, or that goes by itself.
+// withdraw cancels the eviction of a pod that stays, or that terminates for another reason.
 func (c *Core) withdraw(pod *taint.Pod, last *call, stay taint.Stay, do *Effects) {
 	planned, scheduled := c.cancel(pod.UID)
 	if last != nil && last.phase == inFlight {
-		return // the outcome is judged when it comes
+		return // the pod is judged when the call has ended
 	}
 	goes := stay == taint.Terminating || stay == taint.Finished
 	if last != nil && (goes || last.phase != accepted) {
@@ -145,7 +145,7 @@ func (c *Core) withdraw(pod *taint.Pod, last *call, stay taint.Stay, do *Effects
 	}
 }
 
-// forget drops all that is held for a pod that is gone.
+// forget drops the state of a pod that is gone.
 func (c *Core) forget(uid types.UID) {
 	c.cancel(uid)
 	if last := c.calls[uid]; last != nil && last.phase != inFlight {

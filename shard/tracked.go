@@ -6,23 +6,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Tracked is what a core holds of one pod.
+// Tracked is a core's state of one pod.
 type Tracked struct {
-	// Queued says that the eviction waits for its time, its next try or a permit.
+	// Queued: the eviction waits for its time, its next try or a permit.
 	Queued bool
 
 	// Deadline is the verdict's time, and At the moment before which no call starts: the deadline,
 	// or later after a call that has failed. Both are zero when Queued is false.
 	Deadline, At time.Time
 
-	// Calling says that a call is under way; Accepted that the API server has taken the deletion.
+	// Calling: a call is under way. Accepted: the API server has accepted the deletion.
 	Calling, Accepted bool
 
 	// Attempts counts the calls made so far.
 	Attempts int
 }
 
-// Tracked returns what is held of a pod; the zero value when nothing is.
+// Tracked returns the state of a pod; the zero value if there is none.
 func (c *Core) Tracked(uid types.UID) (h Tracked) {
 	last := c.calls[uid]
 	if e, ok := c.get(uid); ok {
@@ -34,10 +34,10 @@ func (c *Core) Tracked(uid types.UID) (h Tracked) {
 	return h
 }
 
-// Calls is how many pods a call was made for that the watch has not shown to be gone, and whose
+// Calls returns the number of pods for which a call was made, which the watch has not shown to be gone, and whose
 // eviction was not withdrawn.
 func (c *Core) Calls() int { return len(c.calls) }
 
-// Next is the earliest moment at which anything that waits for a slot is due; false when nothing does.
+// Next returns the earliest moment at which anything that waits for a slot is due; false when nothing does.
 // What waits for a slow place is due.
 func (c *Core) Next() (time.Time, bool) { return c.queue.Next() }

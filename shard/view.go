@@ -10,8 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Views returns what is known of each eviction, in no order. It costs time in proportion to their
-// number, and is for people, not for decisions.
+// Views returns a view of each eviction, in no order. It takes time in proportion to their number, and is for
+// display, not for decisions.
 func (c *Core) Views(now time.Time) []eviction.View {
 	views := make([]eviction.View, 0, c.Scheduled()+len(c.calls))
 	queued := func(e evictionqueue.Entry[why], slowPlace bool) {
@@ -34,7 +34,7 @@ func (c *Core) Views(now time.Time) []eviction.View {
 	return views
 }
 
-// awaited is the pod of a call that is not in the queue; nil when it is gone.
+// awaited returns the pod of a call that is not in the queue; nil when it is gone.
 func (c *Core) awaited(uid types.UID, last *call) *taint.Pod {
 	if last.phase == waiting {
 		return nil
@@ -43,7 +43,7 @@ func (c *Core) awaited(uid types.UID, last *call) *taint.Pod {
 	return pod
 }
 
-// view adds what the call tells. There may be no call.
+// view adds the state of the call, which may be nil.
 func (c *call) view(v eviction.View, now time.Time) eviction.View {
 	v.State = eviction.Scheduled
 	if !v.Next.After(now) {

@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Workload is what pods have in common that admission webhooks select alike: the namespace, and the
-// labels without those that name a single pod.
+// Workload identifies pods that admission webhooks select alike: by the namespace, and the labels without those
+// that name a single pod.
 type Workload string
 
 // WorkloadOf returns the workload of a pod.
@@ -27,7 +27,7 @@ func WorkloadOf(pod *taint.Pod) Workload {
 	return Workload(b.String())
 }
 
-// namesOnePod reports whether a label tells the pods of one StatefulSet or Job apart.
+// namesOnePod reports whether a label differs between the pods of one StatefulSet or Job.
 func namesOnePod(label string) bool {
 	switch label {
 	case "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index":

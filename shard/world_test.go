@@ -17,7 +17,7 @@ import (
 // zero is the moment from which the tests count seconds.
 var zero = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// at is that second, to the microsecond.
+// at returns that second, to the microsecond.
 func at(seconds float64) time.Time {
 	return zero.Add(time.Duration(math.Round(seconds*1e6)) * time.Microsecond)
 }

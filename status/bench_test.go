@@ -18,7 +18,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// tainted is a cluster of 100 tainted nodes and so many pods that bear the taint for an hour.
+// tainted returns a cluster of 100 tainted nodes and so many pods that bear the taint for an hour.
 func tainted(pods int) (objects []runtime.Object) {
 	for i := range 100 {
 		objects = append(objects, &v1.Node{
@@ -53,11 +53,11 @@ func BenchmarkOneSecondOfAViewer(b *testing.B) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	var history History
-	look := &sampler{options: Options{Source: m, Health: m, History: &history, Role: func() Manager { return Manager{} }}}
+	sampler := &sampler{options: Options{Source: m, Health: m, History: &history, Role: func() Manager { return Manager{} }}}
 	before := sample{}
 	begin := cpu(b)
 	for b.Loop() {
-		facts, err := look.look(ctx, before.facts.Past.Total)
+		facts, err := sampler.sample(ctx, before.facts.Past.Total)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func BenchmarkOneSecondOfAViewer(b *testing.B) {
 	}
 }
 
-// cpu is how much CPU time this process has used, its garbage collector's included.
+// cpu returns how much CPU time this process has used, its garbage collector's included.
 func cpu(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

@@ -19,44 +19,42 @@ const (
 	maxViewers  = 32               // streams at once
 	maxWaiting  = 32               // messages that a viewer may be behind before it is dropped
 	maxKept     = 120              // messages that can be resumed from
-	tick        = time.Second      // between two looks, at least
-	slowestTick = 10 * time.Second // at most, however long a look takes
-	share       = 50               // looks may take one part in so many of the time
-	beat        = 5 * time.Second  // without news after which a viewer is told that there are none
-	linger      = 30 * time.Second // for which a viewer that comes back can resume
+	tick        = time.Second      // between two samples, at least
+	slowestTick = 10 * time.Second // at most, however long a sample takes
+	share       = 50               // samples may take one part in 50 of the time
+	beat        = 5 * time.Second  // without a change after which an empty one is sent
+	linger      = 30 * time.Second // for which a viewer that reconnects can resume
 )
 
 var errEnded = errors.New("the page has ended by an error of its own, which is in the log; evictions go on; restart taint-manager to have the page again")
 
 var errFull = errors.New("32 viewers watch already; close one, or ask for /api/v1/snapshot instead")
 
-// message is one event of a stream. Either it is written out, or it is a picture from which each
-// viewer writes its own snapshot.
+// message is one event of a stream: a change as JSON, or a sample of which each stream writes a snapshot.
 type message struct {
 	id     string
 	change []byte
 	sample *sample
 }
 
-// viewer is one that watches. Its channel is closed when it is dropped.
+// viewer is one stream. Its channel is closed when it is dropped.
 type viewer struct {
 	messages chan message
 	resume   string // the id of the last message that it has
 	in       bool   // it has had its first message
 }
 
-// broadcaster takes pictures while there are viewers, and tells each what has changed. Nothing runs while
-// there are none.
+// broadcaster samples while there are viewers, and sends each what has changed. Nothing runs while there are none.
 type broadcaster struct {
 	sampler *sampler
-	boot    string // tells the ids of this process from those of another
+	boot    string // distinguishes the ids of this process from another's
 
 	mu      sync.Mutex
 	viewers map[*viewer]bool
 	stop    context.CancelFunc // ends the run; nil while nothing runs
 	wake    chan struct{}      // a viewer has come or gone
 	ended   bool               // a run has panicked
-	leaving *time.Timer        // forgets the last picture; nil while there is none
+	leaving *time.Timer        // drops the last sample; nil while there is none
 
 	seq     uint64
 	current *sample
@@ -68,8 +66,8 @@ func newBroadcaster(b *sampler) *broadcaster {
 	return &broadcaster{sampler: b, boot: rand.Text()[:8], viewers: map[*viewer]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// join adds a viewer, which has had messages up to the one of the id last; empty when it has none. It
-// starts the looks when it is the first; those outlive its context.
+// join adds a viewer, which has received messages up to the one of the id last; empty if it has none. The first
+// viewer starts the sampling, which outlives its context.
 func (h *broadcaster) join(ctx context.Context, last string) (*viewer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,7 +92,7 @@ func (h *broadcaster) join(ctx context.Context, last string) (*viewer, error) {
 	return v, nil
 }
 
-// changed makes the run look at its viewers again. It does not block.
+// changed wakes the run. It does not block.
 func (h *broadcaster) changed() {
 	select {
 	case h.wake <- struct{}{}:
@@ -109,7 +107,7 @@ func (h *broadcaster) leave(v *viewer) {
 	h.drop(v)
 }
 
-// drop ends all looks with the last viewer.
+// drop removes a viewer, and ends the sampling with the last one.
 func (h *broadcaster) drop(v *viewer) {
 	if !h.viewers[v] {
 		return
@@ -124,14 +122,14 @@ func (h *broadcaster) drop(v *viewer) {
 	h.leaving = time.AfterFunc(linger, h.forget)
 }
 
-// hasEnded reports whether a run has panicked. The page is not to be had any more then.
+// hasEnded reports whether a run has panicked. The page is not available from then on.
 func (h *broadcaster) hasEnded() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.ended
 }
 
-// end sends all viewers away, and lets none in any more.
+// end drops all viewers, and refuses further ones.
 func (h *broadcaster) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -141,7 +139,7 @@ func (h *broadcaster) end() {
 	}
 }
 
-// run looks until its context ends. A panic ends the page, and not the process, which evicts.
+// run samples until its context ends. A panic ends the page, not the process, which evicts.
 func (h *broadcaster) run(ctx context.Context) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -151,38 +149,38 @@ func (h *broadcaster) run(ctx context.Context) {
 	}()
 	next := time.NewTimer(0)
 	defer next.Stop()
-	looked := false
+	sampled := false
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 			return
 		case <-next.C:
 			began := time.Now()
-			looked = h.turn(ctx) || looked
+			sampled = h.update(ctx) || sampled
 			next.Reset(pause(time.Since(began)))
 		case <-h.wake:
-			if looked { // else what is kept may be of long ago
+			if sampled { // else the last sample may be old
 				h.greet()
 			}
 		}
 	}
 }
 
-// pause is the time to the next look when one took so long.
+// pause returns the time to the next sample after one that took this long.
 func pause(took time.Duration) time.Duration { return min(max(tick, share*took), slowestTick) }
 
-// forget drops what is kept for viewers that come back.
+// forget drops what is kept for viewers that reconnect.
 func (h *broadcaster) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.stop == nil {
 		h.current, h.kept = nil, nil
-		h.seq++ // nobody can go on from the last id
+		h.seq++ // no viewer can resume from the last id
 	}
 }
 
-// turn looks once and tells all viewers; false when it could not.
-func (h *broadcaster) turn(ctx context.Context) bool {
+// update samples once and sends the change to all viewers; it reports false if it could not.
+func (h *broadcaster) update(ctx context.Context) bool {
 	h.mu.Lock()
 	before := h.current
 	h.mu.Unlock()
@@ -190,9 +188,9 @@ func (h *broadcaster) turn(ctx context.Context) bool {
 	if before != nil {
 		seen = before.facts.Past.Total
 	}
-	facts, err := h.sampler.look(ctx, seen)
+	facts, err := h.sampler.sample(ctx, seen)
 	if err != nil {
-		return false // a stream that says nothing is stale, and its viewers say so
+		return false // a stream without messages is stale, and its viewers show that
 	}
 	now := newSample(facts)
 	h.mu.Lock()
@@ -202,21 +200,21 @@ func (h *broadcaster) turn(ctx context.Context) bool {
 	}
 	h.current = now
 	if before != nil {
-		h.tell(before, now)
+		h.publish(before, now)
 	}
 	h.welcome()
 	return true
 }
 
-// tell sends what has changed, or that nothing has when nothing was sent for a while.
-func (h *broadcaster) tell(before, now *sample) {
+// publish sends what has changed, or an empty change if nothing was sent for a while.
+func (h *broadcaster) publish(before, now *sample) {
 	c, changed := diff(before, now)
 	if !changed && now.facts.At.Sub(h.spoke) < beat {
 		return
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
-		return // there is no value in it that can't be written
+		return // not reached: every value in it can be written
 	}
 	if changed {
 		h.seq++
@@ -242,7 +240,7 @@ func (h *broadcaster) keep(m message) {
 	h.kept = append(h.kept, m)
 }
 
-// greet gives those who have come what there is, if there is anything.
+// greet sends new viewers the last sample, if there is one.
 func (h *broadcaster) greet() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -251,19 +249,19 @@ func (h *broadcaster) greet() {
 	}
 }
 
-// welcome gives each new viewer the messages that it has missed, or all there is.
+// welcome sends each new viewer the messages that it has missed, or a snapshot.
 func (h *broadcaster) welcome() {
 	for v := range h.viewers {
 		if v.in {
 			continue
 		}
 		v.in = true
-		missed, known := h.after(v.resume)
-		if !known {
+		missed, complete := h.after(v.resume)
+		if !complete {
 			missed = []message{{id: h.id(), sample: h.current}}
 		}
 		if len(missed) == 0 {
-			h.spoke = time.Time{} // so that it hears soon that it has all
+			h.spoke = time.Time{} // so that an empty change confirms soon that it has all
 		}
 		for _, m := range missed {
 			h.send(v, m)
@@ -271,7 +269,7 @@ func (h *broadcaster) welcome() {
 	}
 }
 
-// after returns the messages after the one of this id, and whether all of them are known.
+// after returns the messages after the one of this id, and reports whether all of them are kept.
 func (h *broadcaster) after(id string) ([]message, bool) {
 	number, own := strings.CutPrefix(id, h.boot+"-")
 	seq, err := strconv.ParseUint(number, 10, 64)
@@ -281,7 +279,7 @@ func (h *broadcaster) after(id string) ([]message, bool) {
 	return h.kept[len(h.kept)-int(h.seq-seq):], true
 }
 
-// send drops a viewer that is too far behind: it comes back, and is given all there is.
+// send drops a viewer that is too far behind: it reconnects, and receives a snapshot.
 func (h *broadcaster) send(v *viewer, m message) {
 	select {
 	case v.messages <- m:

@@ -23,7 +23,7 @@ type Facts struct {
 	// Nodes that carry NoExecute taints, in any order.
 	Nodes []*taint.Node
 
-	// Past is what a [History] tells.
+	// Past comes from a [History].
 	Past Past
 }
 
@@ -34,7 +34,7 @@ func Build(f Facts) Snapshot {
 	return s
 }
 
-// head is the snapshot but for its evictions.
+// head returns the snapshot but for its evictions.
 func head(f Facts) Snapshot {
 	return Snapshot{
 		TypeMeta: TypeMeta{APIVersion, KindSnapshot},
@@ -47,7 +47,7 @@ func head(f Facts) Snapshot {
 	}
 }
 
-// stamp is how times are written: UTC, milliseconds.
+// stamp returns the time as it is written: UTC, to the millisecond.
 func stamp(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
@@ -55,7 +55,7 @@ func stamp(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Millisecond)
 }
 
-// sorted is a copy in the order of deadlines, then of UIDs: the order of paging.
+// sorted returns a copy in the order of deadlines, then of UIDs: the order of paging.
 func sorted(views []eviction.View) []eviction.View {
 	views = slices.Clone(views)
 	slices.SortFunc(views, func(a, b eviction.View) int {
@@ -64,7 +64,7 @@ func sorted(views []eviction.View) []eviction.View {
 	return views
 }
 
-// evictionsOf is never nil, as JSON tells that from an empty list.
+// evictionsOf never returns nil, which JSON would write as null.
 func evictionsOf(views []eviction.View) []Eviction {
 	list := make([]Eviction, 0, len(views))
 	for i := range views {
@@ -101,12 +101,12 @@ func ownerOf(p *taint.Pod) *Owner {
 	return nil
 }
 
-// namedBudget finds the name in what the API server says of a PodDisruptionBudget that has no
-// disruption left, or that it has not processed yet.
+// namedBudget finds the name in the API server's message about a PodDisruptionBudget that permits no further
+// disruption, or that is not processed yet.
 var namedBudget = regexp.MustCompile(`disruption budget ([a-z0-9][a-z0-9.-]*) (?:needs|is) `)
 
-// budgetOf returns the name of the PodDisruptionBudget that has blocked the last call; empty when none
-// has, or when the server does not name it.
+// budgetOf returns the name of the PodDisruptionBudget that has blocked the last call; empty if none
+// has, or if the server does not name it.
 func budgetOf(o *eviction.Outcome) string {
 	if o.Kind != eviction.Blocked {
 		return ""
@@ -125,7 +125,7 @@ func totals(f Facts) Totals {
 	return t
 }
 
-// of is the count of a state.
+// of returns the count of a state.
 func (t *Totals) of(state string) *int {
 	switch state {
 	case Due:
@@ -160,7 +160,7 @@ func nodesOf(f Facts) []Node {
 	return list
 }
 
-// taintsOf are the taints that are on the node now.
+// taintsOf returns the taints that are on the node now.
 func taintsOf(n *taint.Node) []Taint {
 	list := []Taint{}
 	for _, history := range n.Taints {
@@ -197,7 +197,7 @@ func minutesOf(counts []Count) []Minute {
 	return list
 }
 
-// seconds is a duration in seconds, to the millisecond.
+// seconds returns a duration in seconds, to the millisecond.
 func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
 
 // byUID finds views by their pods' UIDs.

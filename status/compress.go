@@ -37,7 +37,7 @@ func (c *compressors) compress(next http.HandlerFunc) http.HandlerFunc {
 		r.Header.Del("Range") // a part of a compressed answer is no part of the answer
 		z, ok := c.gzip.Get().(*gzip.Writer)
 		if !ok {
-			z, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is one that there is
+			z, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 		}
 		defer c.gzip.Put(z)
 		out := &compressed{ResponseWriter: w, gzip: z}
@@ -125,7 +125,7 @@ func (d *deflated) piece(write func(*flate.Writer) error) ([]byte, error) {
 	}
 	z, ok := d.compressors.flate.Get().(*flate.Writer)
 	if !ok {
-		z, _ = flate.NewWriter(io.Discard, flate.BestSpeed) // the level is one that there is
+		z, _ = flate.NewWriter(io.Discard, flate.BestSpeed) // the level is valid
 	}
 	defer d.compressors.flate.Put(z)
 	z.Reset(&b)

@@ -47,7 +47,7 @@ func TestAnswersAreCompressedForThoseWhoTakeGzip(t *testing.T) {
 }
 
 func TestASnapshotIsATenthOfItsSize(t *testing.T) {
-	s := (&world{views: crowd(1000)}).server()
+	s := (&world{views: loadOf(1000)}).server()
 	small := ask(s, "/api/v1/snapshot", encoding("gzip"))
 	size := small.Body.Len()
 	text := unzipped(t, small.Body)
@@ -81,7 +81,7 @@ func TestNothingIsCompressedThatHasNoBody(t *testing.T) {
 
 // A message can be read once it is sent, and the whole stream is one complete file.
 func TestTheStreamIsCompressedMessageByMessage(t *testing.T) {
-	w := &world{views: crowd(1200)}
+	w := &world{views: loadOf(1200)}
 	server := httptest.NewServer(w.server())
 	defer server.Close()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/v1/events", nil)

@@ -104,7 +104,7 @@ func TestARequestWithABodyIsRefused(t *testing.T) {
 
 func TestAStreamOutlastsTheDeadlineOfARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		served(t, (&world{views: crowd(3)}).server(), func(p *pipes) {
+		served(t, (&world{views: loadOf(3)}).server(), func(p *pipes) {
 			conn := p.dial(t)
 			_, err := io.WriteString(conn, "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
 			must(t, err)

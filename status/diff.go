@@ -9,9 +9,9 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// sample is a look at the facts, made ready to be compared with the next one. It is immutable.
+// sample is the facts of one moment, prepared for the comparison with the next one. It is immutable.
 type sample struct {
-	facts  Facts // whose Past holds the latest evictions since the picture before only
+	facts  Facts // whose Past holds the latest evictions since the sample before only
 	index  map[types.UID]*eviction.View
 	totals Totals
 	nodes  map[string]Node
@@ -25,7 +25,7 @@ func newSample(f Facts) *sample {
 	return p
 }
 
-// diff is what has changed from one picture to the next, and whether anything has.
+// diff returns what has changed from one sample to the next, and whether anything has.
 func diff(before, now *sample) (c Change, changed bool) {
 	c = Change{At: stamp(now.facts.At), Totals: now.totals}
 	if before.facts.Manager != now.facts.Manager {
@@ -42,7 +42,7 @@ func diff(before, now *sample) (c Change, changed bool) {
 	return c, changed
 }
 
-// diffViews compares before it words anything, as most evictions are as they were.
+// diffViews compares before it makes any text, as most evictions are unchanged.
 func diffViews(before, now *sample) (changed []Eviction, gone []string) {
 	for i := range now.facts.Views {
 		v := &now.facts.Views[i]
@@ -79,7 +79,7 @@ func sameNode(a, b Node) bool {
 	return a.UID == b.UID && a.Evictions == b.Evictions && slices.Equal(a.Taints, b.Taints)
 }
 
-// changedMinutes are those that are not as they were.
+// changedMinutes returns the minutes that have changed.
 func changedMinutes(before, now []Count) []Count {
 	var list []Count
 	for _, c := range now {

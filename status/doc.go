@@ -1,15 +1,13 @@
 // Package status shows what will be evicted, when and why: as JSON, as a stream of changes, and as a
 // page.
 //
-// All three come from the same picture: [Build] makes a [Snapshot] of plain values and knows no clock.
-// Pictures are taken only while somebody watches or asks, and at most once a second; whoever takes
-// them spends at most a fiftieth of the time on it. Without a viewer nothing runs here, but that a
-// [History] notes each eviction that has ended, in memory that is set aside once.
+// All three come from the same [Facts], of which [Build] makes a [Snapshot]; it uses no clock. Facts are sampled
+// only while a client watches or asks, at most once a second, and in at most a fiftieth of the time. Without a
+// viewer nothing runs here, except that a [History] records each eviction that has ended, in bounded memory.
 //
-// What a client costs is bounded, whether it reads or not: few answers are written at once, each in pieces that
-// have a deadline. A panic while looking ends the page, and not the process.
+// The cost of a client is bounded, whether it reads or not: few answers are written at once, each in pieces that
+// have a deadline. A panic while sampling ends the page, not the process.
 //
-// Nothing here can change anything, and nothing in the way of an eviction waits for it. A [Server]
-// answers requests of the own machine only: it is reached by kubectl port-forward, whose permission
-// guards it.
+// It is read-only, and no eviction waits for it. A [Server] answers requests of its own machine only: it is reached
+// by kubectl port-forward, whose permission protects it.
 package status

@@ -45,7 +45,7 @@ func TestTheExamplesInTheDocsAreWhatIsAnswered(t *testing.T) {
 	}
 }
 
-// exampleOf is the answer of the docs' world, as it is five minutes after its beginning.
+// exampleOf returns the answer of the docs' world, as it is five minutes after its beginning.
 func exampleOf(t *testing.T, path string) (answer string) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(5 * time.Minute)

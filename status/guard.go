@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// policy lets a page run this server's own scripts and styles, talk to this server, and do nothing else.
+// policy allows a page to run this server's own scripts and styles, talk to this server, and do nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guard lets in requests of the own machine that only read, and marks the answers.
+// guard passes on requests of the own machine that only read, and sets the headers of the answers.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mark(w.Header())
@@ -55,8 +55,8 @@ func mark(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// ownHost says whether a Host header names this machine. A name of somebody else's may be made to
-// lead here by DNS rebinding, and would let their page read ours.
+// ownHost reports whether a Host header names this machine. A foreign name may resolve to it by DNS rebinding, by
+// which a page of that name could read ours.
 func ownHost(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -69,7 +69,7 @@ func ownHost(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// foreign says whether a browser asks for another site's page. Following a link is none of that.
+// foreign reports whether a browser sends the request for another site's page. Following a link does not count.
 func foreign(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
@@ -83,9 +83,9 @@ func refuse(w http.ResponseWriter, code int, sentence string) {
 	answer(w, code, Error{TypeMeta{APIVersion, KindError}, sentence})
 }
 
-// answer writes JSON, and a line break for those who read it in a terminal.
+// answer writes JSON, and a line break for terminals.
 func answer(w http.ResponseWriter, code int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(value) // who asked is gone then
+	_ = json.NewEncoder(w).Encode(value) // it fails if the client is gone
 }

@@ -40,7 +40,7 @@ type Past struct {
 	Minutes []Count
 }
 
-// LastHour is how many there were in the last hour.
+// LastHour returns how many there were in the last hour.
 func (p *Past) LastHour() int {
 	n := 0
 	for _, c := range p.Minutes {
@@ -49,7 +49,7 @@ func (p *Past) LastHour() int {
 	return n
 }
 
-// History remembers what was evicted lately, within a bound. Its zero value is empty and ready. Its
+// History records what was evicted lately, within a bound. Its zero value is empty and ready. Its
 // methods are safe for concurrent use, and hold its lock for moments.
 type History struct {
 	mu     sync.Mutex
@@ -58,7 +58,7 @@ type History struct {
 	counts [minutes]Count
 }
 
-// Ended notes a call that has ended at this time. Only evictions that were accepted, or logged by a dry run,
+// Ended records a call that has ended at this time. Only evictions that were accepted, or logged by a dry run,
 // count.
 func (h *History) Ended(e eviction.Request, o eviction.Outcome, at time.Time) {
 	if o.Kind != eviction.Accepted && o.Kind != eviction.DryRun {
@@ -87,7 +87,7 @@ func (h *History) count(at time.Time, late time.Duration) {
 	c.MaxLate = max(c.MaxLate, late)
 }
 
-// slot is where a minute is counted.
+// slot returns where a minute is counted.
 func slot(start time.Time) int {
 	n := start.Unix() / 60 % minutes
 	return int((n + minutes) % minutes)
@@ -107,7 +107,7 @@ func (h *History) Since(n uint64, now time.Time) Past {
 	return p
 }
 
-// hour is the counts of the last 60 minutes, that of now among them, which has only begun.
+// hour returns the counts of the last 60 minutes, that of now among them, which has only begun.
 func (h *History) hour(now time.Time) []Count {
 	var list []Count
 	last := now.Truncate(time.Minute)

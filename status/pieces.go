@@ -16,7 +16,7 @@ const (
 	answerTimeout = 2 * time.Minute // of a whole answer
 )
 
-// list is one of an answer. It is written in pieces, so that a slow client holds few of its items.
+// list is a list of an answer. It is written in pieces, so that a slow client occupies memory for few items.
 type list struct {
 	key   string
 	size  int
@@ -35,7 +35,7 @@ func evictedList(key string, latest []PastEviction) list {
 	return list{key, len(latest), func(from, to int) any { return evictedOf(latest[from:to]) }}
 }
 
-// limited passes few requests on at once, and refuses those beyond.
+// limited passes on at most maxAnswers requests at once, and refuses the others.
 func (s *Server) limited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		select {

@@ -54,7 +54,7 @@ func askSlowly(s *status.Server, path string, takes time.Duration, ended func())
 func TestOfTwentyClientsThatReadNothingFourHoldAPieceEach(t *testing.T) {
 	for _, path := range []string{"/api/v1/snapshot", "/api/v1/evictions?limit=10000", "/api/v1/nodes"} {
 		synctest.Test(t, func(t *testing.T) {
-			w := &world{views: crowd(20_000)}
+			w := &world{views: loadOf(20_000)}
 			for i := range 5000 {
 				w.nodes = append(w.nodes, node("n"+strings.Repeat("x", i%50), 0))
 			}
@@ -87,7 +87,7 @@ func TestOfTwentyClientsThatReadNothingFourHoldAPieceEach(t *testing.T) {
 
 func TestWhoIsRefusedForTheCrowdLearnsItInOneSentence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := (&world{views: crowd(1)}).server()
+		s := (&world{views: loadOf(1)}).server()
 		var under sync.WaitGroup
 		under.Add(4)
 		for range 4 {
@@ -105,7 +105,7 @@ func TestWhoIsRefusedForTheCrowdLearnsItInOneSentence(t *testing.T) {
 
 func TestASlowClientGetsAllButNotForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := (&world{views: crowd(10_000)}).server()
+		s := (&world{views: loadOf(10_000)}).server()
 		for takes, want := range map[time.Duration]bool{5 * time.Second: true, 9 * time.Second: false} {
 			var under sync.WaitGroup
 			under.Add(1)
@@ -125,7 +125,7 @@ func TestASlowClientGetsAllButNotForEver(t *testing.T) {
 func TestPiecesTogetherAreTheWholeText(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
-			w := &world{views: crowd(rapid.SampledFrom([]int{0, 1, 499, 500, 501, 1000, 1200}).Draw(rt, "evictions"))}
+			w := &world{views: loadOf(rapid.SampledFrom([]int{0, 1, 499, 500, 501, 1000, 1200}).Draw(rt, "evictions"))}
 			for range rapid.SampledFrom([]int{0, 1, 501}).Draw(rt, "nodes") {
 				w.nodes = append(w.nodes, node("n1", 1))
 			}

@@ -17,22 +17,22 @@ const (
 	maxLimit     = 10000
 )
 
-// query is what a request asks of the evictions. Empty lists ask for all.
+// query selects evictions. Empty lists select all.
 type query struct {
 	nodes, namespaces, taints, states []string
 	limit                             int
 
-	// after is the place of the last eviction that was given; nil at the start.
-	after *place
+	// after is the position of the last eviction that was returned; nil at the start.
+	after *position
 }
 
-// place is where an eviction stands in the order of all.
-type place struct {
+// position is that of an eviction in the order of all.
+type position struct {
 	deadline time.Time
 	uid      string
 }
 
-// parseQuery refuses what it does not know: a parameter that is misspelt would filter nothing.
+// parseQuery refuses unknown parameters: one that is misspelt would filter nothing.
 func parseQuery(values url.Values) (query, error) {
 	q := query{limit: defaultLimit}
 	for _, name := range slices.Sorted(keys(values)) {
@@ -53,7 +53,7 @@ func keys(values url.Values) func(func(string) bool) {
 	}
 }
 
-// set takes a parameter; an empty value is as good as none.
+// set sets a parameter; an empty value is the same as none.
 func (q *query) set(name string, values []string) error {
 	list := slices.DeleteFunc(strings.Split(strings.Join(values, ","), ","), func(s string) bool { return s == "" })
 	switch name {
@@ -109,12 +109,12 @@ func (q *query) setAfter(list []string) error {
 	if err != nil || wrong != nil || !found {
 		return fmt.Errorf("the place %q is refused; give what the field next of the page before says, or leave after out for the first page", value)
 	}
-	q.after = &place{time.UnixMilli(n), uid}
+	q.after = &position{time.UnixMilli(n), uid}
 	return nil
 }
 
-// String is what after takes.
-func (p place) String() string {
+// String returns the value of the parameter after.
+func (p position) String() string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", p.deadline.UnixMilli(), p.uid))
 }
 
@@ -126,13 +126,13 @@ func (q *query) page(f Facts) (EvictionList, []eviction.View) {
 	if len(rest) > q.limit {
 		rest = rest[:q.limit]
 		last := &rest[len(rest)-1]
-		l.Next = place{stamp(last.Verdict.At), string(last.Pod.UID)}.String()
+		l.Next = position{stamp(last.Verdict.At), string(last.Pod.UID)}.String()
 	}
 	l.Items = []Eviction{}
 	return l, rest
 }
 
-// start is the index of the first one after the place asked for.
+// start returns the index of the first one after the position asked for.
 func (q *query) start(views []eviction.View) int {
 	if q.after == nil {
 		return 0
@@ -152,5 +152,5 @@ func (q *query) matches(v *eviction.View) bool {
 		(among(q.taints, v.Verdict.Taint.Key) || among(q.taints, v.Verdict.Taint.ToString()))
 }
 
-// among says whether a list names the value; an empty list names all.
+// among reports whether a list names the value; an empty list names all.
 func among(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }

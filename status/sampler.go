@@ -10,20 +10,20 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// lookTimeout bounds how long the source may take to answer.
-const lookTimeout = 5 * time.Second
+// sampleTimeout bounds how long the source may take to answer.
+const sampleTimeout = 5 * time.Second
 
-// Source knows the evictions and the nodes. It is asked by one goroutine at a time. Taint managers of
-// the root package are sources.
+// Source has the evictions and the nodes. It is called by one goroutine at a time. A Manager of the root package is
+// a source.
 type Source interface {
-	// Views returns what is known of each eviction, in any order.
+	// Views returns a view of each eviction, in any order.
 	Views(ctx context.Context) ([]eviction.View, error)
 
 	// Tainted returns the nodes that carry NoExecute taints, in any order.
 	Tainted() []*taint.Node
 }
 
-// Health knows how well the cluster is seen.
+// Health reports whether the cluster can be watched.
 type Health interface {
 	HasSynced() bool
 	Trouble() error
@@ -35,7 +35,7 @@ type Options struct {
 	Health  Health
 	History *History
 
-	// Role is asked for each picture: the fields Identity, Role and Leader.
+	// Role is called for each sample: it returns the fields Identity, Role and Leader.
 	Role func() Manager
 
 	Version string
@@ -47,17 +47,17 @@ type Options struct {
 	MaxEvictionsPerSecond float64
 }
 
-// sampler looks at the source, one look at a time.
+// sampler samples the source, once at a time.
 type sampler struct {
-	options Options
-	looking sync.Mutex
+	options  Options
+	sampling sync.Mutex
 }
 
-// look takes in all that is known now, with the evictions from the n-th on.
-func (b *sampler) look(ctx context.Context, n uint64) (Facts, error) {
-	b.looking.Lock()
-	defer b.looking.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+// sample returns the facts of now, with the past evictions from the n-th on.
+func (b *sampler) sample(ctx context.Context, n uint64) (Facts, error) {
+	b.sampling.Lock()
+	defer b.sampling.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
 	f := Facts{Manager: b.manager()}
 	if f.Manager.Synced {

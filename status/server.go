@@ -26,7 +26,7 @@ type Server struct {
 	answers     chan struct{} // holds an item for each answer with lists that is under way
 }
 
-// New returns a server that does nothing until it is asked.
+// New returns a server. It does nothing before its first request.
 func New(o Options) *Server {
 	b := &sampler{options: o}
 	s := &Server{sampler: b, broadcaster: newBroadcaster(b), mux: http.NewServeMux(), answers: make(chan struct{}, maxAnswers)}
@@ -53,12 +53,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 const (
-	maxConnections = 64 // at once; others wait for their turn
+	maxConnections = 64 // at once; others wait
 	readTimeout    = 5 * time.Second
 )
 
-// Serve answers on the listener until the context ends; then it returns nil, and no request is under
-// way any more.
+// Serve answers on the listener until the context ends; then it returns nil, and no request is under way.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
@@ -79,7 +78,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		}
 	})
 	err := server.Serve(netutil.LimitListener(listener, maxConnections))
-	if stop() { // it has failed by itself
+	if stop() { // it has not ended because of the context
 		return fmt.Errorf("serving the page: %w", err)
 	}
 	<-over
@@ -125,7 +124,7 @@ func (s *Server) nodes(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// plain refuses parameters where there are none.
+// plain refuses requests with parameters.
 func plain(w http.ResponseWriter, r *http.Request) bool {
 	if r.URL.RawQuery == "" {
 		return true
@@ -134,9 +133,9 @@ func plain(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// facts are a look for one request, which is answered when there is none.
+// facts samples for one request, and answers it if that fails.
 func (s *Server) facts(w http.ResponseWriter, r *http.Request) (Facts, bool) {
-	f, err := s.sampler.look(r.Context(), 0)
+	f, err := s.sampler.sample(r.Context(), 0)
 	if err != nil {
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, err.Error()+"; try again")
@@ -145,7 +144,7 @@ func (s *Server) facts(w http.ResponseWriter, r *http.Request) (Facts, bool) {
 	return f, true
 }
 
-// page answers with the page's files, of which there is but one folder.
+// page answers with the page's files, which are in one folder.
 func page(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	if name == "" {

@@ -145,7 +145,7 @@ func TestASourceThatDoesNotAnswerIsSaidToBeAway(t *testing.T) {
 }
 
 func TestPagesTogetherHoldEachEvictionOnce(t *testing.T) {
-	w := &world{views: crowd(250)}
+	w := &world{views: loadOf(250)}
 	for i := range w.views {
 		w.views[i].Verdict.At = at(float64(60 + i/40)) // many deadlines are alike
 	}
@@ -203,7 +203,7 @@ func TestFiltersAreOredWithinAndAndedBetween(t *testing.T) {
 }
 
 func TestTheJSONAndTheSnapshotAreOfOnePiece(t *testing.T) {
-	w := &world{views: crowd(30)}
+	w := &world{views: loadOf(30)}
 	for i := range 10 {
 		w.nodes = append(w.nodes, node(fmt.Sprintf("n%d", i), 0))
 	}

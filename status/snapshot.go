@@ -28,7 +28,7 @@ const (
 	Done      = eviction.WordDone      // the API server has accepted the deletion, and the pod is still there
 )
 
-// States are all states, in the order in which an eviction may go through them.
+// States returns all states, in the order in which an eviction may go through them.
 func States() []string { return eviction.Words() }
 
 // Roles of a replica.
@@ -37,13 +37,13 @@ const (
 	Standby = "standby" // another one does
 )
 
-// TypeMeta says what an answer is.
+// TypeMeta is the version and kind of an answer.
 type TypeMeta struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 }
 
-// Snapshot is all that is known at one moment. Times are UTC.
+// Snapshot is the state at one moment. Times are UTC.
 type Snapshot struct {
 	TypeMeta
 
@@ -74,25 +74,25 @@ type Manager struct {
 	// Role is "leading" or "standby".
 	Role string `json:"role"`
 
-	// Leader is the identity of the replica that leads, where that is known.
+	// Leader is the identity of the replica that leads, if that is known.
 	Leader string `json:"leader,omitempty"`
 
-	// DryRun says that nobody is evicted: it is only told who would be.
+	// DryRun: no pod is evicted; those that would be are shown.
 	DryRun bool `json:"dryRun,omitempty"`
 
-	// Cluster names the cluster: what the operator calls it, else the host of its API server.
+	// Cluster is the name of the cluster: --cluster-name, else the host of its API server.
 	Cluster string `json:"cluster,omitempty"`
 
-	// EvictionMethod is how pods are made to go: "delete" or "evict".
+	// EvictionMethod is how pods are evicted: "delete" or "evict".
 	EvictionMethod string `json:"evictionMethod,omitempty"`
 
 	// MaxEvictionsPerSecond is how many eviction calls may start in a second; left out: no limit.
 	MaxEvictionsPerSecond float64 `json:"maxEvictionsPerSecond,omitempty"`
 
-	// Synced says that all pods and nodes have been seen. Before that nothing is decided.
+	// Synced: all pods and nodes have been seen. Before that nothing is decided.
 	Synced bool `json:"synced"`
 
-	// Trouble says why the cluster can't be watched, and since when; empty while it can.
+	// Trouble is why the cluster can't be watched, and since when; empty while it can.
 	Trouble string `json:"trouble,omitempty"`
 }
 
@@ -110,7 +110,7 @@ type Totals struct {
 	EvictedLastHour int `json:"evictedLastHour"`
 }
 
-// Eviction is one pod that is to go.
+// Eviction is one pod that is to be evicted.
 type Eviction struct {
 	UID       string `json:"uid"`
 	Namespace string `json:"namespace"`
@@ -119,7 +119,7 @@ type Eviction struct {
 	Owner     *Owner `json:"owner,omitempty"`
 	State     string `json:"state"`
 
-	// Deadline is when the pod is to go, and not earlier.
+	// Deadline is the time before which the pod is not evicted.
 	Deadline time.Time `json:"deadline"`
 
 	// Taint because of which it goes, as key=value:effect.
@@ -137,11 +137,11 @@ type Eviction struct {
 	// Attempts is how many calls were made.
 	Attempts int `json:"attempts,omitempty"`
 
-	// Cause and Message say what the last call has come to: a word, and the server's own words.
+	// Cause and Message are those of the last call's outcome: a word, and the server's message.
 	Cause   string `json:"cause,omitempty"`
 	Message string `json:"message,omitempty"`
 
-	// Budget is the PodDisruptionBudget that does not permit it, where the server's words name one.
+	// Budget is the PodDisruptionBudget that does not permit it, if the server's message names one.
 	Budget string `json:"budget,omitempty"`
 }
 
@@ -162,7 +162,7 @@ type Node struct {
 	Evictions int `json:"evictions"`
 }
 
-// Taint is a NoExecute taint, and the moment from which it counts as being there.
+// Taint is a NoExecute taint, and its start.
 type Taint struct {
 	Taint string    `json:"taint"`
 	Since time.Time `json:"since"`
@@ -182,7 +182,7 @@ type Evicted struct {
 	At      time.Time `json:"at"`
 	Because string    `json:"because"`
 
-	// DryRun says that nothing was sent: the pod is still there.
+	// DryRun: nothing was sent, and the pod is still there.
 	DryRun bool `json:"dryRun,omitempty"`
 }
 
@@ -194,17 +194,17 @@ type Minute struct {
 	MaxLateSeconds  float64   `json:"maxLateSeconds"`
 }
 
-// Change is what differs from the last message of a stream. What is left out is as it was.
+// Change is what differs from the last message of a stream. What is left out is unchanged.
 type Change struct {
 	At      time.Time `json:"at"`
 	Totals  Totals    `json:"totals"`
 	Manager *Manager  `json:"manager,omitempty"`
 
-	// Evictions that are new or another than before, and the UIDs of those that are no more.
+	// Evictions that are new or have changed, and the UIDs of those that have ended.
 	Evictions []Eviction `json:"evictions,omitempty"`
 	Gone      []string   `json:"gone,omitempty"`
 
-	// Nodes that are new or another than before, and the names of those without taints now.
+	// Nodes that are new or have changed, and the names of those without taints now.
 	Nodes     []Node   `json:"nodes,omitempty"`
 	NodesGone []string `json:"nodesGone,omitempty"`
 
@@ -217,7 +217,7 @@ type Change struct {
 type Rows struct {
 	Evictions []Eviction `json:"evictions"`
 
-	// More says that further pieces follow.
+	// More: further pieces follow.
 	More bool `json:"more"`
 }
 

@@ -15,7 +15,7 @@ import (
 const (
 	piece        = 500              // evictions in one message of a snapshot
 	writeTimeout = 10 * time.Second // of one message
-	comeBack     = 1000             // milliseconds after which a viewer is to try again
+	comeBack     = 1000             // milliseconds after which a viewer reconnects
 )
 
 // events streams a snapshot and then what changes, as server-sent events.
@@ -51,7 +51,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// pass writes one message on.
+// pass writes one message.
 func (s *Server) pass(ctx context.Context, out stream, m message) error {
 	if m.sample == nil {
 		return out.write(event("change", m.id, m.change))
@@ -59,8 +59,8 @@ func (s *Server) pass(ctx context.Context, out stream, m message) error {
 	return s.snapshotTo(ctx, out, m)
 }
 
-// snapshotTo writes a snapshot in pieces, so that none of them holds up who reads it. The id comes
-// with the last piece: who breaks off before has nothing to resume from.
+// snapshotTo writes a snapshot in pieces, so that the reader can process each as it arrives. The id comes with the
+// last piece: a stream that breaks before cannot be resumed.
 func (s *Server) snapshotTo(ctx context.Context, out stream, m message) error {
 	facts := m.sample.facts
 	facts.Past = s.sampler.options.History.upTo(facts.Past.Total, facts.At)
@@ -97,7 +97,7 @@ func cutPiece(views []eviction.View) ([]Eviction, []eviction.View) {
 	return evictionsOf(views[:n]), views[n:]
 }
 
-// event is a server-sent event. JSON as encoding/json writes it has no line breaks.
+// event returns a server-sent event. JSON as encoding/json writes it has no line breaks.
 func event(name, id string, data []byte) []byte {
 	var b bytes.Buffer
 	b.Grow(len(data) + 64)
@@ -111,7 +111,7 @@ func event(name, id string, data []byte) []byte {
 	return b.Bytes()
 }
 
-// stream writes to one client, which has a while to take each message or piece.
+// stream writes to one client, which has writeTimeout to take each message or piece.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -137,14 +137,14 @@ func (s stream) write(text []byte) error {
 	return s.send(text)
 }
 
-// end makes the stream a complete file. A viewer that is gone does not miss it.
+// end completes the compressed file.
 func (s stream) end() {
 	if last, err := s.deflated.end(); err == nil {
 		_ = s.send(last)
 	}
 }
 
-// send sends a text. A writer that knows no deadlines is a caller's own, who bounds it.
+// send sends a text. A writer without deadlines is a caller's own, which the caller bounds.
 func (s stream) send(text []byte) error {
 	until := time.Now().Add(writeTimeout)
 	if !s.until.IsZero() && s.until.Before(until) {

@@ -102,7 +102,7 @@ func names(events []sent) (list []string) {
 
 func TestNobodyLooksWhileNobodyWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{views: crowd(3)}
+		w := &world{views: loadOf(3)}
 		s := w.server()
 		time.Sleep(time.Hour)
 		if n := w.looks(); n != 0 {
@@ -124,7 +124,7 @@ func TestNobodyLooksWhileNobodyWatches(t *testing.T) {
 
 func TestManyViewersShareTheLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{views: crowd(3)}
+		w := &world{views: loadOf(3)}
 		s := w.server()
 		var all []*watcher
 		for range 32 {
@@ -172,7 +172,7 @@ func TestAStreamBeginsWithASnapshotAndGoesOnWithWhatChanges(t *testing.T) {
 
 func TestAStreamWithoutNewsBeatsEveryFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := watch(t, (&world{views: crowd(2)}).server(), "")
+		v := watch(t, (&world{views: loadOf(2)}).server(), "")
 		defer v.leave()
 		id := v.read()[0].id
 		time.Sleep(20*time.Second + time.Millisecond)
@@ -205,7 +205,7 @@ func TestAChangeOfLeaderIsTold(t *testing.T) {
 
 func TestABrokenStreamGoesOnWhereItBroke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{views: crowd(3)}
+		w := &world{views: loadOf(3)}
 		s := w.server()
 		stays := watch(t, s, "")
 		time.Sleep(tick / 2)
@@ -258,7 +258,7 @@ func TestAnIDOfAnotherProcessGetsASnapshot(t *testing.T) {
 
 func TestALargeSnapshotComesInPiecesAndItsIDWithTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := watch(t, (&world{views: crowd(1234)}).server(), "")
+		v := watch(t, (&world{views: loadOf(1234)}).server(), "")
 		defer v.leave()
 		events := v.read()
 		if diff := cmp.Diff([]string{"snapshot", "rows", "rows"}, names(events)); diff != "" {
@@ -281,7 +281,7 @@ func TestALargeSnapshotComesInPiecesAndItsIDWithTheLast(t *testing.T) {
 
 func TestAViewerThatDoesNotReadIsDroppedAndTheOthersGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{views: crowd(3)}
+		w := &world{views: loadOf(3)}
 		s := w.server()
 		good := watch(t, s, "")
 		defer good.leave()
@@ -308,7 +308,7 @@ func TestAViewerThatDoesNotReadIsDroppedAndTheOthersGoOn(t *testing.T) {
 
 func TestLooksTakeAFiftiethOfTheTimeAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &slow{world: &world{views: crowd(3)}, takes: 100 * time.Millisecond}
+		w := &slow{world: &world{views: loadOf(3)}, takes: 100 * time.Millisecond}
 		s := status.New(status.Options{Source: w, Health: w, History: &w.history, Role: w.role})
 		v := watch(t, s, "")
 		time.Sleep(50 * time.Second)
@@ -384,7 +384,7 @@ func shuffle(t *rapid.T, w *world) {
 	}
 }
 
-// replay is what a viewer makes of a stream.
+// replay returns what a viewer makes of a stream.
 func replay(t *testing.T, events []sent) (s status.Snapshot) {
 	t.Helper()
 	rows, nodes, minutes := map[string]status.Eviction{}, map[string]status.Node{}, map[time.Time]status.Minute{}
@@ -428,7 +428,7 @@ func put[K comparable, V any](into map[K]V, list []V, key func(V) K) {
 	}
 }
 
-// values are those of a map, in order; never nil.
+// values returns those of a map, in order; never nil.
 func values[K comparable, V any](m map[K]V, compare func(a, b V) int) []V {
 	list := slices.SortedFunc(maps.Values(m), compare)
 	if list == nil {

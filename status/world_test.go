@@ -26,7 +26,7 @@ func at(seconds float64) time.Time { return epoch.Add(time.Duration(seconds * fl
 
 var gpu = &v1.Taint{Key: "gpu", Value: "broken", Effect: v1.TaintEffectNoExecute}
 
-// view is an eviction of pod ns/NAME from a node at so many seconds, scheduled 5 minutes before.
+// view returns an eviction of pod ns/NAME from a node at so many seconds, scheduled 5 minutes before.
 func view(name, node string, deadline float64) eviction.View {
 	grace := int64(300)
 	return eviction.View{
@@ -51,7 +51,7 @@ func node(name string, since float64) *taint.Node {
 	return &taint.Node{Name: name, UID: types.UID("uid-" + name), Taints: []taint.History{{{Taint: *gpu, Since: at(since)}}}}
 }
 
-// evicted is an eviction call for pod ns/NAME that was due at so many seconds.
+// evicted returns an eviction call for pod ns/NAME that was due at so many seconds.
 func evicted(name string, deadline float64) eviction.Request {
 	v := view(name, "n", deadline)
 	return eviction.Request{Pod: v.Pod, Verdict: v.Verdict, Attempt: 1}
@@ -104,8 +104,8 @@ func (w *world) role() status.Manager {
 	return w.manager
 }
 
-// crowd is so many evictions of pods spread over ten nodes, due one after the other.
-func crowd(n int) []eviction.View {
+// loadOf returns so many evictions of pods spread over ten nodes, due one after the other.
+func loadOf(n int) []eviction.View {
 	var views []eviction.View
 	for i := range n {
 		views = append(views, view(fmt.Sprintf("p%05d", i), fmt.Sprintf("n%d", i%10), 60+float64(i)))

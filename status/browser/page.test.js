@@ -312,7 +312,7 @@ test('trouble and dry run are told', async () => {
   }
 });
 
-test('a stream that breaks is told to be stale, and goes on when it can', async () => {
+test('a stream that breaks is shown as stale, and goes on when it can', async () => {
   const first = await synthetic('-scheduled=20', '-nodes=2', '-rate=0');
   const { page, close } = await open(browser, first.page);
   await holds(page, 'evictions', 20);

@@ -103,7 +103,7 @@ test('a number fits into the room that an end has for it', async () => {
   assert.ok(widest <= 46 - 4, `${widest} pixels`);
 });
 
-test('the timeline fits what there is: all of it is in, and it takes most of the width', async () => {
+test('the timeline fits its content: all of it is visible, and it takes most of the width', async () => {
   const { page } = opened;
   for (const [seconds, most] of [[3, 25], [40, 60], [290, 360], [750, 1000], [3300, 4000], [86_000, 100_000]]) {
     const reach = await page.evaluate(async (far) => {

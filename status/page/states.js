@@ -1,4 +1,4 @@
-// The states: their names, order and shapes. A state is told by its shape, its colour and its word.
+// The states: their names, order and shapes. A state is shown by its shape, its colour and its word.
 
 /** The states from the one that needs people most to the one that needs them least. */
 export const states = ['blocked', 'refused', 'delayed', 'due', 'in-flight', 'scheduled', 'done', 'evicted'];

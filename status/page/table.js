@@ -232,7 +232,7 @@ export class Table {
   first() { this.#at = 0; }
 
   /**
-   * Shows what there is.
+   * Shows the lists.
    * @param {Record<string, Item[]>} items of each list @param {Map<string, Node>} nodes @param {string} nothing said where there is nothing at all
    * @param {Record<string, boolean>} certain of each list, whether an empty one means that there is nothing
    */
