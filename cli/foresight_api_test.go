@@ -36,6 +36,8 @@ var shopCharacters = []string{
 	"nobody",     // does not know the user
 	"website",    // is no API server
 	"broken",     // has lost its database
+	"alice",      // permits nobody anything but alice of the group ops, whom others may impersonate
+	"slow",       // never answers
 }
 
 // shopAPI is as much of an API server as plan, explain and pending ask.
@@ -89,6 +91,10 @@ func (a *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, "Unauthorized")
 	case character == "broken":
 		refuse(w, http.StatusInternalServerError, "InternalError")
+	case character == "alice" && (r.Header.Get("Impersonate-User") != "alice" || r.Header.Get("Impersonate-Group") != "ops"):
+		refuse(w, http.StatusForbidden, "Forbidden")
+	case character == "slow":
+		<-r.Context().Done()
 	case strings.HasPrefix(character, "manager-"):
 		answerAsManager(w, r, strings.TrimPrefix(character, "manager-"))
 	case slices.Contains(forbidden[character], resource), character == "pods-only" && resource != "pods":

@@ -11,7 +11,7 @@ import (
 )
 
 // answerAsManager answers as much as pending asks of a manager, which is of one of these characters:
-// leads, standby, dry, starts, newer, other, broken.
+// leads, shop, standby, dry, starts, newer, other, broken.
 func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	if !strings.HasSuffix(r.URL.Path, "/api/v1/snapshot") && !strings.HasSuffix(r.URL.Path, "/api/v1/events") {
 		http.NotFound(w, r)
@@ -19,6 +19,8 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	}
 	s := managed()
 	switch character {
+	case "shop":
+		s = managedShop()
 	case "standby":
 		s.Manager.Role, s.Manager.Leader = status.Standby, "other_2"
 	case "dry":
@@ -83,4 +85,16 @@ func managed() status.Snapshot {
 		Manager:   status.Manager{Version: "v1", Identity: "me_1", Role: status.Leading, Leader: "me_1", Synced: true},
 		Evictions: []status.Eviction{one, two}, Nodes: []status.Node{{Name: "n2"}, {Name: "n4"}},
 	}
+}
+
+// managedShop is what a manager says of the pods of the shop: one is blocked, one waits for a slow place, and one
+// was evicted.
+func managedShop() status.Snapshot {
+	s := managed()
+	blocked, slow := &s.Evictions[0], &s.Evictions[1]
+	blocked.Pod, blocked.UID = "api-5d4f8c7b9-q8zvw", "8ef2f453-edd6-4abe-83c5-bd5edf521700"
+	blocked.Budget, blocked.Owner = "api", &status.Owner{Kind: "Deployment", Name: "api"}
+	slow.Pod, slow.UID, slow.State, slow.SlowPlace = "logs-0", "3f8b6c57-5216-4826-84fb-e2037e8cd0e5", status.Due, true
+	s.Evicted = []status.Evicted{{Namespace: "shop", Pod: "web-5d4f8c7b9-zzbrp", UID: "gone", At: s.At.Add(-2 * time.Minute)}}
+	return s
 }

@@ -28,6 +28,9 @@ type Explanation struct {
 	// EvictionMethod is the one that was asked about: delete or evict. With delete, budgets are not asked.
 	EvictionMethod string `json:"evictionMethod,omitempty"`
 
+	// Manager is what the manager says of the pod; not there where it was not asked.
+	Manager *Managed `json:"manager,omitempty"`
+
 	// Budgets are those that select the pod.
 	Budgets []ExplainedBudget `json:"budgets,omitempty"`
 
@@ -101,6 +104,31 @@ type ExplainedBudget struct {
 	// Asked says whether an eviction of this pod asks the budget: pods that are not running, and some that
 	// are not ready, go without it.
 	Asked bool `json:"asked"`
+}
+
+// Managed is what a manager says of a pod.
+type Managed struct {
+	// Identity of the replica that has answered; Role is leading or standby.
+	Identity string `json:"identity,omitempty"`
+	Role     string `json:"role"`
+
+	// State of the eviction: scheduled, due, in-flight, blocked, refused, delayed or done; evicted where the
+	// manager has evicted the pod; left out where it has no eviction of the pod.
+	State string `json:"state,omitempty"`
+
+	// At is when the pod is to go by the manager's word; or when it was evicted.
+	At *time.Time `json:"at,omitempty"`
+
+	// SlowPlace says that the eviction waits for a slow place, because calls for pods like it are slow.
+	SlowPlace bool `json:"slowPlace,omitempty"`
+
+	// Attempts is how many calls were made. Cause and Message are the outcome of the last one, and Budget is the
+	// PodDisruptionBudget that it names. NextTry is when the next may start.
+	Attempts int        `json:"attempts,omitempty"`
+	Cause    string     `json:"cause,omitempty"`
+	Message  string     `json:"message,omitempty"`
+	Budget   string     `json:"budget,omitempty"`
+	NextTry  *time.Time `json:"nextTry,omitempty"`
 }
 
 // Disruption is a condition DisruptionTarget.

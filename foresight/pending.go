@@ -70,6 +70,12 @@ type PendingPod struct {
 	Attempts int        `json:"attempts,omitempty"`
 	Cause    string     `json:"cause,omitempty"`
 	Message  string     `json:"message,omitempty"`
+
+	// Budget is the PodDisruptionBudget that does not permit it, where the API server has named one.
+	Budget string `json:"budget,omitempty"`
+
+	// SlowPlace says that it waits for a slow place, because calls for pods like it are slow.
+	SlowPlace bool `json:"slowPlace,omitempty"`
 }
 
 // Pending says what is scheduled at the moment on these nodes, or on all where none is named. The model

@@ -55,6 +55,9 @@ type Plan struct {
 type PlannedNode struct {
 	Name    string       `json:"name"`
 	Changes []NodeChange `json:"changes"`
+
+	// Total counts the pods of the node.
+	Total `json:",inline"`
 }
 
 // PlannedPod is what becomes of one pod.
@@ -278,7 +281,7 @@ func change(plan *Plan, nodes map[string]*node, q Question) map[string]view {
 	for name, n := range nodes {
 		taints, done := apply(q.Changes, n.object.Spec.Taints)
 		views[name] = view{n.estimate, n.estimate.with(taints, "", q.At), taints}
-		plan.Nodes = append(plan.Nodes, PlannedNode{name, done})
+		plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: done})
 	}
 	slices.SortFunc(plan.Nodes, func(a, b PlannedNode) int { return cmp.Compare(a.Name, b.Name) })
 	return views
@@ -354,9 +357,16 @@ func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
 			owners[key] = &OwnerTotal{Namespace: key.namespace, Owner: key.owner, Replicas: replicas[key]}
 		}
 	}
+	nodes := map[string]*PlannedNode{}
+	for i := range p.Nodes {
+		nodes[p.Nodes[i].Name] = &p.Nodes[i]
+	}
 	for _, pod := range pods {
 		p.Pods = append(p.Pods, pod.result)
 		p.Total.add(pod)
+		if node := nodes[pod.Node]; node != nil {
+			node.add(pod)
+		}
 		key := keyOf(pod.pod)
 		if namespace := namespaces[key.namespace]; namespace != nil {
 			namespace.add(pod)

@@ -87,6 +87,7 @@ func evictionOf(v *eviction.View) Eviction {
 		Because:      v.Verdict.Because(),
 		NextTry:      stamp(v.Next),
 		Attempts:     v.Attempts,
+		SlowPlace:    v.SlowPlace,
 		Cause:        v.Last.Cause,
 		Message:      v.Last.Message,
 		Budget:       budgetOf(&v.Last),

@@ -54,6 +54,14 @@ func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
 	}
 }
 
+func TestAnEvictionSaysThatItWaitsForASlowPlace(t *testing.T) {
+	v := view("a", "n", 400)
+	v.State, v.SlowPlace = eviction.Due, true
+	if got := status.Build(status.Facts{Views: []eviction.View{v}}).Evictions[0]; !got.SlowPlace {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestEvictionsComeInTheOrderOfTheirDeadlines(t *testing.T) {
 	s := status.Build(status.Facts{Views: []eviction.View{view("z", "n", 9), view("b", "n", 5), view("a", "n", 5)}})
 	var got []string

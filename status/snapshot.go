@@ -137,6 +137,9 @@ type Eviction struct {
 	// Attempts is how many calls were made.
 	Attempts int `json:"attempts,omitempty"`
 
+	// SlowPlace says that it is due and waits for a slow place, because calls for pods like it are slow.
+	SlowPlace bool `json:"slowPlace,omitempty"`
+
 	// Cause and Message are those of the last call's outcome: a word, and the server's message.
 	Cause   string `json:"cause,omitempty"`
 	Message string `json:"message,omitempty"`

@@ -31,8 +31,8 @@ func completeWith(cmd *cobra.Command, flag string, complete cobra.CompletionFunc
 }
 
 // complete sets how the flags are completed that plan, explain and pending have in common.
-func (p *sourceFlags) complete(ctx context.Context, cmd *cobra.Command) {
-	completeWith(cmd, "output", words(outputForms()...))
+func (p *sourceFlags) complete(ctx context.Context, cmd *cobra.Command, forms ...string) {
+	completeWith(cmd, "output", words(forms...))
 	completeWith(cmd, "context", p.contexts)
 	completeWith(cmd, "namespace", p.names(ctx, func(ctx context.Context, r *reached) ([]string, error) {
 		return namesIn(r.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{ResourceVersion: "0"}))
@@ -40,14 +40,14 @@ func (p *sourceFlags) complete(ctx context.Context, cmd *cobra.Command) {
 }
 
 func (p *planOptions) complete(ctx context.Context, cmd *cobra.Command) {
-	p.from.complete(ctx, cmd)
+	p.from.complete(ctx, cmd, p.output.forms...)
 	completeWith(cmd, "eviction-method", words(string(config.MethodDelete), string(config.MethodEvict)))
 	completeWith(cmd, "taint", completeTaint)
 	completeWith(cmd, "node", p.from.nodeNames(ctx))
 }
 
 func (a *pendingOptions) complete(ctx context.Context, cmd *cobra.Command) {
-	a.from.complete(ctx, cmd)
+	a.from.complete(ctx, cmd, a.output.forms...)
 	completeWith(cmd, "node", a.from.nodeNames(ctx))
 }
 
@@ -59,7 +59,7 @@ func (p *sourceFlags) nodeNames(ctx context.Context) cobra.CompletionFunc {
 }
 
 func (e *explainOptions) complete(ctx context.Context, cmd *cobra.Command) {
-	e.from.complete(ctx, cmd)
+	e.from.complete(ctx, cmd, e.output.forms...)
 	pods := e.from.names(ctx, func(ctx context.Context, r *reached) ([]string, error) {
 		return namesIn(r.client.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"}))
 	})

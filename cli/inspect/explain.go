@@ -23,8 +23,9 @@ type explainOptions struct {
 	from     sourceFlags
 	settings config.Configuration // of the manager
 	at       string
-	output   string
+	output   output
 	exitCode exitCode
+	server   string
 }
 
 func explainCommand(ctx context.Context, at kube) *cobra.Command {
@@ -55,7 +56,8 @@ func (e *explainOptions) flags() cliflag.NamedFlagSets {
 	fs := sections.FlagSet("explain")
 	flags.BindJudging(fs, &e.settings, "eviction-method")
 	addMomentFlag(fs, &e.at, "The moment of the question:")
-	addOutputFlag(fs, &e.output)
+	e.output.flags(fs, asTable, asWide, asJSON, asYAML, asName, asPath)
+	fs.StringVar(&e.server, "server", "", "Ask the manager, too, at the `URL` of its --status-address, such as http://127.0.0.1:8080 after kubectl port-forward: it knows the state of the eviction, its attempts, their outcome, and when it tries again.")
 	e.exitCode.flag(fs, false, "Exit with 2 when the pod is to go.")
 	fs.StringVarP(&e.from.namespace, "namespace", "n", "", "`NAMESPACE` of the pod. If empty, that of the kubeconfig's context; in a dump, any.")
 	e.from.flags(sections.FlagSet("cluster"))
@@ -82,10 +84,15 @@ func (e *explainOptions) run(ctx context.Context, cmd *cobra.Command, pod string
 	if err != nil {
 		return err
 	}
+	if e.server != "" {
+		if err := e.askManager(ctx, explained); err != nil {
+			return err
+		}
+	}
 	for _, n := range explained.Notes {
 		note(cmd.ErrOrStderr(), n)
 	}
-	if err := printExplanation(cmd.OutOrStdout(), explained, e.output); err != nil {
+	if err := printExplanation(cmd.OutOrStdout(), explained, e.output.style(cmd)); err != nil {
 		return err
 	}
 	goes := 0
@@ -97,11 +104,17 @@ func (e *explainOptions) run(ctx context.Context, cmd *cobra.Command, pod string
 
 // check refuses flags, and returns the moment of the question.
 func (e *explainOptions) check() (time.Time, error) {
-	if err := checkOutput(e.output); err != nil {
+	if err := e.output.check(); err != nil {
 		return time.Time{}, err
 	}
 	if err := e.from.check(); err != nil {
 		return time.Time{}, err
+	}
+	switch {
+	case e.server != "" && len(e.from.files) > 0:
+		return time.Time{}, errors.New("--server and --filename exclude each other; a manager tells of the cluster, not of the dump")
+	case e.server != "" && e.at != "":
+		return time.Time{}, errors.New("--server and --at exclude each other; the manager tells of now")
 	}
 	if refusals := e.settings.Validate(); len(refusals) > 0 {
 		return time.Time{}, refusals[0]

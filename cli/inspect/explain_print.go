@@ -11,27 +11,41 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-func printExplanation(w io.Writer, e *foresight.Explanation, form string) error {
-	switch form {
-	case asJSON, asYAML:
-		return printDocument(w, e, form)
-	case asName:
+func printExplanation(w io.Writer, e *foresight.Explanation, s style) error {
+	switch {
+	case isDocument(s.form):
+		return printDocument(w, e, s.form)
+	case s.form == asName:
 		return printNameOf(w, e)
 	}
-	t := &explainText{Explanation: e, wide: form == asWide, Painter: terminal.PainterFor(w)}
-	if e.Pod.Gone {
+	t := &explainText{Explanation: e, style: s}
+	t.all()
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+// all writes the whole answer or, without headings, the rows of its table alone.
+func (t *explainText) all() {
+	switch {
+	case t.noHeaders && t.Pod.Gone:
+		t.print(t.eventTable(), &t.Builder)
+		return
+	case t.noHeaders:
+		t.print(t.taintTable(), &t.Builder)
+		return
+	case t.Pod.Gone:
 		t.gone()
-	} else {
+		t.manager()
+	default:
 		t.prediction()
 		t.taints()
 		t.warnings()
 		t.budgets()
+		t.manager()
 		t.disruption()
 		t.original()
 	}
 	t.events()
-	_, err := io.WriteString(w, t.String())
-	return err
 }
 
 // printNameOf prints the pod's namespace and name if it is to go, and nothing if it stays.
@@ -46,10 +60,11 @@ func printNameOf(w io.Writer, e *foresight.Explanation) error {
 // explainText is an explanation as people read it.
 type explainText struct {
 	*foresight.Explanation
-	terminal.Painter
+	style
 	terminal.Builder
-	wide bool
 }
+
+func (t *explainText) wide() bool { return t.form == asWide }
 
 func (t *explainText) pod() string { return "Pod " + t.Pod.Namespace + "/" + t.Pod.Name }
 
@@ -79,8 +94,16 @@ func (t *explainText) prediction() {
 		t.Printf("It should be gone since %s, and is %s: %s.\n", taint.Stamp(*t.Pod.Ends), t.Paint(terminal.Bad, "stuck"), t.Stuck)
 	}
 	if t.overdue() {
-		t.WriteString("It is still there: no manager runs, or something is in the way of its eviction.\n")
+		t.WriteString(t.inTheWay())
 	}
+}
+
+// inTheWay says what to look at where a pod should have gone.
+func (t *explainText) inTheWay() string {
+	if t.Manager != nil {
+		return "It is still there.\n"
+	}
+	return "It is still there: no manager runs, or something is in the way of its eviction; --server asks the manager.\n"
 }
 
 // due says when the pod goes, from the moment of the question.
@@ -113,24 +136,28 @@ func (t *explainText) taints() {
 	switch {
 	case len(t.Taints) == 0:
 		return
-	case !t.Prediction.Evict && !t.wide:
+	case !t.Prediction.Evict && !t.wide():
 		t.Printf("-o wide shows the taints of the node, and what bears them.\n")
 		return
 	}
-	list := terminal.NewTable("TAINT", "SINCE", "COUNTS FROM", "TOLERATION", "TOLERATED UNTIL", "THEN")
-	for i := range t.Taints {
-		one := &t.Taints[i]
-		then, until := t.follows(one)
-		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(countsFrom(one)), terminal.Text(bearing(one)), terminal.Text(until), then)
-	}
 	t.WriteString("\n")
-	list.Print(&t.Builder, t.Painter)
+	t.print(t.taintTable(), &t.Builder)
 	t.WriteString("\n")
 	for i := range t.Taints {
 		if one := &t.Taints[i]; len(one.Arithmetic) > 0 {
 			t.Printf("%s: %s.\n", one.Taint, strings.Join(one.Arithmetic, "; "))
 		}
 	}
+}
+
+func (t *explainText) taintTable() *terminal.Table {
+	list := terminal.NewTable("TAINT", "SINCE", "COUNTS FROM", "TOLERATION", "TOLERATED UNTIL", "THEN")
+	for i := range t.Taints {
+		one := &t.Taints[i]
+		then, until := t.follows(one)
+		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(countsFrom(one)), terminal.Text(bearing(one)), terminal.Text(until), then)
+	}
+	return list
 }
 
 // countsFrom is when the time that a toleration grants begins to run.
@@ -147,7 +174,7 @@ func countsFrom(one *foresight.ExplainedTaint) string {
 
 // budgets says which PodDisruptionBudgets select the pod, and what they admit.
 func (t *explainText) budgets() {
-	if len(t.Budgets) == 0 || !t.wide && !t.Prediction.Evict {
+	if len(t.Budgets) == 0 || !t.wide() && !t.Prediction.Evict {
 		return
 	}
 	t.WriteString("\n")
@@ -181,7 +208,7 @@ func (t *explainText) original() {
 		t.WriteString("\nBy taint-manager's rules.\n")
 		return
 	}
-	t.Printf("\nBy taint-manager's rules. %s: %s. docs/semantics.md lists the differences.\n", t.Paint(terminal.Warned, "The original would decide otherwise"), t.Original)
+	t.Printf("\nBy taint-manager's rules. %s: %s. %s lists the differences.\n", t.Paint(terminal.Warned, "The original would decide otherwise"), t.Original, differences)
 }
 
 func sinceWhen(one *foresight.ExplainedTaint) string {
@@ -240,13 +267,17 @@ func (t *explainText) disruption() {
 
 // events are told where the pod is gone, going or overdue, and in the wide form.
 func (t *explainText) events() {
-	if len(t.Events) == 0 || !t.wide && !t.Pod.Gone && t.Disruption == nil && t.Pod.Ends == nil && !t.overdue() {
+	if len(t.Events) == 0 || !t.wide() && !t.Pod.Gone && t.Disruption == nil && t.Pod.Ends == nil && !t.overdue() {
 		return
 	}
+	t.WriteString("\n")
+	t.eventTable().Print(&t.Builder, t.Painter, 0) // messages are of no use when they are cut off
+}
+
+func (t *explainText) eventTable() *terminal.Table {
 	list := terminal.NewTable("TIME", "TYPE", "REASON", "MESSAGE")
 	for _, e := range t.Events {
 		list.Add(terminal.Text(taint.Stamp(e.Time)), terminal.Text(e.Type), terminal.Text(e.Reason), terminal.Text(strings.Join(strings.Fields(e.Message), " ")))
 	}
-	t.WriteString("\n")
-	list.Print(&t.Builder, t.Painter)
+	return list
 }

@@ -21,15 +21,53 @@ import (
 // service account of the pod that this runs in.
 type kube struct {
 	kubeconfig string
-	context    string
+	overrides  clientcmd.ConfigOverrides // of the kubeconfig
 	namespace  string
+	fs         *pflag.FlagSet // with all flags that say how to reach the cluster
 
 	userAgent string
 }
 
+// flags adds the flags that every plugin of kubectl has. Those that few people need are taken, and not shown in
+// the help. --server is another thing here.
 func (k *kube) flags(fs *pflag.FlagSet) {
+	k.fs = fs
 	fs.StringVar(&k.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster. If empty, $KUBECONFIG or ~/.kube/config, else the service account of the pod that this runs in.")
-	fs.StringVar(&k.context, "context", "", "`CONTEXT` of the kubeconfig to use. If empty, the current one.")
+	names := clientcmd.RecommendedConfigOverrideFlags("")
+	names.ContextOverrideFlags.Namespace, names.ClusterOverrideFlags.APIServer = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
+	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
+	names.CurrentContext.Description = "`CONTEXT` of the kubeconfig to use. If empty, the current one."
+	names.ContextOverrideFlags.ClusterName.Description = "`CLUSTER` of the kubeconfig to use, instead of that of the context."
+	names.ContextOverrideFlags.AuthInfoName.Description = "`USER` of the kubeconfig to use, instead of that of the context."
+	names.AuthOverrideFlags.Impersonate.Description = "`USER` to impersonate, as with kubectl --as."
+	names.AuthOverrideFlags.ImpersonateGroups.Description = "`GROUP` to impersonate. May be given several times."
+	names.Timeout.Description = "`DURATION` after which a request to the API server is given up, such as 10s; 0 is no limit."
+	clientcmd.BindOverrideFlags(&k.overrides, fs, names)
+	for _, rare := range []string{
+		clientcmd.FlagImpersonateUID, clientcmd.FlagBearerToken, clientcmd.FlagCertFile, clientcmd.FlagKeyFile, clientcmd.FlagCAFile,
+		clientcmd.FlagInsecure, clientcmd.FlagTLSServerName, clientcmd.FlagProxyURL, clientcmd.FlagDisableCompression,
+	} {
+		fs.Lookup(rare).Hidden = true
+	}
+}
+
+// check refuses a timeout that is none.
+func (k *kube) check() error {
+	if _, err := clientcmd.ParseTimeout(k.overrides.Timeout); k.overrides.Timeout != "" && err != nil {
+		return config.Refusal{Flag: clientcmd.FlagTimeout, Value: k.overrides.Timeout, Allowed: "it takes a duration", Next: "write it as 10s or 1m, or leave it out for no limit"}
+	}
+	return nil
+}
+
+// given is the first flag that the user has set of those that say how to reach the cluster; empty when there is none.
+func (k *kube) given() string {
+	var first string
+	k.fs.VisitAll(func(f *pflag.Flag) {
+		if first == "" && f.Changed && f.Name != "filename" {
+			first = "--" + f.Name
+		}
+	})
+	return first
 }
 
 // reached is a cluster that can be talked to.
@@ -47,9 +85,9 @@ type reached struct {
 func (k *kube) loader() clientcmd.ClientConfig {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = k.kubeconfig
-	overrides := &clientcmd.ConfigOverrides{CurrentContext: k.context}
+	overrides := k.overrides
 	overrides.Context.Namespace = k.namespace
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
 }
 
 // contextNames are those of the kubeconfig; none when it can't be read.
@@ -65,10 +103,10 @@ func (k *kube) contextNames() []string {
 func (k *kube) contextNamespace() (string, error) {
 	loader := k.loader()
 	raw, err := loader.RawConfig()
-	if err != nil && k.kubeconfig == "" && k.context == "" {
+	if err != nil && k.kubeconfig == "" && k.overrides.CurrentContext == "" {
 		return "", nil
 	}
-	if err == nil && k.context == "" && raw.Contexts[raw.CurrentContext] == nil {
+	if err == nil && k.overrides.CurrentContext == "" && raw.Contexts[raw.CurrentContext] == nil {
 		return "", nil
 	}
 	namespace, _, err := loader.Namespace()
@@ -130,8 +168,8 @@ func (k *kube) unusable(loader clientcmd.ClientConfig, err error) error {
 	switch {
 	case clientcmd.IsEmptyConfig(err):
 		return errors.New("there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig file with --kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE")
-	case k.context != "" && len(contexts) > 0 && !slices.Contains(contexts, k.context):
-		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config get-contexts' lists them", k.context, k.origin(loader), suggest.Nearest(k.context, contexts))
+	case k.overrides.CurrentContext != "" && len(contexts) > 0 && !slices.Contains(contexts, k.overrides.CurrentContext):
+		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config get-contexts' lists them", k.overrides.CurrentContext, k.origin(loader), suggest.Nearest(k.overrides.CurrentContext, contexts))
 	}
 	return fmt.Errorf("%s can't be used: %w; check it with 'kubectl cluster-info'", k.origin(loader), err)
 }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -69,3 +70,35 @@ func stamp(f *foresight.Prediction) string {
 	}
 	return taint.Stamp(*f.At)
 }
+
+// clock is when a pod goes at the latest, rounded up to the second, and without the day while it is that of the
+// question; empty when it stays.
+func clock(f *foresight.Prediction, from time.Time) string {
+	if !f.Evict {
+		return ""
+	}
+	at := f.At.UTC().Add(time.Second - 1).Truncate(time.Second)
+	written := at.Format("15:04:05Z")
+	if at.Format(time.DateOnly) != from.UTC().Format(time.DateOnly) {
+		written = taint.Stamp(at)
+	}
+	if f.Earliest != nil {
+		return "by " + written
+	}
+	return written
+}
+
+// why is the reason in short: untolerated, or after how long.
+func why(f *foresight.Prediction) string {
+	if !f.Evict || f.ExposedSince == nil {
+		return ""
+	}
+	seconds := f.At.Unix() - f.ExposedSince.Unix()
+	if f.Toleration == "" && seconds == 0 {
+		return "untolerated"
+	}
+	return fmt.Sprintf("after %ds", seconds)
+}
+
+// because is the taint in short: without its effect, which is always the same.
+func because(f *foresight.Prediction) string { return strings.TrimSuffix(f.Taint, ":NoExecute") }

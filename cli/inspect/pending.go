@@ -25,10 +25,9 @@ type pendingOptions struct {
 	everywhere bool
 	settings   config.Configuration // of the manager
 	at         string
-	output     string
+	output     output
 	watch      bool
 	exitCode   exitCode
-	noHeaders  bool
 	server     string
 }
 
@@ -58,8 +57,7 @@ func (a *pendingOptions) flags() cliflag.NamedFlagSets {
 	fs.StringVar(&a.server, "server", "", "Ask the manager itself, at the `URL` of its --status-address, such as http://127.0.0.1:8080 after kubectl port-forward. It also knows what is blocked, delayed or in flight, and when it tries again.")
 	flags.BindJudging(fs, &a.settings)
 	addMomentFlag(fs, &a.at, "The moment of the question:")
-	addOutputFlag(fs, &a.output)
-	fs.BoolVar(&a.noHeaders, "no-headers", false, "Print the table without its headings, and without the total above it.")
+	a.output.flags(fs, asTable, asWide, asSummary, asJSON, asYAML, asName, asPath)
 	a.exitCode.flag(fs, false, "Exit with 2 when some eviction is scheduled.")
 	a.from.flags(sections.FlagSet("cluster"))
 	a.from.journalLocation.flags(sections.FlagSet("journal"))
@@ -186,7 +184,7 @@ func (a *pendingOptions) print(cmd *cobra.Command, pending *foresight.Pending) e
 	if len(pending.Pods) == 0 && len(pending.Incomplete) == 0 {
 		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), terminal.Escape(a.calm(pending)))
 	}
-	return printPending(cmd.OutOrStdout(), pending, a.output, a.everywhere, !a.noHeaders)
+	return printPending(cmd.OutOrStdout(), pending, a.output.style(cmd), a.everywhere)
 }
 
 // calm is the answer where nothing is scheduled.
@@ -234,6 +232,7 @@ func (a *pendingOptions) check() error {
 	}{
 		{a.watch, len(a.from.files) > 0, "--watch and --filename exclude each other; a dump does not change"},
 		{a.watch, a.exitCode.about != "", "--watch and --exit-code exclude each other; what is watched has no end"},
+		{a.watch, a.output.form == asSummary, "--watch and --output=summary exclude each other; what is watched is told pod by pod"},
 		{a.watch, a.at != "", "--watch and --at exclude each other; what is watched is now"},
 		{a.server != "", len(a.from.files) > 0, "--server and --filename exclude each other; ask the manager or the dump"},
 		{a.server != "", a.at != "", "--server and --at exclude each other; the manager tells of now"},
@@ -245,7 +244,7 @@ func (a *pendingOptions) check() error {
 	}
 	slices.Sort(a.nodes)
 	a.nodes = slices.Compact(a.nodes)
-	return errors.Join(checkOutput(a.output), a.from.check())
+	return errors.Join(a.output.check(), a.from.check())
 }
 
 // tell is the answer, with what is to be known about it.

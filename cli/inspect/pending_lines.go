@@ -106,7 +106,7 @@ func hasMoved(before, now *foresight.PendingPod) bool {
 func (l *lines) write(c pendingChange) error {
 	var text []byte
 	var err error
-	switch l.output {
+	switch form := l.output.form; form {
 	case asJSON:
 		text, err = json.Marshal(c)
 		text = append(terminal.EscapeJSON(text), '\n')
@@ -117,8 +117,11 @@ func (l *lines) write(c pendingChange) error {
 		if c.Change == status.Scheduled {
 			text = []byte(terminal.Escape(c.Pod.Namespace+"/"+c.Pod.Name) + "\n")
 		}
-	default:
+	case asTable, asWide:
 		text = []byte(terminal.Escape(c.String()) + "\n")
+	default:
+		text, err = documentIn(c, form)
+		text = append(text, '\n')
 	}
 	if err != nil {
 		return err

@@ -9,37 +9,43 @@ import (
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/status"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // overdueAfter is how late a pod is before something seems to be in its way.
 const overdueAfter = 10 * time.Second
 
-func printPending(w io.Writer, p *foresight.Pending, form string, everywhere, headings bool) error {
-	switch form {
-	case asJSON, asYAML:
-		return printDocument(w, p, form)
-	case asName:
+func printPending(w io.Writer, p *foresight.Pending, s style, everywhere bool) error {
+	switch {
+	case isDocument(s.form):
+		return printDocument(w, p, s.form)
+	case s.form == asName:
 		return printPendingNames(w, p)
-	}
-	if len(p.Pods) == 0 {
+	case len(p.Pods) == 0:
 		return nil
 	}
-	var s terminal.Builder
+	var text terminal.Builder
+	if s.form != asSummary {
+		if !s.noHeaders {
+			pendingTotal(&text, p, ":\n\n")
+		}
+		s.print(pendingText{at: p.At, wide: s.form == asWide, everywhere: everywhere}.table(p.Pods), &text)
+	}
+	if s.form == asSummary || s.overflows(text.String()) {
+		text = terminal.Builder{}
+		summarizePending(&text, p, &s)
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// pendingTotal says how many there are.
+func pendingTotal(text *terminal.Builder, p *foresight.Pending, end string) {
 	scheduled := "evictions are"
 	if len(p.Pods) == 1 {
 		scheduled = "eviction is"
 	}
-	if headings {
-		s.Printf("%d %s scheduled, by taint-manager's rules:\n\n", len(p.Pods), scheduled)
-	}
-	list := pendingText{at: p.At, wide: form == asWide, everywhere: everywhere}.table(p.Pods)
-	if !headings {
-		list.NoHeadings()
-	}
-	list.Print(&s, terminal.PainterFor(w))
-	_, err := io.WriteString(w, s.String())
-	return err
+	text.Printf("%d %s scheduled, by taint-manager's rules", len(p.Pods), scheduled)
+	text.WriteString(end)
 }
 
 // printPendingNames prints namespace and name, as plan does.
@@ -64,7 +70,9 @@ func (t pendingText) table(list []foresight.PendingPod) *terminal.Table {
 		headings = append(headings, "NAMESPACE")
 	}
 	headings = append(headings, "POD", "NODE", "STATE", "TAINT")
-	if t.wide {
+	if !t.wide {
+		headings = append(headings, "WHY")
+	} else {
 		headings = append(headings, "OWNER", "SINCE FROM", "WHY")
 	}
 	made := terminal.NewTable(headings...)
@@ -79,9 +87,9 @@ func (t pendingText) row(p *foresight.PendingPod) []terminal.Cell {
 	if t.everywhere {
 		cells = append(cells, terminal.Text(p.Namespace))
 	}
-	cells = append(cells, terminal.Text(p.Name), terminal.Text(p.Node), terminal.Painted(t.state(p), stateColour(p.State)), terminal.Text(strings.TrimSuffix(p.Taint, ":NoExecute")))
+	cells = append(cells, terminal.Text(p.Name), terminal.Text(p.Node), terminal.Painted(t.state(p), stateColour(p.State)), terminal.Text(because(&p.Prediction)))
 	if !t.wide {
-		return cells
+		return append(cells, terminal.Text(why(&p.Prediction)))
 	}
 	owner, why := "", p.Reason
 	if p.Owner != nil {
@@ -108,21 +116,12 @@ func (t pendingText) urgency(p *foresight.PendingPod) terminal.Colour {
 	return terminal.Bad
 }
 
-// moment is the time at which the pod goes: in the narrow form rounded up to the second, and without the
-// day while it is today.
+// moment is the time at which the pod goes.
 func (t pendingText) moment(p *foresight.PendingPod) string {
 	if t.wide {
 		return stamp(&p.Prediction)
 	}
-	at := p.At.UTC().Add(time.Second - 1).Truncate(time.Second)
-	written := at.Format("15:04:05Z")
-	if at.Format(time.DateOnly) != t.at.UTC().Format(time.DateOnly) {
-		written = taint.Stamp(at)
-	}
-	if p.Earliest != nil {
-		return "by " + written
-	}
-	return written
+	return clock(&p.Prediction, t.at)
 }
 
 // state says what the eviction is in, why, and what comes next.

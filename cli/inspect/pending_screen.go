@@ -61,7 +61,7 @@ func (s *screen) end(last *foresight.Pending) error {
 func (a *pendingOptions) frame(now *foresight.Pending, p terminal.Painter, columns, rows int) []string {
 	lines := []string{terminal.Escape(a.headline(now)), ""}
 	if len(now.Pods) > 0 {
-		lines = append(lines, pendingText{at: now.At, wide: a.output == asWide, everywhere: a.everywhere}.table(now.Pods).Lines(p, columns)...)
+		lines = append(lines, pendingText{at: now.At, wide: a.output.form == asWide, everywhere: a.everywhere}.table(now.Pods).Lines(p, columns)...)
 	} else if now.Undecided == nil {
 		lines = append(lines, terminal.Escape(a.calm(now)))
 	}

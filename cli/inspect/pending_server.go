@@ -2,132 +2,34 @@ package inspect
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/taint-manager/taint-manager/cli/suggest"
-	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/status"
 )
 
-// answerPatience is how long the manager is waited for.
-const answerPatience = 10 * time.Second
-
-// statusClient asks a manager for what it shows at its status address.
+// statusClient asks a manager for what is scheduled.
 type statusClient struct {
 	*pendingOptions
-	base *url.URL
-	name string // the URL as messages name it: without credentials
-	http *http.Client
+	*managerClient
 }
 
 func newStatusClient(a *pendingOptions) (*statusClient, error) {
-	base, err := url.Parse(a.server)
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, config.Refusal{Flag: "server", Value: nameOf(a.server, base), Allowed: "it takes the URL of a manager's --status-address", Next: "write http://127.0.0.1:8080, after 'kubectl -n kube-system port-forward POD 8080'"}
+	manager, err := newManagerClient(a.server)
+	if err != nil {
+		return nil, err
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = answerPatience
-	return &statusClient{a, base, base.Redacted(), &http.Client{Transport: transport}}, nil
-}
-
-// nameOf is an address as messages name it: without what may be a password.
-func nameOf(given string, parsed *url.URL) string {
-	if parsed != nil && parsed.User != nil {
-		return parsed.Redacted()
-	}
-	if at := strings.LastIndex(given, "@"); at >= 0 {
-		return "xxxxx" + given[at:]
-	}
-	return given
-}
-
-// largestAnswer is how many bytes are read of an answer, or of a line of the stream.
-const largestAnswer = 64 << 20
-
-// errTooLarge is the error of an answer that no manager gives.
-var errTooLarge = fmt.Errorf("it answers with more than %d MiB at once", largestAnswer>>20)
-
-// bounded reads as much as a manager may answer, and then fails.
-type bounded struct {
-	io.Reader
-	left int64
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooLarge
-	}
-	n, err := b.Reader.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
+	return &statusClient{a, manager}, nil
 }
 
 func (c *statusClient) pending(ctx context.Context) (*foresight.Pending, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
-	defer cancel()
-	body, err := c.get(ctx, "/api/v1/snapshot")
+	s, err := c.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer body.Close()
-	var s status.Snapshot
-	if err := json.NewDecoder(&bounded{body, 8 * largestAnswer}).Decode(&s); err != nil {
-		return nil, c.stranger(err)
-	}
-	if err := c.check(s.TypeMeta, s.Manager); err != nil {
-		return nil, err
-	}
-	return c.tell(&s), nil
-}
-
-// get asks for a path. What is not answered with 200 is an error in one sentence.
-func (c *statusClient) get(ctx context.Context, path string) (io.ReadCloser, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath(path).String(), nil)
-	if err != nil {
-		return nil, c.stranger(err)
-	}
-	answer, err := c.http.Do(request)
-	if err != nil {
-		if failed, ok := errors.AsType[*url.Error](err); ok {
-			err = failed.Err // without the address, which the message names
-		}
-		return nil, fmt.Errorf("--server=%s does not answer: %w; check that 'kubectl -n kube-system port-forward POD 8080' runs, and that the manager runs with --status-address", c.name, err)
-	}
-	if answer.StatusCode == http.StatusOK {
-		return answer.Body, nil
-	}
-	defer answer.Body.Close()
-	var refused status.Error
-	if err := json.NewDecoder(&bounded{answer.Body, largestAnswer}).Decode(&refused); err != nil || refused.Kind != status.KindError {
-		return nil, c.stranger(errors.New(answer.Status))
-	}
-	return nil, fmt.Errorf("--server=%s refuses: %s", c.name, refused.Message)
-}
-
-func (c *statusClient) stranger(err error) error {
-	return fmt.Errorf("--server=%s does not answer as a taint-manager (%w); give the URL of its --status-address, not of its secure port or of the API server", c.name, err)
-}
-
-// check refuses the answers of those who can't tell.
-func (c *statusClient) check(about status.TypeMeta, m status.Manager) error {
-	switch {
-	case !strings.HasPrefix(about.APIVersion, "status.taint-manager/"):
-		return c.stranger(errors.New("its answer is no snapshot"))
-	case about.APIVersion != status.APIVersion || about.Kind != status.KindSnapshot:
-		return fmt.Errorf("--server=%s answers with %s %s, and this program knows %s only; use the taint-manager of the same version", c.name, about.APIVersion, about.Kind, status.APIVersion)
-	case !m.Synced:
-		return fmt.Errorf("the manager at --server=%s has not seen all pods and nodes yet; try again in some seconds", c.name)
-	}
-	return nil
+	return c.tell(s), nil
 }
 
 // tell is the answer in the form of pending.
@@ -180,7 +82,10 @@ func pendingOf(e *status.Eviction) foresight.PendingPod {
 	one := foresight.PendingPod{
 		Namespace: e.Namespace, Name: e.Pod, UID: e.UID, Node: e.Node, State: e.State,
 		Prediction: foresight.Prediction{Evict: true, At: &deadline, Reason: e.Because, Taint: e.Taint, ExposedSince: &since},
-		Attempts:   e.Attempts, Cause: e.Cause, Message: e.Message,
+		Attempts:   e.Attempts, Cause: e.Cause, Message: e.Message, Budget: e.Budget, SlowPlace: e.SlowPlace,
+	}
+	if e.Owner != nil {
+		one.Owner = &foresight.Owner{Kind: e.Owner.Kind, Name: e.Owner.Name}
 	}
 	if !e.NextTry.IsZero() {
 		one.NextTry = &e.NextTry

@@ -76,7 +76,7 @@ func show(ctx context.Context, of current, to viewer) error {
 // viewer is a screen on a terminal, and lines elsewhere.
 func (a *pendingOptions) viewer(cmd *cobra.Command) viewer {
 	w := cmd.OutOrStdout()
-	if (a.output == asTable || a.output == asWide) && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb" {
+	if (a.output.form == asTable || a.output.form == asWide) && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb" {
 		return &screen{pendingOptions: a, w: w}
 	}
 	return &lines{pendingOptions: a, w: w, notes: cmd.ErrOrStderr(), shown: map[string]foresight.PendingPod{}}

@@ -40,7 +40,7 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 	}
 	now := foresight.NewPending(at, pods)
 	now.Notes = []string{"this is a note that is longer than a terminal of eighty columns is wide, and so goes on"}
-	a := &pendingOptions{everywhere: true, output: asTable}
+	a := &pendingOptions{everywhere: true, output: output{form: asTable}}
 	for _, c := range []struct{ columns, rows int }{{80, 24}, {160, 24}, {80, 12}, {40, 8}, {20, 3}, {1, 1}} {
 		lines := a.frame(now, false, c.columns, c.rows)
 		if len(lines) > max(1, c.rows-1) {
@@ -55,10 +55,10 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 	want := []string{
 		"2026-05-01T12:00:00Z  Pending: 9 scheduled. Ctrl-C ends this.",
 		"",
-		"WHEN      AT         NAMESPACE  POD                  NODE    STATE      TAINT",
-		"now       12:00:00Z  shop       web-5d4f8c7b9-00000  node-1  scheduled  node.ku…",
-		"in 30s    12:00:30Z  shop       web-5d4f8c7b9-00001  node-1  scheduled  node.ku…",
-		"in 1m0s   12:01:00Z  shop       web-5d4f8c7b9-00002  node-1  scheduled  node.ku…",
+		"WHEN      AT         NAMESPACE  POD          NODE    STATE      TAINT        WHY",
+		"now       12:00:00Z  shop       web-5…00000  node-1  scheduled  node.…hable  -",
+		"in 30s    12:00:30Z  shop       web-5…00001  node-1  scheduled  node.…hable  -",
+		"in 1m0s   12:01:00Z  shop       web-5…00002  node-1  scheduled  node.…hable  -",
 		"... and 6 more",
 		"",
 		"Note: this is a note that is longer than a terminal of eighty columns is wide,",
@@ -82,7 +82,7 @@ func (stays) left(uid types.UID) (change, why string) {
 func TestOnlyWhatHasChangedIsTold(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	var out, notes strings.Builder
-	l := &lines{pendingOptions: &pendingOptions{output: asTable}, w: &out, notes: &notes, shown: map[string]foresight.PendingPod{}}
+	l := &lines{pendingOptions: &pendingOptions{output: output{form: asTable}}, w: &out, notes: &notes, shown: map[string]foresight.PendingPod{}}
 	show := func(seconds int, notes []string, pods ...foresight.PendingPod) {
 		now := foresight.NewPending(at.Add(time.Duration(seconds)*time.Second), pods)
 		now.Notes = notes

@@ -28,7 +28,7 @@ type planOptions struct {
 	everywhere bool
 	settings   config.Configuration // of the manager
 	at         string
-	output     string
+	output     output
 	exitCode   exitCode
 }
 
@@ -57,7 +57,7 @@ func (p *planOptions) flags() cliflag.NamedFlagSets {
 		"`TAINT` as kubectl taint --overwrite takes it: KEY[=VALUE]:EFFECT to set, KEY:EFFECT- or KEY- to remove. May be given several times.")
 	flags.BindJudging(fs, &p.settings, "eviction-method")
 	addMomentFlag(fs, &p.at, "When the nodes get the taints:")
-	addOutputFlag(fs, &p.output)
+	p.output.flags(fs, asTable, asWide, asSummary, asJSON, asYAML, asName, asPath)
 	p.exitCode.flag(fs, true, "Exit with 2 when some pod would go, or go sooner, because of the change; with --exit-code=any, when any pod is to go, on any node.")
 	fs.StringVarP(&p.from.namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
 	fs.BoolVarP(&p.everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
@@ -80,7 +80,7 @@ func (p *planOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := printPlan(cmd.OutOrStdout(), plan, p.output); err != nil {
+	if err := printPlan(cmd.OutOrStdout(), plan, p.output.style(cmd)); err != nil {
 		return err
 	}
 	if err := cannotSay(plan.Incomplete); err != nil {
@@ -110,7 +110,7 @@ func (p *planOptions) question() (q foresight.Question, err error) {
 		return q, errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
 	}
 	q.Method = string(p.settings.EvictionMethod)
-	return q, checkOutput(p.output)
+	return q, p.output.check()
 }
 
 func (p *planOptions) selection() (foresight.Selection, error) {

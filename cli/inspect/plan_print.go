@@ -13,22 +13,43 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-func printPlan(w io.Writer, plan *foresight.Plan, form string) error {
-	switch form {
-	case asJSON, asYAML:
-		return printDocument(w, plan, form)
-	case asName:
+func printPlan(w io.Writer, plan *foresight.Plan, s style) error {
+	switch {
+	case isDocument(s.form):
+		return printDocument(w, plan, s.form)
+	case s.form == asName:
 		return printNames(w, plan)
 	}
-	t := &planText{Plan: plan, wide: form == asWide, Painter: terminal.PainterFor(w)}
-	t.title()
+	t := &planText{Plan: plan, style: s}
+	t.all()
+	if s.overflows(t.String()) {
+		s.form = asSummary
+		t = &planText{Plan: plan, style: s}
+		t.all()
+	}
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+// all writes the whole answer.
+func (t *planText) all() {
+	if t.noHeaders && t.form != asSummary {
+		t.pods()
+		return
+	}
+	if !t.noHeaders {
+		t.title()
+		t.totals()
+	}
+	if t.form == asSummary {
+		t.summary()
+		return
+	}
 	t.pods()
-	t.totals()
+	t.namespaces()
 	t.owners()
 	t.budgets()
 	t.warnings()
-	_, err := io.WriteString(w, t.String())
-	return err
 }
 
 // printNames prints namespace and name of each pod that would go, or go sooner, because of the change. The name alone would be of no use: a
@@ -47,10 +68,11 @@ func printNames(w io.Writer, plan *foresight.Plan) error {
 // planText is a plan as people read it.
 type planText struct {
 	*foresight.Plan
-	terminal.Painter
+	style
 	terminal.Builder
-	wide bool
 }
+
+func (t *planText) wide() bool { return t.form == asWide }
 
 // title says what is done to which nodes.
 func (t *planText) title() {
@@ -73,7 +95,7 @@ func (t *planText) title() {
 	if len(removed) > 0 {
 		does = append(does, "loses "+suggest.Listed(removed, "and"))
 	}
-	t.Printf("At %s %s %s; by taint-manager's rules:\n\n", taint.Stamp(t.At), t.subject(), suggest.Listed(does, "and"))
+	t.Printf("At %s %s %s; by taint-manager's rules:\n", taint.Stamp(t.At), t.subject(), suggest.Listed(does, "and"))
 }
 
 // subject names the nodes.
@@ -98,25 +120,31 @@ func fewOf(names []string) string {
 }
 
 func (t *planText) pods() {
-	list := terminal.NewTable("NAMESPACE", "POD", "NODE", "WHEN", "AT", "WHY")
-	if t.wide {
+	list := terminal.NewTable("NAMESPACE", "POD", "NODE", "WHEN", "AT", "TAINT", "WHY")
+	if t.wide() {
 		list = terminal.NewTable("NAMESPACE", "POD", "NODE", "OWNER", "WHEN", "AT", "WITHOUT THIS", "BUDGETS IN THE WAY", "THE ORIGINAL", "WHY")
 	}
 	for i := range t.Pods {
-		if p := &t.Pods[i]; p.Evict || t.wide {
+		if p := &t.Pods[i]; p.Evict || t.wide() {
 			list.Add(t.row(p)...)
 		}
 	}
-	if len(list.Rows) > 0 {
-		list.Print(&t.Builder, t.Painter)
+	if len(list.Rows) == 0 {
+		return
+	}
+	if !t.noHeaders {
 		t.WriteString("\n")
+	}
+	t.print(list, &t.Builder)
+	if t.wide() && !t.noHeaders {
+		t.WriteString("\n" + whereItDiffers + "\n")
 	}
 }
 
 func (t *planText) row(p *foresight.PlannedPod) []terminal.Cell {
 	moment := terminal.Painted(when(&p.Prediction, t.At)+marks[p.Effect], urgency(&p.Prediction, t.Plan))
-	if !t.wide {
-		return []terminal.Cell{terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), moment, terminal.Text(stamp(&p.Prediction)), terminal.Text(p.Reason)}
+	if !t.wide() {
+		return []terminal.Cell{terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), moment, terminal.Text(clock(&p.Prediction, t.At)), terminal.Text(because(&p.Prediction)), terminal.Text(why(&p.Prediction))}
 	}
 	owner, without := "", "stays"
 	if p.Owner != nil {
@@ -130,6 +158,12 @@ func (t *planText) row(p *foresight.PlannedPod) []terminal.Cell {
 		terminal.Text(strings.Join(p.BlockedBy, ", ")), terminal.Text(p.Original), terminal.Text(p.Reason),
 	}
 }
+
+// whereItDiffers explains the column about the original.
+const whereItDiffers = "THE ORIGINAL is how it would decide otherwise, as far as the present state shows it; " + differences + " lists the differences."
+
+// differences is where they are listed.
+const differences = "docs/semantics.md#what-the-original-does-otherwise"
 
 // marks tell what goes anyway from what goes because of the change.
 var marks = map[string]string{foresight.Anyway: ", anyway", foresight.Later: ", later", foresight.Sooner: ", sooner", foresight.Saved: ""}
@@ -156,21 +190,24 @@ func (t *planText) totals() {
 	default:
 		t.Printf("%d of %s would go", total.Evict, pods(all, "", ""))
 		t.saved()
-		if total.Stay > 0 && !t.wide {
+		if total.Stay > 0 && t.form == asTable {
 			t.WriteString(" -o wide shows those that stay, and why.")
 		}
 	}
 	t.anyway()
 	t.WriteString("\n")
+}
+
+func (t *planText) namespaces() {
 	if len(t.Namespaces) == 0 {
 		return
 	}
-	t.WriteString("\n")
 	list := terminal.NewTable("NAMESPACE", "GO", "ANYWAY", "STAY")
 	for _, n := range t.Namespaces {
-		list.Add(terminal.Text(n.Namespace), terminal.Text(fmt.Sprint(n.Evict)), terminal.Text(fmt.Sprint(n.Anyway+n.Elsewhere)), terminal.Text(fmt.Sprint(n.Stay)))
+		list.Add(terminal.Text(n.Namespace), number(n.Evict), number(n.Anyway+n.Elsewhere), number(n.Stay))
 	}
-	list.Print(&t.Builder, t.Painter)
+	t.WriteString("\n")
+	t.print(list, &t.Builder)
 }
 
 // anyway says how many go whether or not the nodes get the taints.
@@ -201,21 +238,25 @@ func pods(n int, one, many string) string {
 
 // owners shows who loses pods. Those that lose none are for the wide form.
 func (t *planText) owners() {
+	if list := ownersTable(t.Owners, t.wide()); len(list.Rows) > 0 {
+		t.WriteString("\n")
+		t.print(list, &t.Builder)
+	}
+}
+
+func ownersTable(owners []foresight.OwnerTotal, all bool) *terminal.Table {
 	list := terminal.NewTable("NAMESPACE", "OWNER", "GO", "ANYWAY", "REPLICAS", "")
-	for _, o := range t.Owners {
-		if o.Evict == 0 && !t.wide {
+	for _, o := range owners {
+		if o.Evict == 0 && !all {
 			continue
 		}
 		var loses terminal.Cell
 		if o.LosesAll {
 			loses = terminal.Painted("loses all its replicas", terminal.Bad)
 		}
-		list.Add(terminal.Text(o.Namespace), terminal.Text(o.String()), terminal.Text(fmt.Sprint(o.Evict)), terminal.Text(fmt.Sprint(o.Anyway+o.Elsewhere)), terminal.Text(fmt.Sprint(o.Replicas)), loses)
+		list.Add(terminal.Text(o.Namespace), terminal.Text(o.String()), number(o.Evict), number(o.Anyway+o.Elsewhere), number(o.Replicas), loses)
 	}
-	if len(list.Rows) > 0 {
-		t.WriteString("\n")
-		list.Print(&t.Builder, t.Painter)
-	}
+	return list
 }
 
 // budgets shows what PodDisruptionBudgets would block, or would if they were asked.
@@ -232,14 +273,22 @@ func (t *planText) budgets() {
 	default:
 		t.Printf("PodDisruptionBudgets would block %d of these until they admit more (--eviction-method=evict).\n", blocked)
 	}
-	list := terminal.NewTable("NAMESPACE", "BUDGET", "ADMITS NOW", "ASKED FOR", "BLOCKS")
-	for _, b := range t.Budgets {
-		list.Add(terminal.Text(b.Namespace), terminal.Text(b.Name), terminal.Text(fmt.Sprint(b.Admits)), terminal.Text(fmt.Sprint(b.Evictions)), terminal.Painted(fewOf(b.Blocks), terminal.Bad))
-	}
-	if len(list.Rows) > 0 {
+	list := budgetsTable(t.Budgets)
+	switch {
+	case t.form == asSummary:
+		t.printMost(list, &t.Builder)
+	case len(list.Rows) > 0:
 		t.WriteString("\n")
-		list.Print(&t.Builder, t.Painter)
+		t.print(list, &t.Builder)
 	}
+}
+
+func budgetsTable(budgets []foresight.BudgetPlan) *terminal.Table {
+	list := terminal.NewTable("NAMESPACE", "BUDGET", "ADMITS NOW", "ASKED FOR", "BLOCKS")
+	for _, b := range budgets {
+		list.Add(terminal.Text(b.Namespace), terminal.Text(b.Name), number(b.Admits), number(b.Evictions), terminal.Painted(fewOf(b.Blocks), terminal.Bad))
+	}
+	return list
 }
 
 func count(n int) string {

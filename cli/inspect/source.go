@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -135,10 +134,10 @@ func (p *sourceFlags) flags(fs *pflag.FlagSet) {
 
 // check refuses flags that contradict each other.
 func (p *sourceFlags) check() error {
-	if len(p.files) > 0 && (p.kubeconfig != "" || p.context != "") {
-		return errors.New("--filename and --kubeconfig or --context exclude each other; give the dump or the cluster")
+	if given := p.given(); len(p.files) > 0 && given != "" {
+		return fmt.Errorf("--filename and %s exclude each other; give the dump or the cluster", given)
 	}
-	return nil
+	return p.kube.check()
 }
 
 // open finds the cluster or the dump. For the cluster it fills in the namespace of the context, unless all

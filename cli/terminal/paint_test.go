@@ -14,8 +14,8 @@ func TestWithoutItsColoursATableIsTheSame(t *testing.T) {
 	list.Add(Text("web-0"), Painted("now", Bad), Painted("loses all", Warned))
 	list.Add(Text("größer"), Painted("", Bad), Text(""))
 	var plainly, coloured Builder
-	list.Print(&plainly, false)
-	list.Print(&coloured, true)
+	list.Print(&plainly, false, 0)
+	list.Print(&coloured, true, 0)
 	want := "POD     WHEN\nweb-0   now   loses all\ngrößer  -\n"
 	if diff := cmp.Diff(want, plainly.String()); diff != "" {
 		t.Errorf("without colours (-want +got):\n%s", diff)
@@ -32,8 +32,30 @@ func TestATableWithoutHeadings(t *testing.T) {
 	list.Add(Text("a"), Text("web-0"))
 	list.Add(Text("shop"), Text("b"))
 	var got Builder
-	list.Print(&got, true)
+	list.Print(&got, true, 0)
 	if want := "a     web-0\nshop  b\n"; got.String() != want {
 		t.Errorf("got %q, want %q", got.String(), want)
+	}
+}
+
+// What is widest is shortened first, so that the last column is seen.
+func TestATableFitsTheTerminal(t *testing.T) {
+	list := NewTable("POD", "TAINT", "WHY")
+	list.Add(Text("web-0"), Text("node.kubernetes.io/unreachable"), Text("after 300s"))
+	for columns, want := range map[int][]string{
+		0:  {"POD    TAINT                           WHY", "web-0  node.kubernetes.io/unreachable  after 300s"},
+		40: {"POD    TAINT                  WHY", "web-0  node.kuber…nreachable  after 300s"},
+		36: {"POD    TAINT              WHY", "web-0  node.kub…eachable  after 300s"},
+		10: {"POD    TA…", "web-0  no…"},
+	} {
+		got := list.Lines(false, columns)
+		for _, line := range got {
+			if columns > 0 && len([]rune(line)) > columns {
+				t.Errorf("on %d columns: %q", columns, line)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("on %d columns (-want +got):\n%s", columns, diff)
+		}
 	}
 }

@@ -34,16 +34,18 @@ func Text(s string) Cell { return Painted(s, Plain) }
 // Painted is a cell in a colour. Its text is escaped.
 func Painted(s string, c Colour) Cell { return Cell{Escape(s), c} }
 
-// Print writes the table in columns, two spaces apart.
-func (t *Table) Print(w *Builder, p Painter) {
-	for _, line := range t.Lines(p, 0) {
+// Print writes the table in columns, two spaces apart, within so many columns; 0 is no limit.
+func (t *Table) Print(w *Builder, p Painter, columns int) {
+	for _, line := range t.Lines(p, columns) {
 		w.WriteString(line + "\n")
 	}
 }
 
-// Lines are those of the table, cut off where they would be wider than so many columns; 0 is no limit.
+// Lines are those of the table. Where they would be wider than so many columns, the widest cells are shortened,
+// and what has no room even then is cut off; 0 is no limit.
 func (t *Table) Lines(p Painter, columns int) []string {
 	widths := t.widths()
+	narrow(widths, columns)
 	top := make([]Cell, len(t.headings))
 	for i, name := range t.headings {
 		top[i] = Cell{name, Heading}
@@ -60,6 +62,7 @@ func (t *Table) Lines(p Painter, columns int) []string {
 			if c.text == "" && t.headings[i] != "" {
 				c = Cell{"-", Plain} // nothing is neither good nor bad
 			}
+			c.text = shortened(c.text, widths[i])
 			fitting, full := Fit(c.text, room, columns)
 			line.WriteString(string(p.Paint(c.colour, fitting)))
 			if full {
@@ -71,6 +74,39 @@ func (t *Table) Lines(p Painter, columns int) []string {
 		lines = append(lines, strings.TrimRight(line.String(), " "))
 	}
 	return lines
+}
+
+// narrowest is how wide a column stays in which there is more.
+const narrowest = 8
+
+// narrow shortens the widest columns until all have room in so many; 0 is no limit.
+func narrow(widths []int, columns int) {
+	over := 2*(len(widths)-1) - columns
+	for _, width := range widths {
+		over += width
+	}
+	for ; columns > 0 && over > 0; over-- {
+		widest := 0
+		for i := range widths {
+			if widths[i] > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= narrowest {
+			return
+		}
+		widths[widest]--
+	}
+}
+
+// shortened is a text of so many characters at most: its middle is left out, as names differ at their ends.
+func shortened(text string, width int) string {
+	runes := []rune(text)
+	if len(runes) <= width {
+		return text
+	}
+	head := width / 2
+	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-head-1):])
 }
 
 // Fit is as much of a text as there is room for, and says whether the room is full. Without a limit of

@@ -1,0 +1,119 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// evictedState is the state of a pod that the manager has evicted.
+const evictedState = "evicted"
+
+// askManager adds what the manager says of the pod.
+func (e *explainOptions) askManager(ctx context.Context, explained *foresight.Explanation) error {
+	client, err := newManagerClient(e.server)
+	if err != nil {
+		return err
+	}
+	s, err := client.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	explained.Manager = managedOf(s, &explained.Pod)
+	explained.Notes = append(explained.Notes, notesOf(s.Manager)...)
+	return nil
+}
+
+// managedOf is what a snapshot says of a pod. One that is gone is known by its name alone.
+func managedOf(s *status.Snapshot, p *foresight.ExplainedPod) *foresight.Managed {
+	about := &foresight.Managed{Identity: s.Manager.Identity, Role: s.Manager.Role}
+	is := func(namespace, name, uid string) bool {
+		return namespace == p.Namespace && name == p.Name && (uid == p.UID || p.UID == "")
+	}
+	for i := range s.Evicted {
+		if one := &s.Evicted[i]; is(one.Namespace, one.Pod, one.UID) && !one.DryRun {
+			at := one.At.UTC()
+			about.State, about.At = evictedState, &at
+		}
+	}
+	for i := range s.Evictions {
+		one := &s.Evictions[i]
+		if !is(one.Namespace, one.Pod, one.UID) {
+			continue
+		}
+		at := one.Deadline.UTC()
+		about.State, about.At, about.SlowPlace = one.State, &at, one.SlowPlace
+		about.Attempts, about.Cause, about.Message, about.Budget = one.Attempts, one.Cause, one.Message, one.Budget
+		if !one.NextTry.IsZero() {
+			next := one.NextTry.UTC()
+			about.NextTry = &next
+		}
+	}
+	return about
+}
+
+// manager says what the manager says.
+func (t *explainText) manager() {
+	m := t.Manager
+	if m == nil {
+		return
+	}
+	who := "The manager"
+	if m.Identity != "" {
+		who += " " + m.Identity
+	}
+	switch m.State {
+	case "":
+		t.Printf("\n%s has no eviction of it.\n", who)
+		return
+	case evictedState:
+		t.Printf("\n%s has evicted it at %s.\n", who, taint.Stamp(*m.At))
+		return
+	}
+	t.Printf("\n%s has its eviction as %s, due at %s", who, t.Paint(stateColour(m.State), m.State), taint.Stamp(*m.At))
+	if m.SlowPlace {
+		t.WriteString("; it waits for a slow place, because calls for pods like it are slow")
+	}
+	t.WriteString(".\n")
+	t.attempts(m)
+}
+
+// attempts says what has become of the calls, and when the next one is.
+func (t *explainText) attempts(m *foresight.Managed) {
+	if m.Attempts > 0 {
+		t.Printf("%s so far", calls(m.Attempts))
+		if m.Cause != "" {
+			t.Printf("; the last one ended in %s", m.Cause)
+		}
+		if m.Budget != "" {
+			t.Printf(" (PodDisruptionBudget %s)", m.Budget)
+		}
+		if m.Message != "" {
+			t.Printf(": %s", strings.TrimSuffix(strings.Join(strings.Fields(m.Message), " "), "."))
+		}
+		t.WriteString(".\n")
+	}
+	if m.NextTry != nil && m.State != status.Scheduled {
+		t.Printf("%s.\n", nextTry(*m.NextTry, t.At))
+	}
+}
+
+func calls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
+}
+
+// nextTry says when the next call may start.
+func nextTry(next, at time.Time) string {
+	if !next.After(at) {
+		return "The next call may start now"
+	}
+	return "The next call may start in " + lasting(at, next) + ", at " + taint.Stamp(next)
+}
