@@ -9,17 +9,17 @@ import (
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
-// mostRows is how many rows each table of a summary has at most.
-const mostRows = 10
+// maxRows is how many rows each table of a summary has at most.
+const maxRows = 10
 
 // printMost prints the first rows of a table, and says how many more there are.
 func (s *style) printMost(t *terminal.Table, to *terminal.Builder) {
 	if len(t.Rows) == 0 {
 		return
 	}
-	more := len(t.Rows) - mostRows
+	more := len(t.Rows) - maxRows
 	if more > 0 {
-		t.Rows = t.Rows[:mostRows]
+		t.Rows = t.Rows[:maxRows]
 	}
 	if !s.noHeaders {
 		to.WriteString("\n")
