@@ -23,9 +23,9 @@ type adapter struct {
 	ahead    Ahead
 
 	// events lets in one event at a time, and none once handler is nil.
-	events  sync.Mutex
-	handler Handler
-	odd     *warnings
+	events   sync.Mutex
+	handler  Handler
+	warnings *warnings
 }
 
 // Adapt returns a watcher of nodes, as [Watch] does, that reads pods from a caller's informer of *v1.Pod: all of
@@ -55,8 +55,8 @@ func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules ta
 }
 
 // run is the runPods of a [Watcher]. It fails when the informer has stopped already, or lacks what is needed.
-func (a *adapter) run(ctx context.Context, handler Handler, odd *warnings, listed func()) error {
-	a.setHandler(handler, odd)
+func (a *adapter) run(ctx context.Context, handler Handler, warnings *warnings, listed func()) error {
+	a.setHandler(handler, warnings)
 	defer a.setHandler(nil, nil)
 	registered, err := a.informer.AddEventHandler(a.podEvents())
 	if err != nil {
@@ -78,10 +78,10 @@ func (a *adapter) run(ctx context.Context, handler Handler, odd *warnings, liste
 }
 
 // setHandler lets the handler be called from now on; with nil, none. It waits for a call under way.
-func (a *adapter) setHandler(handler Handler, odd *warnings) {
+func (a *adapter) setHandler(handler Handler, warnings *warnings) {
 	a.events.Lock()
 	defer a.events.Unlock()
-	a.handler, a.odd = handler, odd
+	a.handler, a.warnings = handler, warnings
 }
 
 // get returns the pod with this UID, or nil.

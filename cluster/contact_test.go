@@ -100,15 +100,15 @@ func TestTheClockDoesNotOutlastTheContext(t *testing.T) {
 func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, lines := logged(t.Context())
-		odd := newWarnings(klog.FromContext(ctx))
+		log := newWarnings(klog.FromContext(ctx))
 		malformed := PodOf(aPod(func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = "Roughly" }), time.Now())
 		fine := PodOf(aPod(), time.Now())
 		for range 100 {
-			odd.tolerations(&fine)
-			odd.tolerations(&malformed)
-			odd.unexpected("pod", 7)
-			odd.unexpected("node", nil)
-			odd.nameless(&malformed)
+			log.tolerations(&fine)
+			log.tolerations(&malformed)
+			log.unexpected("pod", 7)
+			log.unexpected("node", nil)
+			log.nameless(&malformed)
 		}
 		if len(*lines) != 4 {
 			t.Fatalf("got %d lines, want 4: %q", len(*lines), *lines)
@@ -119,7 +119,7 @@ func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 			}
 		}
 		time.Sleep(quiet)
-		odd.tolerations(&malformed)
+		log.tolerations(&malformed)
 		if len(*lines) != 5 {
 			t.Errorf("nothing was said a minute later: %q", *lines)
 		}

@@ -28,10 +28,10 @@ func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	f := &Feed{}
 	f.pods, f.nodes = p, newNodes(rules, p.on, f.HasSynced)
 	f.nodes.now = now
-	odd := newWarnings(logr.Discard())
+	log := newWarnings(logr.Discard())
 	listed := func() { f.lists++ }
-	f.podStore = &podStore{pods: p, handler: handler, odd: odd, listed: listed}
-	f.nodeStore = &nodeStore{nodes: f.nodes, handler: handler, odd: odd, listed: listed}
+	f.podStore = &podStore{pods: p, handler: handler, warnings: log, listed: listed}
+	f.nodeStore = &nodeStore{nodes: f.nodes, handler: handler, warnings: log, listed: listed}
 	return f
 }
 

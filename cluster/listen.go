@@ -44,10 +44,10 @@ func (a *adapter) eachPod(obj any, f func(p *v1.Pod)) {
 	switch {
 	case a.handler == nil:
 	case !ok || p == nil:
-		a.odd.unexpected("pod", obj)
+		a.warnings.unexpected("pod", obj)
 	case p.UID == "":
 		pod := ownerless(p, time.Time{})
-		a.odd.nameless(&pod)
+		a.warnings.nameless(&pod)
 	default:
 		f(p)
 	}
@@ -73,7 +73,7 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 	a.seenPods.put(p.UID, s.next(p, &now, old, initial, a.ahead))
 	switch {
 	case !seen:
-		a.odd.tolerations(&now)
+		a.warnings.tolerations(&now)
 	case s.node != now.Node:
 		a.handler.PodChanged(p.UID, s.node)
 	case old != nil && !worthJudging(old, &now):
@@ -125,7 +125,7 @@ func (a *adapter) podDeleted(obj any) {
 			a.podGone(uid)
 		}
 	default:
-		a.odd.unexpected("pod", obj)
+		a.warnings.unexpected("pod", obj)
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // nodeStore is what a reflector feeds with nodes: with whole objects by the watch, with whole objects
 // or with looks by a list. It is for the reflector's goroutine.
 type nodeStore struct {
-	nodes   *nodes
-	handler Handler
-	odd     *warnings
+	nodes    *nodes
+	handler  Handler
+	warnings *warnings
 
 	// listed is called when the first list is in; nil from then on.
 	listed func()
@@ -47,7 +47,7 @@ func (s *nodeStore) Update(obj any) error {
 		s.watched = s.nodes.now()
 		return nil
 	}
-	s.odd.unexpected("node", obj)
+	s.warnings.unexpected("node", obj)
 	return nil
 }
 
@@ -58,7 +58,7 @@ func (s *nodeStore) Delete(obj any) error {
 		s.watched = s.nodes.now()
 		return nil
 	}
-	s.odd.unexpected("node", obj)
+	s.warnings.unexpected("node", obj)
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (s *nodeStore) Replace(items []any, _ string) error {
 	for _, item := range items {
 		l, ok := lookIn(item)
 		if !ok {
-			s.odd.unexpected("node", item)
+			s.warnings.unexpected("node", item)
 			continue
 		}
 		listed[l.name] = true

@@ -27,7 +27,7 @@ type change struct {
 	node string
 }
 
-// namespaceIndex is a namespace, and crowd a node, as the pods in it see it: they share its name.
+// namespaceIndex and nodeIndex are the indexes of one namespace and of one node; their pods share the name's string.
 type (
 	namespaceIndex struct {
 		name string
@@ -47,10 +47,10 @@ type pods struct {
 	now         func() time.Time // carries the monotonic clock
 	ahead       Ahead
 
-	mu     sync.RWMutex
-	byUID  map[types.UID]*entry
-	spaces map[string]*namespaceIndex
-	crowds map[string]*nodeIndex
+	mu         sync.RWMutex
+	byUID      map[types.UID]*entry
+	namespaces map[string]*namespaceIndex
+	nodes      map[string]*nodeIndex
 }
 
 func newPods() *pods {
@@ -60,8 +60,8 @@ func newPods() *pods {
 		controllers: newSharer(maphash.Comparable[taint.Owner], func(a, b taint.Owner) bool { return a == b }),
 		now:         time.Now,
 		byUID:       map[types.UID]*entry{},
-		spaces:      map[string]*namespaceIndex{},
-		crowds:      map[string]*nodeIndex{},
+		namespaces:  map[string]*namespaceIndex{},
+		nodes:       map[string]*nodeIndex{},
 	}
 }
 
@@ -91,7 +91,7 @@ func (t *pods) recall(uid []byte) *taint.Pod {
 func (t *pods) on(node string) []*taint.Pod {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	c := t.crowds[node]
+	c := t.nodes[node]
 	if c == nil {
 		return nil
 	}
@@ -138,7 +138,7 @@ func changesOf(old, now *taint.Pod) []change {
 
 // dropNamesake drops the pod that has the same name and another UID: it was replaced.
 func (t *pods) dropNamesake(p *taint.Pod) []change {
-	s := t.spaces[p.Namespace]
+	s := t.namespaces[p.Namespace]
 	if s == nil || s.pods[p.Name] == nil {
 		return nil
 	}
@@ -196,15 +196,15 @@ func (t *pods) swap(old, now *entry) {
 }
 
 func (t *pods) link(e *entry) {
-	s := t.spaces[e.Namespace]
+	s := t.namespaces[e.Namespace]
 	if s == nil {
 		s = &namespaceIndex{e.Namespace, map[string]*entry{}}
-		t.spaces[s.name] = s
+		t.namespaces[s.name] = s
 	}
-	c := t.crowds[e.Node]
+	c := t.nodes[e.Node]
 	if c == nil {
 		c = &nodeIndex{name: e.Node}
-		t.crowds[c.name] = c
+		t.nodes[c.name] = c
 	}
 	e.Namespace, e.Node = s.name, c.name
 	s.pods[e.Name] = e
@@ -214,20 +214,20 @@ func (t *pods) link(e *entry) {
 
 func (t *pods) unlink(e *entry) {
 	delete(t.byUID, e.UID)
-	if s := t.spaces[e.Namespace]; s.pods[e.Name] == e {
+	if s := t.namespaces[e.Namespace]; s.pods[e.Name] == e {
 		delete(s.pods, e.Name)
 		if len(s.pods) == 0 {
-			delete(t.spaces, s.name)
+			delete(t.namespaces, s.name)
 		}
 	}
-	c := t.crowds[e.Node]
+	c := t.nodes[e.Node]
 	if i := slices.Index(c.pods, e); i >= 0 {
 		last := len(c.pods) - 1
 		c.pods[i], c.pods[last] = c.pods[last], nil
 		c.pods = c.pods[:last]
 	}
 	if len(c.pods) == 0 {
-		delete(t.crowds, c.name)
+		delete(t.nodes, c.name)
 	}
 }
 

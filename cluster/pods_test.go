@@ -19,20 +19,20 @@ func typesUID(format string, args ...any) types.UID { return types.UID(fmt.Sprin
 // checkInvariants holds that the three ways to a pod agree.
 func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 	named, crowded := 0, 0
-	for name, s := range table.spaces {
+	for name, s := range table.namespaces {
 		named += len(s.pods)
 		if s.name != name || len(s.pods) == 0 {
 			t.Fatalf("namespace %q is kept as %q with %d pods", name, s.name, len(s.pods))
 		}
 	}
-	for name, c := range table.crowds {
+	for name, c := range table.nodes {
 		crowded += len(c.pods)
 		if c.name != name || len(c.pods) == 0 {
 			t.Fatalf("node %q is kept as %q with %d pods", name, c.name, len(c.pods))
 		}
 	}
 	for uid, e := range table.byUID {
-		if e.UID != uid || table.spaces[e.Namespace].pods[e.Name] != e || !slices.Contains(table.crowds[e.Node].pods, e) {
+		if e.UID != uid || table.namespaces[e.Namespace].pods[e.Name] != e || !slices.Contains(table.nodes[e.Node].pods, e) {
 			t.Fatalf("pod %s can't be found in all ways", uid)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 // podStore is what a reflector feeds with pods: with whole objects by the watch, with whole objects
 // or with entries by a list. It is for the reflector's goroutine.
 type podStore struct {
-	pods    *pods
-	handler Handler
-	odd     *warnings
+	pods     *pods
+	handler  Handler
+	warnings *warnings
 
 	// controller is room for the controller of the pod at hand; pods that are kept get a copy.
 	controller taint.Owner
@@ -49,7 +49,7 @@ func (s *podStore) Update(obj any) error {
 		s.put(s.podOf(p, s.pods.now()))
 		return nil
 	}
-	s.odd.unexpected("pod", obj)
+	s.warnings.unexpected("pod", obj)
 	return nil
 }
 
@@ -59,7 +59,7 @@ func (s *podStore) Delete(obj any) error {
 		s.tell(s.pods.drop(p.UID))
 		return nil
 	}
-	s.odd.unexpected("pod", obj)
+	s.warnings.unexpected("pod", obj)
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (s *podStore) Replace(items []any, _ string) error {
 	for _, item := range items {
 		pod, ok := s.podIn(item)
 		if !ok {
-			s.odd.unexpected("pod", item)
+			s.warnings.unexpected("pod", item)
 			continue
 		}
 		if !first {
@@ -92,12 +92,12 @@ func (s *podStore) Resync() error { return nil }
 
 func (s *podStore) put(pod taint.Pod) {
 	if pod.UID == "" {
-		s.odd.nameless(&pod)
+		s.warnings.nameless(&pod)
 		return
 	}
 	told := s.pods.put(pod)
 	if len(told) > 0 {
-		s.odd.tolerations(&pod)
+		s.warnings.tolerations(&pod)
 	}
 	s.tell(told)
 }

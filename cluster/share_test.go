@@ -105,8 +105,8 @@ func TestSharedListsAreReleasedWithTheirPods(t *testing.T) {
 	if got := len(table.labelSets.boxes); got > fewest {
 		t.Errorf("%d label sets held once their pods are gone, want %d", got, fewest)
 	}
-	if len(table.spaces) != 1 || len(table.crowds) != 1 {
-		t.Errorf("%d namespaces and %d nodes held, want 1 and 1", len(table.spaces), len(table.crowds))
+	if len(table.namespaces) != 1 || len(table.nodes) != 1 {
+		t.Errorf("%d namespaces and %d nodes held, want 1 and 1", len(table.namespaces), len(table.nodes))
 	}
 }
 

@@ -28,10 +28,10 @@ func newStores() *stores {
 	s := &stores{Watcher: Watch(nil, taint.Rules{}, nil)}
 	s.pods = s.reader.pods.(*pods)
 	s.told = &record{source: s.Watcher}
-	odd := newWarnings(logr.Discard())
+	log := newWarnings(logr.Discard())
 	listed := func() { s.listed++ }
-	s.podStore = &podStore{pods: s.pods, handler: s.told, odd: odd, listed: listed}
-	s.nodeStore = &nodeStore{nodes: s.nodes, handler: s.told, odd: odd, listed: listed}
+	s.podStore = &podStore{pods: s.pods, handler: s.told, warnings: log, listed: listed}
+	s.nodeStore = &nodeStore{nodes: s.nodes, handler: s.told, warnings: log, listed: listed}
 	return s
 }
 

@@ -36,7 +36,7 @@ type Watcher struct {
 
 	// runPods tells the handler of changes of pods until the context ends. It calls listed once it has
 	// told of all pods that there were.
-	runPods func(ctx context.Context, handler Handler, odd *warnings, listed func()) error
+	runPods func(ctx context.Context, handler Handler, warnings *warnings, listed func()) error
 
 	podContact, nodeContact contact
 }
@@ -48,8 +48,8 @@ type Watcher struct {
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
 	p := newPods()
 	w := newWatcher(client, p, rules, heard)
-	w.runPods = func(ctx context.Context, handler Handler, odd *warnings, listed func()) error {
-		store := &podStore{pods: p, handler: handler, odd: odd, listed: listed}
+	w.runPods = func(ctx context.Context, handler Handler, warnings *warnings, listed func()) error {
+		store := &podStore{pods: p, handler: handler, warnings: warnings, listed: listed}
 		complete := completing{store, func() { w.podContact.listed(ctx) }}
 		w.reflect(ctx, "pods", &v1.Pod{}, w.podRequests(p.recall), complete)
 		return nil
@@ -79,18 +79,18 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	odd := newWarnings(klog.FromContext(ctx))
+	log := newWarnings(klog.FromContext(ctx))
 	var lists atomic.Int32
 	listed := func() {
 		if lists.Add(1) == 2 {
 			close(w.synced)
 		}
 	}
-	nodeStore := &nodeStore{nodes: w.nodes, handler: handler, odd: odd, listed: listed}
+	nodeStore := &nodeStore{nodes: w.nodes, handler: handler, warnings: log, listed: listed}
 	completeNodes := completing{nodeStore, func() { w.nodeContact.listed(ctx) }}
 	var watching sync.WaitGroup
 	watching.Go(func() { w.reflect(ctx, "nodes", &v1.Node{}, w.nodeRequests(), completeNodes) })
-	err := w.runPods(ctx, handler, odd, listed)
+	err := w.runPods(ctx, handler, log, listed)
 	cancel()
 	watching.Wait()
 	return err

@@ -73,12 +73,12 @@ type Pool struct {
 	slowPermits chan shard.Permit
 	slow        atomic.Pointer[slow]
 
-	mu        sync.Mutex
-	limiter   *Limiter
-	slowCalls int       // as the metric has them
-	told      time.Time // when the log last said that slow calls keep their slots
-	term      *term     // of leadership; nil while not leading
-	drained   bool
+	mu         sync.Mutex
+	limiter    *Limiter
+	slowCalls  int       // as the metric has them
+	lastReport time.Time // when the log last said that slow calls keep their slots
+	term       *term     // of leadership; nil while not leading
+	drained    bool
 }
 
 // slow is the set of slow workloads; changed is closed when the set changes.
@@ -235,15 +235,15 @@ func (p *Pool) late(g *permit, e eviction.Request) {
 	}
 	kept := p.limiter.Late(&g.ticket, e.Pod)
 	p.publish()
-	tell := kept && time.Since(p.told) >= keptEvery
-	if tell {
-		p.told = time.Now()
+	report := kept && time.Since(p.lastReport) >= keptEvery
+	if report {
+		p.lastReport = time.Now()
 	}
 	p.mu.Unlock()
 	if kept {
 		p.metrics.kept.Inc()
 	}
-	if tell {
+	if report {
 		klog.FromContext(g.term.ctx).Info("All slow places are taken, and slow eviction calls keep their slots",
 			"slowPlaces", p.maxSlow, "pod", klog.KRef(e.Pod.Namespace, e.Pod.Name), "after", SlowAfter)
 	}

@@ -33,42 +33,42 @@ type AdoptParams struct {
 	Distinguishes func(a, b *v1.Taint) bool
 }
 
-// Adopt is what is known after a record of the node was read, and whether that is anything new. What this
-// process has seen stays beside what it was told. Nothing is told of a taint
+// Adopt returns the history after a record of the node was read, and reports whether it differs. What this process
+// has observed is kept beside what records say. A record is not used for a taint
 //
-//   - by the record of a node with another UID, or without that taint;
-//   - that this process has seen to appear, when the record's writer had not seen as much of the node,
-//     or that can't be told; nor, likewise, of one that it has seen the node without;
-//   - when the record's writer has begun later, and has seen nothing that this process has seen, or tells of
-//     another life of the taint, which this process is still to see;
-//   - that was found after a gap, and after the record, when its timeAdded shows that it is another one;
-//   - of which a writer has told who had seen more.
+//   - if it is of a node with another UID, or does not have that taint;
+//   - that this process has seen appear, if the record's writer had not seen as much of the node, or if
+//     that cannot be decided; the same holds for a taint that this process has seen the node without;
+//   - if its writer began later, and has seen nothing that this process has seen, or if it is about another
+//     presence of the taint, which this process has not seen yet;
+//   - that was found after a gap, and after the record, if its timeAdded shows that it is another one;
+//   - if another record, whose writer had seen more, was adopted for it.
 //
 // A record's age is counted by its writer's clock up to the writing, and from there on by the monotonic clock of this
 // process, where it received that writing. Where it found the record, the time since then is by the wall clocks; the
-// first writing that it receives converts the record once more. All times are clamped to the node's life.
+// first writing that it receives converts the record once more. All times are clamped to the node's presence.
 func (k NodeHistory) Adopt(r Record, now AdoptParams) (NodeHistory, bool) {
 	if r.UID != now.UID {
 		return k, false
 	}
-	lives := slices.Clone(k.presences)
+	presences := slices.Clone(k.presences)
 	changed := false
-	for i := range lives {
-		theirs := find(r.Taints, &lives[i].seen[0].Taint)
+	for i := range presences {
+		theirs := find(r.Taints, &presences[i].seen[0].Taint)
 		if theirs == nil {
 			continue
 		}
-		if told, isNew := lives[i].after(theirs, &r, &now); isNew {
-			lives[i], changed = told, true
+		if recorded, isNew := presences[i].after(theirs, &r, &now); isNew {
+			presences[i], changed = recorded, true
 		}
 	}
 	if !changed {
 		return k, false
 	}
-	return historyOf(lives, now.Version, now.Distinguishes), true
+	return historyOf(presences, now.Version, now.Distinguishes), true
 }
 
-// after is the life after the record has told this of it; false when nothing is to be told, or nothing new.
+// after merges what a record says into the presence; it reports false if nothing changes.
 func (l presence) after(theirs taint.History, r *Record, now *AdoptParams) (presence, bool) {
 	version, live := r.Version, r.Writing.live()
 	theirs = sorted(slices.Clone(theirs))
@@ -84,8 +84,8 @@ func (l presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 	return l, l.overlaps(now.Version)
 }
 
-// overlaps says whether what was told begins no later than what was seen, or any state seen is among those told. Where
-// states seen were lost, it may have been one of these.
+// overlaps reports whether the recorded states begin no later than those seen, or any state seen is among those
+// recorded. If states seen were dropped, it may have been one of these.
 func (l *presence) overlaps(looked string) bool {
 	if l.shortened && !isNewer(l.recorded.version, looked) {
 		return true
@@ -101,7 +101,7 @@ func (l *presence) overlaps(looked string) bool {
 	return false
 }
 
-// reachedBy says whether who has seen the node up to this version may have seen this life.
+// reachedBy says whether who has seen the node up to this version may have seen this presence.
 func (l *presence) reachedBy(version string) bool {
 	if l.found == nil {
 		return reaches(version, l.from)

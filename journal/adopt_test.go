@@ -118,7 +118,7 @@ func TestAdopt(t *testing.T) {
 			[]string{"load=1@2"},
 		},
 		{
-			"what was told counts from no later than what was seen after it, though clocks differ", seen(look(20, load("1")), look(21, load("2"))),
+			"what was recorded counts from no later than what was seen after it, though clocks differ", seen(look(20, load("1")), look(21, load("2"))),
 			recorded("10", look(30, load("1"))), 0,
 			[]string{"(load=1@21) load=2@21"},
 		},
@@ -135,7 +135,7 @@ func TestAdopt(t *testing.T) {
 			if again, changed := adopted.Adopt(c.record, c.own.reading(c.watched)); changed {
 				t.Errorf("read once more, it changes to %v", show(again.Taints()))
 			}
-			if told := !cmp.Equal(show(c.own.Taints()), c.want); told && !changed {
+			if recorded := !cmp.Equal(show(c.own.Taints()), c.want); recorded && !changed {
 				t.Error("nothing is said to have changed")
 			}
 		})
@@ -189,7 +189,7 @@ func TestARecordEndsWithTheTaint(t *testing.T) {
 	own.look(on("12", look(120, gpu)))
 	own.wants(t, "gpu=@120")
 	if own.read(recorded("8", look(7, gpu))) {
-		t.Errorf("the record of the life before is taken over: %v", show(own.Taints()))
+		t.Errorf("the record of the presence before is taken over: %v", show(own.Taints()))
 	}
 }
 
@@ -269,14 +269,14 @@ func TestARecordsTimesRunOnTheMonotonicClock(t *testing.T) {
 	gpu := []v1.Taint{noExecute("gpu", "")}
 	own := after(journal.Observation{Taints: gpu, At: now, Gap: true})
 	r := journal.Record{UID: "u", Taints: after(journal.Observation{Taints: gpu, At: now.Add(-time.Minute).Round(0)}).Taints()}
-	told, _ := own.Adopt(r, journal.AdoptParams{UID: "u", Created: now.Add(-time.Hour).Round(0), At: now})
-	since := told.Taints()[0][0].Since
+	recorded, _ := own.Adopt(r, journal.AdoptParams{UID: "u", Created: now.Add(-time.Hour).Round(0), At: now})
+	since := recorded.Taints()[0][0].Since
 	if !strings.Contains(since.String(), " m=") || now.Sub(since) != time.Minute {
 		t.Errorf("got %v, want a minute before %v on the monotonic clock", since, now)
 	}
 }
 
-// Whatever a record says, a node keeps exactly the taints that it has, each within the node's life, and
+// Whatever a record says, a node keeps exactly the taints that it has, each within the node's presence, and
 // its histories keep their form.
 func TestNoRecordAddsOrTakesAwayATaint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -301,7 +301,7 @@ func checkHistory(t *rapid.T, h taint.History) {
 	}
 	for i, s := range h {
 		if s.Since.Before(at(-100)) || s.Since.After(at(200)) {
-			t.Fatalf("%v is not within the node's life", s.Since)
+			t.Fatalf("%v is not within the node's presence", s.Since)
 		}
 		if i > 0 && s.Since.Before(h[i-1].Since) {
 			t.Fatalf("out of order: %v", show([]taint.History{h}))
@@ -322,7 +322,7 @@ func standing(histories []taint.History) (on []string) {
 	return on
 }
 
-// drawKnown is what is known of a node that has been looked at some times in its life.
+// drawKnown is what is known of a node that has been looked at some times in its presence.
 func drawKnown(t *rapid.T, name string) viewed {
 	var looks []journal.Observation
 	second := 0

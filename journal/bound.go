@@ -17,9 +17,9 @@ func sorted(states taint.History) taint.History {
 	return states
 }
 
-// settle drops states that began after, and ended before the end of, another one: for the time they
+// dropCovered drops states that began after, and ended before the end of, another one: for the time they
 // lasted, that one says all there is to say. It writes to its argument.
-func settle(states taint.History) taint.History {
+func dropCovered(states taint.History) taint.History {
 	kept := states[:0]
 	for _, state := range states {
 		if !slices.ContainsFunc(kept, func(before taint.State) bool { return outlasts(&before, &state) }) {

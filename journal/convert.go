@@ -7,9 +7,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// converted is a recorded history on the clock of this process. A state that was told before by a writing that this
-// process received stays as it was then, unless this writing was on its way for a shorter time: none of them can make
-// it too old.
+// converted returns a recorded history on the clock of this process. A state that is known from an earlier writing
+// that this process received is kept, unless this writing was on its way for a shorter time: none of them can make it
+// too old.
 func (t *recorded) converted(recorded taint.History, w *Writing, now *AdoptParams) taint.History {
 	history := slices.Clone(recorded)
 	for i := range history {
@@ -23,7 +23,7 @@ func (t *recorded) converted(recorded taint.History, w *Writing, now *AdoptParam
 	return sorted(history)
 }
 
-// received is the state that was told of this very recorded one by a writing that this process received; else nil.
+// received returns this recorded state as an earlier writing gave it that this process received; nil if none did.
 func (t *recorded) received(recorded *taint.State) *taint.State {
 	if !t.live {
 		return nil
@@ -37,7 +37,7 @@ func (t *recorded) received(recorded *taint.State) *taint.State {
 	return &t.states[i] // both are in the order of time
 }
 
-// since is when a recorded state began, on the monotonic clock of this process, and within the node's life.
+// since is when a recorded state began, on the monotonic clock of this process, and within the node's presence.
 func (now *AdoptParams) since(recorded time.Time, w *Writing) time.Time {
 	since := now.written(w).Add(recorded.Sub(w.At))
 	if w.At.IsZero() {

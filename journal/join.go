@@ -8,14 +8,14 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// joined is what was told of a life, carried on by what this process has seen since. The node's versions
-// say which of the states seen are among those told, and which of those told are still to be seen. Looked is
-// the version at the last look.
+// joined returns the recorded states of a presence, continued by those that this process has seen since. The node's
+// versions decide which of the states seen are among those recorded, and which of those recorded are not seen yet.
+// looked is the version at the last observation.
 func (l *presence) joined(looked string, apart func(a, b *v1.Taint) bool) taint.History {
 	if len(l.recorded.states) == 0 {
-		return settle(slices.Clone(l.seen))
+		return dropCovered(slices.Clone(l.seen))
 	}
-	own, as := l.untold(looked)
+	own, as := l.unrecorded(looked)
 	joined := make(taint.History, 0, len(l.recorded.states)+len(own))
 	for i, state := range l.recorded.states {
 		if as[i] == nil && ahead(&state, looked) {
@@ -23,51 +23,51 @@ func (l *presence) joined(looked string, apart func(a, b *v1.Taint) bool) taint.
 		}
 		joined = append(joined, l.asSeen(state, as[i]))
 	}
-	return bound(settle(sorted(inTurn(joined, own))), apart)
+	return bound(dropCovered(sorted(inTurn(joined, own))), apart)
 }
 
-// ahead says whether a state told can't have been seen by who has looked up to this version.
-func ahead(told *taint.State, looked string) bool {
-	return !told.FoundInList && isNewer(told.From, looked)
+// ahead reports whether a process that has observed the node up to this version cannot have seen the recorded state.
+func ahead(recorded *taint.State, looked string) bool {
+	return !recorded.FoundInList && isNewer(recorded.From, looked)
 }
 
-// asSeen is a state told, which is this one of those seen, or none.
-func (l *presence) asSeen(told taint.State, seen *taint.State) taint.State {
+// asSeen returns a recorded state with what this process has seen of it; seen may be nil.
+func (l *presence) asSeen(recorded taint.State, seen *taint.State) taint.State {
 	if seen == nil {
-		if !told.Ended && isNewer(l.from, l.recorded.version) {
-			told.To = l.from // it was no longer there at the first look, at the latest
+		if !recorded.Ended && isNewer(l.from, l.recorded.version) {
+			recorded.To = l.from // it was no longer there at the first look, at the latest
 		}
-		told.Ended = true
-		return told
+		recorded.Ended = true
+		return recorded
 	}
-	told.Ended, told.To, told.Taint.TimeAdded = seen.Ended, seen.To, seen.Taint.TimeAdded
-	if told.FoundInList && !seen.FoundInList {
-		told.From, told.FoundInList = seen.From, false
+	recorded.Ended, recorded.To, recorded.Taint.TimeAdded = seen.Ended, seen.To, seen.Taint.TimeAdded
+	if recorded.FoundInList && !seen.FoundInList {
+		recorded.From, recorded.FoundInList = seen.From, false
 	}
-	return told
+	return recorded
 }
 
-// inTurn are states that began one after the other. As the clocks of two processes differ, those told may seem to
+// inTurn returns states in the order in which they began. As the clocks of two processes differ, those recorded may seem to
 // have begun after what was seen later.
-func inTurn(told, own taint.History) taint.History {
+func inTurn(recorded, own taint.History) taint.History {
 	for i := range own {
-		for j := range told {
-			if !own[i].Since.Before(told[j].Since) || !isNewer(own[i].From, told[j].From) {
+		for j := range recorded {
+			if !own[i].Since.Before(recorded[j].Since) || !isNewer(own[i].From, recorded[j].From) {
 				continue
 			}
 			if own[i].FoundInList { // its time is not its own sight
-				own[i].Since = told[j].Since
+				own[i].Since = recorded[j].Since
 			} else {
-				told[j].Since = own[i].Since
+				recorded[j].Since = own[i].Since
 			}
 		}
 	}
-	return append(told, own...)
+	return append(recorded, own...)
 }
 
-// untold are the states seen that the record does not have, and, for each state told, the one seen that it
-// is, or nil.
-func (l *presence) untold(looked string) (own taint.History, as []*taint.State) {
+// unrecorded returns the states seen that the record does not have, and, for each recorded state, the same one as
+// seen, or nil.
+func (l *presence) unrecorded(looked string) (own taint.History, as []*taint.State) {
 	as = make([]*taint.State, len(l.recorded.states))
 	for i := range l.seen {
 		state := &l.seen[i]
@@ -80,34 +80,34 @@ func (l *presence) untold(looked string) (own taint.History, as []*taint.State) 
 	return own, as
 }
 
-// among is which of the states told the i-th state seen is; -1 when it is none.
+// among returns the index of the recorded state that the i-th state seen is; -1 if there is none.
 func (l *presence) among(i int, looked string) int {
 	state := &l.seen[i]
 	switch {
 	case reaches(l.recorded.version, state.From):
 		return l.recorded.at(state, looked)
 	case state.FoundInList && !hasValue(l.seen[:i], state):
-		return l.recorded.last(func(told *taint.State) bool { return !told.Ended && same(&told.Taint, &state.Taint) })
+		return l.recorded.last(func(recorded *taint.State) bool { return !recorded.Ended && same(&recorded.Taint, &state.Taint) })
 	}
 	return -1
 }
 
-// at is which of the states told this state is, which began when the record's writer had seen as much. It may have
+// at returns the index of the recorded state that this state is, which began when the record's writer had seen as much. It may have
 // come back in a gap of this process's watch, or been found by the writer later than it was seen here: so it is the
 // last one that began before this state ended.
 func (t *recorded) at(state *taint.State, looked string) int {
-	had := func(told *taint.State) bool { return reaches(state.From, told.From) }
+	had := func(recorded *taint.State) bool { return reaches(state.From, recorded.From) }
 	since := ""
 	if w := t.last(had); w >= 0 && !state.FoundInList {
-		since = t.states[w].From // a state told lasts until the next begins
+		since = t.states[w].From // a recorded state lasts until the next begins
 	}
-	return t.last(func(told *taint.State) bool {
-		before := isNewer(state.To, told.From) || state.To == "" && !ahead(told, looked)
-		return same(&told.Taint, &state.Taint) && (before || had(told)) && (since == "" || reaches(told.From, since))
+	return t.last(func(recorded *taint.State) bool {
+		before := isNewer(state.To, recorded.From) || state.To == "" && !ahead(recorded, looked)
+		return same(&recorded.Taint, &state.Taint) && (before || had(recorded)) && (since == "" || reaches(recorded.From, since))
 	})
 }
 
-// last is the last state told for which that holds; -1 when there is none.
+// last returns the index of the last recorded state for which that holds; -1 if there is none.
 func (t *recorded) last(holds func(*taint.State) bool) int {
 	for i := len(t.states) - 1; i >= 0; i-- {
 		if holds(&t.states[i]) {

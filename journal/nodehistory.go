@@ -8,14 +8,14 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// NodeHistory is what is known of the taints on one node: what this process has seen itself, and beside it what
-// a record has told. The zero value knows of no taint. It is immutable.
+// NodeHistory holds the taints of one node: what this process has observed, and beside it what records say. The zero
+// value has no taint. It is immutable.
 type NodeHistory struct {
 	presences []presence
 	taints    []taint.History
 }
 
-// Taints holds one history for each taint that is on the node: what was seen and what was told, as one.
+// Taints holds one history for each taint that is on the node: what was seen and what was recorded, as one.
 // It is not to be written to.
 func (k NodeHistory) Taints() []taint.History { return k.taints }
 
@@ -25,17 +25,17 @@ func (k NodeHistory) Taints() []taint.History { return k.taints }
 // controller swaps them. A taint that is gone from a sighting is forgotten: when it comes back, it
 // is new.
 func (k NodeHistory) Observe(s Observation) (NodeHistory, bool) {
-	var lives []presence
+	var presences []presence
 	for i := range s.Taints {
 		t := &s.Taints[i]
-		if t.Effect == v1.TaintEffectNoExecute && presenceOf(lives, t) == nil {
-			lives = append(lives, k.presence(t, &s).observed(t, &s))
+		if t.Effect == v1.TaintEffectNoExecute && presenceOf(presences, t) == nil {
+			presences = append(presences, k.presence(t, &s).observed(t, &s))
 		}
 	}
-	if slices.EqualFunc(k.presences, lives, samePresence) {
+	if slices.EqualFunc(k.presences, presences, samePresence) {
 		return k, false
 	}
-	return historyOf(lives, s.Version, s.Distinguishes), true
+	return historyOf(presences, s.Version, s.Distinguishes), true
 }
 
 // presence is the one that the taint in the sighting continues, or one that begins with it.
@@ -48,22 +48,22 @@ func (k NodeHistory) presence(t *v1.Taint, s *Observation) *presence {
 	return known
 }
 
-// presenceOf is the life of the taint, or nil.
-func presenceOf(lives []presence, t *v1.Taint) *presence {
-	for i := range lives {
-		if counts(&lives[i].seen[0].Taint, t) {
-			return &lives[i]
+// presenceOf is the presence of the taint, or nil.
+func presenceOf(presences []presence, t *v1.Taint) *presence {
+	for i := range presences {
+		if counts(&presences[i].seen[0].Taint, t) {
+			return &presences[i]
 		}
 	}
 	return nil
 }
 
-// historyOf is what these lives come to. Looked is the node's version at the last look.
-func historyOf(lives []presence, looked string, apart func(a, b *v1.Taint) bool) NodeHistory {
-	taints := make([]taint.History, len(lives))
-	for i := range lives {
-		lives[i].history = lives[i].joined(looked, apart)
-		taints[i] = lives[i].history
+// historyOf returns the history with these presences. looked is the node's version at the last observation.
+func historyOf(presences []presence, looked string, apart func(a, b *v1.Taint) bool) NodeHistory {
+	taints := make([]taint.History, len(presences))
+	for i := range presences {
+		presences[i].history = presences[i].joined(looked, apart)
+		taints[i] = presences[i].history
 	}
-	return NodeHistory{presences: lives, taints: taints}
+	return NodeHistory{presences: presences, taints: taints}
 }

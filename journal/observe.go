@@ -39,8 +39,8 @@ type Observation struct {
 	// is the moment of the look, the latest that it can be.
 	Unknown time.Time
 
-	// Distinguishes says whether some pod of the node bears one of two states without a limit and the
-	// other one not. Nil means that any two states may be told apart.
+	// Distinguishes reports whether some pod of the node tolerates one of two states without a limit, and the
+	// other one not. Nil: any two states may differ in that.
 	Distinguishes func(a, b *v1.Taint) bool
 }
 

@@ -129,11 +129,11 @@ func TestObserve(t *testing.T) {
 		{"after a gap, a new taint whose timeAdded is from before the gap counts from now", []journal.Observation{look(1), gap(3, added(gpu, 1))}, []string{"gpu=@10"}},
 		{"not-ready with a later timeAdded, set while somebody watched, is the same one", []journal.Observation{look(1, added(notReady, 1)), gap(8, added(notReady, 6))}, []string{notReady.Key + "=@1"}},
 		{"not-ready with a later timeAdded, set while nobody watched, is a new one", []journal.Observation{look(1, added(notReady, 1)), gap(4, added(notReady, 6))}, []string{notReady.Key + "=@7"}},
-		{"swapped while somebody watched: one life", []journal.Observation{look(1, added(notReady, 1)), gap(8, added(unreachable, 6))}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@10"}},
+		{"swapped while somebody watched: one presence", []journal.Observation{look(1, added(notReady, 1)), gap(8, added(unreachable, 6))}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@10"}},
 		{"swapped while nobody watched: a new one", []journal.Observation{look(1, added(notReady, 1)), gap(4, added(unreachable, 6))}, []string{unreachable.Key + "=@7"}},
 		{"one of both set anew while nobody watched: the other stands", []journal.Observation{look(1, added(notReady, 1), added(unreachable, 1)), gap(4, added(notReady, 1), added(unreachable, 6))}, []string{notReady.Key + "=@1 " + unreachable.Key + "=@1"}},
 
-		{"the swap of not-ready for unreachable is one life", []journal.Observation{look(1, notReady), look(2, unreachable)}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
+		{"the swap of not-ready for unreachable is one presence", []journal.Observation{look(1, notReady), look(2, unreachable)}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
 		{"a swap in two steps too", []journal.Observation{look(1, notReady), look(2, notReady, unreachable), look(2.5, unreachable)}, []string{"(" + notReady.Key + "=@1) " + unreachable.Key + "=@2"}},
 		{"both there: one history, both standing", []journal.Observation{look(1, notReady), look(2, unreachable, notReady)}, []string{notReady.Key + "=@1 " + unreachable.Key + "=@2"}},
 		{"the second one lifted: as if it had not been", []journal.Observation{look(1, notReady), look(2, unreachable, notReady), look(3, notReady)}, []string{notReady.Key + "=@1"}},

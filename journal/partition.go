@@ -28,7 +28,7 @@ type StoredPartition struct {
 	Data map[string]string
 
 	// Stored is when it was stored, by the clock of where it is stored, cut off to the second; zero when that can't be
-	// told.
+	// recorded.
 	Stored time.Time
 
 	// Watched says that the partition was seen to change just now, rather than found so.
@@ -37,7 +37,7 @@ type StoredPartition struct {
 
 // Partition is what the data of a partition say.
 type Partition struct {
-	// Written is when the partition was written, by its writer's clock; zero when that can't be told.
+	// Written is when the partition was written, by its writer's clock; zero if that is unknown.
 	Written time.Time
 
 	// Records are those of the partition's nodes, by name.

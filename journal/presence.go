@@ -16,7 +16,7 @@ type presence struct {
 	// from is the node's version at which the taint was first seen.
 	from string
 
-	// found are the taints of this life as they were found after a gap; nil when they were seen to appear.
+	// found are the taints of this presence as they were found after a gap; nil when they were seen to appear.
 	found []v1.Taint
 
 	// absent, where they were found, is the node's version at the look before; empty when there was none.
@@ -25,7 +25,7 @@ type presence struct {
 	// shortened says that seen has lost states.
 	shortened bool
 
-	// recorded is what a record has told of the life.
+	// recorded is what a record says about the presence.
 	recorded recorded
 
 	// history is both as one.
@@ -40,7 +40,7 @@ type recorded struct {
 	live    bool          // this process received the writing that the times of the states were taken from
 }
 
-// newPresence is a life that begins with the sighting.
+// newPresence is a presence that begins with the sighting.
 func newPresence(t *v1.Taint, s *Observation) *presence {
 	l := &presence{from: s.Version}
 	if !s.Gap {
@@ -55,7 +55,7 @@ func newPresence(t *v1.Taint, s *Observation) *presence {
 	return l
 }
 
-// observed is the life after the sighting of its taint t.
+// observed is the presence after the sighting of its taint t.
 func (l *presence) observed(t *v1.Taint, s *Observation) presence {
 	now := *l
 	now.seen = make(taint.History, 0, len(l.seen)+1)
@@ -71,7 +71,7 @@ func (l *presence) observed(t *v1.Taint, s *Observation) presence {
 	unmoved := !isNewer(s.Version, s.Before) && !unchangedHistory(l.seen, now.seen)
 	if sorted(now.seen); len(now.seen) > States || unmoved {
 		all := len(now.seen)
-		now.seen = bound(settle(now.seen), s.Distinguishes)
+		now.seen = bound(dropCovered(now.seen), s.Distinguishes)
 		now.shortened = now.shortened || len(now.seen) < all
 	}
 	return now
@@ -106,10 +106,10 @@ func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 	return state
 }
 
-// renewed says whether the taint, as it is seen after a gap, is another one than that of this life.
+// renewed says whether the taint, as it is seen after a gap, is another one than that of this presence.
 func (l *presence) renewed(s *Observation) bool {
 	return renewed(slices.Concat(l.recorded.states, l.history), s)
 }
 
-// samePresence says whether two lives are the same one, and show the same.
+// samePresence says whether two presences are the same one, and show the same.
 func samePresence(a, b presence) bool { return a.from == b.from && unchangedHistory(a.seen, b.seen) }

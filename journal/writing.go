@@ -7,10 +7,10 @@ const inStep = 2 * time.Second
 
 // Writing is one writing of a partition: when it was written, and how this process has come by it.
 type Writing struct {
-	// At is when it was written, by its writer's clock; zero when that can't be told.
+	// At is when it was written, by its writer's clock; zero if that is unknown.
 	At time.Time
 
-	// Stored is when it was stored, by the API server's clock, cut off to the second; zero when that can't be told.
+	// Stored is when it was stored, by the API server's clock, cut off to the second; zero if that is unknown.
 	Stored time.Time
 
 	// Received is when this process received it, where it watched the partition change; zero where it found the partition so. It

@@ -20,7 +20,7 @@ type change struct {
 
 // Whatever the order in which these arrive, the end is the same: what is due, and when.
 func TestEveryOrderOfTheSameEventsEndsInOneState(t *testing.T) {
-	told := func(p *play) { p.nodeChanged(5) }
+	notify := func(p *play) { p.nodeChanged(5) }
 	podTold := func(p *play, uid string) { p.podChanged(5, podUID(uid)) }
 	for _, c := range []struct {
 		name    string
@@ -30,9 +30,9 @@ func TestEveryOrderOfTheSameEventsEndsInOneState(t *testing.T) {
 		{
 			"taints come and go, a toleration grows, pods come and go",
 			[]change{
-				{"gpu set", func(p *play) { p.taint("gpu", 1); told(p) }},
-				{"disk set", func(p *play) { p.taint("disk", 2); told(p) }},
-				{"net lifted", func(p *play) { p.lift("net"); told(p) }},
+				{"gpu set", func(p *play) { p.taint("gpu", 1); notify(p) }},
+				{"disk set", func(p *play) { p.taint("disk", 2); notify(p) }},
+				{"net lifted", func(p *play) { p.lift("net"); notify(p) }},
 				{"a bears more", func(p *play) {
 					p.change("a", func(pod *taint.Pod) { pod.Tolerations = append(slices.Clip(pod.Tolerations), bears("gpu", 60)) })
 					podTold(p, "a")
@@ -44,16 +44,16 @@ func TestEveryOrderOfTheSameEventsEndsInOneState(t *testing.T) {
 			[]string{"a at 42", "c at 51"},
 		},
 		{
-			"the same, all told late and twice",
+			"the same, all notified late and twice",
 			[]change{
 				{"gpu set", func(p *play) { p.taint("gpu", 1) }},
 				{"disk set", func(p *play) { p.taint("disk", 2) }},
-				{"net lifted", func(p *play) { p.lift("net"); told(p); told(p) }},
+				{"net lifted", func(p *play) { p.lift("net"); notify(p); notify(p) }},
 				{"b finishes", func(p *play) {
 					p.change("b", func(pod *taint.Pod) { pod.Phase = v1.PodSucceeded })
 					podTold(p, "b")
 				}},
-				{"told", func(p *play) { told(p) }},
+				{"notified", func(p *play) { notify(p) }},
 			},
 			[]string{"a at 1"},
 		},

@@ -80,7 +80,7 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 	}
 	defer shutdown()
 	p.announce(ctx)
-	go afterLists(ctx, p.manager.HasSynced, settle)
+	go afterLists(ctx, p.manager.HasSynced, shrinkAfterSync)
 	defer p.page.serve(ctx, p.manager, s.Configuration)()
 	return leader.Run(ctx, p.manager, p.campaign)
 }

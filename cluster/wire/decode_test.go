@@ -26,16 +26,16 @@ func objects() map[string]runtime.Object {
 	going.DeletionTimestamp, going.Annotations[v1.MirrorPodAnnotationKey] = &at, "x"
 	going.Status.Conditions = append(going.Status.Conditions,
 		v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionFalse, LastTransitionTime: at, Reason: "PreemptionByScheduler", Message: "m"})
-	odd := usualPod(3)
-	odd.Spec.Priority, odd.Generation = new(int32(-7)), -1
-	odd.Spec.Tolerations = []v1.Toleration{
+	malformed := usualPod(3)
+	malformed.Spec.Priority, malformed.Generation = new(int32(-7)), -1
+	malformed.Spec.Tolerations = []v1.Toleration{
 		{TolerationSeconds: new(int64(0))}, {TolerationSeconds: new(int64(-5)), Operator: "Roughly"}, {Key: "k", Value: "v"}, {},
 	}
 	bookmark := &v1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "5", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}
 	return map[string]runtime.Object{
 		"a pod":                  usualPod(1),
 		"a pod that goes":        going,
-		"a pod with odd values":  odd,
+		"a pod with malformed values":  malformed,
 		"a bookmark":             bookmark,
 		"an empty pod":           &v1.Pod{},
 		"a node":                 usualNode(),

@@ -227,14 +227,14 @@ const late = 1.15
 func burstRows(all results) []report.Row {
 	const work = "3000 pods of 100 nodes at once"
 	fast := all.but(report.OriginalDefault) // it had fewer pods, which only its rate does not show
-	alone := fast.but(report.Floor)
+	alone := fast.but(report.Baseline)
 	return []report.Row{
 		all.row(work, "rate", "pods/s", func(o outcome) float64 { return o.rate },
-			report.AtLeast(0.9, report.Floor), report.AtLeast(1.3, report.Original), report.AtLeast(30, report.OriginalDefault)),
+			report.AtLeast(0.9, report.Baseline), report.AtLeast(1.3, report.Original), report.AtLeast(30, report.OriginalDefault)),
 		fast.row(work, "taint to deletion, median", "s", func(o outcome) float64 { return o.median },
-			report.AtMost(late, report.Floor), report.Reported(report.Original)),
+			report.AtMost(late, report.Baseline), report.Reported(report.Original)),
 		fast.row(work, "taint to deletion, 99th percentile", "s", func(o outcome) float64 { return o.p99 },
-			report.AtMost(late, report.Floor), report.Reported(report.Original)),
+			report.AtMost(late, report.Baseline), report.Reported(report.Original)),
 		alone.but(report.Original).row(work, "last deletion to last event stored", "s",
 			func(o outcome) float64 { return o.events }, report.AtMost(30, "")),
 		alone.row(work, "processor time", "s", func(o outcome) float64 { return o.cpu }, report.Reported(report.Original)),

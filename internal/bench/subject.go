@@ -48,7 +48,7 @@ func otherBuild(binary string, flags ...string) subject {
 	}}
 }
 
-func baseline(do call) subject { return subject{name: report.Floor, plain: do} }
+func baseline(do call) subject { return subject{name: report.Baseline, plain: do} }
 
 // launchAt launches a subject and returns when its process was started, as the kernel has it.
 func (s subject) launchAt(ctx context.Context, w *world) (began time.Time, p process, err error) {

@@ -22,23 +22,23 @@ const rounds = 3
 // ratio; rates alone say more about the machine.
 func BenchmarkBurst(b *testing.B) {
 	w := newWorld(b, bare())
-	var floor, ours, ratios []float64
+	var baseline, ours, ratios []float64
 	for round := range rounds {
-		c := newCrowd(b, w.admin, fmt.Sprintf("floor-%d", round), 100, 30)
-		floor = append(floor, w.rate(b, c, func() { c.evictPlainly(b) }))
+		c := newPodLoad(b, w.admin, fmt.Sprintf("floor-%d", round), 100, 30)
+		baseline = append(baseline, w.rate(b, c, func() { c.evictPlainly(b) }))
 		ours = append(ours, w.managedRate(b, fmt.Sprintf("ours-%d", round)))
-		ratios = append(ratios, ours[round]/floor[round])
+		ratios = append(ratios, ours[round]/baseline[round])
 	}
-	b.ReportMetric(median(floor), "floor-pods/s")
+	b.ReportMetric(median(baseline), "floor-pods/s")
 	b.ReportMetric(median(ours), "pods/s")
-	b.ReportMetric(median(ratios), "of-floor")
+	b.ReportMetric(median(ratios), "of-baseline")
 	b.ReportMetric(0, "ns/op")
 }
 
-// managedRate is the rate of taint-manager, which runs for this crowd alone, until its events are stored.
+// managedRate is the rate of taint-manager, which runs for this load alone, until its events are stored.
 func (w *world) managedRate(b *testing.B, name string) float64 {
 	b.Helper()
-	c := newCrowd(b, w.admin, name, 100, 30)
+	c := newPodLoad(b, w.admin, name, 100, 30)
 	m, err := w.StartManager(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -78,8 +78,8 @@ func cpuSeconds(b testing.TB, pid int) float64 {
 	return ticks / ticksPerSecond
 }
 
-// rate is how many pods of the crowd went in a second, from the start of what makes them go.
-func (w *world) rate(b *testing.B, c *crowd, start func()) float64 {
+// rate is how many pods of the load went in a second, from the start of what makes them go.
+func (w *world) rate(b *testing.B, c *podLoad, start func()) float64 {
 	b.Helper()
 	began := time.Now()
 	start()
@@ -89,7 +89,7 @@ func (w *world) rate(b *testing.B, c *crowd, start func()) float64 {
 }
 
 // evictPlainly deletes all pods with as many workers as taint-manager has slots, and no controller.
-func (c *crowd) evictPlainly(b testing.TB) {
+func (c *podLoad) evictPlainly(b testing.TB) {
 	pods := c.identities()
 	err := load.Spread(b.Context(), load.PlainWorkers, len(pods), func(ctx context.Context, i int) error {
 		return load.PatchAndDelete(ctx, c.admin, pods[i])

@@ -25,8 +25,8 @@ func TestManyPodsAtOnce(t *testing.T) {
 }
 
 func (w *world) burst(t *testing.T) {
-	c := newCrowd(t, w.admin, "burst", 100, 30)
-	others := newCrowd(t, w.admin, "bystander", 3, 5)
+	c := newPodLoad(t, w.admin, "burst", 100, 30)
+	others := newPodLoad(t, w.admin, "bystander", 3, 5)
 	w.manage(t)
 	began := time.Now()
 	c.taint(t, true)
@@ -61,7 +61,7 @@ func (w *world) burst(t *testing.T) {
 }
 
 // wantEvents wants an event for every pod within 30 s after the last deletion.
-func (w *world) wantEvents(t testing.TB, c *crowd, last time.Time) {
+func (w *world) wantEvents(t testing.TB, c *podLoad, last time.Time) {
 	t.Helper()
 	for {
 		n := c.events(t)
@@ -77,7 +77,7 @@ func (w *world) wantEvents(t testing.TB, c *crowd, last time.Time) {
 }
 
 func (w *world) liftedInTheMiddle(t *testing.T) {
-	c := newCrowd(t, w.admin, "lifted", 40, 30)
+	c := newPodLoad(t, w.admin, "lifted", 40, 30)
 	w.manage(t)
 	c.taint(t, true)
 	c.gone(t, w.deletions, len(c.pods)*2/3)
@@ -103,7 +103,7 @@ func (w *world) liftedInTheMiddle(t *testing.T) {
 }
 
 func (w *world) dryRun(t *testing.T) {
-	c := newCrowd(t, w.admin, "dry", 5, 10)
+	c := newPodLoad(t, w.admin, "dry", 5, 10)
 	began := time.Now()
 	m := w.manage(t, "--dry-run")
 	c.taint(t, true)
@@ -127,7 +127,7 @@ func (w *world) dryRun(t *testing.T) {
 }
 
 func (w *world) limited(t *testing.T) {
-	c := newCrowd(t, w.admin, "limited", 2, 10)
+	c := newPodLoad(t, w.admin, "limited", 2, 10)
 	w.manage(t, "--max-evictions-per-second=5")
 	began := time.Now()
 	c.taint(t, true)

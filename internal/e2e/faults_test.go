@@ -35,8 +35,8 @@ func TestNothingIsLostWhenAPartBreaks(t *testing.T) {
 
 func TestAManagerKilledInTheMiddleOfABurstGoesOn(t *testing.T) {
 	w := newWorld(t, bare())
-	c := newCrowd(t, w.admin, "killed", 40, 25)
-	others := newCrowd(t, w.admin, "bystander", 3, 5)
+	c := newPodLoad(t, w.admin, "killed", 40, 25)
+	others := newPodLoad(t, w.admin, "bystander", 3, 5)
 	// Without an election: the lease of the one that is killed would have to run out first.
 	first, err := w.StartManager(t.Context(), "--leader-elect=false")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // well: what becomes of them is the next leader's work.
 func TestAProcessThatCutsHeldCallsEndsWithZeroAndNamesTheirPods(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
-	held := newCrowdOf(t, w.admin, "cut", 2, 4, heldLabels)
+	held := newPodLoadOf(t, w.admin, "cut", 2, 4, heldLabels)
 	hook := newHoldingWebhook(t)
 	hook.register(t, w, false)
 	hook.awaitInForce(t, w, held.pods[0].Name)
@@ -51,7 +51,7 @@ func TestAProcessThatCutsHeldCallsEndsWithZeroAndNamesTheirPods(t *testing.T) {
 // 300 MB.
 func TestDenialsOfAMegabyteFillNeitherMemoryNorLog(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
-	denied := newCrowdOf(t, w.admin, "denied", 10, 30, heldLabels)
+	denied := newPodLoadOf(t, w.admin, "denied", 10, 30, heldLabels)
 	hook := newHoldingWebhook(t)
 	hook.denial = strings.Repeat("no, ", 1<<18)
 	hook.register(t, w, false)

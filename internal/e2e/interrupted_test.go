@@ -21,7 +21,7 @@ func TestABurstThatIsInterruptedGoesOn(t *testing.T) {
 
 func (w *world) leaderStopped(t *testing.T) {
 	flags := append([]string{"--max-evictions-per-second=200"}, election...)
-	c := newCrowd(t, w.admin, "stopped", 40, 25)
+	c := newPodLoad(t, w.admin, "stopped", 40, 25)
 	leader, err := w.StartManager(t.Context(), flags...)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func (w *world) leaderStopped(t *testing.T) {
 }
 
 func (w *world) leaseTaken(t *testing.T) {
-	c := newCrowd(t, w.admin, "taken", 40, 25)
+	c := newPodLoad(t, w.admin, "taken", 40, 25)
 	w.manage(t, append([]string{"--max-evictions-per-second=100"}, election...)...)
 	w.waitForHolder(t, true)
 	began := time.Now()
@@ -91,7 +91,7 @@ func (w *world) takeLease(t *testing.T) time.Time {
 }
 
 // deletedOnce wants one DELETE for each pod, and none for others; it returns when they were received.
-func (c *crowd) deletedOnce(t *testing.T, auditLog string, since time.Time) (at []time.Time) {
+func (c *podLoad) deletedOnce(t *testing.T, auditLog string, since time.Time) (at []time.Time) {
 	t.Helper()
 	deleted := map[string]int{}
 	for _, r := range ofPods(writes(t, auditLog, since)) {

@@ -53,8 +53,8 @@ func (c slowCase) run(t *testing.T, w *world) {
 	m := w.manage(t, "--leader-elect=false")
 
 	var without, with []latency
-	for _, crowd := range alone {
-		without = append(without, w.latencyOf(t, crowd))
+	for _, pods := range alone {
+		without = append(without, w.latencyOf(t, pods))
 	}
 	t.Logf("alone: %v", without)
 
@@ -68,11 +68,11 @@ func (c slowCase) run(t *testing.T, w *world) {
 		t.Errorf("they took %v, want at most a second more than alone: %v", got, most)
 	}
 	pauseUntil(t, began.Add(2*time.Second))
-	for i, crowd := range beside {
+	for i, pods := range beside {
 		if c.untilTimeout && i == slowRounds-1 {
 			pauseUntil(t, began.Add(36*time.Second))
 		}
-		with = append(with, w.latencyOf(t, crowd))
+		with = append(with, w.latencyOf(t, pods))
 	}
 	t.Logf("beside the slow ones: %v", with)
 	if got, usual := quickest(with), quickest(without); !tooBusy && (2*got.median > 3*usual.median || got.p99 > 2*usual.p99) {
@@ -89,25 +89,25 @@ func (c slowCase) run(t *testing.T, w *world) {
 }
 
 // slowPods are the pods of one StatefulSet that the webhook holds, on nodes of their own.
-func (c slowCase) slowPods(t *testing.T, w *world) *crowd {
+func (c slowCase) slowPods(t *testing.T, w *world) *podLoad {
 	t.Helper()
-	return newCrowdOf(t, w.admin, "slow-"+c.name, 20, c.pods/20, func(i int) map[string]string {
+	return newPodLoadOf(t, w.admin, "slow-"+c.name, 20, c.pods/20, func(i int) map[string]string {
 		return map[string]string{"app": "slow", "held": "yes", "apps.kubernetes.io/pod-index": strconv.Itoa(i)}
 	})
 }
 
 // others are crowds of 100 pods each on 10 nodes.
-func (c slowCase) others(t *testing.T, w *world, name string, n int) (list []*crowd) {
+func (c slowCase) others(t *testing.T, w *world, name string, n int) (list []*podLoad) {
 	t.Helper()
 	for i := range n {
-		list = append(list, newCrowd(t, w.admin, fmt.Sprintf("%s-%s-%d", name, c.name, i), 10, 10))
+		list = append(list, newPodLoad(t, w.admin, fmt.Sprintf("%s-%s-%d", name, c.name, i), 10, 10))
 	}
 	return list
 }
 
 // begin taints the nodes of the slow pods and of others. It returns when, how long tainting those of the slow ones
 // in between the others took, and how long the others took.
-func (c slowCase) begin(t *testing.T, w *world, slow, others *crowd) (began time.Time, between time.Duration, l latency) {
+func (c slowCase) begin(t *testing.T, w *world, slow, others *podLoad) (began time.Time, between time.Duration, l latency) {
 	t.Helper()
 	began = time.Now()
 	if c.together {
@@ -118,7 +118,7 @@ func (c slowCase) begin(t *testing.T, w *world, slow, others *crowd) (began time
 				nodes = append(nodes, others.nodes[i])
 			}
 		}
-		both := &crowd{admin: w.admin, nodes: nodes}
+		both := &podLoad{admin: w.admin, nodes: nodes}
 		both.taint(t, true)
 		between = time.Since(began) * time.Duration(len(slow.nodes)) / time.Duration(len(nodes))
 	} else {
@@ -178,7 +178,7 @@ func sum(metrics, name string, words ...string) (total float64) {
 	return total
 }
 
-// latency is how long the pods of a crowd took from the taint to their end.
+// latency is how long the pods of a load took from the taint to their end.
 type latency struct{ median, p99 time.Duration }
 
 func (l latency) String() string {
@@ -202,15 +202,15 @@ func slowest(list []latency) (most latency) {
 	return most
 }
 
-// latencyOf taints the nodes of a crowd.
-func (w *world) latencyOf(t *testing.T, c *crowd) latency {
+// latencyOf taints the nodes of a load.
+func (w *world) latencyOf(t *testing.T, c *podLoad) latency {
 	t.Helper()
 	began := time.Now()
 	c.taint(t, true)
 	return w.latencySince(t, c, began)
 }
 
-func (w *world) latencySince(t *testing.T, c *crowd, began time.Time) latency {
+func (w *world) latencySince(t *testing.T, c *podLoad, began time.Time) latency {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

@@ -77,6 +77,9 @@ var replaced = []struct {
 	{`[mM]ost[A-Z]\w*|Most`, "maxX, MaxX", nil},
 	{`(?i)gatherer|collectRarely|rawLightly`, "coalescingWriter, tuneGC, rawReader", nil},
 	{`awaiting|explaining|planning|ledger`, "pendingOptions, explainOptions, planOptions, journalLocation", nil},
+	{`told|lives|life|settle`, "recorded, presences, presence", []string{"journal/adopt.go", "journal/convert.go", "journal/join.go", "journal/nodehistory.go", "journal/presence.go"}},
+	{`crowds?|newCrowd\w*|floor`, "load, baseline", nil},
+	{`odd|spaces`, "warnings, namespaces", []string{"cluster"}},
 	{`(?i)multitude|deeds?|weather|carriers?`, "sharedLoad, action, faults, taintedNodes", nil},
 	{`Went|hub|board`, "PastEviction, broadcaster, sampler", nil},
 }

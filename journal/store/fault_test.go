@@ -277,7 +277,7 @@ func TestAPageThatSaysNothingSensibleAtAllStopsNobody(t *testing.T) {
 
 func TestAPageThatIsOverfullKeepsTheOldestAndSaysSo(t *testing.T) {
 	inWorld(t, func(w *world) {
-		nodes := newCrowd(4000)
+		nodes := newManyNodes(4000)
 		p := w.start(nodes.of).lead()
 		w.pass(10)
 		p.troubled("leading", "partitions that have no room for all nodes: 1")

@@ -274,7 +274,7 @@ func TestAPageIsWrittenAtMostOnceASecond(t *testing.T) {
 
 func TestALargePartitionIsWrittenLessOften(t *testing.T) {
 	inWorld(t, func(w *world) {
-		nodes := newCrowd(2000)
+		nodes := newManyNodes(2000)
 		p := w.start(nodes.of).lead()
 		for i := range 100 { // a change each 100 ms
 			p.NodeChanged(nodes.change(i))
@@ -445,7 +445,7 @@ func (s *script) Write(ctx context.Context, _ int, content journal.StoredPartiti
 
 func TestAWatchThatIsBehindUndoesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
-		partitions, nodes := newScript(100), newCrowd(2)
+		partitions, nodes := newScript(100), newManyNodes(2)
 		p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = partitions }).lead()
 		tell := <-partitions.tells
 		tell(journal.StoredPartition{Version: "100"}, nil)
@@ -467,7 +467,7 @@ func TestAWatchThatIsBehindUndoesNothing(t *testing.T) {
 // After a restore from a backup, versions begin again where they were.
 func TestVersionsThatGoBackAreBelievedOnceAWriteHasFailed(t *testing.T) {
 	inWorld(t, func(w *world) {
-		partitions, nodes := newScript(100), newCrowd(2)
+		partitions, nodes := newScript(100), newManyNodes(2)
 		p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = partitions }).lead()
 		tell := <-partitions.tells
 		tell(journal.StoredPartition{Version: "100"}, nil)
@@ -551,7 +551,7 @@ func TestAStreamThatEndsIsFollowedByAnother(t *testing.T) {
 func TestAtTheEndWhatHasChangedJustNowIsWritten(t *testing.T) {
 	for range 20 {
 		inWorld(t, func(w *world) {
-			partitions, nodes := newScript(0), newCrowd(2)
+			partitions, nodes := newScript(0), newManyNodes(2)
 			p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = partitions }).lead()
 			(<-partitions.tells)(journal.StoredPartition{Version: "100"}, nil)
 			synctest.Wait() // it writes
@@ -574,7 +574,7 @@ func TestAtTheEndWhatHasChangedJustNowIsWritten(t *testing.T) {
 
 func TestAPageThatIsReadAnewIsWrittenWithoutWaitingForTheNextTry(t *testing.T) {
 	inWorld(t, func(w *world) {
-		partitions, nodes := newScript(100), newCrowd(2)
+		partitions, nodes := newScript(100), newManyNodes(2)
 		partitions.refuse = errors.New("conflict")
 		w.launch(nodes.of, func(o *store.Options) { o.Partitions = partitions }).lead()
 		tell := <-partitions.tells
@@ -597,7 +597,7 @@ func TestAWriteUnderWayIsCutWhenRunOrTheTermEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				partitions, nodes := newScript(0), newCrowd(2)
+				partitions, nodes := newScript(0), newManyNodes(2)
 				p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = partitions }).lead()
 				(<-partitions.tells)(journal.StoredPartition{Version: "100"}, nil)
 				w.pass(1)

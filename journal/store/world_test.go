@@ -409,14 +409,14 @@ func (p *process) troubled(when, want string) {
 	}
 }
 
-// crowd is a source of many nodes, all of them on one partition.
-type crowd struct {
+// manyNodes is a source of many nodes, all of them on one partition.
+type manyNodes struct {
 	mu    sync.Mutex
 	nodes []*taint.Node
 }
 
-func newCrowd(n int) *crowd {
-	var c crowd
+func newManyNodes(n int) *manyNodes {
+	var c manyNodes
 	for i := 0; len(c.nodes) < n; i++ {
 		node := fmt.Sprintf("ip-10-0-%03d-%03d.eu-central-1.compute.internal", i>>8, i&255)
 		if journal.PartitionOf(node) == 0 {
@@ -428,17 +428,17 @@ func newCrowd(n int) *crowd {
 	return &c
 }
 
-func (c *crowd) of(o *store.Options)               { o.Source = c }
-func (c *crowd) Adopt(string, journal.Record) bool { return false }
+func (c *manyNodes) of(o *store.Options)               { o.Source = c }
+func (c *manyNodes) Adopt(string, journal.Record) bool { return false }
 
-func (c *crowd) Tainted() []*taint.Node {
+func (c *manyNodes) Tainted() []*taint.Node {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.nodes)
 }
 
 // change gives a node another version, and returns its name.
-func (c *crowd) change(i int) string {
+func (c *manyNodes) change(i int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	changed := *c.nodes[i]

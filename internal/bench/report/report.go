@@ -4,7 +4,7 @@ package report
 
 // The subjects of all comparisons.
 const (
-	Floor           = "plain workers"
+	Baseline        = "plain workers"
 	Ours            = "taint-manager"
 	Original        = "original, no limits" // no client limits
 	OriginalDefault = "original, default"
@@ -12,7 +12,7 @@ const (
 )
 
 // Subjects returns all subjects in the order in which they are shown.
-func Subjects() []string { return []string{Floor, Ours, Original, OriginalDefault, OtherBuild} }
+func Subjects() []string { return []string{Baseline, Ours, Original, OriginalDefault, OtherBuild} }
 
 // Summary is all that was measured.
 type Summary struct {

@@ -87,20 +87,20 @@ func TestRatiosAreTakenRoundByRoundOrOfTheMedian(t *testing.T) {
 }
 
 func TestATargetIsJudgedByTheMedian(t *testing.T) {
-	row := Row{Unit: "ms", Results: []Result{{Floor, Series{10, 10, 10}}, {Ours, Series{9, 20, 8}}}}
+	row := Row{Unit: "ms", Results: []Result{{Baseline, Series{10, 10, 10}}, {Ours, Series{9, 20, 8}}}}
 	for _, test := range []struct {
 		target Target
 		median float64
 		met    bool
 	}{
-		{AtLeast(0.9, Floor), 0.9, true},
-		{AtLeast(0.91, Floor), 0.9, false},
-		{AtMost(0.9, Floor), 0.9, true},
-		{AtMost(0.89, Floor), 0.9, false},
+		{AtLeast(0.9, Baseline), 0.9, true},
+		{AtLeast(0.91, Baseline), 0.9, false},
+		{AtMost(0.9, Baseline), 0.9, true},
+		{AtMost(0.89, Baseline), 0.9, false},
 		{AtMost(9, ""), 9, true},
 		{AtMost(8.9, ""), 9, false},
 		{AtLeast(9, ""), 9, true},
-		{Reported(Floor), 0.9, true},
+		{Reported(Baseline), 0.9, true},
 		{AtMost(100, Original), 0, false}, // there is nothing to compare with
 		{AtLeast(0, Original), 0, false},
 	} {
@@ -108,7 +108,7 @@ func TestATargetIsJudgedByTheMedian(t *testing.T) {
 			t.Errorf("%+v: got %v, met %v; want %v, %v", test.target, v.Median, v.Met, test.median, test.met)
 		}
 	}
-	row.Judged = Floor
+	row.Judged = Baseline
 	if v := row.Judge(AtMost(9, "")); v.Median != 10 || v.Met {
 		t.Errorf("another subject is judged: got %+v", v)
 	}
@@ -145,8 +145,8 @@ func sample() Summary {
 		Rows: []Row{
 			{
 				Work: "many pods at once", What: "rate", Unit: "pods/s",
-				Results: []Result{{Floor, Series{100, 110, 120}}, {Ours, Series{95, 88, 120}}, {OriginalDefault, Series{7}}},
-				Targets: []Target{AtLeast(0.9, Floor), AtLeast(30, OriginalDefault), Reported(Original)},
+				Results: []Result{{Baseline, Series{100, 110, 120}}, {Ours, Series{95, 88, 120}}, {OriginalDefault, Series{7}}},
+				Targets: []Target{AtLeast(0.9, Baseline), AtLeast(30, OriginalDefault), Reported(Original)},
 			},
 			{Work: "many pods at once", What: "peak <memory>", Unit: "MB", Results: []Result{{Ours, Series{90}}}, Targets: []Target{AtMost(80, "")}},
 			{
@@ -202,7 +202,7 @@ func TestTheJSONHasEveryRoundAndEveryVerdict(t *testing.T) {
 		t.Fatalf("got %s", text)
 	}
 	first, last := got.Rows[0].Targets[0], got.Rows[2].Targets[0]
-	if !first.Met || first.Median != 0.95 || len(first.Rounds) != 3 || first.Of != Floor || first.Limit != 0.9 {
+	if !first.Met || first.Median != 0.95 || len(first.Rounds) != 3 || first.Of != Baseline || first.Limit != 0.9 {
 		t.Errorf("the first target: got %+v", first)
 	}
 	if last.Met || last.Median != 1.5 || got.Rows[2].Judged != "10x" {

@@ -111,7 +111,7 @@ func (p *picture) bar(r Row, result Result, most float64) {
 // class is a subject's colour.
 func class(subject string) string {
 	switch subject {
-	case Floor:
+	case Baseline:
 		return "floor"
 	case Original, OriginalDefault:
 		return "original"

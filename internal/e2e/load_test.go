@@ -16,25 +16,25 @@ import (
 	"github.com/taint-manager/taint-manager/internal/load"
 )
 
-// crowd is many nodes with many pods each, of about 5 kB, all without a kubelet: a pod that is deleted
+// podLoad is many nodes with many pods each, of about 5 kB, all without a kubelet: a pod that is deleted
 // is gone at once.
-type crowd struct {
+type podLoad struct {
 	admin kubernetes.Interface
 	name  string
 	nodes []string
 	pods  []*v1.Pod
 }
 
-// newCrowd makes the nodes and the pods.
-func newCrowd(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int) *crowd {
+// newPodLoad makes the nodes and the pods.
+func newPodLoad(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int) *podLoad {
 	t.Helper()
-	return newCrowdOf(t, admin, name, nodes, podsEach, func(int) map[string]string { return map[string]string{"app": "crowd"} })
+	return newPodLoadOf(t, admin, name, nodes, podsEach, func(int) map[string]string { return map[string]string{"app": "crowd"} })
 }
 
-// newCrowdOf is newCrowd with the labels of each pod.
-func newCrowdOf(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int, labels func(i int) map[string]string) *crowd {
+// newPodLoadOf is newPodLoad with the labels of each pod.
+func newPodLoadOf(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int, labels func(i int) map[string]string) *podLoad {
 	t.Helper()
-	c := &crowd{admin: admin, name: name, pods: make([]*v1.Pod, nodes*podsEach)}
+	c := &podLoad{admin: admin, name: name, pods: make([]*v1.Pod, nodes*podsEach)}
 	for i := range nodes {
 		c.nodes = append(c.nodes, fmt.Sprintf("%s-node-%d", name, i))
 	}
@@ -60,7 +60,7 @@ func each(t testing.TB, n int, do func(ctx context.Context, i int) error) {
 }
 
 // taint puts the NoExecute taint "crowd" on all nodes, or lifts it.
-func (c *crowd) taint(t testing.TB, on bool) {
+func (c *podLoad) taint(t testing.TB, on bool) {
 	t.Helper()
 	taints := []v1.Taint{}
 	if on {
@@ -72,7 +72,7 @@ func (c *crowd) taint(t testing.TB, on bool) {
 }
 
 // gone waits until all but so many pods have gone, and returns when the last one went.
-func (c *crowd) gone(t testing.TB, deletions *load.DeletionTimes, butFor int) time.Time {
+func (c *podLoad) gone(t testing.TB, deletions *load.DeletionTimes, butFor int) time.Time {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -83,7 +83,7 @@ func (c *crowd) gone(t testing.TB, deletions *load.DeletionTimes, butFor int) ti
 	return slices.MaxFunc(times, time.Time.Compare)
 }
 
-func (c *crowd) identities() []load.Identity {
+func (c *podLoad) identities() []load.Identity {
 	list := make([]load.Identity, len(c.pods))
 	for i, pod := range c.pods {
 		list[i] = load.Identity{Name: pod.Name, UID: pod.UID}
@@ -91,8 +91,8 @@ func (c *crowd) identities() []load.Identity {
 	return list
 }
 
-// events counts the pods of this crowd for which an event of their eviction is stored.
-func (c *crowd) events(t testing.TB) int {
+// events counts the pods of this load for which an event of their eviction is stored.
+func (c *podLoad) events(t testing.TB) int {
 	t.Helper()
 	list, err := c.admin.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// crowd is a manager over a herd, whose evictor takes its time and then has the pod go.
-type crowd struct {
+// podLoad is a manager over a herd, whose evictor takes its time and then has the pod go.
+type podLoad struct {
 	*herd
 	*taintmanager.Manager
 	client *fake.Clientset
@@ -34,9 +34,9 @@ type crowd struct {
 }
 
 // gather starts the manager; it ends with the context. It is for a bubble.
-func gather(ctx context.Context, t *testing.T, h *herd, lasts time.Duration, o taintmanager.Options) *crowd {
+func gather(ctx context.Context, t *testing.T, h *herd, lasts time.Duration, o taintmanager.Options) *podLoad {
 	t.Helper()
-	c := &crowd{herd: h, client: h.client(), lasts: lasts, at: map[string]time.Time{}}
+	c := &podLoad{herd: h, client: h.client(), lasts: lasts, at: map[string]time.Time{}}
 	c.client.PrependReactor("get", "nodes", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		node, _ := h.byName.Load(a.(clienttesting.GetAction).GetName())
 		return true, node.(*v1.Node), nil
@@ -53,7 +53,7 @@ func gather(ctx context.Context, t *testing.T, h *herd, lasts time.Duration, o t
 	return c
 }
 
-func (c *crowd) Evict(ctx context.Context, e taintmanager.Eviction) taintmanager.Outcome {
+func (c *podLoad) Evict(ctx context.Context, e taintmanager.Eviction) taintmanager.Outcome {
 	c.mu.Lock()
 	c.went = append(c.went, e.Pod.Name)
 	c.at[e.Pod.Name] = time.Now()
@@ -66,7 +66,7 @@ func (c *crowd) Evict(ctx context.Context, e taintmanager.Eviction) taintmanager
 }
 
 // ended waits until nothing is left to do, and says who went and when.
-func (c *crowd) ended() (went []string, at map[string]time.Time) {
+func (c *podLoad) ended() (went []string, at map[string]time.Time) {
 	time.Sleep(400 * time.Second)
 	synctest.Wait()
 	return c.went, c.at

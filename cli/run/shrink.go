@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// settle makes the process small once the first lists are in. The memory that they took goes back to the
+// shrinkAfterSync makes the process small once the first lists are in. The memory that they took goes back to the
 // system: it may be more than is ever needed again, and what is left in use is small. From then on one
 // thread at a time runs Go code, unless GOMAXPROCS says otherwise: what this program does comes in many
 // small steps, and on several processors each step would wake a thread, which costs more than the step.
-func settle() {
+func shrinkAfterSync() {
 	debug.FreeOSMemory()
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
