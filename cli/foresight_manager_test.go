@@ -62,7 +62,7 @@ func stream(w http.ResponseWriter, r *http.Request, snapshot string) {
 		_ = http.NewResponseController(w).Flush()
 		select {
 		case <-r.Context().Done():
-		case <-time.After(time.Duration(i) * 150 * time.Millisecond): // so that each is shown by itself
+		case <-time.After(time.Duration(i) * 150 * time.Millisecond): //nolint:forbidigo // until the program, a process of its own, has shown each by itself
 		}
 	}
 	<-r.Context().Done()

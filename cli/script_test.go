@@ -114,7 +114,7 @@ func lease(ts *testscript.TestScript, neg bool, args []string) {
 			if state == args[0] {
 				return
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(time.Minute): //nolint:forbidigo // for the program, a process of its own
 			ts.Fatalf("the lease is not %s after a minute", args[0])
 		}
 	}
@@ -127,7 +127,7 @@ func watched(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	select {
 	case <-ts.Value("api").(*fakeAPI).watches:
-	case <-time.After(time.Minute):
+	case <-time.After(time.Minute): //nolint:forbidigo // for the program, a process of its own
 		ts.Fatalf("the pods are not watched after a minute")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/fake"
 
 	taintmanager "github.com/taint-manager/taint-manager"
@@ -49,8 +50,8 @@ func BenchmarkOneSecondOfAViewer(b *testing.B) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()
-	for m.Scheduled() < 10_000 {
-		time.Sleep(10 * time.Millisecond)
+	if err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(context.Context) (bool, error) { return m.Scheduled() >= 10_000, nil }); err != nil {
+		b.Fatal(err)
 	}
 	var history History
 	sampler := &sampler{options: Options{Source: m, Health: m, History: &history, Role: func() Manager { return Manager{} }}}

@@ -113,7 +113,7 @@ func (w *world) serves(t *testing.T) {
 		code, body := ask(t, c.who, "https://"+m.Address()+c.path)
 		// The authority of client certificates comes from the API server, moments after the start.
 		for tries := 0; code != c.code && tries < 50; tries++ {
-			<-time.After(100 * time.Millisecond)
+			<-time.After(100 * time.Millisecond) //nolint:forbidigo // for the authority of client certificates, which a real API server tells
 			code, body = ask(t, c.who, "https://"+m.Address()+c.path)
 		}
 		if code != c.code || !strings.Contains(body, c.says) {
@@ -187,7 +187,7 @@ func (w *world) waitForHolder(t *testing.T, held bool) (holder string) {
 		if (holder != "") == held {
 			return holder
 		}
-		<-time.After(100 * time.Millisecond)
+		<-time.After(100 * time.Millisecond) //nolint:forbidigo // for the manager, a process of its own
 	}
 	return holder
 }

@@ -72,7 +72,7 @@ func (w *world) wantEvents(t testing.TB, c *podLoad, last time.Time) {
 		if time.Since(last) > 30*time.Second {
 			t.Fatalf("30 s after the last deletion %d of %d events are stored", n, len(c.pods))
 		}
-		<-time.After(200 * time.Millisecond)
+		<-time.After(200 * time.Millisecond) //nolint:forbidigo // for events in a real API server
 	}
 }
 
@@ -83,7 +83,7 @@ func (w *world) liftedInTheMiddle(t *testing.T) {
 	c.gone(t, w.deletions, len(c.pods)*2/3)
 	c.taint(t, false)
 	lifted := time.Now()
-	<-time.After(2 * time.Second)
+	<-time.After(2 * time.Second) //nolint:forbidigo // for what a real manager may still write
 
 	// What was under way when the change arrived may still end.
 	const underWay = 500 * time.Millisecond
@@ -107,7 +107,7 @@ func (w *world) dryRun(t *testing.T) {
 	began := time.Now()
 	m := w.manage(t, "--dry-run")
 	c.taint(t, true)
-	<-time.After(2 * time.Second)
+	<-time.After(2 * time.Second) //nolint:forbidigo // for what a real manager may write
 
 	log, err := m.Log()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr/testr"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -97,8 +98,8 @@ func (w *world) embed(t *testing.T) *holding {
 	running.Go(func() { _ = m.Run(ctx) })
 	running.Go(func() { _ = m.Lead(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
-	for !m.HasSynced() {
-		time.Sleep(10 * time.Millisecond)
+	if err := wait.PollUntilContextCancel(t.Context(), 10*time.Millisecond, true, func(context.Context) (bool, error) { return m.HasSynced(), nil }); err != nil {
+		t.Fatal(err)
 	}
 	return h
 }

@@ -73,7 +73,7 @@ func (w *world) storesWithItsTime(t *testing.T) {
 		if content, err = partitions.Read(t.Context(), 0); err != nil || content.Version != version || content.Stored.Before(before) || content.Stored.After(after) {
 			t.Errorf("writing %d: stored between %v and %v; read is version %s of %s, stored %v, error %v", i, before, after, content.Version, version, content.Stored, err)
 		}
-		time.Sleep(1100 * time.Millisecond) // times of the API are whole seconds
+		time.Sleep(1100 * time.Millisecond) //nolint:forbidigo // for another second of a real API server, whose times are whole ones
 		label := fmt.Sprintf(`{"metadata":{"labels":{"seen":"%d"}}}`, i)
 		if _, err := w.admin.CoreV1().ConfigMaps("kube-system").Patch(t.Context(), "stored-journal-0", types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: "other"}); err != nil {
 			t.Fatal(err)

@@ -245,7 +245,7 @@ func (h *holdingWebhook) awaitInForce(t *testing.T, w *world, pod string) {
 
 func pauseUntil(t *testing.T, moment time.Time) {
 	select {
-	case <-time.After(time.Until(moment)):
+	case <-time.After(time.Until(moment)): //nolint:forbidigo // the control plane runs in real time
 	case <-t.Context().Done():
 	}
 }
@@ -261,7 +261,7 @@ func (w *world) managerMetrics(t *testing.T, m *testcluster.Manager) string {
 		if code, body = ask(t, w.adminTLS(t), "https://"+m.Address()+"/metrics"); code == 200 {
 			return body
 		}
-		<-time.After(100 * time.Millisecond)
+		<-time.After(100 * time.Millisecond) //nolint:forbidigo // for the authority of client certificates, which a real API server tells
 	}
 	t.Fatalf("/metrics: %d %s", code, body)
 	return ""

@@ -48,7 +48,7 @@ func (h *holdingWebhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	select {
-	case <-time.After(holds):
+	case <-time.After(holds): //nolint:forbidigo // the API server's real patience is tried
 	case <-h.released:
 	case <-r.Context().Done():
 	}

@@ -151,10 +151,10 @@ func (s *scene) until(what string, done func() bool) {
 	}
 }
 
-// wait lets time pass; the control plane runs in real time.
+// wait lets time pass.
 func (s *scene) wait(d time.Duration) {
 	select {
-	case <-time.After(d):
+	case <-time.After(d): //nolint:forbidigo // the control plane runs in real time
 	case <-s.Context().Done():
 	}
 }

@@ -143,7 +143,7 @@ func jobPodKeepsRunning(t *testing.T, c *Cluster) {
 restartPolicy: Never, containers: [{name: c, image: i}]}}}}`)
 	kubectl(t, c, "wait", "job/works", "--for=jsonpath={.status.ready}=1", "--timeout=20s")
 	// Nothing is to happen here; the stages have no delay that could be waited for.
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) //nolint:forbidigo // kwok, in whose stages nothing is to happen that could be waited for
 	if active := kubectl(t, c, "get", "job/works", "-o", "jsonpath={.status.ready} {.status.succeeded}"); active != "1 " {
 		t.Errorf("the job's ready and succeeded pods are %q, want 1 and none", active)
 	}
@@ -206,7 +206,7 @@ func taintEvictionIsOff(t *testing.T, c *Cluster) {
 	apply(t, c, pod("stays", "nodeName: node-b"))
 	kubectl(t, c, "wait", "pod/stays", "--for=condition=Ready", "--timeout=20s")
 	kubectl(t, c, "taint", "node", "node-b", "a=b:NoExecute")
-	time.Sleep(2 * time.Second) // the original would evict within milliseconds
+	time.Sleep(2 * time.Second) //nolint:forbidigo // the original would evict within milliseconds
 	if stamp := kubectl(t, c, "get", "pod/stays", "-o", "jsonpath={.metadata.deletionTimestamp}"); stamp != "" {
 		t.Errorf("the pod was deleted at %s", stamp)
 	}
@@ -281,7 +281,7 @@ func TestComponentsDieWithAKilledParent(t *testing.T) {
 	deadline := time.Now().Add(10 * time.Second)
 	for name, pid := range pids {
 		for alive(pid) && time.Now().Before(deadline) {
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond) //nolint:forbidigo // for the end of real processes
 		}
 		if alive(pid) {
 			t.Errorf("%s outlived the process that started it", name)
