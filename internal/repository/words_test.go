@@ -91,6 +91,7 @@ var old = []string{"internal/sim"}
 const separator = "\n;\n"
 
 func TestCommentsAndDocumentsAreInPlainEnglish(t *testing.T) {
+	atRoot(t)
 	for name, text := range prose(t) {
 		if within(name, rough) {
 			continue
@@ -178,6 +179,7 @@ func goComments(t *testing.T, name string) string {
 }
 
 func TestNoIdentifierHasANameThatTheGlossaryHasReplaced(t *testing.T) {
+	atRoot(t)
 	patterns := make([]*regexp.Regexp, len(replaced))
 	for i, r := range replaced {
 		patterns[i] = regexp.MustCompile(`^(` + r.names + `)$`)
