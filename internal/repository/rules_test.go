@@ -179,6 +179,45 @@ func name(dir string) string {
 	return dir
 }
 
+// The table of judgements in ARCHITECTURE.md names every file that calls taint.Decide.
+func TestArchitectureNamesEveryCallerOfDecide(t *testing.T) {
+	atRoot(t)
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := regexp.MustCompile(`(?s)### Each judgement.*?\n\n\|(.*?)\n\n`).FindSubmatch(text)
+	if table == nil {
+		t.Fatal("ARCHITECTURE.md has no table of judgements")
+	}
+	var got, want []string
+	for _, named := range regexp.MustCompile("`([a-z/]+\\.go)`").FindAllSubmatch(table[1], -1) {
+		got = append(got, string(named[1]))
+	}
+	for _, s := range sources(t) {
+		if calls(s.file, "taint", "Decide") {
+			want = append(want, s.path)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(slices.Compact(want), slices.Compact(got)); diff != "" {
+		t.Errorf("the callers of taint.Decide (-) and those in ARCHITECTURE.md (+) differ:\n%s", diff)
+	}
+}
+
+// calls reports whether the file has the function of that package.
+func calls(file *ast.File, from, function string) (found bool) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			x, ok := s.X.(*ast.Ident)
+			found = found || ok && x.Name == from && s.Sel.Name == function
+		}
+		return true
+	})
+	return found
+}
+
 func TestEveryFolderOfTheTreeIsInArchitecture(t *testing.T) {
 	atRoot(t)
 	text, err := os.ReadFile("ARCHITECTURE.md")
