@@ -9,7 +9,7 @@ version := k8s.io/component-base/version
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 # The libraries of Kubernetes want a version of this form.
 VERSION ?= $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || echo v0.1.0-dev)
-GO_FILES := $(shell find . -name '*.go' -not -name '*_test.go' -not -path './controlplane/*' -not -path './differential/*' -not -path './tools/*')
+GO_FILES := $(shell find . -name '*.go' -not -name '*_test.go' -not -path './controlplane/*' -not -path './differential/*' -not -path './tools/*' -not -path './release/*')
 BUILD := go build -trimpath -tags grpcnotrace
 
 .PHONY: help
@@ -41,6 +41,7 @@ LIVE := internal/demo internal/e2e internal/testcluster
 test: setup browser build controlplane lint ## Run every test, with the race detector.
 	go test -race -timeout 20m $$(go list ./... | grep -v $(LIVE:%=-e /%$$))
 	cd differential && go test -timeout 15m ./...
+	cd release && go test -short -count 1 ./...
 	@$(MAKE) --no-print-directory page
 	go test -race -timeout 30m -count 1 -p 1 $(LIVE:%=./%/...)
 
@@ -69,6 +70,7 @@ lint: bin/golangci-lint ## Check the code's form.
 	go mod tidy -diff
 	go vet ./...
 	cd differential && ../bin/golangci-lint run ./... && go mod tidy -diff
+	cd release && ../bin/golangci-lint run ./... && go mod tidy -diff
 
 bin/golangci-lint: tools/go.mod tools/go.sum
 	@echo "building the linter (a few minutes the first time)"
@@ -107,6 +109,11 @@ status/browser/node_modules/.made: status/browser/package-lock.json
 .PHONY: golden
 golden: ## Write the golden and generated files anew.
 	go test ./cli ./cli/run ./config ./evict ./status -update
+	cd release && go run ./cmd/manifests && go test ./chart -update
+
+.PHONY: manifests
+manifests: ## Render deploy/chart into install.yaml, kustomize and rbac.yaml.
+	cd release && go run ./cmd/manifests
 
 .PHONY: bench
 bench: build controlplane ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: 20 minutes and more (ROUNDS=n, WORK=burst,idle,...).

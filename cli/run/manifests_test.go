@@ -1,0 +1,69 @@
+package run
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// rendered returns the files of manifests that the chart renders, for the default values and for others.
+func rendered(t *testing.T) []string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	files, err := filepath.Glob(filepath.Join(root, "release", "chart", "testdata", "*.golden.yaml"))
+	must(t, err)
+	if len(files) < 4 {
+		t.Fatalf("got %d rendered manifests", len(files))
+	}
+	return append(files, filepath.Join(root, "deploy", "install.yaml"))
+}
+
+// decodeKind decodes the object of that kind that is called taint-manager.
+func decodeKind(t *testing.T, file, kind string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	must(t, err)
+	for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		var m manifest
+		must(t, yaml.Unmarshal(document, &m))
+		if m.Kind == kind && m.Metadata.Name == "taint-manager" {
+			must(t, yaml.UnmarshalStrict(document, into))
+			return
+		}
+	}
+	t.Fatalf("%s has no %s", file, kind)
+}
+
+func TestTheManifestsConfigurationIsValid(t *testing.T) {
+	for _, file := range rendered(t) {
+		var configuration v1.ConfigMap
+		decodeKind(t, file, "ConfigMap", &configuration)
+		s, _, err := decodeConfig("config.yaml", []byte(configuration.Data["config.yaml"]))
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		if got := s.LeaderElection.ResourceNamespace; got != configuration.Namespace {
+			t.Errorf("%s: the lease is in namespace %s, the Deployment in %s", file, got, configuration.Namespace)
+		}
+	}
+}
+
+func TestTheManifestsArgumentsAreFlagsOfRun(t *testing.T) {
+	for _, file := range rendered(t) {
+		var d appsv1.Deployment
+		decodeKind(t, file, "Deployment", &d)
+		args := d.Spec.Template.Spec.Containers[0].Args
+		if args[0] != "run" {
+			t.Fatalf("%s: got %q", file, args)
+		}
+		if err := Command(t.Context(), Build{}).ParseFlags(args[1:]); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package chart
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/v2/lint"
+	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var dir = filepath.Join("..", "..", "deploy", "chart")
+
+// releases returns the releases of testdata by name. The first line of each values file names the namespace.
+func releases(t *testing.T) map[string]Release {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/*.values.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no values files: %v", err)
+	}
+	all := map[string]Release{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		namespace := regexp.MustCompile(`^# namespace: (\S+)\n`).FindSubmatch(text)
+		if namespace == nil {
+			t.Fatalf("%s names no namespace in its first line", path)
+		}
+		r := Release{Namespace: string(namespace[1])}
+		if err := yaml.UnmarshalStrict(text, &r.Values); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		all[strings.TrimSuffix(filepath.Base(path), ".values.yaml")] = r
+	}
+	return all
+}
+
+func TestTheChartRendersAsTheGoldenFilesSay(t *testing.T) {
+	for name, r := range releases(t) {
+		files, err := Render(dir, r)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		said, err := Notes(dir, r)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		golden(t, name+".golden.yaml", Join(files))
+		golden(t, name+".notes.txt", said)
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got); if that is meant, run 'make golden':\n%s", name, diff)
+	}
+}
+
+func TestHelmsLinterFindsNothing(t *testing.T) {
+	for _, version := range []string{"v1.30.0", "v1.37.0"} {
+		kube, err := common.ParseKubeVersion(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, r := range releases(t) {
+			result := lint.RunAll(dir, r.Values, r.Namespace, lint.WithKubeVersion(kube))
+			for _, message := range result.Messages {
+				if !strings.Contains(message.Error(), "icon is recommended") || message.Severity != support.InfoSev {
+					t.Errorf("%s on %s: %v", name, version, message)
+				}
+			}
+		}
+	}
+}
+
+func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
+	for name, test := range map[string]struct{ values, says string }{
+		"unknown value":          {"replica: 3", "replica"},
+		"no replicas":            {"replicas: 0", "replicas"},
+		"half a digest":          {"image: {digest: abc}", "digest"},
+		"unknown field":          {"config: {shard: 8}", "shard"},
+		"unknown method":         {"config: {eviction: {method: Kill}}", "method"},
+		"too many shards":        {"config: {shards: 1000}", "shards"},
+		"the file's apiVersion":  {"config: {apiVersion: taint-manager/v1alpha1}", "apiVersion"},
+		"a flag without dashes":  {"extraArgs: [dry-run]", "extraArgs"},
+		"a toleration's mistake": {"tolerations: [{operator: exists}]", "tolerations"},
+	} {
+		var values map[string]any
+		if err := yaml.Unmarshal([]byte(test.values), &values); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Render(dir, Release{Namespace: "kube-system", Values: values})
+		if err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: got %v, want a refusal that names %q", name, err, test.says)
+		}
+	}
+}
+
+func TestADigestWinsOverTheTag(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("0a", 32)
+	for _, test := range []struct{ image, want string }{
+		{"{}", "localhost/taint-manager:v9.8.7"},
+		{"{tag: v1}", "localhost/taint-manager:v1"},
+		{"{repository: 'registry:5000/a/b', tag: v1, digest: '" + digest + "'}", "registry:5000/a/b@" + digest},
+	} {
+		var image map[string]any
+		if err := yaml.Unmarshal([]byte(test.image), &image); err != nil {
+			t.Fatal(err)
+		}
+		files, err := Render(dir, Release{Namespace: "kube-system", Values: map[string]any{"image": image}, Version: "v9.8.7"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := Join(files); !strings.Contains(all, "image: "+test.want+"\n") {
+			t.Errorf("image %s does not yield %s", test.image, test.want)
+		}
+	}
+}
+
+func TestAChangeOfTheConfigurationRestartsThePods(t *testing.T) {
+	annotation := func(values map[string]any) string {
+		files, err := Render(dir, Release{Namespace: "kube-system", Values: values})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return regexp.MustCompile(`config-sha256: \w+`).FindString(Join(files))
+	}
+	plain, same := annotation(nil), annotation(map[string]any{"replicas": 3})
+	changed := annotation(map[string]any{"config": map[string]any{"shards": 4}})
+	if plain == "" || plain != same || plain == changed {
+		t.Errorf("got %q, with other replicas %q, with another configuration %q", plain, same, changed)
+	}
+}

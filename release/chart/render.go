@@ -1,0 +1,116 @@
+package chart
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
+)
+
+// Release is one installation of the chart.
+type Release struct {
+	Namespace string
+	Values    map[string]any
+
+	// Version replaces the version in Chart.yaml. It begins with v; empty keeps what the chart says.
+	Version string
+}
+
+// File is a rendered template, by the name that it has in the folder templates.
+type File struct{ Name, Text string }
+
+// notes is the template that helm prints after an installation.
+const notes = "NOTES.txt"
+
+// order is the order in which objects are applied: what others need comes first. Other templates follow.
+var order = []string{"rbac.yaml", "namespace.yaml", "configmap.yaml", "poddisruptionbudget.yaml", "networkpolicy.yaml", "deployment.yaml"}
+
+// Render returns the templates of the chart in dir that yield objects, in the order in which they are applied.
+// It refuses values that values.schema.json refuses.
+func Render(dir string, r Release) ([]File, error) {
+	rendered, err := render(dir, r)
+	if err != nil {
+		return nil, err
+	}
+	var files []File
+	for name, text := range rendered {
+		base := path.Base(name)
+		if base != notes && strings.TrimSpace(text) != "" {
+			files = append(files, File{base, strings.TrimSpace(text) + "\n"})
+		}
+	}
+	slices.SortFunc(files, func(a, b File) int { return position(a.Name) - position(b.Name) })
+	return files, nil
+}
+
+// Notes returns what helm prints after an installation, where no cluster can be asked.
+func Notes(dir string, r Release) (string, error) {
+	rendered, err := render(dir, r)
+	if err != nil {
+		return "", err
+	}
+	return rendered["taint-manager/templates/"+notes], nil
+}
+
+// Join returns the files as one stream of YAML documents.
+func Join(files []File) string {
+	texts := make([]string, len(files))
+	for i, f := range files {
+		texts[i] = f.Text
+	}
+	return strings.Join(texts, "---\n")
+}
+
+// AppVersion returns the version of the program that the chart in dir installs.
+func AppVersion(dir string) (string, error) {
+	c, err := load(dir, "")
+	if err != nil {
+		return "", err
+	}
+	return c.Metadata.AppVersion, nil
+}
+
+func render(dir string, r Release) (map[string]string, error) {
+	c, err := load(dir, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	least, err := common.ParseKubeVersion("v1.30.0")
+	if err != nil {
+		return nil, fmt.Errorf("the least version of Kubernetes: %w", err)
+	}
+	release := common.ReleaseOptions{Name: "taint-manager", Namespace: r.Namespace, Revision: 1, IsInstall: true}
+	values, err := util.ToRenderValues(c, r.Values, release, &common.Capabilities{KubeVersion: *least})
+	if err != nil {
+		return nil, fmt.Errorf("the values of the chart: %w", err)
+	}
+	rendered, err := engine.Render(c, values)
+	if err != nil {
+		return nil, fmt.Errorf("rendering the chart: %w", err)
+	}
+	return rendered, nil
+}
+
+func load(dir, version string) (*chart.Chart, error) {
+	c, err := loader.Load(dir)
+	if err != nil {
+		return nil, fmt.Errorf("loading the chart: %w", err)
+	}
+	if version != "" {
+		c.Metadata.AppVersion, c.Metadata.Version = version, strings.TrimPrefix(version, "v")
+	}
+	return c, nil
+}
+
+func position(name string) int {
+	if i := slices.Index(order, name); i >= 0 {
+		return i
+	}
+	return len(order)
+}

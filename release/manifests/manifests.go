@@ -1,0 +1,147 @@
+// Package manifests makes the files of deploy that are rendered from the chart: the one source is deploy/chart.
+package manifests
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/taint-manager/taint-manager/release/chart"
+)
+
+// Namespace is where everything is installed unless a value says otherwise.
+const Namespace = "kube-system"
+
+// ChartDir is the folder of the chart, from the root of the repository.
+const ChartDir = "deploy/chart"
+
+const rbacHeader = `# Rendered by 'make manifests' from deploy/chart/templates/rbac.yaml.
+#
+#   kubectl apply -f deploy/rbac.yaml
+`
+
+// Files returns all rendered files by their path from the root of the repository.
+func Files(root string) (map[string]string, error) {
+	all := map[string]string{}
+	rendered, err := chart.Render(filepath.Join(root, ChartDir), chart.Release{Namespace: Namespace})
+	if err != nil {
+		return nil, err
+	}
+	list := "# Rendered by 'make manifests' from deploy/chart.\napiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n"
+	for _, file := range rendered {
+		all["deploy/kustomize/"+file.Name] = "# Rendered by 'make manifests' from deploy/chart/templates/" + file.Name + ".\n" + file.Text
+		list += "- " + file.Name + "\n"
+		if file.Name == "rbac.yaml" {
+			all["deploy/rbac.yaml"] = rbacHeader + file.Text
+		}
+	}
+	all["deploy/kustomize/kustomization.yaml"] = list
+	if all["deploy/install.yaml"], err = Install(root, Image{}); err != nil {
+		return nil, err
+	}
+	all[ChartDir+"/values.schema.json"], err = schema(root)
+	return all, err
+}
+
+// Write writes all rendered files.
+func Write(root string) error {
+	files, err := Files(root)
+	if err != nil {
+		return err
+	}
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("the folder of %s: %w", name, err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Image is the image that a manifest names.
+type Image struct {
+	// Repository is its name without the tag. Empty means the chart's.
+	Repository string
+
+	// Version is the version of the program, and the tag. Empty means the chart's.
+	Version string
+}
+
+const installHeader = `# Installs taint-manager into namespace kube-system; rendered from deploy/chart.
+#
+# The image %[1]s comes from no registry: 'make image' writes it to dist/image.tar. Give it to the nodes, or push it:
+#
+#   kind load image-archive dist/image.tar             a cluster of kind
+#   k3s ctr images import dist/image.tar               each node of k3s
+#   ctr -n k8s.io images import dist/image.tar         each node with containerd
+#   crane push dist/image.tar REGISTRY/taint-manager   a registry; then write that name below
+#
+# docs/install.md says more. Then:
+#
+#   kubectl apply -f install.yaml
+`
+
+// Install returns all manifests as one file that names the image.
+func Install(root string, image Image) (string, error) {
+	r := chart.Release{Namespace: Namespace, Version: image.Version}
+	if image.Repository != "" {
+		r.Values = map[string]any{"image": map[string]any{"repository": image.Repository}}
+	}
+	files, err := chart.Render(filepath.Join(root, ChartDir), r)
+	if err != nil {
+		return "", err
+	}
+	all := chart.Join(files)
+	_, name, _ := strings.Cut(all, "\n        image: ")
+	name, _, _ = strings.Cut(name, "\n")
+	return fmt.Sprintf(installHeader, name) + all, nil
+}
+
+// schema returns values.schema.json with the schema of the configuration file in its place. The chart writes apiVersion
+// and kind itself.
+func schema(root string) (string, error) {
+	values, err := readJSON(filepath.Join(root, ChartDir, "values.schema.json"))
+	if err != nil {
+		return "", err
+	}
+	config, err := readJSON(filepath.Join(root, "docs/schema/taintmanagerconfiguration.json"))
+	if err != nil {
+		return "", err
+	}
+	for _, key := range []string{"$schema", "title", "required", "minProperties"} {
+		delete(config, key)
+	}
+	fields, ok := config["properties"].(map[string]any)
+	if !ok {
+		return "", fmt.Errorf("the schema of the configuration has no properties")
+	}
+	delete(fields, "apiVersion")
+	delete(fields, "kind")
+	properties, ok := values["properties"].(map[string]any)
+	if !ok {
+		return "", fmt.Errorf("values.schema.json has no properties")
+	}
+	properties["config"] = config
+	text, err := json.MarshalIndent(values, "", "  ")
+	if err != nil {
+		return "", fmt.Errorf("encoding values.schema.json: %w", err)
+	}
+	return string(text) + "\n", nil
+}
+
+func readJSON(path string) (map[string]any, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading a schema: %w", err)
+	}
+	var document map[string]any
+	if err := json.Unmarshal(text, &document); err != nil {
+		return nil, fmt.Errorf("decoding %s: %w", path, err)
+	}
+	return document, nil
+}

@@ -1,0 +1,61 @@
+package manifests
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var root = filepath.Join("..", "..")
+
+func TestDeployHoldsWhatTheChartRenders(t *testing.T) {
+	files, err := Files(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Errorf("%v; run 'make manifests'", err)
+			continue
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("%s differs from what the chart renders (-chart +file); change deploy/chart and run 'make manifests':\n%s", name, diff)
+		}
+	}
+}
+
+func TestKustomizeHoldsNothingElse(t *testing.T) {
+	files, err := Files(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(filepath.Join(root, "deploy/kustomize"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if _, ok := files["deploy/kustomize/"+entry.Name()]; !ok {
+			t.Errorf("deploy/kustomize/%s is rendered from no template: remove it", entry.Name())
+		}
+	}
+}
+
+func TestInstallNamesTheImageAtItsTopAndInTheDeployment(t *testing.T) {
+	text, err := Install(root, Image{Repository: "registry.example.com/taint-manager", Version: "v1.2.3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "registry.example.com/taint-manager:v1.2.3"
+	lines := strings.Split(text, "\n")
+	if !slices.ContainsFunc(lines[:5], func(line string) bool { return strings.Contains(line, name) }) {
+		t.Errorf("the first lines do not name %s:\n%s", name, strings.Join(lines[:5], "\n"))
+	}
+	if !slices.Contains(lines, "        image: "+name) {
+		t.Errorf("the Deployment does not name %s", name)
+	}
+}
