@@ -32,6 +32,7 @@ func setUpForesight(env *testscript.Env) error {
 	}
 	env.Defer(api.Close)
 	env.Setenv("API", api.URL)
+	env.Setenv("GORACE", os.Getenv("GORACE"))
 	return prepareShop(api, env.WorkDir)
 }
 
