@@ -47,7 +47,6 @@ var turns = map[string]string{
 
 // rough are the rooms whose comments and documents still have such turns; the list only becomes shorter.
 var rough = []string{
-
 	"cli", "cluster", "config", "differential", "dump", "foresight", "internal", "journal", "leader", "policy", "root", "skew", "taint",
 	"controlplane", "tools", "deploy", "cmd", "docs/adr", "docs/lab", "docs/plan.md", "docs/pending.md",
 }
