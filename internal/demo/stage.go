@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
@@ -37,13 +36,9 @@ type stage struct {
 
 // newStage puts nodes and workloads in place, and returns when all pods run.
 func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stage, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
+	client, err := quietClient(c.Kubeconfig())
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, err
 	}
 	s := &stage{cluster: c, client: client, out: out, pods: map[types.UID]*v1.Pod{}, went: map[types.UID]time.Duration{}}
 	var objects strings.Builder
