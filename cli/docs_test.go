@@ -15,10 +15,10 @@ import (
 // consoles are the parts of the docs that show commands after "$ ", with what they print.
 var consoles = regexp.MustCompile("(?s)```console\n(.*?)```")
 
-// The docs show what the program prints.
+// The docs show what the program prints. The examples work in the root of the repository.
 func TestTheDocsShowWhatIsPrinted(t *testing.T) {
-	dir := exampleFolder(t)
-	for _, file := range []string{filepath.Join("..", "docs", "plan.md"), filepath.Join("..", "docs", "pending.md"), filepath.Join("..", "README.md")} {
+	exampleFolder(t)
+	for _, file := range []string{filepath.Join("..", "docs", "look-ahead.md"), filepath.Join("..", "README.md")} {
 		written, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -26,7 +26,7 @@ func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 		shown := 0
 		real := consoles.ReplaceAllFunc(written, func(block []byte) []byte {
 			shown++
-			return append(append([]byte("```console\n"), played(t, dir, block)...), "```"...)
+			return append(append([]byte("```console\n"), played(t, "..", block)...), "```"...)
 		})
 		if shown == 0 {
 			t.Errorf("%s shows no commands", file)
@@ -94,6 +94,63 @@ func TestTheExamplesOfTheHelpWork(t *testing.T) {
 			if code := cmd.ProcessState.ExitCode(); code != want {
 				t.Errorf("%s: %v, want the exit code %d\n%s", example[1], err, want, out)
 			}
+		}
+	}
+}
+
+// offered are the parts of the docs that show commands for a cluster of the reader's own.
+var offered = regexp.MustCompile("(?s)```sh\n(.*?)```")
+
+// The commands for a cluster of the reader's own have flags and arguments that the program takes. They are tried on
+// the shop's API server, except those that never end.
+func TestTheCommandsThatTheDocsOfferAreTaken(t *testing.T) {
+	dir := exampleFolder(t)
+	text, err := os.ReadFile(filepath.Join("..", "docs", "look-ahead.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, block := range offered.FindAllSubmatch(text, -1) {
+		for _, line := range regexp.MustCompile(`(?m)^(?:taint-manager|kubectl taint-manager) .*$`).FindAllString(string(block[1]), -1) {
+			if strings.Contains(line, "--watch") || strings.Contains(line, "--server") {
+				continue // tried by scripts
+			}
+			tried++
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(line, "kubectl taint-manager", "kubectl-taint_manager", 1))
+			cmd.Dir = dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", line, err, out)
+			}
+		}
+	}
+	if tried < 5 {
+		t.Errorf("only %d commands were tried", tried)
+	}
+}
+
+// A message names where the differences from the original are listed; the list has each that is known.
+func TestTheDifferencesFromTheOriginalAreListedOnce(t *testing.T) {
+	semantics, err := os.ReadFile(filepath.Join("..", "docs", "semantics.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(semantics), "\n## What the original does otherwise\n")
+	if !found {
+		t.Fatal("docs/semantics.md has no such section, to which explain and plan refer")
+	}
+	compared, err := os.ReadFile(filepath.Join("..", "docs", "lab", "differential.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, corrections, _ := strings.Cut(string(compared), "\n## The corrections\n")
+	corrections, _, _ = strings.Cut(corrections, "\n## ")
+	rows := regexp.MustCompile(`(?m)^\| ([a-z][^|]*) \|`).FindAllStringSubmatch(corrections, -1)
+	if len(rows) < 10 {
+		t.Fatalf("docs/lab/differential.md lists %d corrections", len(rows))
+	}
+	for _, row := range rows[1:] { // after the heading
+		if n := strings.Count(list, "| "+row[1]+" |"); n != 1 {
+			t.Errorf("docs/semantics.md lists %q %d times", row[1], n)
 		}
 	}
 }

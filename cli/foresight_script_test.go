@@ -1,18 +1,18 @@
 package cli_test
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"sigs.k8s.io/yaml"
 )
 
 // shop is the dump that the docs and the help use in their examples.
-const shop = "../docs/examples/shop.yaml"
+const shop = "../docs/examples/shop.json"
 
-// TestForesightScripts runs plan, explain and pending as their users do. Each script has the dump shop.yaml, and a
+// TestForesightScripts runs plan, explain and pending as their users do. Each script has the dump cluster.json, the same as shop.yaml, and a
 // kubeconfig NAME.kubeconfig for each of the API servers that there are, see shopAPI.
 func TestForesightScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -36,26 +36,20 @@ func setUpForesight(env *testscript.Env) error {
 	return prepareShop(api, env.WorkDir)
 }
 
-// prepareShop writes the dump and the kubeconfigs into a folder.
+// prepareShop writes the dump, as kubectl writes it in both forms, and the kubeconfigs into a folder.
 func prepareShop(api *shopAPI, dir string) error {
-	if err := copyFile(filepath.Join(dir, "shop.yaml"), shop); err != nil {
+	inJSON, err := os.ReadFile(shop)
+	if err != nil {
 		return err
+	}
+	inYAML, err := yaml.JSONToYAML(inJSON)
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{"cluster.json": inJSON, "shop.yaml": inYAML} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return err
+		}
 	}
 	return api.writeKubeconfigs(dir)
-}
-
-func copyFile(to, from string) error {
-	source, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	target, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(target, source); err != nil {
-		return err
-	}
-	return target.Close()
 }

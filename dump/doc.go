@@ -1,4 +1,4 @@
-// Package dump reads what "kubectl get nodes,pods,pdb -A -o yaml" (or "-o json") wrote, object by object.
+// Package dump reads what "kubectl get nodes,pods,pdb -A -o json" (or "-o yaml") wrote, object by object.
 //
 // [Read] tells JSON from YAML by itself. It takes lists, single objects, and several documents one
 // after the other. It holds one object at a time, so a dump of any size is read in little memory. Of

@@ -20,8 +20,8 @@ Examples:
   # What is left of a pod that is gone
   taint-manager explain shop/web-5d4f8c7b9-zzbrp
 
-  # From what kubectl get nodes,pods,events -A -o yaml has written, as of that time
-  taint-manager explain shop/logs-0 -f shop.yaml --at 2026-05-01T12:00:00Z
+  # From what kubectl get nodes,pods,events -A -o json > cluster.json has written, as of that time
+  taint-manager explain shop/logs-0 -f cluster.json --at 2026-05-01T12:00:00Z
 
 Exit codes: 0 done, 1 cannot say, 2 the pod is to go (with --exit-code only).
 `

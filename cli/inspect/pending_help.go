@@ -9,7 +9,8 @@ not known since when a taint is there. With --server it asks the manager instead
 blocked, delayed or in flight, and when it tries again.
 
 With --watch it goes on: on a terminal it shows the table with running countdowns until Ctrl-C; else it
-prints the table and then a line for each change (with -o json one object a line).
+prints a line for each change, and first one for each eviction that is scheduled already (with -o json one
+object a line).
 
 Usage:
   taint-manager pending [flags]
@@ -22,8 +23,11 @@ Examples:
   # The pods of two nodes, and why they go
   taint-manager pending -A --node n2,n4 -o wide
 
-  # From what kubectl get nodes,pods -A -o yaml has written, as of that time
-  taint-manager pending -f shop.yaml --at 2026-05-01T12:00:00Z
+  # From what kubectl get nodes,pods -A -o json > cluster.json has written, as of that time
+  taint-manager pending -f cluster.json --at 2026-05-01T12:00:00Z
+
+  # How many, by namespace, owner and node
+  taint-manager pending -A -o summary
 
   # For a script: what is scheduled, and when
   taint-manager pending -A -o json

@@ -21,11 +21,14 @@ Examples:
   # All nodes of a zone, at a time to come, with the pods that stay, and why
   taint-manager plan -l zone=a --taint maintenance:NoExecute --at 2026-05-01T12:00:00Z -o wide
 
+  # The same in figures: by namespace, owner, budget and node
+  taint-manager plan -l zone=a --taint maintenance:NoExecute -o summary
+
   # A taint is removed, and evictions go through PodDisruptionBudgets
   taint-manager plan --node n2 --taint network:NoExecute- --eviction-method=evict
 
-  # Without access to the cluster: from what kubectl get nodes,pods,pdb -A -o yaml has written
-  taint-manager plan -f shop.yaml --node n1 --taint maintenance:NoExecute
+  # Without access to the cluster: from what kubectl get nodes,pods,pdb -A -o json > cluster.json has written
+  taint-manager plan -f cluster.json --node n1 --taint maintenance:NoExecute
 
 Exit codes: 0 done, 1 cannot say, or not all, 2 some pod would go (with --exit-code only).
 `

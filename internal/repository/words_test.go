@@ -48,7 +48,7 @@ var turns = map[string]string{
 // rough are the rooms whose comments and documents still have such turns; the list only becomes shorter.
 var rough = []string{
 	"cli", "cluster", "config", "differential", "dump", "foresight", "internal", "journal", "leader", "policy", "root", "skew", "taint",
-	"controlplane", "tools", "deploy", "cmd", "docs/adr", "docs/lab", "docs/plan.md", "docs/pending.md",
+	"controlplane", "tools", "deploy", "cmd", "docs/adr", "docs/lab",
 }
 
 // replaced are identifiers that docs/glossary.md has replaced, as regular expressions, and what replaces them, in
