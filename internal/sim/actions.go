@@ -224,7 +224,7 @@ func (w *World) doProcess(d *action, p *process) {
 		w.after(d.lasts, func() { w.startAgain(d.replica) })
 	case pause:
 		w.counts.Pauses++
-		p.frozen = max(p.frozen, w.now()+d.lasts)
+		p.freeze(d.lasts)
 	case setClock:
 		w.counts.ClockSteps++
 		w.offsets[d.replica] += d.lasts

@@ -31,6 +31,7 @@ type process struct {
 	dead     bool
 	ending   bool          // it takes no new work
 	frozen   time.Duration // until then it does nothing
+	putOff   []func()      // what it does then
 
 	feed        *cluster.Feed
 	nodes, pods *stream
@@ -106,9 +107,27 @@ func (p *process) run(do func()) {
 	switch {
 	case p.dead:
 	case p.frozen > p.w.now():
-		p.w.at(p.frozen, func() { p.run(do) })
+		p.putOff = append(p.putOff, do)
 	default:
 		do()
+	}
+}
+
+// freeze lets the process do nothing for a while.
+func (p *process) freeze(lasts time.Duration) {
+	p.frozen = max(p.frozen, p.w.now()+lasts)
+	p.w.at(p.frozen, p.thaw)
+}
+
+// thaw lets the process do what it has put off, unless it is still frozen.
+func (p *process) thaw() {
+	if p.frozen > p.w.now() {
+		return
+	}
+	all := p.putOff
+	p.putOff = nil
+	for _, do := range all {
+		p.run(do)
 	}
 }
 

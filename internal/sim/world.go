@@ -115,8 +115,9 @@ func (w *World) calmDown() {
 			w.start(i)
 			continue
 		}
-		p.frozen = 0
 		p.nodes.quietTil, p.pods.quietTil = 0, 0
+		p.frozen = 0
+		p.thaw()
 	}
 }
 
