@@ -24,7 +24,8 @@ type Record struct {
 	Writing Writing
 }
 
-// RecordOf is what is to be recorded now of a node.
+// RecordOf is what is to be recorded now of a node. Where times are rounded up, the states stay in their order: a pod may
+// bear one of them without a limit, and is exposed anew by the one after it.
 func RecordOf(n *taint.Node, now time.Time) Record {
 	taints := make([]taint.History, len(n.Taints))
 	for i, history := range n.Taints {
@@ -32,6 +33,9 @@ func RecordOf(n *taint.Node, now time.Time) Record {
 		for j, s := range history {
 			taints[i][j].Since = wallTime(s.Since, now, now.Sub(s.Since))
 			taints[i][j].To = ""
+			if j > 0 && taints[i][j].Since.Before(taints[i][j-1].Since) {
+				taints[i][j].Since = taints[i][j-1].Since
+			}
 		}
 	}
 	return Record{UID: n.UID, Version: n.Version, Taints: taints}

@@ -3,6 +3,11 @@ package journal
 import (
 	"testing"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/internal/faketime"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // What is recorded is read by others, on other clocks: it must say what this host's clock would have shown.
@@ -25,6 +30,25 @@ func TestARecordedTimeMovesWithTheWallClock(t *testing.T) {
 	} {
 		if got := wallTime(shown, now, c.age); !got.Equal(c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// What was seen before the clock was set is rounded up, and what was seen after that is not.
+func TestARecordKeepsTheOrderOfStatesBetweenWhichTheClockWasSet(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	at := func(setBy, passed time.Duration) time.Time { return faketime.Of(noon.Add(setBy+passed), passed) }
+	const hour = time.Hour
+	history := taint.History{
+		{Taint: v1.Taint{Key: "load", Value: "1", Effect: v1.TaintEffectNoExecute}, Since: at(0, 100*time.Millisecond), Ended: true},
+		{Taint: v1.Taint{Key: "load", Value: "2", Effect: v1.TaintEffectNoExecute}, Since: at(0, 300*time.Millisecond), Ended: true},
+		{Taint: v1.Taint{Key: "load", Value: "3", Effect: v1.TaintEffectNoExecute}, Since: at(-hour, 500*time.Millisecond), Ended: true},
+		{Taint: v1.Taint{Key: "load", Value: "4", Effect: v1.TaintEffectNoExecute}, Since: at(-hour, 1500*time.Millisecond)},
+	}
+	recorded := RecordOf(&taint.Node{Taints: []taint.History{history}}, at(-hour, 2*time.Second)).Taints[0]
+	for i, want := range []time.Duration{time.Second, time.Second, time.Second, 1500 * time.Millisecond} {
+		if got := recorded[i].Since; !got.Equal(noon.Add(want - hour)) {
+			t.Errorf("state %d counts from %v, want %v", i, got, noon.Add(want-hour))
 		}
 	}
 }
