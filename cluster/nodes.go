@@ -44,6 +44,17 @@ type seenNode struct {
 	version string // of the last look
 }
 
+// upTo returns the node with the version that its record is to have, after a look at the version looked.
+func upTo(n *taint.Node, known journal.NodeHistory, looked string) *taint.Node {
+	version := known.UpTo(n.Version, looked)
+	if version == n.Version {
+		return n
+	}
+	now := *n
+	now.Version = version
+	return &now
+}
+
 // nodes are the nodes by name, with the histories of their taints. Any number of goroutines read and
 // adopt; only one sees and forgets.
 type nodes struct {
@@ -106,7 +117,7 @@ func (t *nodes) see(l look, g gap) bool {
 	}
 	now, changed := t.observe(&old, &l, g)
 	if old.Node != nil && old.UID == l.uid && !changed {
-		t.put(seenNode{old.Node, old.known, l.version})
+		t.put(seenNode{upTo(old.Node, old.known, l.version), old.known, l.version})
 		return false
 	}
 	node := l.node(now.Taints())
@@ -132,7 +143,7 @@ func (t *nodes) adopt(name string, r journal.Record) bool {
 		return false
 	}
 	node := *old.Node
-	node.Taints = known.Taints()
+	node.Taints, node.Version = known.Taints(), known.UpTo(node.Version, old.version)
 	t.put(seenNode{&node, known, old.version})
 	return true
 }

@@ -19,6 +19,18 @@ type NodeHistory struct {
 // It is not to be written to.
 func (k NodeHistory) Taints() []taint.History { return k.taints }
 
+// UpTo returns the resourceVersion that a record of the node is to have: changed, at which its taints were last seen to
+// change, or a later one of a record that was adopted, if the last look, at the version looked, reaches that. A reader
+// passes over a record of an earlier version than that of the last one.
+func (k NodeHistory) UpTo(changed, looked string) string {
+	for i := range k.presences {
+		if recorded := k.presences[i].recorded.version; isNewer(recorded, changed) && reaches(looked, recorded) {
+			changed = recorded
+		}
+	}
+	return changed
+}
+
 // Observe is what is known after one more look, and whether that is anything new.
 //
 // A taint is its key and effect. not-ready and unreachable count as one, because the node lifecycle

@@ -14,7 +14,8 @@ type Record struct {
 	// UID of the node: a node of the same name and another UID is another node.
 	UID types.UID
 
-	// Version is the node's resourceVersion when its writer last saw its taints change.
+	// Version is the node's resourceVersion when its writer last saw its taints change, or that of the record that it
+	// has taken over; see [NodeHistory.UpTo].
 	Version string
 
 	// Taints are the histories as the writer knew them. Their times are wall times.

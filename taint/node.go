@@ -17,7 +17,8 @@ type Node struct {
 	// Created is when the node was made, by the API server's clock.
 	Created time.Time
 
-	// Version is the node's resourceVersion when its taints were last seen to change.
+	// Version is the node's resourceVersion when its taints were last seen to change, or a later one up to which a
+	// record of the journal tells that they did not.
 	Version string
 
 	// Taints holds one history for each taint that is on the node now. The taints
