@@ -29,6 +29,7 @@ type partition struct {
 	dirty   bool                    // there may be something to write
 	failed  bool                    // the last write has
 	mine    bool                    // it was, in this term, as this process wants it
+	sent    map[digest]time.Time    // the writings of this process that may be stored, and when they were made
 	stamp   time.Time               // when it was written last
 	paced   time.Time               // no write is to start before
 	retry   time.Time               // nor before this, unless it is asked for or the partition is read
@@ -44,7 +45,7 @@ func newPartition(k *Keeper, number int) *partition {
 		keeper: k, number: number,
 		reports: make(chan report, 1), changed: make(chan struct{}, 1),
 		flushes: make(chan chan struct{}), known: make(chan struct{}),
-		tries: backoff(), problems: map[kind]string{},
+		sent: map[digest]time.Time{}, tries: backoff(), problems: map[kind]string{},
 	}
 }
 
@@ -157,8 +158,13 @@ func closed(c <-chan struct{}) bool {
 }
 
 // open reads a content that was received at this moment. Once this process has written the partition as leader, what it
-// knows of the nodes is better than what others write.
+// knows of the nodes is better than what others write, and than what a writing of its own tells, whose times were
+// converted to the wall clock.
 func (p *partition) open(s journal.StoredPartition, received time.Time) {
+	if at, ok := p.sent[digestOf(s.Data)]; ok {
+		p.written(s, at)
+		return
+	}
 	content, dropped, err := journal.Decode(p.number, s.Data)
 	p.content, p.opened, p.usable, p.dirty = s, true, err == nil, true
 	p.stamp = content.Written

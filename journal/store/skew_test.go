@@ -115,3 +115,47 @@ func TestAReaderWhoseClockIsAheadShortensTheAgesOfItsFirstReading(t *testing.T) 
 		w.start().knows("read by one who is ahead", "n", "gpu@0")
 	})
 }
+
+// The answer to a write may be lost. The partition that is found then tells this process nothing that it did not know: not
+// even where its clock is behind, and the time since the writing can't be told.
+func TestALeaderTakesNothingOverFromItsOwnWriting(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.fields = []metav1.ManagedFieldsEntry{{
+			Manager: "taint-manager", Time: new(metav1.NewTime(w.born.Add(10 * time.Second))), FieldsV1: metav1.NewFieldsV1(`{"f:data":{"f:_journal":{},"f:n":{}}}`),
+		}}
+		p := w.start()
+		w.pass(1)
+		w.taint("n", "gpu")
+		w.lose(failing(broken, "create", "update"))
+		w.fault(failing(broken, "watch"))
+		w.cut()
+		p.lead()
+		w.pass(2)
+		if w.partition("n") == nil {
+			t.Fatal("nothing was written")
+		}
+		w.fault(nil)
+		w.lose(nil)
+		w.pass(60)
+		p.knows("after it has found the partition", "n", "gpu@1")
+		p.troubled("after it has found the partition", "")
+	})
+}
+
+// The new leader has seen the taint appear, long before the one before it has found it.
+func TestTheFirstWritingOfANewLeaderConvertsARecordOnceMore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		next := w.start()
+		w.taint("n", "gpu") // at version 101
+		w.pass(5)
+		w.taint("n", "gpu") // at version 102: a heartbeat
+		w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "102", "gpu", 3)})
+		next.knows("recorded by the leader", "n", "gpu@3")
+		w.pass(30)
+		w.ahead = 120 * time.Second
+		p := w.start()
+		p.knows("read by one who is ahead", "n", "gpu@30")
+		next.lead()
+		p.knows("written by the next leader", "n", "gpu@3")
+	})
+}

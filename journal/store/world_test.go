@@ -65,6 +65,7 @@ type world struct {
 	mu      sync.Mutex
 	version int
 	faults  func(verb string) error
+	losing  func(verb string) error // of answers
 	writes  []written
 	streams []watch.Interface
 }
@@ -80,6 +81,13 @@ func (w *world) fault(f func(verb string) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faults = f
+}
+
+// lose lets requests for ConfigMaps succeed, and their answers be lost.
+func (w *world) lose(f func(verb string) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.losing = f
 }
 
 // failing is a fault of all requests with these verbs.
@@ -127,7 +135,10 @@ func (w *world) react(action clienttesting.Action) (bool, runtime.Object, error)
 }
 
 // store stores a ConfigMap as an API server does.
-func (w *world) store(verb string, object runtime.Object) (bool, runtime.Object, error) {
+func (w *world) store(verb string, object runtime.Object) (_ bool, _ runtime.Object, err error) {
+	if w.losing != nil {
+		defer func() { err = errors.Join(err, w.losing(verb)) }()
+	}
 	configMaps := v1.SchemeGroupVersion.WithResource("configmaps")
 	made := object.(*v1.ConfigMap).DeepCopy()
 	w.version++

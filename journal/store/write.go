@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -97,6 +99,7 @@ func (p *partition) write(ctx, term context.Context) {
 		return
 	}
 	content := journal.StoredPartition{Name: p.content.Name, Version: p.content.Version, Data: data}
+	p.sent[digestOf(data)] = now
 	version, err := p.store(ctx, term, content)
 	p.paced = time.Now().Add(max(batch, time.Duration(journal.Size(data))*time.Second/throughput))
 	p.keeper.options.Metrics.wrote(err)
@@ -106,6 +109,14 @@ func (p *partition) write(ctx, term context.Context) {
 	}
 	content.Version = version
 	p.written(content, now)
+}
+
+// digest tells the data of one writing from those of another.
+type digest [sha256.Size]byte
+
+func digestOf(data map[string]string) digest {
+	text, _ := json.Marshal(data) // never fails; the keys are sorted
+	return sha256.Sum256(text)
 }
 
 // records are those of the partition's nodes.
@@ -147,6 +158,7 @@ func (p *partition) failedToWrite(err error, wanted bool) {
 // written notes that the partition is as this process wants it.
 func (p *partition) written(s journal.StoredPartition, now time.Time) {
 	p.content, p.stamp, p.retry, p.tries = s, now, time.Time{}, backoff()
+	p.sent = map[digest]time.Time{digestOf(s.Data): now}
 	p.mine, p.failed = true, false
 	p.count(len(journal.Entries(s.Data)))
 	for _, k := range []kind{unwritten, nonsense, stale} {
