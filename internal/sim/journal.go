@@ -18,6 +18,7 @@ const pages = 8
 type partition struct {
 	version int // 0: there is none
 	entries []entry
+	writer  *process
 	written time.Time     // by its writer's clock
 	stored  time.Duration // true
 }
@@ -37,7 +38,7 @@ func partitionOf(node string) int {
 
 // store stands in for the journal's store: the leader writes a page at most once a second, with the
 // resourceVersion that it has read, and reads it again on a conflict; everybody reads all pages at its
-// start, and each page when it changes.
+// start, and each page when it changes. A leader takes nothing over from a page once it was as the leader wants it.
 type store struct {
 	p      *process
 	pages  [pages]storedPartition
@@ -50,6 +51,7 @@ type storedPartition struct {
 	page    partition
 	dirty   bool
 	writing bool
+	mine    bool          // it was, in this term, as this process wants it
 	wrote   time.Duration // when it was last written
 
 	received time.Duration // when the page was, if the process watched it change; else never
@@ -99,20 +101,32 @@ func (s *store) lead() {
 	})
 }
 
-// took takes a page in as it was read; received is when, if the process watched it change, else never.
+// took takes a page in as it was read; received is when, if the process watched it change, else never. One that this
+// process has written itself, and got no answer, is as it wants it.
 func (s *store) took(i int, read partition, received time.Duration) {
 	g := &s.pages[i]
 	if g.page.version != read.version {
 		g.page, g.received = read, received
+		g.mine = g.mine || s.p.term != nil && read.writer == s.p
 	}
 	g.known = true
 	s.adopt(i)
 	s.dirty(i)
 }
 
+// standBy forgets what is a leader's.
+func (s *store) standBy() {
+	for i := range s.pages {
+		s.pages[i].mine = false
+	}
+}
+
 // adopt takes over what the page says, where it tells more than is known.
 func (s *store) adopt(i int) {
 	g := &s.pages[i]
+	if g.mine || g.page.writer == s.p {
+		return
+	}
 	how := oracle.Reading{At: s.p.w.now(), Stored: g.page.stored, Received: g.received, Watched: g.received != never}
 	writing := journal.Writing{At: g.page.written, Stored: s.p.w.server.at(g.page.stored).Truncate(time.Second)}
 	if how.Watched {
@@ -169,7 +183,7 @@ func (s *store) write(i int) {
 	}
 	now := s.content(i)
 	if sameEntries(now.entries, g.page.entries) && s.p.w.now()-g.wrote < stampEvery {
-		g.dirty = false
+		g.dirty, g.mine = false, true
 		return
 	}
 	g.dirty, g.writing, g.wrote = false, true, s.p.w.now()
@@ -202,7 +216,7 @@ func (s *store) wrote(i int, now partition, err error) {
 	g := &s.pages[i]
 	g.writing = false
 	if err == nil {
-		g.page, g.received = now, never
+		g.page, g.received, g.mine = now, never, s.p.term != nil
 		s.p.w.counts.Recorded++
 		s.p.w.say(s.p.name, "has written page %d of the journal", i)
 		s.p.w.pageChanged(i, s.p)
@@ -230,10 +244,13 @@ func (s *store) stamp(i int) {
 
 // content is what is to be written on a page.
 func (s *store) content(i int) partition {
-	now := partition{written: s.p.now().Round(0)}
+	now := partition{writer: s.p, written: s.p.now().Round(0)}
 	for _, n := range s.p.feed.Tainted() {
 		if partitionOf(n.Name) == i {
-			now.entries = append(now.entries, entry{n.Name, stored(journal.RecordOf(n, s.p.now())), s.p.observer.Recorded(s.p.w.now(), n.Name)})
+			record := stored(journal.RecordOf(n, s.p.now()))
+			truth, err := s.p.observer.Recorded(s.p.w.now(), n.Name, record.Version)
+			s.p.w.check(err)
+			now.entries = append(now.entries, entry{n.Name, record, truth})
 		}
 	}
 	slices.SortFunc(now.entries, func(a, b entry) int {

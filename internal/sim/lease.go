@@ -73,6 +73,7 @@ func (p *process) endTerm() {
 	}
 	p.term.cancel()
 	p.term = nil
+	p.store.standBy()
 	if p.dead {
 		return
 	}

@@ -32,6 +32,7 @@ const (
 	Late     = "deadlines do not move"
 	Empty    = "the queue holds nothing for pods that are gone or stay"
 	Leading  = "only a leader deletes"
+	Records  = "a record tells what its writer was shown"
 
 	KeptWaiting = "slow calls keep no other pod waiting"
 

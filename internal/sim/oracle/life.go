@@ -29,6 +29,7 @@ type life struct {
 	states []state
 	heard  []state       // of records, which may have been taken over or not
 	told   int64         // the latest version of the node that such a record knew
+	taken  bool          // that record was certainly taken over
 	looks  int           // how many looks have shown something new
 	late   time.Duration // how long a record was on its way that was received: what it told stays as late
 	shown  []int64       // the node's version at each of them; 0 for those of a record

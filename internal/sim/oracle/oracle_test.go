@@ -154,12 +154,32 @@ func TestAnExposureIsTheLatestUnbrokenRun(t *testing.T) {
 	s.wantBounds(t, 17, 17) // value 2, since second 6, is borne for ever
 }
 
+// recorded is what the writer writes down of the node at second 5.25.
+func recorded(t *testing.T, writer *Process) Record {
+	t.Helper()
+	r, err := writer.Recorded(at(5.25), "n", strconv.FormatInt(writer.node("n").changed, 10))
+	wantRule(t, err, "")
+	return r
+}
+
+func TestARecordTellsNoMoreAndNoLessThanItsWriterWasShown(t *testing.T) {
+	s := newScene()
+	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	s.p.WatchedNode(at(6), s.write(6, tainted("gpu", "1")), false)
+	s.p.WatchedNode(at(7), s.write(7, tainted("gpu", "1")), false)
+	for version, want := range map[string]string{"1": Records, "2": "", "3": "", "4": Records} {
+		_, err := s.p.Recorded(at(8), "n", version)
+		t.Log("version", version)
+		wantRule(t, err, want)
+	}
+}
+
 func TestARecordCountsForWhatWasFound(t *testing.T) {
 	s := newScene()
 	writer := s.Started("writer", right)
 	n := s.write(5, tainted("gpu", ""))
 	writer.WatchedNode(at(5.25), n, false)
-	record := writer.Recorded(at(5.25), "n")
+	record := recorded(t, writer)
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.wantBounds(t, 15, 19)
@@ -175,7 +195,7 @@ func TestARecordCountsThoughAnotherTaintHasChangedSince(t *testing.T) {
 	s.pod(bearing("gpu", 10), v1.Toleration{Key: "disk", Operator: v1.TolerationOpExists})
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(10), s.write(10, tainted("gpu", ""), tainted("disk", "")), false)
-	s.p.Adopted(Reading{At: at(11), Stored: at(5.25)}, writer.Recorded(at(5.25), "n"))
+	s.p.Adopted(Reading{At: at(11), Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 15, 15.25)
 }
 
@@ -188,7 +208,7 @@ func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(11), s.write(11, tainted("load", "2")), false)
 	s.p.WatchedNode(at(12), s.write(12, tainted("load", "1")), false)
-	s.p.Adopted(Reading{At: at(13), Stored: at(5.25)}, writer.Recorded(at(5.25), "n"))
+	s.p.Adopted(Reading{At: at(13), Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 22, 22) // value 2 is borne for ever
 }
 
@@ -199,7 +219,7 @@ func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(7), []*v1.Node{s.write(6)}, FirstListed)
 	s.p.ListedNodes(at(9), []*v1.Node{s.write(8, tainted("gpu", ""))}, Relisted)
-	s.p.Adopted(Reading{At: at(9), Stored: at(5.25)}, writer.Recorded(at(5.25), "n"))
+	s.p.Adopted(Reading{At: at(9), Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 18, 19)
 }
 
@@ -228,7 +248,7 @@ func TestClocksThatDifferMakeWhatARecordSaysLater(t *testing.T) {
 		s.pod(bearing("gpu", 10))
 		s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 		c.how.At = at(9)
-		s.p.Adopted(c.how, writer.Recorded(at(5.25), "n"))
+		s.p.Adopted(c.how, recorded(t, writer))
 		t.Log(c.name)
 		s.wantBounds(t, c.lo, c.hi)
 	}
@@ -362,4 +382,58 @@ func TestMatches(t *testing.T) {
 			t.Errorf("%+v, value %s: got %v", c.toleration, c.value, got)
 		}
 	}
+}
+
+// twoWriters are a process that has seen the taint gpu appear, at version 1 of the node, and another one that has found it
+// at version 2.
+func twoWriters(t *testing.T, s *scene) (saw *Process, found Record, n *v1.Node) {
+	t.Helper()
+	saw = s.Started("saw", right)
+	saw.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
+	n = s.write(5.125, tainted("gpu", ""))
+	late := s.Started("found", right)
+	late.ListedNodes(at(5.25), []*v1.Node{n}, FirstListed)
+	return saw, recorded(t, late), n
+}
+
+// "A record whose writer has seen less than that of the last one is passed over."
+func TestARecordOfOneWhoHasSeenLessIsPassedOver(t *testing.T) {
+	s := newScene()
+	saw, found, n := twoWriters(t, s)
+	s.pod(bearing("gpu", 10))
+	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
+	s.p.Adopted(Reading{At: at(9), Stored: at(5.5)}, found)
+	s.wantBounds(t, 15, 15.25)
+	s.p.Adopted(Reading{At: at(10), Watched: true, Received: at(10)}, recorded(t, saw))
+	s.wantBounds(t, 15, 15.25)
+}
+
+func TestARecordTellsOfTheVersionThatItsWriterWasToldOf(t *testing.T) {
+	for shown, want := range map[bool]string{true: Records, false: ""} {
+		s := newScene()
+		saw, found, n := twoWriters(t, s)
+		if shown {
+			saw.WatchedNode(at(7), n, false)
+		}
+		saw.Adopted(Reading{At: at(8), Watched: true, Received: at(8)}, found)
+		_, err := saw.Recorded(at(9), "n", "1")
+		t.Log("it was shown as much:", shown)
+		wantRule(t, err, want)
+	}
+}
+
+// States are in the order in which they began.
+func TestWhatWasFoundCountsFromNoEarlierThanWhatWasToldBeforeIt(t *testing.T) {
+	s := newScene()
+	behind := func(time.Duration) time.Duration { return -time.Hour }
+	s.p = s.Started("reader", behind)
+	writer := s.Started("writer", right)
+	n := s.write(5, tainted("load", "1"))
+	writer.WatchedNode(at(5.25), n, false)
+	s.pod(v1.Toleration{Key: "load", Value: "1"}, bearing("load", 10))
+	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
+	s.p.ListedNodes(at(12), []*v1.Node{s.write(11, tainted("load", "2"))}, Relisted)
+	s.wantBounds(t, 21, 22)
+	s.p.Adopted(Reading{At: at(20), Stored: at(5.5)}, recorded(t, writer))
+	s.wantBounds(t, 21, 30) // told of an hour later, but not later than it was read
 }

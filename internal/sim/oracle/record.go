@@ -32,14 +32,22 @@ type Reading struct {
 	Watched  bool
 }
 
-// Recorded is what the process writes down of a node now.
-func (p *Process) Recorded(at time.Duration, node string) Record {
+// Recorded is what the process writes down of a node now, and up to which version of it: it was shown the taints as
+// they are at that version, and no record that it has taken over tells of a later one that it was shown.
+func (p *Process) Recorded(at time.Duration, node, version string) (Record, error) {
 	k := p.node(node)
-	r := Record{node: node, uid: k.node.UID, version: k.changed, written: at, ahead: p.ahead(at), set: p.set}
+	r := Record{node: node, uid: k.node.UID, version: number(version), written: at, ahead: p.ahead(at), set: p.set}
+	least := k.changed
 	for _, l := range k.lives {
 		r.lives = append(r.lives, l.copied(skew{}))
+		if l.taken && l.told <= k.version {
+			least = max(least, l.told)
+		}
 	}
-	return r
+	if r.version < least || r.version > k.version {
+		return r, violation(Records, "%s records node %s at version %d, and knows its taints from %d up to %d", p.Name, node, r.version, least, k.version)
+	}
+	return r, nil
 }
 
 // Adopted says that the process has read a record. That it was written proves nothing more than it says: a
@@ -59,9 +67,18 @@ func (p *Process) Adopted(how Reading, r Record) {
 			theirs = theirs.copied(skew{by.lo, max(by.hi, own.late)})
 			theirs.late = own.late
 			theirs.widen(far, v.creation(k.node))
+			theirs.clamp(how.At)
 			k.lives[i] = p.adopt(own, theirs, k, v, r.version)
 			p.count(k.lives[i], k)
 		}
+	}
+}
+
+// clamp lets no state begin later than this.
+func (l *life) clamp(latest time.Duration) {
+	for i := range l.states {
+		s := &l.states[i]
+		s.lo, s.hi = min(s.lo, latest), min(s.hi, latest)
 	}
 }
 
@@ -106,7 +123,9 @@ func (v *view) found(writerAhead, took time.Duration) (by skew) {
 // life of it. The program lets a record win over what was seen here, so that all replicas have one deadline.
 func (p *Process) adopt(own, theirs *life, k *known, v *view, version int64) *life {
 	if !own.found || own.doubted {
+		isNew := version > own.told
 		own.join(theirs, version)
+		own.taken = own.taken || isNew && !own.doubted && version <= k.version
 		return own
 	}
 	return p.adoptFound(own, theirs, k, v, version)
@@ -122,6 +141,13 @@ func (p *Process) adoptFound(own, theirs *life, k *known, v *view, version int64
 	if !may {
 		return own
 	}
+	// "A record whose writer has seen less than that of the last one is passed over."
+	if version < own.told {
+		if !own.taken {
+			own.join(theirs, version)
+		}
+		return own
+	}
 	if p.oracle.nodes[k.node.UID].broken(version, k.version, own.group) {
 		p.oracle.Seen.OneByException++
 		theirs.bridged = true
@@ -133,7 +159,7 @@ func (p *Process) adoptFound(own, theirs *life, k *known, v *view, version int64
 	}
 	theirs.carryOn(own, last, version)
 	theirs.found, theirs.foundAs, theirs.foundBy, theirs.foundAt = own.found, own.foundAs, own.foundBy, own.foundAt
-	theirs.absentAt, theirs.told = own.absentAt, version
+	theirs.absentAt, theirs.told, theirs.taken = own.absentAt, version, true
 	p.oracle.Seen.TakenOver++
 	return theirs
 }
@@ -145,7 +171,9 @@ func (l *life) join(other *life, version int64) {
 		latest = max(latest, l.latest(), l.foundBy)
 	}
 	l.widen(other.earliest(), latest)
-	l.told = max(l.told, version)
+	if version > l.told {
+		l.told, l.taken = version, false
+	}
 	l.heard = together(l.heard, other.states, other.heard)
 	l.total += other.total
 	l.dropped = l.dropped || other.dropped || l.total > kept
@@ -176,9 +204,10 @@ func (l *life) tellsMore(than *life) bool {
 }
 
 // carryOn lets the life of a record of this version go on from that look of the process's own one on: it knows the taints as they were shown to
-// it, and what it saw appear itself may count from then.
+// it, and what it saw appear itself may count from then. States are in the order in which they began: what it has found
+// in a list since may count from as late as what the record tells.
 func (l *life) carryOn(own *life, last int, version int64) {
-	shift, now := l.looks-1-last, l.at(l.looks-1)
+	shift, now, latest := l.looks-1-last, l.at(l.looks-1), l.latest()
 	for i := range own.states {
 		s := own.states[i]
 		if s.to != standing {
@@ -186,6 +215,9 @@ func (l *life) carryOn(own *life, last int, version int64) {
 		}
 		switch s.from += shift; {
 		case s.from >= l.looks:
+			if !s.seen {
+				s.hi = max(s.hi, latest)
+			}
 			l.states = append(l.states, s)
 			l.total++
 		case s.to >= l.looks:
