@@ -1,9 +1,13 @@
 package policy
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -54,4 +58,26 @@ func (b *breaker) firstSeen(states taint.History) time.Time {
 		first--
 	}
 	return states[first].Since
+}
+
+// Limit returns how many nodes may be affected, or which percentage of them. The breaker must be valid.
+func (b *Breaker) Limit() (limit int, percent bool) {
+	if b.MaxNodes.Type == intstr.Int {
+		return int(b.MaxNodes.IntVal), false
+	}
+	limit, _ = strconv.Atoi(strings.TrimSuffix(b.MaxNodes.StrVal, "%"))
+	return limit, true
+}
+
+// LeastNodes returns how many nodes must be affected for a trip.
+func (b *Breaker) LeastNodes() int {
+	if b.MinNodes == nil {
+		return 1
+	}
+	return int(*b.MinNodes)
+}
+
+// NodesSelected returns the function that reports whether a node with these labels is selected; nil selects all.
+func NodesSelected(s *metav1.LabelSelector) func(labels map[string]string) bool {
+	return newSelector(s).selects
 }

@@ -15,6 +15,9 @@ type HoldScope struct {
 	// TopologyKey and Group are those of a breaker.
 	TopologyKey string `json:"topologyKey,omitempty"`
 	Group       string `json:"group,omitempty"`
+
+	// Before tells the policies before one that holds apart from others.
+	Before string `json:"before,omitempty"`
 }
 
 // EndedHold is a hold that has ended, in the form in which it is asked.

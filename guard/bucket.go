@@ -1,0 +1,59 @@
+package guard
+
+import "time"
+
+// pace is how fast a bucket fills, and how much it holds.
+type pace struct {
+	interval time.Duration // for one token, rounded up
+	burst    int64
+}
+
+// full is the level of a full bucket. It fits: a million tokens of a thousand seconds each.
+func (p pace) full() time.Duration { return time.Duration(p.burst) * p.interval }
+
+// bucket is a token bucket in exact integers: its level is the time in which so many tokens come. A token is taken from
+// the level when the deletion was accepted, which may be long after the call began. Until then it is reserved: it holds
+// its place in the bucket, so that the bucket does not fill up behind the call and let a second burst go beside it.
+type bucket struct {
+	pace     pace
+	level    time.Duration // less than zero after the pace has changed
+	at       time.Time     // of the level
+	reserved int64         // calls under way
+}
+
+// fill brings the level up to now. A clock that goes backwards adds nothing.
+func (b *bucket) fill(now time.Time) {
+	if passed := now.Sub(b.at); passed > 0 {
+		b.at = now
+		b.level += min(passed, b.pace.full()-b.level)
+	}
+}
+
+// wait is how long it takes until a token can be reserved: 0 if one can be now. ends is false if only the end of a call
+// under way can give one back.
+func (b *bucket) wait() (wait time.Duration, ends bool) {
+	if b.reserved >= b.pace.burst {
+		return 0, false
+	}
+	return max(0, time.Duration(b.reserved+1)*b.pace.interval-b.level), true
+}
+
+// take takes a token that is reserved.
+func (b *bucket) take(now time.Time) {
+	b.fill(now)
+	b.reserved--
+	b.level -= b.pace.interval
+}
+
+// change converts the level to another pace. What is left of a token is lost.
+func (b *bucket) change(now time.Time, to pace) {
+	b.fill(now)
+	if b.pace == to {
+		return
+	}
+	tokens := b.level / b.pace.interval
+	if b.level%b.pace.interval < 0 {
+		tokens--
+	}
+	b.pace, b.level = to, min(tokens, time.Duration(to.burst))*to.interval
+}

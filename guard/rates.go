@@ -1,0 +1,120 @@
+package guard
+
+import (
+	"math"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// Rates are the rates of a leader. In any window of w seconds at most burst + evictionsPerSecond * w deletions are
+// accepted of each group of each rate, also over a change of leader and over a change of the configuration: buckets begin
+// empty, and a rate that keeps its name and its groups keeps its level. That rests on two things: a deletion is accepted
+// before its call ends, and the calls of a leader end before the next one begins.
+type Rates struct {
+	rates []*rate
+}
+
+type rate struct {
+	name        string
+	topologyKey string
+	keys        map[string]bool // nil: all
+	fresh       bucket          // of a group of which nothing has gone so far
+	buckets     map[string]*bucket
+	sweepAt     int // so many buckets
+}
+
+// NewRates returns the rates of a leader that begins now.
+func NewRates(now time.Time, list []policy.Rate) *Rates {
+	r := &Rates{}
+	r.Replace(now, list)
+	return r
+}
+
+// Replace makes these the rates. Calls under way keep the tokens that they have.
+func (r *Rates) Replace(now time.Time, list []policy.Rate) {
+	old := map[string]*rate{}
+	for _, one := range r.rates {
+		old[one.name+" "+one.topologyKey] = one
+	}
+	r.rates = make([]*rate, len(list))
+	for i := range list {
+		r.rates[i] = newRate(now, &list[i], old[list[i].Name+" "+list[i].TopologyKey])
+	}
+}
+
+// newRate continues the old one if there is one.
+func newRate(now time.Time, of *policy.Rate, old *rate) *rate {
+	next := &rate{
+		name: of.Name, topologyKey: of.TopologyKey, buckets: map[string]*bucket{}, sweepAt: 64,
+		fresh: bucket{pace: paceOf(of), at: now},
+	}
+	for _, t := range of.Taints {
+		if next.keys == nil {
+			next.keys = map[string]bool{}
+		}
+		next.keys[t.Key] = true
+	}
+	if old != nil {
+		next.carryOn(now, old)
+	}
+	return next
+}
+
+func paceOf(r *policy.Rate) pace {
+	return pace{time.Duration(math.Ceil(float64(time.Second) / r.EvictionsPerSecond)), int64(r.Burst)}
+}
+
+// carryOn takes the buckets of the rate as it was.
+func (r *rate) carryOn(now time.Time, old *rate) {
+	to := r.fresh.pace
+	r.fresh, r.buckets, r.sweepAt = old.fresh, old.buckets, old.sweepAt
+	r.fresh.change(now, to)
+	for _, b := range r.buckets {
+		b.change(now, to)
+	}
+}
+
+// counts reports whether the rate is about evictions because of this taint. Out-of-service must be named.
+func (r *rate) counts(key string) bool {
+	if r.keys == nil {
+		return key != v1.TaintNodeOutOfService
+	}
+	return r.keys[key]
+}
+
+// bucket returns the bucket of a group, filled up to now.
+func (r *rate) bucket(now time.Time, group string) *bucket {
+	b := r.buckets[group]
+	if b == nil {
+		r.sweep(now)
+		b = new(r.fresh)
+		r.buckets[group] = b
+	}
+	b.fill(now)
+	return b
+}
+
+// sweep forgets buckets that are as a fresh one is, once there are many.
+func (r *rate) sweep(now time.Time) {
+	if len(r.buckets) < r.sweepAt {
+		return
+	}
+	r.fresh.fill(now)
+	for group, b := range r.buckets {
+		if b.fill(now); *b == r.fresh {
+			delete(r.buckets, group)
+		}
+	}
+	r.sweepAt = 2*len(r.buckets) + 64
+}
+
+// Buckets returns how many buckets there are.
+func (r *Rates) Buckets() (n int) {
+	for _, one := range r.rates {
+		n += len(one.buckets)
+	}
+	return n
+}

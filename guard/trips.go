@@ -1,0 +1,58 @@
+package guard
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// TripRecord is a trip as it is recorded, so that it outlives restarts and changes of leader.
+type TripRecord struct {
+	Breaker     string `json:"breaker"`
+	TopologyKey string `json:"topologyKey,omitempty"`
+	Group       string `json:"group,omitempty"`
+
+	// Began is when it tripped.
+	Began time.Time `json:"began"`
+
+	// Ended says that it was ended by hand, while too many nodes are affected: it does not trip again before there
+	// are fewer.
+	Ended bool `json:"ended,omitempty"`
+}
+
+// Trips returns what is to be recorded, sorted.
+func (b *Breakers) Trips() []TripRecord {
+	var all []TripRecord
+	for _, one := range b.list {
+		for _, name := range slices.Sorted(maps.Keys(one.groups)) {
+			if t := one.groups[name].trip; t.state != closed {
+				all = append(all, TripRecord{one.Name, one.TopologyKey, name, t.began, t.state == spent})
+			}
+		}
+	}
+	return all
+}
+
+// Adopt takes over recorded trips. One of a breaker that is missing, or that has other groups now, is passed over. A
+// breaker that this process has tripped itself stays so. Breakers are judged at the next step, and a share that was at
+// or below maxNodes counts from then on.
+func (b *Breakers) Adopt(trips []TripRecord) {
+	for _, t := range trips {
+		for _, one := range b.list {
+			if one.Name == t.Breaker && one.TopologyKey == t.TopologyKey {
+				one.adopt(t)
+			}
+		}
+	}
+}
+
+func (b *breaker) adopt(t TripRecord) {
+	g := b.of(t.Group)
+	if g.trip.state != closed {
+		return
+	}
+	g.trip = trip{tripped, t.Began}
+	if t.Ended {
+		g.trip.state = spent
+	}
+}
