@@ -2,7 +2,6 @@ package repository
 
 import (
 	"go/ast"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,12 +14,10 @@ import (
 var metricName = regexp.MustCompile(`^(taint_manager|taint_eviction_controller)_[a-z_]+$`)
 
 func TestTheDocsListTheMetricsThatThereAre(t *testing.T) {
-	text, err := os.ReadFile("docs/operate.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	atRoot(t)
+	text := read(t, "docs/operate.md")
 	var listed []string
-	for _, match := range regexp.MustCompile("`([a-z_]+)(?:{[a-z,]+})?`").FindAllStringSubmatch(string(text), -1) {
+	for _, match := range regexp.MustCompile("`([a-z_]+)(?:{[a-z,]+})?`").FindAllStringSubmatch(text, -1) {
 		if metricName.MatchString(match[1]) {
 			listed = append(listed, match[1])
 		}
