@@ -95,7 +95,8 @@ type Options struct {
 
 	// Leading is asked right before each eviction call starts; a call that it denies does not
 	// start. Nil: Lead's context alone decides. The leader's own clock belongs here, because an elector
-	// cancels its context late: Leading of an Election of package leader, or Fresh of its Lock.
+	// cancels its context late: Leading of an Election of package leader, or what its Lock adds to
+	// an elector of the caller's own.
 	Leading func() bool
 
 	// Evictor replaces the calls to the API server. Nil: the calls that Method names. Either way a

@@ -7,7 +7,7 @@
 // suspended machine and a wall clock that is set do not make two leaders. It belongs in Options.Leading of package
 // taintmanager, which asks it right before each eviction call.
 //
-// A program with an elector of its own wraps that elector's lock in a [Lock] and asks [Lock.Fresh]. A program
-// without one uses an [Election], and [Run] to end in order: the lease is given back only after the last call has
-// ended.
+// A program with an elector of its own wraps that elector's lock in a [Lock], and leads while both the elector's IsLeader
+// and [Lock.Fresh] report true. A program without one uses an [Election], and [Run] to end in order: the lease is given
+// back only after the last call has ended.
 package leader
