@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// do does a deed. What it would be done to may not be there: then nothing happens.
+// do does an action. What it would be done to may not be there: then nothing happens.
 func (w *World) do(d *action) {
 	w.say("world", "%v", d)
 	switch d.kind {

@@ -68,16 +68,16 @@ func (b *bubble) check(m *manager, err error) {
 // manager is one run of a manager.
 type manager struct {
 	*taintmanager.Manager
-	b       *bubble
-	replica int
-	name    string
-	eye     *oracle.Process
-	shown   time.Duration // when it was last shown something
-	dead    bool
-	watches []*wire // under way
-	forgets [2]bool // the server will not know where the watch of nodes, of pods broke off
-	listed  [2]bool
-	quiet   [2]time.Duration // until when a watch shows nothing
+	b        *bubble
+	replica  int
+	name     string
+	observer *oracle.Process
+	shown    time.Duration // when it was last shown something
+	dead     bool
+	watches  []*wire // under way
+	forgets  [2]bool // the server will not know where the watch of nodes, of pods broke off
+	listed   [2]bool
+	quiet    [2]time.Duration // until when a watch shows nothing
 
 	run, lead context.CancelFunc
 	ended     sync.WaitGroup
@@ -136,7 +136,7 @@ func (b *bubble) start(replica int) {
 	}
 	b.runs++
 	m := &manager{b: b, replica: replica, name: fmt.Sprintf("r%d#%d", replica, b.runs), shown: -1}
-	m.eye = b.oracle.Started(m.name, func(time.Duration) time.Duration { return 0 })
+	m.observer = b.oracle.Started(m.name, func(time.Duration) time.Duration { return 0 })
 	client := newLagging(m)
 	method := config.MethodDelete
 	if b.plan.evict {
@@ -216,7 +216,7 @@ func (b *bubble) down(m *manager, lasts time.Duration, killed bool) {
 	b.after(lasts+time.Second, func() { b.start(m.replica) })
 }
 
-// do does a deed, as far as there is a way to do it to a real manager.
+// do does an action, as far as there is a way to do it to a real manager.
 func (b *bubble) do(d *action) {
 	b.say("world", "%v", d)
 	m := b.managers[d.replica]
@@ -282,8 +282,8 @@ func (b *bubble) end() {
 		b.check(nil, &oracle.Violation{Rule: oracle.Behind, Text: "nobody leads"})
 	} else {
 		m := b.managers[b.leader]
-		b.check(nil, m.eye.Ends(b.now(), preface+b.plan.turmoil+40*time.Second, quiet-60*time.Second))
-		if got, want := m.Scheduled(), m.eye.Planned(); b.err == nil && got != want {
+		b.check(nil, m.observer.Ends(b.now(), preface+b.plan.turmoil+40*time.Second, quiet-60*time.Second))
+		if got, want := m.Scheduled(), m.observer.Planned(); b.err == nil && got != want {
 			b.check(nil, &oracle.Violation{Rule: oracle.Empty, Text: fmt.Sprintf("%s has scheduled %d, want %d", m.name, got, want)})
 		}
 	}
@@ -316,14 +316,14 @@ func (j judged) EvictConfirmed(ctx context.Context, e taintmanager.Eviction, con
 	b := j.m.b
 	b.mu.Lock()
 	b.say(j.m.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
-	b.check(j.m, j.m.eye.Called(b.now(), e.Pod.UID, j.m.moment(e.Verdict.At), e.Attempt))
+	b.check(j.m, j.m.observer.Called(b.now(), e.Pod.UID, j.m.moment(e.Verdict.At), e.Attempt))
 	b.mu.Unlock()
 	o := j.api.EvictConfirmed(context.WithValue(ctx, meant{}, e.Pod.UID), e, confirm)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts.outcome(o.Kind)
 	b.say(j.m.name, "call for pod %s has come to %s %s", e.Pod.UID, o.Kind.String(), o.Cause)
-	j.m.eye.Ended(b.now(), e.Pod.UID, leastWait(o))
+	j.m.observer.Ended(b.now(), e.Pod.UID, leastWait(o))
 	return o
 }
 

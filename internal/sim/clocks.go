@@ -46,5 +46,5 @@ func drawClocks(r *rand.Rand, replicas int) clocks {
 }
 
 func drift(r *rand.Rand) oracle.Drift {
-	return oracle.Drift(r.Int64N(int64(2*oracle.MostDrift+1))) - oracle.MostDrift
+	return oracle.Drift(r.Int64N(int64(2*oracle.MaxDrift+1))) - oracle.MaxDrift
 }

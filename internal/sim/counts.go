@@ -16,7 +16,7 @@ type Counts struct {
 	Scheduled, Evicted, Cancelled, Delayed        int
 	Unconfirmed, Interrupted, NotFound, Throttled int
 	Blocked, Refused, Failed, Unavailable         int
-	Slow, KeptSlots, HeldUp                       int
+	Slow, KeptSlots, HeldByWebhook                int
 	LedAnew, Recorded, Received, NotSent, Edited  int
 
 	// What happened to it.
@@ -51,7 +51,7 @@ func (c *Counts) fields() []struct {
 		{"unavailable", &c.Unavailable},
 		{"slow calls", &c.Slow},
 		{"slow calls that kept their slots", &c.KeptSlots},
-		{"deletions that a webhook held", &c.HeldUp},
+		{"deletions that a webhook held", &c.HeldByWebhook},
 		{"changes of leader", &c.LedAnew},
 		{"records written", &c.Recorded},
 		{"records received as they were written", &c.Received},

@@ -22,7 +22,7 @@ type drawer struct {
 	created int // pods so far
 }
 
-// weighted is a kind of deed and how often it comes.
+// weighted is a kind of action and how often it comes.
 type weighted struct {
 	kind   kind
 	weight int
@@ -92,16 +92,16 @@ func choose(r *rand.Rand, list []weighted) kind {
 // stock lets the world have some pods and taints before the program starts.
 func (d *drawer) stock() {
 	for range 1 + d.r.IntN(6) {
-		d.add(d.deed(createPod, span(d.r, preface/2, preface-time.Minute)))
+		d.add(d.action(createPod, span(d.r, preface/2, preface-time.Minute)))
 	}
 	if d.r.IntN(2) == 0 {
-		d.add(d.deed(setTaint, span(d.r, preface-time.Minute, preface)))
+		d.add(d.action(setTaint, span(d.r, preface-time.Minute, preface)))
 	}
 }
 
-// next draws a deed, or a few that belong together.
+// next draws an action, or a few that belong together.
 func (d *drawer) next() {
-	// Every other deed follows the last one closely: much goes wrong only then.
+	// Every other action follows the last one closely: much goes wrong only then.
 	d.at = preface + span(d.r, 0, d.plan.turmoil)
 	if n := len(d.plan.actions); d.r.IntN(2) == 0 && d.plan.actions[n-1].at > preface {
 		d.at = d.plan.actions[n-1].at + span(d.r, 0, pick(d.r, 50*time.Millisecond, time.Second, 4*time.Second))
@@ -113,20 +113,20 @@ func (d *drawer) next() {
 	case d.r.IntN(25) == 0:
 		d.numbers()
 	case d.r.IntN(3) == 0:
-		d.add(d.deed(choose(d.r, faultWeights()), d.at))
+		d.add(d.action(choose(d.r, faultWeights()), d.at))
 	default:
-		d.add(d.deed(choose(d.r, common()), d.at))
+		d.add(d.action(choose(d.r, common()), d.at))
 	}
 }
 
 // unseen lets a watch of nodes break, and taints change before it is back.
 func (d *drawer) unseen() {
-	broken := d.deed(pick(d.r, forgetWatch, kill), d.at)
+	broken := d.action(pick(d.r, forgetWatch, kill), d.at)
 	broken.pods = false
 	broken.lasts = span(d.r, 2*time.Second, 8*time.Second)
 	d.add(broken)
 	for range 1 + d.r.IntN(2) {
-		change := d.deed(pick(d.r, flap, swap, rewrite, setTaint), d.at+span(d.r, 0, broken.lasts))
+		change := d.action(pick(d.r, flap, swap, rewrite, setTaint), d.at+span(d.r, 0, broken.lasts))
 		change.lasts = min(change.lasts, broken.lasts/2)
 		d.add(change)
 	}
@@ -134,7 +134,7 @@ func (d *drawer) unseen() {
 
 // numbers lets a taint take many values.
 func (d *drawer) numbers() {
-	change := d.deed(setTaint, d.at)
+	change := d.action(setTaint, d.at)
 	change.taint = v1.Taint{Key: "load", Value: "high", Effect: v1.TaintEffectNoExecute}
 	for range 4 + d.r.IntN(12) {
 		d.add(change)
@@ -149,7 +149,7 @@ func (d *drawer) add(one action) {
 }
 
 // action draws one of that kind.
-func (d *drawer) deed(k kind, at time.Duration) action {
+func (d *drawer) action(k kind, at time.Duration) action {
 	one := action{
 		at: at, kind: k, node: d.r.IntN(d.plan.nodes), pod: d.r.IntN(max(d.created, 1)), replica: d.r.IntN(d.plan.replicas),
 		pods: d.r.IntN(2) == 0, timed: d.timing(), lasts: d.lasts(k),
@@ -169,7 +169,7 @@ func (d *drawer) deed(k kind, at time.Duration) action {
 	return one
 }
 
-// lasts is how long a deed of that kind lasts.
+// lasts is how long an action of that kind lasts.
 func (d *drawer) lasts(k kind) time.Duration {
 	switch k {
 	case flap:

@@ -109,7 +109,7 @@ func (m *manager) request(ctx context.Context, do func() error, d *deletion) err
 	b.mu.Lock()
 	way := b.way()
 	if d != nil && !m.dead {
-		b.check(m, m.eye.Deletes(d.uid, d.precondition, m.leads()))
+		b.check(m, m.observer.Deletes(d.uid, d.precondition, m.leads()))
 	}
 	dead := m.dead
 	b.mu.Unlock()
@@ -133,7 +133,7 @@ func (m *manager) request(ctx context.Context, do func() error, d *deletion) err
 			b.mu.Lock()
 			d.accepted = true
 			b.counts.Evicted++
-			b.check(m, m.eye.Arrived(d.uid, d.uid))
+			b.check(m, m.observer.Arrived(d.uid, d.uid))
 			b.mu.Unlock()
 		}
 	}
@@ -154,7 +154,7 @@ func (d *deletion) answered(_ context.Context, err error) error {
 	if d != nil && d.accepted {
 		d.m.b.mu.Lock()
 		defer d.m.b.mu.Unlock()
-		d.m.eye.Answered(d.uid, err == nil)
+		d.m.observer.Answered(d.uid, err == nil)
 	}
 	return err
 }
@@ -263,7 +263,7 @@ func (m *manager) list(action clienttesting.Action) (bool, runtime.Object, error
 	meta := metav1.ListMeta{ResourceVersion: strconv.Itoa(b.server.version)}
 	if pods {
 		m.say("lists %d pods", len(all))
-		m.eye.ListedPods(b.now(), all, how)
+		m.observer.ListedPods(b.now(), all, how)
 		list := &v1.PodList{ListMeta: meta}
 		for _, p := range all {
 			list.Items = append(list.Items, *p.DeepCopy())
@@ -271,7 +271,7 @@ func (m *manager) list(action clienttesting.Action) (bool, runtime.Object, error
 		return true, list, nil
 	}
 	m.say("lists %d nodes", len(nodes))
-	m.eye.ListedNodes(b.now(), nodes, how)
+	m.observer.ListedNodes(b.now(), nodes, how)
 	list := &v1.NodeList{ListMeta: meta}
 	for _, n := range nodes {
 		list.Items = append(list.Items, *n.DeepCopy())
@@ -400,10 +400,10 @@ func (w *wire) hand(entry *written) bool {
 	w.m.shown = b.now()
 	if w.pods {
 		w.m.say("sees %s %v", event, (*shownPod)(entry.pod))
-		w.m.eye.WatchedPod(b.now(), entry.pod, event == watch.Deleted)
+		w.m.observer.WatchedPod(b.now(), entry.pod, event == watch.Deleted)
 	} else {
 		w.m.say("sees %s %v", event, (*shownNode)(entry.node))
-		w.m.eye.WatchedNode(b.now(), entry.node, event == watch.Deleted)
+		w.m.observer.WatchedNode(b.now(), entry.node, event == watch.Deleted)
 	}
 	return true
 }

@@ -26,15 +26,15 @@ func (s *still) after(time.Duration, func()) {}
 
 // desk is an API server, a cache and a shard's core, driven by hand.
 type desk struct {
-	t      *testing.T
-	line   *still
-	clock  *clock
-	server *server
-	eye    *oracle.Process
-	feed   *cluster.Feed
-	core   *shard.Core
-	lazy   bool // the shard looks only at the end
-	told   []shard.Input
+	t        *testing.T
+	line     *still
+	clock    *clock
+	server   *server
+	observer *oracle.Process
+	feed     *cluster.Feed
+	core     *shard.Core
+	lazy     bool // the shard looks only at the end
+	told     []shard.Input
 }
 
 func (d *desk) now() time.Time { return d.clock.at(d.line.time) }
@@ -76,7 +76,7 @@ func newDesk(t *testing.T, lazy bool) *desk {
 	o := oracle.New(epoch())
 	d := &desk{t: t, line: line, clock: newClock(preface, 0, 0), lazy: lazy}
 	d.server = newServer(line, o, func() {})
-	d.eye = o.Started("shard", d.clock.ahead)
+	d.observer = o.Started("shard", d.clock.ahead)
 	d.feed = cluster.NewFeed(taint.Rules{}, d, d.now)
 	half := func() float64 { return 0.5 }
 	d.core = shard.NewCore(d.feed, taint.Rules{}, half)
@@ -99,8 +99,8 @@ func (d *desk) list() {
 			d.t.Fatal(err)
 		}
 	}
-	d.eye.ListedNodes(d.line.time, nil, oracle.FirstListed)
-	d.eye.ListedPods(d.line.time, nil, oracle.FirstListed)
+	d.observer.ListedNodes(d.line.time, nil, oracle.FirstListed)
+	d.observer.ListedPods(d.line.time, nil, oracle.FirstListed)
 }
 
 // events are what the watches show of the log from a place on.
@@ -118,16 +118,16 @@ func (d *desk) deliver(events []*written) {
 		var err error
 		switch {
 		case w.node != nil && w.gone:
-			d.eye.WatchedNode(d.line.time, w.node, true)
+			d.observer.WatchedNode(d.line.time, w.node, true)
 			err = d.feed.Nodes().Delete(w.node)
 		case w.node != nil:
-			d.eye.WatchedNode(d.line.time, w.node, false)
+			d.observer.WatchedNode(d.line.time, w.node, false)
 			err = d.feed.Nodes().Update(w.node)
 		case podEvent(w) == watch.Deleted:
-			d.eye.WatchedPod(d.line.time, w.pod, true)
+			d.observer.WatchedPod(d.line.time, w.pod, true)
 			err = d.feed.Pods().Delete(w.pod)
 		case podEvent(w) != "":
-			d.eye.WatchedPod(d.line.time, w.pod, false)
+			d.observer.WatchedPod(d.line.time, w.pod, false)
 			err = d.feed.Pods().Update(w.pod)
 		}
 		if err != nil {
@@ -203,9 +203,9 @@ func (d *desk) bound(p *v1.Pod) time.Duration {
 
 // change is one thing that happens, where it can.
 type change struct {
-	what string
-	can  func(s *server) bool
-	deed action
+	what   string
+	can    func(s *server) bool
+	action action
 }
 
 // always is for what can happen at any time.
@@ -292,7 +292,7 @@ func (d *desk) check(order []change, schedules map[string]string) {
 		d.t.Fatalf("order %v ends in\n%s\nwith the schedule %q; another order with %q", names(order), state, schedule, before)
 	}
 	schedules[state] = schedule
-	err := d.eye.Settled(d.line.time, func(uid types.UID) oracle.Held {
+	err := d.observer.Settled(d.line.time, func(uid types.UID) oracle.Held {
 		h := d.core.Tracked(uid)
 		return oracle.Held{Queued: h.Queued, Deadline: d.clock.moment(h.Deadline), At: d.clock.moment(h.At)}
 	})
@@ -307,10 +307,10 @@ func (d *desk) play(order []change) bool {
 		switch {
 		case !c.can(d.server):
 			return false
-		case c.deed.kind == "":
+		case c.action.kind == "":
 			d.server.createNode("n0")
 		default:
-			d.server.do(&c.deed)
+			d.server.do(&c.action)
 		}
 	}
 	return true

@@ -10,7 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// kind of a deed.
+// kind of an action.
 type kind string
 
 // What can be done to a world.
@@ -86,7 +86,7 @@ type podShape struct {
 	app                            string // a label, by which webhooks select
 }
 
-// String is the deed in a line.
+// String is the action in a line.
 func (d *action) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s", d.kind)

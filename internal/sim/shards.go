@@ -101,10 +101,10 @@ func (s *shardRun) one() {
 		ready = append(ready, s.end)
 	}
 	if s.due() && s.p.mayCall() {
-		ready = append(ready, func() { s.grant(false) })
+		ready = append(ready, func() { s.permit(false) })
 	}
 	if s.waitsForSlowPlace() && s.p.mayCallSlowly() {
-		ready = append(ready, func() { s.grant(true) })
+		ready = append(ready, func() { s.permit(true) })
 	}
 	if len(ready) > 0 {
 		ready[s.p.r.IntN(len(ready))]()
@@ -155,8 +155,8 @@ func (s *shardRun) end() {
 	s.step(ended)
 }
 
-// grant lets one call start in a slot or in a slow place, if there is still one to make.
-func (s *shardRun) grant(place bool) {
+// permit lets one call start in a slot or in a slow place, if there is still one to make.
+func (s *shardRun) permit(place bool) {
 	t, _ := s.p.slots.Enter(s.p.now())
 	if do := s.step(shard.Permitted{Slow: s.p.slots.Slow(), SlowPlace: place}); do.Start != nil {
 		s.p.call(s, *do.Start, t, place)

@@ -13,8 +13,8 @@ func (d Drift) Of(passed time.Duration) time.Duration {
 // Run is how far the clock runs in a time.
 func (d Drift) Run(passed time.Duration) time.Duration { return passed + d.Of(passed) }
 
-// MostDrift is the most that a clock drifts.
-const MostDrift Drift = 100_000
+// MaxDrift is the most that a clock drifts.
+const MaxDrift Drift = 100_000
 
 // slip is by how much a time may be measured wrong, at most: by clocks that each drift on their own, of which one has
 // written it, one has measured its age, and one goes on from there.
@@ -22,7 +22,7 @@ func (o *Oracle) slip(passed time.Duration) time.Duration {
 	if !o.Drifting {
 		return 0
 	}
-	return 4*MostDrift.Of(min(max(passed, 0), far/2)) + time.Millisecond
+	return 4*MaxDrift.Of(min(max(passed, 0), far/2)) + time.Millisecond
 }
 
 // skew bounds by how much later a time of the API counts for a process than it is true: negative where it counts

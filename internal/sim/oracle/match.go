@@ -17,9 +17,9 @@ const far = Far
 // "a deadline after the year 9999 is for ever". Worlds stay clear of the border.
 const endOfTime = 7900 * 365 * 86400
 
-// bears is what a pod's tolerations grant for a taint: how long, or for ever. Section 3, 2: the first
+// bears is what a pod's tolerations allow for a taint: how long, or for ever. Section 3, 2: the first
 // toleration in the list that matches counts.
-func bears(tolerations []v1.Toleration, key, value string) (grant time.Duration, forever bool) {
+func bears(tolerations []v1.Toleration, key, value string) (tolerated time.Duration, forever bool) {
 	for i := range tolerations {
 		t := &tolerations[i]
 		if !matches(t, key, value) {

@@ -20,10 +20,10 @@ func (o *Oracle) dueBy(story *podStory, quiet time.Duration) time.Duration {
 		now := &node.versions[len(node.versions)-1]
 		for i := range now.taints {
 			t := &now.taints[i]
-			grant, forever := bears(story.pod.Spec.Tolerations, t.Key, t.Value)
+			tolerated, forever := bears(story.pod.Spec.Tolerations, t.Key, t.Value)
 			if t.Effect == v1.TaintEffectNoExecute && !forever {
 				start := max(story.bound, node.setAt(now.version, t), quiet)
-				due = min(due, later(start, grant))
+				due = min(due, later(start, tolerated))
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func (p *Process) judge(s *seen) verdict {
 
 // judgeState is the verdict because of one state of a taint.
 func (p *Process) judgeState(s *seen, l *life, st *state) verdict {
-	grant, forever := bears(s.pod.Spec.Tolerations, st.key, st.value)
+	tolerated, forever := bears(s.pod.Spec.Tolerations, st.key, st.value)
 	if forever || st.to != standing {
 		return verdict{}
 	}
@@ -52,9 +52,9 @@ func (p *Process) judgeState(s *seen, l *life, st *state) verdict {
 	return verdict{
 		evict: true,
 		since: max(lo, s.boundLo),
-		lo:    later(max(lo, s.boundLo), grant),
-		hi:    later(max(hi, s.bound), grant),
-		why:   fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, grant),
+		lo:    later(max(lo, s.boundLo), tolerated),
+		hi:    later(max(hi, s.bound), tolerated),
+		why:   fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, tolerated),
 	}
 }
 
