@@ -18,7 +18,7 @@ func (w *World) do(d *action) {
 	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
 		w.doFault(d)
 	case losePartition, touchPartition:
-		w.doPage(d)
+		w.doPartition(d)
 	default:
 		if p := w.processes[d.replica]; p != nil {
 			w.doProcess(d, p)
@@ -187,16 +187,16 @@ func (w *World) doFault(d *action) {
 	}
 }
 
-// doPage does something to a page of the journal, behind the program's back.
-func (w *World) doPage(d *action) {
-	g := &w.server.pages[partitionOf(nodeName(d.node))]
+// doPartition does something to a partition of the journal, behind the program's back.
+func (w *World) doPartition(d *action) {
+	g := &w.server.partitions[partitionOf(nodeName(d.node))]
 	if g.version == 0 {
 		return
 	}
 	w.server.version++
 	g.version = w.server.version
 	if d.kind == losePartition {
-		w.counts.PagesLost++
+		w.counts.PartitionsLost++
 		g.entries = nil
 	}
 }

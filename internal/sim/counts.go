@@ -20,9 +20,9 @@ type Counts struct {
 	LedAnew, Recorded, Received, NotSent, Edited  int
 
 	// What happened to it.
-	Restarts, Stops, Pauses, ClockSteps, Handovers int
-	Outages, LostAnswers, Conflicts, PagesLost     int
-	Relists, Resumed, StaleLists, Ahead            int
+	Restarts, Stops, Pauses, ClockSteps, Handovers  int
+	Outages, LostAnswers, Conflicts, PartitionsLost int
+	Relists, Resumed, StaleLists, Ahead             int
 }
 
 // fields are the counts by name.
@@ -67,7 +67,7 @@ func (c *Counts) fields() []struct {
 		{"outages", &c.Outages},
 		{"lost answers", &c.LostAnswers},
 		{"conflicts in the journal", &c.Conflicts},
-		{"pages of the journal lost", &c.PagesLost},
+		{"partitions of the journal lost", &c.PartitionsLost},
 		{"starts with a clock that is ahead", &c.Ahead},
 		{"relists", &c.Relists},
 		{"watches resumed", &c.Resumed},

@@ -11,10 +11,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// pages is how many pages the journal has.
-const pages = 8
+// partitions is the number of partitions of the journal.
+const partitions = 8
 
-// partition is one page of the journal on the server.
+// partition is one partition of the journal on the server.
 type partition struct {
 	version int // 0: there is none
 	entries []entry
@@ -33,31 +33,31 @@ type entry struct {
 func partitionOf(node string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(node)) // never fails
-	return int(h.Sum32() % pages)
+	return int(h.Sum32() % partitions)
 }
 
-// store stands in for the journal's store: the leader writes a page at most once a second, with the
-// resourceVersion that it has read, and reads it again on a conflict; everybody reads all pages at its
-// start, and each page when it changes. A leader takes nothing over from a page once it was as the leader wants it.
+// store stands in for the journal's store: the leader writes a partition at most once a second, with the
+// resourceVersion that it has read, and reads it again on a conflict; everybody reads all partitions at its
+// start, and each partition when it changes. A leader takes nothing over from a partition once it was as the leader wants it.
 type store struct {
-	p      *process
-	pages  [pages]storedPartition
-	opened bool // all pages were read, or could not be
+	p          *process
+	partitions [partitions]storedPartition
+	opened     bool // all partitions were read, or could not be
 }
 
-// storedPartition is what a process knows of a page.
+// storedPartition is what a process knows of a partition.
 type storedPartition struct {
 	known   bool
-	page    partition
+	stored  partition
 	dirty   bool
 	writing bool
 	mine    bool          // it was, in this term, as this process wants it
 	wrote   time.Duration // when it was last written
 
-	received time.Duration // when the page was, if the process watched it change; else never
+	received time.Duration // when the partition was, if the process watched it change; else never
 }
 
-// open reads all pages. Judging begins when they are read, or could not be.
+// open reads all partitions. Judging begins when they are read, or could not be.
 func (s *store) open() {
 	s.readAll(func(error) {
 		s.opened = true
@@ -65,15 +65,15 @@ func (s *store) open() {
 	})
 }
 
-// readAll reads all pages and takes their records over.
+// readAll reads all partitions and takes their records over.
 func (s *store) readAll(done func(error)) {
-	var read [pages]partition
+	var read [partitions]partition
 	s.p.send(&request{
 		do: func() error {
 			if s.p.w.server.strike(journalBroken) {
 				return failed(0)
 			}
-			read = s.p.w.server.pages
+			read = s.p.w.server.partitions
 			return nil
 		},
 		answer: func(err error) {
@@ -89,10 +89,10 @@ func (s *store) readAll(done func(error)) {
 	})
 }
 
-// lead reads all pages again, as this process writes them from now on.
+// lead reads all partitions again, as this process writes them from now on.
 func (s *store) lead() {
-	for i := range s.pages {
-		s.pages[i].known = false
+	for i := range s.partitions {
+		s.partitions[i].known = false
 	}
 	s.readAll(func(err error) {
 		if err == nil {
@@ -101,12 +101,12 @@ func (s *store) lead() {
 	})
 }
 
-// took takes a page in as it was read; received is when, if the process watched it change, else never. One that this
+// took takes a partition in as it was read; received is when, if the process watched it change, else never. One that this
 // process has written itself, and got no answer, is as it wants it.
 func (s *store) took(i int, read partition, received time.Duration) {
-	g := &s.pages[i]
-	if g.page.version != read.version {
-		g.page, g.received = read, received
+	g := &s.partitions[i]
+	if g.stored.version != read.version {
+		g.stored, g.received = read, received
 		g.mine = g.mine || s.p.term != nil && read.writer == s.p
 	}
 	g.known = true
@@ -116,24 +116,24 @@ func (s *store) took(i int, read partition, received time.Duration) {
 
 // standBy forgets what is a leader's.
 func (s *store) standBy() {
-	for i := range s.pages {
-		s.pages[i].mine = false
+	for i := range s.partitions {
+		s.partitions[i].mine = false
 	}
 }
 
-// adopt takes over what the page says, where it tells more than is known.
+// adopt takes over what the partition says, where it tells more than is known.
 func (s *store) adopt(i int) {
-	g := &s.pages[i]
-	if g.mine || g.page.writer == s.p {
+	g := &s.partitions[i]
+	if g.mine || g.stored.writer == s.p {
 		return
 	}
-	how := oracle.Reading{At: s.p.w.now(), Stored: g.page.stored, Received: g.received, Watched: g.received != never}
-	writing := journal.Writing{At: g.page.written, Stored: s.p.w.server.at(g.page.stored).Truncate(time.Second)}
+	how := oracle.Adoption{At: s.p.w.now(), Stored: g.stored.stored, Received: g.received, Watched: g.received != never}
+	writing := journal.Writing{At: g.stored.written, Stored: s.p.w.server.at(g.stored.stored).Truncate(time.Second)}
 	if how.Watched {
 		writing.Received = s.p.clock.at(g.received)
-		s.p.w.counts.Received += len(g.page.entries)
+		s.p.w.counts.Received += len(g.stored.entries)
 	}
-	for _, e := range g.page.entries {
+	for _, e := range g.stored.entries {
 		e.record.Writing = writing
 		s.p.observer.Adopted(how, e.truth)
 		if s.p.feed.Adopt(e.node, e.record) {
@@ -143,21 +143,21 @@ func (s *store) adopt(i int) {
 	}
 }
 
-// adoptAgain takes over what all pages say, after a list.
+// adoptAgain takes over what all partitions say, after a list.
 func (s *store) adoptAgain() {
-	for i := range s.pages {
-		if s.pages[i].known {
+	for i := range s.partitions {
+		if s.partitions[i].known {
 			s.adopt(i)
 		}
 	}
 }
 
-// nodeChanged notes that the page of a node is to be written.
+// nodeChanged notes that the partition of a node is to be written.
 func (s *store) nodeChanged(name string) { s.dirty(partitionOf(name)) }
 
-// dirty lets the leader write a page, a second after the last time at the earliest.
+// dirty lets the leader write a partition, a second after the last time at the earliest.
 func (s *store) dirty(i int) {
-	g := &s.pages[i]
+	g := &s.partitions[i]
 	if s.p.term == nil || !g.known || g.dirty || !s.p.started {
 		return
 	}
@@ -165,61 +165,61 @@ func (s *store) dirty(i int) {
 	s.p.after(max(g.wrote+time.Second-s.p.w.now(), 0), func() { s.write(i) })
 }
 
-// flush writes all pages that differ, at once.
+// flush writes all partitions that differ, at once.
 func (s *store) flush() {
-	for i := range s.pages {
-		if s.pages[i].dirty {
+	for i := range s.partitions {
+		if s.partitions[i].dirty {
 			s.write(i)
 		}
 	}
 }
 
-// write writes a page.
+// write writes a partition.
 func (s *store) write(i int) {
-	g := &s.pages[i]
+	g := &s.partitions[i]
 	if s.p.term == nil || !s.p.leading() || !g.known || g.writing || !g.dirty {
 		g.dirty = g.dirty && g.writing
 		return
 	}
 	now := s.content(i)
-	if sameEntries(now.entries, g.page.entries) && s.p.w.now()-g.wrote < stampEvery {
+	if sameEntries(now.entries, g.stored.entries) && s.p.w.now()-g.wrote < stampEvery {
 		g.dirty, g.mine = false, true
 		return
 	}
 	g.dirty, g.writing, g.wrote = false, true, s.p.w.now()
-	version := g.page.version
+	version := g.stored.version
 	s.p.send(&request{
-		do:     func() error { return s.p.w.server.writePage(i, version, &now) },
+		do:     func() error { return s.p.w.server.writePartition(i, version, &now) },
 		answer: func(err error) { s.wrote(i, now, err) },
 	})
 }
 
-// errConflict is the answer to a write of a page that is another than was read.
-var errConflict = errors.New("the page was written by somebody else")
+// errConflict is the answer to a write of a partition that is another than was read.
+var errConflict = errors.New("the partition was written by somebody else")
 
-// writePage writes a page if it is as it was read.
-func (s *server) writePage(i, version int, now *partition) error {
+// writePartition writes a partition if it is as it was read.
+func (s *server) writePartition(i, version int, now *partition) error {
 	if s.strike(journalBroken) {
 		return failed(0)
 	}
-	if s.pages[i].version != version {
+	if s.partitions[i].version != version {
 		return errConflict
 	}
 	s.version++
 	now.version, now.stored = s.version, s.line.now()
-	s.pages[i] = *now
+	s.partitions[i] = *now
 	return nil
 }
 
 // wrote takes the answer to a write.
 func (s *store) wrote(i int, now partition, err error) {
-	g := &s.pages[i]
+	g := &s.partitions[i]
 	g.writing = false
 	if err == nil {
-		g.page, g.received, g.mine = now, never, s.p.term != nil
+		g.stored, g.received, g.mine = now, never, s.p.term != nil
 		s.p.w.counts.Recorded++
-		s.p.w.say(s.p.name, "has written page %d of the journal", i)
-		s.p.w.pageChanged(i, s.p)
+		s.p.w.say(s.p.name, "has written partition %d of the journal", i)
+		s.p.w.partitionChanged(i, s.p)
 		s.dirty(i)
 		s.p.after(stampEvery, func() { s.stamp(i) })
 		return
@@ -231,18 +231,18 @@ func (s *store) wrote(i int, now partition, err error) {
 	s.p.after(time.Second, func() { s.readAll(func(error) {}) })
 }
 
-// stampEvery is how often a page with records is written though nothing has changed.
+// stampEvery is how often a partition with records is written though nothing has changed.
 const stampEvery = 20 * time.Second
 
-// stamp writes a page anew that was not written for so long.
+// stamp writes a partition anew that was not written for so long.
 func (s *store) stamp(i int) {
-	if g := &s.pages[i]; len(g.page.entries) > 0 && s.p.w.now()-g.wrote >= stampEvery {
+	if g := &s.partitions[i]; len(g.stored.entries) > 0 && s.p.w.now()-g.wrote >= stampEvery {
 		g.dirty = true
 		s.write(i)
 	}
 }
 
-// content is what is to be written on a page.
+// content is what is to be written on a partition.
 func (s *store) content(i int) partition {
 	now := partition{writer: s.p, written: s.p.now().Round(0)}
 	for _, n := range s.p.feed.Tainted() {
@@ -289,15 +289,15 @@ func sameHistory(a, b taint.History) bool {
 	})
 }
 
-// pageChanged lets all others see that a page has changed.
-func (w *World) pageChanged(i int, by *process) {
+// partitionChanged lets all others see that a partition has changed.
+func (w *World) partitionChanged(i int, by *process) {
 	for _, p := range w.processes {
 		if p == nil || p == by {
 			continue
 		}
 		p.after(span(p.r, 0, 100*time.Millisecond), func() {
 			if p.term == nil && !w.server.strike(away) && !w.server.strike(hang) {
-				p.store.took(i, w.server.pages[i], w.now())
+				p.store.took(i, w.server.partitions[i], w.now())
 			}
 		})
 	}

@@ -48,8 +48,8 @@ const (
 	pause          kind = "pause"
 	setClock       kind = "set clock"
 	handOver       kind = "hand over"
-	losePartition  kind = "journal page lost"
-	touchPartition kind = "journal page written by others"
+	losePartition  kind = "journal partition lost"
+	touchPartition kind = "journal partition written by others"
 	journalBroken  kind = "journal can't be written"
 )
 

@@ -47,19 +47,19 @@ func TestAFrozenProcessGoesOnWhenAllFaultsEnd(t *testing.T) {
 	}
 }
 
-// A page that a leader has written, and whose answer it never got, tells it nothing that it did not know.
+// A partition that a leader has written, and whose answer it never got, tells it nothing that it did not know.
 func TestALeaderTakesNothingOverFromItsOwnPage(t *testing.T) {
 	w := calm()
 	p := w.processes[0]
 	w.server.changeTaints(nodeName(0), func([]v1.Taint) []v1.Taint { return []v1.Taint{noExecute("gpu")} })
 	w.until(w.now() + 3*time.Second)
 	i := partitionOf(nodeName(0))
-	if len(w.server.pages[i].entries) != 1 {
-		t.Fatalf("the page has %v", w.server.pages[i].entries)
+	if len(w.server.partitions[i].entries) != 1 {
+		t.Fatalf("the partition has %v", w.server.partitions[i].entries)
 	}
 	before := p.feed.Tainted()[0]
-	p.store.pages[i].mine, p.store.pages[i].page.version = false, 0
-	p.store.took(i, w.server.pages[i], never)
+	p.store.partitions[i].mine, p.store.partitions[i].stored.version = false, 0
+	p.store.took(i, w.server.partitions[i], never)
 	if after := p.feed.Tainted()[0]; after != before {
 		t.Errorf("it knows %+v, want %+v", after, before)
 	}

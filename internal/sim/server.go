@@ -41,11 +41,11 @@ type server struct {
 	log     []written
 	wrote   func() // called after each write
 
-	born   map[string]int           // how many nodes and pods of a name there were
-	grace  map[types.UID]podShape   // what a pod was created with
-	faults map[kind][]time.Duration // until when each fault lasts
-	pages  [pages]partition
-	lease  lease
+	born       map[string]int           // how many nodes and pods of a name there were
+	grace      map[types.UID]podShape   // what a pod was created with
+	faults     map[kind][]time.Duration // until when each fault lasts
+	partitions [partitions]partition
+	lease      lease
 }
 
 func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {

@@ -183,7 +183,7 @@ func TestARecordCountsForWhatWasFound(t *testing.T) {
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.wantBounds(t, 15, 19)
-	s.p.Adopted(Reading{At: at(9), Stored: at(5.25)}, record)
+	s.p.Adopted(Adoption{At: at(9), Stored: at(5.25)}, record)
 	s.wantBounds(t, 15, 15.25)
 }
 
@@ -195,7 +195,7 @@ func TestARecordCountsThoughAnotherTaintHasChangedSince(t *testing.T) {
 	s.pod(bearing("gpu", 10), v1.Toleration{Key: "disk", Operator: v1.TolerationOpExists})
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(10), s.write(10, tainted("gpu", ""), tainted("disk", "")), false)
-	s.p.Adopted(Reading{At: at(11), Stored: at(5.25)}, recorded(t, writer))
+	s.p.Adopted(Adoption{At: at(11), Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 15, 15.25)
 }
 
@@ -208,7 +208,7 @@ func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.WatchedNode(at(11), s.write(11, tainted("load", "2")), false)
 	s.p.WatchedNode(at(12), s.write(12, tainted("load", "1")), false)
-	s.p.Adopted(Reading{At: at(13), Stored: at(5.25)}, recorded(t, writer))
+	s.p.Adopted(Adoption{At: at(13), Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 22, 22) // value 2 is borne for ever
 }
 
@@ -219,7 +219,7 @@ func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(7), []*v1.Node{s.write(6)}, FirstListed)
 	s.p.ListedNodes(at(9), []*v1.Node{s.write(8, tainted("gpu", ""))}, Relisted)
-	s.p.Adopted(Reading{At: at(9), Stored: at(5.25)}, recorded(t, writer))
+	s.p.Adopted(Adoption{At: at(9), Stored: at(5.25)}, recorded(t, writer))
 	s.wantBounds(t, 18, 19)
 }
 
@@ -227,15 +227,15 @@ func TestClocksThatDifferMakeWhatARecordSaysLater(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		writer, reader float64 // by how much their clocks are ahead
-		how            Reading
+		how            Adoption
 		lo, hi         float64
 	}{
-		{"in step", 0, 0, Reading{Stored: at(5.5)}, 15, 15.25},
-		{"the writer a little behind", -1, 0, Reading{Stored: at(5.25)}, 14, 16.25},
-		{"the writer far behind: not earlier", -60, 0, Reading{Stored: at(5.25)}, 15, 16.25},
-		{"the reader far ahead: not earlier", 0, 60, Reading{Stored: at(5.25)}, 15, 17.75},
-		{"both far ahead", 60, 60, Reading{Stored: at(5.25)}, 15, 17.75},
-		{"received: as late as that", -60, 60, Reading{Watched: true, Received: at(7.25)}, 15, 17.25},
+		{"in step", 0, 0, Adoption{Stored: at(5.5)}, 15, 15.25},
+		{"the writer a little behind", -1, 0, Adoption{Stored: at(5.25)}, 14, 16.25},
+		{"the writer far behind: not earlier", -60, 0, Adoption{Stored: at(5.25)}, 15, 16.25},
+		{"the reader far ahead: not earlier", 0, 60, Adoption{Stored: at(5.25)}, 15, 17.75},
+		{"both far ahead", 60, 60, Adoption{Stored: at(5.25)}, 15, 17.75},
+		{"received: as late as that", -60, 60, Adoption{Watched: true, Received: at(7.25)}, 15, 17.25},
 	} {
 		s := newScene()
 		clock := func(ahead float64) func(time.Duration) time.Duration {
@@ -402,9 +402,9 @@ func TestARecordOfOneWhoHasSeenLessIsPassedOver(t *testing.T) {
 	saw, found, n := twoWriters(t, s)
 	s.pod(bearing("gpu", 10))
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
-	s.p.Adopted(Reading{At: at(9), Stored: at(5.5)}, found)
+	s.p.Adopted(Adoption{At: at(9), Stored: at(5.5)}, found)
 	s.wantBounds(t, 15, 15.25)
-	s.p.Adopted(Reading{At: at(10), Watched: true, Received: at(10)}, recorded(t, saw))
+	s.p.Adopted(Adoption{At: at(10), Watched: true, Received: at(10)}, recorded(t, saw))
 	s.wantBounds(t, 15, 15.25)
 }
 
@@ -415,7 +415,7 @@ func TestARecordTellsOfTheVersionThatItsWriterWasToldOf(t *testing.T) {
 		if shown {
 			saw.WatchedNode(at(7), n, false)
 		}
-		saw.Adopted(Reading{At: at(8), Watched: true, Received: at(8)}, found)
+		saw.Adopted(Adoption{At: at(8), Watched: true, Received: at(8)}, found)
 		_, err := saw.Recorded(at(9), "n", "1")
 		t.Log("it was shown as much:", shown)
 		wantRule(t, err, want)
@@ -434,6 +434,6 @@ func TestWhatWasFoundCountsFromNoEarlierThanWhatWasToldBeforeIt(t *testing.T) {
 	s.p.ListedNodes(at(9), []*v1.Node{n}, FirstListed)
 	s.p.ListedNodes(at(12), []*v1.Node{s.write(11, tainted("load", "2"))}, Relisted)
 	s.wantBounds(t, 21, 22)
-	s.p.Adopted(Reading{At: at(20), Stored: at(5.5)}, recorded(t, writer))
+	s.p.Adopted(Adoption{At: at(20), Stored: at(5.5)}, recorded(t, writer))
 	s.wantBounds(t, 21, 30) // told of an hour later, but not later than it was read
 }

@@ -19,15 +19,15 @@ type Record struct {
 	set     bool          // it was set before
 }
 
-// Reading is how a process has come by a record.
-type Reading struct {
+// Adoption is how a process has come by a record.
+type Adoption struct {
 	// At is when it took the record in.
 	At time.Duration
 
 	// Stored is when the API server stored it.
 	Stored time.Duration
 
-	// Received is when the process received it, if it watched the page change.
+	// Received is when the process received it, if it watched the partition change.
 	Received time.Duration
 	Watched  bool
 }
@@ -52,7 +52,7 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 
 // Adopted says that the process has read a record. That it was written proves nothing more than it says: a
 // swap of not-ready and unreachable that is not in it was not seen by its writer.
-func (p *Process) Adopted(how Reading, r Record) {
+func (p *Process) Adopted(how Adoption, r Record) {
 	k := p.node(r.node)
 	if k == nil || k.node.UID != r.uid {
 		return // another node, or none
@@ -88,10 +88,10 @@ func (v *view) creation(n *v1.Node) time.Duration {
 	return v.moment(n.CreationTimestamp.Unix()).hi - time.Second
 }
 
-// between bounds by how much later the times of a record count for its reader. Where it watched the page change, they
+// between bounds by how much later the times of a record count for its reader. Where it watched the partition change, they
 // are as old as they were when it was written, so they are later by as much as the writing was on its way. Where it
-// found the page so, see found. A writer whose clock was set rounds them up to whole seconds.
-func (v *view) between(how *Reading, r *Record) (by skew) {
+// found the partition so, see found. A writer whose clock was set rounds them up to whole seconds.
+func (v *view) between(how *Adoption, r *Record) (by skew) {
 	if how.Watched {
 		by.hi = how.Received - r.written
 	} else {
@@ -104,7 +104,7 @@ func (v *view) between(how *Reading, r *Record) (by skew) {
 	return by
 }
 
-// found is the skew of a record that was found on a page: as much as the wall clocks of writer and reader are apart,
+// found is the skew of a record that was found on a partition: as much as the wall clocks of writer and reader are apart,
 // unless the API server's time of the writing, which counts like all times of the API, says that this is more than 2 s.
 func (v *view) found(writerAhead, took time.Duration) (by skew) {
 	const tolerance, margin = 2 * time.Second, 100 * time.Millisecond
