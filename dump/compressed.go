@@ -9,16 +9,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The marks with which compressed files begin.
+// The magic numbers of compressed files.
 var (
 	markGzip = []byte{0x1F, 0x8B}
 	markZstd = []byte{0x28, 0xB5, 0x2F, 0xFD}
 )
 
-// decompressed reads what gzip or zstd has compressed, and all else as it is. done releases what reading
-// takes.
+// decompressed returns a reader of the uncompressed data if r is compressed by gzip or zstd, and r otherwise. done
+// releases the decompressor's resources.
 func decompressed(r *bufio.Reader) (plain *bufio.Reader, done func(), err error) {
-	ahead, _ := r.Peek(len(markZstd)) // an error shows again at the next look
+	ahead, _ := r.Peek(len(markZstd)) // the next read returns an error again
 	switch {
 	case bytes.HasPrefix(ahead, markGzip):
 		unzipped, err := gzip.NewReader(r)

@@ -2,7 +2,7 @@ package dump
 
 import "fmt"
 
-// cut is the error of a dump that ends before its end.
+// cut is the error of a dump that is truncated.
 type cut struct {
 	place string
 	read  int // objects

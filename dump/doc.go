@@ -1,11 +1,11 @@
-// Package dump reads what "kubectl get nodes,pods,pdb -A -o json" (or "-o yaml") wrote, object by object.
+// Package dump reads the output of "kubectl get nodes,pods,pdb -A -o json" (or "-o yaml"), object by object.
 //
-// [Read] tells JSON from YAML by itself. It takes lists, single objects, and several documents one
-// after the other. It holds one object at a time, so a dump of any size is read in little memory. Of
-// an object only the fields that a verdict, a plan or an explanation needs are filled. Kinds that
-// nobody asked for are passed over.
+// [Read] distinguishes JSON from YAML by itself. It accepts lists, single objects, and several documents one after
+// the other. It holds one object at a time, so a dump of any size is read in little memory. Only the fields of an
+// object that a verdict, a plan or an explanation needs are filled. Kinds that the visitor does not want are
+// skipped.
 //
-// A dump that is cut off or malformed is refused with the place: the line in YAML, the byte in JSON.
-// A cut is found wherever it is in JSON, and in what kubectl writes as a YAML list; in YAML of single
-// objects one that falls between two lines can't be told from an end.
+// Read refuses a dump that is truncated or malformed, and names the place: the line in YAML, the byte in JSON. It
+// finds a truncation anywhere in JSON, and in a YAML list as kubectl writes it; in YAML of single objects, a
+// truncation between two lines looks like the end of the dump.
 package dump

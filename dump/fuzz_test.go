@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever a file holds, reading it ends with objects or with an error.
+// Whatever a file contains, reading it ends with objects or with an error.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{list, whole, "", "{", `{"items": [{"kind": 7}]}`, "items:\n- ", "---\n---", "a: &a [*a, *a]", "items:\n - x\n- y\nkind: List\n"} {
 		f.Add(seed)

@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// jsonReader reads documents, which are lists or single objects. Of each object it decodes only what is
-// wanted.
+// jsonReader reads documents, which are lists or single objects. It decodes only the wanted members of each object.
 type jsonReader struct {
 	*window
 	to   Visitor
 	read int    // objects
-	kept []byte // of the object that is being read
+	kept []byte // of the object being read
 }
 
 func readJSON(r io.Reader, to Visitor) error {
@@ -30,7 +29,7 @@ func readJSON(r io.Reader, to Visitor) error {
 	}
 }
 
-// errNoMore is what a document returns that is not there.
+// errNoMore is returned by document if there are no more documents.
 var errNoMore = errors.New("no more documents")
 
 // document reads one document: a list, an array, or a single object.
@@ -62,7 +61,7 @@ func (j *jsonReader) document() error {
 	return fmt.Errorf("a document must be an object of Kubernetes, but at byte %d there is %s", j.offset(), value)
 }
 
-// spaces passes over spaces. It returns io.EOF where nothing follows them.
+// spaces skips spaces. It returns io.EOF if nothing follows them.
 func (j *jsonReader) spaces() error {
 	return j.take(func(b []byte) (int, error) {
 		if end := space(b, 0); end < len(b) {
@@ -72,7 +71,7 @@ func (j *jsonReader) spaces() error {
 	})
 }
 
-// value passes over a value, and returns it.
+// value skips a value and returns it.
 func (j *jsonReader) value() (value []byte, err error) {
 	err = j.take(func(b []byte) (int, error) {
 		end, err := skip(b, 0, 0)
@@ -85,7 +84,8 @@ func (j *jsonReader) value() (value []byte, err error) {
 	return value, err
 }
 
-// ended passes over what is between two values. It returns true, past the closing bracket, where no value follows.
+// ended skips the separator between two values. It returns true, after skipping the closing bracket, if no value
+// follows.
 func (j *jsonReader) ended(closing byte, first bool) (ended bool, err error) {
 	if err := j.spaces(); err != nil {
 		return false, err
@@ -103,7 +103,7 @@ func (j *jsonReader) ended(closing byte, first bool) (ended bool, err error) {
 	return false, nil
 }
 
-// members reads the members of a document up to its end. It returns those that are wanted beside "items", as an
+// members reads the members of a document up to its end. It returns the wanted members other than "items", as an
 // object, and whether there was an "items".
 func (j *jsonReader) members() (frame []byte, list bool, err error) {
 	for first := true; ; first = false {
@@ -132,7 +132,7 @@ func (j *jsonReader) members() (frame []byte, list bool, err error) {
 	}
 }
 
-// name passes over the name of a member and its colon.
+// name skips the name of a member and its colon, and returns the name.
 func (j *jsonReader) name() (name []byte, err error) {
 	err = j.take(func(b []byte) (int, error) {
 		found, end, err := member(b, 0)
@@ -142,7 +142,7 @@ func (j *jsonReader) name() (name []byte, err error) {
 	return name, err
 }
 
-// items reads the objects of a list, of whose members those in the frame are known.
+// items reads the objects of a list. The frame has the other members of the list that are known.
 func (j *jsonReader) items(frame []byte) error {
 	if err := j.spaces(); err != nil {
 		return err
@@ -158,8 +158,8 @@ func (j *jsonReader) items(frame []byte) error {
 	return fmt.Errorf(`"items" must be a list, but at byte %d there is %s`, j.offset(), value)
 }
 
-// elements reads the objects of an array after its opening bracket. The frame of the list, if there is one,
-// says what they are.
+// elements reads the objects of an array after its opening bracket. The frame of the list, if there is one, has
+// their kind.
 func (j *jsonReader) elements(frame []byte) error {
 	apiVersion, kind := ofItems(frame)
 	for first := true; ; first = false {
@@ -181,8 +181,8 @@ func (j *jsonReader) elements(frame []byte) error {
 	}
 }
 
-// ofItems is what the items of a list are that do not say it themselves: the API server's own lists
-// name it once, in front.
+// ofItems returns the apiVersion and kind of items that do not have them: the API server's own lists have them
+// once, at the beginning.
 func ofItems(frame []byte) (apiVersion, kind string) {
 	var list object
 	if json.Unmarshal(frame, &list) != nil {
@@ -191,7 +191,8 @@ func ofItems(frame []byte) (apiVersion, kind string) {
 	return list.APIVersion, strings.TrimSuffix(list.Kind, "List")
 }
 
-// told tells of an object, unless it can't be read and would be needed.
+// told passes an object to the visitor. It returns an error if the object has no kind, or is wanted and can't be
+// read.
 func (j *jsonReader) told(o *object, begins int64, err error) error {
 	switch {
 	case o.Kind == "":
@@ -204,7 +205,7 @@ func (j *jsonReader) told(o *object, begins int64, err error) error {
 	return nil
 }
 
-// failure says what is wrong with the JSON itself, and where.
+// failure returns an error that says what is wrong with the JSON itself, and where.
 func (j *jsonReader) failure(err error) error {
 	switch {
 	case errors.Is(err, errInvalid):
@@ -217,7 +218,7 @@ func (j *jsonReader) failure(err error) error {
 	return err
 }
 
-// syntax says what encoding/json has against what follows.
+// syntax returns encoding/json's error for the rest of the text.
 func (j *jsonReader) syntax() error {
 	var value json.RawMessage
 	if err := json.NewDecoder(bytes.NewReader(j.rest())).Decode(&value); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/bigdump"
 )
 
-// live is how much memory is in use when nothing is left to be freed.
+// live returns how much memory is in use after garbage collection.
 func live() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -19,7 +19,7 @@ func live() uint64 {
 	return m.HeapAlloc
 }
 
-// peak is the most memory that was in use while a dump of so many pods was read.
+// peak returns the largest amount of memory in use while a dump of this number of pods is read.
 func peak(t *testing.T, write func(bigdump.Cluster) (io.Reader, error), pods int) uint64 {
 	from, err := write(bigdump.Cluster{Nodes: pods / 100, PodsPerNode: 100})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// object has the fields of all kinds that are read. A dump is decoded into it and not into the types
-// of Kubernetes, because most of a pod is of no interest, and what is not decoded costs little.
+// object has the fields of all kinds that are read. A dump is decoded into it and not into the types of Kubernetes,
+// because most fields of a pod are not needed, and fields that are not decoded cost little.
 type object struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
@@ -94,7 +94,7 @@ const (
 
 func (o *object) kind() string { return o.APIVersion + "/" + o.Kind }
 
-// wanted says whether the kind is one of those that are read.
+// wanted reports whether the kind is one of those that are read.
 func (o *object) wanted() bool {
 	switch o.kind() {
 	case kindNode, kindPod, kindBudget, kindEvent, kindMap:
@@ -103,7 +103,7 @@ func (o *object) wanted() bool {
 	return false
 }
 
-// meta is the object's metadata. Of the annotations only the mirror's is kept.
+// meta returns the object's metadata. Of the annotations it keeps only the mirror pod's.
 func (o *object) meta() metav1.ObjectMeta {
 	m := metav1.ObjectMeta{
 		Name: o.Metadata.Name, Namespace: o.Metadata.Namespace, UID: o.Metadata.UID, ResourceVersion: o.Metadata.ResourceVersion,
@@ -140,7 +140,7 @@ func (o *object) conditions() []v1.PodCondition {
 	return list
 }
 
-// times calls tell with each time at which the cluster was seen to be like that.
+// times calls tell with each timestamp in the object: the cluster's state is at least as new as each of them.
 func (o *object) times(tell func(time.Time)) {
 	tell(o.Metadata.CreationTimestamp.Time)
 	if o.Metadata.DeletionTimestamp != nil {
@@ -182,7 +182,7 @@ func (o *object) configMap() *v1.ConfigMap {
 	return &v1.ConfigMap{ObjectMeta: o.meta(), Data: o.Data}
 }
 
-// name is how people call the object.
+// name returns the object's kind and name, as people write them.
 func (o *object) name() string {
 	if o.Metadata.Namespace == "" {
 		return o.Metadata.Name

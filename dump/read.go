@@ -12,7 +12,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// Visitor is told of the objects in the order of the dump. A nil function passes its kind over.
+// Visitor is called with the objects in the order of the dump. A kind whose function is nil is skipped.
 type Visitor struct {
 	Node      func(*v1.Node)
 	Pod       func(*v1.Pod)
@@ -20,13 +20,13 @@ type Visitor struct {
 	Event     func(*v1.Event)
 	ConfigMap func(*v1.ConfigMap)
 
-	// Time is told of the times in the objects of these kinds: of their creation, heartbeats, conditions,
-	// taints and events. The cluster was like that at the latest of them, or soon after.
+	// Time is called with the timestamps in the objects of these kinds: of their creation, heartbeats, conditions,
+	// taints and events. The dump is as new as the latest of them, or a little newer.
 	Time func(time.Time)
 }
 
-// Read reads a dump to its end. The error says in a clause what is wrong with the dump and where;
-// what was told before then is to be forgotten.
+// Read reads a dump to its end. The error is a clause that says what is wrong with the dump and where; the caller
+// must then discard the objects that the visitor has received.
 func Read(r io.Reader, to Visitor) error {
 	plain, done, err := decompressed(bufio.NewReaderSize(r, 1<<16))
 	if err != nil {
@@ -53,13 +53,13 @@ func read(buffered *bufio.Reader, to Visitor) error {
 	return readYAML(buffered, to)
 }
 
-// The marks with which some programs begin a text. PowerShell writes UTF-16 by default.
+// The byte order marks with which some programs begin a text. PowerShell writes UTF-16 by default.
 var (
 	markUTF8  = []byte{0xEF, 0xBB, 0xBF}
 	markUTF16 = [][]byte{{0xFF, 0xFE}, {0xFE, 0xFF}}
 )
 
-// firstByte is the first byte that is no space; it is not taken from the reader.
+// firstByte returns the first byte that is not a space, without consuming it.
 func firstByte(r *bufio.Reader) (byte, error) {
 	for n := 1; ; n++ {
 		ahead, err := r.Peek(n)
@@ -76,7 +76,7 @@ func firstByte(r *bufio.Reader) (byte, error) {
 }
 
 func skipMark(r *bufio.Reader) error {
-	ahead, _ := r.Peek(len(markUTF8)) // an error shows again at the next look
+	ahead, _ := r.Peek(len(markUTF8)) // the next read returns an error again
 	for _, mark := range markUTF16 {
 		if bytes.HasPrefix(ahead, mark) {
 			return errors.New("it is in UTF-16, as PowerShell writes it; write it with '| Out-File -Encoding utf8 FILE'")
@@ -89,7 +89,7 @@ func skipMark(r *bufio.Reader) error {
 	return err
 }
 
-// tell hands an object to the function for its kind.
+// tell passes an object to the function for its kind.
 func (v *Visitor) tell(o *object) {
 	if v.Time != nil && o.wanted() {
 		o.times(v.Time)

@@ -21,7 +21,7 @@ import (
 	"github.com/taint-manager/taint-manager/dump"
 )
 
-// names reads a dump and returns kind and name of each object that was told.
+// names reads a dump and returns kind and name of each object that the visitor received.
 func names(r io.Reader) (list []string, err error) {
 	err = dump.Read(r, dump.Visitor{
 		Node:   func(n *v1.Node) { list = append(list, "node "+n.Name) },
@@ -32,7 +32,7 @@ func names(r io.Reader) (list []string, err error) {
 	return list, err
 }
 
-// list is what kubectl writes: a node, a pod, a budget, and a Service, which nobody asked for.
+// list is as kubectl writes it: a node, a pod, a budget, and a Service, whose kind is not wanted.
 const list = `apiVersion: v1
 items:
 - apiVersion: v1
@@ -123,7 +123,7 @@ func TestEveryFormThatKubectlWritesIsRead(t *testing.T) {
 	}
 }
 
-// Wherever a dump is cut off, that is found: what it lost could be the pod that matters.
+// A truncation is found wherever it is: the missing part could contain the pod that matters.
 func TestADumpThatIsCutOffIsRefused(t *testing.T) {
 	for name, text := range map[string]string{"YAML": list, "JSON": asJSON(t, list)} {
 		complete := strings.LastIndex(text, "}")
@@ -210,7 +210,7 @@ func (f forever) Read(p []byte) (n int, _ error) {
 	return n, nil
 }
 
-// The fields that are read say the same as in the types of Kubernetes.
+// The fields that are read have the same values as in the types of Kubernetes.
 func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
 	text, err := yaml.YAMLToJSON([]byte(whole))
 	if err != nil {
@@ -245,7 +245,7 @@ func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
 	}
 }
 
-// stripped is the object without what is not kept: its type, which is known.
+// stripped returns the object without the fields that are not kept: its type, which is known.
 func stripped(object any) any {
 	switch o := object.(type) {
 	case *v1.Node:
@@ -316,7 +316,7 @@ items:
 kind: List
 `
 
-// compressed is a text that was compressed.
+// compressed returns the compressed text.
 func compressed(t *testing.T, by, text string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -337,7 +337,7 @@ func compressed(t *testing.T, by, text string) string {
 	return out.String()
 }
 
-// What is in the dump is told whatever the form in which it was kept.
+// The visitor receives the content of a dump in every supported form.
 func TestADumpMayBeCompressedOrABareArray(t *testing.T) {
 	want, err := names(strings.NewReader(list))
 	if err != nil {
@@ -362,7 +362,7 @@ func TestADumpMayBeCompressedOrABareArray(t *testing.T) {
 	}
 }
 
-// The newest time tells how old a dump is.
+// The newest timestamp shows how old a dump is.
 func TestTheTimesOfADumpAreTold(t *testing.T) {
 	var newest time.Time
 	node := "apiVersion: v1\nkind: Node\nmetadata: {name: a, creationTimestamp: \"2026-05-01T08:00:00Z\"}\nstatus: {conditions: [{type: Ready, lastHeartbeatTime: \"2026-05-01T12:00:07Z\", lastTransitionTime: \"2026-05-01T09:00:00Z\"}]}\n"

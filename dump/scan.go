@@ -2,13 +2,13 @@ package dump
 
 import "errors"
 
-// The errors of scanning a text in JSON.
+// The errors of scanning JSON.
 var (
 	errShort   = errors.New("the text ends within a value")
 	errInvalid = errors.New("the text is no JSON")
 )
 
-// deepest is how deep values may be nested, as for package encoding/json.
+// deepest is the maximum nesting depth of values, as in package encoding/json.
 const deepest = 10000
 
 // skip returns the index after the value that begins at or after i. It accepts what encoding/json accepts.
@@ -40,11 +40,11 @@ func skipNested(b []byte, i, depth int) (int, error) {
 	return each(b, i, func(_ []byte, begins int) (int, error) { return skip(b, begins, depth+1) })
 }
 
-// each calls value with the place before each value of the object or array at i, and returns the index after
-// it all. Value returns the index after the value. Its name is as it is written between the quotes; nil in an
+// each calls value with the position before each value of the object or array at i, and returns the index after the
+// object or array. value returns the index after the value. Its name is as written between the quotes; nil in an
 // array.
 func each(b []byte, i int, value func(name []byte, begins int) (int, error)) (int, error) {
-	object, closing := b[i] == '{', b[i]+2 // as ASCII has the brackets
+	object, closing := b[i] == '{', b[i]+2 // as ASCII orders the brackets
 	next := space(b, i+1)
 	if next < len(b) && b[next] == closing {
 		return next + 1, nil
@@ -89,7 +89,7 @@ func member(b []byte, i int) (name []byte, next int, err error) {
 	return b[i+1 : end-1], next, err
 }
 
-// sign returns the index after a sign that is to come next.
+// sign returns the index after c, which must be the next character.
 func sign(b []byte, i int, c byte) (int, error) {
 	i = space(b, i)
 	switch {
@@ -101,7 +101,7 @@ func sign(b []byte, i int, c byte) (int, error) {
 	return i + 1, nil
 }
 
-// space returns the index of the next byte that is no space.
+// space returns the index of the next byte that is not a space.
 func space(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++
@@ -109,7 +109,7 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// plain has the bytes that stand for themselves in a string.
+// plain has the bytes that need no escape in a string.
 var plain = func() (set [256]bool) {
 	for c := range set {
 		set[c] = c >= ' ' && c != '"' && c != '\\'
@@ -175,7 +175,7 @@ func word(b []byte, i int, literal string) (int, error) {
 	return i + len(literal), nil
 }
 
-// number returns the index after the number at i. One at the end of the text may go on.
+// number returns the index after the number at i. A number at the end of the text may continue.
 func number(b []byte, i int) (int, error) {
 	if b[i] == '-' {
 		i++
@@ -193,7 +193,7 @@ func number(b []byte, i int) (int, error) {
 	return fraction(b, i)
 }
 
-// fraction returns the index after the rest of a number, which begins with its point or exponent.
+// fraction returns the index after the rest of a number, which begins with its decimal point or exponent.
 func fraction(b []byte, i int) (int, error) {
 	if i < len(b) && b[i] == '.' {
 		begins := i + 1

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// values are texts that are JSON, nearly JSON, or cut off.
+// values generates texts that are JSON, nearly JSON, or truncated.
 func values() *rapid.Generator[string] {
 	token := rapid.SampledFrom([]string{
 		`{`, `}`, `[`, `]`, `,`, `:`, ` `, "\n", `"a"`, `"a":`, `"`, `\`, `"\u00e9"`, `"\u00zz"`, `"\n"`, `"\x"`, "\"\t\"", "\x00", "ü", "\xff", `true`, `false`,

@@ -15,7 +15,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/bigdump"
 )
 
-// shortest is the least time that something takes of several, interleaved with another thing.
+// shortest returns the least time that each of two functions takes over several rounds, in which they alternate.
 func shortest(rounds int, one, other func()) (a, b time.Duration) {
 	a, b = time.Hour, time.Hour
 	for range rounds {

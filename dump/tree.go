@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// tree has the members of objects that are kept, by their names, at every depth. A nil tree keeps all.
+// tree has the names of the members of objects that are kept, at every depth. A nil tree keeps all.
 type tree map[string]tree
 
 // wanted are the members that are decoded.
 var wanted = treeOf(reflect.TypeFor[object]())
 
-// treeOf returns the tree of what is decoded into a type.
+// treeOf returns the tree of the fields that are decoded into a type.
 func treeOf(t reflect.Type) tree {
 	switch {
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
@@ -78,7 +78,7 @@ func closed(kept []byte, begins int, opening byte) []byte {
 	return append(kept, opening+2)
 }
 
-// unescaped is a name as it is meant.
+// unescaped returns the name without escapes.
 func unescaped(name []byte) string {
 	if !strings.Contains(string(name), `\`) {
 		return string(name)

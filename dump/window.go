@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// window holds the part of a text that is looked at.
+// window is a buffer with the part of a text that is being scanned.
 type window struct {
 	from   io.Reader
 	buffer []byte
-	begin  int   // of what has not been passed yet
+	begin  int   // of the part that has not been passed yet
 	passed int64 // bytes before the buffer
 	err    error // that ended the reading; io.EOF at the end of the text
 }
@@ -19,19 +19,19 @@ func newWindow(from io.Reader) *window {
 	return &window{from: from, buffer: make([]byte, 0, 1<<18)}
 }
 
-// rest is what was read and has not been passed.
+// rest returns the bytes that were read and have not been passed.
 func (w *window) rest() []byte { return w.buffer[w.begin:] }
 
-// pass passes over so many bytes.
+// pass advances the window by n bytes.
 func (w *window) pass(n int) { w.begin += n }
 
-// offset is how many bytes were passed.
+// offset returns the number of bytes that were passed.
 func (w *window) offset() int64 { return w.passed + int64(w.begin) }
 
-// seen is how many bytes were read.
+// seen returns the number of bytes that were read.
 func (w *window) seen() int64 { return w.passed + int64(len(w.buffer)) }
 
-// more reads at least as much again as there is, so that what is long is not looked at too often.
+// more reads at least as many bytes as rest has, so that a long value is not scanned too often.
 func (w *window) more() error {
 	if w.err != nil {
 		return w.err
@@ -59,7 +59,8 @@ func (w *window) more() error {
 	return err
 }
 
-// take calls look with what is there until that is enough, and passes over as much as look returns.
+// take calls look with rest, and reads more until look has enough. It then passes the bytes before the index that
+// look returns.
 func (w *window) take(look func(b []byte) (end int, err error)) error {
 	for {
 		end, err := look(w.rest())

@@ -11,24 +11,24 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// largest is how many bytes an object may have. The API server takes none of more than 3 MiB.
+// largest is the maximum size of an object in bytes. The API server accepts at most 3 MiB.
 const largest = 32 << 20
 
-// yamlReader splits documents by their lines: at "---", and within a list at each item of "items".
-// That is safe without knowing YAML, because whatever belongs to an item is indented deeper than its
-// dash, be it a text of several lines.
+// yamlReader splits documents by their lines: at "---", and within a list at each item of "items". That is safe
+// without parsing YAML, because everything that belongs to an item is indented deeper than its dash, even in a
+// string of several lines.
 type yamlReader struct {
 	lines *bufio.Reader
 	to    Visitor
-	line  int // the number of the last line that was read
+	line  int // the number of the last line read
 	read  int // objects
 
-	frame   part   // what is not in the items of the document
-	current part   // the item that is being read
-	blank   object // what an item is that does not say it itself
+	frame   part   // the document without its items
+	current part   // the item being read
+	blank   object // the defaults of items that lack apiVersion or kind
 	list    bool   // the document has "items"
 	within  bool   // the last line belonged to the items
-	indent  int    // of the items' dashes; -1 until the first
+	indent  int    // of the items' dashes; -1 before the first
 	ended   bool   // there are no more lines
 }
 
@@ -67,7 +67,7 @@ func beginsJSON(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"`)) || string(bytes.TrimRight(line, "\r\n")) == "{"
 }
 
-// goOnInJSON reads the rest, which begins with the line.
+// goOnInJSON reads the rest of the dump as JSON, beginning with the line.
 func (y *yamlReader) goOnInJSON(line []byte) error {
 	rest := io.MultiReader(bytes.NewReader(bytes.Clone(line)), y.lines)
 	if err := readJSON(rest, y.to); err != nil {
@@ -76,7 +76,7 @@ func (y *yamlReader) goOnInJSON(line []byte) error {
 	return nil
 }
 
-// next is the next line with its end. The last one may have none.
+// next returns the next line with its line break, which the last line may lack.
 func (y *yamlReader) next() ([]byte, error) {
 	y.line++
 	line, err := y.lines.ReadSlice('\n')
@@ -89,12 +89,12 @@ func (y *yamlReader) next() ([]byte, error) {
 		long = append(long, line...)
 	}
 	if errors.Is(err, bufio.ErrBufferFull) {
-		err = nil // it is too large, which shows when it is added to its part
+		err = nil // the line is too large; add reports this
 	}
 	return long, atEnd(long, err)
 }
 
-// atEnd is the end of the dump only where there is nothing before it.
+// atEnd accepts the end of the dump only if the line before it is empty.
 func atEnd(line []byte, err error) error {
 	if len(line) > 0 && errors.Is(err, io.EOF) {
 		return nil
@@ -108,7 +108,7 @@ func (y *yamlReader) take(line []byte) error {
 	switch {
 	case separates(content):
 		return y.endDocument()
-	case len(content) == indent || content[indent] == '#': // nothing, unless it is in a text of several lines
+	case len(content) == indent || content[indent] == '#': // nothing, unless it is in a string of several lines
 		return y.add(line)
 	case y.within && y.isItem(content, indent):
 		return y.beginItem(line, indent)
@@ -127,8 +127,8 @@ func (y *yamlReader) take(line []byte) error {
 	return y.add(line)
 }
 
-// openItems is for a line after which items follow. The API server's own lists name the kind of their
-// items once, in front.
+// openItems handles the line before the items. The API server's own lists have the kind of their items once, at the
+// beginning.
 func (y *yamlReader) openItems() {
 	y.list, y.within, y.indent = true, true, -1
 	var frame object
@@ -137,18 +137,18 @@ func (y *yamlReader) openItems() {
 	}
 }
 
-// separates says whether a line is between documents.
+// separates reports whether a line separates documents.
 func separates(content []byte) bool {
 	return string(content) == "---" || string(content) == "..." || bytes.HasPrefix(content, []byte("--- #"))
 }
 
-// opensItems says whether the items of a list follow, each with its dash at the start of a line. Items
-// in any other form are read with the whole document.
+// opensItems reports whether the items of a list follow, each with its dash at the start of a line. Items in any
+// other form are read with the whole document.
 func opensItems(content []byte) bool {
 	return string(content) == "items:" || bytes.HasPrefix(content, []byte("items: #"))
 }
 
-// isItem says whether an item begins with a line. The first one says how far all are indented.
+// isItem reports whether an item begins with the line. The first item determines the indentation of all.
 func (y *yamlReader) isItem(content []byte, indent int) bool {
 	dash := content[indent] == '-' && (len(content) == indent+1 || content[indent+1] == ' ')
 	return dash && (indent == y.indent || y.indent < 0)
@@ -182,7 +182,7 @@ func (y *yamlReader) add(line []byte) error {
 	return nil
 }
 
-// endItem tells of the item that was read last.
+// endItem passes the last item to the visitor.
 func (y *yamlReader) endItem() error {
 	defer y.current.clear()
 	if !hasContent(y.current.text) {
@@ -193,7 +193,7 @@ func (y *yamlReader) endItem() error {
 	return y.told(&o, y.current.begins, err)
 }
 
-// endDocument tells of what is left of a document, and is ready for the next.
+// endDocument passes the rest of a document to the visitor, and prepares for the next document.
 func (y *yamlReader) endDocument() error {
 	defer func() { *y = yamlReader{lines: y.lines, to: y.to, line: y.line, read: y.read} }()
 	switch {
@@ -205,7 +205,7 @@ func (y *yamlReader) endDocument() error {
 	return nil
 }
 
-// endList tells of the last item, unless the list was cut off: kubectl writes its kind after its items.
+// endList handles the last item, unless the list was truncated: kubectl writes its kind after its items.
 func (y *yamlReader) endList() error {
 	var frame object
 	err := yaml.Unmarshal(y.frame.text, &frame)
@@ -218,14 +218,13 @@ func (y *yamlReader) endList() error {
 	return y.endItem()
 }
 
-// document is an object, or a list of some.
+// document is an object, or a list of objects.
 type document struct {
 	object
 	Items []object `json:"items"`
 }
 
-// whole reads a document that is a single object, or a list whose items are not each at the start of
-// a line.
+// whole reads a document that is a single object, or a list whose items are not each at the start of a line.
 func (y *yamlReader) whole() error {
 	var o document
 	err := yaml.Unmarshal(y.frame.text, &o)
@@ -240,7 +239,8 @@ func (y *yamlReader) whole() error {
 	return nil
 }
 
-// told tells of an object, unless it can't be read and would be needed.
+// told passes an object to the visitor. It returns an error if the object has no kind, or is wanted and can't be
+// read.
 func (y *yamlReader) told(o *object, begins int, err error) error {
 	switch {
 	case err != nil && (o.Kind == "" || o.wanted()):
@@ -259,7 +259,7 @@ func (y *yamlReader) broken(begins int, err error) error {
 
 func (p *part) clear() { p.text = p.text[:0] }
 
-// hasContent says whether there is more than spaces and comments.
+// hasContent reports whether the text has anything other than spaces and comments.
 func hasContent(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
