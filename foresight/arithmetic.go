@@ -9,8 +9,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// arithmetic says step by step what one taint of the node would do to the pod if it were the only one: since
-// when it is there, from when it counts, how long it is tolerated, and until when.
+// arithmetic explains step by step what one taint of the node would do to the pod if it were the only one: its
+// start, the start of the exposure, how long it is tolerated, and the deadline.
 func (n *node) arithmetic(p *pod, t *v1.Taint, e *ExplainedTaint, at time.Time) []string {
 	steps := []string{n.since(t, e, at)}
 	if f := e.Prediction; f.Evict {
@@ -40,7 +40,7 @@ func (n *node) arithmetic(p *pod, t *v1.Taint, e *ExplainedTaint, at time.Time) 
 	return append(steps, last)
 }
 
-// since says since when a taint is there, and what tells it.
+// since returns the step about the start of a taint and the source of that time.
 func (n *node) since(t *v1.Taint, e *ExplainedTaint, at time.Time) string {
 	added, created := "it has no timeAdded", n.object.CreationTimestamp.Time
 	switch {

@@ -7,27 +7,27 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// budget is what is kept of a PodDisruptionBudget.
+// budget has the fields of a PodDisruptionBudget that are needed.
 type budget struct {
 	namespace, name string
 	selector        labels.Selector
 
-	// admits is how many evictions it admits now.
+	// admits is the number of evictions that the budget admits now.
 	admits int
 
-	// unready says that pods that are not ready are evicted without being counted.
+	// unready is set if the budget does not count evictions of pods that are not ready.
 	unready bool
 }
 
 func budgetOf(b *policyv1.PodDisruptionBudget) budget {
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
-		selector = labels.Nothing() // so does the API server
+		selector = labels.Nothing() // as the API server does
 	}
 	s := &b.Status
 	admits := max(0, int(s.DisruptionsAllowed))
 	if s.ObservedGeneration < b.Generation {
-		admits = 0 // none, until its controller has looked at it
+		admits = 0 // none, until the disruption controller has observed it
 	}
 	always := b.Spec.UnhealthyPodEvictionPolicy != nil && *b.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
 	healthy := s.CurrentHealthy >= s.DesiredHealthy && s.DesiredHealthy > 0
@@ -38,24 +38,25 @@ func (b *budget) covers(p *pod) bool {
 	return p.Namespace == b.namespace && b.selector.Matches(labels.Set(p.Labels))
 }
 
-// BudgetPlan is what a PodDisruptionBudget, as it stands now, says to all evictions that are to come.
+// BudgetPlan is the effect of a PodDisruptionBudget, in its present state, on all future evictions.
 type BudgetPlan struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 
-	// Admits is how many evictions it admits now.
+	// Admits is the number of evictions that the budget admits now.
 	Admits int `json:"admits"`
 
-	// Evictions is how many it is asked for: those of the plan, and those that come anyway on any node, in
-	// the order of their times. Pods that are not running, and some that are not ready, go without it.
+	// Evictions is the number of evictions that ask the budget: those of the plan, and those that happen anyway on
+	// any node, in the order of their times. Evictions of pods that are not running, and of some that are not
+	// ready, do not ask it.
 	Evictions int `json:"evictions"`
 
-	// Blocks are the names of the pods whose eviction it would block.
+	// Blocks are the names of the pods whose eviction the budget would block.
 	Blocks []string `json:"blocks"`
 }
 
-// ask asks the budgets for evictions in the order of the pods, and returns those that are asked for
-// anything. It writes into the pods which of them block it.
+// ask asks the budgets for evictions in the order of the pods, and returns the budgets that cover any of them. It
+// adds to each pod the budgets that block it.
 func ask(budgets []budget, pods []*planned) []BudgetPlan {
 	plans := make([]BudgetPlan, len(budgets))
 	for i, b := range budgets {
@@ -75,7 +76,7 @@ func ask(budgets []budget, pods []*planned) []BudgetPlan {
 	return asked
 }
 
-// askFor asks for one pod. The API server evicts no pod that two budgets cover.
+// askFor asks for one pod. The API server does not evict a pod that two budgets cover.
 func askFor(p *planned, budgets []budget, plans []BudgetPlan) {
 	var covering []int
 	for i := range budgets {

@@ -33,7 +33,7 @@ func TestWhatBudgetsWouldBlockIsSaid(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		objects []any
-		want    string // budget: admitted evictions of those asked for, and who is blocked
+		want    string // budget: admitted evictions of those asked for, and the pods that are blocked
 	}{
 		{"enough", append(three, budget("web", 3)), "web: 3 admitted, 3 asked for"},
 		{"too few: the first ones go", append(three, budget("web", 1)), "web: 1 admitted, 3 asked for, blocks b c"},

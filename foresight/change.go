@@ -9,17 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Change is a change of a node's taints, as kubectl taint takes it.
+// Change is a change of a node's taints, as kubectl taint accepts it.
 type Change struct {
-	// Taint to be set, or to be removed by its key and effect. An empty effect is every effect.
+	// Taint is set, or removed by its key and effect. An empty effect stands for every effect.
 	Taint  v1.Taint
 	Remove bool
 }
 
-// form is how a change is written.
+// form describes the syntax of a change.
 const form = "write KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove the key with every effect"
 
-// ParseChange reads a change as kubectl taint does: "gpu=a100:NoExecute", "gpu:NoExecute-", "gpu-".
+// ParseChange parses a change as kubectl taint does: "gpu=a100:NoExecute", "gpu:NoExecute-", "gpu-".
 func ParseChange(s string) (Change, error) {
 	spec, remove := strings.CutSuffix(s, "-")
 	keyAndValue, effect, hasEffect := strings.Cut(spec, ":")
@@ -31,7 +31,7 @@ func ParseChange(s string) (Change, error) {
 	return c, nil
 }
 
-// problem says what the API server would not take; empty when it would.
+// problem returns why the API server would reject the change, or "".
 func (c Change) problem(hasEffect bool) string {
 	switch {
 	case c.Taint.Key == "":
@@ -52,7 +52,7 @@ func (c Change) problem(hasEffect bool) string {
 	return fmt.Sprintf("the effect %q is none of NoExecute, NoSchedule and PreferNoSchedule", c.Taint.Effect)
 }
 
-// Contradiction says what is wrong with changes that can't be made at once; nil when nothing is.
+// Contradiction returns an error if the changes can't be made at once.
 func Contradiction(changes []Change) error {
 	for i, c := range changes {
 		for _, other := range changes[:i] {
@@ -71,12 +71,12 @@ func Contradiction(changes []Change) error {
 	return nil
 }
 
-// concerns says whether the change is about this taint: same key and effect.
+// concerns reports whether the taint has the key and effect of the change.
 func (c Change) concerns(t *v1.Taint) bool {
 	return c.Taint.Key == t.Key && (c.Taint.Effect == t.Effect || c.Remove && c.Taint.Effect == "")
 }
 
-// String is the change as it is written.
+// String returns the change in the form that ParseChange accepts.
 func (c Change) String() string {
 	s := c.Taint.ToString()
 	if c.Remove {
@@ -85,27 +85,27 @@ func (c Change) String() string {
 	return s
 }
 
-// What a change does to a node.
+// The effects of a change on a node.
 const (
 	Added     = "added"
 	Replaced  = "replaced"  // the node has the taint with another value
 	Unchanged = "unchanged" // the node has the very same taint
 	Removed   = "removed"
-	Absent    = "absent" // the node does not have the taint that is to be removed
+	Absent    = "absent" // the node does not have the taint to be removed
 )
 
-// NodeChange is what one change does to one node.
+// NodeChange is the effect of one change on one node.
 type NodeChange struct {
 	Taint string `json:"taint"`
 
 	// Change is added, replaced, unchanged, removed or absent.
 	Change string `json:"change"`
 
-	// Was is the taint that is replaced.
+	// Was is the taint that was replaced.
 	Was string `json:"was,omitempty"`
 }
 
-// apply makes the changes in a node's taints. The list that it is given stays as it is.
+// apply returns the taints after the changes. It does not modify the list that it is given.
 func apply(changes []Change, taints []v1.Taint) ([]v1.Taint, []NodeChange) {
 	var done []NodeChange
 	for _, c := range changes {

@@ -1,14 +1,14 @@
-// Package foresight says what would happen, or will, without doing anything: [Model.Plan] what
-// becomes of the pods of some nodes if these got other taints, [Model.Pending] what is scheduled,
-// and [Model.Explain] what becomes of one pod.
+// Package foresight predicts what the manager would do, without doing anything: [Model.Plan] predicts the pods of
+// some nodes if these nodes got other taints, [Model.Pending] lists the evictions that are scheduled, and
+// [Model.Explain] explains the verdict on one pod.
 //
-// It is pure: it reads no clock, and the moment in question is an argument. It judges by [taint.Decide]
-// alone, with histories from package journal, and says why in the verdict's own words, so that what it
-// foretells is what the manager does.
+// It is pure: it reads no clock, and the time of a question is an argument. It judges by [taint.Decide] alone, with
+// histories from package journal, and gives the verdict's own reasons, so that its predictions are what the manager
+// does.
 //
-// From the API alone it is not always known since when a taint is there. Then a pod is judged twice,
-// with the earliest and the latest moment that are possible, and its [Prediction] holds both times.
+// The API alone does not always show the start of a taint. Then a pod is judged twice, with the earliest and the
+// latest possible start, and its [Prediction] has both times.
 //
-// [Plan] and [Explanation] are the answers, as the command line prints them and as its JSON has them.
-// They are versioned: within [APIVersion] fields are added, but none is renamed or removed.
+// [Plan] and [Explanation] are the answers, as the command line prints them and as JSON. They are versioned: within
+// one [APIVersion] fields are added, but none is renamed or removed.
 package foresight

@@ -10,31 +10,31 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// What tells since when a taint is there.
+// The sources of a taint's start.
 const (
 	FromJournal   = "journal"   // a manager has recorded it
 	FromTimeAdded = "timeAdded" // the taint's own timeAdded
-	FromSight     = "seen"      // it was seen to appear
+	FromSight     = "seen"      // it was observed to appear
 	FromPlan      = "plan"      // the plan sets it
-	NotKnown      = "unknown"   // nothing: it is within a range
+	NotKnown      = "unknown"   // none of these; it is within a range
 )
 
-// nodeEstimate is a node twice, with all that is known of its taints: as if each of them had come as late as
-// it can have, and as early. Where since when a taint is there is known, the two say the same.
+// nodeEstimate has two views of a node: one in which each taint started as late as possible, and one in which each
+// started as early as possible. If the start of a taint is known, the views agree.
 type nodeEstimate struct {
 	latest, earliest nodeView
 
 	recorded Recorded
 }
 
-// nodeView is a node as it may be.
+// nodeView is a node with one of the possible starts of its taints.
 type nodeView struct {
 	taint.Node
 	history journal.NodeHistory
 }
 
-// estimateOf looks at a node at this moment, for the first time. What neither the journal nor timeAdded
-// tells came between the node's creation and now.
+// estimateOf returns the estimate of a node that is observed for the first time, at this time. A taint whose start
+// neither the journal nor timeAdded shows started between the node's creation and now.
 func estimateOf(n *v1.Node, r Recorded, at time.Time) nodeEstimate {
 	k := nodeEstimate{latest: viewOf(n), earliest: viewOf(n)}
 	look := journal.Observation{Taints: n.Spec.Taints, At: at, Created: k.latest.Created, Version: n.ResourceVersion, Gap: true}
@@ -44,12 +44,12 @@ func estimateOf(n *v1.Node, r Recorded, at time.Time) nodeEstimate {
 	return k.adopt(r, at)
 }
 
-// viewOf is the node before anything is known of its taints.
+// viewOf returns the node without taints.
 func viewOf(n *v1.Node) nodeView {
 	return nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion}}
 }
 
-// see takes a look, and says whether it has shown anything new.
+// see adds an observation, and reports whether it has changed the history.
 func (p *nodeView) see(s journal.Observation) bool {
 	s.Taints = taint.Normalize(s.Taints)
 	now, changed := p.history.Observe(s)
@@ -59,7 +59,7 @@ func (p *nodeView) see(s journal.Observation) bool {
 	return changed
 }
 
-// estimateFromRecord is a node of which only the journal tells.
+// estimateFromRecord returns the estimate of a node that only the journal knows.
 func estimateFromRecord(name string, r Recorded) nodeEstimate {
 	node := nodeView{Node: taint.Node{Name: name, UID: r.UID, Version: r.Version, Taints: r.Taints}}
 	return nodeEstimate{latest: node, earliest: node, recorded: r}
@@ -75,7 +75,7 @@ func (k nodeEstimate) adopt(r Recorded, at time.Time) nodeEstimate {
 	return k
 }
 
-// with is the node once it is seen to have these taints, at this version.
+// with returns the estimate after the node is observed with these taints, at this version.
 func (k nodeEstimate) with(taints []v1.Taint, version string, at time.Time) nodeEstimate {
 	look := journal.Observation{Taints: taints, At: at, Version: version}
 	k.latest.see(look)
@@ -83,7 +83,7 @@ func (k nodeEstimate) with(taints []v1.Taint, version string, at time.Time) node
 	return k
 }
 
-// from is what tells since when a taint of the node is there, be it with another value at first.
+// from returns the source of the start of a taint of the node, even if the taint had another value at first.
 func (k *nodeEstimate) from(t *v1.Taint) string {
 	latest, earliest := stateOf(k.latest.Taints, t), stateOf(k.earliest.Taints, t)
 	switch {
@@ -94,25 +94,25 @@ func (k *nodeEstimate) from(t *v1.Taint) string {
 	case isAdded(latest):
 		return FromTimeAdded
 	case k.recorded.UID == k.latest.UID && stateOf(k.recorded.Taints, t) != nil:
-		return FromJournal // clamped to the node's life
+		return FromJournal // clamped to the node's lifetime
 	}
 	return FromSight
 }
 
-// isAdded says whether the state counts from its timeAdded: from the second after it, or from the look, if
-// that came before.
+// isAdded reports whether the state counts from its timeAdded: from the second after it, or from the observation,
+// if that was earlier.
 func isAdded(s *taint.State) bool {
 	return s.Taint.TimeAdded != nil && !s.Since.Before(s.Taint.TimeAdded.Time) && !s.Since.After(journal.NextSecond(s.Taint.TimeAdded.Time))
 }
 
-// isRecorded says whether the journal has this very state of this very node.
+// isRecorded reports whether the journal has this very state of this very node.
 func (k *nodeEstimate) isRecorded(s taint.State) bool {
 	return k.recorded.UID == k.latest.UID && slices.ContainsFunc(historyOf(k.recorded.Taints, &s.Taint), func(r taint.State) bool {
 		return r.Since.Equal(s.Since) && r.Taint.MatchTaint(&s.Taint) && r.Taint.Value == s.Taint.Value
 	})
 }
 
-// historyOf is the one that has a state of the taint, past or not; nil when none has.
+// historyOf returns the history that has a state of the taint, past or not, or nil.
 func historyOf(histories []taint.History, t *v1.Taint) taint.History {
 	for _, history := range histories {
 		if slices.ContainsFunc(history, func(s taint.State) bool { return s.Taint.MatchTaint(t) }) {
@@ -122,7 +122,7 @@ func historyOf(histories []taint.History, t *v1.Taint) taint.History {
 	return nil
 }
 
-// stateOf is the state of the taint on the node; nil when the taint is not there.
+// stateOf returns the present state of the taint on the node, or nil.
 func stateOf(histories []taint.History, t *v1.Taint) *taint.State {
 	for _, history := range histories {
 		for i := range history {

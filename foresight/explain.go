@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Find returns the namespaces that have a pod of this name or, where none has, those whose events tell of
-// one.
+// Find returns the namespaces that have a pod of this name or, if there are none, those with events about such a
+// pod.
 func (m *Model) Find(name string) []string {
 	var list []string
 	for _, p := range m.pods {
@@ -29,8 +29,8 @@ func (m *Model) Find(name string) []string {
 	return slices.Compact(list)
 }
 
-// Explain says what becomes of a pod, or what is still known of one that is gone: its events, which may be
-// none. The model must have begun.
+// Explain explains the verdict on a pod. Of a pod that is gone it returns only the events, if there are any. Begin
+// must have been called.
 func (m *Model) Explain(namespace, name string, at time.Time) *Explanation {
 	p := m.named(namespace, name)
 	e := explanation(namespace, name, m.eventsOf(namespace, name, p), at)
@@ -45,7 +45,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) *Explanation {
 	return e
 }
 
-// budgetsOf are those that select the pod, unless it is not to be evicted any more.
+// budgetsOf returns the budgets that select the pod; none if the pod can no longer be evicted.
 func (m *Model) budgetsOf(p *pod) []ExplainedBudget {
 	var list []ExplainedBudget
 	if !p.replica() {
@@ -59,7 +59,7 @@ func (m *Model) budgetsOf(p *pod) []ExplainedBudget {
 	return list
 }
 
-// named is the pod of this name; nil when it is not there.
+// named returns the pod of this name, or nil.
 func (m *Model) named(namespace, name string) *pod {
 	for _, p := range m.pods {
 		if p.Namespace == namespace && p.Name == name {
@@ -69,7 +69,8 @@ func (m *Model) named(namespace, name string) *pod {
 	return nil
 }
 
-// eventsOf are those of this very pod, and not of an earlier one of its name; all where it is gone.
+// eventsOf returns the events of this very pod, not of an earlier one of its name; all events of the name if the
+// pod is gone.
 func (m *Model) eventsOf(namespace, name string, p *pod) []v1.Event {
 	var list []v1.Event
 	for i := range m.events {
@@ -88,7 +89,7 @@ func explanation(namespace, name string, events []v1.Event, at time.Time) *Expla
 	}
 }
 
-// judge adds the pod's prediction, and what its node's taints have to do with it.
+// judge adds the pod's prediction, and the part that its node's taints have in it.
 func (m *Model) judge(p *pod, e *Explanation) {
 	n := m.nodes[p.Node]
 	if n == nil {
@@ -108,8 +109,8 @@ func (m *Model) judge(p *pod, e *Explanation) {
 	e.Notes = swapped(prediction)
 }
 
-// unseen is a node that is not there: none, or one without taints where the journal alone counts, which has
-// nothing to tell of it.
+// unseen returns the node to judge by if the model has no node of this name: nil, or a node without taints if the
+// nodes come from the journal alone, which has no record of it.
 func (m *Model) unseen(name string) *taint.Node {
 	if !m.byRecords {
 		return nil
@@ -117,7 +118,7 @@ func (m *Model) unseen(name string) *taint.Node {
 	return &taint.Node{Name: name}
 }
 
-// swapped notes that a taint may have begun before the time that it carries.
+// swapped returns a note if a taint may have started before its timeAdded.
 func swapped(f Prediction) []string {
 	key := f.Taint[:max(0, strings.IndexAny(f.Taint, "=:"))]
 	if f.SinceFrom != FromTimeAdded || key != v1.TaintNodeNotReady && key != v1.TaintNodeUnreachable {
@@ -126,18 +127,18 @@ func swapped(f Prediction) []string {
 	return []string{Swapped}
 }
 
-// Swapped is to be known where the time of not-ready or unreachable is all that tells since when it is
-// there.
+// Swapped is the note on a prediction whose only source of the start of not-ready or unreachable is the taint's
+// timeAdded.
 const Swapped = "not-ready and unreachable count as one taint, whose time is set anew whenever one takes the place of the other: " +
 	"a manager that has seen the first of them counts from then, and the pod goes earlier"
 
-// bears says whether a pod stays because of its node's taints, and not because of itself.
+// bears reports whether a pod stays because of its node's taints, and not because of itself.
 func bears(p *taint.Pod, n *taint.Node, rules taint.Rules) bool {
 	stay := taint.Decide(p, n, rules).Stay
 	return stay == taint.Tolerated || stay == taint.NotTainted
 }
 
-// explain says what one taint alone would do.
+// explain explains what one taint alone would do.
 func (m *Model) explain(p *pod, n *node, t *v1.Taint, at time.Time) ExplainedTaint {
 	k := n.estimate
 	explained := ExplainedTaint{Taint: t.ToString()}
@@ -174,7 +175,7 @@ func disruption(p *v1.Pod) *Disruption {
 	return nil
 }
 
-// told are the events in the order of their times.
+// told returns the events in the order of their times.
 func told(events []v1.Event) []Event {
 	var list []Event
 	for i := range events {
@@ -185,7 +186,7 @@ func told(events []v1.Event) []Event {
 	return list
 }
 
-// eventTime is when an event happened last: who writes events fills one field or another.
+// eventTime returns when an event happened last. Clients that write events fill in different fields.
 func eventTime(e *v1.Event) time.Time {
 	return cmp.Or(e.LastTimestamp.Time, e.EventTime.Time, e.FirstTimestamp.Time, e.CreationTimestamp.Time)
 }

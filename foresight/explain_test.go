@@ -27,7 +27,7 @@ func explainOf(objects ...any) *foresight.Explanation {
 	return modelOf(foresight.Focus{}, objects...).Explain("shop", "a", noon)
 }
 
-// line writes an explained taint in a few words.
+// line formats an explained taint in a few words.
 func line(t foresight.ExplainedTaint) string {
 	s := t.Taint + ": "
 	if t.Since != nil {
@@ -115,7 +115,7 @@ func TestSinceWhenATaintIsThere(t *testing.T) {
 	}
 }
 
-// A journal knows what the API does not tell.
+// A journal has what the API does not show.
 func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
 	state := func(s string, seconds float64, past bool) taint.State {
 		return taint.State{Taint: parsed(s), Since: at(seconds), Ended: past}
@@ -144,7 +144,7 @@ func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
 	}
 }
 
-// not-ready and unreachable count as one taint; while both are there, each is explained by itself.
+// not-ready and unreachable count as one taint; while both are present, each is explained by itself.
 func TestEachOfAPairOfTaintsIsExplainedByItself(t *testing.T) {
 	e := explain(pod("a", tolerates("node.kubernetes.io/not-ready", 10), tolerates("node.kubernetes.io/unreachable", 300)),
 		node("n1", timed("node.kubernetes.io/not-ready:NoExecute", -60), timed("node.kubernetes.io/unreachable:NoExecute", -30)))
@@ -227,7 +227,7 @@ func TestTimesAreInUTC(t *testing.T) {
 	}
 }
 
-// The prediction for a pod is the earliest of what its taints would give it one by one.
+// The prediction for a pod is the earliest of those by its taints one by one.
 func TestTheTaintsOneByOneAddUpToThePodsFate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := node("n1", rapid.SliceOfNDistinct(rapid.Custom(drawTaint), 0, 4, identity).Draw(t, "taints")...)

@@ -2,43 +2,43 @@ package foresight
 
 import "time"
 
-// Explanation says what becomes of one pod, or what is still known of one that is gone.
+// Explanation explains the verdict on one pod, or has what is still known of a pod that is gone.
 type Explanation struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"` // Explanation
 
-	// Rules are those by which the answer is: taint-manager.
+	// Rules are the rules by which the pod was judged: taint-manager.
 	Rules string `json:"rules"`
 
-	// At is the moment of the question.
+	// At is the time of the question.
 	At time.Time `json:"at"`
 
 	Pod ExplainedPod `json:"pod"`
 
-	// Prediction is what becomes of the pod; not there when it is gone.
+	// Prediction is the prediction for the pod; nil if the pod is gone.
 	Prediction *Prediction `json:"prediction,omitempty"`
 
-	// Original says how the original controller would decide otherwise, as far as the present state shows
-	// it; left out where it would decide alike.
+	// Original says how the original controller would decide otherwise, as far as the present state shows it; empty
+	// if it would decide alike.
 	Original string `json:"original,omitempty"`
 
-	// Stuck says what to look at for a pod that should be gone by its grace period.
+	// Stuck says what to inspect if the pod should be gone by its grace period.
 	Stuck string `json:"stuck,omitempty"`
 
-	// EvictionMethod is the one that was asked about: delete or evict. With delete, budgets are not asked.
+	// EvictionMethod is the method in question: delete or evict. With delete, budgets are not asked.
 	EvictionMethod string `json:"evictionMethod,omitempty"`
 
-	// Manager is what the manager says of the pod; not there where it was not asked.
+	// Manager is the manager's state of the pod; nil if the manager was not asked.
 	Manager *Managed `json:"manager,omitempty"`
 
-	// Budgets are those that select the pod.
+	// Budgets are the PodDisruptionBudgets that select the pod.
 	Budgets []ExplainedBudget `json:"budgets,omitempty"`
 
-	// Taints of the pod's node, one by one. Left out where no taint matters: the pod is finished, is
-	// going already, or can't be evicted.
+	// Taints of the pod's node, one by one. Empty if no taint matters: the pod has finished, is being deleted, or
+	// can't be evicted.
 	Taints []ExplainedTaint `json:"taints,omitempty"`
 
-	// Disruption is what the pod's condition DisruptionTarget tells.
+	// Disruption is the pod's condition DisruptionTarget.
 	Disruption *Disruption `json:"disruption,omitempty"`
 
 	// Events of the pod, the oldest first.
@@ -50,7 +50,7 @@ type Explanation struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// ExplainedPod is the pod in question. Of one that is gone only its name is known.
+// ExplainedPod is the pod in question. Of a pod that is gone only the name is known.
 type ExplainedPod struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -59,10 +59,10 @@ type ExplainedPod struct {
 	Owner     *Owner `json:"owner,omitempty"`
 	Phase     string `json:"phase,omitempty"`
 
-	// Gone says that the pod is not there any more.
+	// Gone is set if the pod no longer exists.
 	Gone bool `json:"gone"`
 
-	// Ends is when a pod that is being deleted is to be gone.
+	// Ends is when the grace period of a pod that is being deleted ends.
 	Ends *time.Time `json:"ends,omitempty"`
 }
 
@@ -70,27 +70,26 @@ type ExplainedPod struct {
 type ExplainedTaint struct {
 	Taint string `json:"taint"`
 
-	// Since when the taint is there; where that is not known, at the latest. Not there for taints that
-	// evict nobody.
+	// Since is the start of the taint; the latest possible one if the start is not known. Nil for taints that do
+	// not evict.
 	Since *time.Time `json:"since,omitempty"`
 
-	// SinceEarliest is set where since when is not known.
+	// SinceEarliest is the earliest possible start, if the start is not known.
 	SinceEarliest *time.Time `json:"sinceEarliest,omitempty"`
 
-	// SinceFrom is what tells since when: journal, timeAdded or, where nothing does, unknown.
+	// SinceFrom is the source of the start: journal, timeAdded or, if there is none, unknown.
 	SinceFrom string `json:"sinceFrom,omitempty"`
 
-	// Toleration is the first of the pod's that matches; empty when none does.
+	// Toleration is the first of the pod's tolerations that matches; empty if none does.
 	Toleration string `json:"toleration,omitempty"`
 
-	// TolerationSeconds are those of the toleration; not there when it has no limit.
+	// TolerationSeconds are those of the toleration; nil if it has no limit.
 	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"`
 
-	// Arithmetic says step by step what follows from this taint; not there for taints that evict nobody.
+	// Arithmetic explains step by step what follows from this taint; empty for taints that do not evict.
 	Arithmetic []string `json:"arithmetic,omitempty"`
 
-	// Prediction is what would become of the pod were this the only taint; not there for taints that evict
-	// nobody.
+	// Prediction is the prediction for the pod if this were the only taint; nil for taints that do not evict.
 	Prediction *Prediction `json:"prediction,omitempty"`
 }
 
@@ -98,31 +97,31 @@ type ExplainedTaint struct {
 type ExplainedBudget struct {
 	Name string `json:"name"`
 
-	// Admits is how many evictions it admits now.
+	// Admits is the number of evictions that the budget admits now.
 	Admits int `json:"admits"`
 
-	// Asked says whether an eviction of this pod asks the budget: pods that are not running, and some that
-	// are not ready, go without it.
+	// Asked reports whether an eviction of this pod asks the budget: evictions of pods that are not running, and of
+	// some that are not ready, do not.
 	Asked bool `json:"asked"`
 }
 
-// Managed is what a manager says of a pod.
+// Managed is a manager's state of a pod.
 type Managed struct {
-	// Identity of the replica that has answered; Role is leading or standby.
+	// Identity of the replica that answered; Role is leading or standby.
 	Identity string `json:"identity,omitempty"`
 	Role     string `json:"role"`
 
-	// State of the eviction: scheduled, due, in-flight, blocked, refused, delayed or done; evicted where the
-	// manager has evicted the pod; left out where it has no eviction of the pod.
+	// State of the eviction: scheduled, due, in-flight, blocked, refused, delayed or done; evicted if the manager
+	// has evicted the pod; empty if the manager has no eviction of the pod.
 	State string `json:"state,omitempty"`
 
-	// At is when the pod is to go by the manager's word; or when it was evicted.
+	// At is the deadline by the manager's state, or when the pod was evicted.
 	At *time.Time `json:"at,omitempty"`
 
-	// SlowPlace says that the eviction waits for a slow place, because calls for pods like it are slow.
+	// SlowPlace is set if the eviction waits for a slow place, because calls for pods of its workload are slow.
 	SlowPlace bool `json:"slowPlace,omitempty"`
 
-	// Attempts is how many calls were made. Cause and Message are the outcome of the last one, and Budget is the
+	// Attempts is the number of calls made. Cause and Message are the outcome of the last one, and Budget is the
 	// PodDisruptionBudget that it names. NextTry is when the next may start.
 	Attempts int        `json:"attempts,omitempty"`
 	Cause    string     `json:"cause,omitempty"`

@@ -7,15 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// gaps counts what objects lack that the API server always has. A dump that somebody has edited may lack
-// anything.
+// gaps counts fields that objects lack and that the API server always sets. A dump that was edited may lack any
+// field.
 type gaps struct {
-	namespaces map[string]int // pods by namespace, whatever the focus
+	namespaces map[string]int // number of pods by namespace, whatever the focus
 	pods       int
 
-	uids, phases, times int // pods without
-	placeless           int // pods that run, and have no node
-	nodeUIDs, nodeTimes int // nodes without
+	uids, phases, times int // number of pods without the field
+	placeless           int // number of pods that run and have no node
+	nodeUIDs, nodeTimes int // number of nodes without the field
 }
 
 func newGaps() gaps { return gaps{namespaces: map[string]int{}} }
@@ -38,7 +38,8 @@ func add(n *int, yes bool) {
 	}
 }
 
-// Pods is how many pods were added in a namespace, or in all where it is empty, be they kept or not.
+// Pods returns the number of pods that were added in a namespace, or in all if it is empty, including those not
+// kept.
 func (m *Model) Pods(namespace string) int {
 	if namespace == "" {
 		return m.gaps.pods
@@ -46,7 +47,7 @@ func (m *Model) Pods(namespace string) int {
 	return m.gaps.namespaces[namespace]
 }
 
-// Namespaces are those in which pods were added.
+// Namespaces returns the namespaces in which pods were added.
 func (m *Model) Namespaces() []string {
 	var names []string
 	for name := range m.gaps.namespaces {
@@ -55,7 +56,7 @@ func (m *Model) Namespaces() []string {
 	return names
 }
 
-// Lacks says in a clause each what the objects lack that judging them by rests on.
+// Lacks returns a clause for each field that judging depends on and that objects lack.
 func (m *Model) Lacks() []string {
 	g := &m.gaps
 	var list []string
@@ -76,7 +77,7 @@ func (m *Model) Lacks() []string {
 	return list
 }
 
-// Unjudged says in a clause each for which pods nothing can be said, and why.
+// Unjudged returns a clause for each group of pods without a prediction, with the reason.
 func (m *Model) Unjudged(nodes []string) []string {
 	var list []string
 	if n := m.gaps.placeless; n > 0 {
@@ -107,7 +108,7 @@ func having(n int, kind string) string {
 	return fmt.Sprintf("%d %ss have", n, kind)
 }
 
-// key tells pods apart: by their UIDs or, where they have none, by their names. No UID has a slash.
+// key identifies a pod: its UID or, if it has none, its name. No UID has a slash.
 func (p *pod) key() types.UID {
 	if p.UID != "" {
 		return p.UID

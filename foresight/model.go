@@ -15,11 +15,12 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Model is what is known of a cluster, and says what follows from it: [Model.Plan], [Model.Pending] and
+// Model holds the known state of a cluster, and answers questions about it: [Model.Plan], [Model.Pending] and
 // [Model.Explain].
 //
-// Objects that were there before anybody looked are added, in any order, and then [Model.Begin] says when
-// that look was. Objects that are seen to change later are updated, and count from then, as with a manager. A
+// Objects that existed at the first observation are added, in any order, and then [Model.Begin] sets the time of
+// that observation. Objects that change later are updated, and count from then, as in a manager. A Model must not
+// be used by several goroutines at once.
 // Model is for one goroutine.
 type Model struct {
 	rules taint.Rules
@@ -36,30 +37,30 @@ type Model struct {
 	gaps     gaps
 	twice    []string // objects that were added twice
 
-	// byRecords is set while the nodes can't be listed: the journal tells which there are.
+	// byRecords is set while the nodes can't be listed, and their names come from the journal.
 	byRecords bool
 }
 
-// Focus says which pods a model keeps; the zero value keeps all.
+// Focus selects the pods that a model keeps; the zero value keeps all.
 type Focus struct {
-	// Namespace is the only one that counts; empty for all.
+	// Namespace of the pods; empty for all.
 	Namespace string
 
-	// Labels of the pods that count; nil for all.
+	// Labels of the pods; nil for all.
 	Labels labels.Selector
 
-	// Nodes are those in question. Of the others only the pods on nodes with NoExecute taints are kept,
-	// and a number for each owner of the rest. Nil keeps the pods of all nodes.
+	// Nodes in question. Of other nodes the model keeps the pods on those with NoExecute taints only, and counts
+	// the rest by owner. Nil keeps the pods of all nodes.
 	Nodes *Selection
 }
 
-// Selection is some nodes: those of these names or, where there are none, those that the selector matches.
+// Selection selects nodes: by these names or, if there are none, by the selector.
 type Selection struct {
 	Names    []string
 	Selector labels.Selector
 }
 
-// selects reports whether the node is one of the selection.
+// selects reports whether the node is in the selection.
 func (s *Selection) selects(n *v1.Node) bool {
 	if len(s.Names) > 0 {
 		return slices.Contains(s.Names, n.Name)
@@ -67,14 +68,14 @@ func (s *Selection) selects(n *v1.Node) bool {
 	return s.Selector != nil && s.Selector.Matches(labels.Set(n.Labels))
 }
 
-// node is a node, and what is known of its taints; estimated is false before Begin.
+// node is a node with the estimate of its taints; estimated is false before Begin.
 type node struct {
 	object    *v1.Node // its metadata and taints
 	estimate  nodeEstimate
 	estimated bool
 }
 
-// NewModel returns a model that knows nothing.
+// NewModel returns an empty model.
 func NewModel(rules taint.Rules, focus Focus) *Model {
 	return &Model{
 		rules: rules, focus: focus, nodes: map[string]*node{}, pods: map[types.UID]*pod{}, budgets: map[string]budget{},
@@ -82,7 +83,7 @@ func NewModel(rules taint.Rules, focus Focus) *Model {
 	}
 }
 
-// AddNode adds a node that was there before anybody looked.
+// AddNode adds a node that existed at the first observation.
 func (m *Model) AddNode(n *v1.Node) {
 	if before, ok := m.nodes[n.Name]; ok && m.began.IsZero() {
 		if differ(before.object, n) {
@@ -94,12 +95,12 @@ func (m *Model) AddNode(n *v1.Node) {
 	m.nodes[n.Name] = &node{object: small(n)}
 }
 
-// differ reports whether two objects of one name may be of different moments.
+// differ reports whether two objects of one name may be of different times.
 func differ(a, b metav1.Object) bool {
 	return a.GetUID() != b.GetUID() || a.GetResourceVersion() != b.GetResourceVersion() || a.GetResourceVersion() == ""
 }
 
-// small is a node without what is not used here.
+// small returns the node without the fields that the package does not use.
 func small(n *v1.Node) *v1.Node {
 	return &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, CreationTimestamp: n.CreationTimestamp, Labels: n.Labels, ResourceVersion: n.ResourceVersion},
@@ -107,7 +108,7 @@ func small(n *v1.Node) *v1.Node {
 	}
 }
 
-// AddPod adds a pod that was there before anybody looked.
+// AddPod adds a pod that existed at the first observation.
 func (m *Model) AddPod(p *v1.Pod) {
 	m.gaps.pods++
 	m.gaps.namespaces[p.Namespace]++
@@ -129,7 +130,7 @@ func (m *Model) AddPod(p *v1.Pod) {
 	m.pods[kept.key()] = &kept
 }
 
-// counts reports whether the focus is on the pod.
+// counts reports whether the pod is in the focus.
 func (m *Model) counts(p *v1.Pod) bool {
 	in := m.focus.Namespace == "" || m.focus.Namespace == p.Namespace
 	return in && (m.focus.Labels == nil || m.focus.Labels.Matches(labels.Set(p.Labels)))
@@ -140,12 +141,12 @@ func (m *Model) matters(n *node) bool {
 	return m.focus.Nodes == nil || m.focus.Nodes.selects(n.object) || executes(n.object.Spec.Taints)
 }
 
-// executes reports whether one of the taints is a NoExecute one.
+// executes reports whether one of the taints has the effect NoExecute.
 func executes(taints []v1.Taint) bool {
 	return slices.ContainsFunc(taints, func(t v1.Taint) bool { return t.Effect == v1.TaintEffectNoExecute })
 }
 
-// pass keeps of a pod no more than that its owner has it.
+// pass counts a pod for its owner without keeping it.
 func (m *Model) pass(p *pod) {
 	if p.owner != (Owner{}) && p.replica() {
 		m.replicas[keyOf(p)]++
@@ -162,7 +163,7 @@ func (m *Model) AddBudget(b *policyv1.PodDisruptionBudget) {
 // AddEvent adds an event of a pod.
 func (m *Model) AddEvent(e *v1.Event) { m.events = append(m.events, *e) }
 
-// AddRecords adds what a part of the journal says, as it is known at this time.
+// AddRecords adds the records of a partition of the journal, as they are at this time.
 func (m *Model) AddRecords(page journal.Partition, at time.Time) {
 	m.records.Add(page)
 	for name := range page.Records {
@@ -172,8 +173,8 @@ func (m *Model) AddRecords(page journal.Partition, at time.Time) {
 	}
 }
 
-// ReplaceByRecords sets the nodes to those that the journal tells of, as the nodes can't be listed. The
-// pages are all that there are.
+// ReplaceByRecords sets the nodes to those that have records in the journal, because the nodes can't be listed.
+// pages are all partitions.
 func (m *Model) ReplaceByRecords(pages []journal.Partition) {
 	m.byRecords = true
 	m.records, m.nodes = Records{}, map[string]*node{}
@@ -185,7 +186,7 @@ func (m *Model) ReplaceByRecords(pages []journal.Partition) {
 	}
 }
 
-// Begin says that all that was added was seen at this time.
+// Begin sets the time at which all added objects were observed.
 func (m *Model) Begin(at time.Time) {
 	for name, n := range m.nodes {
 		if !n.estimated {
@@ -204,7 +205,7 @@ func (m *Model) Begin(at time.Time) {
 	m.began = at
 }
 
-// UpdateNode takes in a node that was seen to appear or to change at this time.
+// UpdateNode adds or replaces a node that was observed to appear or to change at this time.
 func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
 	known, ok := m.nodes[n.Name]
 	switch {
@@ -218,10 +219,10 @@ func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
 	}
 }
 
-// RemoveNode forgets a node that is gone.
+// RemoveNode removes a node.
 func (m *Model) RemoveNode(name string) { delete(m.nodes, name) }
 
-// UpdatePod takes in a pod that was seen to appear or to change at this time.
+// UpdatePod adds or replaces a pod that was observed to appear or to change at this time.
 func (m *Model) UpdatePod(p *v1.Pod, at time.Time) {
 	seen := podOf(p)
 	seen.Bound = at
@@ -231,11 +232,10 @@ func (m *Model) UpdatePod(p *v1.Pod, at time.Time) {
 	m.pods[seen.key()] = &seen
 }
 
-// RemovePod forgets a pod that is gone. A pod without a UID is told by its namespace and name, with a
-// slash between them.
+// RemovePod removes a pod. A pod without a UID is identified by its namespace and name, with a slash between them.
 func (m *Model) RemovePod(uid types.UID) { delete(m.pods, uid) }
 
-// Nodes are the names of all nodes that are known.
+// Nodes returns the names of all nodes.
 func (m *Model) Nodes() []string {
 	var names []string
 	for name := range m.nodes {
@@ -245,21 +245,20 @@ func (m *Model) Nodes() []string {
 	return names
 }
 
-// Tainted are the names of the nodes that carry NoExecute taints, among these, or among all where none is
-// named.
+// Tainted returns the names of the nodes with NoExecute taints, among these nodes, or among all if none is named.
 func (m *Model) Tainted(among []string) []string {
 	return slices.DeleteFunc(m.Nodes(), func(name string) bool {
 		return !executes(m.nodes[name].object.Spec.Taints) || len(among) > 0 && !slices.Contains(among, name)
 	})
 }
 
-// Stale returns when the oldest part of the journal about these tainted nodes was written, if nobody seems
-// to keep the journal; see [Records.Stale].
+// Stale returns when the oldest partition with records of these tainted nodes was written, if the journal seems to
+// be no longer written; see [Records.Stale].
 func (m *Model) Stale(nodes []string, at time.Time) time.Time {
 	return m.records.Stale(m.Tainted(nodes), at)
 }
 
-// Twice returns an error if an object was added twice, as it was at different times.
+// Twice returns an error if an object was added twice, in states of different times.
 func (m *Model) Twice() error {
 	if len(m.twice) == 0 {
 		return nil
@@ -268,7 +267,7 @@ func (m *Model) Twice() error {
 	return &TwiceError{m.twice[0]}
 }
 
-// inNames are the budgets in the order of their names.
+// inNames returns the budgets in the order of their names.
 func inNames(budgets map[string]budget) []budget {
 	var list []budget
 	for _, b := range budgets {

@@ -19,7 +19,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// scheduled writes what is pending in a few words each.
+// scheduled formats the pending evictions in a few words each.
 func scheduled(p *foresight.Pending) []string {
 	var list []string
 	for i := range p.Pods {
@@ -85,7 +85,7 @@ func TestWithoutNodesTheJournalCounts(t *testing.T) {
 	}
 }
 
-// Where a journal and the node contradict each other, it is as with a manager that starts now.
+// If a journal and the node contradict each other, the model behaves as a manager that starts now.
 func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 	gpu := func(seconds float64) taint.History {
 		return taint.History{{Taint: parsed("gpu:NoExecute"), Since: at(seconds)}}
@@ -126,16 +126,16 @@ func TestAJournalThatNobodyKeepsIsToldOf(t *testing.T) {
 	}
 }
 
-// nobody is not told.
+// nobody is a reconciler that ignores changes.
 type nobody struct{}
 
 func (nobody) NodeChanged(string)           {}
 func (nobody) PodChanged(types.UID, string) {}
 
-// lag is how much later than the manager a model sees nodes change.
+// lag is how much later than the manager a model observes changes of nodes.
 const lag = 300 * time.Millisecond
 
-// shown is a cluster as it changes, seen by a manager from the beginning, and by a model from some moment on.
+// shown is a changing cluster, which a manager observes from the beginning, and a model from some time on.
 type shown struct {
 	*rapid.T
 	now     time.Time
@@ -143,7 +143,7 @@ type shown struct {
 	node    *v1.Node
 	pods    map[string]*v1.Pod
 	manager *cluster.Feed
-	model   *foresight.Model // nil before its moment
+	model   *foresight.Model // nil before it begins
 	journal bool             // the model reads it
 	current bool             // and has its latest record
 }
@@ -162,7 +162,7 @@ func (s *shown) must(err error) {
 	}
 }
 
-// step changes something: taints, without a time as kubectl sets them, or pods.
+// step makes a change: of taints, without a time as kubectl sets them, or of pods.
 func (s *shown) step() {
 	s.now = s.now.Add(time.Duration(rapid.IntRange(1, 100_000).Draw(s.T, "milliseconds")) * time.Millisecond)
 	if rapid.Bool().Draw(s.T, "a pod") {
@@ -185,7 +185,7 @@ func (s *shown) step() {
 	}
 }
 
-// changePod edits the pod's tolerations, deletes it, or makes one of another UID, on the node since now.
+// changePod edits the pod's tolerations, deletes it, or creates one of another UID, which is bound now.
 func (s *shown) changePod(name string) {
 	if old := s.pods[name]; old != nil && s.model != nil && rapid.Bool().Draw(s.T, "edit") {
 		edited := old.DeepCopy()
@@ -216,7 +216,7 @@ func (s *shown) changePod(name string) {
 	}
 }
 
-// begin lets the model see what there is. The pods were bound long ago, for all it knows.
+// begin lets the model observe the cluster. As far as it knows, the pods were bound long ago.
 func (s *shown) begin() {
 	s.model = foresight.NewModel(taint.Rules{}, foresight.Focus{})
 	s.model.AddNode(s.node.DeepCopy())
@@ -226,7 +226,7 @@ func (s *shown) begin() {
 	s.model.Begin(s.now)
 }
 
-// record hands the manager's journal to the model.
+// record passes the manager's journal to the model.
 func (s *shown) record() {
 	s.current = true
 	if n, _ := s.manager.PodsOn("n1"); n.Tainted() {
@@ -234,7 +234,7 @@ func (s *shown) record() {
 	}
 }
 
-// deadlines are the manager's, by UID.
+// deadlines returns the manager's deadlines, by UID.
 func (s *shown) deadlines() map[string]time.Time {
 	deadlines := map[string]time.Time{}
 	for _, p := range s.pods {
@@ -246,8 +246,8 @@ func (s *shown) deadlines() map[string]time.Time {
 	return deadlines
 }
 
-// Whoever watches, and reads the journal, has the manager's deadlines to the nanosecond, and until the journal
-// tells of what was just seen, those of its own sight.
+// A model that watches and reads the journal has the manager's deadlines to the nanosecond, and until the journal
+// has the latest observations, those of its own observations.
 func TestWhoWatchesAndReadsTheJournalHasTheManagersDeadlines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newShown(t)
@@ -270,7 +270,7 @@ func TestWhoWatchesAndReadsTheJournalHasTheManagersDeadlines(t *testing.T) {
 	})
 }
 
-// agree wants the model to have the manager's deadlines.
+// agree requires the model to have the manager's deadlines.
 func (s *shown) agree() {
 	want, told := s.deadlines(), s.model.Pending(s.now, nil).Pods
 	if len(want) != len(told) {
@@ -285,7 +285,7 @@ func (s *shown) agree() {
 	}
 }
 
-// Whoever can't read the journal has a range in which the manager's deadline is.
+// A model that can't read the journal has a range that contains the manager's deadline.
 func TestWithoutTheJournalTheManagersDeadlineIsWithinTheRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newShown(t)

@@ -8,15 +8,15 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// onlyTaint is the node with this one taint only, and all that was before it.
+// onlyTaint returns the estimate with this one taint only, and its earlier states.
 func (k nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
 	k.latest.Taints = onlyTaint(k.latest.Taints, t)
 	k.earliest.Taints = onlyTaint(k.earliest.Taints, t)
 	return k
 }
 
-// onlyTaint is the history of the taint up to it, in which all states before it are past; none when the
-// taint is not on the node.
+// onlyTaint returns the history of the taint up to it, in which all states before it have ended; none if the taint
+// is not on the node.
 func onlyTaint(histories []taint.History, t *v1.Taint) []taint.History {
 	for _, history := range histories {
 		for i := range history {

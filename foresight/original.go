@@ -9,8 +9,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// original says in a clause how the original would decide otherwise, as far as the present state shows it;
-// empty where it would decide alike. docs/semantics.md lists all differences.
+// original returns a clause that says how the original would decide otherwise, as far as the present state shows
+// it; "" if it would decide alike. docs/semantics.md lists all differences.
 func (k *nodeEstimate) original(p *taint.Pod, rules taint.Rules) string {
 	v := taint.Decide(p, &k.latest.Node, rules)
 	switch v.Stay {
@@ -35,7 +35,7 @@ func (k *nodeEstimate) original(p *taint.Pod, rules taint.Rules) string {
 	return ""
 }
 
-// ordinary is the pod as if it ran.
+// ordinary returns the pod as if it were running.
 func ordinary(p *taint.Pod) *taint.Pod {
 	running := *p
 	running.Phase, running.Terminating, running.Mirror = v1.PodRunning, false, false
@@ -49,7 +49,7 @@ type tolerated struct {
 	seconds int64
 }
 
-// finite are the taints of the node that the pod tolerates for some time.
+// finite returns the taints of the node that the pod tolerates for some time.
 func (k *nodeEstimate) finite(p *taint.Pod, rules taint.Rules) []tolerated {
 	var list []tolerated
 	for _, history := range k.latest.Taints {
@@ -66,7 +66,7 @@ func (k *nodeEstimate) finite(p *taint.Pod, rules taint.Rules) []tolerated {
 	return list
 }
 
-// earliest is the one that is there for the longest time; nil where there are no two of different times.
+// earliest returns the taint that started first; nil unless there are two with different starts.
 func earliest(list []tolerated) *tolerated {
 	var first *tolerated
 	differ := false

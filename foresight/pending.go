@@ -12,42 +12,42 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// The states of an eviction, as far as the API tells them.
+// The states of an eviction that the API shows.
 const (
-	Scheduled = "scheduled" // its time has not come
-	Due       = "due"       // its time has come
+	Scheduled = "scheduled" // its deadline has not come
+	Due       = "due"       // its deadline has come
 )
 
-// Pending says what is scheduled now.
+// Pending lists the evictions that are scheduled now.
 type Pending struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"` // Pending
 
-	// Rules are those by which the answer is: taint-manager.
+	// Rules are the rules by which the pods were judged: taint-manager.
 	Rules string `json:"rules"`
 
-	// At is the moment of the answer.
+	// At is the time of the answer.
 	At time.Time `json:"at"`
 
-	// Pods that are to go, in the order of their times.
+	// Pods to be evicted, in the order of their deadlines.
 	Pods []PendingPod `json:"pods"`
 
-	// TaintedNodes is how many nodes carry NoExecute taints, of those that were asked for; left out
-	// where that is not known.
+	// TaintedNodes is the number of nodes with NoExecute taints, of those in question; nil if that is not known.
 	TaintedNodes *int `json:"taintedNodes,omitempty"`
 
-	// Undecided is there only where neither the nodes nor a journal of theirs can be read: how many
-	// pods would go if their node had a taint that they do not bear. Pods then says nothing of them.
+	// Undecided is set only if neither the nodes nor a journal of theirs can be read: the number of pods that would
+	// be evicted if their node had a taint that they do not tolerate. Pods does not contain them.
 	Undecided *int `json:"undecided,omitempty"`
 
-	// Incomplete says in a clause each what the answer can't say. It is to be read as no all-clear.
+	// Incomplete has a clause for each thing that the answer lacks. If it is not empty, an empty list of pods
+	// proves nothing.
 	Incomplete []string `json:"incomplete,omitempty"`
 
 	// Notes say what the answer does not take into account.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// PendingPod is a pod that is to go.
+// PendingPod is a pod to be evicted.
 type PendingPod struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -55,31 +55,29 @@ type PendingPod struct {
 	Node      string `json:"node"`
 	Owner     *Owner `json:"owner,omitempty"`
 
-	// State is scheduled or due. The controller itself also tells in-flight, blocked, refused, delayed
-	// and done.
+	// State is scheduled or due. The manager itself also reports in-flight, blocked, refused, delayed and done.
 	State string `json:"state"`
 
 	Prediction `json:",inline"`
 
-	// InSeconds is how long after At of the answer the pod goes; 0 is at once.
+	// InSeconds is the time from At of the answer to the deadline; 0 is at once.
 	InSeconds float64 `json:"inSeconds"`
 
-	// What only the controller knows: when it tries next, how many calls it has made, and what the
-	// last one has come to.
+	// Only the manager knows these: the time of the next try, the number of calls, and the outcome of the last one.
 	NextTry  *time.Time `json:"nextTry,omitempty"`
 	Attempts int        `json:"attempts,omitempty"`
 	Cause    string     `json:"cause,omitempty"`
 	Message  string     `json:"message,omitempty"`
 
-	// Budget is the PodDisruptionBudget that does not permit it, where the API server has named one.
+	// Budget is the PodDisruptionBudget that does not permit the eviction, if the API server has named one.
 	Budget string `json:"budget,omitempty"`
 
-	// SlowPlace says that it waits for a slow place, because calls for pods like it are slow.
+	// SlowPlace is set if the eviction waits for a slow place, because calls for pods of its workload are slow.
 	SlowPlace bool `json:"slowPlace,omitempty"`
 }
 
-// Pending says what is scheduled at the moment on these nodes, or on all where none is named. The model
-// must have begun.
+// Pending returns the evictions that are scheduled at this time on these nodes, or on all if none is named. Begin
+// must have been called.
 func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	var list []PendingPod
 	for _, p := range m.pods {
@@ -102,7 +100,7 @@ func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
 	return one
 }
 
-// Now says whether the pod is there and stays for now, and why.
+// Now reports whether the pod exists and stays for now, and why.
 func (m *Model) Now(uid types.UID) (why string, stays bool) {
 	p, ok := m.pods[uid]
 	if !ok {
@@ -116,8 +114,8 @@ func (m *Model) Now(uid types.UID) (why string, stays bool) {
 	return prediction.Reason, !prediction.Evict && !p.Terminating
 }
 
-// Undecided counts the pods that would go if their node had a taint that they do not tolerate, on these
-// nodes, or on all where none is named; and all that there are.
+// Undecided counts the pods that would be evicted if their node had a taint that they do not tolerate, on these
+// nodes, or on all if none is named; and all pods.
 func (m *Model) Undecided(nodes []string) (could, all int) {
 	stranger := v1.Taint{Key: "any", Effect: v1.TaintEffectNoExecute}
 	for _, p := range m.pods {
@@ -133,7 +131,7 @@ func (m *Model) Undecided(nodes []string) (could, all int) {
 	return could, all
 }
 
-// NewPending is an answer with these pods, which it sorts, and whose countdowns it sets.
+// NewPending returns an answer with these pods, which it sorts, and whose InSeconds it sets.
 func NewPending(at time.Time, pods []PendingPod) *Pending {
 	for i := range pods {
 		pods[i].InSeconds = max(0, pods[i].At.Sub(at).Seconds())
@@ -144,7 +142,7 @@ func NewPending(at time.Time, pods []PendingPod) *Pending {
 	return &Pending{APIVersion: APIVersion, Kind: "Pending", Rules: Rules, At: *utc(at), Pods: orNone(pods)}
 }
 
-// Overdue counts the pods that should have gone more than so long ago.
+// Overdue counts the pods whose deadline was longer ago than by.
 func (p *Pending) Overdue(by time.Duration) (n int) {
 	for i := range p.Pods {
 		if p.At.Sub(*p.Pods[i].At) > by {
@@ -154,12 +152,12 @@ func (p *Pending) Overdue(by time.Duration) (n int) {
 	return n
 }
 
-// Unsure says whether the times of some pod are not known but within a range.
+// Unsure reports whether the deadline of a pod is known only as a range.
 func (p *Pending) Unsure() bool {
 	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return p.Earliest != nil })
 }
 
-// Swapping says whether some pod's time rests on that of a taint whose time is set anew at swaps.
+// Swapping reports whether a pod's deadline depends on a taint whose timeAdded is set anew at swaps.
 func (p *Pending) Swapping() bool {
 	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return swapped(p.Prediction) != nil })
 }

@@ -13,18 +13,18 @@ import (
 // APIVersion is the version of the answers in JSON.
 const APIVersion = "taint-manager/v1alpha1"
 
-// Rules are those by which all answers are. docs/semantics.md says where the original has others.
+// Rules are the rules of all answers. docs/semantics.md lists those of the original that differ.
 const Rules = "taint-manager"
 
-// Plan says what would happen.
+// Plan predicts the effect of changes of taints.
 type Plan struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"` // Plan
 
-	// Rules are those by which the answer is: taint-manager.
+	// Rules are the rules by which the pods were judged: taint-manager.
 	Rules string `json:"rules"`
 
-	// At is the moment at which the nodes get the taints.
+	// At is the time at which the nodes get the taints.
 	At time.Time `json:"at"`
 
 	// EvictionMethod is delete or evict. With delete, budgets are not asked.
@@ -34,20 +34,21 @@ type Plan struct {
 
 	Total Total `json:"total"`
 
-	// Pods that go, in the order in which they go, and then those of the nodes in question that stay. The
-	// pods of other nodes that go are among them, as they ask the same budgets: their effect is anyway.
+	// Pods to be evicted, in the order of their evictions, and then the pods of the nodes in question that stay.
+	// Pods of other nodes that are evicted are included, as they ask the same budgets; their effect is anyway.
 	Pods []PlannedPod `json:"pods"`
 
 	Namespaces []NamespaceTotal `json:"namespaces"`
 	Owners     []OwnerTotal     `json:"owners"`
 
-	// Budgets are those that cover pods that go.
+	// Budgets are those that cover pods to be evicted.
 	Budgets []BudgetPlan `json:"budgets"`
 
-	// Incomplete says in a clause each what the answer can't say. It is to be read as no all-clear.
+	// Incomplete has a clause for each thing that the answer lacks. If it is not empty, an empty list of pods
+	// proves nothing.
 	Incomplete []string `json:"incomplete,omitempty"`
 
-	// Notes say what is to be known about the changes and the answer.
+	// Notes are remarks on the changes and the answer.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -60,7 +61,7 @@ type PlannedNode struct {
 	Total `json:",inline"`
 }
 
-// PlannedPod is what becomes of one pod.
+// PlannedPod is the prediction for one pod.
 type PlannedPod struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -70,18 +71,18 @@ type PlannedPod struct {
 
 	Prediction `json:",inline"`
 
-	// Effect is what the changes do to the pod: evicted, sooner, later, anyway (it goes at that time
+	// Effect is the effect of the changes on the pod: evicted, sooner, later, anyway (it is evicted at that time
 	// without the changes, too), saved or stays.
 	Effect string `json:"effect"`
 
-	// Original says how the original controller would decide otherwise, as far as the present state shows
-	// it; left out where it would decide alike.
+	// Original says how the original controller would decide otherwise, as far as the present state shows it; empty
+	// if it would decide alike.
 	Original string `json:"original,omitempty"`
 
-	// InSeconds is how long after the plan's moment the pod goes; 0 is at once.
+	// InSeconds is the time from the plan's time to the eviction; 0 is at once.
 	InSeconds *float64 `json:"inSeconds,omitempty"`
 
-	// Without is what becomes of the pod without the changes, where it goes even then or was to go.
+	// Without is the prediction for the pod without the changes; nil if the pod would stay.
 	Without *Prediction `json:"without,omitempty"`
 
 	// BlockedBy names the budgets that would block the eviction with the method evict.
@@ -90,34 +91,35 @@ type PlannedPod struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// What the changes do to a pod.
+// The effects of the changes on a pod.
 const (
-	Evicted = "evicted" // it goes because of them
-	Sooner  = "sooner"  // it goes without them, too, but later
-	Later   = "later"   // it goes without them, too, but sooner
-	Anyway  = "anyway"  // it goes at the same time without them
+	Evicted = "evicted" // it is evicted because of them
+	Sooner  = "sooner"  // it is evicted without them, too, but later
+	Later   = "later"   // it is evicted without them, too, but sooner
+	Anyway  = "anyway"  // it is evicted at the same time without them
 	Saved   = "saved"   // it stays because of them
 	Stays   = "stays"   // it stays without them, too
 )
 
 // Total counts pods.
 type Total struct {
-	// Evict is how many go because of the changes, or go sooner because of them.
+	// Evict is the number of pods that are evicted because of the changes, or sooner because of them.
 	Evict int `json:"evict"`
 
-	// Stay is how many of the nodes in question stay.
+	// Stay is the number of pods of the nodes in question that stay.
 	Stay int `json:"stay"`
 
-	// Saved is how many of those that stay would go without the changes.
+	// Saved is the number of those that stay and would be evicted without the changes.
 	Saved int `json:"saved"`
 
-	// Anyway is how many of the nodes in question go without the changes, too, and no later.
+	// Anyway is the number of pods of the nodes in question that are evicted without the changes, too, and no
+	// later.
 	Anyway int `json:"anyway"`
 
-	// Elsewhere is how many go from other nodes, whose taints do not change.
+	// Elsewhere is the number of pods that are evicted from other nodes, whose taints do not change.
 	Elsewhere int `json:"elsewhere"`
 
-	// Blocked is how many of Evict budgets would block with the method evict.
+	// Blocked is the number of pods of Evict that budgets would block with the method evict.
 	Blocked int `json:"blocked"`
 }
 
@@ -133,42 +135,42 @@ type OwnerTotal struct {
 	Owner     `json:",inline"`
 	Total     `json:",inline"`
 
-	// Replicas are its pods on all nodes, but those that have finished or are being deleted.
+	// Replicas are its pods on all nodes, except those that have finished or are being deleted.
 	Replicas int `json:"replicas"`
 
-	// LosesAll says that each of its replicas goes, some of them because of the changes.
+	// LosesAll reports whether each of its replicas is evicted, some of them because of the changes.
 	LosesAll bool `json:"losesAll"`
 }
 
-// Unsure says whether the time of some pod, with the plan or without it, is not known but within a range.
+// Unsure reports whether the deadline of a pod, with the plan or without it, is known only as a range.
 func (p *Plan) Unsure() bool {
 	return slices.ContainsFunc(p.Pods, func(p PlannedPod) bool {
 		return p.Earliest != nil || p.Without != nil && p.Without.Earliest != nil
 	})
 }
 
-// Question is what a plan is asked for.
+// Question is the question that a plan answers.
 type Question struct {
 	// Selection of the nodes that get the taints.
 	Selection
 
 	Changes []Change
 
-	// At is the moment at which the nodes get the taints.
+	// At is the time at which the nodes get the taints.
 	At time.Time
 
 	// Method is delete or evict.
 	Method string
 }
 
-// planned is a pod with what becomes of it.
+// planned is a pod with its prediction.
 type planned struct {
 	*pod
 	result PlannedPod
 	here   bool // on a node in question
 }
 
-// effect is what the changes do to a pod, by what becomes of it with them and without.
+// effect returns the effect of the changes on a pod, by the predictions with them and without.
 func effect(with, without *Prediction) string {
 	switch {
 	case !with.Evict && !without.Evict:
@@ -204,8 +206,8 @@ func (t *Total) add(p *planned) {
 	}
 }
 
-// Plan says what would happen. It returns an error when the question does not fit what there is. The model
-// must have begun.
+// Plan predicts the effect of the changes. It returns an error if the nodes in question or their taints do not
+// exist. Begin must have been called.
 func (m *Model) Plan(q Question) (*Plan, error) {
 	nodes, err := m.selected(&q.Selection)
 	if err != nil {
@@ -224,7 +226,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	return plan, nil
 }
 
-// selected are the nodes in question, by their names.
+// selected returns the nodes in question, by their names.
 func (m *Model) selected(s *Selection) (map[string]*node, error) {
 	if err := m.Twice(); err != nil {
 		return nil, err
@@ -250,7 +252,7 @@ func (m *Model) selected(s *Selection) (map[string]*node, error) {
 	return found, nil
 }
 
-// replicasOf are the numbers of pods of all owners.
+// replicasOf returns the number of pods of each owner.
 func (m *Model) replicasOf() map[ownerKey]int {
 	all := maps.Clone(m.replicas)
 	for _, p := range m.pods {
@@ -261,7 +263,7 @@ func (m *Model) replicasOf() map[ownerKey]int {
 	return all
 }
 
-// ownerKey names an owner.
+// ownerKey identifies an owner.
 type ownerKey struct {
 	namespace string
 	owner     Owner
@@ -275,7 +277,7 @@ type view struct {
 	taints        []v1.Taint // after
 }
 
-// change makes the changes on the nodes.
+// change applies the changes to the nodes.
 func change(plan *Plan, nodes map[string]*node, q Question) map[string]view {
 	views := map[string]view{}
 	for name, n := range nodes {
@@ -287,7 +289,8 @@ func change(plan *Plan, nodes map[string]*node, q Question) map[string]view {
 	return views
 }
 
-// planPods says what becomes of the pods of the nodes in question, and of those that go from other nodes.
+// planPods returns the predictions for the pods of the nodes in question, and for pods that are evicted from other
+// nodes.
 func (m *Model) planPods(views map[string]view, at time.Time) []*planned {
 	var pods []*planned
 	for _, p := range m.pods {
@@ -325,7 +328,7 @@ func (m *Model) planPod(p *pod, v *view, at time.Time) *planned {
 	return &planned{p, result, true}
 }
 
-// inOrder sorts those that go by their time, and all by their names.
+// inOrder sorts the pods to be evicted first, by their deadlines, and then by their names.
 func inOrder(a, b *planned) int {
 	switch {
 	case a.result.Evict && !b.result.Evict:
@@ -338,7 +341,7 @@ func inOrder(a, b *planned) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// going are the pods that go, the first ones of all.
+// going returns the pods to be evicted, which come first.
 func going(pods []*planned) []*planned {
 	n := slices.IndexFunc(pods, func(p *planned) bool { return !p.result.Evict })
 	if n < 0 {
@@ -347,7 +350,7 @@ func going(pods []*planned) []*planned {
 	return pods[:n]
 }
 
-// count adds up, and takes the pods in.
+// count adds the pods and their totals to the plan.
 func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
 	p.Pods = []PlannedPod{}
 	namespaces, owners := map[string]*NamespaceTotal{}, map[ownerKey]*OwnerTotal{}
@@ -378,7 +381,7 @@ func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
 	p.sum(namespaces, owners)
 }
 
-// sum takes in the totals, in the order of their names.
+// sum adds the totals to the plan, in the order of their names.
 func (p *Plan) sum(namespaces map[string]*NamespaceTotal, owners map[ownerKey]*OwnerTotal) {
 	for _, namespace := range namespaces {
 		p.Namespaces = append(p.Namespaces, *namespace)
@@ -396,7 +399,7 @@ func (p *Plan) sum(namespaces map[string]*NamespaceTotal, owners map[ownerKey]*O
 	})
 }
 
-// orNone is an empty list where there is none, so that JSON says [] and not null.
+// orNone returns an empty list instead of nil, so that JSON has [] and not null.
 func orNone[T any](list []T) []T {
 	if list == nil {
 		return []T{}

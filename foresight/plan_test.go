@@ -24,7 +24,7 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 		node   *v1.Node
 		pod    *v1.Pod
 		want   string
-		reason string // a part of it
+		reason string // part of it
 	}{
 		{"no toleration", []string{gpu}, node("n1"), pod("a"), "goes at 0s", "taint gpu=a100:NoExecute (exposed since 2026-05-01T12:00:00Z) is not tolerated"},
 		{"for a while", []string{gpu}, node("n1"), pod("a", tolerates("gpu", 300)), "goes at 5m0s", `is tolerated for 300 s by toleration "gpu Exists"`},
@@ -134,7 +134,7 @@ func TestPodsOfOtherNodesAndNamespacesAreLeftOut(t *testing.T) {
 	}
 }
 
-// A dump may hold its objects in any order.
+// The objects of a dump may be in any order.
 func TestTheOrderOfTheObjectsDoesNotMatter(t *testing.T) {
 	hash := func(p *v1.Pod) { ownedBy("ReplicaSet/web-5d4")(p); labelled("pod-template-hash", "5d4")(p) }
 	objects := []any{

@@ -10,25 +10,25 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Owner is what would replace a pod: the controller that made it.
+// Owner is the controller of a pod, which would replace it.
 type Owner struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 }
 
-// String is the owner as kubectl writes it, but with its kind as it is: "Deployment/web".
+// String returns the owner as kubectl writes it, but with the kind unchanged: "Deployment/web".
 func (o Owner) String() string { return o.Kind + "/" + o.Name }
 
-// pod is what is kept of a pod. Its Bound is zero until the model has begun.
+// pod has the fields of a pod that are kept. Its Bound is zero until Begin.
 type pod struct {
 	taint.Pod
-	owner   Owner // empty: nobody's
+	owner   Owner // empty if there is none
 	ready   bool
 	version string    // resourceVersion
-	bind    time.Time // when the API says that it was bound; zero when it does not say
+	bind    time.Time // when the pod was bound by the API; zero if unknown
 
-	// What only few pods have.
-	ends       *time.Time // when a pod that is being deleted is to be gone
+	// Only few pods have these.
+	ends       *time.Time // when the grace period of a pod that is being deleted ends
 	finalizers []string   // of a pod that is being deleted
 	disruption *Disruption
 }
@@ -41,8 +41,8 @@ func podOf(p *v1.Pod) pod {
 	return kept
 }
 
-// bindTime is when the API says that a pod was bound, in whole seconds, or else created; zero when it does
-// not say.
+// bindTime returns when a pod was bound by the API, in whole seconds, or else when it was created; zero if the API
+// does not have these times.
 func bindTime(p *v1.Pod) time.Time {
 	for i := range p.Status.Conditions {
 		c := &p.Status.Conditions[i]
@@ -53,12 +53,12 @@ func bindTime(p *v1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// boundBefore is the moment from which a pod counts as bound that was there at the first look.
+// boundBefore returns the time from which a pod counts as bound that was bound at the first observation.
 func (p *pod) boundBefore(look time.Time) time.Time {
 	return cluster.BoundSince(&v1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.bind}}}, look)
 }
 
-// ownerOrNil is the pod's owner; nil where it has none.
+// ownerOrNil returns the pod's owner, or nil.
 func (p *pod) ownerOrNil() *Owner {
 	if p.owner == (Owner{}) {
 		return nil
@@ -66,12 +66,12 @@ func (p *pod) ownerOrNil() *Owner {
 	return &p.owner
 }
 
-// replica says whether a pod counts as one of its owner's: it has not finished and is not going.
+// replica reports whether a pod counts as one of its owner's: it has not finished and is not being deleted.
 func (p *pod) replica() bool {
 	return p.Phase != v1.PodSucceeded && p.Phase != v1.PodFailed && !p.Terminating
 }
 
-// ownerOf returns the pod's workload; empty when nobody controls the pod.
+// ownerOf returns the pod's workload; empty if the pod has no controller.
 func ownerOf(p *v1.Pod) Owner {
 	controller := metav1.GetControllerOfNoCopy(p)
 	if controller == nil {
@@ -89,8 +89,8 @@ func ready(p *v1.Pod) bool {
 	return false
 }
 
-// shadowed are warnings of tolerations that do not count because an earlier one of the list matches the
-// same taint.
+// shadowed returns warnings of tolerations that have no effect because an earlier one in the list matches the same
+// taint.
 func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 	var warnings []string
 	for i := range taints {

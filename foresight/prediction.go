@@ -6,40 +6,39 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Prediction is what becomes of a pod.
+// Prediction is the predicted verdict on a pod.
 type Prediction struct {
-	// Evict says whether the pod goes.
+	// Evict reports whether the pod is evicted.
 	Evict bool `json:"evict"`
 
-	// At is when it goes. A time that is over means at once.
+	// At is the deadline. A time in the past means at once.
 	At *time.Time `json:"at,omitempty"`
 
-	// Earliest is set where it is not known since when a taint is there: the pod goes then at the
-	// earliest, and at At at the latest.
+	// Earliest is set if the start of a taint is not known: then it is the earliest possible deadline, and At is
+	// the latest.
 	Earliest *time.Time `json:"earliest,omitempty"`
 
-	// Reason is why, as the manager says it.
+	// Reason is the reason, in the manager's words.
 	Reason string `json:"reason"`
 
-	// Taint because of which the pod goes.
+	// Taint is the taint because of which the pod is evicted.
 	Taint string `json:"taint,omitempty"`
 
-	// Toleration that bears the taint until the pod goes; empty when none matches it.
+	// Toleration is the toleration that matches the taint until the pod is evicted; empty if none does.
 	Toleration string `json:"toleration,omitempty"`
 
-	// ExposedSince is when the time that the toleration grants began to run; at the latest, where
-	// Earliest is set.
+	// ExposedSince is the start of the exposure; the latest possible one if Earliest is set.
 	ExposedSince *time.Time `json:"exposedSince,omitempty"`
 
-	// ExposedSinceEarliest is set where Earliest is: the time began to run then at the earliest.
+	// ExposedSinceEarliest is set if Earliest is: the earliest possible start of the exposure.
 	ExposedSinceEarliest *time.Time `json:"exposedSinceEarliest,omitempty"`
 
-	// SinceFrom is what tells since when the taint is there: journal, timeAdded, seen, plan (which
-	// sets it) or, where nothing does, unknown.
+	// SinceFrom is the source of the taint's start: journal, timeAdded, seen, plan (which sets the taint) or, if
+	// there is none, unknown.
 	SinceFrom string `json:"sinceFrom,omitempty"`
 }
 
-// judge is the prediction for a pod on the node.
+// judge returns the prediction for a pod on the node.
 func (k *nodeEstimate) judge(p *taint.Pod, rules taint.Rules) Prediction {
 	latest, earliest := taint.Decide(p, &k.latest.Node, rules), taint.Decide(p, &k.earliest.Node, rules)
 	prediction := predictionOf(latest)
@@ -54,14 +53,14 @@ func (k *nodeEstimate) judge(p *taint.Pod, rules taint.Rules) Prediction {
 	return prediction
 }
 
-// atTheEarliest is the pod bound as early as it can have been: the API's times are whole seconds, cut off.
+// atTheEarliest returns the pod bound as early as possible: the API's times are whole seconds, cut off.
 func atTheEarliest(p *taint.Pod) *taint.Pod {
 	early := *p
 	early.Bound = p.Bound.Add(-time.Second)
 	return &early
 }
 
-// unsure ends the reason of a pod that goes sooner or later than it says.
+// unsure returns the end of the reason if the deadline is a range.
 func unsure(latest, earliest taint.Verdict) string {
 	s := "; since when " + earliest.Taint.ToString() + " is there is not known: exposed since " + taint.Stamp(earliest.Start) + " at the earliest"
 	if latest.Taint.MatchTaint(earliest.Taint) {
@@ -80,7 +79,7 @@ func predictionOf(v taint.Verdict) Prediction {
 	return prediction
 }
 
-// utc is a time as it is written in JSON.
+// utc returns the time as JSON has it.
 func utc(t time.Time) *time.Time {
 	t = t.UTC().Round(0)
 	return &t

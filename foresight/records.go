@@ -9,31 +9,29 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// writtenEvery is more than the time between two writings of a page that holds records, while somebody
-// leads and can write it.
+// writtenEvery is more than the time between two writings of a partition with records, while a leader can write it.
 const writtenEvery = time.Minute
 
-// Records are what a journal tells of nodes, by their names.
+// Records are a journal's records of nodes, by the nodes' names.
 type Records map[string]Recorded
 
-// Recorded is the journal's record of one node. The zero value is none.
+// Recorded is the journal's record of one node. The zero value is no record.
 type Recorded struct {
 	journal.Record
 
-	// Written is when the page with the record was written, by its writer's clock; zero when that
-	// can't be told.
+	// Written is when the partition with the record was written, by its writer's clock; zero if that is unknown.
 	Written time.Time
 }
 
-// Add takes in the records of a page.
+// Add adds the records of a partition.
 func (r Records) Add(page journal.Partition) {
 	for name, record := range page.Records {
 		r[name] = Recorded{record, page.Written}
 	}
 }
 
-// Stale is when the oldest page with records of these nodes was written, if so long before the moment
-// that nobody seems to keep the journal; zero when there is none such.
+// Stale returns when the oldest partition with records of these nodes was written, if that is so long before at
+// that the journal seems to be no longer written; zero if there is no such partition.
 func (r Records) Stale(nodes []string, at time.Time) (written time.Time) {
 	for _, name := range nodes {
 		one, ok := r[name]
@@ -44,7 +42,7 @@ func (r Records) Stale(nodes []string, at time.Time) (written time.Time) {
 	return written
 }
 
-// Node is the node of this name as far as the record tells of it: who it is, and its NoExecute taints.
+// Node returns the node of this name as far as the record has it: its UID, and its NoExecute taints.
 func (r *Recorded) Node(name string) *v1.Node {
 	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: r.UID}}
 	for _, history := range r.Taints {
@@ -57,10 +55,10 @@ func (r *Recorded) Node(name string) *v1.Node {
 	return n
 }
 
-// kept says whether somebody keeps the journal at the moment.
+// kept reports whether the journal was being written at this time.
 func (r *Recorded) kept(at time.Time) bool { return at.Sub(r.Written) <= writtenEvery }
 
-// watched is the last moment at which somebody is known to have watched the node.
+// watched returns the last time at which a writer of the journal is known to have watched the node.
 func (r *Recorded) watched(at time.Time) time.Time {
 	if r.kept(at) {
 		return at
@@ -68,8 +66,8 @@ func (r *Recorded) watched(at time.Time) time.Time {
 	return r.Written
 }
 
-// clock is a moment that is not before any in the record: whoever wrote it may have a clock that is
-// ahead of the one that the moment was read from, which must not make its times unbelievable.
+// clock returns at, or the latest time in the record if that is later: the writer's clock may be ahead of the clock
+// of at, and its times must not be rejected for that.
 func (r *Recorded) clock(at time.Time) time.Time {
 	for _, history := range r.Taints {
 		for i := range history {

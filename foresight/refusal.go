@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// UnknownNodesError says that nodes of these names were asked for and are not there.
+// UnknownNodesError reports that nodes in question do not exist.
 type UnknownNodesError struct{ Names []string }
 
 func (e *UnknownNodesError) Error() string {
@@ -17,24 +17,24 @@ func (e *UnknownNodesError) Error() string {
 	return "there are no nodes " + strings.Join(e.Names, ", ")
 }
 
-// NoNodeError says that the selector matches no node.
+// NoNodeError reports that the selector matches no node.
 type NoNodeError struct{ Selector labels.Selector }
 
 func (e *NoNodeError) Error() string { return fmt.Sprintf("no node matches %s", e.Selector) }
 
-// TwiceError says that an object was taken in twice.
+// TwiceError reports that an object was added twice.
 type TwiceError struct{ What string }
 
 func (e *TwiceError) Error() string { return e.What + " is there twice" }
 
-// AbsentError says that none of the nodes has the taint that is to be removed.
+// AbsentError reports that no node has the taint to be removed.
 type AbsentError struct{ Change Change }
 
 func (e *AbsentError) Error() string {
 	return fmt.Sprintf("none of the nodes has a taint %s", e.Change.Taint.ToString())
 }
 
-// absent says which change would do nothing on any node; nil when there is none.
+// absent returns an error for a change that would have no effect on any node, or nil.
 func absent(nodes []PlannedNode, changes []Change) error {
 	for _, c := range changes {
 		if on := nodesWith(nodes, Absent, c.Taint.ToString()); c.Remove && len(on) == len(nodes) {
@@ -44,7 +44,7 @@ func absent(nodes []PlannedNode, changes []Change) error {
 	return nil
 }
 
-// notes say of changes that they do not do what one might expect.
+// notes returns remarks on changes whose effect may be unexpected.
 func notes(changes []Change, nodes []PlannedNode) []string {
 	var list []string
 	for _, c := range changes {
@@ -65,7 +65,7 @@ func notes(changes []Change, nodes []PlannedNode) []string {
 	return list
 }
 
-// nodesWith are the nodes on which a change of the taint has done this.
+// nodesWith returns the names of the nodes on which a change of the taint had this effect.
 func nodesWith(nodes []PlannedNode, did, t string) []string {
 	var list []string
 	for _, n := range nodes {
@@ -78,7 +78,7 @@ func nodesWith(nodes []PlannedNode, did, t string) []string {
 	return list
 }
 
-// some names a few of many.
+// some joins names, and shortens a long list.
 func some(names []string) string {
 	const few = 3
 	if len(names) <= few {

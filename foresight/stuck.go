@@ -10,8 +10,7 @@ import (
 // stuckAfter is how long after its grace period a pod that is being deleted is stuck.
 const stuckAfter = 10 * time.Second
 
-// stuck says in a clause what to look at for a pod that should be gone by its grace period; empty for
-// others.
+// stuck returns a clause that says what to inspect if the pod should be gone by its grace period, or "".
 func (m *Model) stuck(p *pod, at time.Time) string {
 	if p.ends == nil || at.Sub(*p.ends) <= stuckAfter {
 		return ""

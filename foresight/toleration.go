@@ -9,7 +9,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// granted writes a toleration with how long it bears a taint.
+// granted formats a toleration with the time for which it tolerates a taint.
 func granted(t *v1.Toleration) string {
 	if t.TolerationSeconds == nil {
 		return taint.TolerationString(t) + " without a limit"
@@ -17,7 +17,7 @@ func granted(t *v1.Toleration) string {
 	return fmt.Sprintf("%s for %d s", taint.TolerationString(t), *t.TolerationSeconds)
 }
 
-// unquoted writes a toleration without the quotes that it has within a sentence.
+// unquoted formats a toleration without the quotes that it has within a sentence.
 func unquoted(t *v1.Toleration) string {
 	if t == nil {
 		return ""

@@ -11,14 +11,14 @@ import (
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
-// The twin foretells as plainly as it can, for a pod whose tolerations are of the operator Exists with a
-// key, a limit, or both: each taint that is on the node in the end is borne from when it came.
+// The twin predicts as simply as possible, for a pod whose tolerations have the operator Exists and a key, a limit,
+// or both: each taint that is on the node in the end is tolerated from its start.
 
-// twin is when the pod goes, in seconds from noon, at the earliest and at the latest; NaN: it stays.
+// twin returns the earliest and the latest deadline of the pod, in seconds from noon; NaN if it stays.
 func twin(p *v1.Pod, before []v1.Taint, changes []foresight.Change) (earliest, latest float64) {
 	const nodeMade, bound = -10 * 3600, -9*3600 + 1
 	earliest, latest = math.NaN(), math.NaN()
-	early := math.NaN() // as if it were known when the pod was bound
+	early := math.NaN() // as if the start were known when the pod was bound
 	sooner := func(a *float64, b float64) {
 		if !(*a <= b) {
 			*a = b

@@ -15,26 +15,26 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// noon is the moment of all questions; times in the tests are seconds from it.
+// noon is the time of all questions; times in the tests are seconds from it.
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func at(seconds float64) time.Time {
 	return noon.Add(time.Duration(seconds * float64(time.Second)))
 }
 
-// hoursAgo is long before noon: when all nodes and pods were made.
+// hoursAgo returns a time before noon, at which nodes and pods were created.
 func hoursAgo(hours int) metav1.Time {
 	return metav1.NewTime(noon.Add(-time.Duration(hours) * time.Hour))
 }
 
-// parsed is the taint "key=value:effect".
+// parsed returns the taint "key=value:effect".
 func parsed(s string) v1.Taint {
 	keyAndValue, effect, _ := strings.Cut(s, ":")
 	key, value, _ := strings.Cut(keyAndValue, "=")
 	return v1.Taint{Key: key, Value: value, Effect: v1.TaintEffect(effect)}
 }
 
-// timed is the taint with a timeAdded.
+// timed returns the taint with a timeAdded.
 func timed(s string, seconds float64) v1.Taint {
 	t, added := parsed(s), metav1.NewTime(at(seconds))
 	t.TimeAdded = &added
@@ -50,7 +50,7 @@ func node(name string, taints ...v1.Taint) *v1.Node {
 	}
 }
 
-// pod is a running one in the namespace shop, on node n1, bound nine hours ago.
+// pod returns a running pod in the namespace shop, on node n1, bound nine hours ago.
 func pod(name string, change ...func(*v1.Pod)) *v1.Pod {
 	p := &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: hoursAgo(9)},
@@ -66,7 +66,7 @@ func pod(name string, change ...func(*v1.Pod)) *v1.Pod {
 	return p
 }
 
-// tolerates adds a toleration; seconds below zero are no limit.
+// tolerates adds a toleration; negative seconds mean no limit.
 func tolerates(key string, seconds int64) func(*v1.Pod) {
 	return func(p *v1.Pod) {
 		toleration := v1.Toleration{Key: key, Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
@@ -89,7 +89,7 @@ func unready(p *v1.Pod) { p.Status.Conditions[1].Status = v1.ConditionFalse }
 
 func deleted(p *v1.Pod) { t := hoursAgo(0); p.DeletionTimestamp = &t }
 
-// ownedBy makes the pod one of "Kind/name".
+// ownedBy sets the owner "Kind/name".
 func ownedBy(owner string) func(*v1.Pod) {
 	kind, name, _ := strings.Cut(owner, "/")
 	yes := true
@@ -98,7 +98,7 @@ func ownedBy(owner string) func(*v1.Pod) {
 	}
 }
 
-// budget covers the pods of shop with the label app=NAME, and admits so many evictions.
+// budget returns a budget for the pods of shop with the label app=NAME that admits this number of evictions.
 func budget(name string, admits int32, change ...func(*policyv1.PodDisruptionBudget)) *policyv1.PodDisruptionBudget {
 	b := &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name},
@@ -111,7 +111,7 @@ func budget(name string, admits int32, change ...func(*policyv1.PodDisruptionBud
 	return b
 }
 
-// ask asks what would happen if n1 got the taints.
+// ask returns the question about the effect of these taints on n1.
 func ask(taints ...string) foresight.Question {
 	q := foresight.Question{Selection: foresight.Selection{Names: []string{"n1"}}, At: noon, Method: "delete"}
 	for _, s := range taints {
@@ -124,7 +124,7 @@ func ask(taints ...string) foresight.Question {
 	return q
 }
 
-// modelOf is a model of the objects, seen at noon.
+// modelOf returns a model of the objects, observed at noon.
 func modelOf(focus foresight.Focus, objects ...any) *foresight.Model {
 	m := foresight.NewModel(taint.Rules{}, focus)
 	for _, o := range objects {
@@ -145,7 +145,7 @@ func modelOf(focus foresight.Focus, objects ...any) *foresight.Model {
 	return m
 }
 
-// planned asks a model that keeps only what the question needs.
+// planned returns the plan of a model that keeps only what the question needs.
 func planned(q foresight.Question, objects ...any) (*foresight.Plan, error) {
 	return modelOf(foresight.Focus{Nodes: &q.Selection}, objects...).Plan(q)
 }
@@ -159,17 +159,18 @@ func plan(t *testing.T, q foresight.Question, objects ...any) *foresight.Plan {
 	return p
 }
 
-// recorded is the journal's record of a node, on a page that was written so many seconds from noon.
+// recorded returns the journal's record of a node, in a partition that was written at this number of seconds from
+// noon.
 func recorded(uid string, written float64, taints ...taint.History) foresight.Recorded {
 	return foresight.Recorded{Record: journal.Record{UID: types.UID(uid), Taints: taints}, Written: at(written)}
 }
 
-// page is a part of the journal that holds the record of n1.
+// page returns a partition of the journal with the record of n1.
 func page(r foresight.Recorded) journal.Partition {
 	return journal.Partition{Written: r.Written, Records: map[string]journal.Record{"n1": r.Record}}
 }
 
-// told writes a prediction in a few words: "stays", "goes at 30", "goes at 10 to 30".
+// told formats a prediction in a few words: "stays", "goes at 30", "goes at 10 to 30".
 func told(f *foresight.Prediction) string {
 	seconds := func(t *time.Time) string { return t.Sub(noon).String() }
 	switch {
