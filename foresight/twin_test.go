@@ -18,7 +18,7 @@ import (
 func twin(p *v1.Pod, before []v1.Taint, changes []foresight.Change) (earliest, latest float64) {
 	const nodeMade, bound = -10 * 3600, -9*3600 + 1
 	earliest, latest = math.NaN(), math.NaN()
-	early := math.NaN() // as if the start were known when the pod was bound
+	early := math.NaN() // the deadline if the time of binding were known exactly
 	sooner := func(a *float64, b float64) {
 		if !(*a <= b) {
 			*a = b

@@ -24,7 +24,8 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 )
 
-// inBothModes runs a test with a manager that watches pods by itself, and with one that is given an informer of them.
+// inBothModes runs a test with a manager that watches pods itself, and with one that uses a caller's informer of
+// pods.
 func inBothModes(t *testing.T, test func(t *testing.T, pods func(t *testing.T, client kubernetes.Interface) coreinformers.PodInformer)) {
 	t.Helper()
 	for name, pods := range map[string]func(t *testing.T, client kubernetes.Interface) coreinformers.PodInformer{
@@ -37,7 +38,7 @@ func inBothModes(t *testing.T, test func(t *testing.T, pods func(t *testing.T, c
 	}
 }
 
-// sharedPods is an informer that runs until the test ends.
+// sharedPods returns an informer that runs until the test ends.
 func sharedPods(t *testing.T, client kubernetes.Interface) coreinformers.PodInformer {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	pods := factory.Core().V1().Pods()
@@ -54,7 +55,7 @@ func run(t *testing.T, informer cache.SharedIndexInformer) {
 	})
 }
 
-// expired is what a watch shows when it can't go on where it broke off.
+// expired returns the status with which a watch ends that can't be resumed.
 func expired() *metav1.Status {
 	return &metav1.Status{Status: metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonExpired}
 }
@@ -138,7 +139,7 @@ func TestNodesAreWatchedByTheClientForWatches(t *testing.T) {
 	})
 }
 
-// The node's watch may come as protobuf, and the answer to a GET as JSON.
+// The watch of nodes may receive protobuf, and the answer to a GET may be JSON.
 func TestATimeAddedThatIsZeroHereAndMissingThereIsTheSame(t *testing.T) {
 	for _, added := range [][2]*metav1.Time{{{}, nil}, {nil, {}}, {{}, {}}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -153,7 +154,7 @@ func TestATimeAddedThatIsZeroHereAndMissingThereIsTheSame(t *testing.T) {
 	}
 }
 
-// relisting lists a pod, of one version, as another object each time.
+// relisting lists a pod, of one version, as a new object each time.
 type relisting struct {
 	pod     *v1.Pod
 	lists   int
@@ -172,12 +173,12 @@ func (r *relisting) Watch(metav1.ListOptions) (watch.Interface, error) {
 
 func (*relisting) IsWatchListSemanticsUnSupported() bool { return true }
 
-// An informer tells only those handlers of a relisted pod that has not changed that resync at that moment.
+// After a relist an informer notifies only those handlers of an unchanged pod whose resync is due at that time.
 func TestAPodThatARelistHasNotChangedIsEvictedInTime(t *testing.T) {
 	const get = 10 * time.Millisecond // how long a GET of the node takes
 	for name, c := range map[string]struct {
-		resync time.Duration // the informer's period; 0: none
-		others time.Duration // that of another handler; 0: there is none
+		resync time.Duration // the informer's period; 0 means none
+		others time.Duration // that of another handler; 0 means that there is none
 		late   bool          // Run starts after the informer has synced
 	}{
 		"alone":                                {},

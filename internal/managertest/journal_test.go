@@ -22,13 +22,13 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// notebook is a journal of the caller's own, in memory.
+// notebook is a caller's own journal, in memory.
 type notebook struct {
 	mu     sync.Mutex
 	stored [journal.Partitions]journal.StoredPartition
 	turned chan struct{} // closed when a partition is written
 	writes int
-	broken error // of each call; nil when they succeed
+	broken error // the error of each call; nil if calls succeed
 }
 
 func newNotebook() *notebook { return &notebook{turned: make(chan struct{})} }
@@ -66,7 +66,7 @@ func (n *notebook) written() int {
 	return n.writes
 }
 
-// clock is an evictor that notes when each pod is to go.
+// clock is an evictor that records when each pod is evicted.
 type clock struct {
 	born time.Time
 	mu   sync.Mutex
@@ -93,7 +93,7 @@ func (c *clock) goes(t *testing.T, pod string, want time.Duration) {
 	}
 }
 
-// stop ends a manager as the binary does: leading until it has drained.
+// stop ends a manager as the binary does: it remains the leader until it has drained.
 func (r *running) stop(t *testing.T) {
 	t.Helper()
 	r.run()
@@ -108,7 +108,8 @@ func bears(seconds int64) v1.Toleration {
 	return v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
 }
 
-// aClient has the tainted node, in a version, and a pod that bears its taint for 20 seconds.
+// aClient returns a client with the tainted node, in this version, and a pod that tolerates its taint for 20
+// seconds.
 func aClient() *fake.Clientset {
 	n, p := taintedNode(), podOn("node", "p", bears(20))
 	n.ResourceVersion = "10"
@@ -143,8 +144,8 @@ func TestWithoutAJournalARestartStartsACountdownAnew(t *testing.T) {
 	})
 }
 
-// What is due already when a process starts must wait for the journal, or it would go by a start that
-// the journal corrects to a later one.
+// An eviction that is due when a process starts must wait for the journal. Otherwise it would be based on a start
+// that the journal corrects to a later one.
 func TestTheJournalIsReadBeforeTheFirstDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, partitions, evictor := aClient(), newNotebook(), newClock()
@@ -239,7 +240,7 @@ func TestADryRunReadsTheJournalAndDoesNotWriteIt(t *testing.T) {
 	})
 }
 
-// A caller whose informer hides what verdicts rest on must not have its journal emptied.
+// If a caller's informer hides fields that verdicts depend on, the caller's journal must not be emptied.
 func TestAManagerThatRefusesItsInformerWritesNoJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, partitions := aClient(), newNotebook()
@@ -270,7 +271,7 @@ func TestAManagerThatRefusesItsInformerWritesNoJournal(t *testing.T) {
 	})
 }
 
-// retaint gives the node this taint and no other.
+// retaint replaces the node's taints by this one.
 func retaint(t *testing.T, client *fake.Clientset, version, key string) {
 	t.Helper()
 	node := taintedNode()
@@ -317,7 +318,7 @@ func TestAtTheEndOfRunTheJournalIsWritten(t *testing.T) {
 	})
 }
 
-// With the caller's informer the journal works as with our own watch.
+// With the caller's informer the journal works as with the manager's own watch.
 func TestACountdownSurvivesRestartsWithACallersInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, partitions, evictor := aClient(), newNotebook(), newClock()
@@ -342,7 +343,7 @@ func TestACountdownSurvivesRestartsWithACallersInformer(t *testing.T) {
 	})
 }
 
-// All partitions are in use; two restarts later all countdowns end when they would have.
+// All partitions are in use; after two restarts all countdowns end at their original deadlines.
 func TestManyCountdownsSurviveRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 500

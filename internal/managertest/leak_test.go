@@ -22,12 +22,12 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/metrics/legacyregistry"
-	_ "k8s.io/component-base/metrics/prometheus/workqueue" // as in the binary: a queue then has a goroutine
+	_ "k8s.io/component-base/metrics/prometheus/workqueue" // as in the binary; with it, each queue has a goroutine
 
 	taintmanager "github.com/taint-manager/taint-manager"
 )
 
-// fedPods is an informer whose watch a test feeds.
+// fedPods is an informer whose watch is fed by a test.
 type fedPods struct {
 	cache.SharedIndexInformer
 	watch *watch.FakeWatcher
@@ -50,13 +50,13 @@ func (oneWatch) List(metav1.ListOptions) (runtime.Object, error) {
 func (s oneWatch) Watch(metav1.ListOptions) (watch.Interface, error) { return s.FakeWatcher, nil }
 func (oneWatch) IsWatchListSemanticsUnSupported() bool               { return true }
 
-// herd is many nodes with some pods each, which bear the node's taint for five minutes.
+// herd is many nodes with some pods each, which tolerate the node's taint for five minutes.
 type herd struct {
 	pods   fedPods
 	nodes  *watch.FakeWatcher // of the client
 	each   int                // pods on each node
 	all    []*v1.Node
-	byName sync.Map // the same, as they are now
+	byName sync.Map // the same, in their present state
 }
 
 func newHerd(nodes int) *herd {
@@ -68,7 +68,7 @@ func newHerd(nodes int) *herd {
 	}
 }
 
-// node is a node as it is from now on.
+// node sets the state of a node.
 func (h *herd) node(name string, taints ...v1.Taint) *v1.Node {
 	node := &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)},
@@ -78,14 +78,14 @@ func (h *herd) node(name string, taints ...v1.Taint) *v1.Node {
 	return node
 }
 
-// client is a client that lists no node, and whose watch of nodes the herd feeds.
+// client returns a client that lists no node, and whose watch of nodes is fed by the herd.
 func (h *herd) client() *fake.Clientset {
 	client := fake.NewClientset()
 	client.PrependWatchReactor("nodes", clienttesting.DefaultWatchReactor(h.nodes, nil))
 	return client
 }
 
-// arrive tells of all nodes and pods; the manager and the informer must run.
+// arrive sends all nodes and pods to the watches; the manager and the informer must run.
 func (h *herd) arrive() {
 	seconds := int64(300)
 	for i := range h.all {
@@ -99,7 +99,7 @@ func (h *herd) arrive() {
 	synctest.Wait()
 }
 
-// taint puts a taint on every node, or lifts it, and waits until nothing moves any longer.
+// taint sets a taint on every node, or removes it, and waits until all goroutines are idle.
 func (h *herd) taint(on bool) {
 	var taints []v1.Taint
 	if on {
@@ -194,7 +194,7 @@ func TestTwoManagersOfOneProcessAddToTheSameQueueMetrics(t *testing.T) {
 	}
 }
 
-// addsToQueues is the metric workqueue_adds_total, by the queue's name.
+// addsToQueues returns the metric workqueue_adds_total, by the queue's name.
 func addsToQueues(t *testing.T) map[string]float64 {
 	t.Helper()
 	families, err := legacyregistry.DefaultGatherer.Gather()
@@ -213,12 +213,12 @@ func addsToQueues(t *testing.T) map[string]float64 {
 	return adds
 }
 
-// nowhere stores no event.
+// nowhere discards events.
 type nowhere struct{}
 
 func (nowhere) Create(context.Context, *v1.Event) error { return nil }
 
-// heap is what is in use once all garbage is collected.
+// heap returns the size of the heap in use after garbage collection.
 func heap() uint64 {
 	gort.GC()
 	gort.GC()

@@ -21,7 +21,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// podLoad is a manager over a herd, whose evictor takes its time and then has the pod go.
+// podLoad is a manager over a herd, with an evictor that takes some time and then deletes the pod.
 type podLoad struct {
 	*herd
 	*taintmanager.Manager
@@ -33,7 +33,7 @@ type podLoad struct {
 	at   map[string]time.Time
 }
 
-// gather starts the manager; it ends with the context. It is for a bubble.
+// gather starts the manager, which runs until ctx ends. It must be called in a bubble.
 func gather(ctx context.Context, t *testing.T, h *herd, lasts time.Duration, o taintmanager.Options) *podLoad {
 	t.Helper()
 	c := &podLoad{herd: h, client: h.client(), lasts: lasts, at: map[string]time.Time{}}
@@ -65,14 +65,14 @@ func (c *podLoad) Evict(ctx context.Context, e taintmanager.Eviction) taintmanag
 	return taintmanager.Outcome{Kind: eviction.Accepted}
 }
 
-// ended waits until nothing is left to do, and says who went and when.
+// ended waits until no eviction is left, and returns the evicted pods and their times.
 func (c *podLoad) ended() (went []string, at map[string]time.Time) {
 	time.Sleep(400 * time.Second)
 	synctest.Wait()
 	return c.went, c.at
 }
 
-// cpu is the CPU time that this process has taken, its garbage collector's included.
+// cpu returns the CPU time that this process has used, including garbage collection.
 func cpu(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
@@ -82,8 +82,8 @@ func cpu(t *testing.T) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// The aim is a second for 5000 nodes; three are for machines that are slower or loaded. The race detector
-// takes ten times as much, so it has a tenth of the nodes.
+// The aim is a second for 5000 nodes; three allow for machines that are slower or loaded. The race detector takes
+// ten times as long, so it gets a tenth of the nodes.
 func TestThirtyPodsOnEachOfFiveThousandNodesAreJudgedInASecondOfCPU(t *testing.T) {
 	nodes := 5000
 	if raceDetector || testing.Short() {
@@ -128,7 +128,7 @@ func TestThirtyPodsOnEachOfFiveThousandNodesAreJudgedInASecondOfCPU(t *testing.T
 	})
 }
 
-// Nothing but the order decides who waits: a call takes 100 ms, and the burst takes ten seconds.
+// Only the order decides which pod waits: a call takes 100 ms, and the burst takes ten seconds.
 func TestABurstOnOneNodeDoesNotKeepAnothersPodWaiting(t *testing.T) {
 	const burst, slots, call = 3000, 32, 100 * time.Millisecond
 	for _, shards := range []int{1, 8} {

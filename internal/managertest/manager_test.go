@@ -26,7 +26,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// recorder is an evictor that notes who is to go, and takes its time.
+// recorder is an evictor that records the pods it evicts, and takes some time for each.
 type recorder struct {
 	lasts time.Duration
 
@@ -72,7 +72,7 @@ func podOn(node, name string, tolerations ...v1.Toleration) *v1.Pod {
 	}
 }
 
-// running starts a manager and ends it, with all it started, at the end of the bubble.
+// running is a manager that runs until the end of the bubble, with everything it has started.
 type running struct {
 	*taintmanager.Manager
 	run    context.CancelFunc
@@ -86,7 +86,7 @@ func start(t *testing.T, client kubernetes.Interface, o taintmanager.Options) *r
 	return startWith(t, client, nil, o)
 }
 
-// startWith is start with a caller's informer, or nil.
+// startWith starts a manager with a caller's informer, which may be nil.
 func startWith(t *testing.T, client kubernetes.Interface, pods coreinformers.PodInformer, o taintmanager.Options) *running {
 	t.Helper()
 	m, err := taintmanager.New(client, pods, o)
@@ -122,7 +122,7 @@ func TestOnlyPodsThatAreToGoAreEvicted(t *testing.T) {
 	})
 }
 
-// startOver is start over a caller's informer.
+// startOver starts a manager over a caller's informer.
 func startOver(t *testing.T, client kubernetes.Interface, o taintmanager.Options) *running {
 	t.Helper()
 	factory := informers.NewSharedInformerFactory(client, 0)
@@ -134,7 +134,7 @@ func startOver(t *testing.T, client kubernetes.Interface, o taintmanager.Options
 	return r
 }
 
-// The clock of the bubble is the process's, which is an hour ahead of the API server's.
+// The bubble's clock is the process's clock, which is an hour ahead of the API server's.
 func TestAProcessWhoseClockIsAheadCountsNoTimeAddedAsOlder(t *testing.T) {
 	for name, start := range map[string]func(*testing.T, kubernetes.Interface, taintmanager.Options) *running{
 		"watched by itself": start, "a caller's informer": startOver,
@@ -252,7 +252,7 @@ func TestWhenLeadEndsCallsUnderWayAreCut(t *testing.T) {
 		if err := <-r.led; err != nil {
 			t.Error(err)
 		}
-		synctest.Wait() // the shard takes the outcome in
+		synctest.Wait() // the shard processes the outcome
 		if evictor.cut != 1 || r.Scheduled() != 1 {
 			t.Errorf("%d calls were cut, %d evictions are scheduled", evictor.cut, r.Scheduled())
 		}
@@ -357,7 +357,7 @@ func TestAPodBoundRightAfterItsTaintWasLiftedStaysThoughTheNodeWatchIsHeldBack(t
 	})
 }
 
-// A transform that strips tolerations would be a mass eviction.
+// A transform that strips tolerations would cause a mass eviction.
 func TestATransformThatHidesTolerationsIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(taintedNode(), podOn("node", "bears", v1.Toleration{Operator: v1.TolerationOpExists}))

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 )
 
-// featureGates are alpha in this Kubernetes, and part of what is tested.
+// featureGates are alpha in this Kubernetes version, and part of the tests.
 const featureGates = "--feature-gates=TaintTolerationComparisonOperators=true"
 
-// commands returns how each component is run.
+// commands returns how each component is started.
 func (c *Cluster) commands(o Options, p ports) map[string]command {
 	return map[string]command{
 		Etcd:              c.etcd(p),
@@ -19,8 +19,8 @@ func (c *Cluster) commands(o Options, p ports) map[string]command {
 	}
 }
 
-// etcd does not wait for the disk: the data need not survive the machine. It
-// speaks TLS so that no component takes another cluster's etcd for its own.
+// etcd does not wait for the disk: the data need not survive a crash of the machine. It uses TLS so that no
+// component takes another cluster's etcd for its own.
 func (c *Cluster) etcd(p ports) command {
 	client, peer := "https://"+address(p.etcd), "http://"+address(p.etcdPeer)
 	return c.part(client+"/health", Etcd,
@@ -30,7 +30,7 @@ func (c *Cluster) etcd(p ports) command {
 		"--initial-cluster=testcluster="+peer,
 		"--cert-file="+c.pki("server.crt"), "--key-file="+c.pki("server.key"),
 		"--client-cert-auth", "--trusted-ca-file="+c.pki("clients.crt"), "--enable-grpc-gateway=false",
-		"--heartbeat-interval=20", "--election-timeout=200", // alone, it need not wait for others
+		"--heartbeat-interval=20", "--election-timeout=200", // it has no peers to wait for
 		"--unsafe-no-fsync", "--log-level=warn")
 }
 
@@ -44,7 +44,7 @@ func (c *Cluster) apiServer(o Options, p ports) command {
 		"--authorization-mode=RBAC", "--allow-privileged=true")
 	args = append(args, c.authentication()...)
 	if o.WithoutControllerManager {
-		// Nobody would make the default service accounts that it asks for.
+		// Nothing creates the default service accounts that this plugin requires.
 		args = append(args, "--disable-admission-plugins=ServiceAccount")
 	}
 	if o.AuditLevel != "" {
@@ -54,8 +54,8 @@ func (c *Cluster) apiServer(o Options, p ports) command {
 	return c.part("https://"+address(p.apiServer)+"/readyz", APIServer, append(args, o.APIServerArgs...)...)
 }
 
-// authentication returns how the API server knows users by certificates, service
-// accounts by tokens, and the aggregator's users by headers.
+// authentication returns the flags by which the API server authenticates users by certificates, service accounts by
+// tokens, and the aggregator's users by headers.
 func (c *Cluster) authentication() []string {
 	return []string{
 		"--client-ca-file=" + c.pki("clients.crt"),
@@ -100,7 +100,7 @@ func (c *Cluster) nodes(p ports) command {
 	}
 }
 
-// client returns what the two clients of the API server have in common.
+// client returns the common flags of the API server's two clients.
 func (c *Cluster) client(name string, port int) []string {
 	kubeconfig := c.kubeconfigs[name]
 	return append(c.serving(), featureGates,
@@ -114,7 +114,7 @@ func (c *Cluster) serving() []string {
 	return []string{"--tls-cert-file=" + c.pki("server.crt"), "--tls-private-key-file=" + c.pki("server.key")}
 }
 
-// part is a component of the control plane's one binary.
+// part returns a component of the control plane's one binary.
 func (c *Cluster) part(health, name string, args ...string) command {
 	return command{
 		binary: filepath.Join(c.binDir, "controlplane"),

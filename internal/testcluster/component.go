@@ -14,26 +14,24 @@ import (
 	"time"
 )
 
-// The names of the components, as [Cluster.Component] takes them.
+// The names of the components, as [Cluster.Component] accepts them.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
 	ControllerManager = "kube-controller-manager"
 	Scheduler         = "kube-scheduler"
-	// Nodes are the simulated kubelets. Killed and started again, they take their
-	// nodes over only when those nodes' leases have run out, after up to 40 s;
-	// paused and resumed, they go on at once.
+	// Nodes are the simulated kubelets. After a kill and a start, they take over their nodes only when those nodes'
+	// leases have expired, after up to 40 s; after a pause, they continue at once.
 	Nodes = "kwok"
 )
 
 const (
 	pollInterval = 30 * time.Millisecond
-	logTail      = 3000 // bytes of a log that an error shows
+	logTail      = 3000 // number of bytes of a log that an error shows
 )
 
-// A Component is one program of the control plane. Tests break it: they kill it,
-// pause it, and start it again on the same port and data. Its methods are safe
-// for concurrent use.
+// A Component is one program of the control plane. Tests kill it, pause it, and start it again on the same port and
+// data. Its methods are safe for concurrent use.
 type Component struct {
 	name    string
 	command command
@@ -45,7 +43,7 @@ type Component struct {
 	current *process // nil before the first start
 }
 
-// command is how a component is run and where it says that it is well.
+// command is how a component is started, and the URL of its health check.
 type command struct {
 	binary string
 	args   []string
@@ -66,9 +64,8 @@ func (c *Component) Pid() int {
 	return 0
 }
 
-// Start runs the component, again on the same port and data, and returns when it
-// says that it is well. When it ends before that or ctx does, the error shows the
-// last lines of its log.
+// Start starts the component, again on the same port and data, and returns when it reports that it is healthy. If
+// it ends before that, or ctx does, the error has the last lines of its log.
 func (c *Component) Start(ctx context.Context) error {
 	if err := c.launch(); err != nil {
 		return err
@@ -76,19 +73,18 @@ func (c *Component) Start(ctx context.Context) error {
 	return c.awaitHealth(ctx)
 }
 
-// Kill ends the component at once, as the kernel does when memory runs out, and
-// returns when it is gone. Killing a component that is not running does nothing.
+// Kill ends the component at once, as the kernel does when memory runs out, and returns when its process has ended.
+// Killing a component that is not running does nothing.
 func (c *Component) Kill() {
 	if p := c.process(); p != nil {
 		p.kill()
 	}
 }
 
-// Pause stops the component where it stands: it keeps its connections and
-// answers nobody.
+// Pause stops the component in its present state: it keeps its connections and answers no request.
 func (c *Component) Pause() error { return c.signal(syscall.SIGSTOP) }
 
-// Resume lets a paused component go on.
+// Resume continues a paused component.
 func (c *Component) Resume() error { return c.signal(syscall.SIGCONT) }
 
 func (c *Component) signal(s syscall.Signal) error {
@@ -108,7 +104,7 @@ func (c *Component) process() *process {
 	return c.current
 }
 
-// launch starts the process and does not wait until it is well.
+// launch starts the process and does not wait until it is healthy.
 func (c *Component) launch() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +141,7 @@ func (c *Component) await(ctx context.Context, url string) error {
 	}
 }
 
-// failure adds the end of the component's log to what went wrong.
+// failure wraps err with the end of the component's log.
 func (c *Component) failure(err error) error {
 	log, readErr := os.ReadFile(c.log)
 	if readErr != nil {
@@ -157,7 +153,7 @@ func (c *Component) failure(err error) error {
 	return &componentError{cause: err, logPath: c.log, tail: bytes.TrimSpace(log)}
 }
 
-// componentError says why a component failed and shows the end of its log.
+// componentError has the reason why a component failed, and the end of its log.
 type componentError struct {
 	cause   error
 	logPath string
@@ -170,12 +166,12 @@ func (e *componentError) Error() string {
 
 func (e *componentError) Unwrap() error { return e.cause }
 
-// portTaken says whether the component ended because somebody else had its port.
+// portTaken reports whether the component ended because another process used its port.
 func (e *componentError) portTaken() bool {
 	return bytes.Contains(e.tail, []byte("address already in use"))
 }
 
-// get asks the URL and returns an error unless the answer is 200.
+// get returns an error unless the URL answers 200.
 func get(ctx context.Context, client *http.Client, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

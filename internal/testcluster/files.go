@@ -19,7 +19,7 @@ rules:
 - level: %s
 `
 
-// findBinaries returns the folder of the binaries that these options need.
+// findBinaries returns the folder of the binaries that these options require.
 func findBinaries(o Options) (string, error) {
 	dir := o.BinDir
 	if dir == "" {
@@ -86,8 +86,7 @@ func newDir(dir string) (string, error) {
 	return dir, nil
 }
 
-// writeFiles fills the folder with all that the components read, and empties it
-// of what an earlier try left.
+// writeFiles writes all files that the components read, and removes the files of an earlier attempt.
 func (c *Cluster) writeFiles(o Options) error {
 	for _, dir := range []string{c.path("etcd"), c.path("logs"), c.path("pki")} {
 		if err := os.RemoveAll(dir); err != nil {
@@ -109,8 +108,8 @@ func (c *Cluster) writeFiles(o Options) error {
 	})
 }
 
-// writePKI makes all keys and certificates. One authority vouches for servers and
-// clients; the aggregator has one of its own, or every client could pose as it.
+// writePKI creates all keys and certificates. One authority signs for servers and clients; the aggregator has one
+// of its own, or every client could impersonate it.
 func (c *Cluster) writePKI() (err error) {
 	if c.clients, err = newAuthority("testcluster"); err != nil {
 		return err

@@ -31,10 +31,9 @@ contexts:
 // Kubeconfig returns the path of a kubeconfig for a cluster-admin.
 func (c *Cluster) Kubeconfig() string { return c.kubeconfigs["admin"] }
 
-// KubeconfigFor writes a kubeconfig with which the API server takes the bearer
-// for this user in these groups, and returns its path. What the user may do is
-// up to RBAC; "system:serviceaccount:NAMESPACE:NAME" has that service account's
-// permissions, whether the account exists or not.
+// KubeconfigFor writes a kubeconfig that authenticates as this user in these groups, and returns its path. RBAC
+// decides what the user may do; "system:serviceaccount:NAMESPACE:NAME" has that service account's permissions,
+// whether the account exists or not.
 func (c *Cluster) KubeconfigFor(user string, groups ...string) (string, error) {
 	pair, err := c.clients.client(user, groups...)
 	if err != nil {
@@ -52,7 +51,7 @@ func (c *Cluster) KubeconfigFor(user string, groups ...string) (string, error) {
 	return file.Name(), nil
 }
 
-// fileName replaces what does not belong in the name of a file.
+// fileName replaces characters that are not suitable for the name of a file.
 func fileName(user string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("/\\:* ", r) {

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// ManagerUser is the service account that deploy/rbac.yaml gives its permissions to.
+// ManagerUser is the service account to which deploy/rbac.yaml gives its permissions.
 const ManagerUser = "system:serviceaccount:kube-system:taint-manager"
 
-// managerTimeout bounds how long taint-manager may take to be ready, or to end.
+// managerTimeout is how long taint-manager may take to become ready, or to end.
 const managerTimeout = 60 * time.Second
 
 // A Manager is one run of bin/taint-manager.
@@ -27,9 +27,9 @@ type Manager struct {
 	log     string
 }
 
-// StartManager runs `taint-manager run` with these flags added, as [ManagerUser] with the permissions of
-// deploy/rbac.yaml and no others, and returns when it says that it is ready. Both binaries are taken
-// from the repository; the error shows the end of its log.
+// StartManager runs `taint-manager run` with these additional flags, as [ManagerUser] with the permissions of
+// deploy/rbac.yaml and no others, and returns when it is ready. The binary and the file are those of the
+// repository; the error has the end of its log.
 func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, error) {
 	m, err := c.LaunchManager(ctx, flags...)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 	return m, nil
 }
 
-// LaunchManager is [Cluster.StartManager] without waiting until it is ready.
+// LaunchManager is like [Cluster.StartManager], but does not wait until the manager is ready.
 func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager, error) {
 	if c.manager != "" {
 		return c.LaunchBuild(ctx, c.manager, flags...)
@@ -54,7 +54,7 @@ func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager,
 	return c.LaunchBuild(ctx, filepath.Join(root, "bin", "taint-manager"), flags...)
 }
 
-// LaunchBuild is [Cluster.LaunchManager] for another build of taint-manager.
+// LaunchBuild is like [Cluster.LaunchManager], for another build of taint-manager.
 func (c *Cluster) LaunchBuild(ctx context.Context, binary string, flags ...string) (*Manager, error) {
 	if err := c.Permit(ctx); err != nil {
 		return nil, err
@@ -105,10 +105,10 @@ func (c *Cluster) Permit(ctx context.Context) error {
 	return c.Apply(ctx, string(rbac))
 }
 
-// Address is the host and port of the manager's secure port.
+// Address returns the host and port of the manager's secure port.
 func (m *Manager) Address() string { return m.address }
 
-// Page is where the manager serves its page, unless a flag says otherwise.
+// Page returns the URL of the manager's page, unless a flag sets another.
 func (m *Manager) Page() string { return "http://" + m.page + "/" }
 
 // Log returns what the manager has logged so far.
@@ -120,14 +120,14 @@ func (m *Manager) Log() (string, error) {
 	return string(text), nil
 }
 
-// Pid is the manager's process id.
+// Pid returns the manager's process id.
 func (m *Manager) Pid() int { return m.process.cmd.Process.Pid }
 
-// Kill ends the manager at once and returns when it is gone.
+// Kill ends the manager at once and returns when its process has ended.
 func (m *Manager) Kill() { m.process.kill() }
 
-// Stop asks the manager to end, as Kubernetes does, and returns when it has; an error when its exit
-// code is not 0 or it does not end.
+// Stop asks the manager to end, as Kubernetes does, and returns when it has ended; an error if its exit code is not
+// 0 or it does not end.
 func (m *Manager) Stop() error {
 	if err := m.process.signal(syscall.SIGTERM); err != nil {
 		return fmt.Errorf("stopping taint-manager: %w", err)
@@ -135,7 +135,7 @@ func (m *Manager) Stop() error {
 	return m.Wait(managerTimeout)
 }
 
-// Wait waits for the manager to end by itself; nil when its exit code is 0.
+// Wait waits for the manager to end by itself. It returns nil if the exit code is 0.
 func (m *Manager) Wait(atMost time.Duration) error {
 	select {
 	case <-m.process.done:
@@ -151,7 +151,7 @@ func (m *Manager) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, managerTimeout)
 	defer cancel()
 	client := &http.Client{Transport: &http.Transport{
-		// Its certificate is one that it has just made for itself.
+		// The manager's certificate is self-signed and was just created.
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 	}}
 	defer client.CloseIdleConnections()
@@ -178,8 +178,8 @@ func (m *Manager) failure(err error) error {
 	return fmt.Errorf("%w\nthe end of its log:\n%s", err, bytes.TrimSpace([]byte(log[max(0, len(log)-logTail):])))
 }
 
-// LogPath is the path of the manager's log.
+// LogPath returns the path of the manager's log.
 func (m *Manager) LogPath() string { return m.log }
 
-// Binary is the path of the program that holds the control plane and kubectl.
+// Binary returns the path of the program that contains the control plane and kubectl.
 func (c *Cluster) Binary() string { return filepath.Join(c.binDir, "controlplane") }

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// An Original is one run of the controller that taint-manager replaces: kube-controller-manager of the
-// same build with its taint-eviction-controller, and the node-lifecycle-controller beside it, alone.
+// An Original is one run of the controller that taint-manager replaces: kube-controller-manager of the same build
+// with only its taint-eviction-controller and node-lifecycle-controller.
 type Original struct{ process *process }
 
-// LaunchOriginal starts it with these flags added, and does not wait until it has seen the cluster. It is
-// a cluster-admin, and calls no node unhealthy within a day.
+// LaunchOriginal starts the original with these additional flags, and does not wait until it is ready. It runs as a
+// cluster-admin, and marks no node unhealthy within a day.
 func (c *Cluster) LaunchOriginal(ctx context.Context, flags ...string) (*Original, error) {
 	port, err := freePort(ctx, nil)
 	if err != nil {
@@ -33,11 +33,11 @@ func (c *Cluster) LaunchOriginal(ctx context.Context, flags ...string) (*Origina
 	return &Original{p}, nil
 }
 
-// Pid is its process id.
+// Pid returns its process id.
 func (o *Original) Pid() int { return o.process.cmd.Process.Pid }
 
-// Stop asks it to end and returns when it has; an error when it had ended by itself. It is killed when it
-// takes too long.
+// Stop asks the original to end and returns when it has ended; an error if it had ended by itself. It is killed if
+// it takes too long.
 func (o *Original) Stop() error {
 	if err := o.process.signal(syscall.SIGTERM); err != nil {
 		return fmt.Errorf("stopping the original controller: %w", err)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// validity is far longer than any cluster lives.
+// validity is far longer than the lifetime of any cluster.
 const validity = 365 * 24 * time.Hour
 
 // authority signs certificates. It is safe for concurrent use.
@@ -57,7 +57,7 @@ func (a *authority) server(name string) (keyPair, error) {
 	return a.issue(template)
 }
 
-// client returns a certificate that makes its bearer the user, in these groups.
+// client returns a certificate that authenticates the user, in these groups.
 func (a *authority) client(user string, groups ...string) (keyPair, error) {
 	template := newTemplate(user)
 	template.Subject.Organization = groups

@@ -8,17 +8,16 @@ import (
 	"strconv"
 )
 
-// Ports are taken from below the range from which systems take the ports of
-// outgoing connections (32768 up on Linux, 49152 elsewhere). In that range, a
-// client that keeps dialling a dead component could be given the component's own
-// port, and keep it from coming back.
+// Ports are chosen below the range from which systems take the ports of outgoing connections (32768 up on Linux,
+// 49152 elsewhere). In that range, a client that keeps dialling a dead component could get the component's own
+// port, and prevent it from starting again.
 const (
 	lowestPort  = 20000
 	highestPort = 32000
 )
 
-// ports are where the components listen. They are free when they are chosen; a
-// clash is possible until the components have bound them.
+// ports are the components' ports. They are free when they are chosen; a conflict is possible until the components
+// have bound them.
 type ports struct {
 	etcd, etcdPeer, apiServer, controllerManager, scheduler, nodes int
 }

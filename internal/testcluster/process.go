@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// process is one run of a component. It dies with the process that started it:
-// its standard input ends then, which it watches (see the command controlplane),
-// and on Linux the kernel kills it.
+// process is one run of a component. It ends with the process that started it: its standard input ends then, which
+// it watches (see the command controlplane), and on Linux the kernel kills it.
 type process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it has ended; err is set before
@@ -24,13 +23,13 @@ func startProcess(binary string, args []string, dir, log string) (*process, erro
 	if err != nil {
 		return nil, fmt.Errorf("opening the log: %w", err)
 	}
-	defer func() { _ = out.Close() }() // the process has its own
+	defer func() { _ = out.Close() }() // the process has its own copy
 	cmd := &exec.Cmd{
 		Path: binary, Args: append([]string{binary}, args...), Dir: dir,
 		Env:    append(os.Environ(), "HOME="+dir, "CONTROLPLANE_EXIT_WITH_STDIN=1"),
 		Stdout: out, Stderr: out, SysProcAttr: ownGroup(),
 	}
-	if _, err := cmd.StdinPipe(); err != nil { // held open until Wait returns
+	if _, err := cmd.StdinPipe(); err != nil { // open until Wait returns
 		return nil, fmt.Errorf("its standard input: %w", err)
 	}
 	p := &process{cmd: cmd, done: make(chan struct{})}
@@ -39,9 +38,8 @@ func startProcess(binary string, args []string, dir, log string) (*process, erro
 	return p, <-started
 }
 
-// run starts the process and waits for its end on one and the same thread: the
-// kernel takes the end of the thread that started a process for the end of its
-// parent, and Go ends threads as it likes unless they are locked.
+// run starts the process and waits for its end on the same thread: the kernel takes the end of the thread that
+// started a process for the end of its parent, and Go ends threads at any time unless they are locked.
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -53,7 +51,7 @@ func (p *process) run(started chan<- error) {
 	}
 }
 
-// signal sends the signal to the process and what it started.
+// signal sends the signal to the process and to those that it started.
 func (p *process) signal(s syscall.Signal) error {
 	if p.ended() {
 		return fmt.Errorf("it is not running: %w", p.exit())
@@ -61,9 +59,9 @@ func (p *process) signal(s syscall.Signal) error {
 	return syscall.Kill(-p.cmd.Process.Pid, s)
 }
 
-// kill returns when the process is gone.
+// kill kills the process and returns when it has ended.
 func (p *process) kill() {
-	_ = p.signal(syscall.SIGKILL) // the one error there is: it has ended
+	_ = p.signal(syscall.SIGKILL) // the only possible error is that it has ended
 	<-p.done
 }
 
@@ -76,7 +74,7 @@ func (p *process) ended() bool {
 	}
 }
 
-// exit says how the process ended; it has.
+// exit describes how the process ended, which must have happened.
 func (p *process) exit() error {
 	if p.err == nil {
 		return errors.New("exit status 0")

@@ -17,37 +17,37 @@ import (
 	"time"
 )
 
-// SimulatedNodeAnnotation makes a node a simulated one when its value is "fake".
+// SimulatedNodeAnnotation marks a simulated node if its value is "fake".
 const SimulatedNodeAnnotation = "kwok.x-k8s.io/node"
 
 const (
-	startTries   = 4 // a start is tried again when another process took one of its ports
+	startTries   = 4 // a start is tried again if another process took one of its ports
 	startTimeout = 90 * time.Second
 )
 
-// Options say what a cluster consists of. The zero value is a whole one.
+// Options are the options of a cluster. The zero value is a complete one.
 type Options struct {
-	// BinDir is the folder of the binaries controlplane and kwok. Empty means bin/
-	// in this repository, found from the working directory upwards.
+	// BinDir is the folder of the binaries controlplane and kwok. Empty means bin/ of this repository, found from
+	// the working directory upwards.
 	BinDir string
 	// Manager is the program that [Cluster.LaunchManager] starts. Empty means bin/taint-manager in this
 	// repository.
 	Manager string
-	// Dir is where the cluster keeps its data, certificates, kubeconfigs and logs. It must be
-	// empty or not exist. Empty means a new temporary folder, which Stop removes.
+	// Dir is the folder of the cluster's data, certificates, kubeconfigs and logs. It must be empty or not exist.
+	// Empty means a new temporary folder, which Stop removes.
 	Dir string
 
 	WithoutNodes             bool // no kwok: no node becomes ready, no pod runs
 	WithoutControllerManager bool // pods need no service account then
-	WithoutScheduler         bool // only pods that name their node are bound
+	WithoutScheduler         bool // only pods that set spec.nodeName are bound
 
-	// More flags; a flag given here wins over the same one in this package.
+	// Additional flags; a flag given here overrides the same one in this package.
 	APIServerArgs, ControllerManagerArgs, SchedulerArgs []string
 
-	// AuditLevel is Metadata, Request or RequestResponse for an audit log of all requests at
-	// that level, each written before it is answered. Empty means none.
+	// AuditLevel is Metadata, Request or RequestResponse for an audit log of all requests at that level, each
+	// written before it is answered. Empty means no audit log.
 	AuditLevel string
-	// Log gets a line for each step of the start. Nil means none.
+	// Log receives a line for each step of the start. Nil means none.
 	Log io.Writer
 }
 
@@ -68,15 +68,14 @@ type Cluster struct {
 	err  error // of the stop
 }
 
-// stages are what kwok does to nodes and pods; a constant, were there such files.
+// stages define how kwok changes nodes and pods. They are never modified.
 //
 //go:embed stages.yaml
 var stages []byte
 
-// Start starts a cluster and returns when all its components say that they are
-// well and pods can be made in the namespace default. ctx bounds the start, and
-// so do 90 seconds; the cluster runs until [Cluster.Stop]. The error names the
-// component that failed and shows the end of its log.
+// Start starts a cluster and returns when all its components report that they are healthy and pods can be created
+// in the namespace default. The start ends with ctx, or after 90 seconds; the cluster runs until [Cluster.Stop].
+// The error names the component that failed and has the end of its log.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	c, err := prepare(o)
 	if err != nil {
@@ -98,7 +97,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	}
 }
 
-// prepare finds the binaries and makes the folder.
+// prepare finds the binaries and creates the folder.
 func prepare(o Options) (*Cluster, error) {
 	binDir, err := findBinaries(o)
 	if err != nil {
@@ -114,7 +113,7 @@ func prepare(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// boot runs all components from nothing.
+// boot starts all components of a new cluster.
 func (c *Cluster) boot(ctx context.Context, o Options) error {
 	p, err := choosePorts(ctx)
 	if err != nil {
@@ -125,7 +124,7 @@ func (c *Cluster) boot(ctx context.Context, o Options) error {
 		return err
 	}
 	c.makeComponents(o, p)
-	// Nobody is asked to wait for another: each goes on faster than it would retry.
+	// A wave starts when the one before is healthy: that is faster than the components' retries.
 	for _, wave := range [][]*Component{c.components[:1], c.components[1:2], c.components[2:]} {
 		if err := c.startAll(ctx, wave); err != nil {
 			return err
@@ -151,7 +150,7 @@ func (c *Cluster) makeComponents(o Options, p ports) {
 	}
 }
 
-// startAll starts the components together and returns when all are well.
+// startAll starts the components together and returns when all are healthy.
 func (c *Cluster) startAll(ctx context.Context, components []*Component) error {
 	began := time.Now()
 	for _, component := range components {
@@ -168,8 +167,8 @@ func (c *Cluster) startAll(ctx context.Context, components []*Component) error {
 	return nil
 }
 
-// awaitServiceAccount returns when the controller manager has made the service
-// account without which no pod is admitted.
+// awaitServiceAccount returns when the controller manager has created the service account without which no pod is
+// admitted.
 func (c *Cluster) awaitServiceAccount(ctx context.Context) error {
 	manager := c.Component(ControllerManager)
 	if manager == nil {
@@ -178,8 +177,8 @@ func (c *Cluster) awaitServiceAccount(ctx context.Context) error {
 	return manager.await(ctx, c.url+"/api/v1/namespaces/default/serviceaccounts/default")
 }
 
-// Stop kills all components, waits until they are gone, and removes the folder
-// if it was a temporary one. A second call does nothing and returns the same.
+// Stop kills all components, waits until their processes have ended, and removes the folder if it was a temporary
+// one. A second call does nothing and returns the same.
 func (c *Cluster) Stop() error {
 	c.stop.Do(func() {
 		c.killAll()
@@ -209,7 +208,7 @@ func (c *Cluster) AuditLog() string { return filepath.Join(c.LogDir(), "audit.lo
 // LogDir returns the folder of the components' logs.
 func (c *Cluster) LogDir() string { return c.path("logs") }
 
-// Component returns the component of that name, and nil if the cluster has none.
+// Component returns the component of that name, or nil if the cluster has none.
 func (c *Cluster) Component(name string) *Component {
 	for _, component := range c.components {
 		if component.name == name {
@@ -219,8 +218,8 @@ func (c *Cluster) Component(name string) *Component {
 	return nil
 }
 
-// Kubectl returns kubectl with these arguments, run as cluster-admin, not yet
-// started. ctx's end kills it.
+// Kubectl returns a command that runs kubectl with these arguments as cluster-admin, not yet started. It is killed
+// when ctx ends.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 	all := append([]string{"kubectl", "--kubeconfig=" + c.Kubeconfig()}, args...)
 	cmd := exec.CommandContext(ctx, filepath.Join(c.binDir, "controlplane"), all...)
@@ -228,7 +227,7 @@ func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Apply makes the cluster have these objects, as `kubectl apply` does.
+// Apply creates or updates these objects, as `kubectl apply` does.
 func (c *Cluster) Apply(ctx context.Context, yaml string) error {
 	cmd := c.Kubectl(ctx, "apply", "-f", "-")
 	cmd.Stdin = strings.NewReader(yaml)
@@ -238,7 +237,7 @@ func (c *Cluster) Apply(ctx context.Context, yaml string) error {
 	return nil
 }
 
-// SimulatedNode returns the manifest of a node that kwok plays the kubelet of.
+// SimulatedNode returns the manifest of a node whose kubelet kwok simulates.
 func SimulatedNode(name string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: Node\nmetadata:\n  name: %s\n  annotations: {%s: fake}\n  labels: {kubernetes.io/hostname: %[1]s}\n---\n",
 		name, SimulatedNodeAnnotation)

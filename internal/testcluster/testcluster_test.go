@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// helperVariable makes this test's binary a program that starts a cluster and
-// waits to be killed.
+// helperVariable makes this test binary a program that starts a cluster and waits until it is killed.
 const helperVariable = "TESTCLUSTER_HELPER"
 
 func TestMain(m *testing.M) {
@@ -117,7 +116,7 @@ func deletedPodGoes(t *testing.T, c *Cluster) {
 	if want := "MODIFIED Failed 143"; last != want {
 		t.Errorf("before it went the pod was %q, want %q", last, want)
 	}
-	// Its deletionTimestamp is in whole seconds, cut off.
+	// The deletionTimestamp is in whole seconds, cut off.
 	if took := time.Since(deleted); took < 2*time.Second || took > 6*time.Second {
 		t.Errorf("the pod went after %v, want about 3 s", took)
 	}
@@ -142,7 +141,7 @@ func jobPodKeepsRunning(t *testing.T, c *Cluster) {
 	apply(t, c, `{apiVersion: batch/v1, kind: Job, metadata: {name: works}, spec: {template: {spec: {
 restartPolicy: Never, containers: [{name: c, image: i}]}}}}`)
 	kubectl(t, c, "wait", "job/works", "--for=jsonpath={.status.ready}=1", "--timeout=20s")
-	// Nothing is to happen here; the stages have no delay that could be waited for.
+	// Nothing may happen here; the stages have no delay to wait for.
 	time.Sleep(2 * time.Second) //nolint:forbidigo // kwok, in whose stages nothing is to happen that could be waited for
 	if active := kubectl(t, c, "get", "job/works", "-o", "jsonpath={.status.ready} {.status.succeeded}"); active != "1 " {
 		t.Errorf("the job's ready and succeeded pods are %q, want 1 and none", active)
@@ -367,7 +366,7 @@ func apply(t *testing.T, c *Cluster, yaml string) {
 	}
 }
 
-// kubectl returns what kubectl prints.
+// kubectl returns kubectl's output.
 func kubectl(t *testing.T, c *Cluster, args ...string) string {
 	t.Helper()
 	out, err := c.Kubectl(t.Context(), args...).CombinedOutput()
@@ -377,7 +376,7 @@ func kubectl(t *testing.T, c *Cluster, args ...string) string {
 	return string(out)
 }
 
-// watch returns what happens to a pod from now on, one line for each event.
+// watch returns the events of a pod from now on, one line for each.
 func watch(t *testing.T, c *Cluster, name string) <-chan string {
 	t.Helper()
 	const format = `jsonpath={.type} {.object.status.phase} {.object.status.containerStatuses[0].state.terminated.exitCode}{"\n"}`
@@ -392,7 +391,7 @@ func watch(t *testing.T, c *Cluster, name string) <-chan string {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	lines := make(chan string, 100)
 	scanner := bufio.NewScanner(out)
-	scanner.Scan() // the first says how it is now: the watch has begun
+	scanner.Scan() // the first line is the present state: the watch has begun
 	go func() {
 		defer close(lines)
 		for scanner.Scan() {
@@ -415,7 +414,7 @@ func pidsOf(c *Cluster) map[string]int {
 	return pids
 }
 
-// readPids reads what startAndWait prints.
+// readPids parses the output of startAndWait.
 func readPids(t *testing.T, lines *bufio.Scanner) map[string]int {
 	t.Helper()
 	pids := make(map[string]int)
@@ -433,8 +432,7 @@ func readPids(t *testing.T, lines *bufio.Scanner) map[string]int {
 	return pids
 }
 
-// alive says whether the process runs. One that has ended and that nobody has
-// waited for does not.
+// alive reports whether the process runs. A process that has ended and was not waited for counts as not running.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
