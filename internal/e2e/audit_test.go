@@ -10,19 +10,19 @@ import (
 
 type record = load.AuditRecord
 
-// writes are the requests of taint-manager that are no reads, since that time.
+// writes returns the requests of taint-manager since that time that are not reads.
 func writes(t *testing.T, path string, since time.Time) []record {
 	t.Helper()
 	return requests(t, path, since, func(r *record) bool { return !reads[r.Verb] })
 }
 
-// nodeReads counts the GETs of nodes of taint-manager since that time.
+// nodeReads counts the GETs of nodes by taint-manager since that time.
 func nodeReads(t *testing.T, path string, since time.Time) int {
 	t.Helper()
 	return len(requests(t, path, since, func(r *record) bool { return r.Verb == "get" && r.ObjectRef.Resource == "nodes" }))
 }
 
-// requests are those of taint-manager since that time that are wanted.
+// requests returns the requests of taint-manager since that time that are wanted.
 func requests(t *testing.T, path string, since time.Time, wanted func(r *record) bool) (list []record) {
 	t.Helper()
 	log, err := load.OpenAuditLog(path, false)
@@ -44,7 +44,7 @@ func requests(t *testing.T, path string, since time.Time, wanted func(r *record)
 
 var reads = map[string]bool{"get": true, "list": true, "watch": true}
 
-// ofPods are those that write a pod.
+// ofPods returns the requests that write a pod.
 func ofPods(all []record) (list []record) {
 	for _, r := range all {
 		if r.ObjectRef.Resource == "pods" {

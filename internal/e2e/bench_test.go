@@ -17,9 +17,9 @@ import (
 // rounds is how often each side of a comparison runs, in turn.
 const rounds = 3
 
-// BenchmarkBurst compares taint-manager with 32 plain workers that do the same two calls for each of
-// the same 3000 pods of 100 nodes, on the same API server, in turn. It reports both rates and their
-// ratio; rates alone say more about the machine.
+// BenchmarkBurst compares taint-manager with 32 plain workers that send the same two calls for each of the same
+// 3000 pods of 100 nodes, on the same API server, in turn. It reports both rates and their ratio; the rates alone
+// depend more on the machine.
 func BenchmarkBurst(b *testing.B) {
 	w := newWorld(b, bare())
 	var baseline, ours, ratios []float64
@@ -35,7 +35,7 @@ func BenchmarkBurst(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// managedRate is the rate of taint-manager, which runs for this load alone, until its events are stored.
+// managedRate returns the rate of taint-manager, which runs for this load alone, until its events are stored.
 func (w *world) managedRate(b *testing.B, name string) float64 {
 	b.Helper()
 	c := newPodLoad(b, w.admin, name, 100, 30)
@@ -58,7 +58,7 @@ func median(list []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// cpuSeconds is the processor time that a process has taken so far, in user mode and in the kernel.
+// cpuSeconds returns the processor time that a process has used so far, in user mode and in the kernel.
 func cpuSeconds(b testing.TB, pid int) float64 {
 	b.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -78,7 +78,7 @@ func cpuSeconds(b testing.TB, pid int) float64 {
 	return ticks / ticksPerSecond
 }
 
-// rate is how many pods of the load went in a second, from the start of what makes them go.
+// rate returns the number of pods of the load that are deleted in a second, from the call of start.
 func (w *world) rate(b *testing.B, c *podLoad, start func()) float64 {
 	b.Helper()
 	began := time.Now()
@@ -88,7 +88,7 @@ func (w *world) rate(b *testing.B, c *podLoad, start func()) float64 {
 	return float64(len(c.pods)) / took.Seconds()
 }
 
-// evictPlainly deletes all pods with as many workers as taint-manager has slots, and no controller.
+// evictPlainly deletes all pods with as many workers as taint-manager has slots, without a controller.
 func (c *podLoad) evictPlainly(b testing.TB) {
 	pods := c.identities()
 	err := load.Spread(b.Context(), load.PlainWorkers, len(pods), func(ctx context.Context, i int) error {

@@ -24,7 +24,7 @@ func TestTheBinary(t *testing.T) {
 	t.Run("it gives the lease back when it is told to end", w.givesTheLeaseBack)
 }
 
-// refused runs taint-manager, wants it to end with an exit code other than 0, and returns what it said.
+// refused runs taint-manager, requires it to end with an exit code other than 0, and returns its output.
 func (w *world) refused(t *testing.T, flags ...string) string {
 	t.Helper()
 	m, err := w.LaunchManager(t.Context(), flags...)
@@ -93,7 +93,7 @@ func (w *world) announces(t *testing.T) {
 
 func (w *world) serves(t *testing.T) {
 	m := w.manage(t)
-	anyone := &tls.Config{InsecureSkipVerify: true} // the server has just made its certificate
+	anyone := &tls.Config{InsecureSkipVerify: true} // the server has just created its certificate
 	admin := w.adminTLS(t)
 	for _, c := range []struct {
 		who  *tls.Config
@@ -122,7 +122,8 @@ func (w *world) serves(t *testing.T) {
 	}
 }
 
-// adminTLS lets the administrator speak to a manager, which has just made its certificate.
+// adminTLS returns the TLS configuration of the administrator for a manager, which has just created its
+// certificate.
 func (w *world) adminTLS(t *testing.T) *tls.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", w.Kubeconfig())
@@ -175,7 +176,7 @@ func (w *world) givesTheLeaseBack(t *testing.T) {
 	}
 }
 
-// waitForHolder waits up to 5 s for the lease to be held, or not.
+// waitForHolder waits up to 5 s until the lease is held, or is not held.
 func (w *world) waitForHolder(t *testing.T, held bool) (holder string) {
 	t.Helper()
 	for range 50 {

@@ -49,7 +49,7 @@ func TestMethodEvictObeysAPodDisruptionBudget(t *testing.T) {
 	s.Logf("gone %v after the budget was relaxed", at.Sub(relaxed).Round(time.Millisecond))
 }
 
-// The eviction subresource answers that with a failure that may look like one of the server's.
+// The eviction subresource answers this with a failure that may look like one of the server's.
 func TestMethodEvictWaitsWhileTwoBudgetsSelectAPod(t *testing.T) {
 	w := newWorld(t, testcluster.Options{})
 	w.manage(t, "--eviction-method=evict")
@@ -81,7 +81,7 @@ func TestMethodEvictWaitsWhileTwoBudgetsSelectAPod(t *testing.T) {
 	s.Logf("gone %v after the second budget was deleted", at.Sub(alone).Round(time.Millisecond))
 }
 
-// longestBlockedWait is how long a blocked eviction waits for its next try at most.
+// longestBlockedWait is the longest wait of a blocked eviction for its next try.
 const longestBlockedWait = 15 * time.Second
 
 func (s *scene) budget(minAvailable int) {

@@ -8,14 +8,14 @@ import (
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
-// bare is a control plane of API server and etcd alone, with an audit log.
+// bare returns the options of a control plane of API server and etcd alone, with an audit log.
 func bare() testcluster.Options {
 	return testcluster.Options{
 		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, AuditLevel: "Metadata",
 	}
 }
 
-// These run one after the other: each wants the API server for itself.
+// These run one after the other: each needs the API server for itself.
 func TestManyPodsAtOnce(t *testing.T) {
 	w := newWorld(t, bare())
 	t.Run("100 nodes with 30 pods each: all gone, none twice, no other", w.burst)
@@ -33,7 +33,8 @@ func (w *world) burst(t *testing.T) {
 	last := c.gone(t, w.deletions, 0)
 	gets := nodeReads(t, w.AuditLog(), began)
 	t.Logf("%d pods gone in %.1f s, with %d GETs of nodes", len(c.pods), last.Sub(began).Seconds(), gets)
-	// PATCH and DELETE rest on the same GET, one for each node and five seconds, but for the first and last calls.
+	// PATCH and DELETE rest on the same GET, one for each node in five seconds, except for the first and last
+	// calls.
 	if most := len(c.nodes)*(1+int(last.Sub(began)/(5*time.Second))) + 50; gets > most {
 		t.Errorf("%d GETs of nodes, want at most %d", gets, most)
 	}
@@ -44,7 +45,7 @@ func (w *world) burst(t *testing.T) {
 		if !strings.HasPrefix(r.ObjectRef.Name, c.name+"-") {
 			t.Errorf("%s %s %s: no pod of a tainted node", r.Verb, r.ObjectRef.Name, r.ObjectRef.Subresource)
 		}
-		if r.Verb == "delete" { // whatever the answer: a second one finds nobody
+		if r.Verb == "delete" { // whatever the answer: a second one gets "not found"
 			deleted[r.ObjectRef.Name]++
 		}
 	}
@@ -60,7 +61,7 @@ func (w *world) burst(t *testing.T) {
 	}
 }
 
-// wantEvents wants an event for every pod within 30 s after the last deletion.
+// wantEvents requires an event for every pod within 30 s after the last deletion.
 func (w *world) wantEvents(t testing.TB, c *podLoad, last time.Time) {
 	t.Helper()
 	for {
@@ -85,7 +86,7 @@ func (w *world) liftedInTheMiddle(t *testing.T) {
 	lifted := time.Now()
 	<-time.After(2 * time.Second) //nolint:forbidigo // for what a real manager may still write
 
-	// What was under way when the change arrived may still end.
+	// Calls that were under way when the change arrived may still end.
 	const underWay = 500 * time.Millisecond
 	for _, r := range ofPods(writes(t, w.AuditLog(), lifted.Add(underWay))) {
 		t.Errorf("%s %s %v after the taint was lifted", r.Verb, r.ObjectRef.Name, r.RequestReceivedTimestamp.Sub(lifted))

@@ -24,8 +24,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// holding is a transport that can hold back what the watch of pods brings, as a proxy that hangs does. It
-// counts PATCHes, by path.
+// holding is a transport that can hold back the data of the watch of pods, as a proxy that hangs does. It counts
+// PATCHes, by path.
 type holding struct {
 	next http.RoundTripper
 
@@ -47,7 +47,7 @@ func (h *holding) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// hold holds everything back until the function that it returns is called.
+// hold holds everything back until the returned function is called.
 func (h *holding) hold() (release func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,7 +113,7 @@ func TestAnEditThatTheWatchHasNotShownKeepsThePod(t *testing.T) {
 	at := s.pod("at-once")
 	slow := s.podWith("graceful", grace)
 	other := s.pod("not-edited")
-	s.wait(2 * time.Second) // shown to the manager
+	s.wait(2 * time.Second) // the manager has seen it then
 	release := h.hold()
 	defer release()
 	for _, p := range []*v1.Pod{at, slow} {
@@ -149,7 +149,7 @@ func (s *scene) add(pod *v1.Pod, toleration v1.Toleration) {
 	})
 }
 
-// The beginning of a deletion counts as an edit in the answer to a dry run; it is none.
+// The beginning of a deletion counts as an edit in the answer to a dry run, although the dry run edits nothing.
 func TestADryRunOfADeletionIsNoEdit(t *testing.T) {
 	w := newWorld(t, testcluster.Options{})
 	s := w.scene(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
-// These break real parts, one after the other. After each, every due pod is gone, not before its
-// deadline, no other is, and the log says what happened.
+// These break real parts, one after the other. After each, every due pod is gone, not before its deadline, no other
+// pod is, and the log reports the fault.
 func TestNothingIsLostWhenAPartBreaks(t *testing.T) {
 	w := newWorld(t, testcluster.Options{AuditLevel: "Metadata"})
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestAManagerKilledInTheMiddleOfABurstGoesOn(t *testing.T) {
 	w := newWorld(t, bare())
 	c := newPodLoad(t, w.admin, "killed", 40, 25)
 	others := newPodLoad(t, w.admin, "bystander", 3, 5)
-	// Without an election: the lease of the one that is killed would have to run out first.
+	// Without an election: otherwise the killed process's lease would have to expire first.
 	first, err := w.StartManager(t.Context(), "--leader-elect=false")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestAManagerKilledInTheMiddleOfABurstGoesOn(t *testing.T) {
 	twice := 0
 	for _, pod := range c.pods {
 		if n := deleted[pod.Name]; n != 1 {
-			twice++ // its answer was lost with the one that was killed
+			twice++ // the answer was lost when the process was killed
 			if n == 0 || n > 2 {
 				t.Errorf("%s was deleted %d times", pod.Name, n)
 			}
@@ -76,7 +76,7 @@ func TestAManagerKilledInTheMiddleOfABurstGoesOn(t *testing.T) {
 	}
 }
 
-// fault is a tainted node with pods that are due at different times, and some that stay.
+// fault is a tainted node with pods that are due at different times, and pods that stay.
 type fault struct {
 	*scene
 	manager  *testcluster.Manager
@@ -91,7 +91,7 @@ type duePod struct {
 	seconds int64
 }
 
-// begin puts pods on the node, of which some are due in 3 and 4 seconds, and taints it.
+// begin creates pods on the node, some of which are due in 3 and 4 seconds, and taints it.
 func (s *scene) begin(flags ...string) *fault {
 	s.Helper()
 	f := &fault{scene: s, due: map[types.UID]duePod{}}
@@ -109,7 +109,8 @@ func (s *scene) begin(flags ...string) *fault {
 	return f
 }
 
-// ended wants every due pod gone within that time after the end of the fault, and the log to say these.
+// ended requires every due pod to be gone within that time after the end of the fault, and the log to contain these
+// words.
 func (f *fault) ended(at time.Time, within time.Duration, says ...string) {
 	f.Helper()
 	last := at
@@ -140,7 +141,7 @@ func (f *fault) eventually(until time.Time, done func() bool) {
 	}
 }
 
-// left counts the due pods that are there; all while the API server can't be asked.
+// left counts the due pods that still exist; all of them while the API server does not answer.
 func (f *fault) left() int {
 	list, err := f.admin.CoreV1().Pods("default").List(f.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + f.node})
 	if err != nil {
@@ -156,7 +157,7 @@ func (f *fault) left() int {
 	return n
 }
 
-// audit wants every due pod deleted, none before its deadline, and no other pod touched.
+// audit requires every due pod to be deleted, none before its deadline, and no other pod to be touched.
 func (f *fault) audit() {
 	f.Helper()
 	byName := map[string]int64{}
@@ -266,7 +267,7 @@ func policyRefuses(s *scene) {
 	f.ended(time.Now(), 20*time.Second, "is delayed", "deletions are frozen")
 }
 
-// permissionTaken is how an operator stops all evictions at once.
+// permissionTaken deletes the permission, as an operator does to stop all evictions at once.
 func permissionTaken(s *scene) {
 	f := s.begin()
 	bindings := s.admin.RbacV1().ClusterRoleBindings()
@@ -290,7 +291,7 @@ func permissionTaken(s *scene) {
 	f.ended(time.Now(), 20*time.Second, "is delayed", "cannot patch resource")
 }
 
-// leaderKilled wants the standby to take over with the same countdown.
+// leaderKilled requires the standby to take over with the same countdown.
 func leaderKilled(s *scene) {
 	const lease, retry = 6 * time.Second, time.Second
 	leader, err := s.StartManager(s.Context(), election...)

@@ -37,11 +37,11 @@ func TestForesight(t *testing.T) {
 	t.Run("pending has the manager's deadlines, before and after a restart", func(t *testing.T) { hasTheDeadlines(w.scene(t)) })
 }
 
-// wholeSecond lets the second pass in which pods were made: until its end they count as not yet bound
-// for who reads it from the API.
+// wholeSecond is longer than the second in which pods were created: until its end they count as not yet bound for a
+// client that reads this from the API.
 const wholeSecond = 1100 * time.Millisecond
 
-// program is bin/taint-manager, about to run for a user.
+// program returns a command that runs bin/taint-manager for a user.
 func (s *scene) program(kubeconfig string, args ...string) *exec.Cmd {
 	binary, err := filepath.Abs("../../bin/taint-manager")
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *scene) program(kubeconfig string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// said runs the program, which must succeed, and returns what it has printed.
+// said runs the program, which must succeed, and returns its output.
 func (s *scene) said(kubeconfig string, args ...string) (stdout, stderr string) {
 	s.Helper()
 	cmd := s.program(kubeconfig, args...)
@@ -64,14 +64,14 @@ func (s *scene) said(kubeconfig string, args ...string) (stdout, stderr string) 
 	return out.String(), messages.String()
 }
 
-// pendingPod is what counts of a pod in the answer of pending.
+// pendingPod has the fields of a pod in the answer of pending that are compared.
 type pendingPod struct {
 	Name, UID, State, SinceFrom, Reason string
 	At                                  time.Time
 	Earliest                            *time.Time
 }
 
-// pending asks what is scheduled on the scene's node, by UID.
+// pending returns the evictions that the command pending lists for the scene's node, by UID.
 func (s *scene) pending(kubeconfig string, args ...string) (pods map[string]pendingPod, notes string) {
 	s.Helper()
 	out, notes := s.said(kubeconfig, append([]string{"pending", "-A", "--node", s.node, "-o", "json"}, args...)...)
@@ -86,7 +86,7 @@ func (s *scene) pending(kubeconfig string, args ...string) (pods map[string]pend
 	return pods, notes
 }
 
-// cannotSay wants pending to end with exit code 1 and to say what it can't tell.
+// cannotSay requires pending to end with exit code 1 and to name what it can't find out.
 func (s *scene) cannotSay(kubeconfig, what string) {
 	s.Helper()
 	cmd := s.program(kubeconfig, "pending", "-A", "--node", s.node, "-o", "json")
@@ -98,7 +98,7 @@ func (s *scene) cannotSay(kubeconfig, what string) {
 	}
 }
 
-// evictions are what the manager itself says is scheduled on the scene's node, by UID.
+// evictions returns the deadlines that the manager itself reports for the scene's node, by UID.
 func (s *scene) evictions(m *testcluster.Manager) map[string]time.Time {
 	s.Helper()
 	answer, err := http.Get(m.Page() + "api/v1/evictions?node=" + s.node)
@@ -142,8 +142,8 @@ func hasTheDeadlines(s *scene) {
 	s.agrees(s.manage(s.T, flags...), 3)
 }
 
-// agrees wants pending to say what the manager says, for so many pods. What was known to the second only,
-// as when a pod was bound, may differ by one.
+// agrees requires pending to agree with the manager, on this number of pods. Times that are known to the second
+// only, such as when a pod was bound, may differ by one.
 func (s *scene) agrees(m *testcluster.Manager, pods int) {
 	s.Helper()
 	s.until("the manager has scheduled all", func() bool { return len(s.evictions(m)) == pods })
@@ -169,7 +169,7 @@ func (s *scene) agrees(m *testcluster.Manager, pods int) {
 	}
 }
 
-// untilRecorded waits until the journal tells of these taints of the scene's node.
+// untilRecorded waits until the journal has these taints of the scene's node.
 func (s *scene) untilRecorded(keys ...string) {
 	s.Helper()
 	name := store.PartitionNames(journalName)[journal.PartitionOf(s.node)]
@@ -224,7 +224,7 @@ func explainsTheGone(s *scene) {
 	}
 }
 
-// reader is the kubeconfig of a user who may do what these rules say.
+// reader returns the kubeconfig of a user with the permissions of these rules.
 func (s *scene) reader(name string, rules ...rbacv1.PolicyRule) string {
 	s.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
@@ -234,7 +234,7 @@ func (s *scene) reader(name string, rules ...rbacv1.PolicyRule) string {
 	return s.bound(name, "ClusterRole/"+name)
 }
 
-// bound is the kubeconfig of a user who has these roles.
+// bound returns the kubeconfig of a user who has these roles.
 func (s *scene) bound(user string, roles ...string) string {
 	s.Helper()
 	about := metav1.ObjectMeta{GenerateName: user + "-"}

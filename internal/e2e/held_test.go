@@ -10,8 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
-// A webhook holds deletions for longer than a process has to end. It cuts these calls, names their pods, and ends
-// well: what becomes of them is the next leader's work.
+// A webhook delays deletions for longer than a process has to end. The process cancels these calls, logs their
+// pods, and exits with 0: their evictions are left to the next leader.
 func TestAProcessThatCutsHeldCallsEndsWithZeroAndNamesTheirPods(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	held := newPodLoadOf(t, w.admin, "cut", 2, 4, heldLabels)
@@ -47,8 +47,8 @@ func TestAProcessThatCutsHeldCallsEndsWithZeroAndNamesTheirPods(t *testing.T) {
 	}
 }
 
-// Messages of admission are cut where they enter. Kept whole, 300 of a megabyte made a process of 1.1 GB and a log of
-// 300 MB.
+// Messages of admission are truncated when they are received. When they were kept whole, 300 of a megabyte made a
+// process of 1.1 GB and a log of 300 MB.
 func TestDenialsOfAMegabyteFillNeitherMemoryNorLog(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	denied := newPodLoadOf(t, w.admin, "denied", 10, 30, heldLabels)
@@ -76,7 +76,7 @@ func TestDenialsOfAMegabyteFillNeitherMemoryNorLog(t *testing.T) {
 
 func heldLabels(int) map[string]string { return map[string]string{"app": "held", "held": "yes"} }
 
-// await waits until the webhook was asked so often.
+// await waits until the webhook has received this number of requests.
 func (h *holdingWebhook) await(t *testing.T, requests int) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); h.held.Load() < int64(requests); {

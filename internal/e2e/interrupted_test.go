@@ -8,11 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// election has short times: after a kill, the next leader comes within six seconds and a bit.
+// election has short times: after a kill, the next leader starts within a little more than six seconds.
 var election = []string{"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s"}
 
-// These interrupt a burst that is slowed down, so that there is a middle. Each pod is deleted once: no
-// answer is lost, as calls under way are let end.
+// These interrupt a burst that is slowed down, so that there is time to interrupt it. Each pod is deleted once: no
+// answer is lost, as calls under way may end.
 func TestABurstThatIsInterruptedGoesOn(t *testing.T) {
 	w := newWorld(t, bare())
 	t.Run("the leader is told to end: the standby goes on at once", w.leaderStopped)
@@ -42,7 +42,8 @@ func (w *world) leaderStopped(t *testing.T) {
 		t.Errorf("with calls of some milliseconds under way, it took %v to end", took)
 	}
 	deleted := c.deletedOnce(t, w.AuditLog(), began)
-	// The lease was given back: a second to look for it, and not the six that it would last.
+	// The lease was released: a candidate notices within a second, and does not wait for the six seconds of the
+	// lease.
 	if wait := longestPause(deleted); wait > 4*time.Second {
 		t.Errorf("nobody evicted for %v", wait)
 	}
@@ -58,19 +59,19 @@ func (w *world) leaseTaken(t *testing.T) {
 	taken := w.takeLease(t)
 	c.gone(t, w.deletions, 0)
 	deleted := c.deletedOnce(t, w.AuditLog(), began)
-	// It sees the loss when it renews, a second later at most; calls under way end.
+	// It notices the loss when it renews, within a second; calls under way end.
 	for _, at := range deleted {
 		if since := at.Sub(taken); since > 2500*time.Millisecond && since < 6*time.Second {
 			t.Errorf("a DELETE %v after the lease was taken away", since)
 		}
 	}
-	// It gives up at its renew deadline, and only then begins to wait for the lease of the other.
+	// It gives up at its renew deadline, and only then begins to wait for the other's lease to expire.
 	if wait := longestPause(deleted); wait > 4*time.Second+6*time.Second+22*time.Second/10+soon {
 		t.Errorf("nobody evicted for %v", wait)
 	}
 }
 
-// takeLease makes somebody else the holder of the lease, who never renews it.
+// takeLease makes another holder take the lease, which never renews it.
 func (w *world) takeLease(t *testing.T) time.Time {
 	t.Helper()
 	leases := w.admin.CoordinationV1().Leases("kube-system")
@@ -85,12 +86,12 @@ func (w *world) takeLease(t *testing.T) time.Time {
 			return now.Time
 		}
 		if t.Context().Err() != nil {
-			t.Fatal(err) // anything else is a renewal in between
+			t.Fatal(err) // any other error is a conflict with a renewal
 		}
 	}
 }
 
-// deletedOnce wants one DELETE for each pod, and none for others; it returns when they were received.
+// deletedOnce requires one DELETE for each pod, and none for others; it returns when they were received.
 func (c *podLoad) deletedOnce(t *testing.T, auditLog string, since time.Time) (at []time.Time) {
 	t.Helper()
 	deleted := map[string]int{}

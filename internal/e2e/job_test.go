@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// jobManifest is a job whose pods stay on one node and go on for ever, and which does not count a pod
-// as failed that has the condition DisruptionTarget.
+// jobManifest is a job whose pods stay on one node and run for ever, and which does not count a pod as failed that
+// has the condition DisruptionTarget.
 const jobManifest = `
 apiVersion: batch/v1
 kind: Job
@@ -57,7 +57,7 @@ func (s *scene) failed() int32 {
 	return j.Status.Failed
 }
 
-// jobPod waits for a running pod of the job that is none of these.
+// jobPod waits for a running pod of the job that is not one of these.
 func (s *scene) jobPod(not ...string) (found *v1.Pod) {
 	s.Helper()
 	s.until("a pod of the job runs", func() bool {

@@ -31,7 +31,7 @@ func TestTheJournal(t *testing.T) {
 	t.Run("other ConfigMaps are closed to the program", w.isConfined)
 }
 
-// killedAndRestarted uses a taint without timeAdded: only the journal knows since when it is there.
+// killedAndRestarted uses a taint without timeAdded: only the journal has its start.
 func killedAndRestarted(s *scene) {
 	flags := []string{"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s"}
 	killed, err := s.StartManager(s.Context(), flags...)
@@ -57,8 +57,8 @@ func killedAndRestarted(s *scene) {
 	}
 }
 
-// storesWithItsTime writes a partition three times, with labels of another hand's between. What the API server says was
-// stored at a time must be the partition.
+// storesWithItsTime writes a partition three times, with other clients' labels in between. The time that the API
+// server's metadata shows must be that of the partition's writing.
 func (w *world) storesWithItsTime(t *testing.T) {
 	partitions := store.NewConfigMaps(w.admin, "kube-system", "stored-journal")
 	content := journal.StoredPartition{}
@@ -86,7 +86,7 @@ func (w *world) storesWithItsTime(t *testing.T) {
 	}
 }
 
-// checkRecord looks at the record of the scene's node as a person would.
+// checkRecord inspects the record of the scene's node as a person would.
 func (s *scene) checkRecord(tainted moment) {
 	s.Helper()
 	name := store.PartitionNames(journalName)[journal.PartitionOf(s.node)]
@@ -111,7 +111,7 @@ func (s *scene) checkRecord(tainted moment) {
 	}
 }
 
-// asManager is a client with the program's permissions.
+// asManager returns a client with the program's permissions.
 func (w *world) asManager(t *testing.T) kubernetes.Interface {
 	t.Helper()
 	if err := w.Permit(t.Context()); err != nil {
@@ -157,7 +157,7 @@ func (w *world) conflicts(t *testing.T) {
 	}
 }
 
-// takesAFullPartition writes short records of nodes with the longest names: the API server keeps a list of the
+// takesAFullPartition writes short records of nodes with the longest names: the API server stores a list of the
 // keys beside them.
 func (w *world) takesAFullPartition(t *testing.T) {
 	records := map[string]journal.Record{}

@@ -25,13 +25,13 @@ type podLoad struct {
 	pods  []*v1.Pod
 }
 
-// newPodLoad makes the nodes and the pods.
+// newPodLoad creates the nodes and the pods.
 func newPodLoad(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int) *podLoad {
 	t.Helper()
 	return newPodLoadOf(t, admin, name, nodes, podsEach, func(int) map[string]string { return map[string]string{"app": "crowd"} })
 }
 
-// newPodLoadOf is newPodLoad with the labels of each pod.
+// newPodLoadOf is like newPodLoad, with these labels for each pod.
 func newPodLoadOf(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int, labels func(i int) map[string]string) *podLoad {
 	t.Helper()
 	c := &podLoad{admin: admin, name: name, pods: make([]*v1.Pod, nodes*podsEach)}
@@ -51,7 +51,7 @@ func newPodLoadOf(t testing.TB, admin kubernetes.Interface, name string, nodes, 
 	return c
 }
 
-// each makes n requests, some at a time.
+// each makes n requests, several at a time.
 func each(t testing.TB, n int, do func(ctx context.Context, i int) error) {
 	t.Helper()
 	if err := load.Each(t.Context(), n, do); err != nil {
@@ -59,7 +59,7 @@ func each(t testing.TB, n int, do func(ctx context.Context, i int) error) {
 	}
 }
 
-// taint puts the NoExecute taint "crowd" on all nodes, or lifts it.
+// taint sets the NoExecute taint "crowd" on all nodes, or removes it.
 func (c *podLoad) taint(t testing.TB, on bool) {
 	t.Helper()
 	taints := []v1.Taint{}
@@ -71,7 +71,7 @@ func (c *podLoad) taint(t testing.TB, on bool) {
 	})
 }
 
-// gone waits until all but so many pods have gone, and returns when the last one went.
+// gone waits until all pods but this number are gone, and returns when the last one was deleted.
 func (c *podLoad) gone(t testing.TB, deletions *load.DeletionTimes, butFor int) time.Time {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -91,7 +91,7 @@ func (c *podLoad) identities() []load.Identity {
 	return list
 }
 
-// events counts the pods of this load for which an event of their eviction is stored.
+// events counts the pods of this load with a stored event about their eviction.
 func (c *podLoad) events(t testing.TB) int {
 	t.Helper()
 	list, err := c.admin.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})

@@ -155,7 +155,7 @@ func nodeReplaced(s *scene) {
 	}
 	s.makeNode()
 	pod := s.pod("p", bears("key", 4))
-	s.stays(old, counted, 7) // the old node's taint is not the new one's
+	s.stays(old, counted, 7) // the old node's taint is not the new node's
 	tainted := s.taint("key")
 	s.goes(pod, tainted, 4)
 	s.goes(old, tainted, 4)
@@ -188,7 +188,7 @@ func disruptionTarget(s *scene) {
 	}
 	defer stream.Stop()
 	s.goes(pod, s.taint("key"), 0)
-	var held *v1.Pod // as it was when it was first seen to be deleted
+	var held *v1.Pod // as it was when its deletion was first seen
 	for held == nil || held.DeletionTimestamp == nil {
 		held, _ = (<-stream.ResultChan()).Object.(*v1.Pod)
 	}
@@ -200,7 +200,7 @@ func disruptionTarget(s *scene) {
 	s.release(pod)
 }
 
-// hold keeps a pod from vanishing once it is deleted; release lets it go.
+// hold keeps a pod from being removed once it is deleted; release removes the finalizer.
 func hold(p *v1.Pod) { p.Finalizers = []string{"example.com/hold"} }
 
 func (s *scene) release(pod *v1.Pod) {
@@ -257,7 +257,7 @@ func leftAlone(s *scene) {
 	s.release(terminating)
 }
 
-// setPhase waits for the simulated kubelet's word, and then has the last one.
+// setPhase waits until the simulated kubelet has set a phase, and then overwrites it.
 func (s *scene) setPhase(pod *v1.Pod, phase v1.PodPhase) {
 	s.Helper()
 	s.until("the pod is "+string(phase), func() bool {

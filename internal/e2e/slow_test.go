@@ -15,8 +15,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
-// A webhook holds the deletions of one workload for 30 s; where two do so one after the other, the API server
-// gives up after 34 s. Pods of other workloads in the same namespace go as if it were not there.
+// A webhook delays the deletions of one workload for 30 s; if two do so one after the other, the API server gives
+// up after 34 s. Pods of other workloads in the same namespace are not affected.
 func TestASlowWorkloadSlowsNobodyElse(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	for _, c := range []slowCase{
@@ -33,15 +33,15 @@ type slowCase struct {
 	name         string
 	pods         int  // that are slow
 	twice        bool // two webhooks one after the other
-	together     bool // slow and others become due at the same instant; else the slow ones later
-	untilTimeout bool // goes on until the API server has given up the first of the slow deletions
+	together     bool // slow and other pods become due at the same instant; otherwise the slow ones later
+	untilTimeout bool // continues until the API server has given up the first of the slow deletions
 }
 
-// noise is how much a single round may take longer on two cores that run the API server, etcd and the webhooks, too. The
-// aim is to be at most a second later; the log has the figures.
+// noise is how much longer a single round may take on two cores that also run the API server, etcd and the
+// webhooks. The aim is at most a second; the log has the figures.
 const noise = 250 * time.Millisecond
 
-// slowRounds is how many crowds of others are measured alone, and beside the slow ones.
+// slowRounds is the number of other loads that are measured alone, and beside the slow pods.
 const slowRounds = 3
 
 func (c slowCase) run(t *testing.T, w *world) {
@@ -60,10 +60,10 @@ func (c slowCase) run(t *testing.T, w *world) {
 
 	began, between, got := c.begin(t, w, slow, first[0])
 	t.Logf("with the slow ones at the same time or later: %v; tainting their nodes in between took %v", got, between.Round(time.Millisecond))
-	// Where other work makes calls slow, too, these times say nothing. The second comparison has three rounds.
+	// If other work makes calls slow, too, these times show nothing. The second comparison has three rounds.
 	busy, tooBusy := slowest(without).p99 > time.Second, quickest(without).p99 > time.Second
 	t.Logf("busy machine: %v, too busy to compare any times: %v", busy, tooBusy)
-	more := time.Second + between + noise // between is the time of the tainting here, not of the evictions
+	more := time.Second + between + noise // between is the time that tainting takes here, not the evictions
 	if most := slowest(without); !busy && (got.median > most.median+more || got.p99 > most.p99+more) {
 		t.Errorf("they took %v, want at most a second more than alone: %v", got, most)
 	}
@@ -88,7 +88,7 @@ func (c slowCase) run(t *testing.T, w *world) {
 	t.Logf("once the webhook let them go, the slow ones were gone within %v", last.Sub(released).Round(time.Millisecond))
 }
 
-// slowPods are the pods of one StatefulSet that the webhook holds, on nodes of their own.
+// slowPods returns the pods of one StatefulSet whose deletion the webhook delays, on nodes of their own.
 func (c slowCase) slowPods(t *testing.T, w *world) *podLoad {
 	t.Helper()
 	return newPodLoadOf(t, w.admin, "slow-"+c.name, 20, c.pods/20, func(i int) map[string]string {
@@ -96,7 +96,7 @@ func (c slowCase) slowPods(t *testing.T, w *world) *podLoad {
 	})
 }
 
-// others are crowds of 100 pods each on 10 nodes.
+// others returns loads of 100 pods each on 10 nodes.
 func (c slowCase) others(t *testing.T, w *world, name string, n int) (list []*podLoad) {
 	t.Helper()
 	for i := range n {
@@ -105,14 +105,14 @@ func (c slowCase) others(t *testing.T, w *world, name string, n int) (list []*po
 	return list
 }
 
-// begin taints the nodes of the slow pods and of others. It returns when, how long tainting those of the slow ones
-// in between the others took, and how long the others took.
+// begin taints the nodes of the slow pods and of the others. It returns when it began, how long tainting the nodes
+// of the slow pods between the others took, and the latency of the others.
 func (c slowCase) begin(t *testing.T, w *world, slow, others *podLoad) (began time.Time, between time.Duration, l latency) {
 	t.Helper()
 	began = time.Now()
 	if c.together {
 		var nodes []string
-		for i, node := range slow.nodes { // by turns
+		for i, node := range slow.nodes { // in turn
 			nodes = append(nodes, node)
 			if i < len(others.nodes) {
 				nodes = append(nodes, others.nodes[i])
@@ -128,7 +128,7 @@ func (c slowCase) begin(t *testing.T, w *world, slow, others *podLoad) (began ti
 	return began, between, w.latencySince(t, others, began)
 }
 
-// inspect looks at what manager and API server say of themselves.
+// inspect checks the metrics of the manager and the API server.
 func (c slowCase) inspect(t *testing.T, w *world, m *testcluster.Manager) {
 	t.Helper()
 	ours := w.managerMetrics(t, m)
@@ -159,7 +159,7 @@ func (c slowCase) inspect(t *testing.T, w *world, m *testcluster.Manager) {
 	}
 }
 
-// sum adds up the samples of a metric, or of one series of it, that hold these words.
+// sum adds up the samples of a metric, or of those of its series that contain these words.
 func sum(metrics, name string, words ...string) (total float64) {
 	for line := range strings.Lines(metrics) {
 		rest, ok := strings.CutPrefix(line, name)
@@ -178,15 +178,15 @@ func sum(metrics, name string, words ...string) (total float64) {
 	return total
 }
 
-// latency is how long the pods of a load took from the taint to their end.
+// latency is the time from the taint to the deletion of the pods of a load.
 type latency struct{ median, p99 time.Duration }
 
 func (l latency) String() string {
 	return fmt.Sprintf("median %v, 99th percentile %v", l.median.Round(time.Millisecond), l.p99.Round(time.Millisecond))
 }
 
-// quickest and slowest are the least and the most of each. What else the machine does only adds to a time, so
-// that the least of some rounds can be compared.
+// quickest and slowest return the minimum and the maximum of each. Other work on the machine only adds to a time,
+// so the minimum of some rounds can be compared.
 func quickest(list []latency) latency {
 	least := list[0]
 	for _, l := range list {
@@ -202,7 +202,7 @@ func slowest(list []latency) (most latency) {
 	return most
 }
 
-// latencyOf taints the nodes of a load.
+// latencyOf taints the nodes of a load and returns its latency.
 func (w *world) latencyOf(t *testing.T, c *podLoad) latency {
 	t.Helper()
 	began := time.Now()
@@ -229,7 +229,7 @@ func (w *world) latencySince(t *testing.T, c *podLoad, began time.Time) latency 
 	return latency{took[len(took)/2], took[len(took)*99/100]}
 }
 
-// awaitInForce waits until the API server asks the webhook.
+// awaitInForce waits until the API server calls the webhook.
 func (h *holdingWebhook) awaitInForce(t *testing.T, w *world, pod string) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); h.held.Load() == 0; {
@@ -237,7 +237,7 @@ func (h *holdingWebhook) awaitInForce(t *testing.T, w *world, pod string) {
 			t.Fatal("the API server does not ask the webhook")
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		_ = w.admin.CoreV1().Pods(v1.NamespaceDefault).Delete(ctx, pod, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}) // it is held
+		_ = w.admin.CoreV1().Pods(v1.NamespaceDefault).Delete(ctx, pod, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}) // the webhook delays it
 		cancel()
 	}
 	h.held.Store(0)
@@ -250,10 +250,10 @@ func pauseUntil(t *testing.T, moment time.Time) {
 	}
 }
 
-// afterwards is a context for what a test cleans up.
+// afterwards returns a context for a test's cleanup.
 func afterwards(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
 
-// managerMetrics are the metrics of a manager.
+// managerMetrics returns the metrics of a manager.
 func (w *world) managerMetrics(t *testing.T, m *testcluster.Manager) string {
 	t.Helper()
 	code, body := 0, ""

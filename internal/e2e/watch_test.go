@@ -26,8 +26,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// What is decoded of protobuf, from streamed and from plain lists, is what is in JSON and in the whole
-// objects that client-go decodes: in what was there before, and in what changes.
+// Objects decoded from protobuf, from streamed and from plain lists, equal those from JSON and the whole objects
+// that client-go decodes: the objects that existed before, and those that change.
 func TestAllWaysToWatchShowTheSame(t *testing.T) {
 	w := newWorld(t, testcluster.Options{})
 	s := w.scene(t)
@@ -45,7 +45,7 @@ func TestAllWaysToWatchShowTheSame(t *testing.T) {
 	}
 }
 
-// variety makes pods that differ in what counts.
+// variety creates pods that differ in the fields that are used.
 func (s *scene) variety(name string) {
 	s.Helper()
 	forEver := v1.Toleration{Operator: v1.TolerationOpExists}
@@ -86,11 +86,11 @@ func (s *scene) changes() {
 	s.taint("a", "b=second", "c")
 }
 
-// way is a watcher, and what its requests were.
+// way is a watcher with its requests.
 type way struct {
 	*cluster.Watcher
 	name  string
-	plain bool // the server is made to know no streamed lists
+	plain bool // the server appears not to support streamed lists
 	form  string
 
 	mu    sync.Mutex
@@ -98,7 +98,7 @@ type way struct {
 	forms map[string]bool
 }
 
-// ways are all ways to watch, running until the test ends.
+// ways returns all ways to watch, which run until the test ends.
 func (s *scene) ways(when string) (all []*way) {
 	s.Helper()
 	const protobuf, plainJSON = "application/vnd.kubernetes.protobuf", "application/json"
@@ -146,7 +146,7 @@ func (w *way) run(s *scene) {
 	<-w.Synced()
 }
 
-// anotherCore is a client that is not known to be client-go's own.
+// anotherCore is a client that is not recognized as client-go's own.
 type anotherCore struct{ kubernetes.Interface }
 
 func (c anotherCore) CoreV1() corev1.CoreV1Interface {
@@ -158,7 +158,7 @@ type nobody struct{}
 func (nobody) NodeChanged(string)           {}
 func (nobody) PodChanged(types.UID, string) {}
 
-// noting notes a way's requests, and refuses streamed lists where it shall, as an older server would.
+// noting records a way's requests, and refuses streamed lists if the way is plain, as an older server would.
 type noting struct {
 	way  *way
 	next http.RoundTripper
@@ -187,7 +187,7 @@ func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// wasAsMeant wants the way to have been what its name says.
+// wasAsMeant requires the way's requests to be those that its name describes.
 func (w *way) wasAsMeant(t *testing.T) {
 	t.Helper()
 	w.mu.Lock()
@@ -202,7 +202,7 @@ func (w *way) wasAsMeant(t *testing.T) {
 	}
 }
 
-// seen is what is shown of the scene's node.
+// seen is the observed state of the scene's node.
 type seen struct {
 	UID    types.UID
 	Taints []v1.Taint
@@ -224,7 +224,7 @@ func (w *way) sees(node string) seen {
 	return shown
 }
 
-// truth is what the API server says, read whole.
+// truth returns the API server's state, read as whole objects.
 func (s *scene) truth(now time.Time) seen {
 	s.Helper()
 	node, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
@@ -248,7 +248,8 @@ func (s *scene) truth(now time.Time) seen {
 	return truth
 }
 
-// showTheSame wants all ways to come to show what the API server says, but for when pods were bound and seen.
+// showTheSame requires all ways to show the API server's state eventually, except for when pods were bound and
+// seen.
 func (s *scene) showTheSame(all []*way) {
 	s.Helper()
 	unbound := cmp.Transformer("unbound", func(p taint.Pod) taint.Pod { p.Bound, p.Seen = time.Time{}, time.Time{}; return p })
@@ -275,7 +276,7 @@ func (s *scene) showTheSame(all []*way) {
 	}
 }
 
-// boundTheSame wants all ways to say of what was there before them since when it is bound.
+// boundTheSame requires all ways to agree on when the pods were bound that existed before them.
 func (s *scene) boundTheSame(all []*way) {
 	s.Helper()
 	truth := s.truth(time.Now())

@@ -16,14 +16,14 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// holdingWebhook is an admission webhook that holds the deletion of every pod with the label "held" for 30 s,
-// and then allows it.
+// holdingWebhook is an admission webhook that delays the deletion of every pod with the label "held" for 30 s, and
+// then allows it.
 type holdingWebhook struct {
 	*httptest.Server
-	held     atomic.Int64 // requests that it got
+	held     atomic.Int64 // requests received
 	released chan struct{}
-	release  func() // it holds nothing from then on
-	denial   string // where it is set, all deletions are denied at once with this message
+	release  func() // nothing is delayed after it is called
+	denial   string // if it is set, all deletions are denied at once with this message
 }
 
 const holds = 30 * time.Second
@@ -48,7 +48,7 @@ func (h *holdingWebhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	select {
-	case <-time.After(holds): //nolint:forbidigo // the API server's real patience is tried
+	case <-time.After(holds): //nolint:forbidigo // this tests the API server's real timeout
 	case <-h.released:
 	case <-r.Context().Done():
 	}
@@ -62,8 +62,8 @@ func (h *holdingWebhook) answer(w http.ResponseWriter, review *admissionv1.Admis
 	_ = json.NewEncoder(w).Encode(review) // the API server may have given up
 }
 
-// register lets the API server ask it when pods are deleted: as a validating webhook, and when twice is set as a
-// mutating one before that.
+// register makes the API server call the webhook when pods are deleted: as a validating webhook, and if twice is
+// set also as a mutating one before that.
 func (h *holdingWebhook) register(t *testing.T, w *world, twice bool) {
 	t.Helper()
 	const name = "hold.example.com"

@@ -29,10 +29,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// soon is how late a thing may happen on a busy machine.
+// soon is how late an effect may be on a busy machine.
 const soon = time.Second
 
-// world is a control plane that a test acts on as its administrator, and what is seen of its pods.
+// world is a control plane on which a test acts as its administrator, and the observed deletions of its pods.
 type world struct {
 	*testcluster.Cluster
 	admin     kubernetes.Interface
@@ -56,7 +56,7 @@ func newWorld(t testing.TB, o testcluster.Options) *world {
 		t.Fatal(err)
 	}
 	config.QPS = -1
-	// As the components of Kubernetes do: what the API server encodes for one watch serves all.
+	// As the components of Kubernetes do: the API server's encoding for one watch serves all.
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	admin, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -69,7 +69,7 @@ func newWorld(t testing.TB, o testcluster.Options) *world {
 	return w
 }
 
-// manage runs taint-manager until the test ends, and shows the end of its log when the test has failed.
+// manage runs taint-manager until the test ends, and shows the end of its log if the test has failed.
 func (w *world) manage(t testing.TB, flags ...string) *testcluster.Manager {
 	t.Helper()
 	m, err := w.StartManager(t.Context(), flags...)
@@ -77,7 +77,7 @@ func (w *world) manage(t testing.TB, flags ...string) *testcluster.Manager {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := m.Stop(); err != nil { // gives the lease back
+		if err := m.Stop(); err != nil { // releases the lease
 			t.Error(err)
 		}
 		if log, err := m.Log(); t.Failed() && err == nil {
@@ -87,20 +87,20 @@ func (w *world) manage(t testing.TB, flags ...string) *testcluster.Manager {
 	return m
 }
 
-// deletion waits until the pod is deleted, but not beyond until.
+// deletion waits until the pod is deleted or the time is until.
 func (w *world) deletion(t testing.TB, uid types.UID, until time.Time) (time.Time, bool) {
 	t.Helper()
 	return w.deletions.Of(t.Context(), uid, until)
 }
 
-// scene is a node of its own, with the pods that one test puts there.
+// scene is a node with the pods of one test.
 type scene struct {
 	*testing.T
 	*world
 	node string
 }
 
-// scene makes a simulated node and waits until it is ready.
+// scene creates a simulated node and waits until it is ready.
 func (w *world) scene(t *testing.T) *scene {
 	t.Helper()
 	name := strings.Map(func(r rune) rune {
@@ -139,7 +139,7 @@ func nodeReady(n *v1.Node) bool {
 	return false
 }
 
-// until polls the API server for what no watch tells this test.
+// until polls the API server for a condition that no watch of this test shows.
 func (s *scene) until(what string, done func() bool) {
 	s.Helper()
 	deadline := time.Now().Add(30 * time.Second)
@@ -151,7 +151,7 @@ func (s *scene) until(what string, done func() bool) {
 	}
 }
 
-// wait lets time pass.
+// wait waits for d.
 func (s *scene) wait(d time.Duration) {
 	select {
 	case <-time.After(d): //nolint:forbidigo // the control plane runs in real time
@@ -159,7 +159,7 @@ func (s *scene) wait(d time.Duration) {
 	}
 }
 
-// pod makes a pod on the scene's node, named after it and the given name.
+// pod creates a pod on the scene's node, named after the scene and the given name.
 func (s *scene) pod(name string, tolerations ...v1.Toleration) *v1.Pod {
 	s.Helper()
 	return s.podWith(name, func(*v1.Pod) {}, tolerations...)
@@ -183,7 +183,7 @@ func (s *scene) podWith(name string, change func(*v1.Pod), tolerations ...v1.Tol
 	return created
 }
 
-// moment is when a request was made: somewhere between before and after.
+// moment is when a request was made: at some time between before and after.
 type moment struct{ before, after time.Time }
 
 // taint sets the node's NoExecute taints, given as key or key=value, to exactly these.
@@ -207,7 +207,7 @@ func (s *scene) taint(taints ...string) moment {
 	return m
 }
 
-// tolerate replaces the tolerations of a pod whose keys are the same.
+// tolerate replaces the tolerations of a pod for this key.
 func (s *scene) tolerate(pod *v1.Pod, key string, seconds int64) {
 	s.Helper()
 	s.until("the toleration is changed", func() bool {
@@ -225,7 +225,7 @@ func (s *scene) tolerate(pod *v1.Pod, key string, seconds int64) {
 	})
 }
 
-// goes wants the pod to go so many seconds after that moment, never earlier, and soon after.
+// goes requires the pod to be deleted this number of seconds after that moment, never earlier, and soon after.
 func (s *scene) goes(pod *v1.Pod, since moment, seconds float64) {
 	s.Helper()
 	d := time.Duration(seconds * float64(time.Second))
@@ -240,7 +240,7 @@ func (s *scene) goes(pod *v1.Pod, since moment, seconds float64) {
 	}
 }
 
-// stays wants the pod not to go for so many seconds from that moment on.
+// stays requires the pod not to be deleted for this number of seconds from that moment on.
 func (s *scene) stays(pod *v1.Pod, since moment, seconds float64) {
 	s.Helper()
 	if at, ended := s.deletion(s, pod.UID, since.after.Add(time.Duration(seconds*float64(time.Second)))); ended {
@@ -248,7 +248,7 @@ func (s *scene) stays(pod *v1.Pod, since moment, seconds float64) {
 	}
 }
 
-// event waits for an event about the pod whose message begins like this.
+// event waits for an event about the pod whose message begins with prefix.
 func (s *scene) event(pod *v1.Pod, prefix string) *v1.Event {
 	s.Helper()
 	var found *v1.Event

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// auditPoll is how often the audit log is looked at for a further line.
+// auditPoll is how often the audit log is read for a new line.
 const auditPoll = 10 * time.Millisecond
 
 // AuditRecord is a request that the API server has logged.

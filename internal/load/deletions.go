@@ -27,8 +27,8 @@ func NewDeletionTimes() *DeletionTimes {
 	return &DeletionTimes{at: map[types.UID]time.Time{}, news: make(chan struct{})}
 }
 
-// Follow watches all pods until the context ends. It returns once the pods that are there have been listed.
-// An informer does it, since the API server closes a bare watch now and then.
+// Follow watches all pods until the context ends. It returns once the existing pods have been listed. It uses an
+// informer, since the API server closes a bare watch now and then.
 func (d *DeletionTimes) Follow(ctx context.Context, client kubernetes.Interface) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(onlyIdentity))
 	_, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -51,7 +51,7 @@ func (d *DeletionTimes) Follow(ctx context.Context, client kubernetes.Interface)
 	return ctx.Err()
 }
 
-// onlyIdentity keeps the fields of a pod that are used here.
+// onlyIdentity keeps only the fields of a pod that the package uses.
 func onlyIdentity(obj any) (any, error) {
 	pod, ok := obj.(*v1.Pod)
 	if !ok {
@@ -79,7 +79,7 @@ func (d *DeletionTimes) note(uid types.UID) {
 	}
 }
 
-// Of waits until the pod is deleted, but not beyond until. It reports when that was, and whether it was.
+// Of waits until the pod is deleted or the time is until. It returns when the pod was deleted, and whether it was.
 func (d *DeletionTimes) Of(ctx context.Context, uid types.UID, until time.Time) (time.Time, bool) {
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
@@ -90,8 +90,8 @@ func (d *DeletionTimes) Of(ctx context.Context, uid types.UID, until time.Time) 
 	return times[0], true
 }
 
-// Wait waits until all of these pods but so many are deleted, and returns the times of those that are. It fails
-// when the context ends first; the times are those of that moment then.
+// Wait waits until at most left of these pods are not deleted, and returns the times of the deletions. If the
+// context ends first, Wait fails and returns the times up to then.
 func (d *DeletionTimes) Wait(ctx context.Context, pods []Identity, left int) ([]time.Time, error) {
 	for {
 		times, news := d.times(pods)
@@ -109,7 +109,7 @@ func (d *DeletionTimes) Wait(ctx context.Context, pods []Identity, left int) ([]
 	}
 }
 
-// times returns the times of those that are deleted, and a channel that is closed at the next deletion.
+// times returns the times of the pods that are deleted, and a channel that is closed at the next deletion.
 func (d *DeletionTimes) times(pods []Identity) ([]time.Time, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,7 +122,7 @@ func (d *DeletionTimes) times(pods []Identity) ([]time.Time, <-chan struct{}) {
 	return times, d.news
 }
 
-// pause waits, but not beyond the end of the context.
+// pause waits for d or until the context ends.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// maxInFlight is how many requests [Each] makes at a time.
+// maxInFlight is the number of requests that [Each] makes at a time.
 const maxInFlight = 16
 
 // Each makes n requests, 16 at a time, and returns the first error.
@@ -15,7 +15,7 @@ func Each(ctx context.Context, n int, do func(ctx context.Context, i int) error)
 	return Spread(ctx, maxInFlight, n, do)
 }
 
-// Spread calls do for each number below n, by so many workers, and returns the first error, after which no
+// Spread calls do for each number below n, with this number of workers, and returns the first error, after which no
 // further call starts.
 func Spread(ctx context.Context, workers, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)

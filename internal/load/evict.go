@@ -11,13 +11,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Identity names a pod.
+// Identity identifies a pod.
 type Identity struct {
 	Name string
 	UID  types.UID
 }
 
-// PlainWorkers is how many plain workers evict in comparisons: as many as taint-manager has slots.
+// PlainWorkers is the number of plain workers that evict in comparisons, which equals taint-manager's slots.
 const PlainWorkers = 32
 
 // PatchAndDelete sends the requests of the method "delete" for one pod.

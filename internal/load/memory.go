@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Memory returns what a process has in memory now, and the most that it ever had, in MB of 10^6 bytes.
+// Memory returns the present and the peak memory of a process, in MB of 10^6 bytes.
 func Memory(pid int) (now, peak float64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

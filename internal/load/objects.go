@@ -12,11 +12,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Namespace is where the pods are.
+// Namespace is the namespace of the pods.
 const Namespace = metav1.NamespaceDefault
 
-// Pod returns a pod of about 5 kB, as they are in a real cluster. Without a kubelet it is gone as soon as it
-// is deleted, as its grace period is 0.
+// Pod returns a pod of about 5 kB, as in a real cluster. Without a kubelet it is gone as soon as it is deleted, as
+// its grace period is 0.
 func Pod(name, node string, labels map[string]string) *v1.Pod {
 	none := int64(0)
 	var env []v1.EnvVar
