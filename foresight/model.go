@@ -21,7 +21,6 @@ import (
 // Objects that existed at the first observation are added, in any order, and then [Model.Begin] sets the time of
 // that observation. Objects that change later are updated, and count from then, as in a manager. A Model must not
 // be used by several goroutines at once.
-// Model is for one goroutine.
 type Model struct {
 	rules taint.Rules
 	focus Focus

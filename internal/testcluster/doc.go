@@ -20,5 +20,4 @@
 // period in whole seconds, and is removed when it has no finalizers. A simulated node with the annotation
 // testcluster/ready=false reports that it is not ready. Nodes without the first annotation are plain objects:
 // nothing updates their status, and the node lifecycle controller marks them unreachable after its grace period.
-// unreachable after its grace period.
 package testcluster
