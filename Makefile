@@ -108,7 +108,7 @@ status/browser/node_modules/.made: status/browser/package-lock.json
 
 .PHONY: golden
 golden: ## Write the golden and generated files anew.
-	go test ./cli ./cli/run ./config ./evict ./status -update
+	go test ./cli ./cli/run ./config ./evict ./policy ./status -update
 	cd release && go run ./cmd/manifests && go test ./chart -update
 
 .PHONY: manifests

@@ -104,10 +104,10 @@ func guardsShape() shape {
 			required("taints", keys),
 			required("maxNodes", of(share, "It trips above this number or percentage of affected nodes; a percentage is at most 99%.")),
 			optional("minNodes", of(integer, "It does not trip with fewer affected nodes.")),
-			optional("settle", of(duration, "How long after a taint was first seen its pods go at the earliest.")),
+			optional("settle", of(duration, "How long after a taint was first seen its pods go at the earliest, so that a wave is seen before its first pod goes. Default: 10s.")),
 			optional("reset", of(text, "How it is reset.", string(policy.Automatic), string(policy.Manual))),
-			optional("resetAfter", of(duration, "How long few enough nodes must have been affected.")),
-			optional("resetBefore", of(moment, "Ends all trips that began before this moment, such as 2026-11-22T10:00:00Z.")),
+			optional("resetAfter", of(duration, "How long few enough nodes must have been affected for a reset, and how long an affected node counts that was deleted. Default: 5m.")),
+			optional("resetBefore", of(moment, "Ends all trips that began before this moment, such as 2026-11-22T10:00:00Z. The breaker trips again once few enough nodes were affected meanwhile.")),
 		))),
 	)
 }

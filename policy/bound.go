@@ -1,40 +1,148 @@
 package policy
 
 import (
-	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 )
 
-// Bound says until when a pod that the policy decides has gone after its node got the taint: "asked to go by
-// 20m0s, deleted by 1h50m0s, gone by 1h58m0s, without holds", or why there is no such time.
-func (p *Policy) Bound() string {
-	switch {
-	case p.Method == Ignore:
-		return "unbounded, because method: Ignore leaves pods alone"
-	case p.Method == Hold:
-		return "unbounded, because method: Hold makes no call"
-	case p.Tolerations == nil || p.Tolerations.Unlimited == nil:
-		return "unbounded, because tolerations.unlimited is left out: pods that bear the taint for ever stay"
-	case p.Tolerations.Max == nil:
-		return "unbounded, because tolerations.max is left out: pods choose their own tolerationSeconds"
+// Bound says until when a pod that the policy decides has gone after its node got the taint: "asked to go by 20m,
+// deleted by 1h50m, gone by 1h58m, without holds", or why there is no such time. Breakers of the guards postpone the
+// beginning; what waits for a rate goes later.
+func (p *Policy) Bound(guards Guards) string {
+	if p.Mode == Audit {
+		enforced := *p
+		enforced.Mode = Enforce
+		return "audits; if it decided: " + enforced.Bound(guards)
 	}
-	asked := max(p.Tolerations.Unlimited.Duration, p.Tolerations.Max.Duration)
-	if p.Tolerations.Absent != nil {
-		asked = max(asked, p.Tolerations.Absent.Duration)
+	if reasons := p.unbounded(); len(reasons) > 0 {
+		return "unbounded, because " + strings.Join(reasons, ", and ")
 	}
-	if p.Method == Delete {
-		return "deleted by " + p.gone(asked)
+	asked := max(p.longestStay(), p.settle(guards))
+	deleted := asked
+	words := "deleted by "
+	if p.Method == Evict {
+		words = "asked to go by " + short(asked) + ", "
+		if p.DeleteAfter == nil {
+			return words + "then unbounded, because deleteAfter is left out: budgets may block for ever"
+		}
+		words += "deleted by "
+		deleted += p.DeleteAfter.Duration
 	}
-	if p.DeleteAfter == nil {
-		return fmt.Sprintf("asked to go by %s, then unbounded, because deleteAfter is left out: budgets may block for ever", asked)
-	}
-	return fmt.Sprintf("asked to go by %s, deleted by %s", asked, p.gone(asked+p.DeleteAfter.Duration))
+	return words + short(deleted) + ", " + p.gone(deleted) + ", " + p.without(guards) + p.exceptions()
 }
 
-// gone adds when a pod that is deleted has ended.
-func (p *Policy) gone(deleted time.Duration) string {
-	if p.GracePeriod == nil {
-		return fmt.Sprintf("%s, gone within its own grace period, without holds", deleted)
+// unbounded returns why there is no time by which a pod is asked to go.
+func (p *Policy) unbounded() (reasons []string) {
+	switch p.Method {
+	case Ignore:
+		return []string{"method: Ignore leaves pods alone"}
+	case Hold:
+		return []string{"method: Hold makes no call"}
 	}
-	return fmt.Sprintf("%s, gone by %s, without holds", deleted, deleted+p.GracePeriod.Max.Duration)
+	if p.Tolerations == nil || p.Tolerations.Unlimited == nil {
+		reasons = append(reasons, "tolerations.unlimited is left out: pods that bear the taint for ever stay")
+	}
+	if p.Tolerations == nil || p.Tolerations.Max == nil {
+		reasons = append(reasons, "tolerations.max is left out: pods choose their own tolerationSeconds")
+	}
+	return reasons
+}
+
+// longestStay is the longest time that the policy gives to a pod.
+func (p *Policy) longestStay() time.Duration {
+	longest := max(p.Tolerations.Unlimited.Duration, p.Tolerations.Max.Duration)
+	if p.Tolerations.Absent != nil {
+		longest = max(longest, p.Tolerations.Absent.Duration)
+	}
+	return longest
+}
+
+// settle is how long breakers wait for a wave to be seen before pods go because of a taint of the policy.
+func (p *Policy) settle(guards Guards) (longest time.Duration) {
+	for i := range guards.Breakers {
+		if b := &guards.Breakers[i]; slices.ContainsFunc(b.Taints, p.Match.mayName) {
+			longest = max(longest, b.SettleTime())
+		}
+	}
+	return longest
+}
+
+// mayName reports whether a taint of the key may be one of the match.
+func (m *Match) mayName(key TaintKey) bool {
+	if len(m.Taints) == 0 {
+		return key.Key != v1.TaintNodeOutOfService
+	}
+	return slices.ContainsFunc(m.Taints, func(t Taint) bool {
+		if t.Key != "" {
+			return t.Key == key.Key
+		}
+		return strings.HasPrefix(key.Key, t.KeyPrefix) && key.Key != v1.TaintNodeOutOfService
+	})
+}
+
+// gone says when a pod that is deleted then has ended, which its kubelet sees to.
+func (p *Policy) gone(deleted time.Duration) string {
+	words := "gone within its own grace period"
+	if p.GracePeriod != nil {
+		words = "gone by " + short(deleted+p.GracePeriod.Max.Duration)
+	}
+	if p.Match.mayName(TaintKey{v1.TaintNodeUnreachable}) || p.Match.mayName(TaintKey{v1.TaintNodeNotReady}) {
+		words += " where the kubelet answers"
+	}
+	return words
+}
+
+// without says what is not counted.
+func (p *Policy) without(guards Guards) string {
+	for i := range guards.Rates {
+		keys := guards.Rates[i].Taints
+		if len(keys) == 0 || slices.ContainsFunc(keys, p.Match.mayName) {
+			return "without holds and waits for rates"
+		}
+	}
+	return "without holds"
+}
+
+// exceptions names the pods that tolerations.unlimited leaves alone.
+func (p *Policy) exceptions() string {
+	var of []string
+	e := exemptOf(&p.Match)
+	if e.daemonSets && len(p.Match.OwnerKinds) == 0 && !p.Match.onlyNoSchedule() {
+		of = append(of, "pods of DaemonSets")
+	}
+	if e.critical && p.Match.reachesCritical() {
+		of = append(of, "pods of priority 2000000000 or more")
+	}
+	if len(of) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(of, " and ") + " stay if they bear the taint for ever"
+}
+
+// onlyNoSchedule reports whether all taints of the match have that effect. Pods of DaemonSets are not matched then,
+// unless they are named.
+func (m *Match) onlyNoSchedule() bool {
+	return len(m.Taints) > 0 && !slices.ContainsFunc(m.Taints, func(t Taint) bool {
+		return len(t.Effects) == 0 || slices.Contains(t.Effects, v1.TaintEffectNoExecute)
+	})
+}
+
+// reachesCritical reports whether a pod of a critical priority may be matched.
+func (m *Match) reachesCritical() bool {
+	return m.Priority == nil || m.Priority.Max == nil || *m.Priority.Max >= critical
+}
+
+// short writes a duration without zeros at its end: 1h50m for 1h50m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

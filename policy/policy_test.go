@@ -13,34 +13,6 @@ import (
 
 func after(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 
-func TestTheBoundOfAPolicy(t *testing.T) {
-	bounded := policy.Tolerations{Absent: after(time.Minute), Max: after(20 * time.Minute), Unlimited: after(20 * time.Minute)}
-	grace := &policy.GracePeriod{Max: *after(8 * time.Minute)}
-	for want, p := range map[string]policy.Policy{
-		"asked to go by 20m0s, deleted by 1h50m0s, gone by 1h58m0s, without holds": {
-			Method: policy.Evict, DeleteAfter: after(90 * time.Minute), Tolerations: &bounded, GracePeriod: grace,
-		},
-		"asked to go by 20m0s, then unbounded, because deleteAfter is left out: budgets may block for ever": {
-			Method: policy.Evict, Tolerations: &bounded,
-		},
-		"deleted by 20m0s, gone within its own grace period, without holds": {Method: policy.Delete, Tolerations: &bounded},
-		"deleted by 1h0m0s, gone by 1h8m0s, without holds": {
-			Method: policy.Delete, GracePeriod: grace,
-			Tolerations: &policy.Tolerations{Absent: after(time.Hour), Max: after(0), Unlimited: after(0)},
-		},
-		"unbounded, because tolerations.unlimited is left out: pods that bear the taint for ever stay": {Method: policy.Delete},
-		"unbounded, because tolerations.max is left out: pods choose their own tolerationSeconds": {
-			Method: policy.Delete, Tolerations: &policy.Tolerations{Unlimited: after(0)},
-		},
-		"unbounded, because method: Hold makes no call":       {Method: policy.Hold},
-		"unbounded, because method: Ignore leaves pods alone": {Method: policy.Ignore},
-	} {
-		if got := p.Bound(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
 // What a file can't say, a program that embeds the library can.
 func TestPreferNoScheduleIsRefused(t *testing.T) {
 	p := policy.Policy{Name: "a", Method: policy.Hold, Match: policy.Match{

@@ -80,7 +80,7 @@ func validateFile(cmd *cobra.Command, name string) error {
 	}
 	_, _ = fmt.Fprintf(w, "%s is valid.\n", name)
 	for i := range file.Policies {
-		_, _ = fmt.Fprintf(w, "  policy %s: %s\n", file.Policies[i].Name, file.Policies[i].Bound())
+		_, _ = fmt.Fprintf(w, "  policy %s: %s\n", file.Policies[i].Name, file.Policies[i].Bound(file.Guards))
 	}
 	if fields := file.NotCarriedOut(); len(fields) > 0 {
 		_, _ = fmt.Fprintf(w, "  'taint-manager run' does not start with it: %s not carried out by this version yet.\n", areOrIs(fields))
