@@ -14,7 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// printer is an evictor of the caller's own: it says what it would do, and lets it be done.
+// printer is a custom evictor: it prints what it would do, and signals done.
 type printer struct{ done chan<- struct{} }
 
 func (p printer) Evict(_ context.Context, e taintmanager.Eviction) taintmanager.Outcome {
@@ -23,8 +23,8 @@ func (p printer) Evict(_ context.Context, e taintmanager.Eviction) taintmanager.
 	return taintmanager.Outcome{Kind: eviction.Accepted}
 }
 
-// A controller manager that has an informer of pods hands it in, and may put its own evictor in the last
-// room's place.
+// A controller manager that has a pod informer passes it in. It may also replace the component that makes the eviction
+// calls.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

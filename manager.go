@@ -22,7 +22,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// flushTimeout bounds how long Run waits at its end for the journal to be written.
+// flushTimeout bounds how long Run waits at its end until the journal is written.
 const flushTimeout = 5 * time.Second
 
 // Manager evicts pods from nodes whose NoExecute taints they do not tolerate. Its methods are safe
@@ -33,21 +33,21 @@ type Manager struct {
 	shards  []*shard.Shard
 	pool    *evict.Pool
 	events  *event.Queue
-	turn    chan struct{} // to lead: holds a token while nobody does
+	turn    chan struct{} // holds a token unless a Lead is under way
 	journal *store.Keeper
 }
 
 // New returns a manager that does nothing before Run.
 //
-// pods is the caller's informer of pods, which the caller starts; package cluster's Adapt lists the fields that a
-// transform of it must let through. Nil: the manager watches pods by itself, and keeps of them only what it
-// needs. Nodes it always watches by itself. New fails on options that can't be, and when a metric's name
-// is taken in the registry.
+// pods is the caller's pod informer, which the caller starts; Adapt of package cluster lists the fields that a
+// transform of it must keep. If pods is nil, the manager watches pods itself, and keeps only the fields that it needs.
+// It always watches nodes itself. New returns an error if an option is invalid, or if the registry already has a metric
+// of the same name.
 //
-// The client needs these permissions, cluster-wide: get, list and watch nodes; list pods, also to check the caller's
-// informer, and watch them where there is none; create events; and what [Options.Method] takes, which is
-// delete on pods and patch on pods/status, or create on pods/eviction. Without list and watch on nodes
-// the manager does not sync, evicts nobody, and says so by [Manager.Trouble].
+// The client needs these permissions, cluster-wide: get, list and watch nodes; list pods (also to check the caller's
+// informer), and watch pods if there is no informer; create events; and those of [Options.Method]: either delete pods
+// and patch pods/status, or create pods/eviction. Without list and watch on nodes the manager does not sync and evicts
+// no pod, and [Manager.Trouble] reports it.
 func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options) (*Manager, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -72,12 +72,12 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	return m, nil
 }
 
-// read sets up the source.
+// read creates the source.
 func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInformer) (err error) {
 	if m.options.Watching != nil {
 		client = m.options.Watching
 	}
-	// A pause of all calls ends as soon as the API server is heard of again.
+	// A response of the API server ends the outage backoff.
 	heard := func() { m.pool.Nudge() }
 	if pods == nil {
 		m.source = cluster.Watch(client, m.options.Rules, heard)
@@ -88,7 +88,7 @@ func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInform
 	return nil
 }
 
-// write sets up the slots and the events.
+// write creates the pool of eviction calls and the event queue.
 func (m *Manager) write(client kubernetes.Interface) error {
 	evictor, err := m.evictor(client)
 	if err != nil {
@@ -116,7 +116,7 @@ func (m *Manager) write(client kubernetes.Interface) error {
 	return nil
 }
 
-// record sets up the journal.
+// record creates the journal's keeper.
 func (m *Manager) record() error {
 	kept, err := store.NewMetrics(m.options.Registerer)
 	if err != nil {
@@ -156,7 +156,7 @@ func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) 
 	})
 }
 
-// register adds the metrics that only a manager can tell.
+// register adds the metrics that need the whole manager.
 func (m *Manager) register(r prometheus.Registerer) error {
 	if r == nil {
 		return nil
@@ -176,8 +176,8 @@ func (m *Manager) register(r prometheus.Registerer) error {
 	return nil
 }
 
-// HasSynced says whether the manager has seen the whole cluster, and has read the journal or waited for
-// it long enough. Before that it decides nothing.
+// HasSynced reports whether the manager has seen the whole cluster, and has read the journal or stopped waiting for it.
+// Before that it decides nothing.
 func (m *Manager) HasSynced() bool {
 	select {
 	case <-m.journal.Loaded():
@@ -187,15 +187,15 @@ func (m *Manager) HasSynced() bool {
 	}
 }
 
-// Trouble is nil while the cluster can be watched, else says what can't, since when and why. How an informer of the
-// caller's fares it does not know.
+// Trouble returns nil while the manager can watch the cluster; otherwise it returns what cannot be watched, since when
+// and why. It does not cover a caller's informer.
 func (m *Manager) Trouble() error { return m.source.Trouble() }
 
-// JournalTrouble is nil while all is well with the journal, else says in a few words what is not. It is
-// no reason not to be ready: evictions go on, and none is earlier for it.
+// JournalTrouble returns nil while the journal works; otherwise it returns a short description of the problem. It does
+// not affect readiness: evictions continue, and no eviction happens earlier because of it.
 func (m *Manager) JournalTrouble() error { return m.journal.Trouble() }
 
-// Scheduled is how many evictions wait for their deadline, their next try, a slot or a slow place.
+// Scheduled returns the number of evictions that wait for their deadline, their next attempt, a slot or a slow place.
 func (m *Manager) Scheduled() int {
 	n := 0
 	for _, s := range m.shards {
@@ -204,7 +204,7 @@ func (m *Manager) Scheduled() int {
 	return n
 }
 
-// waitingForSlowPlace is how many of them are due and wait for a slow place.
+// waitingForSlowPlace returns the number of evictions that are due and wait for a slow place.
 func (m *Manager) waitingForSlowPlace() int {
 	n := 0
 	for _, s := range m.shards {
@@ -213,9 +213,9 @@ func (m *Manager) waitingForSlowPlace() int {
 	return n
 }
 
-// Views returns what is known of each eviction, in no order. It takes time in proportion to their
-// number, of which each shard spends its part. It fails when the context ends first, and before the
-// cluster is in sync.
+// Views returns the state of each eviction, in no particular order. It takes time in proportion to their number, and
+// each shard spends its share of that time. It returns an error if the context ends first, or if the manager has not
+// synced yet.
 func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	if !m.HasSynced() {
 		return nil, errors.New("pods, nodes and the journal have not been read yet")
@@ -231,10 +231,10 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	return all, nil
 }
 
-// Tainted returns the nodes that carry NoExecute taints, in no order. They are to be read only.
+// Tainted returns the nodes that carry NoExecute taints, in no particular order. Callers must not modify them.
 func (m *Manager) Tainted() []*taint.Node { return m.source.Tainted() }
 
-// handler passes what the source tells on to the shards, and to the journal.
+// handler forwards the source's notifications to the shards and to the journal.
 type handler struct {
 	shards  []*shard.Shard
 	journal *store.Keeper
@@ -249,15 +249,16 @@ func (h handler) PodChanged(uid types.UID, node string) { h.of(node).PodChanged(
 
 func (h handler) of(node string) *shard.Shard { return h.shards[shard.Index(node, len(h.shards))] }
 
-// Run watches and judges until its context ends; then it starts no further call, waits for calls
-// under way as long as Options.DrainTimeout says, writes what is left of the journal, if Lead still
-// permits that, and of the events, and returns nil. Calls that last longer are cut, which is no error: the log
-// names their pods, and Options.Ended gets their outcomes.
-// It is to be called once. It returns an error when it was called before, when the caller's informer has stopped,
-// or when a transform of it hides what verdicts rest on; nobody is evicted then.
+// Run watches the cluster and decides until its context ends. Then it starts no further call, waits for calls under way
+// for at most Options.DrainTimeout, writes what is left of the events, and of the journal if Lead still permits that,
+// and returns nil. Calls that take longer are cancelled, which is not an error: the log names their pods, and
+// Options.Ended receives their outcomes.
+//
+// Run may be called only once. It returns an error if it was called before, if the caller's informer has stopped, or if
+// a transform of the informer hides fields that verdicts depend on; no pod is evicted then.
 func (m *Manager) Run(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, m.options.Logger)
-	// What runs on while calls end: the shards take their outcomes.
+	// running continues while calls end, because the shards receive their outcomes.
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var watching, writing sync.WaitGroup
@@ -281,8 +282,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	return err
 }
 
-// judge runs the shards once the cluster is in sync and the journal is read, until the context ends or
-// watching fails.
+// judge runs the shards once the manager has synced, until the context ends or watching fails.
 func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *sync.WaitGroup) error {
 	select {
 	case <-ctx.Done():
@@ -303,7 +303,7 @@ func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *
 	return nil
 }
 
-// drain ends all granting, and waits for the calls under way. It says which it has cut.
+// drain stops starting calls, waits for the calls under way, and logs those that it has cancelled.
 func (m *Manager) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.options.DrainTimeout)
 	defer cancel()
@@ -319,17 +319,16 @@ func (m *Manager) drain(ctx context.Context) {
 		"after", m.options.DrainTimeout, "calls", len(pods), "pods", pods)
 }
 
-// flush writes what is not yet in the journal, as long as this process leads.
+// flush writes what is not yet in the journal if this process leads.
 func (m *Manager) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 	defer cancel()
 	m.journal.Flush(ctx)
 }
 
-// Lead permits eviction calls, and writing the journal, until its context ends, and returns when all
-// of them have ended; those under way then are cut. While another Lead is under way it waits for its
-// turn, so that an elector may start a new term before the calls of the last one have ended. It fails
-// once Run has ended.
+// Lead permits eviction calls and journal writes until its context ends. It cancels the calls that are under way then,
+// and returns when all of them have ended. If another Lead is under way, it waits until that has returned, so an
+// elector may start a new term before the calls of the last one have ended. It returns an error once Run has ended.
 func (m *Manager) Lead(ctx context.Context) error {
 	select {
 	case <-m.turn:

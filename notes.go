@@ -7,7 +7,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// notify tells people what a shard has to say: in the log, and by an event on the pod.
+// notify reports a shard's note: in the log, and as an event of the pod.
 func (m *Manager) notify(n eviction.Note) {
 	m.log(n)
 	m.events.Put(n)
@@ -18,7 +18,7 @@ func (m *Manager) log(n eviction.Note) {
 	pod := klog.KRef(n.Pod.Namespace, n.Pod.Name)
 	switch n.Kind {
 	case eviction.EvictionStarted:
-		if !m.options.DryRun { // which logs what it would do
+		if !m.options.DryRun { // DryRunEvictor logs what it would do
 			logger.Info("Evicting the pod", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
 				"deadline", taint.Stamp(n.Verdict.At), "because", n.Verdict.Because())
 		}

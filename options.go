@@ -19,125 +19,120 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Method is how a pod is made to go: Delete or Evict.
+// Method is the way in which pods are evicted: Delete or Evict.
 type Method = config.Method
 
 const (
-	// Delete patches the pod's condition DisruptionTarget and deletes the pod; PodDisruptionBudgets
-	// are not asked. It is what the original does.
+	// Delete patches the pod's condition DisruptionTarget and deletes the pod; PodDisruptionBudgets do not apply. The
+	// original does the same.
 	Delete = config.MethodDelete
 
-	// Evict asks the eviction subresource, which obeys PodDisruptionBudgets.
+	// Evict creates an Eviction, which obeys PodDisruptionBudgets.
 	Evict = config.MethodEvict
 )
 
-// Eviction is one call that an [Evictor] is asked to make. Its pod and verdict are to be read only.
+// Eviction is one call for an [Evictor] to make. Evictors must not modify its pod and verdict.
 type Eviction = eviction.Request
 
-// Outcome is what an eviction call has come to; see the Kind constants of package shard.
+// Outcome is the result of an eviction call; package eviction has the kinds.
 type Outcome = eviction.Outcome
 
-// View is what is known of one eviction: its pod, verdict and state.
+// View is the state of one eviction, with its pod and verdict.
 type View = eviction.View
 
-// Evictor makes one eviction call and waits for its end. It is called by as many goroutines as there
-// are workers and slow evictions, never twice at a time for one pod. It gives up when the context ends: this process
-// may not evict any longer then.
+// Evictor makes one eviction call and waits for its end. At most Workers + MaxSlowEvictions goroutines call it, and
+// never two at once for the same pod. It must return when the context ends, because this process may not evict from
+// then on.
 type Evictor interface {
 	Evict(ctx context.Context, e Eviction) Outcome
 }
 
-// EventSink stores events. It is called by few goroutines, and never in the way of an eviction.
+// EventSink stores events. Few goroutines call it, and no eviction waits for it.
 type EventSink interface {
 	Create(ctx context.Context, event *v1.Event) error
 }
 
-// Journal keeps since when each taint is there, over restarts; package journal/store has one.
+// Journal stores the starts of taints durably; package journal/store has an implementation.
 type Journal = store.Partitions
 
 // Options are the settings of a [Manager]. The zero value is the default.
 type Options struct {
-	// Shards is how many goroutines judge; each owns a slice of the nodes. 0: 8.
+	// Shards is the number of goroutines that decide; each owns a part of the nodes. 0 means 8.
 	Shards int
 
-	// Workers is how many eviction calls may be under way at once, each for its first second at most.
-	// 0: 32.
+	// Workers is the maximum number of eviction calls under way, each for its first second at most. 0 means 32.
 	Workers int
 
-	// MaxSlowEvictions is how many eviction calls that take longer may be under way beside them. 0: 64.
+	// MaxSlowEvictions is the maximum number of slow calls under way, in addition to Workers. 0 means 64.
 	MaxSlowEvictions int
 
-	// MaxEvictionsPerSecond limits how many eviction calls start in a second. 0: no limit.
+	// MaxEvictionsPerSecond limits how many eviction calls start in a second. 0 means no limit.
 	MaxEvictionsPerSecond float64
 
-	// Method is how pods are made to go. Empty: Delete.
+	// Method is the way in which pods are evicted. Empty means Delete.
 	Method Method
 
-	// Paused starts no eviction call. All evictions stay planned and visible.
+	// Paused starts no eviction call. All evictions stay scheduled and visible.
 	Paused bool
 
-	// DryRun judges and logs, and writes nothing: no pod is touched, no event is sent.
+	// DryRun decides and logs, and writes nothing: no pod is changed, no event is sent.
 	DryRun bool
 
-	// Rules are the settings that change what a verdict is.
+	// Rules are the settings that affect verdicts.
 	Rules taint.Rules
 
-	// CallTimeout bounds one eviction call. 0: 35 s, as admission webhooks may take 30.
+	// CallTimeout bounds one eviction call. 0 means 35 s, because admission webhooks may take 30 s.
 	CallTimeout time.Duration
 
-	// DrainTimeout bounds how long Run waits, once its context has ended, for calls under way.
-	// 0: 10 s.
+	// DrainTimeout bounds how long Run waits for calls under way after its context has ended. 0 means 10 s.
 	DrainTimeout time.Duration
 
-	// Watching makes the requests that list and watch nodes, and pods where New is given no informer: a
-	// client of the same cluster with other connections or limits. Nil: New's client.
+	// Watching makes the requests that list and watch nodes, and pods if New has no informer: a client of the same
+	// cluster with other connections or limits. Nil means New's client.
 	Watching kubernetes.Interface
 
-	// Leading is asked right before each eviction call starts; a call that it denies does not
-	// start. Nil: Lead's context alone decides. The leader's own clock belongs here, because an elector
-	// cancels its context late: Leading of an Election of package leader, or what its Lock adds to
-	// an elector of the caller's own.
+	// Leading is called right before each eviction call starts; if it returns false, the call does not start. The
+	// leader's own clock belongs here, because an elector cancels its context late: use Leading of package leader's
+	// Election, or add Fresh of its Lock to the caller's own elector. Nil means that only Lead's context decides.
 	Leading func() bool
 
-	// Evictor replaces the calls to the API server. Nil: the calls that Method names. Either way a
-	// GET of the node confirms the taint before each call, or before each request of an evictor that asks:
-	// see evict.ConfirmingEvictor.
+	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
+	// confirms the taint before each call, or before each request if the evictor is an evict.ConfirmingEvictor.
 	Evictor Evictor
 
-	// Events stores the events. Nil: core/v1 events through the client.
+	// Events stores the events. Nil means core/v1 events, created with the client.
 	Events EventSink
 
-	// Journal keeps since when each taint is there: [store.NewConfigMaps] does so in ConfigMaps. Nil:
-	// nothing is kept, and a restart starts countdowns anew whose taints carry no timeAdded.
+	// Journal stores the starts of taints across restarts: [store.NewConfigMaps] stores them in ConfigMaps. Nil means
+	// that nothing is stored, and a restart begins the countdown of a taint without timeAdded again.
 	Journal Journal
 
-	// LastLed is until when another process is known to have led: the renewTime of the lease, read
-	// before this process stands for election, as LastLed of package leader does. By it a journal that could not be written is told
-	// from one that nobody was there to write. Zero: nothing is known; the journal is believed.
+	// LastLed is the last time at which another process is known to have led: the renewTime of the lease, read before
+	// this process starts its election, as LastLed of package leader does. It distinguishes a journal that could not be
+	// written from one that no process was there to write. Zero means unknown; the journal is believed.
 	LastLed time.Time
 
-	// Ahead says by how much ages are too long that are taken, at this moment, from times of the API and this
-	// process's wall clock: as far as that clock is ahead of the API server's. They are shortened by it; a negative
-	// answer counts as 0. It is called by several goroutines. [skew.Clock.Ahead] measures it. Nil: the clocks are taken
-	// to be in step.
+	// Ahead returns by how much this process's wall clock is ahead of the API server's at this moment. Ages that are
+	// computed from that clock and from times of the API are too long by this much, and are shortened by it; a negative
+	// result counts as 0. Several goroutines call it. [skew.Clock.Ahead] measures it. Nil means that the clocks agree.
 	Ahead func(now time.Time) time.Duration
 
-	// Ended is told of each eviction call that has ended, and when. It is called by as many
-	// goroutines as Evictor, and must not block. Nil: nobody is told.
+	// Ended is called after each eviction call, with its outcome and its end. The same number of goroutines as with
+	// Evictor call it; it must not block. Nil means that nothing is called.
 	Ended func(e Eviction, o Outcome, at time.Time)
 
-	// Registerer takes the metrics. Nil: none are kept.
+	// Registerer takes the metrics. Nil means no metrics.
 	Registerer prometheus.Registerer
 
-	// Logger takes the log. The zero value, which is also logr.Discard(), logs to klog's logger; to log
-	// nothing, give logr.FromSlogHandler(slog.DiscardHandler).
+	// Logger takes the log. The zero value, which is also logr.Discard(), means klog's logger; to log nothing, pass
+	// logr.FromSlogHandler(slog.DiscardHandler).
 	Logger logr.Logger
 }
 
 // drainTimeout is the default of Options.DrainTimeout.
 const drainTimeout = 10 * time.Second
 
-// complete puts in the defaults, and refuses what can't be.
+// complete sets the defaults, and rejects invalid options.
 func (o *Options) complete() error {
 	switch {
 	case o.DryRun && o.Evictor != nil:
@@ -156,7 +151,7 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// configure completes and checks the options that are settings of package config, too.
+// configure sets the defaults of, and validates, the options that are also settings of package config.
 func (o *Options) configure() error {
 	c := config.Default()
 	o.Shards = cmp.Or(o.Shards, c.Shards)

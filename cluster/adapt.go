@@ -14,33 +14,31 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// adapter reads pods from a caller's informer. It keeps little of its own: what it returns is converted
-// when it is asked for.
+// adapter reads pods from a caller's informer. It stores little itself: it converts pods when they are read.
 type adapter struct {
 	client   kubernetes.Interface
 	informer cache.SharedIndexInformer
 	seenPods *seenPods
 	ahead    Ahead
 
-	// events lets in one event at a time, and none once handler is nil.
+	// events admits one event at a time, and none once handler is nil.
 	events   sync.Mutex
 	handler  Handler
 	warnings *warnings
 }
 
-// Adapt returns a watcher of nodes, as [Watch] does, that reads pods from a caller's informer of *v1.Pod: all of
-// them, or at least those that are bound and have not finished. It registers an index of its own. The caller
+// Adapt returns a watcher of nodes, like [Watch], that reads pods from a caller's informer of *v1.Pod. The informer
+// must have all pods, or at least those that are bound and have not finished. Adapt registers its own index. The caller
 // starts the informer, before or after.
 //
-// A transform of the informer must let these fields through as they are: metadata.{name, namespace, uid,
-// resourceVersion, creationTimestamp, deletionTimestamp, generation, labels}, the annotation
-// kubernetes.io/config.mirror, spec.{nodeName, tolerations, priority}, status.phase, and the conditions
-// PodScheduled and DisruptionTarget. Where it lets metadata.ownerReferences through, too, the page names the
-// pods' owners.
+// A transform of the informer must keep these fields unchanged: metadata.{name, namespace, uid, resourceVersion,
+// creationTimestamp, deletionTimestamp, generation, labels}, the annotation kubernetes.io/config.mirror,
+// spec.{nodeName, tolerations, priority}, status.phase, and the conditions PodScheduled and DisruptionTarget. If it
+// also keeps metadata.ownerReferences, the page shows the pods' owners.
 //
-// A transform that strips tolerations would evict every pod of a tainted node. So Run compares a few pods, read
-// by the client, with what the informer holds of them, before the watcher is in sync, and fails when a field
-// is missing.
+// If a transform stripped tolerations, every pod of a tainted node would be evicted. Therefore Run compares a few pods,
+// read with the client, with those in the informer before the watcher is in sync, and returns an error if a field is
+// missing.
 func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules taint.Rules, heard func()) (*Watcher, error) {
 	// Another adapter over the same informer has registered the same index.
 	if _, ok := pods.GetIndexer().GetIndexers()[podsByNode]; !ok {
@@ -54,7 +52,7 @@ func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules ta
 	return w, nil
 }
 
-// run is the runPods of a [Watcher]. It fails when the informer has stopped already, or lacks what is needed.
+// run is the runPods of a [Watcher]. It returns an error if the informer has already stopped, or lacks required fields.
 func (a *adapter) run(ctx context.Context, handler Handler, warnings *warnings, listed func()) error {
 	a.setHandler(handler, warnings)
 	defer a.setHandler(nil, nil)
@@ -62,7 +60,7 @@ func (a *adapter) run(ctx context.Context, handler Handler, warnings *warnings, 
 	if err != nil {
 		return fmt.Errorf("listening to the pod informer: %w", err)
 	}
-	defer func() { _ = a.informer.RemoveEventHandler(registered) }() // it fails only when it is not ours
+	defer func() { _ = a.informer.RemoveEventHandler(registered) }() // it fails only for a foreign handle
 	if !cache.WaitFor(ctx, "", registered.HasSyncedChecker()) {
 		return nil
 	}
@@ -77,7 +75,7 @@ func (a *adapter) run(ctx context.Context, handler Handler, warnings *warnings, 
 	return nil
 }
 
-// setHandler lets the handler be called from now on; with nil, none. It waits for a call under way.
+// setHandler sets the handler to call from now on; nil means none. It waits for a call under way.
 func (a *adapter) setHandler(handler Handler, warnings *warnings) {
 	a.events.Lock()
 	defer a.events.Unlock()
@@ -97,7 +95,7 @@ func (a *adapter) get(uid types.UID) *taint.Pod {
 	return a.convert(obj, uid)
 }
 
-// on returns the pods on a node. One whose event has not come yet is left out: it will be told.
+// on returns the pods on a node, except those whose first event has not come yet: the handler is called for them later.
 func (a *adapter) on(node string) []*taint.Pod {
 	objects, err := a.informer.GetIndexer().ByIndex(podsByNode, node)
 	if err != nil {
@@ -112,8 +110,8 @@ func (a *adapter) on(node string) []*taint.Pod {
 	return list
 }
 
-// convert is the pod in an object of the informer; nil when it is none that is kept, none that was
-// seen, or one of another UID than the one that is asked for, if one is.
+// convert returns the pod in an object of the informer. It returns nil if the pod is not kept, was not seen yet, or has
+// another UID than uid, unless that is "".
 func (a *adapter) convert(obj any, uid types.UID) *taint.Pod {
 	p, ok := obj.(*v1.Pod)
 	if !ok || p == nil || uid != "" && p.UID != uid {
@@ -128,8 +126,8 @@ func (a *adapter) convert(obj any, uid types.UID) *taint.Pod {
 		return nil
 	}
 	pod.Seen = s.seen
-	// The informer is ahead of its events. (Another object of the same version is a relisted one, of which it
-	// need not tell.)
+	// The informer is ahead of its events. (Another object with the same version comes from a relist, which does not
+	// produce an event.)
 	if p.ResourceVersion != s.version {
 		pod.Seen = time.Now()
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Whatever a pod holds, and something may stand in any of its fields: what is made of it is the same, be
-// it decoded whole or trimmed, and whatever was seen of it before. So a field that is read in this
-// package and not decoded there is found.
+// For any pod, with any field set, the result of converting it is the same whether it was decoded whole or trimmed, and
+// independent of what was seen of it before. The test therefore finds a field that this package reads and package wire
+// does not decode.
 func TestWhatIsMadeOfATrimmedPodIsWhatIsMadeOfTheWhole(t *testing.T) {
 	pods, specs, texts, now := anyObject[v1.Pod](), anyObject[[]v1.Toleration](), anyObject[map[string]string](), time.Now()
 	rapid.Check(t, func(t *rapid.T) {
@@ -52,7 +52,7 @@ func TestWhatIsSeenOfATrimmedNodeIsWhatIsSeenOfTheWhole(t *testing.T) {
 	})
 }
 
-// Protobuf shows a timeAdded that was written as zero; JSON does not.
+// Protobuf encodes a zero timeAdded; JSON does not.
 func TestATimeAddedOfZeroIsNone(t *testing.T) {
 	whole, trimmed := overTheWire(t, aNode(v1.Taint{Key: "k", TimeAdded: &metav1.Time{}}), nil)
 	if whole.Spec.Taints[0].TimeAdded == nil {
@@ -65,7 +65,7 @@ func TestATimeAddedOfZeroIsNone(t *testing.T) {
 	}
 }
 
-// overTheWire is the object as it comes out of the API's own decoder, and out of the trimming one.
+// overTheWire returns the object as the API's own decoder and the trimming one return it.
 func overTheWire[T runtime.Object](t rapid.TB, object T, lookup wire.PodLookup) (whole, trimmed T) {
 	var body bytes.Buffer
 	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), v1.SchemeGroupVersion)
@@ -83,8 +83,8 @@ func overTheWire[T runtime.Object](t rapid.TB, object T, lookup wire.PodLookup) 
 	return one.(T), other.(T)
 }
 
-// anyObject draws values in which any field may be set, with a liking for what this program looks at, and
-// little of what would only take long.
+// anyObject draws values with any field set. It prefers fields that this program reads, and limits those that only cost
+// time.
 func anyObject[T any]() *rapid.Generator[T] {
 	return rapid.MakeCustom[T](rapid.MakeConfig{Types: map[reflect.Type]*rapid.Generator[any]{
 		reflect.TypeFor[metav1.Time](): rapid.Custom(func(t *rapid.T) any {

@@ -2,11 +2,12 @@ package cluster
 
 import "time"
 
-// Ahead says by how much an age is too long that is taken, at this moment, from a time of the API and this process's
-// wall clock. It is called by several goroutines. Nil stands for clocks that are in step.
+// Ahead returns by how much this process's wall clock is ahead of the API server's at this moment. Ages that are
+// computed from that clock and from times of the API are too long by this much. Several goroutines call it. Nil means
+// that the clocks agree.
 type Ahead func(now time.Time) time.Duration
 
-// at is never negative: no age is lengthened.
+// at is never negative: no age becomes longer.
 func (a Ahead) at(now time.Time) time.Duration {
 	if a == nil {
 		return 0
@@ -14,8 +15,8 @@ func (a Ahead) at(now time.Time) time.Duration {
 	return max(a(now), 0)
 }
 
-// SetAhead lets ages that are taken from times of the API be shortened. It is to be called before Run, or before
-// anything is put in.
+// SetAhead sets the function by which ages that come from times of the API are shortened. It must be called before Run,
+// or before anything is put in.
 func (r *reader) SetAhead(ahead Ahead) {
 	r.pods.setAhead(ahead)
 	r.nodes.ahead = ahead

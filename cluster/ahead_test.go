@@ -13,13 +13,13 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// nobody is a handler that is told in vain.
+// nobody is a handler that does nothing.
 type nobody struct{}
 
 func (nobody) NodeChanged(string)           {}
 func (nobody) PodChanged(types.UID, string) {}
 
-// skewed is a feed in a process whose clock is wrong. Its true time is that of the API server.
+// skewed is a feed in a process whose clock is wrong. The true time is that of the API server.
 type skewed struct {
 	*Feed
 	t     *testing.T
@@ -43,13 +43,13 @@ func newSkewed(t *testing.T, ahead time.Duration) *skewed {
 
 func (s *skewed) clock() time.Time { return faketime.Of(s.now.Add(s.ahead), s.now.Sub(s.began)) }
 
-// age is how long ago something was by the process's clocks.
+// age returns how long ago a moment was by the process's clocks.
 func (s *skewed) age(then time.Time) time.Duration { return s.clock().Sub(then) }
 
-// stamp is a time of the API, so long ago.
+// stamp returns a time of the API, this long ago.
 func (s *skewed) stamp(ago time.Duration) metav1.Time { return metav1.Time{Time: s.now.Add(-ago)} }
 
-// node is as old as a day, and was given these taints so long ago, in whole seconds.
+// node returns a node that is a day old, and was given these taints this long ago, in whole seconds.
 func (s *skewed) node(version string, taints map[string]time.Duration) *v1.Node {
 	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "u", ResourceVersion: version, CreationTimestamp: s.stamp(24 * time.Hour)}}
 	for key, ago := range taints {
@@ -69,7 +69,7 @@ func (s *skewed) list(n *v1.Node, pods ...any) {
 	}
 }
 
-// since is how long ago the only taint of the node began.
+// since returns how long ago the only taint of the node began.
 func (s *skewed) since() time.Duration {
 	s.t.Helper()
 	tainted := s.Tainted()
@@ -79,7 +79,7 @@ func (s *skewed) since() time.Duration {
 	return s.age(tainted[0].Taints[0][0].Since)
 }
 
-// clocks are by how much the process's may be ahead, and by how much an age may be too long for it then.
+// clocks maps by how much the process's clock is ahead to by how much an age may be too long then.
 var clocks = map[string]struct{ ahead, early time.Duration }{
 	"in step":          {0, 0},
 	"an hour ahead":    {time.Hour, 0},
@@ -92,7 +92,7 @@ func TestAProcessWhoseClockIsAheadCountsNoTimeAddedAsOlder(t *testing.T) {
 	for name, c := range clocks {
 		s := newSkewed(t, c.ahead)
 		s.list(s.node("7", map[string]time.Duration{"gpu": 10 * time.Minute}))
-		got, want := s.since(), 10*time.Minute-time.Second // a time of the API counts from the second after it
+		got, want := s.since(), 10*time.Minute-time.Second // a time of the API counts from the next second
 		if got > want+c.early || c.ahead >= 0 && got < want {
 			t.Errorf("%s: the taint is there for %v, want %v", name, got, want)
 		}
@@ -131,7 +131,7 @@ func TestAProcessWhoseClockIsAheadTakesATaintThatWasSetAgainForANewOne(t *testin
 		if err := s.Nodes().Update(s.node("8", map[string]time.Duration{"gpu": 0})); err != nil {
 			t.Fatal(err)
 		}
-		s.now = s.now.Add(10 * time.Minute) // in which it is lifted, and set again a minute ago, unseen
+		s.now = s.now.Add(10 * time.Minute) // meanwhile the taint is removed, and set again a minute ago, unseen
 		s.list(s.node("20", map[string]time.Duration{"gpu": time.Minute}))
 		if got := s.since(); got > time.Minute+c.early {
 			t.Errorf("%s: the taint is there for %v, and was set again a minute ago", name, got)
@@ -149,7 +149,7 @@ func TestAProcessWhoseClockIsAheadCountsNoRecordAsOlder(t *testing.T) {
 		}}
 		writing := journal.Writing{At: s.now.Add(-5 * time.Minute), Stored: s.now.Add(-5 * time.Minute)}
 		s.Adopt("n", journal.Record{UID: "u", Version: "7", Taints: []taint.History{history}, Writing: writing})
-		// The moment of storing is a time of the API, and counts from the second after it.
+		// The time of storing is a time of the API, and counts from the next second.
 		if got, want := s.since(), 10*time.Minute; got > want+c.early || c.ahead >= 0 && got < want-time.Second {
 			t.Errorf("%s: the taint is there for %v, want %v", name, got, want)
 		}

@@ -15,15 +15,15 @@ import (
 	"github.com/taint-manager/taint-manager/cluster/wire"
 )
 
-// readAhead is how much of a watch is read at a time: as much as HTTP/2 sends.
+// readAhead is how much of a watch is read at a time: the size of an HTTP/2 frame.
 const readAhead = 16 << 10
 
-// decoders are client-go's own.
+// decoders returns client-go's decoders.
 func decoders() runtime.ClientNegotiator {
 	return runtime.NewClientNegotiator(scheme.Codecs.WithoutConversion(), v1.SchemeGroupVersion)
 }
 
-// readList reads the body of an answer, which may be protobuf or JSON.
+// readList reads the body of a response, which may be protobuf or JSON.
 func readList(body *bufio.Reader, lookup wire.PodLookup) (runtime.Object, error) {
 	if wire.IsList(body) {
 		return wire.ReadList(body, lookup)
@@ -40,7 +40,8 @@ func readList(body *bufio.Reader, lookup wire.PodLookup) (runtime.Object, error)
 	return object, err
 }
 
-// events decodes the events of a watch, whose body may be protobuf or JSON: the request does not tell.
+// events decodes the events of a watch, whose body may be protobuf or JSON: the headers of the response are not
+// available.
 type events struct {
 	body    buffered
 	lookup  wire.PodLookup
@@ -70,8 +71,8 @@ func (e *events) Decode() (watch.EventType, runtime.Object, error) {
 	return e.decoder.Decode()
 }
 
-// choose tells the two by the first byte. An event in protobuf begins with its length, in four bytes, the
-// highest first: another byte than 0 would mean 16 MB or more, which is not taken. JSON never begins with 0.
+// choose selects the decoder by the first byte. An event in protobuf begins with its length in four bytes, most
+// significant first; a first byte other than 0 would mean 16 MB or more, which is not accepted. JSON never begins with 0.
 func (e *events) choose(first byte) (watch.Decoder, error) {
 	if first == 0 {
 		return wire.NewStream(e.body, e.lookup), nil

@@ -15,17 +15,17 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// sample is how many pods a check asks the API server for.
+// sample is the number of pods that a check reads from the API server.
 const sample = 100
 
-// field is a field of a pod that an informer's transform must let through.
+// field is a field of a pod that an informer's transform must keep.
 type field struct {
 	path string
 	of   func(*v1.Pod) any
 }
 
-// podFields are those fields, but for the name and the namespace, which keys tell, and the resourceVersion: only
-// where that is the same the others are compared.
+// podFields returns those fields, except the name and the namespace, which are part of the key, and the
+// resourceVersion: the other fields are compared only if it is equal.
 func podFields() []field {
 	return []field{
 		{"metadata.uid", func(p *v1.Pod) any { return p.UID }},
@@ -50,11 +50,11 @@ func since(c *v1.PodCondition) metav1.Time {
 	return c.LastTransitionTime
 }
 
-// check compares a few pods, read from the API server, with what the informer holds of them, and returns
-// an error that names the first field that a transform has stripped or changed. Judging by such an
-// informer would evict pods that tolerate their taints, or none at all, so it must not be used. It is to
-// be called once the informer has synced. What has changed in between can't be compared and is passed
-// over. While the API server can't be read it tries again, until the context ends.
+// check compares a few pods, read from the API server, with those in the informer, and returns an error that names the
+// first field that a transform has stripped or changed. Decisions from such an informer would evict pods that tolerate
+// their taints, or no pods at all, so it must not be used. check must be called once the informer has synced. It
+// ignores pods that have changed in between. While the API server cannot be read it tries again, until the context
+// ends.
 func (a *adapter) check(ctx context.Context) error {
 	backoff := wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 8, Cap: 30 * time.Second}
 	for {
@@ -72,7 +72,7 @@ func (a *adapter) check(ctx context.Context) error {
 	}
 }
 
-// compare compares what the store holds of the live pods with them.
+// compare compares the live pods with those in the store.
 func compare(store cache.Store, live []v1.Pod) error {
 	if err := keys(store); err != nil {
 		return err
@@ -94,8 +94,8 @@ func compare(store cache.Store, live []v1.Pod) error {
 	return nil
 }
 
-// lost names the first field in which the held pod is not like the live one; empty when there is
-// none, or when they are not of the same version.
+// lost returns the first field in which the held pod differs from the live one; "" if there is none, or if their
+// versions differ.
 func lost(held, live *v1.Pod) string {
 	if held.ResourceVersion == "" && live.ResourceVersion != "" {
 		return "metadata.resourceVersion"
@@ -111,7 +111,7 @@ func lost(held, live *v1.Pod) string {
 	return ""
 }
 
-// keys finds out from the store's keys whether names are there.
+// keys checks from the store's keys whether names are kept.
 func keys(store cache.Store) error {
 	for _, key := range store.ListKeys() {
 		namespace, name, named := strings.Cut(key, "/")

@@ -20,7 +20,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// fullPod has every field that a transform must let through.
+// fullPod returns a pod with every field that a transform must keep.
 func fullPod() *v1.Pod {
 	return aPod(condition(v1.PodScheduled, v1.ConditionTrue, at("10:00:00")), condition(v1.DisruptionTarget, v1.ConditionTrue, at("11:00:00")),
 		func(p *v1.Pod) {
@@ -144,7 +144,7 @@ func TestACheckThatCannotReadEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// The index and the keys stay right whatever a transform has left of a pod.
+// The index and the keys stay correct whatever a transform has left of a pod.
 func TestAStrippedPodIsPassedOver(t *testing.T) {
 	a, told := byHand(t)
 	a.podEvents().OnAdd(aPod(withUID("")), false)

@@ -15,8 +15,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-// unanswered is how long a request may be without an answer until that is trouble. A request whose packets
-// vanish fails after many minutes only, as dialing is tried again.
+// unanswered is how long a request may be without a response before it counts as trouble. If its packets are lost, a
+// request fails only after many minutes, because dialing is retried.
 const unanswered = 45 * time.Second
 
 var (
@@ -24,8 +24,8 @@ var (
 	errBrokenOff  = errors.New("a list has broken off")
 )
 
-// contact knows whether the last request for a resource succeeded. A stream that breaks is asked for
-// anew at once, so a request fails soon after the API server is away. Requests are made one at a time.
+// contact records whether the last request for a resource succeeded. A watch that breaks is requested again at once, so
+// a request fails soon after the API server has become unavailable. Requests are made one at a time.
 type contact struct {
 	what  string
 	heard func()
@@ -33,12 +33,12 @@ type contact struct {
 	mu      sync.Mutex
 	err     error
 	since   time.Time
-	listing bool        // the present request is for a list, or for a part of one
-	timer   *time.Timer // of the present request; nil when it is answered
+	listing bool        // the current request is for a list, or for a part of one
+	timer   *time.Timer // of the current request; nil once the response has begun
 	relist  relist
 }
 
-// ask makes a request, and lets the contact take note of it.
+// ask makes a request, and records it in the contact.
 func ask[T any](ctx context.Context, c *contact, o metav1.ListOptions, request func(context.Context, metav1.ListOptions) (T, error)) (T, error) {
 	if err := c.begin(ctx, o); err != nil {
 		var none T
@@ -51,7 +51,7 @@ func ask[T any](ctx context.Context, c *contact, o metav1.ListOptions, request f
 // isList reports whether a request is for a list, which may be streamed.
 func isList(o metav1.ListOptions) bool { return !o.Watch || o.SendInitialEvents != nil }
 
-// begin blocks until a request may be sent, and takes note that it is. It fails when the context ends first.
+// begin blocks until a request may be sent, and records that it is. It returns an error if the context ends first.
 func (c *contact) begin(ctx context.Context, o metav1.ListOptions) error {
 	if isList(o) && o.Continue == "" {
 		if err := c.pause(ctx); err != nil {
@@ -74,7 +74,7 @@ func (c *contact) begin(ctx context.Context, o metav1.ListOptions) error {
 	return nil
 }
 
-// pause waits before a list, where the one before has broken off.
+// pause waits before a list if the previous one was cut off.
 func (c *contact) pause(ctx context.Context) error {
 	c.mu.Lock()
 	pause := c.relist.pause()
@@ -93,7 +93,7 @@ func (c *contact) pause(ctx context.Context) error {
 	}
 }
 
-// granted notes that the answer to the present request has begun.
+// granted notes that the response to the current request has begun.
 func (c *contact) granted() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +101,7 @@ func (c *contact) granted() {
 	c.relist.begun = c.listing
 }
 
-// answered ends the wait for an answer. The lock is held.
+// answered ends the wait for a response. The caller holds the lock.
 func (c *contact) answered() {
 	if c.timer != nil {
 		c.timer.Stop()
@@ -109,7 +109,7 @@ func (c *contact) answered() {
 	}
 }
 
-// note takes note of how a request went, and returns its error, which it cuts: reflectors log it, too.
+// note records the result of a request, and returns its error, truncated, because reflectors log it too.
 func (c *contact) note(ctx context.Context, o metav1.ListOptions, err error) error {
 	err = truncate.Error(err)
 	c.mu.Lock()
@@ -124,7 +124,7 @@ func (c *contact) note(ctx context.Context, o metav1.ListOptions, err error) err
 	return err
 }
 
-// listed notes that a list has come to its end: only then is what is kept up to date.
+// listed notes that a list is complete: only then is the cache up to date.
 func (c *contact) listed(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,8 +132,7 @@ func (c *contact) listed(ctx context.Context) {
 	c.turn(klog.FromContext(ctx), nil, 0)
 }
 
-// turn logs a change for the worse or the better, once. The error has been true for some time. The lock is
-// held.
+// turn logs once that trouble has begun or ended. already is how long the error has existed. The caller holds the lock.
 func (c *contact) turn(logger klog.Logger, err error, already time.Duration) {
 	switch {
 	case err != nil && c.err == nil:
@@ -145,13 +144,13 @@ func (c *contact) turn(logger klog.Logger, err error, already time.Duration) {
 	c.err = err
 }
 
-// notStreamed says that the server is one that does not know streamed lists. The reflector then asks
-// for a plain one.
+// notStreamed reports whether the error shows that the server does not support streamed lists. The reflector then
+// requests a plain list.
 func notStreamed(o metav1.ListOptions, err error) bool {
 	return o.SendInitialEvents != nil && apierrors.IsInvalid(err)
 }
 
-// trouble is nil when the last request succeeded, or when there was none yet.
+// trouble returns nil if the last request succeeded, or if there was none yet.
 func (c *contact) trouble() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,14 +161,14 @@ func (c *contact) trouble() error {
 		c.what, time.Since(c.since).Round(time.Second), c.err)
 }
 
-// clockUntil is the real clock, but After does not outlast the context: a reflector waits by it,
-// without regard for its context, between tries to stream a list, for up to a minute.
+// clockUntil is the real clock, except that After ends with the context: between attempts to stream a list, a reflector
+// waits for up to a minute and ignores its context.
 type clockUntil struct {
 	clock.RealClock
 	ctx context.Context
 }
 
-// After returns a channel that gets the time after d, or when the context ends.
+// After returns a channel that receives the time after d, or when the context ends.
 func (c clockUntil) After(d time.Duration) <-chan time.Time {
 	ch := make(chan time.Time, 1)
 	ctx, cancel := context.WithTimeout(c.ctx, d)

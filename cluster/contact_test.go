@@ -16,7 +16,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// logged returns a context whose logger writes into the list of lines.
+// logged returns a context whose logger appends to the list of lines.
 func logged(ctx context.Context) (context.Context, *[]string) {
 	lines := &[]string{}
 	return klog.NewContext(ctx, funcr.New(func(_, args string) { *lines = append(*lines, args) }, funcr.Options{})), lines

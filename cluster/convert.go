@@ -10,9 +10,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// PodOf is the small value of a pod that counts as bound from the given moment on. It shares the
-// lists and maps of p. For a pod read from a dump or from a list, bound is [BoundSince]. What is read
-// here and there, package wire must decode.
+// PodOf returns the small value of a pod that counts as bound from the given moment on. It shares the lists and maps of
+// p. For a pod read from a dump or from a list, bound is [BoundSince]. Package wire must decode every field that is
+// read in this file.
 func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 	pod := ownerless(p, bound)
 	if controller := metav1.GetControllerOfNoCopy(p); controller != nil {
@@ -21,7 +21,7 @@ func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 	return pod
 }
 
-// ownerless is PodOf without the controller. It allocates nothing.
+// ownerless is PodOf without the controller. It does not allocate.
 func ownerless(p *v1.Pod, bound time.Time) taint.Pod {
 	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
 	pod := taint.Pod{
@@ -44,14 +44,13 @@ func ownerless(p *v1.Pod, bound time.Time) taint.Pod {
 	return pod
 }
 
-// BoundSince is the moment from which a pod that was bound before this process looked counts as
-// bound: when it was scheduled, or created where that is not known. It is on the monotonic clock of
-// now. As API times are whole seconds, cut off, the next second is taken. A time that is missing or
-// lies in the future cannot be believed: then it is now. The clock of now counts as being in step with the API
-// server's.
+// BoundSince returns the moment from which a pod that was bound before this process started counts as bound: when it
+// was scheduled, or created if that is unknown. The result is on the monotonic clock of now. API times are truncated to
+// whole seconds, so the next second is taken. If a time is missing or lies in the future, the result is now. BoundSince
+// assumes that the clock of now agrees with the API server's.
 func BoundSince(p *v1.Pod, now time.Time) time.Time { return boundSince(p, now, 0) }
 
-// boundSince is BoundSince by a clock that is ahead.
+// boundSince is BoundSince for a clock that is ahead.
 func boundSince(p *v1.Pod, now time.Time, ahead time.Duration) time.Time {
 	if scheduled := holds(p, v1.PodScheduled); scheduled != nil && !scheduled.LastTransitionTime.IsZero() {
 		return moment(scheduled.LastTransitionTime, now, ahead)
@@ -59,13 +58,13 @@ func boundSince(p *v1.Pod, now time.Time, ahead time.Duration) time.Time {
 	return moment(p.CreationTimestamp, now, ahead)
 }
 
-// boundSince is when a pod of the first list was bound.
+// boundSince returns when a pod of the first list was bound.
 func (t *pods) boundSince(p *v1.Pod) time.Time {
 	now := t.now()
 	return boundSince(p, now, t.ahead.at(now))
 }
 
-// moment converts a time of the API to the monotonic clock of now, which is ahead of the API server's.
+// moment converts a time of the API to the monotonic clock of now, which is ahead of the API server's clock.
 func moment(t metav1.Time, now time.Time, ahead time.Duration) time.Time {
 	if t.IsZero() || t.After(now.Add(-ahead)) {
 		return now
@@ -73,7 +72,7 @@ func moment(t metav1.Time, now time.Time, ahead time.Duration) time.Time {
 	return now.Add(journal.NextSecond(t.Time).Sub(now)).Add(ahead)
 }
 
-// holds returns the pod's condition of this type when it is True, else nil.
+// holds returns the pod's condition of this type if it is True, otherwise nil.
 func holds(p *v1.Pod, condition v1.PodConditionType) *v1.PodCondition {
 	for i := range p.Status.Conditions {
 		c := &p.Status.Conditions[i]

@@ -44,7 +44,7 @@ func TestBoundSince(t *testing.T) {
 	}
 }
 
-// A time with a reading of the monotonic clock prints it; a wall time does not.
+// Times with a monotonic clock reading print it; wall times do not.
 func TestBoundSinceIsOnTheMonotonicClock(t *testing.T) {
 	now := time.Now()
 	bound := BoundSince(aPod(createdAt(metav1.NewTime(now.Add(-time.Hour)))), now)

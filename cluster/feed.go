@@ -9,9 +9,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Feed is the cache of a [Watcher] without the watching. Whoever holds it puts in what lists and
-// watches have shown, and says what time it is, so that it runs in simulated time. It starts no
-// goroutine. Only one goroutine may put in; any number may read.
+// Feed is the cache of a [Watcher] without the watching. The caller puts in what lists and watches have shown, and
+// provides the time, so that the cache runs in simulated time. A Feed starts no goroutine. Only one goroutine may put
+// in; any number may read.
 type Feed struct {
 	reader
 
@@ -20,8 +20,8 @@ type Feed struct {
 	lists     int
 }
 
-// NewFeed returns a feed that has seen nothing yet. The handler is told of what is put in, by the
-// goroutine that puts it in. What now returns must carry the monotonic clock.
+// NewFeed returns an empty feed. The goroutine that puts in something also calls the handler. The times that now
+// returns must carry the monotonic clock.
 func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	p := newPods()
 	p.now = now
@@ -35,11 +35,11 @@ func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	return f
 }
 
-// Pods is where what lists and watches show of pods is put in, as a reflector does it.
+// Pods returns the store into which pods from lists and watches are put, as a reflector does.
 func (f *Feed) Pods() cache.TransformingStore { return f.podStore }
 
-// Nodes is where what lists and watches show of nodes is put in, as a reflector does it.
+// Nodes returns the store into which nodes from lists and watches are put, as a reflector does.
 func (f *Feed) Nodes() cache.TransformingStore { return f.nodeStore }
 
-// HasSynced says whether the first lists of pods and of nodes are in.
+// HasSynced reports whether the first lists of pods and of nodes are in.
 func (f *Feed) HasSynced() bool { return f.lists == 2 }

@@ -9,12 +9,12 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// A pod that was not listed yet may tell two states apart. Joining them would be early for it; without the
-// oldest it is late.
+// A pod that is not listed yet may distinguish two states. Joining them would make its eviction early; dropping the
+// oldest makes it late.
 func TestNothingIsJoinedBeforeAllPodsAreKnown(t *testing.T) {
 	for name, test := range map[string]struct {
 		podsListed bool
-		want       time.Duration // of the first state that is left, since the start
+		want       time.Duration // of the first state that is left, relative to the start
 	}{
 		"the pods are listed":     {true, 0},
 		"the pods are not listed": {false, time.Second},

@@ -9,12 +9,12 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// kept says whether a pod is kept at all: it is bound to a node and has not finished.
+// kept reports whether a pod is kept: it is bound to a node and has not finished.
 func kept(p *taint.Pod) bool {
 	return p.Node != "" && p.Phase != v1.PodSucceeded && p.Phase != v1.PodFailed
 }
 
-// worthJudging says whether a change of a pod may change its verdict, or which policy holds for it.
+// worthJudging reports whether a change of a pod may change its verdict, or which policy applies to it.
 func worthJudging(old, now *taint.Pod) bool {
 	return old.UID != now.UID ||
 		!sameExposure(old, now) ||
@@ -23,12 +23,12 @@ func worthJudging(old, now *taint.Pod) bool {
 		!maps.Equal(old.Labels, now.Labels)
 }
 
-// sameExposure says whether a pod is exposed to the same taints as before, and bears the same.
+// sameExposure reports whether a pod is exposed to the same taints as before, and tolerates the same.
 func sameExposure(old, now *taint.Pod) bool {
 	return old.Node == now.Node && sameTolerations(old.Tolerations, now.Tolerations)
 }
 
-// worthKeeping says whether a change of a pod is to be seen by readers, be it told or not.
+// worthKeeping reports whether readers must see a change of a pod, even if the handler is not called for it.
 func worthKeeping(old, now *taint.Pod) bool {
 	return old.Phase != now.Phase ||
 		old.Priority != now.Priority ||
@@ -38,7 +38,7 @@ func worthKeeping(old, now *taint.Pod) bool {
 		worthJudging(old, now)
 }
 
-// sameTolerations says whether two lists hold the same in the same order, which counts.
+// sameTolerations reports whether two lists have the same tolerations in the same order, which matters.
 func sameTolerations(a, b []v1.Toleration) bool {
 	return slices.EqualFunc(a, b, func(a, b v1.Toleration) bool {
 		return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value &&

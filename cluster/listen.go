@@ -13,7 +13,7 @@ import (
 // podsByNode is the index that an adapter registers; the name is its own, so that it can't clash.
 const podsByNode = "taint-manager.pods-by-node"
 
-// indexByNode files bound pods under their node. It never fails: the informer would panic.
+// indexByNode returns the node of a bound pod. It never fails, because the informer would panic.
 func indexByNode(obj any) ([]string, error) {
 	p, ok := obj.(*v1.Pod)
 	if !ok || p == nil || p.Spec.NodeName == "" {
@@ -22,7 +22,7 @@ func indexByNode(obj any) ([]string, error) {
 	return []string{p.Spec.NodeName}, nil
 }
 
-// podEvents takes in what the pod informer tells.
+// podEvents returns the handler of the pod informer's events.
 func (a *adapter) podEvents() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
@@ -36,7 +36,7 @@ func (a *adapter) podEvents() cache.ResourceEventHandler {
 	}
 }
 
-// eachPod calls f with the pod in the object, if there is one and events are let in.
+// eachPod calls f with the pod in the object, if there is one and events are admitted.
 func (a *adapter) eachPod(obj any, f func(p *v1.Pod)) {
 	a.events.Lock()
 	defer a.events.Unlock()
@@ -53,7 +53,7 @@ func (a *adapter) eachPod(obj any, f func(p *v1.Pod)) {
 	}
 }
 
-// podSeen takes in a pod as it is now; before is how it was, or what it has replaced, or nil.
+// podSeen stores the current state of a pod; before is its previous state, or the pod that it has replaced, or nil.
 func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 	if before != nil && before.UID != p.UID {
 		a.podGone(before.UID)
@@ -82,8 +82,8 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 	a.handler.PodChanged(p.UID, now.Node)
 }
 
-// next is what is remembered of a pod after an event; s is empty when it is the first. old is how the
-// pod was before, nil when that is not known.
+// next returns what is remembered of a pod after an event; s is empty if it is the first event. old is the pod's
+// previous state, or nil if unknown.
 func (s seenPod) next(p *v1.Pod, now, old *taint.Pod, initial bool, ahead Ahead) seenPod {
 	at := time.Now()
 	if s.bound.IsZero() {
@@ -109,8 +109,8 @@ func (a *adapter) podGone(uid types.UID) {
 	a.handler.PodChanged(uid, s.node)
 }
 
-// podDeleted forgets the pod that is gone. After a gap in the watch its last state, and anything else
-// but its key, may be missing.
+// podDeleted forgets a pod that was deleted. After a gap in the watch its last state may be missing, so that only its
+// key is known.
 func (a *adapter) podDeleted(obj any) {
 	a.events.Lock()
 	defer a.events.Unlock()
@@ -129,8 +129,8 @@ func (a *adapter) podDeleted(obj any) {
 	}
 }
 
-// unwrap returns what a deletion is about: its last state, which may be anything, and its key, where
-// the informer has missed the deletion itself.
+// unwrap returns the last state of a deleted object, which may be anything, and its key if the informer has missed the
+// deletion itself.
 func unwrap(obj any) (last any, key string) {
 	switch d := obj.(type) {
 	case cache.DeletedFinalStateUnknown:

@@ -16,7 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// byHand is an adapter whose events come by hand, with pod p1 on node n, and what it tells.
+// byHand returns an adapter whose events the test sends, with pod p1 on node n, and the record of its calls.
 func byHand(t *testing.T) (*adapter, *record) {
 	t.Helper()
 	client := fake.NewClientset()
@@ -80,8 +80,8 @@ func TestJunkEventsArePassedOver(t *testing.T) {
 	}
 }
 
-// The store runs ahead of the events: a pod whose event has not come yet has no Bound, and one that
-// was replaced is not its namesake.
+// The store is ahead of the events: a pod whose event has not come yet has no Bound, and a pod that was replaced
+// differs from its namesake.
 func TestAnAdapterKnowsAPodFromItsFirstEventOn(t *testing.T) {
 	a, told := byHand(t)
 	must(t, a.informer.GetStore().Update(aPod(withUID("p2"))))
@@ -105,7 +105,7 @@ func TestAnAdapterKnowsAPodFromItsFirstEventOn(t *testing.T) {
 	}
 }
 
-// What the informer holds and has not told of yet is learnt at this moment.
+// A change that the informer holds but has not sent an event for counts as seen when it is read.
 func TestAPodWhoseEditHasNotBeenToldYetIsSeenNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := byHand(t)
@@ -128,7 +128,7 @@ func TestAPodWhoseEditHasNotBeenToldYetIsSeenNow(t *testing.T) {
 	})
 }
 
-// An informer may hand over events that it had queued when the handler was taken away.
+// An informer may still send queued events after the handler was removed.
 func TestNothingIsToldAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, told := byHand(t)

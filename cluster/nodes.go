@@ -11,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// look is what is needed of a node object. Its taints need not be NoExecute ones.
+// look is what is used of a node object. It may have taints of any effect.
 type look struct {
 	name    string
 	uid     types.UID
@@ -24,19 +24,19 @@ func lookAt(n *v1.Node) look {
 	return look{n.Name, n.UID, n.ResourceVersion, n.CreationTimestamp.Time, taint.Normalize(n.Spec.Taints)}
 }
 
-// node is the small value of the node that was looked at.
+// node returns the small value of the node.
 func (l *look) node(taints []taint.History) taint.Node {
 	return taint.Node{Name: l.name, UID: l.uid, Created: l.created, Version: l.version, Taints: taints}
 }
 
-// gap says what may have been missed between two looks. The zero gap is none.
+// gap describes what may have been missed between two looks. The zero gap means nothing.
 type gap struct {
-	first   bool      // the process has not looked before
-	missed  bool      // it has, but did not watch all the time
-	watched time.Time // the last moment at which it did
+	first   bool      // this is the process's first look
+	missed  bool      // the process did not watch all the time since the last look
+	watched time.Time // the last moment at which the process did watch
 }
 
-// seenNode is a node as others see it, and what is kept beside that.
+// seenNode is a node as readers see it, with the state behind it.
 type seenNode struct {
 	*taint.Node
 
@@ -44,7 +44,7 @@ type seenNode struct {
 	version string // of the last look
 }
 
-// upTo returns the node with the version that its record is to have, after a look at the version looked.
+// upTo returns the node with the version for its record, after a look at the version looked.
 func upTo(n *taint.Node, known journal.NodeHistory, looked string) *taint.Node {
 	version := known.UpTo(n.Version, looked)
 	if version == n.Version {
@@ -55,16 +55,16 @@ func upTo(n *taint.Node, known journal.NodeHistory, looked string) *taint.Node {
 	return &now
 }
 
-// nodes are the nodes by name, with the histories of their taints. Any number of goroutines read and
-// adopt; only one sees and forgets.
+// nodes are the nodes by name, with the histories of their taints. Any number of goroutines may read and adopt; only
+// one may see and forget.
 type nodes struct {
 	rules  taint.Rules
 	pods   func(node string) []*taint.Pod
-	synced func() bool      // all pods that there are are known
+	synced func() bool      // all existing pods are known
 	now    func() time.Time // carries the monotonic clock
 	ahead  Ahead
 
-	writing sync.Mutex // held from reading a node that is to be replaced until it is
+	writing sync.Mutex // held from reading a node until it is replaced
 
 	mu      sync.RWMutex
 	byName  map[string]seenNode
@@ -81,14 +81,14 @@ func newNodes(rules taint.Rules, pods func(node string) []*taint.Pod, synced fun
 // get returns the node of this name, or nil.
 func (t *nodes) get(name string) *taint.Node { return t.last(name).Node }
 
-// last is the node of this name as it was last seen; its Node is nil when there is none.
+// last returns the last known state of the node with this name; its Node is nil if there is none.
 func (t *nodes) last(name string) seenNode {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.byName[name]
 }
 
-// version is the resourceVersion of the last look at a tainted node; empty when there is no such node.
+// version returns the resourceVersion of the last look at a tainted node; "" if there is no such node.
 func (t *nodes) version(name string) string {
 	if last := t.last(name); last.Tainted() {
 		return last.version
@@ -107,7 +107,7 @@ func (t *nodes) taintedNodes() []*taint.Node {
 	return list
 }
 
-// see takes a look at a node, and says whether it is to be told.
+// see stores a look at a node, and reports whether the handler must be called.
 func (t *nodes) see(l look, g gap) bool {
 	t.writing.Lock()
 	defer t.writing.Unlock()
@@ -125,8 +125,7 @@ func (t *nodes) see(l look, g gap) bool {
 	return old.Node != nil || node.Tainted()
 }
 
-// adopt betters what is known of a node by the journal's record of it, and says whether that changes
-// anything.
+// adopt merges the journal's record of a node into what is known of it, and reports whether that changes anything.
 func (t *nodes) adopt(name string, r journal.Record) bool {
 	t.writing.Lock()
 	defer t.writing.Unlock()
@@ -148,12 +147,12 @@ func (t *nodes) adopt(name string, r journal.Record) bool {
 	return true
 }
 
-// observe hands the look at a node to the journal. A node without taints, before and now, needs no journal.
+// observe passes a look at the node to the journal. A node without taints, before and now, needs no journal.
 func (t *nodes) observe(before *seenNode, l *look, g gap) (known journal.NodeHistory, changed bool) {
 	if len(before.known.Taints()) == 0 && !executes(l.taints) {
 		return before.known, false
 	}
-	name, now := l.name, t.now() // so that the look does not escape
+	name, now := l.name, t.now() // otherwise the look escapes to the heap
 	return before.known.Observe(journal.Observation{
 		Taints: l.taints, At: now, Ahead: t.ahead.at(now), Created: l.created, Version: l.version, Before: before.version,
 		Gap: g.first || g.missed, Watched: g.watched,
@@ -161,7 +160,7 @@ func (t *nodes) observe(before *seenNode, l *look, g gap) (known journal.NodeHis
 	})
 }
 
-// executes says whether one of the taints is a NoExecute one.
+// executes reports whether one of the taints is NoExecute.
 func executes(taints []v1.Taint) bool {
 	for i := range taints {
 		if taints[i].Effect == v1.TaintEffectNoExecute {
@@ -171,8 +170,8 @@ func executes(taints []v1.Taint) bool {
 	return false
 }
 
-// apart says whether some pod of the node bears one of the taints without a limit and the other not.
-// While not all pods are known, there may be one.
+// apart reports whether some pod of the node tolerates one of the taints without a limit, and the other not. While not
+// all pods are known, there may be one.
 func (t *nodes) apart(node string, a, b *v1.Taint) bool {
 	if !t.synced() {
 		return true
@@ -185,7 +184,7 @@ func (t *nodes) apart(node string, a, b *v1.Taint) bool {
 	return false
 }
 
-// forget drops a node, and says whether that is to be told: without taints it had no countdowns.
+// forget drops a node, and reports whether the handler must be called: a node without taints had no countdowns.
 func (t *nodes) forget(name string) bool {
 	t.writing.Lock()
 	defer t.writing.Unlock()

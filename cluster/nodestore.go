@@ -8,23 +8,23 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// nodeStore is what a reflector feeds with nodes: with whole objects by the watch, with whole objects
-// or with looks by a list. It is for the reflector's goroutine.
+// nodeStore is the store of a reflector for nodes: the watch puts in whole objects, a list whole objects or looks. Only
+// the reflector's goroutine uses it.
 type nodeStore struct {
 	nodes    *nodes
 	handler  Handler
 	warnings *warnings
 
-	// listed is called when the first list is in; nil from then on.
+	// listed is called when the first list is in, and is nil from then on.
 	listed func()
 
-	// watched is when the watch, or a list, has last shown anything.
+	// watched is when the watch, or a list, last delivered something.
 	watched time.Time
 }
 
 var _ cache.TransformingStore = (*nodeStore)(nil)
 
-// Transformer trims the nodes of a streamed list as they come.
+// Transformer trims the nodes of a streamed list as they arrive.
 func (s *nodeStore) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		n, ok := obj.(*v1.Node)
@@ -37,10 +37,10 @@ func (s *nodeStore) Transformer() cache.TransformFunc {
 	}
 }
 
-// Add takes in a node that the watch has shown for the first time.
+// Add stores a node that the watch has shown for the first time.
 func (s *nodeStore) Add(obj any) error { return s.Update(obj) }
 
-// Update takes in a node that the watch has shown.
+// Update stores a node that the watch has shown.
 func (s *nodeStore) Update(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
 		s.see(lookAt(n), gap{})
@@ -51,7 +51,7 @@ func (s *nodeStore) Update(obj any) error {
 	return nil
 }
 
-// Delete forgets a node that is gone.
+// Delete removes a node that was deleted.
 func (s *nodeStore) Delete(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
 		s.forget(n.Name)
@@ -62,7 +62,7 @@ func (s *nodeStore) Delete(obj any) error {
 	return nil
 }
 
-// Replace takes in a whole list: only what differs is told.
+// Replace stores a whole list; the handler is called for differences only.
 func (s *nodeStore) Replace(items []any, _ string) error {
 	since := gap{first: s.listed != nil, missed: s.listed == nil, watched: s.watched}
 	listed := make(map[string]bool, len(items))
@@ -88,7 +88,7 @@ func (s *nodeStore) Replace(items []any, _ string) error {
 	return nil
 }
 
-// Resync does nothing: the handler was told of everything.
+// Resync does nothing: the handler was called for everything.
 func (s *nodeStore) Resync() error { return nil }
 
 func (s *nodeStore) see(l look, g gap) {
@@ -103,7 +103,7 @@ func (s *nodeStore) forget(name string) {
 	}
 }
 
-// lookIn is the look at the node in an item of a list.
+// lookIn returns the look in an item of a list.
 func lookIn(item any) (look, bool) {
 	switch n := item.(type) {
 	case *look:

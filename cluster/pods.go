@@ -13,15 +13,15 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// entry is a pod as it is kept. Once linked it is never written to, as readers hold on to its Pod;
-// they thereby keep the boxes alive, too.
+// entry is a pod in the cache. Once linked it is never written to, because readers keep its Pod, which also keeps the
+// boxes alive.
 type entry struct {
 	taint.Pod
 	tolerations *box[[]v1.Toleration]
 	labels      *box[map[string]string]
 }
 
-// change is what a handler is to be told of a pod.
+// change is one change of a pod for the handler.
 type change struct {
 	uid  types.UID
 	node string
@@ -76,7 +76,7 @@ func (t *pods) get(uid types.UID) *taint.Pod {
 	return &e.Pod
 }
 
-// recall is get for a UID that is still bytes. It allocates nothing.
+// recall is get for a UID in bytes. It does not allocate.
 func (t *pods) recall(uid []byte) *taint.Pod {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -87,7 +87,7 @@ func (t *pods) recall(uid []byte) *taint.Pod {
 	return &e.Pod
 }
 
-// on returns the pods on the node of this name, in no order.
+// on returns the pods on the node with this name, in no particular order.
 func (t *pods) on(node string) []*taint.Pod {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -102,8 +102,8 @@ func (t *pods) on(node string) []*taint.Pod {
 	return list
 }
 
-// put takes a pod in as it is now, and returns what that changes. The Bound of a pod that is known
-// already stays; its Seen does while its node and tolerations do. seen is only read, and not held on to.
+// put stores the current state of a pod, and returns the resulting changes. The Bound of a known pod stays; its Seen
+// stays while its node and tolerations do. put only reads seen, and does not keep it.
 func (t *pods) put(seen taint.Pod) []change {
 	old := t.byUID[seen.UID]
 	switch {
@@ -125,7 +125,7 @@ func (t *pods) put(seen taint.Pod) []change {
 	return changesOf(&old.Pod, &seen)
 }
 
-// changesOf says what is to be told of a pod that was there before.
+// changesOf returns the changes of a pod that was there before.
 func changesOf(old, now *taint.Pod) []change {
 	switch {
 	case !worthJudging(old, now):
@@ -136,7 +136,7 @@ func changesOf(old, now *taint.Pod) []change {
 	return []change{{now.UID, now.Node}}
 }
 
-// dropNamesake drops the pod that has the same name and another UID: it was replaced.
+// dropNamesake drops the pod with the same name and another UID: it was replaced.
 func (t *pods) dropNamesake(p *taint.Pod) []change {
 	s := t.namespaces[p.Namespace]
 	if s == nil || s.pods[p.Name] == nil {
@@ -155,7 +155,7 @@ func (t *pods) drop(uid types.UID) []change {
 	return []change{{old.UID, old.Node}}
 }
 
-// dropAllBut forgets all pods but those in the set.
+// dropAllBut forgets all pods except those in the set.
 func (t *pods) dropAllBut(listed map[types.UID]bool) []change {
 	var told []change
 	for uid := range t.byUID {
@@ -166,7 +166,7 @@ func (t *pods) dropAllBut(listed map[types.UID]bool) []change {
 	return told
 }
 
-// entry makes the pod one to be kept: it shares what can be shared.
+// entry returns the entry of a pod; it shares what can be shared.
 func (t *pods) entry(p *taint.Pod) *entry {
 	e := &entry{Pod: *p}
 	e.Phase = known(p.Phase)
@@ -183,7 +183,7 @@ func (t *pods) entry(p *taint.Pod) *entry {
 	return e
 }
 
-// swap puts one entry in the place of another in one step for all readers; either may be nil.
+// swap replaces one entry by another in one step for all readers; either may be nil.
 func (t *pods) swap(old, now *entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -231,8 +231,8 @@ func (t *pods) unlink(e *entry) {
 	}
 }
 
-// known returns the phase as a constant of the program, where it is one, and not as the copy that
-// came with the pod.
+// known returns the phase as a constant of the program if there is one, so that the copy that came with the pod can be
+// freed.
 func known(phase v1.PodPhase) v1.PodPhase {
 	for _, p := range [...]v1.PodPhase{v1.PodRunning, v1.PodPending, v1.PodUnknown} {
 		if p == phase {

@@ -16,7 +16,7 @@ import (
 
 func typesUID(format string, args ...any) types.UID { return types.UID(fmt.Sprintf(format, args...)) }
 
-// checkInvariants holds that the three ways to a pod agree.
+// checkInvariants checks that the three indexes agree.
 func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 	named, crowded := 0, 0
 	for name, s := range table.namespaces {
@@ -41,7 +41,7 @@ func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 	}
 }
 
-// The twin is a map: a pod put takes the place of its namesake, and all that changes is told.
+// The twin is a map: a new pod replaces its namesake, and every change is reported.
 func TestPodsAreLikeAPlainMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table, twin := newPods(), map[types.UID]taint.Pod{}
@@ -77,7 +77,7 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 
 func drawUID(t *rapid.T) types.UID { return typesUID("u%d", rapid.IntRange(0, 5).Draw(t, "uid")) }
 
-// drawPod draws one of few pods, so that they meet; a UID always has one name.
+// drawPod draws one of few pods, so that they collide; a UID always has one name.
 func drawPod(t *rapid.T) taint.Pod {
 	uid := drawUID(t)
 	return PodOf(aPod(withUID(uid), func(p *v1.Pod) {

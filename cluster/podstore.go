@@ -11,24 +11,24 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// podStore is what a reflector feeds with pods: with whole objects by the watch, with whole objects
-// or with entries by a list. It is for the reflector's goroutine.
+// podStore is the store of a reflector for pods: the watch puts in whole objects, a list whole objects or entries. Only
+// the reflector's goroutine uses it.
 type podStore struct {
 	pods     *pods
 	handler  Handler
 	warnings *warnings
 
-	// controller is room for the controller of the pod at hand; pods that are kept get a copy.
+	// controller is reused space for the controller of the current pod; pods that are kept get a copy.
 	controller taint.Owner
 
-	// listed is called when the first list is in; nil from then on.
+	// listed is called when the first list is in, and is nil from then on.
 	listed func()
 }
 
 var _ cache.TransformingStore = (*podStore)(nil)
 
-// Transformer trims the pods of a streamed list as they come, so that the whole ones are never held
-// together. The Bound of an entry supposes that the list is the first one.
+// Transformer trims the pods of a streamed list as they arrive, so that memory never holds all of the whole ones. It
+// computes the Bound of an entry for the first list.
 func (s *podStore) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		p, ok := obj.(*v1.Pod)
@@ -40,10 +40,10 @@ func (s *podStore) Transformer() cache.TransformFunc {
 	}
 }
 
-// Add takes in a pod that the watch has shown for the first time.
+// Add stores a pod that the watch has shown for the first time.
 func (s *podStore) Add(obj any) error { return s.Update(obj) }
 
-// Update takes in a pod that the watch has shown.
+// Update stores a pod that the watch has shown.
 func (s *podStore) Update(obj any) error {
 	if p, ok := obj.(*v1.Pod); ok && p != nil {
 		s.put(s.podOf(p, s.pods.now()))
@@ -53,7 +53,7 @@ func (s *podStore) Update(obj any) error {
 	return nil
 }
 
-// Delete forgets a pod that is gone, or no longer one that is watched.
+// Delete removes a pod that was deleted, or that is no longer watched.
 func (s *podStore) Delete(obj any) error {
 	if p, ok := obj.(*v1.Pod); ok && p != nil {
 		s.tell(s.pods.drop(p.UID))
@@ -63,7 +63,7 @@ func (s *podStore) Delete(obj any) error {
 	return nil
 }
 
-// Replace takes in a whole list: only what differs is told.
+// Replace stores a whole list; the handler is called for differences only.
 func (s *podStore) Replace(items []any, _ string) error {
 	first, now := s.listed != nil, s.pods.now()
 	listed := make(map[types.UID]bool, len(items))
@@ -87,7 +87,7 @@ func (s *podStore) Replace(items []any, _ string) error {
 	return nil
 }
 
-// Resync does nothing: the handler was told of everything.
+// Resync does nothing: the handler was called for everything.
 func (s *podStore) Resync() error { return nil }
 
 func (s *podStore) put(pod taint.Pod) {
@@ -118,7 +118,7 @@ func (s *podStore) podOf(p *v1.Pod, bound time.Time) taint.Pod {
 	return pod
 }
 
-// podIn is the pod in an item of a list.
+// podIn returns the pod in an item of a list.
 func (s *podStore) podIn(item any) (taint.Pod, bool) {
 	switch p := item.(type) {
 	case *entry:

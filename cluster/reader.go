@@ -7,20 +7,20 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// podReader reads pods: those that are kept here, or a caller's. Any number of goroutines may use it.
+// podReader reads pods from this cache or from a caller's informer. Any number of goroutines may use it.
 type podReader interface {
 	get(uid types.UID) *taint.Pod
 	on(node string) []*taint.Pod
 	setAhead(ahead Ahead)
 }
 
-// reader reads pods and nodes. Its methods may be called by any number of goroutines.
+// reader reads pods and nodes. Any number of goroutines may call its methods.
 type reader struct {
 	pods  podReader
 	nodes *nodes
 }
 
-// Pod returns the pod with this UID and the node that it is bound to; each is nil when it is not there.
+// Pod returns the pod with this UID and the node that it is bound to; each is nil if unknown.
 func (r *reader) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
 	p := r.pods.get(uid)
 	if p == nil {
@@ -29,19 +29,19 @@ func (r *reader) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
 	return p, r.nodes.get(p.Node)
 }
 
-// PodsOn returns the node of this name, nil when it is not there, and the pods bound to it, in no order.
+// PodsOn returns the node with this name, or nil if unknown, and the pods bound to it, in no particular order.
 func (r *reader) PodsOn(node string) (*taint.Node, []*taint.Pod) {
 	return r.nodes.get(node), r.pods.on(node)
 }
 
-// Version is the resourceVersion of the last look at a tainted node; empty when there is no such node.
+// Version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.
 func (r *reader) Version(node string) string { return r.nodes.version(node) }
 
-// Tainted returns the nodes that carry NoExecute taints, in no order.
+// Tainted returns the nodes that carry NoExecute taints, in no particular order.
 func (r *reader) Tainted() []*taint.Node { return r.nodes.taintedNodes() }
 
-// Adopt betters what is known of a node by the journal's record of it; see [journal.NodeHistory.Adopt]. It says
-// whether that changes anything; the handler is not told.
+// Adopt merges the journal's record of a node into what is known of it, and reports whether that changes anything; see
+// [journal.NodeHistory.Adopt]. It does not call the handler.
 func (r *reader) Adopt(node string, record journal.Record) bool {
 	return r.nodes.adopt(node, record)
 }

@@ -7,10 +7,10 @@ const (
 	maxRelist   = time.Minute
 )
 
-// relist spaces the lists that break off. The API server has worked for such a list as for any other, so
-// that a client that asks again and again is a load. A list that is not answered costs it nothing.
+// relist delays the next list after lists that were cut off. The API server has worked for such a list as for any
+// other, so a client that repeats it without a pause is a load. A list without a response costs the server nothing.
 type relist struct {
-	begun bool // the answer to the present list has begun, and has not come to its end
+	begun bool // the response to the current list has begun, and is not complete
 	last  time.Duration
 }
 
@@ -24,5 +24,5 @@ func (r *relist) pause() time.Duration {
 	return r.last
 }
 
-// completed notes that a list has come to its end.
+// completed notes that a list is complete.
 func (r *relist) completed() { *r = relist{} }

@@ -18,10 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// reflectorBackoff is the most that the reflector itself waits after a failure.
+// reflectorBackoff is the reflector's own maximum delay after a failure.
 const reflectorBackoff = 4500 * time.Millisecond
 
-// failures answer requests about pods in a way of their own, and note when each is made.
+// failures fails requests about pods as configured, and records when each is made.
 type failures struct {
 	api *api
 
@@ -30,14 +30,14 @@ type failures struct {
 	fail  func(ask string) (*http.Response, error)
 }
 
-// begin forgets what was asked, and fails in this way from now on; nil for not at all.
+// begin forgets the recorded requests, and fails requests in this way from now on; nil means no failures.
 func (f *failures) begin(fail func(ask string) (*http.Response, error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked, f.fail = nil, fail
 }
 
-// way is how this request fails; nil when it does not.
+// way returns how this request fails; nil if it does not.
 func (f *failures) way(ask string) func(ask string) (*http.Response, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,7 +48,7 @@ func (f *failures) way(ask string) func(ask string) (*http.Response, error) {
 	return nil
 }
 
-// refuse fails lists only, streamed ones where the server knows them.
+// refuse fails lists only: streamed ones if the server supports them.
 func (f *failures) refuse(ask string) (*http.Response, error) {
 	if fail := f.way(ask); fail != nil {
 		return fail(ask)
@@ -56,7 +56,7 @@ func (f *failures) refuse(ask string) (*http.Response, error) {
 	return nil, nil
 }
 
-// pauses are the times between the requests.
+// pauses returns the times between the requests.
 func (f *failures) pauses() (list []time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,7 +66,7 @@ func (f *failures) pauses() (list []time.Duration) {
 	return list
 }
 
-// cutShort answers with the beginning of a list.
+// cutShort responds with the beginning of a list.
 func (a *api) cutShort(string) (*http.Response, error) {
 	if !a.streams {
 		whole := a.encode(a.list("pods"))
@@ -156,7 +156,7 @@ func TestAServerThatRefusesConnectionsIsAskedEveryFewSeconds(t *testing.T) {
 	})
 }
 
-// The pages of one list follow each other at once.
+// The pages of one list follow each other without a pause.
 func TestAListInPagesIsNotHeldUp(t *testing.T) {
 	a := &api{format: runtime.ContentTypeProtobuf}
 	var pages atomic.Int32
@@ -183,7 +183,7 @@ func TestARequestWithoutAnAnswerIsTroubleAfter45Seconds(t *testing.T) {
 				if !lost.Load() {
 					return nil, nil
 				}
-				time.Sleep(30 * time.Second) // as where packets vanish: dialing is given up then
+				time.Sleep(30 * time.Second) // as if packets were lost: dialing gives up then
 				return nil, syscall.ETIMEDOUT
 			}
 			a.over(t, func(w *Watcher, _ *record) {

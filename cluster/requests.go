@@ -31,8 +31,9 @@ type lister interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// podLister is one that decodes only what counts, or the client's own where that can't be. It calls granted
-// as soon as the answer to a request has begun; the client's own can't tell that before its end.
+// podLister returns a lister that decodes only the required fields, or the client's own if that is not possible. It
+// calls granted as soon as the response to a request has begun; with the client's own lister, only once the response
+// has ended.
 func podLister(client kubernetes.Interface, lookup wire.PodLookup, granted func()) lister {
 	if requests := requestsOf(client); requests != nil {
 		return trimming{requests, "pods", lookup, granted}
@@ -40,7 +41,7 @@ func podLister(client kubernetes.Interface, lookup wire.PodLookup, granted func(
 	return whole[*v1.PodList]{client.CoreV1().Pods(metav1.NamespaceAll), granted}
 }
 
-// nodeLister is the same for nodes.
+// nodeLister is podLister for nodes.
 func nodeLister(client kubernetes.Interface, granted func()) lister {
 	if requests := requestsOf(client); requests != nil {
 		return trimming{requests, "nodes", nil, granted}
@@ -48,13 +49,13 @@ func nodeLister(client kubernetes.Interface, granted func()) lister {
 	return whole[*v1.NodeList]{client.CoreV1().Nodes(), granted}
 }
 
-// typed is a client of client-go's for one resource.
+// typed is client-go's typed client for one resource.
 type typed[L runtime.Object] interface {
 	List(ctx context.Context, o metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// whole lists and watches by such a client.
+// whole lists and watches with a typed client.
 type whole[L runtime.Object] struct {
 	typed[L]
 	granted func()
@@ -69,7 +70,7 @@ func (w whole[L]) List(ctx context.Context, o metav1.ListOptions) (runtime.Objec
 	return list, err
 }
 
-// Watch returns a watch, once the API server has granted it.
+// Watch returns a watch, once the API server has accepted it.
 func (w whole[L]) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	stream, err := w.typed.Watch(ctx, o)
 	if err == nil {
@@ -78,9 +79,9 @@ func (w whole[L]) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 	return stream, err
 }
 
-// requestsOf makes requests as the client does, with its transport, limits and content type. It is nil for
-// a client that is not client-go's, as only that one's requests are known to be all it does, and for
-// one that may speak CBOR.
+// requestsOf returns a client that makes requests like the given one, with its transport, limits and content type. It
+// returns nil if the client is not client-go's, because another one may do more than requests, and if the client may
+// use CBOR.
 func requestsOf(client kubernetes.Interface) rest.Interface {
 	core, ok := client.CoreV1().(*corev1.CoreV1Client)
 	if !ok || features.FeatureGates().Enabled(features.ClientsAllowCBOR) {
@@ -89,8 +90,7 @@ func requestsOf(client kubernetes.Interface) rest.Interface {
 	return core.RESTClient()
 }
 
-// trimming lists and watches one resource. What comes as protobuf is decoded by package wire; anything
-// else, as the client itself would.
+// trimming lists and watches one resource. Package wire decodes protobuf; client-go's decoders decode everything else.
 type trimming struct {
 	requests rest.Interface
 	resource string
@@ -110,12 +110,12 @@ func (t trimming) List(ctx context.Context, o metav1.ListOptions) (runtime.Objec
 		return nil, fmt.Errorf("reading the list of %s: %w", t.resource, err)
 	}
 	if !meta.IsListType(object) {
-		return nil, apierrors.FromObject(object) // a Status says what is wrong
+		return nil, apierrors.FromObject(object) // a Status contains the error
 	}
 	return object, nil
 }
 
-// Watch returns a watch, once the API server has granted it.
+// Watch returns a watch, once the API server has accepted it.
 func (t trimming) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	o.Watch = true
 	body, err := t.open(ctx, t.get(o).Throttle(nil)) // as in client-go, a watch does not wait for the limit
@@ -131,8 +131,8 @@ const (
 	pause = time.Second
 )
 
-// open makes the request, and returns the body of its answer. As in client-go, a request whose connection
-// breaks is made again: the reflector would take that for a reason to list anew.
+// open makes the request, and returns the body of its response. As in client-go, a request whose connection breaks is
+// repeated; otherwise the reflector would list again.
 func (t trimming) open(ctx context.Context, request *rest.Request) (io.ReadCloser, error) {
 	for try := 1; ; try++ {
 		body, err := request.Stream(ctx)

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// endless is the body of a watch that sends the same again and again.
+// endless is the body of a watch that sends the same bytes again and again.
 type endless struct {
 	frame []byte
 	at    int
@@ -29,12 +29,12 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func (e *endless) Close() error { return nil }
 
-// RoundTrip grants such a watch.
+// RoundTrip accepts such a watch.
 func (e *endless) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {runtime.ContentTypeProtobuf}}, Body: &endless{frame: e.frame}}, nil
 }
 
-// burstPod is a pod of a burst: bound, running, of about 5 kB.
+// burstPod returns a pod of a burst: bound, running, of about 5 kB.
 func burstPod() *v1.Pod {
 	pod := bigPod(1, false)
 	var env []v1.EnvVar
@@ -46,7 +46,7 @@ func burstPod() *v1.Pod {
 	return pod
 }
 
-// updating is a pod, and a client whose every watch is sent the same update of its status again and again.
+// updating returns a pod, and a client whose watches all receive the same update of its status again and again.
 func updating(t testing.TB) (*v1.Pod, kubernetes.Interface) {
 	t.Helper()
 	pod := burstPod()
@@ -59,7 +59,8 @@ func updating(t testing.TB) (*v1.Pod, kubernetes.Interface) {
 	return pod, client
 }
 
-// What an update of a pod's status costs, from the bytes of a watch to the store that sees no change.
+// BenchmarkWatchedStatusUpdate measures an update of a pod's status, from the bytes of a watch to the store that sees
+// no change.
 func BenchmarkWatchedStatusUpdate(b *testing.B) {
 	s, d := newBenchStores()
 	pod, client := updating(b)

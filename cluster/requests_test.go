@@ -37,24 +37,24 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// TestMain takes a handler of errors away, which sleeps from the time of a bubble to that of the process.
+// TestMain removes an error handler that sleeps, because it would compare the time of a bubble with that of the
+// process.
 func TestMain(m *testing.M) {
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
 	os.Exit(m.Run())
 }
 
-// api is an API server without a network. It holds the pod ns/p on the tainted node n, and sends what a
-// test tells it to.
+// api is an API server without a network. It has the pod ns/p on the tainted node n, and sends what a test asks for.
 type api struct {
-	format  string // the content type of all answers
-	streams bool   // it knows streamed lists
+	format  string // the content type of all responses
+	streams bool   // it supports streamed lists
 
-	// refuse, unless it is nil, is asked before each answer.
+	// refuse, unless it is nil, is called before each response.
 	refuse func(ask string) (*http.Response, error)
 
 	mu    sync.Mutex
 	asked []string
-	watch *io.PipeWriter // the latest of pods
+	watch *io.PipeWriter // the latest one of pods
 }
 
 // RoundTrip answers a request.
@@ -68,7 +68,7 @@ func (a *api) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer(), nil
 }
 
-// note writes down what is asked for, and returns the answer.
+// note records the request, and returns the response.
 func (a *api) note(r *http.Request) (ask string, answer func() *http.Response) {
 	query, what := r.URL.Query(), r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 	switch {
@@ -87,7 +87,7 @@ func (a *api) note(r *http.Request) (ask string, answer func() *http.Response) {
 	return ask, answer
 }
 
-// took returns what was asked about pods since the last time.
+// took returns the requests about pods since the last call.
 func (a *api) took() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -103,7 +103,7 @@ func (a *api) list(what string) runtime.Object {
 	return &v1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: []v1.Node{*aNode(v1.Taint{Key: "k"})}}
 }
 
-// stream grants a watch.
+// stream accepts a watch.
 func (a *api) stream(what string, initial bool) *http.Response {
 	body, w := io.Pipe()
 	first := func() {}
@@ -162,7 +162,7 @@ func (a *api) send(kind watch.EventType, object runtime.Object) {
 	synctest.Wait()
 }
 
-// sendTo sends an event. It fails only when the watcher has gone.
+// sendTo sends an event. It fails only if the watcher has gone.
 func (a *api) sendTo(w io.Writer, kind watch.EventType, object runtime.Object) {
 	raw := runtime.RawExtension{Raw: a.encode(object)}
 	if a.format == runtime.ContentTypeJSON {
@@ -176,7 +176,7 @@ func (a *api) sendTo(w io.Writer, kind watch.EventType, object runtime.Object) {
 	_, _ = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...))
 }
 
-// over runs a watcher over the API server, from its first lists on.
+// over runs a watcher over the API server, beginning with its first lists.
 func (a *api) over(t *testing.T, test func(w *Watcher, told *record)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestAWatchGoesOnFromTheLatestBookmark(t *testing.T) {
 	})
 }
 
-// The reflector would take a connection that breaks for a reason to list all pods anew.
+// The reflector would list all pods again after a connection that breaks.
 func TestAWatchWhoseConnectionBreaksIsAskedForAgain(t *testing.T) {
 	broken := 0
 	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
@@ -299,7 +299,7 @@ func TestAListThatIsRefusedIsTroubleInTheServersWords(t *testing.T) {
 	})
 }
 
-// An answer with code 200 may hold a Status, or something else than was asked for.
+// A response with code 200 may contain a Status, or another kind than was requested.
 func TestAListThatIsNoneIsTrouble(t *testing.T) {
 	inAllForms(t, func(t *testing.T, a *api) {
 		if a.streams {
@@ -314,7 +314,7 @@ func TestAListThatIsNoneIsTrouble(t *testing.T) {
 		} {
 			a.refuse = func(ask string) (*http.Response, error) {
 				if strings.HasPrefix(ask, "list") {
-					return a.respond(200, object.DeepCopyObject()), nil // encoding writes its kind
+					return a.respond(200, object.DeepCopyObject()), nil // encoding sets its kind
 				}
 				return nil, nil
 			}
@@ -361,7 +361,7 @@ func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
 
 func ignore() {}
 
-// asking notes requests and grants none.
+// asking records requests and accepts none.
 type asking struct{ asked []string }
 
 func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -417,7 +417,7 @@ func TestAWatchDoesNotWaitForTheLimitOnRequests(t *testing.T) {
 	granted.Stop()
 }
 
-// otherCore is a client that does with pods what it likes.
+// otherCore is a client with a core client that is not client-go's.
 type otherCore struct{ kubernetes.Interface }
 
 func (o otherCore) CoreV1() corev1.CoreV1Interface {

@@ -15,7 +15,7 @@ const (
 	scalePods  = 1_000_000
 )
 
-// BenchmarkBytesPerNode is what a node costs once it is kept, bare and with a taint.
+// BenchmarkBytesPerNode measures what a node costs in the cache, without and with a taint.
 func BenchmarkBytesPerNode(b *testing.B) {
 	for name, taints := range map[string][]v1.Taint{"bare": nil, "tainted": {{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute}}} {
 		b.Run(name, func(b *testing.B) {
@@ -45,8 +45,7 @@ func trimmedNodes(s *stores, many int, taints []v1.Taint) []any {
 	return items
 }
 
-// BenchmarkAMillionPods is what a list of a million pods costs from the objects to the cache, and what is
-// kept of it.
+// BenchmarkAMillionPods measures a list of a million pods from the objects to the cache, and the size of the cache.
 func BenchmarkAMillionPods(b *testing.B) {
 	for b.Loop() {
 		before := heap()

@@ -7,13 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// seenPod is what an adapter remembers of a pod that it has seen.
+// seenPod is what an adapter stores of a pod that it has seen.
 type seenPod struct {
 	key     string
 	node    string
 	bound   time.Time
 	seen    time.Time // as the Seen of a [taint.Pod]
-	version string    // the resourceVersion that the last event has shown
+	version string    // the resourceVersion in the last event
 }
 
 // seenPods are the pods that were seen, by UID. Any number of goroutines may use them.
@@ -45,8 +45,8 @@ func (t *seenPods) drop(uid types.UID) {
 	delete(t.byUID, uid)
 }
 
-// named returns the UIDs that were seen under this key. It looks at all pods: for events only that
-// do not say whom they are about.
+// named returns the UIDs that were seen with this key. It searches all pods, so it is used only for events without an
+// object.
 func (t *seenPods) named(key string) []types.UID {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// box holds a value that pods share. A value without content needs none: its box is nil.
+// box holds a value that pods share. An empty value has a nil box.
 type box[T any] struct{ value T }
 
 func (b *box[T]) get() (value T) {
@@ -18,8 +18,8 @@ func (b *box[T]) get() (value T) {
 	return value
 }
 
-// sharer gives equal values one box. It does not keep boxes alive: one that no pod uses any more is
-// freed, and its entry is swept out before the entries have doubled. It is for one goroutine.
+// sharer gives equal values one box. It does not keep boxes alive: a box that no pod uses any more is freed, and its
+// entry is removed before the number of entries has doubled. A sharer belongs to one goroutine.
 type sharer[T any] struct {
 	hash  func(maphash.Seed, T) uint64
 	equal func(a, b T) bool
@@ -61,7 +61,7 @@ func (s *sharer[T]) sweep() {
 	s.sweepAt = max(fewest, 2*len(s.boxes))
 }
 
-// hashTolerations hashes a list; the order counts.
+// hashTolerations hashes a list; the order matters.
 func hashTolerations(seed maphash.Seed, list []v1.Toleration) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -77,7 +77,7 @@ func hashTolerations(seed maphash.Seed, list []v1.Toleration) uint64 {
 	return h.Sum64()
 }
 
-// hashLabels hashes a map; the order in which it is walked does not count.
+// hashLabels hashes a map, independently of the order of iteration.
 func hashLabels(seed maphash.Seed, labels map[string]string) uint64 {
 	sum := uint64(len(labels))
 	for key, value := range labels {

@@ -58,7 +58,7 @@ func TestTheStoreKeepsTheControllerOfEachPod(t *testing.T) {
 	}
 }
 
-// controlledBy gives a pod a controller, and an owner that is none.
+// controlledBy gives a pod a controller, and an owner that is not its controller.
 func controlledBy(kind, name string) func(*v1.Pod) {
 	return func(p *v1.Pod) {
 		p.OwnerReferences = []metav1.OwnerReference{{Kind: "Node", Name: "n"}, {Kind: kind, Name: name, Controller: new(true)}}
@@ -77,7 +77,7 @@ func TestPodsDoNotShareUnequalLists(t *testing.T) {
 	}
 }
 
-// Two unequal values with one hash are both right; only the first is shared.
+// Two different values with one hash are both correct; only the first is shared.
 func TestACollisionOfHashesIsHarmless(t *testing.T) {
 	s := newSharer(func(maphash.Seed, int) uint64 { return 1 }, func(a, b int) bool { return a == b })
 	one, two := s.share(1), s.share(2)
@@ -110,7 +110,7 @@ func TestSharedListsAreReleasedWithTheirPods(t *testing.T) {
 	}
 }
 
-// However pods come and go, the entries stay within twice what lives, without any call to sweep.
+// However pods come and go, there are at most twice as many entries as values in use, without a call to sweep.
 func TestEntriesAreSweptAsPodsComeAndGo(t *testing.T) {
 	table := newPods()
 	for i := range 5_000 {
@@ -125,7 +125,7 @@ func TestEntriesAreSweptAsPodsComeAndGo(t *testing.T) {
 	}
 }
 
-// numbered is a pod with strings of its own, as they come from the API server.
+// numbered returns a pod with its own strings, as pods come from the API server.
 func numbered(i int, labels map[string]string) taint.Pod {
 	p := aPod(func(p *v1.Pod) {
 		p.UID, p.Name = typesUID("uid-%d", i), fmt.Sprintf("pod-%d", i)

@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// The start of virtual time.
+// start is the start of virtual time.
 var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func TestBothSourcesTellOfWhatMayChangeAVerdictAndOfNothingElse(t *testing.T) {
@@ -147,7 +147,7 @@ func TestATaintLiftedAndSetAgainIsANewOne(t *testing.T) {
 	added := metav1.Date(1999, 12, 31, 23, 59, 0, 0, time.UTC)
 	tainted := aNode(v1.Taint{Key: "k", TimeAdded: &added})
 	inWorlds(t, []runtime.Object{tainted}, func(t *testing.T, w *world) {
-		// Listed: timeAdded tells, cut off to whole seconds.
+		// After a list, timeAdded determines the start; it is truncated to whole seconds.
 		wantSince(t, w, added.Add(time.Second))
 		time.Sleep(3 * time.Second)
 		w.set(aNode())
@@ -177,7 +177,7 @@ func wantSince(t *testing.T, w *world, want time.Time) {
 	}
 }
 
-// A history keeps eight states. The ninth makes room by joining the first two that no pod tells apart.
+// A history keeps eight states. The ninth makes room by joining the first two that no pod distinguishes.
 func TestStatesThatNoPodTellsApartAreJoined(t *testing.T) {
 	for name, test := range map[string]struct {
 		tolerations []v1.Toleration

@@ -14,7 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// stores are the two stores of a watcher, fed by hand.
+// stores are the two stores of a watcher, filled by the test.
 type stores struct {
 	*Watcher
 	pods      *pods
@@ -43,7 +43,7 @@ func (s *stores) wantTold(t *testing.T, what string, want ...string) {
 	}
 }
 
-// must fails the test if a store has failed, which it never does: the reflector would only log it.
+// must fails the test if a store fails, which never happens: the reflector would only log it.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -51,7 +51,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// items are objects as a list hands them over: whole, or trimmed when it was streamed.
+// items returns objects as a list delivers them: whole, or trimmed if it was streamed.
 func items(t *testing.T, store cache.TransformingStore, streamed bool, objects ...any) []any {
 	t.Helper()
 	if !streamed {
@@ -150,7 +150,7 @@ func TestAfterAGapWhatIsNewCountsAsSeenNow(t *testing.T) {
 	})
 }
 
-// A late DELETED of the pod that was replaced must not take its successor away.
+// A late DELETED of a pod that was replaced must not remove its successor.
 func TestADeletionIsOfAUIDAndNotOfAName(t *testing.T) {
 	s := newStores()
 	must(t, s.podStore.Add(aPod()))
@@ -179,7 +179,7 @@ func TestNothingThatAStoreIsFedPanics(t *testing.T) {
 	s.wantTold(t, "junk")
 }
 
-// Readers run beside the writer; the race detector watches.
+// Readers run in parallel with the writer; the race detector checks them.
 func TestReadersMayRunBesideTheWriter(t *testing.T) {
 	s := newStores()
 	done := make(chan struct{})

@@ -26,7 +26,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// server answers lists and watches over HTTP, with one pod and one node.
+// server responds to lists and watches over HTTP, with one pod and one node.
 type server struct {
 	streams  bool
 	selector atomic.Value
@@ -51,7 +51,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream sends the first events, if they are asked for, and holds the watch until the client ends it.
+// stream sends the initial events if they are requested, and keeps the watch open until the client ends it.
 func (s *server) stream(w http.ResponseWriter, r *http.Request, pods, initial bool) {
 	if initial {
 		s.streamed.Add(1)
@@ -93,7 +93,7 @@ func list(pods bool) any {
 	return v1.NodeList{TypeMeta: metav1.TypeMeta{Kind: "NodeList", APIVersion: "v1"}, ListMeta: meta, Items: []v1.Node{*aNode(v1.Taint{Key: "k"})}}
 }
 
-// write fails only when the client is gone already.
+// write fails only if the client has already gone.
 func write(w http.ResponseWriter, v any) { _ = json.NewEncoder(w).Encode(v) }
 
 // watching runs a watcher of the server until the test ends it.
@@ -145,10 +145,10 @@ func TestAWatcherTakesStreamedAndPlainListsOverHTTP(t *testing.T) {
 	}
 }
 
-// streaming hides that the fake clientset does not know streamed lists.
+// streaming hides that the fake clientset does not support streamed lists.
 type streaming struct{ kubernetes.Interface }
 
-// A reflector that can't stream its list waits, without regard for its context, up to a minute.
+// A reflector that cannot stream its list waits for up to a minute, and ignores its context.
 func TestRunEndsAtOnceWhileTheServerIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()

@@ -11,10 +11,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// quiet is for how long nothing more is said of one kind of malformed object.
+// quiet is the time in which one kind of malformed object is not logged again.
 const quiet = time.Minute
 
-// warnings writes malformed things to the log, one line a minute for each kind of them.
+// warnings logs malformed objects, one line a minute for each kind.
 type warnings struct {
 	logger logr.Logger
 
@@ -26,17 +26,17 @@ func newWarnings(logger logr.Logger) *warnings {
 	return &warnings{logger: logger, said: map[string]time.Time{}}
 }
 
-// unexpected says that obj is not the object that was to be one of this kind.
+// unexpected reports that obj is not an object of this kind.
 func (o *warnings) unexpected(kind string, obj any) {
 	o.say("Passed over an object that is not a "+kind, "got", fmt.Sprintf("%T", obj))
 }
 
-// nameless says that a pod has no UID. Nothing may be done to it: it can't be told from others.
+// nameless reports a pod without a UID. Nothing may be done to it, because it cannot be distinguished from others.
 func (o *warnings) nameless(p *taint.Pod) {
 	o.say("Passed over a pod without a UID", "pod", p.Key())
 }
 
-// tolerations says that a toleration has an operator that nobody knows, which matches nothing.
+// tolerations reports a toleration with an unknown operator, which matches nothing.
 func (o *warnings) tolerations(p *taint.Pod) {
 	for i := range p.Tolerations {
 		switch t := &p.Tolerations[i]; t.Operator {

@@ -20,31 +20,31 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// podsWatched selects the pods that are bound and have not finished: no other is even sent to us.
+// podsWatched selects the pods that are bound and have not finished; the API server does not send others.
 const podsWatched = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 
-// errRunsOnce is what a second Run returns.
+// errRunsOnce is the error of a second Run.
 var errRunsOnce = errors.New("cluster: Run was called twice")
 
-// Watcher knows all nodes, which it watches, and all pods that are bound and unfinished, which it watches, too, or
-// reads from a caller's informer. Its methods may be called by any number of goroutines.
+// Watcher has all nodes, which it watches, and all pods that are bound and unfinished, which it also watches or reads
+// from a caller's informer. Any number of goroutines may call its methods.
 type Watcher struct {
 	reader
 	client  kubernetes.Interface
 	synced  chan struct{}
 	started atomic.Bool
 
-	// runPods tells the handler of changes of pods until the context ends. It calls listed once it has
-	// told of all pods that there were.
+	// runPods calls the handler for changes of pods until the context ends. It calls listed once it has called the
+	// handler for all pods of the first list.
 	runPods func(ctx context.Context, handler Handler, warnings *warnings, listed func()) error
 
 	podContact, nodeContact contact
 }
 
-// Watch returns a watcher of nodes and pods that does nothing before it is run. The client chooses the content type;
-// protobuf is the cheapest by far: of it only the fields that count are decoded. The rules must be those
-// that pods are judged by. Unless it is nil, heard is called, and must not block, whenever the API server
-// has granted a list or a watch, so also as soon as it is back after it was away.
+// Watch returns a watcher of nodes and pods that does nothing before Run. The client's configuration determines the
+// content type. Protobuf is by far the cheapest, because only the required fields are decoded. The rules must be those
+// that verdicts use. If heard is not nil, it is called whenever the API server has accepted a list or a watch, hence
+// also as soon as the API server is available again. It must not block.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
 	p := newPods()
 	w := newWatcher(client, p, rules, heard)
@@ -69,10 +69,9 @@ func newWatcher(client kubernetes.Interface, pods podReader, rules taint.Rules, 
 	return w
 }
 
-// Run watches, and tells the handler, until the context ends and no call to the handler is under way.
-// It returns an error only when it was run before, or when the caller's informer can't be used. Failures to
-// reach the API server are retried for ever, with a backoff of at most some seconds, and logged by the
-// logger in the context.
+// Run watches and calls the handler until the context ends and no call to the handler is under way. It returns an error
+// only if it was called before, or if the caller's informer cannot be used. It retries failed requests for ever, with a
+// backoff of at most some seconds, and logs them with the logger in the context.
 func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	if w.started.Swap(true) {
 		return errRunsOnce
@@ -96,35 +95,35 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	return err
 }
 
-// Synced is closed once all pods and nodes are known, the handler was told of them, and a caller's informer was
-// checked.
+// Synced returns a channel that is closed once all pods and nodes are known, the handler was called for them, and a
+// caller's informer was checked.
 func (w *Watcher) Synced() <-chan struct{} { return w.synced }
 
-// HasSynced says whether [Watcher.Synced] is closed.
+// HasSynced reports whether [Watcher.Synced] is closed.
 func (w *Watcher) HasSynced() bool { return closed(w.synced) }
 
-// Trouble is nil while the API server answers. While it does not, what is kept may be out of date:
-// then the error says what can't be watched, since when, and why. It begins when a request fails, or has
-// been without an answer for 45 seconds, or when a list breaks off, and lasts until a list has come to its
-// end or a watch is granted. How a caller's informer fares is for the caller to watch.
+// Trouble returns nil while the API server answers. While it does not, the cache may be out of date, and the error says
+// what cannot be watched, since when, and why. Trouble begins when a request fails, when it has had no response for 45
+// seconds, or when a list is cut off. It lasts until a list is complete or a watch is accepted. It does not cover a
+// caller's informer.
 func (w *Watcher) Trouble() error {
 	return errors.Join(w.podContact.trouble(), w.nodeContact.trouble())
 }
 
-// completing is a store that tells when a list has come to its end.
+// completing is a store that reports when a list is complete.
 type completing struct {
 	cache.TransformingStore
 	listed func()
 }
 
-// Replace takes in a whole list.
+// Replace stores a whole list.
 func (s completing) Replace(items []any, version string) error {
 	err := s.TransformingStore.Replace(items, version)
 	s.listed()
 	return err
 }
 
-// reflect keeps the store like what the requests show, until the context ends.
+// reflect keeps the store up to date with the requests until the context ends.
 func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object, requests *cache.ListWatch, store cache.ReflectorStore) {
 	logger := klog.FromContext(ctx)
 	listerWatcher := cache.ToListWatcherWithWatchListSemantics(requests, w.client)
@@ -132,7 +131,7 @@ func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object,
 		Logger: &logger,
 		Name:   "taint-manager." + name,
 		Clock:  clockUntil{ctx: ctx},
-		// Client-go's own grows to a minute: too long for evictions that wait for the watch.
+		// Client-go's own backoff grows to a minute, which is too long for evictions that wait for the watch.
 		Backoff: &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5, Cap: 3 * time.Second},
 	}).RunWithContext(ctx)
 }
@@ -147,7 +146,7 @@ func (w *Watcher) nodeRequests() *cache.ListWatch {
 	return requestsBy(nodeLister(w.client, c.granted), c, "")
 }
 
-// requestsBy are the requests of a reflector for the objects that the selector selects.
+// requestsBy returns a reflector's requests for the objects that the selector matches.
 func requestsBy(l lister, c *contact, selector string) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {

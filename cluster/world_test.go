@@ -24,7 +24,7 @@ import (
 
 var _ shard.Reader = (*Watcher)(nil)
 
-// record is a handler that writes down what it is told. It reads at once: what is told must be there.
+// record is a handler that records its calls. It reads at once, because the reader must already show the change.
 type record struct {
 	mu     sync.Mutex
 	told   []string
@@ -54,7 +54,7 @@ func (r *record) write(line string) {
 	r.told = append(r.told, line)
 }
 
-// take returns what was told since the last time, sorted: pods and nodes are told independently.
+// take returns the calls since the last take, sorted, because pods and nodes are reported independently.
 func (r *record) take() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,7 @@ type world struct {
 	end    func() error
 }
 
-// sources are the two, by name; each is started over a client.
+// sources returns the two sources by name; each is started over a client.
 func sources() map[string]func(t *testing.T, ctx context.Context, client *fake.Clientset) *Watcher {
 	return map[string]func(t *testing.T, ctx context.Context, client *fake.Clientset) *Watcher{
 		"Watch": func(_ *testing.T, _ context.Context, client *fake.Clientset) *Watcher {
@@ -90,7 +90,7 @@ func sources() map[string]func(t *testing.T, ctx context.Context, client *fake.C
 	}
 }
 
-// inWorlds runs a test over each source, in a cluster that has these objects at first.
+// inWorlds runs a test with each source, in a cluster that has these objects at first.
 func inWorlds(t *testing.T, objects []runtime.Object, test func(t *testing.T, w *world)) {
 	t.Helper()
 	for name, start := range sources() {
@@ -116,7 +116,7 @@ func inWorlds(t *testing.T, objects []runtime.Object, test func(t *testing.T, w 
 	}
 }
 
-// expect checks what was told since the last time, once all is quiet.
+// expect checks the calls since the last check, once all goroutines wait.
 func (w *world) expect(what string, want ...string) {
 	w.t.Helper()
 	synctest.Wait()
@@ -159,7 +159,7 @@ func (w *world) deleteNode(name string) {
 	}
 }
 
-// aPod is the running pod ns/p, UID p1, on node n; changes are made to it.
+// aPod returns the running pod ns/p, UID p1, on node n, with these changes.
 func aPod(changes ...func(*v1.Pod)) *v1.Pod {
 	p := &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -179,7 +179,7 @@ func aPod(changes ...func(*v1.Pod)) *v1.Pod {
 	return p
 }
 
-// aNode is the node n, UID n1, with these taints; their effect is NoExecute unless another is set.
+// aNode returns the node n, UID n1, with these taints; their effect is NoExecute unless another one is set.
 func aNode(taints ...v1.Taint) *v1.Node {
 	for i := range taints {
 		if taints[i].Effect == "" {

@@ -10,43 +10,45 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// AdoptParams is the reading of a record, for a node that is there.
+// AdoptParams describes the moment at which a record of an existing node is read.
 type AdoptParams struct {
-	// UID and Created are those of the node.
+	// UID and Created belong to the node.
 	UID     types.UID
 	Created time.Time
 
-	// Version is the node's resourceVersion at the last look.
+	// Version is the node's resourceVersion at the last observation.
 	Version string
 
-	// At is the moment of the reading. It carries the monotonic clock.
+	// At is when the record is read. It carries the monotonic clock.
 	At time.Time
 
-	// Ahead is as in a [Observation].
+	// Ahead is as in an Observation.
 	Ahead time.Duration
 
-	// Watched is the last moment at which somebody is known to have watched the node before this
-	// process did; zero when nobody is.
+	// Watched is the last moment at which another process is known to have watched the node before this process did;
+	// zero if no such moment is known.
 	Watched time.Time
 
-	// Distinguishes is as in a [Observation].
+	// Distinguishes is as in an Observation.
 	Distinguishes func(a, b *v1.Taint) bool
 }
 
-// Adopt returns the history after a record of the node was read, and reports whether it differs. What this process
-// has observed is kept beside what records say. A record is not used for a taint
+// Adopt returns the history with a record of the node merged in, and reports whether the history changed. What this
+// process has observed and what records say are kept apart. A record is not used for a taint
 //
-//   - if it is of a node with another UID, or does not have that taint;
-//   - that this process has seen appear, if the record's writer had not seen as much of the node, or if
-//     that cannot be decided; the same holds for a taint that this process has seen the node without;
-//   - if its writer began later, and has seen nothing that this process has seen, or if it is about another
-//     presence of the taint, which this process has not seen yet;
-//   - that was found after a gap, and after the record, if its timeAdded shows that it is another one;
-//   - if another record, whose writer had seen more, was adopted for it.
+//   - if the record is of a node with another UID, or does not have that taint;
+//   - if this process has seen the taint appear, or has seen the node without it, and the record's writer had not
+//     observed the node up to that version, or the versions cannot be compared;
+//   - if the record's writer began later, and has seen nothing that this process has seen, or if the record is about
+//     another presence of the taint, which this process has not seen yet;
+//   - if the taint was found after a gap and after the record was made, and its timeAdded shows that it is another
+//     presence;
+//   - if another record, whose writer had observed a newer version, was adopted for it.
 //
-// A record's age is counted by its writer's clock up to the writing, and from there on by the monotonic clock of this
-// process, where it received that writing. Where it found the record, the time since then is by the wall clocks; the
-// first writing that it receives converts the record once more. All times are clamped to the node's presence.
+// Up to the writing, a record's age is measured with its writer's clock. From there on it is measured with the
+// monotonic clock of this process if this process received the writing. If it found the record, the time since then
+// comes from the wall clocks, and the first writing that it receives converts the record once more. All times are
+// clamped to the node's lifetime.
 func (k NodeHistory) Adopt(r Record, now AdoptParams) (NodeHistory, bool) {
 	if r.UID != now.UID {
 		return k, false
@@ -84,8 +86,8 @@ func (l presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 	return l, l.overlaps(now.Version)
 }
 
-// overlaps reports whether the recorded states begin no later than those seen, or any state seen is among those
-// recorded. If states seen were dropped, it may have been one of these.
+// overlaps reports whether the recorded states begin no later than the observed ones, or any observed state is among
+// the recorded ones. If observed states were dropped, one of these may have been.
 func (l *presence) overlaps(looked string) bool {
 	if l.shortened && !isNewer(l.recorded.version, looked) {
 		return true
@@ -101,7 +103,7 @@ func (l *presence) overlaps(looked string) bool {
 	return false
 }
 
-// reachedBy says whether who has seen the node up to this version may have seen this presence.
+// reachedBy reports whether a process that has observed the node up to this version may have seen this presence.
 func (l *presence) reachedBy(version string) bool {
 	if l.found == nil {
 		return reaches(version, l.from)

@@ -15,10 +15,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// found is what is known when this was found in the first list, at version 10.
+// found returns a node that was found with these taints in the first list, at version 10.
 func found(taints ...v1.Taint) viewed { return after(on("10", listed(100, taints...))) }
 
-// seen is what is known when this was seen to come, at versions 10, 11, and so on.
+// seen returns a node that was observed without a gap, at versions 10, 11 and so on.
 func seen(looks ...journal.Observation) viewed {
 	for i := range looks {
 		looks[i].Version = strconv.Itoa(10 + i)
@@ -26,7 +26,7 @@ func seen(looks ...journal.Observation) viewed {
 	return after(looks...)
 }
 
-// recorded is what somebody has recorded who was shown the node in these ways, last at this version.
+// recorded returns the record of a writer that made these observations of the node, the last at this version.
 func recorded(version string, looks ...journal.Observation) journal.Record {
 	if last := &looks[len(looks)-1]; last.Version == "" {
 		last.Version = version
@@ -34,18 +34,18 @@ func recorded(version string, looks ...journal.Observation) journal.Record {
 	return journal.RecordOf(&taint.Node{UID: "u", Version: version, Taints: after(looks...).Taints()}, at(200))
 }
 
-// reading is the reading of a record at second 200, for the node of UID u, made at second -100.
+// reading returns the parameters for a record that is read at second 200, of node u, created at second -100.
 func (n *viewed) reading(watched float64) journal.AdoptParams {
 	return journal.AdoptParams{UID: "u", Created: at(-100), Version: n.version, At: at(200), Watched: at(watched)}
 }
 
-// read reads a record, and says whether that changes anything.
+// read adopts a record, and reports whether that changes anything.
 func (n *viewed) read(r journal.Record) (changed bool) {
 	n.NodeHistory, changed = n.Adopt(r, n.reading(0))
 	return changed
 }
 
-// wants wants exactly these histories to be known.
+// wants requires exactly these histories.
 func (n *viewed) wants(t *testing.T, histories ...string) {
 	t.Helper()
 	if diff := cmp.Diff(histories, show(n.Taints())); diff != "" {
@@ -204,7 +204,7 @@ func TestARecordReadAgainMovesNothingThoughTheClocksDrift(t *testing.T) {
 	}
 }
 
-// What was shorter than a state that was there all the time must not seem to have lasted to its end.
+// A state that was shorter than an older one must not seem to have lasted until that one's end.
 func TestAStateThatEndedBeforeAnEarlierOneDidDoesNotOutlastIt(t *testing.T) {
 	notReady, unreachable := noExecute(v1.TaintNodeNotReady, ""), noExecute(v1.TaintNodeUnreachable, "")
 	own := found(notReady, unreachable)
@@ -214,7 +214,7 @@ func TestAStateThatEndedBeforeAnEarlierOneDidDoesNotOutlastIt(t *testing.T) {
 	own.wants(t, "("+notReady.Key+"=@7) "+unreachable.Key+"=@120")
 }
 
-// A watch that is forgotten on a quiet cluster ends in a list of the version that was seen last.
+// On a quiet cluster, a watch that expires is followed by a list at the version that was seen last.
 func TestAListThatShowsNothingNewLosesNothing(t *testing.T) {
 	notReady, unreachable := noExecute(v1.TaintNodeNotReady, ""), noExecute(v1.TaintNodeUnreachable, "")
 	own := seen(look(100, notReady), look(101, notReady, unreachable))
@@ -227,9 +227,9 @@ func TestAListThatShowsNothingNewLosesNothing(t *testing.T) {
 
 func TestARecordCountsThoughWhatItTellsOfWasSeenAndLostAmongManyStates(t *testing.T) {
 	load := func(i int) v1.Taint { return noExecute("load", strconv.Itoa(i)) }
-	all := func(_, _ *v1.Taint) bool { return false } // no pod tells them apart
+	all := func(_, _ *v1.Taint) bool { return false } // no pod distinguishes them
 	own := after(on("10", listed(100, load(0))))
-	own.look(on("14", listed(104, load(1)))) // it was lifted and set again at 12, which nobody can tell
+	own.look(on("14", listed(104, load(1)))) // it was removed and set again at 12, which no version shows
 	for i := 2; i < 11; i++ {
 		next := on(strconv.Itoa(13+i), look(float64(103+i), load(i)))
 		next.Distinguishes = all
@@ -251,7 +251,7 @@ func TestAStateToldThatEndedBeforeTheFirstLookDoesNotOutlastOneThatWasStillThere
 	own.wants(t, "("+notReady.Key+"=@7) "+unreachable.Key+"=@120")
 }
 
-// As with a fake API server, which does not count.
+// A fake API server's versions never change.
 func TestVersionsThatNeverChangeLoseNothing(t *testing.T) {
 	notReady, unreachable := noExecute(v1.TaintNodeNotReady, ""), noExecute(v1.TaintNodeUnreachable, "")
 	for _, version := range []string{"1", "x"} {
@@ -276,8 +276,8 @@ func TestARecordsTimesRunOnTheMonotonicClock(t *testing.T) {
 	}
 }
 
-// Whatever a record says, a node keeps exactly the taints that it has, each within the node's presence, and
-// its histories keep their form.
+// No record changes the set of a node's taints; each start stays within the node's lifetime, and the histories stay
+// well-formed.
 func TestNoRecordAddsOrTakesAwayATaint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		own := drawKnown(t, "own")
@@ -309,7 +309,7 @@ func checkHistory(t *rapid.T, h taint.History) {
 	}
 }
 
-// standing are the taints on the node, in order.
+// standing returns the taints on the node, in order.
 func standing(histories []taint.History) (on []string) {
 	for _, h := range histories {
 		for _, s := range h {
@@ -322,7 +322,7 @@ func standing(histories []taint.History) (on []string) {
 	return on
 }
 
-// drawKnown is what is known of a node that has been looked at some times in its presence.
+// drawKnown returns a node after a number of random observations.
 func drawKnown(t *rapid.T, name string) viewed {
 	var looks []journal.Observation
 	second := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// States is how many states of one taint are kept.
+// States is the maximum number of states of one taint.
 const States = 8
 
 // sorted sorts states by their Since, in place.
@@ -17,8 +17,8 @@ func sorted(states taint.History) taint.History {
 	return states
 }
 
-// dropCovered drops states that began after, and ended before the end of, another one: for the time they
-// lasted, that one says all there is to say. It writes to its argument.
+// dropCovered drops each state that began after another one and ended before it: for its whole duration the other state
+// decides. It overwrites its argument.
 func dropCovered(states taint.History) taint.History {
 	kept := states[:0]
 	for _, state := range states {
@@ -29,15 +29,15 @@ func dropCovered(states taint.History) taint.History {
 	return kept
 }
 
-// outlasts says whether a state that began before another one ended after it, or stands when that has ended.
-// Versions that never change, as those of a fake API server, tell nothing.
+// outlasts reports whether a state that began before another one ended after it, or stands when the other has ended.
+// Versions that never change, as those of a fake API server, prove nothing.
 func outlasts(before, state *taint.State) bool {
 	return state.Ended && (!before.Ended || isNewer(state.To, state.From) && reaches(before.To, state.To))
 }
 
-// bound keeps a history to States states. It first joins past neighbours that no pod tells apart,
-// which changes no verdict; where there are none, the oldest state goes, which only makes
-// evictions later.
+// bound limits a history to States states. It first joins neighbours of which the older has ended and which no pod
+// distinguishes; this changes no verdict. If there are none, it drops the oldest state, which can only make evictions
+// later.
 func bound(states taint.History, apart func(a, b *v1.Taint) bool) taint.History {
 	for len(states) > States {
 		i := joinable(states, apart)
@@ -50,8 +50,7 @@ func bound(states taint.History, apart func(a, b *v1.Taint) bool) taint.History 
 	return states
 }
 
-// joinable is the first state that says the same as the one before it, which is past; 0 when there
-// is none.
+// joinable returns the index of the first state that equals the ended state before it for all pods; 0 if there is none.
 func joinable(states taint.History, apart func(a, b *v1.Taint) bool) int {
 	if apart == nil {
 		return 0

@@ -7,9 +7,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// converted returns a recorded history on the clock of this process. A state that is known from an earlier writing
-// that this process received is kept, unless this writing was on its way for a shorter time: none of them can make it
-// too old.
+// converted returns a recorded history on the clock of this process. If this process received a state in an earlier
+// writing, it keeps that time, unless this writing was shorter on its way: neither time can make the state too old.
 func (t *recorded) converted(recorded taint.History, w *Writing, now *AdoptParams) taint.History {
 	history := slices.Clone(recorded)
 	for i := range history {
@@ -23,7 +22,8 @@ func (t *recorded) converted(recorded taint.History, w *Writing, now *AdoptParam
 	return sorted(history)
 }
 
-// received returns this recorded state as an earlier writing gave it that this process received; nil if none did.
+// received returns this recorded state as converted from an earlier writing that this process received; nil if there is
+// none.
 func (t *recorded) received(recorded *taint.State) *taint.State {
 	if !t.live {
 		return nil
@@ -34,10 +34,10 @@ func (t *recorded) received(recorded *taint.State) *taint.State {
 	if i < 0 {
 		return nil
 	}
-	return &t.states[i] // both are in the order of time
+	return &t.states[i] // both are sorted by time
 }
 
-// since is when a recorded state began, on the monotonic clock of this process, and within the node's presence.
+// since returns when a recorded state began, on the monotonic clock of this process, clamped to the node's lifetime.
 func (now *AdoptParams) since(recorded time.Time, w *Writing) time.Time {
 	since := now.written(w).Add(recorded.Sub(w.At))
 	if w.At.IsZero() {
@@ -53,9 +53,10 @@ func (now *AdoptParams) since(recorded time.Time, w *Writing) time.Time {
 	return since
 }
 
-// written is when the writing was made, on the monotonic clock of this process, or later. It is the moment at which the
-// writing was received; where the partition was found, what the wall clocks of the two processes tell, unless the API
-// server's time of the writing tells otherwise.
+// written returns when the writing was made, on the monotonic clock of this process, or a later time. If this process
+// received the writing, that is the moment of receipt. If it found the partition, the time comes from the wall clocks
+// of the two processes, unless it disagrees with the API server's time of the writing; then the API server's time
+// decides.
 func (now *AdoptParams) written(w *Writing) time.Time {
 	if w.live() {
 		return w.Received

@@ -7,19 +7,19 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// written is a record that was read from a writing at this second by its writer's clock.
+// written returns the record as read from a writing that was made at this second by its writer's clock.
 func written(second float64, r journal.Record) journal.Record {
 	r.Writing.At = at(second)
 	return r
 }
 
-// received is a record whose writing was received at this second.
+// received returns the record as read from a writing that this process received at this second.
 func received(second float64, r journal.Record) journal.Record {
 	r.Writing.Received = at(second)
 	return r
 }
 
-// The node was made at second -100, its taint is found at second 100, and the record read at second 200.
+// The node was created at second -100, its taint is found at second 100, and the record is read at second 200.
 func TestTheAgeOfARecord(t *testing.T) {
 	gpu := noExecute("gpu", "")
 	record := recorded("3", look(7, gpu))
@@ -73,7 +73,7 @@ func TestTheFirstWritingThatIsReceivedConvertsOnceMore(t *testing.T) {
 		t.Errorf("read again, it is %v", show(own.Taints()))
 	}
 
-	// In later records it stays so, unless their writing was on its way for a shorter time.
+	// Later records keep its time, unless their writing was shorter on its way.
 	two := []journal.Observation{look(7, gpu), on("8", look(9, gpu, disk)), look(30, gpu, disk, zone)}
 	own.read(received(165, written(31, recorded("9", two...))))
 	own.wants(t, "gpu=@137", "disk=@139")

@@ -15,9 +15,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Decode reads the data of the partition of this number. Entries that make no sense are dropped; each
-// problem names one, and says what is wrong. It fails when the partition is of another version, or of none:
-// such a partition is neither to be used nor to be overwritten. A partition without any data is an empty one.
+// Decode parses the data of the partition with this number. It drops invalid entries; each problem names one and says
+// what is wrong. It returns an error if the partition has another format version, or none: such a partition must
+// neither be used nor overwritten. A partition without data is empty.
 func Decode(partition int, data map[string]string) (p Partition, problems []error, err error) {
 	p.Records = map[string]Record{}
 	if len(data) == 0 {
@@ -40,7 +40,7 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	return p, problems, nil
 }
 
-// checkVersion looks at nothing else: what another version says beside its number is its own affair.
+// checkVersion reads the format version only, because another version may define all other fields differently.
 func checkVersion(opening string) error {
 	var found struct {
 		Version int `json:"version"`
@@ -135,7 +135,7 @@ func decodeState(s *state, version string) (taint.State, error) {
 	}
 	made := taint.State{Taint: t, Since: s.Since, Ended: s.Past, From: s.From, FoundInList: s.Found}
 	if !reaches(version, s.From) {
-		made.From, made.FoundInList = version, true // it had come then, at the latest
+		made.From, made.FoundInList = version, true // it had begun then, at the latest
 	}
 	return made, nil
 }

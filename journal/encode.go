@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// partitionBudget is how many bytes the keys and values of a partition may have. A ConfigMap may have
-	// 1 MiB of them, and beside them needs room for its list of who manages which key.
+	// partitionBudget is the maximum size in bytes of a partition's keys and values. A ConfigMap may have 1 MiB of
+	// them, and needs additional room for its managedFields.
 	partitionBudget = 900_000
 
-	// entryBudget is how many bytes one node's record may have.
+	// entryBudget is the maximum size in bytes of one node's record.
 	entryBudget = 64 << 10
 )
 
-// Encode is a partition with these records, by node, as it is to be stored. What has no room is left out,
-// and named: the records whose oldest taint is the youngest. The same records always give the same
-// entries; only the one that says when the partition was written differs.
+// Encode returns the stored form of a partition with these records, by node. Records that do not fit are left out, and
+// their nodes are returned: those whose oldest taint is the youngest. The same records always give the same entries,
+// except for the entry that holds the time of the writing.
 func Encode(records map[string]Record, written time.Time) (data map[string]string, leftOut []string) {
 	opening, err := json.Marshal(heading{formatVersion, written.UTC()})
 	if err != nil {
-		opening = []byte(`{"version":1}`) // a year that nobody will see
+		opening = []byte(`{"version":1}`) // only for years that JSON cannot represent
 	}
 	data = map[string]string{Head: string(opening)}
 	room := partitionBudget - len(Head) - len(opening)
@@ -41,14 +41,14 @@ func Encode(records map[string]Record, written time.Time) (data map[string]strin
 	return data, leftOut
 }
 
-// Entries are the partition's data without the entry that says when it was written.
+// Entries returns the partition's data without the entry that holds the time of the writing.
 func Entries(data map[string]string) map[string]string {
 	entries := maps.Clone(data)
 	delete(entries, Head)
 	return entries
 }
 
-// Size is how many bytes the data of a partition have.
+// Size returns the size in bytes of a partition's data.
 func Size(data map[string]string) (bytes int) {
 	for key, value := range data {
 		bytes += len(key) + len(value)
@@ -56,7 +56,7 @@ func Size(data map[string]string) (bytes int) {
 	return bytes
 }
 
-// oldestFirst are the names of the nodes in the order of their oldest taints.
+// oldestFirst returns the names of the nodes, sorted by the start of their oldest taint.
 func oldestFirst(records map[string]Record) []string {
 	return slices.SortedFunc(maps.Keys(records), func(a, b string) int {
 		return cmp.Or(oldest(records[a]).Compare(oldest(records[b])), cmp.Compare(a, b))
@@ -72,7 +72,7 @@ func oldest(r Record) (first time.Time) {
 	return first
 }
 
-// encodeRecord fails for times that JSON has no form for.
+// encodeRecord returns an error for times that JSON cannot represent.
 func encodeRecord(r Record) (string, error) {
 	e := entry{UID: string(r.UID), Version: r.Version, Taints: make([][]state, len(r.Taints))}
 	for i, history := range r.Taints {

@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// joined returns the recorded states of a presence, continued by those that this process has seen since. The node's
-// versions decide which of the states seen are among those recorded, and which of those recorded are not seen yet.
+// joined returns the recorded states of a presence, continued by those that this process has observed since. The node's
+// versions decide which observed states are among the recorded ones, and which recorded states are not observed yet.
 // looked is the version at the last observation.
 func (l *presence) joined(looked string, apart func(a, b *v1.Taint) bool) taint.History {
 	if len(l.recorded.states) == 0 {
@@ -31,11 +31,11 @@ func ahead(recorded *taint.State, looked string) bool {
 	return !recorded.FoundInList && isNewer(recorded.From, looked)
 }
 
-// asSeen returns a recorded state with what this process has seen of it; seen may be nil.
+// asSeen returns a recorded state, updated with the observed state that equals it; seen may be nil.
 func (l *presence) asSeen(recorded taint.State, seen *taint.State) taint.State {
 	if seen == nil {
 		if !recorded.Ended && isNewer(l.from, l.recorded.version) {
-			recorded.To = l.from // it was no longer there at the first look, at the latest
+			recorded.To = l.from // it had ended at the first observation, at the latest
 		}
 		recorded.Ended = true
 		return recorded
@@ -47,15 +47,15 @@ func (l *presence) asSeen(recorded taint.State, seen *taint.State) taint.State {
 	return recorded
 }
 
-// inTurn returns states in the order in which they began. As the clocks of two processes differ, those recorded may seem to
-// have begun after what was seen later.
+// inTurn returns the states in the order in which they began. Because the clocks of two processes differ, a recorded
+// state may seem to have begun after a state that was observed later.
 func inTurn(recorded, own taint.History) taint.History {
 	for i := range own {
 		for j := range recorded {
 			if !own[i].Since.Before(recorded[j].Since) || !isNewer(own[i].From, recorded[j].From) {
 				continue
 			}
-			if own[i].FoundInList { // its time is not its own sight
+			if own[i].FoundInList { // its time was not observed
 				own[i].Since = recorded[j].Since
 			} else {
 				recorded[j].Since = own[i].Since
@@ -65,8 +65,8 @@ func inTurn(recorded, own taint.History) taint.History {
 	return append(recorded, own...)
 }
 
-// unrecorded returns the states seen that the record does not have, and, for each recorded state, the same one as
-// seen, or nil.
+// unrecorded returns the observed states that the record does not have, and, for each recorded state, the observed
+// state that equals it, or nil.
 func (l *presence) unrecorded(looked string) (own taint.History, as []*taint.State) {
 	as = make([]*taint.State, len(l.recorded.states))
 	for i := range l.seen {
@@ -80,7 +80,7 @@ func (l *presence) unrecorded(looked string) (own taint.History, as []*taint.Sta
 	return own, as
 }
 
-// among returns the index of the recorded state that the i-th state seen is; -1 if there is none.
+// among returns the index of the recorded state that equals the i-th observed state; -1 if there is none.
 func (l *presence) among(i int, looked string) int {
 	state := &l.seen[i]
 	switch {
@@ -92,14 +92,15 @@ func (l *presence) among(i int, looked string) int {
 	return -1
 }
 
-// at returns the index of the recorded state that this state is, which began when the record's writer had seen as much. It may have
-// come back in a gap of this process's watch, or been found by the writer later than it was seen here: so it is the
-// last one that began before this state ended.
+// at returns the index of the recorded state that equals this observed state, which began at a version that the
+// record's writer had seen. The state may have ended and begun again in a gap of this process's watch, or the writer
+// may have found it later than this process observed it. Therefore it is the last recorded state that began before this
+// one ended.
 func (t *recorded) at(state *taint.State, looked string) int {
 	had := func(recorded *taint.State) bool { return reaches(state.From, recorded.From) }
 	since := ""
 	if w := t.last(had); w >= 0 && !state.FoundInList {
-		since = t.states[w].From // a recorded state lasts until the next begins
+		since = t.states[w].From // a recorded state lasts until the next one begins
 	}
 	return t.last(func(recorded *taint.State) bool {
 		before := isNewer(state.To, recorded.From) || state.To == "" && !ahead(recorded, looked)
@@ -107,7 +108,7 @@ func (t *recorded) at(state *taint.State, looked string) int {
 	})
 }
 
-// last returns the index of the last recorded state for which that holds; -1 if there is none.
+// last returns the index of the last recorded state for which holds returns true; -1 if there is none.
 func (t *recorded) last(holds func(*taint.State) bool) int {
 	for i := len(t.states) - 1; i >= 0; i-- {
 		if holds(&t.states[i]) {
@@ -117,7 +118,7 @@ func (t *recorded) last(holds func(*taint.State) bool) int {
 	return -1
 }
 
-// hasValue says whether one of the states is this taint with this value.
+// hasValue reports whether one of the states has this taint with this value.
 func hasValue(states taint.History, state *taint.State) bool {
 	return slices.ContainsFunc(states, func(s taint.State) bool { return same(&s.Taint, &state.Taint) })
 }

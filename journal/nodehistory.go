@@ -8,20 +8,20 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// NodeHistory holds the taints of one node: what this process has observed, and beside it what records say. The zero
-// value has no taint. It is immutable.
+// NodeHistory holds the taints of one node: what this process has observed, and separately what records say. The zero
+// value has no taints. A NodeHistory is immutable.
 type NodeHistory struct {
 	presences []presence
 	taints    []taint.History
 }
 
-// Taints holds one history for each taint that is on the node: what was seen and what was recorded, as one.
-// It is not to be written to.
+// Taints returns one history for each taint on the node, with observed and recorded states merged. Callers must not
+// modify it.
 func (k NodeHistory) Taints() []taint.History { return k.taints }
 
-// UpTo returns the resourceVersion that a record of the node is to have: changed, at which its taints were last seen to
-// change, or a later one of a record that was adopted, if the last look, at the version looked, reaches that. A reader
-// passes over a record of an earlier version than that of the last one.
+// UpTo returns the resourceVersion for a record of the node: changed, at which its taints were last seen to change, or
+// the later version of an adopted record, if the last observation, at the version looked, reaches it. Readers ignore a
+// record whose version is earlier than that of the last one.
 func (k NodeHistory) UpTo(changed, looked string) string {
 	for i := range k.presences {
 		if recorded := k.presences[i].recorded.version; isNewer(recorded, changed) && reaches(looked, recorded) {
@@ -31,11 +31,10 @@ func (k NodeHistory) UpTo(changed, looked string) string {
 	return changed
 }
 
-// Observe is what is known after one more look, and whether that is anything new.
+// Observe returns the history after one more observation, and reports whether it changed.
 //
-// A taint is its key and effect. not-ready and unreachable count as one, because the node lifecycle
-// controller swaps them. A taint that is gone from a sighting is forgotten: when it comes back, it
-// is new.
+// A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
+// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one.
 func (k NodeHistory) Observe(s Observation) (NodeHistory, bool) {
 	var presences []presence
 	for i := range s.Taints {
@@ -50,7 +49,7 @@ func (k NodeHistory) Observe(s Observation) (NodeHistory, bool) {
 	return historyOf(presences, s.Version, s.Distinguishes), true
 }
 
-// presence is the one that the taint in the sighting continues, or one that begins with it.
+// presence returns the presence that the observed taint continues, or a new one that begins with the observation.
 func (k NodeHistory) presence(t *v1.Taint, s *Observation) *presence {
 	known := presenceOf(k.presences, t)
 	switch {
@@ -60,7 +59,7 @@ func (k NodeHistory) presence(t *v1.Taint, s *Observation) *presence {
 	return known
 }
 
-// presenceOf is the presence of the taint, or nil.
+// presenceOf returns the presence of the taint, or nil.
 func presenceOf(presences []presence, t *v1.Taint) *presence {
 	for i := range presences {
 		if counts(&presences[i].seen[0].Taint, t) {

@@ -6,47 +6,47 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Observation is one look at a node.
+// Observation is what one look at a node shows of its taints.
 type Observation struct {
-	// Taints of the node now; those whose effect is not NoExecute are passed over.
+	// Taints of the node at this moment; those whose effect is not NoExecute are ignored.
 	Taints []v1.Taint
 
-	// At is the moment of the look. It carries the monotonic clock, so that what is derived from
-	// it does not move when the wall clock is set.
+	// At is the moment of the observation. It carries the monotonic clock, so that times derived from it do not move
+	// when the wall clock is set.
 	At time.Time
 
-	// Ahead is by how much an age is too long that is taken from a time of the API and At: as far as this process's
-	// clock is ahead of the API server's, and 0 where they are in step.
+	// Ahead is by how much this process's wall clock is ahead of the API server's; 0 if they agree. An age that is
+	// computed from At and a time of the API is too long by this much.
 	Ahead time.Duration
 
 	// Created is the node's creation time by the API server's clock.
 	Created time.Time
 
-	// Version is the node's resourceVersion, and Before the one at the look before; empty when this is
-	// the first look at the node.
+	// Version is the node's resourceVersion. Before is the one at the previous observation; empty if this is the first
+	// observation of the node.
 	Version, Before string
 
-	// Gap says that the node may have changed unseen since what is known of it was so: at the first
-	// list of a process, or when a watch could not go on where it broke off. A taint's timeAdded then
-	// tells what was missed. Otherwise the process saw the taint appear, and timeAdded tells nothing.
+	// Gap means that the node may have changed unseen since the previous observation: at the first list of a process,
+	// or when a watch could not continue where it broke off. A taint's timeAdded then shows what was missed. Without a
+	// gap the process saw the taint appear, and timeAdded is ignored.
 	Gap bool
 
-	// Watched, with Gap, is the last moment at which somebody is known to have watched the node;
-	// zero when nobody is.
+	// Watched, with Gap, is the last moment at which another process is known to have watched the node; zero if no such
+	// moment is known.
 	Watched time.Time
 
-	// Unknown, with Gap, is the moment from which a taint counts whose timeAdded tells nothing. Zero
-	// is the moment of the look, the latest that it can be.
+	// Unknown, with Gap, is the start of a taint whose timeAdded is not usable. Zero means the moment of the
+	// observation, which is the latest possible start.
 	Unknown time.Time
 
-	// Distinguishes reports whether some pod of the node tolerates one of two states without a limit, and the
-	// other one not. Nil: any two states may differ in that.
+	// Distinguishes reports whether some pod of the node tolerates one of two states without a limit, but not the
+	// other. Nil means that any two states may be distinguished.
 	Distinguishes func(a, b *v1.Taint) bool
 }
 
-// listedSince is the taint's timeAdded where it can be believed, else the moment of the sighting.
-// API times are whole seconds, cut off: the next one is taken, so that nothing is early. That may not
-// have come yet; then the moment of the sighting is late enough.
+// listedSince returns the taint's timeAdded if it is credible, otherwise the Unknown time. API times are truncated to
+// whole seconds; the next second is taken, so that no eviction is early. If that second has not come yet, the moment of
+// the observation is late enough.
 func (s *Observation) listedSince(t *v1.Taint) time.Time {
 	if t.TimeAdded == nil || t.TimeAdded.After(s.At.Add(-s.Ahead)) || t.TimeAdded.Time.Before(s.Created) {
 		return s.unknown()
@@ -56,12 +56,12 @@ func (s *Observation) listedSince(t *v1.Taint) time.Time {
 		since = s.At
 	}
 	if since.Before(s.Watched) {
-		return s.unknown() // it was not there then
+		return s.unknown() // the node did not have the taint then
 	}
 	return since
 }
 
-// moment is that of a time of the API, rounded up, on this process's monotonic clock.
+// moment returns a time of the API, rounded up, on this process's monotonic clock.
 func (s *Observation) moment(t time.Time) time.Time {
 	return s.At.Add(NextSecond(t).Sub(s.At)).Add(s.Ahead)
 }
@@ -73,6 +73,6 @@ func (s *Observation) unknown() time.Time {
 	return s.Unknown
 }
 
-// NextSecond is the second after the one that t was cut off to: the earliest moment that is
-// certainly not before the one that an API timestamp stands for.
+// NextSecond returns the start of the second after t's: the earliest time that is certainly not before the one that an
+// API timestamp stands for.
 func NextSecond(t time.Time) time.Time { return t.Truncate(time.Second).Add(time.Second) }

@@ -23,13 +23,13 @@ func noExecute(key, value string) v1.Taint {
 	return v1.Taint{Key: key, Value: value, Effect: v1.TaintEffectNoExecute}
 }
 
-// added is the taint with a timeAdded.
+// added returns the taint with a timeAdded.
 func added(t v1.Taint, seconds float64) v1.Taint {
 	t.TimeAdded = &metav1.Time{Time: at(seconds)}
 	return t
 }
 
-// look is a sighting of a node created at second -100.
+// look returns an observation of a node that was created at second -100.
 func look(second float64, taints ...v1.Taint) journal.Observation {
 	return journal.Observation{Taints: taints, At: at(second), Created: at(-100)}
 }
@@ -40,27 +40,27 @@ func listed(second float64, taints ...v1.Taint) journal.Observation {
 	return s
 }
 
-// gap is a look at second 10, after a gap; the node was last watched at the second watched.
+// gap returns an observation at second 10, after a gap; the node was last watched at the second watched.
 func gap(watched float64, taints ...v1.Taint) journal.Observation {
 	s := listed(10, taints...)
 	s.Watched = at(watched)
 	return s
 }
 
-// on is the sighting at this version of the node.
+// on returns the observation at this version of the node.
 func on(version string, s journal.Observation) journal.Observation {
 	s.Version = version
 	return s
 }
 
-// viewed is what is known of a node, and its version at the last look.
+// viewed is a node's history, and the node's version at the last observation.
 type viewed struct {
 	journal.NodeHistory
 
 	version string
 }
 
-// after is a node after these looks. Each is at the next version of it, unless it has one.
+// after returns a node after these observations. Each is at the node's next version, unless it has one.
 func after(looks ...journal.Observation) (n viewed) {
 	for i, s := range looks {
 		if s.Version == "" {
@@ -71,14 +71,14 @@ func after(looks ...journal.Observation) (n viewed) {
 	return n
 }
 
-// look takes one more look at the node.
+// look adds an observation of the node.
 func (n *viewed) look(s journal.Observation) {
 	s.Before = n.version
 	n.NodeHistory, _ = n.Observe(s)
 	n.version = s.Version
 }
 
-// show writes histories as "key=value@since", past states in parentheses.
+// show formats histories as "key=value@since", with ended states in parentheses.
 func show(histories []taint.History) (lines []string) {
 	for _, h := range histories {
 		line := ""
@@ -164,7 +164,7 @@ func TestWhatWasKnownIsNotWrittenTo(t *testing.T) {
 	}
 }
 
-// changes lets the taint "load" take n values, one a second from second 0.
+// changes returns the history of a taint "load" that takes n values, one each second from second 0.
 func changes(n int, apart func(a, b *v1.Taint) bool) []taint.History {
 	looks := make([]journal.Observation, n)
 	for i := range looks {
@@ -181,7 +181,7 @@ func TestAHistoryKeepsItsLatestStates(t *testing.T) {
 	}
 }
 
-// A taint whose value changes all the time must not put off the end of a countdown for ever.
+// A taint whose value changes all the time must not postpone the end of a countdown for ever.
 func TestStatesThatNoPodTellsApartAreJoinedSoThatTheStartStays(t *testing.T) {
 	h := changes(50, func(_, _ *v1.Taint) bool { return false })[0]
 	if len(h) > journal.States || !h[0].Since.Equal(at(0)) {
@@ -232,8 +232,8 @@ func drawPod(t *rapid.T) *taint.Pod {
 	}}
 }
 
-// A step of the wall clock moves no deadline: what Observe derives from an API time runs on the
-// monotonic clock of the look.
+// A step of the wall clock moves no deadline: times that Observe derives from API times are on the monotonic clock of
+// the observation.
 func TestAListedTimeRunsOnTheMonotonicClock(t *testing.T) {
 	now := time.Now()
 	known := after(journal.Observation{

@@ -5,65 +5,64 @@ import (
 	"time"
 )
 
-// Partitions is how many partitions a journal has; they are numbered from 0. It is part of the format.
+// Partitions is the number of partitions of a journal; they are numbered from 0. It is part of the format.
 const Partitions = 8
 
-// PartitionOf is the number of the partition that a node is recorded on. It is part of the format.
+// PartitionOf returns the number of the partition that owns a node. It is part of the format.
 func PartitionOf(node string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(node)) // never fails
 	return int(h.Sum32() % Partitions)
 }
 
-// StoredPartition is a partition as it is stored, by whatever means.
+// StoredPartition is a partition in its stored form, independent of the store.
 type StoredPartition struct {
-	// Name is what people know the stored partition by; for messages only.
+	// Name identifies the stored partition in messages.
 	Name string
 
-	// Version tells one writing of the partition from another; empty while nothing is stored. Only its
-	// store makes something of it.
+	// Version identifies one writing of the partition; empty while nothing is stored. Only the store interprets it.
 	Version string
 
-	// Data is what [Encode] has made. It is to be read only.
+	// Data is the result of [Encode]. It must not be modified.
 	Data map[string]string
 
-	// Stored is when it was stored, by the clock of where it is stored, cut off to the second; zero when that can't be
-	// recorded.
+	// Stored is when it was stored, by the store's clock, truncated to the second; zero if the store does not record
+	// it.
 	Stored time.Time
 
-	// Watched says that the partition was seen to change just now, rather than found so.
+	// Watched means that a watch has just reported this change; otherwise the partition was read in this state.
 	Watched bool
 }
 
-// Partition is what the data of a partition say.
+// Partition is the decoded content of a partition.
 type Partition struct {
-	// Written is when the partition was written, by its writer's clock; zero if that is unknown.
+	// Written is when the partition was written, by its writer's clock; zero if unknown.
 	Written time.Time
 
-	// Records are those of the partition's nodes, by name.
+	// Records are the records of the partition's nodes, by name.
 	Records map[string]Record
 }
 
-// Head is the entry that says what the partition is. No node can have its name. It is part of the format.
+// Head is the key of the entry that describes the partition. No node can have this name. It is part of the format.
 const Head = "_journal"
 
 // formatVersion is the version of the format below.
 const formatVersion = 1
 
-// heading is the entry [Head] in JSON.
+// heading is the JSON form of the entry [Head].
 type heading struct {
 	Version int       `json:"version"`
 	Written time.Time `json:"written"`
 }
 
-// entry is the record of one node in JSON.
+// entry is the JSON form of one node's record.
 type entry struct {
 	UID     string    `json:"uid"`
 	Version string    `json:"version,omitempty"`
 	Taints  [][]state `json:"taints"`
 }
 
-// state is one state of a taint in JSON.
+// state is the JSON form of one state of a taint.
 type state struct {
 	Key       string     `json:"key"`
 	Value     string     `json:"value,omitempty"`

@@ -17,7 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// onPartition are the first n names of nodes on this partition.
+// onPartition returns the first n node names that belong to this partition.
 func onPartition(partition, n int) (names []string) {
 	for i := 0; len(names) < n; i++ {
 		if name := fmt.Sprintf("node-%d", i); journal.PartitionOf(name) == partition {
@@ -27,7 +27,7 @@ func onPartition(partition, n int) (names []string) {
 	return names
 }
 
-// The numbers are part of the format: if they change, what is stored is on the wrong partitions.
+// The numbers are part of the format: if they changed, stored records would be in the wrong partitions.
 func TestWhichPartitionANodeIsOnNeverChanges(t *testing.T) {
 	for node, want := range map[string]int{"node-1": 3, "node-2": 6, "ip-10-0-0-1.eu-central-1.compute.internal": 4, "": 5} {
 		if got := journal.PartitionOf(node); got != want {
@@ -36,8 +36,8 @@ func TestWhichPartitionANodeIsOnNeverChanges(t *testing.T) {
 	}
 }
 
-// What people see with kubectl, and what later versions must be able to read.
-func TestAPageIsStoredLikeThis(t *testing.T) {
+// kubectl shows this form, and later versions must be able to read it.
+func TestAPartitionIsStoredLikeThis(t *testing.T) {
 	r := recorded("10", on("8", look(1.5, added(noExecute("load", "1"), 1))), look(2, noExecute("load", "2"), noExecute("gpu", "")))
 	node := onPartition(0, 1)[0]
 	data, leftOut := journal.Encode(map[string]journal.Record{node: r}, at(9.25))
@@ -130,7 +130,7 @@ func TestANodeOnTheWrongPartitionIsDropped(t *testing.T) {
 	}
 }
 
-func TestAPageOfAnotherVersionIsNotUsed(t *testing.T) {
+func TestAPartitionOfAnotherVersionIsNotUsed(t *testing.T) {
 	for _, opening := range []string{`{"version":2,"written":"2026-01-01T00:00:09Z"}`, `{"version":"1"}`, `{"version":1.5}`, `{"version":-1}`, `{}`, "", "x", "[1]", "null"} {
 		partition, _, err := journal.Decode(3, map[string]string{"_journal": opening, onPartition(3, 1)[0]: good})
 		if err == nil || !strings.Contains(err.Error(), "delete it to start it anew") || partition.Records != nil {
@@ -142,21 +142,21 @@ func TestAPageOfAnotherVersionIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestAPageWithoutDataIsAnEmptyOne(t *testing.T) {
+func TestAPartitionWithoutDataIsAnEmptyOne(t *testing.T) {
 	if partition, problems, err := journal.Decode(3, nil); err != nil || len(problems) > 0 || len(partition.Records) > 0 || !partition.Written.IsZero() {
 		t.Errorf("got %v, %v, %v", partition, problems, err)
 	}
 }
 
-func TestAPageThatDoesNotSayWhenItWasWrittenIsUsed(t *testing.T) {
+func TestAPartitionThatDoesNotSayWhenItWasWrittenIsUsed(t *testing.T) {
 	partition, problems, err := journal.Decode(3, map[string]string{"_journal": `{"version":1,"written":"lately"}`, onPartition(3, 1)[0]: good})
 	if err != nil || len(problems) != 1 || len(partition.Records) != 1 || !partition.Written.IsZero() {
 		t.Errorf("got %v, %v, %v", partition, problems, err)
 	}
 }
 
-// bulk are the records of n nodes whose names and values are as long as in a large cluster, the first
-// one the oldest. Each has not-ready, and as many more states and taints as there may well be.
+// bulk returns the records of n nodes whose names and values are as long as in a large cluster; the first is the
+// oldest. Each has not-ready, and with more also a realistic maximum of further states and taints.
 func bulk(n int, more bool) map[string]journal.Record {
 	records := map[string]journal.Record{}
 	for i := range n {
@@ -222,8 +222,8 @@ func TestARecordThatIsTooBigForADecoderIsLeftOut(t *testing.T) {
 	}
 }
 
-// FuzzDecode looks for data that make the decoder panic, let nonsense through, or are not decoded
-// again as they were.
+// FuzzDecode looks for data that make the decoder panic, that it accepts although they are invalid, or that change when
+// they are encoded and decoded again.
 func FuzzDecode(f *testing.F) {
 	f.Add(3, `{"version":1,"written":"2026-01-01T00:00:09Z"}`, onPartition(3, 1)[0], good)
 	f.Fuzz(func(t *testing.T, number int, opening, node, text string) {

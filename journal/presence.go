@@ -8,27 +8,27 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// presence is the presence of one taint on one node, as far as one can tell unbroken.
+// presence is the presence of one taint on one node, without an interruption that is known.
 type presence struct {
-	// seen are its states as this process has seen them.
+	// seen are the states that this process has observed.
 	seen taint.History
 
-	// from is the node's version at which the taint was first seen.
+	// from is the node's version at which this process first saw the taint.
 	from string
 
-	// found are the taints of this presence as they were found after a gap; nil when they were seen to appear.
+	// found are the taints of this presence as they were found after a gap; nil if this process saw them appear.
 	found []v1.Taint
 
-	// absent, where they were found, is the node's version at the look before; empty when there was none.
+	// absent, if the taints were found, is the node's version at the previous observation; empty if there was none.
 	absent string
 
-	// shortened says that seen has lost states.
+	// shortened means that states of seen were dropped.
 	shortened bool
 
 	// recorded is what a record says about the presence.
 	recorded recorded
 
-	// history is both as one.
+	// history is seen and recorded merged.
 	history taint.History
 }
 
@@ -40,7 +40,7 @@ type recorded struct {
 	live    bool          // this process received the writing that the times of the states were taken from
 }
 
-// newPresence is a presence that begins with the sighting.
+// newPresence returns a presence that begins with the observation.
 func newPresence(t *v1.Taint, s *Observation) *presence {
 	l := &presence{from: s.Version}
 	if !s.Gap {
@@ -55,7 +55,7 @@ func newPresence(t *v1.Taint, s *Observation) *presence {
 	return l
 }
 
-// observed is the presence after the sighting of its taint t.
+// observed returns the presence after an observation of its taint t.
 func (l *presence) observed(t *v1.Taint, s *Observation) presence {
 	now := *l
 	now.seen = make(taint.History, 0, len(l.seen)+1)
@@ -67,7 +67,7 @@ func (l *presence) observed(t *v1.Taint, s *Observation) presence {
 			now.seen = append(now.seen, begin(s, &s.Taints[i], l.history))
 		}
 	}
-	// Versions that do not move, as those of a fake API server, can't tell later which state outlasted which.
+	// If versions do not change, as those of a fake API server, nothing can show later which state outlasted which.
 	unmoved := !isNewer(s.Version, s.Before) && !unchangedHistory(l.seen, now.seen)
 	if sorted(now.seen); len(now.seen) > States || unmoved {
 		all := len(now.seen)
@@ -77,7 +77,7 @@ func (l *presence) observed(t *v1.Taint, s *Observation) presence {
 	return now
 }
 
-// again is a known state as the sighting shows it now.
+// again returns a known state as the observation shows it.
 func again(state taint.State, s *Observation) taint.State {
 	now := present(s.Taints, &state.Taint)
 	switch {
@@ -90,7 +90,7 @@ func again(state taint.State, s *Observation) taint.State {
 	return state
 }
 
-// begin is the state of a taint that was not there at the last look.
+// begin returns the state of a taint that the previous observation did not have.
 func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 	state := taint.State{
 		Taint: v1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect, TimeAdded: t.TimeAdded},
@@ -106,10 +106,10 @@ func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 	return state
 }
 
-// renewed says whether the taint, as it is seen after a gap, is another one than that of this presence.
+// renewed reports whether the taint that is observed after a gap is another one than that of this presence.
 func (l *presence) renewed(s *Observation) bool {
 	return renewed(slices.Concat(l.recorded.states, l.history), s)
 }
 
-// samePresence says whether two presences are the same one, and show the same.
+// samePresence reports whether two presences are the same one and have the same states.
 func samePresence(a, b presence) bool { return a.from == b.from && unchangedHistory(a.seen, b.seen) }

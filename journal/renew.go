@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// renewed says whether, as far as one can tell after a gap, the taint that is known was lifted and set again
-// meanwhile.
+// renewed reports whether, as far as this can be seen after a gap, the known taint was removed and set again in
+// between.
 func renewed(known taint.History, s *Observation) bool {
 	for i := range s.Taints {
 		if t := &s.Taints[i]; counts(&known[0].Taint, t) && !isLater(known, s, t) {
@@ -19,9 +19,9 @@ func renewed(known taint.History, s *Observation) bool {
 	return true
 }
 
-// isLater says whether the taint's timeAdded shows that it is another one than the one known. For
-// not-ready and unreachable it shows that only if nobody watched then: the node lifecycle controller
-// sets it anew at each swap of the two, and after a restart of its own.
+// isLater reports whether the taint's timeAdded shows that it is another one than the known one. For not-ready and
+// unreachable it shows this only if no process watched at that time: the node lifecycle controller sets timeAdded anew
+// whenever it swaps the two, and after it has restarted.
 func isLater(known taint.History, s *Observation, t *v1.Taint) bool {
 	if t.TimeAdded == nil || isRecorded(known, t) {
 		return false
@@ -33,7 +33,7 @@ func isLater(known taint.History, s *Observation, t *v1.Taint) bool {
 	return added.After(latest(known))
 }
 
-// latest is when the youngest state began.
+// latest returns when the youngest state began.
 func latest(states taint.History) (since time.Time) {
 	for i := range states {
 		if i == 0 || states[i].Since.After(since) {
@@ -43,7 +43,7 @@ func latest(states taint.History) (since time.Time) {
 	return since
 }
 
-// isRecorded says whether the history has the taint with this very timeAdded.
+// isRecorded reports whether the history has the taint with exactly this timeAdded.
 func isRecorded(known taint.History, t *v1.Taint) bool {
 	for i := range known {
 		if same(&known[i].Taint, t) && t.TimeAdded.Equal(known[i].Taint.TimeAdded) {

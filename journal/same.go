@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// counts says whether two taints are the same one, perhaps with another value: same effect, and the
-// same key or both of the pair that the node lifecycle controller swaps.
+// counts reports whether two taints count as one, perhaps with different values: they have the same effect, and the
+// same key or both keys of the pair that the node lifecycle controller swaps.
 func counts(a, b *v1.Taint) bool {
 	return a.Effect == b.Effect && (a.Key == b.Key || swapped(a.Key) && swapped(b.Key))
 }
@@ -28,12 +28,12 @@ func find(histories []taint.History, t *v1.Taint) taint.History {
 	return nil
 }
 
-// same says whether two taints have the same key, value and effect.
+// same reports whether two taints have the same key, value and effect.
 func same(a, b *v1.Taint) bool {
 	return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect
 }
 
-// present finds the taint in the list, value included, or returns nil.
+// present returns the taint of the list with the same key, value and effect, or nil.
 func present(taints []v1.Taint, t *v1.Taint) *v1.Taint {
 	for i := range taints {
 		if same(&taints[i], t) {
@@ -43,7 +43,7 @@ func present(taints []v1.Taint, t *v1.Taint) *v1.Taint {
 	return nil
 }
 
-// standing says whether the history has the taint as one that is on the node.
+// standing reports whether the history has the taint in a state that has not ended.
 func standing(states taint.History, t *v1.Taint) bool {
 	for i := range states {
 		if !states[i].Ended && same(&states[i].Taint, t) {
@@ -53,7 +53,7 @@ func standing(states taint.History, t *v1.Taint) bool {
 	return false
 }
 
-// unchangedHistory says whether two histories say the same.
+// unchangedHistory reports whether two histories have equal states.
 func unchangedHistory(a, b taint.History) bool {
 	return slices.EqualFunc(a, b, func(a, b taint.State) bool {
 		return a.Ended == b.Ended && a.Since.Equal(b.Since) && same(&a.Taint, &b.Taint) && a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)

@@ -6,7 +6,7 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// What a partition has no room for is left out, rather than refused by the API server as a whole.
+// Records that do not fit into a partition are left out; otherwise the API server would reject the whole partition.
 func TestOfAHundredThousandTaintedNodesMoreThanAFifthIsRecorded(t *testing.T) {
 	const nodes = 100_000
 	var partitions [journal.Partitions]map[string]journal.Record

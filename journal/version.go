@@ -2,13 +2,13 @@ package journal
 
 import "k8s.io/apimachinery/pkg/util/resourceversion"
 
-// reaches says whether one resourceVersion is certainly not older than the other.
+// reaches reports whether one resourceVersion is certainly not older than the other.
 func reaches(version, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, other)
 	return err == nil && order >= 0
 }
 
-// isNewer says whether one resourceVersion is certainly newer than the other.
+// isNewer reports whether one resourceVersion is certainly newer than the other.
 func isNewer(version, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, other)
 	return err == nil && order > 0

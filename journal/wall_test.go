@@ -10,11 +10,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// What is recorded is read by others, on other clocks: it must say what this host's clock would have shown.
+// Other processes read the record, with other clocks: it must hold what this host's clock would have shown.
 func TestARecordedTimeMovesWithTheWallClock(t *testing.T) {
 	const hour = time.Hour
 	now := time.Date(2026, 1, 1, 12, 0, 0, 500, time.UTC)
-	shown := now.Add(-hour) // by the clock as it went then
+	shown := now.Add(-hour) // by the clock as it was set then
 	for _, c := range []struct {
 		name string
 		age  time.Duration // by the monotonic clock

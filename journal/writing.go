@@ -2,21 +2,21 @@ package journal
 
 import "time"
 
-// inStep is how far apart what two clocks tell may be that count as being in step.
+// inStep is the maximum difference of two clocks that count as agreeing.
 const inStep = 2 * time.Second
 
-// Writing is one writing of a partition: when it was written, and how this process has come by it.
+// Writing is one writing of a partition: when it was written, and how this process received it.
 type Writing struct {
-	// At is when it was written, by its writer's clock; zero if that is unknown.
+	// At is when it was written, by its writer's clock; zero if unknown.
 	At time.Time
 
-	// Stored is when it was stored, by the API server's clock, cut off to the second; zero if that is unknown.
+	// Stored is when it was stored, by the API server's clock, truncated to the second; zero if unknown.
 	Stored time.Time
 
-	// Received is when this process received it, where it watched the partition change; zero where it found the partition so. It
-	// carries the monotonic clock.
+	// Received is when this process received it from its watch of the partition; zero if it found the partition in this
+	// state. It carries the monotonic clock.
 	Received time.Time
 }
 
-// live reports whether the writing tells ages without a comparison of two clocks.
+// live reports whether the writing gives ages without a comparison of two clocks.
 func (w *Writing) live() bool { return !w.At.IsZero() && !w.Received.IsZero() }

@@ -1,13 +1,13 @@
-// Package leader elects one of several processes as the leader, by a lease, and knows by a clock of its own whether
-// this process still leads.
+// Package leader elects one of several processes as the leader, by a lease, and checks with its own clock whether this
+// process still leads.
 //
-// An elector of client-go alone does not suffice for a manager that deletes pods: it cancels the leader's context
-// late, after another process may have taken the lease. [Election.Leading] reports false before that can happen: it
-// counts from before the latest renewal was sent, by the clock that has run further, so that a slow answer, a
-// suspended machine and a wall clock that is set do not make two leaders. It belongs in Options.Leading of package
-// taintmanager, which asks it right before each eviction call.
+// An elector of client-go alone is not sufficient for a manager that deletes pods: it cancels the leader's context
+// late, after another process may have taken the lease. [Election.Leading] returns false before that can happen: it
+// measures from before the latest renewal was sent, by the clock that has run further. A slow response, a suspended
+// machine or a changed wall clock therefore cannot cause two leaders. It belongs in Options.Leading of package
+// taintmanager, which calls it right before each eviction call.
 //
-// A program with an elector of its own wraps that elector's lock in a [Lock], and leads while both the elector's IsLeader
-// and [Lock.Fresh] report true. A program without one uses an [Election], and [Run] to end in order: the lease is given
-// back only after the last call has ended.
+// A program that already has an elector wraps the elector's lock in a [Lock], and leads while both the elector's
+// IsLeader and [Lock.Fresh] return true. A program without one uses an [Election], and [Run] to end in order: the lease
+// is released only after the last call has ended.
 package leader

@@ -17,26 +17,26 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// late is how long after the end of its lease a leader that has not noticed counts as unhealthy.
+// late is the time after the end of its lease after which a leader that has not noticed it counts as unhealthy.
 const late = 20 * time.Second
 
-// Election campaigns for one lease, term after term. Its methods may be called by any goroutines,
-// but [Election.Campaign] by one only.
+// Election campaigns for one lease, term after term. Any goroutine may call its methods, but only one may call
+// [Election.Campaign].
 type Election struct {
 	config   componentbaseconfig.LeaderElectionConfiguration
 	lock     *Lock
 	watchdog *leaderelection.HealthzAdaptor
 
-	// elector of the term that runs or is campaigned for; nil before the first.
+	// elector belongs to the current term or candidacy; nil before the first.
 	elector atomic.Pointer[leaderelection.LeaderElector]
 
-	// term is held while leading: an elector does not wait for the end of what it has started.
+	// term is held while leading, because an elector does not wait for the function that it has started.
 	term sync.Mutex
 }
 
-// New returns an election for the lease that the configuration names. The defaults are those of
-// config.Default().LeaderElection; identity must be unique among the candidates, see [NewIdentity]. Give the client
-// connections of its own, so that no renewal waits behind other calls.
+// New returns an election for the lease in the configuration. The defaults are those of
+// config.Default().LeaderElection. identity must be unique among the candidates; see [NewIdentity]. The client should
+// have its own connections, so that no renewal waits behind other calls.
 func New(config componentbaseconfig.LeaderElectionConfiguration, leases coordinationv1.LeasesGetter, identity string) *Election {
 	lease := &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: config.ResourceNamespace, Name: config.ResourceName},
@@ -59,10 +59,10 @@ func NewIdentity() (string, error) {
 	return host + "_" + string(uuid.NewUUID()), nil
 }
 
-// Leading reports whether this process leads by its own clock: as long as it does, no other candidate can have
-// taken the lease. It does not block. An elector cancels its context only after it has tried to give the lease
-// back; others may have taken it by then. The elector's own clock is not enough: it counts from the answer to a
-// renewal, or from seeing the lease, the others from when it was written.
+// Leading reports whether this process leads by its own clock: while it does, no other candidate can have taken the
+// lease. It does not block. An elector cancels its context only after it has tried to release the lease; others may
+// have taken it by then. The elector's own clock is not sufficient: it measures from the response to a renewal, or from
+// reading the lease, while the other candidates measure from the write.
 func (e *Election) Leading() bool {
 	elector := e.elector.Load()
 	return elector != nil && elector.IsLeader() && e.lock.Fresh(e.config.RenewDeadline.Duration)
@@ -71,7 +71,7 @@ func (e *Election) Leading() bool {
 // Identity returns the identity under which this process is a candidate.
 func (e *Election) Identity() string { return e.lock.Identity() }
 
-// Leader returns the identity of the leader that this process has seen last; empty before it has seen one.
+// Leader returns the identity of the last leader that this process has seen; empty before it has seen one.
 func (e *Election) Leader() string {
 	if elector := e.elector.Load(); elector != nil {
 		return elector.GetLeader()
@@ -82,9 +82,9 @@ func (e *Election) Leader() string {
 // Watchdog returns a health check that fails once this process should have noticed long ago that its lease has ended.
 func (e *Election) Watchdog() *leaderelection.HealthzAdaptor { return e.watchdog }
 
-// Campaign calls lead whenever this process holds the lease, one call at a time, until ctx ends; then it gives the
-// lease back. The context of a call ends with its term. A lost lease is no error: the process stands for election
-// again. An error of lead while its term lasts ends the campaign, which returns it.
+// Campaign calls lead whenever this process holds the lease, one call at a time, until ctx ends; then it releases the
+// lease. The context of a call ends with its term. Losing the lease is not an error: the process becomes a candidate
+// again. If lead returns an error during its term, Campaign ends and returns it.
 func (e *Election) Campaign(ctx context.Context, lead func(context.Context) error) error {
 	defer e.yield(ctx)
 	for ctx.Err() == nil {
@@ -98,7 +98,7 @@ func (e *Election) Campaign(ctx context.Context, lead func(context.Context) erro
 	return nil
 }
 
-// yield makes sure that no lease is left held. Its failure costs the others the lease's duration.
+// yield releases the lease if this process still holds it. If it fails, the others wait for the lease's duration.
 func (e *Election) yield(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.config.RenewDeadline.Duration/2)
 	defer cancel()
@@ -131,7 +131,7 @@ func (e *Election) runTerm(ctx context.Context, lead func(context.Context) error
 	}
 }
 
-// leadTerm leads once the term before is over.
+// leadTerm leads once the previous term is over.
 func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) error) error {
 	e.term.Lock()
 	defer e.term.Unlock()

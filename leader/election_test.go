@@ -24,7 +24,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/faketime"
 )
 
-// cluster holds the lease, and can be cut off, or leave its callers without an answer.
+// cluster has the lease. It can be cut off, or not respond.
 type cluster struct {
 	*fake.Clientset
 	away atomic.Bool
@@ -52,7 +52,7 @@ func (c *cluster) holder(t *testing.T) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// leader is a candidate, and how often and whether it leads.
+// candidate is a candidate that records how often and whether it leads.
 type candidate struct {
 	*Election
 	mu    sync.Mutex
@@ -120,7 +120,7 @@ func TestALeaseIsGivenBackAtTheEndAndTakenOverAtOnce(t *testing.T) {
 			t.Errorf("held by %q after its leader ended", holder)
 		}
 		first.check(t, "ended", 1, false)
-		time.Sleep(2 * 2200 * time.Millisecond) // two tries, each as late as may be
+		time.Sleep(2 * 2200 * time.Millisecond) // two attempts, each with the maximum delay
 		second.check(t, "after the leader ended", 1, true)
 		stopSecond()
 	})
@@ -147,7 +147,7 @@ func TestALeaderThatCanNotRenewStopsByItsOwnClock(t *testing.T) {
 		c := newCluster()
 		l := newCandidate(c, "only")
 		stop := l.start(t)
-		time.Sleep(time.Minute) // it has just renewed, or will within 2 s
+		time.Sleep(time.Minute) // it has just renewed the lease, or will within 2 s
 		hang := make(chan struct{})
 		c.hang.Store(&hang)
 		time.Sleep(10*time.Second + time.Millisecond)
@@ -160,8 +160,8 @@ func TestALeaderThatCanNotRenewStopsByItsOwnClock(t *testing.T) {
 	})
 }
 
-// TestTheLeadersClockCountsFromBeforeItsWriteWasSent has a server that takes a renewal at once and
-// answers late, and then not at all.
+// The server of TestTheLeadersClockCountsFromBeforeItsWriteWasSent stores a renewal at once and responds late, and then
+// not at all.
 func TestTheLeadersClockCountsFromBeforeItsWriteWasSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
@@ -171,7 +171,7 @@ func TestTheLeadersClockCountsFromBeforeItsWriteWasSent(t *testing.T) {
 			return false, nil, nil
 		})
 		stop := l.start(t)
-		time.Sleep(5 * time.Second) // a renewal was sent at once, and answered after 4 s
+		time.Sleep(5 * time.Second) // a renewal was sent at once, and got its response after 4 s
 		hang := make(chan struct{})
 		c.hang.Store(&hang)
 		time.Sleep(5*time.Second - time.Millisecond)
@@ -185,8 +185,8 @@ func TestTheLeadersClockCountsFromBeforeItsWriteWasSent(t *testing.T) {
 	})
 }
 
-// TestSeeingItsOwnLeaseIsNoRenewal has a server that takes renewals whose answers are lost, so that
-// the leader sees its own new record when it looks.
+// The server of TestSeeingItsOwnLeaseIsNoRenewal stores renewals whose responses are lost, so that the leader sees its
+// own new record when it reads the lease.
 func TestSeeingItsOwnLeaseIsNoRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
@@ -220,7 +220,7 @@ func TestALeaseIsLedByFromItsMakingOn(t *testing.T) {
 	})
 }
 
-// TestALeadershipEndsByTheClockThatHasRunFurther has machines that were suspended, and others whose clock was set.
+// TestALeadershipEndsByTheClockThatHasRunFurther has machines that were suspended, and others whose clock was changed.
 func TestALeadershipEndsByTheClockThatHasRunFurther(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -306,7 +306,7 @@ func TestALeaseTakenWhileBeingToldToEndIsGivenBack(t *testing.T) {
 		c := newCluster()
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 		c.PrependReactor("create", "leases", func(taken k8stesting.Action) (bool, runtime.Object, error) {
-			cancel() // the lease is taken, and the answer lost
+			cancel() // the lease is taken, and the response lost
 			lease := taken.(k8stesting.CreateAction).GetObject()
 			return true, nil, errors.Join(c.Tracker().Create(taken.GetResource(), lease, taken.GetNamespace()), ctx.Err())
 		})
@@ -326,8 +326,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestWhatTheConfigurationAllowsAnElectorTakes holds the rules of package config against those of
-// client-go.
+// TestWhatTheConfigurationAllowsAnElectorTakes compares the rules of package config with those of client-go.
 func TestWhatTheConfigurationAllowsAnElectorTakes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := config.Default()

@@ -14,8 +14,8 @@ import (
 	"github.com/taint-manager/taint-manager/leader"
 )
 
-// A program that embeds the manager evicts only while it leads. It hands in the election's clock, and when some
-// process has led last.
+// A program that embeds the manager evicts only while it leads. It passes the election's clock, and when another
+// process last led.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -31,8 +31,8 @@ func Example() {
 	)
 	settings := config.Default().LeaderElection
 	settings.ResourceName = "my-controller"
-	leases := client.CoordinationV1()                        // in a real program: of a client of their own
-	election := leader.New(settings, leases, "my-replica-1") // leader.NewIdentity makes a unique one
+	leases := client.CoordinationV1()                        // in a real program: of a separate client
+	election := leader.New(settings, leases, "my-replica-1") // leader.NewIdentity returns a unique one
 
 	m, err := taintmanager.New(client, nil, taintmanager.Options{
 		Leading: election.Leading,

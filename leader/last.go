@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// LastLed returns until when some process is known to have led, by the lease; zero when that is not known. Read it
-// before this process stands for election: it is for Options.LastLed of the manager.
+// LastLed returns the last time at which a process is known to have led, according to the lease; zero if unknown. Read
+// it before this process becomes a candidate: it is for Options.LastLed of the manager.
 func LastLed(ctx context.Context, leases coordinationv1.LeasesGetter, c componentbaseconfig.LeaderElectionConfiguration) time.Time {
 	lease, err := leases.Leases(c.ResourceNamespace).Get(ctx, c.ResourceName, metav1.GetOptions{})
 	switch {

@@ -11,27 +11,27 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Lock wraps the lock of an elector: it knows when the lease was renewed, see [Lock.Fresh], and gives back only a
-// lease that is held. An elector that could not renew in time gives its lease back, too, without looking whose it
-// is by then; another leader would lose it.
+// Lock wraps the lock of an elector. It records when the lease was renewed, see [Lock.Fresh], and releases only a lease
+// that this process holds. An elector that could not renew in time also releases its lease, without checking who holds
+// it by then; another leader would lose it.
 //
-// It is not safe for concurrent use, as an elector makes one call at a time; but Fresh may be called by any
-// goroutine.
+// An elector makes one call at a time, and a Lock is not safe for concurrent use, except that any goroutine may call
+// Fresh.
 type Lock struct {
 	resourcelock.Interface
 	now    func() time.Time // carries the monotonic clock
 	holder string
 
-	// renewed is the moment before the latest write that made the lease ours was sent; nil when the
-	// lease is not ours.
+	// renewed is a moment before the latest write that took or renewed the lease was sent; nil if this process does not
+	// hold the lease.
 	renewed atomic.Pointer[time.Time]
 }
 
 // NewLock returns a lock that wraps another one.
 func NewLock(wrapped resourcelock.Interface) *Lock { return &Lock{Interface: wrapped, now: time.Now} }
 
-// Fresh reports whether the lease was renewed within the time, counted from before the renewal was sent: no other
-// candidate can have taken the lease for as long as it lasts from then on. Give it the elector's RenewDeadline.
+// Fresh reports whether the lease was renewed within the given time, measured from before the renewal was sent: no
+// other candidate can take the lease within its duration from then on. Pass the elector's RenewDeadline.
 func (l *Lock) Fresh(within time.Duration) bool {
 	renewed := l.renewed.Load()
 	return renewed != nil && passed(*renewed, l.now()) < within
@@ -43,7 +43,7 @@ func passed(from, to time.Time) time.Duration {
 	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }
 
-// Get notes who holds the lease.
+// Get records who holds the lease.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
 	if err == nil {
@@ -52,12 +52,12 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	return record, raw, err
 }
 
-// Create makes the lease, for this process.
+// Create creates the lease for this process.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	return l.write(record, func() error { return l.Interface.Create(ctx, record) })
 }
 
-// Update refuses to clear another's name.
+// Update refuses to clear another holder's name.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" && l.holder != l.Identity() {
 		return fmt.Errorf("the lease is not given back: %q holds it", l.holder)
@@ -65,8 +65,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return l.write(record, func() error { return l.Interface.Update(ctx, record) })
 }
 
-// write notes whose the lease is. One that is given back is not ours from before that is sent: others
-// may take it before the answer is here. A write without an answer counts for nothing.
+// write records who holds the lease. A lease that is released counts as lost from before the request is sent, because
+// others may take it before the response arrives. A write without a response changes nothing.
 func (l *Lock) write(record resourcelock.LeaderElectionRecord, send func() error) error {
 	ours, sent := record.HolderIdentity == l.Identity(), l.now()
 	if !ours {
@@ -82,8 +82,8 @@ func (l *Lock) write(record resourcelock.LeaderElectionRecord, send func() error
 	return nil
 }
 
-// yield gives the lease back if it is held. An elector that is told to end while it takes the lease
-// does not learn that it has it, and the others would wait for its end.
+// yield releases the lease if this process holds it. If an elector ends while it takes the lease, it does not learn
+// that it holds it, and the others would have to wait until it expires.
 func (l *Lock) yield(ctx context.Context) error {
 	record, _, err := l.Get(ctx)
 	if apierrors.IsNotFound(err) || err == nil && record.HolderIdentity != l.Identity() {

@@ -22,7 +22,7 @@ import (
 
 var leases = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 
-// leaseStore is an API server that holds one lease and refuses writes to an old version of it.
+// leaseStore is an API server that stores one lease and rejects writes to an old version of it.
 type leaseStore struct {
 	mu      sync.Mutex
 	lease   *coordinationv1.Lease
@@ -50,8 +50,8 @@ func (s *leaseStore) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, er
 	return s.lease.DeepCopy(), nil
 }
 
-// link is the way of one client to the leaseStore. On it requests and answers take their time or get lost;
-// a request that its client has given up on may still arrive.
+// link is the path from one client to the leaseStore. Requests and responses are delayed or lost on it; a request that
+// its client has given up may still arrive.
 type link struct {
 	coordinationclient.LeaseInterface
 	leaseStore *leaseStore
@@ -77,7 +77,7 @@ func (l link) put(ctx context.Context, lease *coordinationv1.Lease) (*coordinati
 	return l.call(ctx, func() (*coordinationv1.Lease, error) { return l.leaseStore.put(sent) })
 }
 
-// answer is what comes back on a link.
+// answer is the response on a link.
 type answer struct {
 	lease *coordinationv1.Lease
 	err   error
@@ -100,12 +100,12 @@ func (l link) call(ctx context.Context, do func() (*coordinationv1.Lease, error)
 		return a.lease, a.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-time.After(5 * time.Second): // as the lease's client has it
+	case <-time.After(5 * time.Second): // the timeout of the lease's client
 		return nil, errors.New("timeout")
 	}
 }
 
-// delay is mostly short, and at times longer than a client waits.
+// delay is usually short, and sometimes longer than a client waits.
 func (l link) delay() time.Duration {
 	most := []time.Duration{10 * time.Millisecond, 10 * time.Millisecond, time.Second, 8 * time.Second}
 	return time.Duration(l.chance.Int64N(int64(most[l.chance.IntN(len(most))])))

@@ -5,21 +5,21 @@ import (
 	"errors"
 )
 
-// Manager is what [Run] runs: a taintmanager.Manager.
+// Manager is what [Run] runs; taintmanager.Manager implements it.
 type Manager interface {
 	Run(ctx context.Context) error
 	Lead(ctx context.Context) error
 }
 
-// Campaign calls lead while this process is to lead, and returns once ctx has ended and the
-// leadership is given back: [Election.Campaign], or [Always].
+// Campaign calls lead while this process leads, and returns once ctx has ended and the lease is released:
+// [Election.Campaign], or [Always].
 type Campaign func(ctx context.Context, lead func(context.Context) error) error
 
 // Always is the campaign of a process that leads from beginning to end, without a lease.
 func Always(ctx context.Context, lead func(context.Context) error) error { return lead(ctx) }
 
-// Run runs the manager until ctx ends or one of the two fails. The leadership is kept until the
-// manager has let its calls end, so that none of them is cut short or overlaps with the next leader.
+// Run runs the manager until ctx ends or one of the two fails. It keeps the leadership until the manager's calls have
+// ended, so that no call is cut short or overlaps with the next leader's.
 func Run(ctx context.Context, m Manager, c Campaign) error {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
@@ -35,7 +35,7 @@ func Run(ctx context.Context, m Manager, c Campaign) error {
 	return errors.Join(ended(err), ended(<-resigned))
 }
 
-// leadWhile leads, but has no complaint once the work is over: a manager that has ended refuses to.
+// leadWhile leads. It ignores errors once the work is over, because a manager that has ended refuses to lead.
 func leadWhile(working context.Context, m Manager) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := m.Lead(ctx); err != nil && working.Err() == nil {
@@ -45,7 +45,7 @@ func leadWhile(working context.Context, m Manager) func(context.Context) error {
 	}
 }
 
-// ended passes over the error that says that a context has ended, as it was meant to.
+// ended drops the error of a context that was cancelled on purpose.
 func ended(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// recorder is a manager that notes what happens to it, and takes drain to end its calls.
+// recorder is a manager that records its calls, and takes drain to end its own.
 type recorder struct {
 	notes     chan string
 	drain     time.Duration

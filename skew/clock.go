@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// enough is how many answers are looked at: those of the start.
+// enough is how many responses are read: the first ones.
 const enough = 64
 
-// Clock measures how far this process's clock is ahead, by the first answers that the API server gives. It is safe
-// for concurrent use.
+// Clock measures how far this process's clock is ahead, from the first responses of the API server. It is safe for
+// concurrent use.
 type Clock struct {
 	mu       sync.Mutex
 	interval Interval
 	answers  int
 }
 
-// New returns a clock that has seen no answer.
+// New returns a clock that has read no response.
 func New() *Clock { return &Clock{} }
 
-// Ahead returns by how much ages must be shortened that are now taken from times of the API; see [Interval.Excess].
+// Ahead returns by how much ages that are computed now from times of the API must be shortened; see [Interval.Excess].
 func (c *Clock) Ahead(now time.Time) time.Duration { return c.measured().Excess(now) }
 
-// Trouble returns an error while the two clocks are known, or not known not, to be apart by more than Tolerance.
+// Trouble returns an error while the difference of the two clocks exceeds Tolerance, or may exceed it.
 func (c *Clock) Trouble(now time.Time) error {
 	least, most := c.measured().Ahead(now)
 	switch {
@@ -45,7 +45,7 @@ func (c *Clock) measured() Interval {
 	return c.interval
 }
 
-// wanted reports whether more answers are looked at.
+// wanted reports whether more responses are read.
 func (c *Clock) wanted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// server answers by a clock of its own, after a while.
+// server responds with its own clock, after a delay.
 type server struct {
 	offset, takes time.Duration
 	date          string

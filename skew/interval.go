@@ -12,10 +12,10 @@ type Interval struct {
 	earliest, latest time.Time // by the API server's clock
 }
 
-// Answered returns the interval after an answer with this Date header; the request was sent, and the answer received,
-// at these moments of the process. The header is cut off to the second: at some moment between the two the API
-// server's clock has shown a time in [date, date+1s). Where that contradicts the interval, as when API servers with
-// different clocks answer, the result spans both.
+// Answered returns the interval after a response with this Date header. sent and received are the process's times of
+// the request and the response. The header is truncated to the second: at some moment between the two, the API server's
+// clock showed a time in [date, date+1s). If that contradicts the interval, for example because API servers with
+// different clocks respond, the result spans both.
 func (i Interval) Answered(date, sent, received time.Time) Interval {
 	one := Interval{at: received, earliest: date, latest: date.Add(received.Sub(sent) + time.Second)}
 	if !i.Measured() {
@@ -28,11 +28,11 @@ func (i Interval) Answered(date, sent, received time.Time) Interval {
 	return Interval{at: received, earliest: last(i.earliest, one.earliest), latest: first(i.latest, one.latest)}
 }
 
-// Measured reports whether there was an answer.
+// Measured reports whether there was a response.
 func (i Interval) Measured() bool { return !i.at.IsZero() }
 
-// Ahead returns by how much the process's wall clock is ahead of the API server's clock now, at least and at most.
-// Both are negative where it is behind, and 0 where nothing is known.
+// Ahead returns by how much the process's wall clock is ahead of the API server's clock now, at least and at most. Both
+// are negative if it is behind, and 0 if nothing is known.
 func (i Interval) Ahead(now time.Time) (least, most time.Duration) {
 	if !i.Measured() {
 		return 0, 0
@@ -42,9 +42,9 @@ func (i Interval) Ahead(now time.Time) (least, most time.Duration) {
 	return wall.Sub(i.latest), wall.Sub(i.earliest)
 }
 
-// Excess returns by how much an age is too long that is now taken from a time of the API and the process's wall
-// clock: as far as the process may be ahead, if that is more than Tolerance, else 0. It is never negative: no age is
-// lengthened.
+// Excess returns by how much an age is too long that is computed now from a time of the API and the process's wall
+// clock: by as much as the process's clock may be ahead if that is more than Tolerance, otherwise 0. It is never
+// negative: no age becomes longer.
 func (i Interval) Excess(now time.Time) time.Duration {
 	if _, most := i.Ahead(now); most > Tolerance {
 		return most
@@ -52,7 +52,7 @@ func (i Interval) Excess(now time.Time) time.Duration {
 	return 0
 }
 
-// moved is the same interval at another moment.
+// moved returns the same interval at another moment.
 func (i Interval) moved(to time.Time) Interval {
 	passed := to.Sub(i.at)
 	return Interval{at: to, earliest: i.earliest.Add(passed), latest: i.latest.Add(passed)}

@@ -10,7 +10,7 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// local is a moment of the process, so many seconds after its start, with its wall clock this far ahead.
+// local returns a moment of the process, this many seconds after its start, with its wall clock this far ahead.
 func local(seconds float64, ahead time.Duration) time.Time {
 	d := duration(seconds)
 	return faketime.Of(noon.Add(d+ahead), d)
@@ -18,7 +18,7 @@ func local(seconds float64, ahead time.Duration) time.Time {
 
 func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-// answer is one answer: the Date in seconds after noon, and when it was asked for and received.
+// answer is one response: the Date in seconds after noon, and when it was requested and received.
 type answer struct{ date, sent, received float64 }
 
 func measured(ahead time.Duration, answers ...answer) (i Interval) {

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Register registers the metric that says how far the process's clock may be ahead.
+// Register registers the metric of how far the process's clock may be ahead.
 func (c *Clock) Register(r prometheus.Registerer) error {
 	err := r.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "taint_manager_clock_ahead_seconds",

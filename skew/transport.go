@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// observer is a RoundTripper that reads the Date of the first answers.
+// observer is a RoundTripper that reads the Date header of the first responses.
 type observer struct {
 	http.RoundTripper
 
 	clock *Clock
 }
 
-// RoundTripper returns next with the clock reading the Date header of its answers; it sends no request of its own.
+// RoundTripper returns next, wrapped so that the clock reads the Date header of its responses; it sends no request of
+// its own.
 // It is for [k8s.io/client-go/rest.Config.Wrap].
 func (c *Clock) RoundTripper(next http.RoundTripper) http.RoundTripper { return observer{next, c} }
 
-// RoundTrip passes the request on.
+// RoundTrip forwards the request.
 func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !o.clock.wanted() {
 		return o.RoundTripper.RoundTrip(r)
@@ -33,5 +34,5 @@ func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// WrappedRoundTripper returns what is wrapped, as client-go asks for it.
+// WrappedRoundTripper returns the wrapped RoundTripper; client-go calls it.
 func (o observer) WrappedRoundTripper() http.RoundTripper { return o.RoundTripper }

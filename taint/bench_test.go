@@ -8,7 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// threeTaintsSixTolerations is a usual pod on a node in trouble.
+// threeTaintsSixTolerations returns a typical pod on a node with problems.
 func threeTaintsSixTolerations() (*taint.Pod, *taint.Node) {
 	p := pod(
 		exists(v1.TaintNodeDiskPressure, nil), equal("dedicated", "web", nil), equal("dedicated", "gpu", seconds(60)),

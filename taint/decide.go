@@ -6,17 +6,17 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Rules are the settings that change what a verdict is. The zero value is the default.
+// Rules are the settings that affect a verdict. The zero value is the default.
 type Rules struct {
-	// NoComparison makes tolerations with the operators Lt and Gt match nothing, as in clusters
-	// whose API server does not know them. By default they count.
+	// NoComparison makes tolerations with the operators Lt and Gt match nothing, as in clusters whose API server does
+	// not support them. By default they count.
 	NoComparison bool
 }
 
-// Decide judges a pod on its node. A nil node is one that is not known: the pod stays.
+// Decide returns the verdict for a pod on its node. A nil node is unknown: the pod stays.
 //
-// It never fails and never panics, whatever the API server let through. It allocates nothing,
-// except where a value that Lt or Gt compares is not a number. The verdict points into pod and node.
+// It never fails and never panics, whatever the API server accepted. It does not allocate, unless Lt or Gt compares a
+// value that is not a number. The verdict points into pod and node.
 func Decide(pod *Pod, node *Node, rules Rules) Verdict {
 	if stay := NeverEvicted(pod); stay != 0 {
 		return Verdict{Stay: stay, Node: pod.Node}
@@ -41,7 +41,7 @@ func Decide(pod *Pod, node *Node, rules Rules) Verdict {
 	return verdict
 }
 
-// NeverEvicted returns what makes a pod stay whatever its node's taints are; 0 when nothing does.
+// NeverEvicted returns the reason why a pod stays whatever its node's taints are; 0 if there is none.
 func NeverEvicted(pod *Pod) Stay {
 	switch {
 	case pod.Node == "":
@@ -56,7 +56,7 @@ func NeverEvicted(pod *Pod) Stay {
 	return 0
 }
 
-// judge is the verdict for one taint, the last of the states.
+// judge returns the verdict for one taint, the last of the states.
 func judge(pod *Pod, states History, rules Rules) Verdict {
 	last := &states[len(states)-1]
 	toleration := matching(pod.Tolerations, &last.Taint, rules)
@@ -78,8 +78,8 @@ func judge(pod *Pod, states History, rules Rules) Verdict {
 	}
 }
 
-// exposedSince is the start of the latest unbroken run of states that the pod does not bear without
-// limit. The last state must be such a one.
+// exposedSince returns the start of the latest unbroken run of states that the pod does not tolerate without a limit.
+// The last state must be such a state.
 func exposedSince(pod *Pod, states History, rules Rules) time.Time {
 	first := len(states) - 1
 	for ; first > 0; first-- {

@@ -11,19 +11,19 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// zero is the moment from which the tests count seconds.
+// zero is the time from which the tests count seconds.
 var zero = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func at(seconds int64) time.Time { return zero.Add(time.Duration(seconds) * time.Second) }
 
 func seconds(n int64) *int64 { return &n }
 
-// noExecute writes a taint as key or key=value.
+// noExecute returns a taint with this key and value.
 func noExecute(key, value string) v1.Taint {
 	return v1.Taint{Key: key, Value: value, Effect: v1.TaintEffectNoExecute}
 }
 
-// on is the history of a taint that has been there in one state.
+// on returns the history of a taint that has had one state.
 func on(since int64, key, value string) taint.History {
 	return taint.History{{Taint: noExecute(key, value), Since: at(since)}}
 }
@@ -32,7 +32,7 @@ func node(taints ...taint.History) *taint.Node {
 	return &taint.Node{Name: "n", UID: "node-uid", Taints: taints}
 }
 
-// pod is bound to node n at second 0.
+// pod returns a pod that is bound to node n at second 0.
 func pod(tolerations ...v1.Toleration) *taint.Pod {
 	return &taint.Pod{
 		UID: "uid", Namespace: "ns", Name: "p", Node: "n",
@@ -48,12 +48,12 @@ func equal(key, value string, secs *int64) v1.Toleration {
 	return v1.Toleration{Key: key, Operator: v1.TolerationOpEqual, Value: value, TolerationSeconds: secs}
 }
 
-// compare bears the numeric taint "load".
+// compare returns a toleration of the numeric taint "load".
 func compare(op v1.TolerationOperator, value string, secs *int64) v1.Toleration {
 	return v1.Toleration{Key: "load", Operator: op, Value: value, TolerationSeconds: secs}
 }
 
-// stays is an expectation: no eviction.
+// stays means that no eviction is expected.
 const stays = math.MinInt64
 
 func TestDecide(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// FuzzDecide judges one taint by two tolerations, with whatever strings and numbers there are, and
-// compares the verdict with what Kubernetes' own matching and plain arithmetic say.
+// FuzzDecide judges one taint with two tolerations, with any strings and numbers, and compares the verdict with that of
+// Kubernetes' own matching and plain arithmetic.
 func FuzzDecide(f *testing.F) {
 	f.Add("gpu", "a", int64(10), "gpu", "Equal", "a", "NoExecute", int64(5), true, "", "Exists", "", "", int64(0), false, int64(0))
 	f.Add("load", "7", int64(10), "load", "Gt", "5", "", int64(-1), true, "load", "Lt", "9", "NoSchedule", int64(math.MaxInt64), true, int64(20))
@@ -48,7 +48,7 @@ func someToleration(key, operator, value, effect string, secs int64, limited boo
 	return t
 }
 
-// expected is the deadline by the first toleration that matches; none when the pod stays.
+// expected returns the deadline by the first toleration that matches; false if the pod stays.
 func expected(on *v1.Taint, tolerations []v1.Toleration, start time.Time) (time.Time, bool) {
 	for i := range tolerations {
 		if !tolerations[i].ToleratesTaint(logr.Discard(), on, true) {

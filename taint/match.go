@@ -7,11 +7,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// endOfTime is the first second after the year 9999, as Unix time: a deadline from then on is none.
+// endOfTime is the first second after the year 9999, as Unix time: a deadline from then on means none.
 const endOfTime = 253402300800
 
-// matching returns the first toleration of the list that matches the taint, or nil. Later ones do
-// not count, even if they would bear the taint for longer.
+// matching returns the first toleration of the list that matches the taint, or nil. Later ones do not count, even if
+// they would tolerate the taint for longer.
 func matching(tolerations []v1.Toleration, t *v1.Taint, rules Rules) *v1.Toleration {
 	// The zero logger discards: ToleratesTaint logs an error for every value that is not a number.
 	var discard logr.Logger
@@ -23,7 +23,7 @@ func matching(tolerations []v1.Toleration, t *v1.Taint, rules Rules) *v1.Tolerat
 	return nil
 }
 
-// borneForEver says whether the toleration bears a taint without a limit from start on.
+// borneForEver reports whether the toleration tolerates a taint without a limit from start on.
 func borneForEver(toleration *v1.Toleration, start time.Time) bool {
 	if toleration == nil {
 		return false
@@ -32,11 +32,11 @@ func borneForEver(toleration *v1.Toleration, start time.Time) bool {
 	return s == nil || ForEver(*s, start)
 }
 
-// ForEver reports whether so many seconds from start on end after the year 9999, which counts as never.
+// ForEver reports whether this many seconds from start on end after the year 9999, which counts as never.
 func ForEver(seconds int64, start time.Time) bool { return seconds >= endOfTime-start.Unix() }
 
-// deadline is start plus the toleration's seconds; without a toleration, or with one of zero or
-// negative seconds, it is start itself. The toleration must not bear the taint for ever.
+// deadline returns start plus the toleration's seconds. Without a toleration, or with zero or negative seconds, it
+// returns start. The toleration must have a limit.
 func deadline(toleration *v1.Toleration, start time.Time) time.Time {
 	if toleration == nil || *toleration.TolerationSeconds <= 0 {
 		return start
@@ -44,8 +44,8 @@ func deadline(toleration *v1.Toleration, start time.Time) time.Time {
 	return AddSeconds(start, *toleration.TolerationSeconds)
 }
 
-// StartOf is the start of the exposure that ends at the deadline because of the toleration, which is
-// nil when none matches.
+// StartOf returns the start of the exposure that ends at the deadline because of the toleration, which is nil if none
+// matches.
 func StartOf(deadline time.Time, toleration *v1.Toleration) time.Time {
 	if toleration == nil || *toleration.TolerationSeconds <= 0 {
 		return deadline
@@ -62,8 +62,7 @@ func AddSeconds(t time.Time, seconds int64) time.Time {
 	return time.Unix(t.Unix()+seconds, int64(t.Nanosecond()))
 }
 
-// BearsForEver says whether the pod bears the taint without a limit, by the first toleration that
-// matches it.
+// BearsForEver reports whether the pod tolerates the taint without a limit, by the first toleration that matches it.
 func BearsForEver(pod *Pod, t *v1.Taint, rules Rules) bool {
 	return borneForEver(matching(pod.Tolerations, t, rules), pod.Bound)
 }

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Node is what is known of a node: who it is, and the history of each of its NoExecute taints. It is
-// immutable once shared. Verdicts rest on Taints alone.
+// Node identifies a node, and has the history of each of its NoExecute taints. It is immutable once shared. Verdicts
+// depend on Taints only.
 type Node struct {
 	Name string
 	UID  types.UID
 
-	// Created is when the node was made, by the API server's clock.
+	// Created is the node's creation time, by the API server's clock.
 	Created time.Time
 
 	// Version is the node's resourceVersion when its taints were last seen to change, or a later one up to which a
@@ -25,45 +25,44 @@ type Node struct {
 	// node.kubernetes.io/not-ready and node.kubernetes.io/unreachable share one.
 	Taints []History
 
-	// Triggers holds, in the same way, one history for each taint of effect NoSchedule that a policy makes a
-	// trigger. [Decide] passes them over.
+	// Triggers holds, in the same way, one history for each NoSchedule taint that a policy makes a trigger. [Decide]
+	// ignores them.
 	Triggers []History
 
-	// Labels of the node, for policies; nil where none asks for them. No verdict of [Decide] rests on them.
+	// Labels of the node, for policies; nil if no policy needs them. No verdict of [Decide] depends on them.
 	Labels map[string]string
 }
 
-// Tainted says whether the node carries any NoExecute taint.
+// Tainted reports whether the node carries any NoExecute taint.
 func (n *Node) Tainted() bool { return n != nil && len(n.Taints) > 0 }
 
-// History is the unbroken life of one taint on one node: its states in the order of their Since, the
-// first one first. Each state lasts until the next begins; the last one lasts. At least one state
-// is not Past; states that are Past are no longer on the node.
+// History is the uninterrupted presence of one taint on one node: its states, sorted by Since. Each state lasts until
+// the next begins; the last one lasts. At least one state has not Ended; states that have Ended are no longer on the
+// node.
 type History []State
 
-// State is a taint with the value that it had from one moment on.
+// State is a taint with the value that it had from some moment on.
 type State struct {
-	// Taint has its key, value and effect set. No verdict rests on its TimeAdded, which is the one
-	// seen last.
+	// Taint has its key, value and effect set. No verdict depends on its TimeAdded, which is the last one seen.
 	Taint v1.Taint
 
 	// Since is the moment from which the taint counts as being on the node in this state.
 	Since time.Time
 
-	// Ended says that the node no longer carries the taint in this state.
+	// Ended means that the node no longer carries the taint in this state.
 	Ended bool
 
-	// From is the node's resourceVersion at which the taint was first seen in this state, and To the one at
-	// which it was first seen no longer to be; empty while it is, and when that is not known. No verdict
-	// rests on them: where two states overlap, the histories of a [Node] have the one that counts.
+	// From is the node's resourceVersion at which the taint was first seen in this state. To is the one at which it was
+	// first seen without it; empty while it is in this state, and if unknown. No verdict depends on them: where two
+	// states overlap, the histories of a [Node] have the one that counts.
 	From, To string
 
-	// FoundInList says that it was not seen to appear, but found in a list. No verdict rests on it.
+	// FoundInList means that the state was found in a list, and was not seen to begin. No verdict depends on it.
 	FoundInList bool
 }
 
-// Normalize returns the taints with timeAdded nil where it is zero. The two mean the same: what is stored as zero, the
-// API's protobuf shows as zero and its JSON not at all. It does not change its argument.
+// Normalize returns the taints with a zero timeAdded replaced by nil. The two mean the same: the API's protobuf encodes
+// a stored zero, and its JSON omits it. Normalize does not modify its argument.
 func Normalize(taints []v1.Taint) []v1.Taint {
 	zero := func(t v1.Taint) bool { return t.TimeAdded != nil && t.TimeAdded.IsZero() }
 	if !slices.ContainsFunc(taints, zero) {

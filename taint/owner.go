@@ -11,8 +11,8 @@ type Owner struct {
 // podTemplateHash is the label that a Deployment gives to the pods of each of its ReplicaSets.
 const podTemplateHash = "pod-template-hash"
 
-// Workload returns the workload that people know a pod by: the Deployment of a ReplicaSet whose name
-// ends in the pod's template hash, else the controller itself. It allocates nothing.
+// Workload returns the workload that a pod belongs to: the Deployment of a ReplicaSet whose name ends in the pod's
+// template hash, otherwise the controller itself. It does not allocate.
 func Workload(controller Owner, labels map[string]string) Owner {
 	hash := labels[podTemplateHash]
 	if controller.Kind != "ReplicaSet" || hash == "" {
@@ -25,7 +25,7 @@ func Workload(controller Owner, labels map[string]string) Owner {
 	return Owner{Kind: "Deployment", Name: deployment}
 }
 
-// Workload returns the workload that the pod belongs to; empty when it has no controller.
+// Workload returns the workload that the pod belongs to; empty if it has no controller.
 func (p *Pod) Workload() Owner {
 	if p.Controller == nil {
 		return Owner{}

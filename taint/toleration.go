@@ -2,15 +2,13 @@ package taint
 
 import v1 "k8s.io/api/core/v1"
 
-// Matching returns the pod's toleration that counts for the taint: the first of the list that matches
-// it. It is nil when none does.
+// Matching returns the pod's toleration that counts for the taint: the first one that matches it, or nil.
 func Matching(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
 	return matching(pod.Tolerations, t, rules)
 }
 
-// Longer returns the toleration that would bear the taint the longest, where that is longer than the
-// one that counts, because another one before it in the list matches too. It is nil when there is
-// none such.
+// Longer returns the toleration that would tolerate the taint the longest, if that is longer than the one that counts
+// because it comes first in the list; otherwise nil.
 func Longer(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
 	counts := matching(pod.Tolerations, t, rules)
 	best := counts
@@ -25,7 +23,7 @@ func Longer(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
 	return best
 }
 
-// outlasts says whether a bears a taint for longer than b does.
+// outlasts reports whether a tolerates a taint for longer than b.
 func outlasts(a, b *v1.Toleration) bool {
 	switch {
 	case b.TolerationSeconds == nil:
@@ -36,5 +34,5 @@ func outlasts(a, b *v1.Toleration) bool {
 	return max(0, *a.TolerationSeconds) > max(0, *b.TolerationSeconds)
 }
 
-// TolerationString writes a toleration as a verdict does: "gpu Equal a100 for NoExecute", in quotes.
+// TolerationString formats a toleration as verdicts do: "gpu Equal a100 for NoExecute", in quotes.
 func TolerationString(t *v1.Toleration) string { return tolerationString(t) }

@@ -15,7 +15,7 @@ func TestALaterTolerationThatBearsATaintLongerIsFound(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		tolerations []v1.Toleration
-		want        int // the place in the list; -1: none
+		want        int // the index in the list; -1 means none
 	}{
 		{"no toleration", nil, -1},
 		{"one", []v1.Toleration{exists("gpu", seconds(5))}, -1},
@@ -42,7 +42,7 @@ func TestALaterTolerationThatBearsATaintLongerIsFound(t *testing.T) {
 	}
 }
 
-// A longer toleration is one that would have made the pod stay longer, were it alone.
+// Alone, the longer toleration would make the pod stay longer.
 func TestTheLongerTolerationMakesThePodStayLonger(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := pod(rapid.SliceOfN(rapid.Custom(drawToleration), 0, 5).Draw(t, "tolerations")...)

@@ -10,11 +10,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// The twin reads section "semantics" as plainly as it can, second by second and without the code
-// under test: for each taint on the node it walks the seconds back from the end of time as long as
-// the pod did not bear what was there without a limit.
+// The twin follows the section "semantics" as plainly as possible, in whole seconds and without the code under test:
+// for each taint on the node it goes back over the earlier states while the pod does not tolerate them without a limit.
 
-// bears is how long the pod bears a taint of this key and value: seconds, or -1 for ever.
+// bears returns how long the pod tolerates a taint with this key and value: seconds, or -1 for no limit.
 func bears(tolerations []v1.Toleration, key, value string) int64 {
 	for _, t := range tolerations {
 		number, errTaint := strconv.ParseInt(value, 10, 64)
@@ -32,7 +31,7 @@ func bears(tolerations []v1.Toleration, key, value string) int64 {
 	return 0
 }
 
-// twin is the deadline in seconds from zero, or stays.
+// twin returns the deadline in seconds from zero, or stays.
 func twin(p *taint.Pod, n *taint.Node, bound int64) int64 {
 	deadline := int64(stays)
 	for _, h := range n.Taints {
@@ -75,7 +74,7 @@ func TestAMoreTolerantPodNeverGoesEarlier(t *testing.T) {
 		p := pod(rapid.SliceOfN(rapid.Custom(drawToleration), 0, 4).Draw(t, "tolerations")...)
 		n := node(rapid.SliceOfN(rapid.Custom(drawHistory), 0, 4).Draw(t, "taints")...)
 		before := taint.Decide(p, n, taint.Rules{})
-		// Appended, so that it changes what no other toleration matched.
+		// It is appended, so that it affects only taints that no other toleration matched.
 		p.Tolerations = append(p.Tolerations, rapid.Custom(drawToleration).Draw(t, "one more"))
 		after := taint.Decide(p, n, taint.Rules{})
 		if after.Evict && (!before.Evict || after.At.Before(before.At)) {

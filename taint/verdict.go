@@ -8,51 +8,51 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Stay says why a pod stays.
+// Stay is the reason why a pod stays.
 type Stay uint8
 
 // The reasons for which a pod stays.
 const (
 	_           Stay = iota
 	NotTainted       // the node has no NoExecute taint
-	Tolerated        // every taint is borne without a limit
-	NodeUnknown      // the node is not known; pod garbage collection owns such pods
-	Unbound          // the pod is bound to no node
+	Tolerated        // every taint is tolerated without a limit
+	NodeUnknown      // the node is unknown; pod garbage collection owns such pods
+	Unbound          // the pod is not bound to a node
 	Finished         // the pod has succeeded or failed
-	Terminating      // the pod is being deleted already
+	Terminating      // the pod is already being deleted
 	Mirror           // the pod mirrors a static pod
 )
 
-// Verdict is what [Decide] says of one pod.
+// Verdict is the result of [Decide] for one pod.
 type Verdict struct {
-	// Evict says whether the pod is to go. When false, only Stay and Node are set.
+	// Evict reports whether the pod is to be evicted. If false, only Stay and Node are set.
 	Evict bool
 
-	// Stay says why the pod stays; 0 when it is to go.
+	// Stay is the reason why the pod stays; 0 if it is to be evicted.
 	Stay Stay
 
-	// At is the deadline: the pod is to go then, and not earlier.
+	// At is the deadline: the pod is evicted then, and not earlier.
 	At time.Time
 
-	// Start is the start of the exposure: At is Start plus what the toleration grants.
+	// Start is the start of the exposure: At is Start plus the toleration's seconds.
 	Start time.Time
 
 	// Node is the name of the pod's node.
 	Node string
 
-	// Taint is the taint that makes the pod go.
+	// Taint is the taint that causes the eviction.
 	Taint *v1.Taint
 
-	// Toleration is the toleration that bears Taint until At; nil when none matches it.
+	// Toleration is the toleration that tolerates Taint until At; nil if none matches it.
 	Toleration *v1.Toleration
 }
 
-// sooner says whether v evicts earlier than other does.
+// sooner reports whether v evicts earlier than other.
 func (v *Verdict) sooner(other *Verdict) bool {
 	return v.Evict && (!other.Evict || v.At.Before(other.At))
 }
 
-// String is the verdict as one sentence, the same in logs, events, the command line and the page.
+// String returns the verdict as one sentence, the same in logs, events, the command line and the page.
 func (v Verdict) String() string {
 	if !v.Evict {
 		return "stays on node " + quoteEmpty(v.Node) + ": " + v.Stay.String()
@@ -60,7 +60,7 @@ func (v Verdict) String() string {
 	return "to be evicted from node " + v.Node + " at " + Stamp(v.At) + ": " + v.Because()
 }
 
-// Because names the taint, since when the pod is exposed to it, and the toleration.
+// Because returns the reason: the taint, the start of the exposure, and the toleration.
 func (v Verdict) Because() string {
 	if !v.Evict {
 		return v.Stay.String()
@@ -73,7 +73,7 @@ func (v Verdict) Because() string {
 		*v.Toleration.TolerationSeconds, tolerationString(v.Toleration))
 }
 
-// String is the reason as a clause: "the node has no NoExecute taint".
+// String returns the reason as a clause: "the node has no NoExecute taint".
 func (s Stay) String() string {
 	switch s {
 	case NotTainted:
@@ -94,12 +94,12 @@ func (s Stay) String() string {
 	return "it is not to be evicted"
 }
 
-// Stamp is how times are written for people: UTC, with milliseconds only where there are some.
+// Stamp formats a time for people: UTC, with milliseconds only if they are not zero.
 func Stamp(t time.Time) string {
 	return t.UTC().Truncate(time.Millisecond).Format("2006-01-02T15:04:05.999Z07:00")
 }
 
-// tolerationString writes a toleration as key, operator, value and effect, leaving out what is empty.
+// tolerationString formats a toleration as key, operator, value and effect, and omits empty ones.
 func tolerationString(t *v1.Toleration) string {
 	operator := t.Operator
 	if operator == "" {

@@ -31,7 +31,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func (e *endless) Close() error { return nil }
 
-// wholeStream decodes a watch as client-go does.
+// wholeStream returns client-go's decoder of a watch.
 func wholeStream(body io.ReadCloser) watch.Decoder {
 	objects, events, framer, err := runtime.NewClientNegotiator(scheme.Codecs.WithoutConversion(), v1.SchemeGroupVersion).
 		StreamDecoder(runtime.ContentTypeProtobuf, nil)
@@ -41,7 +41,7 @@ func wholeStream(body io.ReadCloser) watch.Decoder {
 	return restwatch.NewDecoder(streams.NewDecoder(framer.NewFrameReader(body), events), objects)
 }
 
-// What a status update of a pod costs to decode.
+// BenchmarkDecodeEvent measures decoding a status update of a pod.
 func BenchmarkDecodeEvent(b *testing.B) {
 	pod := usualPod(1)
 	frame := frameOf(b, watch.Modified, pod)

@@ -19,7 +19,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// objects are those of every kind, by what is special about them.
+// objects returns objects of every kind, by what is special about them.
 func objects() map[string]runtime.Object {
 	at := metav1.NewTime(time.Unix(1_800_000_000, 0))
 	going := usualPod(2)
@@ -33,18 +33,18 @@ func objects() map[string]runtime.Object {
 	}
 	bookmark := &v1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "5", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}
 	return map[string]runtime.Object{
-		"a pod":                  usualPod(1),
-		"a pod that goes":        going,
-		"a pod with malformed values":  malformed,
-		"a bookmark":             bookmark,
-		"an empty pod":           &v1.Pod{},
-		"a node":                 usualNode(),
-		"an empty node":          &v1.Node{},
-		"a list of pods":         &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9", Continue: "more", RemainingItemCount: new(int64(4))}, Items: []v1.Pod{*usualPod(1), *going, {}}},
-		"an empty list of pods":  &v1.PodList{},
-		"a list of nodes":        &v1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}, Items: []v1.Node{*usualNode(), {}}},
-		"an empty list of nodes": &v1.NodeList{},
-		"a status":               &metav1.Status{Status: metav1.StatusFailure, Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: 410},
+		"a pod":                       usualPod(1),
+		"a pod that goes":             going,
+		"a pod with malformed values": malformed,
+		"a bookmark":                  bookmark,
+		"an empty pod":                &v1.Pod{},
+		"a node":                      usualNode(),
+		"an empty node":               &v1.Node{},
+		"a list of pods":              &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9", Continue: "more", RemainingItemCount: new(int64(4))}, Items: []v1.Pod{*usualPod(1), *going, {}}},
+		"an empty list of pods":       &v1.PodList{},
+		"a list of nodes":             &v1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}, Items: []v1.Node{*usualNode(), {}}},
+		"an empty list of nodes":      &v1.NodeList{},
+		"a status":                    &metav1.Status{Status: metav1.StatusFailure, Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: 410},
 	}
 }
 
@@ -139,7 +139,7 @@ func TestWhatHasChangedIsNotShared(t *testing.T) {
 	}
 }
 
-// Two labels of one key are one label, and not two of the two that were there before.
+// Two labels with one key are one label, and must not count as two known labels.
 func TestALabelThatComesTwiceIsNoOther(t *testing.T) {
 	label := slices.Concat(holding(1, []byte("app")), holding(2, []byte("web")))
 	metadata := slices.Concat(holding(5, []byte("u")), holding(11, label), holding(11, label))
@@ -164,11 +164,11 @@ func TestNothingRefersToTheBytes(t *testing.T) {
 	}
 }
 
-// A field of a later version of the API may stand anywhere, in any form.
+// A field of a later API version may appear anywhere, with any wire type.
 func TestFieldsOfUnknownNumbersAreSkipped(t *testing.T) {
 	for name, object := range objects() {
 		body := encoded(t, object)
-		// Groups, which protobuf has given up, may not stand in a list.
+		// Groups, which protobuf has deprecated, may not appear in a list.
 		body = slices.Concat(body[:4], withStrangers(body[4:], envelope(object), !strings.Contains(name, "list")))
 		got, err := decode(body, nil)
 		if err != nil {
@@ -181,7 +181,7 @@ func TestFieldsOfUnknownNumbersAreSkipped(t *testing.T) {
 	}
 }
 
-// A toleration that could not be read and was left out would evict the pod.
+// If a toleration that cannot be decoded were left out, the pod would be evicted.
 func TestAFieldInAnotherFormIsAnError(t *testing.T) {
 	for name, object := range objects() {
 		if strings.HasPrefix(name, "an empty") || name == "a status" {
@@ -204,7 +204,7 @@ func TestABodyThatIsCutIsAnError(t *testing.T) {
 			if (err == nil) == (got == nil) {
 				t.Errorf("%s, cut after %d bytes: got %v and error %v", name, n, got, err)
 			}
-			// The last fields of the envelope, behind the object, are empty.
+			// The last fields of the envelope, after the object, are empty.
 			if err == nil && cmp.Diff(trimmed(object), got) != "" {
 				t.Errorf("%s, cut after %d bytes: got a part of it", name, n)
 			}
@@ -226,7 +226,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"field 1: it comes twice":                                                             sealed("v1", "Pod", slices.Concat(pod, pod)),
 		"decoding a Pod of v1: field 2: field 22: field 1":                                    sealed("v1", "Pod", []byte("\x12\x05\xb2\x01\x02\x08\x01")),
 		"decoding a PodList of v1: field 2: field 2: field 2: field 22: field 1: it has wire": sealed("v1", "PodList", holding(2, []byte("\x12\x05\xb2\x01\x02\x08\x01"))),
-		// The item would go on behind its list.
+		// The item would extend beyond its list.
 		"decoding a PodList of v1: field 2: field 2: unexpected EOF":              slices.Concat(sealed("v1", "PodList", []byte{0x12, 4}), holding(3, nil), holding(4, nil)),
 		"decoding a PodList of v1: field 2: field 0: there is no such number":     sealed("v1", "PodList", []byte("\x00")),
 		"decoding a SecretList of v1: field 2: it is neither a list of pods, nor": sealed("v1", "SecretList", nil),
@@ -238,9 +238,9 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// decode decodes a body by what is for its kind.
+// decode decodes a body with the function for its kind.
 func decode(body []byte, lookup wire.PodLookup) (runtime.Object, error) {
-	if bytes.Contains(body, []byte("List")) { // only the kind has that in it
+	if bytes.Contains(body, []byte("List")) { // only the kind contains this
 		return wire.ReadList(bufio.NewReader(bytes.NewReader(body)), lookup)
 	}
 	return wire.Decode(body, lookup)

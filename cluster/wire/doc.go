@@ -1,7 +1,7 @@
-// Package wire decodes pods and nodes from the API server's protobuf, and of them only the fields that
-// count here. The rest, nine tenths of a pod, is passed over without being copied.
+// Package wire decodes pods and nodes from the API server's protobuf, and only the fields that this program uses. It
+// skips the rest, nine tenths of a pod, without copying it.
 //
-// The objects are of the API's own types; what is not decoded is left empty. Decoded are:
+// The objects have the API's own types; fields that are not decoded are empty. Decoded are:
 //
 //   - pods and nodes: metadata.{name, namespace, uid, resourceVersion, generation, creationTimestamp,
 //     deletionTimestamp} and the annotations kubernetes.io/config.mirror and
@@ -12,10 +12,9 @@
 //   - lists: their metadata and their items;
 //   - Status: all of it.
 //
-// These fields come out as the API's own decoder has them. Fields of other numbers are skipped, whatever
-// they hold (but a list may have no groups, which protobuf has given up, between its items). Bytes that are no protobuf, or that hold a field in another form than the API's, give an
-// error and never a part of an object.
+// The values equal those of the API's own decoder. Fields with other numbers are skipped, whatever they contain (except
+// that a list may have no groups, which protobuf has deprecated, between its items). Bytes that are not protobuf, or
+// fields with another wire type than the API's, give an error and never a part of an object.
 //
-// Nothing that is returned refers to the bytes that were given. The package is pure: it knows no clock,
-// client, lock or goroutine.
+// Nothing that is returned refers to the input bytes. The package is pure: it uses no clock, client, lock or goroutine.
 package wire

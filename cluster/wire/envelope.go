@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// magic is how every object begins that the API server sends as protobuf; an envelope follows.
+// magic is the prefix of every object that the API server sends as protobuf; an envelope follows.
 const magic = "k8s\x00"
 
 // The numbers of the fields of the envelope, which is a runtime.Unknown, and of its TypeMeta.
@@ -27,7 +27,7 @@ var (
 	errTwice = errors.New("it comes twice")
 )
 
-// envelope is what stands round an object. It refers to the bytes that it was opened from.
+// envelope is what surrounds an object. It refers to the bytes that it was opened from.
 type envelope struct {
 	version, kind, raw []byte
 }
@@ -64,8 +64,8 @@ func (e *envelope) decodeType(message []byte) error {
 	return f.err
 }
 
-// Decode returns the pod, the node or the status that the API server has sent: a *v1.Pod, *v1.Node or
-// *metav1.Status. Another kind is an error. lookup may be nil.
+// Decode returns the pod, the node or the status in the API server's message: a *v1.Pod, *v1.Node or *metav1.Status.
+// Another kind is an error. lookup may be nil.
 func Decode(data []byte, lookup PodLookup) (runtime.Object, error) {
 	e, err := open(data)
 	if err != nil {
@@ -90,7 +90,7 @@ func (e *envelope) object(lookup PodLookup) (runtime.Object, error) {
 	return nil, errors.New("it is neither a pod, a node nor a status")
 }
 
-// is says whether the object is of this kind. All that this package knows are of v1.
+// is reports whether the object is of this kind. All kinds that this package decodes are in v1.
 func (e *envelope) is(kind string) bool {
 	return string(e.version) == "v1" && string(e.kind) == kind
 }

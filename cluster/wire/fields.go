@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// fields walks over the fields of a message, in the order in which they stand there:
+// fields iterates over the fields of a message, in their order:
 //
 //	f := fields{message: message}
 //	for f.next() {
@@ -14,7 +14,7 @@ import (
 //	}
 //	return f.err
 //
-// A walk ends at the first error.
+// The iteration ends at the first error.
 type fields struct {
 	message []byte
 	number  protowire.Number
@@ -22,11 +22,11 @@ type fields struct {
 
 	kind    protowire.Type
 	at      int    // where the next field begins
-	length  int    // of the value, if it is a text or a message
+	length  int    // of the value, if it is text or a message
 	integer uint64 // the value, if it is one
 }
 
-// next goes to the next field. It is false at the end and after an error.
+// next advances to the next field. It returns false at the end and after an error.
 func (f *fields) next() bool {
 	if f.err != nil || f.at >= len(f.message) {
 		return false
@@ -44,7 +44,7 @@ func (f *fields) next() bool {
 	return true
 }
 
-// consume takes note of the value at the beginning of b, and returns its size.
+// consume decodes the value at the beginning of b, and returns its size.
 func (f *fields) consume(b []byte) (size int) {
 	switch f.kind {
 	case protowire.VarintType:
@@ -59,7 +59,7 @@ func (f *fields) consume(b []byte) (size int) {
 	return size
 }
 
-// bytes are the value of a field that holds a text or a message.
+// bytes returns the value of a field that holds text or a message.
 func (f *fields) bytes() []byte {
 	if !f.is(protowire.BytesType) {
 		return nil
@@ -67,12 +67,12 @@ func (f *fields) bytes() []byte {
 	return f.message[f.at-f.length : f.at]
 }
 
-// int is the value of a field that holds one.
+// int returns the value of an integer field.
 func (f *fields) int() int64 {
 	if !f.is(protowire.VarintType) {
 		return 0
 	}
-	return int64(f.integer) // a negative one is written as its two's complement
+	return int64(f.integer) // a negative value is encoded as its two's complement
 }
 
 func (f *fields) is(kind protowire.Type) bool {
@@ -82,7 +82,7 @@ func (f *fields) is(kind protowire.Type) bool {
 	return f.err == nil
 }
 
-// check ends the walk if the field's value could not be decoded.
+// check ends the iteration if the field's value could not be decoded.
 func (f *fields) check(err error) {
 	if err != nil {
 		f.fail(err)

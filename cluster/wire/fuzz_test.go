@@ -28,7 +28,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) { agree(t, body, &last) })
 }
 
-// FuzzMessage looks at what stands in the envelope.
+// FuzzMessage varies the content of the envelope.
 func FuzzMessage(f *testing.F) {
 	for _, object := range objects() {
 		raw, err := object.(interface{ Marshal() ([]byte, error) }).Marshal()
@@ -41,7 +41,7 @@ func FuzzMessage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind string, raw []byte) { agree(t, sealed("v1", kind, raw), &last) })
 }
 
-// Bytes that are nearly right reach further than bytes at random.
+// Almost correct bytes reach further into the decoder than random bytes.
 func TestAFewWrongBytesGiveTheSameAsInTheAPIOrAnError(t *testing.T) {
 	var bodies [][]byte
 	for _, object := range objects() {
@@ -59,8 +59,8 @@ func TestAFewWrongBytesGiveTheSameAsInTheAPIOrAnError(t *testing.T) {
 	})
 }
 
-// agree holds that any bytes give an object or an error, that it makes no difference what was seen of a
-// pod before, and that the API's own decoder has the same where it takes the bytes, too.
+// agree checks that any bytes give an object or an error, that the result does not depend on what was seen of a pod
+// before, and that it equals that of the API's own decoder if that accepts the bytes.
 func agree(t rapid.TB, body []byte, last *taint.Pod) {
 	readList := func(body []byte, lookup wire.PodLookup) (runtime.Object, error) {
 		return wire.ReadList(bufio.NewReader(bytes.NewReader(body)), lookup)
@@ -98,7 +98,7 @@ func kindOf(object any) string {
 	return "Status"
 }
 
-// FuzzStream holds that a watch comes to its end, whatever it sends.
+// FuzzStream checks that a watch ends, whatever it sends.
 func FuzzStream(f *testing.F) {
 	expired := &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410}
 	f.Add(append(frameOf(f, watch.Added, usualPod(1)), frameOf(f, watch.Error, expired)...))

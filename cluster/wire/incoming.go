@@ -11,11 +11,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// incoming walks over the fields of a message that is too large to be held whole, as it comes in. It is
-// used like fields. What is not asked for is skipped.
+// incoming iterates over the fields of a message that is too large to be held in memory, as it arrives. It is used like
+// fields. Values that are not read are skipped.
 type incoming struct {
 	body   *bufio.Reader
-	left   int64 // of the message, without the value of the field that it is at
+	left   int64 // of the message, without the value of the current field
 	open   bool  // the message ends with the body
 	number protowire.Number
 	err    error
@@ -25,7 +25,7 @@ type incoming struct {
 	held    []byte
 }
 
-// next goes to the next field. It is false at the end and after an error.
+// next advances to the next field. It returns false at the end and after an error.
 func (in *incoming) next() bool {
 	in.skip()
 	if in.err != nil || in.left == 0 {
@@ -46,7 +46,7 @@ func (in *incoming) next() bool {
 	return in.err == nil
 }
 
-// measure finds out how long the value is.
+// measure determines the length of the value.
 func (in *incoming) measure() error {
 	var size uint64
 	var err error
@@ -81,7 +81,7 @@ func (in *incoming) ReadByte() (byte, error) {
 	return in.body.ReadByte()
 }
 
-// skip passes over what is left of the value.
+// skip discards what is left of the value.
 func (in *incoming) skip() {
 	for in.err == nil && in.pending > 0 {
 		n, err := in.body.Discard(int(min(in.pending, largest)))
@@ -90,7 +90,7 @@ func (in *incoming) skip() {
 	}
 }
 
-// bytes reads the value of a field that holds a text or a message. They are valid until the next call.
+// bytes reads the value of a field that holds text or a message. The result is valid until the next call.
 func (in *incoming) bytes() []byte {
 	if !in.isMessage() {
 		return nil
@@ -106,7 +106,7 @@ func (in *incoming) bytes() []byte {
 	return in.held
 }
 
-// inner walks over the message in a field. It must be walked to its end.
+// inner iterates over the message in a field. The caller must iterate to its end.
 func (in *incoming) inner() *incoming {
 	if !in.isMessage() {
 		return &incoming{err: in.err}
@@ -123,7 +123,7 @@ func (in *incoming) isMessage() bool {
 	return in.err == nil
 }
 
-// check ends the walk if there is an error.
+// check ends the iteration if there is an error.
 func (in *incoming) check(err error) {
 	if err != nil && in.err == nil {
 		in.err = fmt.Errorf("field %d: %w", in.number, err)

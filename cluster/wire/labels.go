@@ -1,23 +1,22 @@
 package wire
 
-// labelSet looks at the labels of a pod, and builds a map of them only when they are not those that were
-// there before.
+// labelSet compares the labels of a pod with the known ones, and builds a map only if they differ.
 type labelSet struct {
 	was map[string]string
 
 	n     int
-	other bool // they are not those that were there before
+	other bool // they differ from the known ones
 	last  []byte
 }
 
-// see looks at the next label.
+// see processes the next label.
 func (l *labelSet) see(message []byte) error {
 	if l == nil {
 		return nil
 	}
 	key, value, err := pair(message)
 	old, there := l.was[string(key)]
-	// Sorted, as the API server writes them, no key comes twice.
+	// The API server writes labels sorted, so that no key comes twice.
 	if !there || string(value) != old || l.n > 0 && string(l.last) >= string(key) {
 		l.other = true
 	}
@@ -26,7 +25,7 @@ func (l *labelSet) see(message []byte) error {
 	return err
 }
 
-// all returns the labels, once all in the metadata were seen.
+// all returns the labels, after all labels in the metadata were seen.
 func (l *labelSet) all(metadata []byte) (map[string]string, error) {
 	switch {
 	case l.n == 0:

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// List is a list of pods or of nodes: its items are each *v1.Pod or each *v1.Node.
+// List is a list of pods or of nodes: its items are all *v1.Pod or all *v1.Node.
 type List struct {
 	metav1.TypeMeta
 	metav1.ListMeta
@@ -34,14 +34,14 @@ const (
 	listItems = 2
 )
 
-// IsList says whether a body begins as [ReadList] wants it.
+// IsList reports whether a body begins as [ReadList] requires.
 func IsList(body *bufio.Reader) bool {
 	head, err := body.Peek(len(magic))
 	return err == nil && string(head) == magic
 }
 
-// ReadList reads the answer of the API server to a request for a list: a *List, or the *metav1.Status that
-// came instead. It decodes each item as it comes: the bytes of only one are ever held. lookup may be nil.
+// ReadList reads the API server's response to a request for a list: a *List, or a *metav1.Status. It decodes each item
+// as it arrives, so that only one item's bytes are in memory. lookup may be nil.
 func ReadList(body *bufio.Reader, lookup PodLookup) (runtime.Object, error) {
 	if !IsList(body) {
 		return nil, errMagic
@@ -71,7 +71,7 @@ func ReadList(body *bufio.Reader, lookup PodLookup) (runtime.Object, error) {
 	return object, nil
 }
 
-// readObject reads what is in the field that the envelope is at.
+// readObject reads the value of the envelope's current field.
 func (e *envelope) readObject(in *incoming, lookup PodLookup) (runtime.Object, error) {
 	switch {
 	case e.is("PodList"):
@@ -84,7 +84,7 @@ func (e *envelope) readObject(in *incoming, lookup PodLookup) (runtime.Object, e
 	return nil, errors.New("it is neither a list of pods, nor one of nodes, nor a status")
 }
 
-// readItems reads a list, each item of which is decoded by the function.
+// readItems reads a list, and decodes each item with the function.
 func readItems(in *incoming, item func(message []byte) (runtime.Object, error)) (runtime.Object, error) {
 	list := &List{}
 	for in.next() {

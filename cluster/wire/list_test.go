@@ -26,7 +26,7 @@ func listOf(pods int) *v1.PodList {
 	return list
 }
 
-// counting counts what is read.
+// counting counts the bytes that are read.
 type counting struct {
 	io.Reader
 	n int
@@ -54,7 +54,7 @@ func TestAnItemIsDecodedBeforeTheNextIsRead(t *testing.T) {
 	}
 }
 
-// The reflector takes a list apart by these.
+// The reflector accesses a list through these functions.
 func TestAListIsOneForThePager(t *testing.T) {
 	object, err := decode(encoded(t, listOf(3)), nil)
 	if err != nil {
@@ -101,7 +101,7 @@ func TestAListThatCannotBeReadIsAnError(t *testing.T) {
 func TestAnItemThatIsTooLargeIsRefused(t *testing.T) {
 	head := sealed("v1", "PodList", nil)
 	head = head[:len(head)-2]
-	// A list of 16777232 bytes, and an item of 16777217.
+	// The header of a list of 16777232 bytes, and of an item of 16777217.
 	head = append(head, 0x12, 0x90, 0x80, 0x80, 0x08, 0x12, 0x81, 0x80, 0x80, 0x08)
 	list, err := wire.ReadList(bufio.NewReader(bytes.NewReader(head)), nil)
 	if list != nil || err == nil || !strings.Contains(err.Error(), "its 16777217 bytes are more than the most that is taken, 16777216") {

@@ -21,7 +21,7 @@ const (
 	metaOwners          = 13
 )
 
-// decodeMeta decodes what counts of the metadata. Labels and owners are left out where they are nil.
+// decodeMeta decodes the used fields of the metadata. Labels and owners are skipped if they are nil.
 func decodeMeta(message []byte, m *metav1.ObjectMeta, was *taint.Pod, labels *labelSet, owners *ownerList) error {
 	f := fields{message: message}
 	for f.next() {
@@ -64,7 +64,7 @@ func decodeAnnotation(message []byte, m *metav1.ObjectMeta) error {
 	return err
 }
 
-// pair is an entry of a map of texts.
+// pair returns an entry of a map of strings.
 func pair(message []byte) (key, value []byte, err error) {
 	f := fields{message: message}
 	for f.next() {

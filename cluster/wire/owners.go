@@ -13,14 +13,14 @@ const (
 	ownerController = 6
 )
 
-// ownerList finds the controller among a pod's owners; the others are left out.
+// ownerList finds the controller among a pod's owners, and skips the others.
 type ownerList struct {
-	was  *taint.Owner // the controller that was seen before; may be nil
+	was  *taint.Owner // the known controller; may be nil
 	room *spare
 	list []metav1.OwnerReference
 }
 
-// see decodes the next owner, and keeps the first one that is the controller.
+// see decodes the next owner, and keeps the first controller.
 func (l *ownerList) see(message []byte) error {
 	if l == nil || l.list != nil {
 		return nil
@@ -50,7 +50,7 @@ func (l *ownerList) see(message []byte) error {
 	return f.err
 }
 
-// kindOf returns the kind in b: a constant of the program where nearly every pod has it, else as again.
+// kindOf returns the kind in b: a constant of the program for the kinds of nearly every pod, otherwise like again.
 func kindOf(b []byte, was string) string {
 	for _, kind := range [...]string{"ReplicaSet", "StatefulSet", "DaemonSet", "Job"} {
 		if string(b) == kind {

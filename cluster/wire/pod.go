@@ -25,12 +25,12 @@ const (
 	conditionTransition = 4
 )
 
-// PodLookup returns what was last seen of the pod with this UID, or nil. A pod that is decoded shares with
-// it the texts, the labels and the tolerations that are still the same, so that nothing is allocated
-// for them. It must not hold on to the bytes.
+// PodLookup returns what was last seen of the pod with this UID, or nil. A decoded pod shares with it the strings, the
+// labels and the tolerations that have not changed, so that nothing is allocated for them. PodLookup must not keep the
+// bytes.
 type PodLookup func(uid []byte) *taint.Pod
 
-// spare is room for what a pod points to, so that it need not be allocated piece by piece.
+// spare is space for what a pod points to, in one allocation.
 type spare struct {
 	priority   int32
 	conditions [1]v1.PodCondition
@@ -62,9 +62,8 @@ func newPod(message []byte, lookup PodLookup) (*v1.Pod, error) {
 	return p, f.err
 }
 
-// lastSeen is what was seen of the pod before; empty if nothing was. A message that has its metadata or
-// its spec in two pieces, which nobody writes, is refused: what is in the second would have to be added
-// to what is shared.
+// lastSeen returns what was seen of the pod before; empty if nothing was. It rejects a message that has its metadata or
+// its spec in two pieces, which no API server writes: the second piece would have to be merged into shared values.
 func lastSeen(message []byte, lookup PodLookup) (*taint.Pod, error) {
 	var uid []byte
 	var seen [objectSpec + 1]bool
@@ -89,7 +88,7 @@ func lastSeen(message []byte, lookup PodLookup) (*taint.Pod, error) {
 	return &taint.Pod{}, f.err
 }
 
-// uidIn is the UID in the metadata; nil if there is none.
+// uidIn returns the UID in the metadata; nil if there is none.
 func uidIn(message []byte) []byte {
 	f := fields{message: message}
 	for f.next() {
@@ -153,7 +152,7 @@ func decodePodStatus(message []byte, p *v1.Pod, room *spare) error {
 	return f.err
 }
 
-// decodeCondition decodes a condition, and says whether it is one that counts.
+// decodeCondition decodes a condition, and reports whether this program uses it.
 func decodeCondition(message []byte) (c v1.PodCondition, counts bool, err error) {
 	f := fields{message: message}
 	for f.next() {
@@ -169,7 +168,7 @@ func decodeCondition(message []byte) (c v1.PodCondition, counts bool, err error)
 	return c, c.Type != "", f.err
 }
 
-// typeThatCounts is the type of a condition, or empty.
+// typeThatCounts returns the type of a condition that this program uses, or "".
 func typeThatCounts(b []byte) v1.PodConditionType {
 	switch string(b) {
 	case string(v1.PodScheduled):

@@ -8,11 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// shape names the fields of a message that are decoded: those that are messages by their shape, the
-// others by nil.
+// shape has the fields of a message that are decoded: messages with their shape, other fields with nil.
 type shape map[protowire.Number]shape
 
-// envelope is the shape of an object with what stands round it.
+// envelope returns the shape of an object with its envelope.
 func envelope(object runtime.Object) shape {
 	pair := shape{1: nil, 2: nil}
 	meta := shape{1: nil, 3: nil, 5: nil, 6: nil, 7: nil, 8: {}, 9: {}, 12: pair}
@@ -43,7 +42,7 @@ func envelope(object runtime.Object) shape {
 	return shape{1: {1: nil, 2: nil}, 2: inner}
 }
 
-// piece is a field as it stands in a message: its tag, and its value with its length.
+// piece is a field in its encoded form: its tag, and its value with its length.
 type piece struct {
 	number protowire.Number
 	kind   protowire.Type
@@ -62,19 +61,19 @@ func pieces(message []byte) (list []piece) {
 	return list
 }
 
-// inner is the message in a piece.
+// inner returns the message in a piece.
 func (p piece) inner() []byte {
 	_, _, tag := protowire.ConsumeTag(p.bytes)
 	value, _ := protowire.ConsumeBytes(p.bytes[tag:])
 	return value
 }
 
-// holding is a piece of that number that holds another message.
+// holding returns a piece with this number that contains another message.
 func holding(number protowire.Number, inner []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), inner)
 }
 
-// strangers are fields of a number that no message has, of all wire types; groups only if they may come.
+// strangers returns fields of all wire types with a number that no message has; groups only if they are allowed.
 func strangers(groups bool) (b []byte) {
 	const number = 1000
 	b = protowire.AppendVarint(protowire.AppendTag(b, number, protowire.VarintType), 1<<63)
@@ -89,8 +88,8 @@ func strangers(groups bool) (b []byte) {
 	return protowire.AppendTag(b, number, protowire.EndGroupType)
 }
 
-// withStrangers puts strangers between all fields of a message and of the messages in it. An empty one
-// stays so: for a time that means none.
+// withStrangers puts strangers between all fields of a message and of the messages in it. An empty message stays empty,
+// because an empty time means none.
 func withStrangers(message []byte, of shape, groups bool) []byte {
 	b := strangers(groups)
 	for _, p := range pieces(message) {
@@ -102,8 +101,8 @@ func withStrangers(message []byte, of shape, groups bool) []byte {
 	return b
 }
 
-// eachForm calls f with the message once for each field that is decoded, in which that field has another
-// wire type than it should. Its bytes would make a message, of a field that nobody knows.
+// eachForm calls f once for each decoded field, with the message in which that field has another wire type than it
+// should. The bytes of the field are a valid message with an unknown field.
 func eachForm(message []byte, of shape, path []protowire.Number, f func(path []protowire.Number, message []byte)) {
 	list := pieces(message)
 	for i, p := range list {
@@ -130,7 +129,7 @@ func eachForm(message []byte, of shape, path []protowire.Number, f func(path []p
 	}
 }
 
-// sealed is a message in its envelope.
+// sealed returns a message in its envelope.
 func sealed(version, kind string, message []byte) []byte {
 	named := slices.Concat(holding(1, []byte(version)), holding(2, []byte(kind)))
 	return slices.Concat([]byte("k8s\x00"), holding(1, named), holding(2, message))

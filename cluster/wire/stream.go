@@ -18,10 +18,10 @@ const (
 	extensionRaw = 1
 )
 
-// largest is the size of the largest event that is taken, the limit of client-go.
+// largest is the size of the largest accepted event, the limit of client-go.
 const largest = 16 << 20
 
-// Stream decodes the events of a watch. Decode is for one goroutine; Close may be called by another.
+// Stream decodes the events of a watch. Only one goroutine may call Decode; another may call Close.
 type Stream struct {
 	body   io.ReadCloser
 	lookup PodLookup
@@ -32,14 +32,14 @@ type Stream struct {
 
 var _ watch.Decoder = (*Stream)(nil)
 
-// NewStream returns a stream of the events in the body of a watch; lookup may be nil. The body should
-// be buffered: it is read in small pieces.
+// NewStream returns a stream of the events in the body of a watch; lookup may be nil. The body should be buffered,
+// because it is read in small pieces.
 func NewStream(body io.ReadCloser, lookup PodLookup) *Stream {
 	return &Stream{body: body, lookup: lookup}
 }
 
-// Decode waits for the next event. Its object is one that [Decode] returns. An error to read, and
-// io.EOF at the end, come as they are.
+// Decode waits for the next event. Its object is a result of [Decode]. It returns read errors, and io.EOF at the end,
+// unwrapped.
 func (s *Stream) Decode() (watch.EventType, runtime.Object, error) {
 	frame, err := s.next()
 	if err != nil {
@@ -56,11 +56,11 @@ func (s *Stream) Decode() (watch.EventType, runtime.Object, error) {
 	return kind, object, nil
 }
 
-// Close closes the body, which ends a Decode that waits.
+// Close closes the body, which ends a blocked Decode.
 func (s *Stream) Close() { _ = s.body.Close() }
 
-// next reads a frame: its length in four bytes, the highest first, and as many bytes. They are valid
-// until the next call.
+// next reads a frame: its length in four bytes, most significant first, and that many bytes. They are valid until the
+// next call.
 func (s *Stream) next() ([]byte, error) {
 	if _, err := io.ReadFull(s.body, s.header[:]); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (s *Stream) next() ([]byte, error) {
 	return s.frame, nil
 }
 
-// cut is the error of a frame that is not whole.
+// cut returns the error for an incomplete frame.
 func cut(err error) error {
 	if err == io.EOF { //nolint:errorlint // readers return it as it is
 		return io.ErrUnexpectedEOF

@@ -17,7 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/cluster/wire"
 )
 
-// sent is the body of a watch that has sent these bytes.
+// sent returns the body of a watch that has sent these bytes.
 func sent(frames ...[]byte) io.ReadCloser {
 	return io.NopCloser(bytes.NewReader(slices.Concat(frames...)))
 }
@@ -40,7 +40,7 @@ func TestEventsComeInTheirOrder(t *testing.T) {
 		"all at once": bytes.NewReader(body), "byte by byte": iotest.OneByteReader(bytes.NewReader(body)),
 	} {
 		stream := wire.NewStream(io.NopCloser(reader), nil)
-		// All are decoded before the first is looked at: none refers to bytes that are read over.
+		// All are decoded before the first is compared: none refers to bytes that are overwritten.
 		got := make([]watch.Event, len(want))
 		for i := range got {
 			var err error
@@ -53,7 +53,7 @@ func TestEventsComeInTheirOrder(t *testing.T) {
 				t.Errorf("%s: event %d is %s: (-want +got)\n%s", name, i, got[i].Type, diff)
 			}
 		}
-		if _, _, err := stream.Decode(); err != io.EOF { //nolint:errorlint // it is promised as it is
+		if _, _, err := stream.Decode(); err != io.EOF { //nolint:errorlint // Decode promises not to wrap it
 			t.Errorf("%s: at the end: %v", name, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 	}
 }
 
-// closed notes that it was closed.
+// closed records that it was closed.
 type closed struct {
 	io.Reader
 	times int

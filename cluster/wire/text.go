@@ -2,7 +2,7 @@ package wire
 
 import v1 "k8s.io/api/core/v1"
 
-// again is the text in b: the very string that was there before, if it is still the same.
+// again returns the text in b: the known string itself if it has not changed.
 func again[S ~string](b []byte, was S) S {
 	if string(b) == string(was) {
 		return was
@@ -10,7 +10,7 @@ func again[S ~string](b []byte, was S) S {
 	return text[S](b)
 }
 
-// text is the text in b: a constant of the program where it is one that nearly every pod has, else a copy.
+// text returns the text in b: a constant of the program for the values of nearly every pod, otherwise a copy.
 func text[S ~string](b []byte) S {
 	for _, c := range [...]string{
 		string(v1.PodRunning), string(v1.PodPending), string(v1.ConditionTrue),

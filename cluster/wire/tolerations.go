@@ -11,23 +11,22 @@ const (
 	tolerationSeconds  = 5
 )
 
-// toleration is one that is still bytes.
+// toleration is an encoded toleration.
 type toleration struct {
 	key, operator, value, effect []byte
 	seconds                      int64
 	limited                      bool
 }
 
-// tolerationList looks at the tolerations of a pod, and builds a list of them only when they are not those
-// that were there before.
+// tolerationList compares the tolerations of a pod with the known ones, and builds a list only if they differ.
 type tolerationList struct {
 	was []v1.Toleration
 
 	n     int
-	other bool // they are not those that were there before
+	other bool // they differ from the known ones
 }
 
-// see looks at the next toleration.
+// see processes the next toleration.
 func (l *tolerationList) see(message []byte) error {
 	t, err := viewToleration(message)
 	if l.n >= len(l.was) || !t.is(&l.was[l.n]) {
@@ -37,7 +36,7 @@ func (l *tolerationList) see(message []byte) error {
 	return err
 }
 
-// all returns the tolerations, once all in the spec were seen.
+// all returns the tolerations, after all tolerations in the spec were seen.
 func (l *tolerationList) all(spec []byte) ([]v1.Toleration, error) {
 	switch {
 	case l.n == 0:
@@ -76,7 +75,7 @@ func viewToleration(message []byte) (t toleration, err error) {
 	return t, f.err
 }
 
-// is says whether the toleration is equal to one that was there before.
+// is reports whether the toleration equals a known one.
 func (t *toleration) is(old *v1.Toleration) bool {
 	if t.limited != (old.TolerationSeconds != nil) || t.limited && t.seconds != *old.TolerationSeconds {
 		return false

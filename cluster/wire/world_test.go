@@ -21,7 +21,7 @@ import (
 	"github.com/taint-manager/taint-manager/cluster/wire"
 )
 
-// usualPod is a pod of about 5 kB, with all that a real one has.
+// usualPod returns a pod of about 5 kB, with all the fields of a real one.
 func usualPod(i int) *v1.Pod {
 	at := metav1.NewTime(time.Unix(1_700_000_000, 0))
 	var env []v1.EnvVar
@@ -72,7 +72,7 @@ func usualPod(i int) *v1.Pod {
 	}
 }
 
-// usualNode is a node with all that counts, and more.
+// usualNode returns a node with all the fields that are decoded, and more.
 func usualNode() *v1.Node {
 	at := metav1.NewTime(time.Unix(1_700_000_000, 0))
 	return &v1.Node{
@@ -88,7 +88,7 @@ func usualNode() *v1.Node {
 	}
 }
 
-// trimmed is what is left of an object when only what counts is kept.
+// trimmed returns an object with only the fields that are decoded.
 func trimmed(object runtime.Object) runtime.Object {
 	switch o := object.(type) {
 	case *v1.Pod:
@@ -154,7 +154,7 @@ func trimmedMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 	}
 }
 
-// whole decodes as client-go does.
+// whole decodes a body like client-go.
 func whole(body []byte) (runtime.Object, error) {
 	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 	return object, err
@@ -162,7 +162,7 @@ func whole(body []byte) (runtime.Object, error) {
 
 func uid(i int) types.UID { return types.UID(fmt.Sprintf("0b7c6a0e-5d1f-4c58-9a3e-%012d", i)) }
 
-// frameOf is an event as the API server writes it.
+// frameOf returns an event as the API server writes it.
 func frameOf(t testing.TB, kind watch.EventType, object runtime.Object) []byte {
 	t.Helper()
 	event := &metav1.WatchEvent{Type: string(kind), Object: runtime.RawExtension{Raw: encoded(t, object)}}
@@ -173,12 +173,12 @@ func frameOf(t testing.TB, kind watch.EventType, object runtime.Object) []byte {
 	return framed(message)
 }
 
-// framed is a message with its length before it.
+// framed returns a message after its length.
 func framed(message []byte) []byte {
 	return slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message)
 }
 
-// encoded is an object as the API server writes it.
+// encoded returns an object as the API server writes it.
 func encoded(t testing.TB, object runtime.Object) []byte {
 	t.Helper()
 	var b bytes.Buffer

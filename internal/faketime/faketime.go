@@ -1,4 +1,4 @@
-// Package faketime makes times whose wall clock and monotonic clock differ, as those of a host whose clock was set,
+// Package faketime makes times whose wall clock and monotonic clock differ, like those of a host whose clock was set,
 // or that was suspended. It is for the simulation and for tests.
 package faketime
 
@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Of returns a time that carries both a wall clock and a monotonic clock, as [time.Now] returns it. There is no
-// other way to make one in which the two differ. A test holds that package time still lays times out like this.
+// Of returns a time that carries both a wall clock and a monotonic clock, like the results of [time.Now]. Nothing else
+// can make one in which the two differ. A test checks that package time still lays times out like this.
 func Of(wall time.Time, monotonic time.Duration) time.Time {
 	const (
 		hasMonotonic = 1 << 63

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Register registers a collector, or replaces it by the equal one that the registry has already. It
-// fails when the name is taken by something else.
+// Register registers a collector, or replaces it by the equal one that the registry already has. It returns an error if
+// another collector has the name.
 func Register[C prometheus.Collector](r prometheus.Registerer, c *C) error {
 	err := r.Register(*c)
 	if already, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {

@@ -16,15 +16,15 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// Clients are several, so that neither evictions nor a limit on them hold up the lease's renewal, and
-// watches cost little.
+// Clients are separate, so that neither evictions nor a limit on them delay the lease's renewal, and so that watches
+// cost little.
 type Clients struct {
 	Main  kubernetes.Interface
 	Watch kubernetes.Interface // of pods and nodes
 	Lease kubernetes.Interface
 }
 
-// New returns the clients of the API server that base names.
+// New returns clients of base's API server.
 func New(base *rest.Config, c config.Configuration, userAgent string) (Clients, error) {
 	mainAccess := commonConfig(base, c, userAgent)
 	mainHTTP, err := rest.HTTPClientFor(mainAccess)
@@ -46,7 +46,8 @@ func New(base *rest.Config, c config.Configuration, userAgent string) (Clients, 
 	return Clients{Main: main, Watch: watch, Lease: lease}, nil
 }
 
-// commonConfig is the part that all clients share. By itself it is for all calls that have no client of their own.
+// commonConfig returns the configuration that all clients share. Unchanged, it is for all calls without a separate
+// client.
 func commonConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
 	made := rest.CopyConfig(base)
 	made.UserAgent = userAgent
@@ -56,8 +57,8 @@ func commonConfig(base *rest.Config, c config.Configuration, userAgent string) *
 	return made
 }
 
-// leaseConfig bounds each call so that a renewal that gets no answer can be tried once more in time. Its dialer
-// gives the lease a connection of its own, so that no renewal waits behind evictions.
+// leaseConfig bounds each call so that a renewal without a response can be repeated in time. Its dialer gives the lease
+// its own connection, so that no renewal waits behind evictions.
 func leaseConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
 	made := commonConfig(base, c, userAgent)
 	made.UserAgent += " leader-election"
@@ -69,7 +70,7 @@ func leaseConfig(base *rest.Config, c config.Configuration, userAgent string) *r
 	return made
 }
 
-// limits are those of client-go, in which a negative number, and not 0, means no limit.
+// limits returns client-go's limits, in which a negative number, and not 0, means no limit.
 func limits(c config.Configuration) (qps float32, burst int) {
 	switch {
 	case c.KubeAPIQPS <= 0:
@@ -80,8 +81,8 @@ func limits(c config.Configuration) (qps float32, burst int) {
 	return c.KubeAPIQPS, c.KubeAPIBurst
 }
 
-// Load returns how to reach the API server: by the kubeconfig file, or as the pod's service
-// account when no file is named.
+// Load returns the configuration for the API server: from the kubeconfig file, or of the pod's service account if no
+// file is given.
 func Load(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		return inCluster()

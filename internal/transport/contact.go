@@ -14,8 +14,8 @@ import (
 // pause is the time between two calls of [Contact].
 const pause = time.Second
 
-// Contact calls the API server until it answers, for as long as [apiserver.Patience]. Its error is the
-// last answer: one that won't change by waiting is returned at once.
+// Contact calls the API server until it answers, for at most [apiserver.Patience]. It returns the last error; an error
+// that does not pass with time is returned at once.
 func Contact(ctx context.Context, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, apiserver.Patience)
 	defer cancel()
@@ -33,14 +33,14 @@ func Contact(ctx context.Context, call func(context.Context) error) error {
 	return err
 }
 
-// passing says whether an error may be over after a while.
+// passing reports whether an error may pass with time.
 func passing(err error) bool {
 	if err == nil || apiserver.Untrusted(err) {
 		return false
 	}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return true // nobody answered
+		return true // there was no response
 	}
 	code := status.Status().Code
 	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests

@@ -12,8 +12,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// watchClient makes the client for watches of connections of its own, or of the main ones where those are
-// not taken.
+// watchClient returns the client for watches. It has its own connections, or uses the main ones if those are rejected.
 func watchClient(access *rest.Config, main http.RoundTripper) (kubernetes.Interface, error) {
 	client, err := rest.HTTPClientFor(access)
 	if err != nil {
@@ -24,12 +23,11 @@ func watchClient(access *rest.Config, main http.RoundTripper) (kubernetes.Interf
 	return kubernetes.NewForConfigAndClient(access, &own)
 }
 
-// fallback sends requests without a body by connections of their own. Where the first request fails by these
-// and succeeds by the main connections, it uses the main ones from then on: some balancers take nothing
-// but HTTP/2.
+// fallback sends requests without a body over its own connections. If the first request fails there and succeeds over
+// the main connections, it uses the main ones from then on, because some load balancers accept only HTTP/2.
 type fallback struct {
 	own, main http.RoundTripper
-	chosen    atomic.Pointer[http.RoundTripper] // nil before a request has succeeded
+	chosen    atomic.Pointer[http.RoundTripper] // nil until a request has succeeded
 }
 
 // RoundTrip sends a request.
@@ -50,7 +48,7 @@ func (f *fallback) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// tryMain sends the request by the main connection. It returns nil unless that is granted.
+// tryMain sends the request over the main connections. It returns nil unless the response is a success.
 func (f *fallback) tryMain(r *http.Request, because error) *http.Response {
 	answer, err := f.main.RoundTrip(r)
 	if err != nil || !succeeded(answer) {
@@ -65,11 +63,11 @@ func (f *fallback) tryMain(r *http.Request, because error) *http.Response {
 
 func succeeded(answer *http.Response) bool { return answer.StatusCode/100 == 2 }
 
-// versionStatuses are the statuses by which servers and balancers refuse a version of HTTP.
+// versionStatuses are the statuses with which servers and load balancers reject an HTTP version.
 var versionStatuses = []int{http.StatusBadRequest, http.StatusUpgradeRequired, http.StatusHTTPVersionNotSupported, 464}
 
-// refusesVersion reports whether a request may have failed because of HTTP/1.1. That a connection can't be
-// made has nothing to do with it.
+// refusesVersion reports whether a request may have failed because of HTTP/1.1. A connection that cannot be established
+// does not count.
 func refusesVersion(answer *http.Response, err error) bool {
 	if err == nil {
 		return slices.Contains(versionStatuses, answer.StatusCode)

@@ -21,7 +21,7 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// way is a transport that answers with a status, or fails; and notes that it was asked.
+// way is a transport that responds with a status, or fails, and records its requests.
 type way struct {
 	name   string
 	status int
@@ -41,7 +41,7 @@ func TestWatchesUseTheMainConnectionOnlyWhereTheFirstRequestShowsThatHTTP1IsNotT
 	dial := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	for name, test := range map[string]struct {
 		own, main *way
-		want      string // who answers; empty for an error
+		want      string // who responds; empty for an error
 		asked     []string
 		switched  bool
 	}{
@@ -115,7 +115,7 @@ func TestARequestThatIsGivenUpProvesNothing(t *testing.T) {
 	}
 }
 
-// A balancer that takes nothing but HTTP/2 refuses the handshake of the watches' own connections.
+// A load balancer that accepts only HTTP/2 rejects the handshake of the watches' own connections.
 func TestWhereNothingButHTTP2IsTakenPodsAndNodesAreListedAllTheSame(t *testing.T) {
 	var spoken sync.Map
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

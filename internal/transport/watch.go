@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// dialTimeout is how long it may take until there is a connection.
+	// dialTimeout bounds how long it takes to establish a connection.
 	dialTimeout = 30 * time.Second
 
-	// lostAfter is after how long without a sign of the peer's machine a connection counts as dead.
+	// lostAfter is the time without a packet from the peer's machine after which a connection counts as dead.
 	lostAfter = 45 * time.Second
 
-	// quiet is how long a watch may send nothing before its server counts as hanging. The API server sends
-	// a bookmark every minute.
+	// quiet is the time without data after which the server of a watch counts as hanging. The API server sends a
+	// bookmark every minute.
 	quiet = 150 * time.Second
 )
 
-// watchConfig is for the watches of pods and nodes. They have connections of their own and speak HTTP/1.1:
-// a stream that only flows one way gains nothing from HTTP/2, which takes more steps for each event, here
-// and in the API server, and answers each event with a packet.
+// watchConfig returns the configuration for the watches of pods and nodes. They have their own connections and use
+// HTTP/1.1: a one-way stream does not benefit from HTTP/2, which takes more steps for each event, here and in the API
+// server, and answers each event with a packet.
 func watchConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
 	made := commonConfig(base, c, userAgent)
 	made.NextProtos = []string{"http/1.1"}
@@ -35,8 +35,8 @@ func watchConfig(base *rest.Config, c config.Configuration, userAgent string) *r
 	return made
 }
 
-// dialWatch notices what HTTP/2 would notice by its pings: by the kernel's probes that the machine is gone,
-// and by the silence that the server hangs.
+// dialWatch returns a connection that detects what HTTP/2 would detect with its pings: the kernel's probes detect that
+// the peer's machine is gone, and silence shows that the server hangs.
 func dialWatch(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{
 		Timeout: dialTimeout,
@@ -52,14 +52,14 @@ func dialWatch(ctx context.Context, network, address string) (net.Conn, error) {
 	return newWatchConn(conn), nil
 }
 
-// watchConn is a connection that reads ahead, as TLS asks for each record in two pieces, and that fails when
-// nothing comes for too long.
+// watchConn is a connection that reads ahead, because TLS reads each record in two pieces, and that fails if nothing
+// arrives for too long.
 type watchConn struct {
 	net.Conn
 	ahead *bufio.Reader
 }
 
-// ahead is how much is read at once: several events or answers, if there are.
+// ahead is how much is read at once: several events or responses, if available.
 const ahead = 32 << 10
 
 func newWatchConn(conn net.Conn) watchConn {

@@ -11,8 +11,8 @@ import (
 // tcpUserTimeout is TCP_USER_TIMEOUT, see tcp(7), which package syscall does not have.
 const tcpUserTimeout = 0x12
 
-// unanswered bounds how long what was sent may stay without an answer of the peer's machine. The probes of
-// a quiet connection don't cover that.
+// unanswered bounds how long sent data may remain unacknowledged by the peer's machine. The probes of an idle
+// connection do not cover that.
 func unanswered(_, _ string, conn syscall.RawConn) error {
 	var failed error
 	err := conn.Control(func(fd uintptr) {
@@ -21,9 +21,9 @@ func unanswered(_, _ string, conn syscall.RawConn) error {
 	return errors.Join(err, failed)
 }
 
-// newRawReader returns a reader of the connection whose system calls bypass Go's scheduler. The socket does not
-// block, so the scheduler need not know of them; in a process that was idle they would wake a second thread, the
-// scheduler's watchdog, which costs more than the call (ADR 0016).
+// newRawReader returns a reader of the connection whose system calls bypass Go's scheduler. The socket does not block,
+// so the scheduler need not know of them; in an idle process they would wake a second thread, the scheduler's watchdog,
+// which costs more than the call (ADR 0016).
 func newRawReader(conn net.Conn) io.Reader {
 	if c, ok := conn.(*net.TCPConn); ok {
 		if raw, err := c.SyscallConn(); err == nil {
@@ -33,7 +33,7 @@ func newRawReader(conn net.Conn) io.Reader {
 	return conn
 }
 
-// rawReader reads with read(2) alone.
+// rawReader reads with read(2) directly.
 type rawReader struct{ syscall.RawConn }
 
 func (r rawReader) Read(b []byte) (n int, err error) {
@@ -60,7 +60,7 @@ func (r rawReader) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// readNow is read(2), of a file that does not block.
+// readNow calls read(2) on a file that does not block.
 func readNow(fd uintptr, b []byte) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
 	if errno != 0 {

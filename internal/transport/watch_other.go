@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// unanswered leaves it to the system how long what was sent may stay without an answer.
+// unanswered leaves the bound to the operating system.
 func unanswered(_, _ string, _ syscall.RawConn) error { return nil }
 
 // newRawReader returns the connection itself.

@@ -113,7 +113,7 @@ func TestWhatReadsLightlyFailsAsOthersDo(t *testing.T) {
 	}
 }
 
-// serve starts a server that speaks HTTP/2, too, and says how to reach it.
+// serve starts a server that also speaks HTTP/2, and returns its address as a configuration.
 func serve(t *testing.T, handle http.HandlerFunc) *rest.Config {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handle)
@@ -123,7 +123,7 @@ func serve(t *testing.T, handle http.HandlerFunc) *rest.Config {
 	return &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 }
 
-// connected returns a watch's connection and its peer's.
+// connected returns a watch's connection and its peer's end.
 func connected(t *testing.T) (here, there net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

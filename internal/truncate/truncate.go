@@ -1,6 +1,6 @@
-// Package truncate bounds texts from outside: messages of the API server, of admission webhooks and of
-// embedders' evictors, which may be of any length. They are cut where they enter, so that nothing keeps or
-// logs them whole. It is pure.
+// Package truncate bounds texts from outside: messages of the API server, of admission webhooks and of embedders'
+// evictors, which may have any length. They are truncated where they enter, so that nothing keeps or logs them whole.
+// It is pure.
 package truncate
 
 import (
@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// MaxBytes is the length of the longest text: as much as an event may carry.
+// MaxBytes is the maximum length of a text: the limit of an event's message.
 const MaxBytes = 1024
 
 // Text returns s as valid UTF-8 of at most MaxBytes bytes. It never cuts within a character.
@@ -29,7 +29,7 @@ func Text(s string) string {
 	return s[:end] + more
 }
 
-// Error returns an error whose message is cut as by [Text], and that holds nothing longer. Code, reason and
+// Error returns an error whose message is truncated like [Text], and which holds nothing longer. Code, reason and
 // causes of an API status survive.
 func Error(err error) error {
 	if err == nil {
@@ -47,7 +47,7 @@ func Error(err error) error {
 	return err
 }
 
-// ofStatus keeps of a status what callers decide by.
+// ofStatus returns the parts of a status that callers use to decide.
 func ofStatus(s metav1.Status) metav1.Status {
 	const maxCauses = 8
 	short := metav1.Status{Status: s.Status, Code: s.Code, Reason: metav1.StatusReason(Text(string(s.Reason))), Message: Text(s.Message)}

@@ -18,14 +18,14 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// ConfigMaps are partitions in the ConfigMaps NAME-0, NAME-1 and so on of one namespace. They need the
+// ConfigMaps stores the partitions in the ConfigMaps NAME-0, NAME-1 and so on of one namespace. It needs the
 // permissions to list, watch and update these, and to create ConfigMaps there unless they exist.
 type ConfigMaps struct {
 	client    corev1.ConfigMapInterface
 	namespace string
 	names     []string // by partition
 
-	// seen are the latest objects, for what others keep in their metadata.
+	// seen are the latest objects; their labels and annotations are kept when a partition is written.
 	seen [journal.Partitions]atomic.Pointer[v1.ConfigMap]
 }
 
@@ -34,10 +34,10 @@ func NewConfigMaps(client kubernetes.Interface, namespace, name string) *ConfigM
 	return &ConfigMaps{client: client.CoreV1().ConfigMaps(namespace), namespace: namespace, names: PartitionNames(name)}
 }
 
-// NameFor is what the ConfigMaps are called, before their numbers, of those who stand for one lease.
+// NameFor returns the name of the ConfigMaps, without their numbers, for the candidates of one lease.
 func NameFor(lease string) string { return lease + "-journal" }
 
-// PartitionNames are the names of the ConfigMaps, by partition.
+// PartitionNames returns the names of the ConfigMaps, by partition.
 func PartitionNames(name string) (names []string) {
 	for partition := range journal.Partitions {
 		names = append(names, fmt.Sprintf("%s-%d", name, partition))
@@ -45,7 +45,7 @@ func PartitionNames(name string) (names []string) {
 	return names
 }
 
-// Watch tells of a partition; see [Partitions].
+// Watch calls tell for a partition; see [Partitions].
 func (c *ConfigMaps) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
 	tries := backoff()
 	for ctx.Err() == nil {
@@ -62,8 +62,8 @@ func (c *ConfigMaps) Watch(ctx context.Context, partition int, tell func(journal
 	}
 }
 
-// follow tells of the partition as it is, and of its changes, until the stream of them ends, as it does now
-// and then.
+// follow calls tell with the partition's content, and again after each change, until the watch ends, which API servers
+// let happen regularly.
 func (c *ConfigMaps) follow(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) error {
 	version, err := c.look(ctx, partition, tell)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *ConfigMaps) follow(ctx context.Context, partition int, tell func(journa
 			return nil
 		case event, ok := <-stream.ResultChan():
 			if !ok || event.Type == watch.Error {
-				return nil // the next look says more
+				return nil // the next list reports the cause
 			}
 			if object, ok := event.Object.(*v1.ConfigMap); ok && object.Name == c.names[partition] {
 				c.tell(partition, object, event.Type, tell)
@@ -89,7 +89,7 @@ func (c *ConfigMaps) follow(ctx context.Context, partition int, tell func(journa
 	}
 }
 
-// Read looks at a partition once. One that there is not is a Sheet without a version.
+// Read reads a partition once. If the ConfigMap does not exist, the result has no version.
 func (c *ConfigMaps) Read(ctx context.Context, partition int) (content journal.StoredPartition, err error) {
 	if _, err = c.look(ctx, partition, func(s journal.StoredPartition, _ error) { content = s }); err != nil {
 		return journal.StoredPartition{}, fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[partition], err)
@@ -97,7 +97,7 @@ func (c *ConfigMaps) Read(ctx context.Context, partition int) (content journal.S
 	return content, nil
 }
 
-// look tells of the partition as it is, and returns the version from which on to watch.
+// look calls tell with the partition's content, and returns the resourceVersion from which to watch.
 func (c *ConfigMaps) look(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -115,7 +115,7 @@ func (c *ConfigMaps) look(ctx context.Context, partition int, tell func(journal.
 	return list.ResourceVersion, nil
 }
 
-// only selects the one ConfigMap by its name, as permissions by name want it.
+// only selects the one ConfigMap by its name, because permissions that name their objects require it.
 func (c *ConfigMaps) only(partition int, version string) metav1.ListOptions {
 	timeout := int64(300 + rand.IntN(300))
 	return metav1.ListOptions{
@@ -124,7 +124,7 @@ func (c *ConfigMaps) only(partition int, version string) metav1.ListOptions {
 	}
 }
 
-// tell tells of an object that the watch has shown by this event; empty is for one that was found in a list.
+// tell reports an object, and the event of the watch that contained it; event is empty if the object comes from a list.
 func (c *ConfigMaps) tell(partition int, object *v1.ConfigMap, event watch.EventType, tell func(journal.StoredPartition, error)) {
 	if event == watch.Deleted {
 		object = nil
@@ -143,8 +143,8 @@ func (c *ConfigMaps) content(partition int, object *v1.ConfigMap) journal.Stored
 	return s
 }
 
-// storedAt is when the API server has last stored a partition in the object, by its clock, whatever else of the object was
-// written since; zero when it does not say.
+// storedAt returns when the API server last stored a partition in the object, by the server's clock, regardless of
+// other writes to the object; zero if managedFields do not show it.
 func storedAt(object *v1.ConfigMap) (last time.Time) {
 	for i := range object.ManagedFields {
 		m := &object.ManagedFields[i]

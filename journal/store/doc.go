@@ -1,13 +1,10 @@
-// Package store keeps the journal: since when each taint is on its node, so that a restart changes no
-// countdown.
+// Package store keeps the journal, which holds the start of each taint, so that a restart does not change a countdown.
 //
-// A [Keeper] takes care of the partitions. It reads them before the first decision and betters by them what
-// is known of the nodes. While it stands by it takes over what the leader writes. While it leads it
-// writes each partition whose nodes' taints have changed, at most once a second, from what is known of the
-// nodes that are there now; so what is gone goes from the journal, too. [ConfigMaps] is where partitions are
-// stored; others may be.
+// A [Keeper] manages the partitions. It reads them before the first decision and merges them into what is known of the
+// nodes. On a standby it adopts what the leader writes. On the leader it writes each partition whose nodes' taints have
+// changed, at most once a second. It writes the nodes that exist at that moment, so nodes and taints that are gone
+// disappear from the journal. [ConfigMaps] stores the partitions; other stores are possible.
 //
-// Whatever is wrong with the journal, nothing waits for it, and nobody is evicted earlier for it: what
-// can't be read or makes no sense counts as not recorded, and [Keeper.Trouble], the log and the metrics
-// say so.
+// No problem of the journal delays anything for long, and none makes an eviction earlier: what cannot be read or is
+// invalid counts as not recorded, and [Keeper.Trouble], the log and the metrics report it.
 package store

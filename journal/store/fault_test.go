@@ -17,7 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/journal/store"
 )
 
-// recorded puts a record of the node n that is a minute old.
+// recorded stores a record of the node n that is a minute old.
 func (w *world) recorded() {
 	w.put("n", map[string]string{"_journal": w.head(-60), "n": w.entry("n", "3", "gpu", -60)})
 }
@@ -61,7 +61,7 @@ func TestAJournalThatCanNotBeReadIsNotWaitedForLongAndTakenOverLater(t *testing.
 	}
 }
 
-// A server that never answers lets no goroutine of the keeper go on, but the decisions do.
+// If the server never answers, the keeper's goroutines are blocked, but decisions begin.
 func TestAJournalThatHangsIsNotWaitedForLong(t *testing.T) {
 	inWorld(t, func(w *world) {
 		hang := make(chan struct{})
@@ -126,7 +126,8 @@ func TestAProcessThatEndsTakesItsFiguresBack(t *testing.T) {
 	})
 }
 
-// expectMetric checks the value of the one metric of this name that has the label, or has none.
+// expectMetric checks the value of the one metric with this name and label; an empty label means a metric without
+// labels.
 func expectMetric(t *testing.T, registry *prometheus.Registry, name, label string, want float64) {
 	t.Helper()
 	families, err := registry.Gather()
@@ -151,9 +152,9 @@ func expectMetric(t *testing.T, registry *prometheus.Registry, name, label strin
 	t.Errorf("there is no %s with %s", name, label)
 }
 
-// The record of a taint stands while the journal can't be written. Lifted and set again meanwhile, and
-// after a restart, the taint must not count from the time of the record.
-func TestAPageThatALeaderCouldNotWriteIsNotBelieved(t *testing.T) {
+// A record of the taint stays while the journal cannot be written. If the taint is removed and set again meanwhile, it
+// must not count from the recorded time after a restart.
+func TestAPartitionThatALeaderCouldNotWriteIsNotBelieved(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start().lead()
 		w.taint("n", "gpu")
@@ -177,7 +178,7 @@ func TestAPageThatALeaderCouldNotWriteIsNotBelieved(t *testing.T) {
 	})
 }
 
-func TestAPageThatNobodyWasThereToWriteIsBelieved(t *testing.T) {
+func TestAPartitionThatNobodyWasThereToWriteIsBelieved(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start().lead()
 		w.taint("n", "gpu")
@@ -188,7 +189,7 @@ func TestAPageThatNobodyWasThereToWriteIsBelieved(t *testing.T) {
 	})
 }
 
-func TestAPageOfAnUnknownVersionIsNeitherUsedNorOverwritten(t *testing.T) {
+func TestAPartitionOfAnUnknownVersionIsNeitherUsedNorOverwritten(t *testing.T) {
 	inWorld(t, func(w *world) {
 		data := map[string]string{"_journal": `{"version":2,"written":"soon"}`, "n": w.entry("n", "3", "gpu", -60)}
 		w.put("n", data)
@@ -260,7 +261,7 @@ func TestNonsenseIsDroppedAndNamedAndOverwritten(t *testing.T) {
 	})
 }
 
-func TestAPageThatSaysNothingSensibleAtAllStopsNobody(t *testing.T) {
+func TestAPartitionThatSaysNothingSensibleAtAllStopsNobody(t *testing.T) {
 	for _, data := range []map[string]string{nil, {}, {"_journal": ""}, {"_journal": "{}"}, {"n": ""}, {"": ""}, {"_journal": strings.Repeat("[", 100_000)}} {
 		inWorld(t, func(w *world) {
 			w.put("n", data)
@@ -275,7 +276,7 @@ func TestAPageThatSaysNothingSensibleAtAllStopsNobody(t *testing.T) {
 	}
 }
 
-func TestAPageThatIsOverfullKeepsTheOldestAndSaysSo(t *testing.T) {
+func TestAPartitionThatIsOverfullKeepsTheOldestAndSaysSo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		nodes := newManyNodes(4000)
 		p := w.start(nodes.of).lead()
@@ -308,8 +309,8 @@ func TestAJournalThatWasDeletedIsWrittenAnew(t *testing.T) {
 	})
 }
 
-// Whatever partition somebody writes, what is then known of a node's taints is the same taints, each since a
-// moment in the node's life, and the program goes on.
+// Whatever a partition contains, the node keeps the same taints, each with a start in the node's lifetime, and the
+// program continues.
 func TestNoPartitionAddsATaintOrAnEarlierTimeThanTheNodes(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.taint("n", "gpu")

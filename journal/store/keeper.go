@@ -12,65 +12,64 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// patience is how long the first decision waits for partitions that don't answer.
+// patience is how long the first decision waits for partitions that do not answer.
 const patience = 10 * time.Second
 
-// Partitions keeps the partitions of a journal. Its methods are called by several goroutines, for a partition by one
-// each. Errors are those of k8s.io/apimachinery/pkg/api/errors where there is one: a partition that is
-// Forbidden is not waited for.
+// Partitions stores the partitions of a journal. Several goroutines call its methods, one goroutine per partition and
+// method. Errors should be those of k8s.io/apimachinery/pkg/api/errors where these have one: the keeper does not wait
+// for a partition that is Forbidden.
 type Partitions interface {
-	// Watch tells how the partition is, and again whenever it has changed, until the context ends. It
-	// tells, too, whenever it has failed to look, and tries again. A partition that there is not is a
-	// Sheet without a version. tell does not block.
+	// Watch calls tell with the partition's content, and again after each change, until the context ends. If reading
+	// fails, it calls tell with the error and tries again. A partition that does not exist has no version. tell does
+	// not block.
 	Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error))
 
-	// Write stores the content in place of the one of its version, in place of none if that is empty,
-	// and returns the version that it has from now on. When the partition is of another version by now,
-	// it stores nothing and fails.
+	// Write replaces the content of this version, or creates the partition if the version is empty, and returns the new
+	// version. If the partition has another version by now, it stores nothing and returns an error.
 	Write(ctx context.Context, partition int, content journal.StoredPartition) (version string, err error)
 }
 
-// Source knows the nodes. Its methods are called by several goroutines.
+// Source has the nodes. Several goroutines call its methods.
 type Source interface {
 	// Tainted returns the nodes that carry NoExecute taints.
 	Tainted() []*taint.Node
 
-	// Adopt betters what is known of a node by its record; see [journal.NodeHistory.Adopt]. It says whether that
-	// changes anything.
+	// Adopt merges a record into what is known of a node, and reports whether that changes anything; see
+	// [journal.NodeHistory.Adopt].
 	Adopt(node string, record journal.Record) bool
 }
 
-// Options are what a keeper works with.
+// Options are the parameters of a keeper.
 type Options struct {
-	// Partitions are where the journal is. Nil: there is none, and the keeper does nothing.
+	// Partitions stores the journal. Nil means that there is none, and the keeper does nothing.
 	Partitions Partitions
 
-	// Source is whose nodes are recorded; Synced is closed once it knows them all. Both are required.
+	// Source has the nodes to record; Synced is closed once it has all of them. Both are required.
 	Source Source
 	Synced <-chan struct{}
 
-	// Adopted is told that a record has changed what is known of a node. It must not block. Required.
+	// Adopted is called after a record has changed what is known of a node. It must not block. Required.
 	Adopted func(node string)
 
-	// ReadOnly never writes.
+	// ReadOnly keeps the keeper from writing.
 	ReadOnly bool
 
-	// Leading is asked right before each write; what it denies is not written. Nil: Lead's context
-	// alone decides.
+	// Leading is called right before each write; if it returns false, nothing is written. Nil means that only Lead's
+	// context decides.
 	Leading func() bool
 
-	// LastLed is until when another process is known to have led. A partition that was not written for
-	// long by then could not be, and is not believed. Zero: nothing is known.
+	// LastLed is the last time at which another process is known to have led. A partition that had not been written for
+	// long by then could not be written, and is not believed. Zero means unknown.
 	LastLed time.Time
 
-	// Metrics counts what the keeper does. Nil: nothing is counted.
+	// Metrics counts what the keeper does. Nil means no metrics.
 	Metrics *Metrics
 
-	// Logger takes what is wrong with the journal.
+	// Logger receives the problems of the journal.
 	Logger logr.Logger
 }
 
-// Keeper takes care of a journal. Its methods are safe for concurrent use.
+// Keeper reads and writes a journal. Its methods are safe for concurrent use.
 type Keeper struct {
 	options    Options
 	partitions []*partition
@@ -79,7 +78,7 @@ type Keeper struct {
 	term       atomic.Pointer[term]
 }
 
-// term is one time of leadership.
+// term is one term of leadership.
 type term struct{ ctx context.Context }
 
 // New returns a keeper that does nothing before Run.
@@ -99,7 +98,7 @@ func New(o Options) *Keeper {
 	return k
 }
 
-// Run reads, and while leading writes, until the context ends. It is to be called once.
+// Run reads the journal, and writes it while leading, until the context ends. It may be called only once.
 func (k *Keeper) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	for _, p := range k.partitions {
@@ -110,7 +109,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// load waits until each partition was read, or was found to be closed to us; but not for ever.
+// load waits, for at most patience, until each partition was read or found to be forbidden.
 func (k *Keeper) load(ctx context.Context) {
 	select {
 	case <-k.options.Synced:
@@ -128,11 +127,11 @@ func (k *Keeper) load(ctx context.Context) {
 	close(k.loaded)
 }
 
-// Loaded is closed once what is recorded is known to the source, or, some seconds after the source is
-// in sync, if it can't be had. Decisions are to wait for it.
+// Loaded returns a channel that is closed once the source has what is recorded, or, if the journal is not available,
+// some seconds after the source has synced. Decisions must wait for it.
 func (k *Keeper) Loaded() <-chan struct{} { return k.loaded }
 
-// NodeChanged says that the taints of a node have changed, or that it is gone. It does not block.
+// NodeChanged notes that the taints of a node have changed, or that the node was deleted. It does not block.
 func (k *Keeper) NodeChanged(name string) {
 	if len(k.partitions) > 0 {
 		k.partitions[journal.PartitionOf(name)].wake()
@@ -147,7 +146,7 @@ func (k *Keeper) Lead(ctx context.Context) {
 	}
 }
 
-// leads returns the context of the present term; nil while this process is not to write.
+// leads returns the context of the current term; nil if this process must not write.
 func (k *Keeper) leads() context.Context {
 	if t := k.term.Load(); t != nil && t.ctx.Err() == nil && !k.options.ReadOnly {
 		return t.ctx
@@ -155,7 +154,7 @@ func (k *Keeper) leads() context.Context {
 	return nil
 }
 
-// Flush waits until all that has changed is written, or has failed once more, or the context ends.
+// Flush waits until all changes are written, or one more attempt has failed, or the context ends.
 func (k *Keeper) Flush(ctx context.Context) {
 	var flushing sync.WaitGroup
 	for _, p := range k.partitions {
@@ -164,6 +163,6 @@ func (k *Keeper) Flush(ctx context.Context) {
 	flushing.Wait()
 }
 
-// Trouble is nil while all is well with the journal, else says in a few words what is not. It names
-// neither nodes nor servers, so that anybody may see it; the log does.
+// Trouble returns nil while the journal works; otherwise it returns a short description of the problem. It names
+// neither nodes nor servers, so that it may be shown to everybody; the log names them.
 func (k *Keeper) Trouble() error { return k.troubles.sum() }

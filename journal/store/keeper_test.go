@@ -63,7 +63,7 @@ func TestAKillCostsAtMostTheBatch(t *testing.T) {
 func TestASecondAfterItAChangeIsSafe(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start().lead()
-		for i := range 20 { // whenever the write before was
+		for i := range 20 { // with any phase relative to the previous write
 			now := float64(10*i) + 1 + float64(i)/10
 			w.pass(now)
 			w.taint("n", fmt.Sprintf("key-%d", i))
@@ -250,7 +250,7 @@ func TestAfterItsTermAProcessWritesNoMore(t *testing.T) {
 	})
 }
 
-func TestAPageIsWrittenAtMostOnceASecond(t *testing.T) {
+func TestAPartitionIsWrittenAtMostOnceASecond(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start().lead()
 		for i := range 100 { // a change each 100 ms
@@ -287,13 +287,13 @@ func TestALargePartitionIsWrittenLessOften(t *testing.T) {
 	})
 }
 
-func TestAPageWithRecordsIsStampedNowAndThen(t *testing.T) {
+func TestAPartitionWithRecordsIsStampedNowAndThen(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start().lead()
 		w.taint("n", "gpu")
 		for i := range 200 {
 			w.pass(float64(i + 1))
-			p.NodeChanged("n") // to nothing new
+			p.NodeChanged("n") // nothing has changed
 		}
 		if n := w.stored(); n < 9 || n > 11 {
 			t.Errorf("%d writes in 200 s", n)
@@ -333,7 +333,7 @@ func TestAtTheEndWhatHasFailedIsTriedOnceMoreAndNotWaitedFor(t *testing.T) {
 	})
 }
 
-// Another leader writes between this one's reading and its writing.
+// Another leader writes between this one's read and its write.
 func TestAConflictIsMerged(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start().lead()
@@ -362,7 +362,7 @@ func TestAConflictIsMerged(t *testing.T) {
 	})
 }
 
-// The leader before has written last what the next one has not seen when it begins.
+// The next leader has not seen the last write of the previous one when its term begins.
 func TestWhatTheLeaderBeforeHasWrittenLastIsTakenOver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start()
@@ -413,10 +413,10 @@ func TestWithoutPartitionsNothingIsDone(t *testing.T) {
 	})
 }
 
-// script is where a test plays the store.
+// script is a store that a test controls.
 type script struct {
 	tells  chan func(journal.StoredPartition, error) // of partition 0
-	writes chan journal.StoredPartition              // a write goes on when there is room
+	writes chan journal.StoredPartition              // a write continues when it has room
 	refuse error
 }
 
@@ -464,7 +464,7 @@ func TestAWatchThatIsBehindUndoesNothing(t *testing.T) {
 	})
 }
 
-// After a restore from a backup, versions begin again where they were.
+// After a restore from a backup, versions continue from a lower one.
 func TestVersionsThatGoBackAreBelievedOnceAWriteHasFailed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		partitions, nodes := newScript(100), newManyNodes(2)
@@ -546,15 +546,15 @@ func TestAStreamThatEndsIsFollowedByAnother(t *testing.T) {
 	})
 }
 
-// What changes while a write is under way, and just before the end, comes with the end's signal; which of
-// the two is seen first is left to chance.
+// A change while a write is under way, and just before the end, arrives together with the end; which of the two is
+// handled first is random.
 func TestAtTheEndWhatHasChangedJustNowIsWritten(t *testing.T) {
 	for range 20 {
 		inWorld(t, func(w *world) {
 			partitions, nodes := newScript(0), newManyNodes(2)
 			p := w.launch(nodes.of, func(o *store.Options) { o.Partitions = partitions }).lead()
 			(<-partitions.tells)(journal.StoredPartition{Version: "100"}, nil)
-			synctest.Wait() // it writes
+			synctest.Wait() // it is writing
 			p.NodeChanged(nodes.change(0))
 			go p.stop()
 			synctest.Wait()
@@ -572,7 +572,7 @@ func TestAtTheEndWhatHasChangedJustNowIsWritten(t *testing.T) {
 	}
 }
 
-func TestAPageThatIsReadAnewIsWrittenWithoutWaitingForTheNextTry(t *testing.T) {
+func TestAPartitionThatIsReadAnewIsWrittenWithoutWaitingForTheNextTry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		partitions, nodes := newScript(100), newManyNodes(2)
 		partitions.refuse = errors.New("conflict")

@@ -10,15 +10,15 @@ import (
 	"github.com/taint-manager/taint-manager/internal/registry"
 )
 
-// Metrics are what a [Keeper] counts. Several keepers may share one.
+// Metrics are the metrics of a [Keeper]. Several keepers may share one.
 type Metrics struct {
 	writes   *prometheus.CounterVec
 	problems *prometheus.GaugeVec
 	entries  prometheus.Gauge
 }
 
-// NewMetrics registers the metrics; nil registers none. Where the registry has them already, those are
-// used. It fails when a name is taken by something else.
+// NewMetrics registers the metrics; nil registers none. It reuses metrics that the registry already has. It returns an
+// error if another collector has one of the names.
 func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	m := newMetrics()
 	if r == nil {

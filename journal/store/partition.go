@@ -12,30 +12,30 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// partition is one partition, in the care of one goroutine.
+// partition is one partition; one goroutine owns it.
 type partition struct {
 	keeper  *Keeper
 	number  int
 	reports chan report   // of Watch: the latest
 	changed chan struct{} // there may be something to write
 	flushes chan chan struct{}
-	known   chan struct{} // closed once the partition was read, or was found to be closed to us
+	known   chan struct{} // closed once the partition was read, or was found to be forbidden
 
-	// What follows is for the partition's goroutine.
+	// The fields below belong to the partition's goroutine.
 
-	content journal.StoredPartition // as it is stored, as far as is known
-	opened  bool                    // it was read
-	usable  bool                    // it is of the version that is read and written
+	content journal.StoredPartition // the latest known content
+	opened  bool                    // the partition was read
+	usable  bool                    // its format version is the supported one
 	dirty   bool                    // there may be something to write
-	failed  bool                    // the last write has
-	mine    bool                    // it was, in this term, as this process wants it
+	failed  bool                    // the last write failed
+	mine    bool                    // in this term, its content was as this process wants it
 	sent    map[digest]time.Time    // the writings of this process that may be stored, and when they were made
-	stamp   time.Time               // when it was written last
-	paced   time.Time               // no write is to start before
-	retry   time.Time               // nor before this, unless it is asked for or the partition is read
+	stamp   time.Time               // when it was last written
+	paced   time.Time               // no write starts before
+	retry   time.Time               // no write starts before, except for a flush or after a successful read
 	tries   wait.Backoff
 
-	waiting  []chan struct{} // for what is dirty to be written
+	waiting  []chan struct{} // closed when the changes are written
 	problems map[kind]string
 	entries  int
 }
@@ -49,19 +49,19 @@ func newPartition(k *Keeper, number int) *partition {
 	}
 }
 
-// backoff is how failures are spaced.
+// backoff returns the delays between failed attempts.
 func backoff() wait.Backoff {
 	return wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second}
 }
 
-// report is what Watch has told: how the last look went, and the last content that was not taken in yet.
+// report is what Watch has reported: the result of the last read, and the last content that was not processed yet.
 type report struct {
 	content *journal.StoredPartition
 	at      time.Time // when the content was received
 	err     error
 }
 
-// tell puts a report in the place of one that was not taken in. It is for Watch's goroutine only.
+// tell replaces a report that was not processed yet. Only Watch's goroutine calls it.
 func (p *partition) tell(s journal.StoredPartition, err error) {
 	r := report{content: &s, at: time.Now()}
 	if err != nil {
@@ -77,7 +77,7 @@ func (p *partition) tell(s journal.StoredPartition, err error) {
 	p.reports <- r
 }
 
-// wake lets the goroutine look whether there is something to write. It does not block.
+// wake makes the goroutine check whether there is something to write. It does not block.
 func (p *partition) wake() {
 	select {
 	case p.changed <- struct{}{}:
@@ -85,8 +85,8 @@ func (p *partition) wake() {
 	}
 }
 
-// run takes care of the partition until the context ends. It reads nothing before the source is in sync: a
-// record means nothing for a node that is not known yet.
+// run manages the partition until the context ends. It reads nothing before the source has synced, because a record of
+// an unknown node has no effect.
 func (p *partition) run(ctx context.Context) {
 	defer p.leave()
 	var reports chan report
@@ -112,7 +112,7 @@ func (p *partition) run(ctx context.Context) {
 	}
 }
 
-// after is time.After, but never for 0.
+// after is time.After, but returns nil for 0.
 func after(d time.Duration) <-chan time.Time {
 	if d <= 0 {
 		return nil
@@ -120,7 +120,7 @@ func after(d time.Duration) <-chan time.Time {
 	return time.After(d)
 }
 
-// take takes a report in.
+// take processes a report.
 func (p *partition) take(r report) {
 	if r.content != nil && p.isNews(r.content.Version) {
 		p.open(*r.content, r.at)
@@ -134,9 +134,9 @@ func (p *partition) take(r report) {
 	}
 }
 
-// isNews says whether a version of the partition is another one than the one known. A watch may be behind
-// what was written here; where versions have an order, an older one is none, unless a write has shown
-// that what is known is wrong.
+// isNews reports whether a version of the partition differs from the known one. A watch may lag behind this process's
+// own writes: where versions are ordered, an older version is ignored, unless a failed write has shown that the known
+// one is wrong.
 func (p *partition) isNews(version string) bool {
 	switch {
 	case !p.opened:
@@ -157,9 +157,9 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// open reads a content that was received at this moment. Once this process has written the partition as leader, what it
-// knows of the nodes is better than what others write, and than what a writing of its own tells, whose times were
-// converted to the wall clock.
+// open decodes a content that was received at this moment. Once this process has written the partition as leader, what
+// it knows of the nodes is better than what others write, and better than its own writings, whose times were converted
+// to the wall clock.
 func (p *partition) open(s journal.StoredPartition, received time.Time) {
 	if at, ok := p.sent[digestOf(s.Data)]; ok {
 		p.written(s, at)
@@ -183,8 +183,8 @@ func (p *partition) open(s journal.StoredPartition, received time.Time) {
 	}
 }
 
-// adopt hands the records to the source. That somebody watched when the partition was written proves nothing
-// more: what its writer saw is in it, each taint's timeAdded too.
+// adopt passes the records to the source. The time of the writing does not prove that a process watched the nodes
+// beyond what the records hold: they contain what their writer saw, with each taint's timeAdded.
 func (p *partition) adopt(content journal.Partition, writing journal.Writing) {
 	if behind := p.keeper.options.LastLed.Sub(content.Written); len(content.Records) > 0 && !p.keeper.options.LastLed.IsZero() && behind > staleAfter {
 		p.problem(stale, fmt.Sprintf("it was written at %v, and somebody has led until %v without writing it: what it says may be long past, and is not believed", content.Written, p.keeper.options.LastLed))
@@ -206,7 +206,7 @@ func (p *partition) late() {
 	}
 }
 
-// leave takes back what this partition adds to the keeper's figures, and lets nobody wait.
+// leave removes this partition's share of the keeper's metrics, and closes what waits for it.
 func (p *partition) leave() {
 	for k := range p.problems {
 		p.keeper.troubles.forget(k)
@@ -215,13 +215,13 @@ func (p *partition) leave() {
 	p.release()
 }
 
-// count notes how many nodes the partition records.
+// count updates the number of nodes that the partition records.
 func (p *partition) count(entries int) {
 	p.keeper.options.Metrics.entries.Add(float64(entries - p.entries))
 	p.entries = entries
 }
 
-// name is what people know the partition by.
+// name returns the name of the partition for messages.
 func (p *partition) name() string {
 	if p.content.Name != "" {
 		return p.content.Name

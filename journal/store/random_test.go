@@ -12,7 +12,7 @@ import (
 	"github.com/taint-manager/taint-manager/journal/store"
 )
 
-// chance plays a cluster at random, and knows the truth: when each taint was set.
+// chance runs a random cluster, and knows the truth: when each taint was set.
 type chance struct {
 	*world
 	dice   *rand.Rand
@@ -21,12 +21,12 @@ type chance struct {
 	leader *process
 	others []*process
 
-	faulty  time.Time // until when something was wrong with the journal
-	changed time.Time // when a taint was last set or lifted
+	faulty  time.Time // until when the journal had a problem
+	changed time.Time // when a taint was last set or removed
 }
 
-// A taint that is set again under its own name, while the journal does not work or within a second of a
-// kill, can't be told from the one before. So that is left out; else anything goes.
+// If a taint is removed and set again while the journal does not work, or within a second of a kill, it cannot be
+// distinguished from the previous one. The test excludes that case, and allows all others.
 func TestWhateverHappensNoTaintCountsFromBeforeItWasSet(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -74,18 +74,18 @@ func (c *chance) play() {
 	}
 }
 
-// lastLed is what the lease tells.
+// lastLed returns an option with the time that the lease shows.
 func (c *chance) lastLed() func(*store.Options) {
 	now := time.Now()
 	return func(o *store.Options) { o.LastLed = now }
 }
 
-// well says whether the journal has been working, and has had the time to take all in.
+// well reports whether the journal has been working for long enough to have processed all changes.
 func (c *chance) well() bool {
 	return time.Since(c.faulty) > 45*time.Second && time.Since(c.changed) > 1100*time.Millisecond
 }
 
-// retaint gives a node some of the taints that it has, and perhaps new ones.
+// retaint gives a node some of its taints again, and perhaps new ones.
 func (c *chance) retaint(node string) {
 	now, kept := time.Now(), map[string]time.Time{}
 	for _, key := range slices.Sorted(maps.Keys(c.set[node])) {
@@ -97,7 +97,7 @@ func (c *chance) retaint(node string) {
 		c.fresh++
 		kept[fmt.Sprintf("key-%d", c.fresh)] = now
 	}
-	if c.well() && c.dice.IntN(2) == 0 { // lifted and set again
+	if c.well() && c.dice.IntN(2) == 0 { // removed and set again
 		c.apply(node, kept)
 		for _, key := range slices.Sorted(maps.Keys(kept))[:min(1, len(kept))] {
 			delete(kept, key)
@@ -116,7 +116,7 @@ func (c *chance) apply(node string, taints map[string]time.Time) {
 	c.set[node], c.changed = maps.Clone(taints), time.Now()
 }
 
-// restart ends the leader, kindly or not, and starts another process in its place.
+// restart ends the leader, gracefully or not, and starts another process instead.
 func (c *chance) restart() {
 	well := c.well()
 	before := map[string]string{}
@@ -138,7 +138,7 @@ func (c *chance) restart() {
 	}
 }
 
-// handOver lets another process lead, if there is one.
+// handOver makes another process the leader, if there is one.
 func (c *chance) handOver() {
 	if len(c.others) == 0 {
 		return
@@ -149,7 +149,7 @@ func (c *chance) handOver() {
 	c.leader.lead()
 }
 
-// check compares what each process knows with the truth.
+// check compares the state of each process with the truth.
 func (c *chance) check() {
 	c.pass(0)
 	for _, p := range append(slices.Clone(c.others), c.leader) {

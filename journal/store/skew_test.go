@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The clock of the process is that of the world; what is far from it was written by a clock that is wrong.
+// The test's process has the clock of the world; records with times far from it were written with a wrong clock.
 func TestAStandbyCountsARecordFromWhenItReceivedTheWriting(t *testing.T) {
 	for name, ahead := range map[string]float64{"ahead by 120 s": 120, "behind by 120 s": -120, "in step": 0} {
 		t.Run("its clock is "+name, func(t *testing.T) {
@@ -58,13 +58,13 @@ func TestWhatWasReceivedOnceStaysAsItWasInLaterRecords(t *testing.T) {
 		w.pass(10)
 		w.taint("n", "gpu", "disk") // at version 104
 		p.knows("seen", "n", "gpu@0 disk@10")
-		w.pass(13) // the writing takes 3 s
+		w.pass(13) // the write takes 3 s
 		w.put("n", map[string]string{"_journal": w.head(-110), "n": `{"uid":"uid-n","version":"104","taints":[[` + w.state("gpu", -120, "101") + `],[` + w.state("disk", -110, "104") + `]]}`})
 		p.knows("recorded, with another taint", "n", "gpu@0 disk@13")
 	})
 }
 
-func TestAPageThatWasFoundChangedConvertsByTheWallClock(t *testing.T) {
+func TestAPartitionThatWasFoundChangedConvertsByTheWallClock(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start()
 		w.taint("n", "gpu")
@@ -79,7 +79,7 @@ func TestAPageThatWasFoundChangedConvertsByTheWallClock(t *testing.T) {
 	})
 }
 
-func TestAPageOfAWriterWhoseClockIsBehindIsNoOlderThanItIs(t *testing.T) {
+func TestAPartitionOfAWriterWhoseClockIsBehindIsNoOlderThanItIs(t *testing.T) {
 	for name, c := range map[string]struct {
 		fields string
 		want   string

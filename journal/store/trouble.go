@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-// kind is what may be wrong with a partition; a metric's label.
+// kind is the kind of a partition's problem; it is the label of a metric.
 type kind string
 
 const (
@@ -25,7 +25,7 @@ const (
 	stale     kind = "stale"
 )
 
-// phrases say of partitions what is wrong with them, in the order in which it is told.
+// phrases describe the kinds of problems, in the order in which they are reported.
 var phrases = []struct {
 	kind   kind
 	phrase string
@@ -38,10 +38,10 @@ var phrases = []struct {
 	{stale, "were not written for too long"},
 }
 
-// quiet is for how long no more is logged of one kind of problem of one partition.
+// quiet is the time in which no further problem of the same kind and partition is logged.
 const quiet = time.Minute
 
-// problem notes what is wrong with the partition; nothing when the text is empty.
+// problem notes a problem of the partition; an empty text removes it.
 func (p *partition) problem(k kind, text string) {
 	text = truncate.Text(text)
 	before := p.problems[k]
@@ -55,7 +55,7 @@ func (p *partition) problem(k kind, text string) {
 	p.keeper.troubles.turn(k, p.name(), before, text)
 }
 
-// fail notes an error as a problem; nil as none.
+// fail notes an error as a problem; nil removes it.
 func (p *partition) fail(k kind, err error) {
 	text := ""
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *partition) fail(k kind, err error) {
 	p.problem(k, text)
 }
 
-// list writes errors as one text.
+// list joins errors to one text.
 func list(errs []error) string {
 	const most = 10
 	var texts []string
@@ -77,7 +77,7 @@ func list(errs []error) string {
 	return strings.Join(texts, "; ")
 }
 
-// troubles counts what is wrong, over all partitions, and logs it. It is safe for concurrent use.
+// troubles counts the problems of all partitions and logs them. It is safe for concurrent use.
 type troubles struct {
 	logger  logr.Logger
 	metrics *Metrics
@@ -91,7 +91,7 @@ func newTroubles(logger logr.Logger, m *Metrics) *troubles {
 	return &troubles{logger: logger, metrics: m, partitions: map[kind]int{}, said: map[string]time.Time{}}
 }
 
-// turn notes that a partition's problem of a kind, or its absence, is another now.
+// turn notes that a partition's problem of a kind has changed, appeared or disappeared.
 func (t *troubles) turn(k kind, partition, before, now string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,7 +108,7 @@ func (t *troubles) turn(k kind, partition, before, now string) {
 	}
 }
 
-// say logs a problem. What is seldom wrong with one partition only is told once for all of them.
+// say logs a problem. Problems that seldom concern one partition only are logged once for all of them.
 func (t *troubles) say(k kind, partition, text string) {
 	topic := string(k)
 	if k != unread && k != unwritten {
@@ -121,7 +121,7 @@ func (t *troubles) say(k kind, partition, text string) {
 	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", k, "partition", partition, "problem", text)
 }
 
-// forget takes a problem away without a word.
+// forget removes a problem without logging it.
 func (t *troubles) forget(k kind) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -133,7 +133,7 @@ func (t *troubles) add(k kind, n int) {
 	t.metrics.problems.WithLabelValues(string(k)).Add(float64(n))
 }
 
-// sum says in a few words what is wrong; nil when nothing is.
+// sum returns a short description of all problems; nil if there are none.
 func (t *troubles) sum() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -37,7 +37,7 @@ const (
 	name      = "taint-manager-journal"
 )
 
-// inWorld runs a test in a cluster of its own, in virtual time.
+// inWorld runs a test in its own cluster, in virtual time.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -53,14 +53,14 @@ func inWorld(t *testing.T, test func(w *world)) {
 	})
 }
 
-// world is a cluster whose ConfigMaps have versions, and fail as they are told to.
+// world is a cluster whose ConfigMaps have versions, and fail on request.
 type world struct {
 	*testing.T
 	client    *fake.Clientset
 	born      time.Time
 	processes []*process
-	ahead     time.Duration               // of the clock of those who start
-	fields    []metav1.ManagedFieldsEntry // of all ConfigMaps, as they are listed
+	ahead     time.Duration               // of the clocks of started processes
+	fields    []metav1.ManagedFieldsEntry // of all ConfigMaps, as lists return them
 
 	mu      sync.Mutex
 	version int
@@ -70,27 +70,27 @@ type world struct {
 	streams []watch.Interface
 }
 
-// written is one write that the API server has seen, stored or not.
+// written is one write that the API server has received, stored or not.
 type written struct {
 	partition string
 	at        time.Time
 }
 
-// fault lets requests for ConfigMaps fail; nil lets them succeed.
+// fault makes requests for ConfigMaps fail; nil makes them succeed.
 func (w *world) fault(f func(verb string) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faults = f
 }
 
-// lose lets requests for ConfigMaps succeed, and their answers be lost.
+// lose makes requests for ConfigMaps succeed although their responses are lost.
 func (w *world) lose(f func(verb string) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.losing = f
 }
 
-// failing is a fault of all requests with these verbs.
+// failing returns a fault of all requests with these verbs.
 func failing(err error, verbs ...string) func(string) error {
 	return func(verb string) error {
 		if slices.Contains(verbs, verb) {
@@ -108,7 +108,7 @@ var (
 func (w *world) react(action clienttesting.Action) (bool, runtime.Object, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if update, ok := action.(clienttesting.UpdateAction); ok { // or to create
+	if update, ok := action.(clienttesting.UpdateAction); ok { // or a create
 		object := update.GetObject().(*v1.ConfigMap)
 		w.writes = append(w.writes, written{object.Name, time.Now()})
 	}
@@ -134,7 +134,7 @@ func (w *world) react(action clienttesting.Action) (bool, runtime.Object, error)
 	return false, nil, nil
 }
 
-// store stores a ConfigMap as an API server does.
+// store stores a ConfigMap like an API server.
 func (w *world) store(verb string, object runtime.Object) (_ bool, _ runtime.Object, err error) {
 	if w.losing != nil {
 		defer func() { err = errors.Join(err, w.losing(verb)) }()
@@ -181,8 +181,7 @@ func (w *world) cut() {
 	w.streams = nil
 }
 
-// taint makes a node, or changes it, so that it has exactly these NoExecute taints, given as key or
-// key=value.
+// taint creates or changes a node so that it has exactly these NoExecute taints, given as key or key=value.
 func (w *world) taint(node string, taints ...string) {
 	w.Helper()
 	w.mu.Lock()
@@ -213,13 +212,13 @@ func (w *world) deleteNode(node string) {
 	synctest.Wait()
 }
 
-// pass lets time pass until so many seconds after the world's beginning.
+// pass sleeps until this many seconds after the world's beginning.
 func (w *world) pass(until float64) {
 	time.Sleep(time.Until(w.born.Add(time.Duration(until * float64(time.Second)))))
 	synctest.Wait()
 }
 
-// partition is the ConfigMap that a node is recorded in; nil when there is none.
+// partition returns the ConfigMap that records a node; nil if there is none.
 func (w *world) partition(node string) *v1.ConfigMap {
 	w.Helper()
 	object, err := w.client.CoreV1().ConfigMaps(namespace).Get(w.Context(), store.PartitionNames(name)[journal.PartitionOf(node)], metav1.GetOptions{})
@@ -251,16 +250,16 @@ func (w *world) put(node string, data map[string]string) {
 	synctest.Wait()
 }
 
-// entry is a record of the node as people may write it.
+// entry returns a record of the node, written by hand.
 func (w *world) entry(node, version, key string, since float64) string {
 	from := version
 	if version == "999" {
-		from = "101" // at which a node is tainted here; so much more has that record seen
+		from = "101" // the version at which nodes are tainted here; the record's writer has seen it
 	}
 	return fmt.Sprintf(`{"uid":"uid-%s","version":%q,"taints":[[%s]]}`, node, version, w.state(key, since, from))
 }
 
-// state is a taint in a record.
+// state returns a taint of a record.
 func (w *world) state(key string, since float64, from string) string {
 	at := w.born.Add(time.Duration(since * float64(time.Second))).UTC().Format(time.RFC3339Nano)
 	return fmt.Sprintf(`{"key":%q,"effect":"NoExecute","since":%q,"from":%q}`, key, at, from)
@@ -270,7 +269,7 @@ func (w *world) head(written float64) string {
 	return fmt.Sprintf(`{"version":1,"written":%q}`, w.born.Add(time.Duration(written*float64(time.Second))).UTC().Format(time.RFC3339Nano))
 }
 
-// stored are how many writes the API server has seen so far.
+// stored returns the number of writes that the API server has received.
 func (w *world) stored() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -292,7 +291,7 @@ type process struct {
 	adopted []string
 }
 
-// start runs a process that stands by, once it has read what is there.
+// start runs a standby process, and returns once it has read the journal.
 func (w *world) start(options ...func(*store.Options)) *process {
 	w.Helper()
 	p := w.launch(options...)
@@ -329,7 +328,7 @@ func (p *process) note(list *[]string, line string) {
 	*list = append(*list, line)
 }
 
-// said is what was logged.
+// said returns what was logged.
 func (p *process) said() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -347,7 +346,7 @@ func (p *process) lead() *process {
 	return p
 }
 
-// kill ends the process at once: nothing that it still does reaches the API server.
+// kill ends the process at once: none of its further requests reaches the API server.
 func (p *process) kill() {
 	p.dead.Store(true)
 	p.end()
@@ -365,7 +364,7 @@ func (p *process) stop() {
 	p.kill()
 }
 
-// severed are partitions that a killed process does not reach any longer.
+// severed are partitions that a killed process can no longer reach.
 type severed struct {
 	store.Partitions
 	dead *atomic.Bool
@@ -378,7 +377,7 @@ func (s severed) Write(ctx context.Context, partition int, content journal.Store
 	return s.Partitions.Write(ctx, partition, content)
 }
 
-// since is what the process knows of a node's taints: "key=value@second", past states in parentheses.
+// since returns what the process knows of a node's taints: "key=value@second", ended states in parentheses.
 func (p *process) since(node string) string {
 	var texts []string
 	for _, n := range p.watcher.Tainted() {
@@ -407,7 +406,7 @@ func (p *process) knows(when, node, want string) {
 	}
 }
 
-// troubled checks what is said of the journal.
+// troubled checks the reported problem of the journal.
 func (p *process) troubled(when, want string) {
 	p.world.Helper()
 	synctest.Wait()
@@ -420,7 +419,7 @@ func (p *process) troubled(when, want string) {
 	}
 }
 
-// manyNodes is a source of many nodes, all of them on one partition.
+// manyNodes is a source of many nodes, all of them in one partition.
 type manyNodes struct {
 	mu    sync.Mutex
 	nodes []*taint.Node
@@ -448,7 +447,7 @@ func (c *manyNodes) Tainted() []*taint.Node {
 	return slices.Clone(c.nodes)
 }
 
-// change gives a node another version, and returns its name.
+// change gives a node another version, and returns the node's name.
 func (c *manyNodes) change(i int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

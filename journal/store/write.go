@@ -16,25 +16,25 @@ const (
 	// batch is the shortest time between two writes of a partition.
 	batch = time.Second
 
-	// throughput is how many bytes a second of a large partition are written.
+	// throughput is how many bytes of a large partition are written in a second.
 	throughput = 256 << 10
 
-	// stampEvery is how often a partition that has records is written though nothing has changed: so that
-	// one which can't be written shows by its age that it must not be believed.
+	// stampEvery is how often a partition that has records is written although nothing has changed. The age of a
+	// partition then shows whether its writer could still write it.
 	stampEvery = 20 * time.Second
 
-	// staleAfter is by how much a partition may be older than the last proof of a leader.
+	// staleAfter is how much older than the last proof of a leader a partition may be.
 	staleAfter = 3 * stampEvery
 
 	// callTimeout bounds one write.
 	callTimeout = 10 * time.Second
 
-	// leadingPoll is how long writes rest when Leading denies.
+	// leadingPoll is how long writes pause when Leading returns false.
 	leadingPoll = time.Second
 )
 
-// work writes the partition if it is time to. It says how long until it may be time again; 0 for when
-// something has changed.
+// work writes the partition if a write is due. It returns the time until the next write may be due; 0 means after the
+// next change.
 func (p *partition) work(ctx context.Context) time.Duration {
 	term := p.keeper.leads()
 	at, due := p.due()
@@ -58,7 +58,7 @@ func (p *partition) work(ctx context.Context) time.Duration {
 	return max(time.Until(at), time.Millisecond)
 }
 
-// standBy forgets what is a leader's.
+// standBy resets the state of a leader.
 func (p *partition) standBy() {
 	p.mine, p.failed, p.retry = false, false, time.Time{}
 	p.problem(unwritten, "")
@@ -66,7 +66,7 @@ func (p *partition) standBy() {
 	p.release()
 }
 
-// due is when the partition is to be looked through for something to write; false when it is not to be.
+// due returns when the partition is checked for changes to write; false if it is not.
 func (p *partition) due() (time.Time, bool) {
 	switch {
 	case !p.opened || !p.usable:
@@ -88,9 +88,9 @@ func latest(times ...time.Time) (last time.Time) {
 	return last
 }
 
-// write stores what is known of the partition's nodes, if that is not what is stored.
+// write stores the records of the partition's nodes if they differ from what is stored.
 func (p *partition) write(ctx, term context.Context) {
-	p.dirty = false // what changes from here on wakes again
+	p.dirty = false // later changes set it again
 	now := time.Now()
 	data, leftOut := journal.Encode(p.records(now), now)
 	p.problem(full, named(leftOut))
@@ -111,7 +111,7 @@ func (p *partition) write(ctx, term context.Context) {
 	p.written(content, now)
 }
 
-// digest tells the data of one writing from those of another.
+// digest identifies the data of one writing.
 type digest [sha256.Size]byte
 
 func digestOf(data map[string]string) digest {
@@ -119,7 +119,7 @@ func digestOf(data map[string]string) digest {
 	return sha256.Sum256(text)
 }
 
-// records are those of the partition's nodes.
+// records returns the records of the partition's nodes.
 func (p *partition) records(now time.Time) map[string]journal.Record {
 	records := map[string]journal.Record{}
 	for _, n := range p.keeper.options.Source.Tainted() {
@@ -130,7 +130,7 @@ func (p *partition) records(now time.Time) map[string]journal.Record {
 	return records
 }
 
-// worthWriting says whether the data are not what is stored, or are to be stamped.
+// worthWriting reports whether the data differ from what is stored, or the partition needs a new time of writing.
 func (p *partition) worthWriting(data map[string]string, now time.Time) bool {
 	entries := journal.Entries(data)
 	if !maps.Equal(entries, journal.Entries(p.content.Data)) {
@@ -139,7 +139,7 @@ func (p *partition) worthWriting(data map[string]string, now time.Time) bool {
 	return len(entries) > 0 && !now.Before(p.stamp.Add(stampEvery))
 }
 
-// store makes the call. It is cut when the term ends, and when the keeper does.
+// store makes the call. It is cancelled when the term ends, and when the keeper does.
 func (p *partition) store(ctx, term context.Context, s journal.StoredPartition) (string, error) {
 	call, cancel := context.WithTimeout(term, callTimeout)
 	defer cancel()
@@ -166,7 +166,7 @@ func (p *partition) written(s journal.StoredPartition, now time.Time) {
 	}
 }
 
-// flush waits until what has changed is written, or could not be, or the context ends.
+// flush waits until the changes are written, or a write has failed, or the context ends.
 func (p *partition) flush(ctx context.Context) {
 	done := make(chan struct{})
 	select {
@@ -180,7 +180,7 @@ func (p *partition) flush(ctx context.Context) {
 	}
 }
 
-// hurry tries once more what has failed, without waiting, for somebody who waits.
+// hurry makes the partition retry a failed write at once, because a flush waits for it.
 func (p *partition) hurry(done chan struct{}) {
 	select {
 	case <-p.changed:
@@ -191,7 +191,7 @@ func (p *partition) hurry(done chan struct{}) {
 	p.waiting = append(p.waiting, done)
 }
 
-// release lets go those who wait.
+// release closes the channels of the flushes that wait.
 func (p *partition) release() {
 	for _, done := range p.waiting {
 		close(done)
@@ -199,7 +199,7 @@ func (p *partition) release() {
 	p.waiting = nil
 }
 
-// named says which nodes have no room; empty when all have.
+// named describes the nodes that do not fit; it returns "" if all do.
 func named(leftOut []string) string {
 	if len(leftOut) == 0 {
 		return ""
