@@ -10,13 +10,13 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// A record of a node tells up to which version its writer knows the taints: as a reader passes over what tells of an
-// earlier version than the last one did.
+// A record has the version up to which its writer knows the node's taints, because readers ignore a record whose
+// version is earlier than that of the last one.
 func TestARecordHasTheVersionOfTheOneThatWasTakenOver(t *testing.T) {
 	gpu := v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}
 	for name, c := range map[string]struct {
-		told   string   // the record's version; empty: there is none
-		before []string // versions of the node that are seen before it is read
+		told   string   // the record's version; empty means no record
+		before []string // versions of the node that are seen before the record is read
 		after  []string
 		want   string
 	}{

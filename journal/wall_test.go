@@ -34,7 +34,7 @@ func TestARecordedTimeMovesWithTheWallClock(t *testing.T) {
 	}
 }
 
-// What was seen before the clock was set is rounded up, and what was seen after that is not.
+// Times from before the clock was set are rounded up; later ones are not.
 func TestARecordKeepsTheOrderOfStatesBetweenWhichTheClockWasSet(t *testing.T) {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	at := func(setBy, passed time.Duration) time.Time { return faketime.Of(noon.Add(setBy+passed), passed) }

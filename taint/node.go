@@ -18,7 +18,7 @@ type Node struct {
 	Created time.Time
 
 	// Version is the node's resourceVersion when its taints were last seen to change, or a later one up to which a
-	// record of the journal tells that they did not.
+	// record of the journal shows that they did not change.
 	Version string
 
 	// Taints holds one history for each taint that is on the node now. The taints

@@ -116,8 +116,8 @@ func TestAReaderWhoseClockIsAheadShortensTheAgesOfItsFirstReading(t *testing.T) 
 	})
 }
 
-// The answer to a write may be lost. The partition that is found then tells this process nothing that it did not know: not
-// even where its clock is behind, and the time since the writing can't be told.
+// The response to a write may be lost. The partition that is found later contains nothing new for this process, even if
+// its clock is behind, so that the time since the writing is unknown.
 func TestALeaderTakesNothingOverFromItsOwnWriting(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.fields = []metav1.ManagedFieldsEntry{{
@@ -142,7 +142,7 @@ func TestALeaderTakesNothingOverFromItsOwnWriting(t *testing.T) {
 	})
 }
 
-// The new leader has seen the taint appear, long before the one before it has found it.
+// The new leader has seen the taint appear, long before the previous leader found it.
 func TestTheFirstWritingOfANewLeaderConvertsARecordOnceMore(t *testing.T) {
 	inWorld(t, func(w *world) {
 		next := w.start()

@@ -65,7 +65,7 @@ type world struct {
 	mu      sync.Mutex
 	version int
 	faults  func(verb string) error
-	losing  func(verb string) error // of answers
+	losing  func(verb string) error // of responses
 	writes  []written
 	streams []watch.Interface
 }
