@@ -196,7 +196,7 @@ func TestNoRateIsExceededInAnyWindow(t *testing.T) {
 			case action == 18:
 				calls, r = nil, guard.NewRates(now, rates)
 			case action == 19:
-				r.Replace(now, rates)
+				r.Replace(now, rapid.SampledFrom([][]policy.Rate{rates, tighter(rates)}).Draw(rt, "reload"))
 			}
 		}
 		checkWindows(rt, all, rates[0])
@@ -204,6 +204,15 @@ func TestNoRateIsExceededInAnyWindow(t *testing.T) {
 			checkWindows(rt, slices.DeleteFunc(slices.Clone(all), func(a accepted) bool { return a.zone != zone }), rates[1])
 		}
 	})
+}
+
+// tighter are the same rates with less of everything. Windows over a reload have what the looser ones permit.
+func tighter(rates []policy.Rate) []policy.Rate {
+	less := slices.Clone(rates)
+	for i := range less {
+		less[i].EvictionsPerSecond, less[i].Burst = less[i].EvictionsPerSecond/3, 1
+	}
+	return less
 }
 
 func checkWindows(t *rapid.T, all []accepted, r policy.Rate) {

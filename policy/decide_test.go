@@ -115,6 +115,23 @@ func TestAVerdictNamesThePairThatCounts(t *testing.T) {
 	}
 }
 
+// No budget is passed by that was not asked.
+func TestADeletionByDeleteAfterNeedsARefusalBefore(t *testing.T) {
+	short := hour(policy.Match{})
+	short.DeleteAfter = secs(20)
+	for name, c := range map[string]struct {
+		policy policy.Policy
+		want   time.Duration
+	}{
+		"deleteAfter: 1h": {hour(policy.Match{}), time.Minute}, "deleteAfter: 20s": {short, 20 * time.Second}, "Delete": {only(policy.Delete, "a"), 0},
+	} {
+		v := compiled(t, policies(c.policy)).Decide(aPod(), nodeWith(on(10, "a", "")), nil)
+		if !v.Delete.Evict || v.Delete.RefusedFor != c.want || v.Evict.RefusedFor != 0 {
+			t.Errorf("%s: got %+v", name, v)
+		}
+	}
+}
+
 func TestWhyAPodStays(t *testing.T) {
 	set := compiled(t, policies(only(policy.Ignore, "a")))
 	finished := aPod()

@@ -31,12 +31,18 @@ type Pair struct {
 
 	GracePeriod time.Duration
 
+	refusedFor time.Duration
+
 	// Audits are what policies that audit would decide, if each decided; set by [Set.Pairs] alone.
 	Audits []Pair
 }
 
 // decided reports whether the taint is a trigger at all.
 func (p *Pair) decided() bool { return p.Method != "" || len(p.Audits) > 0 }
+
+// longestRefusal is how long at most a request must have been refused before a deletion by deleteAfter. So an outage
+// postpones it by a minute, and none passes by a budget that nobody has asked.
+const longestRefusal = time.Minute
 
 // nobody is no policy's number.
 const nobody = -1
@@ -100,6 +106,7 @@ func (s *Set) carryOut(p *Pair, r ruling, on pair, states taint.History, facts *
 	case r.policy != nil && r.policy.deletes && !facts.paused():
 		last := later(s.holdEnded(on, states, facts, enforced), facts.lastEnd(on))
 		p.DeleteAt, p.Deletes = later(p.Verdict.At, last).Add(r.policy.deleteAfter), true
+		p.refusedFor = min(r.policy.deleteAfter, longestRefusal)
 	}
 }
 
@@ -150,7 +157,9 @@ func (v *Verdict) add(p *Pair) {
 			v.Evict.earlier(p.action(p.Verdict.At))
 		}
 		if p.Deletes {
-			v.Delete.earlier(p.action(p.DeleteAt))
+			action := p.action(p.DeleteAt)
+			action.RefusedFor = p.refusedFor
+			v.Delete.earlier(action)
 		}
 	}
 	if v.Goes() || v.Held.By != 0 {

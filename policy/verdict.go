@@ -37,6 +37,10 @@ type Action struct {
 
 	// GracePeriod is the most that the pod is given to end; 0 is its own terminationGracePeriodSeconds.
 	GracePeriod time.Duration
+
+	// RefusedFor, of a deletion by deleteAfter, is how long before it this process must have had a request to evict the
+	// pod refused, by a budget or by admission. 0: no request is needed.
+	RefusedFor time.Duration
 }
 
 // HeldBy is what holds a pair.

@@ -10,6 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/cli/usage"
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 const configHelp = `Check and write configuration files.
@@ -82,10 +83,21 @@ func validateFile(cmd *cobra.Command, name string) error {
 	for i := range file.Policies {
 		_, _ = fmt.Fprintf(w, "  policy %s: %s\n", file.Policies[i].Name, file.Policies[i].Bound(file.Guards))
 	}
+	for _, warning := range warnings(file) {
+		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
+	}
 	if fields := file.NotCarriedOut(); len(fields) > 0 {
 		_, _ = fmt.Fprintf(w, "  'taint-manager run' does not start with it: %s not carried out by this version yet.\n", areOrIs(fields))
 	}
 	return nil
+}
+
+func warnings(file *config.File) []policy.Warning {
+	c := policy.Config{Policies: file.Policies, Guards: file.Guards}
+	if file.Ignore {
+		c.Method = policy.Ignore
+	}
+	return c.Warnings()
 }
 
 func printDefaults(cmd *cobra.Command, _ []string) error {

@@ -1,0 +1,145 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// Warning is what follows from a configuration that is taken, and that its author may not want.
+type Warning struct {
+	// Path of the policy or breaker, such as policies[2].
+	Path string
+
+	// Name is its name.
+	Name string
+
+	// Text says what follows.
+	Text string
+}
+
+// String is the warning as one sentence.
+func (w Warning) String() string { return fmt.Sprintf("%s (%s): %s", w.Path, w.Name, w.Text) }
+
+// Warnings returns what follows from the configuration, in its order. Policies and guards must be valid.
+func (c *Config) Warnings() []Warning {
+	var all []Warning
+	for i := range c.Policies {
+		p := &c.Policies[i]
+		for _, text := range slices.Concat(p.triggerWarnings(), p.deadNodeWarnings(), c.besideWarnings(p)) {
+			all = append(all, Warning{fmt.Sprintf("policies[%d]", i), p.Name, text})
+		}
+	}
+	for i := range c.Guards.Breakers {
+		b := &c.Guards.Breakers[i]
+		for _, text := range c.breakerWarnings(b) {
+			all = append(all, Warning{fmt.Sprintf("guards.breakers[%d]", i), b.Name, text})
+		}
+	}
+	return all
+}
+
+// risky are taints that nodes get in the course of things, and what follows if they trigger. A key that ends in / is a
+// prefix.
+var risky = []struct {
+	keys []string
+	text string
+}{
+	{[]string{v1.TaintNodeUnschedulable}, "every cordon becomes a drain"},
+	{[]string{"ToBeDeletedByClusterAutoscaler"}, "the cluster autoscaler drains such nodes itself: both evict the same pods"},
+	{[]string{"karpenter.sh/"}, "Karpenter drains such nodes itself: both evict the same pods"},
+	{
+		[]string{v1.TaintNodeMemoryPressure, v1.TaintNodeDiskPressure, v1.TaintNodePIDPressure},
+		"a node under pressure loses all its pods, where its kubelet would evict as many as it must",
+	},
+	{
+		[]string{"node.cloudprovider.kubernetes.io/uninitialized", v1.TaintNodeNetworkUnavailable},
+		"every node carries the taint while it starts, and may carry it again when its cloud or network provider restarts",
+	},
+	{
+		[]string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"},
+		"nodes of the control plane carry the taint for ever, and lose the pods that do not bear it",
+	},
+}
+
+// triggerWarnings are about taints that are there for other ends.
+func (p *Policy) triggerWarnings() (texts []string) {
+	if !p.calls() {
+		return nil
+	}
+	for _, r := range risky {
+		for _, key := range r.keys {
+			if slices.ContainsFunc(p.Match.Taints, func(t Taint) bool { return t.triggers(key) }) {
+				texts = append(texts, "taint "+key+": "+r.text)
+			}
+		}
+	}
+	return texts
+}
+
+// triggers reports whether the taint is one of that key, or with one of that prefix, that does not evict by itself.
+func (t *Taint) triggers(key string) bool {
+	if prefix, ok := strings.CutSuffix(key, "/"); ok {
+		return strings.HasPrefix(t.Key+t.KeyPrefix, prefix+"/")
+	}
+	return t.Key == key && slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
+}
+
+// deadNodeWarnings are about pods that stay on nodes that may be dead.
+func (p *Policy) deadNodeWarnings() (texts []string) {
+	if p.Mode == Audit || p.Match.onlyNoSchedule() || p.Method == Delete || p.Method == Evict && p.DeleteAfter != nil {
+		return nil
+	}
+	does := "method: " + string(p.Method)
+	if p.Method == Evict {
+		does += " without deleteAfter"
+	}
+	for _, key := range []string{v1.TaintNodeOutOfService, v1.TaintNodeNotReady, v1.TaintNodeUnreachable} {
+		if p.Match.mayName(TaintKey{key}) {
+			texts = append(texts, does+" also decides for "+key+": pods of a node that is dead may not be replaced")
+		}
+	}
+	return texts
+}
+
+// besideWarnings are about promises that are not held while the built-in taint manager runs, which is what the method
+// Ignore is for.
+func (c *Config) besideWarnings(p *Policy) []string {
+	if c.Method != Ignore || p.Mode == Audit || p.Match.onlyNoSchedule() {
+		return nil
+	}
+	var what []string
+	if p.Method == Hold || p.Method == Evict {
+		what = append(what, "method: "+string(p.Method))
+	}
+	if p.Tolerations != nil && p.Tolerations.Min != nil {
+		what = append(what, "tolerations.min")
+	}
+	if p.Tolerations != nil && p.Tolerations.Absent != nil {
+		what = append(what, "tolerations.absent")
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return []string{strings.Join(what, ", ") + besideBuiltIn}
+}
+
+const besideBuiltIn = " of NoExecute taints: with eviction.method: Ignore another taint manager deletes the pods at its own time, " +
+	"if one runs; switch it off, or use NoSchedule taints"
+
+func (c *Config) breakerWarnings(b *Breaker) (texts []string) {
+	for _, t := range b.Taints {
+		counts := func(r Rate) bool {
+			return len(r.Taints) == 0 && t.Key != v1.TaintNodeOutOfService || slices.Contains(r.Taints, t)
+		}
+		if !slices.ContainsFunc(c.Guards.Rates, counts) {
+			texts = append(texts, "no rate counts "+t.Key+": a reset lets all that it held go at once")
+		}
+	}
+	if c.Method == Ignore {
+		texts = append(texts, "holds evictions"+besideBuiltIn)
+	}
+	return texts
+}

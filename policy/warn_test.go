@@ -1,0 +1,70 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// TestWarnings holds what is warned of, and that what is next to it is not.
+func TestWarnings(t *testing.T) {
+	drain := func(key string) policy.Policy {
+		p := staying(policy.Tolerations{Absent: secs(0)})
+		p.Name, p.Match = "a", taints(policy.Taint{Key: key, Effects: noSchedule})
+		return p
+	}
+	holdDrain := drain(v1.TaintNodeUnschedulable)
+	holdDrain.Method, holdDrain.Tolerations = policy.Hold, nil
+	beside := func(p policy.Policy) policy.Config {
+		c := policies(p)
+		c.Method = policy.Ignore
+		return c
+	}
+	breaker := func(method policy.Method, rates ...policy.Rate) policy.Config {
+		return policy.Config{Method: method, Guards: policy.Guards{Breakers: []policy.Breaker{zoneBreaker()}, Rates: rates}}
+	}
+	min, plain := only(policy.Delete, "x"), only(policy.Delete, "x")
+	min.Tolerations = &policy.Tolerations{Min: secs(1), Absent: secs(1)}
+	audits := only(policy.Hold, v1.TaintNodeUnreachable)
+	audits.Mode = policy.Audit
+	dead := hour(taints(policy.Taint{Key: v1.TaintNodeUnreachable}))
+	const ignored = " of NoExecute taints: with eviction.method: Ignore another taint manager deletes the pods at its own time, if one runs; switch it off, or use NoSchedule taints"
+	for name, c := range map[string]struct {
+		config policy.Config
+		want   []string
+	}{
+		"an own taint":             {policies(drain("example.com/maintenance")), nil},
+		"every cordon":             {policies(drain(v1.TaintNodeUnschedulable)), []string{"policies[0] (a): taint node.kubernetes.io/unschedulable: every cordon becomes a drain"}},
+		"a cordon that is held":    {policies(holdDrain), nil},
+		"the autoscaler":           {policies(drain("ToBeDeletedByClusterAutoscaler")), []string{"policies[0] (a): taint ToBeDeletedByClusterAutoscaler: the cluster autoscaler drains such nodes itself: both evict the same pods"}},
+		"Karpenter":                {policies(drain("karpenter.sh/disrupted")), []string{"policies[0] (a): taint karpenter.sh/: Karpenter drains such nodes itself: both evict the same pods"}},
+		"pressure":                 {policies(drain(v1.TaintNodeDiskPressure)), []string{"policies[0] (a): taint node.kubernetes.io/disk-pressure: a node under pressure loses all its pods, where its kubelet would evict as many as it must"}},
+		"a node that starts":       {policies(drain(v1.TaintNodeNetworkUnavailable)), []string{"policies[0] (a): taint node.kubernetes.io/network-unavailable: every node carries the taint while it starts, and may carry it again when its cloud or network provider restarts"}},
+		"the control plane":        {policies(drain("node-role.kubernetes.io/control-plane")), []string{"policies[0] (a): taint node-role.kubernetes.io/control-plane: nodes of the control plane carry the taint for ever, and lose the pods that do not bear it"}},
+		"Hold on out-of-service":   {policies(only(policy.Hold, v1.TaintNodeOutOfService)), []string{"policies[0] (a): method: Hold also decides for node.kubernetes.io/out-of-service: pods of a node that is dead may not be replaced"}},
+		"Evict on unreachable":     {policies(only(policy.Evict, v1.TaintNodeUnreachable)), []string{"policies[0] (a): method: Evict without deleteAfter also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced"}},
+		"Ignore on any taint":      {policies(policy.Policy{Method: policy.Ignore}), []string{"policies[0] (a): method: Ignore also decides for node.kubernetes.io/not-ready: pods of a node that is dead may not be replaced", "policies[0] (a): method: Ignore also decides for node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced"}},
+		"with deleteAfter":         {policies(dead), nil},
+		"one that audits":          {policies(audits), nil},
+		"a breaker without a rate": {breaker(""), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
+		"with one for all taints":  {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), nil},
+		"with one for others":      {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1, Taints: []policy.TaintKey{{Key: "x"}}}), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
+		"beside the built-in one":  {breaker(policy.Ignore, policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), []string{"guards.breakers[0] (zones): holds evictions" + ignored}},
+		"Evict beside it":          {beside(only(policy.Evict, "x")), []string{"policies[0] (a): method: Evict" + ignored}},
+		"min and absent beside it": {beside(min), []string{"policies[0] (a): tolerations.min, tolerations.absent" + ignored}},
+		"Delete beside it":         {beside(plain), nil},
+		"NoSchedule beside it":     {beside(drain("example.com/maintenance")), nil},
+	} {
+		compiled(t, c.config) // what is warned of is taken
+		var got []string
+		for _, w := range c.config.Warnings() {
+			got = append(got, w.String())
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
