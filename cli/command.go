@@ -51,8 +51,8 @@ Examples:
 Exit codes: 0 done, 1 cannot run, 2 wrong usage.
 `
 
-// Run runs the command line and returns the exit code of the process. It returns when the command is
-// done, which for "run" is when ctx has ended or the process was signalled.
+// Run runs the command line and returns the exit code of the process. It returns when the command is done; for "run"
+// that is when ctx has ended or the process was signalled.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return execute(NewCommand(ctx), args, stdout, stderr)
 }
@@ -81,8 +81,8 @@ func exitCode(err error) int {
 	}
 }
 
-// NewCommand is the command line as a command of cobra, to be executed once; what it runs ends with
-// ctx. It prints its answers to the command's output and returns its errors.
+// NewCommand returns the command line as a cobra command, which may be executed once and ends with ctx. It prints
+// results to the command's output and returns errors.
 func NewCommand(ctx context.Context) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
@@ -114,7 +114,7 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	return root
 }
 
-// cannotRun makes a wrong usage an error like others: 2 is the exit code for another thing there.
+// cannotRun converts a wrong usage to an ordinary error, because exit code 2 has another meaning there.
 func cannotRun(err error) error {
 	if wrong, ok := errors.AsType[usage.Error](err); ok {
 		return wrong.Unwrap()

@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// consoles are the parts of the docs that show commands after "$ ", with what they print.
+// consoles matches the parts of the docs that show commands after "$ " with their output.
 var consoles = regexp.MustCompile("(?s)```console\n(.*?)```")
 
-// The docs show what the program prints. The examples work in the root of the repository.
+// The docs show the program's output. The examples work in the root of the repository.
 func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 	exampleFolder(t)
 	for _, file := range []string{filepath.Join("..", "docs", "look-ahead.md"), filepath.Join("..", "README.md")} {
@@ -41,7 +41,8 @@ func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 	}
 }
 
-// exampleFolder has what the examples need: a dump of the shop, and its cluster as the current context.
+// exampleFolder returns a folder with what the examples need: a dump of the shop, and its cluster as the current
+// context.
 func exampleFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,7 +58,7 @@ func exampleFolder(t *testing.T) string {
 	return dir
 }
 
-// played runs the commands of a block, and writes them with what they print.
+// played runs the commands of a block, and returns them with their output.
 func played(t *testing.T, dir string, block []byte) []byte {
 	var out bytes.Buffer
 	for _, line := range regexp.MustCompile(`(?m)^\$ .*$`).FindAllString(string(block), -1) {
@@ -71,7 +72,7 @@ func played(t *testing.T, dir string, block []byte) []byte {
 	return out.Bytes()
 }
 
-// Every example of the help works. That with --exit-code shows that something would go.
+// Every example of the help works. The one with --exit-code shows that a pod would be evicted.
 func TestTheExamplesOfTheHelpWork(t *testing.T) {
 	dir := exampleFolder(t)
 	for _, command := range []string{"plan", "explain", "pending"} {
@@ -80,7 +81,7 @@ func TestTheExamplesOfTheHelpWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		examples := regexp.MustCompile(`(?m)^  (taint-manager `+command+` .*)$`).FindAllStringSubmatch(string(help), -1)
-		if len(examples) < 4 { // the first is the usage
+		if len(examples) < 4 { // the first one is the usage
 			t.Errorf("the help of %s has only %d examples", command, len(examples))
 		}
 		for _, example := range examples[1:] {
@@ -98,11 +99,11 @@ func TestTheExamplesOfTheHelpWork(t *testing.T) {
 	}
 }
 
-// offered are the parts of the docs that show commands for a cluster of the reader's own.
+// offered matches the parts of the docs that show commands for the reader's own cluster.
 var offered = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// The commands for a cluster of the reader's own have flags and arguments that the program takes. They are tried on
-// the shop's API server, except those that never end.
+// The commands for the reader's own cluster have valid flags and arguments. They run against the shop's API server,
+// except those that never end.
 func TestTheCommandsThatTheDocsOfferAreTaken(t *testing.T) {
 	dir := exampleFolder(t)
 	text, err := os.ReadFile(filepath.Join("..", "docs", "look-ahead.md"))
@@ -128,7 +129,7 @@ func TestTheCommandsThatTheDocsOfferAreTaken(t *testing.T) {
 	}
 }
 
-// A message names where the differences from the original are listed; the list has each that is known.
+// A message says where the differences from the original are listed; the list has every known difference.
 func TestTheDifferencesFromTheOriginalAreListedOnce(t *testing.T) {
 	semantics, err := os.ReadFile(filepath.Join("..", "docs", "semantics.md"))
 	if err != nil {

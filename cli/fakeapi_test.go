@@ -18,31 +18,31 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// characters are the API servers that there are, each under a path of its own.
+// characters are the fake API servers, each with its own path.
 var characters = []string{
-	"permits",      // everything, and has an empty cluster
+	"permits",      // allows everything; its cluster is empty
 	"behind",       // like permits, with its clock an hour behind
-	"denies",       // every permission that it is asked for
-	"watch-only",   // permits list and watch
-	"no-evictions", // denies what makes pods go, and events
+	"denies",       // denies every permission
+	"watch-only",   // allows list and watch
+	"no-evictions", // denies evicting pods, and events
 	"stranger",     // does not know the user
-	"website",      // is no API server
-	"unaskable",    // permits nobody to ask for permissions, and has an empty cluster
+	"website",      // is not an API server
+	"unaskable",    // forbids permission reviews, and allows the rest; its cluster is empty
 	"overloaded",   // answers 503
 }
 
-// fakeAPI is as much of an API server as the program needs to start on.
+// fakeAPI implements what the program needs of an API server to start.
 type fakeAPI struct {
 	server *httptest.Server
-	secure *httptest.Server // with a certificate that nobody trusts
+	secure *httptest.Server // with an untrusted certificate
 
-	// lease tells each change of the lease: held or free. leases is how many requests were for it.
+	// lease receives each change of the lease: held or free. leases is the number of requests for it.
 	lease   chan string
 	keeping sync.Mutex
 	leases  atomic.Int32
 	stored  []byte
 
-	// watches tells each watch of pods.
+	// watches receives each watch of pods.
 	watches chan struct{}
 }
 
@@ -119,7 +119,7 @@ func permits(character string, asked authorizationv1.ResourceAttributes) bool {
 	return false
 }
 
-// serveLease keeps one lease.
+// serveLease stores one lease.
 func (a *fakeAPI) serveLease(w http.ResponseWriter, r *http.Request) {
 	a.keeping.Lock()
 	defer a.keeping.Unlock()
@@ -157,7 +157,7 @@ func read(r *http.Request, into runtime.Object) error {
 	return err
 }
 
-// serveEmpty has no objects, and nothing ever happens to them.
+// serveEmpty has no objects and no events.
 func (a *fakeAPI) serveEmpty(w http.ResponseWriter, r *http.Request) {
 	_, resource, _ := strings.Cut(r.URL.Path, "/api/v1/")
 	kind := map[string]string{"pods": "Pod", "nodes": "Node"}[resource]

@@ -21,32 +21,32 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// shopCharacters are the API servers that have the shop in them, each under a path of its own.
+// shopCharacters are the fake API servers with the objects of the shop, each with its own path.
 var shopCharacters = []string{
 	"shop",
-	"paged",      // gives two objects at a time
-	"no-nodes",   // permits nobody to list or get nodes
-	"no-budgets", // permits nobody to list budgets
-	"no-events",  // permits nobody to list events
-	"journal",    // has a journal, in which the taint of n4 is there since 11:59:30.5
-	"no-journal", // permits nobody to list ConfigMaps
-	"recorded",   // has that journal, but permits nobody to list or get nodes
-	"pods-only",  // permits nobody to list or get anything but pods
-	"no-pods",    // permits nobody to list pods
+	"paged",      // returns two objects at a time
+	"no-nodes",   // forbids to list or get nodes
+	"no-budgets", // forbids to list budgets
+	"no-events",  // forbids to list events
+	"journal",    // has a journal, in which the taint of n4 starts at 11:59:30.5
+	"no-journal", // forbids to list ConfigMaps
+	"recorded",   // has that journal, but forbids to list or get nodes
+	"pods-only",  // forbids to list or get anything but pods
+	"no-pods",    // forbids to list pods
 	"nobody",     // does not know the user
-	"website",    // is no API server
+	"website",    // is not an API server
 	"broken",     // has lost its database
-	"alice",      // permits nobody anything but alice of the group ops, whom others may impersonate
+	"alice",      // allows only alice of the group ops, whom others may impersonate
 	"slow",       // never answers
 }
 
-// shopAPI is as much of an API server as plan, explain and pending ask.
+// shopAPI implements what plan, explain and pending need of an API server.
 type shopAPI struct {
 	*httptest.Server
 	objects map[string][]object // by resource
 }
 
-// object is one in JSON.
+// object is a JSON object.
 type object = map[string]any
 
 func newShopAPI() (*shopAPI, error) {
@@ -68,7 +68,7 @@ func newShopAPI() (*shopAPI, error) {
 	return api, nil
 }
 
-// writeKubeconfigs writes a kubeconfig for each character, whose context names the namespace shop.
+// writeKubeconfigs writes a kubeconfig for each character; its context has the namespace shop.
 func (a *shopAPI) writeKubeconfigs(dir string) error {
 	for _, character := range shopCharacters {
 		text := fmt.Appendf(nil, `{"apiVersion": "v1", "kind": "Config", "current-context": "here",
@@ -102,11 +102,11 @@ func (a *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet || !slices.Contains([]string{"nodes", "pods", "poddisruptionbudgets", "events", "configmaps", "namespaces"}, resource):
 		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed")
 	case r.URL.Query().Get("sendInitialEvents") != "":
-		refuse(w, http.StatusUnprocessableEntity, "Invalid") // as servers that can't stream lists
+		refuse(w, http.StatusUnprocessableEntity, "Invalid") // like servers that do not support streamed lists
 	case r.URL.Query().Get("watch") != "":
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush()
-		<-r.Context().Done() // nothing ever happens
+		<-r.Context().Done() // the watch sends no events
 	case resource == "configmaps" && character != "journal" && character != "recorded":
 		reply(w, object{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": object{"resourceVersion": "1"}, "items": []object{}})
 	case name != "":
@@ -116,13 +116,13 @@ func (a *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// forbidden are the resources that some characters keep to themselves.
+// forbidden are the resources that some characters forbid.
 var forbidden = map[string][]string{
 	"no-nodes": {"nodes"}, "no-budgets": {"poddisruptionbudgets"}, "no-events": {"events"}, "no-journal": {"configmaps"},
 	"recorded": {"nodes"}, "no-pods": {"pods"},
 }
 
-// journalPage is the page about n4.
+// journalPage returns the journal's partition that owns n4.
 func journalPage() object {
 	since := time.Date(2026, 5, 1, 11, 59, 30, 5e8, time.UTC)
 	disk := taint.History{{Taint: v1.Taint{Key: "disk", Effect: v1.TaintEffectNoExecute}, Since: since}}
@@ -132,7 +132,7 @@ func journalPage() object {
 	return object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"namespace": "kube-system", "name": name, "resourceVersion": "7"}, "data": data}
 }
 
-// parts of a path such as api/v1/namespaces/shop/pods/web-0.
+// parts splits a path such as api/v1/namespaces/shop/pods/web-0.
 func parts(path string) (resource, namespace, name string) {
 	words := strings.Split(strings.TrimPrefix(strings.TrimPrefix(path, "api/v1/"), "apis/policy/v1/"), "/")
 	if words[0] == "namespaces" && len(words) > 2 {
@@ -184,7 +184,7 @@ func (a *shopAPI) list(w http.ResponseWriter, r *http.Request, resource, namespa
 	reply(w, object{"apiVersion": version, "kind": kinds[resource], "metadata": meta, "items": items})
 }
 
-// selected says whether a field selector selects an object.
+// selected reports whether a field selector matches an object.
 func selected(o object, selector string) bool {
 	for term := range strings.SplitSeq(selector, ",") {
 		field, value, ok := strings.Cut(term, "=")
@@ -196,7 +196,7 @@ func selected(o object, selector string) bool {
 	return true
 }
 
-// labelled says whether a label selector selects an object.
+// labelled reports whether a label selector matches an object.
 func labelled(o object, selector string) bool {
 	parsed, err := labels.Parse(selector)
 	if err != nil {
@@ -210,7 +210,7 @@ func labelled(o object, selector string) bool {
 	return parsed.Matches(set)
 }
 
-// fieldOf is the text at a path; empty when there is none.
+// fieldOf returns the text at a path; "" if there is none.
 func fieldOf(o object, path []string) string {
 	if len(path) == 1 {
 		text, _ := o[path[0]].(string)

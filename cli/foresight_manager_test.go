@@ -10,8 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/status"
 )
 
-// answerAsManager answers as much as pending asks of a manager, which is of one of these characters:
-// leads, shop, standby, dry, starts, newer, other, broken.
+// answerAsManager implements what pending needs of a manager with one of these characters: leads, shop, standby, dry,
+// starts, newer, other, broken.
 func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	if !strings.HasSuffix(r.URL.Path, "/api/v1/snapshot") && !strings.HasSuffix(r.URL.Path, "/api/v1/events") {
 		http.NotFound(w, r)
@@ -47,7 +47,7 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	answer(w, http.StatusOK, string(text))
 }
 
-// stream tells the snapshot in two pieces, and of one eviction that comes and goes.
+// stream sends the snapshot in two pieces, and one eviction that begins and ends.
 func stream(w http.ResponseWriter, r *http.Request, snapshot string) {
 	more := strings.TrimSuffix(snapshot, "}") + `,"more":true}`
 	row := `{"uid":"u3","namespace":"bank","pod":"c","node":"n4","state":"due","deadline":"2026-05-01T12:00:00Z","taint":"disk:NoExecute","exposedSince":"2026-05-01T12:00:00Z","because":"because"}`
@@ -68,7 +68,7 @@ func stream(w http.ResponseWriter, r *http.Request, snapshot string) {
 	<-r.Context().Done()
 }
 
-// managed is what the manager knows.
+// managed returns the manager's snapshot.
 func managed() status.Snapshot {
 	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	one := status.Eviction{
@@ -87,8 +87,8 @@ func managed() status.Snapshot {
 	}
 }
 
-// managedShop is what a manager says of the pods of the shop: one is blocked, one waits for a slow place, and one
-// was evicted.
+// managedShop returns the manager's snapshot of the shop: one pod is blocked, one waits for a slow place, and one was
+// evicted.
 func managedShop() status.Snapshot {
 	s := managed()
 	blocked, slow := &s.Evictions[0], &s.Evictions[1]

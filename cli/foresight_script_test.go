@@ -12,8 +12,8 @@ import (
 // shop is the dump that the docs and the help use in their examples.
 const shop = "../docs/examples/shop.json"
 
-// TestForesightScripts runs plan, explain and pending as their users do. Each script has the dump cluster.json, the same as shop.yaml, and a
-// kubeconfig NAME.kubeconfig for each of the API servers that there are, see shopAPI.
+// TestForesightScripts runs plan, explain and pending as users do. Each script has the dump cluster.json, which equals
+// shop.yaml, and a kubeconfig NAME.kubeconfig for each of the fake API servers; see shopAPI.
 func TestForesightScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script", "foresight"),
@@ -36,7 +36,7 @@ func setUpForesight(env *testscript.Env) error {
 	return prepareShop(api, env.WorkDir)
 }
 
-// prepareShop writes the dump, as kubectl writes it in both forms, and the kubeconfigs into a folder.
+// prepareShop writes the dump, in both of kubectl's formats, and the kubeconfigs into a folder.
 func prepareShop(api *shopAPI, dir string) error {
 	inJSON, err := os.ReadFile(shop)
 	if err != nil {

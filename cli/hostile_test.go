@@ -15,10 +15,11 @@ import (
 	"github.com/taint-manager/taint-manager/status"
 )
 
-// hostile clears a screen, turns the direction of text, begins a control sequence in one character, and forges a line.
+// hostile clears a screen, changes the direction of text, begins a control sequence with one character, and forges a
+// line.
 const hostile = "x\x1b[2J\u202e\u009b1m\u2066\nFORGED: all is well"
 
-// hostileDump has the hostile text in every field that is shown.
+// hostileDump has the hostile text in every displayed field.
 func hostileDump() []any {
 	meta := func(name string) object {
 		return object{
@@ -50,7 +51,7 @@ func hostileDump() []any {
 	}
 }
 
-// manager answers with the hostile text in every field that is shown.
+// hostileManager serves the hostile text in every displayed field.
 func hostileManager(t *testing.T) string {
 	s := managed()
 	e := &s.Evictions[0]

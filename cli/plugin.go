@@ -13,17 +13,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The names under which the program is a plugin of kubectl, and under which kubectl asks it for
-// completions.
+// The names of the program as a plugin of kubectl, and as the plugin's completion command.
 const (
 	pluginFile         = "kubectl-taint_manager"
 	pluginCompleteFile = "kubectl_complete-taint_manager"
 	pluginName         = "kubectl taint-manager"
 )
 
-// RunAs runs the command line as [Run] does, under the name of the program that argv begins with. As
-// kubectl-taint_manager it is the plugin of kubectl, and its help and messages say "kubectl
-// taint-manager"; as kubectl_complete-taint_manager it completes the plugin's command line for kubectl.
+// RunAs runs the command line like [Run], with the program name in argv. As kubectl-taint_manager it is the plugin of
+// kubectl, and its help and messages say "kubectl taint-manager"; as kubectl_complete-taint_manager it completes the
+// plugin's command line for kubectl.
 func RunAs(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 	cmd, args := NewCommand(ctx), argv[1:]
 	switch strings.TrimSuffix(filepath.Base(argv[0]), ".exe") {
@@ -35,7 +34,7 @@ func RunAs(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 	return execute(cmd, args, stdout, stderr)
 }
 
-// asPlugin makes a command line that of the plugin.
+// asPlugin turns a command line into that of the plugin.
 func asPlugin(root *cobra.Command) {
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: pluginName}
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -48,7 +47,7 @@ func asPlugin(root *cobra.Command) {
 	}
 }
 
-// helpSpelled lets a command's help name the program as it was called.
+// helpSpelled makes a command's help use the name with which the program was called.
 func helpSpelled(cmd *cobra.Command) {
 	help := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
@@ -61,7 +60,7 @@ func helpSpelled(cmd *cobra.Command) {
 	})
 }
 
-// spelled writes the commands in a text as the user would type them.
+// spelled rewrites the commands in a text as the user would type them.
 func spelled(root *cobra.Command, text string) string {
 	if root.DisplayName() == root.Name() {
 		return text
@@ -98,7 +97,7 @@ exec kubectl taint-manager ` + cobra.ShellCompRequestCmd + ` "$@"
 func pluginCompletionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "completion",
-		ValidArgs: []string{"bash", "zsh", "fish"}, // taken, as people are used to name their shell
+		ValidArgs: []string{"bash", "zsh", "fish"}, // accepted, because users expect to name their shell
 		Args:      cobra.OnlyValidArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), pluginCompletion)

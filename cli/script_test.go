@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write what is expected into the scripts anew")
 
-// endAtOnce is for programs with the race detector, which else wait a second at their end for races of goroutines that
-// are left. Of that, a test that runs a hundred short commands has nothing.
+// endAtOnce is for programs with the race detector, which otherwise wait for a second at their end for races of
+// remaining goroutines. A test that runs a hundred short commands does not benefit from that.
 const endAtOnce = "atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs the program as its users do. Each script has a kubeconfig NAME.kubeconfig for each
-// of the API servers that there are, see fakeAPI.
+// TestScripts runs the program as users do. Each script has a kubeconfig NAME.kubeconfig for each of the fake API
+// servers; see fakeAPI.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -69,7 +69,7 @@ func setUp(env *testscript.Env) error {
 	return writeKubeconfig(filepath.Join(env.WorkDir, "untrusted.kubeconfig"), api.secure.URL)
 }
 
-// ports are one that is taken and one that was free just now.
+// ports returns a port in use, and one that was free just now.
 func ports() (busy net.Listener, free int, err error) {
 	if busy, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		return nil, 0, err
@@ -103,8 +103,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// lease waits until the lease is held or free: "lease held", "lease free"; or checks that nobody has
-// asked for it: "lease untouched".
+// lease waits until the lease is held or free: "lease held", "lease free"; or checks that no process has requested it:
+// "lease untouched".
 func lease(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: lease held|free|untouched")
@@ -140,7 +140,7 @@ func watched(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// condition knows [token]: these tests run in a pod that has a service account.
+// condition implements [token]: these tests run in a pod with a service account.
 func condition(name string) (bool, error) {
 	if name != "token" {
 		return false, fmt.Errorf("there is no condition %q", name)

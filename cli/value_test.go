@@ -10,12 +10,12 @@ import (
 	"github.com/taint-manager/taint-manager/cli/usage"
 )
 
-// TestNoRefusalShowsTheInsideOfTheProgram gives every flag of every command values that it can't read.
+// TestNoRefusalShowsTheInsideOfTheProgram sets every flag of every command to values that it cannot parse.
 func TestNoRefusalShowsTheInsideOfTheProgram(t *testing.T) {
 	sentence := regexp.MustCompile(`^--[a-z0-9-]+=.+ is refused: it takes .+; .+$`)
 	inside := regexp.MustCompile(`strconv|pars|syntax|invalid|failed|expected|of the type|%!`)
 	refused := 0
-	// The others exit with 1, as 2 says something else of them.
+	// The others exit with 1, because 2 has another meaning for them.
 	wrongUsage := map[string]bool{"taint-manager": true, "run": true, "config": true, "version": true, "completion": true, "help": true}
 	root := NewCommand(t.Context())
 	for _, cmd := range append(root.Commands(), root) {

@@ -26,7 +26,7 @@ Flags:
   -o, --output string   text, json or yaml (default "text")
 `
 
-// build is what is known of how this program was made. A field that is not known is empty.
+// build is the known build information. Unknown fields are empty.
 type build struct {
 	Version   string `json:"version"`
 	GitCommit string `json:"gitCommit,omitempty"`
@@ -73,7 +73,7 @@ func (b build) String() string {
 		b.Version, known(b.GitCommit), known(b.BuildDate), b.GoVersion, b.Platform)
 }
 
-// userAgent returns how this program calls itself to API servers.
+// userAgent returns the User-Agent header for API servers.
 func (b build) userAgent() string {
 	return fmt.Sprintf("taint-manager/%s (%s)", b.Version, b.Platform)
 }
@@ -90,12 +90,12 @@ func thisBuild() build {
 	return buildOf(version.Get(), info)
 }
 
-// buildOf takes what the linker was told by -X k8s.io/component-base/version.gitVersion=v1.2.3 and
-// the like; where it was told nothing, what the Go toolchain noted by itself.
+// buildOf returns the values that the linker set with -X k8s.io/component-base/version.gitVersion=v1.2.3 and the like;
+// for values that it did not set, those that the Go toolchain recorded.
 func buildOf(linked apimachineryversion.Info, noted *debug.BuildInfo) build {
 	b := build{Version: linked.GitVersion, GitCommit: linked.GitCommit, BuildDate: linked.BuildDate, GoVersion: linked.GoVersion, Platform: linked.Platform}
 	if strings.HasPrefix(b.BuildDate, "1970-") {
-		b.BuildDate = "" // nobody told the linker
+		b.BuildDate = "" // the linker did not set it
 	}
 	if !strings.Contains(linked.GitVersion, "$Format") {
 		return b

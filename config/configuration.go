@@ -9,20 +9,20 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Method is how a pod is made to go.
+// Method is the way in which a pod is evicted.
 type Method string
 
 const (
-	// MethodDelete patches the pod's condition DisruptionTarget and deletes the pod; PodDisruptionBudgets
-	// are not asked. It is what the original does.
+	// MethodDelete patches the pod's condition DisruptionTarget and deletes the pod; PodDisruptionBudgets do not apply.
+	// The original does the same.
 	MethodDelete Method = "delete"
 
-	// MethodEvict asks the eviction subresource, which obeys PodDisruptionBudgets and sets the condition by
-	// itself.
+	// MethodEvict creates an Eviction, which obeys PodDisruptionBudgets. The API server sets the condition itself.
 	MethodEvict Method = "evict"
 )
 
-// ParseMethod takes both spellings of a method, delete and Delete. Any other text is left as it is, to be refused.
+// ParseMethod accepts both spellings of a method, delete and Delete. It returns any other text unchanged, for
+// validation to refuse.
 func ParseMethod(text string) Method {
 	for _, m := range []Method{MethodDelete, MethodEvict} {
 		if text == m.written() {
@@ -32,11 +32,11 @@ func ParseMethod(text string) Method {
 	return Method(text)
 }
 
-// CallTimeout bounds one request of an eviction. It is longer than the 30 s that admission webhooks may
-// take, and is no setting of "run".
+// CallTimeout bounds one request of an eviction. It is longer than the 30 s that admission webhooks may take. It is not
+// a setting of "run".
 const CallTimeout = 35 * time.Second
 
-// What KubeAPIContentType takes.
+// The values of KubeAPIContentType.
 const (
 	ContentTypeProtobuf = "application/vnd.kubernetes.protobuf"
 	ContentTypeJSON     = "application/json"
@@ -44,83 +44,79 @@ const (
 
 // Configuration holds the settings of "taint-manager run". The zero value is not valid; see Default.
 type Configuration struct {
-	// Kubeconfig is the path of the file that says how to reach the API server. Empty: the service
+	// Kubeconfig is the path of the file with the address and credentials for the API server. Empty: the service
 	// account of the pod that this process runs in. Leave it empty in a pod.
 	Kubeconfig string
 
-	// KubeAPIQPS limits the requests to the API server, in requests a second, those for the lease
-	// excepted. 0, or -1 as other components have it: no limit. Leave it at 0: the API server's
-	// priority and fairness is the better brake, and MaxEvictionsPerSecond the one to set for fewer
-	// evictions.
+	// KubeAPIQPS limits the requests to the API server, in requests a second, except those for the lease. 0, or -1 as
+	// in other components: no limit. Leave it at 0: the API server's priority and fairness limits better, and
+	// MaxEvictionsPerSecond is the setting for fewer evictions.
 	KubeAPIQPS float32
 
-	// KubeAPIBurst is how many requests may be sent at once on top of KubeAPIQPS, in requests. 0: as
-	// many as KubeAPIQPS allows in a second, and at least 1. Leave it at 0; anything else is refused
-	// while KubeAPIQPS sets no limit.
+	// KubeAPIBurst is the number of requests that may be sent at once in excess of KubeAPIQPS. 0: as many as KubeAPIQPS
+	// allows in a second, and at least 1. Leave it at 0; anything else is refused while KubeAPIQPS sets no limit.
 	KubeAPIBurst int
 
-	// KubeAPIContentType is how requests to the API server are encoded, as a media type. Empty is
-	// refused. Leave it at protobuf; JSON is for reading the traffic.
+	// KubeAPIContentType is the encoding of requests to the API server, as a media type. Empty is refused. Leave it at
+	// protobuf; JSON is for reading the traffic.
 	KubeAPIContentType string
 
-	// EvictionMethod is how pods are made to go. Empty is refused. Leave it at "delete" to do as the
-	// original, which passes PodDisruptionBudgets by; choose "evict" where they are to be obeyed,
-	// and a pod may wait for ever for one.
+	// EvictionMethod is the way in which pods are evicted. Empty is refused. Leave it at "delete" to do the same as the
+	// original, which ignores PodDisruptionBudgets; choose "evict" to obey them. A pod may then wait for ever for a
+	// budget.
 	EvictionMethod Method
 
-	// EvictionWorkers is how many eviction calls may be under way at once, in the whole process, each for
-	// its first second at most. 0 is refused. Leave it at 32: more gains nothing, and the API server's
-	// other clients get less.
+	// EvictionWorkers is the maximum number of eviction calls under way in the whole process, each for its first second
+	// at most. 0 is refused. Leave it at 32: more gains nothing, and leaves less for the API server's other clients.
 	EvictionWorkers int
 
-	// MaxSlowEvictions is how many eviction calls that take longer than a second, because of an admission
-	// webhook for instance, may be under way beside them. 0 is refused. Leave it at 64: with 32 workers
-	// that is just below what the API server's defaults let such clients have under way.
+	// MaxSlowEvictions is the maximum number of eviction calls under way, in addition to EvictionWorkers, that take
+	// longer than a second, for example because of an admission webhook. 0 is refused. Leave it at 64: together with 32
+	// workers that is just below the number of calls that the API server's defaults let such clients have under way.
 	MaxSlowEvictions int
 
-	// Shards is how many goroutines judge pods, each for its own part of the nodes. 0 is refused.
-	// Leave it at 8, which carry the largest clusters; the number does not bound the evictions.
+	// Shards is the number of goroutines that decide about pods, each for its own part of the nodes. 0 is refused.
+	// Leave it at 8, which is enough for the largest clusters; the number does not limit the evictions.
 	Shards int
 
-	// MaxEvictionsPerSecond limits how many eviction calls start in a second, in the whole cluster.
-	// 0: no limit. Set it where workloads can't bear that all pods of many nodes go at once.
+	// MaxEvictionsPerSecond limits how many eviction calls start in a second, in the whole cluster. 0: no limit. Set it
+	// if workloads cannot tolerate that all pods of many nodes are evicted at once.
 	MaxEvictionsPerSecond float64
 
-	// Paused starts no eviction call. All evictions stay planned and visible, and go on once it is false.
-	// False: evicts. Set it to look into what is due before it goes.
+	// Paused starts no eviction call. All evictions stay scheduled and visible, and continue once it is false. False:
+	// evicts. Set it to see what is due before it is evicted.
 	Paused bool
 
-	// DryRun judges and logs, and writes neither to pods nor events. False: evicts. Use it to see
-	// what would go, beside whatever evicts now, and turn LeaderElection off with it, as the command
-	// line does: a dry run that leads keeps the others from evicting.
+	// DryRun decides and logs, and writes neither pods nor events. False: evicts. Use it to see what would be evicted,
+	// in parallel with the controller that evicts now, and turn LeaderElection off with it, as the command line does:
+	// while a dry run leads, the other replicas do not evict.
 	DryRun bool
 
-	// ComparisonOperators lets tolerations with the operators Lt and Gt count, as Default does.
-	// False: such tolerations match nothing, which is how the original judges while its feature gate
-	// TaintTolerationComparisonOperators is off. Leave it on but to reproduce that.
+	// ComparisonOperators makes tolerations with the operators Lt and Gt count, as in Default. False: such tolerations
+	// match nothing, as in the original while its feature gate TaintTolerationComparisonOperators is off. Leave it on,
+	// except to reproduce that.
 	ComparisonOperators bool
 
-	// StatusAddress is where the page and its JSON are served, as host:port. Empty: nowhere. Only
-	// loopback is taken, because whoever reaches it may read it: kubectl port-forward guards it.
-	// Where the port is in use, the rest goes on without it. Leave it as it is; set another port where
-	// two run on one host.
+	// StatusAddress is where the page and its JSON are served, as host:port. Empty: nowhere. Only loopback addresses
+	// are allowed, because everybody who can connect may read the page; kubectl port-forward restricts access. If the
+	// port is in use, the process runs without the page. Leave it as it is, or set another port if two processes run on
+	// one host.
 	StatusAddress string
 
-	// ClusterName is what people call the cluster; the page shows it. Empty: the host of the API server.
-	// Set it where that host says little, as in a pod.
+	// ClusterName is the name of the cluster on the page. Empty: the host of the API server. Set it if that host means
+	// little to readers, for example in a pod.
 	ClusterName string
 
-	// LeaderElection is how one of several processes is chosen to evict, while the others keep their
-	// caches warm. LeaderElect false: this process evicts at once, whoever else does; leave it on.
-	// ResourceLock must be "leases"; ResourceNamespace and ResourceName name the Lease.
-	// LeaseDuration is how long a leader that is not heard of is waited for, in whole seconds;
-	// RenewDeadline how long a leader goes on without a renewal; RetryPeriod the time between two
-	// tries. Zero durations and empty names are refused. Leave them at 15 s, 10 s and 2 s, and set
-	// all processes alike.
+	// LeaderElection chooses one of several processes to evict, while the others keep their caches warm. LeaderElect
+	// false: this process evicts at once, regardless of other processes; leave it on. ResourceLock must be "leases";
+	// ResourceNamespace and ResourceName name the Lease. LeaseDuration is how long candidates wait for a leader that
+	// does not renew the lease, in whole seconds; RenewDeadline is how long a leader continues without a renewal;
+	// RetryPeriod is the time between two attempts. Zero durations and empty names are refused. Leave them at 15 s, 10
+	// s and 2 s, and set them equally in all processes.
 	LeaderElection componentbaseconfig.LeaderElectionConfiguration
 }
 
-// Default is what a taint manager runs with when nothing else is said. It is valid.
+// Default returns the configuration without any flag or file. It is valid.
 func Default() Configuration {
 	return Configuration{
 		KubeAPIContentType:  ContentTypeProtobuf,
@@ -142,7 +138,7 @@ func Default() Configuration {
 	}
 }
 
-// Rules are the settings that change what a verdict is.
+// Rules returns the settings that affect verdicts.
 func (c Configuration) Rules() taint.Rules {
 	return taint.Rules{NoComparison: !c.ComparisonOperators}
 }

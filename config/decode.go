@@ -16,35 +16,35 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// What every configuration file begins with.
+// The fields with which every configuration file begins.
 const (
 	APIVersion = "taint-manager/v1alpha1"
 	Kind       = "TaintManagerConfiguration"
 )
 
-// MaxFileSize is the size of the largest file, in bytes: as much as a ConfigMap holds.
+// MaxFileSize is the maximum size of a file, in bytes: that of a ConfigMap.
 const MaxFileSize = 1 << 20
 
-// maxRefusals is how many refusals of one file are told.
+// maxRefusals is the maximum number of refusals that are reported for one file.
 const maxRefusals = 100
 
-// File is what a configuration file says beside the settings.
+// File is the content of a configuration file other than the settings.
 type File struct {
 	Policies []policy.Policy
 	Guards   policy.Guards
 
-	// Set has the lines of the settings that the file sets, by their flags.
+	// Set has the lines of the settings in the file, by their flags.
 	Set map[string]int
 
-	// Ignore is eviction.method: Ignore.
+	// Ignore means that eviction.method is Ignore.
 	Ignore bool
 
 	name   string
 	fields map[string]string // by flag
-	words  *strings.Replacer // fields for flags
+	words  *strings.Replacer // replaces flags by fields
 }
 
-// Refusal is the refusal of a flag as one of the field of this file.
+// Refusal converts the refusal of a flag to a refusal of this file's field.
 func (f *File) Refusal(r Refusal) Refusal {
 	return Refusal{
 		File: f.name, Line: f.Set[r.Flag], Field: f.fields[r.Flag], Value: visible(r.Value),
@@ -52,7 +52,7 @@ func (f *File) Refusal(r Refusal) Refusal {
 	}
 }
 
-// NotCarriedOut names what a valid file asks for and this version does not do.
+// NotCarriedOut returns the parts of a valid file that this version does not implement.
 func (f *File) NotCarriedOut() []string {
 	var fields []string
 	if len(f.Policies) > 0 {
@@ -67,9 +67,9 @@ func (f *File) NotCarriedOut() []string {
 	return fields
 }
 
-// Decode reads a file of YAML or JSON. It writes each setting of the file to where the setting's Value points,
-// but for those of kept flags. settings returns them, and their rules by what was written. Refusals are told
-// in the order of their lines; with any, nothing of the answer counts.
+// Decode parses a file of YAML or JSON. It writes each setting of the file to the setting's Value, except those of kept
+// flags. settings returns the settings, with rules that depend on the values written so far. Refusals are sorted by
+// line; if there are any, the other results must not be used.
 func Decode(name string, data []byte, settings func() []Setting, kept func(flag string) bool) (*File, []Refusal) {
 	root, refusal := parse(name, data)
 	if refusal != nil {
@@ -77,7 +77,7 @@ func Decode(name string, data []byte, settings func() []Setting, kept func(flag 
 	}
 	d := &decoder{name: name, file: newFile(name, settings()), nodes: map[string]*yaml.Node{}, kept: kept}
 	d.value(root, fileShape(settings()), "")
-	if misshapen := slices.Clone(d.refusals); d.more == 0 { // else there is enough to mend
+	if misshapen := slices.Clone(d.refusals); d.more == 0 { // otherwise there is enough to fix
 		d.policies(root, misshapen)
 		d.rules(settings(), misshapen)
 	}
@@ -92,9 +92,9 @@ func newFile(name string, settings []Setting) *File {
 	return f
 }
 
-// fieldWords makes texts of settings, which name flags, name fields.
+// fieldWords returns a replacer that turns the flags in a setting's texts into fields.
 func fieldWords(settings []Setting) *strings.Replacer {
-	longestFirst := slices.Clone(settings) // one flag may begin as another
+	longestFirst := slices.Clone(settings) // one flag may be the prefix of another
 	slices.SortFunc(longestFirst, func(a, b Setting) int { return len(b.Flag) - len(a.Flag) })
 	var pairs []string
 	for _, s := range longestFirst {
@@ -103,7 +103,7 @@ func fieldWords(settings []Setting) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// parse refuses what is no document that can be looked at.
+// parse refuses data that are not a single readable document.
 func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 	whole := func(line int, allowed, next string) *Refusal {
 		return &Refusal{File: name, Line: line, Allowed: allowed, Next: next}
@@ -115,13 +115,13 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 		return nil, whole(0, "it takes text in UTF-8", "save it as UTF-8")
 	case len(strings.TrimSpace(string(data))) == 0:
 		return nil, whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
-	case data[0] == '{': // JSON may have tabs between its values, and has none within
+	case data[0] == '{': // JSON may have tabs between its values, and has none within them
 		data = []byte(strings.ReplaceAll(string(data), "\t", " "))
 	}
 	documents := yaml.NewDecoder(strings.NewReader(string(data)))
 	var document, second yaml.Node
 	switch err := documents.Decode(&document); {
-	case errors.Is(err, io.EOF): // there are comments alone
+	case errors.Is(err, io.EOF): // there are only comments
 		return nil, whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
 	case err != nil:
 		line, reason := readYAMLError(err)
@@ -135,7 +135,7 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 
 var yamlLine = regexp.MustCompile(`^line ([0-9]+): (.*)`)
 
-// readYAMLError finds the line in an error of the library.
+// readYAMLError returns the line in an error of the YAML library.
 func readYAMLError(err error) (line int, reason string) {
 	reason = strings.TrimPrefix(err.Error(), "yaml: ")
 	if found := yamlLine.FindStringSubmatch(reason); found != nil {
@@ -145,7 +145,7 @@ func readYAMLError(err error) (line int, reason string) {
 	return line, shortened(reason)
 }
 
-// decoder walks one file.
+// decoder decodes one file.
 type decoder struct {
 	name     string
 	file     *File
@@ -159,19 +159,19 @@ func (d *decoder) refuse(n *yaml.Node, path, allowed, next string) {
 	d.refuseField(n.Line, path, shown(n), allowed, next)
 }
 
-// refuseField refuses what has no value to show: value is empty then.
+// refuseField refuses a field; value is empty if there is none to show.
 func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 	if len(d.refusals) == maxRefusals {
 		d.more++
 		return
 	}
 	if path == "" {
-		value = "" // of the whole file
+		value = "" // it would be the whole file
 	}
 	d.refusals = append(d.refusals, Refusal{File: d.name, Line: line, Field: path, Value: value, Allowed: d.file.words.Replace(allowed), Next: d.file.words.Replace(next)})
 }
 
-// told returns the refusals in the order of their lines, and not more than somebody reads.
+// told returns the refusals sorted by line, up to maxRefusals.
 func (d *decoder) told() []Refusal {
 	slices.SortStableFunc(d.refusals, func(a, b Refusal) int { return a.Line - b.Line })
 	if d.more > 0 {
@@ -180,7 +180,7 @@ func (d *decoder) told() []Refusal {
 	return d.refusals
 }
 
-// refuseAt refuses what stands at a path, or is missing there.
+// refuseAt refuses the value at a path, or its absence.
 func (d *decoder) refuseAt(path, allowed, next string) {
 	if n := d.nodes[path]; n != nil {
 		d.refuse(n, path, allowed, next)
@@ -189,7 +189,7 @@ func (d *decoder) refuseAt(path, allowed, next string) {
 	d.refuseField(d.around(path).Line, path, "", allowed, next)
 }
 
-// around finds the nearest value round a path.
+// around returns the innermost value that contains a path.
 func (d *decoder) around(path string) *yaml.Node {
 	for path != "" {
 		path = parent(path)
@@ -202,7 +202,7 @@ func (d *decoder) around(path string) *yaml.Node {
 
 func parent(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
 
-// policies decodes policies and guards. What is misshapen is left out, and what depends on it is not judged.
+// policies decodes policies and guards. It omits misshapen parts, and does not validate what depends on them.
 func (d *decoder) policies(root *yaml.Node, misshapen []Refusal) {
 	var said struct {
 		Policies []policy.Policy `json:"policies"`
@@ -231,7 +231,7 @@ func (d *decoder) policies(root *yaml.Node, misshapen []Refusal) {
 	}
 }
 
-// plain is a value as package json writes it, without what is refused.
+// plain returns a value in the form of package json, without the refused parts.
 func (d *decoder) plain(n *yaml.Node, path string, refused map[string]bool) any {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -248,18 +248,18 @@ func (d *decoder) plain(n *yaml.Node, path string, refused map[string]bool) any 
 		for i, item := range n.Content {
 			at := fmt.Sprintf("%s[%d]", path, i)
 			if refused[at] {
-				item = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"} // the others keep their places
+				item = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"} // the other items keep their indexes
 			}
 			all = append(all, d.plain(item, at, refused))
 		}
 		return all
 	}
 	var value any
-	_ = n.Decode(&value) // a scalar that was found to be readable
+	_ = n.Decode(&value) // it was found to be a readable scalar
 	return value
 }
 
-// depends tells whether something is misshapen in a path, round it, or beside it.
+// depends reports whether something is misshapen in a path, around it, or beside it.
 func depends(path string, misshapen []Refusal) bool {
 	return slices.ContainsFunc(misshapen, func(r Refusal) bool {
 		return within(r.Field, path) || within(path, r.Field) || parent(path) != "" && parent(r.Field) == parent(path)
@@ -271,7 +271,7 @@ func within(inner, outer string) bool {
 	return ok && outer != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// rules refuses the settings by their rules, which may be about several of them.
+// rules checks the settings against their rules, which may depend on several of them.
 func (d *decoder) rules(settings []Setting, misshapen []Refusal) {
 	for _, s := range settings {
 		if s.refused && !depends(s.Field, misshapen) {
@@ -280,7 +280,7 @@ func (d *decoder) rules(settings []Setting, misshapen []Refusal) {
 	}
 }
 
-// shown is a value in a few words.
+// shown returns a value in a few words.
 func shown(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -296,7 +296,7 @@ func shown(n *yaml.Node) string {
 	return visible(shortened(n.Value))
 }
 
-// shortened cuts what nobody would read to its end.
+// shortened truncates a long text.
 func shortened(s string) string {
 	const most = 100
 	if len(s) <= most {

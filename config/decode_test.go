@@ -34,7 +34,7 @@ func decode(text string) (config.Configuration, *config.File, []config.Refusal) 
 	return c, file, refusals
 }
 
-// mustDecode fails on refusals.
+// mustDecode fails the test on refusals.
 func mustDecode(t *testing.T, text string) (config.Configuration, *config.File) {
 	t.Helper()
 	c, file, refusals := decode(text)
@@ -44,7 +44,7 @@ func mustDecode(t *testing.T, text string) (config.Configuration, *config.File) 
 	return c, file
 }
 
-// read is a file of testdata.
+// read returns a file of testdata.
 func read(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -69,13 +69,13 @@ func TestTheDefaultsThatArePrintedAreTheDefault(t *testing.T) {
 	}
 }
 
-// full sets everything to something else than the default.
+// full.yaml sets everything to another value than the default.
 func TestEachSettingOfAFileIsTakenIn(t *testing.T) {
 	c, file := mustDecode(t, read(t, "full.yaml"))
 	d := config.Default()
 	got, byDefault := c.Settings(), d.Settings()
 	for i := range got {
-		if got[i].Flag == "leader-elect-resource-lock" { // there is one kind
+		if got[i].Flag == "leader-elect-resource-lock" { // only one kind exists
 			continue
 		}
 		if file.Set[got[i].Flag] == 0 || got[i].Text() == byDefault[i].Text() {
@@ -138,8 +138,7 @@ func TestTheMethodIgnoreIsNotCarriedOut(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, to refuse it costs no more than to read it, and it is refused in words that fit on a screen
-// or two.
+// Refusing a file costs no more than reading it, whatever it contains, and the refusals fit on a screen or two.
 func TestHostileFilesAreRefusedAtABoundedCost(t *testing.T) {
 	for name, text := range map[string]string{
 		"many items":         "policies: [" + strings.Repeat("a,", 120_000) + "a]",
@@ -162,8 +161,8 @@ func TestHostileFilesAreRefusedAtABoundedCost(t *testing.T) {
 	}
 }
 
-// refusedFiles are those of testdata/refused.txt: texts after lines that begin with "# ", without the head where
-// a text does not have its own.
+// refusedFiles returns the files in testdata/refused.txt: texts after lines that begin with "# ", without the head if a
+// text does not have its own.
 func refusedFiles(t *testing.T) (names, texts []string) {
 	for part := range strings.SplitSeq(read(t, "refused.txt"), "\n### ") {
 		name, text, _ := strings.Cut(strings.TrimPrefix(part, "### "), "\n")
@@ -186,7 +185,7 @@ func manyPolicies(n int) string {
 	return all.String()
 }
 
-// refusedInFiles is what the golden file holds.
+// refusedInFiles returns the content of the golden file.
 func refusedInFiles(t *testing.T) string {
 	var got strings.Builder
 	names, texts := refusedFiles(t)
@@ -210,7 +209,7 @@ func TestEveryRefusalOfAFileReadsAsTheGoldenFileHasIt(t *testing.T) {
 	golden(t, "refused.golden", refusedInFiles(t))
 }
 
-// The words of each refusal in the source stand in one line of the golden file.
+// The words of each refusal in the source are in one line of the golden file.
 func TestTheGoldenFileHoldsEveryRefusalOfAFile(t *testing.T) {
 	lines, calls := strings.Split(refusedInFiles(t), "\n"), 0
 	for _, pattern := range []string{"decode*.go", "../policy/*.go"} {
@@ -229,8 +228,8 @@ func TestTheGoldenFileHoldsEveryRefusalOfAFile(t *testing.T) {
 	}
 }
 
-// notFromFiles are refusals that a file does not meet: shapes refuse such an effect before, and a file of the
-// right shape can be read.
+// notFromFiles are refusals that no file causes: shapes refuse such an effect earlier, and a file of the right shape
+// can be read.
 var notFromFiles = []string{"it takes NoExecute or NoSchedule", "it can't be read ("}
 
 func checkPhrases(t *testing.T, name string, lines []string) (calls int) {
@@ -261,7 +260,7 @@ func checkPhrases(t *testing.T, name string, lines []string) (calls int) {
 	return calls
 }
 
-// phrasesOf are the constant parts of the texts that a call says: its last two arguments.
+// phrasesOf returns the constant parts of a call's texts, which are its last two arguments.
 func phrasesOf(t *testing.T, call *ast.CallExpr) (all []string) {
 	for _, argument := range call.Args[max(len(call.Args)-2, 0):] {
 		ast.Inspect(argument, func(n ast.Node) bool {

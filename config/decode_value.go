@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// value looks at one value and all that is in it, and writes what is a setting.
+// value checks one value with all its parts, and writes settings.
 func (d *decoder) value(n *yaml.Node, s *shape, path string) {
 	d.nodes[path] = n
 	switch {
@@ -58,7 +58,7 @@ func (d *decoder) object(n *yaml.Node, s *shape, path string) {
 	}
 }
 
-// entry is one field of an object, or one label.
+// entry decodes one field of an object, or one label.
 func (d *decoder) entry(key, value *yaml.Node, s *shape, at string) {
 	if s.kind == labels {
 		if value.Kind != yaml.ScalarNode || value.ShortTag() != "!!str" {
@@ -95,7 +95,7 @@ func (d *decoder) list(n *yaml.Node, s *shape, path string) {
 	}
 }
 
-// tags are those that YAML gives to values of a kind which are not in quotes.
+// tags are YAML's tags of values of each kind without quotes.
 var tags = map[kind][]string{
 	text: {"!!str"}, boolean: {"!!bool"}, integer: {"!!int"}, number: {"!!int", "!!float"}, duration: {"!!str"},
 	share: {"!!int", "!!str"}, moment: {"!!str", "!!timestamp"},
@@ -118,12 +118,12 @@ func (d *decoder) scalar(n *yaml.Node, s *shape, path string) {
 
 func isDuration(n *yaml.Node) bool {
 	_, err := time.ParseDuration(n.Value)
-	return err == nil && n.ShortTag() == "!!str" // 0 alone is a number
+	return err == nil && n.ShortTag() == "!!str" // only 0 is a number
 }
 
 var daysOrNumber = regexp.MustCompile(`^([0-9]{1,5})([dw]?)$`)
 
-// spelled is a time as Go writes it that somebody may have meant.
+// spelled returns the duration in Go's syntax that may have been intended.
 func spelled(n *yaml.Node) string {
 	found := daysOrNumber.FindStringSubmatch(n.Value)
 	if found == nil {
@@ -139,7 +139,7 @@ func spelled(n *yaml.Node) string {
 	return found[1] + "s for seconds"
 }
 
-// readable tells whether YAML's value is one of the kind in the way that everybody writes it.
+// readable reports whether the YAML value is one of the kind, in its usual notation.
 func readable(n *yaml.Node, k kind) bool {
 	var err error
 	switch k {
@@ -159,7 +159,7 @@ func readable(n *yaml.Node, k kind) bool {
 	return err == nil
 }
 
-// write takes a setting in.
+// write sets a setting.
 func (d *decoder) write(n *yaml.Node, s *shape, path string) {
 	setting := s.setting
 	d.file.Set[setting.Flag] = n.Line
@@ -177,7 +177,7 @@ func (d *decoder) write(n *yaml.Node, s *shape, path string) {
 	}
 }
 
-// allowed says what a value of the shape may be.
+// allowed describes the allowed values of the shape.
 func (s *shape) allowed() string {
 	switch {
 	case s.setting != nil && s.setting.takes != "" && len(s.words) == 0:
@@ -196,7 +196,7 @@ func (s *shape) allowed() string {
 	}[s.kind]
 }
 
-// example is the next step after a value that can't be read.
+// example returns the next step for a value that cannot be read.
 func (s *shape) example(n *yaml.Node) string {
 	if n.ShortTag() == "!!str" && n.Style != 0 && slices.Contains([]kind{boolean, integer, number}, s.kind) {
 		return "write it without quotes"

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Defaults is a configuration file in which each of these settings has the value that it has now, with a
-// comment that says what it does.
+// Defaults returns a configuration file with the current values of these settings, each with a comment that describes
+// it.
 func Defaults(settings []Setting) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "apiVersion: %s\nkind: %s\n", APIVersion, Kind)
@@ -40,7 +40,7 @@ func (f *field) print(out *strings.Builder, indent string) {
 	fmt.Fprintf(out, "%s%s: %s\n", indent, f.name, f.setting.textInFile(f.kind))
 }
 
-// helpInFile is the help with the words that the file takes.
+// helpInFile returns the help with the words of the file.
 func (s *Setting) helpInFile(of *shape) string {
 	if len(of.words) > 0 {
 		return s.Usage + " Takes " + of.allowed() + "."
@@ -53,7 +53,7 @@ func (s *Setting) isEmptyList() bool {
 	return ok && len(l.GetSlice()) == 0
 }
 
-// textInFile is the value as the file takes it.
+// textInFile returns the value in the file's notation.
 func (s *Setting) textInFile(k kind) string {
 	switch value := s.Value.(type) {
 	case *Method:
@@ -76,7 +76,7 @@ var (
 	reserved = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|y|n|null|nan|inf)$`)
 )
 
-// plainOrQuoted leaves out the quotes that YAML does not need.
+// plainOrQuoted omits quotes that YAML does not need.
 func plainOrQuoted(s string) string {
 	if plain.MatchString(s) && !reserved.MatchString(s) {
 		return s
@@ -84,7 +84,7 @@ func plainOrQuoted(s string) string {
 	return strconv.Quote(s)
 }
 
-// wrapped breaks a text into lines of at most so many bytes, but for longer words.
+// wrapped breaks a text into lines of at most width bytes, except for longer words.
 func wrapped(s string, width int) []string {
 	var lines []string
 	for _, word := range strings.Fields(s) {

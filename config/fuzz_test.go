@@ -11,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// FuzzValidate sets whatever can be set: it is refused in words for people, or it can be run.
+// FuzzValidate sets any values: either they are refused in readable words, or a program can run with them.
 func FuzzValidate(f *testing.F) {
 	f.Add("delete", 32, 0.0, 8, float32(0), 0, "application/json", int64(15e9), int64(10e9), int64(2e9), "leases", "taint-manager", "kube-system")
 	f.Add("evict", -1, math.NaN(), 0, float32(math.Inf(1)), -7, "a\nb", int64(1), int64(-1), int64(math.MaxInt64), "endpoints", "Taint Manager", "a.b")
@@ -36,7 +36,7 @@ func FuzzValidate(f *testing.F) {
 	})
 }
 
-// checkRuns wants what a program needs that is to run with these.
+// checkRuns checks what a program needs to run with these settings.
 func checkRuns(t *testing.T, c *config.Configuration) {
 	e := c.LeaderElection
 	if !e.LeaderElect {
@@ -53,7 +53,7 @@ func checkRuns(t *testing.T, c *config.Configuration) {
 	}
 }
 
-// FuzzDecode reads anything: it is refused in words for people, or it can be run.
+// FuzzDecode decodes any data: either they are refused in readable words, or a program can run with them.
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"full.yaml", "policies.yaml"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))

@@ -12,7 +12,7 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// files are the Go files of this package but tests.
+// files returns the Go files of this package without its tests.
 func files(t *testing.T) (all []*ast.File) {
 	t.Helper()
 	names, err := filepath.Glob("*.go")
@@ -50,7 +50,7 @@ func TestEachSettingHasItsFlagItsHelpAndItsField(t *testing.T) {
 		}
 		fields[s.Field] = true
 		flags[s.Flag], values[s.Value] = true, true
-		_ = s.Text() // panics when it does not know the type
+		_ = s.Text() // panics if the type is unknown
 	}
 	const others = 6 // LeaderElection is one field with seven settings
 	if inStruct := configurationFields(t); len(flags) != len(inStruct)+others {
@@ -58,7 +58,7 @@ func TestEachSettingHasItsFlagItsHelpAndItsField(t *testing.T) {
 	}
 }
 
-// TestEachSettingSaysWhatItsZeroValueDoesAndWhatToSet holds the comments of the fields to that.
+// TestEachSettingSaysWhatItsZeroValueDoesAndWhatToSet checks the comments of the fields.
 func TestEachSettingSaysWhatItsZeroValueDoesAndWhatToSet(t *testing.T) {
 	const none, number = `\bEmpty(:| is refused)`, `\b0(:|,| is refused)`
 	zero := map[string]string{

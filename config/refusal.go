@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// Refusal is why a setting is not taken: that of a flag, or that of a field of a configuration file.
+// Refusal is the reason why a setting is refused: that of a flag, or that of a field of a configuration file.
 type Refusal struct {
-	// Flag that sets it, without the dashes. Empty for a file.
+	// Flag without the dashes. Empty for a file.
 	Flag string
 
-	// File, Line and Field say where it stands in a file. Line and Field are empty for what concerns the
-	// whole file.
+	// File, Line and Field are the position in a file. Line and Field are empty if the refusal concerns the whole file.
 	File  string
 	Line  int
 	Field string
 
-	// Value as given, which may be empty; for a file as it is shown.
+	// Value as given, which may be empty; for a file, shortened.
 	Value string
 
-	// Allowed says which values are taken. It is not empty.
+	// Allowed describes the allowed values. It is not empty.
 	Allowed string
 
-	// Next says what to do now. It is not empty.
+	// Next is the next step. It is not empty.
 	Next string
 }
 
-// Error is the refusal in one sentence. A value that would be hard to see is in quotes.
+// Error returns the refusal as one sentence. A value that would be hard to see is in quotes.
 func (r Refusal) Error() string {
 	return fmt.Sprintf("%s is refused: %s; %s", r.subject(), r.Allowed, r.Next)
 }
@@ -49,7 +48,7 @@ func (r Refusal) subject() string {
 	return where + ": " + visible(r.Field) + "=" + r.Value
 }
 
-// visible keeps a refusal in one line, whatever the value holds.
+// visible keeps a refusal on one line, whatever the value contains.
 func visible(value string) string {
 	quoted := strconv.Quote(value)
 	if value == "" || strings.Contains(value, " ") || quoted != `"`+value+`"` {

@@ -9,12 +9,12 @@ import (
 	"unicode"
 )
 
-// rule says which values a setting takes, and whether its value is none of them. The zero rule takes all.
+// rule describes the allowed values of a setting, and whether its value is refused. The zero rule allows all values.
 type rule struct {
 	refused bool
 	takes   string
 
-	// least and most bound numbers; both are 0 where nothing does.
+	// least and most are the bounds of numbers; both are 0 if there are none.
 	least, most float64
 }
 
@@ -22,10 +22,10 @@ func between(n, least, most int) rule {
 	return rule{refused: n < least || n > most, takes: fmt.Sprintf("%d to %d", least, most), least: float64(least), most: float64(most)}
 }
 
-// noLimitOr takes 0 for no limit.
+// noLimitOr allows the numbers from least to most, and 0 for no limit.
 func noLimitOr(x, least, most float64) rule {
 	return rule{
-		refused: x != 0 && !(least <= x && x <= most), // not a number is refused, too
+		refused: x != 0 && !(least <= x && x <= most), // this also refuses NaN
 		takes:   fmt.Sprintf("0 for no limit, or %s to %s", decimal(least), decimal(most)),
 		most:    most,
 	}
@@ -41,7 +41,7 @@ func oneOf[S ~string](word S, words ...S) rule {
 	return rule{refused: !slices.Contains(words, word), takes: orWords(list)}
 }
 
-// orWords is a list such as "a, b or c".
+// orWords joins words: "a, b or c".
 func orWords(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
@@ -50,7 +50,7 @@ func orWords(list []string) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// qpsRule refuses negative numbers but -1, because they are more likely a slip than a wish for no limit.
+// qpsRule refuses negative numbers except -1, because they are more likely a mistake than a request for no limit.
 func (c *Configuration) qpsRule() rule {
 	r := noLimitOr(float64(c.KubeAPIQPS), 1, 1e5)
 	r.refused = r.refused && c.KubeAPIQPS != -1
@@ -58,14 +58,14 @@ func (c *Configuration) qpsRule() rule {
 	return r
 }
 
-// leases is the one kind of lock that there is.
+// leases is the only kind of lock.
 const leases = "leases"
 
-// spread is how much later than planned a try to renew may come: client-go adds up to a fifth.
+// spread is how much later than planned an attempt to renew may come: client-go adds up to a fifth.
 const spread = 1.2
 
-// leaseRule refuses fractions, because a Lease holds whole seconds: the others would wait for less than
-// this process counts on.
+// leaseRule refuses fractions, because a Lease holds whole seconds: the other candidates would wait for less time than
+// this process assumes.
 func leaseRule(lease time.Duration) rule {
 	return rule{
 		refused: lease%time.Second != 0 || lease < time.Second || lease > time.Hour,
@@ -86,7 +86,7 @@ func retryRule(retry time.Duration) rule {
 	return rule{refused: retry < least, takes: fmt.Sprintf("%s or more", least)}
 }
 
-// loopbackOrNone takes loopback only: the page does not ask its readers who they are.
+// loopbackOrNone allows loopback addresses only, because the page does not authenticate its readers.
 func loopbackOrNone(address string) rule {
 	return rule{
 		refused: address != "" && !isLoopbackPort(address),
@@ -120,10 +120,10 @@ func isPort(text string) bool {
 	return err == nil && 1 <= n && n <= 65535 && strconv.Itoa(n) == text
 }
 
-// maxName is the length of the longest name of a host.
+// maxName is the maximum length of a host name.
 const maxName = 253
 
-// oneLine takes a name that can be read on one line.
+// oneLine allows names that are readable on one line.
 func oneLine(name string) rule {
 	unreadable := func(r rune) bool { return !unicode.IsPrint(r) }
 	return rule{

@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Schema is the JSON Schema of a configuration file with these settings, for editors. It knows the shape of a
-// file and the bounds of single values; Decode knows more.
+// Schema returns the JSON Schema of a configuration file with these settings, for editors. It describes the shape of a
+// file and the bounds of single values; Decode checks more.
 func Schema(settings []Setting) ([]byte, error) {
 	root := fileShape(settings).schema()
 	root["$schema"] = "http://json-schema.org/draft-07/schema#"

@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Setting is what the program says of one field of a [Configuration]: the flag that sets it, its help, and
-// the values that it takes. The default is the field's value in [Default].
+// Setting describes one field of a [Configuration]: its flag, its help, and the allowed values. The default is the
+// field's value in [Default].
 type Setting struct {
-	// Flag that sets it, without the dashes.
+	// Flag without the dashes.
 	Flag string
 
 	// Field of the configuration file, such as eviction.workers.
@@ -20,24 +20,24 @@ type Setting struct {
 	// *string, *Method or *time.Duration.
 	Value any
 
-	// Usage is the help of the flag, without the values that it takes.
+	// Usage is the help of the flag, without the allowed values.
 	Usage string
 
-	// Judges marks a setting that changes verdicts. Commands that judge have its flag, too.
+	// Judges marks a setting that affects verdicts. Commands that compute verdicts also have its flag.
 	Judges bool
 
 	rule
 
-	// next is what to do instead of giving a value that is refused.
+	// next is the next step after a value is refused.
 	next string
 }
 
-// Settings are all that can be set, each bound to its field of c.
+// Settings returns all settings, each bound to its field of c.
 func (c *Configuration) Settings() []Setting {
 	return slices.Concat(c.EvictionSettings(), c.ClientSettings(), c.LeaderElectionSettings())
 }
 
-// EvictionSettings are about judging and evicting.
+// EvictionSettings returns the settings of verdicts and evictions.
 func (c *Configuration) EvictionSettings() []Setting {
 	d := Default()
 	return []Setting{
@@ -61,7 +61,7 @@ func (c *Configuration) EvictionSettings() []Setting {
 			Usage: "How many goroutines judge pods, each for its own part of the nodes.",
 			next:  leaveOut(d.Shards),
 		},
-		{ // below its least value, the time between two evictions can't be told from for ever
+		{ // below its least value, the time between two evictions is practically infinite
 			Flag: "max-evictions-per-second", Field: "eviction.maxEvictionsPerSecond", Value: &c.MaxEvictionsPerSecond, rule: noLimitOr(c.MaxEvictionsPerSecond, 0.001, 1e6),
 			Usage: "How many eviction calls may start in a second.",
 			next:  "leave it out for no limit, and see --dry-run for no evictions",
@@ -92,7 +92,7 @@ func (c *Configuration) EvictionSettings() []Setting {
 	}
 }
 
-// ClientSettings are about requests to the API server.
+// ClientSettings returns the settings of requests to the API server.
 func (c *Configuration) ClientSettings() []Setting {
 	return []Setting{
 		{
@@ -114,7 +114,7 @@ func (c *Configuration) ClientSettings() []Setting {
 	}
 }
 
-// burstSetting refuses a burst without a limit, because it would be passed over in silence.
+// burstSetting refuses a burst without a limit, because it would have no effect.
 func (c *Configuration) burstSetting() Setting {
 	s := Setting{
 		Flag: "kube-api-burst", Field: "clientConnection.burst", Value: &c.KubeAPIBurst, rule: between(c.KubeAPIBurst, 0, 1e6),
@@ -128,7 +128,7 @@ func (c *Configuration) burstSetting() Setting {
 	return s
 }
 
-// LeaderElectionSettings are about the lease. Nothing is asked of them while they are not used.
+// LeaderElectionSettings returns the settings of the lease. They allow any value while leader election is off.
 func (c *Configuration) LeaderElectionSettings() []Setting {
 	e, d := &c.LeaderElection, Default().LeaderElection
 	lease, renew, retry := &e.LeaseDuration.Duration, &e.RenewDeadline.Duration, &e.RetryPeriod.Duration
@@ -182,7 +182,7 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 	return settings
 }
 
-// NewSetting is a setting that is no field of a Configuration.
+// NewSetting returns a setting that is not a field of a Configuration.
 func NewSetting(flag, field, usage, takes, next string, value FlagValue) Setting {
 	return Setting{Flag: flag, Field: field, Usage: usage, Value: value, rule: rule{takes: takes}, next: next}
 }

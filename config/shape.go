@@ -4,13 +4,13 @@ import (
 	"strings"
 )
 
-// kind is what sort of value a field of the file has.
+// kind is the kind of a field's value in the file.
 type kind int
 
 const (
 	object kind = iota
 	list
-	labels // an object of texts by texts
+	labels // an object with texts as values
 	text
 	boolean
 	integer
@@ -20,18 +20,18 @@ const (
 	moment // a time of day and date
 )
 
-// shape is what a value of the file may be: it is read by it, and described by it in the schema.
+// shape describes the allowed values in the file: Decode uses it, and Schema is derived from it.
 type shape struct {
 	kind   kind
-	about  string   // for people
+	about  string   // the description
 	fields []field  // of an object
 	items  *shape   // of a list
-	words  []string // that a text may be; none: any
+	words  []string // allowed values of a text; none means any
 
-	// hints are the next steps for words that are refused and often meant.
+	// hints are the next steps for refused words that are often used by mistake.
 	hints map[string]string
 
-	// setting is where a value goes that is a setting; nil for policies and guards.
+	// setting receives the value; nil for policies and guards.
 	setting *Setting
 }
 
@@ -42,7 +42,7 @@ type field struct {
 	shape
 }
 
-// child finds a field by its name; nil when there is none.
+// child returns the field with this name; nil if there is none.
 func (s *shape) child(name string) *field {
 	for i := range s.fields {
 		if s.fields[i].name == name {
@@ -60,7 +60,7 @@ func (s *shape) names() string {
 	return strings.Join(names, ", ")
 }
 
-// put adds a setting at its path, with the objects that lead there.
+// put adds a setting at its path, with the objects around it.
 func (s *shape) put(path string, setting *Setting, words *strings.Replacer) {
 	name, rest, deeper := strings.Cut(path, ".")
 	f := s.child(name)
@@ -76,7 +76,7 @@ func (s *shape) put(path string, setting *Setting, words *strings.Replacer) {
 	f.about = words.Replace(setting.helpInFile(&f.shape))
 }
 
-// fileShape is the whole file, with these settings.
+// fileShape returns the shape of the whole file, with these settings.
 func fileShape(settings []Setting) *shape {
 	root := &shape{about: "The configuration of taint-manager. Whatever is left out keeps its default.", fields: []field{
 		{"apiVersion", true, shape{kind: text, words: []string{APIVersion}, about: "The version of this format."}},

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Validate returns every setting that is refused, in a fixed order; none when c can be run with.
+// Validate returns every refused setting, in a fixed order; none if c is valid.
 func (c Configuration) Validate() []Refusal {
 	var refusals []Refusal
 	for _, s := range c.Settings() {
@@ -16,9 +16,9 @@ func (c Configuration) Validate() []Refusal {
 	return refusals
 }
 
-// Unreadable is the refusal of a text that can't be read as what the flag takes, such as a word where
-// a number belongs: the same as that of a number which is not allowed. known is false for flags that
-// are no setting of a Configuration, or take any value of their type.
+// Unreadable returns the refusal of a text that is not a value of the flag's type, such as a word instead of a number:
+// the same as that of a number that is not allowed. known is false for flags that are not settings of a Configuration,
+// or that accept any value of their type.
 func Unreadable(flag, text string) (r Refusal, known bool) {
 	d := Default()
 	for _, s := range d.Settings() {
@@ -33,7 +33,7 @@ func (s Setting) refusal(value string) Refusal {
 	return Refusal{Flag: s.Flag, Value: value, Allowed: "it takes " + s.takes, Next: s.next}
 }
 
-// Help is the help of the flag, with the values that it takes.
+// Help returns the help of the flag, with the allowed values.
 func (s Setting) Help() string {
 	if s.takes == "" {
 		return s.Usage
@@ -41,7 +41,7 @@ func (s Setting) Help() string {
 	return s.Usage + " Takes " + s.takes + "."
 }
 
-// Text is the value as the flag takes it.
+// Text returns the value in the flag's notation.
 func (s Setting) Text() string {
 	switch value := s.Value.(type) {
 	case *bool:

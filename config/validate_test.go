@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// changes are the settings that are refused, each as a change to the default.
+// changes are the refused settings, each as a change to the default.
 var changes = []struct {
 	name string
 	make func(c *config.Configuration)
@@ -75,7 +75,7 @@ var changes = []struct {
 	{"a lease's namespace with a dot", func(c *config.Configuration) { c.LeaderElection.ResourceNamespace = "kube.system" }},
 }
 
-// refusals is what the golden file holds: the refusals of each change.
+// refusals returns the content of the golden file: the refusals of each change.
 func refusals() string {
 	var got strings.Builder
 	for _, change := range changes {
@@ -166,8 +166,8 @@ func TestTheZeroConfigurationIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzARefusalIsOneSentence holds for any values at all, that a refusal names flag, value, what is
-// allowed and the next step, in one line.
+// FuzzARefusalIsOneSentence checks for any values that a refusal names flag, value, what is allowed and the next step,
+// on one line.
 func FuzzARefusalIsOneSentence(f *testing.F) {
 	f.Add("drain\n", 0, -1, 0.5, float32(0.1), "", int64(0), int64(math.MinInt64), int64(math.MaxInt64), "a b")
 	f.Fuzz(func(t *testing.T, method string, workers, shards int, rate float64, qps float32, content string,

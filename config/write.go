@@ -9,23 +9,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// FlagValue is the value of a setting that reads its text by itself, as values of flags do.
+// FlagValue is the value of a setting that parses its text itself, like values of flags.
 type FlagValue interface {
 	Set(text string) error
 	String() string
 	Type() string
 }
 
-// listValue is a FlagValue that is a list.
+// listValue is a FlagValue of a list.
 type listValue interface {
 	Replace(items []string) error
 	GetSlice() []string
 }
 
-// ignore is the method of the file that is not carried out yet.
+// ignore is the file's method that is not implemented yet.
 const ignore = "Ignore"
 
-// shape is how the setting is written in the file.
+// shape returns the shape of the setting in the file.
 func (s *Setting) shape() shape {
 	made := shape{setting: s, kind: text}
 	switch value := s.Value.(type) {
@@ -54,7 +54,7 @@ func (s *Setting) shape() shape {
 	return made
 }
 
-// written is the method as the file and Kubernetes write it.
+// written returns the method in the spelling of the file and of Kubernetes.
 func (m Method) written() string {
 	if m == "" {
 		return ""
@@ -62,7 +62,7 @@ func (m Method) written() string {
 	return strings.ToUpper(string(m[:1])) + string(m[1:])
 }
 
-// write reads a value of the right shape.
+// write sets the setting to a value of the right shape.
 func (s *Setting) write(n *yaml.Node) (err error) {
 	switch value := s.Value.(type) {
 	case *bool:

@@ -44,12 +44,13 @@ func (b *Breaker) validate(at problems) {
 	at.at(".resetAfter").refuseIf(b.ResetAfter != nil && b.ResetAfter.Duration <= 0, "it takes more than 0s", "write it as 5m")
 }
 
-// PercentagePattern is the regular expression of the percentages that Breaker.MaxNodes takes.
+// PercentagePattern is the regular expression of the percentages that Breaker.MaxNodes allows.
 const PercentagePattern = `^(0|[1-9][0-9]?)%$`
 
 var percentage = regexp.MustCompile(PercentagePattern)
 
-// isShare takes no percentage of 100: more nodes than all are never affected.
+// isShare reports whether the value is a number or a percentage of nodes. 100 percent is not allowed, because more than
+// all nodes are never affected.
 func isShare(v intstr.IntOrString) bool {
 	if v.Type == intstr.Int {
 		return v.IntVal >= 0
@@ -75,7 +76,7 @@ var keyCharacters = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9.
 
 func isKeyPrefix(prefix string) bool { return len(prefix) <= 253 && keyCharacters.MatchString(prefix) }
 
-// isNamespacePattern takes what is a name once each * stands for a letter.
+// isNamespacePattern reports whether the pattern is a valid name if each * is replaced by a letter.
 func isNamespacePattern(pattern string) bool {
 	return len(validation.IsDNS1123Label(strings.ReplaceAll(pattern, "*", "x"))) == 0
 }
@@ -87,7 +88,7 @@ func (p problems) ownerKind(kind string) {
 	p.refuseIf(!ownerKind.MatchString(kind), "it takes the kind of the owner that controls the pod, such as StatefulSet, or None for pods without one", "write it as in the pod's ownerReferences")
 }
 
-// unique refuses what is in a list twice.
+// unique refuses duplicates in a list.
 func (p problems) unique(list []string) {
 	seen := map[string]bool{}
 	for i, s := range list {

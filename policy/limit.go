@@ -104,8 +104,8 @@ func exemptOf(m *Match) exempt {
 	}
 }
 
-// reachesCritical reports whether a bound of the range lies among the priorities of system-critical pods, so that
-// whoever wrote it has thought of them.
+// reachesCritical reports whether a bound of the range is among the priorities of system-critical pods, which shows
+// that the policy means them on purpose.
 func reachesCritical(p *PriorityRange) bool {
 	return p.Min != nil && *p.Min >= critical || p.Max != nil && *p.Max >= critical
 }

@@ -27,7 +27,7 @@ type matcher struct {
 	anyOwner   bool // owners left out are all, also with NoSchedule
 }
 
-// fit says whether a policy matches a pair.
+// fit is the result of matching a policy with a pair.
 type fit uint8
 
 const (

@@ -13,7 +13,7 @@ import (
 
 func after(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 
-// What a file can't say, a program that embeds the library can.
+// A file cannot contain this effect, but a program that embeds the library can.
 func TestPreferNoScheduleIsRefused(t *testing.T) {
 	p := policy.Policy{Name: "a", Method: policy.Hold, Match: policy.Match{
 		Taints: []policy.Taint{{Key: "a", Effects: []v1.TaintEffect{v1.TaintEffectPreferNoSchedule}}},

@@ -2,22 +2,22 @@ package policy
 
 import "fmt"
 
-// Problem is why a policy or a guard is refused.
+// Problem is the reason why a policy or a guard is refused.
 type Problem struct {
 	// Path of the field, such as policies[2].match.taints[0].key.
 	Path string
 
-	// Allowed says which values are taken, and Next what to do now.
+	// Allowed describes the allowed values, and Next is the next step.
 	Allowed, Next string
 }
 
-// problems are collected for one object at a path.
+// problems collects the problems of one object at a path.
 type problems struct {
 	path string
 	all  *[]Problem
 }
 
-// at is about a field of the object.
+// at returns the problems of a field of the object.
 func (p problems) at(format string, args ...any) problems {
 	return problems{p.path + fmt.Sprintf(format, args...), p.all}
 }
@@ -26,7 +26,7 @@ func (p problems) refuse(allowed, next string) {
 	*p.all = append(*p.all, Problem{p.path, allowed, next})
 }
 
-// refuseIf refuses where a condition holds.
+// refuseIf refuses the value if the condition holds.
 func (p problems) refuseIf(condition bool, allowed, next string) {
 	if condition {
 		p.refuse(allowed, next)

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// selector refuses selectors that Kubernetes would refuse.
+// selector refuses selectors that Kubernetes rejects.
 func (p problems) selector(s *metav1.LabelSelector) {
 	if s == nil {
 		return

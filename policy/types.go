@@ -6,39 +6,39 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// MaxPolicies is how many policies there may be.
+// MaxPolicies is the maximum number of policies.
 const MaxPolicies = 1000
 
-// Method is what a policy does with a pod.
+// Method is the action of a policy on a pod.
 type Method string
 
 const (
-	// Delete deletes the pod; PodDisruptionBudgets are not asked.
+	// Delete deletes the pod; PodDisruptionBudgets do not apply.
 	Delete Method = "Delete"
 
-	// Evict asks the eviction subresource, which obeys PodDisruptionBudgets.
+	// Evict creates an Eviction, which obeys PodDisruptionBudgets.
 	Evict Method = "Evict"
 
-	// Hold plans and shows the eviction, and makes no call.
+	// Hold schedules and shows the eviction, and makes no call.
 	Hold Method = "Hold"
 
-	// Ignore treats the taint as if it were not there.
+	// Ignore treats the taint as absent.
 	Ignore Method = "Ignore"
 )
 
-// Methods are all methods.
+// Methods returns all methods.
 func Methods() []string {
 	return []string{string(Delete), string(Evict), string(Hold), string(Ignore)}
 }
 
-// Mode says whether a policy decides.
+// Mode is whether a policy decides.
 type Mode string
 
 const (
-	// Enforce decides.
+	// Enforce makes the policy decide.
 	Enforce Mode = "Enforce"
 
-	// Audit says what it would decide, and passes the pair on to the next policy.
+	// Audit reports what the policy would decide, and leaves the pair to the next policy.
 	Audit Mode = "Audit"
 )
 
@@ -49,57 +49,57 @@ type Policy struct {
 	Match  Match  `json:"match,omitzero"`
 	Method Method `json:"method"`
 
-	// DeleteAfter is how long after the deadline a pod is deleted that could not be evicted. Nil: never.
+	// DeleteAfter is how long after the deadline a pod is deleted that could not be evicted. Nil means never.
 	DeleteAfter *metav1.Duration `json:"deleteAfter,omitempty"`
 	Tolerations *Tolerations     `json:"tolerations,omitempty"`
 	GracePeriod *GracePeriod     `json:"gracePeriod,omitempty"`
 }
 
-// Match says which pairs a policy is about. What is left out matches all.
+// Match selects the pairs of a policy. Empty fields match everything.
 type Match struct {
-	Taints            []Taint               `json:"taints,omitempty"` // any of them; none: any taint of effect NoExecute
+	Taints            []Taint               `json:"taints,omitempty"` // any of them; empty means any taint of effect NoExecute
 	NodeSelector      *metav1.LabelSelector `json:"nodeSelector,omitempty"`
-	Namespaces        []string              `json:"namespaces,omitempty"` // names, in which * stands for anything
+	Namespaces        []string              `json:"namespaces,omitempty"` // names, in which * matches any text
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 	PodSelector       *metav1.LabelSelector `json:"podSelector,omitempty"`
-	OwnerKinds        []string              `json:"ownerKinds,omitempty"` // of the controlling owner; None: no controller
+	OwnerKinds        []string              `json:"ownerKinds,omitempty"` // kinds of the controlling owner; None matches pods without a controller
 	Priority          *PriorityRange        `json:"priority,omitempty"`
 }
 
-// Taint says which taints trigger: those of a key, or of keys that begin with a prefix.
+// Taint selects the taints that are triggers: those with a key, or with keys that begin with a prefix.
 type Taint struct {
 	Key       string           `json:"key,omitempty"`
 	KeyPrefix string           `json:"keyPrefix,omitempty"`
-	Values    []string         `json:"values,omitempty"`  // none: any
-	Effects   []v1.TaintEffect `json:"effects,omitempty"` // none: NoExecute
+	Values    []string         `json:"values,omitempty"`  // empty means any
+	Effects   []v1.TaintEffect `json:"effects,omitempty"` // empty means NoExecute
 }
 
-// PriorityRange is a range of priorities; both ends belong to it.
+// PriorityRange is a range of priorities, including both ends.
 type PriorityRange struct {
-	Min *int32 `json:"min,omitempty"` // nil: no least
-	Max *int32 `json:"max,omitempty"` // nil: no most
+	Min *int32 `json:"min,omitempty"` // nil means no minimum
+	Max *int32 `json:"max,omitempty"` // nil means no maximum
 }
 
-// Tolerations replace or bound the time for which pods bear the taint.
+// Tolerations replace or bound the time for which pods tolerate the taint.
 type Tolerations struct {
-	Absent    *metav1.Duration `json:"absent,omitempty"` // pods that do not bear it
-	Min       *metav1.Duration `json:"min,omitempty"`    // bounds of those that bear it for a time
+	Absent    *metav1.Duration `json:"absent,omitempty"` // for pods that do not tolerate it
+	Min       *metav1.Duration `json:"min,omitempty"`    // bounds for pods that tolerate it for a limited time
 	Max       *metav1.Duration `json:"max,omitempty"`
-	Unlimited *metav1.Duration `json:"unlimited,omitempty"` // pods that bear it for ever
+	Unlimited *metav1.Duration `json:"unlimited,omitempty"` // for pods that tolerate it without a limit
 }
 
-// GracePeriod shortens pods' own grace period.
+// GracePeriod shortens the pods' own grace period.
 type GracePeriod struct {
 	Max metav1.Duration `json:"max"`
 }
 
-// Guards bound how much may go at once.
+// Guards limit how many pods are evicted at once.
 type Guards struct {
 	Rates    []Rate    `json:"rates,omitempty"`
 	Breakers []Breaker `json:"breakers,omitempty"`
 }
 
-// TaintKey names taints by their key alone.
+// TaintKey selects taints by their key only.
 type TaintKey struct {
 	Key string `json:"key"`
 }
@@ -108,19 +108,19 @@ type TaintKey struct {
 type Rate struct {
 	Name               string     `json:"name"`
 	TopologyKey        string     `json:"topologyKey,omitempty"` // empty: the whole cluster
-	Taints             []TaintKey `json:"taints,omitempty"`      // none: all
+	Taints             []TaintKey `json:"taints,omitempty"`      // empty means all
 	EvictionsPerSecond float64    `json:"evictionsPerSecond"`
 	Burst              int        `json:"burst"`
 }
 
-// Reset says how a breaker that has tripped is reset.
+// Reset is the way in which a tripped breaker is reset.
 type Reset string
 
 const (
-	// Automatic resets once few enough nodes have been affected for Breaker.ResetAfter.
+	// Automatic resets the breaker after few enough nodes have been affected for Breaker.ResetAfter.
 	Automatic Reset = "Automatic"
 
-	// Manual resets by Breaker.ResetBefore.
+	// Manual resets the breaker by Breaker.ResetBefore.
 	Manual Reset = "Manual"
 )
 

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Validate returns all that is refused of policies and guards, in their order.
+// Validate returns all problems of policies and guards, in their order.
 func Validate(policies []Policy, guards Guards) []Problem {
 	var all []Problem
 	root := problems{all: &all}
@@ -27,7 +27,7 @@ func Validate(policies []Policy, guards Guards) []Problem {
 	return all
 }
 
-// uniqueName refuses names that can't stand in metrics and logs for one thing.
+// uniqueName refuses names that are not valid in metrics and logs, and duplicates.
 func (p problems) uniqueName(name string, seen map[string]bool) {
 	p.refuseIf(len(validation.IsDNS1123Label(name)) > 0,
 		"it takes lower case letters, digits and '-', 63 at most, with a letter or digit at both ends", "choose such a name")
@@ -51,10 +51,10 @@ func (p *Policy) validate(at problems) {
 	}
 }
 
-// calls reports whether the policy ends in calls.
+// calls reports whether the policy makes calls.
 func (p *Policy) calls() bool { return p.Method == Delete || p.Method == Evict }
 
-// validateTimes refuses what would have no effect with the method.
+// validateTimes refuses fields that have no effect with the method.
 func (p *Policy) validateTimes(at problems) {
 	if p.DeleteAfter != nil {
 		after := at.at(".deleteAfter")

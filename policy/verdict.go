@@ -17,8 +17,9 @@ type Verdict struct {
 	// Node is the name of the pod's node.
 	Node string
 
-	// Evict and Delete are what is to be done, each with the pair that makes it the earliest. From Delete.At on the
-	// pod is deleted; before that, from Evict.At on, it is asked to go. Evict is false in those that there are not.
+	// Evict and Delete are the actions, each with the pair that makes it the earliest. From Delete.At on the pod is
+	// deleted; before that, from Evict.At on, it is asked to go. An action that does not exist has the value false in
+	// Evict.
 	Evict, Delete Action
 
 	// Held says what holds the pair that would be the first to go of those that are held.

@@ -1,4 +1,4 @@
-// Package apiserver says in one sentence why an API server can't be worked with, and what to check.
+// Package apiserver describes in one sentence why an API server cannot be used, and what to check.
 package apiserver
 
 import (
@@ -11,17 +11,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Patience is how long the API server is waited for at the start; then kubelet's backoff, or whoever
-// started this process, goes on waiting.
+// Patience is how long the start waits for the API server. After that the process ends, and kubelet or the caller
+// restarts it.
 const Patience = 10 * time.Second
 
-// Untrusted says whether the other side can't be talked to in safety.
+// Untrusted reports whether the error shows that the connection to the server is not secure.
 func Untrusted(err error) bool {
 	return errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(tls.RecordHeaderError)) ||
 		errors.As(err, new(tls.AlertError))
 }
 
-// Unreachable says in one sentence why the API server can't be worked with.
+// Unreachable returns one sentence about why the API server cannot be used.
 func Unreachable(server, from string, err error) error {
 	switch {
 	case Untrusted(err):
@@ -34,11 +34,11 @@ func Unreachable(server, from string, err error) error {
 	return fmt.Errorf("the API server %s did not answer within %s: %w; check that it runs, and the server address in %s", server, Patience, err, from)
 }
 
-// Readable returns an error if this user can't read the file. The error does not name the file.
+// Readable returns an error if this process cannot read the file. The error does not contain the file's name.
 func Readable(path string) error {
 	_, err := os.ReadFile(path)
 	if err, ok := errors.AsType[*os.PathError](err); ok {
-		return err.Err // without the path, which the message names
+		return err.Err // without the path, which is in the message
 	}
 	return err
 }

@@ -1,5 +1,4 @@
-// Package flags adds the flags of settings to a command: their names, defaults and help are those of package
-// config.
+// Package flags adds the flags of settings to a command. Their names, defaults and help come from package config.
 package flags
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// Bind adds the flags of the settings. It panics on a setting of a type that no flag has.
+// Bind adds the flags of the settings. It panics if a setting has a type without a flag.
 func Bind(fs *pflag.FlagSet, settings []config.Setting) {
 	for _, s := range settings {
 		switch value := s.Value.(type) {
@@ -36,15 +35,16 @@ func Bind(fs *pflag.FlagSet, settings []config.Setting) {
 	}
 }
 
-// BindJudging adds the flags of the settings that change verdicts, and the named ones. A command that looks ahead
-// has them, to be given what the manager runs with.
+// BindJudging adds the flags of the settings that affect verdicts, and the named ones. Commands that look ahead have
+// them, so that they can use the manager's settings.
 func BindJudging(fs *pflag.FlagSet, c *config.Configuration, named ...string) {
 	Bind(fs, slices.DeleteFunc(c.Settings(), func(s config.Setting) bool {
 		return !s.Judges && !slices.Contains(named, s.Flag)
 	}))
 }
 
-// method is the value of a flag that takes a method as the flags write it, and as Kubernetes does: evict and Evict.
+// method is the value of a flag for a method. It accepts the spelling of the flags and that of Kubernetes: evict and
+// Evict.
 type method struct{ to *config.Method }
 
 func (m method) Set(text string) error { *m.to = config.ParseMethod(text); return nil }

@@ -14,9 +14,9 @@ import (
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
 
-// checkAccess is the first that is asked of the API server. It fails when the server can't be
-// reached or denies what is needed to watch or to lead. What is needed to evict may be missing:
-// operators stop evictions that way, and what is due waits for it.
+// checkAccess makes the first requests to the API server. It returns an error if the server cannot be reached, or
+// denies a permission to watch or to lead. Permissions to evict may be missing: operators stop evictions that way, and
+// evictions that are due wait for them.
 func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
 	var denied []permission
 	err := transport.Contact(ctx, func(ctx context.Context) (err error) {
@@ -39,10 +39,10 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 	return nil
 }
 
-// optionalPatience is how long the start waits for answers about permissions that it can do without.
+// optionalPatience is how long the start waits for reviews of permissions that are not required.
 const optionalPatience = 5 * time.Second
 
-// warnOfOptional is for what is no reason not to run.
+// warnOfOptional logs missing permissions that do not prevent running.
 func (s *settings) warnOfOptional(ctx context.Context, reviews reviewer) {
 	ctx, cancel := context.WithTimeout(ctx, optionalPatience)
 	defer cancel()
@@ -52,10 +52,10 @@ func (s *settings) warnOfOptional(ctx context.Context, reviews reviewer) {
 	both.Wait()
 }
 
-// vital says whether nothing at all can be done without the permission.
+// vital reports whether nothing works without the permission.
 func (s *settings) vital(p permission) bool { return !slices.Contains(toEvict(s.Configuration), p) }
 
-// warnOfEvictions is for what evictions wait for.
+// warnOfEvictions logs missing permissions that evictions wait for.
 func warnOfEvictions(ctx context.Context, denied []permission) {
 	for _, p := range denied {
 		klog.FromContext(ctx).Error(nil, "A permission is missing, going on without: what needs it is refused until it is granted, and what is due waits; grant it with 'kubectl apply -f deploy/rbac.yaml' and run as its ServiceAccount kube-system/taint-manager",
@@ -63,8 +63,8 @@ func warnOfEvictions(ctx context.Context, denied []permission) {
 	}
 }
 
-// warnOfServing is for what is missed by nobody but those who ask for metrics. It can't ask for
-// another user's permissions.
+// warnOfServing logs missing permissions that only clients of the metrics need. It cannot review another user's
+// permissions.
 func (s *settings) warnOfServing(ctx context.Context, reviews reviewer) {
 	own := s.authentication.RemoteKubeConfigFile == s.Kubeconfig && s.authorization.RemoteKubeConfigFile == s.Kubeconfig
 	if s.serving.BindPort == 0 || !own {
@@ -80,7 +80,7 @@ func (s *settings) warnOfServing(ctx context.Context, reviews reviewer) {
 	}
 }
 
-// origin is where the server's address is from.
+// origin returns where the server's address comes from.
 func (s *settings) origin() string {
 	if s.Kubeconfig == "" {
 		return "the pod's service account"

@@ -16,8 +16,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// answers is an API server that permits some resources, but not the verb and resource in except; or
-// answers nothing but an error.
+// answers is an API server that allows some resources, except the verb and resource in except, or responds with an
+// error to everything.
 type answers struct {
 	err    error
 	which  []string
@@ -100,7 +100,7 @@ func TestItStartsWithoutAPermissionOnlyWhereEvictionsCanWaitForIt(t *testing.T) 
 	}
 }
 
-// hanging does not answer what is asked about some resources.
+// hanging does not respond to reviews of some resources.
 type hanging struct {
 	answers
 	about []string
@@ -139,7 +139,7 @@ func TestTheStartDoesNotWaitLongForAnswersThatItCanDoWithout(t *testing.T) {
 	})
 }
 
-// slow answers after a second, and denies all but nodes.
+// slow responds after a second, and denies everything except nodes.
 type slow struct{ answers }
 
 func (s slow) Create(ctx context.Context, r *authorizationv1.SelfSubjectAccessReview, o metav1.CreateOptions) (*authorizationv1.SelfSubjectAccessReview, error) {

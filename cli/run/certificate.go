@@ -9,9 +9,9 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// ownCertificate returns a certificate for localhost that vouches for itself, with its key, both in PEM. The key is
-// an elliptic one: making an RSA key, as components of Kubernetes do, would take longer than all else that comes
-// before the first list; this takes a millisecond.
+// ownCertificate returns a self-signed certificate for localhost, with its key, both in PEM. The key is an elliptic
+// one, which takes a millisecond: making an RSA key, as components of Kubernetes do, would take longer than everything
+// else before the first list.
 func ownCertificate(now time.Time) (certificate, key []byte, err error) {
 	key, err = keyutil.MakeEllipticPrivateKeyPEM()
 	if err != nil {
@@ -25,7 +25,7 @@ func ownCertificate(now time.Time) (certificate, key []byte, err error) {
 	if !ok {
 		return nil, nil, fmt.Errorf("a key of type %T can't sign", private)
 	}
-	hourAgo := now.Add(-time.Hour) // others' clocks may be behind
+	hourAgo := now.Add(-time.Hour) // clients' clocks may be behind
 	made, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "localhost", NotBefore: hourAgo}, signer)
 	if err != nil {
 		return nil, nil, fmt.Errorf("signing: %w", err)

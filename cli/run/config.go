@@ -58,7 +58,7 @@ func someFiles(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// validateFiles answers for each file; it fails if one of them is refused.
+// validateFiles prints a result for each file, and returns an error if one of them is refused.
 func validateFiles(cmd *cobra.Command, names []string) error {
 	var refused []error
 	for _, name := range names {

@@ -48,7 +48,7 @@ func TestTheSchemaOfTheRepositoryIsThatOfTheProgram(t *testing.T) {
 	}
 }
 
-// The defaults set all that can be set but what has no default, and change nothing.
+// The printed defaults set everything that has a default, and change nothing.
 func TestTheDefaultsThatArePrintedChangeNothing(t *testing.T) {
 	text := printed(t, "defaults")
 	s, file, err := decodeConfig("defaults", []byte(text))
@@ -72,7 +72,7 @@ func TestTheDefaultsThatArePrintedChangeNothing(t *testing.T) {
 func TestEachFlagOfRunHasItsField(t *testing.T) {
 	s := defaultSettings()
 	sections := s.flags()
-	fields := map[string]string{"help": "-", "config": "-", "tls-sni-cert-key": "-"} // the last holds pairs of files
+	fields := map[string]string{"help": "-", "config": "-", "tls-sni-cert-key": "-"} // the last one holds pairs of files
 	names := map[string]bool{}
 	for _, setting := range s.fileSettings() {
 		if names[setting.Field] || !regexp.MustCompile(`^[a-z][A-Za-z0-9.]+$`).MatchString(setting.Field) {
@@ -112,7 +112,7 @@ logging: {format: json, verbosity: 3, flushFrequency: 1s}
 	}
 }
 
-// A file of any size costs no more than the largest that is taken.
+// Refusing a file of any size costs no more than reading the largest allowed one.
 func TestAnEndlessFileIsRefused(t *testing.T) {
 	data, err := readConfigFile("-", endless{})
 	if err != nil || len(data) != config.MaxFileSize+1 {

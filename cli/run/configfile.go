@@ -11,10 +11,10 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// fileSettings are all settings that the configuration file may have.
+// fileSettings returns all settings that the configuration file may have.
 func (s *settings) fileSettings() []config.Setting { return append(s.Settings(), s.others...) }
 
-// load takes in the configuration file, but for the flags that are given.
+// load reads the configuration file, except the settings whose flags are given.
 func (s *settings) load(stdin io.Reader, given func(flag string) bool) error {
 	if s.configFile == "" {
 		return nil
@@ -30,7 +30,7 @@ func (s *settings) load(stdin io.Reader, given func(flag string) bool) error {
 	if fields := file.NotCarriedOut(); len(fields) > 0 {
 		return usage.Errorf("%s is not taken: %s not carried out by this version yet; leave that out", s.configFile, areOrIs(fields))
 	}
-	_, _ = config.Decode(s.configFile, data, s.fileSettings, given) // was taken above
+	_, _ = config.Decode(s.configFile, data, s.fileSettings, given) // it was accepted above
 	for _, setting := range s.fileSettings() {
 		if file.Set[setting.Flag] > 0 && given(setting.Flag) {
 			s.overridden = append(s.overridden, setting.Flag)
@@ -46,7 +46,7 @@ func areOrIs(fields []string) string {
 	return strings.Join(fields, " and ") + " are"
 }
 
-// decodeConfig returns all settings by the file alone, and what it says beside them.
+// decodeConfig returns the settings that result from the file alone, and its other content.
 func decodeConfig(name string, data []byte) (*settings, *config.File, error) {
 	s := defaultSettings()
 	s.flags()
@@ -67,7 +67,7 @@ func decodeConfig(name string, data []byte) (*settings, *config.File, error) {
 	return s, file, nil
 }
 
-// readConfigFile reads a file, or the standard input for -, and not more of it than there may be.
+// readConfigFile reads a file, or the standard input for -, up to the maximum size.
 func readConfigFile(name string, stdin io.Reader) ([]byte, error) {
 	from := stdin
 	if name != "-" {

@@ -10,8 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// fieldSections are the flags of every component of Kubernetes that are fields of the configuration file, too:
-// by the section of the help, the object of the file, and what the flags' names begin with.
+// fieldSections are the flags of every component of Kubernetes that are also fields of the configuration file: the
+// section of the help, the object of the file, and the prefix of the flags.
 var fieldSections = []struct{ section, object, prefix string }{
 	{"secure serving", "serving", ""},
 	{"authentication", "authentication", "authentication-"},
@@ -19,15 +19,15 @@ var fieldSections = []struct{ section, object, prefix string }{
 	{"logging", "logging", "logging-"},
 }
 
-// fieldNames are fields that are not called as the flag is.
+// fieldNames are the fields that are not named like their flags.
 var fieldNames = map[string]string{"v": "verbosity", "log-flush-frequency": "flushFrequency"}
 
-// fieldsOf are the settings of these sections.
+// fieldsOf returns the settings of these sections.
 func fieldsOf(sections cliflag.NamedFlagSets) []config.Setting {
 	var settings []config.Setting
 	for _, s := range fieldSections {
 		sections.FlagSet(s.section).VisitAll(func(f *pflag.Flag) {
-			if f.Hidden || f.Deprecated != "" || f.Value.Type() == "namedCertKey" { // two texts in one
+			if f.Hidden || f.Deprecated != "" || f.Value.Type() == "namedCertKey" { // two texts in one value
 				return
 			}
 			name := fieldNames[f.Name]
@@ -40,7 +40,7 @@ func fieldsOf(sections cliflag.NamedFlagSets) []config.Setting {
 	return settings
 }
 
-// allowed is what a flag takes; empty where its type says that already.
+// allowed describes the values of a flag; "" if its type is description enough.
 func allowed(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "string", "bool", "stringSlice":
@@ -49,10 +49,10 @@ func allowed(f *pflag.Flag) string {
 	return strings.TrimPrefix(usage.Takes(f), "it takes ")
 }
 
-// acronyms are written in capitals, but at the beginning.
+// acronyms are written in capitals, except at the beginning.
 var acronyms = map[string]string{"ca": "CA", "tls": "TLS", "ttl": "TTL", "uid": "UID"}
 
-// camel is a name with dashes as Kubernetes writes fields.
+// camel converts a name with dashes to a field name in Kubernetes' style.
 func camel(flag string) string {
 	words := strings.Split(flag, "-")
 	for i, word := range words[1:] {

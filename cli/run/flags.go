@@ -11,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/flags"
 )
 
-// flags are the flags of "run" in sections, bound to the settings.
+// flags returns the flags of "run" in sections, bound to the settings.
 func (s *settings) flags() cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	flags.Bind(sections.FlagSet("eviction"), s.EvictionSettings())
@@ -29,7 +29,7 @@ func (s *settings) flags() cliflag.NamedFlagSets {
 	return sections
 }
 
-// explain adds what the shared texts can't say of this program.
+// explain adds what is specific to this program to the shared texts.
 func (s *settings) explain(sections *cliflag.NamedFlagSets) {
 	add := func(section, flag, text string) { sections.FlagSets[section].Lookup(flag).Usage += " " + text }
 	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. 10270 is used by no component of Kubernetes.")
@@ -38,7 +38,7 @@ func (s *settings) explain(sections *cliflag.NamedFlagSets) {
 	add("authorization", "authorization-kubeconfig", "The same as --kubeconfig when not set.")
 }
 
-// loggingFlags leaves out flags that need a feature gate, because this program has none.
+// loggingFlags omits flags that require a feature gate, because this program has none.
 func (s *settings) loggingFlags(fs *pflag.FlagSet) {
 	var all pflag.FlagSet
 	logsapi.AddFlags(s.logging, &all)

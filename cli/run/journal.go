@@ -10,12 +10,11 @@ import (
 	"github.com/taint-manager/taint-manager/journal/store"
 )
 
-// journalName is what the ConfigMaps of the journal are called, before their numbers. Those who stand
-// for one lease share a journal.
+// journalName returns the name of the journal's ConfigMaps, without their numbers. The candidates of one lease share a
+// journal.
 func journalName(c config.Configuration) string { return store.NameFor(c.LeaderElection.ResourceName) }
 
-// toKeep are the permissions without which the journal can't be kept, and nothing else is lost. A rule
-// for create can't name ConfigMaps.
+// toKeep returns the permissions that only the journal needs. A rule for create cannot name ConfigMaps.
 func toKeep(c config.Configuration) []permission {
 	var all []permission
 	for _, name := range store.PartitionNames(journalName(c)) {
@@ -34,7 +33,8 @@ func toKeep(c config.Configuration) []permission {
 	return all
 }
 
-// warnOfJournal is for what is no reason not to run. One partition stands for all.
+// warnOfJournal logs missing permissions for the journal, which do not prevent running. It reviews one partition, which
+// stands for all.
 func (s *settings) warnOfJournal(ctx context.Context, reviews reviewer) {
 	first := store.PartitionNames(journalName(s.Configuration))[0]
 	asked := slices.DeleteFunc(toKeep(s.Configuration), func(p permission) bool { return p.name != "" && p.name != first })

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// rendered returns the files of manifests that the chart renders, for the default values and for others.
+// rendered returns the files of manifests that the chart renders, with the default values and with others.
 func rendered(t *testing.T) []string {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -23,7 +23,7 @@ func rendered(t *testing.T) []string {
 	return append(files, filepath.Join(root, "deploy", "install.yaml"))
 }
 
-// decodeKind decodes the object of that kind that is called taint-manager.
+// decodeKind decodes the object of this kind with the name taint-manager.
 func decodeKind(t *testing.T, file, kind string, into any) {
 	t.Helper()
 	text, err := os.ReadFile(file)

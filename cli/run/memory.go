@@ -7,16 +7,16 @@ import (
 	"runtime/metrics"
 )
 
-// How much garbage may pile up before it is collected, in percent of what is in use: what this program
-// keeps is small, and what it throws away in a burst is much. With Go's 100 it would spend a third of its
-// processor time on collecting; with 400 in a large cluster it would take much memory for little.
+// The amount of garbage before a collection, in percent of the memory in use. This program keeps little, and allocates
+// much in a burst. With Go's 100 it would spend a third of its CPU time on collections; with 400 in a large cluster it
+// would use much memory for little gain.
 const (
 	leastGarbage  = 100
 	maxGarbage    = 400
-	enoughGarbage = 32 << 20 // bytes; more than this only as far as leastGarbage says
+	enoughGarbage = 32 << 20 // bytes; leastGarbage may allow more
 )
 
-// tuneGC sets that, and again after each collection, unless GOGC says otherwise.
+// tuneGC sets the percentage, and again after each collection, unless GOGC is set.
 func tuneGC() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -25,7 +25,7 @@ func tuneGC() {
 	afterEachCollection(func() { debug.SetGCPercent(garbagePercent(liveHeap())) })
 }
 
-// garbagePercent is how much garbage may pile up when so many bytes are in use.
+// garbagePercent returns the percentage for this number of bytes in use.
 func garbagePercent(inUse uint64) int {
 	if inUse == 0 {
 		return maxGarbage
@@ -33,7 +33,7 @@ func garbagePercent(inUse uint64) int {
 	return int(min(max(enoughGarbage*100/inUse, leastGarbage), maxGarbage))
 }
 
-// liveHeap is how many bytes the last collection has found in use.
+// liveHeap returns the number of bytes that the last collection found in use.
 func liveHeap() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
@@ -43,8 +43,8 @@ func liveHeap() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// afterEachCollection calls a function soon after each garbage collection. It works by an object that nobody
-// holds: the collector's finding it is the sign.
+// afterEachCollection calls a function soon after each garbage collection. It allocates an unreachable object: its
+// cleanup is the signal.
 func afterEachCollection(do func()) {
 	runtime.AddCleanup(new([4]uintptr), func(struct{}) {
 		afterEachCollection(do)

@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// managerOptions are the options of the library that the configuration sets.
+// managerOptions returns the library's options for the configuration.
 func managerOptions(c config.Configuration) taintmanager.Options {
 	return taintmanager.Options{
 		Shards:                c.Shards,
@@ -24,7 +24,7 @@ func managerOptions(c config.Configuration) taintmanager.Options {
 	}
 }
 
-// announce says in one line what is watched and how.
+// announce logs in one line what is watched and how.
 func (p *process) announce(ctx context.Context) {
 	c := p.settings.Configuration
 	facts := []any{

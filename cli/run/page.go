@@ -16,25 +16,24 @@ import (
 	"github.com/taint-manager/taint-manager/status"
 )
 
-// listenAgain is the time between two tries to take the page's port.
+// listenAgain is the time between two attempts to listen on the page's port.
 const listenAgain = 30 * time.Second
 
-// page shows people what goes on. It is worth less than evictions: nothing waits for it or ends with it.
+// page serves the web page. It matters less than evictions: nothing waits for it, and nothing ends because of it.
 type page struct {
 	history status.History
 	version string
-	cluster string // what the page calls the cluster
+	cluster string // the cluster's name on the page
 	role    func() status.Manager
 }
 
-// shown is what the page shows.
+// shown is the source of the page.
 type shown interface {
 	status.Source
 	status.Health
 }
 
-// serve shows the page until the context ends or the returned function is called, which waits for its
-// end.
+// serve serves the page until the context ends or the returned function is called, which waits until it has ended.
 func (p *page) serve(ctx context.Context, of shown, c config.Configuration) (hide func()) {
 	if c.StatusAddress == "" {
 		return func() {}
@@ -49,8 +48,7 @@ func (p *page) serve(ctx context.Context, of shown, c config.Configuration) (hid
 	return func() { cancel(); serving.Wait() }
 }
 
-// serveWhenever serves once the port is free: it may be another replica's on the same host, which ends
-// some day.
+// serveWhenever serves once the port is free: another replica on the same host may use it until it ends.
 func serveWhenever(ctx context.Context, server *status.Server, address string) {
 	logger := klog.FromContext(ctx)
 	said := false
@@ -82,8 +80,8 @@ func serveAt(ctx context.Context, server *status.Server, address string) error {
 	return server.Serve(ctx, listener)
 }
 
-// clusterName returns the name that is set, else the host and port in the URL of the API server. Of the URL
-// nothing else is shown: a user, a path or a query may hold a secret.
+// clusterName returns the configured name, or the host and port in the URL of the API server. It omits the rest of the
+// URL, because a user, a path or a query may contain a secret.
 func clusterName(name, server string) string {
 	if name != "" {
 		return name
@@ -98,14 +96,14 @@ func clusterName(name, server string) string {
 	return address.Host
 }
 
-// roleAlone is that of a process that leads from beginning to end.
+// roleAlone returns the role of a process that always leads.
 func roleAlone(identity string) func() status.Manager {
 	return func() status.Manager {
 		return status.Manager{Identity: identity, Role: status.Leading, Leader: identity}
 	}
 }
 
-// roleIn says who leads, as far as this process knows.
+// roleIn returns the role of a candidate, with the leader that it has last seen.
 func roleIn(e *leader.Election) func() status.Manager {
 	return func() status.Manager {
 		m := status.Manager{Identity: e.Identity(), Role: status.Standby, Leader: e.Leader()}

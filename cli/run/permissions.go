@@ -7,21 +7,21 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// permission is a thing that this program does to the API server.
+// permission is an action on the API server.
 type permission struct {
 	verb, group, resource, subresource string
 
-	// namespace and name narrow it down; empty is all.
+	// namespace and name restrict it; empty means all.
 	namespace, name string
 
-	// role is the role of the cluster that grants it; empty when deploy/rbac.yaml has the rule.
+	// role is the cluster's role that grants it; empty if deploy/rbac.yaml has the rule.
 	role string
 
-	// why says what can't be done without it.
+	// why describes what does not work without it.
 	why string
 }
 
-// String is the permission as kubectl auth can-i writes it.
+// String returns the permission in the notation of kubectl auth can-i.
 func (p permission) String() string {
 	s := p.verb + " " + p.resource
 	if p.group != "" {
@@ -39,7 +39,7 @@ func (p permission) String() string {
 	return s
 }
 
-// needed are the permissions without which the configuration can't be run.
+// needed returns the permissions that the configuration requires.
 func needed(c config.Configuration) []permission {
 	return slices.Concat(toWatch(), toEvict(c), toLead(c))
 }
@@ -74,8 +74,7 @@ func toEvict(c config.Configuration) []permission {
 	}
 }
 
-// toLead asks to create any lease in the namespace, because a name can't be told of what is not yet
-// there.
+// toLead asks to create any lease in the namespace, because a rule cannot name an object that does not exist yet.
 func toLead(c config.Configuration) []permission {
 	e := c.LeaderElection
 	if !e.LeaderElect {
@@ -89,8 +88,7 @@ func toLead(c config.Configuration) []permission {
 	return []permission{create, get, update}
 }
 
-// toServe are the permissions without which metrics are refused to everybody, and nothing else is
-// lost.
+// toServe returns the permissions without which all requests for metrics are refused. Nothing else needs them.
 func toServe() []permission {
 	const reader, delegator = "extension-apiserver-authentication-reader", "system:auth-delegator"
 	ca := permission{resource: "configmaps", namespace: "kube-system", name: "extension-apiserver-authentication", role: reader}

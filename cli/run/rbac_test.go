@@ -46,15 +46,15 @@ func manifests(t *testing.T) []manifest {
 	return all
 }
 
-// lookers is the name of the roles of those who only look.
+// lookers is the name of the roles for read-only users.
 const lookers = "taint-manager-viewer"
 
-// granted are the permissions that the roles of the file grant the program.
+// granted returns the permissions that the roles of the file grant the program.
 func granted(all []manifest) map[permission]bool {
 	return grantedBy(all, func(role string) bool { return role != lookers })
 }
 
-// grantedBy are the permissions that some roles of the file grant.
+// grantedBy returns the permissions that the selected roles of the file grant.
 func grantedBy(all []manifest, these func(role string) bool) map[permission]bool {
 	set := map[permission]bool{}
 	for _, m := range all {
@@ -71,7 +71,7 @@ func grantedBy(all []manifest, these func(role string) bool) map[permission]bool
 	return set
 }
 
-// spread is a rule as single permissions.
+// spread splits a rule into single permissions.
 func spread(rule rbacv1.PolicyRule) []permission {
 	names := rule.ResourceNames
 	if len(names) == 0 {
@@ -91,7 +91,7 @@ func spread(rule rbacv1.PolicyRule) []permission {
 	return all
 }
 
-// asked are the permissions that the program asks for under any settings.
+// asked returns the permissions that the program reviews with any settings.
 func asked() map[permission]bool {
 	set := map[permission]bool{}
 	for _, method := range []config.Method{config.MethodDelete, config.MethodEvict} {
@@ -122,7 +122,7 @@ func TestTheRBACFileGrantsExactlyWhatTheProgramAsksFor(t *testing.T) {
 	}
 }
 
-// That these suffice is tested on a real control plane.
+// A test on a real control plane checks that these suffice.
 func TestTheRolesOfThoseWhoLookGrantOnlyReading(t *testing.T) {
 	want := map[permission]bool{{verb: "list", resource: "events"}: true, {verb: "list", group: "policy", resource: "poddisruptionbudgets"}: true}
 	for _, verb := range []string{"get", "list", "watch"} {

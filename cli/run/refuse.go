@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/cli/usage"
 )
 
-// validateServing says it better than the shared options: they call a port over 65535 an attempt to
-// turn them off, and look at the rest only once the port is taken.
+// validateServing has clearer messages than the shared options: these describe a port over 65535 as an attempt to turn
+// them off, and check the rest only once the process listens on the port.
 func (s *settings) validateServing() []error {
 	return slices.Concat(s.validatePort(), s.validateCertificate(), s.validateTLS())
 }
@@ -53,7 +53,7 @@ func (s *settings) validateTLS() (refusals []error) {
 	return refusals
 }
 
-// validateLogging names the flags, of which the shared rules know only the fields.
+// validateLogging names the flags; the shared rules name only the fields.
 func (s *settings) validateLogging() (refusals []error) {
 	for _, err := range logsapi.Validate(s.logging, nil, nil) {
 		field, _, _ := strings.Cut(err.Field, "[")

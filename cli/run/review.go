@@ -15,13 +15,13 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// reviewer asks the API server whether this process may do something.
+// reviewer asks the API server whether this process has a permission.
 type reviewer interface {
 	Create(ctx context.Context, review *authorizationv1.SelfSubjectAccessReview, opts metav1.CreateOptions) (*authorizationv1.SelfSubjectAccessReview, error)
 }
 
-// missing returns those of the permissions that this process does not have. It asks for all at once, as the
-// start waits for the answers.
+// missing returns the permissions that this process lacks. It makes all requests in parallel, because the start waits
+// for them.
 func missing(ctx context.Context, reviews reviewer, permissions []permission) ([]permission, error) {
 	answers := make([]*authorizationv1.SelfSubjectAccessReview, len(permissions))
 	failures := make([]error, len(permissions))
@@ -50,7 +50,7 @@ func review(p permission) *authorizationv1.SelfSubjectAccessReview {
 	}}
 }
 
-// grants names the missing permissions, a line for each, and what to do.
+// grants lists the missing permissions, one line for each, and the next step.
 func grants(denied []permission, server string) error {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s does not permit this user what is needed; missing are:\n", server)
@@ -68,7 +68,7 @@ func grants(denied []permission, server string) error {
 	return errors.New(s.String())
 }
 
-// ownLease says whether a permission is for a lease of another name than deploy/rbac.yaml grants.
+// ownLease reports whether a permission is for a lease with another name than the one in deploy/rbac.yaml.
 func ownLease(p permission) bool {
 	return p.resource == "leases" && !slices.Contains(toLead(config.Default()), p)
 }

@@ -21,10 +21,10 @@ import (
 	"github.com/taint-manager/taint-manager/skew"
 )
 
-// Build is what the program says of itself.
+// Build is the program's identification.
 type Build struct {
 	Version   string // in the log and on the page
-	UserAgent string // to API servers
+	UserAgent string // for API servers
 }
 
 // Command returns the command "run". It runs until ctx ends or the process is signalled.
@@ -64,7 +64,7 @@ func (s *settings) run(ctx context.Context, b Build) error {
 	defer done()
 	err := s.runUntil(ctx, b)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // told to end while it was still starting
+		return nil // cancelled while it was starting
 	}
 	return err
 }
@@ -85,7 +85,7 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 	return leader.Run(ctx, p.manager, p.campaign)
 }
 
-// process is all that is needed to live.
+// process has everything that a running process needs.
 type process struct {
 	settings *settings
 	build    Build
@@ -99,7 +99,7 @@ type process struct {
 	clock    *skew.Clock
 }
 
-// start makes everything that can fail, in the order in which a failure is the most to the point.
+// start does everything that can fail, in the order in which errors are most useful.
 func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 	access, err := transport.Load(s.Kubeconfig)
 	if err != nil {
@@ -130,7 +130,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 	}
 	p.page.version, p.page.role = p.build.Version, roleAlone(p.identity)
 	p.page.cluster = clusterName(p.settings.ClusterName, p.host)
-	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // never fails, as there is no lease
+	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
 	if p.settings.LeaderElection.LeaderElect {
 		e := leader.New(p.settings.LeaderElection, to.Lease.CoordinationV1(), p.identity)
 		options.Leading, p.campaign, p.watchdog, p.page.role = e.Leading, e.Campaign, e.Watchdog(), roleIn(e)

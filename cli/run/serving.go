@@ -22,17 +22,17 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/version" // kubernetes_build_info
 )
 
-// farewell is how long requests under way may take once the server closes.
+// farewell is how long requests under way may take after the server begins to close.
 const farewell = 5 * time.Second
 
-// server is the HTTPS server, listening but not yet answering. Nil is none.
+// server is the HTTPS server, which listens but does not answer yet. Nil means none.
 type server struct {
 	info           *genericserver.SecureServingInfo
 	authentication genericserver.AuthenticationInfo
 	authorization  genericserver.AuthorizationInfo
 }
 
-// listen takes the port, so that one that is in use is noticed before anything is done.
+// listen listens on the port, so that a port in use is detected first.
 func (s *settings) listen() (*server, error) {
 	if s.serving.BindPort == 0 {
 		return nil, nil
@@ -41,7 +41,7 @@ func (s *settings) listen() (*server, error) {
 		return nil, fmt.Errorf("making a certificate of our own: %w; name one by --tls-cert-file and --tls-private-key-file", err)
 	}
 	var made server
-	wanted := s.serving.BindPort // a failure makes it 0
+	wanted := s.serving.BindPort // a failure sets it to 0
 	err := s.serving.ApplyTo(&made.info)
 	switch {
 	case err != nil && s.serving.Listener == nil:
@@ -59,8 +59,8 @@ func (s *settings) listen() (*server, error) {
 	return &made, nil
 }
 
-// certify makes a certificate where none is named. One that is to be kept in a folder is made as components
-// of Kubernetes do.
+// certify makes a certificate if none is given. It makes a certificate for a folder in the same way as components of
+// Kubernetes.
 func (s *settings) certify(now time.Time) error {
 	given := &s.serving.ServerCert
 	if given.CertDirectory != "" || given.CertKey.CertFile != "" || given.CertKey.KeyFile != "" {
@@ -88,7 +88,7 @@ func (s *server) serve(handler http.Handler) (shutdown func(), err error) {
 	return func() { close(stop); <-stopped }, nil
 }
 
-// guard lets in those whom the cluster permits. Each layer is round those above it.
+// guard authenticates and authorizes requests with the cluster. Each layer wraps those above it.
 func (s *server) guard(handler http.Handler) http.Handler {
 	resolver := &apirequest.RequestInfoFactory{}
 	handler = genericfilters.WithAuthorization(handler, s.authorization.Authorizer, scheme.Codecs)
@@ -99,8 +99,8 @@ func (s *server) guard(handler http.Handler) http.Handler {
 	return serverfilters.WithPanicRecovery(handler, resolver)
 }
 
-// endpoints answers on the paths that components of Kubernetes have. A process that has not synced,
-// can't watch, or is about to end is not ready, but alive.
+// endpoints serves the usual paths of components of Kubernetes. A process that has not synced, cannot watch, or is
+// about to end is alive, but not ready.
 func endpoints(w watcher, clock clockTrouble, ending <-chan struct{}, watchdog healthz.HealthChecker) http.Handler {
 	paths := mux.NewPathRecorderMux("taint-manager")
 	healthz.InstallHandler(paths, healthz.PingHealthz, watchdog)
@@ -111,8 +111,8 @@ func endpoints(w watcher, clock clockTrouble, ending <-chan struct{}, watchdog h
 	return withRemarks(paths, w, clock)
 }
 
-// withRemarks adds to /readyz?verbose what is wrong with the journal and with the clock. A check that passes has no
-// words of its own, and one that fails would take away what still evicts.
+// withRemarks adds the problems of the journal and of the clock to /readyz?verbose. A check that passes cannot have a
+// text, and a check that fails would make a process unready that still evicts.
 func withRemarks(next http.Handler, w watcher, clock clockTrouble) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(answer, r)
@@ -124,7 +124,7 @@ func withRemarks(next http.Handler, w watcher, clock clockTrouble) http.Handler 
 	})
 }
 
-// withPause adds to /readyz?verbose that evictions are paused, which is no reason not to be ready.
+// withPause adds to /readyz?verbose that evictions are paused. The process stays ready.
 func (s *settings) withPause(next http.Handler) http.Handler {
 	if !s.Paused {
 		return next
@@ -137,17 +137,17 @@ func (s *settings) withPause(next http.Handler) http.Handler {
 	})
 }
 
-// remark writes a line about what is wrong, if anything is.
+// remark writes a line about a problem, if there is one.
 func remark(answer io.Writer, what string, err error) {
 	if err != nil {
 		_, _ = fmt.Fprintf(answer, "[!]%s: %v\n", what, err)
 	}
 }
 
-// clockTrouble returns an error while the clock does not go with the API server's.
+// clockTrouble returns an error while the process's clock disagrees with the API server's.
 type clockTrouble func(now time.Time) error
 
-// watcher knows how well the cluster is seen.
+// watcher reports the state of the watches.
 type watcher interface {
 	HasSynced() bool
 	Trouble() error

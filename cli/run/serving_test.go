@@ -14,7 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/server/healthz"
 )
 
-// sight is how well the cluster is seen.
+// sight is a fake watcher.
 type sight struct {
 	synced  bool
 	trouble error
@@ -89,7 +89,7 @@ func TestMetricsAreThoseOfAComponentOfKubernetes(t *testing.T) {
 	}
 }
 
-// TestOnlyHealthIsServedToStrangers serves over TLS, as a process without a cluster does.
+// TestOnlyHealthIsServedToStrangers serves over TLS, like a process without a cluster.
 func TestOnlyHealthIsServedToStrangers(t *testing.T) {
 	get := serveTLS(t)
 	for path, want := range map[string]int{"/healthz": 200, "/livez": 200, "/readyz": 200, "/metrics": 403, "/readyz/ping": 403, "/": 403} {
@@ -99,7 +99,8 @@ func TestOnlyHealthIsServedToStrangers(t *testing.T) {
 	}
 }
 
-// serveTLS returns what gets a path: its status code, 0 when a refusal is not one of Kubernetes.
+// serveTLS returns a function that gets a path and returns its status code, or 0 if a refusal is not a Kubernetes
+// Status.
 func serveTLS(t *testing.T) (get func(path string) int) {
 	t.Helper()
 	s := defaultSettings()

@@ -14,8 +14,8 @@ import (
 // port is used by no component of Kubernetes; theirs are 10248 to 10260.
 const port = 10270
 
-// settings is all that can be set on "run": the manager's own configuration, and what every
-// component of Kubernetes has for serving and logging.
+// settings has all settings of "run": the manager's own configuration, and those that every component of Kubernetes has
+// for serving and logging.
 type settings struct {
 	config.Configuration
 	serving        *apiserveroptions.SecureServingOptions
@@ -26,7 +26,8 @@ type settings struct {
 	// others are the settings of the file that are flags of every component of Kubernetes.
 	others []config.Setting
 
-	// configFile names the configuration file; empty: there is none. overridden are the flags that win over it.
+	// configFile is the name of the configuration file; empty means none. overridden are the flags that take precedence
+	// over it.
 	configFile string
 	overridden []string
 }
@@ -41,15 +42,15 @@ func defaultSettings() *settings {
 	}
 	s.serving.BindPort = port
 	s.serving.ServerCert.PairName = "taint-manager"
-	s.serving.ServerCert.CertDirectory = "" // a certificate of its own stays in memory
+	s.serving.ServerCert.CertDirectory = "" // the process's own certificate stays in memory
 	s.authentication.RemoteKubeConfigFileOptional = true
 	s.authorization.RemoteKubeConfigFileOptional = true
-	s.authentication.TolerateInClusterLookupFailure = true // metrics are worth less than evictions
+	s.authentication.TolerateInClusterLookupFailure = true // metrics matter less than evictions
 	return s
 }
 
-// complete fills what follows from other settings. A dry run takes the lease only when it is told to:
-// while it led, nobody would evict.
+// complete sets what follows from other settings. A dry run takes the lease only if leader election is requested,
+// because no replica evicts while a dry run leads.
 func (s *settings) complete(given func(flag string) bool) {
 	if s.DryRun && !given("leader-elect") {
 		s.LeaderElection.LeaderElect = false
@@ -62,7 +63,7 @@ func (s *settings) complete(given func(flag string) bool) {
 	}
 }
 
-// validate names all that is refused at once, a line for each.
+// validate reports all refusals at once, one line for each.
 func (s *settings) validate() error {
 	if refusals := s.refusals(); len(refusals) > 0 {
 		return usage.Wrap(errors.Join(refusals...))

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// shrinkAfterSync makes the process small once the first lists are in. The memory that they took goes back to the
-// system: it may be more than is ever needed again, and what is left in use is small. From then on one
-// thread at a time runs Go code, unless GOMAXPROCS says otherwise: what this program does comes in many
-// small steps, and on several processors each step would wake a thread, which costs more than the step.
+// shrinkAfterSync makes the process small once the first lists are in. It returns the memory that they took to the
+// operating system, because that may be more than is ever needed again, and little is left in use. From then on one
+// thread at a time runs Go code, unless GOMAXPROCS is set: this program's work comes in many small steps, and with
+// several processors each step would wake a thread, which costs more than the step.
 func shrinkAfterSync() {
 	debug.FreeOSMemory()
 	if os.Getenv("GOMAXPROCS") == "" {
@@ -19,7 +19,7 @@ func shrinkAfterSync() {
 	}
 }
 
-// afterLists does something once the lists are in, and what was due then is under way.
+// afterLists calls a function once the lists are in, and the evictions that were due then are under way.
 func afterLists(ctx context.Context, synced func() bool, do func()) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// killed is the exit code at the second signal: the program could not run to its end.
+// killed is the exit code after the second signal: the program did not end in order.
 const killed = 1
 
 // signalled returns a context that ends at the first SIGTERM or SIGINT; the second ends the process.
@@ -24,7 +24,7 @@ func signalled(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// obey asks for the end at the first signal and takes no excuse at the second.
+// obey calls ask at the first signal and kill at the second.
 func obey(signals <-chan os.Signal, over <-chan struct{}, ask, kill func()) {
 	for _, act := range []func(){ask, kill} {
 		select {

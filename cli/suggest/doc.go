@@ -1,2 +1,2 @@
-// Package suggest names what somebody may have meant who has mistyped a name.
+// Package suggest suggests the name that was probably meant by a mistyped one.
 package suggest

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Nearest names those of the names that are most like what was typed, three at most: " (did you mean
-// a or b?)". It is empty when none is like it.
+// Nearest returns up to three names that are similar to the typed one: " (did you mean a or b?)"; "" if none is.
 func Nearest(typed string, names []string) string {
 	type candidate struct {
 		name     string

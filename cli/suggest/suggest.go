@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// DidYouMean names the one of the names that is most like what was typed; it is empty when none is
-// like it.
+// DidYouMean suggests the name that is most similar to the typed one; it returns "" if none is similar.
 func DidYouMean(typed, prefix string, names []string) string {
-	best, least := "", min(len(typed)/3+2, len(typed)) // it has something in common with what was typed
+	best, least := "", min(len(typed)/3+2, len(typed)) // the name has something in common with the typed one
 	for _, name := range names {
 		if d := unlikeness(typed, name); d < least {
 			best, least = name, d
@@ -20,8 +19,8 @@ func DidYouMean(typed, prefix string, names []string) string {
 	return fmt.Sprintf(" (did you mean %s%s?)", prefix, best)
 }
 
-// unlikeness is how far a name is from what was typed. A name that was begun and not finished is
-// near, however long it is.
+// unlikeness returns the distance of a name from the typed one. A name whose beginning was typed is near, however long
+// it is.
 func unlikeness(typed, name string) int {
 	if len(typed) > 1 && strings.HasPrefix(name, typed) {
 		return 1
@@ -29,7 +28,7 @@ func unlikeness(typed, name string) int {
 	return distance(typed, name)
 }
 
-// distance is the number of bytes to insert, delete or replace to make b of a.
+// distance returns the number of bytes to insert, delete or replace to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

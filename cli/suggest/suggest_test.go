@@ -24,7 +24,7 @@ func TestWhatWasPerhapsMeant(t *testing.T) {
 	}
 }
 
-// slowDistance is the definition itself.
+// slowDistance is the definition of distance.
 func slowDistance(a, b string) int {
 	switch {
 	case a == "" || b == "":

@@ -1,3 +1,2 @@
-// Package terminal is what the commands write for people with: tables, colours, and bars that show how
-// far something has come.
+// Package terminal formats the output of the commands: tables, colours and progress bars.
 package terminal

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Escape returns a text as one line without characters that a terminal would obey or that change how the text
-// around them is shown: control characters (line breaks among them), those of Unicode for the direction of
-// text, separators of lines, and bytes that are no UTF-8. They are written as in Go.
+// Escape returns a text as one line without characters that a terminal interprets or that change how the surrounding
+// text is displayed: control characters (including line breaks), Unicode's characters for the direction of text, line
+// separators, and bytes that are not UTF-8. They are written as Go escapes.
 func Escape(s string) string {
 	if !strings.ContainsFunc(s, unsafe) {
 		return s
@@ -30,13 +30,12 @@ func Escape(s string) string {
 	return safe.String()
 }
 
-// unsafe reports whether a terminal may obey the character. A byte that is no UTF-8 is the error character.
+// unsafe reports whether a terminal may interpret the character. A byte that is not UTF-8 is the error character.
 func unsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == utf8.RuneError
 }
 
-// EscapeJSON returns a text in JSON in which strings have all such characters escaped. JSON itself escapes
-// only some.
+// EscapeJSON returns a JSON text in which strings have all such characters escaped. JSON itself escapes only some.
 func EscapeJSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, unsafeInJSON) {
 		return text
@@ -52,22 +51,21 @@ func EscapeJSON(text []byte) []byte {
 	return safe.Bytes()
 }
 
-// unsafeInJSON leaves out the line breaks between the fields: those in strings are escaped already.
+// unsafeInJSON excludes the line breaks between the fields: those in strings are already escaped.
 func unsafeInJSON(r rune) bool { return unsafe(r) && r != '\n' && r != utf8.RuneError }
 
-// Safe is a text that may be written as it is.
+// Safe is a text that may be written unchanged.
 type Safe string
 
-// Builder is text that is written piece by piece. What [Builder.Printf] is given is escaped.
+// Builder builds a text piece by piece. The arguments of [Builder.Printf] are escaped.
 type Builder struct{ strings.Builder }
 
-// Printf writes as fmt.Printf does. Arguments are escaped, unless they are [Safe]; the format is written as it
-// is.
+// Printf writes like fmt.Printf. It escapes the arguments, except those of type [Safe]; it does not escape the format.
 func (b *Builder) Printf(format string, args ...any) {
 	fmt.Fprintf(b, format, escaped(args)...)
 }
 
-// escaped are the arguments of a format, with texts escaped.
+// escaped returns the arguments of a format, with texts escaped.
 func escaped(args []any) []any {
 	safe := make([]any, len(args))
 	for i, arg := range args {
@@ -90,5 +88,5 @@ type SafeError struct{ Err error }
 
 func (e SafeError) Error() string { return Escape(e.Err.Error()) }
 
-// Unwrap returns the error as it was.
+// Unwrap returns the original error.
 func (e SafeError) Unwrap() error { return e.Err }

@@ -8,16 +8,17 @@ import (
 	"k8s.io/component-base/term"
 )
 
-// PlainHelp prints the text.
+// PlainHelp returns a help function that prints the text.
 func PlainHelp(text string) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), text) }
 }
 
-// SectionedHelp prints the text and the flags in their sections, as wide as the terminal.
+// SectionedHelp returns a help function that prints the text, and the flags in their sections, in the width of the
+// terminal.
 func SectionedHelp(text string, sections cliflag.NamedFlagSets) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, _ []string) {
 		w := cmd.OutOrStdout()
-		columns, _, _ := term.TerminalSize(w) // 0, where it is no terminal: nothing is wrapped
+		columns, _, _ := term.TerminalSize(w) // 0 if w is not a terminal: nothing is wrapped
 		_, _ = fmt.Fprint(w, text)
 		cliflag.PrintSections(w, sections, columns)
 	}

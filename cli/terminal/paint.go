@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Colour is what a text is painted with. It says nothing that the text does not say.
+// Colour is the colour of a text. It adds no information to the text.
 type Colour string
 
 // The colours, as terminals number them.
@@ -19,15 +19,15 @@ const (
 	Good    Colour = "32" // green
 )
 
-// Painter paints where colours are wanted.
+// Painter adds colours if it is true.
 type Painter bool
 
-// PainterFor paints on terminals that can show it, unless the user wants no colours.
+// PainterFor returns a painter that adds colours on terminals that support them, unless the user has disabled colours.
 func PainterFor(w io.Writer) Painter {
 	return Painter(OnTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 }
 
-// Paint writes a text in a colour. The text is escaped.
+// Paint returns a text in a colour. The text is escaped.
 func (p Painter) Paint(c Colour, text string) Safe {
 	text = Escape(text)
 	if !p || c == Plain || text == "" {

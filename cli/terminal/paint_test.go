@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Colours say nothing that the words do not say, and columns stand below each other with them, too.
+// Colours add no information to the words, and do not affect the alignment of columns.
 func TestWithoutItsColoursATableIsTheSame(t *testing.T) {
 	list := NewTable("POD", "WHEN", "")
 	list.Add(Text("web-0"), Painted("now", Bad), Painted("loses all", Warned))
@@ -38,7 +38,7 @@ func TestATableWithoutHeadings(t *testing.T) {
 	}
 }
 
-// What is widest is shortened first, so that the last column is seen.
+// The widest columns are shortened first, so that the last column stays visible.
 func TestATableFitsTheTerminal(t *testing.T) {
 	list := NewTable("POD", "TAINT", "WHY")
 	list.Add(Text("web-0"), Text("node.kubernetes.io/unreachable"), Text("after 300s"))

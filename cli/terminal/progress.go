@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// Progress draws a bar on a terminal while something lasts, and nothing where there is no terminal or
-// where it is soon over.
+// Progress draws a progress bar on a terminal. It draws nothing if there is no terminal, or if the operation is short.
 type Progress struct {
 	w     io.Writer // nil: nothing is drawn
 	what  string
-	Total int64 // 0: not known
+	Total int64 // 0: unknown
 	done  int64
 	next  time.Time // when to draw again
 	drawn bool
@@ -24,7 +23,7 @@ const (
 	barWidth = 30
 )
 
-// NewProgress returns a progress of which nothing is done yet; a total of 0 is not known.
+// NewProgress returns a progress at 0; a total of 0 means unknown.
 func NewProgress(w io.Writer, what string, total int64) *Progress {
 	p := &Progress{what: Escape(what), Total: total, next: time.Now().Add(soonOver)}
 	if OnTerminal(w) {
@@ -33,7 +32,7 @@ func NewProgress(w io.Writer, what string, total int64) *Progress {
 	return p
 }
 
-// Add says that so much more is done.
+// Add adds n to what is done.
 func (p *Progress) Add(n int64) {
 	p.done += n
 	if p.w == nil || time.Now().Before(p.next) {
@@ -44,10 +43,10 @@ func (p *Progress) Add(n int64) {
 	_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", p)
 }
 
-// Done is how much is done.
+// Done returns how much is done.
 func (p *Progress) Done() int64 { return p.done }
 
-// End takes the bar away.
+// End removes the bar.
 func (p *Progress) End() {
 	if p.drawn {
 		_, _ = fmt.Fprint(p.w, "\r\x1b[K")
@@ -63,7 +62,7 @@ func (p *Progress) String() string {
 	return fmt.Sprintf("%s [%s%s] %3.0f %%", p.what, strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), part*100)
 }
 
-// amount is a number of bytes or objects, in thousands and millions.
+// amount formats a number of bytes or objects, in thousands and millions.
 func amount(n int64) string {
 	switch {
 	case n >= 1_000_000:
@@ -74,7 +73,7 @@ func amount(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// Reading counts what is read of r.
+// Reading counts the bytes that are read from r.
 type Reading struct {
 	io.Reader
 	Progress *Progress

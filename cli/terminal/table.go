@@ -11,38 +11,38 @@ type Cell struct {
 	colour Colour
 }
 
-// Table is rows under their headings. Every row has as many cells as there are headings. An empty cell
-// is shown as a dash, unless its column has no heading.
+// Table has rows and headings. Every row has one cell for each heading. An empty cell is displayed as a dash, unless
+// its column has no heading.
 type Table struct {
 	headings []string
-	bare     bool // is shown without its headings
+	bare     bool // without its headings
 	Rows     [][]Cell
 }
 
 // NewTable returns a table without rows.
 func NewTable(headings ...string) *Table { return &Table{headings: headings} }
 
-// NoHeadings leaves the headings out.
+// NoHeadings omits the headings.
 func (t *Table) NoHeadings() { t.bare = true }
 
 // Add adds a row.
 func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
 
-// Text is a cell without a colour. Its text is escaped.
+// Text returns a cell without a colour. Its text is escaped.
 func Text(s string) Cell { return Painted(s, Plain) }
 
-// Painted is a cell in a colour. Its text is escaped.
+// Painted returns a cell with a colour. Its text is escaped.
 func Painted(s string, c Colour) Cell { return Cell{Escape(s), c} }
 
-// Print writes the table in columns, two spaces apart, within so many columns; 0 is no limit.
+// Print writes the table with two spaces between columns, at most the given number of columns wide; 0 means no limit.
 func (t *Table) Print(w *Builder, p Painter, columns int) {
 	for _, line := range t.Lines(p, columns) {
 		w.WriteString(line + "\n")
 	}
 }
 
-// Lines are those of the table. Where they would be wider than so many columns, the widest cells are shortened,
-// and what has no room even then is cut off; 0 is no limit.
+// Lines returns the lines of the table. If they are wider than the given number of columns, the widest cells are
+// shortened, and what still does not fit is cut off; 0 means no limit.
 func (t *Table) Lines(p Painter, columns int) []string {
 	widths := t.widths()
 	narrow(widths, columns)
@@ -60,7 +60,7 @@ func (t *Table) Lines(p Painter, columns int) []string {
 		room := columns
 		for i, c := range row {
 			if c.text == "" && t.headings[i] != "" {
-				c = Cell{"-", Plain} // nothing is neither good nor bad
+				c = Cell{"-", Plain} // the dash has no colour
 			}
 			c.text = shortened(c.text, widths[i])
 			fitting, full := Fit(c.text, room, columns)
@@ -76,10 +76,10 @@ func (t *Table) Lines(p Painter, columns int) []string {
 	return lines
 }
 
-// narrowest is how wide a column stays in which there is more.
+// narrowest is the width below which columns are not shortened.
 const narrowest = 8
 
-// narrow shortens the widest columns until all have room in so many; 0 is no limit.
+// narrow shortens the widest columns until all fit into the given number of columns; 0 means no limit.
 func narrow(widths []int, columns int) {
 	over := 2*(len(widths)-1) - columns
 	for _, width := range widths {
@@ -99,7 +99,7 @@ func narrow(widths []int, columns int) {
 	}
 }
 
-// shortened is a text of so many characters at most: its middle is left out, as names differ at their ends.
+// shortened returns a text of at most width characters. It omits the middle, because names differ at their ends.
 func shortened(text string, width int) string {
 	runes := []rune(text)
 	if len(runes) <= width {
@@ -109,8 +109,8 @@ func shortened(text string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-head-1):])
 }
 
-// Fit is as much of a text as there is room for, and says whether the room is full. Without a limit of
-// columns there is room for all.
+// Fit returns as much of a text as fits into the room, and reports whether the room is full. If columns is 0,
+// everything fits.
 func Fit(text string, room, columns int) (fitting string, full bool) {
 	runes := []rune(text)
 	switch {

@@ -1,3 +1,3 @@
-// Package usage says in one sentence what is wrong with a command line, and what to write instead: a command or flag that
-// does not exist, a value that a flag does not take. Its errors are told from others by [Error].
+// Package usage describes in one sentence what is wrong with a command line, and what to write instead: an unknown
+// command or flag, or a value that a flag does not accept. Its errors are of the type [Error].
 package usage

@@ -14,13 +14,13 @@ import (
 // Error is an error of the command line itself.
 type Error struct{ error }
 
-// Unwrap returns the error without the mark.
+// Unwrap returns the wrapped error.
 func (e Error) Unwrap() error { return e.error }
 
-// Wrap marks an error as one of the command line itself.
+// Wrap marks an error as an error of the command line itself.
 func Wrap(err error) error { return Error{err} }
 
-// Errorf returns an [Error] of this text.
+// Errorf returns an [Error] with this text.
 func Errorf(format string, args ...any) error { return Wrap(fmt.Errorf(format, args...)) }
 
 // KnownCommand rejects unknown subcommands.
@@ -35,7 +35,7 @@ func KnownCommand(cmd *cobra.Command, args []string) error {
 	return Errorf("there is no command %q%s: 'taint-manager --help' lists the commands", args[0], suggest.DidYouMean(args[0], "", names))
 }
 
-// NoArguments refuses arguments of a command that takes only flags.
+// NoArguments rejects arguments of a command that has only flags.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return Errorf("%s takes flags only, got %q:%s '%s --help' lists the flags", cmd.Name(), args[0], hint, cmd.CommandPath())
 }
 
-// FlagError says in one sentence what is wrong with a flag.
+// FlagError describes in one sentence what is wrong with a flag.
 func FlagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return unknownFlag(cmd, unknown)
@@ -74,8 +74,7 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	return Errorf("there is no flag %s%s%s: '%s --help' lists the flags", dashes, name, hint, cmd.CommandPath())
 }
 
-// otherCommand names another command that has the flag; it is empty when there is none, and when this
-// one has it, too.
+// otherCommand returns another command that has the flag; "" if there is none, or if this command also has it.
 func otherCommand(cmd *cobra.Command, name string) string {
 	if cmd.Flags().Lookup(name) != nil {
 		return ""
@@ -88,7 +87,7 @@ func otherCommand(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// typedFlag is the flag as it was typed: pflag itself takes -kubeconfig for the flag -k.
+// typedFlag returns the flag as it was typed: pflag itself parses -kubeconfig as the flag -k.
 func typedFlag(unknown *pflag.NotExistError) (name, dashes string) {
 	shorthands, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "=")
 	if shorthands != "" {

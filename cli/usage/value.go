@@ -10,26 +10,26 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// What flags take that are no setting of package config.
+// The allowed values of flags that are not settings of package config.
 const (
-	// PortNumbers are those of a port to serve at.
+	// PortNumbers describes the ports for serving.
 	PortNumbers = "it takes 1 to 65535, or 0 for not serving"
 
-	// CurveNumbers are those of elliptic curves, for TLS.
+	// CurveNumbers describes the elliptic curves for TLS.
 	CurveNumbers = "it takes the numbers of curves that this version of Go has"
 
 	levels = "it takes 0 to 2147483647"
 )
 
-// OwnChoice is the next step for what Go chooses well by itself.
+// OwnChoice is the next step for settings that Go chooses well by itself.
 const OwnChoice = "leave it out for those of Go"
 
-// Refuse returns the refusal of a flag's value: what is allowed, and the next step.
+// Refuse returns the refusal of a flag's value, with what is allowed and the next step.
 func Refuse(flag, value, allowed, next string) error {
 	return config.Refusal{Flag: flag, Value: value, Allowed: allowed, Next: next}
 }
 
-// unreadableValue refuses a text that can't be read as what its flag takes.
+// unreadableValue refuses a text that is not a value of the flag's type.
 func unreadableValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
 	flag := err.GetFlag()
 	if refusal, known := config.Unreadable(flag.Name, err.GetValue()); known {
@@ -38,7 +38,7 @@ func unreadableValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
 	return Wrap(Refuse(flag.Name, err.GetValue(), Takes(flag), without(cmd, flag)))
 }
 
-// Takes is what a flag takes, by its name where that tells more than its type.
+// Takes describes the allowed values of a flag, by its name if that is more specific than its type.
 func Takes(flag *pflag.Flag) string {
 	if flag.Name == "secure-port" {
 		return PortNumbers
@@ -69,7 +69,7 @@ func Takes(flag *pflag.Flag) string {
 	}
 }
 
-// without says what to do instead of giving that value.
+// without returns what to do instead of setting that value.
 func without(cmd *cobra.Command, flag *pflag.Flag) string {
 	switch {
 	case flag.Value.Type() == "bool":
