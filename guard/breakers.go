@@ -106,12 +106,14 @@ func (b *Breakers) Next() (next time.Time, ok bool) {
 	return next, ok
 }
 
-// Tripped returns what is tripped, sorted.
-func (b *Breakers) Tripped() []policy.Trip {
-	var all []policy.Trip
-	for _, r := range b.Trips() {
-		if !r.Ended {
-			all = append(all, policy.Trip{Breaker: r.Breaker, Group: r.Group})
+// Tripped returns what is tripped.
+func (b *Breakers) Tripped() map[policy.Trip]bool {
+	all := map[policy.Trip]bool{}
+	for _, one := range b.list {
+		for name, g := range one.groups {
+			if g.trip.state == tripped {
+				all[policy.Trip{Breaker: one.Name, Group: name}] = true
+			}
 		}
 	}
 	return all

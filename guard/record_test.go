@@ -36,7 +36,7 @@ func ends(r guard.Record) (names []string) {
 
 func TestARecordTellsWhenHoldsHaveEnded(t *testing.T) {
 	c := holdThenEvict()
-	trip := []policy.Trip{{Breaker: "zones", Group: "a"}}
+	trip := map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true}
 	release := c
 	release.Policies = append([]policy.Policy{{Name: "release", Method: policy.Delete, Match: policy.Match{Namespaces: []string{"shop"}}}}, c.Policies...)
 	audit := c
@@ -67,7 +67,7 @@ func TestARecordTellsWhenHoldsHaveEnded(t *testing.T) {
 func TestARecordOutlivesTheProcess(t *testing.T) {
 	c := holdThenEvict()
 	trips := []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at(3)}}
-	r := guard.Record{}.With(at(5), trips, c.Holds([]policy.Trip{{Breaker: "zones", Group: "a"}}, true)).With(at(30), trips, c.Holds(nil, false))
+	r := guard.Record{}.With(at(5), trips, c.Holds(map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true}, true)).With(at(30), trips, c.Holds(nil, false))
 	text, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)

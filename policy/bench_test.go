@@ -87,7 +87,7 @@ func TestDecideAllocatesNothing(t *testing.T) {
 	configs["breakers"] = breakers
 	for name, c := range configs {
 		set := compiled(t, c)
-		facts := &policy.Facts{Tripped: []policy.Trip{{Breaker: "zones", Group: "b"}}}
+		facts := &policy.Facts{Tripped: map[policy.Trip]bool{{Breaker: "zones", Group: "b"}: true}}
 		if got := testing.AllocsPerRun(10, func() { set.Decide(pod, node, facts) }); got != 0 {
 			t.Errorf("%s: got %v allocations, want none", name, got)
 		}

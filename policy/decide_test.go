@@ -153,7 +153,7 @@ func TestATrippedBreakerHoldsThePairsOfItsTaints(t *testing.T) {
 	c := policies(hour(policy.Match{}))
 	c.Guards.Breakers = []policy.Breaker{zoneBreaker()}
 	set := compiled(t, c)
-	tripped := &policy.Facts{Tripped: []policy.Trip{{Breaker: "zones", Group: "a"}}}
+	tripped := &policy.Facts{Tripped: map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true}}
 	unreachable := on(10, v1.TaintNodeUnreachable, "")
 	elsewhere, unlabelled := nodeWith(unreachable), nodeWith(unreachable)
 	elsewhere.Labels, unlabelled.Labels = map[string]string{"zone": "b"}, nil
@@ -168,7 +168,7 @@ func TestATrippedBreakerHoldsThePairsOfItsTaints(t *testing.T) {
 		{"not tripped: it settles", nodeWith(unreachable), nil, 20, false},
 		{"another group", elsewhere, tripped, 20, false},
 		{"no group", unlabelled, tripped, 20, false},
-		{"tripped for nodes without the label", unlabelled, &policy.Facts{Tripped: []policy.Trip{{Breaker: "zones", Group: policy.NoGroup}}}, never, true},
+		{"tripped for nodes without the label", unlabelled, &policy.Facts{Tripped: map[policy.Trip]bool{{Breaker: "zones", Group: policy.NoGroup}: true}}, never, true},
 		{"another taint beside it", nodeWith(unreachable, on(15, "b", "")), tripped, 15, true},
 		{"another taint alone", nodeWith(on(15, "b", "")), tripped, 15, false},
 	} {

@@ -26,7 +26,7 @@ func checkTwins(t *testing.T, property func(*rapid.T, *twin)) {
 }
 
 func drawTwin(t *rapid.T) *twin {
-	w := &twin{pod: drawPod(t), node: drawNode(t), paused: rapid.IntRange(0, 4).Draw(t, "paused") == 0}
+	w := &twin{tripped: map[policy.Trip]bool{}, pod: drawPod(t), node: drawNode(t), paused: rapid.IntRange(0, 4).Draw(t, "paused") == 0}
 	w.config.Method = rapid.SampledFrom([]policy.Method{policy.Delete, policy.Evict, policy.Ignore}).Draw(t, "method")
 	for i := range rapid.IntRange(0, 6).Draw(t, "policies") {
 		w.config.Policies = append(w.config.Policies, drawPolicy(t, fmt.Sprintf("p%d", i)))
@@ -35,7 +35,7 @@ func drawTwin(t *rapid.T) *twin {
 		b := drawBreaker(t, fmt.Sprintf("b%d", i))
 		w.config.Guards.Breakers = append(w.config.Guards.Breakers, b)
 		if rapid.Bool().Draw(t, "tripped") {
-			w.tripped = append(w.tripped, policy.Trip{Breaker: b.Name, Group: rapid.SampledFrom([]string{"", "<none>", "a", "b"}).Draw(t, "group")})
+			w.tripped[policy.Trip{Breaker: b.Name, Group: rapid.SampledFrom([]string{"", "<none>", "a", "b"}).Draw(t, "group")}] = true
 		}
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "ended holds") {

@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Facts are what verdicts depend on beside pods, nodes and the configuration. They are immutable once shared. The zero
 // value is right while nothing has happened.
@@ -12,7 +9,7 @@ type Facts struct {
 	Namespaces Namespaces
 
 	// Tripped are the groups whose breakers are tripped.
-	Tripped []Trip
+	Tripped map[Trip]bool
 
 	// Paused says that no call starts. It counts as a hold.
 	Paused bool
@@ -56,7 +53,7 @@ func GroupOf(topologyKey string, labels map[string]string) string {
 	return NoGroup
 }
 
-func (f *Facts) tripped(t Trip) bool { return f != nil && slices.Contains(f.Tripped, t) }
+func (f *Facts) tripped(t Trip) bool { return f != nil && f.Tripped[t] }
 
 func (f *Facts) namespaces() Namespaces {
 	if f == nil {

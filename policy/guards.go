@@ -37,7 +37,9 @@ func (r *Rate) validate(at problems) {
 func (b *Breaker) validate(at problems) {
 	at.at(".topologyKey").topologyKey(b.TopologyKey)
 	at.at(".nodeSelector").selector(b.NodeSelector)
+	at.at(".taints").refuseIf(len(b.Taints) == 0, "it takes keys of taints, which say that a node is affected", "write those of an outage, such as node.kubernetes.io/unreachable")
 	at.taintKeys(b.Taints)
+	at.at(".reset").oneOf(string(b.Reset), "", string(Automatic), string(Manual))
 	at.at(".maxNodes").refuseIf(!isShare(b.MaxNodes), "it takes a number of nodes, or a percentage from 0% to 99%", "write it as 10 or 50%; more than all nodes are never affected")
 	at.at(".minNodes").refuseIf(b.MinNodes != nil && *b.MinNodes < 1, "it takes 1 or more", "leave it out for 1")
 	at.at(".settle").notNegative(b.Settle)

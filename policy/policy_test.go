@@ -24,6 +24,26 @@ func TestPreferNoScheduleIsRefused(t *testing.T) {
 	}
 }
 
+// What a file can't say, a program that embeds the library can.
+func TestWordsThatThereAreNotAreRefused(t *testing.T) {
+	breaker := policy.Breaker{Name: "a", Taints: []policy.TaintKey{{Key: "a"}}}
+	never, mute := breaker, breaker
+	never.Reset, mute.Taints = "Never", nil
+	for path, c := range map[string]policy.Config{
+		"policies[0].method":                                         {Policies: []policy.Policy{{Name: "a", Method: "Drain"}}},
+		"policies[0].mode":                                           {Policies: []policy.Policy{{Name: "a", Method: policy.Hold, Mode: "Warn"}}},
+		"policies[0].match.taints[0].effects[0]":                     {Policies: []policy.Policy{{Name: "a", Method: policy.Hold, Match: taints(policy.Taint{Key: "a", Effects: []v1.TaintEffect{"NoRun"}})}}},
+		"policies[0].match.podSelector.matchExpressions[0].operator": {Policies: []policy.Policy{{Name: "a", Method: policy.Hold, Match: policy.Match{PodSelector: expression("a", "Near")}}}},
+		"guards.breakers[0].reset":                                   {Guards: policy.Guards{Breakers: []policy.Breaker{never}}},
+		"guards.breakers[0].taints":                                  {Guards: policy.Guards{Breakers: []policy.Breaker{mute}}},
+	} {
+		set, problems := policy.Compile(c)
+		if set != nil || len(problems) != 1 || problems[0].Path != path || problems[0].Allowed == "" || problems[0].Next == "" {
+			t.Errorf("%s: got %+v", path, problems)
+		}
+	}
+}
+
 func TestAPolicyOnNoScheduleNeedsToSayHowLongPodsStay(t *testing.T) {
 	drain := policy.Match{Taints: []policy.Taint{{Key: "a", Effects: []v1.TaintEffect{v1.TaintEffectNoSchedule}}}}
 	zero := &policy.Tolerations{Absent: after(0)}

@@ -14,7 +14,7 @@ const ByPause = "pause"
 
 // Holds returns what holds evictions now: each policy with the method Hold, each trip, and the pause. What was among them
 // and is no longer has ended.
-func (c *Config) Holds(trips []Trip, paused bool) []HoldScope {
+func (c *Config) Holds(trips map[Trip]bool, paused bool) []HoldScope {
 	var all []HoldScope
 	for i := range c.Policies {
 		if p := &c.Policies[i]; p.Method == Hold && p.Mode != Audit {
@@ -22,10 +22,16 @@ func (c *Config) Holds(trips []Trip, paused bool) []HoldScope {
 		}
 	}
 	for i := range c.Guards.Breakers {
-		for _, t := range trips {
-			if b := &c.Guards.Breakers[i]; b.Name == t.Breaker {
-				all = append(all, b.hold(t.Group))
+		b := &c.Guards.Breakers[i]
+		var groups []string
+		for t, tripped := range trips {
+			if tripped && t.Breaker == b.Name {
+				groups = append(groups, t.Group)
 			}
+		}
+		slices.Sort(groups)
+		for _, group := range groups {
+			all = append(all, b.hold(group))
 		}
 	}
 	if paused {

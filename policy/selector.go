@@ -25,6 +25,7 @@ func (p problems) selector(s *metav1.LabelSelector) {
 
 func (p problems) expression(e metav1.LabelSelectorRequirement) {
 	p.at(".key").refuseIf(len(validation.IsQualifiedName(e.Key)) > 0, "it takes the key of a label", "write it as in the object's labels")
+	p.at(".operator").oneOf(string(e.Operator), "In", "NotIn", "Exists", "DoesNotExist")
 	needed := slices.Contains([]metav1.LabelSelectorOperator{metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn}, e.Operator)
 	p.at(".values").refuseIf(needed && len(e.Values) == 0, "it is required with the operators In and NotIn", "write the values, or choose Exists or DoesNotExist")
 	p.at(".values").refuseIf(!needed && len(e.Values) > 0, "it goes with the operators In and NotIn", "leave it out")

@@ -21,7 +21,7 @@ type twin struct {
 	config  policy.Config
 	pod     *taint.Pod
 	node    *taint.Node
-	tripped []policy.Trip
+	tripped map[policy.Trip]bool
 	paused  bool
 	ended   []endedHold
 	unknown int64
@@ -88,7 +88,7 @@ func (w *twin) pair(h taint.History) outcome {
 	tripped := false
 	for _, b := range w.config.Guards.Breakers {
 		deadline = max(deadline, w.settled(b, h))
-		tripped = tripped || w.guards(b, last.Taint) && slices.Contains(w.tripped, policy.Trip{Breaker: b.Name, Group: w.zone(b.TopologyKey)})
+		tripped = tripped || w.guards(b, last.Taint) && w.tripped[policy.Trip{Breaker: b.Name, Group: w.zone(b.TopologyKey)}]
 	}
 	switch {
 	case tripped || method == policy.Hold:

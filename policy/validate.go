@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -36,6 +37,8 @@ func (p problems) uniqueName(name string, seen map[string]bool) {
 }
 
 func (p *Policy) validate(at problems) {
+	at.at(".method").oneOf(string(p.Method), Methods()...)
+	at.at(".mode").oneOf(string(p.Mode), "", string(Enforce), string(Audit))
 	p.Match.validate(at.at(".match"))
 	p.validateTimes(at)
 	if p.Tolerations != nil {
@@ -48,6 +51,13 @@ func (p *Policy) validate(at problems) {
 	if p.calls() && p.Match.triggersOnNoSchedule() && (p.Tolerations == nil || p.Tolerations.Absent == nil) {
 		at.at(".tolerations").refuse("tolerations.absent is required with a NoSchedule taint, which nodes may have carried for months",
 			"write how long pods may stay that do not bear the taint, such as absent: 60s, or absent: 0s for none")
+	}
+}
+
+// oneOf refuses other words.
+func (p problems) oneOf(word string, words ...string) {
+	if !slices.Contains(words, word) {
+		p.refuse("it takes "+strings.TrimPrefix(strings.Join(words, ", "), ", "), "choose one of them")
 	}
 }
 
@@ -116,6 +126,8 @@ func (t *Taint) validate(at problems) {
 	at.at(".keyPrefix").refuseIf(noSchedule && t.KeyPrefix != "", "NoSchedule goes with an exact key", "write key instead")
 	for i, effect := range t.Effects {
 		at.at(".effects[%d]", i).refuseIf(effect == v1.TaintEffectPreferNoSchedule, "it takes NoExecute or NoSchedule", "PreferNoSchedule is a wish that schedulers may pass over, and evicts nobody: leave it out")
+		known := effect == v1.TaintEffectNoExecute || effect == v1.TaintEffectNoSchedule || effect == v1.TaintEffectPreferNoSchedule
+		at.at(".effects[%d]", i).refuseIf(!known, "it takes NoExecute or NoSchedule", "choose one of them")
 		at.at(".effects[%d]", i).refuseIf(slices.Contains(t.Effects[:i], effect), "it is there twice", "leave one out")
 	}
 }
