@@ -55,7 +55,9 @@ func hostileDump() []any {
 func hostileManager(t *testing.T) string {
 	s := managed()
 	e := &s.Evictions[0]
-	e.UID, e.Namespace, e.Pod, e.Node, e.Taint, e.Because, e.Cause, e.Message = hostile, hostile, hostile, hostile, hostile, hostile, hostile, hostile
+	e.Budget, e.UID, e.Namespace, e.Pod, e.Node, e.Taint, e.Because, e.Cause, e.Message = hostile, hostile, hostile, hostile, hostile, hostile, hostile, hostile, hostile
+	e2 := &s.Evictions[1]
+	e2.UID, e2.Pod, e2.State, e2.Cause, e2.Message, e2.Budget, e2.Attempts = hostile, "web-0", status.Blocked, hostile, hostile, hostile, 2
 	s.Manager.Role, s.Manager.Leader, s.Manager.Identity, s.Manager.Trouble = status.Standby, hostile, hostile, hostile
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/refuses") {
@@ -69,6 +71,45 @@ func hostileManager(t *testing.T) string {
 	return server.URL
 }
 
+// hostileCluster is an API server that has a pod web-0, of which the hostile manager reports; it returns a kubeconfig.
+func hostileCluster(t *testing.T) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/pods/web-0"):
+			reply(w, object{
+				"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": "web-0", "namespace": "shop", "uid": hostile},
+				"spec": object{"nodeName": hostile}, "status": object{"phase": "Running"},
+			})
+		case strings.HasSuffix(r.URL.Path, "/events"):
+			reply(w, object{"apiVersion": "v1", "kind": "EventList", "items": []object{}})
+		case strings.Contains(r.URL.Path, "/nodes/"):
+			refuseHostile(w, http.StatusNotFound, "NotFound")
+		default:
+			refuseHostile(w, http.StatusForbidden, "Forbidden")
+		}
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := writeKubeconfig(file, server.URL); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func refuseHostile(w http.ResponseWriter, code int, reason string) {
+	text, _ := json.Marshal(object{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": reason, "code": code, "message": hostile})
+	answer(w, code, string(text))
+}
+
+// A hostile value that is not printed proves nothing.
+func TestTheHostileManagerIsHeard(t *testing.T) {
+	var out, errs bytes.Buffer
+	args := []string{"explain", "web-0", "-n", "shop", "--server", hostileManager(t), "--kubeconfig", hostileCluster(t)}
+	if code := cli.Run(t.Context(), args, &out, &errs); code != 0 || !strings.Contains(out.String(), `the last one ended in x\x1b[2J`) {
+		t.Errorf("exit code %d\n%s%s", code, &out, &errs)
+	}
+}
+
 func TestNothingFromTheClusterReachesATerminalUnescaped(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dump.json")
 	text, err := json.Marshal(hostileDump())
@@ -78,7 +119,7 @@ func TestNothingFromTheClusterReachesATerminalUnescaped(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := hostileManager(t)
+	server, kubeconfig := hostileManager(t), hostileCluster(t)
 	at := "--at=2026-05-01T12:00:00Z"
 	for _, args := range [][]string{
 		{"plan", "-f", file, "--node", hostile, "--taint", "gpu:NoExecute", at},
@@ -101,8 +142,10 @@ func TestNothingFromTheClusterReachesATerminalUnescaped(t *testing.T) {
 		{"pending", "--server", server + "/refuses"},
 		{"pending", "-A", "--server", "http://" + hostile},
 		{"pending", "-n", hostile, "--server", server, "--node", hostile},
+		{"explain", hostile, "-n", "shop", "--server", server, "--kubeconfig", kubeconfig},
+		{"explain", "web-0", "-n", "shop", "--server", server, "--kubeconfig", kubeconfig},
 	} {
-		for _, form := range []string{"table", "wide", "name", "json", "yaml"} {
+		for _, form := range []string{"table", "wide", "summary", "name", "json", "yaml", "jsonpath={}", "jsonpath={.pods[*].name} {.manager.message} {.budgets[0]}"} {
 			var out, errs bytes.Buffer
 			cli.Run(t.Context(), append(args, "-o", form), &out, &errs)
 			for name, got := range map[string]string{"stdout": out.String(), "stderr": errs.String()} {
