@@ -33,6 +33,7 @@ type Model struct {
 	events  []v1.Event
 
 	replicas map[ownerKey]int // of pods that are not kept
+	shared   sharing
 	gaps     gaps
 	twice    []string // objects that were added twice
 
@@ -78,7 +79,7 @@ type node struct {
 func NewModel(rules taint.Rules, focus Focus) *Model {
 	return &Model{
 		rules: rules, focus: focus, nodes: map[string]*node{}, pods: map[types.UID]*pod{}, budgets: map[string]budget{},
-		records: Records{}, replicas: map[ownerKey]int{}, gaps: newGaps(),
+		records: Records{}, replicas: map[ownerKey]int{}, gaps: newGaps(), shared: newSharing(),
 	}
 }
 
@@ -126,6 +127,7 @@ func (m *Model) AddPod(p *v1.Pod) {
 		m.pass(&kept)
 		return
 	}
+	m.shared.pod(&kept)
 	m.pods[kept.key()] = &kept
 }
 

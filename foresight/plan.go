@@ -36,7 +36,7 @@ type Plan struct {
 
 	// Pods to be evicted, in the order of their evictions, and then the pods of the nodes in question that stay.
 	// Pods of other nodes that are evicted are included, as they ask the same budgets; their effect is anyway.
-	Pods []PlannedPod `json:"pods"`
+	Pods []*PlannedPod `json:"pods"`
 
 	Namespaces []NamespaceTotal `json:"namespaces"`
 	Owners     []OwnerTotal     `json:"owners"`
@@ -144,7 +144,7 @@ type OwnerTotal struct {
 
 // Unsure reports whether the deadline of a pod, with the plan or without it, is known only as a range.
 func (p *Plan) Unsure() bool {
-	return slices.ContainsFunc(p.Pods, func(p PlannedPod) bool {
+	return slices.ContainsFunc(p.Pods, func(p *PlannedPod) bool {
 		return p.Earliest != nil || p.Without != nil && p.Without.Earliest != nil
 	})
 }
@@ -166,7 +166,7 @@ type Question struct {
 // planned is a pod with its prediction.
 type planned struct {
 	*pod
-	result PlannedPod
+	result *PlannedPod
 	here   bool // on a node in question
 }
 
@@ -308,15 +308,18 @@ func (m *Model) planPods(views map[string]view, at time.Time) []*planned {
 }
 
 func (m *Model) planPod(p *pod, v *view, at time.Time) *planned {
-	result := PlannedPod{
+	result := &PlannedPod{
 		Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node,
 		Prediction: v.after.judge(&p.Pod, m.rules), Owner: p.ownerOrNil(),
 	}
 	without := v.before.judge(&p.Pod, m.rules)
 	result.Effect, result.Original = effect(&result.Prediction, &without), v.after.original(&p.Pod, m.rules)
 	if without.Evict {
-		result.Without = &without
+		kept := without
+		m.shared.prediction(&kept)
+		result.Without = &kept
 	}
+	m.shared.prediction(&result.Prediction)
 	if result.SinceFrom == FromSight {
 		result.SinceFrom = FromPlan
 	}
@@ -352,7 +355,7 @@ func going(pods []*planned) []*planned {
 
 // count adds the pods and their totals to the plan.
 func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
-	p.Pods = []PlannedPod{}
+	p.Pods = make([]*PlannedPod, 0, len(pods))
 	namespaces, owners := map[string]*NamespaceTotal{}, map[ownerKey]*OwnerTotal{}
 	for _, pod := range pods {
 		if key := keyOf(pod.pod); pod.here {

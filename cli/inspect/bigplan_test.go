@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/internal/bigdump"
 )
@@ -76,6 +78,28 @@ func TestAPlanOfAnyDumpIsMadeInTheSameMemory(t *testing.T) {
 			t.Errorf("%s: 4000 pods take %d kB, 1000 take %d kB", form, large>>10, small>>10)
 		}
 	}
+}
+
+// With all nodes in question each pod is kept, and what becomes of it.
+func TestAPodInQuestionTakesAKilobyte(t *testing.T) {
+	const pods = 5000
+	change, err := foresight.ParseChange("maintenance:NoExecute")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := foresight.Question{Selection: foresight.Selection{Selector: labels.Everything()}, Changes: []foresight.Change{change}, At: time.Now(), Method: "delete"}
+	from := &dumped{files: []string{"-"}, in: dumpOf(t, "JSON", pods), messages: io.Discard, journal: new(journalLocation).noPages()}
+	before := inUse()
+	plan, err := new(planOptions).ask(t.Context(), q, from, io.Discard)
+	if err != nil || plan.Total.Evict != pods {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	each := (inUse() - before) / pods
+	t.Logf("%d bytes", each)
+	if each > 1000 {
+		t.Errorf("each pod takes %d bytes", each)
+	}
+	runtime.KeepAlive(plan)
 }
 
 func BenchmarkPlan(b *testing.B) {

@@ -4,6 +4,8 @@ package inspect
 
 import (
 	"context"
+	"math"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +20,7 @@ func Commands(ctx context.Context, userAgent string) []*cobra.Command {
 	for _, cmd := range commands {
 		run := cmd.RunE
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			defer limitMemory()()
 			if err := run(cmd, args); err != nil {
 				return terminal.SafeError{Err: err}
 			}
@@ -25,4 +28,17 @@ func Commands(ctx context.Context, userAgent string) []*cobra.Command {
 		}
 	}
 	return commands
+}
+
+// memoryLimit is from where on memory is collected more eagerly, at the cost of time.
+const memoryLimit = 120 << 20
+
+// limitMemory keeps what is no longer used from filling the memory, unless GOMEMLIMIT is set. The function that it
+// returns lifts the limit.
+func limitMemory() (lift func()) {
+	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
+		return func() {}
+	}
+	before := debug.SetMemoryLimit(memoryLimit)
+	return func() { debug.SetMemoryLimit(before) }
 }

@@ -57,7 +57,7 @@ func (t *planText) all() {
 func printNames(w io.Writer, plan *foresight.Plan) error {
 	var s terminal.Builder
 	for i := range plan.Pods {
-		if p := &plan.Pods[i]; p.Effect == foresight.Evicted || p.Effect == foresight.Sooner {
+		if p := plan.Pods[i]; p.Effect == foresight.Evicted || p.Effect == foresight.Sooner {
 			s.Printf("%s/%s\n", p.Namespace, p.Name)
 		}
 	}
@@ -125,7 +125,7 @@ func (t *planText) pods() {
 		list = terminal.NewTable("NAMESPACE", "POD", "NODE", "OWNER", "WHEN", "AT", "WITHOUT THIS", "BUDGETS IN THE WAY", "THE ORIGINAL", "WHY")
 	}
 	for i := range t.Pods {
-		if p := &t.Pods[i]; p.Evict || t.wide() {
+		if p := t.Pods[i]; p.Evict || t.wide() {
 			list.Add(t.row(p)...)
 		}
 	}
@@ -303,7 +303,7 @@ func (t *planText) warnings() {
 	var order []string
 	about := map[string][]string{}
 	for i := range t.Pods {
-		p := &t.Pods[i]
+		p := t.Pods[i]
 		for _, warning := range p.Warnings {
 			if about[warning] == nil {
 				order = append(order, warning)

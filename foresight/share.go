@@ -1,0 +1,78 @@
+package foresight
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// sharing lets pods share what they have in common: the replicas of one owner have the same labels and
+// tolerations, and many pods have the same node and the same reason to go.
+type sharing struct {
+	texts       map[string]string
+	labels      map[string]map[string]string
+	tolerations map[string][]v1.Toleration
+	owners      map[taint.Owner]*taint.Owner
+}
+
+func newSharing() sharing {
+	return sharing{map[string]string{}, map[string]map[string]string{}, map[string][]v1.Toleration{}, map[taint.Owner]*taint.Owner{}}
+}
+
+// text returns an equal text that others share.
+func (s *sharing) text(t string) string { return shared(s.texts, t, t) }
+
+// shared returns what was stored first under a key.
+func shared[K comparable, V any](stored map[K]V, key K, value V) V {
+	if first, ok := stored[key]; ok {
+		return first
+	}
+	stored[key] = value
+	return value
+}
+
+// pod lets a pod share what it can.
+func (s *sharing) pod(p *pod) {
+	p.Namespace, p.Node, p.Phase = s.text(p.Namespace), s.text(p.Node), v1.PodPhase(s.text(string(p.Phase)))
+	p.Labels = shared(s.labels, keyOfLabels(p.Labels), p.Labels)
+	p.Tolerations = shared(s.tolerations, keyOfTolerations(p.Tolerations), p.Tolerations)
+	if p.Controller != nil {
+		p.Controller = shared(s.owners, *p.Controller, p.Controller)
+	}
+	p.owner = Owner{s.text(p.owner.Kind), s.text(p.owner.Name)}
+}
+
+// prediction lets a prediction share its texts.
+func (s *sharing) prediction(f *Prediction) {
+	f.Reason, f.Taint, f.Toleration = s.text(f.Reason), s.text(f.Taint), s.text(f.Toleration)
+}
+
+// keyOfLabels is the same text for the same labels, and for no others.
+func keyOfLabels(labels map[string]string) string {
+	list := make([]string, 0, len(labels))
+	for name, value := range labels {
+		list = append(list, strconv.Quote(name)+strconv.Quote(value))
+	}
+	slices.Sort(list)
+	return strings.Join(list, "")
+}
+
+// keyOfTolerations is the same text for the same tolerations, and for no others.
+func keyOfTolerations(list []v1.Toleration) string {
+	var key []byte
+	for i := range list {
+		t := &list[i]
+		for _, part := range []string{t.Key, string(t.Operator), t.Value, string(t.Effect)} {
+			key = append(strconv.AppendQuote(key, part), ' ')
+		}
+		if t.TolerationSeconds != nil {
+			key = strconv.AppendInt(key, *t.TolerationSeconds, 10)
+		}
+		key = append(key, ',')
+	}
+	return string(key)
+}
