@@ -25,8 +25,20 @@ func TestOnlyPodsWithTheSameLabelsShareThem(t *testing.T) {
 func TestOnlyPodsWithTheSameTolerationsShareThem(t *testing.T) {
 	seconds, none := int64(3), int64(0)
 	different := [][]v1.Toleration{
-		nil, {{}}, {{Key: "a"}}, {{Value: "a"}}, {{Key: "a b"}}, {{Key: "a", Value: "b"}}, {{Key: "a"}, {Key: "b"}}, {{Key: "b"}, {Key: "a"}}, {{Operator: "Exists"}},
-		{{Effect: "NoExecute"}}, {{TolerationSeconds: &seconds}}, {{TolerationSeconds: &none}}, {{Key: "a", TolerationSeconds: &seconds}}, {{Key: "a\" \""}},
+		nil,
+		{{}},
+		{{Key: "a"}},
+		{{Value: "a"}},
+		{{Key: "a b"}},
+		{{Key: "a", Value: "b"}},
+		{{Key: "a"}, {Key: "b"}},
+		{{Key: "b"}, {Key: "a"}},
+		{{Operator: "Exists"}},
+		{{Effect: "NoExecute"}},
+		{{TolerationSeconds: &seconds}},
+		{{TolerationSeconds: &none}},
+		{{Key: "a", TolerationSeconds: &seconds}},
+		{{Key: "a\" \""}},
 	}
 	keys := map[string]int{}
 	for i, list := range different {
