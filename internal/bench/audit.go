@@ -8,11 +8,12 @@ import (
 	"github.com/taint-manager/taint-manager/internal/load"
 )
 
-// auditDelay is how long a record of an observed deletion may take to get into the log.
+// auditDelay is how long the record of an observed deletion may take to appear in the log.
 const auditDelay = 10 * time.Second
 
-// firstDelete returns when the API server received the first DELETE of that pod. It waits for the record, which
-// is written after the watch has shown that the pod is gone. It reads on, so it can be called once for a pod.
+// firstDelete returns when the API server received the first DELETE of that pod. It waits for the record, which is
+// written after the watch has shown that the pod is gone. It continues reading where it stopped, so it can be
+// called once for a pod.
 func firstDelete(ctx context.Context, log *load.AuditLog, pod string) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, auditDelay)
 	defer cancel()

@@ -15,7 +15,7 @@ func line(verb, subresource, name, at string) string {
 		`"},"requestReceivedTimestamp":"` + at + "\"}\n"
 }
 
-// added opens a log for what a test adds to it.
+// added creates a log to which a test can add text.
 func added(t *testing.T) (path string, write func(text string)) {
 	path = filepath.Join(t.TempDir(), "audit.log")
 	return path, func(text string) {

@@ -9,10 +9,10 @@ import (
 	"github.com/taint-manager/taint-manager/internal/load"
 )
 
-// call makes one pod go.
+// call evicts one pod.
 type call func(ctx context.Context, client kubernetes.Interface, pod load.Identity) error
 
-// plainly makes all pods go, with workers that decide nothing. Its client is that of taint-manager's user.
+// plainly evicts all pods, with workers that decide nothing. Their client is that of taint-manager's user.
 func (c *workload) plainly(ctx context.Context, do call) error {
 	return load.Spread(ctx, load.PlainWorkers, len(c.pods), func(ctx context.Context, i int) error {
 		if err := do(ctx, c.w.worker, c.pods[i]); err != nil {

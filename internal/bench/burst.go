@@ -15,22 +15,22 @@ import (
 const (
 	burstNodes   = 100
 	slowNodes    = 5    // for the original with its default client limits
-	maxEvents    = 5000 // that are waited for: of more, listing them is too much
+	maxEvents    = 5000 // more than these are not waited for, as listing them is expensive
 	burstTimeout = 5 * time.Minute
 )
 
-// outcome is what one subject came to in one round. Times are in seconds; those of pods count from the
-// moment when the first taint was sent.
+// outcome has the figures of one subject in one round. Times are in seconds; those of pods count from when the
+// first taint was sent.
 type outcome struct {
 	rate               float64 // pods in a second
 	first, median, p99 float64
 	events             float64   // from the last deletion until all events were stored
 	cpu, serverCPU     float64   // the subject's, and the API server's and etcd's
 	peak               float64   // MB
-	last               time.Time // deletion
+	last               time.Time // the last deletion
 }
 
-// results are what each subject came to, round by round.
+// results are the outcomes of each subject, round by round.
 type results map[string][]outcome
 
 // burst measures pods of many nodes that are tainted at once.
@@ -49,7 +49,7 @@ func burst(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	return burstRows(all), nil
 }
 
-// builds compares a burst with that of another build.
+// builds compares this build's burst with that of another build.
 func builds(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	all := results{}
 	if err := all.rounds(ctx, w, rounds, size{nodes: burstNodes}, []subject{ours(), w.rival()}); err != nil {
@@ -67,8 +67,8 @@ func builds(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	}, nil
 }
 
-// rounds lets the subjects take turns. Every other round has their order reversed, so that none always
-// comes after the same one.
+// rounds measures the subjects in turn. Every other round has the reversed order, so that no subject always comes
+// after the same one.
 func (r results) rounds(ctx context.Context, w *world, rounds int, l size, subjects []subject) error {
 	for round := range rounds {
 		turn := slices.Clone(subjects)
@@ -95,7 +95,7 @@ func (r results) add(ctx context.Context, w *world, s subject, l size) error {
 	return nil
 }
 
-// burst lets one subject evict one workload, which it makes and removes.
+// burst measures one subject with a workload that it creates and removes.
 func (w *world) burst(ctx context.Context, s subject, l size) (o outcome, err error) {
 	c, err := w.newWorkload(ctx, l)
 	if err != nil {
@@ -107,7 +107,7 @@ func (w *world) burst(ctx context.Context, s subject, l size) (o outcome, err er
 	return o, c.clear(ctx)
 }
 
-// burst lets one subject evict this workload.
+// burst measures one subject with this workload.
 func (c *workload) burst(ctx context.Context, s subject) (o outcome, err error) {
 	if s.launch == nil {
 		return c.evict(ctx, s, 0)
@@ -152,7 +152,7 @@ func (c *workload) evict(ctx context.Context, s subject, pid int) (o outcome, er
 	return o, err
 }
 
-// gone taints all nodes; plain workers begin at the same moment. It returns when each pod went.
+// gone taints all nodes; plain workers begin at the same time. It returns when each pod was deleted.
 func (c *workload) gone(ctx context.Context, s subject) (times []time.Time, err error) {
 	var tainting sync.WaitGroup
 	var taintErr error
@@ -181,7 +181,7 @@ func (w *world) spent(pid int) (s spent, err error) {
 	return s, err
 }
 
-// outcomeOf sums up when pods went.
+// outcomeOf summarizes the times of the deletions.
 func outcomeOf(times []time.Time, began time.Time) outcome {
 	after := make(report.Series, len(times))
 	for i, at := range times {
@@ -193,7 +193,7 @@ func outcomeOf(times []time.Time, began time.Time) outcome {
 	}
 }
 
-// of is one figure of all rounds of a subject.
+// of returns one figure of all rounds of a subject.
 func (r results) of(subject string, figure func(outcome) float64) (s report.Series) {
 	for _, o := range r[subject] {
 		s = append(s, figure(o))
@@ -201,7 +201,7 @@ func (r results) of(subject string, figure func(outcome) float64) (s report.Seri
 	return s
 }
 
-// row shows one figure of all subjects.
+// row returns the row with one figure of all subjects.
 func (r results) row(work, what, unit string, figure func(outcome) float64, targets ...report.Target) report.Row {
 	row := report.Row{Work: work, What: what, Unit: unit, Targets: targets}
 	for _, name := range report.Subjects() {
@@ -212,7 +212,7 @@ func (r results) row(work, what, unit string, figure func(outcome) float64, targ
 	return row
 }
 
-// but leaves subjects out.
+// but returns the results without these subjects.
 func (r results) but(subjects ...string) results {
 	kept := maps.Clone(r)
 	for _, name := range subjects {
@@ -221,7 +221,7 @@ func (r results) but(subjects ...string) results {
 	return kept
 }
 
-// late is how much longer than the baseline's a latency may be.
+// late is the maximum ratio of a latency to the baseline's.
 const late = 1.15
 
 func burstRows(all results) []report.Row {

@@ -7,8 +7,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/load"
 )
 
-// evict measures a burst by the eviction subresource, one call for each pod, which sets the condition
-// itself. The pods are Running, so that budgets are looked for.
+// evict measures a burst by the eviction subresource, one call for each pod, which sets the condition itself. The
+// pods are Running, so that the API server looks for budgets.
 func evict(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	all := results{}
 	l := size{nodes: burstNodes, running: true}

@@ -18,9 +18,8 @@ const (
 	idleGap     = 100 * time.Millisecond
 )
 
-// idle measures one pod on a cluster where nothing else happens, from the PATCH of its node's taint until
-// the deletion is seen. The baseline is one plain client that sends PATCH and DELETE when its watch shows the
-// node.
+// idle measures one pod on an otherwise idle cluster, from the PATCH of its node's taint until the deletion is
+// seen. The baseline is one plain client that sends PATCH and DELETE when its watch shows the node.
 func idle(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	var results [3]report.Series
 	for range rounds {
@@ -40,7 +39,7 @@ func idle(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	}}, nil
 }
 
-// idle returns how long each pod of some took, in milliseconds.
+// idle returns how long the eviction of each of several pods took, in milliseconds.
 func (w *world) idle(ctx context.Context, s subject) (report.Series, error) {
 	c, err := w.newWorkload(ctx, size{nodes: idleSamples, each: 1})
 	if err != nil {
@@ -81,7 +80,7 @@ func (c *workload) oneByOne(ctx context.Context) (samples report.Series, err err
 	return samples, nil
 }
 
-// respond starts the subject, or the plain client, which is to react to taints from then on.
+// respond starts the subject, or the plain client, which then reacts to taints.
 func (c *workload) respond(ctx context.Context, s subject) (stop func() error, err error) {
 	if s.launch != nil {
 		p, err := c.w.ready(ctx, s)
@@ -99,7 +98,7 @@ func (c *workload) respond(ctx context.Context, s subject) (stop func() error, e
 	return func() error { nodes.Stop(); return <-ended }, pause(ctx, time.Second)
 }
 
-// plainClient makes the pod of each node go as soon as the watch shows the node's taint.
+// plainClient evicts the pod of each node as soon as the watch shows the node's taint.
 func (c *workload) plainClient(ctx context.Context, changes <-chan watch.Event, do call) error {
 	index := map[string]int{}
 	for i, node := range c.nodes {

@@ -11,18 +11,18 @@ import (
 	"github.com/taint-manager/taint-manager/internal/load"
 )
 
-// bearSeconds leave time to taint all nodes and to start taint-manager before the instant.
+// bearSeconds is long enough to taint all nodes and to start taint-manager before the instant.
 const bearSeconds = 9
 
-// instant measures pods that are all due at one instant. For taint-manager it is exact: the taints say since
-// when they are there. The original does not read that; its countdowns begin when it sees a taint, and its
-// pods count as due when the last of them is.
+// instant measures pods that are all due at one instant. For taint-manager it is exact: the taints have the same
+// timeAdded. The original does not read timeAdded; its countdowns begin when it observes a taint, and the instant
+// is when the last of them ends.
 func instant(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	all := results{}
 	for round := range rounds {
 		for _, s := range []subject{baseline(load.PatchAndDelete), ours(), originalUnlimited()} {
 			if s.name == report.Original && round > 0 {
-				continue // it has no target here
+				continue // it has no target in this work
 			}
 			o, err := w.instant(ctx, s)
 			if err != nil {
@@ -34,7 +34,7 @@ func instant(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	}
 	const work = "3000 pods of 100 nodes due at one instant"
 	first := func(o outcome) float64 { return o.first * 1000 }
-	// The first is early when this is below 0.
+	// The first is early if this is negative.
 	return []report.Row{
 		all.row(work, "instant to first deletion", "ms", first,
 			report.AtMost(100, ""), report.AtLeast(0, ""), report.Reported(report.Baseline), report.Reported(report.Original)),
@@ -88,7 +88,7 @@ func (c *workload) countdown(ctx context.Context, s subject) (at time.Time, stop
 		err := c.taint(ctx, nil)
 		return time.Now().Add(time.Second), func() error { return nil }, err
 	}
-	// Pods must have been there in an earlier second than that of the taint.
+	// The pods must have been created in an earlier second than that of the taint.
 	if err := pause(ctx, 1500*time.Millisecond); err != nil {
 		return at, nil, err
 	}
@@ -96,7 +96,7 @@ func (c *workload) countdown(ctx context.Context, s subject) (at time.Time, stop
 	if err := c.taint(ctx, &metav1.Time{Time: since}); err != nil {
 		return at, nil, err
 	}
-	// Times in the API are cut off: the taint may be as young as the next second, unless it is found before.
+	// Times in the API are cut off: the taint counts from the next second, unless it is found before.
 	at = since.Add(time.Second + bear)
 	if err := pause(ctx, time.Until(since.Add(time.Second))); err != nil {
 		return at, nil, err

@@ -1,9 +1,9 @@
-// Command bench compares taint-manager with the controller that it replaces, and with a baseline: plain
-// workers that send the same calls and decide nothing. All of them run on one real control plane, in
-// turn, in the same minutes, on the same load, so that ratios say more than the machine does.
+// Command bench compares taint-manager with the controller that it replaces, and with a baseline: plain workers
+// that send the same calls and decide nothing. All of them run on one real control plane, in turn, in the same
+// minutes, on the same load, so that ratios depend less on the machine.
 //
-// It prints a table with the targets, and writes it as JSON and as a picture. What is measured how is in
-// docs/performance.md. It exits with 0 also when a target is missed; it fails only when it can't measure.
+// It prints a table with the targets, and writes it as JSON and as a picture. docs/performance.md describes the
+// measurements. It also exits with 0 if a target is missed; it fails only if it can't measure.
 package main
 
 import (
@@ -34,8 +34,7 @@ func main() {
 	}
 }
 
-// garbage is how much may pile up in this process before it is collected, as in taint-manager: the plain
-// workers run in it.
+// garbage is the GOGC of this process, as in taint-manager: the plain workers run in it.
 const garbage = 400
 
 func run(ctx context.Context, args []string) error {
@@ -59,7 +58,7 @@ func run(ctx context.Context, args []string) error {
 	return write(o, summary)
 }
 
-// options are what the command line says.
+// options are the flags of the command line.
 type options struct {
 	rounds    int
 	works     []string
@@ -96,7 +95,7 @@ func parse(args []string) (o options, err error) {
 	return o, nil
 }
 
-// write writes the files that are asked for.
+// write writes the files that the options name.
 func write(o options, s report.Summary) error {
 	if o.json != "" {
 		text, err := report.JSON(s)

@@ -13,9 +13,8 @@ import (
 
 func cores() int { return runtime.NumCPU() }
 
-// cpuSeconds is the processor time that a process has taken so far: what the kernel's scheduler has
-// counted for its threads, to the nanosecond. Threads that have ended are left out; Go programs keep
-// theirs.
+// cpuSeconds returns the processor time that a process has used so far, as the kernel's scheduler has counted it
+// for its threads, to the nanosecond. Threads that have ended are not included; Go programs keep theirs.
 func cpuSeconds(pid int) (float64, error) {
 	dir := fmt.Sprintf("/proc/%d/task", pid)
 	threads, err := os.ReadDir(dir)
@@ -38,8 +37,8 @@ func cpuSeconds(pid int) (float64, error) {
 	return sum, nil
 }
 
-// startOf is when a process was started: launching it takes time of its own before and after that. It is
-// true to 10 ms, the kernel's unit.
+// startOf returns when a process was started, which excludes the time that launching it takes. It is accurate to 10
+// ms, the kernel's unit.
 func startOf(pid int) (time.Time, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -14,7 +14,7 @@ func TestThisProcessHasTakenTimeAndMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Processor time, not time: other processes may have most of the processors meanwhile.
+	// This waits for processor time, not for time: other processes may use most of the processors meanwhile.
 	sum := 0
 	for began := used(t); used(t)-began < 50*time.Millisecond; {
 		sum++
@@ -29,7 +29,7 @@ func TestThisProcessHasTakenTimeAndMemory(t *testing.T) {
 	}
 }
 
-// used is the processor time of this process by another of the kernel's counters.
+// used returns the processor time of this process by another of the kernel's counters.
 func used(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage

@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/cli"
 )
 
-// profilesDir names the environment variable that makes this program, called as "bench run ...", be
-// taint-manager and write profiles of itself to that folder when it ends.
+// profilesDir is the environment variable that makes this program, called as "bench run ...", run taint-manager and
+// write profiles of itself to that folder when it ends.
 const profilesDir = "BENCH_PROFILES"
 
 // profiled runs taint-manager and returns its exit code.
@@ -23,7 +23,7 @@ func profiled(dir string, args []string) int {
 		fmt.Fprintln(os.Stderr, "bench: writing profiles:", err)
 		return 1
 	}
-	// The name is that of the program that it plays.
+	// The name is that of the program that it acts as.
 	code := cli.RunAs(context.Background(), append([]string{"taint-manager"}, args[1:]...), os.Stdout, os.Stderr)
 	if err := stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench: writing profiles:", err)
@@ -32,8 +32,8 @@ func profiled(dir string, args []string) int {
 	return code
 }
 
-// startProfiles begins a profile of the processor; stop ends it, and writes one of the memory: what is in
-// use, and what was ever allocated.
+// startProfiles begins a CPU profile; stop ends it, and writes a memory profile: the memory in use, and all
+// allocations.
 func startProfiles(dir string) (stop func() error, err error) {
 	name := func(kind string) string { return filepath.Join(dir, fmt.Sprintf("%s-%d.pprof", kind, os.Getpid())) }
 	file, err := os.Create(name("cpu"))

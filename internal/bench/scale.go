@@ -6,12 +6,12 @@ import (
 	"github.com/taint-manager/taint-manager/internal/bench/report"
 )
 
-// linear is how much more a pod may cost when there are ten times as many.
+// linear is the maximum ratio of the cost of a pod to its cost with a tenth of the pods.
 const linear = 1.25
 
-// scale measures bursts of 3000, three times and ten times as many pods of the same population: what a pod costs
-// is to stay the same. The smallest comes before the others and after them, and the mean of both counts, as
-// machines drift.
+// scale measures bursts of 3000, three times and ten times as many pods of the same population: the cost of a pod
+// must stay the same. The smallest burst comes before the others and after them, and its mean counts, as machines
+// drift.
 func (m *sharedWorkload) scale(ctx context.Context, w *world, _ int) ([]report.Row, error) {
 	small, middle, large := burstOf("3,000 pods", 1), burstOf("9,000 pods", 3), burstOf("30,000 pods", 10)
 	if err := m.atLeast(ctx, w, 15*burstNodes); err != nil {
@@ -52,7 +52,7 @@ type part struct {
 
 func burstOf(name string, times int) part { return part{name, times * burstNodes} }
 
-// cost is what a burst of this workload costs for each pod.
+// cost returns the cost of a burst of this workload for each pod.
 func (c *workload) cost(ctx context.Context, name string) (outcome, error) {
 	o, err := c.burst(ctx, ours())
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *workload) cost(ctx context.Context, name string) (outcome, error) {
 	return o, nil
 }
 
-// slice returns some of a workload: the nodes from first to before end, with their pods.
+// slice returns a part of a workload: the nodes from first to before end, with their pods.
 func (c *workload) slice(first, end int) *workload {
 	return &workload{w: c.w, name: c.name, nodes: c.nodes[first:end], pods: c.pods[first*podsEach : end*podsEach]}
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/taint-manager/taint-manager/internal/load"
 )
 
-// The population of the works that share one, in nodes of 30 pods.
+// The sizes of the shared population, in nodes of 30 pods.
 const (
 	someNodes = 333
 	manyNodes = 1000
 )
 
-// settling is how long a subject is left alone before it counts as quiet.
+// settling is how long a subject is left alone before it counts as idle.
 const settling = 5 * time.Second
 
-// sharedWorkload is the population of 30,000 pods that several works share. It is made when it is first needed,
+// sharedWorkload is the population of 30,000 pods that several works share. It is created when it is first needed,
 // and the last work evicts it.
 type sharedWorkload struct{ *workload }
 
-// atLeast sees to it that there are so many nodes with their pods.
+// atLeast ensures that this number of nodes exists, with their pods.
 func (m *sharedWorkload) atLeast(ctx context.Context, w *world, nodes int) (err error) {
 	if m.workload == nil {
 		m.workload, err = w.newWorkload(ctx, size{nodes: min(nodes, someNodes)})
@@ -40,7 +40,7 @@ func (m *sharedWorkload) atLeast(ctx context.Context, w *world, nodes int) (err 
 	return nil
 }
 
-// memory measures what subjects take that have seen everything and have nothing to do.
+// memory measures the memory of idle subjects after they have listed the whole cluster.
 func (m *sharedWorkload) memory(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	row := report.Row{
 		Work: "30,000 pods, nothing tainted", What: "resident memory", Unit: "MB",
@@ -74,8 +74,8 @@ func (m *sharedWorkload) memory(ctx context.Context, w *world, rounds int) ([]re
 	}}, nil
 }
 
-// memories starts a subject several times and reads what it has in memory, in MB, once it is ready and
-// was left alone for a while.
+// memories starts a subject several times and reads its memory, in MB, after it is ready and was left alone for a
+// while.
 func (w *world) memories(ctx context.Context, s subject, rounds int) (figures report.Series, err error) {
 	for range rounds {
 		p, err := w.ready(ctx, s)
@@ -98,7 +98,7 @@ func (w *world) memories(ctx context.Context, s subject, rounds int) (figures re
 	return figures, nil
 }
 
-// rival is what taint-manager is compared with: the original, or another build.
+// rival returns the subject with which taint-manager is compared: the original, or another build.
 func (w *world) rival() subject {
 	if w.against != "" {
 		return otherBuild(w.against)
@@ -106,7 +106,7 @@ func (w *world) rival() subject {
 	return originalUnlimited()
 }
 
-// byTurns measures taint-manager and its rival in each round, one after the other, as machines drift.
+// byTurns measures taint-manager and its rival alternately in each round, as machines drift.
 func (w *world) byTurns(rounds int, measure func(s subject, round int) (float64, error)) (results []report.Result, err error) {
 	figures := map[string]report.Series{}
 	subjects := []subject{ours(), w.rival()}

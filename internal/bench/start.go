@@ -8,11 +8,11 @@ import (
 	"github.com/taint-manager/taint-manager/internal/load"
 )
 
-// startRounds is how many starts there are for each round: they are short, and differ much.
+// startRounds is the number of starts in each round: they are short, and differ much.
 const startRounds = 3
 
-// start measures from the start of the process, with 30,000 pods, to the first DELETE, of a pod that was due
-// before.
+// start measures the time from the start of the process, with 30,000 pods, to the first DELETE, of a pod that was
+// due before.
 func (m *sharedWorkload) start(ctx context.Context, w *world, rounds int) (_ []report.Row, err error) {
 	if err := m.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (m *sharedWorkload) start(ctx context.Context, w *world, rounds int) (_ []r
 	return []report.Row{row}, err
 }
 
-// start starts and stops a subject, and returns how long it took to its first DELETE.
+// start starts and stops a subject, and returns the time to its first DELETE.
 func (w *world) start(ctx context.Context, s subject) (time.Duration, error) {
 	probe, err := w.newProbe(ctx)
 	if err != nil {

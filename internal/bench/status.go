@@ -17,8 +17,8 @@ const (
 	quietSpan     = 5 * time.Second
 )
 
-// status measures the processor time that subjects take for an update of a pod's status that changes
-// nothing of interest, with 30,000 pods cached.
+// status measures the processor time of subjects for an update of a pod's status that changes no field that they
+// use, with 30,000 pods cached.
 func (m *sharedWorkload) status(ctx context.Context, w *world, rounds int) (_ []report.Row, err error) {
 	if err := m.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
@@ -37,8 +37,8 @@ func (m *sharedWorkload) status(ctx context.Context, w *world, rounds int) (_ []
 	return []report.Row{row}, err
 }
 
-// updates starts and stops a subject, and returns what an update costs it. It is left alone for a while
-// first, as what its start has left behind would pass for what it does when nothing happens.
+// updates starts and stops a subject, and returns the cost of an update. The subject is left alone for a while
+// first. Otherwise the work after its start would be subtracted as its cost when idle.
 func (m *sharedWorkload) updates(ctx context.Context, s subject, round int) (float64, error) {
 	p, err := m.w.ready(ctx, s)
 	if err != nil {
@@ -54,8 +54,7 @@ func (m *sharedWorkload) updates(ctx context.Context, s subject, round int) (flo
 	return cost, p.Stop()
 }
 
-// updateCost is the processor time for one update in microseconds, without what the process takes when
-// nothing happens.
+// updateCost returns the processor time for one update in microseconds, without the process's cost when idle.
 func (m *sharedWorkload) updateCost(ctx context.Context, pid, round int) (float64, error) {
 	idle, err := cpuWhile(pid, func() error { return pause(ctx, quietSpan) })
 	if err != nil {
@@ -75,7 +74,7 @@ func (m *sharedWorkload) updateCost(ctx context.Context, pid, round int) (float6
 	return busy / statusUpdates * 1e6, nil
 }
 
-// cpuWhile is the processor time, in seconds, that a process takes while something is done.
+// cpuWhile returns the processor time, in seconds, that a process uses while do runs.
 func cpuWhile(pid int, do func() error) (float64, error) {
 	before, err := cpuSeconds(pid)
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 	"github.com/taint-manager/taint-manager/internal/load"
 )
 
-// process is a subject that runs.
+// process is a running subject.
 type process interface {
 	Pid() int
 	Stop() error
 }
 
-// subject is what is measured: a program of its own, or, when launch is nil, plain workers.
+// subject is a program to be measured or, if launch is nil, plain workers.
 type subject struct {
 	name   string
 	launch func(ctx context.Context, w *world) (process, error)
 	plain  call // of the plain workers
 }
 
-// originalOnce is the original as it comes. It takes so long that it gets fewer pods, and one round.
+// originalOnce is the original with its default flags. It takes so long that it gets fewer pods, and one round.
 func originalOnce() subject { return subject{name: report.OriginalDefault, launch: original()} }
 
 func originalUnlimited() subject {
@@ -50,7 +50,7 @@ func otherBuild(binary string, flags ...string) subject {
 
 func baseline(do call) subject { return subject{name: report.Baseline, plain: do} }
 
-// launchAt launches a subject and returns when its process was started, as the kernel has it.
+// launchAt launches a subject and returns when its process was started, by the kernel's record.
 func (s subject) launchAt(ctx context.Context, w *world) (began time.Time, p process, err error) {
 	if p, err = s.launch(ctx, w); err != nil {
 		return began, nil, err
@@ -59,8 +59,8 @@ func (s subject) launchAt(ctx context.Context, w *world) (began time.Time, p pro
 	return began, p, err
 }
 
-// ready launches a subject, and returns when it has evicted a pod from a node that was tainted before: it
-// has seen the whole cluster then.
+// ready launches a subject, and returns when it has evicted a pod from a node that was tainted before: then it has
+// seen the whole cluster.
 func (w *world) ready(ctx context.Context, s subject) (process, error) {
 	probe, err := w.newProbe(ctx)
 	if err != nil {
@@ -73,11 +73,11 @@ func (w *world) ready(ctx context.Context, s subject) (process, error) {
 	if err := probe.gone(ctx); err != nil {
 		return nil, fmt.Errorf("waiting for %s: %w", s.name, err)
 	}
-	// The original's client limits fill up again, and what the start has left behind is done.
+	// The original's client limits recover, and the work after its start ends.
 	return p, pause(ctx, 2*time.Second)
 }
 
-// probe is a pod that is due as soon as somebody looks.
+// probe is a pod that is due as soon as a subject observes it.
 type probe struct {
 	w    *world
 	node string

@@ -12,19 +12,19 @@ import (
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
-// work is one thing to measure; it gives rows of the table.
+// work is one measurement; it returns rows of the table.
 type work struct {
 	name string
 	do   func(ctx context.Context, w *world, rounds int) ([]report.Row, error)
 }
 
-// stage is works that share a control plane.
+// stage is a list of works that share a control plane.
 type stage struct {
 	audit bool // with an audit log of all requests
 	works []work
 }
 
-// stages are all works, in order. Those of the second share its 30,000 pods, which the last one evicts.
+// stages returns all works, in order. Those of the second stage share its 30,000 pods, which the last one evicts.
 func stages() []stage {
 	many := &sharedWorkload{}
 	return []stage{
@@ -42,7 +42,7 @@ func names() (list []string) {
 	return list
 }
 
-// measure does the works that are asked for.
+// measure runs the works that the options name.
 func measure(ctx context.Context, o options) (rows []report.Row, err error) {
 	for _, s := range stages() {
 		s.works = slices.DeleteFunc(s.works, func(w work) bool { return !slices.Contains(o.works, w.name) })
@@ -81,7 +81,7 @@ func (s stage) measure(ctx context.Context, o options) (rows []report.Row, err e
 	return rows, nil
 }
 
-// machine describes what this runs on.
+// machine describes the machine on which this runs.
 func machine(now time.Time) report.Machine {
 	m := report.Machine{Date: now.UTC().Format(time.DateOnly), Cores: cores()}
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -94,8 +94,8 @@ func machine(now time.Time) report.Machine {
 	return m
 }
 
-// control is what all works run on. No controller runs but the one that is measured. Nodes get no taint
-// but ours.
+// control returns the options of the control plane of all works. It runs no controller other than the one that is
+// measured. Nodes get only the benchmark's taint.
 func control(audit bool) testcluster.Options {
 	o := testcluster.Options{
 		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, Log: os.Stderr,
@@ -105,7 +105,7 @@ func control(audit bool) testcluster.Options {
 		o.AuditLevel = "Metadata"
 	}
 	if os.Getenv(profilesDir) != "" {
-		o.Manager, _ = os.Executable() // Linux knows it
+		o.Manager, _ = os.Executable() // no error on Linux
 	}
 	return o
 }

@@ -17,15 +17,15 @@ const (
 	podsEach = 30 // on a node, unless a load says otherwise
 )
 
-// size says what a workload is made of. The zero value of all but nodes means: no toleration, Pending.
+// size is the size of a workload. The zero value of all fields but nodes means: no toleration, Pending.
 type size struct {
 	nodes   int
-	each    int    // pods on a node; 0: 30
-	bears   *int64 // seconds for which the pods bear the taint; nil: not at all
+	each    int    // pods on a node; 0 means 30
+	bears   *int64 // seconds for which the pods tolerate the taint; nil means not at all
 	running bool   // the pods are Running and Ready
 }
 
-// pods is how many pods there are on a node.
+// pods returns the number of pods on a node.
 func (l size) pods() int {
 	if l.each > 0 {
 		return l.each
@@ -92,7 +92,7 @@ func (c *workload) makePod(ctx context.Context, i int, node string, l size) erro
 	return err
 }
 
-// taint puts the NoExecute taint on all nodes, some at a time. since is its timeAdded; nil: none.
+// taint sets the NoExecute taint on all nodes, several at a time. since is its timeAdded, which may be nil.
 func (c *workload) taint(ctx context.Context, since *metav1.Time) error {
 	err := load.Each(ctx, len(c.nodes), func(ctx context.Context, i int) error {
 		return c.w.taintNode(ctx, c.nodes[i], since)
@@ -103,12 +103,12 @@ func (c *workload) taint(ctx context.Context, since *metav1.Time) error {
 	return nil
 }
 
-// taintNode puts the NoExecute taint on a node. since is its timeAdded; nil: none.
+// taintNode sets the NoExecute taint on a node. since is its timeAdded, which may be nil.
 func (w *world) taintNode(ctx context.Context, node string, since *metav1.Time) error {
 	return load.SetTaints(ctx, w.admin, node, v1.Taint{Key: taintKey, Effect: v1.TaintEffectNoExecute, TimeAdded: since})
 }
 
-// clear removes the workload's nodes, those of its pods that are left, and all events.
+// clear removes the workload's nodes, its remaining pods, and all events.
 func (c *workload) clear(ctx context.Context) error {
 	core := c.w.admin.CoreV1()
 	err := load.Each(ctx, len(c.nodes), func(ctx context.Context, i int) error {
@@ -127,8 +127,8 @@ func (c *workload) clear(ctx context.Context) error {
 	return nil
 }
 
-// lastEvent waits until an event of its eviction is stored for every pod, and returns when that was so. It
-// fails when a minute passes.
+// lastEvent waits until an event about the eviction of every pod is stored, and returns when the last was stored.
+// It fails after a minute.
 func (c *workload) lastEvent(ctx context.Context) (time.Time, error) {
 	for deadline := time.Now().Add(time.Minute); ; {
 		list, err := c.w.admin.CoreV1().Events(load.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})

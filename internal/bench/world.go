@@ -14,15 +14,15 @@ import (
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
-// world is a control plane, and what is seen of its pods.
+// world is a control plane with the observed deletions of its pods.
 type world struct {
 	*testcluster.Cluster
 	admin     kubernetes.Interface
-	worker    kubernetes.Interface // of the plain workers: the user that taint-manager is
+	worker    kubernetes.Interface // of the plain workers: authenticates as taint-manager's user
 	deletions *load.DeletionTimes
 	cancel    context.CancelFunc
 	workloads int    // made so far, for their names
-	against   string // another build, to be compared with instead of the original; may be empty
+	against   string // another build, which replaces the original in comparisons; may be empty
 }
 
 func newWorld(ctx context.Context, audit bool) (*world, error) {
@@ -56,7 +56,7 @@ func (w *world) connect(ctx context.Context) error {
 	return w.deletions.Follow(ctx, w.admin)
 }
 
-// newClient returns a client without limits that speaks protobuf, as the components of Kubernetes do.
+// newClient returns a client without limits that uses protobuf, as the components of Kubernetes do.
 func newClient(kubeconfig string) (kubernetes.Interface, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -76,7 +76,7 @@ func (w *world) close() error {
 	return w.Stop()
 }
 
-// serverCPU is the processor time that the API server and etcd have taken so far, in seconds.
+// serverCPU returns the processor time that the API server and etcd have used so far, in seconds.
 func (w *world) serverCPU() (float64, error) {
 	server, err := cpuSeconds(w.Component(testcluster.APIServer).Pid())
 	if err != nil {
@@ -90,7 +90,7 @@ func (w *world) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, time.Now().Format(time.TimeOnly)+"  "+format+"\n", args...)
 }
 
-// waitFor returns when each of the pods was deleted. It fails when that takes longer than atMost.
+// waitFor returns when each of the pods was deleted. It fails if that takes longer than atMost.
 func (w *world) waitFor(ctx context.Context, pods []load.Identity, atMost time.Duration) ([]time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package bigdump writes dumps of clusters of any size, as "kubectl get nodes,pods,pdb -A" does, for
-// tests and benchmarks. A dump is made while it is read: it is nowhere as a whole.
+// Package bigdump writes dumps of clusters of any size, as "kubectl get nodes,pods,pdb -A" does, for tests and
+// benchmarks. A dump is generated while it is read, and is never in memory as a whole.
 package bigdump
 
 import (
@@ -12,16 +12,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Cluster is what a dump is of. Its nodes are named node-0, node-1 and so on, each with the label
-// rack=NUMBER; each has PodsPerNode pods in the namespace shop, which tolerate not-ready and unreachable
-// for 300 s and belong to Deployments of 50 replicas.
+// Cluster describes the cluster of a dump. Its nodes are named node-0, node-1 and so on, each with the label
+// rack=NUMBER; each has PodsPerNode pods in the namespace shop, which tolerate not-ready and unreachable for 300 s
+// and belong to Deployments of 50 replicas.
 type Cluster struct {
 	Nodes, PodsPerNode int
 }
 
 const replicas = 50
 
-// JSON is the cluster as "-o json" writes it.
+// JSON returns the cluster as "-o json" writes it.
 func (c Cluster) JSON() (io.Reader, error) {
 	node, pod, err := templates(func(o any) ([]byte, error) {
 		text, err := json.MarshalIndent(o, "        ", "    ")
@@ -34,7 +34,7 @@ func (c Cluster) JSON() (io.Reader, error) {
 	}, err
 }
 
-// YAML is the cluster as "-o yaml" writes it.
+// YAML returns the cluster as "-o yaml" writes it.
 func (c Cluster) YAML() (io.Reader, error) {
 	node, pod, err := templates(func(o any) ([]byte, error) {
 		text, err := yaml.Marshal(o)
@@ -47,7 +47,7 @@ func (c Cluster) YAML() (io.Reader, error) {
 	}, err
 }
 
-// template is an object as text, cut where its number, node and owner belong.
+// template is an object as text, split where its number, node and owner belong.
 type template []string
 
 func templates(marshal func(any) ([]byte, error)) (node, pod template, err error) {
@@ -64,8 +64,8 @@ func templates(marshal func(any) ([]byte, error)) (node, pod template, err error
 	return node, pod, nil
 }
 
-// write writes the object with each "N" after a cut replaced by its number, "D" by that of its owner and
-// "H" by that of its host.
+// write writes the object with each "N" at the beginning of a part replaced by its number, "D" by that of its owner
+// and "H" by that of its host.
 func (t template) write(w *bytes.Buffer, number, owner, host int) {
 	w.WriteString(t[0])
 	for _, piece := range t[1:] {
@@ -81,14 +81,14 @@ func (t template) write(w *bytes.Buffer, number, owner, host int) {
 	}
 }
 
-// reader makes one object after the other.
+// reader generates one object after the other.
 type reader struct {
 	cluster   Cluster
 	node, pod template
 	between   string
 	ending    string
 
-	next    string // what is to be written before the next object
+	next    string // the text before the next object
 	written int    // objects
 	ended   bool
 	buffer  bytes.Buffer
@@ -104,7 +104,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.buffer.Read(p)
 }
 
-// one writes one object, or what follows the last one.
+// one writes one object, or the text after the last one.
 func (r *reader) one() {
 	number := r.written - r.cluster.Nodes
 	switch {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// tainted is the node that gets the taints; the others stay as they are.
+// tainted is the node that gets the taints; the others are not changed.
 const tainted = "demo-1"
 
-// nodes are simulated ones.
+// nodes are the simulated nodes.
 var nodes = []string{"demo-1", "demo-2", "demo-3", "demo-4"}
 
-// The story, in seconds from the moment when the node gets its two taints.
+// The times of the story, in seconds from when the node gets its two taints.
 const (
 	maintenance = "maintenance=now:NoExecute"
 	network     = "network=slow:NoExecute"
@@ -25,15 +25,15 @@ const (
 	stays          = time.Duration(-1)
 )
 
-// role is a workload and what is to become of its pods on the tainted node.
+// role is a workload with the expected end of its pods on the tainted node.
 type role struct {
 	name    string
-	what    string // kind and tolerations, for people
+	what    string // kind and tolerations, for the output
 	goes    time.Duration
 	because string
 }
 
-// cast is what is expected: written down here, computed by nothing.
+// cast has the expectations, as constants that no code computes.
 var cast = []role{
 	{"web", "Deployment, no toleration", 0, "tolerates neither taint"},
 	{"api", "Deployment, network 6 s, maintenance 10 s", 10 * time.Second, "network is lifted at 4 s, before its 6 s are over"},
@@ -44,8 +44,8 @@ var cast = []role{
 	{"agent", "DaemonSet, everything for ever", stays, "tolerates every taint"},
 }
 
-// workload is a workload whose pods spread evenly over the nodes that they may go to, so that every
-// kind is on the tainted one.
+// workload is a workload whose pods spread evenly over the nodes that they may be scheduled on, so that every kind
+// is on the tainted one.
 const workload = `
 apiVersion: %[1]s
 kind: %[2]s
@@ -63,7 +63,7 @@ spec:
       containers: [{name: c, image: image}]
 ---`
 
-// manifest is all workloads of the cast.
+// manifest returns all workloads of the cast.
 func manifest() string {
 	const (
 		apps, always = "apps/v1", "Always"
@@ -84,7 +84,7 @@ func selector(name string) string { return "selector: {matchLabels: {app: " + na
 
 func replicas(name string, n int) string { return fmt.Sprintf("replicas: %d\n  ", n) + selector(name) }
 
-// bears is a toleration for so many seconds; 0: for ever.
+// bears returns a toleration for this number of seconds; 0 means without a limit.
 func bears(key string, seconds int) string {
 	if seconds == 0 {
 		return fmt.Sprintf("{key: %s, operator: Exists, effect: NoExecute}, ", key)

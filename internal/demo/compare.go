@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// compare prints what was expected beside what was seen, and says whether they agree: each kind has
-// pods on the tainted node, each of which went when it should and not earlier, or stayed.
+// compare prints the expectations beside the observations, and reports whether they agree: each kind has pods on
+// the tainted node, each of which was deleted when expected and not earlier, or stayed.
 func (s *stage) compare() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,7 +23,7 @@ func (s *stage) compare() bool {
 	return agree && others == 0
 }
 
-// goneElsewhere is how many pods of other nodes went.
+// goneElsewhere returns the number of pods of other nodes that were deleted.
 func (s *stage) goneElsewhere() (n int) {
 	for uid := range s.went {
 		if s.pods[uid].Spec.NodeName != tainted {
@@ -33,7 +33,7 @@ func (s *stage) goneElsewhere() (n int) {
 	return n
 }
 
-// seen is what became of the pods of a role on the tainted node.
+// seen returns what was observed of the pods of a role on the tainted node.
 func (s *stage) seen(r role) (text string, good bool) {
 	var all []string
 	good = true
@@ -51,7 +51,7 @@ func (s *stage) seen(r role) (text string, good bool) {
 	return strings.Join(all, ", "), good && len(all) > 0
 }
 
-// fits says whether a pod went when it should: never early, and not late.
+// fits reports whether a pod was deleted when expected: never early, and not late.
 func fits(expected, seen time.Duration) bool {
 	if expected == stays || seen == stays {
 		return expected == seen

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// played is a stage on which one pod of each role was on the tainted node and one on another, and these
-// went, by "role" or "role-elsewhere".
+// played returns a stage on which one pod of each role was on the tainted node and one on another, and these pods
+// were deleted, by "role" or "role-elsewhere".
 func played(went map[types.UID]time.Duration) *stage {
 	s := &stage{out: io.Discard, pods: map[types.UID]*v1.Pod{}, went: went}
 	for _, r := range cast {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// asDemo, in the environment, makes this test binary the demo. Its value is inherited by all that the
-// demo starts, and tells them from all other processes.
+// asDemo, in the environment, makes this test binary the demo. All processes that the demo starts inherit its
+// value, which identifies them.
 const asDemo = "TAINT_MANAGER_TEST_AS_DEMO"
 
 func TestMain(m *testing.M) {
@@ -78,7 +78,7 @@ func startDemo(t *testing.T, env ...string) (*exec.Cmd, io.Reader) {
 	return demo, said
 }
 
-// readUntil reads what the demo says up to the line that has the text.
+// readUntil reads the demo's output up to the line that contains the text.
 func readUntil(t *testing.T, said io.Reader, text string) {
 	t.Helper()
 	var all strings.Builder
@@ -113,7 +113,7 @@ func interrupt(t *testing.T, demo *exec.Cmd, said io.Reader, exitCode int) {
 	}
 }
 
-// running are the processes that have the marker in their environment: pid and command line.
+// running returns the processes that have the marker in their environment: pid and command line.
 func running(t *testing.T, marker string) map[int]string {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
@@ -124,11 +124,11 @@ func running(t *testing.T, marker string) map[int]string {
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil {
-			continue // no process
+			continue // not a process
 		}
 		environment, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "environ"))
 		if err != nil || !bytes.Contains(environment, []byte(marker)) {
-			continue // it has just ended, or is another's
+			continue // it has just ended, or belongs to another user
 		}
 		command, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline"))
 		all[pid] = strings.ReplaceAll(string(command[:min(len(command), 80)]), "\x00", " ")

@@ -1,9 +1,8 @@
-// Command demo shows the main job on real input: a real control plane with simulated nodes, the real
-// taint-manager under its own permissions, a node that gets two taints, and pods that go or stay.
+// Command demo shows the main function with real input: a real control plane with simulated nodes, the real
+// taint-manager with its own permissions, a node that gets two taints, and pods that are evicted or stay.
 //
-// It prints what happens as it happens, then what was expected (constants in this package) beside what
-// was seen, and exits with 0 only when they agree. With -keep, or on a terminal, it stays up until
-// Ctrl-C.
+// It prints events as they happen, then the expectations (constants in this package) beside the observations, and
+// exits with 0 only if they agree. With -keep, or on a terminal, it keeps running until Ctrl-C.
 package main
 
 import (
@@ -29,12 +28,12 @@ func main() {
 	os.Exit(code)
 }
 
-// terminal says whether a person sits in front of this.
+// terminal reports whether the demo runs on a terminal.
 func terminal() bool {
 	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 }
 
-// run is the exit code. Whatever was started is stopped when it returns.
+// run returns the exit code. It stops everything that it has started.
 func run(ctx context.Context, out io.Writer, keep bool) int {
 	agree, err := show(ctx, out, keep)
 	switch {
@@ -51,7 +50,7 @@ func run(ctx context.Context, out io.Writer, keep bool) int {
 	return 0
 }
 
-// show plays the story, and says whether it went as expected.
+// show plays the story, and reports whether it went as expected.
 func show(ctx context.Context, out io.Writer, keep bool) (agree bool, err error) {
 	fmt.Fprintln(out, "Starting a control plane on loopback: etcd, kube-apiserver, kube-controller-manager")
 	fmt.Fprintln(out, "without its taint-eviction-controller, kube-scheduler, and simulated kubelets.")
@@ -84,7 +83,7 @@ func show(ctx context.Context, out io.Writer, keep bool) (agree bool, err error)
 	return agree, m.Stop()
 }
 
-// stay says how to try the cluster by hand, and waits for Ctrl-C.
+// stay prints how to try the cluster by hand, and waits for Ctrl-C.
 func stay(ctx context.Context, out io.Writer, c *testcluster.Cluster, m *testcluster.Manager) {
 	fmt.Fprintf(out, `
 The cluster stays up until Ctrl-C. Try it by hand:

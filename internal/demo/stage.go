@@ -18,10 +18,10 @@ import (
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
-// podsExpected is how many pods the manifest makes.
+// podsExpected is the number of pods that the manifest creates.
 const podsExpected = 8 + 6*4
 
-// stage is the cluster that the story is played on, and what is seen of its pods.
+// stage is the cluster on which the story is played, with the observations of its pods.
 type stage struct {
 	cluster *testcluster.Cluster
 	client  kubernetes.Interface
@@ -30,11 +30,11 @@ type stage struct {
 	talking sync.WaitGroup
 
 	mu   sync.Mutex
-	pods map[types.UID]*v1.Pod // those that are there when the story begins
+	pods map[types.UID]*v1.Pod // those that exist when the story begins
 	went map[types.UID]time.Duration
 }
 
-// newStage puts nodes and workloads in place, and returns when all pods run.
+// newStage creates nodes and workloads, and returns when all pods run.
 func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stage, error) {
 	client, err := quietClient(c.Kubeconfig())
 	if err != nil {
@@ -57,7 +57,7 @@ func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stag
 	return s, s.awaitPods(ctx)
 }
 
-// awaitPods waits until all pods run, and remembers those on the node that is to be tainted.
+// awaitPods waits until all pods run, and records those on the node that will be tainted.
 func (s *stage) awaitPods(ctx context.Context) error {
 	for {
 		list, err := s.client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
@@ -87,7 +87,7 @@ func (s *stage) awaitPods(ctx context.Context) error {
 	}
 }
 
-// followPods notes from now on when each pod of the node begins to go.
+// followPods records from now on when the deletion of each pod of the node begins.
 func (s *stage) followPods(ctx context.Context, version string) error {
 	stream, err := s.client.CoreV1().Pods("default").Watch(ctx, metav1.ListOptions{ResourceVersion: version})
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *stage) followPods(ctx context.Context, version string) error {
 	return nil
 }
 
-// followEvents tells from now on of each eviction that is withdrawn.
+// followEvents prints from now on each eviction that is cancelled.
 func (s *stage) followEvents(ctx context.Context) error {
 	stream, err := s.client.CoreV1().Events("default").Watch(ctx, metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *stage) followEvents(ctx context.Context) error {
 	return nil
 }
 
-// goes notes that a pod goes, and tells it with the reason that its event gives.
+// goes records that a pod's deletion has begun, and prints it with the reason that its event gives.
 func (s *stage) goes(ctx context.Context, uid types.UID, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +136,7 @@ func (s *stage) goes(ctx context.Context, uid types.UID, at time.Time) {
 	s.talking.Go(func() { s.line(after, pod.Name, "evicted", s.reason(ctx, pod)) })
 }
 
-// reason is what the event on the pod says of the taint; events come a little behind.
+// reason returns the part about the taint of the event on the pod; events arrive a little later.
 func (s *stage) reason(ctx context.Context, pod *v1.Pod) string {
 	for range 30 {
 		list, err := s.client.CoreV1().Events("default").List(ctx, metav1.ListOptions{
@@ -154,7 +154,7 @@ func (s *stage) reason(ctx context.Context, pod *v1.Pod) string {
 	return "(its event has not come)"
 }
 
-// shorten leaves out of an event's message what the timeline says already: pod, node and times.
+// shorten removes from an event's message what the timeline already shows: pod, node and times.
 func shorten(message string) string {
 	_, because, _ := strings.Cut(message, "taint ")
 	before, after, _ := strings.Cut(because, " (exposed since ")
@@ -162,7 +162,7 @@ func shorten(message string) string {
 	return before + after
 }
 
-// play is the story.
+// play plays the story.
 func (s *stage) play(ctx context.Context) error {
 	fmt.Fprintf(s.out, "\n%7s  %-24s %-10s %s\n", "TIME", "POD OR NODE", "WHAT", "WHY")
 	s.mu.Lock()
@@ -194,7 +194,7 @@ func (s *stage) play(ctx context.Context) error {
 	return nil
 }
 
-// setTaints gives the node these NoExecute taints and no others.
+// setTaints sets the node's NoExecute taints to exactly these.
 func (s *stage) setTaints(taints ...string) func(context.Context) error {
 	var list []v1.Taint
 	for _, text := range taints {
@@ -215,7 +215,7 @@ func (s *stage) setTaints(taints ...string) func(context.Context) error {
 	}
 }
 
-// lengthenDB lets the database bear the maintenance for longer, while its countdown runs.
+// lengthenDB makes the database tolerate the maintenance for longer, while its countdown runs.
 func (s *stage) lengthenDB(ctx context.Context) error {
 	for _, old := range s.pods {
 		if old.Labels["app"] != "db" || old.Spec.NodeName != tainted {

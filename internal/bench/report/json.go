@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// JSON is the summary with a verdict for each target.
+// JSON returns the summary with a verdict for each target.
 func JSON(s Summary) ([]byte, error) {
 	type target struct {
 		Target

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The lines between which a document has the table.
+// The lines around the table in a document.
 const (
 	tableBegins = "<!-- make bench writes from here -->\n"
 	tableEnds   = "<!-- to here -->\n"
@@ -29,7 +29,7 @@ func Markdown(s Summary) string {
 	return out.String()
 }
 
-// hasTarget reports whether a figure of the row has to be met.
+// hasTarget reports whether a figure of the row has a target.
 func (r Row) hasTarget() bool {
 	for _, t := range r.Targets {
 		if t.Bound != None {
@@ -59,7 +59,7 @@ func (r Row) markdown(out *strings.Builder) {
 	}
 }
 
-// Insert replaces the table of a document. It fails where the document has no place for one.
+// Insert replaces the table of a document. It fails if the document has no place for one.
 func Insert(document string, s Summary) (string, error) {
 	before, rest, found := strings.Cut(document, tableBegins)
 	_, after, ended := strings.Cut(rest, tableEnds)

@@ -1,5 +1,5 @@
-// Package report is what the benchmarks say: figures, round by round, targets, and whether they are met; as
-// a table, as JSON, and as a picture. It is pure: the same figures give the same bytes.
+// Package report presents the results of the benchmarks: figures, round by round, targets, and whether they are
+// met; as a table, as JSON, and as a picture. It is pure: the same figures give the same bytes.
 package report
 
 // The subjects of all comparisons.
@@ -11,17 +11,17 @@ const (
 	OtherBuild      = "other build"
 )
 
-// Subjects returns all subjects in the order in which they are shown.
+// Subjects returns all subjects in the order of presentation.
 func Subjects() []string { return []string{Baseline, Ours, Original, OriginalDefault, OtherBuild} }
 
-// Summary is all that was measured.
+// Summary has all results.
 type Summary struct {
 	Machine Machine `json:"machine"`
 	Rounds  int     `json:"rounds"`
 	Rows    []Row   `json:"rows"`
 }
 
-// Machine is where that was.
+// Machine describes the machine of the measurements.
 type Machine struct {
 	Date  string `json:"date"` // YYYY-MM-DD
 	Cores int    `json:"cores"`
@@ -32,7 +32,7 @@ type Machine struct {
 type Row struct {
 	Work    string   `json:"work"`
 	What    string   `json:"what"`
-	Judged  string   `json:"judged,omitempty"` // the subject that has targets; empty: taint-manager
+	Judged  string   `json:"judged,omitempty"` // the subject with targets; empty means taint-manager
 	Unit    string   `json:"unit"`
 	Results []Result `json:"results"`
 	Targets []Target `json:"targets"`
@@ -46,31 +46,33 @@ type Result struct {
 
 // Target bounds the figure of the subject that is judged, as a ratio to another subject's or as it is.
 type Target struct {
-	Of    string  `json:"of,omitempty"` // the other subject; empty: none
+	Of    string  `json:"of,omitempty"` // the other subject; empty if there is none
 	Bound Bound   `json:"bound"`
 	Limit float64 `json:"limit"`
 }
 
-// Bound says on which side of its limit a figure is to be.
+// Bound is the direction of a limit.
 type Bound string
 
 // The bounds.
 const (
 	Least       Bound = "at least"
 	AtMostBound Bound = "at most"
-	None        Bound = "reported" // there is no target
+	None        Bound = "reported" // no target
 )
 
-// AtLeast is the target that the figure is no lower than so many times that of another; of "": than this.
+// AtLeast returns the target that the figure is at least limit times that of the subject of; if of is empty, at
+// least limit.
 func AtLeast(limit float64, of string) Target { return Target{of, Least, limit} }
 
-// AtMost is the target that the figure is no higher.
+// AtMost returns the target that the figure is at most limit times that of the subject of; if of is empty, at most
+// limit.
 func AtMost(limit float64, of string) Target { return Target{of, AtMostBound, limit} }
 
-// Reported shows the ratio and asks for nothing.
+// Reported returns a target that only shows the ratio.
 func Reported(of string) Target { return Target{Of: of, Bound: None} }
 
-// judged is the subject that has targets.
+// judged returns the subject with targets.
 func (r Row) judged() string {
 	if r.Judged == "" {
 		return Ours
@@ -78,7 +80,7 @@ func (r Row) judged() string {
 	return r.Judged
 }
 
-// of returns a subject's figures, nil when it has none.
+// of returns a subject's figures, or nil.
 func (r Row) of(subject string) Series {
 	for _, result := range r.Results {
 		if result.Subject == subject {
@@ -88,14 +90,14 @@ func (r Row) of(subject string) Series {
 	return nil
 }
 
-// Verdict is what has become of a target.
+// Verdict is the result for a target.
 type Verdict struct {
-	Rounds Series  `json:"rounds"` // the ratios, or the figures where the target is no ratio
+	Rounds Series  `json:"rounds"` // the ratios, or the figures if the target is not a ratio
 	Median float64 `json:"median"`
-	Met    bool    `json:"met"` // by the median; true when there is no target
+	Met    bool    `json:"met"` // by the median; true if there is no target
 }
 
-// Judge compares the figures of the subject that is judged with a target. It is not met when there are none.
+// Judge compares the figures of the judged subject with a target. Without figures the target is not met.
 func (r Row) Judge(t Target) Verdict {
 	figures := r.of(r.judged())
 	if t.Of != "" {

@@ -49,7 +49,7 @@ func TestAQuantileIsReachedByItsShare(t *testing.T) {
 	}
 }
 
-// The quantile is the smallest figure that so many do not exceed, by counting.
+// The quantile is the smallest figure that at least this share of the figures does not exceed, found by counting.
 func TestQuantilesAgreeWithCounting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		figures := Series(rapid.SliceOfN(rapid.Float64Range(-9, 9), 1, 40).Draw(t, "figures"))
@@ -101,7 +101,7 @@ func TestATargetIsJudgedByTheMedian(t *testing.T) {
 		{AtMost(8.9, ""), 9, false},
 		{AtLeast(9, ""), 9, true},
 		{Reported(Baseline), 0.9, true},
-		{AtMost(100, Original), 0, false}, // there is nothing to compare with
+		{AtMost(100, Original), 0, false}, // there is no other subject
 		{AtLeast(0, Original), 0, false},
 	} {
 		if v := row.Judge(test.target); v.Median != test.median || v.Met != test.met {
@@ -138,7 +138,7 @@ func TestANumberHasThreeDigitsThatCount(t *testing.T) {
 	}
 }
 
-// sample is a summary with all that there may be.
+// sample returns a summary with all kinds of content.
 func sample() Summary {
 	return Summary{
 		Machine: Machine{Date: "2026-01-02", Cores: 2, CPU: "a <chip> & more"}, Rounds: 3,

@@ -5,8 +5,8 @@ import "slices"
 // Series is one figure, measured several times.
 type Series []float64
 
-// Median is the middle of the figures in order; of an even number, the mean of the two in the middle. Of
-// none it is 0.
+// Median returns the middle of the sorted figures; of an even number of figures, the mean of the two in the middle.
+// If there are none it returns 0.
 func (s Series) Median() float64 {
 	if len(s) == 0 {
 		return 0
@@ -19,8 +19,8 @@ func (s Series) Median() float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// Quantile is the smallest figure that is not exceeded by at least this share of them: 0 gives the
-// smallest, 1 the largest. Of none it is 0.
+// Quantile returns the smallest figure that at least this share of the figures does not exceed: 0 gives the
+// smallest, 1 the largest. If there are none it returns 0.
 func (s Series) Quantile(share float64) float64 {
 	if len(s) == 0 {
 		return 0
@@ -33,8 +33,8 @@ func (s Series) Quantile(share float64) float64 {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// over divides figure by figure. Where one of the two was measured once only, or a different number of
-// times, its median stands for all.
+// over divides figure by figure. If one of the two was measured once only, or a different number of times, its
+// median is used for all.
 func (s Series) over(other Series) (ratios Series) {
 	for i, figure := range s {
 		by := other.Median()

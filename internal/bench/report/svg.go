@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The picture's measures, in pixels.
+// The picture's dimensions, in pixels.
 const (
 	pictureWidth = 860
 	margin       = 20
@@ -33,7 +33,7 @@ const style = `<style>
 </style>
 `
 
-// SVG draws the medians as bars, row by row, each to its own scale, with what has become of its targets.
+// SVG draws the medians as bars, row by row, each to its own scale, with the verdicts on its targets.
 func SVG(s Summary) []byte {
 	var p picture
 	work := ""
@@ -83,7 +83,7 @@ func (p *picture) row(r Row) {
 	p.y += barStep - barHeight
 }
 
-// remark says in words what has become of a target.
+// remark describes the verdict on a target.
 func (r Row) remark(t Target) (class, text string) {
 	v := r.Judge(t)
 	text = "target: " + t.text(r.Unit)
@@ -108,7 +108,7 @@ func (p *picture) bar(r Row, result Result, most float64) {
 	p.text(barsLeft+int(width)+8, "", number(figure)+" "+r.Unit)
 }
 
-// class is a subject's colour.
+// class returns the CSS class of a subject's colour.
 func class(subject string) string {
 	switch subject {
 	case Baseline:

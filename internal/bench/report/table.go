@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// Table shows the summary as text, a line for each target.
+// Table formats the summary as text, with a line for each target.
 func Table(s Summary) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s, %d cores, %d rounds; medians, and in brackets the lowest and the highest round.\n", s.Machine.Date, s.Machine.Cores, s.Rounds)
@@ -22,11 +22,11 @@ func Table(s Summary) string {
 		}
 		row.lines(table)
 	}
-	_ = table.Flush() // a Builder takes everything
+	_ = table.Flush() // a Builder never fails
 	return out.String()
 }
 
-// lines writes a line for each target of a row, one at least.
+// lines writes a line for each target of a row, and at least one.
 func (r Row) lines(table *tabwriter.Writer) {
 	what, own := r.What, spread(r.of(r.judged()), " "+r.Unit)
 	if len(r.Targets) == 0 {
@@ -43,7 +43,7 @@ func (r Row) lines(table *tabwriter.Writer) {
 	}
 }
 
-// text is the target in words.
+// text describes the target.
 func (t Target) text(unit string) string {
 	switch {
 	case t.Bound == None:
@@ -64,7 +64,7 @@ func met(t Target, v Verdict) string {
 	return "NO"
 }
 
-// spread is the median, and between which figures it lies.
+// spread formats the median and the range of the figures.
 func spread(s Series, unit string) string {
 	switch len(s) {
 	case 0:
@@ -75,7 +75,7 @@ func spread(s Series, unit string) string {
 	return fmt.Sprintf("%s%s (%s-%s)", number(s.Median()), unit, number(s.Quantile(0)), number(s.Quantile(1)))
 }
 
-// number has three digits that count, or all before the point.
+// number formats a figure with three significant digits, or with all digits before the point.
 func number(f float64) string {
 	digits := 0
 	if f != 0 {
