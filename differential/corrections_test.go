@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// correction is one thing that this controller does otherwise than the original, on purpose. The model
-// says when this controller evicts then.
+// correction is a deliberate difference between this controller and the original. The model predicts when this
+// controller evicts.
 type correction struct {
 	name string
 
-	// section and rule are what docs/semantics.md says.
+	// section and rule are those of docs/semantics.md.
 	section, rule string
 
 	// original is what the original does instead.
 	original string
 
-	// applies says whether the original may go another way from this moment on, for pods of this
-	// name. As long as no correction has applied, both must do the same.
+	// applies reports whether the original may behave differently from this moment on, for pods of this name. As
+	// long as no correction has applied, both must behave alike.
 	applies func(m moment) bool
 }
 
-// corrections are all there are.
+// corrections returns all corrections.
 func corrections() []correction {
 	return slices.Concat(plannedAnew(), identified(), spared())
 }
 
-// plannedAnew are about when a countdown ends.
+// plannedAnew returns the corrections about when a countdown ends.
 func plannedAnew() []correction {
 	return []correction{
 		{
@@ -79,7 +79,7 @@ func plannedAnew() []correction {
 	}
 }
 
-// identified are about whose countdown it is.
+// identified returns the corrections about the object to which a countdown belongs.
 func identified() []correction {
 	return []correction{
 		{
@@ -107,7 +107,7 @@ func identified() []correction {
 	}
 }
 
-// spared are about pods that are never evicted.
+// spared returns the corrections about pods that are never evicted.
 func spared() []correction {
 	return []correction{
 		{
@@ -127,7 +127,7 @@ func spared() []correction {
 
 func (m moment) samePod() bool { return m.before.pod != nil && m.before.uid() == m.after.uid() }
 
-// moved says whether the deadline of a countdown was moved, of the same pod on the same node.
+// moved reports whether the deadline of a countdown was moved, of the same pod on the same node.
 func (m moment) moved() bool {
 	return m.samePod() && m.before.runs() && m.after.runs() &&
 		m.before.node.uid == m.after.node.uid && m.before.deadline() != m.after.deadline()
@@ -139,5 +139,5 @@ func (m moment) edited() bool {
 	return m.samePod() && !reflect.DeepEqual(m.before.pod.Spec.Tolerations, m.after.pod.Spec.Tolerations)
 }
 
-// startedElsewhen says that the exposure began at another moment than the controllers.
+// startedElsewhen reports whether the exposure began at another time than the controllers.
 func (c claim) startedElsewhen() bool { return c.start != 0 }

@@ -24,14 +24,14 @@ var (
 	histories = flag.Uint64("histories", 60000, "how many histories to play")
 )
 
-// leastUntouched is the share of histories, in percent, to which no correction applies, at the least.
-// enough is how many histories it takes to say so, and to meet every correction alone.
+// leastUntouched is the minimum percentage of histories to which no correction applies. enough is the number of
+// histories that it takes to check this, and that every correction alone makes a difference.
 const (
 	leastUntouched = 30
 	enough         = 5000
 )
 
-// TestMain collects garbage less often: there is much of it, and little else.
+// TestMain makes garbage collection rarer: there is much garbage, and little else in memory.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())
@@ -54,7 +54,7 @@ func TestAgainstTheOriginal(t *testing.T) {
 	}
 }
 
-// Neither of them does: the operators Lt and Gt match nothing.
+// Neither controller compares numbers: the operators Lt and Gt match nothing.
 func TestAgainstTheOriginalWithoutComparison(t *testing.T) {
 	comparison(t, false)
 	playAll(t, setting{comparison: false}, *histories/10)
@@ -65,14 +65,14 @@ func comparison(t *testing.T, on bool) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.TaintTolerationComparisonOperators, on)
 }
 
-// setting is how the controllers are set.
+// setting is the configuration of the controllers.
 type setting struct{ comparison bool }
 
 func (s setting) options() taintmanager.Options {
 	return taintmanager.Options{Rules: taint.Rules{NoComparison: !s.comparison}, Logger: logr.FromSlogHandler(slog.DiscardHandler)}
 }
 
-// playAll plays so many histories on all cores, or only the one that is asked for.
+// playAll plays n histories on all cores, or only the one of the flag.
 func playAll(t *testing.T, s setting, n uint64) *tally {
 	all := newTally()
 	if *seed != 0 {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// keys of taints; the last two are the pair that the node lifecycle controller swaps.
+// keys are the keys of taints; the last two are the pair that the node lifecycle controller swaps.
 var keys = []string{"gpu", "disk", "load", v1.TaintNodeNotReady, v1.TaintNodeUnreachable}
 
 func (g *generator) newNode(name string) *v1.Node {
@@ -42,7 +42,7 @@ func (g *generator) taint(n *v1.Node, key string) {
 	n.Spec.Taints = slices.Insert(n.Spec.Taints, g.IntN(len(n.Spec.Taints)+1), t)
 }
 
-// lift removes the taints that match, and says whether there were any.
+// lift removes the taints that match, and reports whether there were any.
 func lift(n *v1.Node, matches func(t v1.Taint) bool) bool {
 	before := len(n.Spec.Taints)
 	n.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), matches)
@@ -100,7 +100,7 @@ func (g *generator) takeTurns() bool {
 	return g.nodeChanged(updated, n)
 }
 
-// touchNode writes what evicts nobody.
+// touchNode makes a change that evicts no pod.
 func (g *generator) touchNode() bool {
 	n := one(g, g.nodes)
 	if n == nil {
@@ -116,7 +116,7 @@ func (g *generator) touchNode() bool {
 	return g.nodeChanged(updated, n)
 }
 
-// deleteNode deletes a node, or creates one that is not there.
+// deleteNode deletes a node, or creates a missing one.
 func (g *generator) deleteNode() bool {
 	name := pick(g, "n1", "n2")
 	n := g.nodes[name]
@@ -127,7 +127,7 @@ func (g *generator) deleteNode() bool {
 	return g.nodeChanged(deleted, n)
 }
 
-// replaceNode puts another node under the name of one, mostly with the same taints.
+// replaceNode replaces a node by another of the same name, mostly with the same taints.
 func (g *generator) replaceNode() bool {
 	old := one(g, g.nodes)
 	if old == nil {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// longest is the longest toleration, in seconds, whose end a history lives to see.
+// longest is the longest toleration, in seconds, that ends within a history.
 const longest = 60
 
 func (g *generator) newPod(name string) *v1.Pod {
@@ -34,7 +34,7 @@ func (g *generator) newPod(name string) *v1.Pod {
 	for range pick(g, 0, 1, 2, 2, 3, 4) {
 		p.Spec.Tolerations = append(p.Spec.Tolerations, g.toleration())
 	}
-	if g.chance(50) { // else most pods go at once, which shows little
+	if g.chance(50) { // otherwise most pods are evicted at once, which shows little
 		p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{Operator: v1.TolerationOpExists, TolerationSeconds: g.seconds()})
 	}
 	g.pods[name] = p
@@ -56,7 +56,7 @@ func (g *generator) toleration() v1.Toleration {
 	return t
 }
 
-// seconds is how long a toleration bears: mostly for a while.
+// seconds returns the tolerationSeconds of a toleration, mostly short ones.
 func (g *generator) seconds() *int64 {
 	var s int64
 	switch at := g.IntN(100); {
@@ -67,7 +67,7 @@ func (g *generator) seconds() *int64 {
 	case at < 94:
 		s = pick(g, int64(0), -1, -1<<63)
 	case at < 96:
-		s = pick(g, int64(100000), 9223372036) // as long as a time.Duration lasts
+		s = pick(g, int64(100000), 9223372036) // at most a time.Duration
 	case at < 99:
 		s = pick(g, int64(9223372037), 18446744074, 18446744080, 55340232222) // longer
 	default:
@@ -90,7 +90,7 @@ func (g *generator) deletePod() bool {
 	return g.podChanged(deleted, p)
 }
 
-// replacePod puts another pod under the name of one, mostly of the same template.
+// replacePod replaces a pod by another of the same name, mostly of the same template.
 func (g *generator) replacePod() bool {
 	old := one(g, g.pods)
 	if old == nil {
@@ -102,7 +102,7 @@ func (g *generator) replacePod() bool {
 	}
 	v := pick(g, replaced, turned)
 	if p.Spec.NodeName == "" {
-		v = replaced // the watch of bound pods would not show it at all
+		v = replaced // the watch of bound pods would not show the new pod at all
 	}
 	return g.podChanged(v, p)
 }
@@ -116,7 +116,7 @@ func (g *generator) bindPod() bool {
 	return g.podChanged(updated, p)
 }
 
-// editTolerations does what the API server allows: seconds may change, and tolerations may be added.
+// editTolerations makes an edit that the API server allows: seconds may change, and tolerations may be added.
 func (g *generator) editTolerations() bool {
 	p := one(g, g.pods)
 	if p == nil {
@@ -141,7 +141,7 @@ func (g *generator) finishPod() bool {
 	return g.podChanged(updated, p)
 }
 
-// terminatePod lets somebody else ask for the pod's deletion, and its grace period outlast the history.
+// terminatePod begins the pod's deletion by another client, with a grace period that outlasts the history.
 func (g *generator) terminatePod() bool {
 	p := one(g, g.pods)
 	if p == nil {
@@ -152,7 +152,7 @@ func (g *generator) terminatePod() bool {
 	return g.podChanged(updated, p)
 }
 
-// touchPod writes what evicts nobody.
+// touchPod makes a change that evicts no pod.
 func (g *generator) touchPod() bool {
 	p := one(g, g.pods)
 	if p == nil {

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// begin is when the controllers begin to watch. It lies inside a second, as API times are whole ones.
+// begin is when the controllers begin to watch. It is within a second, as API times are whole seconds.
 var begin = time.Date(2000, 1, 1, 1, 0, 0, int(500*time.Millisecond), time.UTC)
 
-// generator makes up a history. What it makes up is what an API server would let through.
+// generator generates a history that an API server would accept.
 type generator struct {
 	*rand.Rand
 	nodes map[string]*v1.Node
@@ -26,7 +26,7 @@ type generator struct {
 	out   history
 }
 
-// generate returns the history of a seed, always the same one.
+// generate returns the history of a seed, which is always the same.
 func generate(seed uint64) *history {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), nodes: map[string]*v1.Node{}, pods: map[string]*v1.Pod{}}
 	for i := range 1 + g.IntN(2) {
@@ -51,7 +51,7 @@ func generate(seed uint64) *history {
 	return &g.out
 }
 
-// odds are the things that may happen, each with its weight.
+// odds returns the possible changes, each with its weight.
 func (g *generator) odds() []odd {
 	return []odd{
 		{20, g.setTaint},
@@ -74,10 +74,10 @@ func (g *generator) odds() []odd {
 
 type odd struct {
 	weight int
-	do     func() bool // false: it can't happen now
+	do     func() bool // returns false if the change is not possible now
 }
 
-// step lets one thing happen.
+// step makes one change.
 func (g *generator) step() {
 	odds := g.odds()
 	sum := 0
@@ -100,7 +100,7 @@ func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
 func pick[T any](g *generator, list ...T) T { return list[g.IntN(len(list))] }
 
-// one picks an object that is there; nil when there is none.
+// one picks an object, or returns nil if there is none.
 func one[T any](g *generator, objects map[string]*T) *T {
 	if len(objects) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (g *generator) uid(name string) types.UID {
 	return types.UID(fmt.Sprintf("%s-%d", name, g.born))
 }
 
-// ago is an API time some seconds before now, or after it when negative.
+// ago returns an API time some seconds before now, or after it if negative.
 func (g *generator) ago(seconds int) metav1.Time {
 	return metav1.Time{Time: begin.Add(g.at).Truncate(time.Second).Add(-time.Duration(seconds) * time.Second)}
 }

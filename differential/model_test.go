@@ -11,21 +11,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The model reads docs/semantics.md as plainly as it can, and shares no code with what it is to predict.
-// It writes down every look at every node, and judges every pod anew from all of them.
+// The model implements docs/semantics.md as simply as possible, and shares no code with the controller that it
+// predicts. It records every observation of every node, and judges every pod anew from all of them.
 
-// model is the cluster as it is known at one moment of a history.
+// model is the known state of the cluster at one moment of a history.
 type model struct {
 	comparison bool // the operators Lt and Gt count
 	now        time.Duration
 	nodes      map[string]*nodeSeen
-	pods       map[string]*podSeen // by name, as no two have one at a time
+	pods       map[string]*podSeen // by name, as no two pods have the same name at a time
 
 	evicted map[types.UID]time.Duration
 	moments []moment
 }
 
-// nodeSeen is one node, by UID, and all looks at its taints, of which only NoExecute ones are kept.
+// nodeSeen is one node, by UID, with all observations of its NoExecute taints.
 type nodeSeen struct {
 	uid   types.UID
 	looks []look
@@ -36,7 +36,7 @@ type look struct {
 	taints []v1.Taint
 }
 
-// podSeen is one pod as it was last seen, and since when it is bound.
+// podSeen is the last observation of one pod, and when it was bound.
 type podSeen struct {
 	*v1.Pod
 	bound time.Duration
@@ -63,7 +63,7 @@ func predict(h *history, comparison bool) *model {
 	return m
 }
 
-// passUntil evicts who is due before a moment.
+// passUntil evicts the pods that are due before a time.
 func (m *model) passUntil(end time.Duration) {
 	for name, p := range m.pods {
 		v := m.view(name)
@@ -75,7 +75,7 @@ func (m *model) passUntil(end time.Duration) {
 	m.now = end
 }
 
-// take takes a change in, and keeps how it looked before and after to each pod that it is about.
+// take applies a change, and records for each pod concerned how it looked before and after.
 func (m *model) take(c change) {
 	names := slices.Sorted(maps.Keys(m.pods))
 	if c.pod != nil {
@@ -110,7 +110,7 @@ func (m *model) takeNode(c change) {
 	n.looks = append(n.looks, look{m.now, noExecute(c.node)})
 }
 
-// takePod takes in a change of a pod, if the pod is still there.
+// takePod applies a change of a pod, if the pod still exists.
 func (m *model) takePod(c change) bool {
 	old := m.pods[c.pod.Name]
 	same := old != nil && old.UID == c.pod.UID
@@ -131,13 +131,13 @@ func (m *model) takePod(c change) bool {
 	return true
 }
 
-// listedNode is a node that was there before: its timeAdded counts where it can be believed.
+// listedNode returns a node that existed before the controllers: its timeAdded counts if it is plausible.
 func listedNode(n *v1.Node) *nodeSeen {
 	since := func(t v1.Taint) time.Duration {
 		if t.TimeAdded == nil || t.TimeAdded.After(begin) || t.TimeAdded.Time.Before(n.CreationTimestamp.Time) {
 			return 0
 		}
-		return min(nextSecond(t.TimeAdded.Time), 0) // set within this second: it is there now
+		return min(nextSecond(t.TimeAdded.Time), 0) // set within this second: it started by now
 	}
 	seen := &nodeSeen{uid: n.UID}
 	taints := noExecute(n)
@@ -148,7 +148,7 @@ func listedNode(n *v1.Node) *nodeSeen {
 	return seen
 }
 
-// listedBound is since when a pod is bound that was there before.
+// listedBound returns when a pod was bound that existed before the controllers.
 func listedBound(p *v1.Pod) time.Duration {
 	for _, c := range p.Status.Conditions {
 		if c.Type == v1.PodScheduled && c.Status == v1.ConditionTrue {
@@ -158,7 +158,7 @@ func listedBound(p *v1.Pod) time.Duration {
 	return nextSecond(p.CreationTimestamp.Time)
 }
 
-// nextSecond is the second after an API time, which is cut off.
+// nextSecond returns the second after an API time, which is cut off.
 func nextSecond(t time.Time) time.Duration { return t.Add(time.Second).Sub(begin) }
 
 func noExecute(n *v1.Node) (list []v1.Taint) {
@@ -170,7 +170,7 @@ func noExecute(n *v1.Node) (list []v1.Taint) {
 	return list
 }
 
-// life is what a taint is known by: not-ready and unreachable count as one.
+// life returns the identity of a taint: not-ready and unreachable count as one.
 func life(t v1.Taint) string {
 	if t.Key == v1.TaintNodeUnreachable {
 		return v1.TaintNodeNotReady
@@ -178,7 +178,7 @@ func life(t v1.Taint) string {
 	return t.Key
 }
 
-// used is the first toleration of the pod that matches the taint, or nil.
+// used returns the first toleration of the pod that matches the taint, or nil.
 func (m *model) used(p *v1.Pod, t v1.Taint) *v1.Toleration {
 	for i := range p.Spec.Tolerations {
 		if m.matches(p.Spec.Tolerations[i], t) {
@@ -206,7 +206,7 @@ func (m *model) matches(tol v1.Toleration, t v1.Taint) bool {
 	return tol.Value == t.Value
 }
 
-// forEver says whether a toleration has no limit, or none before the year 10000.
+// forEver reports whether a toleration has no limit, or none before the year 10000.
 func forEver(tol *v1.Toleration) bool {
 	return tol != nil && (tol.TolerationSeconds == nil ||
 		*tol.TolerationSeconds > 0 && *tol.TolerationSeconds/(366*24*3600) > 7999)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// result is one history with what the model and the controllers make of it.
+// result is one history with the results of the model and the controllers.
 type result struct {
 	seed     uint64
 	test     string
@@ -52,9 +52,8 @@ func playSeed(t *testing.T, s setting, seed uint64) *result {
 	return r
 }
 
-// check holds both ways to run this controller to the model and, where no correction applies to a pod
-// or to another one of its name, to the original. Time is virtual, and therefore exact: there is no
-// tolerance.
+// check requires both ways to run this controller to agree with the model and, where no correction applies to a pod
+// or to another one of its name, with the original. Time is virtual, and therefore exact: there is no tolerance.
 func (r *result) check(t *testing.T) {
 	corrected := r.corrected()
 	for _, p := range r.history.all() {
@@ -66,7 +65,7 @@ func (r *result) check(t *testing.T) {
 	}
 }
 
-// corrected are the names of pods to which a correction applies.
+// corrected returns the names of pods to which a correction applies.
 func (r *result) corrected() map[string]bool {
 	names := map[string]bool{}
 	for _, a := range r.applied {
@@ -81,7 +80,7 @@ func (r *result) compare(t *testing.T, uid types.UID, who string, got outcome, o
 	}
 }
 
-// of is when a pod was evicted, in words.
+// of describes when a pod was evicted.
 func (o outcome) of(uid types.UID) string {
 	if at, ok := o[uid]; ok {
 		return "at " + at.String()
@@ -89,7 +88,7 @@ func (o outcome) of(uid types.UID) string {
 	return "never"
 }
 
-// differs says whether the original has done otherwise than this controller.
+// differs reports whether the original behaved differently from this controller.
 func (r *result) differs() bool {
 	for _, p := range r.history.all() {
 		if r.ours.of(p.UID) != r.original.of(p.UID) {
@@ -99,7 +98,7 @@ func (r *result) differs() bool {
 	return false
 }
 
-// String shows the history and all that came of it, and how to play it again.
+// String returns the history with all results, and the command that plays it again.
 func (r *result) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "again: go test . -run '^%s$' -v -seed %d\n\n%s\n", r.test, r.seed, r.history)
@@ -111,6 +110,6 @@ func (r *result) String() string {
 	for _, p := range r.history.all() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.UID, r.model.of(p.UID), r.ours.of(p.UID), r.embedded.of(p.UID), r.original.of(p.UID))
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // into memory, which never fails
 	return b.String()
 }

@@ -25,14 +25,14 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 )
 
-// outcome is when each pod was evicted, that is, when a controller's first call to delete it was
-// accepted. Times count from the moment at which the controllers begin to watch.
+// outcome is when each pod was evicted, that is, when a controller's first call to delete it was accepted. Times
+// count from when the controllers begin to watch.
 type outcome map[types.UID]time.Duration
 
-// contender runs a controller on the server until the context ends and all it started has ended.
+// contender runs a controller on the server until the context ends and everything that it started has ended.
 type contender func(ctx context.Context, s *server, informers informers.SharedInformerFactory) error
 
-// play lets a controller live through a history, in virtual time, and returns what it did.
+// play runs a controller through a history, in virtual time, and returns its evictions.
 func play(t *testing.T, h *history, run contender) outcome {
 	var s *server
 	synctest.Test(t, func(t *testing.T) {
@@ -47,7 +47,7 @@ func play(t *testing.T, h *history, run contender) outcome {
 			}
 		})
 		for _, c := range h.changes {
-			time.Sleep(time.Until(begin.Add(c.at))) // until all has been done that is to be done before
+			time.Sleep(time.Until(begin.Add(c.at))) // until all earlier work is done
 			if err := s.take(c); err != nil {
 				t.Error(err)
 			}
@@ -84,7 +84,7 @@ func byNode(obj any) ([]string, error) {
 	return nil, nil
 }
 
-// ours runs this controller, which watches by itself.
+// ours runs this controller with its own watches.
 func ours(o taintmanager.Options) contender {
 	return func(ctx context.Context, s *server, _ informers.SharedInformerFactory) error {
 		m, err := taintmanager.New(s.client, nil, o)
@@ -116,8 +116,8 @@ func lead(ctx context.Context, m *taintmanager.Manager) error {
 	return <-led
 }
 
-// server is a fake API server, which deletes at once, but minds the UID that a deletion asks for. The
-// history is written past the client, so that its reactors see the controller only.
+// server is a fake API server, which deletes at once, but respects the UID precondition of a deletion. The history
+// is written without the client, so that its reactors see the controller only.
 type server struct {
 	client *fake.Clientset
 
@@ -133,14 +133,14 @@ func newServer(h *history) *server {
 	for _, p := range h.pods {
 		objects = append(objects, p)
 	}
-	// Its successor tracks who manages which field, which nobody needs here, and takes 300 times as long.
+	// Its successor tracks field managers, which the tests do not need, and takes 300 times as long.
 	s := &server{client: fake.NewSimpleClientset(objects...), evicted: outcome{}}
 	s.client.PrependReactor("delete", "pods", s.delete)
 	return s
 }
 
-// delete is called for each deletion by a controller. It notes the first one of each pod, and refuses
-// one that means another pod.
+// delete is called for each deletion by a controller. It records the first one of each pod, and refuses a deletion
+// whose UID is that of another pod.
 func (s *server) delete(action clienttesting.Action) (bool, runtime.Object, error) {
 	d := action.(clienttesting.DeleteActionImpl)
 	p := s.pod(d.Namespace, d.Name)
@@ -158,7 +158,7 @@ func (s *server) delete(action clienttesting.Action) (bool, runtime.Object, erro
 	return false, nil, nil
 }
 
-// pod is the pod of this name as it is now, or nil.
+// pod returns the present pod of this name, or nil.
 func (s *server) pod(namespace, name string) *v1.Pod {
 	obj, err := s.client.Tracker().Get(pods, namespace, name)
 	if err != nil {
@@ -172,7 +172,7 @@ var (
 	nodes = v1.SchemeGroupVersion.WithResource("nodes")
 )
 
-// take lets a change happen. What is about a pod that was evicted before does not.
+// take makes a change, unless it concerns a pod that was evicted before.
 func (s *server) take(c change) error {
 	if c.node != nil {
 		return s.write(c.verb, nodes, "", c.node.Name, c.node, true)

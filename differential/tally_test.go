@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// tally counts results. Several goroutines may add to it.
+// tally counts results. It is safe for concurrent use.
 type tally struct {
 	mu        sync.Mutex
 	histories int
@@ -18,11 +18,11 @@ type tally struct {
 	of        map[string]*counts
 }
 
-// counts are of one correction, in histories.
+// counts are those of one correction, in histories.
 type counts struct {
 	applies int
-	alone   int    // no other one applies
-	differs int    // alone, and the original has done otherwise
+	alone   int    // no other correction applies
+	differs int    // alone, and the original behaved differently
 	example uint64 // the least seed of those
 }
 
@@ -74,7 +74,7 @@ func (c *counts) add(r *result, alone bool) {
 	}
 }
 
-// String is the tally as the tables of docs/lab/differential.md.
+// String returns the tally as the tables of docs/lab/differential.md.
 func (a *tally) String() string {
 	var b strings.Builder
 	b.WriteString("| | |\n|---|---|\n")

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// String is the history for people: what is there at first, then a line for each change.
+// String describes the history: the initial state, then a line for each change.
 func (h *history) String() string {
 	var b strings.Builder
 	for _, n := range h.nodes {
@@ -74,5 +74,5 @@ func tolerationText(t v1.Toleration) string {
 	return text + "]"
 }
 
-// apiTime is an API time as it counts in a history.
+// apiTime formats an API time relative to the beginning of a history.
 func apiTime(t metav1.Time) string { return t.Sub(begin).Round(time.Millisecond).String() }

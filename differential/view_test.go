@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// moment is one pod just before and just after a change, or as it was listed.
+// moment is one pod just before and just after a change, or when it was listed.
 type moment struct {
 	at     time.Duration
 	listed bool
@@ -24,15 +24,15 @@ func (m moment) podName() string {
 	return m.before.pod.Name
 }
 
-// view is what counts for one pod at one moment. Without a pod there is none.
+// view is the state at one moment that the verdict on a pod depends on. It is empty without a pod.
 type view struct {
 	pod     *v1.Pod
-	node    *nodeSeen // nil: it is not known
+	node    *nodeSeen // nil if it is not known
 	claims  []claim
-	seconds []int64 // that the tolerations in use name, be they past the year 9999
+	seconds []int64 // of the tolerations in use, even if past the year 9999
 }
 
-// claim is one taint of the node that the pod does not bear for ever.
+// claim is one taint of the node that the pod does not tolerate without a limit.
 type claim struct {
 	taint    v1.Taint
 	start    time.Duration // of the exposure
@@ -46,7 +46,7 @@ func (m *model) view(name string) view {
 	}
 	v := view{pod: p.Pod}
 	if n := m.nodes[p.Spec.NodeName]; n != nil {
-		v.node = &nodeSeen{n.uid, n.looks} // as it is now: looks are added later
+		v.node = &nodeSeen{n.uid, n.looks} // its present state: observations are added later
 	}
 	for _, t := range v.taints() {
 		tol := m.used(p.Pod, t)
@@ -64,14 +64,14 @@ func (m *model) claim(p *podSeen, t v1.Taint, tol *v1.Toleration) claim {
 	c := claim{taint: t, start: max(p.bound, m.exposed(p.Pod, life(t)))}
 	c.deadline = c.start
 	if tol != nil {
-		// More seconds than any history lasts are as good as these.
+		// More seconds than any history lasts are equivalent to these.
 		c.deadline += time.Duration(min(max(*tol.TolerationSeconds, 0), 1e6)) * time.Second
 	}
 	return c
 }
 
-// exposed is since when, without a break, the pod's node has had the taint in a state that the pod does
-// not bear for ever.
+// exposed returns since when, without a break, the pod's node has had the taint in a state that the pod does not
+// tolerate without a limit.
 func (m *model) exposed(p *v1.Pod, of string) (since time.Duration) {
 	for _, l := range slices.Backward(m.nodes[p.Spec.NodeName].looks) {
 		if !slices.ContainsFunc(l.taints, func(t v1.Taint) bool { return life(t) == of && !forEver(m.used(p, t)) }) {
@@ -89,7 +89,7 @@ func (v view) uid() types.UID {
 	return v.pod.UID
 }
 
-// taints are those on the pod's node now.
+// taints returns the present taints of the pod's node.
 func (v view) taints() []v1.Taint {
 	if v.node == nil || len(v.node.looks) == 0 {
 		return nil
@@ -97,15 +97,15 @@ func (v view) taints() []v1.Taint {
 	return v.node.looks[len(v.node.looks)-1].taints
 }
 
-// runs says whether a countdown runs, though nobody may obey it.
+// runs reports whether there is a countdown, even if the pod is never evicted.
 func (v view) runs() bool { return len(v.claims) > 0 }
 
-// first is the claim whose deadline counts; there must be one.
+// first returns the claim with the earliest deadline; there must be one.
 func (v view) first() claim {
 	return slices.MinFunc(v.claims, func(a, b claim) int { return cmp.Compare(a.deadline, b.deadline) })
 }
 
-// deadline is when the countdown ends; 0 when none runs.
+// deadline returns when the countdown ends, or 0 if there is none.
 func (v view) deadline() time.Duration {
 	if !v.runs() {
 		return 0
@@ -113,7 +113,7 @@ func (v view) deadline() time.Duration {
 	return v.first().deadline
 }
 
-// spared says whether the pod is one of those that are never evicted.
+// spared reports whether the pod is one of those that are never evicted.
 func (v view) spared() bool { return v.finished() || v.terminating() || v.mirror() }
 
 func (v view) finished() bool {
@@ -124,12 +124,12 @@ func (v view) terminating() bool { return v.pod.DeletionTimestamp != nil }
 
 func (v view) mirror() bool { return v.pod.Annotations[v1.MirrorPodAnnotationKey] != "" }
 
-// has says whether the node carries the taint, in whatever state.
+// has reports whether the node has the taint, in any state.
 func (v view) has(t v1.Taint) bool {
 	return slices.ContainsFunc(v.taints(), func(other v1.Taint) bool { return life(other) == life(t) })
 }
 
-// hasOtherwise says whether the node carries the taint, but with another value or its twin's key.
+// hasOtherwise reports whether the node has the taint, but with another value or its twin's key.
 func (v view) hasOtherwise(t v1.Taint) bool {
 	return v.has(t) && !slices.ContainsFunc(v.taints(), func(other v1.Taint) bool {
 		return other.Key == t.Key && other.Value == t.Value

@@ -1,3 +1,3 @@
-// Package repository holds the rules of the repository as tests: which packages import which, which packages are
-// pure, what ARCHITECTURE.md, the documents and the comments have to say. It has no other code.
+// Package repository tests the rules of the repository: which packages import which, which packages are pure, and
+// what ARCHITECTURE.md, the documents and the comments must contain. It has no other code.
 package repository

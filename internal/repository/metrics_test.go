@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// metricName is a metric of this program, by name.
+// metricName matches the names of this program's metrics.
 var metricName = regexp.MustCompile(`^(taint_manager|taint_eviction_controller)_[a-z_]+$`)
 
 func TestTheDocsListTheMetricsThatThereAre(t *testing.T) {
@@ -28,7 +28,7 @@ func TestTheDocsListTheMetricsThatThereAre(t *testing.T) {
 	}
 }
 
-// metricsOfTheCode are the string literals of the program that are names of metrics.
+// metricsOfTheCode returns the string literals of the program that are names of metrics.
 func metricsOfTheCode(t *testing.T) (names []string) {
 	for _, s := range sources(t) {
 		ast.Inspect(s.file, func(n ast.Node) bool {

@@ -16,13 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// atRoot runs a test at the root of the repository. The files that it reads there count for the cache of results, which
-// is not so where TestMain changes the folder.
+// atRoot runs a test at the root of the repository. The test cache takes account of the files that it reads there,
+// which it would not if TestMain changed the folder.
 func atRoot(t *testing.T) { t.Chdir(filepath.Join("..", "..")) }
 
 const module = "github.com/taint-manager/taint-manager"
 
-// source is a Go file of the root module that is no test.
+// source is a Go file of the root module that is not a test.
 type source struct {
 	path string // slashed, from the root
 	file *ast.File
@@ -37,7 +37,7 @@ func (s source) imports() (paths []string) {
 	return paths
 }
 
-// sources are all Go files of the root module but tests.
+// sources returns all Go files of the root module except tests.
 func sources(t *testing.T) (list []source) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
@@ -65,7 +65,7 @@ func ownModule(dir string) bool {
 	return err == nil
 }
 
-// pure are the files, or folders of files, that know no clock, client, lock or goroutine.
+// pure are the files, or folders of files, that use no clock, client, lock or goroutine.
 var pure = []string{
 	"cluster/wire", "config", "dump", "foresight", "guard", "internal/bench/report", "internal/truncate", "journal", "policy", "skew/interval.go", "taint",
 	"evictionqueue/heap.go", "evictionqueue/nodequeue.go", "evictionqueue/sift.go", "evictionqueue/slab.go",
@@ -126,7 +126,7 @@ func TestEveryPackageSaysWhatItPromises(t *testing.T) {
 	}
 }
 
-// The block "arrows" of ARCHITECTURE.md names every room and what it imports of this module.
+// The block "arrows" of ARCHITECTURE.md has every room with its imports of this module.
 func TestArchitectureShowsTheRoomsAndArrowsThatThereAre(t *testing.T) {
 	atRoot(t)
 	text, err := os.ReadFile("ARCHITECTURE.md")
@@ -149,7 +149,7 @@ func TestArchitectureShowsTheRoomsAndArrowsThatThereAre(t *testing.T) {
 	}
 }
 
-// arrows are the imports between the packages of this module, by package.
+// arrows returns the imports between the packages of this module, by package.
 func arrows(t *testing.T) map[string][]string {
 	edges := map[string][]string{}
 	for _, s := range sources(t) {
@@ -171,7 +171,7 @@ func arrows(t *testing.T) map[string][]string {
 	return edges
 }
 
-// name is how a folder is called in ARCHITECTURE.md: the root by its package.
+// name returns the name of a folder in ARCHITECTURE.md: for the root the name of its package.
 func name(dir string) string {
 	if dir == "." || dir == "" {
 		return "taintmanager"
@@ -206,7 +206,7 @@ func TestArchitectureNamesEveryCallerOfDecide(t *testing.T) {
 	}
 }
 
-// calls reports whether the file has the function of that package.
+// calls reports whether the file calls the function of that package.
 func calls(file *ast.File, from, function string) (found bool) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {

@@ -13,16 +13,16 @@ import (
 	"testing"
 )
 
-// function is what a function of a package's tests does by itself; methods of one name count as one.
+// function is what a function of a package's tests does itself; methods of one name count as one.
 type function struct {
 	method  bool
 	waits   bool     // calls time.Sleep or time.After
 	bubbles bool     // calls synctest.Test
-	calls   []string // functions that it calls or hands on; methods with a dot
+	calls   []string // functions that it calls or passes on; methods with a dot
 }
 
-// The linter lets tests of these packages wait, as their time is virtual: so each test that waits runs in a bubble.
-// Waits in methods are not seen: too many of them have the same names.
+// The linter lets tests of these packages wait, as their time is virtual: so each test that waits must run in a
+// bubble. Waits in methods are not found: too many of them have the same names.
 func TestWhereTheLinterLetsTestsWaitTheyWaitInVirtualTime(t *testing.T) {
 	atRoot(t)
 	for _, dir := range virtualTime(t) {
@@ -42,7 +42,7 @@ func TestWhereTheLinterLetsTestsWaitTheyWaitInVirtualTime(t *testing.T) {
 	}
 }
 
-// virtualTime are the packages whose tests the linter lets wait.
+// virtualTime returns the packages whose tests may wait according to the linter's configuration.
 func virtualTime(t *testing.T) (dirs []string) {
 	t.Helper()
 	text, err := os.ReadFile(".golangci.yml")
@@ -101,7 +101,8 @@ func add(functions map[string]*function, d *ast.FuncDecl) {
 	})
 }
 
-// reaches reports whether a function does what is asked, or one that it calls through such functions.
+// reaches reports whether does holds for a function, or for one that it calls through functions for which through
+// holds.
 func reaches(functions map[string]*function, from string, does, through func(*function) bool) bool {
 	seen, open := map[string]bool{from: true}, []string{from}
 	for len(open) > 0 {
