@@ -1,4 +1,4 @@
-# Two targets set up all they need: `make demo` and `make test`.
+# Two targets install everything that they need: `make demo` and `make test`.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -7,7 +7,7 @@ SHELL := bash
 
 version := k8s.io/component-base/version
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
-# The libraries of Kubernetes want a version of this form.
+# The libraries of Kubernetes require a version of this form.
 VERSION ?= $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || echo v0.1.0-dev)
 GO_FILES := $(shell find . -name '*.go' -not -name '*_test.go' -not -path './controlplane/*' -not -path './differential/*' -not -path './tools/*' -not -path './release/*')
 BUILD := go build -trimpath -tags grpcnotrace
@@ -34,7 +34,7 @@ demo: build controlplane ## Show the main job on a real control plane (KEEP=1: s
 	go build -o bin/demo ./internal/demo
 	@exec bin/demo $(if $(KEEP),-keep)
 
-# The tests on the real control plane come last and one package at a time: they measure time.
+# The tests on the real control plane come last and one package at a time, because they measure time.
 LIVE := internal/demo internal/e2e internal/testcluster
 
 .PHONY: test

@@ -1,19 +1,19 @@
-# The control plane that the tests, the demo and the benchmarks start. Included by
-# the Makefile at the root, from where its paths count.
+# The control plane that the tests, the demo and the benchmarks start. The Makefile
+# at the root includes this file; paths are relative to the root.
 #
-#   make controlplane    builds both binaries, or does nothing when they are newer
-#                        than what they are made of
+#   make controlplane    builds both binaries, or does nothing if they are newer
+#                        than their sources
 #
-# CONTROLPLANE names the binaries, for targets that need them: `test: $(CONTROLPLANE)`.
-# The first build takes minutes (it compiles Kubernetes), so it is a target of its
-# own and never part of a test.
+# CONTROLPLANE has the binaries, for targets that need them: `test: $(CONTROLPLANE)`.
+# The first build takes minutes (it compiles Kubernetes), so it is a separate
+# target and never part of a test.
 #
 # The versions are those in controlplane/go.mod and controlplane/kwok/go.mod.
 
 CONTROLPLANE := bin/controlplane bin/kwok
 
-# kubectl and the servers compare and report this version; built as modules they
-# don't know it.
+# kubectl and the servers compare and report this version; when built as
+# modules they do not know it.
 kubernetes_version := $(shell sed -n 's|^.*k8s.io/kubernetes \(v[0-9.]*\)$$|\1|p' controlplane/go.mod)
 kubernetes_numbers := $(subst ., ,$(kubernetes_version:v%=%))
 kubernetes_ldflags := $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \

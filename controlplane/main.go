@@ -1,15 +1,14 @@
-// Command controlplane is a Kubernetes control plane in one file: etcd,
-// kube-apiserver, kube-controller-manager, kube-scheduler and kubectl, unchanged,
-// as built from their modules. Its first argument says which of them it is; the
+// Command controlplane is a Kubernetes control plane in one binary: etcd, kube-apiserver, kube-controller-manager,
+// kube-scheduler and kubectl, unchanged, as built from their modules. Its first argument selects one of them; the
 // others are that program's own:
 //
 //	controlplane kube-apiserver --etcd-servers=http://127.0.0.1:2379 ...
 //
 // One file is a third of the size of five, and is linked once.
 //
-// With CONTROLPLANE_EXIT_WITH_STDIN=1 in its environment the process ends as soon
-// as its standard input does. Whoever starts it holds the other end of that pipe,
-// so it does not outlive its starter, however that one ends.
+// With CONTROLPLANE_EXIT_WITH_STDIN=1 in its environment the process ends as soon as its standard input does. A
+// process that starts it holds the other end of that pipe, so it does not outlive that process, however that
+// process ends.
 package main
 
 import (
@@ -79,8 +78,8 @@ func runKubectl() int {
 	return 0
 }
 
-// followStdin ends the process with its standard input, where that was asked for.
-// What this process starts in its turn is not asked.
+// followStdin ends the process with its standard input, if the environment asks for it. It removes the variable, so
+// child processes do not inherit it.
 func followStdin() {
 	if os.Getenv(exitWithStdin) != "1" {
 		return

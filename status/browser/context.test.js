@@ -1,4 +1,4 @@
-// What an operator needs to place what is shown: cluster, method, rate, owners, the end of a backlog, local time.
+// The context that an operator needs: cluster, method, rate, owners, the end of a backlog, local time.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -69,12 +69,12 @@ on('a blocked pod names its budget', async (page) => {
   assert.match(await page.locator('tr.why').innerText(), /Budget\s+web[^]*kubectl -n \S+ describe pdb web/);
 });
 
-test('it is said when a backlog will be done at the present rate', async () => {
+test('the end of a backlog at the present rate is shown', async () => {
   const busy = await synthetic('-scheduled=600', '-nodes=10', '-rate=10', '-scene=backlog');
   const { page, close } = await open(browser, busy.page);
   const line = page.locator('#backlog');
   await line.getByText(/At the present rate/).waitFor();
-  await page.waitForTimeout(8000); // so that the rate is known well
+  await page.waitForTimeout(8000); // so that the rate is accurate
   const text = await line.innerText();
   const [, due, perSecond, minutes, seconds] = /^Backlog: ([\d,]+) pods are due\. At the present rate, ([\d.]+) a second, it is done in about (?:(\d+) min )?(\d+) s, at \d\d:\d\d:\d\d UTC\.$/.exec(text) ?? [];
   assert.ok(Number(perSecond) > 7 && Number(perSecond) < 13, text);
@@ -131,7 +131,7 @@ on('on a screen of 1180 pixels the list is as wide as the page', async (page) =>
   }
 }, { viewport: { width: 1180, height: 1000 } });
 
-test('what the page loads is compressed', async () => {
+test('everything that the page loads is compressed', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   /** @type {Record<string, string | undefined>} */ const codings = {};

@@ -8,14 +8,14 @@ import { changes, holds, launch, live, open, secondsOf, violations } from './pag
 /** @type {any} */ let cluster;
 /** @type {Awaited<ReturnType<typeof open>>} */ let opened;
 
-/** Has the control plane do something. @param {string} line */
+/** Sends a command to the control plane. @param {string} line */
 async function tell(line) {
   const answer = await cluster.ask(line);
   assert.equal(answer.error, '', `${line}: ${answer.out}`);
   return answer.out;
 }
 
-/** What makes so many pods on the node. @param {string} name @param {number} n @param {string} [tolerations] */
+/** Creates n pods on the node. @param {string} name @param {number} n @param {string} [tolerations] */
 const pods = (name, n, tolerations = '') => `apply apiVersion: apps/v1
 kind: Deployment
 metadata: {name: ${name}, namespace: default}
@@ -41,7 +41,7 @@ before(async () => {
 });
 after(async () => { await browser?.close(); await cluster?.stop(); });
 
-test('a quiet cluster is said to be quiet', async () => {
+test('a quiet cluster is shown as quiet', async () => {
   await opened.page.getByText('All quiet: no node carries a NoExecute taint, and nothing is scheduled.').waitFor();
   assert.deepEqual(await violations(opened.page), []);
 });
@@ -65,7 +65,7 @@ test('the countdown runs', async () => {
   assert.ok(secondsOf(next) < secondsOf(first), `${next} after ${first}`);
 });
 
-test('the page goes on by itself after a restart, with the same evictions', async () => {
+test('the page continues by itself after a restart, with the same evictions', async () => {
   const { page } = opened;
   const restarted = tell('restart');
   await page.locator('#live', { hasText: /^stale/ }).waitFor();
@@ -75,7 +75,7 @@ test('the page goes on by itself after a restart, with the same evictions', asyn
   await page.getByText('this replica leads').waitFor({ timeout: 60_000 });
 });
 
-test('what was evicted is told', async () => {
+test('past evictions are shown', async () => {
   const { page } = opened;
   await tell(pods('fast', 2, '{key: maintenance, operator: Exists, effect: NoExecute, tolerationSeconds: 2}'));
   await page.locator('[data-total="evictedLastHour"]', { hasNotText: /^(0|–)$/ }).waitFor({ timeout: 60_000 });
@@ -85,14 +85,14 @@ test('what was evicted is told', async () => {
   await tell('kubectl delete deployment fast --wait=true');
 });
 
-test('a lifted taint empties the lane', async () => {
+test('removing a taint empties the lane', async () => {
   const { page } = opened;
   await tell('kubectl taint node page-1 maintenance-');
   await holds(page, 'evictions', 0);
   await holds(page, 'nodes', 0);
 });
 
-/** What keeps so many of them. @param {string} name @param {number} n */
+/** Creates a budget that keeps n of them. @param {string} name @param {number} n */
 const budget = (name, n) => `apply apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata: {name: keep-${name}, namespace: default}
@@ -125,6 +125,6 @@ test('a pod that a budget keeps is blocked, with cause and next try, until the b
 });
 
 test('there was no error in the console', () => {
-  // A connection that is refused while nobody listens is no fault of the page.
+  // A connection that is refused while nothing listens is not an error of the page.
   assert.deepEqual(opened.complaints.filter((c) => !c.includes('ERR_CONNECTION_REFUSED') && !c.includes('ERR_INCOMPLETE_CHUNKED_ENCODING')), []);
 });

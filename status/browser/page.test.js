@@ -1,4 +1,4 @@
-// The page over a made-up cluster: what people do with it.
+// How people use the page, over a synthetic cluster.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(async () => { await browser?.close(); await cluster?.stop(); });
 
-/** Runs a test on a page, which must not complain. @param {string} name @param {(page: import('playwright-core').Page) => Promise<void>} body @param {object} [options] */
+/** Runs a test on a page, which must not report errors. @param {string} name @param {(page: import('playwright-core').Page) => Promise<void>} body @param {object} [options] */
 function on(name, body, options = {}) {
   test(name, async () => {
     const { page, complaints, close } = await open(browser, cluster.page, options);
@@ -25,7 +25,7 @@ function on(name, body, options = {}) {
   });
 }
 
-test('the countdown runs every second, though nothing is heard', async () => {
+test('the countdown runs every second, even without messages', async () => {
   const still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0');
   const { page, complaints, close } = await open(browser, still.page);
   const cell = page.locator('tbody tr', { hasText: 'scheduled' }).last().locator('td').nth(6);
@@ -36,7 +36,7 @@ test('the countdown runs every second, though nothing is heard', async () => {
     const off = secondsOf(seen[i + 1]) - (deadline - Date.now()) / 1000;
     assert.ok(off > -2 && off < 5, `"${seen[i + 1]}" is wrong by ${off} s`);
   }
-  // A loaded machine may miss a second. The stream beats every five.
+  // A loaded machine may miss a second. The stream has a heartbeat every five.
   const steps = seen.slice(1).map((text, i) => secondsOf(seen[i]) - secondsOf(text));
   assert.ok(steps.filter((s) => s <= 2).length >= 2, seen.join(', '));
   assert.deepEqual(complaints, []);
@@ -46,7 +46,7 @@ test('the countdown runs every second, though nothing is heard', async () => {
 
 on('what is to come is right of now, what was evicted left of it', async (page) => {
   const { scheduled, evicted, strong } = await page.evaluate(columnsOf, ['scheduled', 'evicted', 'strong']);
-  const now = (Math.min(...strong) + Math.max(...strong)) / 2; // a line and a word on its middle
+  const now = (Math.min(...strong) + Math.max(...strong)) / 2; // a line with a centred label
   assert.ok(scheduled.length > 20 && evicted.length > 20);
   assert.ok(Math.min(...scheduled) >= now - 1, `${Math.min(...scheduled)} is left of ${now}`);
   assert.ok(Math.max(...evicted) <= now + 1, `${Math.max(...evicted)} is right of ${now}`);
@@ -68,7 +68,7 @@ test('marks glide to the left with the clock', async () => {
   await still.stop();
 });
 
-/** The columns of the canvas in which the colours of some states are. @param {string[]} names */
+/** Returns the columns of the canvas that contain the colours of these states. @param {string[]} names */
 function columnsOf(names) {
   const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById('canvas'));
   const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
@@ -91,7 +91,7 @@ for (const reducedMotion of /** @type {const} */ (['no-preference', 'reduce'])) 
     const { page, complaints, close } = await open(browser, still.page, { reducedMotion });
     for (let i = 0; i < 12; i++) await page.locator('#closer').click(); // ten seconds across
     const gaps = await page.evaluate(drawings, 30);
-    // 8 pixels of about 1000 take 80 ms; a message may have the page drawn once more in between.
+    // 8 pixels of about 1000 take 80 ms; a message may redraw the page once more in between.
     const short = gaps.filter((ms) => ms < 60).length;
     if (reducedMotion === 'reduce') assert.ok(short <= 3, `drawn anew after ${gaps.map(Math.round)} ms`);
     else assert.ok(short > 3, `drawn anew after ${gaps.map(Math.round)} ms only`);
@@ -101,7 +101,7 @@ for (const reducedMotion of /** @type {const} */ (['no-preference', 'reduce'])) 
   });
 }
 
-/** The times between so many drawings of the timeline. @param {number} n */
+/** Returns the times between n drawings of the timeline. @param {number} n */
 function drawings(n) {
   const c = /** @type {any} */ (document.getElementById('canvas')).getContext('2d');
   const { clearRect } = c;
@@ -293,7 +293,7 @@ on('nothing comes from outside, and nothing is inline', async (page) => {
   assert.equal(await page.locator('[style]:not(#canvas, #tip), script:not([src])').count(), 0);
 });
 
-test('a standby says so, and who leads', async () => {
+test('a standby shows that it is one, and the leader', async () => {
   const standby = await synthetic('-scheduled=10', '-nodes=2', '-rate=0', '-scene=standby');
   const { page, close } = await open(browser, standby.page);
   await page.getByText('This replica stands by; taint-manager-6c9f7-b8w1z leads.').waitFor();
@@ -302,7 +302,7 @@ test('a standby says so, and who leads', async () => {
   await standby.stop();
 });
 
-test('trouble and dry run are told', async () => {
+test('trouble and dry run are shown', async () => {
   for (const [scene, words] of [['trouble', 'The cluster can’t be watched: pods can\'t be watched since'], ['dry-run', 'A dry run: nobody is evicted.']]) {
     const cluster = await synthetic('-scheduled=10', '-nodes=2', '-rate=0', `-scene=${scene}`);
     const { page, close } = await open(browser, cluster.page);
@@ -312,7 +312,7 @@ test('trouble and dry run are told', async () => {
   }
 });
 
-test('a stream that breaks is shown as stale, and goes on when it can', async () => {
+test('a stream that breaks is shown as stale, and continues when it can', async () => {
   const first = await synthetic('-scheduled=20', '-nodes=2', '-rate=0');
   const { page, close } = await open(browser, first.page);
   await holds(page, 'evictions', 20);

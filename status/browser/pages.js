@@ -1,4 +1,4 @@
-// What the tests share: a browser, the made-up cluster, and the real one.
+// Shared by the tests: a browser, the synthetic cluster, and the real one.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { chromium } from 'playwright-core';
 
 const browsers = ['/usr/lib/chromium/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium'];
 
-// A test that fails leaves open what it has opened; nothing may outlive the tests.
+// A test that fails does not close what it has opened; nothing may outlive the tests.
 /** @type {(() => unknown)[]} */
 const ends = [];
 after(async () => { for (const end of ends) await end(); });
@@ -24,7 +24,7 @@ export async function launch() {
 }
 
 /**
- * Starts a program that tells where it is in a line of JSON, and ends with its input.
+ * Starts a program that prints its address in a line of JSON, and ends with its input.
  * @param {string} path @param {string[]} args
  */
 export async function start(path, args) {
@@ -52,17 +52,17 @@ export async function start(path, args) {
   };
 }
 
-/** Where make puts a program. @param {string} name */
+/** Returns the path of a program that make builds. @param {string} name */
 const program = (name) => new URL(`../../bin/${name}`, import.meta.url).pathname;
 
-/** A made-up cluster. @param {string[]} flags */
+/** Starts a synthetic cluster. @param {string[]} flags */
 export const synthetic = (...flags) => start(program('synthetic'), flags);
 
-/** A real control plane with taint-manager on it. */
+/** Starts a real control plane with taint-manager. */
 export const live = () => start(program('live'), []);
 
 /**
- * Opens a page and notes everything that it complains about.
+ * Opens a page and records its errors and warnings.
  * @param {import('playwright-core').Browser} browser @param {string} url
  * @param {import('playwright-core').BrowserContextOptions} [options]
  */
@@ -78,18 +78,18 @@ export async function open(browser, url, options = {}) {
   return { page, complaints, close: () => context.close() };
 }
 
-/** What the Evictions list holds, from the count on its tab. @param {import('playwright-core').Page} page @param {string} tab */
+/** Returns the number of rows of the Evictions list, from the count on its tab. @param {import('playwright-core').Page} page @param {string} tab */
 export async function count(page, tab = 'evictions') {
   return Number((await page.locator(`#tab-${tab} b`).innerText()).replaceAll(',', ''));
 }
 
-/** Waits until a list holds so many. @param {import('playwright-core').Page} page @param {string} tab @param {number} n @param {number} [timeout] */
+/** Waits until a list has n rows. @param {import('playwright-core').Page} page @param {string} tab @param {number} n @param {number} [timeout] */
 export async function holds(page, tab, n, timeout = 20_000) {
   await page.locator(`#tab-${tab} b`, { hasText: new RegExp(`^${n.toLocaleString('en')}$`) }).waitFor({ timeout });
 }
 
 /**
- * Waits until a text is another one, and returns that.
+ * Waits until a text has changed, and returns the new one.
  * @param {import('playwright-core').Locator} part @param {string} text
  */
 export async function changes(part, text) {
@@ -102,7 +102,7 @@ export async function changes(part, text) {
   }
 }
 
-/** The seconds in "in 4 min 05 s". @param {string} text */
+/** Returns the seconds of "in 4 min 05 s". @param {string} text */
 export function secondsOf(text) {
   /** @type {Record<string, number>} */
   const units = { d: 86400, h: 3600, min: 60, s: 1 };
@@ -111,9 +111,9 @@ export function secondsOf(text) {
   return sum;
 }
 
-/** What axe-core finds. @param {import('playwright-core').Page} page */
+/** Returns the violations that axe-core finds. @param {import('playwright-core').Page} page */
 export async function violations(page) {
-  // Evaluated by the debugger, which the page's policy does not bind.
+  // Evaluated by the debugger, to which the page's policy does not apply.
   await page.evaluate(await readFile(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8'));
   const found = await page.evaluate(() => /** @type {any} */ (window).axe.run());
   return found.violations.map((/** @type {any} */ v) => `${v.id}: ${v.help}: ${v.nodes.map((/** @type {any} */ n) => n.target).join(' ')}`);

@@ -1,4 +1,4 @@
-// 10,000 scheduled evictions and 20 a second: frames of the page, and what the controller spends.
+// 10,000 scheduled evictions and 20 a second: frames of the page, and the controller's CPU time.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -39,8 +39,8 @@ test('with 10,000 scheduled and 20 evictions a second, frames and the controller
 });
 
 /**
- * What the tasks of the page's main thread have cost, in milliseconds of CPU time, the most first. Other programs
- * on the machine make frames late; they do not count into this.
+ * Returns the cost of the tasks of the page's main thread, in milliseconds of CPU time, in descending order. Other
+ * programs on the machine delay frames, but do not affect these figures.
  * @param {any[]} events
  */
 function tasks(events) {
@@ -49,7 +49,7 @@ function tasks(events) {
     .map((e) => (e.tdur ?? e.dur) / 1000).sort((a, b) => b - a);
 }
 
-/** Notes the times between frames, and how many tasks took more than 50 ms, all in wall time. @param {number} ms */
+/** Records the times between frames, and the number of tasks of more than 50 ms, all in wall time. @param {number} ms */
 function watchFrames(ms) {
   return new Promise((/** @type {(seen: {gaps: number[], long: number}) => void} */ resolve) => {
     /** @type {number[]} */ const gaps = [];

@@ -1,9 +1,9 @@
-// What the page says when the manager refuses its stream.
+// The page when the manager refuses its stream.
 
 import { test } from 'node:test';
 import { launch, open, synthetic } from './pages.js';
 
-test('a stream that is refused is told in the words of the manager', async () => {
+test('a stream that is refused is shown with the message of the manager', async () => {
   const browser = await launch();
   const cluster = await synthetic('-scheduled=5', '-nodes=1', '-rate=0');
   const { page, close } = await open(browser, cluster.page);

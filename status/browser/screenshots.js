@@ -1,4 +1,4 @@
-// Makes the pictures of docs/screenshots from a made-up cluster.
+// Makes the pictures of docs/screenshots from a synthetic cluster.
 
 import { launch, open, synthetic } from './pages.js';
 

@@ -1,4 +1,4 @@
-// Where the timeline has its marks.
+// The positions of the timeline's marks.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -9,7 +9,7 @@ import { launch, open, synthetic } from './pages.js';
 /** @type {Awaited<ReturnType<typeof open>>} */ let opened;
 before(async () => {
   browser = await launch();
-  still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0'); // of which some are stuck
+  still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0'); // some of which are stuck
   opened = await open(browser, still.page);
 });
 after(async () => { await browser?.close(); await still?.stop(); });
@@ -17,7 +17,7 @@ after(async () => { await browser?.close(); await still?.stop(); });
 /** Waits until the timeline is drawn. */
 const drawn = () => opened.page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
 
-/** The columns in which the colours of some states are, in CSS pixels. @param {string[]} names */
+/** Returns the columns that contain the colours of these states, in CSS pixels. @param {string[]} names */
 function columnsOf(names) {
   const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById('canvas'));
   const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
@@ -75,7 +75,7 @@ test('a counter at an end covers no mark, and counts each pod that is not drawn'
       });
       const width = 200 + random(1000);
       const across = 60_000 + random(2_000_000);
-      const from = now - across / 2 + (random(4) - 2) * across; // now is at times beyond either end
+      const from = now - across / 2 + (random(4) - 2) * across; // now may be beyond either end
       const bins = binned(rows, (across / width) * 36, now).get('n');
       const size = (/** @type {any} */ bin) => ({ radius: 6, extent: bin.count > 1 ? 30 : 12 });
       const { marks, before, after } = placed(bins, { from, scale: width / across, now, width }, size);
@@ -94,7 +94,7 @@ test('a counter at an end covers no mark, and counts each pod that is not drawn'
   assert.deepEqual(bad, []);
 });
 
-test('a number fits into the room that an end has for it', async () => {
+test('a number fits into the space at an end', async () => {
   const widest = await opened.page.evaluate(() => {
     const c = /** @type {any} */ (document.createElement('canvas').getContext('2d'));
     c.font = '600 11.5px system-ui, sans-serif';
@@ -130,7 +130,7 @@ test('one far eviction does not press the others together', async () => {
   assert.ok(reach > 297 && reach < 400, `${reach} s`);
 });
 
-test('times of the past are said as past, on the axis and in the lists', async () => {
+test('times of the past are shown as past, on the axis and in the lists', async () => {
   const { page } = opened;
   const words = await page.evaluate(() => new Promise((/** @type {(texts: string[]) => void} */ done) => {
     const c = /** @type {any} */ (document.getElementById('canvas')).getContext('2d');

@@ -1,4 +1,4 @@
-// What the page says while it does not know: nothing is shown as 0.
+// The page while it has no data: nothing is shown as 0.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -8,7 +8,7 @@ import { holds, launch, open, synthetic } from './pages.js';
 before(async () => { browser = await launch(); });
 after(async () => { await browser?.close(); });
 
-/** All that the page says in numbers: totals, states, lists, plots and title. @param {import('playwright-core').Page} page */
+/** Returns all numbers on the page: totals, states, lists, plots and title. @param {import('playwright-core').Page} page */
 const said = (page) => page.evaluate(() => ({
   totals: Object.fromEntries([...document.querySelectorAll('[data-total]')].map((e) => [e.getAttribute('data-total'), e.textContent])),
   states: Object.fromEntries([...document.querySelectorAll('#states button')].map((e) => [e.getAttribute('data-state'), e.querySelector('b')?.textContent])),
@@ -41,7 +41,7 @@ test('before the first snapshot nothing is shown as 0', async () => {
   await cluster.stop();
 });
 
-test('a snapshot of which only the first piece has come says nothing of what there is not', async () => {
+test('a snapshot of which only the first piece has arrived shows nothing as missing', async () => {
   const cluster = await synthetic('-scheduled=0', '-nodes=1', '-rate=0');
   const { page, close } = await open(browser, cluster.page);
   const steps = await page.evaluate(async () => {
@@ -58,7 +58,7 @@ test('a snapshot of which only the first piece has come says nothing of what the
   await cluster.stop();
 });
 
-test('while it starts, the manager knows nothing, and nothing is shown as 0', async () => {
+test('while it starts, the manager has no data, and nothing is shown as 0', async () => {
   const cluster = await synthetic('-scheduled=0', '-nodes=1', '-rate=0', '-scene=starting');
   const { page, close } = await open(browser, cluster.page);
   const all = await noZero(page);
@@ -67,7 +67,7 @@ test('while it starts, the manager knows nothing, and nothing is shown as 0', as
   await cluster.stop();
 });
 
-test('a quiet cluster that is stale is not said to be quiet, and 0 is known again once it is heard', async () => {
+test('a quiet cluster that is stale is not shown as quiet, and 0 is known again after a message', async () => {
   const first = await synthetic('-scheduled=0', '-nodes=1', '-rate=0');
   const { page, close } = await open(browser, first.page);
   await holds(page, 'evictions', 0);

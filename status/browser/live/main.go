@@ -1,6 +1,5 @@
-// Command live runs taint-manager on a real control plane for the page's browser tests. It prints
-// where its page is, as a line of JSON, and then obeys its input, a line at a time, and answers each with
-// a line of JSON:
+// Command live runs taint-manager on a real control plane for the page's browser tests. It prints the page's
+// address, as a line of JSON, and then executes its input, a line at a time, and answers each with a line of JSON:
 //
 //	kubectl ARGUMENTS...    runs kubectl as the cluster's administrator
 //	apply YAML              applies objects; "\n" stands for a line break
@@ -33,7 +32,7 @@ func main() {
 	}
 }
 
-// stage is what the tests play on.
+// stage is the cluster that the tests act on.
 type stage struct {
 	cluster *testcluster.Cluster
 	manager *testcluster.Manager

@@ -1,6 +1,6 @@
-// Command synthetic serves the page over a made-up cluster of any size, for looking at it, for its
-// browser tests and for measuring it. It prints its address, and ends when its input does. GET
-// /usage tells the CPU seconds that it has used.
+// Command synthetic serves the page over a synthetic cluster of any size, for looking at it, for its browser tests
+// and for measuring it. It prints its address, and ends when its input does. GET /usage returns the CPU seconds
+// that it has used.
 package main
 
 import (

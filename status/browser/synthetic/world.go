@@ -17,7 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// world is a cluster in which pods come and go; the same numbers make the same one.
+// world is a cluster in which pods come and go; the same numbers make the same cluster.
 type world struct {
 	history status.History
 	scene   string
@@ -67,7 +67,7 @@ func newWorld(scheduled, nodes int, rate float64, scene string) *world {
 	return w
 }
 
-// dueNow has all pods go at once, ten seconds ago.
+// dueNow makes all evictions due, ten seconds ago.
 func (w *world) dueNow() {
 	for i := range w.views {
 		w.views[i].Verdict.At = w.start.Add(-10 * time.Second)
@@ -76,7 +76,7 @@ func (w *world) dueNow() {
 	}
 }
 
-// admits reports whether one more eviction may start: as many as the rate allows where there is a backlog.
+// admits reports whether one more eviction may start: in the scene with a backlog, the rate limits them.
 func (w *world) admits(now time.Time) bool {
 	if w.scene != "backlog" {
 		return true
@@ -88,7 +88,7 @@ func (w *world) admits(now time.Time) bool {
 	return true
 }
 
-// add schedules one more; the busiest nodes get most.
+// add schedules one more eviction; the busiest nodes get the most.
 func (w *world) add(deadline time.Time) {
 	node := w.nodes[int(float64(len(w.nodes))*w.random.Float64()*w.random.Float64())]
 	grace := int64(300)
@@ -110,7 +110,7 @@ func (w *world) add(deadline time.Time) {
 	})
 }
 
-// past is what was evicted before this began.
+// past adds evictions that ended before the start.
 func (w *world) past(n int) {
 	for i := range n {
 		v := w.views[i%max(len(w.views), 1)]
@@ -127,7 +127,7 @@ func (w *world) end(v eviction.View, at time.Time) {
 	w.history.Ended(eviction.Request{Pod: v.Pod, Verdict: v.Verdict, Attempt: 1}, eviction.Outcome{Kind: eviction.Accepted}, at)
 }
 
-// hinder puts something in the way of some.
+// hinder makes some evictions blocked, refused or failed.
 func (w *world) hinder() {
 	outcomes := []eviction.Outcome{
 		{Kind: eviction.Blocked, Cause: "pdb", Message: "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 3 healthy pods and has 3 currently"},
@@ -143,7 +143,7 @@ func (w *world) hinder() {
 	}
 }
 
-// run lets time do its work: as many are evicted as are scheduled anew.
+// run advances the world: the number of evictions that end equals the number that are added.
 func (w *world) run(ctx context.Context) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -197,20 +197,20 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Views is what is known of each eviction.
+// Views returns the state of each eviction.
 func (w *world) Views(context.Context) ([]eviction.View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.views), nil
 }
 
-// Tainted is all nodes.
+// Tainted returns all nodes.
 func (w *world) Tainted() []*taint.Node { return w.nodes }
 
-// HasSynced is true but in the scene in which the manager starts.
+// HasSynced returns true except in the scene in which the manager starts.
 func (w *world) HasSynced() bool { return w.scene != "starting" }
 
-// Trouble is that of the scene.
+// Trouble returns the error of the scene, or nil.
 func (w *world) Trouble() error {
 	if w.scene != "trouble" {
 		return nil
