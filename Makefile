@@ -77,7 +77,7 @@ bin/golangci-lint: tools/go.mod tools/go.sum
 	cd tools && go build -o ../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 .PHONY: page
-page: build controlplane browser bin/synthetic bin/live ## Test the page in a headless browser, on a real control plane and a made-up one.
+page: build controlplane browser bin/synthetic bin/live ## Test the page in a headless browser, on a real control plane and a synthetic one.
 	cd status/browser && node_modules/.bin/tsc --project .
 	cd status/browser && node --test --test-concurrency 1 --test-reporter spec
 

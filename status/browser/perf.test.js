@@ -30,7 +30,7 @@ test('with 10,000 scheduled and 20 evictions a second, frames and the controller
   const at = (/** @type {number} */ q) => gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * q))].toFixed(1);
   t.diagnostic(`frames: ${gaps.length} in ${seconds} s; between two: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; tasks over 50 ms: ${long}`);
   t.diagnostic(`tasks of the page: ${work.length}, the longest ${work.slice(0, 5).map((w) => w.toFixed(1)).join(', ')} ms of CPU; all together ${(work.reduce((a, b) => a + b, 0) / seconds / 10).toFixed(1)} % of a core`);
-  t.diagnostic(`controller: ${(without * 100).toFixed(2)} % of a core without a viewer (the made-up cluster itself), ${((withOne - without) * 100).toFixed(2)} % more with one`);
+  t.diagnostic(`controller: ${(without * 100).toFixed(2)} % of a core without a viewer (the synthetic cluster itself), ${((withOne - without) * 100).toFixed(2)} % more with one`);
   await close();
   await browser.close();
   await cluster.stop();
