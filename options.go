@@ -117,8 +117,8 @@ type Options struct {
 	// result counts as 0. Several goroutines call it. [skew.Clock.Ahead] measures it. Nil means that the clocks agree.
 	Ahead func(now time.Time) time.Duration
 
-	// Ended is called after each eviction call, with its outcome and its end. The same number of goroutines as with
-	// Evictor call it; it must not block. Nil means that nothing is called.
+	// Ended is called after each eviction call, with its outcome and its end, by as many goroutines as Evictor. It must
+	// not block. Nil means that nothing is called.
 	Ended func(e Eviction, o Outcome, at time.Time)
 
 	// Registerer takes the metrics. Nil means no metrics.

@@ -33,7 +33,7 @@ func (b *Breakers) Trips() []TripRecord {
 	return all
 }
 
-// Adopt takes over recorded trips. One of a breaker that is missing, or that has other groups now, is passed over. A
+// Adopt takes over recorded trips. One of a breaker that is missing, or that has other groups now, is ignored. A
 // breaker that this process has tripped itself stays so. Breakers are judged at the next step, and a share that was at
 // or below maxNodes counts from then on.
 func (b *Breakers) Adopt(trips []TripRecord) {

@@ -53,7 +53,7 @@ func TestAPartitionIsStoredLikeThis(t *testing.T) {
 	}
 }
 
-// Later versions say more in this entry, and a program that is rolled back passes over it.
+// Later versions add fields to this entry, and a program that is rolled back ignores them.
 func TestWhatALaterVersionAddsToTheHeadIsPassedOver(t *testing.T) {
 	r := recorded("10", look(2, noExecute("gpu", "")))
 	node := onPartition(0, 1)[0]

@@ -20,7 +20,7 @@ func (r *ruling) name() string {
 	return r.policy.name
 }
 
-// rule finds the first policy that matches. Those that audit are passed over, but for the enforced one.
+// rule finds the first policy that matches. It ignores those that audit, except the enforced one.
 func (s *Set) rule(p pair, of Namespaces, enforced int) ruling {
 	c := s.index.candidates(p.taint.Key, p.pod.Namespace)
 	for i := c.next(); i >= 0; i = c.next() {

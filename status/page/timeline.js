@@ -47,7 +47,7 @@ export class Timeline {
   #shown = matchMedia('(max-width: 700px)').matches ? fewLanes : pageOfLanes;
   /** The part of the width that is left of now. */
   #past = noPast;
-  /** Whether somebody has chosen what is seen; until then it fits itself. */
+  /** Whether the user has chosen the visible range; until then it fits itself. */
   #chosen = false;
   /** @type {Row[]} */ #rows = [];
   /** @type {Lane[]} */ #lanes = [];
