@@ -18,13 +18,13 @@ type Node struct {
 	Taints []v1.Taint // of any effect
 }
 
-// NodeChange says what a node is like now, or that it is gone.
+// NodeChange is a node as it is now, or its removal.
 type NodeChange struct {
 	Name string
 	Node *Node // nil: gone
 }
 
-// Event says that a breaker has tripped or was reset for a group.
+// Event reports that a breaker has tripped or was reset for a group.
 type Event struct {
 	Trip    policy.Trip
 	Tripped bool // false: it was reset
@@ -55,9 +55,9 @@ func NewBreakers(list []policy.Breaker) *Breakers {
 	return b
 }
 
-// Step takes in the time and what has changed of nodes at that time, as one change: the order does not count. What comes
-// together, such as a list after a watch has broken off, belongs into one step, or what is gone would be counted before
-// what has come. It returns what has tripped and what was reset, in the order of the breakers.
+// Step applies the changes of nodes at that time as one change: their order does not count. Changes that are seen together,
+// such as a list after a watch has broken off, belong in one step; otherwise removals would count before additions. Step
+// returns the trips and resets, in the order of the breakers.
 func (b *Breakers) Step(now time.Time, changes ...NodeChange) []Event {
 	var events []Event
 	for _, one := range b.list {
@@ -73,7 +73,7 @@ func (b *Breakers) Step(now time.Time, changes ...NodeChange) []Event {
 	return events
 }
 
-// Synced says that all nodes are known.
+// Synced marks the nodes as complete.
 func (b *Breakers) Synced(now time.Time) []Event {
 	b.synced = true
 	for _, one := range b.list {
@@ -106,7 +106,7 @@ func (b *Breakers) Next() (next time.Time, ok bool) {
 	return next, ok
 }
 
-// Tripped returns what is tripped.
+// Tripped returns the groups that are tripped.
 func (b *Breakers) Tripped() map[policy.Trip]bool {
 	all := map[policy.Trip]bool{}
 	for _, one := range b.list {

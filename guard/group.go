@@ -8,7 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// group is what a breaker knows of one group of nodes.
+// group is the state of a breaker for one group of nodes.
 type group struct {
 	name            string
 	nodes, affected int
@@ -44,7 +44,7 @@ func newBreaker(b *policy.Breaker) *breaker {
 	return &breaker{Breaker: *b, counts: countsOf(b), groups: map[string]*group{}}
 }
 
-// countsOf is which nodes count.
+// countsOf returns the function that reports whether a node counts.
 func countsOf(b *policy.Breaker) func(*Node) bool {
 	selects := policy.NodesSelected(b.NodeSelector)
 	return func(n *Node) bool { return n != nil && selects(n.Labels) }
@@ -76,7 +76,7 @@ func (b *breaker) affects(n *Node) bool {
 	return false
 }
 
-// apply takes a node out as it was, and puts it in as it is. Either may be nil.
+// apply replaces a node as it was by the node as it is. Either may be nil.
 func (b *breaker) apply(now time.Time, was, is *Node) {
 	if b.counts(was) {
 		g := b.of(policy.GroupOf(b.TopologyKey, was.Labels))
@@ -97,7 +97,7 @@ func (b *breaker) apply(now time.Time, was, is *Node) {
 	}
 }
 
-// share returns how many nodes are affected, and of how many, with those that were deleted.
+// share returns the numbers of affected nodes and of all nodes; both include those that were deleted and still count.
 func (g *group) share() (affected, nodes int) {
 	return g.affected + len(g.departed), g.nodes + len(g.departed)
 }
@@ -112,7 +112,7 @@ func (b *breaker) above(g *group) bool {
 	return affected > limit
 }
 
-// next returns when the group changes by time alone.
+// next returns when the state of the group next changes by time alone.
 func (b *breaker) next(g *group) (next time.Time, ok bool) {
 	if len(g.departed) > 0 {
 		next, ok = g.departed[0].Add(b.ResetTime()), true
@@ -123,7 +123,7 @@ func (b *breaker) next(g *group) (next time.Time, ok bool) {
 	return next, ok
 }
 
-// advance takes in, in their order, what time alone has changed until now.
+// advance applies the changes that time alone has made until now, in their order.
 func (b *breaker) advance(now time.Time, synced bool) {
 	for _, g := range b.groups {
 		for at, due := b.next(g); due && !at.After(now); at, due = b.next(g) {

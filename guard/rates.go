@@ -11,7 +11,7 @@ import (
 
 // Rates are the rates of a leader. In any window of w seconds at most burst + evictionsPerSecond * w deletions are
 // accepted of each group of each rate, also over a change of leader and over a change of the configuration: buckets begin
-// empty, and a rate that keeps its name and its groups keeps its level. That rests on two things: a deletion is accepted
+// empty, and a rate that keeps its name and its groups keeps its level. That holds on two conditions: a deletion is accepted
 // before its call ends, and the calls of a leader end before the next one begins.
 type Rates struct {
 	rates []*rate

@@ -28,8 +28,8 @@ type EndedRecord struct {
 	At time.Time `json:"at"`
 }
 
-// With returns the record with these trips and these holds of now. What held and does not any longer has ended now: also
-// what ended while nobody watched, as a new process tells it by the first record that it reads. It does not change the
+// With returns the record with these trips and these holds of now. A hold that is no longer
+// among them has ended now, also if it ended while no process ran: a new process compares its holds with the record. It does not change the
 // record.
 func (r Record) With(now time.Time, trips []TripRecord, holding []policy.HoldScope) Record {
 	next := Record{Trips: trips, Holding: holding, Ended: slices.Clone(r.Ended)}

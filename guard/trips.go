@@ -20,7 +20,7 @@ type TripRecord struct {
 	Ended bool `json:"ended,omitempty"`
 }
 
-// Trips returns what is to be recorded, sorted.
+// Trips returns the trips to record, sorted by group.
 func (b *Breakers) Trips() []TripRecord {
 	var all []TripRecord
 	for _, one := range b.list {

@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Bound says until when a pod that the policy decides has gone after its node got the taint: "asked to go by 20m,
+// Bound returns by when a pod that the policy decides has gone, counted from the start of its exposure: "asked to go by 20m,
 // deleted by 1h50m, gone by 1h58m, without holds", or why there is no such time. Breakers of the guards postpone the
 // beginning; what waits for a rate goes later.
 func (p *Policy) Bound(guards Guards) string {
@@ -83,7 +83,7 @@ func (m *Match) mayName(key TaintKey) bool {
 	})
 }
 
-// gone says when a pod that is deleted then has ended, which its kubelet sees to.
+// gone returns when a pod that is deleted then has ended. That is up to its kubelet.
 func (p *Policy) gone(deleted time.Duration) string {
 	words := "gone within its own grace period"
 	if p.GracePeriod != nil {
@@ -95,7 +95,7 @@ func (p *Policy) gone(deleted time.Duration) string {
 	return words
 }
 
-// without says what is not counted.
+// without names what the bound does not count.
 func (p *Policy) without(guards Guards) string {
 	for i := range guards.Rates {
 		keys := guards.Rates[i].Taints

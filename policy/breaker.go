@@ -12,7 +12,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// What a breaker does that does not say otherwise.
+// Defaults of breakers.
 const (
 	defaultSettle     = 10 * time.Second
 	defaultResetAfter = 5 * time.Minute
@@ -39,7 +39,7 @@ func (b *breaker) guards(node *taint.Node, t *v1.Taint) bool {
 	return b.keys[t.Key] && b.nodes.selects(node.Labels)
 }
 
-// settled is when a wave has been seen that began with the last of the states; zero if no breaker waits for it.
+// settled returns when the breakers have waited long enough after the taint was first seen; zero if none waits.
 func (s *Set) settled(node *taint.Node, states taint.History) time.Time {
 	var latest time.Time
 	for i := range s.breakers {
@@ -51,7 +51,7 @@ func (s *Set) settled(node *taint.Node, states taint.History) time.Time {
 	return latest
 }
 
-// firstSeen is when the taint was first seen with a key of the breaker, without one of another key since.
+// firstSeen returns the start of the latest unbroken run of states whose keys are those of the breaker.
 func (b *breaker) firstSeen(states taint.History) time.Time {
 	first := len(states) - 1
 	for first > 0 && b.keys[states[first-1].Taint.Key] {

@@ -7,7 +7,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Change says what a change of the configuration makes of one pod.
+// Change is the effect of another configuration on one pod.
 type Change uint8
 
 // The changes.
@@ -29,7 +29,7 @@ type Diff struct {
 // Decider is [Set.Decide] with its facts.
 type Decider func(pod *taint.Pod, node *taint.Node) Verdict
 
-// Compare counts what becomes of the pods, each with its node, if after decides instead of before.
+// Compare counts the changes of the pods, each with its node, if after decides instead of before.
 func Compare(now time.Time, pods iter.Seq2[*taint.Pod, *taint.Node], before, after Decider) (d Diff) {
 	for pod, node := range pods {
 		was, is := before(pod, node), after(pod, node)
@@ -50,7 +50,7 @@ func Compare(now time.Time, pods iter.Seq2[*taint.Pod, *taint.Node], before, aft
 	return d
 }
 
-// ChangeTo returns what changes for a pod if the verdict is another one from now on.
+// ChangeTo returns what changes for a pod whose verdict becomes next.
 func (v *Verdict) ChangeTo(next *Verdict, now time.Time) Change {
 	switch {
 	case next.Goes():
@@ -86,7 +86,7 @@ func earlierOrLater(is, was time.Duration) Change {
 	return Unchanged
 }
 
-// from is how long after now the action comes: 0 for one that is due, and the longest duration for one that never comes.
+// from returns the time until the action: 0 if it is due, and the longest duration if it never comes.
 func (a *Action) from(now time.Time) time.Duration {
 	if !a.Evict {
 		return 1<<63 - 1

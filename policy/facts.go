@@ -2,8 +2,8 @@ package policy
 
 import "time"
 
-// Facts are what verdicts depend on beside pods, nodes and the configuration. They are immutable once shared. The zero
-// value is right while nothing has happened.
+// Facts are the inputs of verdicts beside pods, nodes and the configuration. They are immutable once shared. The zero
+// value stands for a cluster without trips, pauses and ended holds.
 type Facts struct {
 	// Namespaces has the labels of namespaces. Only policies with a namespaceSelector ask for them.
 	Namespaces Namespaces
@@ -17,8 +17,7 @@ type Facts struct {
 	// Ended are the holds that have ended.
 	Ended []EndedHold
 
-	// Unknown, if not zero, is the moment at which all holds of before count as ended, because the record of their
-	// ends can't be read.
+	// Unknown, if not zero, is the end of all earlier holds: the record of their real ends cannot be read.
 	Unknown time.Time
 }
 
@@ -62,8 +61,8 @@ func (f *Facts) namespaces() Namespaces {
 	return f.Namespaces
 }
 
-// lastEnd returns when the last of the recorded holds of the pair ended, or what is later: the moment before which
-// such ends are not known. It is zero if there was none.
+// lastEnd returns when the last recorded hold of the pair ended, or Unknown if that is later. It is zero if there was
+// none.
 func (f *Facts) lastEnd(p pair) time.Time {
 	if f == nil {
 		return time.Time{}

@@ -5,7 +5,7 @@ import "time"
 // HoldScope is something that holds evictions: a policy with the method Hold, a breaker that is tripped, or a pause. One that
 // has ended is recorded with its scope, as the configuration may have changed since: deleteAfter counts from its end.
 type HoldScope struct {
-	// By says what holds, for people and to tell holds apart.
+	// By names what holds, such as "policy quarantine".
 	By string `json:"by"`
 
 	// Match are the pairs that it holds; nil: all. It may be wider than what was held: an end that counts for too
@@ -16,7 +16,7 @@ type HoldScope struct {
 	TopologyKey string `json:"topologyKey,omitempty"`
 	Group       string `json:"group,omitempty"`
 
-	// Before tells the policies before one that holds apart from others.
+	// Before is a fingerprint of the policies before the one that holds.
 	Before string `json:"before,omitempty"`
 }
 
@@ -29,7 +29,7 @@ type EndedHold struct {
 	group       string
 }
 
-// NewEndedHold returns the hold as one that ended at that moment. One whose scope can't be understood counts for all
+// NewEndedHold returns the hold as one that ended at that moment. A scope that is not valid counts as all
 // pairs.
 func NewEndedHold(h HoldScope, at time.Time) EndedHold {
 	e := EndedHold{at: at, all: true, topologyKey: h.TopologyKey, group: h.Group}

@@ -29,7 +29,7 @@ func (l limit) compare(other limit) int {
 	return cmp.Or(cmp.Compare(l.seconds, other.seconds), cmp.Compare(l.rest, other.rest))
 }
 
-// from is when the limit ends that begins at start; false if it does not end.
+// from returns when a limit that begins at start ends; false if it does not end.
 func (l limit) from(start time.Time) (time.Time, bool) {
 	if l.forEver || taint.ForEver(l.seconds, start) {
 		return time.Time{}, false
@@ -47,7 +47,7 @@ type borne struct {
 	timed      bool // it has tolerationSeconds that count
 }
 
-// bears returns how the pod bears the taint that is there since that moment. A toleration of a taint of effect
+// bears returns how the pod bears a taint that began at that moment. A toleration of a taint of effect
 // NoSchedule counts as if the effect were NoExecute. Only if there is none, one that matches the taint as it stands
 // counts, without a limit.
 func (s *Set) bears(pod *taint.Pod, t *v1.Taint, since time.Time) borne {
@@ -69,8 +69,8 @@ func limitOfToleration(t *v1.Toleration, since time.Time) limit {
 	return limit{seconds: max(0, *t.TolerationSeconds)}
 }
 
-// limit is how long the policy lets the pod stay, which bears the taint so by itself. Without a policy it is as long
-// as that.
+// limit returns how long the pod may stay under the policy, given how its own tolerations bear the taint. The nil policy
+// changes nothing.
 func (c *compiled) limit(pod *taint.Pod, b borne) limit {
 	switch {
 	case c == nil:
@@ -110,7 +110,7 @@ func reachesCritical(p *PriorityRange) bool {
 	return p.Min != nil && *p.Min >= critical || p.Max != nil && *p.Max >= critical
 }
 
-// of reports whether the pod is one of those that tolerations.unlimited leaves alone.
+// of reports whether tolerations.unlimited leaves the pod alone.
 func (e exempt) of(pod *taint.Pod) bool {
 	return e.daemonSets && ownerKindOf(pod) == daemonSet || e.critical && pod.Priority >= critical
 }

@@ -54,7 +54,7 @@ func newMatcher(m *Match) matcher {
 	return c
 }
 
-// fits asks what is cheap first, and for the namespace's labels last.
+// fits evaluates cheap conditions first, and the labels of the namespace last.
 func (m *matcher) fits(p pair, of Namespaces) fit {
 	if !m.names(p.taint) || !m.inNamespace(p.pod.Namespace) || !m.inPriority(p.pod.Priority) || !m.owns(p) ||
 		!m.pods.selects(p.pod.Labels) || !m.nodes.selects(p.node.Labels) {
@@ -119,8 +119,9 @@ func (m *matcher) inPriority(p int32) bool {
 	return (m.priority.Min == nil || *m.priority.Min <= p) && (m.priority.Max == nil || p <= *m.priority.Max)
 }
 
-// owns reports whether the pod's owner is one of those of the match. A taint of effect NoSchedule keeps neither the
-// pods of DaemonSets from coming back nor lets pods without a controller come back elsewhere: they must be named.
+// owns reports whether the pod's owner is one of those of the match. For a taint of effect
+// NoSchedule, pods of DaemonSets, which come back to the node, and pods without a controller, which come back nowhere, must
+// be named.
 func (m *matcher) owns(p pair) bool {
 	kind := ownerKindOf(p.pod)
 	if len(m.owners) > 0 {

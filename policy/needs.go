@@ -7,17 +7,17 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Needs is what verdicts of a set need to know of a cluster, beside what those of [taint.Decide] need.
+// Needs lists the data that the verdicts of a set use beside those of [taint.Decide].
 type Needs struct {
 	// Triggers are the keys, sorted, of the taints of effect NoSchedule that a policy makes triggers. Audited are those
-	// that only policies that audit name: what they say needs their starts, but an exposure does not begin there.
+	// that only policies in mode Audit name: their starts are shown, and no exposure begins there.
 	Triggers, Audited []string
 
-	// NodeLabels, PodOwners and NamespaceLabels say whether they are asked for. Namespaces are watched only then.
+	// NodeLabels, PodOwners and NamespaceLabels report whether they are used. Namespaces need a watch only then.
 	NodeLabels, PodOwners, NamespaceLabels bool
 }
 
-// Needs returns what the policies need to know.
+// Needs returns the data that the policies use.
 func (s *Set) Needs() Needs {
 	var n Needs
 	if s == nil {

@@ -9,20 +9,21 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Pair is what is decided of one pair of a pod and a taint.
+// Pair is the decision about one pair of a pod and a taint.
 type Pair struct {
 	Taint *v1.Taint
 
 	// Policy is the name of the policy that decides; empty when none matches.
 	Policy string
 
-	// Method is what it does with the pair; empty for a NoSchedule taint that no policy makes a trigger.
+	// Method is the method of that policy, or the default one; empty for a NoSchedule taint that no policy makes a
+	// trigger.
 	Method Method
 
 	// Verdict has the deadline, unless the taint is ignored, or borne without a limit.
 	Verdict taint.Verdict
 
-	// Held says what holds the pair; then nothing is done.
+	// Held describes what holds the pair; a pair that is held has no action.
 	Held Held
 
 	// DeleteAt is when the pod is deleted at the latest, if Deletes.
@@ -33,18 +34,18 @@ type Pair struct {
 
 	refusedFor time.Duration
 
-	// Audits are what policies that audit would decide, if each decided; set by [Set.Pairs] alone.
+	// Audits has the decision that each matching policy in mode Audit would make; only [Set.Pairs] sets it.
 	Audits []Pair
 }
 
-// decided reports whether the taint is a trigger at all.
+// decided reports whether the taint is a trigger.
 func (p *Pair) decided() bool { return p.Method != "" || len(p.Audits) > 0 }
 
 // longestRefusal is how long at most a request must have been refused before a deletion by deleteAfter. So an outage
 // postpones it by a minute, and none passes by a budget that nobody has asked.
 const longestRefusal = time.Minute
 
-// nobody is no policy's number.
+// nobody stands for no policy where the number of a policy is expected.
 const nobody = -1
 
 // standing yields the history of each state of a taint that is on the node, that state last.
@@ -62,8 +63,8 @@ func standing(node *taint.Node) iter.Seq[taint.History] {
 	}
 }
 
-// judge decides the pair of the pod and the last of the states. enforced is the number of a policy that audits and is
-// asked what it would decide, or nobody.
+// judge decides the pair of the pod and the last of the states. enforced is the number of a policy in mode Audit that is
+// treated as if it enforced, or nobody.
 func (s *Set) judge(pod *taint.Pod, node *taint.Node, states taint.History, facts *Facts, enforced int) Pair {
 	last := &states[len(states)-1]
 	on := pair{pod, node, &last.Taint}
@@ -95,7 +96,7 @@ func (s *Set) judge(pod *taint.Pod, node *taint.Node, states taint.History, fact
 	return p
 }
 
-// carryOut adds how a pair goes that is not held.
+// carryOut completes a pair that is not held.
 func (s *Set) carryOut(p *Pair, r ruling, on pair, states taint.History, facts *Facts, enforced int) {
 	if r.policy != nil {
 		p.GracePeriod = r.policy.gracePeriod
@@ -110,7 +111,7 @@ func (s *Set) carryOut(p *Pair, r ruling, on pair, states taint.History, facts *
 	}
 }
 
-// exposedSince is the start of the latest unbroken run of states that the pod does not bear without a limit, and that
+// exposedSince returns the start of the latest unbroken run of states that the pod does not bear without a limit, and that
 // no policy ignores. The last state must be such a one.
 func (s *Set) exposedSince(pod *taint.Pod, node *taint.Node, states taint.History, facts *Facts, enforced int) time.Time {
 	first := len(states) - 1
@@ -127,7 +128,7 @@ func (s *Set) exposedSince(pod *taint.Pod, node *taint.Node, states taint.Histor
 	return states[first].Since
 }
 
-// holdEnded is when the taint last left a state in which a policy held the pod; zero if there was none.
+// holdEnded returns when the taint last left a state in which a policy held the pod; zero if there was none.
 func (s *Set) holdEnded(on pair, states taint.History, facts *Facts, enforced int) time.Time {
 	for i := len(states) - 2; i >= 0; i-- {
 		before := pair{on.pod, on.node, &states[i].Taint}

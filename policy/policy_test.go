@@ -25,7 +25,7 @@ func TestPreferNoScheduleIsRefused(t *testing.T) {
 }
 
 // What a file can't say, a program that embeds the library can.
-func TestWordsThatThereAreNotAreRefused(t *testing.T) {
+func TestUnknownWordsAreRefused(t *testing.T) {
 	breaker := policy.Breaker{Name: "a", Taints: []policy.TaintKey{{Key: "a"}}}
 	never, mute := breaker, breaker
 	never.Reset, mute.Taints = "Never", nil

@@ -6,7 +6,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// ruling is what decides a pair.
+// ruling names the policy that decides a pair.
 type ruling struct {
 	policy  *compiled // nil: none matches
 	method  Method
@@ -20,7 +20,7 @@ func (r *ruling) name() string {
 	return r.policy.name
 }
 
-// rule finds the first policy that matches. It ignores those that audit, except the enforced one.
+// rule returns the first policy that matches. It skips policies in mode Audit, except the enforced one.
 func (s *Set) rule(p pair, of Namespaces, enforced int) ruling {
 	c := s.index.candidates(p.taint.Key, p.pod.Namespace)
 	for i := c.next(); i >= 0; i = c.next() {
@@ -58,8 +58,8 @@ func (s *Set) heldBy(p pair, r ruling, facts *Facts) Held {
 	return Held{}
 }
 
-// audits returns what the policies that audit and match the last of the states would decide, up to the policy that
-// decides.
+// audits returns the decisions that policies in mode Audit would make about the last of the states, up to the policy
+// that decides.
 func (s *Set) audits(pod *taint.Pod, node *taint.Node, states taint.History, facts *Facts) []Pair {
 	on := pair{pod, node, &states[len(states)-1].Taint}
 	var all []Pair

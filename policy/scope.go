@@ -9,11 +9,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// ByPause is what a pause is called in a HoldScope.
+// ByPause is HoldScope.By of a pause.
 const ByPause = "pause"
 
-// Holds returns what holds evictions now: each policy with the method Hold, each trip, and the pause. What was among them
-// and is no longer has ended.
+// Holds returns the holds of now: each policy with the method Hold, each trip, and the pause. A hold that is no longer
+// among them has ended.
 func (c *Config) Holds(trips map[Trip]bool, paused bool) []HoldScope {
 	var all []HoldScope
 	for i := range c.Policies {
@@ -48,8 +48,8 @@ func (b *Breaker) hold(group string) HoldScope {
 	return HoldScope{By: "breaker " + b.Name, Match: &match, TopologyKey: b.TopologyKey, Group: group}
 }
 
-// fingerprint tells which pairs reach a policy: those that none of the policies before it decides. If that changes, pairs
-// may be released.
+// fingerprint identifies the policies before one that holds. If they change, they may take pairs from it, and so release
+// them.
 func fingerprint(before []Policy) string {
 	matches := []Match{}
 	for i := range before {

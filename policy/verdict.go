@@ -22,14 +22,14 @@ type Verdict struct {
 	// Evict.
 	Evict, Delete Action
 
-	// Held says what holds the pair that would be the first to go of those that are held.
+	// Held describes what holds the pair with the earliest deadline of those that are held.
 	Held Held
 
-	// Ignored is the name of a policy that has the pod's node keep it in spite of a taint; empty when there is none.
+	// Ignored is the name of the first policy that ignores a taint of the node; empty if none does.
 	Ignored string
 }
 
-// Action is one thing to be done with a pod, at Verdict.At, because of one pair.
+// Action is an eviction request or a deletion that starts at Verdict.At because of one pair.
 type Action struct {
 	taint.Verdict
 
@@ -55,7 +55,7 @@ const (
 	HeldByNamespace        // the policy Name asks for labels of the pod's namespace, which are not known yet
 )
 
-// Held says what holds a pair.
+// Held describes what holds a pair.
 type Held struct {
 	By    HeldBy // 0: nothing
 	Name  string
@@ -68,7 +68,7 @@ type Held struct {
 	Verdict taint.Verdict
 }
 
-// String says what holds: "policy quarantine", "breaker zone-outage (eu-1a)".
+// String names what holds the pair: "policy quarantine", "breaker zone-outage (eu-1a)".
 func (h Held) String() string {
 	switch h.By {
 	case HeldByPolicy:
@@ -84,10 +84,11 @@ func (h Held) String() string {
 	return "nothing"
 }
 
-// Goes reports whether anything is to be done.
+// Goes reports whether the pod is to be deleted or asked to go, now or later.
 func (v *Verdict) Goes() bool { return v.Evict.Evict || v.Delete.Evict }
 
-// First is the earliest of what is to be done, as [taint.Decide] says it. A pod that is held stays, and its Stay is 0.
+// First returns the verdict of the earliest action, in the form of [taint.Decide]. If there is none, it returns why the
+// pod stays; Stay is 0 for a pod that is held.
 func (v *Verdict) First() taint.Verdict {
 	switch {
 	case v.Delete.sooner(&v.Evict):
@@ -98,7 +99,7 @@ func (v *Verdict) First() taint.Verdict {
 	return taint.Verdict{Stay: v.Stay, Node: v.Node}
 }
 
-// Due returns what is to be done at that moment; the method is empty while nothing is.
+// Due returns the action that is due at that moment, and its method. The method is empty if no action is due.
 func (v *Verdict) Due(now time.Time) (Method, *Action) {
 	switch {
 	case v.Delete.due(now):
@@ -123,8 +124,8 @@ func (a *Action) earlier(other Action) {
 	}
 }
 
-// GracePeriodSeconds returns what a deletion says, for a pod with this terminationGracePeriodSeconds: nil, so that the
-// pod's own counts, unless the most is less than it.
+// GracePeriodSeconds returns the grace period to send with the deletion of a pod with this
+// terminationGracePeriodSeconds: the limit if it is shorter, else nil, so that the pod's own counts.
 func GracePeriodSeconds(own *int64, most time.Duration) *int64 {
 	seconds := int64(v1.DefaultTerminationGracePeriodSeconds)
 	if own != nil {
