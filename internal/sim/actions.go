@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// do does an action. What it would be done to may not be there: then nothing happens.
+// do performs an action. An action whose object does not exist has no effect.
 func (w *World) do(d *action) {
 	w.say("world", "%v", d)
 	switch d.kind {
@@ -26,7 +26,7 @@ func (w *World) do(d *action) {
 	}
 }
 
-// do does what users and controllers do to nodes and pods.
+// do performs the actions of users and controllers on nodes and pods.
 func (s *server) do(d *action) {
 	switch d.kind {
 	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
@@ -36,7 +36,7 @@ func (s *server) do(d *action) {
 	}
 }
 
-// doNode does what users and the node lifecycle controller do to nodes.
+// doNode performs the actions of users and of the node lifecycle controller on nodes.
 func (s *server) doNode(d *action, name string) {
 	switch d.kind {
 	case setTaint:
@@ -61,7 +61,7 @@ func (s *server) doNode(d *action, name string) {
 	}
 }
 
-// flap lifts a taint and sets it again after a while.
+// flap removes a taint and sets it again after a while.
 func (s *server) flap(d *action, name string) {
 	key := d.taint.Key
 	if n := s.node(name); n != nil && len(n.Spec.Taints) > 0 {
@@ -81,12 +81,12 @@ func (s *server) flap(d *action, name string) {
 	})
 }
 
-// changeTaints writes other taints to a node.
+// changeTaints writes a changed list of taints to a node.
 func (s *server) changeTaints(name string, change func([]v1.Taint) []v1.Taint) {
 	s.changeNode(name, func(n *v1.Node) { n.Spec.Taints = change(slices.Clone(n.Spec.Taints)) })
 }
 
-// timed is the taint as it is set now, by kubectl or by a controller.
+// timed returns the taint as kubectl or a controller sets it now.
 func (s *server) timed(t v1.Taint, how timing) v1.Taint {
 	now := s.stamp()
 	switch how {
@@ -102,8 +102,8 @@ func (s *server) timed(t v1.Taint, how timing) v1.Taint {
 	return t
 }
 
-// swapped is what the node lifecycle controller makes of a node that fails in another way: unreachable in
-// the place of not-ready, or back, with timeAdded now, in one write.
+// swapped returns the taints after the node lifecycle controller has seen the node fail in another way: unreachable
+// replaces not-ready, or the reverse, in one write, and timeAdded is now.
 func (s *server) swapped(list []v1.Taint) []v1.Taint {
 	from, to := v1.TaintNodeNotReady, v1.TaintNodeUnreachable
 	if slices.ContainsFunc(list, func(t v1.Taint) bool { return t.Key == to }) {
@@ -112,7 +112,7 @@ func (s *server) swapped(list []v1.Taint) []v1.Taint {
 	return with(without(list, from), s.timed(v1.Taint{Key: to, Effect: v1.TaintEffectNoExecute}, timed))
 }
 
-// rewritten is what that controller makes of a node after it was restarted: timeAdded is now.
+// rewritten returns the taints after that controller was restarted: timeAdded is now.
 func (s *server) rewritten(list []v1.Taint) []v1.Taint {
 	for i := range list {
 		if list[i].Key == v1.TaintNodeNotReady || list[i].Key == v1.TaintNodeUnreachable {
@@ -122,12 +122,12 @@ func (s *server) rewritten(list []v1.Taint) []v1.Taint {
 	return list
 }
 
-// with is the list with a taint, in the place of one of its key and effect.
+// with returns the list with the taint, which replaces a taint with the same key and effect.
 func with(list []v1.Taint, t v1.Taint) []v1.Taint {
 	for i := range list {
 		if list[i].Key == t.Key && list[i].Effect == t.Effect {
 			if list[i].Value == t.Value {
-				t.TimeAdded = list[i].TimeAdded // it is there already
+				t.TimeAdded = list[i].TimeAdded // the taint exists already
 			}
 			list[i] = t
 			return list
@@ -140,7 +140,7 @@ func without(list []v1.Taint, key string) []v1.Taint {
 	return slices.DeleteFunc(list, func(t v1.Taint) bool { return t.Key == key })
 }
 
-// doPod does what users, controllers and kubelets do to pods.
+// doPod performs the actions of users, controllers and kubelets on pods.
 func (s *server) doPod(d *action, name string) {
 	if d.kind == createPod {
 		s.createPod(name, nodeName(d.node), d.tolerations, d.shape)
@@ -167,7 +167,7 @@ func (s *server) doPod(d *action, name string) {
 	}
 }
 
-// doFault lets a fault begin.
+// doFault starts a fault.
 func (w *World) doFault(d *action) {
 	w.server.begin(d.kind, d.lasts)
 	if d.kind != away && d.kind != hang {
@@ -187,7 +187,7 @@ func (w *World) doFault(d *action) {
 	}
 }
 
-// doPartition does something to a partition of the journal, behind the program's back.
+// doPartition changes a partition of the journal; no replica takes part in it.
 func (w *World) doPartition(d *action) {
 	g := &w.server.partitions[partitionOf(nodeName(d.node))]
 	if g.version == 0 {
@@ -201,7 +201,7 @@ func (w *World) doPartition(d *action) {
 	}
 }
 
-// doProcess does something to a process or its watches.
+// doProcess performs an action on a process or its watches.
 func (w *World) doProcess(d *action, p *process) {
 	watch := p.nodes
 	if d.pods {
@@ -238,7 +238,7 @@ func (w *World) doProcess(d *action, p *process) {
 	}
 }
 
-// startAgain starts a replica that is down, or waits until it is.
+// startAgain starts a replica that is down, or waits until it is down.
 func (w *World) startAgain(replica int) {
 	switch p := w.processes[replica]; {
 	case p == nil:
@@ -248,5 +248,5 @@ func (w *World) startAgain(replica int) {
 	}
 }
 
-// stall lets a watch show nothing for a while.
+// stall stops the deliveries of a watch for a while.
 func (s *stream) stall(lasts time.Duration) { s.quietTil = max(s.quietTil, s.w.now()+lasts) }

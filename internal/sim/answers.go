@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The answers of an API server, and the lack of one, as client-go tells them.
+// The answers of an API server, and the errors where it sends none, as client-go returns them.
 
 func connectionRefused() error {
 	return &url.Error{Op: "Do", URL: "server", Err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}
@@ -68,20 +68,20 @@ func otherUID(name string, want, have types.UID) error {
 	return apierrors.NewConflict(podResource(), name, errors.New("Precondition failed: UID in precondition: "+string(want)+", UID in object meta: "+string(have)))
 }
 
-// uidImmutable is what a patch of another UID gives.
+// uidImmutable returns the answer to a patch with another UID.
 func uidImmutable(name string) error {
 	err := status(http.StatusUnprocessableEntity, `Pod "`+name+`" is invalid: metadata.uid: field is immutable`)
 	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Field: "metadata.uid"}}}
 	return err
 }
 
-// givenUp is what the API server answers when admission has held a write for too long.
+// givenUp returns the API server's answer when admission has delayed a write for too long.
 func givenUp() error {
 	return apierrors.NewTimeoutError("request did not complete within requested timeout - context deadline exceeded", 0)
 }
 
-// held is how long admission holds the deletion of a pod: two webhooks one after the other hold it for twice
-// as long as one.
+// held returns how long admission delays the deletion of a pod: two webhooks in a row delay it for twice as long as
+// one.
 func (s *server) held(pod string) (held time.Duration) {
 	p := s.pod(pod)
 	if p == nil {
@@ -95,7 +95,7 @@ func (s *server) held(pod string) (held time.Duration) {
 	return held
 }
 
-// delete is DELETE of a pod, or a POST of its eviction.
+// delete serves the DELETE of a pod, or the POST of its eviction.
 func (s *server) delete(name string, o metav1.DeleteOptions, eviction bool) (*v1.Pod, error) {
 	p := s.pod(name)
 	if p == nil {
@@ -117,7 +117,7 @@ func (s *server) delete(name string, o metav1.DeleteOptions, eviction bool) (*v1
 	return p, nil
 }
 
-// patch is PATCH of a pod's condition.
+// patch serves the PATCH of a pod's condition.
 func (s *server) patch(name string, uid types.UID) (*v1.Pod, error) {
 	p := s.pod(name)
 	switch {

@@ -19,31 +19,30 @@ import (
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
-// bubble is a world whose replicas are whole managers, with their goroutines, reflectors and timers, in
-// the virtual time of a synctest bubble. Goroutines of one moment run in any order, so it can't be
-// replayed to the letter.
+// bubble is a world whose replicas are whole managers, with their goroutines, reflectors and timers, in the virtual
+// time of a synctest bubble. Goroutines of one moment run in any order, so a replay of a seed may differ.
 type bubble struct {
 	t     *testing.T
 	plan  *plan
 	began time.Time
 
-	mu       sync.Mutex // over all that follows
+	mu       sync.Mutex // guards all fields below
 	r        *rand.Rand
 	server   *server
 	oracle   *oracle.Oracle
-	changed  chan struct{} // closed when something is written
+	changed  chan struct{} // closed at each write
 	managers []*manager    // by replica; nil while it is down
-	leader   int           // the replica that leads; -1: none
+	leader   int           // the replica that leads; -1 if none does
 	runs     int           // managers started so far
 	lines    []string
 	err      error
 	counts   Counts
 }
 
-// now is the true time.
+// now returns the true time.
 func (b *bubble) now() time.Duration { return preface + time.Since(b.began) }
 
-// after does something later.
+// after runs do after the duration.
 func (b *bubble) after(d time.Duration, do func()) {
 	time.AfterFunc(d, func() {
 		b.mu.Lock()
@@ -56,8 +55,8 @@ func (b *bubble) say(who, format string, args ...any) {
 	b.lines = append(b.lines, fmt.Sprintf("%12.6f %-7s %s", (b.now()-preface).Seconds(), who, fmt.Sprintf(format, args...)))
 }
 
-// check notes the first promise that was broken, but for what may be due to the order of goroutines: the
-// process was shown something at this very moment.
+// check records the first broken promise. It ignores a violation that may be due to the order of goroutines: one at
+// the moment at which the process was shown something.
 func (b *bubble) check(m *manager, err error) {
 	if err != nil && b.err == nil && (m == nil || m.shown != b.now()) {
 		b.err = err
@@ -72,18 +71,18 @@ type manager struct {
 	replica  int
 	name     string
 	observer *oracle.Process
-	shown    time.Duration // when it was last shown something
+	shown    time.Duration // when the process was last shown something
 	dead     bool
-	watches  []*wire // under way
-	forgets  [2]bool // the server will not know where the watch of nodes, of pods broke off
+	watches  []*wire // open
+	forgets  [2]bool // whether the server no longer has the version at which the watch of nodes, of pods broke off
 	listed   [2]bool
-	quiet    [2]time.Duration // until when a watch shows nothing
+	quiet    [2]time.Duration // until when a watch delivers nothing
 
 	run, lead context.CancelFunc
 	ended     sync.WaitGroup
 }
 
-// live runs the world of a plan in a bubble and returns the promise that was broken.
+// live runs the world of a plan in a bubble and returns it, with the first broken promise.
 func live(t *testing.T, p *plan) *bubble {
 	b := &bubble{
 		t: t, plan: p, began: time.Now(), r: rand.New(rand.NewPCG(p.seed, 2)), changed: make(chan struct{}),
@@ -105,7 +104,7 @@ func live(t *testing.T, p *plan) *bubble {
 	return b
 }
 
-// begin plans all deeds. What was before the preface is done at once.
+// begin schedules all actions. Those before the preface take effect at once.
 func (b *bubble) begin() {
 	for i := range b.plan.nodes {
 		b.server.createNode(nodeName(i))
@@ -163,7 +162,7 @@ func (b *bubble) start(replica int) {
 	}
 }
 
-// elect lets some manager lead, if there is one.
+// elect makes one of the running managers the leader.
 func (b *bubble) elect() {
 	var up []*manager
 	for _, m := range b.managers {
@@ -183,7 +182,7 @@ func (b *bubble) elect() {
 	m.ended.Go(func() { _ = m.Lead(ctx) })
 }
 
-// leading says whether the manager leads at this moment.
+// leading reports whether the manager leads at this moment.
 func (m *manager) leading() bool {
 	m.b.mu.Lock()
 	defer m.b.mu.Unlock()
@@ -203,7 +202,7 @@ func (b *bubble) depose(m *manager, wait time.Duration) {
 	b.after(time.Second+wait, b.elect)
 }
 
-// down ends a manager; it starts again after a while.
+// down stops or kills a manager; it starts again after a while.
 func (b *bubble) down(m *manager, lasts time.Duration, killed bool) {
 	b.say(m.name, "ends, killed: %v", killed)
 	b.depose(m, span(b.r, 0, 16*time.Second))
@@ -216,7 +215,7 @@ func (b *bubble) down(m *manager, lasts time.Duration, killed bool) {
 	b.after(lasts+time.Second, func() { b.start(m.replica) })
 }
 
-// do does an action, as far as there is a way to do it to a real manager.
+// do performs an action, where a real manager permits it.
 func (b *bubble) do(d *action) {
 	b.say("world", "%v", d)
 	m := b.managers[d.replica]
@@ -246,7 +245,7 @@ func (b *bubble) breakAll() {
 	}
 }
 
-// doManager does something to a manager.
+// doManager performs an action on a manager.
 func (b *bubble) doManager(d *action, m *manager) {
 	switch d.kind {
 	case breakWatch, forgetWatch:
@@ -297,16 +296,16 @@ func (b *bubble) end() {
 			m.ended.Wait()
 		}
 	}
-	time.Sleep(time.Minute) // whatever was planned is over
+	time.Sleep(time.Minute) // after all scheduled actions
 }
 
-// judged is the evictor of a manager, under the eyes of the oracle.
+// judged is the evictor of a manager; the oracle judges its requests.
 type judged struct {
 	m   *manager
 	api *evict.API
 }
 
-// Evict is there for those who confirm nothing.
+// Evict implements taintmanager.Evictor.
 func (j judged) Evict(ctx context.Context, e taintmanager.Eviction) taintmanager.Outcome {
 	return j.EvictConfirmed(ctx, e, func(context.Context) (taintmanager.Outcome, bool) { return taintmanager.Outcome{}, true })
 }
@@ -327,7 +326,7 @@ func (j judged) EvictConfirmed(ctx context.Context, e taintmanager.Eviction, con
 	return o
 }
 
-// meant is the key of a context under which the UID of the pod is that a call is for.
+// meant is the context key of the UID of the pod that a call is for.
 type meant struct{}
 
 func meantBy(ctx context.Context) types.UID {
@@ -349,13 +348,13 @@ func resource(pods bool) int {
 	return 0
 }
 
-// TestWorldsOfRealManagers runs worlds in which whole managers run, under the same oracle.
+// TestWorldsOfRealManagers runs worlds of whole managers, which the same oracle judges.
 func TestWorldsOfRealManagers(t *testing.T) {
 	n := uint64(300)
 	if testing.Short() {
 		n = 30
 	}
-	// They sleep between errors, by a clock that is not the bubble's.
+	// They sleep between errors, by a clock outside the bubble.
 	defer func(handlers []utilruntime.ErrorHandler) { utilruntime.ErrorHandlers = handlers }(utilruntime.ErrorHandlers)
 	utilruntime.ErrorHandlers = nil
 	var counts Counts

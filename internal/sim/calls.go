@@ -16,8 +16,8 @@ import (
 	"github.com/taint-manager/taint-manager/shard"
 )
 
-// flight is one eviction call of a process, made by the program's own evictor, which runs as a coroutine:
-// whenever it asks for a confirmation, or sends a request, the world goes on until the answer is there.
+// flight is one eviction call of a process. The program's own evictor makes it, as a coroutine: whenever it asks for
+// a confirmation or sends a request, the world continues until the answer arrives.
 type flight struct {
 	p     *process
 	shard *shardRun
@@ -27,32 +27,32 @@ type flight struct {
 
 	ticket evict.Ticket
 	over   bool
-	sent   int   // requests
+	sent   int   // number of requests
 	shown  int64 // generation of the pod, by an answer to this call
 
-	ask     *ask // the question or the request under way
+	ask     *ask // the confirmation or request under way
 	resume  func() (*ask, bool)
 	end     func()
 	yield   func(*ask) bool
 	outcome eviction.Outcome
 }
 
-// ask is one request of a call, or a question whether the next may be sent, and what came of it.
+// ask is one request of a call, or the question whether the next one may be sent, with its result.
 type ask struct {
 	confirm *confirmation    // nil for a request
-	outcome eviction.Outcome // of the confirmation
+	outcome eviction.Outcome // result of the confirmation
 
 	what     string
-	pod      string                    // whose deletion admission is asked for; empty for others
-	do       func() (types.UID, error) // at the server; returns whom it has deleted
+	pod      string                    // the pod whose deletion passes admission; empty for other requests
+	do       func() (types.UID, error) // served by the server; returns the UID that it has deleted
 	meant    types.UID
 	deletes  bool
-	arrived  bool // and was accepted
+	arrived  bool // the server has received and accepted it
 	answered bool
 	err      error
 }
 
-// connectEvictor sets up the program's evictor over a client that the world answers.
+// connectEvictor creates the program's evictor with a client that the world answers.
 func (p *process) connectEvictor() {
 	method := config.MethodDelete
 	if p.w.plan.evict {
@@ -65,7 +65,7 @@ func (p *process) connectEvictor() {
 	p.api = api
 }
 
-// mayCall says whether a call may start now in a slot, mayCallSlowly in a slow place.
+// mayCall reports whether a call may start now in a slot; mayCallSlowly, whether one may start in a slow place.
 func (p *process) mayCall() bool {
 	return p.term != nil && !p.ending && p.leading() && p.slots.may(false)
 }
@@ -74,7 +74,7 @@ func (p *process) mayCallSlowly() bool {
 	return p.term != nil && !p.ending && p.leading() && p.slots.may(true)
 }
 
-// call starts a call with what the limiter has granted.
+// call starts a call with the limiter's permit.
 func (p *process) call(s *shardRun, e eviction.Request, t evict.Ticket, place bool) {
 	deadline := p.clock.moment(e.Verdict.At)
 	p.w.say(p.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
@@ -86,7 +86,7 @@ func (p *process) call(s *shardRun, e eviction.Request, t evict.Ticket, place bo
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
 }
 
-// begin asks once more who leads.
+// begin checks the leadership once more.
 func (f *flight) begin() {
 	switch {
 	case f.over:
@@ -107,7 +107,7 @@ func (f *flight) evict() {
 	f.goOn()
 }
 
-// goOn lets the evictor run until it asks, sends its next request, or has ended.
+// goOn runs the evictor until it asks for a confirmation, sends its next request, or returns.
 func (f *flight) goOn() {
 	f.p.turn = f
 	a, more := f.resume()
@@ -134,7 +134,7 @@ func (f *flight) goOn() {
 	})
 }
 
-// deletes lets the oracle judge a deletion that is sent.
+// deletes passes a deletion that is sent to the oracle.
 func (f *flight) deletes(a *ask) {
 	f.p.w.check(f.p.observer.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
 	if known := f.e.Pod.Generation; f.shown > known {
@@ -143,7 +143,7 @@ func (f *flight) deletes(a *ask) {
 	}
 }
 
-// arrive is the request at the server.
+// arrive serves the request at the server.
 func (f *flight) arrive(a *ask) error {
 	uid, err := a.do()
 	if err != nil || uid == "" {
@@ -153,14 +153,14 @@ func (f *flight) arrive(a *ask) error {
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts.Evicted++
 	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
-	if a.answered { // nobody waits for the answer any more
+	if a.answered { // the process has given the request up
 		f.p.w.counts.LostAnswers++
 		f.p.observer.Answered(f.e.Pod.UID, false)
 	}
 	return nil
 }
 
-// answer hands the answer to the evictor, or that there is none.
+// answer passes the answer, or the error where there is none, to the evictor.
 func (f *flight) answer(a *ask, err error) {
 	if a.answered {
 		return
@@ -176,7 +176,7 @@ func (f *flight) answer(a *ask, err error) {
 	f.goOn()
 }
 
-// cut ends the request under way, as the context of the call has ended.
+// cut ends the request under way, because the context of the call has ended.
 func (f *flight) cut() {
 	switch {
 	case f.ask == nil:
@@ -187,7 +187,7 @@ func (f *flight) cut() {
 	}
 }
 
-// drop forgets the call: its process is gone.
+// drop discards the call, because its process has ended.
 func (f *flight) drop() {
 	f.over = true
 	if f.ask != nil {
@@ -198,7 +198,7 @@ func (f *flight) drop() {
 	}
 }
 
-// ended tells the shard what the call has come to.
+// ended passes the outcome of the call to the shard.
 func (f *flight) ended(o eviction.Outcome) {
 	if f.over {
 		return
@@ -217,8 +217,7 @@ func (f *flight) ended(o eviction.Outcome) {
 	p.kick()
 }
 
-// kick lets all shards look that have something due, as more calls may start, and once more when calls
-// do not pause any longer.
+// kick makes all shards with due pods look, because more calls may start, and once more at the end of a pause.
 func (p *process) kick() {
 	for _, s := range p.shards {
 		s.plan()
@@ -232,15 +231,15 @@ func interrupted() eviction.Outcome {
 	return eviction.Outcome{Kind: eviction.Interrupted, Message: "this process does not lead any longer"}
 }
 
-// term is one time of leadership.
+// term is one period of leadership.
 type term struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	renewed time.Time // when the lease was last renewed
 }
 
-// leastWait is how long the shard waits at least after an outcome, by section 7: half of the first wait,
-// as there is jitter.
+// leastWait returns the shortest wait of the shard after an outcome, by the table of docs/outcomes.md: half of the
+// first wait, because of the jitter.
 func leastWait(o eviction.Outcome) time.Duration {
 	switch o.Kind {
 	case eviction.Failed:

@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// client is the clientset of a process, as far as the evictor uses one: it hands each request to the
-// call whose turn it is, and waits there for the answer.
+// client is the clientset of a process, as far as the evictor uses one: it passes each request to the call that
+// runs, and waits there for the answer.
 type client struct {
 	kubernetes.Interface
 	p *process
@@ -36,7 +36,7 @@ type podClient struct {
 	p *process
 }
 
-// Delete is DELETE of a pod.
+// Delete sends the DELETE of a pod.
 func (c podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions) error {
 	what := "DELETE of pod " + name
 	if len(o.DryRun) > 0 {
@@ -48,7 +48,7 @@ func (c podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions
 	})
 }
 
-// EvictV1 is POST of a pod's eviction.
+// EvictV1 sends the POST of a pod's eviction.
 func (c podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
 	return c.p.await(&ask{
 		what: "eviction of pod " + e.Name, pod: e.Name, deletes: true, meant: precondition(e.DeleteOptions),
@@ -56,7 +56,7 @@ func (c podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
 	})
 }
 
-// Patch is PATCH of a pod's status.
+// Patch sends the PATCH of a pod's status.
 func (c podClient) Patch(_ context.Context, name string, _ types.PatchType, body []byte, _ metav1.PatchOptions, _ ...string) (*v1.Pod, error) {
 	var object metav1.PartialObjectMetadata
 	if err := json.Unmarshal(body, &object); err != nil {
@@ -78,7 +78,7 @@ func (c podClient) Patch(_ context.Context, name string, _ types.PatchType, body
 	return patched, nil
 }
 
-// told takes note of the generation that an answer has shown. The beginning of a deletion counts as an edit.
+// told records the generation that an answer has shown. The beginning of a deletion counts as an edit.
 func (f *flight) told(p *v1.Pod) {
 	f.shown = p.Generation
 	if p.DeletionTimestamp != nil {

@@ -7,16 +7,16 @@ import (
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
-// epoch is the true moment zero. Worlds count from it.
+// epoch returns the true time at which worlds begin; moments count from it.
 func epoch() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// clock is that of one process: the monotonic clock counts from the start of the process, and the wall
-// clock may be wrong and may be set. Both drift alike.
+// clock is the clock of one process: the monotonic clock counts from the start of the process, and the wall clock
+// may be wrong and may be set. Both drift alike.
 type clock struct {
 	began  time.Duration // true moment of the process's start
-	offset time.Duration // by how much the wall clock is ahead, but for the drift
+	offset time.Duration // how far the wall clock is ahead, without the drift
 	drift  oracle.Drift
-	origin time.Time // what it read when the process began
+	origin time.Time // the wall time at the start of the process
 }
 
 func newClock(now, offset time.Duration, drift oracle.Drift) *clock {
@@ -25,13 +25,13 @@ func newClock(now, offset time.Duration, drift oracle.Drift) *clock {
 	return c
 }
 
-// at is what the program reads at a true moment: what time.Now would return.
+// at returns what time.Now would return in the process at a true moment.
 func (c *clock) at(now time.Duration) time.Time {
 	return faketime.Of(epoch().Add(c.drift.Run(now)+c.offset), c.drift.Run(now-c.began))
 }
 
-// moment is the true moment that a time of this process stands for, by its monotonic clock; oracle.Far for
-// one that is many years away.
+// moment returns the true moment of a time of this process, by its monotonic clock; oracle.Far if that is many years
+// away.
 func (c *clock) moment(t time.Time) time.Duration {
 	since := t.Sub(c.origin)
 	if since >= oracle.Far/2 {
@@ -44,5 +44,5 @@ func (c *clock) moment(t time.Time) time.Duration {
 	return c.began + passed
 }
 
-// ahead is by how much the wall clock is ahead of the true time.
+// ahead returns how far the wall clock is ahead of the true time.
 func (c *clock) ahead(now time.Duration) time.Duration { return c.offset + c.drift.Of(now) }

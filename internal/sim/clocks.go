@@ -7,7 +7,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
-// clocks are those of a plan: by how much each is ahead of the true time at its beginning, and how it drifts.
+// clocks are the clocks of a plan: how far each is ahead of the true time at the beginning, and how it drifts.
 type clocks struct {
 	server      time.Duration
 	serverDrift oracle.Drift
@@ -16,13 +16,13 @@ type clocks struct {
 	drifting    bool
 }
 
-// inStep are clocks that are right.
+// inStep returns clocks that are right.
 func inStep(replicas int) clocks {
 	return clocks{replicas: make([]time.Duration, replicas), drifts: make([]oracle.Drift, replicas)}
 }
 
-// drawClocks draws clocks: right ones in every other world, else such that are apart by little or by much, and drift
-// or not.
+// drawClocks draws clocks: in every other world right ones, otherwise clocks that differ by little or by much, and
+// that may drift.
 func drawClocks(r *rand.Rand, replicas int) clocks {
 	c := inStep(replicas)
 	if r.IntN(2) == 0 {

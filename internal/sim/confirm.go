@@ -11,10 +11,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// nodeRead is one GET of a node: a stand-in for what package evict shares between evictions.
+// nodeRead is one GET of a node. It stands in for the reads that package evict shares between evictions.
 type nodeRead struct {
 	sent, served time.Duration
-	began        time.Time // sent, by the process's clock
+	began        time.Time // when it was sent, by the process's clock
 	over         bool
 	node         *v1.Node
 	err          error
@@ -22,20 +22,20 @@ type nodeRead struct {
 }
 
 const (
-	fresh = 5 * time.Second // how long a GET of a node counts
-	few   = 4               // so many calls at most need a GET of their own
+	fresh = 5 * time.Second // how long a GET of a node may be reused
+	few   = 4               // the number of calls up to which each needs a GET of its own
 )
 
 // confirmation is the question of a call whether it may send its next request.
 type confirmation struct {
 	f     *flight
 	asked time.Duration
-	again bool // what was asked before did not do
+	again bool // the GET used before was not sufficient
 	over  bool
 }
 
-// confirm lets the evictor wait until its next request is confirmed, or is not. It stands in for package
-// evict's own.
+// confirm makes the evictor wait until its next request is confirmed or rejected. It stands in for package evict's
+// own function.
 func (f *flight) confirm(context.Context) (eviction.Outcome, bool) {
 	c := &confirmation{f: f, asked: f.p.w.now()}
 	a := &ask{confirm: c}
@@ -45,7 +45,7 @@ func (f *flight) confirm(context.Context) (eviction.Outcome, bool) {
 	return a.outcome, a.outcome.Kind == 0
 }
 
-// notBefore is from when on a GET serves the question.
+// notBefore returns the moment from which on a GET can answer the question.
 func (c *confirmation) notBefore() time.Duration {
 	switch f := c.f; {
 	case c.again:
@@ -57,7 +57,7 @@ func (c *confirmation) notBefore() time.Duration {
 	}
 }
 
-// sincePause is that moment, but while calls pause not one from before the pause.
+// sincePause returns the moment; while calls pause, it returns the start of the pause if that is later.
 func (p *process) sincePause(moment time.Duration) time.Duration {
 	if since := p.slots.PausedSince(); !since.IsZero() {
 		return max(moment, p.clock.moment(since))
@@ -65,7 +65,7 @@ func (p *process) sincePause(moment time.Duration) time.Duration {
 	return moment
 }
 
-// nodeRead lets the limiter know how a GET has ended.
+// nodeRead passes the outcome of a GET to the limiter.
 func (p *process) nodeRead(read *nodeRead) {
 	o := evict.NodeOutcome(read.err)
 	if o.Kind == eviction.Unavailable {
@@ -75,7 +75,7 @@ func (p *process) nodeRead(read *nodeRead) {
 	p.kick()
 }
 
-// ask takes a GET that serves, waits for the one under way, or sends one.
+// ask uses a GET that can answer the question, waits for the one under way, or sends one.
 func (c *confirmation) ask() {
 	p, name := c.f.p, c.f.e.Pod.Node
 	last := p.reads[name]
@@ -83,7 +83,7 @@ func (c *confirmation) ask() {
 	case last == nil || p.w.now()-last.sent > fresh:
 		p.readNode(name, c)
 	case !last.over:
-		last.waiting = append(last.waiting, c) // if it was sent too early, the next one is waited for
+		last.waiting = append(last.waiting, c) // a GET that was sent too early is followed by another one
 	case last.err == nil && last.sent >= c.notBefore():
 		c.judge(last)
 	default:
@@ -113,7 +113,7 @@ func (p *process) readNode(name string, c *confirmation) {
 	})
 }
 
-// read takes a GET that was waited for.
+// read uses a GET that has ended.
 func (c *confirmation) read(read *nodeRead) {
 	switch {
 	case c.over || c.f.over:
@@ -124,7 +124,7 @@ func (c *confirmation) read(read *nodeRead) {
 	}
 }
 
-// judge lets the evictor go on, or end the call, by a GET; or looks again.
+// judge answers the question by a GET, or repeats it with a later GET.
 func (c *confirmation) judge(read *nodeRead) {
 	f, p := c.f, c.f.p
 	if read.err != nil {
@@ -160,7 +160,7 @@ func (c *confirmation) end(o eviction.Outcome) {
 	c.f.goOn()
 }
 
-// doubt says why the pod is not certainly to go; empty when it is. It is judged once more.
+// doubt returns why the eviction cannot be confirmed, or "". It computes the verdict once more.
 func (c *confirmation) doubt(read *nodeRead) string {
 	p, pod := c.f.p, c.f.e.Pod
 	if p.w.now()-read.sent > fresh {

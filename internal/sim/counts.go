@@ -7,25 +7,25 @@ import (
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
-// Counts are how often something has happened, over one or more worlds.
+// Counts counts what has happened in one or more worlds.
 type Counts struct {
 	Worlds, Steps int
 	oracle.Counts
 
-	// What the program did.
+	// Actions of the program.
 	Scheduled, Evicted, Cancelled, Delayed        int
 	Unconfirmed, Interrupted, NotFound, Throttled int
 	Blocked, Refused, Failed, Unavailable         int
 	Slow, KeptSlots, HeldByWebhook                int
 	LedAnew, Recorded, Received, NotSent, Edited  int
 
-	// What happened to it.
+	// Faults that befell the program.
 	Restarts, Stops, Pauses, ClockSteps, Handovers  int
 	Outages, LostAnswers, Conflicts, PartitionsLost int
 	Relists, Resumed, StaleLists, Ahead             int
 }
 
-// fields are the counts by name.
+// fields returns the counts by name.
 func (c *Counts) fields() []struct {
 	name string
 	n    *int
@@ -86,7 +86,7 @@ func (c *Counts) Add(other *Counts) {
 	}
 }
 
-// Never names what has not happened at all.
+// Never returns the names of the counts that are zero.
 func (c *Counts) Never() (names []string) {
 	for _, f := range c.fields() {
 		if *f.n == 0 {
@@ -96,7 +96,7 @@ func (c *Counts) Never() (names []string) {
 	return names
 }
 
-// String is all counts in one line, but for those that are zero.
+// String returns all counts other than zero, in one line.
 func (c *Counts) String() string {
 	var parts []string
 	for _, f := range c.fields() {

@@ -8,27 +8,27 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// podNames is how many names of pods there are; heldApp is the label of those that webhooks hold up.
+// podNames is the number of names of pods; heldApp is the label of pods whose deletions webhooks delay.
 const (
 	podNames = 8
 	heldApp  = "held"
 )
 
-// drawer draws the deeds of a plan.
+// drawer draws the actions of a plan.
 type drawer struct {
 	r       *rand.Rand
 	plan    *plan
 	at      time.Duration
-	created int // pods so far
+	created int // number of pods created so far
 }
 
-// weighted is a kind of action and how often it comes.
+// weighted is a kind of action and its weight.
 type weighted struct {
 	kind   kind
 	weight int
 }
 
-// common are deeds of users and controllers; faults are the rest.
+// common returns the actions of users and controllers; faults returns the others.
 func common() []weighted {
 	return []weighted{
 		{setTaint, 22},
@@ -89,7 +89,7 @@ func choose(r *rand.Rand, list []weighted) kind {
 	return list[0].kind
 }
 
-// stock lets the world have some pods and taints before the program starts.
+// stock adds pods and taints that exist before the program starts.
 func (d *drawer) stock() {
 	for range 1 + d.r.IntN(6) {
 		d.add(d.action(createPod, span(d.r, preface/2, preface-time.Minute)))
@@ -99,9 +99,9 @@ func (d *drawer) stock() {
 	}
 }
 
-// next draws an action, or a few that belong together.
+// next draws an action, or several that belong together.
 func (d *drawer) next() {
-	// Every other action follows the last one closely: much goes wrong only then.
+	// Every other action follows the last one closely, as many defects need two actions in quick succession.
 	d.at = preface + span(d.r, 0, d.plan.turmoil)
 	if n := len(d.plan.actions); d.r.IntN(2) == 0 && d.plan.actions[n-1].at > preface {
 		d.at = d.plan.actions[n-1].at + span(d.r, 0, pick(d.r, 50*time.Millisecond, time.Second, 4*time.Second))
@@ -119,7 +119,7 @@ func (d *drawer) next() {
 	}
 }
 
-// unseen lets a watch of nodes break, and taints change before it is back.
+// unseen breaks a watch of nodes, and changes taints before the watch is back.
 func (d *drawer) unseen() {
 	broken := d.action(pick(d.r, forgetWatch, kill), d.at)
 	broken.pods = false
@@ -132,7 +132,7 @@ func (d *drawer) unseen() {
 	}
 }
 
-// numbers lets a taint take many values.
+// numbers changes the value of a taint many times.
 func (d *drawer) numbers() {
 	change := d.action(setTaint, d.at)
 	change.taint = v1.Taint{Key: "load", Value: "high", Effect: v1.TaintEffectNoExecute}
@@ -148,7 +148,7 @@ func (d *drawer) add(one action) {
 	d.plan.actions = append(d.plan.actions, one)
 }
 
-// action draws one of that kind.
+// action draws an action of that kind.
 func (d *drawer) action(k kind, at time.Duration) action {
 	one := action{
 		at: at, kind: k, node: d.r.IntN(d.plan.nodes), pod: d.r.IntN(max(d.created, 1)), replica: d.r.IntN(d.plan.replicas),
@@ -169,7 +169,7 @@ func (d *drawer) action(k kind, at time.Duration) action {
 	return one
 }
 
-// lasts is how long an action of that kind lasts.
+// lasts returns how long an action of that kind lasts.
 func (d *drawer) lasts(k kind) time.Duration {
 	switch k {
 	case flap:

@@ -16,14 +16,14 @@ const partitions = 8
 
 // partition is one partition of the journal on the server.
 type partition struct {
-	version int // 0: there is none
+	version int // 0 if it does not exist
 	entries []entry
 	writer  *process
 	written time.Time     // by its writer's clock
-	stored  time.Duration // true
+	stored  time.Duration // true time
 }
 
-// entry is the record of one node, and the oracle's side of it.
+// entry is the record of one node, and the oracle's counterpart of it.
 type entry struct {
 	node   string
 	record journal.Record
@@ -36,28 +36,29 @@ func partitionOf(node string) int {
 	return int(h.Sum32() % partitions)
 }
 
-// store stands in for the journal's store: the leader writes a partition at most once a second, with the
-// resourceVersion that it has read, and reads it again on a conflict; everybody reads all partitions at its
-// start, and each partition when it changes. A leader takes nothing over from a partition once it was as the leader wants it.
+// store stands in for the journal's store. The leader writes a partition at most once a second, with the
+// resourceVersion that it has read, and reads it again after a conflict. Each replica reads all partitions at its
+// start, and each partition when it changes. Once a partition has had the content that the leader wants, the leader
+// adopts nothing more from it.
 type store struct {
 	p          *process
 	partitions [partitions]storedPartition
-	opened     bool // all partitions were read, or could not be
+	opened     bool // all partitions were read, or the read failed
 }
 
-// storedPartition is what a process knows of a partition.
+// storedPartition is a process's view of a partition.
 type storedPartition struct {
 	known   bool
 	stored  partition
 	dirty   bool
 	writing bool
-	mine    bool          // it was, in this term, as this process wants it
-	wrote   time.Duration // when it was last written
+	mine    bool          // in this term, it has had the content that this process wants
+	wrote   time.Duration // when this process last wrote it
 
-	received time.Duration // when the partition was, if the process watched it change; else never
+	received time.Duration // when the partition was received, if the process watched it change; otherwise never
 }
 
-// open reads all partitions. Judging begins when they are read, or could not be.
+// open reads all partitions. Judging begins when they were read or the read has failed.
 func (s *store) open() {
 	s.readAll(func(error) {
 		s.opened = true
@@ -65,7 +66,7 @@ func (s *store) open() {
 	})
 }
 
-// readAll reads all partitions and takes their records over.
+// readAll reads all partitions and adopts their records.
 func (s *store) readAll(done func(error)) {
 	var read [partitions]partition
 	s.p.send(&request{
@@ -89,7 +90,7 @@ func (s *store) readAll(done func(error)) {
 	})
 }
 
-// lead reads all partitions again, as this process writes them from now on.
+// lead reads all partitions again, because this process writes them from now on.
 func (s *store) lead() {
 	for i := range s.partitions {
 		s.partitions[i].known = false
@@ -101,8 +102,9 @@ func (s *store) lead() {
 	})
 }
 
-// took takes a partition in as it was read; received is when, if the process watched it change, else never. One that this
-// process has written itself, and got no answer, is as it wants it.
+// took stores a partition that was read; received is when it was received, if the process watched it change, and
+// otherwise never. A partition that this process has written without getting the answer has the content that it
+// wants.
 func (s *store) took(i int, read partition, received time.Duration) {
 	g := &s.partitions[i]
 	if g.stored.version != read.version {
@@ -114,14 +116,14 @@ func (s *store) took(i int, read partition, received time.Duration) {
 	s.dirty(i)
 }
 
-// standBy forgets what is a leader's.
+// standBy resets the state that only a leader has.
 func (s *store) standBy() {
 	for i := range s.partitions {
 		s.partitions[i].mine = false
 	}
 }
 
-// adopt takes over what the partition says, where it tells more than is known.
+// adopt adopts the records of the partition that are news to this process.
 func (s *store) adopt(i int) {
 	g := &s.partitions[i]
 	if g.mine || g.stored.writer == s.p {
@@ -143,7 +145,7 @@ func (s *store) adopt(i int) {
 	}
 }
 
-// adoptAgain takes over what all partitions say, after a list.
+// adoptAgain adopts the records of all partitions again, after a list of nodes.
 func (s *store) adoptAgain() {
 	for i := range s.partitions {
 		if s.partitions[i].known {
@@ -152,10 +154,10 @@ func (s *store) adoptAgain() {
 	}
 }
 
-// nodeChanged notes that the partition of a node is to be written.
+// nodeChanged marks the partition of a node for writing.
 func (s *store) nodeChanged(name string) { s.dirty(partitionOf(name)) }
 
-// dirty lets the leader write a partition, a second after the last time at the earliest.
+// dirty makes the leader write a partition, not earlier than a second after the last write.
 func (s *store) dirty(i int) {
 	g := &s.partitions[i]
 	if s.p.term == nil || !g.known || g.dirty || !s.p.started {
@@ -165,7 +167,7 @@ func (s *store) dirty(i int) {
 	s.p.after(max(g.wrote+time.Second-s.p.w.now(), 0), func() { s.write(i) })
 }
 
-// flush writes all partitions that differ, at once.
+// flush writes all partitions marked for writing, at once.
 func (s *store) flush() {
 	for i := range s.partitions {
 		if s.partitions[i].dirty {
@@ -194,10 +196,10 @@ func (s *store) write(i int) {
 	})
 }
 
-// errConflict is the answer to a write of a partition that is another than was read.
+// errConflict is the answer to a write of a partition that has changed since it was read.
 var errConflict = errors.New("the partition was written by somebody else")
 
-// writePartition writes a partition if it is as it was read.
+// writePartition writes a partition if its version is the one that was read.
 func (s *server) writePartition(i, version int, now *partition) error {
 	if s.strike(journalBroken) {
 		return failed(0)
@@ -211,7 +213,7 @@ func (s *server) writePartition(i, version int, now *partition) error {
 	return nil
 }
 
-// wrote takes the answer to a write.
+// wrote handles the answer to a write.
 func (s *store) wrote(i int, now partition, err error) {
 	g := &s.partitions[i]
 	g.writing = false
@@ -231,10 +233,10 @@ func (s *store) wrote(i int, now partition, err error) {
 	s.p.after(time.Second, func() { s.readAll(func(error) {}) })
 }
 
-// stampEvery is how often a partition with records is written though nothing has changed.
+// stampEvery is how often a partition with records is written even if nothing has changed.
 const stampEvery = 20 * time.Second
 
-// stamp writes a partition anew that was not written for so long.
+// stamp writes a partition that was not written for that long.
 func (s *store) stamp(i int) {
 	if g := &s.partitions[i]; len(g.stored.entries) > 0 && s.p.w.now()-g.wrote >= stampEvery {
 		g.dirty = true
@@ -242,7 +244,7 @@ func (s *store) stamp(i int) {
 	}
 }
 
-// content is what is to be written on a partition.
+// content returns the content that a partition is to have.
 func (s *store) content(i int) partition {
 	now := partition{writer: s.p, written: s.p.now().Round(0)}
 	for _, n := range s.p.feed.Tainted() {
@@ -262,7 +264,7 @@ func (s *store) content(i int) partition {
 	return now
 }
 
-// stored is a record as it comes back from the server: without the monotonic clock.
+// stored returns a record as the server returns it: without the monotonic clock.
 func stored(r journal.Record) journal.Record {
 	histories := make([]taint.History, len(r.Taints))
 	for i, h := range r.Taints {
@@ -289,7 +291,7 @@ func sameHistory(a, b taint.History) bool {
 	})
 }
 
-// partitionChanged lets all others see that a partition has changed.
+// partitionChanged shows the change of a partition to all other replicas.
 func (w *World) partitionChanged(i int, by *process) {
 	for _, p := range w.processes {
 		if p == nil || p == by {

@@ -22,9 +22,9 @@ import (
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
-// lagging is a fake clientset of client-go whose reactors are the world's API server. Requests about
-// single objects take their time, and may fail on their way; the fake itself holds a lock while it
-// reacts, so that must happen outside.
+// lagging is a fake clientset of client-go whose reactors are the world's API server. Requests for single objects
+// take time, and may fail on their way. The fake holds a lock while it reacts, so this delay has to happen outside
+// of it.
 type lagging struct {
 	*fake.Clientset
 	m *manager
@@ -95,15 +95,14 @@ func (c laggingPods) EvictV1(ctx context.Context, e *policyv1.Eviction) error {
 	return c.m.request(ctx, func() error { return c.PodInterface.EvictV1(ctx, e) }, deletion)
 }
 
-// deletion is what the oracle is told of a request that deletes.
+// deletion is what the oracle has to know of a request that deletes.
 type deletion struct {
 	m                 *manager
 	uid, precondition types.UID
 	accepted          bool
 }
 
-// request sends a request on its way: it may not reach the server, be refused there, be slow, and its
-// answer may be lost.
+// request sends a request: it may fail to reach the server, be rejected there, be slow, or lose its answer.
 func (m *manager) request(ctx context.Context, do func() error, d *deletion) error {
 	b := m.b
 	b.mu.Lock()
@@ -149,7 +148,7 @@ func (m *manager) request(ctx context.Context, do func() error, d *deletion) err
 	return d.answered(ctx, err)
 }
 
-// answered tells the oracle what the process gets.
+// answered passes the answer that the process gets to the oracle.
 func (d *deletion) answered(_ context.Context, err error) error {
 	if d != nil && d.accepted {
 		d.m.b.mu.Lock()
@@ -159,7 +158,7 @@ func (d *deletion) answered(_ context.Context, err error) error {
 	return err
 }
 
-// way is what happens to a request, drawn when it is sent.
+// way is the fate of a request, drawn when it is sent.
 type way struct {
 	there, back          time.Duration
 	refused, hangs, lost bool
@@ -182,7 +181,7 @@ func (b *bubble) way() way {
 	return w
 }
 
-// sleep waits, or until the context ends: then it returns false.
+// sleep waits for the duration. It returns false if the context ends before that.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -243,7 +242,7 @@ func (m *manager) evict(action clienttesting.Action) (bool, runtime.Object, erro
 	return true, e, err
 }
 
-// list lists nodes, or the pods that are watched.
+// list returns the nodes, or the pods that are watched.
 func (m *manager) list(action clienttesting.Action) (bool, runtime.Object, error) {
 	b := m.b
 	b.mu.Lock()
@@ -296,7 +295,7 @@ func (w *wire) ResultChan() <-chan watch.Event { return w.events }
 // Stop ends the watch.
 func (w *wire) Stop() { w.once.Do(func() { close(w.broken) }) }
 
-// breaks ends the watches of a resource, as seen from outside.
+// breaks ends the watches of a resource, from outside.
 func (m *manager) breaks(pods, forgets bool) {
 	m.forgets[resource(pods)] = m.forgets[resource(pods)] || forgets
 	m.say("watch of pods (%v) breaks", pods)
@@ -307,7 +306,7 @@ func (m *manager) breaks(pods, forgets bool) {
 	}
 }
 
-// watch begins a watch.
+// watch starts a watch.
 func (m *manager) watch(action clienttesting.Action) (bool, watch.Interface, error) {
 	b := m.b
 	b.mu.Lock()
@@ -332,7 +331,7 @@ func (m *manager) watch(action clienttesting.Action) (bool, watch.Interface, err
 	return true, w, nil
 }
 
-// pump hands over what is written, each a little late.
+// pump delivers writes, each a little late.
 func (w *wire) pump() {
 	defer close(w.events)
 	for {
@@ -354,7 +353,8 @@ func (w *wire) pump() {
 	}
 }
 
-// next is what is to be handed over next, and when; nil when there is nothing until something changes.
+// next returns the next event to deliver and when; nil, and a channel that is closed at the next change, if there is
+// none.
 func (w *wire) next() (*written, time.Duration, <-chan struct{}) {
 	b := w.m.b
 	b.mu.Lock()
@@ -378,7 +378,7 @@ func (w *wire) event(entry *written) watch.EventType {
 	return (&stream{pods: w.pods}).event(entry)
 }
 
-// hand hands an event over; false when nobody takes it any longer.
+// hand delivers an event. It returns false if the watch has ended.
 func (w *wire) hand(entry *written) bool {
 	b := w.m.b
 	b.mu.Lock()
@@ -391,7 +391,7 @@ func (w *wire) hand(entry *written) bool {
 	if w.pods {
 		object = entry.pod
 	}
-	// Under the lock: whatever the manager does with the event, the oracle knows of it before.
+	// The lock is held so that the oracle records the event before the manager acts on it.
 	select {
 	case w.events <- watch.Event{Type: event, Object: object.DeepCopyObject()}:
 	case <-w.broken:

@@ -12,14 +12,14 @@ const (
 	retryPeriod   = 2 * time.Second
 )
 
-// lease is the one that the replicas compete for.
+// lease is the lease for which the replicas compete.
 type lease struct {
 	holder  string
 	renewed time.Duration
 	changes int
 }
 
-// leading says whether the process leads by whichever of its clocks has run further.
+// leading reports whether the process leads, by whichever of its two clocks has run further.
 func (p *process) leading() bool {
 	if p.term == nil || p.term.ctx.Err() != nil {
 		return false
@@ -28,7 +28,7 @@ func (p *process) leading() bool {
 	return max(now.Sub(renewed), now.Round(0).Sub(renewed.Round(0))) < renewDeadline
 }
 
-// elect renews the lease, or tries to get it, now and from now on.
+// elect renews or tries to acquire the lease, now and periodically from now on.
 func (p *process) elect() {
 	l, now := &p.w.server.lease, p.w.now()
 	reached := !p.w.server.strike(away) && !p.w.server.strike(hang)
@@ -53,7 +53,7 @@ func (p *process) elect() {
 	p.after(wait, p.elect)
 }
 
-// lead begins a time of leadership.
+// lead starts a term.
 func (p *process) lead() {
 	p.w.say(p.name, "leads")
 	if p.w.server.lease.changes > 1 {
@@ -66,7 +66,7 @@ func (p *process) lead() {
 	p.kick()
 }
 
-// endTerm ends a time of leadership: calls under way are cut.
+// endTerm ends a term and cuts the calls under way.
 func (p *process) endTerm() {
 	if p.term == nil {
 		return

@@ -2,8 +2,7 @@ package sim
 
 import "time"
 
-// event is something to be done at a moment; those of one moment are done in the order in which they
-// were planned.
+// event is a function to run at a moment. Events of one moment run in the order in which they were scheduled.
 type event struct {
 	at  time.Duration
 	seq int
@@ -14,17 +13,17 @@ func (e *event) before(other *event) bool {
 	return e.at < other.at || e.at == other.at && e.seq < other.seq
 }
 
-// loop does one event after the other, in simulated time. The zero loop has nothing to do.
+// loop runs events one after the other, in simulated time. The zero loop is empty.
 type loop struct {
 	time   time.Duration
 	seq    int
 	events []event // a heap
 }
 
-// now is the true time.
+// now returns the true time.
 func (l *loop) now() time.Duration { return l.time }
 
-// at plans something for a moment, or for now when that has passed.
+// at schedules a function for a moment, or for now if that has passed.
 func (l *loop) at(moment time.Duration, do func()) {
 	l.seq++
 	l.events = append(l.events, event{max(moment, l.time), l.seq, do})
@@ -38,10 +37,10 @@ func (l *loop) at(moment time.Duration, do func()) {
 	}
 }
 
-// after plans something for later.
+// after schedules a function for later.
 func (l *loop) after(d time.Duration, do func()) { l.at(l.time+d, do) }
 
-// step does the next event up to a moment; false when there is none.
+// step runs the next event up to a moment. It returns false if there is none.
 func (l *loop) step(until time.Duration) bool {
 	if len(l.events) == 0 || l.events[0].at > until {
 		return false
@@ -57,7 +56,7 @@ func (l *loop) step(until time.Duration) bool {
 	return true
 }
 
-// sink puts the first event of the heap to its place.
+// sink moves the first event of the heap to its place.
 func (l *loop) sink() {
 	for i := 0; ; {
 		first := i

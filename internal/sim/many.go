@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
-// Many runs the worlds of n seeds from one on, several at a time, until most of them have failed. It
-// returns the counts of all, and the failures by seed.
+// Many runs the worlds of n seeds, starting with from, several at a time, and stops after most failures. It returns
+// the counts of all, and the failures by seed.
 func Many(from, n uint64, workers, most int, o Options) (Counts, []Result) {
 	var (
 		next    atomic.Uint64
@@ -47,15 +47,15 @@ func Many(from, n uint64, workers, most int, o Options) (Counts, []Result) {
 	return sum, failed
 }
 
-// Explain tells of a failure what a person needs: the seed, the promise, the fewest deeds that break it,
-// and the end of the trace of the world with those alone.
+// Explain describes a failure: the seed, the broken promise, the fewest actions that break it, and the end of the
+// trace of the world with those actions alone.
 func Explain(r Result, o Options) string {
 	p := shrunk(draw(r.Seed), rule(r.Err), o)
 	var lines []string
 	o.Trace = func(line string) { lines = append(lines, line) }
 	again := run(p, o)
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %v\n\nIt also happens with these deeds alone: %v\n", r.Seed, r.Err, again.Err)
+	fmt.Fprintf(&b, "seed %d: %v\n\nIt also happens with these actions alone: %v\n", r.Seed, r.Err, again.Err)
 	for i := range p.actions {
 		fmt.Fprintf(&b, "%12.6f %v\n", (p.actions[i].at - preface).Seconds(), &p.actions[i])
 	}
@@ -64,7 +64,7 @@ func Explain(r Result, o Options) string {
 	return b.String()
 }
 
-// shrunk is the plan with as few deeds as can be found that still break the same promise.
+// shrunk returns the plan with as few actions as it can find that still break the same promise.
 func shrunk(p *plan, broken string, o Options) *plan {
 	o.Trace = nil
 	for size := max(len(p.actions)/2, 1); size > 0; size /= 2 {
@@ -81,7 +81,7 @@ func shrunk(p *plan, broken string, o Options) *plan {
 	return p
 }
 
-// rule names the promise that was broken.
+// rule returns the name of the broken promise.
 func rule(err error) string {
 	if v, ok := errors.AsType[*oracle.Violation](err); ok {
 		return v.Rule

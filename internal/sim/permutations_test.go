@@ -17,7 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// still is a time that stands still until it is moved. Nothing is done later.
+// still is a time that changes only when it is set. It drops what is scheduled for later.
 type still struct{ time time.Duration }
 
 func (s *still) now() time.Duration { return s.time }
@@ -39,10 +39,10 @@ type desk struct {
 
 func (d *desk) now() time.Time { return d.clock.at(d.line.time) }
 
-// NodeChanged is told by the cache.
+// NodeChanged is called by the cache.
 func (d *desk) NodeChanged(name string) { d.tell(shard.NodeChanged{Name: name}) }
 
-// PodChanged is told by the cache.
+// PodChanged is called by the cache.
 func (d *desk) PodChanged(uid types.UID, _ string) { d.tell(shard.PodChanged{UID: uid}) }
 
 func (d *desk) tell(in shard.Input) {
@@ -54,7 +54,7 @@ func (d *desk) tell(in shard.Input) {
 	}
 }
 
-// judge lets the shard take in what it was told, nodes first.
+// judge makes the shard process its events, nodes first.
 func (d *desk) judge() {
 	slices.SortStableFunc(d.told, func(a, b shard.Input) int { return rank(a) - rank(b) })
 	for _, in := range d.told {
@@ -70,7 +70,7 @@ func rank(in shard.Input) int {
 	return 1
 }
 
-// newDesk is a desk with node n0, tainted "net" since the beginning, and the pods p0 and p1 on it.
+// newDesk returns a desk with the node n0, tainted "net" since the beginning, and with the pods p0 and p1 on it.
 func newDesk(t *testing.T, lazy bool) *desk {
 	line := &still{time: preface}
 	o := oracle.New(epoch())
@@ -90,7 +90,7 @@ func newDesk(t *testing.T, lazy bool) *desk {
 	return d
 }
 
-// list shows an empty cluster.
+// list shows an empty cluster to the cache.
 func (d *desk) list() {
 	for _, store := range []interface {
 		Replace([]any, string) error
@@ -103,7 +103,7 @@ func (d *desk) list() {
 	d.observer.ListedPods(d.line.time, nil, oracle.FirstListed)
 }
 
-// events are what the watches show of the log from a place on.
+// events returns the events of the watches for the log from a position on.
 func (d *desk) events(from int) []*written {
 	var list []*written
 	for i := range d.server.log[from:] {
@@ -136,7 +136,7 @@ func (d *desk) deliver(events []*written) {
 	}
 }
 
-// schedule is who goes when, and holds that nothing else is in the queue.
+// schedule returns the deadlines of all pods, and requires that the queue contains nothing else.
 func (d *desk) schedule() string {
 	d.judge()
 	var lines []string
@@ -153,13 +153,13 @@ func (d *desk) schedule() string {
 	return strings.Join(lines, ", ")
 }
 
-// name is a UID without the count of its kind: a pod that was replaced twice is like one replaced once.
+// name returns a UID without its count: a pod that was replaced twice equals one that was replaced once.
 func name(uid types.UID) string {
 	base, _, _ := strings.Cut(string(uid), ".")
 	return base
 }
 
-// state is what there is in the API, and since when.
+// state returns the objects in the API, and since when they have been in their state.
 func (d *desk) state() string {
 	var lines []string
 	for _, n := range d.server.nodes {
@@ -175,7 +175,7 @@ func (d *desk) state() string {
 	return strings.Join(lines, "\n")
 }
 
-// since is when the taint was set.
+// since returns when the taint was set.
 func (d *desk) since(n *v1.Node, t *v1.Taint) (at time.Duration) {
 	there := false
 	for i := range d.server.log {
@@ -201,14 +201,14 @@ func (d *desk) bound(p *v1.Pod) time.Duration {
 	return 0
 }
 
-// change is one thing that happens, where it can.
+// change is a change that happens if it is possible.
 type change struct {
 	what   string
 	can    func(s *server) bool
 	action action
 }
 
-// always is for what can happen at any time.
+// always is the condition of a change that is possible at any time.
 func always(*server) bool { return true }
 
 func has(key string) func(*server) bool {
@@ -228,7 +228,7 @@ func bearing(key string, seconds int64) v1.Toleration {
 	return v1.Toleration{Key: key, Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
 }
 
-// sequences are short, so that all their orders can be tried.
+// sequences returns short sequences, so that all their orders can be tried.
 func sequences() map[string][]change {
 	set := func(key string) change {
 		return change{key + " set", lacks(key), action{kind: setTaint, taint: noExecute(key)}}
@@ -254,8 +254,8 @@ func sequences() map[string][]change {
 }
 
 // TestAllOrdersThatEndInOneStateEndInOneSchedule plays every possible order of each sequence, with every
-// way in which the node watch and the pod watch may interleave, with a shard that looks at once, or at
-// the end.
+// interleaving of the node watch and the pod watch, with a shard that looks at once, and with one that looks at the
+// end.
 func TestAllOrdersThatEndInOneStateEndInOneSchedule(t *testing.T) {
 	for what, changes := range sequences() {
 		t.Run(what, func(t *testing.T) {
@@ -285,7 +285,7 @@ func TestAllOrdersThatEndInOneStateEndInOneSchedule(t *testing.T) {
 	}
 }
 
-// check holds the schedule to that of the other orders which ended in the same state, and to the oracle.
+// check compares the schedule with those of other orders that ended in the same state, and with the oracle.
 func (d *desk) check(order []change, schedules map[string]string) {
 	state, schedule := d.state(), d.schedule()
 	if before, ok := schedules[state]; ok && before != schedule {
@@ -301,7 +301,7 @@ func (d *desk) check(order []change, schedules map[string]string) {
 	}
 }
 
-// play makes the changes in this order; false when it is not possible.
+// play makes the changes in this order. It returns false if that is not possible.
 func (d *desk) play(order []change) bool {
 	for _, c := range order {
 		switch {
@@ -349,8 +349,7 @@ func permute[T any](list []T, f func([]T)) {
 	place(0)
 }
 
-// interleave calls f with every order of the events that keeps those about nodes, and those about pods,
-// in their order.
+// interleave calls f with every order of the events in which those of nodes, and those of pods, keep their order.
 func interleave(events []*written, f func([]*written)) {
 	var nodes, pods []*written
 	for _, w := range events {

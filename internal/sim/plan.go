@@ -13,14 +13,14 @@ import (
 // kind of an action.
 type kind string
 
-// What can be done to a world.
+// The kinds of actions.
 const (
 	setTaint       kind = "taint"
 	liftTaint      kind = "lift"
-	flap           kind = "flap" // lifted, and set again after a while
-	swap           kind = "swap" // not-ready for unreachable or back, as the node lifecycle controller does it
+	flap           kind = "flap" // removed, and set again after a while
+	swap           kind = "swap" // not-ready replaced by unreachable, or the reverse, as the node lifecycle controller does it
 	ready          kind = "ready"
-	rewrite        kind = "rewrite" // of timeAdded, as that controller does it after a restart
+	rewrite        kind = "rewrite" // a new timeAdded, as that controller writes it after a restart
 	heartbeat      kind = "heartbeat"
 	deleteNode     kind = "delete node"
 	createPod      kind = "create pod"
@@ -53,15 +53,14 @@ const (
 	journalBroken  kind = "journal can't be written"
 )
 
-// action is one thing that is done to a world. It names what it is done to by number, so that deeds can be
-// left out.
+// action is one thing that happens to a world. It names its object by number, so that other actions can be left out.
 type action struct {
 	at          time.Duration
 	kind        kind
 	node        int
 	pod         int
 	replica     int
-	pods        bool // of the watches: that of pods
+	pods        bool // the watch of pods, not of nodes
 	taint       v1.Taint
 	timed       timing
 	tolerations []v1.Toleration
@@ -69,7 +68,7 @@ type action struct {
 	shape       podShape
 }
 
-// timing says what timeAdded a taint is given.
+// timing says which timeAdded a taint gets.
 type timing int
 
 const (
@@ -79,14 +78,14 @@ const (
 	inTheFuture
 )
 
-// podShape is what else there is to a pod.
+// podShape is the rest of what describes a pod.
 type podShape struct {
 	mirror, unscheduled, finalizer bool
 	bindsAfter, grace              time.Duration
 	app                            string // a label, by which webhooks select
 }
 
-// String is the action in a line.
+// String returns the action in one line.
 func (d *action) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s", d.kind)
@@ -111,22 +110,22 @@ type plan struct {
 	replicas int
 	shards   int
 	workers  int
-	places   int  // for slow calls
+	places   int  // number of slow places
 	evict    bool // by the eviction subresource
 	clocks   clocks
-	lag      time.Duration // usual of a watch
-	stale    bool          // first lists may be stale
-	turmoil  time.Duration // how long deeds are done
+	lag      time.Duration // usual lag of a watch
+	stale    bool          // the first lists may be stale
+	turmoil  time.Duration // how long actions happen
 	actions  []action
 }
 
-// The time that a world has before anything happens, and after the last fault is over.
+// The time that a world has before the first action, and after the last fault.
 const (
 	preface = time.Hour
 	quiet   = 200 * time.Second
 )
 
-// draw is the plan of a seed.
+// draw returns the plan of a seed.
 func draw(seed uint64) *plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := &plan{
@@ -144,12 +143,12 @@ func draw(seed uint64) *plan {
 	return p
 }
 
-// pods is how many there are at most at a time.
+// pods returns the maximal number of pods at a time.
 func (p *plan) pods() int { return podNames }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
-// span is a duration between two.
+// span draws a duration between two.
 func span(r *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(r.Int64N(int64(most-least)+1))
 }

@@ -26,11 +26,11 @@ type process struct {
 	name     string
 	r        *rand.Rand
 	clock    *clock
-	skew     skew.Interval // of the clock and the API server's, as far as the process knows it
+	skew     skew.Interval // between the clock and the API server's, as far as the process knows it
 	observer *oracle.Process
 	dead     bool
 	ending   bool          // it takes no new work
-	frozen   time.Duration // until then it does nothing
+	frozen   time.Duration // the process does nothing before this moment
 	putOff   []func()      // what it does then
 
 	feed        *cluster.Feed
@@ -40,7 +40,7 @@ type process struct {
 
 	api     *evict.API
 	flights []*flight
-	turn    *flight // whose requests the client sends now
+	turn    *flight // the call whose requests the client sends now
 	slots   slots
 	reads   map[string]*nodeRead
 	term    *term
@@ -76,7 +76,7 @@ func (w *World) start(replica int) {
 	p.after(span(p.r, 0, time.Second), p.elect)
 }
 
-// asksTheTime lets the process learn the API server's time by some answers, which it got right before.
+// asksTheTime gives the process the API server's time by some answers that it received just before its start.
 func (p *process) asksTheTime() {
 	r, now := p.w.rand(uint64(103+1000*p.replica+10*p.w.runs[p.replica])), p.w.now()
 	for range 1 + r.IntN(4) {
@@ -95,10 +95,10 @@ func (p *process) asksTheTime() {
 	}
 }
 
-// now is what the process reads from its clock.
+// now returns what the process reads from its clock.
 func (p *process) now() time.Time { return p.clock.at(p.w.now()) }
 
-// after plans something that the process does later, if it still runs then, and not while it is frozen.
+// after schedules a function that the process runs later, if it still runs then, and not while it is frozen.
 func (p *process) after(d time.Duration, do func()) {
 	p.w.after(d, func() { p.run(do) })
 }
@@ -113,13 +113,13 @@ func (p *process) run(do func()) {
 	}
 }
 
-// freeze lets the process do nothing for a while.
+// freeze suspends the process for a while.
 func (p *process) freeze(lasts time.Duration) {
 	p.frozen = max(p.frozen, p.w.now()+lasts)
 	p.w.at(p.frozen, p.thaw)
 }
 
-// thaw lets the process do what it has put off, unless it is still frozen.
+// thaw runs what the process has put off, unless it is still frozen.
 func (p *process) thaw() {
 	if p.frozen > p.w.now() {
 		return
@@ -142,8 +142,8 @@ func (p *process) die() {
 	p.w.processes[p.replica] = nil
 }
 
-// stop lets the process end as on SIGTERM: it takes no new work, lets calls end, writes the journal, and
-// gives the lease back.
+// stop ends the process as SIGTERM does: it takes no new work, lets calls end, writes the journal, and gives the
+// lease back.
 func (p *process) stop() {
 	p.ending = true
 	p.stopped(p.w.now() + 30*time.Second)
@@ -163,24 +163,24 @@ func (p *process) stopped(bound time.Duration) {
 	})
 }
 
-// heard says that the API server has granted a list or a watch.
+// heard notes that the API server has answered a list or a watch.
 func (p *process) heard() {
 	p.slots.nudge()
 	p.kick()
 }
 
-// NodeChanged is told by the cache.
+// NodeChanged is called by the cache.
 func (p *process) NodeChanged(name string) {
 	p.shardOf(name).nodeChanged(name)
 	p.store.nodeChanged(name)
 }
 
-// PodChanged is told by the cache.
+// PodChanged is called by the cache.
 func (p *process) PodChanged(uid types.UID, node string) { p.shardOf(node).podChanged(uid) }
 
 func (p *process) shardOf(node string) *shardRun { return p.shards[shard.Index(node, len(p.shards))] }
 
-// sawNode hands an event of the node watch to the cache.
+// sawNode passes an event of the node watch to the cache.
 func (p *process) sawNode(n *v1.Node, event watch.EventType) {
 	p.w.say(p.name, "sees %s %v", event, (*shownNode)(n))
 	p.observer.WatchedNode(p.w.now(), n, event == watch.Deleted)
@@ -191,7 +191,7 @@ func (p *process) sawNode(n *v1.Node, event watch.EventType) {
 	p.must(p.feed.Nodes().Update(n))
 }
 
-// sawPod hands an event of the pod watch to the cache.
+// sawPod passes an event of the pod watch to the cache.
 func (p *process) sawPod(pod *v1.Pod, event watch.EventType) {
 	p.w.say(p.name, "sees %s %v", event, (*shownPod)(pod))
 	p.observer.WatchedPod(p.w.now(), pod, event == watch.Deleted)
@@ -202,7 +202,7 @@ func (p *process) sawPod(pod *v1.Pod, event watch.EventType) {
 	p.must(p.feed.Pods().Update(pod))
 }
 
-// listedNodes hands a list of nodes to the cache.
+// listedNodes passes a list of nodes to the cache.
 func (p *process) listedNodes(nodes []*v1.Node, how oracle.How) {
 	p.w.say(p.name, "lists %d nodes", len(nodes))
 	p.observer.ListedNodes(p.w.now(), nodes, how)
@@ -215,7 +215,7 @@ func (p *process) listedNodes(nodes []*v1.Node, how oracle.How) {
 	p.store.adoptAgain()
 }
 
-// listedPods hands a list of pods to the cache.
+// listedPods passes a list of pods to the cache.
 func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
 	p.w.say(p.name, "lists %d pods", len(pods))
 	p.observer.ListedPods(p.w.now(), pods, how)
@@ -227,8 +227,8 @@ func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
 	p.listed(p.pods, p.feed.Pods(), items)
 }
 
-// listed hands a list to the cache, whole or trimmed as a streamed list is. The cache tells of it in the
-// order of a map: the inboxes are sorted.
+// listed passes a list to the cache, whole or trimmed as a streamed list is. It sorts the inboxes, because the cache
+// reports changes in the order of a map.
 func (p *process) listed(s *stream, to cache.TransformingStore, items []any) {
 	if s.r.IntN(2) == 0 {
 		trim := to.Transformer()
@@ -244,7 +244,7 @@ func (p *process) listed(s *stream, to cache.TransformingStore, items []any) {
 	p.mayBegin()
 }
 
-// mayBegin lets judging begin, once the first lists are in, and the journal is read or could not be.
+// mayBegin starts judging once the first lists have arrived, and the journal was read or the read has failed.
 func (p *process) mayBegin() {
 	if p.started || !p.store.opened || !p.feed.HasSynced() {
 		return
@@ -255,7 +255,7 @@ func (p *process) mayBegin() {
 	}
 }
 
-// must panics when the cache fails, which it never does.
+// must panics if the cache fails, which it never does.
 func (p *process) must(err error) {
 	if err != nil {
 		panic(fmt.Sprintf("%s: the cache: %v", p.name, err))

@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// calm is a world with one node and one process, in which nothing is done.
+// calm returns a world with one node and one process, without actions.
 func calm() *World {
 	w := newWorld(&plan{nodes: 1, replicas: 1, shards: 1, workers: 1, places: 1, turmoil: time.Minute, clocks: inStep(1)}, Options{})
 	w.until(preface + time.Second)
@@ -47,7 +47,7 @@ func TestAFrozenProcessGoesOnWhenAllFaultsEnd(t *testing.T) {
 	}
 }
 
-// A partition that a leader has written, and whose answer it never got, tells it nothing that it did not know.
+// A partition that a leader has written, without getting the answer, contains nothing that is news to the leader.
 func TestALeaderTakesNothingOverFromItsOwnPage(t *testing.T) {
 	w := calm()
 	p := w.processes[0]

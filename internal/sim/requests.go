@@ -9,18 +9,18 @@ import (
 // timeout of a request: that of package evict.
 const timeout = config.CallTimeout
 
-// gaveUp is after how long the API server gives a write up that admission holds.
+// gaveUp is the time after which the API server gives up a write that admission delays.
 const gaveUp = 34 * time.Second
 
 // request is one request of a process to the server.
 type request struct {
-	pod    string          // that is to be deleted; empty for others
-	do     func() error    // at the server
-	answer func(err error) // the answer, or that there is none
+	pod    string          // the pod to delete; empty for other requests
+	do     func() error    // served by the server
+	answer func(err error) // receives the answer, or an error if there is none
 	over   bool
 }
 
-// told hands the answer to the process, unless it has waited in vain already.
+// told passes the answer to the process, unless its wait has already timed out.
 func (r *request) told(p *process, err error) {
 	p.run(func() {
 		if !r.over {
@@ -30,8 +30,8 @@ func (r *request) told(p *process, err error) {
 	})
 }
 
-// send sends a request. Its way is drawn: it may not reach the server, be refused there, be slow, and its
-// answer may be lost.
+// send sends a request. What happens to it is drawn: it may fail to reach the server, be rejected there, be slow, or
+// lose its answer.
 func (p *process) send(r *request) {
 	s := p.w.server
 	if s.strike(away) {
@@ -46,13 +46,13 @@ func (p *process) send(r *request) {
 	p.w.after(there, func() { p.serve(r) })
 }
 
-// serve is the request at the server.
+// serve handles the request at the server.
 func (p *process) serve(r *request) {
 	s := p.w.server
 	back := span(p.r, 0, pick(p.r, time.Millisecond, 10*time.Millisecond))
 	switch {
 	case s.strike(hang):
-		return // until the process's patience ends
+		return // until the process's request times out
 	case s.strike(away):
 		r.told(p, connectionLost())
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
-// timeline is what a server needs of the world that it is in: the true time, and things done later.
+// timeline is what a server needs of its world: the true time, and a scheduler of functions.
 type timeline interface {
 	now() time.Duration
 	after(d time.Duration, do func())
@@ -21,18 +21,17 @@ type timeline interface {
 type written struct {
 	version int
 	at      time.Duration
-	node    *v1.Node // nil when it is about a pod
+	node    *v1.Node // nil if the write is about a pod
 	pod     *v1.Pod
-	before  *v1.Pod // the pod's version before; nil when it is new
-	gone    bool    // the object is as it last was
+	before  *v1.Pod // the previous version of the pod; nil if it is new
+	gone    bool    // the object was deleted; node or pod is its last version
 }
 
-// server is an API server in memory: nodes, pods, what was written to them, and what the program keeps in
-// it besides.
+// server is an API server in memory: nodes, pods, the log of all writes, and the program's own objects.
 type server struct {
 	line    timeline
 	epoch   time.Time     // the moment zero
-	offset  time.Duration // by how much its clock is ahead, but for the drift
+	offset  time.Duration // how far its clock is ahead, without the drift
 	drift   oracle.Drift
 	oracle  *oracle.Oracle
 	version int
@@ -41,9 +40,9 @@ type server struct {
 	log     []written
 	wrote   func() // called after each write
 
-	born       map[string]int           // how many nodes and pods of a name there were
+	born       map[string]int           // how many nodes and pods of a name there have been
 	grace      map[types.UID]podShape   // what a pod was created with
-	faults     map[kind][]time.Duration // until when each fault lasts
+	faults     map[kind][]time.Duration // when each fault ends
 	partitions [partitions]partition
 	lease      lease
 }
@@ -57,18 +56,18 @@ func newServer(line timeline, o *oracle.Oracle, wrote func()) *server {
 	return s
 }
 
-// stamp is now as the API writes it: whole seconds, cut off.
+// stamp returns the present time as the API writes it: cut off to whole seconds.
 func (s *server) stamp() metav1.Time {
 	return metav1.Time{Time: s.at(s.line.now()).Truncate(time.Second)}
 }
 
-// at is what its clock shows at a true moment.
+// at returns the time of the server's clock at a true moment.
 func (s *server) at(now time.Duration) time.Time { return s.epoch.Add(now + s.ahead(now)) }
 
-// ahead is by how much its clock is ahead of the true time.
+// ahead returns how far the server's clock is ahead of the true time.
 func (s *server) ahead(now time.Duration) time.Duration { return s.offset + s.drift.Of(now) }
 
-// next is the resourceVersion of the write that comes.
+// next returns the resourceVersion of the next write.
 func (s *server) next() string {
 	s.version++
 	return strconv.Itoa(s.version)
@@ -92,7 +91,7 @@ func (s *server) pod(name string) *v1.Pod {
 	return nil
 }
 
-// createNode creates a node unless there is one of that name.
+// createNode creates a node unless the name exists.
 func (s *server) createNode(name string) {
 	if s.node(name) != nil {
 		return
@@ -103,13 +102,13 @@ func (s *server) createNode(name string) {
 	}})
 }
 
-// uid is a UID that was not given before.
+// uid returns a new UID.
 func (s *server) uid(name string) types.UID {
 	s.born[name]++
 	return types.UID(name + "." + strconv.Itoa(s.born[name]))
 }
 
-// changeNode writes a node, if it is there.
+// changeNode writes a node, if it exists.
 func (s *server) changeNode(name string, change func(n *v1.Node)) {
 	for i, n := range s.nodes {
 		if n.Name == name {
@@ -147,7 +146,7 @@ func (s *server) append(w written) {
 	s.wrote()
 }
 
-// createPod creates a pod, unless there is one of that name, and lets it be bound.
+// createPod creates a pod unless the name exists, and has it bound.
 func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape podShape) {
 	if s.pod(name) != nil {
 		return
@@ -185,7 +184,7 @@ func (s *server) bind(uid types.UID, node string) {
 	})
 }
 
-// changePod writes a pod, if it is there.
+// changePod writes a pod, if it exists.
 func (s *server) changePod(uid types.UID, change func(p *v1.Pod)) {
 	for i, p := range s.pods {
 		if p.UID == uid {
@@ -204,7 +203,7 @@ func (s *server) putPod(i int, p, before *v1.Pod) {
 	s.append(written{pod: p, before: before})
 }
 
-// deletePod begins a graceful deletion, as the API server does it for a DELETE.
+// deletePod starts a graceful deletion, as the API server does for a DELETE.
 func (s *server) deletePod(p *v1.Pod) {
 	if p.DeletionTimestamp != nil {
 		return
@@ -223,7 +222,7 @@ func (s *server) deletePod(p *v1.Pod) {
 	s.line.after(lasts, func() { s.removePod(p.UID) })
 }
 
-// removePod lets a pod be gone.
+// removePod removes a pod.
 func (s *server) removePod(uid types.UID) {
 	for i, p := range s.pods {
 		if p.UID == uid {
@@ -237,12 +236,12 @@ func (s *server) removePod(uid types.UID) {
 	}
 }
 
-// watched says whether a pod is one of those that the program watches.
+// watched reports whether the program watches the pod.
 func watched(p *v1.Pod) bool {
 	return p != nil && p.Spec.NodeName != "" && p.Status.Phase != v1.PodSucceeded && p.Status.Phase != v1.PodFailed
 }
 
-// begin lets a fault last from now on; strike says whether one is there.
+// begin starts a fault; strike reports whether a fault of that kind is present.
 func (s *server) begin(k kind, lasts time.Duration) {
 	s.faults[k] = append(s.faults[k], s.line.now()+lasts)
 }

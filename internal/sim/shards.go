@@ -13,25 +13,25 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// shardRun does what the goroutine round a shard's core does: it feeds the core from an inbox, the timer,
-// grants and outcomes, node updates before all else. What comes first of the rest is drawn.
+// shardRun stands in for the goroutine of a shard: it passes events from an inbox, the timer, permits and outcomes
+// to the core, node updates first. The order of the others is drawn.
 type shardRun struct {
 	p     *process
 	core  *shard.Core
 	nodes []string
 	pods  []types.UID
 	ended []shard.Ended
-	next  time.Duration // when it looks again; none: never
+	next  time.Duration // when it looks again; never if nothing is scheduled
 }
 
-// never is when nothing is planned.
+// never is the moment of what is not scheduled, or has not happened.
 const never = time.Duration(1<<63 - 1)
 
 func (p *process) newShard() *shardRun {
 	return &shardRun{p: p, core: shard.NewCore(reader{p}, taint.Rules{}, p.r.Float64), next: never}
 }
 
-// reader is the cache in an order that depends on nothing but the seed.
+// reader reads the cache in an order that depends only on the seed.
 type reader struct{ p *process }
 
 func (r reader) Pod(uid types.UID) (*taint.Pod, *taint.Node) { return r.p.feed.Pod(uid) }
@@ -56,7 +56,7 @@ func (s *shardRun) podChanged(uid types.UID) {
 	s.soon()
 }
 
-// soon lets the shard look within some milliseconds.
+// soon makes the shard look within some milliseconds.
 func (s *shardRun) soon() {
 	most := time.Millisecond
 	if s.p.r.IntN(20) == 0 {
@@ -65,7 +65,7 @@ func (s *shardRun) soon() {
 	s.wake(s.p.w.now() + span(s.p.r, 0, most))
 }
 
-// wake lets the shard look at a moment, unless it does so before.
+// wake makes the shard look at a moment, unless it looks before that.
 func (s *shardRun) wake(at time.Duration) {
 	if at >= s.next || !s.p.started {
 		return
@@ -78,7 +78,7 @@ func (s *shardRun) wake(at time.Duration) {
 	})
 }
 
-// look takes in node updates and one thing more, and plans the next look.
+// look processes all node updates and one other event, and schedules the next look.
 func (s *shardRun) look() {
 	s.next = never
 	s.drainNodes()
@@ -91,7 +91,7 @@ func (s *shardRun) look() {
 	s.plan()
 }
 
-// one takes in one thing: which, is drawn from those that there are.
+// one processes one event, drawn from those that are ready.
 func (s *shardRun) one() {
 	ready := make([]func(), 0, 3)
 	if len(s.pods) > 0 {
@@ -111,13 +111,13 @@ func (s *shardRun) one() {
 	}
 }
 
-// due says whether anything in the queue is due.
+// due reports whether the queue has an eviction that is due.
 func (s *shardRun) due() bool {
 	at, ok := s.core.Next()
 	return ok && !at.After(s.p.now())
 }
 
-// plan lets the shard look when the next deadline comes, or at once when more may be called.
+// plan makes the shard look at the next deadline, or soon if more calls may start.
 func (s *shardRun) plan() {
 	if s.waitsForSlowPlace() && s.p.mayCallSlowly() {
 		s.soon()
@@ -155,7 +155,7 @@ func (s *shardRun) end() {
 	s.step(ended)
 }
 
-// permit lets one call start in a slot or in a slow place, if there is still one to make.
+// permit starts one call in a slot or in a slow place, if the shard still has one to make.
 func (s *shardRun) permit(place bool) {
 	t, _ := s.p.slots.Enter(s.p.now())
 	if do := s.step(shard.Permitted{Slow: s.p.slots.Slow(), SlowPlace: place}); do.Start != nil {
@@ -180,7 +180,7 @@ func (s *shardRun) step(in shard.Input) shard.Effects {
 	return do
 }
 
-// settle lets the oracle judge what the process holds, once all shards have taken in all that they know.
+// settle has the oracle judge the state of the process once all shards have processed their events.
 func (p *process) settle() {
 	for _, s := range p.shards {
 		if len(s.nodes)+len(s.pods)+len(s.ended) > 0 {
@@ -206,7 +206,7 @@ func (p *process) settle() {
 	}
 }
 
-// holds is what the process holds of a pod.
+// holds returns the state that the process has of a pod.
 func (p *process) holds(uid types.UID) (held oracle.Held) {
 	for _, s := range p.shards {
 		h := s.core.Tracked(uid)

@@ -7,14 +7,14 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// shown is something that is written in a trace, if there is one.
+// These types print themselves in a trace, where they are not nil.
 type (
 	shownTolerations []v1.Toleration
 	shownNode        v1.Node
 	shownPod         v1.Pod
 )
 
-// String is a list of tolerations in a few signs.
+// String returns a list of tolerations in short.
 func (tolerations shownTolerations) String() string {
 	parts := make([]string, len(tolerations))
 	for i, t := range tolerations {
@@ -29,7 +29,7 @@ func (tolerations shownTolerations) String() string {
 	return "bears [" + strings.Join(parts, "; ") + "]"
 }
 
-// String is a node with its version and its taints with their timeAdded.
+// String returns a node with its version, and its taints with their timeAdded.
 func (n *shownNode) String() string {
 	parts := make([]string, len(n.Spec.Taints))
 	for i, t := range n.Spec.Taints {
@@ -41,7 +41,7 @@ func (n *shownNode) String() string {
 	return fmt.Sprintf("node %s at version %s: [%s]", n.UID, n.ResourceVersion, strings.Join(parts, ", "))
 }
 
-// String is a pod with what a verdict rests on.
+// String returns a pod with the fields on which a verdict depends.
 func (p *shownPod) String() string {
 	going := ""
 	if p.DeletionTimestamp != nil {
@@ -50,7 +50,7 @@ func (p *shownPod) String() string {
 	return fmt.Sprintf("pod %s on %q at version %s, %s%s, %v", p.UID, p.Spec.NodeName, p.ResourceVersion, p.Status.Phase, going, shownTolerations(p.Spec.Tolerations))
 }
 
-// String is a write in a line.
+// String returns a write in one line.
 func (w *written) String() string {
 	gone := ""
 	if w.gone {

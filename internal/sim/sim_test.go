@@ -32,7 +32,7 @@ func TestWorlds(t *testing.T) {
 			n = 500
 		}
 	}
-	// Worlds are short-lived: most of the time would go into collecting garbage.
+	// Worlds are short-lived: otherwise garbage collection would take most of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	began := time.Now()
 	counts, failed := Many(*fromFlag, n, runtime.GOMAXPROCS(0), 5, o)

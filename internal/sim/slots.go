@@ -12,12 +12,12 @@ import (
 	"github.com/taint-manager/taint-manager/shard"
 )
 
-// slots stand in for the pool of package evict, round the same limiter: slots, slow places, and pauses.
+// slots stands in for the pool of package evict, with the same limiter: slots, slow places, and pauses.
 type slots struct {
 	*evict.Limiter
 	p       *process
-	looked  time.Duration // when keptWaiting was last asked
-	excused time.Duration // until then, there was a reason to keep any pod waiting
+	looked  time.Duration // when keptWaiting was last called
+	excused time.Duration // before that moment, any pod had a reason to wait
 
 	waits map[types.UID]time.Duration // since when keptWaiting has seen these pods wait
 }
@@ -27,14 +27,14 @@ func newSlots(p *process) slots {
 	return slots{Limiter: evict.NewLimiter(plan.workers, plan.places, 0, p.r.Float64), p: p}
 }
 
-// may says whether a call may start now, in a slot or in a slow place.
+// may reports whether a call may start now, in a slot or in a slow place.
 func (s *slots) may(place bool) bool {
 	t, _ := s.Enter(s.p.now())
 	s.give(t)
 	return t.Slot && !place || t.Place && place
 }
 
-// wait is how long until more calls may start; 0: when something has changed.
+// wait returns the time until more calls may start; 0 means that only a change permits more.
 func (s *slots) wait() time.Duration {
 	t, wait := s.Enter(s.p.now())
 	s.give(t)
@@ -47,7 +47,7 @@ func (s *slots) give(t evict.Ticket) {
 	}
 }
 
-// nudge lets a probe start soon, as the server was heard of.
+// nudge makes a probe start soon, because the server has answered.
 func (s *slots) nudge() { s.Nudge(s.p.now()) }
 
 // late moves a call that has lasted for a second to a slow place.
@@ -64,8 +64,8 @@ func (f *flight) late() {
 	p.kick()
 }
 
-// waitsForSlowPlace reports whether the shard has something that waits for a slow place, by the workloads
-// that are slow now.
+// waitsForSlowPlace reports whether an eviction of the shard waits for a slow place, by the workloads that are slow
+// now.
 func (s *shardRun) waitsForSlowPlace() bool {
 	if s.core.WaitingForSlowPlace() == 0 {
 		return false
@@ -74,24 +74,24 @@ func (s *shardRun) waitsForSlowPlace() bool {
 	return s.core.WaitingForSlowPlace() > 0
 }
 
-// watchSlots looks twice a second whether any pod is kept waiting without a reason.
+// watchSlots checks twice a second whether any pod waits without a reason.
 func (p *process) watchSlots() {
 	if p.w.now()-p.slots.looked > time.Second {
-		p.slots.excuse() // it was frozen
+		p.slots.excuse() // the process was frozen
 	}
 	p.slots.looked = p.w.now()
 	for _, s := range p.shards {
-		s.plan() // a workload may have been forgotten
+		s.plan() // a workload may no longer be slow
 	}
 	p.w.check(p.keptWaiting())
 	p.after(500*time.Millisecond, p.watchSlots)
 }
 
-// excuse notes a reason to keep any pod waiting.
+// excuse notes that any pod may have a reason to wait now.
 func (s *slots) excuse() { s.excused = s.p.w.now() }
 
-// keptWaiting wants that no pod whose workload is not slow waits for longer than quick calls of all other pods
-// take, while no calls pause, and no slow calls hold slots because all slow places are taken.
+// keptWaiting requires that no pod whose workload is not slow waits for longer than quick calls for all other pods
+// take, unless calls pause or slow calls hold slots because all slow places are taken.
 func (p *process) keptWaiting() error {
 	now := p.w.now()
 	paused := !p.slots.PausedSince().IsZero() || p.slots.wait() > 10*time.Millisecond
@@ -110,7 +110,7 @@ func (p *process) keptWaiting() error {
 			}
 			since, ok := before[v.Pod.UID]
 			if !ok {
-				since = now // a deadline that is learned late may have passed long ago
+				since = now // a deadline that becomes known late may have passed long ago
 			}
 			seen[v.Pod.UID] = since
 			if since = max(p.clock.moment(v.Next), since, p.slots.excused); now-since > longest {

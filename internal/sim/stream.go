@@ -10,25 +10,25 @@ import (
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
-// stream is a process's watch of one resource: it lists, watches, breaks, and goes on, or lists again.
+// stream is a process's watch of one resource: it lists, watches, breaks, and resumes or lists again.
 type stream struct {
 	w    *World
 	p    *process
 	r    *rand.Rand
 	pods bool
 
-	pos      int           // in the server's log: what comes next
-	listed   bool          // the first list is in
-	open     bool          // it watches
-	forgets  bool          // the server will not know where it broke off
-	term     int           // counts breaks: what was planned before one is void
-	planned  bool          // a delivery is
-	lag      time.Duration // of what comes next
-	quietTil time.Duration // nothing comes before
+	pos      int           // position of the next event in the server's log
+	listed   bool          // the first list has arrived
+	open     bool          // the watch is open
+	forgets  bool          // the server no longer has the version at which the watch broke off
+	term     int           // number of breaks: functions scheduled before a break do not run
+	planned  bool          // a delivery is scheduled
+	lag      time.Duration // of the next event
+	quietTil time.Duration // nothing is delivered before that moment
 	failures int
 }
 
-// what names the stream in a trace.
+// what returns the stream's name in a trace.
 func (s *stream) what() string {
 	if s.pods {
 		return "pods"
@@ -36,7 +36,7 @@ func (s *stream) what() string {
 	return "nodes"
 }
 
-// later plans something for this term of the stream, and not while the process is frozen.
+// later schedules a function for this term of the stream; it does not run while the process is frozen.
 func (s *stream) later(d time.Duration, do func()) {
 	term := s.term
 	s.p.after(d, func() {
@@ -46,7 +46,7 @@ func (s *stream) later(d time.Duration, do func()) {
 	})
 }
 
-// connect lists, or watches on.
+// connect lists, or resumes the watch.
 func (s *stream) connect() {
 	if s.w.server.strike(away) || s.w.server.strike(hang) {
 		s.failures++
@@ -65,7 +65,7 @@ func (s *stream) connect() {
 	s.list()
 }
 
-// list reads everything at one version, and hands it over a little later.
+// list reads everything at one version, and delivers it a little later.
 func (s *stream) list() {
 	pos := len(s.w.server.log)
 	if !s.listed && s.w.plan.stale && s.r.IntN(2) == 0 {
@@ -91,7 +91,7 @@ func (s *stream) list() {
 	})
 }
 
-// breaks ends the watch. It is taken up again after a while.
+// breaks ends the watch, which resumes after a while.
 func (s *stream) breaks(lasts time.Duration, forgets bool) {
 	if !s.open {
 		return
@@ -103,7 +103,7 @@ func (s *stream) breaks(lasts time.Duration, forgets bool) {
 	s.later(lasts, s.connect)
 }
 
-// plan plans the next delivery, unless one is planned or there is nothing to deliver.
+// plan schedules the next delivery, unless one is scheduled or there is nothing to deliver.
 func (s *stream) plan() {
 	if !s.open || s.planned {
 		return
@@ -124,7 +124,7 @@ func (s *stream) plan() {
 	s.later(max(log[s.pos].at+s.lag, s.quietTil)-s.w.now(), s.deliver)
 }
 
-// deliver hands over what comes next.
+// deliver delivers the next event.
 func (s *stream) deliver() {
 	if wait := s.quietTil - s.w.now(); wait > 0 {
 		s.later(wait, s.deliver) // stalled meanwhile
@@ -142,7 +142,7 @@ func (s *stream) deliver() {
 	s.plan()
 }
 
-// event is what a write is to this stream; empty when it is nothing.
+// event returns the type of the event that the write is for this stream, or "" if it is not one.
 func (s *stream) event(w *written) watch.EventType {
 	switch {
 	case s.pods != (w.pod != nil):
@@ -168,7 +168,7 @@ func podEvent(w *written) watch.EventType {
 	return ""
 }
 
-// posAt is the place in the log that was reached at a moment.
+// posAt returns the position of the log at a moment.
 func (s *server) posAt(moment time.Duration) int {
 	pos := len(s.log)
 	for pos > 0 && s.log[pos-1].at > moment {
@@ -177,7 +177,7 @@ func (s *server) posAt(moment time.Duration) int {
 	return pos
 }
 
-// stateAt is what there was at a place in the log: all nodes, and the pods that are watched.
+// stateAt returns the state at a position of the log: all nodes, and the pods that are watched.
 func (s *server) stateAt(pos int) (nodes []*v1.Node, pods []*v1.Pod) {
 	for i := range s.log[:pos] {
 		switch w := &s.log[i]; {
@@ -190,7 +190,7 @@ func (s *server) stateAt(pos int) (nodes []*v1.Node, pods []*v1.Pod) {
 	return nodes, pods
 }
 
-// replaced is the list with an object in the place of its version before, or without it.
+// replaced returns the list with the object's previous version replaced by the new one, or removed.
 func replaced[T any](list []*T, now *T, gone bool, same func(*T) bool) []*T {
 	for i, old := range list {
 		if same(old) {

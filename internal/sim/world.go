@@ -16,28 +16,28 @@ type World struct {
 	oracle *oracle.Oracle
 	counts Counts
 
-	processes []*process      // of each replica; nil while it is down
+	processes []*process      // by replica; nil while it is down
 	runs      []int           // how often each replica was started
-	offsets   []time.Duration // by how much the wall clock of each replica is ahead
+	offsets   []time.Duration // how far the wall clock of each replica is ahead
 
 	trace func(line string)
 	err   error
 }
 
-// Result is what a world has come to.
+// Result is the result of a world.
 type Result struct {
 	Seed   uint64
-	Err    error // the first promise that was broken
+	Err    error // the first broken promise
 	Counts Counts
 }
 
 // Options are the settings of a run. The zero value is the default.
 type Options struct {
-	// Trace gets a line for each thing that happens, unless it is nil.
+	// Trace, if not nil, receives a line for each event.
 	Trace func(line string)
 }
 
-// Run lets the world of a seed happen.
+// Run runs the world of a seed.
 func Run(seed uint64, o Options) Result { return run(draw(seed), o) }
 
 func run(p *plan, o Options) Result {
@@ -70,7 +70,7 @@ func newWorld(p *plan, o Options) *World {
 	return w
 }
 
-// live lets everything happen up to the quiet end, and judges that.
+// live runs the world up to the quiet end, and judges the end.
 func (w *World) live() {
 	calm := preface + w.plan.turmoil
 	w.until(calm)
@@ -83,10 +83,10 @@ func (w *World) live() {
 	w.close()
 }
 
-// restless is more than ever happens in a world, unless something happens again and again.
+// restless is more events than any world has, unless something repeats itself without end.
 const restless = 1_000_000
 
-// until lets everything happen up to a moment.
+// until runs the world up to a moment.
 func (w *World) until(moment time.Duration) {
 	for w.err == nil && w.step(moment) {
 		if w.seq > restless {
@@ -96,7 +96,7 @@ func (w *World) until(moment time.Duration) {
 	w.time = max(w.time, moment)
 }
 
-// end judges the world by the view of the process that leads.
+// end judges the world by the view of the leader.
 func (w *World) end(calm time.Duration) error {
 	for _, p := range w.processes {
 		if p != nil && p.leading() {
@@ -121,7 +121,7 @@ func (w *World) calmDown() {
 	}
 }
 
-// close ends the coroutines that are left.
+// close ends the remaining coroutines.
 func (w *World) close() {
 	for _, p := range w.processes {
 		if p != nil {
@@ -130,7 +130,7 @@ func (w *World) close() {
 	}
 }
 
-// wrote lets the watches know that something was written.
+// wrote tells the watches of a write.
 func (w *World) wrote() {
 	last := &w.server.log[len(w.server.log)-1]
 	w.say("server", "has %v", last)
@@ -145,7 +145,7 @@ func (w *World) wrote() {
 	}
 }
 
-// rand is a source of chance of its own for a part of the world, so that parts do not disturb each other.
+// rand returns a random source for one part of the world, so that parts do not influence each other.
 func (w *World) rand(part uint64) *rand.Rand { return rand.New(rand.NewPCG(w.plan.seed, part)) }
 
 // say writes a line of the trace.
@@ -155,7 +155,7 @@ func (w *World) say(who, format string, args ...any) {
 	}
 }
 
-// check notes the first promise that was broken.
+// check records the first broken promise.
 func (w *World) check(err error) {
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("at %.6f s: %w", (w.now() - preface).Seconds(), err)
