@@ -1,5 +1,4 @@
-// Package deploy_test specifies what the rendered manifests promise. Package internal/e2e applies them to a real
-// control plane.
+// Package deploy_test specifies the rendered manifests. Package internal/e2e applies them to a real control plane.
 package deploy_test
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// object is any object of a manifest: what names it, and its text.
+// object is any object of a manifest: its identity and its text.
 type object struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -47,7 +46,7 @@ func objects(t *testing.T, name string) []object {
 	return all
 }
 
-// deployment decodes the Deployment of install.yaml, and refuses fields that the API does not have.
+// deployment decodes the Deployment of install.yaml, and rejects fields that the API does not have.
 func deployment(t *testing.T) *appsv1.Deployment {
 	t.Helper()
 	for _, o := range objects(t, "install.yaml") {

@@ -10,8 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// sharing lets pods share what they have in common: the replicas of one owner have the same labels and
-// tolerations, and many pods have the same node and the same reason to go.
+// sharing lets pods share equal values: the replicas of one owner have the same labels and tolerations, and many
+// pods have the same node and the same reason.
 type sharing struct {
 	texts       map[string]string
 	labels      map[string]map[string]string
@@ -23,10 +23,10 @@ func newSharing() sharing {
 	return sharing{map[string]string{}, map[string]map[string]string{}, map[string][]v1.Toleration{}, map[taint.Owner]*taint.Owner{}}
 }
 
-// text returns an equal text that others share.
+// text returns the first text that is equal to t.
 func (s *sharing) text(t string) string { return shared(s.texts, t, t) }
 
-// shared returns what was stored first under a key.
+// shared returns the first value that was stored under a key.
 func shared[K comparable, V any](stored map[K]V, key K, value V) V {
 	if first, ok := stored[key]; ok {
 		return first
@@ -35,7 +35,7 @@ func shared[K comparable, V any](stored map[K]V, key K, value V) V {
 	return value
 }
 
-// pod lets a pod share what it can.
+// pod replaces the values of a pod by shared ones.
 func (s *sharing) pod(p *pod) {
 	p.Namespace, p.Node, p.Phase = s.text(p.Namespace), s.text(p.Node), v1.PodPhase(s.text(string(p.Phase)))
 	p.Labels = shared(s.labels, keyOfLabels(p.Labels), p.Labels)
@@ -46,12 +46,12 @@ func (s *sharing) pod(p *pod) {
 	p.owner = Owner{s.text(p.owner.Kind), s.text(p.owner.Name)}
 }
 
-// prediction lets a prediction share its texts.
+// prediction replaces the texts of a prediction by shared ones.
 func (s *sharing) prediction(f *Prediction) {
 	f.Reason, f.Taint, f.Toleration = s.text(f.Reason), s.text(f.Taint), s.text(f.Toleration)
 }
 
-// keyOfLabels is the same text for the same labels, and for no others.
+// keyOfLabels returns a text that is the same for equal labels, and differs for others.
 func keyOfLabels(labels map[string]string) string {
 	list := make([]string, 0, len(labels))
 	for name, value := range labels {
@@ -61,7 +61,7 @@ func keyOfLabels(labels map[string]string) string {
 	return strings.Join(list, "")
 }
 
-// keyOfTolerations is the same text for the same tolerations, and for no others.
+// keyOfTolerations returns a text that is the same for equal tolerations, and differs for others.
 func keyOfTolerations(list []v1.Toleration) string {
 	var key []byte
 	for i := range list {

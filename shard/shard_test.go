@@ -90,7 +90,7 @@ func running(t *testing.T, w *world, s *slots) *shard.Shard {
 	return sh
 }
 
-// bind adds a pod that bears the taint gpu for so long, bound now.
+// bind adds a pod that tolerates the taint gpu for this long, bound now.
 func (w *world) bind(uid types.UID, node string, seconds int64) {
 	w.add(uid, bears("gpu", seconds))
 	w.change(uid, func(pod *taint.Pod) { pod.Node, pod.Bound = node, time.Now() })

@@ -43,7 +43,7 @@ func TestTheManifestsOnARealControlPlane(t *testing.T) {
 	})
 }
 
-// kubectl runs kubectl, which must succeed, and returns what it printed.
+// kubectl runs kubectl, which must succeed, and returns its output.
 func (w *world) kubectl(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := w.Kubectl(t.Context(), args...).CombinedOutput()
@@ -82,7 +82,8 @@ func (w *world) installs(t *testing.T, way []string) {
 	}
 }
 
-// versions returns the resource versions of the installed objects, or the generation where the control plane writes a status.
+// versions returns the resource versions of the installed objects, or the generation of those whose status the
+// control plane writes.
 func (w *world) versions(t *testing.T) []string {
 	t.Helper()
 	kinds := "serviceaccounts,configmaps,roles,rolebindings,clusterroles,clusterrolebindings"
@@ -106,7 +107,7 @@ func (w *world) deployment(t *testing.T, namespace string) *appsv1.Deployment {
 	return d
 }
 
-// replicaNodes returns the nodes of the ready replicas that are not ending.
+// replicaNodes returns the nodes of the ready replicas that are not terminating.
 func (w *world) replicaNodes(t *testing.T) (nodes []string) {
 	t.Helper()
 	pods, err := w.admin.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=taint-manager"})
@@ -125,7 +126,7 @@ func (w *world) replicaNodes(t *testing.T) (nodes []string) {
 	return nodes
 }
 
-// waitForNoPods lets a new control plane settle.
+// waitForNoPods waits until a new control plane can accept pods in kube-system.
 func (w *world) waitForNoPods(t *testing.T) {
 	s := &scene{T: t, world: w}
 	s.until("the namespace kube-system is there", func() bool {
@@ -220,7 +221,7 @@ func (w *world) argsOnThisMachine(t *testing.T, d *appsv1.Deployment) (args []st
 	return args
 }
 
-// kubeconfigOf returns a kubeconfig with a token of the service account, as its pods have one.
+// kubeconfigOf returns a kubeconfig with a token of the service account, as its pods have.
 func (w *world) kubeconfigOf(t *testing.T, namespace, account string) string {
 	t.Helper()
 	token, err := w.admin.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})

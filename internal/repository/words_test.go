@@ -49,6 +49,7 @@ var turns = map[string]string{
 	`\bmade to go\b`:                                                            "is evicted",
 	`\b(come|comes|came) of (it|them|that)\b`:                                   "the result",
 	`\bnone such\b`:                                                             "no such, nil",
+	`\bfor so (many|much|long)\b`:                                               "for this number of, for this long",
 	`\bstands? for election\b`:                                                  "is a candidate",
 }
 

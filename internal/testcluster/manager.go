@@ -69,7 +69,7 @@ func (c *Cluster) LaunchBuild(ctx context.Context, binary string, flags ...strin
 	return c.LaunchWith(ctx, binary, kubeconfig, flags...)
 }
 
-// LaunchWith is [Cluster.LaunchBuild] with the permissions of a kubeconfig's user and no others.
+// LaunchWith is like [Cluster.LaunchBuild], with the permissions of a kubeconfig's user and no others.
 func (c *Cluster) LaunchWith(ctx context.Context, binary, kubeconfig string, flags ...string) (*Manager, error) {
 	port, err := freePort(ctx, nil)
 	if err != nil {
