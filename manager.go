@@ -315,7 +315,7 @@ func (m *Manager) drain(ctx context.Context) {
 	for _, e := range cut {
 		pods = append(pods, e.Pod.Namespace+"/"+e.Pod.Name)
 	}
-	klog.FromContext(ctx).Info("Eviction calls under way were cut, as the process ends; the next leader sees what has come of them, and tries again what has not been done",
+	klog.FromContext(ctx).Info("Eviction calls under way were cut, because the process ends; the next leader sees their results, and repeats those that are not done",
 		"after", m.options.DrainTimeout, "calls", len(pods), "pods", pods)
 }
 

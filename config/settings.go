@@ -77,7 +77,7 @@ func (c *Configuration) EvictionSettings() []Setting {
 		{
 			Flag: "dry-run", Field: "dryRun", Value: &c.DryRun,
 			Usage: "Judge and log, but write neither to pods nor events, and take no part in leader election unless --leader-elect=true is given. " +
-				"It may run beside whoever evicts.",
+				"It may run in parallel with the controller that evicts.",
 		},
 		{
 			Flag: "status-address", Field: "statusAddress", Value: &c.StatusAddress, rule: loopbackOrNone(c.StatusAddress),
@@ -139,7 +139,7 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 		},
 		{
 			Flag: "leader-elect-lease-duration", Field: "leaderElection.leaseDuration", Value: lease, rule: leaseRule(*lease),
-			Usage: "How long others wait for a leader that is not heard of.",
+			Usage: "How long candidates wait for a leader that does not renew its lease.",
 			next:  leaveOut(d.LeaseDuration.Duration),
 		},
 		{

@@ -66,7 +66,7 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 }
 
 // write records who holds the lease. A lease that is released counts as lost from before the request is sent, because
-// others may take it before the response arrives. A write without a response changes nothing.
+// others may take it before the response arrives. A write that fails does not renew the lease.
 func (l *Lock) write(record resourcelock.LeaderElectionRecord, send func() error) error {
 	ours, sent := record.HolderIdentity == l.Identity(), l.now()
 	if !ours {

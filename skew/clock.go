@@ -23,7 +23,7 @@ func New() *Clock { return &Clock{} }
 // Ahead returns by how much ages that are computed now from times of the API must be shortened; see [Interval.Excess].
 func (c *Clock) Ahead(now time.Time) time.Duration { return c.measured().Excess(now) }
 
-// Trouble returns an error while the difference of the two clocks exceeds Tolerance, or may exceed it.
+// Trouble returns an error while this process's clock may be more than Tolerance ahead of or behind the API server's.
 func (c *Clock) Trouble(now time.Time) error {
 	least, most := c.measured().Ahead(now)
 	switch {

@@ -187,7 +187,7 @@ func (p *partition) open(s journal.StoredPartition, received time.Time) {
 // beyond what the records hold: they contain what their writer saw, with each taint's timeAdded.
 func (p *partition) adopt(content journal.Partition, writing journal.Writing) {
 	if behind := p.keeper.options.LastLed.Sub(content.Written); len(content.Records) > 0 && !p.keeper.options.LastLed.IsZero() && behind > staleAfter {
-		p.problem(stale, fmt.Sprintf("it was written at %v, and somebody has led until %v without writing it: what it says may be long past, and is not believed", content.Written, p.keeper.options.LastLed))
+		p.problem(stale, fmt.Sprintf("it was written at %v, and another process has led until %v without writing it: its records may be out of date, and are not believed", content.Written, p.keeper.options.LastLed))
 		return
 	}
 	p.problem(stale, "")
