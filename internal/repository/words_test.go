@@ -55,7 +55,7 @@ var turns = map[string]string{
 
 // rough are the rooms whose comments and documents still have such turns; the list only becomes shorter.
 var rough = []string{
-	"docs/lab/simulation.md", "internal/sim", "cli/inspect",
+	"docs/lab/simulation.md", "cli/inspect",
 }
 
 // replaced are identifiers that docs/glossary.md has replaced, as regular expressions, and what replaces them, in

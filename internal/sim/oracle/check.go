@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Violation is a promise that was broken.
+// Violation is a broken promise.
 type Violation struct {
-	Rule string // in a few words, the same for all violations of one promise
+	Rule string // a short name, the same for all violations of one promise
 	Text string
 }
 
-// Error is both.
+// Error returns the rule and the text.
 func (v *Violation) Error() string { return v.Rule + ": " + v.Text }
 
 func violation(rule, format string, args ...any) error {
@@ -40,17 +40,17 @@ const (
 	Behind    = "at a quiet end all that is due is gone"
 )
 
-// longestWait is the longest that a call may be put off after one has failed.
+// longestWait is the longest time for which a call may be put off after a failure.
 const longestWait = time.Minute
 
-// Held is what a process holds of a pod. Deadline is the verdict's time; At is when the next call may
-// start.
+// Held is the state that a process has of a pod. Deadline is the time of the verdict; At is the earliest start of
+// the next call.
 type Held struct {
 	Queued, Calling, Accepted bool
 	Deadline, At              time.Duration
 }
 
-// Settled judges what a process holds once it has taken in all that it was shown.
+// Settled judges the state of a process that has processed everything it was shown.
 func (p *Process) Settled(at time.Duration, holds func(types.UID) Held) error {
 	for _, s := range p.pods {
 		if err := p.settled(at, s, holds(s.pod.UID)); err != nil {
@@ -77,7 +77,7 @@ func (p *Process) settled(at time.Duration, s *seen, h Held) error {
 	return p.within(s, v, h.Deadline)
 }
 
-// within holds a deadline to its bounds.
+// within requires the deadline to be within its bounds.
 func (p *Process) within(s *seen, v verdict, deadline time.Duration) error {
 	if deadline < v.lo {
 		return violation(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.why)
@@ -89,8 +89,8 @@ func (p *Process) within(s *seen, v verdict, deadline time.Duration) error {
 	return nil
 }
 
-// Called judges a call that starts, with the deadline that it was judged by. attempt counts the calls
-// since the eviction was planned, from 1.
+// Called judges the start of a call. deadline is the one that the call is based on; attempt counts the calls since
+// the eviction was scheduled, from 1.
 func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration, attempt int) error {
 	s := p.pod(uid)
 	if s == nil {
@@ -103,7 +103,7 @@ func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration
 	return p.due(at, s, deadline)
 }
 
-// due wants that the pod is to go now.
+// due requires that the pod is due at that moment.
 func (p *Process) due(at time.Duration, s *seen, deadline time.Duration) error {
 	v := p.drifted(p.judge(s), at)
 	switch {
@@ -115,8 +115,7 @@ func (p *Process) due(at time.Duration, s *seen, deadline time.Duration) error {
 	return p.within(s, v, deadline)
 }
 
-// Confirms judges a call that goes on because of a GET of the node. The GET was sent and served at these
-// moments.
+// Confirms judges a call that continues because of a GET of the node; sent and served are the moments of the GET.
 func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 	s := p.pod(uid)
 	if s == nil {
@@ -138,10 +137,10 @@ func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 	return nil
 }
 
-// longestConfirmed is how old the GET may be that lets a request go on.
+// longestConfirmed is the maximal age of a GET that confirms a request.
 const longestConfirmed = 5 * time.Second
 
-// Writes judges a request that is sent for a pod.
+// Writes judges a request that writes a pod.
 func (p *Process) Writes(at time.Duration, uid types.UID) error {
 	if s := p.ever(uid); at-s.confirmed > longestConfirmed {
 		return violation(Confirmed, "%s writes pod %s at %v, and has asked for its node at %v", p.Name, uid, at, s.confirmed)
@@ -149,12 +148,12 @@ func (p *Process) Writes(at time.Duration, uid types.UID) error {
 	return nil
 }
 
-// Ended says that a call has ended, and that the next one is to wait for a while at least.
+// Ended records that a call has ended, and the shortest wait until the next one.
 func (p *Process) Ended(at time.Duration, uid types.UID, wait time.Duration) {
 	p.ever(uid).notBefore = at + wait
 }
 
-// Planned is how many pods the process is to have an eviction planned for.
+// Planned returns the number of pods for which the process must have an eviction scheduled.
 func (p *Process) Planned() (n int) {
 	for _, s := range p.pods {
 		if p.judge(s).evict && !s.accepted {
@@ -164,13 +163,13 @@ func (p *Process) Planned() (n int) {
 	return n
 }
 
-// StillDue says whether the pod is to go by all that the process was shown up to now.
+// StillDue reports whether the pod is to be evicted, by all that the process was shown so far.
 func (p *Process) StillDue(uid types.UID) bool {
 	s := p.pod(uid)
 	return s != nil && p.judge(s).evict
 }
 
-// Deletes judges a DELETE, or an eviction, that is sent.
+// Deletes judges a DELETE or an eviction that is sent.
 func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 	s := p.ever(uid)
 	switch {
@@ -190,14 +189,14 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 	return nil
 }
 
-// hasCalled says whether a call was started for the pod. It may have gone from view since, and be back.
+// hasCalled reports whether a call was started for the pod. The pod may have left the view since, and be back.
 func (p *Process) hasCalled(uid types.UID) bool {
 	called := func(s *seen) bool { return s.pod.UID == uid && s.called }
 	return slices.ContainsFunc(p.pods, called) || slices.ContainsFunc(p.history, called)
 }
 
-// Arrived says that the API server has accepted a DELETE that meant the pod with that UID, and that it
-// has deleted the pod with this one.
+// Arrived records that the API server has accepted a DELETE that was meant for one pod, and that it has deleted the
+// other one. Both have to be the same.
 func (p *Process) Arrived(meant, deleted types.UID) error {
 	p.ever(meant).arrived++
 	if meant != deleted {
@@ -206,7 +205,7 @@ func (p *Process) Arrived(meant, deleted types.UID) error {
 	return nil
 }
 
-// Answered says that the process got the answer to a DELETE that was accepted, or that it never will.
+// Answered records whether the process has received the answer to an accepted DELETE; if not, the answer is lost.
 func (p *Process) Answered(uid types.UID, got bool) {
 	s := p.ever(uid)
 	if got {
@@ -216,8 +215,8 @@ func (p *Process) Answered(uid types.UID, got bool) {
 	}
 }
 
-// Ends judges the world when all has been quiet since a moment: nothing fails any longer, and somebody
-// leads. A deadline must have passed for so long that it can't be an excuse.
+// Ends judges the end of the world. Since the moment quiet no request fails and a process leads. A pod that is due
+// must be gone once its deadline has passed by more than grace.
 func (p *Process) Ends(at, quiet, grace time.Duration) error {
 	for _, story := range p.oracle.pods {
 		if story.gone || story.bound == none || finished(story) || story.pod.DeletionTimestamp != nil {

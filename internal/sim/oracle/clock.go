@@ -2,22 +2,22 @@ package oracle
 
 import "time"
 
-// Drift is by how many nanoseconds in a second a clock runs fast.
+// Drift is the number of nanoseconds that a clock gains in a second.
 type Drift int64
 
-// Of is how much the clock gains in a time.
+// Of returns how much the clock gains in a time.
 func (d Drift) Of(passed time.Duration) time.Duration {
 	return passed/time.Second*time.Duration(d) + passed%time.Second*time.Duration(d)/time.Second
 }
 
-// Run is how far the clock runs in a time.
+// Run returns how far the clock runs in a time.
 func (d Drift) Run(passed time.Duration) time.Duration { return passed + d.Of(passed) }
 
-// MaxDrift is the most that a clock drifts.
+// MaxDrift is the largest drift of a clock.
 const MaxDrift Drift = 100_000
 
-// slip is by how much a time may be measured wrong, at most: by clocks that each drift on their own, of which one has
-// written it, one has measured its age, and one goes on from there.
+// slip returns the largest error in measuring a time with drifting clocks: one clock wrote the time, one measured
+// its age, and one continues from there.
 func (o *Oracle) slip(passed time.Duration) time.Duration {
 	if !o.Drifting {
 		return 0
@@ -25,16 +25,16 @@ func (o *Oracle) slip(passed time.Duration) time.Duration {
 	return 4*MaxDrift.Of(min(max(passed, 0), far/2)) + time.Millisecond
 }
 
-// skew bounds by how much later a time of the API counts for a process than it is true: negative where it counts
+// skew bounds how much later a timestamp of the API counts for a process than it was true; negative if it counts
 // earlier.
 type skew struct{ lo, hi time.Duration }
 
-// uncertain is how wide the interval is, at most, in which a process knows its clock to be ahead: the Date of an answer
-// is cut off to the second, and the answer takes its time.
+// uncertain is the largest width of the interval in which a process knows how far its clock is ahead: the Date of an
+// answer is cut off to the second, and the answer takes time.
 const uncertain = 1500 * time.Millisecond
 
-// skewAt is the skew for a process that is ahead of the API server so far. The README: "where it is ahead by more than
-// 2 s, ages are shortened by that, never lengthened".
+// skewAt returns the skew for a process that is ahead of the API server by that much. docs/semantics.md, "Clocks":
+// where the process may be ahead by more than 2 s, each age is shortened by as much; no age is lengthened.
 func skewAt(ahead time.Duration) skew {
 	const tolerance, margin = 2 * time.Second, 100 * time.Millisecond
 	switch {

@@ -8,10 +8,10 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// kept is how many states of a taint the journal keeps: section 3, "8 at most".
+// kept is the number of states of a taint that the journal keeps (docs/semantics.md, "Since when a taint is there").
 const kept = 8
 
-// standing is the end of what has not ended.
+// standing is the end of a state that has not ended.
 const standing = math.MaxInt
 
 // state is a taint with one value, as a process was shown it, with the bounds of its start.
@@ -19,38 +19,38 @@ type state struct {
 	key, value string
 	added      *int64 // its timeAdded, as last shown: seconds since 1970
 	lo, hi     time.Duration
-	from, to   int  // the looks of the life at which it was there: from ≤ look < to
+	from, to   int  // the looks of the life at which the state was present: from ≤ look < to
 	seen       bool // the process saw it appear
 }
 
-// life is the presence of one taint on one node that a process has to take for unbroken.
+// life is one presence of a taint on one node: the time during which a process has to take the taint for unbroken.
 type life struct {
 	group  string
 	states []state
-	heard  []state       // of records, which may have been taken over or not
-	told   int64         // the latest version of the node that such a record knew
-	taken  bool          // that record was certainly taken over
-	looks  int           // how many looks have shown something new
-	late   time.Duration // how long a record was on its way that was received: what it told stays as late
-	shown  []int64       // the node's version at each of them; 0 for those of a record
-	total  int           // states that there were, also in the records that were taken over
+	heard  []state       // from records, adopted or not
+	told   int64         // the latest node version of such a record
+	taken  bool          // that record was certainly adopted
+	looks  int           // number of looks that have shown something new
+	late   time.Duration // the longest delivery of a record that was received: adopted times stay that late
+	shown  []int64       // the node's version at each look; 0 for the looks of a record
+	total  int           // number of states so far, including those of adopted records
 
-	// found says that the process has not seen the taint appear: it found it after a gap. It last saw
-	// the node without the taint at the version absentAt, if ever.
+	// found means that the process has not seen the taint appear, but found it after a gap. It last saw the node
+	// without the taint at the version absentAt, if at all.
 	found    bool
 	foundAs  []*v1.Taint
 	foundBy  time.Duration // when it was found
-	foundAt  int64         // and at which version
+	foundAt  int64         // the version at which it was found
 	absentAt int64
 
-	// doubted says that it may be another one than the process has known before, and may be the same.
+	// doubted means that the taint may or may not be the one that the process knew before.
 	doubted bool
 
-	// bridged says that the taint was lifted and set again meanwhile, in truth, and counts as one.
+	// bridged means that the taint was in truth removed and set again meanwhile, and counts as one.
 	bridged bool
 
-	// dropped says that there were more states than are kept, and pods tell some apart, or not all pods
-	// were known: then old states are dropped. Otherwise they are joined.
+	// dropped means that there were more states than are kept, and that a pod distinguishes some of them or not all
+	// pods were known: then the oldest states are dropped. Otherwise states are joined.
 	dropped bool
 }
 
@@ -58,31 +58,31 @@ type life struct {
 type view struct {
 	at      time.Duration
 	how     How
-	ahead   time.Duration // by how much the process's clock is ahead of the API server's
-	skew    skew          // of times of the API
-	watched time.Duration // the last proof that somebody watched before a gap
+	ahead   time.Duration // how far the process's clock is ahead of the API server's
+	skew    skew          // of timestamps of the API
+	watched time.Duration // the last proof that a process watched before a gap
 	zero    time.Duration // Unix time at the true moment zero, by the API server's clock
 	slip    func(passed time.Duration) time.Duration
 }
 
-// span is between two moments.
+// span is the time between two moments.
 type span struct{ lo, hi time.Duration }
 
-// moment bounds the moment that an API timestamp counts as. Section 3: "a start taken from one is rounded up to the
-// next second".
+// moment bounds the moment that an API timestamp counts as. docs/semantics.md, "Clocks": a start that is taken from
+// a timestamp is the next second.
 func (v *view) moment(unix int64) span {
 	next := time.Duration(unix+1)*time.Second - v.zero
 	slip := v.slip(v.at - next)
 	return span{next + v.skew.lo - slip, next + v.skew.hi + slip}
 }
 
-// counts is moment, and whether the timestamp may be believed, and must be: "if not in the future".
+// counts returns moment, and whether the timestamp may and must count: it counts unless it is in the future.
 func (v *view) counts(unix int64) (s span, may, must bool) {
 	s = v.moment(unix)
 	return s, s.lo-time.Second <= v.at, s.hi-time.Second <= v.at
 }
 
-// of are the NoExecute taints that belong to the group.
+// of returns the NoExecute taints of the group.
 func of(taints []v1.Taint, g string) []*v1.Taint {
 	var list []*v1.Taint
 	for i := range taints {
@@ -93,14 +93,13 @@ func of(taints []v1.Taint, g string) []*v1.Taint {
 	return list
 }
 
-// continues says, after a gap, whether the process may take the taint for the one it knows, and whether
-// it must.
+// continues reports, after a gap, whether the process may take the taint for the one it knows, and whether it must.
 //
-// Section 3: "An untimed taint that was lifted and set again while nobody watched counts as one taint":
-// so it must where there is no timeAdded. "Timestamps in the API are whole seconds": so it must where
-// timeAdded is the same. "A later timeAdded means a new taint": so it may where timeAdded, rounded up, is
-// not later than what it knows; "for the not-ready/unreachable pair only if it is also later than the
-// last proof that somebody watched".
+// docs/semantics.md, "Since when a taint is there": a taint without timeAdded that was removed and set again while
+// no process watched counts as one. So it must if there is no timeAdded. Timestamps of the API are whole seconds, so
+// it must if timeAdded is the same. A later timeAdded means a new taint, so it may if timeAdded, rounded up, is not
+// later than the known start. For the pair not-ready and unreachable, whose timeAdded changes at each swap, it
+// continues too if timeAdded is not later than the last proof that a process watched.
 func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 	for _, t := range taints {
 		if t.TimeAdded == nil || knows(l.states, t) {
@@ -117,7 +116,7 @@ func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 	return may, must
 }
 
-// knows says whether one of the states is the taint with this very timeAdded.
+// knows reports whether one of the states is the taint with the same timeAdded.
 func knows(states []state, t *v1.Taint) bool {
 	for i := range states {
 		s := &states[i]
@@ -128,7 +127,7 @@ func knows(states []state, t *v1.Taint) bool {
 	return false
 }
 
-// latest is the upper bound of the start of any state.
+// latest returns the upper bound of the start of any state.
 func (l *life) latest() time.Duration {
 	latest := none
 	for i := range l.states {
@@ -137,7 +136,7 @@ func (l *life) latest() time.Duration {
 	return latest
 }
 
-// earliest is the lower bound of the start of all states.
+// earliest returns the lower bound of the start of all states.
 func (l *life) earliest() time.Duration {
 	earliest := far
 	for i := range l.states {
@@ -146,7 +145,7 @@ func (l *life) earliest() time.Duration {
 	return earliest
 }
 
-// take carries the life on to what is shown now; say whether anything is new.
+// take extends the life with the taints that are shown now, and reports whether anything is new.
 func (l *life) take(version int64, taints []*v1.Taint, seen bool, begin func(t *v1.Taint) (lo, hi time.Duration)) (changed bool) {
 	now := l.looks
 	for i := range l.states {
@@ -181,8 +180,8 @@ func (l *life) take(version int64, taints []*v1.Taint, seen bool, begin func(t *
 	return changed
 }
 
-// toldBefore are the bounds of a state that a record may have seen before it was shown: it may count from any time
-// that the record has, as the record wins.
+// toldBefore returns the bounds of a state that a record may contain from before it was shown. It may count from any
+// time of the record, because the record wins (docs/adr/0013-seen-and-told.md).
 func (l *life) toldBefore(lo, hi time.Duration) (time.Duration, time.Duration) {
 	for i := range l.heard {
 		lo, hi = min(lo, l.heard[i].lo), max(hi, l.heard[i].hi)
@@ -194,8 +193,7 @@ func (l *life) stands(key, value string) bool {
 	return slices.ContainsFunc(l.states, func(s state) bool { return s.to == standing && s.key == key && s.value == value })
 }
 
-// lookAt is the last look that had shown as much as this version; -1 when none had, or more may have been
-// shown at that version than at any look.
+// lookAt returns the last look at this version or an earlier one; -1 if there is none.
 func (l *life) lookAt(version int64) int {
 	last := -1
 	for i, shown := range l.shown {
@@ -206,7 +204,7 @@ func (l *life) lookAt(version int64) int {
 	return last
 }
 
-// at are the states that were there at a look.
+// at returns the states that were present at a look.
 func (l *life) at(look int) (there []*state) {
 	for i := range l.states {
 		if l.states[i].thereAt(look) {
@@ -216,12 +214,12 @@ func (l *life) at(look int) (there []*state) {
 	return there
 }
 
-// sameStates says whether both have the same taints.
+// sameStates reports whether both have the same taints.
 func sameStates(a, b []*state) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(s *state) bool { return like(b, s) == nil })
 }
 
-// like is the one of the states that has this taint; nil when none has.
+// like returns the state with the same taint, or nil.
 func like(states []*state, s *state) *state {
 	for _, other := range states {
 		if other.key == s.key && other.value == s.value {
@@ -231,7 +229,7 @@ func like(states []*state, s *state) *state {
 	return nil
 }
 
-// copied is the life with bounds that are later by the skew.
+// copied returns the life with its bounds moved later by the skew.
 func (l *life) copied(by skew) *life {
 	c := *l
 	c.states, c.shown = slices.Clone(l.states), make([]int64, l.looks)
@@ -243,7 +241,7 @@ func (l *life) copied(by skew) *life {
 	return &c
 }
 
-// widen lets every state begin as early as this, and as late as that.
+// widen extends the bounds of every state's start to the interval.
 func (l *life) widen(lo, hi time.Duration) {
 	for i := range l.states {
 		s := &l.states[i]
@@ -251,8 +249,8 @@ func (l *life) widen(lo, hi time.Duration) {
 	}
 }
 
-// exposed says whether the pod was exposed at that look: whether any taint was there that it does not
-// bear for ever.
+// exposed reports whether the pod was exposed at that look: whether a taint was present that it does not tolerate
+// without a limit.
 func (l *life) exposed(tolerations []v1.Toleration, look int) bool {
 	for i := range l.states {
 		if l.states[i].thereAt(look) && !l.states[i].borne(tolerations) {
@@ -269,8 +267,8 @@ func (s *state) borne(tolerations []v1.Toleration) bool {
 	return forever
 }
 
-// exposure bounds the start of the pod's present exposure. Section 3: "the start of the latest unbroken
-// run of the taint's states that the pod does not bear without limit".
+// exposure bounds the start of the pod's present exposure. docs/semantics.md, "When an exposure starts": the start
+// of the latest unbroken run of the taint's states that the pod does not bear without a limit.
 func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
 	first := l.looks - 1
 	for first > 0 && l.exposed(tolerations, first-1) {
@@ -282,13 +280,13 @@ func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
 			lo, hi = min(lo, s.lo), min(hi, s.hi)
 		}
 	}
-	if l.dropped { // "8 at most": what is dropped makes an eviction later
+	if l.dropped { // only eight states are kept, and a dropped one makes an eviction later
 		hi = l.latest()
 	}
 	return lo, hi
 }
 
-// apart says whether the pod tells any two states of the life apart.
+// apart reports whether the pod distinguishes any two states of the life.
 func (l *life) apart(tolerations []v1.Toleration) bool {
 	for i := range l.states {
 		if l.states[i].borne(tolerations) != l.states[0].borne(tolerations) {
@@ -307,7 +305,7 @@ func find(taints []*v1.Taint, key, value string) *v1.Taint {
 	return nil
 }
 
-// seconds is a taint's timeAdded, nil when it has none.
+// seconds returns a taint's timeAdded, or nil if it has none.
 func seconds(t *v1.Taint) *int64 {
 	if t.TimeAdded == nil {
 		return nil

@@ -8,17 +8,17 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Far is further away than any world lasts: what a deadline of many years counts as.
+// Far is further away than any world lasts: deadlines of many years count as it.
 const Far = time.Duration(math.MaxInt64 / 2)
 
 const far = Far
 
-// endOfTime is the year 10000 in seconds since any epoch that a world may have, roughly: section 3, 4:
-// "a deadline after the year 9999 is for ever". Worlds stay clear of the border.
+// endOfTime is roughly the year 10000 in seconds since the epoch of any world. docs/semantics.md, "The verdict", 4:
+// a deadline after the year 9999 is none. Worlds avoid deadlines near it.
 const endOfTime = 7900 * 365 * 86400
 
-// bears is what a pod's tolerations allow for a taint: how long, or for ever. Section 3, 2: the first
-// toleration in the list that matches counts.
+// bears returns how long a pod tolerates a taint, or that it does so without a limit. docs/semantics.md, "The
+// verdict", 2: the first toleration in the list that matches counts.
 func bears(tolerations []v1.Toleration, key, value string) (tolerated time.Duration, forever bool) {
 	for i := range tolerations {
 		t := &tolerations[i]
@@ -38,7 +38,7 @@ func bears(tolerations []v1.Toleration, key, value string) (tolerated time.Durat
 	return 0, false
 }
 
-// matches is section 3, 2, for a NoExecute taint.
+// matches reports whether a toleration matches a NoExecute taint (docs/semantics.md, "The verdict", 2).
 func matches(t *v1.Toleration, key, value string) bool {
 	if t.Effect != "" && t.Effect != v1.TaintEffectNoExecute || t.Key != "" && t.Key != key {
 		return false
@@ -59,7 +59,7 @@ func matches(t *v1.Toleration, key, value string) bool {
 	return false
 }
 
-// later is a moment so much later, far at most.
+// later returns the moment plus the duration, at most far.
 func later(at, by time.Duration) time.Duration {
 	if by >= far-at {
 		return far

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// scene is a world with node n and pod p, and one process, told by hand. Seconds count from the epoch.
+// scene is a world with the node n, the pod p and one process, driven by hand. Seconds count from the epoch.
 type scene struct {
 	*Oracle
 	p       *Process
@@ -21,7 +21,7 @@ type scene struct {
 
 func at(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-// right is a clock that is.
+// right is a clock that is right.
 func right(time.Duration) time.Duration { return 0 }
 
 func newScene() *scene {
@@ -67,7 +67,7 @@ func bearing(key string, seconds int64) v1.Toleration {
 	return v1.Toleration{Key: key, Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
 }
 
-// wantBounds wants the deadline of the pod between two seconds.
+// wantBounds requires the bounds of the pod's deadline to be these two seconds.
 func (s *scene) wantBounds(t *testing.T, lo, hi float64) {
 	t.Helper()
 	v := s.p.judge(s.p.pod("p"))
@@ -151,10 +151,10 @@ func TestAnExposureIsTheLatestUnbrokenRun(t *testing.T) {
 	for i, value := range []string{"1", "2", "3", "4"} {
 		s.p.WatchedNode(at(float64(5+i)), s.write(float64(5+i), tainted("load", value)), false)
 	}
-	s.wantBounds(t, 17, 17) // value 2, since second 6, is borne for ever
+	s.wantBounds(t, 17, 17) // value 2, since second 6, is tolerated without a limit
 }
 
-// recorded is what the writer writes down of the node at second 5.25.
+// recorded returns what the writer records of the node at second 5.25.
 func recorded(t *testing.T, writer *Process) Record {
 	t.Helper()
 	r, err := writer.Recorded(at(5.25), "n", strconv.FormatInt(writer.node("n").changed, 10))
@@ -209,7 +209,7 @@ func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 	s.p.WatchedNode(at(11), s.write(11, tainted("load", "2")), false)
 	s.p.WatchedNode(at(12), s.write(12, tainted("load", "1")), false)
 	s.p.Adopted(Adoption{At: at(13), Stored: at(5.25)}, recorded(t, writer))
-	s.wantBounds(t, 22, 22) // value 2 is borne for ever
+	s.wantBounds(t, 22, 22) // value 2 is tolerated without a limit
 }
 
 func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
@@ -226,7 +226,7 @@ func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
 func TestClocksThatDifferMakeWhatARecordSaysLater(t *testing.T) {
 	for _, c := range []struct {
 		name           string
-		writer, reader float64 // by how much their clocks are ahead
+		writer, reader float64 // how far their clocks are ahead
 		how            Adoption
 		lo, hi         float64
 	}{
@@ -354,7 +354,7 @@ func TestWhatIsDueIsGoneAtAQuietEnd(t *testing.T) {
 	wantRule(t, s.p.Ends(at(90), at(8), at(60)), "")
 }
 
-// Whatever the process believes, what is true decides in the end.
+// Whatever a process assumes, the true history decides at the end.
 func TestWhatIsTrulyDueIsGoneAtAQuietEnd(t *testing.T) {
 	s := newScene()
 	s.pod(bearing("gpu", 10))
@@ -384,8 +384,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// twoWriters are a process that has seen the taint gpu appear, at version 1 of the node, and another one that has found it
-// at version 2.
+// twoWriters returns a process that has seen the taint gpu appear, at version 1 of the node, and the record of
+// another one that has found it at version 2.
 func twoWriters(t *testing.T, s *scene) (saw *Process, found Record, n *v1.Node) {
 	t.Helper()
 	saw = s.Started("saw", right)
@@ -396,7 +396,7 @@ func twoWriters(t *testing.T, s *scene) (saw *Process, found Record, n *v1.Node)
 	return saw, recorded(t, late), n
 }
 
-// "A record whose writer has seen less than that of the last one is passed over."
+// docs/adr/0013-seen-and-told.md: a record is ignored if its writer has observed less than the writer of the last one.
 func TestARecordOfOneWhoHasSeenLessIsPassedOver(t *testing.T) {
 	s := newScene()
 	saw, found, n := twoWriters(t, s)
@@ -435,5 +435,5 @@ func TestWhatWasFoundCountsFromNoEarlierThanWhatWasToldBeforeIt(t *testing.T) {
 	s.p.ListedNodes(at(12), []*v1.Node{s.write(11, tainted("load", "2"))}, Relisted)
 	s.wantBounds(t, 21, 22)
 	s.p.Adopted(Adoption{At: at(20), Stored: at(5.5)}, recorded(t, writer))
-	s.wantBounds(t, 21, 30) // told of an hour later, but not later than it was read
+	s.wantBounds(t, 21, 30) // recorded an hour late, but not later than it was read
 }

@@ -6,8 +6,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// dueBy is the latest deadline that a pod may have by the true history alone, for somebody who has seen
-// nothing before the moment quiet; far when it stays.
+// dueBy returns the latest deadline that a pod may have by the true history alone, for a process that has seen
+// nothing before the moment quiet; far if the pod stays.
 func (o *Oracle) dueBy(story *podStory, quiet time.Duration) time.Duration {
 	if story.pod.Annotations[v1.MirrorPodAnnotationKey] != "" {
 		return far

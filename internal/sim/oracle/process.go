@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// How says in which way a process was shown something.
+// How is the way in which a process was shown something.
 type How int
 
 // The ways.
 const (
 	Watched     How = iota // an event of a watch that has missed nothing
 	FirstListed            // the first list of the process
-	Relisted               // a list after a watch that could not go on
+	Relisted               // a list after a watch that could not resume
 )
 
 // known is what a process knows of a node.
@@ -32,14 +32,14 @@ type seen struct {
 	boundLo, bound time.Duration // bounds of the moment from which it counts as bound
 
 	called    bool          // a call was started
-	confirmed time.Duration // when the last GET was sent that let a request go on
+	confirmed time.Duration // when the last GET that confirmed a request was sent
 	notBefore time.Duration // no further call before
 	arrived   int           // DELETEs of this process that the API server has accepted
-	lost      int           // accepted ones whose answers it never got
-	accepted  bool          // it got the answer to one
+	lost      int           // accepted ones whose answers never reached the process
+	accepted  bool          // the process got the answer to one
 }
 
-// Process is one life of a manager's process, from its start to its end.
+// Process is one run of a manager's process, from its start to its end.
 type Process struct {
 	Name string
 
@@ -51,19 +51,19 @@ type Process struct {
 
 	listedNodes, listedPods bool
 
-	clock func(at time.Duration) time.Duration // by how much its wall clock is ahead of the true time
+	clock func(at time.Duration) time.Duration // how far its wall clock is ahead of the true time
 	set   bool                                 // its wall clock was set
 }
 
-// Started says that a process has started, with its wall clock ahead of the true time by so much.
+// Started records that a process has started; clock returns how far its wall clock is ahead of the true time.
 func (o *Oracle) Started(name string, clock func(at time.Duration) time.Duration) *Process {
 	return &Process{Name: name, oracle: o, watched: none, clock: clock}
 }
 
-// ClockSet says that the wall clock of the process was set.
+// ClockSet records that the wall clock of the process was set.
 func (p *Process) ClockSet() { p.set = true }
 
-// ahead is by how much the wall clock of the process is ahead of the API server's.
+// ahead returns how far the wall clock of the process is ahead of the API server's.
 func (p *Process) ahead(at time.Duration) time.Duration {
 	return p.clock(at) - p.oracle.serverAhead(at)
 }
@@ -80,7 +80,7 @@ func (p *Process) view(at time.Duration, how How) *view {
 	return v
 }
 
-// WatchedNode says that the node watch has shown a node, as it last was when it is gone.
+// WatchedNode records that the node watch has shown a node; if gone is set, n is its last version.
 func (p *Process) WatchedNode(at time.Duration, n *v1.Node, gone bool) {
 	p.watched = at
 	if gone {
@@ -90,7 +90,7 @@ func (p *Process) WatchedNode(at time.Duration, n *v1.Node, gone bool) {
 	p.sawNode(at, n, Watched)
 }
 
-// ListedNodes says that the process was shown all nodes that there are.
+// ListedNodes records that the process was shown all existing nodes.
 func (p *Process) ListedNodes(at time.Duration, all []*v1.Node, how How) {
 	for _, k := range slices.Clone(p.nodes) {
 		if !slices.ContainsFunc(all, func(n *v1.Node) bool { return n.Name == k.node.Name }) {
@@ -104,7 +104,7 @@ func (p *Process) ListedNodes(at time.Duration, all []*v1.Node, how How) {
 	p.listedNodes = true
 }
 
-// sawNode says that the process was shown a node.
+// sawNode records that the process was shown a node.
 func (p *Process) sawNode(at time.Duration, n *v1.Node, how How) {
 	k, v := p.node(n.Name), p.view(at, how)
 	version := number(n.ResourceVersion)
@@ -120,7 +120,7 @@ func (p *Process) sawNode(at time.Duration, n *v1.Node, how How) {
 	}
 }
 
-// look carries what is known of a node's taints on to the node as it is shown now.
+// look updates the known lives of a node's taints by the node as it is shown now.
 func (p *Process) look(k *known, v *view, before int64) (changed bool) {
 	var lives []*life
 	for i := range k.node.Spec.Taints {
@@ -137,7 +137,7 @@ func (p *Process) look(k *known, v *view, before int64) (changed bool) {
 	return changed
 }
 
-// carryOn is the life of the taint on the node as it is shown now.
+// carryOn returns the life of the taint, updated by the node as it is shown now.
 func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, changed bool) {
 	taints := of(k.node.Spec.Taints, g)
 	l = lifeIn(k.lives, g)
@@ -157,7 +157,7 @@ func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, c
 	return l, changed
 }
 
-// count notes when a life has more states than are kept, and some are told apart.
+// count marks a life that has more states than are kept, if some are distinguished.
 func (p *Process) count(l *life, k *known) {
 	if l.total > kept && p.anyTellsApart(k.node.Name, l) {
 		l.dropped = true
@@ -165,7 +165,7 @@ func (p *Process) count(l *life, k *known) {
 	}
 }
 
-// afterGap is what is left of a life after a gap: nil when the taint is another one.
+// afterGap returns the remaining life after a gap; nil if the taint is a new one.
 func (p *Process) afterGap(l *life, k *known, v *view, before int64, taints []*v1.Taint) *life {
 	may, must := l.continues(taints, v)
 	broken := p.oracle.nodes[k.node.UID].broken(before, k.version, l.group)
@@ -177,16 +177,16 @@ func (p *Process) afterGap(l *life, k *known, v *view, before int64, taints []*v
 		p.oracle.Seen.OneByException++
 		l.bridged = true
 	}
-	if !must || l.told > before { // a record may have told of states that came in the gap
+	if !must || l.told > before { // a record may contain states from within the gap
 		l.widen(far, v.at)
 		l.doubted = l.doubted || !must
 	}
 	return l
 }
 
-// begin bounds the start of a taint that was not there at the last look. The true moment is the lower
-// bound. After a gap section 3 (c) lets timeAdded count, "if not in the future and not before the node's
-// creation": so a timeAdded that lies, and a clock that is ahead, may make it earlier.
+// begin bounds the start of a taint that was not present at the last look. The true moment is the lower bound. After
+// a gap, timeAdded counts unless it is in the future or before the node's creation (docs/semantics.md, "Since when a
+// taint is there"). So a wrong timeAdded, and a clock that is ahead, may make the start earlier.
 func (p *Process) begin(k *known, v *view, t *v1.Taint) (lo, hi time.Duration) {
 	lo = p.oracle.nodes[k.node.UID].setAt(k.version, t)
 	if v.how == Watched || t.TimeAdded == nil {
@@ -202,8 +202,8 @@ func (p *Process) begin(k *known, v *view, t *v1.Taint) (lo, hi time.Duration) {
 	return min(lo, added.lo), v.at
 }
 
-// anyTellsApart says whether any pod on the node may tell states of the life apart, by what the process
-// knows. While not all pods are known, one may.
+// anyTellsApart reports whether a pod on the node may distinguish states of the life, by what the process knows. As
+// long as not all pods are known, one may.
 func (p *Process) anyTellsApart(node string, l *life) bool {
 	if !p.listedNodes || !p.listedPods {
 		return true
@@ -216,7 +216,7 @@ func (p *Process) anyTellsApart(node string, l *life) bool {
 	return false
 }
 
-// lostNode says that the process was shown that a node is gone.
+// lostNode records that the process was shown that a node is gone.
 func (p *Process) lostNode(name string) {
 	for i, k := range p.nodes {
 		if k.node.Name == name {
@@ -226,8 +226,8 @@ func (p *Process) lostNode(name string) {
 	}
 }
 
-// WatchedPod says that the pod watch has shown a pod that is bound and has not finished, or that was so
-// and is gone.
+// WatchedPod records that the pod watch has shown a pod that is bound and has not finished; if gone is set, the pod
+// no longer is.
 func (p *Process) WatchedPod(at time.Duration, pod *v1.Pod, gone bool) {
 	if gone {
 		p.lostPod(pod.UID)
@@ -236,7 +236,7 @@ func (p *Process) WatchedPod(at time.Duration, pod *v1.Pod, gone bool) {
 	p.sawPod(at, pod, Watched)
 }
 
-// ListedPods says that the process was shown all pods that are bound and have not finished.
+// ListedPods records that the process was shown all pods that are bound and have not finished.
 func (p *Process) ListedPods(at time.Duration, all []*v1.Pod, how How) {
 	for _, s := range slices.Clone(p.pods) {
 		if !slices.ContainsFunc(all, func(pod *v1.Pod) bool { return pod.UID == s.pod.UID }) {
@@ -249,7 +249,7 @@ func (p *Process) ListedPods(at time.Duration, all []*v1.Pod, how How) {
 	p.listedPods = true
 }
 
-// sawPod says that the process was shown a pod.
+// sawPod records that the process was shown a pod.
 func (p *Process) sawPod(at time.Duration, pod *v1.Pod, how How) {
 	if s := p.pod(pod.UID); s != nil {
 		s.pod = pod
@@ -260,9 +260,9 @@ func (p *Process) sawPod(at time.Duration, pod *v1.Pod, how How) {
 	p.pods = append(p.pods, s)
 }
 
-// boundOf bounds the moment from which a pod counts as bound. Section 3: "the moment this process saw
-// the pod bound; for a pod that was there before it watched, the PodScheduled condition's transition
-// time when true, else the creation time": so without that condition it may be before it was bound.
+// boundOf bounds the moment from which a pod counts as bound. docs/semantics.md, "When an exposure starts": a pod
+// was bound when the process saw it bound; for a pod that was there before, when it was scheduled (the condition
+// PodScheduled), else when it was created. So without that condition it may count from before its binding.
 func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) (lo, hi time.Duration) {
 	lo, hi = p.oracle.pod(pod.UID).bound, at
 	if how != FirstListed {
@@ -287,7 +287,7 @@ func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) (lo, hi time.D
 	return min(lo, hi), hi
 }
 
-// lostPod says that the process was shown that a pod is gone, or has finished.
+// lostPod records that the process was shown that a pod is gone or has finished.
 func (p *Process) lostPod(uid types.UID) {
 	for i, s := range p.pods {
 		if s.pod.UID == uid {
@@ -309,7 +309,7 @@ func (p *Process) node(name string) *known {
 
 func (p *Process) pod(uid types.UID) *seen { return seenIn(p.pods, uid) }
 
-// ever is what is known of a pod, in view or not.
+// ever returns what is known of a pod, in view or not.
 func (p *Process) ever(uid types.UID) *seen {
 	if s := p.pod(uid); s != nil {
 		return s
@@ -335,8 +335,8 @@ func lifeIn(lives []*life, g string) *life {
 	return nil
 }
 
-// sameOrder says whether both are lives of the same taints in the same order. The program takes another
-// order for a change, which does no harm.
+// sameOrder reports whether both are lives of the same taints in the same order. The program treats another order as
+// a change, which does no harm.
 func sameOrder(a, b []*life) bool {
 	return slices.EqualFunc(a, b, func(a, b *life) bool { return a.group == b.group })
 }

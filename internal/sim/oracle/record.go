@@ -8,20 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Record is what a process has written down of a node: the oracle's side of it.
+// Record is the oracle's counterpart of what a process has recorded of a node.
 type Record struct {
 	node    string
 	uid     types.UID
 	version int64
 	lives   []*life
 	written time.Duration
-	ahead   time.Duration // by how much the writer's wall clock was ahead of the API server's
-	set     bool          // it was set before
+	ahead   time.Duration // how far the writer's wall clock was ahead of the API server's
+	set     bool          // the clock was set before
 }
 
-// Adoption is how a process has come by a record.
+// Adoption describes how a process has received a record.
 type Adoption struct {
-	// At is when it took the record in.
+	// At is when the process adopted the record.
 	At time.Duration
 
 	// Stored is when the API server stored it.
@@ -32,8 +32,8 @@ type Adoption struct {
 	Watched  bool
 }
 
-// Recorded is what the process writes down of a node now, and up to which version of it: it was shown the taints as
-// they are at that version, and no record that it has taken over tells of a later one that it was shown.
+// Recorded returns what the process records of a node now. It returns an error unless the process was shown the
+// present taints at that version of the node, and no later version comes from a record that it has adopted.
 func (p *Process) Recorded(at time.Duration, node, version string) (Record, error) {
 	k := p.node(node)
 	r := Record{node: node, uid: k.node.UID, version: number(version), written: at, ahead: p.ahead(at), set: p.set}
@@ -50,8 +50,8 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 	return r, nil
 }
 
-// Adopted says that the process has read a record. That it was written proves nothing more than it says: a
-// swap of not-ready and unreachable that is not in it was not seen by its writer.
+// Adopted records that the process has read a record. The record proves only what it contains: its writer did not
+// see a swap of not-ready and unreachable that is not in it.
 func (p *Process) Adopted(how Adoption, r Record) {
 	k := p.node(r.node)
 	if k == nil || k.node.UID != r.uid {
@@ -74,7 +74,7 @@ func (p *Process) Adopted(how Adoption, r Record) {
 	}
 }
 
-// clamp lets no state begin later than this.
+// clamp moves later starts to this moment.
 func (l *life) clamp(latest time.Duration) {
 	for i := range l.states {
 		s := &l.states[i]
@@ -82,15 +82,15 @@ func (l *life) clamp(latest time.Duration) {
 	}
 }
 
-// creation is since when the node is there, by the process's clock. Section 7: "a record is clamped to
-// [node's creation, now]": so where that clock is behind, a time may become later.
+// creation returns the node's creation by the process's clock. docs/semantics.md, "Since when a taint is there": a
+// record does not count from before the node's creation. So a start may become later if that clock is behind.
 func (v *view) creation(n *v1.Node) time.Duration {
 	return v.moment(n.CreationTimestamp.Unix()).hi - time.Second
 }
 
-// between bounds by how much later the times of a record count for its reader. Where it watched the partition change, they
-// are as old as they were when it was written, so they are later by as much as the writing was on its way. Where it
-// found the partition so, see found. A writer whose clock was set rounds them up to whole seconds.
+// between bounds how much later the times of a record count for its reader. If the reader watched the partition
+// change, the ages are those at the time of the writing, so the times are later by the delivery. If it found the
+// partition, see found. A writer whose clock was set rounds times up to whole seconds.
 func (v *view) between(how *Adoption, r *Record) (by skew) {
 	if how.Watched {
 		by.hi = how.Received - r.written
@@ -104,8 +104,9 @@ func (v *view) between(how *Adoption, r *Record) (by skew) {
 	return by
 }
 
-// found is the skew of a record that was found on a partition: as much as the wall clocks of writer and reader are apart,
-// unless the API server's time of the writing, which counts like all times of the API, says that this is more than 2 s.
+// found returns the skew of a record that was found in a partition: the difference of the wall clocks of writer and
+// reader, unless the API server's time of the writing, which counts like all times of the API, shows that this is
+// more than 2 s.
 func (v *view) found(writerAhead, took time.Duration) (by skew) {
 	const tolerance, margin = 2 * time.Second, 100 * time.Millisecond
 	byWriter, byServer := writerAhead-v.ahead, skew{v.skew.lo, v.skew.hi + took + time.Second}
@@ -119,8 +120,9 @@ func (v *view) found(writerAhead, took time.Duration) (by skew) {
 	return skew{min(byServer.lo, byWriter), max(byServer.hi, byWriter)}
 }
 
-// adopt is what a process may know of a taint after it has read a record whose writer may have seen this very
-// life of it. The program lets a record win over what was seen here, so that all replicas have one deadline.
+// adopt returns the possible life of a taint after the process has read a record whose writer may have seen this
+// very life. In the program a record wins over the process's own observations, so that all replicas have one
+// deadline.
 func (p *Process) adopt(own, theirs *life, k *known, v *view, version int64) *life {
 	if !own.found || own.doubted {
 		isNew := version > own.told
@@ -131,17 +133,18 @@ func (p *Process) adopt(own, theirs *life, k *known, v *view, version int64) *li
 	return p.adoptFound(own, theirs, k, v, version)
 }
 
-// adoptFound is for a taint that was found after a gap: it counts from the record. "Wall times are converted once,
-// on entry": so a record that is read again may count as it did.
+// adoptFound handles a taint that was found after a gap: it counts from the record. Wall times are converted once,
+// when a record is read, so a record that is read again may count as it did before.
 func (p *Process) adoptFound(own, theirs *life, k *known, v *view, version int64) *life {
 	may, must := theirs.continues(own.foundAs, v)
 	if version >= own.foundAt {
-		may, must = true, must || theirs.total <= kept // its writer had seen what was found
+		may, must = true, must || theirs.total <= kept // the writer had seen what was found
 	}
 	if !may {
 		return own
 	}
-	// "A record whose writer has seen less than that of the last one is passed over."
+	// docs/adr/0013-seen-and-told.md: a record is ignored if its writer has observed less than the writer of the last
+	// one.
 	if version < own.told {
 		if !own.taken {
 			own.join(theirs, version)
@@ -164,7 +167,7 @@ func (p *Process) adoptFound(own, theirs *life, k *known, v *view, version int64
 	return theirs
 }
 
-// join lets the life be this one or that one, of a record that knew the node up to the version.
+// join makes the bounds cover both lives; the other one is from a record that knew the node up to the version.
 func (l *life) join(other *life, version int64) {
 	latest := other.latest()
 	if l.found || other.tellsMore(l) {
@@ -179,8 +182,8 @@ func (l *life) join(other *life, version int64) {
 	l.dropped = l.dropped || other.dropped || l.total > kept
 }
 
-// together are all these states: those of one taint with one timeAdded as one that is as wide as they are. Processes read
-// each other's records again and again.
+// together returns all these states. It merges states of one taint with one timeAdded, because processes read each
+// other's records again and again; the bounds then cover both.
 func together(lists ...[]state) (all []state) {
 	for i := range lists {
 		for _, s := range lists[i] {
@@ -195,17 +198,18 @@ func together(lists ...[]state) (all []state) {
 	return all
 }
 
-// tellsMore says whether it has states that the other one has not: they may be borne, so that an exposure begins
-// after them.
+// tellsMore reports whether the life has states that the other one lacks. A pod may tolerate these, so that an
+// exposure begins after them.
 func (l *life) tellsMore(than *life) bool {
 	return slices.ContainsFunc(l.states, func(s state) bool {
 		return !slices.ContainsFunc(than.states, func(t state) bool { return t.key == s.key && t.value == s.value })
 	})
 }
 
-// carryOn lets the life of a record of this version go on from that look of the process's own one on: it knows the taints as they were shown to
-// it, and what it saw appear itself may count from then. States are in the order in which they began: what it has found
-// in a list since may count from as late as what the record tells.
+// carryOn continues a recorded life of this version after that look of the process's own life. The recorded life
+// then knows the taints as this process was shown them, and a state that the process saw appear may count from that
+// moment. States are in the order in which they began, so a state that was found in a list since may count from as
+// late as the recorded ones.
 func (l *life) carryOn(own *life, last int, version int64) {
 	shift, now, latest := l.looks-1-last, l.at(l.looks-1), l.latest()
 	for i := range own.states {

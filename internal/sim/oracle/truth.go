@@ -11,26 +11,26 @@ import (
 // none stands for no time.
 const none = time.Duration(-1 << 63)
 
-// nodeVersion is a node as the API server had it from one moment on.
+// nodeVersion is a version of a node, with the moment at which the API server wrote it.
 type nodeVersion struct {
 	version int64
 	at      time.Duration
 	taints  []v1.Taint
 }
 
-// nodeStory is all that was ever true of one node UID.
+// nodeStory is the true history of one node UID.
 type nodeStory struct {
 	name     string
 	versions []nodeVersion
-	gone     time.Duration // none while it is there
+	gone     time.Duration // none while it exists
 }
 
-// podStory is all that was ever true of one pod UID.
+// podStory is the true history of one pod UID.
 type podStory struct {
-	pod     *v1.Pod // as it is now, or last was
+	pod     *v1.Pod // the present or last version
 	created time.Duration
-	bound   time.Duration // none while it is not
-	edited  bool          // its tolerations have been
+	bound   time.Duration // none while it is not bound
+	edited  bool          // its tolerations were edited
 	gone    bool
 }
 
@@ -39,38 +39,39 @@ type Oracle struct {
 	// Epoch is the true moment zero.
 	Epoch time.Time
 
-	// ServerClock is by how much the API server's clock is ahead of the true time. Nil: it is right.
+	// ServerClock returns how far the API server's clock is ahead of the true time. If it is nil, the clock is
+	// right.
 	ServerClock func(at time.Duration) time.Duration
 
-	// Drifting says that clocks drift.
+	// Drifting means that clocks drift.
 	Drifting bool
 
-	// LastLook holds the program to this, too: no DELETE is sent when the process was shown, since the
-	// call began, that the pod stays or is gone. With goroutines it can't be known what came first.
+	// LastLook adds a promise: no DELETE is sent if the process was shown, since the call began, that the pod stays
+	// or is gone. It is off where goroutines run, because the order of the two is not known there.
 	LastLook bool
 
-	// Seen counts what has happened that is worth knowing to have happened.
+	// Seen counts notable events.
 	Seen Counts
 
 	nodes map[types.UID]*nodeStory
 	pods  []*podStory
 }
 
-// Counts are how often something has happened.
+// Counts counts notable events.
 type Counts struct {
-	OneByException int // a taint that was lifted and set again counted as one, as section 3 permits
-	Renewed        int // a timeAdded told that a taint is another one
-	TakenOver      int // a record was adopted to the letter
+	OneByException int // a taint that was removed and set again counted as one, as docs/semantics.md permits
+	Renewed        int // a timeAdded showed that a taint is a new one
+	TakenOver      int // a record was adopted exactly
 	Repeated       int // a DELETE was repeated after its answer was lost
-	Forgotten      int // a taint had more states than are kept, and pods told them apart
+	Forgotten      int // a taint had more states than are kept, and pods distinguished them
 }
 
-// New returns an oracle that knows nothing yet.
+// New returns an oracle without a history.
 func New(epoch time.Time) *Oracle {
 	return &Oracle{Epoch: epoch, nodes: map[types.UID]*nodeStory{}}
 }
 
-// serverAhead is by how much the API server's clock is ahead.
+// serverAhead returns how far the API server's clock is ahead.
 func (o *Oracle) serverAhead(at time.Duration) time.Duration {
 	if o.ServerClock == nil {
 		return 0
@@ -78,7 +79,7 @@ func (o *Oracle) serverAhead(at time.Duration) time.Duration {
 	return o.ServerClock(at)
 }
 
-// NodeWritten says that the API server has written a node.
+// NodeWritten records that the API server has written a node.
 func (o *Oracle) NodeWritten(at time.Duration, n *v1.Node) {
 	story := o.nodes[n.UID]
 	if story == nil {
@@ -88,10 +89,10 @@ func (o *Oracle) NodeWritten(at time.Duration, n *v1.Node) {
 	story.versions = append(story.versions, nodeVersion{version: number(n.ResourceVersion), at: at, taints: n.Spec.Taints})
 }
 
-// NodeDeleted says that a node is gone.
+// NodeDeleted records that a node is gone.
 func (o *Oracle) NodeDeleted(at time.Duration, uid types.UID) { o.nodes[uid].gone = at }
 
-// PodWritten says that the API server has written a pod.
+// PodWritten records that the API server has written a pod.
 func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod) {
 	story := o.pod(p.UID)
 	if story == nil {
@@ -105,7 +106,7 @@ func (o *Oracle) PodWritten(at time.Duration, p *v1.Pod) {
 	story.pod = p
 }
 
-// PodDeleted says that a pod is gone.
+// PodDeleted records that a pod is gone.
 func (o *Oracle) PodDeleted(uid types.UID) { o.pod(uid).gone = true }
 
 func (o *Oracle) pod(uid types.UID) *podStory {
@@ -117,7 +118,7 @@ func (o *Oracle) pod(uid types.UID) *podStory {
 	return nil
 }
 
-// at is what was true of the node at a moment; false when it was not there.
+// at returns the version of the node at a moment; false if it did not exist.
 func (s *nodeStory) at(moment time.Duration) (nodeVersion, bool) {
 	if s == nil || s.gone != none && moment >= s.gone {
 		return nodeVersion{}, false
@@ -130,7 +131,7 @@ func (s *nodeStory) at(moment time.Duration) (nodeVersion, bool) {
 	return nodeVersion{}, false
 }
 
-// index is the place of a version in the story.
+// index returns the position of a version in the story.
 func (s *nodeStory) index(version int64) int {
 	for i := range s.versions {
 		if s.versions[i].version == version {
@@ -140,7 +141,7 @@ func (s *nodeStory) index(version int64) int {
 	return -1
 }
 
-// setAt is when the taint, as it is in that version, was set: the start of its unbroken presence.
+// setAt returns when the taint, as it is in that version, was set: the start of its unbroken presence.
 func (s *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
 	i := s.index(version)
 	for i > 0 && carries(s.versions[i-1].taints, t.Key, t.Value) {
@@ -149,8 +150,7 @@ func (s *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
 	return s.versions[i].at
 }
 
-// broken says whether the taint, with whatever value, was absent at some moment after one version and
-// up to another.
+// broken reports whether the taint, with any value, was absent at some moment after one version and up to another.
 func (s *nodeStory) broken(after, upTo int64, g string) bool {
 	for i := range s.versions {
 		v := &s.versions[i]
@@ -161,7 +161,7 @@ func (s *nodeStory) broken(after, upTo int64, g string) bool {
 	return false
 }
 
-// carries says whether one of the taints is this one, with the effect NoExecute.
+// carries reports whether one of the taints has this key and value, and the effect NoExecute.
 func carries(taints []v1.Taint, key, value string) bool {
 	for i := range taints {
 		if t := &taints[i]; t.Effect == v1.TaintEffectNoExecute && t.Key == key && t.Value == value {
@@ -171,7 +171,8 @@ func carries(taints []v1.Taint, key, value string) bool {
 	return false
 }
 
-// group names what counts as one taint: section 3: "not-ready and unreachable count as one".
+// group returns the key of the taints that count as one: not-ready and unreachable do (docs/semantics.md, "Since
+// when a taint is there").
 func group(key string) string {
 	if key == v1.TaintNodeNotReady {
 		return v1.TaintNodeUnreachable
@@ -188,7 +189,7 @@ func present(taints []v1.Taint, g string) bool {
 	return false
 }
 
-// number is a resourceVersion as the number that it is.
+// number returns a resourceVersion as a number.
 func number(version string) int64 {
 	n, err := strconv.ParseInt(version, 10, 64)
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// verdict is what a process has to make of a pod, by what it was shown.
+// verdict is the verdict that a process must reach for a pod, by what it was shown.
 type verdict struct {
 	evict  bool
 	lo, hi time.Duration // bounds of the deadline
-	since  time.Duration // the earliest that any time counts from which it was made
+	since  time.Duration // the earliest time on which the deadline is based
 	why    string
 }
 
 func stays(why string) verdict { return verdict{why: why} }
 
-// judge is section 3, by what the process was shown.
+// judge applies docs/semantics.md to what the process was shown.
 func (p *Process) judge(s *seen) verdict {
 	if s.pod.DeletionTimestamp != nil {
 		return stays("it is being deleted")
@@ -39,7 +39,7 @@ func (p *Process) judge(s *seen) verdict {
 	return v
 }
 
-// judgeState is the verdict because of one state of a taint.
+// judgeState returns the verdict because of one state of a taint.
 func (p *Process) judgeState(s *seen, l *life, st *state) verdict {
 	tolerated, forever := bears(s.pod.Spec.Tolerations, st.key, st.value)
 	if forever || st.to != standing {
@@ -47,7 +47,7 @@ func (p *Process) judgeState(s *seen, l *life, st *state) verdict {
 	}
 	lo, hi := l.exposure(s.pod.Spec.Tolerations)
 	if l.total > kept && p.oracle.pod(s.pod.UID).edited {
-		lo = l.earliest() // ADR 0003: what was joined before the edit was known counts as one
+		lo = l.earliest() // docs/adr/0003-joining-states.md: states that were joined before the edit was known count as one
 	}
 	return verdict{
 		evict: true,
@@ -58,7 +58,7 @@ func (p *Process) judgeState(s *seen, l *life, st *state) verdict {
 	}
 }
 
-// or is both verdicts together: the earliest deadline counts.
+// or merges two verdicts: the earlier deadline counts.
 func (v verdict) or(other verdict) verdict {
 	switch {
 	case !other.evict:
@@ -73,7 +73,7 @@ func (v verdict) or(other verdict) verdict {
 	return v
 }
 
-// drifted is the verdict as far as clocks that drift may bring it by now.
+// drifted widens the bounds of the verdict by the drift of clocks until now.
 func (p *Process) drifted(v verdict, at time.Duration) verdict {
 	slip := p.oracle.slip(max(at, v.hi) - v.since)
 	v.lo, v.hi = v.lo-slip, later(v.hi, slip)
