@@ -115,6 +115,23 @@ golden: ## Write the golden and generated files anew.
 manifests: ## Render deploy/chart into install.yaml, kustomize and rbac.yaml.
 	cd release && go run ./cmd/manifests
 
+# Without VERSION, both have the version of the chart, so that deploy/install.yaml names this image.
+COMMIT_TIME ?= $(shell git log -1 --format=%ct 2>/dev/null)
+RELEASE := -commit '$(COMMIT)' -time '$(or $(COMMIT_TIME),0)' $(if $(filter file,$(origin VERSION)),,-version '$(VERSION)') $(if $(IMAGE),-image '$(IMAGE)') $(if $(URL),-url '$(URL)')
+
+.PHONY: image
+image: ## Write dist/image.tar, an OCI archive for amd64 and arm64 (VERSION=v1.2.3, IMAGE=registry/name).
+	cd release && go run ./cmd/release -image-only $(RELEASE)
+
+.PHONY: release
+release: ## Write all files of a release to dist/ (VERSION=v1.2.3, IMAGE=registry/name, URL=where the archives will be).
+	rm -rf dist
+	cd release && go run ./cmd/release $(RELEASE)
+
+.PHONY: test-release
+test-release: ## Build a release twice, in two folders and with two build caches, and compare: ten minutes and more.
+	cd release && go test -count 1 -timeout 60m -v ./dist
+
 .PHONY: bench
 bench: build controlplane ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: 20 minutes and more (ROUNDS=n, WORK=burst,idle,...).
 	go test -run '^$$' -bench . -benchmem ./taint ./evictionqueue ./cluster
@@ -132,4 +149,4 @@ FUZZ := taint:FuzzDecide config:FuzzValidate journal:FuzzDecode cluster/wire:Fuz
 
 .PHONY: clean
 clean: ## Remove what was built.
-	rm -rf bin
+	rm -rf bin dist

@@ -74,12 +74,16 @@ type Image struct {
 
 const installHeader = `# Installs taint-manager into namespace kube-system; rendered from deploy/chart.
 #
-# The image %[1]s comes from no registry: 'make image' writes it to dist/image.tar. Give it to the nodes, or push it:
+# The image %[1]s is pulled from no registry unless you push it
+# there: 'make image' writes it to dist/image.tar. Import it on the nodes:
 #
-#   kind load image-archive dist/image.tar             a cluster of kind
-#   k3s ctr images import dist/image.tar               each node of k3s
-#   ctr -n k8s.io images import dist/image.tar         each node with containerd
-#   crane push dist/image.tar REGISTRY/taint-manager   a registry; then write that name below
+#   kind load image-archive dist/image.tar          a cluster of kind
+#   k3s ctr images import dist/image.tar            each node of k3s
+#   ctr -n k8s.io images import dist/image.tar      each node with containerd
+#
+# or push it, and write its new name below:
+#
+#   skopeo copy --all oci-archive:dist/image.tar docker://REGISTRY/taint-manager:TAG
 #
 # docs/install.md says more. Then:
 #

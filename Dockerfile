@@ -1,0 +1,19 @@
+# For those who build images their own way, on a distroless base. `make image` needs neither a container runtime nor a
+# base image, and is reproducible.
+#
+#   docker build --build-arg VERSION=v1.2.3 --build-arg COMMIT="$(git rev-parse HEAD)" -t REGISTRY/taint-manager:v1.2.3 .
+FROM --platform=$BUILDPLATFORM golang:1.26.8 AS build
+ARG TARGETOS TARGETARCH
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG VERSION=v0.1.0-dev COMMIT= TIME=
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -tags=grpcnotrace \
+    -ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$VERSION -X k8s.io/component-base/version.gitCommit=$COMMIT -X k8s.io/component-base/version.buildDate=$TIME" \
+    -o /taint-manager ./cmd/taint-manager
+
+FROM gcr.io/distroless/static:nonroot
+COPY --from=build /taint-manager /taint-manager
+USER 65532:65532
+ENTRYPOINT ["/taint-manager"]

@@ -1,0 +1,83 @@
+// Package archive writes archives that depend on the names and bytes of files and on one time alone.
+package archive
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+)
+
+// File is a file, or a folder if its name ends in a slash.
+type File struct {
+	Name string
+	Mode fs.FileMode // 0 means 0644, and 0755 for a folder
+	Data []byte
+}
+
+func (f File) folder() bool { return strings.HasSuffix(f.Name, "/") }
+
+func (f File) mode() fs.FileMode {
+	switch {
+	case f.Mode != 0:
+		return f.Mode
+	case f.folder():
+		return 0o755
+	default:
+		return 0o644
+	}
+}
+
+// sorted returns the files by name, so that a folder comes before what it holds.
+func sorted(files []File) []File {
+	return slices.SortedFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Tar writes the files as root's.
+func Tar(w io.Writer, files []File, at time.Time) error {
+	out := tar.NewWriter(w)
+	for _, f := range sorted(files) {
+		header := &tar.Header{Name: f.Name, Mode: int64(f.mode()), Size: int64(len(f.Data)), ModTime: at.UTC(), Typeflag: tar.TypeReg, Format: tar.FormatUSTAR}
+		if f.folder() {
+			header.Typeflag = tar.TypeDir
+		}
+		if err := out.WriteHeader(header); err != nil {
+			return fmt.Errorf("writing %s: %w", f.Name, err)
+		}
+		if _, err := out.Write(f.Data); err != nil {
+			return fmt.Errorf("writing %s: %w", f.Name, err)
+		}
+	}
+	return out.Close()
+}
+
+// TarGz is Tar, compressed; the header of gzip has neither a name nor a time.
+func TarGz(w io.Writer, files []File, at time.Time) error {
+	zipped := gzip.NewWriter(w)
+	if err := Tar(zipped, files, at); err != nil {
+		return err
+	}
+	return zipped.Close()
+}
+
+// Zip writes the files as a zip archive.
+func Zip(w io.Writer, files []File, at time.Time) error {
+	out := zip.NewWriter(w)
+	for _, f := range sorted(files) {
+		header := &zip.FileHeader{Name: f.Name, Method: zip.Deflate, Modified: at.UTC()}
+		header.SetMode(f.mode())
+		entry, err := out.CreateHeader(header)
+		if err == nil {
+			_, err = entry.Write(f.Data)
+		}
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", f.Name, err)
+		}
+	}
+	return out.Close()
+}

@@ -1,0 +1,270 @@
+// Package dist makes the files of a release.
+package dist
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/taint-manager/taint-manager/release/archive"
+	"github.com/taint-manager/taint-manager/release/build"
+	"github.com/taint-manager/taint-manager/release/chart"
+	"github.com/taint-manager/taint-manager/release/image"
+	"github.com/taint-manager/taint-manager/release/krew"
+	"github.com/taint-manager/taint-manager/release/manifests"
+	"github.com/taint-manager/taint-manager/release/notices"
+)
+
+// Release is what is made.
+type Release struct {
+	Root       string // of the repository
+	Out        string // where the files go
+	Info       build.Info
+	Repository string // of the image: its name without the tag
+	Tag        string // of the image
+	URL        string // where the archives will be found
+	Say        func(format string, args ...any)
+
+	// Compile is [build.Compile]; tests put something quicker in its place.
+	Compile func(ctx context.Context, root string, i build.Info, t build.Target, output string) error
+}
+
+var (
+	imageTargets = []build.Target{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}}
+	cliTargets   = append(slices.Clone(imageTargets),
+		build.Target{OS: "darwin", Arch: "amd64"}, build.Target{OS: "darwin", Arch: "arm64"}, build.Target{OS: "windows", Arch: "amd64"})
+	shells = []string{"bash", "fish", "powershell", "zsh"}
+)
+
+// compiled is a binary in a folder that is not part of the release.
+type compiled struct {
+	build.Target
+	path string
+}
+
+func (r Release) compile(ctx context.Context, targets []build.Target) (all []compiled, err error) {
+	for _, t := range targets {
+		r.Say("compiling for %s", t)
+		c := compiled{t, filepath.Join(r.Out, ".build", t.OS+"-"+t.Arch, t.Binary())}
+		if err := r.Compile(ctx, r.Root, r.Info, t, c.path); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// Image writes the image alone.
+func (r Release) Image(ctx context.Context) error {
+	n, err := image.ParseName(r.Repository + ":" + r.Tag)
+	if err != nil {
+		return err
+	}
+	all, err := r.compile(ctx, imageTargets)
+	if err != nil {
+		return err
+	}
+	return r.image(n, all)
+}
+
+func (r Release) image(n image.Name, binaries []compiled) error {
+	var platforms []image.Platform
+	for _, b := range binaries {
+		data, err := os.ReadFile(b.path)
+		if err != nil {
+			return fmt.Errorf("reading a binary: %w", err)
+		}
+		img, err := image.Of(data, b.Target, r.Info)
+		if err != nil {
+			return err
+		}
+		p := image.Platform{Target: b.Target, Image: img}
+		platforms = append(platforms, p)
+		var out bytes.Buffer
+		if err := image.DockerArchive(&out, n, p); err != nil {
+			return err
+		}
+		if err := r.write("image-"+b.OS+"-"+b.Arch+".docker.tar", out.Bytes()); err != nil {
+			return err
+		}
+	}
+	var out bytes.Buffer
+	if err := image.Archive(&out, n, platforms, r.Info.Time); err != nil {
+		return err
+	}
+	r.Say("the image is %s", n)
+	return r.write("image.tar", out.Bytes())
+}
+
+// All writes all files of the release, and a list of their checksums.
+func (r Release) All(ctx context.Context) error {
+	n, err := image.ParseName(r.Repository + ":" + r.Tag)
+	if err != nil {
+		return err
+	}
+	all, err := r.compile(ctx, cliTargets)
+	if err != nil {
+		return err
+	}
+	if err := r.image(n, all[:len(imageTargets)]); err != nil {
+		return err
+	}
+	shared, err := r.shared(ctx, all)
+	if err != nil {
+		return err
+	}
+	if err := r.plugin(all, shared); err != nil {
+		return err
+	}
+	if err := r.manifests(); err != nil {
+		return err
+	}
+	return r.checksums()
+}
+
+// shared writes notices, bill of materials and completions, and returns the files that every archive of the program has.
+func (r Release) shared(ctx context.Context, binaries []compiled) ([]archive.File, error) {
+	paths := make([]string, len(binaries))
+	for i, b := range binaries {
+		paths[i] = b.path
+	}
+	modules, err := notices.Of(ctx, r.Root, paths...)
+	if err != nil {
+		return nil, err
+	}
+	bill, err := notices.SPDX(modules, r.Info)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.write("sbom.spdx.json", bill); err != nil {
+		return nil, err
+	}
+	texts := []byte(notices.Notices(modules))
+	if err := r.write("THIRD_PARTY_NOTICES.txt", texts); err != nil {
+		return nil, err
+	}
+	license, err := os.ReadFile(filepath.Join(r.Root, "LICENSE"))
+	if err != nil {
+		return nil, fmt.Errorf("the license: %w", err)
+	}
+	completions, err := r.completions(ctx, binaries)
+	return append(completions, archive.File{Name: "LICENSE", Data: license}, archive.File{Name: "THIRD_PARTY_NOTICES.txt", Data: texts}), err
+}
+
+// completions lets the binary of this machine's platform print them.
+func (r Release) completions(ctx context.Context, binaries []compiled) (files []archive.File, err error) {
+	i := slices.IndexFunc(binaries, func(b compiled) bool { return b.OS == runtime.GOOS && b.Arch == runtime.GOARCH })
+	if i < 0 {
+		return nil, fmt.Errorf("printing completions: there is no binary for %s/%s; make the release on %s", runtime.GOOS, runtime.GOARCH, binaries[0])
+	}
+	for _, shell := range shells {
+		text, err := exec.CommandContext(ctx, binaries[i].path, "completion", shell).Output()
+		if err != nil {
+			return nil, fmt.Errorf("printing completions for %s: %w", shell, err)
+		}
+		name := "completions/taint-manager." + shell
+		files = append(files, archive.File{Name: name, Data: text})
+		if err := r.write(name, text); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// plugin writes the archives of the program and the manifest by which krew installs them.
+func (r Release) plugin(binaries []compiled, shared []archive.File) error {
+	var archives []krew.Archive
+	for _, b := range binaries {
+		program, err := os.ReadFile(b.path)
+		if err != nil {
+			return fmt.Errorf("reading a binary: %w", err)
+		}
+		files := append(slices.Clone(shared), archive.File{Name: b.Binary(), Mode: 0o755, Data: program})
+		name, pack := fmt.Sprintf("taint-manager_%s_%s_%s", r.Info.Version, b.OS, b.Arch), archive.TarGz
+		if b.OS == "windows" {
+			name, pack = name+".zip", archive.Zip
+		} else {
+			name += ".tar.gz"
+		}
+		var out bytes.Buffer
+		if err := pack(&out, files, r.Info.Time); err != nil {
+			return err
+		}
+		if err := r.write(name, out.Bytes()); err != nil {
+			return err
+		}
+		archives = append(archives, krew.Archive{Target: b.Target, Name: name, SHA256: fmt.Sprintf("%x", sha256.Sum256(out.Bytes()))})
+	}
+	manifest, err := krew.Manifest(r.Info.Version, r.URL, archives)
+	if err != nil {
+		return err
+	}
+	return r.write("krew.yaml", manifest)
+}
+
+// manifests writes install.yaml and the chart.
+func (r Release) manifests() error {
+	text, err := manifests.Install(r.Root, manifests.Image{Repository: r.Repository, Version: r.Info.Version})
+	if err != nil {
+		return err
+	}
+	if err := r.write("install.yaml", []byte(text)); err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := chart.Pack(&out, filepath.Join(r.Root, manifests.ChartDir), r.Info.Version, r.Repository, r.Info.Time); err != nil {
+		return err
+	}
+	return r.write("taint-manager-"+strings.TrimPrefix(r.Info.Version, "v")+".tgz", out.Bytes())
+}
+
+func (r Release) write(name string, data []byte) error {
+	path := filepath.Join(r.Out, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("the folder of %s: %w", name, err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}
+
+// checksums lists all files of the release as sha256sum does.
+func (r Release) checksums() error {
+	var names []string
+	for _, pattern := range []string{"*", "completions/*"} {
+		found, err := filepath.Glob(filepath.Join(r.Out, pattern))
+		if err != nil {
+			return fmt.Errorf("listing the release: %w", err)
+		}
+		names = append(names, found...)
+	}
+	slices.Sort(names)
+	var list strings.Builder
+	for _, path := range names {
+		name, err := filepath.Rel(r.Out, path)
+		if err != nil {
+			return fmt.Errorf("listing the release: %w", err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return fmt.Errorf("listing the release: %w", err)
+		}
+		if info.IsDir() || name == "SHA256SUMS" {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("reading the release: %w", err)
+		}
+		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(data), filepath.ToSlash(name))
+	}
+	return r.write("SHA256SUMS", []byte(list.String()))
+}

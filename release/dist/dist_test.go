@@ -1,0 +1,278 @@
+package dist
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/taint-manager/taint-manager/release/build"
+	"github.com/taint-manager/taint-manager/release/chart"
+	"github.com/taint-manager/taint-manager/release/krew"
+	"github.com/taint-manager/taint-manager/release/manifests"
+)
+
+var (
+	root = filepath.Join("..", "..")
+	info = build.Info{Version: "v1.2.3", Commit: "0123456789abcdef", Time: time.Unix(1767312245, 0)}
+)
+
+// made makes a release in a new folder. The binary of this machine stands for those of all platforms.
+func made(t *testing.T) string {
+	t.Helper()
+	binary, err := os.ReadFile(filepath.Join(root, "bin", "taint-manager"))
+	if err != nil {
+		t.Skipf("it needs the binary that `make build` makes: %v", err)
+	}
+	out := t.TempDir()
+	r := Release{
+		Root: root, Out: out, Info: info, Repository: "registry.example.com/taint-manager", Tag: info.Version, URL: "https://example.com/v1.2.3", Say: t.Logf,
+		Compile: func(_ context.Context, _ string, _ build.Info, _ build.Target, output string) error {
+			if err := os.MkdirAll(filepath.Dir(output), 0o755); err != nil {
+				return err
+			}
+			return os.WriteFile(output, binary, 0o755)
+		},
+	}
+	if err := r.All(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// contents returns the checksums of all files below a folder, but those of .build.
+func contents(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Name() == ".build" {
+			return fs.SkipDir
+		}
+		if entry.IsDir() {
+			return nil
+		}
+		name, err := filepath.Rel(folder, path)
+		all[filepath.ToSlash(name)] = fmt.Sprintf("%x", sha256.Sum256(read(t, path)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestAReleaseHasAllItsFiles(t *testing.T) {
+	out := made(t)
+	files := contents(t, out)
+	want := []string{
+		"SHA256SUMS", "THIRD_PARTY_NOTICES.txt",
+		"completions/taint-manager.bash", "completions/taint-manager.fish", "completions/taint-manager.powershell", "completions/taint-manager.zsh",
+		"image-linux-amd64.docker.tar", "image-linux-arm64.docker.tar", "image.tar", "install.yaml", "krew.yaml", "sbom.spdx.json", "taint-manager-1.2.3.tgz",
+		"taint-manager_v1.2.3_darwin_amd64.tar.gz", "taint-manager_v1.2.3_darwin_arm64.tar.gz",
+		"taint-manager_v1.2.3_linux_amd64.tar.gz", "taint-manager_v1.2.3_linux_arm64.tar.gz", "taint-manager_v1.2.3_windows_amd64.zip",
+	}
+	var got []string
+	for name := range files {
+		got = append(got, name)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("files (-want +got):\n%s", diff)
+	}
+	t.Run("the checksums are those of the files", func(t *testing.T) { checksums(t, out, files) })
+	t.Run("archives hold the program and its licenses", func(t *testing.T) { archives(t, out) })
+	t.Run("krew finds the program in its archive", func(t *testing.T) { plugin(t, out, files) })
+	t.Run("the bill of materials names every module of the binary", func(t *testing.T) { bill(t, out) })
+	t.Run("chart and install.yaml install this version", func(t *testing.T) { installs(t, out) })
+}
+
+func checksums(t *testing.T, out string, files map[string]string) {
+	listed := map[string]string{}
+	for line := range strings.Lines(string(read(t, filepath.Join(out, "SHA256SUMS")))) {
+		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		listed[name] = sum
+	}
+	delete(files, "SHA256SUMS")
+	if diff := cmp.Diff(files, listed); diff != "" {
+		t.Errorf("(-files +SHA256SUMS):\n%s", diff)
+	}
+}
+
+var packed = []string{
+	"LICENSE", "THIRD_PARTY_NOTICES.txt",
+	"completions/taint-manager.bash", "completions/taint-manager.fish", "completions/taint-manager.powershell", "completions/taint-manager.zsh",
+}
+
+func archives(t *testing.T, out string) {
+	zipped, err := gzip.NewReader(bytes.NewReader(read(t, filepath.Join(out, "taint-manager_v1.2.3_darwin_arm64.tar.gz"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	in := tar.NewReader(zipped)
+	for header, err := in.Next(); err != io.EOF; header, err = in.Next() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, header.Name)
+		if !header.ModTime.Equal(info.Time) || header.Name == "taint-manager" && header.Mode != 0o755 {
+			t.Errorf("got %+v", header)
+		}
+	}
+	if diff := cmp.Diff(append(slices.Clone(packed), "taint-manager"), names); diff != "" {
+		t.Errorf("tar.gz (-want +got):\n%s", diff)
+	}
+	windows, err := zip.OpenReader(filepath.Join(out, "taint-manager_v1.2.3_windows_amd64.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = windows.Close() }()
+	names = nil
+	for _, f := range windows.File {
+		names = append(names, f.Name)
+	}
+	if diff := cmp.Diff(append(slices.Clone(packed), "taint-manager.exe"), names); diff != "" {
+		t.Errorf("zip (-want +got):\n%s", diff)
+	}
+}
+
+func plugin(t *testing.T, out string, files map[string]string) {
+	text := read(t, filepath.Join(out, "krew.yaml"))
+	if err := krew.Check(text); err != nil {
+		t.Error(err)
+	}
+	var manifest struct {
+		Spec struct {
+			Platforms []struct{ URI, SHA256, Bin string }
+		}
+	}
+	if err := yaml.Unmarshal(text, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	if len(manifest.Spec.Platforms) != len(cliTargets) {
+		t.Errorf("got %d platforms", len(manifest.Spec.Platforms))
+	}
+	for _, p := range manifest.Spec.Platforms {
+		name, ok := strings.CutPrefix(p.URI, "https://example.com/v1.2.3/")
+		if !ok || files[name] != p.SHA256 || strings.HasSuffix(name, ".zip") != strings.HasSuffix(p.Bin, ".exe") {
+			t.Errorf("got %+v, the archive's checksum is %s", p, files[name])
+		}
+	}
+}
+
+func bill(t *testing.T, out string) {
+	var d struct {
+		SPDXVersion string
+		Packages    []struct{ Name, SPDXID, VersionInfo, LicenseDeclared string }
+	}
+	if err := json.Unmarshal(read(t, filepath.Join(out, "sbom.spdx.json")), &d); err != nil {
+		t.Fatal(err)
+	}
+	said, err := exec.CommandContext(t.Context(), "go", "version", "-m", filepath.Join(root, "bin", "taint-manager")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := []string{"github.com/taint-manager/taint-manager", "std"}, []string(nil)
+	for line := range strings.Lines(string(said)) {
+		if fields := strings.Fields(line); len(fields) > 2 && fields[0] == "dep" {
+			want = append(want, fields[1])
+		}
+	}
+	ids, texts := map[string]bool{}, string(read(t, filepath.Join(out, "THIRD_PARTY_NOTICES.txt")))
+	for _, p := range d.Packages {
+		got = append(got, p.Name)
+		if p.LicenseDeclared == "" || p.LicenseDeclared == "NOASSERTION" || p.VersionInfo == "" || ids[p.SPDXID] {
+			t.Errorf("got %+v", p)
+		}
+		ids[p.SPDXID] = true
+		if p.Name != "std" && p.Name != want[0] && !strings.Contains(texts, "\n"+p.Name+" "+p.VersionInfo) {
+			t.Errorf("the notices lack %s", p.Name)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" || d.SPDXVersion != "SPDX-2.3" {
+		t.Errorf("%s: modules (-binary +bill):\n%s", d.SPDXVersion, diff)
+	}
+}
+
+func installs(t *testing.T, out string) {
+	files, err := chart.Render(filepath.Join(out, "taint-manager-1.2.3.tgz"), chart.Release{Namespace: manifests.Namespace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, install := chart.Join(files), string(read(t, filepath.Join(out, "install.yaml")))
+	if !strings.HasSuffix(install, all) || !strings.Contains(all, "image: registry.example.com/taint-manager:v1.2.3\n") {
+		t.Errorf("the chart differs from install.yaml:\n%s", cmp.Diff(install, all))
+	}
+}
+
+// The second build has a path and a build cache of its own, so that nothing of the first one is in it.
+func TestTheSameCommitMakesTheSameImageOnTwoPaths(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles the program for both platforms, once from nothing: run `make test-release`")
+	}
+	first := imageOf(t, filepath.Join(t.TempDir(), "one"))
+	t.Setenv("GOCACHE", t.TempDir())
+	second := imageOf(t, filepath.Join(t.TempDir(), "another", "folder"))
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("two builds of one commit differ:\n%s", diff)
+	}
+}
+
+// imageOf clones the commit into a folder, makes the image there, and returns the checksums of its files.
+func imageOf(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	clone := exec.CommandContext(t.Context(), "git", "clone", "--quiet", root, folder)
+	if said, err := clone.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	r := Release{Root: folder, Out: filepath.Join(folder, "dist"), Info: info, Repository: "localhost/taint-manager", Tag: info.Version, Say: t.Logf, Compile: build.Compile}
+	if err := r.Image(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	version, err := exec.CommandContext(t.Context(), filepath.Join(r.Out, ".build", "linux-amd64", "taint-manager"), "version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{info.Version, info.Commit, info.Time.UTC().Format(time.RFC3339)} {
+		if !strings.Contains(string(version), want) {
+			t.Errorf("version does not name %s:\n%s", want, version)
+		}
+	}
+	program, err := elf.Open(filepath.Join(r.Out, ".build", "linux-amd64", "taint-manager"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = program.Close() }()
+	if libraries, err := program.ImportedLibraries(); err != nil || len(libraries) > 0 || program.Section(".interp") != nil {
+		t.Errorf("the binary is not static: it needs %v, %v", libraries, err)
+	}
+	return contents(t, r.Out)
+}

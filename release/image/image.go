@@ -1,0 +1,100 @@
+// Package image makes the container image: a static binary, CA certificates, a user that is not root, and nothing
+// else. It needs no container runtime and no network.
+package image
+
+import (
+	"bytes"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+
+	"github.com/taint-manager/taint-manager/release/archive"
+	"github.com/taint-manager/taint-manager/release/build"
+)
+
+// User and group of the process; a number, so that a cluster can tell that it is not root.
+const user = "65532:65532"
+
+const source = "https://github.com/taint-manager/taint-manager"
+
+// Of returns the image of a binary for one platform.
+func Of(binary []byte, t build.Target, i build.Info) (v1.Image, error) {
+	certificates, err := layer([]archive.File{
+		{Name: "etc/"},
+		{Name: "etc/ssl/"},
+		{Name: "etc/ssl/certs/"},
+		{Name: "etc/ssl/certs/ca-certificates.crt", Data: roots()},
+	}, i.Time)
+	if err != nil {
+		return nil, err
+	}
+	program, err := layer([]archive.File{{Name: "taint-manager", Mode: 0o755, Data: binary}}, i.Time)
+	if err != nil {
+		return nil, err
+	}
+	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	layered, err := mutate.AppendLayers(base, certificates, program)
+	if err != nil {
+		return nil, fmt.Errorf("adding the layers: %w", err)
+	}
+	file, err := layered.ConfigFile()
+	if err != nil {
+		return nil, fmt.Errorf("the image's configuration: %w", err)
+	}
+	file = file.DeepCopy()
+	file.OS, file.Architecture, file.Created = t.OS, t.Arch, v1.Time{Time: i.Time.UTC()}
+	file.Config = v1.Config{User: user, Entrypoint: []string{"/taint-manager"}, WorkingDir: "/", Labels: labels(i)}
+	file.History = []v1.History{
+		{Created: file.Created, CreatedBy: "CA certificates of golang.org/x/crypto/x509roots"},
+		{Created: file.Created, CreatedBy: "taint-manager " + i.Version},
+	}
+	configured, err := mutate.ConfigFile(layered, file)
+	if err != nil {
+		return nil, fmt.Errorf("the image's configuration: %w", err)
+	}
+	return configured, nil
+}
+
+func labels(i build.Info) map[string]string {
+	return map[string]string{
+		"org.opencontainers.image.title":    "taint-manager",
+		"org.opencontainers.image.version":  i.Version,
+		"org.opencontainers.image.revision": i.Commit,
+		"org.opencontainers.image.created":  i.Time.UTC().Format(time.RFC3339),
+		"org.opencontainers.image.source":   source,
+		"org.opencontainers.image.licenses": "Apache-2.0",
+	}
+}
+
+func layer(files []archive.File, at time.Time) (v1.Layer, error) {
+	var tar bytes.Buffer
+	if err := archive.Tar(&tar, files, at); err != nil {
+		return nil, err
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(tar.Bytes())), nil }
+	l, err := tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
+	if err != nil {
+		return nil, fmt.Errorf("making a layer: %w", err)
+	}
+	return l, nil
+}
+
+// roots returns the CA certificates as PEM. A file can't express the constraints that some of them have, so these
+// are left out.
+func roots() []byte {
+	var text bytes.Buffer
+	for root := range bundle.Roots() {
+		if root.Constraint == nil {
+			text.Write(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}))
+		}
+	}
+	return text.Bytes()
+}

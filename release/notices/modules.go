@@ -1,0 +1,134 @@
+// Package notices says of which modules a binary is made, under which licenses, and with which texts: the third-party
+// notices and the bill of materials (SPDX).
+package notices
+
+import (
+	"context"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Module is a module that is compiled into the program.
+type Module struct {
+	Path, Version string
+
+	// Licenses are identifiers of SPDX, at least one.
+	Licenses []string
+
+	// Texts are the module's files of licenses and notices, by name.
+	Texts []Text
+}
+
+// Text is a file of a module.
+type Text struct{ Name, Content string }
+
+// Of returns the modules of which these binaries are made, and Go's standard library, in the order of their paths.
+// root is the repository.
+func Of(ctx context.Context, root string, binaries ...string) ([]Module, error) {
+	versions := map[string]string{}
+	for _, binary := range binaries {
+		info, err := buildinfo.ReadFile(binary)
+		if err != nil {
+			return nil, fmt.Errorf("reading the modules of %s: %w", binary, err)
+		}
+		for _, dep := range info.Deps {
+			versions[dep.Path] = dep.Version
+		}
+		versions["std"] = strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go")
+	}
+	folders, err := folders(ctx, root, versions)
+	if err != nil {
+		return nil, err
+	}
+	var all []Module
+	for path, version := range versions {
+		m := Module{Path: path, Version: version}
+		if err := m.read(folders[path]); err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b Module) int { return strings.Compare(a.Path, b.Path) })
+	return all, nil
+}
+
+// folders returns where the sources of the modules are on this machine.
+func folders(ctx context.Context, root string, versions map[string]string) (map[string]string, error) {
+	args := []string{"list", "-m", "-json=Path,Version,Dir"}
+	for path := range versions {
+		if path != "std" {
+			args = append(args, path)
+		}
+	}
+	out, err := goCommand(ctx, root, args...)
+	if err != nil {
+		return nil, err
+	}
+	goroot, err := goCommand(ctx, root, "env", "GOROOT")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{"std": strings.TrimSpace(string(goroot))}
+	stream := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var m struct{ Path, Version, Dir string }
+		err := stream.Decode(&m)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the list of modules: %w", err)
+		}
+		if m.Version != versions[m.Path] {
+			return nil, fmt.Errorf("the binary has %s %s, the repository %s: compile it anew", m.Path, versions[m.Path], m.Version)
+		}
+		all[m.Path] = m.Dir
+	}
+}
+
+func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go %s: %w", args[0], err)
+	}
+	return out, nil
+}
+
+var texts = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)`)
+
+// read reads the texts of the module in a folder. It fails if one of them is a license that it does not know.
+func (m *Module) read(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return fmt.Errorf("the sources of %s: %w", m.Path, err)
+	}
+	for _, entry := range entries {
+		if entry.IsDir() || !texts.MatchString(entry.Name()) || filepath.Ext(entry.Name()) == ".go" {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			return fmt.Errorf("the licenses of %s: %w", m.Path, err)
+		}
+		m.Texts = append(m.Texts, Text{entry.Name(), string(content)})
+		m.Licenses = append(m.Licenses, identify(string(content))...)
+	}
+	slices.Sort(m.Licenses)
+	m.Licenses = slices.Compact(m.Licenses)
+	if len(m.Licenses) == 0 {
+		return fmt.Errorf("the module %s has no license that is known: look at %s, and add its words to the table in release/notices/licenses.go", m.Path, folder)
+	}
+	return nil
+}
