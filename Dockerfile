@@ -1,4 +1,4 @@
-# For those who build images their own way, on a distroless base. `make image` needs neither a container runtime nor a
+# Builds an image with docker, on a distroless base. `make image` needs neither a container runtime nor a
 # base image, and is reproducible.
 #
 #   docker build --build-arg VERSION=v1.2.3 --build-arg COMMIT="$(git rev-parse HEAD)" -t REGISTRY/taint-manager:v1.2.3 .

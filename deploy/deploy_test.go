@@ -181,3 +181,24 @@ func TestProbesAskTheSecurePortByHTTPS(t *testing.T) {
 		}
 	}
 }
+
+func TestTheValuesOfTheChartTakeWhatTheConfigurationFileTakes(t *testing.T) {
+	var values, file struct {
+		Properties map[string]any `json:"properties"`
+	}
+	for name, into := range map[string]any{"chart/values.schema.json": &values, "../docs/schema/taintmanagerconfiguration.json": &file} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.Unmarshal(text, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	delete(file.Properties, "apiVersion")
+	delete(file.Properties, "kind")
+	config, _ := values.Properties["config"].(map[string]any)
+	if diff := cmp.Diff(any(file.Properties), config["properties"]); diff != "" {
+		t.Errorf("run 'make manifests'; the schema of config differs (-file +chart):\n%s", diff)
+	}
+}
