@@ -12,9 +12,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/taint-manager/taint-manager/cli/apiserver"
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/transport"
 )
 
 // kube is how people reach a cluster, as with kubectl: by $KUBECONFIG or ~/.kube/config, or by the
@@ -119,7 +119,7 @@ func (k *kube) contextNamespace() (string, error) {
 // reach finds out how to talk to the cluster, and does not talk to it.
 func (k *kube) reach() (*reached, error) {
 	if k.kubeconfig != "" {
-		if err := apiserver.Readable(k.kubeconfig); err != nil {
+		if err := transport.Readable(k.kubeconfig); err != nil {
 			return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this user may read", k.kubeconfig, err)
 		}
 	}

@@ -17,10 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/taint-manager/taint-manager/cli/apiserver"
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/transport"
 )
 
 // portion is how many objects are asked for at once, so that few are held.
@@ -200,8 +200,8 @@ func (c *reached) refused(what string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("this user may not %s: %w; ask for that permission ('kubectl auth can-i %s' checks it), or for a dump, and give it with --filename=FILE", what, err, what)
-	case apiserver.Untrusted(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
-		return apiserver.Unreachable(c.server, c.origin, err)
+	case transport.Untrusted(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
+		return transport.Unreachable(c.server, c.origin, err)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("asking to %s: %w", what, err)
 	}

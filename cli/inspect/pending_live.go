@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/taint-manager/taint-manager/cli/apiserver"
 	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/internal/transport"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/journal/store"
 )
@@ -62,7 +62,7 @@ func (l watchedCluster) Follow(ctx context.Context) (current, error) {
 	select {
 	case <-w.seen:
 	case <-ctx.Done():
-	case <-time.After(apiserver.Patience): // the rest comes when it comes
+	case <-time.After(transport.Patience): // the rest comes when it comes
 	}
 	return w, nil
 }

@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/cli/apiserver"
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
 
@@ -30,7 +29,7 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 		klog.FromContext(ctx).Error(err, "Could not ask for permissions, going on without: what is missing will show in refused calls")
 		return nil
 	case err != nil:
-		return apiserver.Unreachable(server, s.origin(), err)
+		return transport.Unreachable(server, s.origin(), err)
 	case slices.ContainsFunc(denied, s.vital):
 		return grants(denied, server)
 	}

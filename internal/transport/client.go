@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/taint-manager/taint-manager/cli/apiserver"
 	"github.com/taint-manager/taint-manager/config"
 )
 
@@ -87,7 +86,7 @@ func Load(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		return inCluster()
 	}
-	if err := apiserver.Readable(kubeconfig); err != nil {
+	if err := Readable(kubeconfig); err != nil {
 		return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this user may read", kubeconfig, err)
 	}
 	made, err := fromFile(kubeconfig)

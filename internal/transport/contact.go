@@ -7,17 +7,15 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"github.com/taint-manager/taint-manager/cli/apiserver"
 )
 
 // pause is the time between two calls of [Contact].
 const pause = time.Second
 
-// Contact calls the API server until it answers, for at most [apiserver.Patience]. It returns the last error; an error
+// Contact calls the API server until it answers, for at most [Patience]. It returns the last error; an error
 // that does not pass with time is returned at once.
 func Contact(ctx context.Context, call func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, apiserver.Patience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	err := call(ctx)
 	for ctx.Err() == nil && passing(err) {
@@ -35,7 +33,7 @@ func Contact(ctx context.Context, call func(context.Context) error) error {
 
 // passing reports whether an error may pass with time.
 func passing(err error) bool {
-	if err == nil || apiserver.Untrusted(err) {
+	if err == nil || Untrusted(err) {
 		return false
 	}
 	var status apierrors.APIStatus

@@ -11,8 +11,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/taint-manager/taint-manager/cli/apiserver"
 )
 
 func TestTheAPIServerIsWaitedForOnlyWhileThatMayHelp(t *testing.T) {
@@ -22,9 +20,9 @@ func TestTheAPIServerIsWaitedForOnlyWhileThatMayHelp(t *testing.T) {
 		waits time.Duration
 	}{
 		"it answers":                 {nil, 0},
-		"nobody listens":             {errors.New("connection refused"), apiserver.Patience},
-		"it is starting":             {apierrors.NewServiceUnavailable("starting"), apiserver.Patience},
-		"it is loaded":               {apierrors.NewTooManyRequests("loaded", 1), apiserver.Patience},
+		"nobody listens":             {errors.New("connection refused"), Patience},
+		"it is starting":             {apierrors.NewServiceUnavailable("starting"), Patience},
+		"it is loaded":               {apierrors.NewTooManyRequests("loaded", 1), Patience},
 		"it does not know us":        {apierrors.NewUnauthorized("who"), 0},
 		"it forbids":                 {apierrors.NewForbidden(reviews, "", nil), 0},
 		"it is something else":       {apierrors.NewNotFound(reviews, ""), 0},

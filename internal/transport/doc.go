@@ -3,4 +3,6 @@
 //
 // Watches use HTTP/1.1 and cost little (docs/adr/0014, 0016). If a load balancer rejects that, they use the main
 // connections. A connection whose peer is gone is detected within 45 s, a watch whose server hangs within 150 s.
+//
+// [Unreachable] says in one sentence why an API server can't be worked with, and what to check.
 package transport

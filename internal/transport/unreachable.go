@@ -1,5 +1,4 @@
-// Package apiserver describes in one sentence why an API server cannot be used, and what to check.
-package apiserver
+package transport
 
 import (
 	"crypto/tls"
