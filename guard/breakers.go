@@ -10,18 +10,18 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Node is what breakers know of a node.
+// Node contains the fields of a node that breakers use.
 type Node struct {
 	Name   string
 	UID    types.UID
 	Labels map[string]string
-	Taints []v1.Taint // of any effect
+	Taints []v1.Taint // with any effect
 }
 
-// NodeChange is a node as it is now, or its removal.
+// NodeChange is the present state of a node, or its removal.
 type NodeChange struct {
 	Name string
-	Node *Node // nil: gone
+	Node *Node // nil: the node was deleted
 }
 
 // Event reports that a breaker has tripped or was reset for a group.
@@ -30,23 +30,23 @@ type Event struct {
 	Tripped bool // false: it was reset
 	At      time.Time
 
-	// Affected and Nodes are how many nodes of the group were affected, and how many there were. Deleted nodes that
-	// still count are among both.
+	// Affected is the number of affected nodes of the group, and Nodes the number of all. Both include deleted nodes
+	// that still count.
 	Affected, Nodes int
 
-	// Names are some of the affected nodes that are there, ten at most.
+	// Names are the names of at most ten of the affected nodes that exist.
 	Names []string
 }
 
-// Breakers know which groups of nodes are tripped. Until [Breakers.Synced] they know only a part of the nodes, and trip
-// nothing.
+// Breakers record which groups of nodes are tripped. Until [Breakers.Synced] they know only some of the nodes, and
+// no breaker trips.
 type Breakers struct {
 	synced bool
 	nodes  map[string]*Node
 	list   []*breaker
 }
 
-// NewBreakers returns the breakers of a process that knows no nodes yet.
+// NewBreakers returns the breakers of a process that does not know any nodes yet.
 func NewBreakers(list []policy.Breaker) *Breakers {
 	b := &Breakers{nodes: map[string]*Node{}}
 	for i := range list {
@@ -55,9 +55,9 @@ func NewBreakers(list []policy.Breaker) *Breakers {
 	return b
 }
 
-// Step applies the changes of nodes at that time as one change: their order does not count. Changes that are seen together,
-// such as a list after a watch has broken off, belong in one step; otherwise removals would count before additions. Step
-// returns the trips and resets, in the order of the breakers.
+// Step applies the changes of nodes at that time as one change: their order does not matter. Changes that are seen
+// together, such as a list after a watch has broken off, belong in one step; otherwise removals would count before
+// additions. Step returns the trips and resets, in the order of the breakers.
 func (b *Breakers) Step(now time.Time, changes ...NodeChange) []Event {
 	var events []Event
 	for _, one := range b.list {
@@ -73,7 +73,7 @@ func (b *Breakers) Step(now time.Time, changes ...NodeChange) []Event {
 	return events
 }
 
-// Synced marks the nodes as complete.
+// Synced marks the nodes as complete. It returns the trips and resets that follow.
 func (b *Breakers) Synced(now time.Time) []Event {
 	b.synced = true
 	for _, one := range b.list {
@@ -94,7 +94,7 @@ func (b *Breakers) apply(now time.Time, c NodeChange) {
 	b.nodes[c.Name] = c.Node
 }
 
-// Next returns when a step is due although nothing changes; false if none is.
+// Next returns when a step is due even if nothing changes. It returns false if none is.
 func (b *Breakers) Next() (next time.Time, ok bool) {
 	for _, one := range b.list {
 		for _, g := range one.groups {
@@ -119,8 +119,8 @@ func (b *Breakers) Tripped() map[policy.Trip]bool {
 	return all
 }
 
-// Replace makes these the breakers. One that keeps its name and its groups stays tripped; the others are judged anew, by
-// the nodes as they are. Nodes that were deleted are forgotten where the taints or the nodes that count are others.
+// Replace replaces the breakers. A breaker that keeps its name and its groups stays tripped; the others are judged
+// anew by the present nodes. Deleted nodes no longer count if the breaker's taints or its nodeSelector have changed.
 func (b *Breakers) Replace(now time.Time, list []policy.Breaker) []Event {
 	trips, old := b.Trips(), b.list
 	b.list = nil

@@ -23,7 +23,7 @@ func lasting(seconds int64) *metav1.Duration {
 
 func most(limit string) intstr.IntOrString { return intstr.Parse(limit) }
 
-// zones trips above half of a zone, and resets after 60 seconds.
+// zones returns a breaker that trips above half of a zone, and resets after 60 seconds.
 func zones() policy.Breaker {
 	return policy.Breaker{
 		Name: "zones", TopologyKey: "zone", MaxNodes: most("50%"), ResetAfter: lasting(60),
@@ -36,7 +36,7 @@ var (
 	out  = []v1.Taint{{Key: "out", Effect: v1.TaintEffectNoSchedule}}
 )
 
-// is says what a node of a zone is like.
+// is returns the change after which a node of a zone has these taints.
 func is(name, zone string, taints []v1.Taint) guard.NodeChange {
 	labels := in(zone)
 	if zone == "" {
@@ -47,14 +47,14 @@ func is(name, zone string, taints []v1.Taint) guard.NodeChange {
 
 func gone(name string) guard.NodeChange { return guard.NodeChange{Name: name} }
 
-// renewed is a node of the same name that has come instead.
+// renewed returns the change by which a new node replaces the one of the same name.
 func renewed(name, zone string, taints []v1.Taint) guard.NodeChange {
 	c := is(name, zone, taints)
 	c.Node.UID = "another"
 	return c
 }
 
-// many are nodes n0, n1, ... of zone a.
+// many returns the nodes n0, n1, ... of zone a.
 func many(n int, taints []v1.Taint) (all []guard.NodeChange) {
 	for i := range n {
 		all = append(all, is(fmt.Sprintf("n%d", i), "a", taints))
@@ -62,7 +62,7 @@ func many(n int, taints []v1.Taint) (all []guard.NodeChange) {
 	return all
 }
 
-// synced are breakers that know the nodes at second 0.
+// synced returns breakers that know the nodes at second 0.
 func synced(nodes []guard.NodeChange, list ...policy.Breaker) *guard.Breakers {
 	b := guard.NewBreakers(list)
 	b.Step(at(0), nodes...)
@@ -176,7 +176,7 @@ func TestABreakerIsResetOnceFewEnoughAreAffectedWithoutABreak(t *testing.T) {
 	wantTripped(t, b, "again", "a")
 }
 
-// Clouds delete the nodes of a zone that is out, and make new ones.
+// Cloud providers delete the nodes of a zone that is down, and create new ones.
 func TestNodesThatAreDeletedWhileAffectedStillCount(t *testing.T) {
 	b := synced(many(4, well), zones())
 	b.Step(at(1), many(2, out)...)
@@ -220,7 +220,7 @@ func TestNothingTripsBeforeAllNodesAreKnown(t *testing.T) {
 	}
 }
 
-// Whatever comes in one step is one change, in each of its orders.
+// All changes of one step count as one change, in any order.
 func TestTheOrderOfChangesInAStepDoesNotCount(t *testing.T) {
 	changes := []guard.NodeChange{gone("n0"), gone("n1"), is("n2", "a", out), is("m0", "a", well), is("m1", "a", well)}
 	permutations(changes, func(order []guard.NodeChange) {
@@ -232,7 +232,8 @@ func TestTheOrderOfChangesInAStepDoesNotCount(t *testing.T) {
 	})
 }
 
-// A wave comes node by node, in any order. It trips with the node that is one too many, and not before.
+// The nodes of a wave become affected one by one, in any order. The breaker trips with the first node above the
+// limit, not before.
 func TestAWaveThatComesOneByOneTripsInEachOrder(t *testing.T) {
 	wave := []guard.NodeChange{is("n0", "a", out), is("n1", "a", out), is("n2", "a", out), is("n3", "a", out), is("b0", "b", out)}
 	permutations(wave, func(order []guard.NodeChange) {
@@ -250,7 +251,7 @@ func TestAWaveThatComesOneByOneTripsInEachOrder(t *testing.T) {
 	})
 }
 
-// While a breaker is tripped, nodes are deleted and made anew, in any order: it stays tripped for resetAfter.
+// While a breaker is tripped, nodes are deleted and created, in any order: it stays tripped for resetAfter.
 func TestNodesThatComeAndGoResetNothingEarly(t *testing.T) {
 	churn := []guard.NodeChange{gone("n0"), renewed("n0", "a", well), gone("n1"), renewed("n1", "a", well), gone("n2")}
 	permutations(churn, func(order []guard.NodeChange) {
@@ -297,7 +298,7 @@ func TestAManualBreakerIsResetByHandAlone(t *testing.T) {
 	wantTripped(t, b, "it began before that moment")
 }
 
-// Who resets by hand while the zone is out wants its pods to go: the breaker does not trip again for the same outage.
+// A manual reset during the outage of a zone releases its pods: the breaker does not trip again for the same outage.
 func TestATripThatWasEndedByHandDoesNotComeBackForTheSameOutage(t *testing.T) {
 	z := zones()
 	b := synced(many(4, well), z)
@@ -366,8 +367,8 @@ func TestAReloadKeepsTrips(t *testing.T) {
 	wantTripped(t, b, "with it, and the nodes as they are", "a")
 }
 
-// TestBreakersAgreeWithTheirTwin plays random changes, second by second. The twin keeps the log of all changes, and works
-// out each share from it anew.
+// TestBreakersAgreeWithTheirTwin plays random changes, second by second. The twin keeps the log of all changes, and
+// computes each share from it anew.
 func TestBreakersAgreeWithTheirTwin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		z := zones()
@@ -410,7 +411,7 @@ func drawChange(t *rapid.T) guard.NodeChange {
 	return c
 }
 
-// twin is the plain one.
+// twin is the plain implementation.
 type twin struct {
 	policy.Breaker
 	nodes    map[string]*guard.Node

@@ -2,26 +2,28 @@ package guard
 
 import "time"
 
-// pace is how fast a bucket fills, and how much it holds.
+// pace is the rate at which a bucket fills, and its capacity.
 type pace struct {
 	interval time.Duration // for one token, rounded up
 	burst    int64
 }
 
-// full is the level of a full bucket. It fits: a million tokens of a thousand seconds each.
+// full returns the level of a full bucket. It fits into a time.Duration: a million tokens of a thousand seconds
+// each.
 func (p pace) full() time.Duration { return time.Duration(p.burst) * p.interval }
 
-// bucket is a token bucket in exact integers: its level is the time in which so many tokens come. A token is taken from
-// the level when the deletion was accepted, which may be long after the call began. Until then it is reserved: it holds
-// its place in the bucket, so that the bucket does not fill up behind the call and let a second burst go beside it.
+// bucket is a token bucket in exact integers: its level is the time in which that number of tokens is added. A token
+// is taken from the level when the deletion is accepted, which may be long after the call began. Until then the
+// token is reserved: it occupies its place in the bucket, so that the bucket does not fill up during the call and
+// permit a second burst at the same time.
 type bucket struct {
 	pace     pace
-	level    time.Duration // less than zero after the pace has changed
+	level    time.Duration // negative after the pace has changed
 	at       time.Time     // of the level
 	reserved int64         // calls under way
 }
 
-// fill brings the level up to now. A clock that goes backwards adds nothing.
+// fill updates the level to now. A clock that goes backwards adds nothing.
 func (b *bucket) fill(now time.Time) {
 	if passed := now.Sub(b.at); passed > 0 {
 		b.at = now
@@ -29,8 +31,8 @@ func (b *bucket) fill(now time.Time) {
 	}
 }
 
-// wait is how long it takes until a token can be reserved: 0 if one can be now. ends is false if only the end of a call
-// under way can give one back.
+// wait returns the time until a token can be reserved: 0 if one can be reserved now. ends is false if only the end
+// of a call under way can return one.
 func (b *bucket) wait() (wait time.Duration, ends bool) {
 	if b.reserved >= b.pace.burst {
 		return 0, false
@@ -38,14 +40,14 @@ func (b *bucket) wait() (wait time.Duration, ends bool) {
 	return max(0, time.Duration(b.reserved+1)*b.pace.interval-b.level), true
 }
 
-// take takes a token that is reserved.
+// take takes a reserved token.
 func (b *bucket) take(now time.Time) {
 	b.fill(now)
 	b.reserved--
 	b.level -= b.pace.interval
 }
 
-// change converts the level to another pace. What is left of a token is lost.
+// change converts the level to another pace. A fraction of a token is lost.
 func (b *bucket) change(now time.Time, to pace) {
 	b.fill(now)
 	if b.pace == to {

@@ -12,14 +12,14 @@ import (
 type group struct {
 	name            string
 	nodes, affected int
-	departed        []time.Time // when affected nodes were deleted that still count; ascending
+	departed        []time.Time // when affected nodes that still count were deleted; ascending
 	trip            trip
-	below           time.Time // since when few enough nodes are affected while tripped; zero: they are not
+	below           time.Time // since when few enough nodes are affected while tripped; zero if too many are
 	touched         bool      // something has changed since it was judged
 	events          []bool    // tripped, or reset
 }
 
-// trip is that of a group.
+// trip is the state of a group.
 type trip struct {
 	state tripState
 	began time.Time
@@ -30,7 +30,7 @@ type tripState uint8
 const (
 	closed  tripState = iota // not tripped
 	tripped                  // holds
-	spent                    // ended by hand while too many nodes are affected: it does not trip again before there are fewer
+	spent                    // reset by hand while too many nodes are affected: it does not trip again before there are fewer
 )
 
 // breaker is one breaker with its groups.
@@ -76,7 +76,7 @@ func (b *breaker) affects(n *Node) bool {
 	return false
 }
 
-// apply replaces a node as it was by the node as it is. Either may be nil.
+// apply replaces the previous state of a node by the present one. Either may be nil.
 func (b *breaker) apply(now time.Time, was, is *Node) {
 	if b.counts(was) {
 		g := b.of(policy.GroupOf(b.TopologyKey, was.Labels))
@@ -102,7 +102,7 @@ func (g *group) share() (affected, nodes int) {
 	return g.affected + len(g.departed), g.nodes + len(g.departed)
 }
 
-// above reports whether more nodes are affected than may be, exactly.
+// above reports whether more nodes are affected than the limit permits. It is exact.
 func (b *breaker) above(g *group) bool {
 	affected, nodes := g.share()
 	limit, percent := b.Limit()
@@ -112,7 +112,7 @@ func (b *breaker) above(g *group) bool {
 	return affected > limit
 }
 
-// next returns when the state of the group next changes by time alone.
+// next returns when the state of the group next changes by the passing of time alone.
 func (b *breaker) next(g *group) (next time.Time, ok bool) {
 	if len(g.departed) > 0 {
 		next, ok = g.departed[0].Add(b.ResetTime()), true
@@ -123,7 +123,7 @@ func (b *breaker) next(g *group) (next time.Time, ok bool) {
 	return next, ok
 }
 
-// advance applies the changes that time alone has made until now, in their order.
+// advance applies the changes by time alone until now, in their order.
 func (b *breaker) advance(now time.Time, synced bool) {
 	for _, g := range b.groups {
 		for at, due := b.next(g); due && !at.After(now); at, due = b.next(g) {
@@ -135,7 +135,7 @@ func (b *breaker) advance(now time.Time, synced bool) {
 	}
 }
 
-// judge judges the groups that were touched, and forgets those of which nothing is left.
+// judge judges the groups that were touched, and removes those without any state.
 func (b *breaker) judge(now time.Time, synced bool) {
 	for name, g := range b.groups {
 		if g.touched {
@@ -173,7 +173,7 @@ func (b *breaker) judgeGroup(g *group, now time.Time, synced bool) {
 	}
 }
 
-// tripGroup trips the breaker, unless a trip that begins now was ended by hand beforehand.
+// tripGroup trips the breaker. A trip that resetBefore ends already counts as reset by hand.
 func (b *breaker) tripGroup(g *group, now time.Time) {
 	g.trip, g.below = trip{tripped, now}, time.Time{}
 	if b.endedByHand(now) {
@@ -191,12 +191,12 @@ func (g *group) end(as tripState) {
 	g.events = append(g.events, false)
 }
 
-// endedByHand reports whether trips that began then are ended by resetBefore.
+// endedByHand reports whether resetBefore ends a trip that began then.
 func (b *breaker) endedByHand(began time.Time) bool {
 	return b.ResetBefore != nil && began.Before(b.ResetBefore.Time)
 }
 
-// take returns the events of the groups since the last time, sorted by group.
+// take returns the events of the groups since the last call, sorted by group.
 func (b *breaker) take(all *Breakers, now time.Time) (events []Event) {
 	for _, name := range b.withEvents() {
 		g := b.groups[name]
@@ -236,13 +236,13 @@ func (b *breaker) names(all *Breakers, group string) []string {
 	return names[:min(10, len(names))]
 }
 
-// same reports whether the other one is this breaker, before a reload: by name, and with the same groups and nodes.
+// same reports whether the other one is this breaker before a reload: with the same name, groups and nodes.
 func (b *breaker) same(other *breaker) bool {
 	return b.Name == other.Name && b.TopologyKey == other.TopologyKey && slices.Equal(b.Taints, other.Taints) &&
 		reflect.DeepEqual(b.NodeSelector, other.NodeSelector)
 }
 
-// carryOn takes over the nodes that were deleted, and since when there are few enough.
+// carryOn adopts the deleted nodes, and since when few enough nodes are affected.
 func (b *breaker) carryOn(old *breaker) {
 	for name, g := range old.groups {
 		if len(g.departed) > 0 || !g.below.IsZero() {

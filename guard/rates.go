@@ -9,10 +9,10 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Rates are the rates of a leader. In any window of w seconds at most burst + evictionsPerSecond * w deletions are
-// accepted of each group of each rate, also over a change of leader and over a change of the configuration: buckets begin
-// empty, and a rate that keeps its name and its groups keeps its level. That holds on two conditions: a deletion is accepted
-// before its call ends, and the calls of a leader end before the next one begins.
+// Rates are the rates of a leader. In any window of w seconds, at most burst + evictionsPerSecond * w deletions are
+// accepted for each group of each rate, even across a change of leader or of the configuration: buckets begin empty,
+// and a rate that keeps its name and its groups keeps its level. This requires that a deletion is accepted before
+// its call ends, and that the calls of a leader end before those of the next one begin.
 type Rates struct {
 	rates []*rate
 }
@@ -21,9 +21,9 @@ type rate struct {
 	name        string
 	topologyKey string
 	keys        map[string]bool // nil: all
-	fresh       bucket          // of a group of which nothing has gone so far
+	fresh       bucket          // for a group without evictions so far
 	buckets     map[string]*bucket
-	sweepAt     int // so many buckets
+	sweepAt     int // the number of buckets that starts a sweep
 }
 
 // NewRates returns the rates of a leader that begins now.
@@ -33,7 +33,7 @@ func NewRates(now time.Time, list []policy.Rate) *Rates {
 	return r
 }
 
-// Replace makes these the rates. Calls under way keep the tokens that they have.
+// Replace replaces the rates. Calls under way keep their tokens.
 func (r *Rates) Replace(now time.Time, list []policy.Rate) {
 	old := map[string]*rate{}
 	for _, one := range r.rates {
@@ -45,7 +45,7 @@ func (r *Rates) Replace(now time.Time, list []policy.Rate) {
 	}
 }
 
-// newRate continues the old one if there is one.
+// newRate returns a rate that continues the old one, if there is one.
 func newRate(now time.Time, of *policy.Rate, old *rate) *rate {
 	next := &rate{
 		name: of.Name, topologyKey: of.TopologyKey, buckets: map[string]*bucket{}, sweepAt: 64,
@@ -67,7 +67,7 @@ func paceOf(r *policy.Rate) pace {
 	return pace{time.Duration(math.Ceil(float64(time.Second) / r.EvictionsPerSecond)), int64(r.Burst)}
 }
 
-// carryOn takes the buckets of the rate as it was.
+// carryOn adopts the buckets of the old rate.
 func (r *rate) carryOn(now time.Time, old *rate) {
 	to := r.fresh.pace
 	r.fresh, r.buckets, r.sweepAt = old.fresh, old.buckets, old.sweepAt
@@ -77,7 +77,7 @@ func (r *rate) carryOn(now time.Time, old *rate) {
 	}
 }
 
-// counts reports whether the rate is about evictions because of this taint. Out-of-service must be named.
+// counts reports whether the rate counts evictions because of this taint. It counts out-of-service only by its key.
 func (r *rate) counts(key string) bool {
 	if r.keys == nil {
 		return key != v1.TaintNodeOutOfService
@@ -97,7 +97,7 @@ func (r *rate) bucket(now time.Time, group string) *bucket {
 	return b
 }
 
-// sweep forgets buckets that are as a fresh one is, once there are many.
+// sweep removes buckets that equal a fresh one, once there are many.
 func (r *rate) sweep(now time.Time) {
 	if len(r.buckets) < r.sweepAt {
 		return
@@ -111,7 +111,7 @@ func (r *rate) sweep(now time.Time) {
 	r.sweepAt = 2*len(r.buckets) + 64
 }
 
-// Buckets returns how many buckets there are.
+// Buckets returns the number of buckets.
 func (r *Rates) Buckets() (n int) {
 	for _, one := range r.rates {
 		n += len(one.buckets)

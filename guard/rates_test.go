@@ -24,7 +24,7 @@ func in(zone string) map[string]string { return map[string]string{"zone": zone} 
 
 func one(r policy.Rate) []policy.Rate { return []policy.Rate{r} }
 
-// take wants a token, and returns it.
+// take requires a token, and returns it.
 func take(t *testing.T, r *guard.Rates, second float64, zone string) guard.Tokens {
 	t.Helper()
 	tokens, wait := r.Take(at(second), "a", in(zone))
@@ -62,7 +62,7 @@ func TestACallByWhichNothingWentGivesItsTokenBack(t *testing.T) {
 	wantWait(t, r, 90, "a", guard.Wait{Rate: "r", Until: at(91)})
 }
 
-// Otherwise the bucket fills up behind calls that take long, and two bursts are accepted at once.
+// Otherwise the bucket would fill up during long calls, and two bursts would be accepted at once.
 func TestATokenIsTakenWhenTheDeletionIsAccepted(t *testing.T) {
 	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 2}))
 	first, second := take(t, r, 2, "a"), take(t, r, 2, "a")
@@ -108,7 +108,7 @@ func TestARateThatKeepsItsNameKeepsItsLevel(t *testing.T) {
 	faster.EvictionsPerSecond, smaller.Burst, renamed.Name, zoned.TopologyKey = 2, 1, "s", "zone"
 	for name, c := range map[string]struct {
 		next   policy.Rate
-		tokens int // at once
+		tokens int // taken at once
 	}{
 		"the same": {was, 3}, "faster": {faster, 3}, "with a smaller burst": {smaller, 1}, "renamed": {renamed, 0}, "with other groups": {zoned, 0},
 	} {
@@ -137,7 +137,7 @@ func TestACallUnderWayKeepsItsTokenOverAReload(t *testing.T) {
 	wantWait(t, r, 50, "a", guard.Wait{Rate: "r", Until: at(52)})
 }
 
-// Groups come and go with nodes, and leave nothing behind.
+// Groups come and go with nodes, and leave no buckets behind.
 func TestBucketsOfGroupsThatAreGoneAreForgotten(t *testing.T) {
 	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1}))
 	for i := range 10_000 {
@@ -148,7 +148,7 @@ func TestBucketsOfGroupsThatAreGoneAreForgotten(t *testing.T) {
 	}
 }
 
-// accepted is a deletion: when, and in which zone.
+// accepted is a deletion: its time and its zone.
 type accepted struct {
 	at   time.Time
 	zone string
@@ -157,7 +157,7 @@ type accepted struct {
 // underWay is a call that has taken its tokens.
 type underWay struct {
 	guard.Tokens
-	accepted time.Time // by the API server; zero: not yet
+	accepted time.Time // by the API server; zero if not yet
 	zone     string
 }
 
@@ -209,7 +209,7 @@ func TestNoRateIsExceededInAnyWindow(t *testing.T) {
 	})
 }
 
-// tighter are the same rates with less of everything. Windows over a reload have what the looser ones permit.
+// tighter returns the same rates with lower limits. Windows across a reload are bounded by the looser ones.
 func tighter(rates []policy.Rate) []policy.Rate {
 	less := slices.Clone(rates)
 	for i := range less {
@@ -229,7 +229,8 @@ func checkWindows(t *rapid.T, all []accepted, r policy.Rate) {
 	}
 }
 
-// The twin counts tokens as fractions, millisecond by millisecond; and what waits can go when it was said.
+// The twin counts tokens as fractions, millisecond by millisecond. An eviction that waits can be sent at the time
+// that Wait gives.
 func TestNoTokenIsWithheld(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rate := policy.Rate{Name: "r", EvictionsPerSecond: rapid.SampledFrom([]float64{0.5, 1, 4}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 4).Draw(rt, "burst")}
@@ -267,7 +268,7 @@ func TestNoTokenIsWithheld(t *testing.T) {
 }
 
 func checkUntil(t *rapid.T, r *guard.Rates, now time.Time, w guard.Wait) {
-	again, later := *r, w.Until // a look, which must not change the level
+	again, later := *r, w.Until // Take on a copy must not change the level
 	if _, wait := again.Take(now, "a", nil); !wait.Until.Equal(later) {
 		t.Fatalf("asked twice: %+v, then %+v", w, wait)
 	}

@@ -7,18 +7,18 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// MaxEnded is how many holds that have ended a record keeps.
+// MaxEnded is the maximum number of ended holds in a record.
 const MaxEnded = 64
 
-// Record is what of guards and holds outlives the process. Its times are wall times. The zero value is that of a cluster
-// in which nothing was ever held.
+// Record is the state of guards and holds that outlives the process. Its times are wall times. The zero value stands
+// for a cluster without any hold so far.
 type Record struct {
 	Trips []TripRecord `json:"trips,omitempty"`
 
-	// Holding are the holds of now.
+	// Holding are the present holds.
 	Holding []policy.HoldScope `json:"holding,omitempty"`
 
-	// Ended are those that have ended, the oldest first.
+	// Ended are the holds that have ended, the oldest first.
 	Ended []EndedRecord `json:"ended,omitempty"`
 }
 
@@ -28,9 +28,9 @@ type EndedRecord struct {
 	At time.Time `json:"at"`
 }
 
-// With returns the record with these trips and these holds of now. A hold that is no longer
-// among them has ended now, also if it ended while no process ran: a new process compares its holds with the record. It does not change the
-// record.
+// With returns the record with these trips and these present holds. A hold that is no longer present has ended now,
+// even if it ended while no process was running: a new process compares its holds with the record. With does not
+// change the record.
 func (r Record) With(now time.Time, trips []TripRecord, holding []policy.HoldScope) Record {
 	next := Record{Trips: trips, Holding: holding, Ended: slices.Clone(r.Ended)}
 	for i := range r.Holding {
@@ -43,8 +43,8 @@ func (r Record) With(now time.Time, trips []TripRecord, holding []policy.HoldSco
 	return next
 }
 
-// bound joins the oldest ends if there are too many, to one that counts for all pairs: deletions are later then, never
-// earlier.
+// bound joins the oldest ended holds, if there are too many, into one that counts for all pairs. That makes
+// deletions later, never earlier.
 func (r *Record) bound() {
 	extra := len(r.Ended) - MaxEnded
 	if extra <= 0 {
@@ -59,14 +59,15 @@ func (r *Record) bound() {
 	r.Ended = append([]EndedRecord{joined}, r.Ended[extra+1:]...)
 }
 
-// Since returns the record without the holds that ended before that moment, at which the oldest exposure begins. They
-// change no verdict.
+// Since returns the record without the holds that ended before that moment, at which the oldest exposure begins.
+// Those do not change any verdict.
 func (r Record) Since(oldest time.Time) Record {
 	r.Ended = slices.DeleteFunc(slices.Clone(r.Ended), func(e EndedRecord) bool { return e.At.Before(oldest) })
 	return r
 }
 
-// EndedHolds returns the ends in the form in which verdicts ask them. on converts a wall time to the clock of verdicts.
+// EndedHolds returns the ended holds in the form that verdicts use. on converts a wall time to the clock of
+// verdicts.
 func (r Record) EndedHolds(on func(time.Time) time.Time) []policy.EndedHold {
 	all := make([]policy.EndedHold, len(r.Ended))
 	for i, e := range r.Ended {

@@ -16,7 +16,8 @@ import (
 
 func sameTime(t time.Time) time.Time { return t }
 
-// holdThenEvict holds quarantined pods; all others are asked to go, and deleted an hour later.
+// holdThenEvict returns a configuration that holds quarantined pods, evicts all others, and deletes them an hour
+// later.
 func holdThenEvict() policy.Config {
 	return policy.Config{
 		Policies: []policy.Policy{
@@ -63,7 +64,7 @@ func TestARecordTellsWhenHoldsHaveEnded(t *testing.T) {
 	}
 }
 
-// What is stored comes back, and tells verdicts the same.
+// A record that was stored and read again leads to the same verdicts.
 func TestARecordOutlivesTheProcess(t *testing.T) {
 	c := holdThenEvict()
 	trips := []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at(3)}}
@@ -117,7 +118,8 @@ func tainted(since time.Time, key string) *taint.Node {
 	}}
 }
 
-// A wave of nodes, one by one within settle, in any order: no pod goes from the moment on at which the first could.
+// The nodes of a wave become affected one by one within settle, in any order: no pod is evicted after the moment at
+// which the first one could have been.
 func TestNoPodGoesInAWaveThatTrips(t *testing.T) {
 	z := zones()
 	z.Settle = lasting(10)

@@ -6,25 +6,26 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Tokens are what a call has taken, one of each rate that counts it. Its owner calls exactly one of Keep and Return, once.
+// Tokens are the tokens of a call, one of each rate that counts it. The owner calls exactly one of Keep and Return,
+// once.
 type Tokens struct {
 	buckets []*bucket
 }
 
-// Wait says which rate an eviction waits for.
+// Wait describes the rate for which an eviction waits.
 type Wait struct {
-	// Rate is its name; empty if there is nothing to wait for.
+	// Rate is the name of the rate; empty if the eviction does not wait.
 	Rate string
 
 	// Group is the group of nodes.
 	Group string
 
-	// Until is when there is a token if no other call takes it; zero if only the end of a call can give one back.
+	// Until is when a token is available if no other call takes it; zero if only the end of a call can return one.
 	Until time.Time
 }
 
-// Take takes a token of each rate that counts an eviction because of this taint on a node with these labels: of all of
-// them, or of none, and says then which rate makes it wait the longest.
+// Take takes a token of each rate that counts an eviction because of this taint on a node with these labels. If one
+// of them has no token, Take takes none, and returns the longest wait.
 func (r *Rates) Take(now time.Time, taintKey string, labels map[string]string) (Tokens, Wait) {
 	var tokens Tokens
 	var longest Wait
@@ -48,7 +49,7 @@ func (r *Rates) Take(now time.Time, taintKey string, labels map[string]string) (
 	return tokens, Wait{}
 }
 
-// orLonger makes this the wait if it is longer. One without a known end is the longest.
+// orLonger replaces the wait if the other one is longer. A wait without a known end is the longest.
 func (w *Wait) orLonger(rate, group string, until time.Time, ends bool) {
 	switch {
 	case w.Rate != "" && w.Until.IsZero():
@@ -59,14 +60,14 @@ func (w *Wait) orLonger(rate, group string, until time.Time, ends bool) {
 	}
 }
 
-// Keep is for a call whose deletion was accepted, or may have been: its answer is lost.
+// Keep ends a call whose deletion was accepted, or may have been because its answer was lost.
 func (t Tokens) Keep(now time.Time) {
 	for _, b := range t.buckets {
 		b.take(now)
 	}
 }
 
-// Return is for a call by which nothing went.
+// Return ends a call that deleted nothing.
 func (t Tokens) Return() {
 	for _, b := range t.buckets {
 		b.reserved--

@@ -12,11 +12,11 @@ type TripRecord struct {
 	TopologyKey string `json:"topologyKey,omitempty"`
 	Group       string `json:"group,omitempty"`
 
-	// Began is when it tripped.
+	// Began is when the breaker tripped.
 	Began time.Time `json:"began"`
 
-	// Ended says that it was ended by hand, while too many nodes are affected: it does not trip again before there
-	// are fewer.
+	// Ended means that the trip was reset by hand while too many nodes are affected: the breaker does not trip again
+	// before there are fewer.
 	Ended bool `json:"ended,omitempty"`
 }
 
@@ -33,9 +33,9 @@ func (b *Breakers) Trips() []TripRecord {
 	return all
 }
 
-// Adopt takes over recorded trips. One of a breaker that is missing, or that has other groups now, is ignored. A
-// breaker that this process has tripped itself stays so. Breakers are judged at the next step, and a share that was at
-// or below maxNodes counts from then on.
+// Adopt adopts recorded trips. It ignores a trip of a breaker that is missing or that has other groups now, and does
+// not change a trip of this process. Breakers are judged at the next step; a share at or below maxNodes counts from
+// then on.
 func (b *Breakers) Adopt(trips []TripRecord) {
 	for _, t := range trips {
 		for _, one := range b.list {

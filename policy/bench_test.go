@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// thousand makes policies of which the last one that could match decides, so that all others are asked first.
+// thousand returns policies of which the last one that could match decides, after all others were evaluated.
 func thousand(match func(i int) policy.Match) policy.Config {
 	var c policy.Config
 	for i := range policy.MaxPolicies {
@@ -19,7 +19,7 @@ func thousand(match func(i int) policy.Match) policy.Config {
 	return c
 }
 
-// thousands are a thousand policies, by what tells them apart.
+// thousands returns configurations of a thousand policies each, by the field in which the policies differ.
 func thousands() map[string]policy.Config {
 	maintenance := []policy.Taint{{Key: "example.com/maintenance"}}
 	return map[string]policy.Config{
@@ -38,7 +38,7 @@ func thousands() map[string]policy.Config {
 	}
 }
 
-// usualPod is one of a node in trouble and under maintenance.
+// usualPod returns a pod of a node that fails and is under maintenance.
 func usualPod() (*taint.Pod, *taint.Node) {
 	pod := aPod(bearing(v1.TaintNodeNotReady, 300), bearing(v1.TaintNodeUnreachable, 300))
 	pod.Namespace = "team-999"

@@ -8,9 +8,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Bound returns by when a pod that the policy decides has gone, counted from the start of its exposure: "asked to go by 20m,
-// deleted by 1h50m, gone by 1h58m, without holds", or why there is no such time. Breakers of the guards postpone the
-// beginning; what waits for a rate goes later.
+// Bound returns the time by which a pod that the policy decides is gone, counted from the start of its exposure:
+// "asked to go by 20m, deleted by 1h50m, gone by 1h58m, without holds"; or why there is no such time. Breakers of
+// the guards delay the beginning; an eviction that waits for a rate is later.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
 		enforced := *p
@@ -34,7 +34,7 @@ func (p *Policy) Bound(guards Guards) string {
 	return words + short(deleted) + ", " + p.gone(deleted) + ", " + p.without(guards) + p.exceptions()
 }
 
-// unbounded returns why there is no time by which a pod is asked to go.
+// unbounded returns the reasons why there is no time by which an eviction is requested.
 func (p *Policy) unbounded() (reasons []string) {
 	switch p.Method {
 	case Ignore:
@@ -51,7 +51,7 @@ func (p *Policy) unbounded() (reasons []string) {
 	return reasons
 }
 
-// longestStay is the longest time that the policy gives to a pod.
+// longestStay returns the longest time for which the policy lets a pod stay.
 func (p *Policy) longestStay() time.Duration {
 	longest := max(p.Tolerations.Unlimited.Duration, p.Tolerations.Max.Duration)
 	if p.Tolerations.Absent != nil {
@@ -60,7 +60,7 @@ func (p *Policy) longestStay() time.Duration {
 	return longest
 }
 
-// settle is how long breakers wait for a wave to be seen before pods go because of a taint of the policy.
+// settle returns how long breakers wait for a wave before they permit evictions because of a taint of the policy.
 func (p *Policy) settle(guards Guards) (longest time.Duration) {
 	for i := range guards.Breakers {
 		if b := &guards.Breakers[i]; slices.ContainsFunc(b.Taints, p.Match.mayName) {
@@ -70,7 +70,7 @@ func (p *Policy) settle(guards Guards) (longest time.Duration) {
 	return longest
 }
 
-// mayName reports whether a taint of the key may be one of the match.
+// mayName reports whether the match may include a taint with that key.
 func (m *Match) mayName(key TaintKey) bool {
 	if len(m.Taints) == 0 {
 		return key.Key != v1.TaintNodeOutOfService
@@ -83,7 +83,7 @@ func (m *Match) mayName(key TaintKey) bool {
 	})
 }
 
-// gone returns when a pod that is deleted then has ended. That is up to its kubelet.
+// gone describes when a pod that is deleted then has ended, which depends on its kubelet.
 func (p *Policy) gone(deleted time.Duration) string {
 	words := "gone within its own grace period"
 	if p.GracePeriod != nil {
@@ -95,7 +95,7 @@ func (p *Policy) gone(deleted time.Duration) string {
 	return words
 }
 
-// without names what the bound does not count.
+// without names what the bound does not include.
 func (p *Policy) without(guards Guards) string {
 	for i := range guards.Rates {
 		keys := guards.Rates[i].Taints
@@ -106,7 +106,7 @@ func (p *Policy) without(guards Guards) string {
 	return "without holds"
 }
 
-// exceptions names the pods that tolerations.unlimited leaves alone.
+// exceptions names the pods to which tolerations.unlimited does not apply.
 func (p *Policy) exceptions() string {
 	var of []string
 	e := exemptOf(&p.Match)
@@ -122,20 +122,20 @@ func (p *Policy) exceptions() string {
 	return "; " + strings.Join(of, " and ") + " stay if they bear the taint for ever"
 }
 
-// onlyNoSchedule reports whether all taints of the match have that effect. Pods of DaemonSets are not matched then,
-// unless they are named.
+// onlyNoSchedule reports whether all taints of the match have that effect. Such a match does not include pods of
+// DaemonSets unless it names them.
 func (m *Match) onlyNoSchedule() bool {
 	return len(m.Taints) > 0 && !slices.ContainsFunc(m.Taints, func(t Taint) bool {
 		return len(t.Effects) == 0 || slices.Contains(t.Effects, v1.TaintEffectNoExecute)
 	})
 }
 
-// reachesCritical reports whether a pod of a critical priority may be matched.
+// reachesCritical reports whether the match may include a pod of a critical priority.
 func (m *Match) reachesCritical() bool {
 	return m.Priority == nil || m.Priority.Max == nil || *m.Priority.Max >= critical
 }
 
-// short writes a duration without zeros at its end: 1h50m for 1h50m0s.
+// short formats a duration without trailing zeros: 1h50m for 1h50m0s.
 func short(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// bounds are the lines of the golden file: each with a change to a policy that is bounded.
+// bounds are the lines of the golden file, each with a change to a policy that is bounded.
 var bounds = []struct {
 	name   string
 	change func(p *policy.Policy, g *policy.Guards)
@@ -66,7 +66,7 @@ var bounds = []struct {
 	}},
 }
 
-// maintenance is the policy of the examples.
+// maintenance returns the policy of the examples.
 func maintenance() policy.Policy {
 	return policy.Policy{
 		Name: "maintenance", Method: policy.Evict, DeleteAfter: after(90 * time.Minute),
@@ -101,7 +101,7 @@ func TestTheBoundOfAPolicyReadsAsTheGoldenFileHasIt(t *testing.T) {
 	}
 }
 
-// No pod that the policy decides goes later than its bound says, whatever the pod bears.
+// No pod that the policy decides is evicted later than its bound, whatever the pod tolerates.
 func TestTheBoundHoldsForEveryPod(t *testing.T) {
 	p := maintenance()
 	p.Match.Taints, p.Match.OwnerKinds, p.Match.Priority = taints(policy.Taint{Key: "a", Effects: []v1.TaintEffect{v1.TaintEffectNoSchedule, v1.TaintEffectNoExecute}}).Taints, []string{"DaemonSet", "StatefulSet", "Job", "None"}, &policy.PriorityRange{Max: number(2147483647)}

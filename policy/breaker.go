@@ -18,7 +18,7 @@ const (
 	defaultResetAfter = 5 * time.Minute
 )
 
-// SettleTime returns how long after their taint was first seen pods go at the earliest.
+// SettleTime returns the shortest time between the first sight of a taint and an eviction because of it.
 func (b *Breaker) SettleTime() time.Duration {
 	if b.Settle == nil {
 		return defaultSettle
@@ -26,7 +26,8 @@ func (b *Breaker) SettleTime() time.Duration {
 	return b.Settle.Duration
 }
 
-// ResetTime returns how long few enough nodes must have been affected for a reset, and a deleted node counts.
+// ResetTime returns how long few enough nodes must have been affected for a reset. A deleted node counts for that
+// time.
 func (b *Breaker) ResetTime() time.Duration {
 	if b.ResetAfter == nil {
 		return defaultResetAfter
@@ -34,7 +35,7 @@ func (b *Breaker) ResetTime() time.Duration {
 	return b.ResetAfter.Duration
 }
 
-// guards reports whether the breaker is about this taint of this node.
+// guards reports whether the breaker counts this taint of this node.
 func (b *breaker) guards(node *taint.Node, t *v1.Taint) bool {
 	return b.keys[t.Key] && b.nodes.selects(node.Labels)
 }

@@ -4,8 +4,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Decide judges a pod on its node. A nil node is one that is not known: the pod stays. Without policies and breakers the
-// verdict is that of [taint.Decide]. Nil facts are none. It never fails, and does not change its arguments.
+// Decide returns the verdict for a pod on its node. If the node is nil, it is not known, and the pod stays. Without
+// policies and breakers the verdict is that of [taint.Decide]. Nil facts are empty ones. Decide never fails, and
+// does not change its arguments.
 func (s *Set) Decide(pod *taint.Pod, node *taint.Node, facts *Facts) Verdict {
 	if s.plain() {
 		return verdictOf(taint.Decide(pod, node, s.taintRules()), s.defaultMethod())
@@ -24,8 +25,8 @@ func (s *Set) Decide(pod *taint.Pod, node *taint.Node, facts *Facts) Verdict {
 	return v
 }
 
-// Pairs returns what is decided of each pair of the pod and a trigger taint of its node, in the order of the taints, and
-// what policies that audit would decide. It is for people; nothing for a pod that stays anyway.
+// Pairs returns the decision about each pair of the pod and a trigger taint of its node, in the order of the taints,
+// with what policies in mode Audit would decide. It is for display. It returns nothing if the pod stays in any case.
 func (s *Set) Pairs(pod *taint.Pod, node *taint.Node, facts *Facts) []Pair {
 	if staysAnyway(pod, node) != 0 {
 		return nil
@@ -51,7 +52,7 @@ func (s *Set) taintRules() taint.Rules {
 	return s.rules
 }
 
-// staysAnyway returns why the pod stays, whatever the policies are; 0 if that depends on them.
+// staysAnyway returns why the pod stays whatever the policies are, or 0 if that depends on them.
 func staysAnyway(pod *taint.Pod, node *taint.Node) taint.Stay {
 	switch stay := taint.NeverEvicted(pod); {
 	case stay != 0:
@@ -62,7 +63,7 @@ func staysAnyway(pod *taint.Pod, node *taint.Node) taint.Stay {
 	return 0
 }
 
-// verdictOf is a verdict of taint.Decide, for that method.
+// verdictOf converts a verdict of taint.Decide, for that method.
 func verdictOf(v taint.Verdict, m Method) Verdict {
 	switch {
 	case !v.Evict:

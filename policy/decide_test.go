@@ -11,12 +11,12 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// hour has no say in how long pods may stay, and deletes an hour after that.
+// hour returns a policy that does not change how long pods may stay, and that deletes them an hour after that.
 func hour(match policy.Match) policy.Policy {
 	return policy.Policy{Method: policy.Evict, Match: match, DeleteAfter: secs(3600)}
 }
 
-// staying bounds how long pods may stay.
+// staying returns a policy that bounds how long pods may stay.
 func staying(t policy.Tolerations) policy.Policy {
 	return policy.Policy{Method: policy.Delete, Match: taints(policy.Taint{Key: "a", Effects: []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule}}), Tolerations: &t}
 }
@@ -25,7 +25,7 @@ func only(method policy.Method, key string, values ...string) policy.Policy {
 	return policy.Policy{Method: method, Match: taints(policy.Taint{Key: key, Values: values})}
 }
 
-// TestDecide has the time of the request to go and that of the deletion, in seconds.
+// TestDecide lists the times of the eviction request and of the deletion, in seconds.
 func TestDecide(t *testing.T) {
 	daemon := aPod(bearing("a", -1))
 	ownedBy("DaemonSet")(daemon)
@@ -115,7 +115,7 @@ func TestAVerdictNamesThePairThatCounts(t *testing.T) {
 	}
 }
 
-// No budget is passed by that was not asked.
+// No pod is deleted against a budget that was not asked.
 func TestADeletionByDeleteAfterNeedsARefusalBefore(t *testing.T) {
 	short := hour(policy.Match{})
 	short.DeleteAfter = secs(20)
@@ -148,7 +148,7 @@ func TestWhyAPodStays(t *testing.T) {
 	}
 }
 
-// Breakers hold the pairs of their taints, and no others, in their group.
+// Breakers hold the pairs of their taints in their group, and no others.
 func TestATrippedBreakerHoldsThePairsOfItsTaints(t *testing.T) {
 	c := policies(hour(policy.Match{}))
 	c.Guards.Breakers = []policy.Breaker{zoneBreaker()}
@@ -179,7 +179,7 @@ func TestATrippedBreakerHoldsThePairsOfItsTaints(t *testing.T) {
 	}
 }
 
-// A taint settles from when it was first seen with a key of the breaker.
+// The settle time of a taint counts from when it was first seen with a key of the breaker.
 func TestSettleCountsFromWhenTheTaintWasFirstSeen(t *testing.T) {
 	c := policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{zoneBreaker()}}}
 	swapped := taint.History{state(10, v1.TaintNodeNotReady, "", v1.TaintEffectNoExecute), state(30, v1.TaintNodeUnreachable, "", v1.TaintEffectNoExecute)}
@@ -230,7 +230,7 @@ func TestDeleteAfterCountsFromTheEndOfTheLastHold(t *testing.T) {
 	}
 }
 
-// An ended hold counts for pods that a drain would not have matched.
+// An ended hold counts for pods that a policy for drains would not have matched.
 func TestAHoldOfABreakerHeldDaemonSetsToo(t *testing.T) {
 	p := hour(policy.Match{Taints: []policy.Taint{{Key: "a", Effects: noSchedule}}, OwnerKinds: []string{"DaemonSet"}})
 	p.Tolerations = &policy.Tolerations{Absent: secs(0)}
@@ -263,7 +263,7 @@ func TestAGracePeriodIsOnlyShortened(t *testing.T) {
 	}
 }
 
-// The zero settings of a breaker are those of an example: it settles, and it does not flap.
+// A breaker with zero settings settles, and does not flap, as in the examples.
 func TestABreakerSettlesUnlessItSaysNot(t *testing.T) {
 	b := policy.Breaker{MaxNodes: intstr.FromInt32(1)}
 	if b.SettleTime() != 10*time.Second || b.ResetTime() != 5*time.Minute {

@@ -13,16 +13,16 @@ type Change uint8
 // The changes.
 const (
 	Unchanged     Change = iota
-	BecameDue            // it is deleted, or asked to go, now, and was not before
-	BecameEarlier        // it is to go later than now, and was to go even later, or not at all
-	BecameLater          // it is to go later than before
-	BecameHeld           // it was to go, or to stay, and is held
-	BecameFree           // it was to go, or held, and stays
+	BecameDue            // an action of it is due now, and was not before
+	BecameEarlier        // its time is earlier than before, or it stayed before
+	BecameLater          // its time is later than before
+	BecameHeld           // it is held, and was to be evicted or to stay before
+	BecameFree           // it stays, and was to be evicted or held before
 )
 
 // Diff counts the changes of pods.
 type Diff struct {
-	Pods                            int // all that were compared
+	Pods                            int // all pods that were compared
 	Due, Earlier, Later, Held, Free int
 }
 
@@ -63,7 +63,7 @@ func (v *Verdict) ChangeTo(next *Verdict, now time.Time) Change {
 	return Unchanged
 }
 
-// changeOfTimes is for a pod that is to go. What was due before now counts as due now.
+// changeOfTimes compares the times of a pod that is to be evicted. A time before now counts as now.
 func (v *Verdict) changeOfTimes(next *Verdict, now time.Time) Change {
 	wasDeleted, isDeleted := v.Delete.from(now), next.Delete.from(now)
 	was, is := min(v.Evict.from(now), wasDeleted), min(next.Evict.from(now), isDeleted)

@@ -58,7 +58,7 @@ func TestWhatAReloadMakesOfAPod(t *testing.T) {
 	}
 }
 
-// The twin looks at what is done with the pod, second by second.
+// The twin observes what is done with the pod, second by second.
 func TestAChangeIsWhatTheSecondsShow(t *testing.T) {
 	const end = 300
 	checkTwins(t, func(rt *rapid.T, w *twin) {
@@ -89,7 +89,7 @@ func TestAChangeIsWhatTheSecondsShow(t *testing.T) {
 	})
 }
 
-// doneAt is 2 once the pod is deleted, 1 once it is asked, and 0 before.
+// doneAt returns 2 once the pod is deleted, 1 once an eviction is requested, and 0 before.
 func doneAt(v *policy.Verdict, second int64) int {
 	method, _ := v.Due(at(second))
 	return map[policy.Method]int{"": 0, policy.Evict: 1, policy.Delete: 2}[method]

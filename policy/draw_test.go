@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// someTwins is how many worlds each check of a property draws: most of them are dull.
+// someTwins is the number of worlds that each check of a property draws; many, because most have few effects.
 const someTwins = 30
 
 // checkTwins checks the property in many worlds.

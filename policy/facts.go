@@ -11,7 +11,7 @@ type Facts struct {
 	// Tripped are the groups whose breakers are tripped.
 	Tripped map[Trip]bool
 
-	// Paused says that no call starts. It counts as a hold.
+	// Paused means that no call starts. It counts as a hold.
 	Paused bool
 
 	// Ended are the holds that have ended.

@@ -2,17 +2,18 @@ package policy
 
 import "time"
 
-// HoldScope is something that holds evictions: a policy with the method Hold, a breaker that is tripped, or a pause. One that
-// has ended is recorded with its scope, as the configuration may have changed since: deleteAfter counts from its end.
+// HoldScope describes something that holds evictions: a policy with the method Hold, a breaker that is tripped, or a
+// pause. An ended hold is recorded with its scope, because the configuration may have changed since: deleteAfter
+// counts from its end.
 type HoldScope struct {
-	// By names what holds, such as "policy quarantine".
+	// By names the hold, such as "policy quarantine".
 	By string `json:"by"`
 
-	// Match are the pairs that it holds; nil: all. It may be wider than what was held: an end that counts for too
-	// many pairs makes deletions later, never earlier.
+	// Match selects the pairs that it holds; nil selects all. It may select more pairs than were held: then
+	// deletions are later, never earlier.
 	Match *Match `json:"match,omitempty"`
 
-	// TopologyKey and Group are those of a breaker.
+	// TopologyKey and Group are set for a breaker.
 	TopologyKey string `json:"topologyKey,omitempty"`
 	Group       string `json:"group,omitempty"`
 
@@ -20,7 +21,7 @@ type HoldScope struct {
 	Before string `json:"before,omitempty"`
 }
 
-// EndedHold is a hold that has ended, in the form in which it is asked.
+// EndedHold is an ended hold in compiled form.
 type EndedHold struct {
 	at          time.Time
 	all         bool
@@ -29,8 +30,7 @@ type EndedHold struct {
 	group       string
 }
 
-// NewEndedHold returns the hold as one that ended at that moment. A scope that is not valid counts as all
-// pairs.
+// NewEndedHold returns the hold as one that ended at that moment. If the scope is not valid, it selects all pairs.
 func NewEndedHold(h HoldScope, at time.Time) EndedHold {
 	e := EndedHold{at: at, all: true, topologyKey: h.TopologyKey, group: h.Group}
 	if h.Match == nil {
@@ -45,7 +45,7 @@ func NewEndedHold(h HoldScope, at time.Time) EndedHold {
 	return e
 }
 
-// held reports whether the hold may have held the pair. A namespace that is not known counts as one that matches.
+// held reports whether the hold may have held the pair. A namespace that is not known counts as a match.
 func (e *EndedHold) held(p pair, of Namespaces) bool {
 	if e.topologyKey != "" && GroupOf(e.topologyKey, p.node.Labels) != e.group {
 		return false

@@ -2,16 +2,16 @@ package policy
 
 import "strings"
 
-// index finds the policies that may match a pair, by the taint's key and the pod's namespace, so that the others
-// cost nothing.
+// index finds the policies that may match a pair by the taint's key and the pod's namespace, so that the others need
+// not be evaluated.
 type index struct {
-	keyed map[string]*numbers // those that name a taint by its exact key
-	rest  numbers             // those that name taints by a prefix, or none
+	keyed map[string]*numbers // policies that name a taint by its exact key
+	rest  numbers             // policies that name taints by a prefix, or none
 }
 
-// numbers are the numbers of policies, each list ascending.
+// numbers are lists of the numbers of policies, each ascending.
 type numbers struct {
-	named map[string][]int32 // those that name namespaces without *
+	named map[string][]int32 // policies that name namespaces without *
 	rest  []int32
 }
 
@@ -40,7 +40,7 @@ func (ix *index) of(t Taint) *numbers {
 	return ix.keyed[t.Key]
 }
 
-// add puts a policy at the end of the lists.
+// add appends a policy to the lists.
 func (n *numbers) add(i int32, namespaces []string) {
 	if len(namespaces) == 0 || strings.Contains(strings.Join(namespaces, ""), "*") {
 		n.rest = appendOnce(n.rest, i)
@@ -54,7 +54,7 @@ func (n *numbers) add(i int32, namespaces []string) {
 	}
 }
 
-// appendOnce leaves out what was added last: a policy may name a key twice.
+// appendOnce appends the number unless it is the last one: a policy may name a key twice.
 func appendOnce(list []int32, i int32) []int32 {
 	if len(list) > 0 && list[len(list)-1] == i {
 		return list

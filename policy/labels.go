@@ -6,14 +6,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// selector is a label selector in a form that is quick to ask, as a pair may be asked of a thousand policies. All of its
-// requirements must hold; nil selects all.
+// selector is a label selector in a form that is fast to evaluate, because a pair may be compared with a thousand
+// policies. All requirements must hold; nil selects all.
 type selector []requirement
 
-// requirement is about one label.
+// requirement restricts one label.
 type requirement struct {
 	key    string
-	in     []string // the values; none: any
+	in     []string // the values; any value if it is nil
 	absent bool     // the label may be missing
 	not    bool     // the values, or any value, are not allowed
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The selector of Kubernetes is the twin.
+// The twin is the selector of Kubernetes.
 func TestASelectorSelectsWhatThatOfKubernetesDoes(t *testing.T) {
 	keys, values := rapid.SampledFrom([]string{"a", "b", "c"}), rapid.SampledFrom([]string{"", "1", "2"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,13 +11,13 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// critical is the least priority of the pods that Kubernetes calls system-critical.
+// critical is the lowest priority that Kubernetes calls system-critical.
 const critical = 2_000_000_000
 
 // limit is how long a pod may stay with a taint.
 type limit struct {
 	forEver bool
-	seconds int64         // may be more than a time.Duration holds
+	seconds int64         // may exceed a time.Duration
 	rest    time.Duration // less than a second
 }
 
@@ -29,7 +29,7 @@ func (l limit) compare(other limit) int {
 	return cmp.Or(cmp.Compare(l.seconds, other.seconds), cmp.Compare(l.rest, other.rest))
 }
 
-// from returns when a limit that begins at start ends; false if it does not end.
+// from returns when a limit that begins at start ends. It returns false if it does not end.
 func (l limit) from(start time.Time) (time.Time, bool) {
 	if l.forEver || taint.ForEver(l.seconds, start) {
 		return time.Time{}, false
@@ -40,15 +40,15 @@ func (l limit) from(start time.Time) (time.Time, bool) {
 	return taint.AddSeconds(start, l.seconds).Add(l.rest), true
 }
 
-// borne is how a pod bears a taint by its own tolerations.
+// borne is the effect of the pod's own tolerations on a taint.
 type borne struct {
-	toleration *v1.Toleration // the one that counts; nil when none matches
+	toleration *v1.Toleration // the one that counts; nil if none matches
 	limit      limit
-	timed      bool // it has tolerationSeconds that count
+	timed      bool // the toleration has tolerationSeconds that count
 }
 
-// bears returns how the pod bears a taint that began at that moment. A toleration of a taint of effect
-// NoSchedule counts as if the effect were NoExecute. Only if there is none, one that matches the taint as it stands
+// bears returns how the pod tolerates a taint that began at that moment. For a taint of effect NoSchedule,
+// tolerations count as if the effect were NoExecute. Only if none of them matches, one that matches the taint itself
 // counts, without a limit.
 func (s *Set) bears(pod *taint.Pod, t *v1.Taint, since time.Time) borne {
 	asNoExecute := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
@@ -69,8 +69,8 @@ func limitOfToleration(t *v1.Toleration, since time.Time) limit {
 	return limit{seconds: max(0, *t.TolerationSeconds)}
 }
 
-// limit returns how long the pod may stay under the policy, given how its own tolerations bear the taint. The nil policy
-// changes nothing.
+// limit returns how long the pod may stay under the policy, given its own tolerations. The nil policy changes
+// nothing.
 func (c *compiled) limit(pod *taint.Pod, b borne) limit {
 	switch {
 	case c == nil:
@@ -85,7 +85,7 @@ func (c *compiled) limit(pod *taint.Pod, b borne) limit {
 	return durationOr(c.stay.Unlimited, b.limit)
 }
 
-// bounded is the limit of a toleration with a limit between min and max.
+// bounded returns the limit of a toleration with a limit, kept between min and max.
 func (c *compiled) bounded(b borne) limit {
 	own := limit{seconds: max(0, *b.toleration.TolerationSeconds)}
 	if least := durationOr(c.stay.Min, own); own.compare(least) < 0 {
@@ -104,13 +104,13 @@ func exemptOf(m *Match) exempt {
 	}
 }
 
-// reachesCritical reports whether a bound of the range is among the priorities of system-critical pods, which shows
-// that the policy means them on purpose.
+// reachesCritical reports whether a bound of the range is a system-critical priority: then the policy means these
+// pods on purpose.
 func reachesCritical(p *PriorityRange) bool {
 	return p.Min != nil && *p.Min >= critical || p.Max != nil && *p.Max >= critical
 }
 
-// of reports whether tolerations.unlimited leaves the pod alone.
+// of reports whether tolerations.unlimited does not apply to the pod.
 func (e exempt) of(pod *taint.Pod) bool {
 	return e.daemonSets && ownerKindOf(pod) == daemonSet || e.critical && pod.Priority >= critical
 }

@@ -24,7 +24,7 @@ type matcher struct {
 	pods       selector // nil: all
 	owners     []string // none: all
 	priority   PriorityRange
-	anyOwner   bool // owners left out are all, also with NoSchedule
+	anyOwner   bool // any owner matches if none is named, also with NoSchedule
 }
 
 // fit is the result of matching a policy with a pair.
@@ -33,7 +33,7 @@ type fit uint8
 const (
 	fitsNot fit = iota
 	fits
-	fitsPerhaps // if the labels of the pod's namespace, which are not known, match
+	fitsPerhaps // if the labels of the pod's namespace match, which are not known yet
 )
 
 // pair is a pod and a taint of its node.
@@ -73,8 +73,8 @@ func (m *matcher) fits(p pair, of Namespaces) fit {
 	return fitsNot
 }
 
-// names reports whether the taint is one of those of the match. Without any, those are all of effect NoExecute but
-// out-of-service, which is matched by its exact key alone.
+// names reports whether the match includes the taint. Without any taints, it includes all of effect NoExecute except
+// out-of-service, which only its exact key matches.
 func (m *matcher) names(t *v1.Taint) bool {
 	if len(m.taints) == 0 {
 		return t.Effect == v1.TaintEffectNoExecute && t.Key != v1.TaintNodeOutOfService
@@ -119,9 +119,9 @@ func (m *matcher) inPriority(p int32) bool {
 	return (m.priority.Min == nil || *m.priority.Min <= p) && (m.priority.Max == nil || p <= *m.priority.Max)
 }
 
-// owns reports whether the pod's owner is one of those of the match. For a taint of effect
-// NoSchedule, pods of DaemonSets, which come back to the node, and pods without a controller, which come back nowhere, must
-// be named.
+// owns reports whether the match includes the pod's owner. For a taint of effect NoSchedule, it includes pods of
+// DaemonSets, which would return to the node, and pods without a controller, which would not return, only if it
+// names them.
 func (m *matcher) owns(p pair) bool {
 	kind := ownerKindOf(p.pod)
 	if len(m.owners) > 0 {

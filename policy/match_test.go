@@ -20,8 +20,8 @@ func taints(list ...policy.Taint) policy.Match { return policy.Match{Taints: lis
 
 var noSchedule = []v1.TaintEffect{v1.TaintEffectNoSchedule}
 
-// TestWhatAMatchMatches has one part of a match in each row; the pod and its node are always the same but for the
-// change.
+// TestWhatAMatchMatches has one part of a match in each row. The pod and its node are the same in all rows, except
+// for the change.
 func TestWhatAMatchMatches(t *testing.T) {
 	maintenance := on(10, "example.com/maintenance", "kernel")
 	outOfService := on(10, v1.TaintNodeOutOfService, "")
@@ -106,7 +106,7 @@ func expression(key string, operator metav1.LabelSelectorOperator, values ...str
 	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: operator, Values: values}}}
 }
 
-// prod has every namespace but the one that is not known yet labelled as production.
+// prod returns labels of production for every namespace, except for the one that is not known yet.
 func prod(name string) (map[string]string, bool) {
 	return map[string]string{"tier": "prod"}, name != "new"
 }

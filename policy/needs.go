@@ -7,10 +7,10 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Needs lists the data that the verdicts of a set use beside those of [taint.Decide].
+// Needs lists the data that the verdicts of a set use in addition to those of [taint.Decide].
 type Needs struct {
-	// Triggers are the keys, sorted, of the taints of effect NoSchedule that a policy makes triggers. Audited are those
-	// that only policies in mode Audit name: their starts are shown, and no exposure begins there.
+	// Triggers are the sorted keys of the taints of effect NoSchedule that a policy makes triggers. Audited are
+	// those that only policies in mode Audit name: their starts are shown, but do not begin an exposure.
 	Triggers, Audited []string
 
 	// NodeLabels, PodOwners and NamespaceLabels report whether they are used. Namespaces need a watch only then.

@@ -13,14 +13,14 @@ import (
 type Pair struct {
 	Taint *v1.Taint
 
-	// Policy is the name of the policy that decides; empty when none matches.
+	// Policy is the name of the policy that decides; empty if none matches.
 	Policy string
 
 	// Method is the method of that policy, or the default one; empty for a NoSchedule taint that no policy makes a
 	// trigger.
 	Method Method
 
-	// Verdict has the deadline, unless the taint is ignored, or borne without a limit.
+	// Verdict has the deadline, unless the taint is ignored, or tolerated without a limit.
 	Verdict taint.Verdict
 
 	// Held describes what holds the pair; a pair that is held has no action.
@@ -41,8 +41,8 @@ type Pair struct {
 // decided reports whether the taint is a trigger.
 func (p *Pair) decided() bool { return p.Method != "" || len(p.Audits) > 0 }
 
-// longestRefusal is how long at most a request must have been refused before a deletion by deleteAfter. So an outage
-// postpones it by a minute, and none passes by a budget that nobody has asked.
+// longestRefusal is the longest time for which a request must have been refused before a deletion by deleteAfter. So
+// an outage delays the deletion by a minute, and no pod is deleted against a budget that was not asked.
 const longestRefusal = time.Minute
 
 // nobody stands for no policy where the number of a policy is expected.
@@ -96,7 +96,7 @@ func (s *Set) judge(pod *taint.Pod, node *taint.Node, states taint.History, fact
 	return p
 }
 
-// carryOut completes a pair that is not held.
+// carryOut computes the actions of a pair that is not held.
 func (s *Set) carryOut(p *Pair, r ruling, on pair, states taint.History, facts *Facts, enforced int) {
 	if r.policy != nil {
 		p.GracePeriod = r.policy.gracePeriod
@@ -111,8 +111,8 @@ func (s *Set) carryOut(p *Pair, r ruling, on pair, states taint.History, facts *
 	}
 }
 
-// exposedSince returns the start of the latest unbroken run of states that the pod does not bear without a limit, and that
-// no policy ignores. The last state must be such a one.
+// exposedSince returns the start of the latest unbroken run of states that the pod does not tolerate without a limit
+// and that no policy ignores. The last state must be one of them.
 func (s *Set) exposedSince(pod *taint.Pod, node *taint.Node, states taint.History, facts *Facts, enforced int) time.Time {
 	first := len(states) - 1
 	for ; first > 0; first-- {
@@ -139,7 +139,7 @@ func (s *Set) holdEnded(on pair, states taint.History, facts *Facts, enforced in
 	return time.Time{}
 }
 
-// add makes the pair count in the verdict of the pod.
+// add merges the pair into the verdict of the pod.
 func (v *Verdict) add(p *Pair) {
 	switch {
 	case p.Method == "":

@@ -2,8 +2,8 @@ package policy
 
 import "strings"
 
-// matchesPattern reports whether the name is what the pattern says, in which each * stands for any text, also for
-// none.
+// matchesPattern reports whether the name matches the pattern, in which each * stands for any text, including an
+// empty one.
 func matchesPattern(pattern, name string) bool {
 	first, rest, wild := strings.Cut(pattern, "*")
 	if !wild {

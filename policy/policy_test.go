@@ -24,7 +24,7 @@ func TestPreferNoScheduleIsRefused(t *testing.T) {
 	}
 }
 
-// What a file can't say, a program that embeds the library can.
+// A configuration file cannot contain these words, but a program that embeds the library can.
 func TestUnknownWordsAreRefused(t *testing.T) {
 	breaker := policy.Breaker{Name: "a", Taints: []policy.TaintKey{{Key: "a"}}}
 	never, mute := breaker, breaker

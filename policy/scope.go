@@ -9,11 +9,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// ByPause is HoldScope.By of a pause.
+// ByPause is the value of HoldScope.By for a pause.
 const ByPause = "pause"
 
-// Holds returns the holds of now: each policy with the method Hold, each trip, and the pause. A hold that is no longer
-// among them has ended.
+// Holds returns the present holds: each policy with the method Hold, each trip, and the pause. A hold that is no
+// longer among them has ended.
 func (c *Config) Holds(trips map[Trip]bool, paused bool) []HoldScope {
 	var all []HoldScope
 	for i := range c.Policies {
@@ -48,8 +48,8 @@ func (b *Breaker) hold(group string) HoldScope {
 	return HoldScope{By: "breaker " + b.Name, Match: &match, TopologyKey: b.TopologyKey, Group: group}
 }
 
-// fingerprint identifies the policies before one that holds. If they change, they may take pairs from it, and so release
-// them.
+// fingerprint identifies the policies before one that holds. If they change, they may decide pairs of that policy,
+// and so release them.
 func fingerprint(before []Policy) string {
 	matches := []Match{}
 	for i := range before {
@@ -59,7 +59,7 @@ func fingerprint(before []Policy) string {
 	}
 	text, err := json.Marshal(matches)
 	if err != nil {
-		text = nil // a Match has a form in JSON
+		text = nil // a Match always has a JSON form
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write(text) // never fails

@@ -6,15 +6,16 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Config is what a Set is compiled from. The zero value is a program without a configuration file.
+// Config is the input of [Compile]. The zero value stands for a program without a configuration file.
 type Config struct {
 	Policies []Policy
 	Guards   Guards
 
-	// Method is for pairs with a NoExecute taint that no policy matches: Delete, Evict or Ignore. Empty: Delete.
+	// Method applies to pairs with a NoExecute taint that no policy matches: Delete, Evict or Ignore. Empty means
+	// Delete.
 	Method Method
 
-	// Rules say which tolerations count.
+	// Rules define which tolerations count.
 	Rules taint.Rules
 }
 
@@ -27,23 +28,23 @@ type Set struct {
 	breakers []breaker
 }
 
-// compiled is a policy in the form in which it decides.
+// compiled is the compiled form of a policy.
 type compiled struct {
 	name        string
 	audit       bool
 	method      Method
 	match       matcher
-	deletes     bool // deleteAfter is given
+	deletes     bool // whether deleteAfter is set
 	deleteAfter time.Duration
 	stay        Tolerations
 	gracePeriod time.Duration // 0: the pod's own
 	exempt      exempt
 }
 
-// exempt says which pods tolerations.unlimited leaves alone.
+// exempt describes the pods to which tolerations.unlimited does not apply.
 type exempt struct{ daemonSets, critical bool }
 
-// breaker is what a verdict needs of a breaker.
+// breaker contains the fields of a breaker that verdicts use.
 type breaker struct {
 	name        string
 	topologyKey string
@@ -52,7 +53,7 @@ type breaker struct {
 	settle      time.Duration
 }
 
-// Compile returns the compiled form, or all that is refused.
+// Compile returns the compiled form, or all problems.
 func Compile(c Config) (*Set, []Problem) {
 	if problems := Validate(c.Policies, c.Guards); len(problems) > 0 {
 		return nil, problems

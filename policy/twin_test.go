@@ -15,8 +15,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// The twin reads what policies promise as plainly as it can, policy by policy and in whole seconds, without the code
-// under test.
+// The twin implements the promises of policies as plainly as possible, policy by policy and in whole seconds,
+// without the code under test.
 type twin struct {
 	config  policy.Config
 	pod     *taint.Pod
@@ -38,7 +38,7 @@ const (
 	forever = int64(-1)
 )
 
-// outcome of the pod in seconds; never where it does not go so.
+// outcome is the outcome for the pod in seconds; never if the action does not happen.
 type outcome struct {
 	evict, delete int64
 	held          bool
@@ -101,7 +101,7 @@ func (w *twin) pair(h taint.History) outcome {
 	return outcome{deadline, max(deadline, w.holdEnd(h)) + int64(p.DeleteAfter.Seconds()), false}
 }
 
-// holdEnd is when the last hold of the pair ended.
+// holdEnd returns when the last hold of the pair ended.
 func (w *twin) holdEnd(h taint.History) int64 {
 	end := w.unknown
 	for i := range len(h) - 1 {
@@ -142,8 +142,8 @@ func (w *twin) zone(key string) string {
 	return "<none>"
 }
 
-// first is the policy that decides, nil if none matches, and what it does: nothing for a NoSchedule taint that is no
-// trigger.
+// first returns the policy that decides, or nil if none matches, and its method: empty for a NoSchedule taint that
+// is not a trigger.
 func (w *twin) first(t v1.Taint) (*policy.Policy, policy.Method) {
 	for i := range w.config.Policies {
 		p := &w.config.Policies[i]
@@ -217,7 +217,7 @@ func selected(s *metav1.LabelSelector, labels map[string]string) bool {
 	return true
 }
 
-// granted is for how long the pod may stay with the taint, in seconds, or forever.
+// granted returns how long the pod may stay with the taint, in seconds, or forever.
 func (w *twin) granted(p *policy.Policy, method policy.Method, t v1.Taint) int64 {
 	if method == policy.Ignore {
 		return forever
@@ -252,8 +252,8 @@ func (w *twin) granted(p *policy.Policy, method policy.Method, t v1.Taint) int64
 	return int64(tolerations.Unlimited.Seconds())
 }
 
-// bears is for how long a pod bears a taint: by tolerations that count as for NoExecute, else for ever by one for
-// NoSchedule.
+// bears returns how long a pod tolerates a taint: by tolerations that count as for NoExecute; otherwise without a
+// limit, by one for NoSchedule.
 func bears(tolerations []v1.Toleration, key, value string, effect v1.TaintEffect) (int64, bool) {
 	for _, as := range []v1.TaintEffect{v1.TaintEffectNoExecute, effect} {
 		for _, t := range tolerations {
@@ -294,7 +294,7 @@ func TestEachPairNamesThePolicyThatTheTwinFinds(t *testing.T) {
 	})
 }
 
-// What a policy that audits says is what it would decide if it enforced.
+// A policy in mode Audit reports what it would decide in mode Enforce.
 func TestAnAuditSaysWhatEnforcingWouldDecide(t *testing.T) {
 	checkTwins(t, func(rt *rapid.T, w *twin) {
 		for _, p := range compiled(t, w.config).Pairs(w.pod, w.node, w.facts()) {
@@ -314,7 +314,7 @@ func TestAnAuditSaysWhatEnforcingWouldDecide(t *testing.T) {
 	})
 }
 
-// Without policies and breakers a verdict is that of taint.Decide, to the pointer.
+// Without policies and breakers a verdict is exactly that of taint.Decide, including its pointers.
 func TestWithoutPoliciesTheVerdictIsThatOfDecide(t *testing.T) {
 	checkTwins(t, func(rt *rapid.T, w *twin) {
 		rules := taint.Rules{NoComparison: rapid.Bool().Draw(rt, "no comparison")}

@@ -8,21 +8,21 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Verdict is what [Set.Decide] says of one pod: it stays, it is held, or it goes. A pod that goes because of one taint
-// may be held because of another one.
+// Verdict is the result of [Set.Decide] for one pod: it stays, it is held, or it is evicted. A pod that is evicted
+// because of one taint may be held because of another one.
 type Verdict struct {
-	// Stay says why the pod stays; 0 when it goes or is held.
+	// Stay is the reason why the pod stays; 0 if it is evicted or held.
 	Stay taint.Stay
 
 	// Node is the name of the pod's node.
 	Node string
 
-	// Evict and Delete are the actions, each with the pair that makes it the earliest. From Delete.At on the pod is
-	// deleted; before that, from Evict.At on, it is asked to go. An action that does not exist has the value false in
-	// Evict.
+	// Evict and Delete are the actions, each with the pair that makes it the earliest. From Evict.At on, the
+	// eviction of the pod is requested; from Delete.At on, the pod is deleted. An action that does not exist has the
+	// value false in Evict.
 	Evict, Delete Action
 
-	// Held describes what holds the pair with the earliest deadline of those that are held.
+	// Held describes the hold of the pair with the earliest deadline of those that are held.
 	Held Held
 
 	// Ignored is the name of the first policy that ignores a taint of the node; empty if none does.
@@ -33,42 +33,42 @@ type Verdict struct {
 type Action struct {
 	taint.Verdict
 
-	// Policy is the name of the policy that decides the pair; empty when none matches.
+	// Policy is the name of the policy that decides the pair; empty if none matches.
 	Policy string
 
-	// GracePeriod is the most that the pod is given to end; 0 is its own terminationGracePeriodSeconds.
+	// GracePeriod is the maximal grace period of the pod; 0 stands for its own terminationGracePeriodSeconds.
 	GracePeriod time.Duration
 
-	// RefusedFor, of a deletion by deleteAfter, is how long before it this process must have had a request to evict the
-	// pod refused, by a budget or by admission. 0: no request is needed.
+	// RefusedFor, of a deletion by deleteAfter, is how long before it an eviction request of this process must have
+	// been refused, by a budget or by admission. If it is 0, no request is needed.
 	RefusedFor time.Duration
 }
 
-// HeldBy is what holds a pair.
+// HeldBy is the kind of a hold.
 type HeldBy uint8
 
-// What holds a pair.
+// The kinds of holds.
 const (
 	_               HeldBy = iota
 	HeldByPolicy           // the policy Name has the method Hold
 	HeldByBreaker          // the breaker Name is tripped for Group
-	HeldByNamespace        // the policy Name asks for labels of the pod's namespace, which are not known yet
+	HeldByNamespace        // the policy Name selects by labels of the pod's namespace, which are not known yet
 )
 
-// Held describes what holds a pair.
+// Held describes the hold of a pair.
 type Held struct {
-	By    HeldBy // 0: nothing
+	By    HeldBy // 0: not held
 	Name  string
 	Group string // of a breaker
 
-	// Policy decides the pair once it is no longer held by a breaker; empty when none matches.
+	// Policy decides the pair once a breaker no longer holds it; empty if no policy matches.
 	Policy string
 
 	// Verdict has the deadline that the pair would have.
 	Verdict taint.Verdict
 }
 
-// String names what holds the pair: "policy quarantine", "breaker zone-outage (eu-1a)".
+// String names the hold: "policy quarantine", "breaker zone-outage (eu-1a)".
 func (h Held) String() string {
 	switch h.By {
 	case HeldByPolicy:
@@ -84,7 +84,7 @@ func (h Held) String() string {
 	return "nothing"
 }
 
-// Goes reports whether the pod is to be deleted or asked to go, now or later.
+// Goes reports whether the pod is to be evicted or deleted, now or later.
 func (v *Verdict) Goes() bool { return v.Evict.Evict || v.Delete.Evict }
 
 // First returns the verdict of the earliest action, in the form of [taint.Decide]. If there is none, it returns why the
@@ -125,7 +125,7 @@ func (a *Action) earlier(other Action) {
 }
 
 // GracePeriodSeconds returns the grace period to send with the deletion of a pod with this
-// terminationGracePeriodSeconds: the limit if it is shorter, else nil, so that the pod's own counts.
+// terminationGracePeriodSeconds: the limit if it is shorter; otherwise nil, so that the pod's own counts.
 func GracePeriodSeconds(own *int64, most time.Duration) *int64 {
 	seconds := int64(v1.DefaultTerminationGracePeriodSeconds)
 	if own != nil {

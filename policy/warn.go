@@ -8,22 +8,22 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Warning is what follows from a configuration that is taken, and that its author may not want.
+// Warning is a consequence of a valid configuration that its author may not want.
 type Warning struct {
 	// Path of the policy or breaker, such as policies[2].
 	Path string
 
-	// Name is its name.
+	// Name is the name of the policy or breaker.
 	Name string
 
-	// Text says what follows.
+	// Text describes the consequence.
 	Text string
 }
 
-// String is the warning as one sentence.
+// String returns the warning as one sentence.
 func (w Warning) String() string { return fmt.Sprintf("%s (%s): %s", w.Path, w.Name, w.Text) }
 
-// Warnings returns what follows from the configuration, in its order. Policies and guards must be valid.
+// Warnings returns the warnings of the configuration, in its order. Policies and guards must be valid.
 func (c *Config) Warnings() []Warning {
 	var all []Warning
 	for i := range c.Policies {
@@ -41,8 +41,8 @@ func (c *Config) Warnings() []Warning {
 	return all
 }
 
-// risky are taints that nodes get in the course of things, and what follows if they trigger. A key that ends in / is a
-// prefix.
+// risky are taints that nodes get in normal operation, with the consequence if they are triggers. A key that ends in
+// / is a prefix.
 var risky = []struct {
 	keys []string
 	text string
@@ -64,7 +64,7 @@ var risky = []struct {
 	},
 }
 
-// triggerWarnings are about taints that are there for other ends.
+// triggerWarnings returns the warnings about taints that have other purposes.
 func (p *Policy) triggerWarnings() (texts []string) {
 	if !p.calls() {
 		return nil
@@ -79,7 +79,8 @@ func (p *Policy) triggerWarnings() (texts []string) {
 	return texts
 }
 
-// triggers reports whether the taint is one of that key, or with one of that prefix, that does not evict by itself.
+// triggers reports whether the taint has that key and the effect NoSchedule, or, for a key that ends in /, that
+// prefix.
 func (t *Taint) triggers(key string) bool {
 	if prefix, ok := strings.CutSuffix(key, "/"); ok {
 		return strings.HasPrefix(t.Key+t.KeyPrefix, prefix+"/")
@@ -87,7 +88,7 @@ func (t *Taint) triggers(key string) bool {
 	return t.Key == key && slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
 }
 
-// deadNodeWarnings are about pods that stay on nodes that may be dead.
+// deadNodeWarnings returns the warnings about pods that stay on nodes that may be dead.
 func (p *Policy) deadNodeWarnings() (texts []string) {
 	if p.Mode == Audit || p.Match.onlyNoSchedule() || p.Method == Delete || p.Method == Evict && p.DeleteAfter != nil {
 		return nil
@@ -104,8 +105,8 @@ func (p *Policy) deadNodeWarnings() (texts []string) {
 	return texts
 }
 
-// besideWarnings are about promises that are not held while the built-in taint manager runs, which is what the method
-// Ignore is for.
+// besideWarnings returns the warnings about promises that do not hold while the built-in taint manager runs. The
+// method Ignore is meant for that case.
 func (c *Config) besideWarnings(p *Policy) []string {
 	if c.Method != Ignore || p.Mode == Audit || p.Match.onlyNoSchedule() {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// TestWarnings holds what is warned of, and that what is next to it is not.
+// TestWarnings lists configurations with their warnings, and similar ones without.
 func TestWarnings(t *testing.T) {
 	drain := func(key string) policy.Policy {
 		p := staying(policy.Tolerations{Absent: secs(0)})
@@ -58,7 +58,7 @@ func TestWarnings(t *testing.T) {
 		"Delete beside it":         {beside(plain), nil},
 		"NoSchedule beside it":     {beside(drain("example.com/maintenance")), nil},
 	} {
-		compiled(t, c.config) // what is warned of is taken
+		compiled(t, c.config) // a configuration with warnings is valid
 		var got []string
 		for _, w := range c.config.Warnings() {
 			got = append(got, w.String())

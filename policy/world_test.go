@@ -19,17 +19,17 @@ func at(seconds int64) time.Time { return zero.Add(time.Duration(seconds) * time
 
 func secs(n int64) *metav1.Duration { return after(time.Duration(n) * time.Second) }
 
-// state is a taint with an effect that is there since that second.
+// state returns a taint with an effect that is present since that second.
 func state(since int64, key, value string, effect v1.TaintEffect) taint.State {
 	return taint.State{Taint: v1.Taint{Key: key, Value: value, Effect: effect}, Since: at(since)}
 }
 
-// on is the history of a NoExecute taint that has been there in one state.
+// on returns the history of a NoExecute taint that has had one state.
 func on(since int64, key, value string) taint.History {
 	return taint.History{state(since, key, value, v1.TaintEffectNoExecute)}
 }
 
-// then is the history once the value has changed.
+// then returns the history after a change of the value.
 func then(h taint.History, since int64, value string) taint.History {
 	last := h[len(h)-1]
 	h[len(h)-1].Ended = true
@@ -41,14 +41,14 @@ func nodeWith(taints ...taint.History) *taint.Node {
 	return &taint.Node{Name: "n", UID: "node-uid", Taints: taints, Labels: map[string]string{"pool": "db", "zone": "a"}}
 }
 
-// draining is a node with a trigger of effect NoSchedule.
+// draining returns a node with a trigger of effect NoSchedule.
 func draining(since int64, key, value string) *taint.Node {
 	n := nodeWith()
 	n.Triggers = []taint.History{{state(since, key, value, v1.TaintEffectNoSchedule)}}
 	return n
 }
 
-// aPod of a StatefulSet is bound to node n at second 0.
+// aPod returns a pod of a StatefulSet, bound to node n at second 0.
 func aPod(tolerations ...v1.Toleration) *taint.Pod {
 	return &taint.Pod{
 		UID: "uid", Namespace: "shop", Name: "p", Node: "n", Phase: v1.PodRunning, Bound: at(0), Tolerations: tolerations,
@@ -56,7 +56,7 @@ func aPod(tolerations ...v1.Toleration) *taint.Pod {
 	}
 }
 
-// bearing is a toleration of a key: without a limit if seconds is negative.
+// bearing returns a toleration of a key: without a limit if seconds is negative.
 func bearing(key string, seconds int64) v1.Toleration {
 	t := v1.Toleration{Key: key, Operator: v1.TolerationOpExists}
 	if seconds >= 0 {
@@ -74,7 +74,7 @@ func compiled(t testing.TB, c policy.Config) *policy.Set {
 	return s
 }
 
-// policies is a configuration of policies alone; each gets a name if it has none.
+// policies returns a configuration of policies alone; each gets a name if it has none.
 func policies(list ...policy.Policy) policy.Config {
 	for i := range list {
 		if list[i].Name == "" {
@@ -84,7 +84,7 @@ func policies(list ...policy.Policy) policy.Config {
 	return policy.Config{Policies: list}
 }
 
-// zoneBreaker is about unreachable, and settles for ten seconds.
+// zoneBreaker returns a breaker for unreachable that settles for ten seconds.
 func zoneBreaker() policy.Breaker {
 	return policy.Breaker{
 		Name: "zones", TopologyKey: "zone", MaxNodes: intstr.FromString("50%"),
