@@ -26,6 +26,7 @@ const (
 )
 
 func TestTheManifestsOnARealControlPlane(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	w.waitForNoPods(t)
 	for _, way := range [][]string{{"apply"}, {"apply", "--server-side"}} {
