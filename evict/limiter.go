@@ -265,7 +265,7 @@ func (g *Limiter) current(t Ticket) bool {
 	return t.probe && g.outage.on() && t.round == g.outage.round
 }
 
-// probed lets another probe start in the place of this one, which has told nothing.
+// probed permits another probe in the place of this one, which gave no result.
 func (g *Limiter) probed(t Ticket) {
 	if g.current(t) {
 		g.outage.probing = false

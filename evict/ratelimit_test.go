@@ -16,7 +16,8 @@ func TestNoPaceIsNoLimit(t *testing.T) {
 	}
 }
 
-// A slow pace is strict: five a second are never closer than a fifth of a second, but for the slack.
+// A low rate is strict: at five calls a second, two are never less than a fifth of a second apart, except for the
+// slack.
 func TestCallsAreSpreadEvenly(t *testing.T) {
 	p, now := newRateLimit(5), epoch
 	for range 20 {

@@ -93,7 +93,7 @@ func (m *machine) podGoes(rt *rapid.T) {
 	m.podChanged(m.now, uid)
 }
 
-// permit wants that a call starts exactly for a pod that is to go now, once.
+// permit requires that a call starts, once, if and only if a pod is due now.
 func (m *machine) permit(rt *rapid.T) {
 	in := shard.Permitted{Slow: m.slow, SlowPlace: rapid.Bool().Draw(rt, "slow place")}
 	start := m.step(m.now, in)
@@ -145,8 +145,8 @@ func (m *machine) outcome(rt *rapid.T) {
 	m.ended(m.now, uid, eviction.Outcome{Kind: kind})
 }
 
-// drain accepts everything from now on and wants that all that is to go goes, and that the shard
-// then holds nothing.
+// drain accepts every deletion from now on. It requires that all due pods are evicted, and that the shard is empty
+// then.
 func (m *machine) drain(rt *rapid.T) {
 	for uid := range m.inFlight {
 		m.ended(m.now, uid, eviction.Outcome{Kind: eviction.Failed})

@@ -90,7 +90,7 @@ func (q *slowQueue) all() iter.Seq[evictionqueue.Entry[why]] {
 }
 
 // release removes the entries whose workloads are not slow, and one entry of each slow workload without a call
-// under way, and hands them over. The order depends on the entries alone.
+// under way, and passes them to the function. The order depends on the entries alone.
 func (q *slowQueue) release(slow SlowWorkloads, to func(evictionqueue.Entry[why])) {
 	for _, w := range slices.Sorted(maps.Keys(q.byWorkload)) {
 		busy, still := slow[w]

@@ -34,7 +34,7 @@ func Build(f Facts) Snapshot {
 	return s
 }
 
-// head returns the snapshot but for its evictions.
+// head returns the snapshot without its evictions.
 func head(f Facts) Snapshot {
 	return Snapshot{
 		TypeMeta: TypeMeta{APIVersion, KindSnapshot},

@@ -12,7 +12,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/bigdump"
 )
 
-// planOf makes the plan for one node of a big dump.
+// planOf computes the plan for one node of a big dump.
 func planOf(tb testing.TB, from io.Reader) {
 	tb.Helper()
 	change, err := foresight.ParseChange("maintenance:NoExecute")
@@ -43,7 +43,7 @@ func dumpOf(tb testing.TB, form string, pods int) io.Reader {
 	return from
 }
 
-// weighed looks now and then at how much memory is in use while it is read.
+// weighed measures the memory in use from time to time while it is read.
 type weighed struct {
 	io.Reader
 	unread, peak uint64
@@ -71,7 +71,7 @@ func TestAPlanOfAnyDumpIsMadeInTheSameMemory(t *testing.T) {
 			planOf(t, from)
 			return from.peak - min(before, from.peak)
 		}
-		peak(100) // what is made once
+		peak(100) // what is allocated once
 		small, large := peak(1000), peak(4000)
 		t.Logf("%s: %d kB for 1000 pods, %d kB for 4000", form, small>>10, large>>10)
 		if large > small+256<<10 {
@@ -80,7 +80,7 @@ func TestAPlanOfAnyDumpIsMadeInTheSameMemory(t *testing.T) {
 	}
 }
 
-// With all nodes in question each pod is kept, and what becomes of it.
+// If the question is about all nodes, each pod is kept, with its prediction.
 func TestAPodInQuestionTakesAKilobyte(t *testing.T) {
 	const pods = 5000
 	change, err := foresight.ParseChange("maintenance:NoExecute")

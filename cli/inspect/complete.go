@@ -15,22 +15,22 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// completionPatience is how long somebody who presses the tab key is kept waiting for the cluster.
+// completionPatience is how long completion waits for the cluster.
 const completionPatience = 3 * time.Second
 
-// words complete from a fixed list.
+// words returns a completion from a fixed list.
 func words(list ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// completeWith sets how a flag is completed. It panics where the command has no such flag.
+// completeWith sets the completion of a flag. It panics if the command has no such flag.
 func completeWith(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err)
 	}
 }
 
-// complete sets how the flags are completed that plan, explain and pending have in common.
+// complete sets the completion of the flags that plan, explain and pending have in common.
 func (p *sourceFlags) complete(ctx context.Context, cmd *cobra.Command, forms ...string) {
 	completeWith(cmd, "output", words(forms...))
 	completeWith(cmd, "context", p.contexts)
@@ -51,7 +51,7 @@ func (a *pendingOptions) complete(ctx context.Context, cmd *cobra.Command) {
 	completeWith(cmd, "node", a.from.nodeNames(ctx))
 }
 
-// nodeNames complete with the nodes of the cluster.
+// nodeNames completes with the nodes of the cluster.
 func (p *sourceFlags) nodeNames(ctx context.Context) cobra.CompletionFunc {
 	return p.names(ctx, func(ctx context.Context, r *reached) ([]string, error) {
 		return namesIn(r.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"}))
@@ -71,7 +71,7 @@ func (e *explainOptions) complete(ctx context.Context, cmd *cobra.Command) {
 	}
 }
 
-// namesIn are the names of the items of a list that was asked for.
+// namesIn returns the names of the items of a list.
 func namesIn(list runtime.Object, err error) ([]string, error) {
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func namesIn(list runtime.Object, err error) ([]string, error) {
 	return names, err
 }
 
-// names complete with what the cluster has. A cluster that can't be asked completes nothing.
+// names completes with names from the cluster. If the cluster does not answer, it completes nothing.
 func (p *sourceFlags) names(ctx context.Context, ask func(context.Context, *reached) ([]string, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		cluster, err := p.reach()
@@ -104,7 +104,7 @@ func (p *sourceFlags) names(ctx context.Context, ask func(context.Context, *reac
 	}
 }
 
-// beginning are the words that begin with what was typed after the last comma.
+// beginning returns the words that begin with the text after the last comma.
 func beginning(typed string, list []string) []cobra.Completion {
 	before := typed[:strings.LastIndex(typed, ",")+1]
 	var fitting []cobra.Completion
@@ -116,7 +116,7 @@ func beginning(typed string, list []string) []cobra.Completion {
 	return fitting
 }
 
-// contexts complete with those of the kubeconfig.
+// contexts completes with the contexts of the kubeconfig.
 func (p *sourceFlags) contexts(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return beginning(typed, p.contextNames()), cobra.ShellCompDirectiveNoFileComp
 }

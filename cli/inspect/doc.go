@@ -1,5 +1,5 @@
-// Package inspect has the commands that look and change nothing: plan, explain and pending. They read a
-// live cluster, a dump or a running manager, and print what package foresight says of it.
+// Package inspect has the commands that only read: plan, explain and pending. They read a live cluster, a dump or a
+// running manager, and print the result of package foresight.
 package inspect
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/cli/terminal"
 )
 
-// Commands returns the commands. They end with ctx, and call themselves userAgent to API servers. A
-// command whose Args is nil takes no arguments.
+// Commands returns the commands. They end with ctx, and send userAgent to API servers. A command whose Args is nil
+// takes no arguments.
 func Commands(ctx context.Context, userAgent string) []*cobra.Command {
 	at := kube{userAgent: userAgent}
 	commands := []*cobra.Command{planCommand(ctx, at), explainCommand(ctx, at), pendingCommand(ctx, at)}
@@ -30,11 +30,11 @@ func Commands(ctx context.Context, userAgent string) []*cobra.Command {
 	return commands
 }
 
-// memoryLimit is from where on memory is collected more eagerly, at the cost of time.
+// memoryLimit is the heap size above which garbage is collected more often, at the cost of time.
 const memoryLimit = 120 << 20
 
-// limitMemory keeps what is no longer used from filling the memory, unless GOMEMLIMIT is set. The function that it
-// returns lifts the limit.
+// limitMemory sets a memory limit, so that garbage does not fill the memory, unless GOMEMLIMIT is set. The returned
+// function removes the limit.
 func limitMemory() (lift func()) {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return func() {}

@@ -27,12 +27,12 @@ type dumped struct {
 	messages io.Writer
 	journal  *pages
 
-	newest  time.Time // of the times in the dump that are not after now
+	newest  time.Time // latest time in the dump that is not after now
 	budgets int
-	others  []string // names of pods other than the one in question
+	others  []string // names of the pods other than the one of the query
 }
 
-// oldAfter is how old a dump is before it is judged as of its own time.
+// oldAfter is the age from which a dump is evaluated as of its own time.
 const oldAfter = 10 * time.Minute
 
 // Read adds all objects of the dump.
@@ -55,7 +55,7 @@ func (d *dumped) Read(_ context.Context, q query, m *foresight.Model) (reading, 
 	return r, nil
 }
 
-// visitor adds what the query asks for.
+// visitor adds the objects of the query to the model.
 func (d *dumped) visitor(q query, m *foresight.Model, now time.Time) dump.Visitor {
 	to := dump.Visitor{Node: m.AddNode, Pod: m.AddPod, ConfigMap: d.journal.visit, Time: func(t time.Time) {
 		if t.After(d.newest) && !t.After(now) {
@@ -100,14 +100,14 @@ func (d *dumped) readFile(file string, to dump.Visitor) error {
 	return nil
 }
 
-// Journal is what the dump has of it.
+// Journal returns the journal's partitions in the dump.
 func (d *dumped) Journal(context.Context, []string, bool) *pages { return d.journal }
 
-// Check refuses a dump that lacks nodes, pods, or those in question.
+// Check returns an error if the dump has no nodes or no pods, or lacks those of the query.
 func (d *dumped) Check(_ context.Context, q query, m *foresight.Model) error {
 	switch {
 	case q.pod != "":
-		return nil // its node is what counts
+		return nil // its node matters
 	case len(m.Nodes()) == 0:
 		return fmt.Errorf("%s has no nodes, so it is not known which taints there are; %s", d, d.hint(""))
 	case m.Pods("") == 0:
@@ -119,7 +119,7 @@ func (d *dumped) Check(_ context.Context, q query, m *foresight.Model) error {
 	return unknownNodes(q.nodes, m, d)
 }
 
-// Locate returns the namespace of the one pod of the name. An event may be all that is left of it.
+// Locate returns the namespace of the one pod of that name. The pod may be known only from an event.
 func (d *dumped) Locate(q query, m *foresight.Model) (namespace string, err error) {
 	namespaces := m.Find(q.pod)
 	switch {
@@ -139,7 +139,7 @@ func (d *dumped) open(name string) (io.ReadCloser, int64, error) {
 	}
 	file, err := os.Open(name)
 	if err, ok := errors.AsType[*os.PathError](err); ok {
-		return nil, 0, err.Err // without the path, which the message has named
+		return nil, 0, err.Err // without the path, which the message already contains
 	}
 	if err != nil {
 		return nil, 0, err
@@ -154,7 +154,7 @@ func (d *dumped) open(name string) (io.ReadCloser, int64, error) {
 	return file, info.Size(), nil
 }
 
-// String is how messages name the dump.
+// String returns the dump's name in messages.
 func (d *dumped) String() string {
 	var names []string
 	for _, file := range d.files {
@@ -163,7 +163,7 @@ func (d *dumped) String() string {
 	return suggest.Listed(names, "and")
 }
 
-// name is how messages name a file.
+// name returns the name of a file in messages.
 func name(file string) string {
 	if file == "-" {
 		return "the standard input"
@@ -171,8 +171,8 @@ func name(file string) string {
 	return file
 }
 
-// howToWrite is the next step wherever the dump is of no use. It names a file that does not exist yet, so
-// that nobody overwrites what they have.
+// howToWrite is the next step if the dump can't be used. It suggests a file that does not exist yet, so that no file
+// is overwritten.
 func (d *dumped) howToWrite() string {
 	fresh := "dump.json"
 	for i := 2; d.taken(fresh); i++ {
@@ -186,8 +186,8 @@ func (d *dumped) taken(name string) bool {
 	return err == nil || slices.Contains(d.files, name)
 }
 
-// hint does not name the command: it is the dump that counts.
+// hint does not suggest the kubectl command, because the answer depends on the dump.
 func (d *dumped) hint(string) string { return "ask for what is in it, or " + d.howToWrite() }
 
-// joined are clauses as one.
+// joined joins clauses into one.
 func joined(clauses []string) string { return strings.Join(clauses, "; and ") }

@@ -7,19 +7,19 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// WouldEvict is the exit code with --exit-code when some pod is to go.
+// WouldEvict is the exit code with --exit-code if a pod is to be evicted.
 const WouldEvict = 2
 
-// ErrWouldEvict is the answer with --exit-code, which has been printed.
+// ErrWouldEvict is returned with --exit-code after the answer was printed.
 var ErrWouldEvict = errors.New("some pod is to go")
 
-// exitCode is the value of --exit-code: what the exit code is about.
+// exitCode is the value of --exit-code: which evictions it reports.
 type exitCode struct {
 	about string // empty, change or any
-	any   bool   // may be given
+	any   bool   // "any" is allowed
 }
 
-// flag adds --exit-code, which may be given without a value.
+// flag adds --exit-code, which has an optional value.
 func (e *exitCode) flag(fs *pflag.FlagSet, any bool, usage string) {
 	e.any = any
 	fs.Var(e, "exit-code", usage)
@@ -47,7 +47,7 @@ func (e *exitCode) String() string { return e.about }
 // Type implements pflag.Value.
 func (e *exitCode) Type() string { return "any" }
 
-// of is the answer where so many pods go because of a change, and so many at all.
+// of returns the error for these numbers of evictions: because of a change, and in total.
 func (e *exitCode) of(change, all int) error {
 	if e.about == "change" && change > 0 || e.about == "any" && all > 0 {
 		return ErrWouldEvict

@@ -18,7 +18,7 @@ import (
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
-// explainOptions is all that can be set on "explain".
+// explainOptions are the options of "explain".
 type explainOptions struct {
 	from     sourceFlags
 	settings config.Configuration // of the manager
@@ -102,7 +102,7 @@ func (e *explainOptions) run(ctx context.Context, cmd *cobra.Command, pod string
 	return e.exitCode.of(goes, goes)
 }
 
-// check refuses flags, and returns the moment of the question.
+// check returns an error for flags that are not allowed; otherwise the moment of the question.
 func (e *explainOptions) check() (time.Time, error) {
 	if err := e.output.check(); err != nil {
 		return time.Time{}, err
@@ -122,7 +122,7 @@ func (e *explainOptions) check() (time.Time, error) {
 	return moment(e.at)
 }
 
-// explain judges by what the API and the journal tell.
+// explain computes the explanation from the API and the journal.
 func (e *explainOptions) explain(ctx context.Context, from source, q query, at time.Time) (*foresight.Explanation, error) {
 	model := foresight.NewModel(e.settings.Rules(), foresight.Focus{})
 	s, err := see(ctx, from, q, model, at)
@@ -150,12 +150,12 @@ func (e *explainOptions) explain(ctx context.Context, from source, q query, at t
 	return explained, nil
 }
 
-// doubtful says whether a journal would tell more of since when the taints are there.
+// doubtful reports whether a journal could give more starts of taints.
 func doubtful(e *foresight.Explanation) bool {
 	return slices.ContainsFunc(e.Taints, func(t foresight.ExplainedTaint) bool { return t.SinceFrom == foresight.NotKnown }) || len(e.Notes) > 0
 }
 
-// named reads POD, pod/POD or NAMESPACE/POD. The namespace is empty where none is given.
+// named parses POD, pod/POD or NAMESPACE/POD. The namespace is empty if the argument has none.
 func (e *explainOptions) named(pod string) (namespace, name string, err error) {
 	first, second, two := strings.Cut(pod, "/")
 	switch {
@@ -171,7 +171,7 @@ func (e *explainOptions) named(pod string) (namespace, name string, err error) {
 	return first, second, nil
 }
 
-// noPod says that there is no such pod, and never was as far as anybody knows.
+// noPod returns the error for a pod that does not exist and that no event names.
 func noPod(namespace, name, where string, others []string, next string) error {
 	return fmt.Errorf("there is no pod %s in namespace %s of %s%s, and no event tells of one; %s", name, namespace, where, suggest.Nearest(name, others), next)
 }

@@ -24,7 +24,7 @@ func printExplanation(w io.Writer, e *foresight.Explanation, s style) error {
 	return err
 }
 
-// all writes the whole answer or, without headings, the rows of its table alone.
+// all writes the whole answer or, without headings, only the rows of its table.
 func (t *explainText) all() {
 	switch {
 	case t.noHeaders && t.Pod.Gone:
@@ -48,7 +48,7 @@ func (t *explainText) all() {
 	t.events()
 }
 
-// printNameOf prints the pod's namespace and name if it is to go, and nothing if it stays.
+// printNameOf prints the pod's namespace and name if it is to be evicted, and nothing if it stays.
 func printNameOf(w io.Writer, e *foresight.Explanation) error {
 	if e.Prediction == nil || !e.Prediction.Evict {
 		return nil
@@ -57,7 +57,7 @@ func printNameOf(w io.Writer, e *foresight.Explanation) error {
 	return err
 }
 
-// explainText is an explanation as people read it.
+// explainText is an explanation in the form for people.
 type explainText struct {
 	*foresight.Explanation
 	style
@@ -79,7 +79,7 @@ func (t *explainText) gone() {
 	t.Printf("%s is gone. Its events tell:\n", t.pod())
 }
 
-// prediction is the answer in one sentence.
+// prediction writes the answer in one sentence.
 func (t *explainText) prediction() {
 	f := t.Prediction
 	switch {
@@ -98,7 +98,7 @@ func (t *explainText) prediction() {
 	}
 }
 
-// inTheWay says what to look at where a pod should have gone.
+// inTheWay returns what to check if a pod is overdue.
 func (t *explainText) inTheWay() string {
 	if t.Manager != nil {
 		return "It is still there.\n"
@@ -106,7 +106,7 @@ func (t *explainText) inTheWay() string {
 	return "It is still there: no manager runs, or something is in the way of its eviction; --server asks the manager.\n"
 }
 
-// due says when the pod goes, from the moment of the question.
+// due describes when the pod is evicted, relative to the moment of the question.
 func (t *explainText) due() terminal.Safe {
 	f := t.Prediction
 	switch {
@@ -118,12 +118,12 @@ func (t *explainText) due() terminal.Safe {
 	return t.Paint(terminal.Warned, "is to be evicted "+when(f, t.At))
 }
 
-// overdue says whether the pod was to go so long ago that it should have gone.
+// overdue reports whether the deadline has passed by so much that the pod should be gone.
 func (t *explainText) overdue() bool {
 	return t.Pod.Ends == nil && t.Prediction.Evict && t.At.Sub(*t.Prediction.At) > overdueAfter
 }
 
-// atTheLatest is when the pod goes, as an absolute time.
+// atTheLatest returns the absolute time at which the pod is evicted.
 func atTheLatest(f *foresight.Prediction) string {
 	if f.Earliest == nil {
 		return "at " + taint.Stamp(*f.At)
@@ -131,7 +131,7 @@ func atTheLatest(f *foresight.Prediction) string {
 	return "at " + taint.Stamp(*f.At) + " at the latest"
 }
 
-// taints are shown one by one where they make the pod go.
+// taints writes the taints one by one if the pod is to be evicted.
 func (t *explainText) taints() {
 	switch {
 	case len(t.Taints) == 0:
@@ -160,7 +160,7 @@ func (t *explainText) taintTable() *terminal.Table {
 	return list
 }
 
-// countsFrom is when the time that a toleration grants begins to run.
+// countsFrom returns the moment from which the time of the toleration counts.
 func countsFrom(one *foresight.ExplainedTaint) string {
 	switch f := one.Prediction; {
 	case f == nil || f.ExposedSince == nil:
@@ -172,7 +172,7 @@ func countsFrom(one *foresight.ExplainedTaint) string {
 	}
 }
 
-// budgets says which PodDisruptionBudgets select the pod, and what they admit.
+// budgets describes the PodDisruptionBudgets that select the pod, and how many evictions they admit.
 func (t *explainText) budgets() {
 	if len(t.Budgets) == 0 || !t.wide() && !t.Prediction.Evict {
 		return
@@ -202,7 +202,7 @@ func evictions(n int) string {
 	return fmt.Sprintf("%d evictions", n)
 }
 
-// original says by whose rules the answer is, and how the original would decide otherwise.
+// original states whose rules the answer follows, and what the original would decide otherwise.
 func (t *explainText) original() {
 	if t.Original == "" {
 		t.WriteString("\nBy taint-manager's rules.\n")
@@ -231,7 +231,7 @@ func bearing(one *foresight.ExplainedTaint) string {
 	return fmt.Sprintf("%s, %d s", one.Toleration, *one.TolerationSeconds)
 }
 
-// follows is what comes of one taint alone, and until when it is borne.
+// follows returns the result of one taint alone, and until when it is tolerated.
 func (t *explainText) follows(one *foresight.ExplainedTaint) (then terminal.Cell, until string) {
 	switch {
 	case one.Prediction == nil:
@@ -252,7 +252,7 @@ func (t *explainText) warnings() {
 	}
 }
 
-// disruption tells what whoever evicts the pod has written on it.
+// disruption writes the pod's condition DisruptionTarget.
 func (t *explainText) disruption() {
 	d := t.Disruption
 	if d == nil {
@@ -265,13 +265,13 @@ func (t *explainText) disruption() {
 	t.Printf("\nIts condition DisruptionTarget says%s: %s (%s).\n", since, d.Message, d.Reason)
 }
 
-// events are told where the pod is gone, going or overdue, and in the wide form.
+// events writes the events of a pod that is gone, terminating or overdue; of any pod in the wide form.
 func (t *explainText) events() {
 	if len(t.Events) == 0 || !t.wide() && !t.Pod.Gone && t.Disruption == nil && t.Pod.Ends == nil && !t.overdue() {
 		return
 	}
 	t.WriteString("\n")
-	t.eventTable().Print(&t.Builder, t.Painter, 0) // messages are of no use when they are cut off
+	t.eventTable().Print(&t.Builder, t.Painter, 0) // truncated messages would be useless
 }
 
 func (t *explainText) eventTable() *terminal.Table {

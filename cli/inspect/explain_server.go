@@ -14,7 +14,7 @@ import (
 // evictedState is the state of a pod that the manager has evicted.
 const evictedState = "evicted"
 
-// askManager adds what the manager says of the pod.
+// askManager adds the manager's state of the pod.
 func (e *explainOptions) askManager(ctx context.Context, explained *foresight.Explanation) error {
 	client, err := newManagerClient(e.server)
 	if err != nil {
@@ -29,7 +29,7 @@ func (e *explainOptions) askManager(ctx context.Context, explained *foresight.Ex
 	return nil
 }
 
-// managedOf is what a snapshot says of a pod. One that is gone is known by its name alone.
+// managedOf returns the state of a pod in a snapshot. A pod that is gone is identified by its name alone.
 func managedOf(s *status.Snapshot, p *foresight.ExplainedPod) *foresight.Managed {
 	about := &foresight.Managed{Identity: s.Manager.Identity, Role: s.Manager.Role}
 	is := func(namespace, name, uid string) bool {
@@ -57,7 +57,7 @@ func managedOf(s *status.Snapshot, p *foresight.ExplainedPod) *foresight.Managed
 	return about
 }
 
-// manager says what the manager says.
+// manager writes the manager's state of the pod.
 func (t *explainText) manager() {
 	m := t.Manager
 	if m == nil {
@@ -83,7 +83,7 @@ func (t *explainText) manager() {
 	t.attempts(m)
 }
 
-// attempts says what has become of the calls, and when the next one is.
+// attempts describes the calls so far, and when the next one is.
 func (t *explainText) attempts(m *foresight.Managed) {
 	if m.Attempts > 0 {
 		t.Printf("%s so far", calls(m.Attempts))
@@ -110,7 +110,7 @@ func calls(n int) string {
 	return fmt.Sprintf("%d calls", n)
 }
 
-// nextTry says when the next call may start.
+// nextTry describes when the next call may start.
 func nextTry(next, at time.Time) string {
 	if !next.After(at) {
 		return "The next call may start now"

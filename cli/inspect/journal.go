@@ -18,7 +18,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// journalLocation is where the manager keeps its journal: beside its lease, which "run" names by these flags.
+// journalLocation is the location of the manager's journal: beside its lease, which the same flags of "run" name.
 type journalLocation struct{ lease, space string }
 
 func (l *journalLocation) flags(fs *pflag.FlagSet) {
@@ -27,7 +27,7 @@ func (l *journalLocation) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&l.space, "leader-elect-resource-namespace", usual.ResourceNamespace, "`NAMESPACE` of the manager's lease and journal.")
 }
 
-// name is what the ConfigMaps are called before their numbers.
+// name returns the name of the ConfigMaps without their numbers.
 func (l *journalLocation) name() string {
 	return store.NameFor(l.lease)
 }
@@ -36,13 +36,13 @@ func (l *journalLocation) String() string {
 	return fmt.Sprintf("the ConfigMaps %s-0 to -%d in namespace %s", l.name(), journal.Partitions-1, l.space)
 }
 
-// pages are what was read of a journal, and what was in the way of reading it.
+// pages are the partitions of a journal that were read, and the errors of the others.
 type pages struct {
 	location *journalLocation
 	found    map[int]found // by number
 }
 
-// found is a page, or why it can't be had.
+// found is a partition, or the reason why it could not be read.
 type found struct {
 	journal.Partition
 	absent bool
@@ -51,7 +51,7 @@ type found struct {
 
 func (l *journalLocation) noPages() *pages { return &pages{l, map[int]found{}} }
 
-// take takes in a page as it is now.
+// take stores the present version of a partition.
 func (p *pages) take(number int, sheet journal.StoredPartition, err error) {
 	one := found{absent: sheet.Version == "", err: err}
 	if err == nil {
@@ -63,7 +63,7 @@ func (p *pages) take(number int, sheet journal.StoredPartition, err error) {
 	p.found[number] = one
 }
 
-// all are the pages that could be read, in the order of their numbers.
+// all returns the partitions that could be read, in the order of their numbers.
 func (p *pages) all() []journal.Partition {
 	var list []journal.Partition
 	for _, number := range slices.Sorted(maps.Keys(p.found)) {
@@ -74,7 +74,7 @@ func (p *pages) all() []journal.Partition {
 	return list
 }
 
-// missing says in a clause why the journal does not tell what it might; empty when it does.
+// missing returns a clause that says why the journal is incomplete, or "".
 func (p *pages) missing() string {
 	absent := 0
 	for _, number := range slices.Sorted(maps.Keys(p.found)) {
@@ -93,7 +93,7 @@ func (p *pages) missing() string {
 	return ""
 }
 
-// without notes what an answer lacks that would have rested on the journal.
+// without returns a note about what an answer lacks without the journal.
 func (p *pages) without() []string {
 	if why := p.missing(); why != "" {
 		return []string{why + ", so since when a taint is there is known only where it has a timeAdded"}
@@ -101,7 +101,7 @@ func (p *pages) without() []string {
 	return nil
 }
 
-// stale notes that nobody keeps the journal; the time is zero when somebody does.
+// stale returns a note that the journal is not being written; written is zero if it is.
 func stale(written time.Time) []string {
 	if written.IsZero() {
 		return nil
@@ -109,7 +109,7 @@ func stale(written time.Time) []string {
 	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, so perhaps nobody is evicted"}
 }
 
-// Journal reads the pages about the nodes, or all of them.
+// Journal reads the partitions of the nodes, or all of them.
 func (c liveCluster) Journal(ctx context.Context, nodes []string, all bool) *pages {
 	from := store.NewConfigMaps(c.client, c.location.space, c.location.name())
 	read := c.location.noPages()
@@ -130,7 +130,7 @@ func (c liveCluster) Journal(ctx context.Context, nodes []string, all bool) *pag
 	return read
 }
 
-// visit takes in a ConfigMap of a dump, if it is a page of the journal.
+// visit stores a ConfigMap of a dump, if it is a partition of the journal.
 func (p *pages) visit(m *v1.ConfigMap) {
 	number := slices.Index(store.PartitionNames(p.location.name()), m.Name)
 	if number >= 0 && m.Namespace == p.location.space {

@@ -12,7 +12,7 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// parsePath parses a template of jsonpath, as for kubectl get.
+// parsePath parses a template of jsonpath, as kubectl get does.
 func parsePath(template string) (*jsonpath.JSONPath, error) {
 	path := jsonpath.New("output").AllowMissingKeys(true)
 	if err := path.Parse(template); err != nil || template == "" {
@@ -25,7 +25,7 @@ func parsePath(template string) (*jsonpath.JSONPath, error) {
 	return path, nil
 }
 
-// byPath writes what a template takes of a document. The document's own texts are escaped.
+// byPath applies a template to a document. The strings of the document are escaped.
 func byPath(document any, template string) ([]byte, error) {
 	path, err := parsePath(template)
 	if err != nil {
@@ -46,7 +46,7 @@ func byPath(document any, template string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// safe escapes all texts of a document.
+// safe escapes all strings of a document.
 func safe(value any) any {
 	switch value := value.(type) {
 	case string:

@@ -17,19 +17,19 @@ import (
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
 
-// kube is how people reach a cluster, as with kubectl: by $KUBECONFIG or ~/.kube/config, or by the
-// service account of the pod that this runs in.
+// kube is the connection to a cluster, as kubectl has it: by $KUBECONFIG or ~/.kube/config, or by the service
+// account of the pod in which the program runs.
 type kube struct {
 	kubeconfig string
 	overrides  clientcmd.ConfigOverrides // of the kubeconfig
 	namespace  string
-	fs         *pflag.FlagSet // with all flags that say how to reach the cluster
+	fs         *pflag.FlagSet // with all flags of the connection
 
 	userAgent string
 }
 
-// flags adds the flags that every plugin of kubectl has. Those that few people need are taken, and not shown in
-// the help. --server is another thing here.
+// flags adds the flags that every plugin of kubectl has. Rarely used ones are accepted, and hidden in the help.
+// --server has another meaning here.
 func (k *kube) flags(fs *pflag.FlagSet) {
 	k.fs = fs
 	fs.StringVar(&k.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster. If empty, $KUBECONFIG or ~/.kube/config, else the service account of the pod that this runs in.")
@@ -51,7 +51,7 @@ func (k *kube) flags(fs *pflag.FlagSet) {
 	}
 }
 
-// check refuses a timeout that is none.
+// check returns an error if the timeout is not valid.
 func (k *kube) check() error {
 	if _, err := clientcmd.ParseTimeout(k.overrides.Timeout); k.overrides.Timeout != "" && err != nil {
 		return config.Refusal{Flag: clientcmd.FlagTimeout, Value: k.overrides.Timeout, Allowed: "it takes a duration", Next: "write it as 10s or 1m, or leave it out for no limit"}
@@ -59,7 +59,7 @@ func (k *kube) check() error {
 	return nil
 }
 
-// given is the first flag that the user has set of those that say how to reach the cluster; empty when there is none.
+// given returns the first flag of the connection that the user has set, or "".
 func (k *kube) given() string {
 	var first string
 	k.fs.VisitAll(func(f *pflag.Flag) {
@@ -70,18 +70,18 @@ func (k *kube) given() string {
 	return first
 }
 
-// reached is a cluster that can be talked to.
+// reached is a cluster with its client.
 type reached struct {
 	client kubernetes.Interface
 
-	// server is its address, which is from origin.
+	// server is its address, which origin has provided.
 	server, origin string
 
-	// namespace of the flag or, where there is none, of the kubeconfig's context.
+	// namespace is the one of the flag or, without it, of the kubeconfig's context.
 	namespace string
 }
 
-// loader reads the kubeconfig when it is asked.
+// loader returns a loader that reads the kubeconfig on demand.
 func (k *kube) loader() clientcmd.ClientConfig {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = k.kubeconfig
@@ -90,7 +90,7 @@ func (k *kube) loader() clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
 }
 
-// contextNames are those of the kubeconfig; none when it can't be read.
+// contextNames returns the contexts of the kubeconfig, or none if it can't be read.
 func (k *kube) contextNames() []string {
 	raw, err := k.loader().RawConfig()
 	if err != nil {
@@ -99,7 +99,7 @@ func (k *kube) contextNames() []string {
 	return slices.Collect(maps.Keys(raw.Contexts))
 }
 
-// contextNamespace is the namespace of the kubeconfig's context; empty where there is no kubeconfig.
+// contextNamespace returns the namespace of the kubeconfig's context, or "" if there is no kubeconfig.
 func (k *kube) contextNamespace() (string, error) {
 	loader := k.loader()
 	raw, err := loader.RawConfig()
@@ -116,7 +116,7 @@ func (k *kube) contextNamespace() (string, error) {
 	return namespace, nil
 }
 
-// reach finds out how to talk to the cluster, and does not talk to it.
+// reach creates the client of the cluster. It sends no request.
 func (k *kube) reach() (*reached, error) {
 	if k.kubeconfig != "" {
 		if err := transport.Readable(k.kubeconfig); err != nil {
@@ -139,7 +139,7 @@ func (k *kube) reach() (*reached, error) {
 	return &reached{client: client, server: base.Host, origin: k.origin(loader), namespace: namespace}, nil
 }
 
-// forPeople is for few and large answers, which somebody waits for.
+// forPeople returns a configuration for few and large answers, for which a user waits.
 func forPeople(base *rest.Config, userAgent string) *rest.Config {
 	made := rest.CopyConfig(base)
 	made.UserAgent = userAgent
@@ -149,7 +149,7 @@ func forPeople(base *rest.Config, userAgent string) *rest.Config {
 	return made
 }
 
-// origin is where the server's address is from.
+// origin returns where the server's address comes from.
 func (k *kube) origin(loader clientcmd.ClientConfig) string {
 	if k.kubeconfig != "" {
 		return "--kubeconfig=" + k.kubeconfig
@@ -162,7 +162,7 @@ func (k *kube) origin(loader clientcmd.ClientConfig) string {
 	return "the pod's service account"
 }
 
-// unusable says what is wrong with the kubeconfig.
+// unusable returns an error that describes the problem with the kubeconfig.
 func (k *kube) unusable(loader clientcmd.ClientConfig, err error) error {
 	contexts := k.contextNames()
 	switch {

@@ -23,7 +23,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
 
-// portion is how many objects are asked for at once, so that few are held.
+// portion is the number of objects in one request, so that only few are in memory.
 const portion = 500
 
 // bound selects the pods that may be evicted at all.
@@ -43,7 +43,7 @@ func (c liveCluster) hint(kubectl string) string {
 	return "'kubectl " + kubectl + "' shows what there is"
 }
 
-// Read lists the nodes, then the pods, then the budgets; or what there is about one pod.
+// Read lists the nodes, then the pods, then the budgets; or the objects about one pod.
 func (c liveCluster) Read(ctx context.Context, q query, m *foresight.Model) (r reading, err error) {
 	if q.pod != "" {
 		return c.readPod(ctx, q, m)
@@ -63,7 +63,7 @@ func (c liveCluster) Read(ctx context.Context, q query, m *foresight.Model) (r r
 	return r, nil
 }
 
-// readRest lists the pods, where they are needed, and the budgets.
+// readRest lists the pods, if they are needed, and the budgets.
 func (c liveCluster) readRest(ctx context.Context, q query, m *foresight.Model, hidden bool) error {
 	if !q.tainted || hidden || len(m.Tainted(q.nodes)) > 0 {
 		err := c.each(ctx, q.whichPods(), m, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -93,7 +93,7 @@ func (c liveCluster) readBudgets(ctx context.Context, q query, m *foresight.Mode
 	return err
 }
 
-// whichPods are those that are listed, as kubectl auth can-i takes it.
+// whichPods describes the listed pods in the form of kubectl auth can-i.
 func (q *query) whichPods() string {
 	switch {
 	case !q.tainted:
@@ -104,7 +104,7 @@ func (q *query) whichPods() string {
 	return "pods -n " + q.namespace
 }
 
-// fieldSelector lets the API server find the pods of a single node by its index.
+// fieldSelector makes the API server find the pods of a single node by its index.
 func (q *query) fieldSelector() string {
 	if len(q.nodes) == 1 {
 		return fields.OneTermEqualSelector("spec.nodeName", q.nodes[0]).String() + strings.TrimPrefix(bound, "spec.nodeName!=")
@@ -112,7 +112,8 @@ func (q *query) fieldSelector() string {
 	return bound
 }
 
-// Check refuses a namespace that does not exist, unless that can't be asked. One without pods is noted.
+// Check returns an error if the namespace does not exist, unless namespaces can't be read. It notes a namespace
+// without pods.
 func (c liveCluster) Check(ctx context.Context, q query, m *foresight.Model) error {
 	if err := unknownNodes(q.nodes, m, c); err != nil && len(m.Nodes()) > 0 {
 		return err
@@ -124,13 +125,13 @@ func (c liveCluster) Check(ctx context.Context, q query, m *foresight.Model) err
 	if missingObject(err) {
 		return fmt.Errorf("there is no namespace %s in %s; %s", q.namespace, c, c.hint("get namespaces"))
 	}
-	if !q.tainted { // else only some of the pods were listed, or none
+	if !q.tainted { // otherwise only some of the pods were listed, or none
 		note(c.messages, fmt.Sprintf("there are no pods in namespace %s", q.namespace))
 	}
 	return nil
 }
 
-// unknownNodes refuses names of nodes that do not exist.
+// unknownNodes returns an error if a wanted node does not exist.
 func unknownNodes(wanted []string, m *foresight.Model, from source) error {
 	names := m.Nodes()
 	var missing []string
@@ -146,10 +147,10 @@ func unknownNodes(wanted []string, m *foresight.Model, from source) error {
 	return fmt.Errorf("%w in %s%s; %s", err, from, suggest.Nearest(missing[0], names), from.hint("get nodes"))
 }
 
-// listing is a request for a page of objects.
+// listing requests one page of a list.
 type listing func(context.Context, metav1.ListOptions) (runtime.Object, error)
 
-// each lists page by page and adds each object.
+// each lists page by page and adds each object to the model.
 func (c liveCluster) each(ctx context.Context, resource string, to *foresight.Model, list listing) error {
 	p := terminal.NewProgress(c.messages, "Reading "+resource, 0)
 	defer p.End()
@@ -176,7 +177,7 @@ func (c liveCluster) each(ctx context.Context, resource string, to *foresight.Mo
 	}
 }
 
-// addAll adds each object of a list, and returns how many there are.
+// addAll adds each object of a list to the model, and returns their number.
 func addAll(list runtime.Object, to *foresight.Model) (n int64, err error) {
 	err = meta.EachListItem(list, func(object runtime.Object) error {
 		n++
@@ -195,7 +196,7 @@ func addAll(list runtime.Object, to *foresight.Model) (n int64, err error) {
 	return n, err
 }
 
-// refused says why the API server did not do what it was asked, and what to do now.
+// refused returns an error that gives the API server's reason and the next step.
 func (c *reached) refused(what string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):

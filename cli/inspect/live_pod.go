@@ -42,7 +42,7 @@ func (c liveCluster) readPod(ctx context.Context, q query, m *foresight.Model) (
 // Locate returns the namespace of the query, in which the pod was found.
 func (c liveCluster) Locate(q query, _ *foresight.Model) (string, error) { return q.namespace, nil }
 
-// present is the pod, or nil where the client has returned an empty one.
+// present returns the pod, or nil if the client has returned an empty one.
 func present(pod *v1.Pod) *v1.Pod {
 	if pod == nil || pod.Name == "" {
 		return nil
@@ -72,14 +72,14 @@ func (c liveCluster) readNode(ctx context.Context, name string, m *foresight.Mod
 	return false, nil
 }
 
-// missingObject says whether an answer means that the object is not there. What is no API server says
-// that of everything.
+// missingObject reports whether the error means that the object does not exist. A server that is not an API server
+// returns such an error for every object.
 func missingObject(err error) bool {
 	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// readEvents adds those about the pod of this name, the gone ones of that name too, and returns how many
-// there are. Without the permission to see them the answer is given without.
+// readEvents adds the events of pods with this name, including deleted ones, and returns their number. Without the
+// permission to list events it adds none.
 func (c liveCluster) readEvents(ctx context.Context, q query, m *foresight.Model) (int64, error) {
 	selector := fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": q.pod}.AsSelector().String()
 	list, err := c.client.CoreV1().Events(q.namespace).List(ctx, metav1.ListOptions{FieldSelector: selector, Limit: portion})
@@ -93,11 +93,11 @@ func (c liveCluster) readEvents(ctx context.Context, q query, m *foresight.Model
 	return addAll(runtime.Object(list), m)
 }
 
-// noPod names the pods that are there and are called alike.
+// noPod returns an error that names existing pods with similar names.
 func (c liveCluster) noPod(ctx context.Context, q query) error {
 	var others []string
 	list, err := c.client.CoreV1().Pods(q.namespace).List(ctx, metav1.ListOptions{Limit: portion})
-	if err == nil { // else there is less to suggest
+	if err == nil { // otherwise there are fewer suggestions
 		for i := range list.Items {
 			others = append(others, list.Items[i].Name)
 		}

@@ -15,13 +15,13 @@ import (
 	"github.com/taint-manager/taint-manager/status"
 )
 
-// answerPatience is how long the manager is waited for.
+// answerPatience is how long the client waits for the manager.
 const answerPatience = 10 * time.Second
 
-// managerClient asks a manager for what it shows at its status address.
+// managerClient reads the status address of a manager.
 type managerClient struct {
 	base *url.URL
-	name string // the URL as messages name it: without credentials
+	name string // the URL in messages, without credentials
 	http *http.Client
 }
 
@@ -35,7 +35,7 @@ func newManagerClient(server string) (*managerClient, error) {
 	return &managerClient{base, base.Redacted(), &http.Client{Transport: transport}}, nil
 }
 
-// nameOf is an address as messages name it: without what may be a password.
+// nameOf returns an address for messages, without what may be a password.
 func nameOf(given string, parsed *url.URL) string {
 	if parsed != nil && parsed.User != nil {
 		return parsed.Redacted()
@@ -46,13 +46,13 @@ func nameOf(given string, parsed *url.URL) string {
 	return given
 }
 
-// largestAnswer is how many bytes are read of an answer, or of a line of the stream.
+// largestAnswer is the maximal size in bytes of an answer, and of a line of the stream.
 const largestAnswer = 64 << 20
 
-// errTooLarge is the error of an answer that no manager gives.
+// errTooLarge is the error for an answer that no manager sends.
 var errTooLarge = fmt.Errorf("it answers with more than %d MiB at once", largestAnswer>>20)
 
-// bounded reads as much as a manager may answer, and then fails.
+// bounded reads at most the size of a manager's answer, and then fails.
 type bounded struct {
 	io.Reader
 	left int64
@@ -67,7 +67,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// snapshot is all that the manager knows now.
+// snapshot returns the manager's present state.
 func (c *managerClient) snapshot(ctx context.Context) (*status.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
 	defer cancel()
@@ -86,7 +86,7 @@ func (c *managerClient) snapshot(ctx context.Context) (*status.Snapshot, error) 
 	return &s, nil
 }
 
-// get asks for a path. What is not answered with 200 is an error in one sentence.
+// get requests a path. An answer other than 200 becomes an error in one sentence.
 func (c *managerClient) get(ctx context.Context, path string) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath(path).String(), nil)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *managerClient) get(ctx context.Context, path string) (io.ReadCloser, er
 	answer, err := c.http.Do(request)
 	if err != nil {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
-			err = failed.Err // without the address, which the message names
+			err = failed.Err // without the address, which the message contains
 		}
 		return nil, fmt.Errorf("--server=%s does not answer: %w; check that 'kubectl -n kube-system port-forward POD 8080' runs, and that the manager runs with --status-address", c.name, err)
 	}
@@ -114,7 +114,7 @@ func (c *managerClient) stranger(err error) error {
 	return fmt.Errorf("--server=%s does not answer as a taint-manager (%w); give the URL of its --status-address, not of its secure port or of the API server", c.name, err)
 }
 
-// check refuses the answers of those who can't tell.
+// check returns an error unless a synced manager with this version of the API has answered.
 func (c *managerClient) check(about status.TypeMeta, m status.Manager) error {
 	switch {
 	case !strings.HasPrefix(about.APIVersion, "status.taint-manager/"):

@@ -16,8 +16,8 @@ func addMomentFlag(fs *pflag.FlagSet, at *string, meaning string) {
 	fs.StringVar(at, "at", "", meaning+" `TIME` is now, +1h, or a time in RFC 3339, such as 2026-05-01T12:00:00Z. If left out, now, or with a dump that is over ten minutes old, its own time.")
 }
 
-// moment is the time that is given, or zero where none is: "now", a time from now such as "+1h", or a time
-// as the API writes it. Now is in whole seconds as the API has them.
+// moment returns the given time, or zero if there is none: "now", a time from now such as "+1h", or a time as the
+// API writes it. Now is in whole seconds, as in the API.
 func moment(at string) (time.Time, error) {
 	switch {
 	case at == "":
@@ -36,8 +36,8 @@ func moment(at string) (time.Time, error) {
 	return parsed, nil
 }
 
-// when says from a moment when a pod goes: "now", "in 5m0s", or "within 5m0s" where only the latest time
-// is known.
+// when describes the time of an eviction relative to a moment: "now", "in 5m0s", or "within 5m0s" if only the latest
+// time is known.
 func when(f *foresight.Prediction, from time.Time) string {
 	switch {
 	case !f.Evict:
@@ -50,7 +50,7 @@ func when(f *foresight.Prediction, from time.Time) string {
 	return "in " + lasting(from, *f.At)
 }
 
-// lasting is the time between two, in days where it is long. A duration would hold 292 years only.
+// lasting formats the time between two moments, in days if it is long. A duration could hold only 292 years.
 func lasting(from, to time.Time) string {
 	const day = 24 * 60 * 60
 	seconds := to.Unix() - from.Unix()
@@ -60,7 +60,7 @@ func lasting(from, to time.Time) string {
 	return to.Sub(from).Round(time.Second).String()
 }
 
-// stamp is the absolute time when a pod goes, or between which two; empty when it stays.
+// stamp returns the absolute time of the eviction, or the two times between which it is; "" if the pod stays.
 func stamp(f *foresight.Prediction) string {
 	switch {
 	case !f.Evict:
@@ -71,8 +71,8 @@ func stamp(f *foresight.Prediction) string {
 	return taint.Stamp(*f.At)
 }
 
-// clock is when a pod goes at the latest, rounded up to the second, and without the day while it is that of the
-// question; empty when it stays.
+// clock returns the latest time of the eviction, rounded up to the second, without the date if that is the one of
+// the question; "" if the pod stays.
 func clock(f *foresight.Prediction, from time.Time) string {
 	if !f.Evict {
 		return ""
@@ -88,7 +88,7 @@ func clock(f *foresight.Prediction, from time.Time) string {
 	return written
 }
 
-// why is the reason in short: untolerated, or after how long.
+// why returns the reason in short: untolerated, or after how long.
 func why(f *foresight.Prediction) string {
 	if !f.Evict || f.ExposedSince == nil {
 		return ""
@@ -100,5 +100,5 @@ func why(f *foresight.Prediction) string {
 	return fmt.Sprintf("after %ds", seconds)
 }
 
-// because is the taint in short: without its effect, which is always the same.
+// because returns the taint without its effect, which is always the same.
 func because(f *foresight.Prediction) string { return strings.TrimSuffix(f.Taint, ":NoExecute") }

@@ -17,7 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 )
 
-// The forms in which an answer is printed.
+// The forms of an answer.
 const (
 	asTable   = "table"
 	asWide    = "wide"
@@ -25,14 +25,14 @@ const (
 	asJSON    = "json"
 	asYAML    = "yaml"
 	asName    = "name"
-	asPath    = "jsonpath=" // and the template
+	asPath    = "jsonpath=" // followed by the template
 )
 
-// output is how an answer is printed: the values of the flags.
+// output has the values of the flags for the form of an answer.
 type output struct {
 	form      string
 	noHeaders bool
-	forms     []string // that the command has, in the order in which help and completion name them
+	forms     []string // the forms of the command, in the order of help and completion
 }
 
 // flags adds the flags.
@@ -42,7 +42,7 @@ func (o *output) flags(fs *pflag.FlagSet, forms ...string) {
 	fs.BoolVar(&o.noHeaders, "no-headers", false, "Print the rows of the table alone.")
 }
 
-// named are the forms as help and messages name them.
+// named returns the forms as help and messages name them.
 func (o *output) named() []string {
 	names := slices.Clone(o.forms)
 	for i, name := range names {
@@ -64,28 +64,28 @@ func (o *output) check() error {
 	return config.Refusal{Flag: "output", Value: o.form, Allowed: "it takes " + suggest.Listed(o.named(), "or"), Next: "leave it out for table"}
 }
 
-// style is how an answer is printed, and where.
+// style is the form of an answer, with its destination.
 type style struct {
 	form          string
 	noHeaders     bool
-	chosen        bool // the form, by the user
-	columns, rows int  // of the terminal; 0 where there is none
+	chosen        bool // whether the user has chosen the form
+	columns, rows int  // of the terminal; 0 if the output is not a terminal
 	terminal.Painter
 }
 
-// style returns how to print to the command's output.
+// style returns the style for the command's output.
 func (o *output) style(cmd *cobra.Command) style {
 	s := style{form: o.form, noHeaders: o.noHeaders, chosen: cmd.Flags().Changed("output"), Painter: terminal.PainterFor(cmd.OutOrStdout())}
 	if terminal.OnTerminal(cmd.OutOrStdout()) {
 		s.columns, s.rows, _ = term.TerminalSize(cmd.OutOrStdout())
 	}
 	if s.form == asWide {
-		s.columns = 0 // all is wanted
+		s.columns = 0 // nothing is shortened
 	}
 	return s
 }
 
-// print prints the table, without its headings where they are not wanted.
+// print prints the table, without its headings if the user does not want them.
 func (s *style) print(t *terminal.Table, to *terminal.Builder) {
 	if s.noHeaders {
 		t.NoHeadings()
@@ -93,12 +93,12 @@ func (s *style) print(t *terminal.Table, to *terminal.Builder) {
 	t.Print(to, s.Painter, s.columns)
 }
 
-// overflows reports whether a text has more lines than the terminal has rows, and the user has not asked for it.
+// overflows reports whether a text has more lines than the terminal has rows, and the user has not chosen the form.
 func (s *style) overflows(text string) bool {
 	return s.rows > 0 && !s.chosen && !s.noHeaders && strings.Count(text, "\n") >= s.rows
 }
 
-// isDocument reports whether a form is that of a document for other programs.
+// isDocument reports whether a form is a document for other programs.
 func isDocument(form string) bool {
 	return form == asJSON || form == asYAML || strings.HasPrefix(form, asPath)
 }
@@ -113,7 +113,7 @@ func printDocument(w io.Writer, document any, form string) error {
 	return err
 }
 
-// documentIn writes a document in a form.
+// documentIn returns a document in a form.
 func documentIn(document any, form string) ([]byte, error) {
 	switch form {
 	case asYAML:
@@ -125,8 +125,8 @@ func documentIn(document any, form string) ([]byte, error) {
 	return byPath(document, strings.TrimPrefix(form, asPath))
 }
 
-// inYAML writes a document. One with characters that a terminal might obey is written in JSON, which is YAML,
-// too, as YAML would leave some of them as they are.
+// inYAML returns a document in YAML. If it contains characters that a terminal might obey, it is in JSON, which is
+// YAML, too, because YAML would leave some of them unescaped.
 func inYAML(document any) ([]byte, error) {
 	plain, err := json.Marshal(document)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
-// pendingOptions is all that can be set on "pending".
+// pendingOptions are the options of "pending".
 type pendingOptions struct {
 	nodes      []string
 	selector   string
@@ -88,7 +88,7 @@ func (a *pendingOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	return a.exitCode.of(len(pending.Pods), len(pending.Pods))
 }
 
-// ask asks the manager, or works out by itself what is scheduled.
+// ask gets the scheduled evictions from the manager, or computes them.
 func (a *pendingOptions) ask(ctx context.Context, cmd *cobra.Command) (*foresight.Pending, error) {
 	if a.server != "" {
 		manager, err := a.openServer()
@@ -115,16 +115,16 @@ func (a *pendingOptions) ask(ctx context.Context, cmd *cobra.Command) (*foresigh
 	return a.tell(&s, s.at), nil
 }
 
-// query is what is to be read.
+// query returns what to read.
 func (a *pendingOptions) query() query {
 	return query{namespace: a.only(), nodes: a.nodes, labels: a.selector, hidden: true, tainted: true}
 }
 
-// model is an empty one of the pods that were asked for.
+// model returns an empty model of the selected pods.
 func (a *pendingOptions) model() *foresight.Model {
 	selector, err := labels.Parse(a.selector)
 	if err != nil {
-		selector = labels.Nothing() // was refused
+		selector = labels.Nothing() // check has returned an error for it
 	}
 	focus := foresight.Focus{Namespace: a.only(), Labels: selector}
 	if !a.watch {
@@ -133,13 +133,13 @@ func (a *pendingOptions) model() *foresight.Model {
 	return foresight.NewModel(a.settings.Rules(), focus)
 }
 
-// open finds the cluster or the dump.
+// open opens the cluster or the dump.
 func (a *pendingOptions) open(cmd *cobra.Command) (source, error) {
 	a.everywhere = a.everywhere || len(a.from.files) > 0 && a.from.namespace == ""
 	return a.from.open(cmd, a.everywhere)
 }
 
-// openServer finds the manager, which needs no kubeconfig. Where none names a namespace, all count.
+// openServer returns a client of the manager, which needs no kubeconfig. Without a namespace it selects all of them.
 func (a *pendingOptions) openServer() (*statusClient, error) {
 	if !a.everywhere && a.from.namespace == "" {
 		namespace, err := a.from.contextNamespace()
@@ -151,7 +151,7 @@ func (a *pendingOptions) openServer() (*statusClient, error) {
 	return newStatusClient(a)
 }
 
-// runWatch goes on until it is interrupted.
+// runWatch runs until it is interrupted.
 func (a *pendingOptions) runWatch(ctx context.Context, cmd *cobra.Command) error {
 	from, err := a.watcher(cmd)
 	if err != nil {
@@ -160,7 +160,7 @@ func (a *pendingOptions) runWatch(ctx context.Context, cmd *cobra.Command) error
 	return a.follow(ctx, cmd, from)
 }
 
-// watcher finds what can be followed: the manager or the cluster.
+// watcher returns the watcher of the manager or of the cluster.
 func (a *pendingOptions) watcher(cmd *cobra.Command) (watcher, error) {
 	if a.server != "" {
 		return a.openServer()
@@ -172,7 +172,7 @@ func (a *pendingOptions) watcher(cmd *cobra.Command) (watcher, error) {
 	return watchedCluster{live, a}, nil
 }
 
-// only is the namespace whose pods count; empty for all.
+// only returns the namespace of the selected pods; "" for all.
 func (a *pendingOptions) only() string {
 	if a.everywhere {
 		return ""
@@ -187,7 +187,7 @@ func (a *pendingOptions) print(cmd *cobra.Command, pending *foresight.Pending) e
 	return printPending(cmd.OutOrStdout(), pending, a.output.style(cmd), a.everywhere)
 }
 
-// calm is the answer where nothing is scheduled.
+// calm returns the answer if nothing is scheduled.
 func (a *pendingOptions) calm(p *foresight.Pending) string {
 	s := "No eviction is scheduled" + a.where() + ", by taint-manager's rules"
 	switch tainted := p.TaintedNodes; {
@@ -203,7 +203,7 @@ func (a *pendingOptions) calm(p *foresight.Pending) string {
 	return s + fmt.Sprintf(": no pod is affected by the taints of the %d nodes that carry some.", *p.TaintedNodes)
 }
 
-// where ends a sentence with what was asked for.
+// where returns the end of a sentence that names the selection.
 func (a *pendingOptions) where() string {
 	var s string
 	if !a.everywhere {
@@ -218,7 +218,7 @@ func (a *pendingOptions) where() string {
 	return s
 }
 
-// check refuses flags.
+// check returns an error for flags that are not allowed.
 func (a *pendingOptions) check() error {
 	if _, err := labels.Parse(a.selector); err != nil {
 		return config.Refusal{Flag: "selector", Value: a.selector, Allowed: fmt.Sprintf("it is no selector (%v)", err), Next: "write it as for 'kubectl get pods -l', such as app=web,tier!=cache"}
@@ -247,7 +247,7 @@ func (a *pendingOptions) check() error {
 	return errors.Join(a.output.check(), a.from.check())
 }
 
-// tell is the answer, with what is to be known about it.
+// tell returns the answer with its notes.
 func (a *pendingOptions) tell(s *seen, at time.Time) *foresight.Pending {
 	pending := s.Pending(at, a.nodes)
 	tainted := len(s.Tainted(a.nodes))

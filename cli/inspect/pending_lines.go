@@ -17,30 +17,30 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// What can become of a scheduled eviction, beside its states.
+// The changes of a scheduled eviction, beside its states.
 const (
-	moved     = "moved"     // it has another time
+	moved     = "moved"     // its time has changed
 	withdrawn = "withdrawn" // the pod stays
 	gone      = "gone"      // the pod is gone, or is being deleted
-	evicted   = "evicted"   // the manager says that it has evicted it
-	over      = "over"      // the manager does not say why it no longer evicts it
+	evicted   = "evicted"   // the manager reports that it has evicted the pod
+	over      = "over"      // the manager does not report why the eviction has ended
 )
 
-// pendingChange is one change of what is scheduled.
+// pendingChange is one change of the scheduled evictions.
 type pendingChange struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"` // PendingChange
 	At         time.Time `json:"at"`
 
-	// Change is moved, withdrawn, gone, evicted or over, or the state that the eviction is in now.
+	// Change is moved, withdrawn, gone, evicted or over, or the new state of the eviction.
 	Change string `json:"change"`
 
-	// Why the pod stays, where it is withdrawn.
+	// Why is the reason why the pod stays, if the change is withdrawn.
 	Why string               `json:"why,omitempty"`
 	Pod foresight.PendingPod `json:"pod"`
 }
 
-// lines tells of each change in a line: for files and other programs.
+// lines writes each change in a line, for files and other programs.
 type lines struct {
 	*pendingOptions
 	w, notes io.Writer
@@ -65,7 +65,8 @@ func (l *lines) show(now *foresight.Pending, of current) error {
 
 func (l *lines) end(*foresight.Pending) error { return nil }
 
-// changes are those since the last time: what has ended, then the rest in the order of their times.
+// changes returns the changes since the last call: first the evictions that have ended, then the others in the order
+// of their times.
 func (l *lines) changes(now *foresight.Pending, of current) []pendingChange {
 	var list []pendingChange
 	add := func(change, why string, p foresight.PendingPod) {
@@ -97,7 +98,8 @@ func (l *lines) changes(now *foresight.Pending, of current) []pendingChange {
 	return list
 }
 
-// hasMoved passes over what this program has seen a moment before or after the manager that has recorded it.
+// hasMoved ignores a difference below a second: this program and the manager that wrote the record may have seen a
+// change at slightly different moments.
 func hasMoved(before, now *foresight.PendingPod) bool {
 	by := now.At.Sub(*before.At)
 	return by >= time.Second || by <= -time.Second || (before.Earliest == nil) != (now.Earliest == nil)
@@ -130,7 +132,7 @@ func (l *lines) write(c pendingChange) error {
 	return err
 }
 
-// String is the change as people read it in a log.
+// String returns the change as a line of a log.
 func (c pendingChange) String() string {
 	s := fmt.Sprintf("%s %s %s/%s on node %s", taint.Stamp(c.At.Truncate(time.Second)), c.Change, c.Pod.Namespace, c.Pod.Name, c.Pod.Node)
 	switch c.Change {

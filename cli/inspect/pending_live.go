@@ -24,7 +24,7 @@ import (
 	"github.com/taint-manager/taint-manager/journal/store"
 )
 
-// watched is what is scheduled in a cluster that is watched.
+// watched computes the scheduled evictions of a cluster that it watches.
 type watched struct {
 	*pendingOptions
 	now     func() time.Time
@@ -33,19 +33,19 @@ type watched struct {
 	mu      sync.Mutex // guards all below
 	model   *foresight.Model
 	pages   *pages
-	hidden  bool             // the nodes can't be seen
-	trouble map[string]error // in watching, by what
-	waiting map[string]bool  // what was not seen yet
-	seen    chan struct{}    // closed when nothing is waited for
+	hidden  bool             // the nodes can't be listed
+	trouble map[string]error // errors of the watches, by what they watch
+	waiting map[string]bool  // what was not received yet
+	seen    chan struct{}    // closed once everything was received
 }
 
-// watchedCluster is a live cluster to be followed.
+// watchedCluster is a live cluster to watch.
 type watchedCluster struct {
 	liveCluster
 	*pendingOptions
 }
 
-// Follow reads once, so that what is refused is said at once; then it watches.
+// Follow reads once, so that a refusal is reported at once; then it watches.
 func (l watchedCluster) Follow(ctx context.Context) (current, error) {
 	hidden, err := l.mayListNodes(ctx)
 	if err != nil {
@@ -62,13 +62,13 @@ func (l watchedCluster) Follow(ctx context.Context) (current, error) {
 	select {
 	case <-w.seen:
 	case <-ctx.Done():
-	case <-time.After(transport.Patience): // the rest comes when it comes
+	case <-time.After(transport.Patience): // the rest is shown when it arrives
 	}
 	return w, nil
 }
 
-// mayListNodes lists the nodes, and refuses names of nodes that do not exist. They are hidden from who may
-// not list them.
+// mayListNodes lists the nodes, and returns an error if a node of the selection does not exist. hidden is true if
+// the user may not list nodes.
 func (l watchedCluster) mayListNodes(ctx context.Context) (hidden bool, err error) {
 	m := l.model()
 	err = l.each(ctx, "nodes", m, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -83,7 +83,7 @@ func (l watchedCluster) mayListNodes(ctx context.Context) (hidden bool, err erro
 	return false, unknownNodes(l.nodes, m, l)
 }
 
-// mayListPods asks for as few pods as can be.
+// mayListPods requests as few pods as possible.
 func (l watchedCluster) mayListPods(ctx context.Context) error {
 	q := l.query()
 	if _, err := l.client.CoreV1().Pods(l.only()).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
@@ -92,7 +92,7 @@ func (l watchedCluster) mayListPods(ctx context.Context) error {
 	return nil
 }
 
-// start watches until the context ends. Nothing of it is waited for at the end of the process.
+// start watches until the context ends. The process does not wait for these goroutines when it ends.
 func (w *watched) start(ctx context.Context, l watchedCluster) {
 	w.waiting["pods"], w.waiting["nodes"] = true, !w.hidden
 	for number := range journal.Partitions {
@@ -134,12 +134,12 @@ func (w *watched) nodeShelf() *shelf {
 
 func pageName(number int) string { return fmt.Sprintf("partition %d", number) }
 
-// turn takes a page of the journal in.
+// turn stores a partition of the journal.
 func (w *watched) turn(number int, sheet journal.StoredPartition, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if before, known := w.pages.found[number]; err != nil && known && before.err == nil {
-		return // what is known of it stays good
+		return // the last version that was read remains valid
 	}
 	w.pages.take(number, sheet, err)
 	if w.hidden {
@@ -150,7 +150,7 @@ func (w *watched) turn(number int, sheet journal.StoredPartition, err error) {
 	w.noticed(pageName(number))
 }
 
-// noticed tells that there is something new. The lock is held.
+// noticed signals a change. The caller holds the lock.
 func (w *watched) noticed(what string) {
 	if len(w.waiting) > 0 {
 		delete(w.waiting, what)
@@ -197,15 +197,15 @@ func (w *watched) left(uid types.UID) (change, why string) {
 	return gone, ""
 }
 
-// resource is one that can be listed and watched.
+// resource is a kind of object that can be listed and watched.
 type resource[L runtime.Object] interface {
 	List(ctx context.Context, o metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// watchOn keeps a shelf like what the API server has, until the context ends.
+// watchOn keeps a shelf up to date with the API server, until the context ends.
 func watchOn[L runtime.Object](ctx context.Context, w *watched, to *shelf, from resource[L], narrow func(*metav1.ListOptions), client kubernetes.Interface) {
-	silent := logr.Discard() // what is in the way is noted beside the answer
+	silent := logr.Discard() // errors are shown in the answer's notes
 	requests := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			narrow(&o)
@@ -226,7 +226,7 @@ func watchOn[L runtime.Object](ctx context.Context, w *watched, to *shelf, from 
 	}).RunWithContext(ctx)
 }
 
-// note notes whether something can be watched.
+// note records whether something can be watched.
 func (w *watched) note(what string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -236,22 +236,22 @@ func (w *watched) note(what string, err error) {
 	w.trouble[what] = err
 }
 
-// shelf is what a reflector fills, from one goroutine.
+// shelf is the store of a reflector, which uses it from one goroutine.
 type shelf struct {
 	w    *watched
 	what string
 	kind runtime.Object
 	key  func(object any) string
-	add  func(object any) // what was there at the first look
+	add  func(object any) // for objects of the first list
 	see  func(object any, at time.Time)
 	drop func(key string)
 	keys map[string]bool // nil before the first list
 }
 
-// Add takes in what the watch has shown.
+// Add stores an object that the watch has shown.
 func (s *shelf) Add(object any) error { return s.Update(object) }
 
-// Update takes in what the watch has shown.
+// Update stores an object that the watch has shown.
 func (s *shelf) Update(object any) error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
@@ -272,7 +272,7 @@ func (s *shelf) take(object any, listed bool) {
 	s.keys[s.key(object)] = true
 }
 
-// Delete forgets what is gone.
+// Delete removes an object.
 func (s *shelf) Delete(object any) error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
@@ -286,7 +286,7 @@ func (s *shelf) forget(key string) {
 	delete(s.keys, key)
 }
 
-// Replace takes in a list. What is in the first one was there before anybody looked.
+// Replace stores a list. The objects of the first list existed before the watch began.
 func (s *shelf) Replace(objects []any, _ string) error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
@@ -311,5 +311,5 @@ func (s *shelf) Replace(objects []any, _ string) error {
 	return nil
 }
 
-// Resync has nothing to do.
+// Resync does nothing.
 func (s *shelf) Resync() error { return nil }

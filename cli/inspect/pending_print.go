@@ -11,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/status"
 )
 
-// overdueAfter is how late a pod is before something seems to be in its way.
+// overdueAfter is how late an eviction is when it counts as overdue.
 const overdueAfter = 10 * time.Second
 
 func printPending(w io.Writer, p *foresight.Pending, s style, everywhere bool) error {
@@ -38,7 +38,7 @@ func printPending(w io.Writer, p *foresight.Pending, s style, everywhere bool) e
 	return err
 }
 
-// pendingTotal says how many there are.
+// pendingTotal writes the number of scheduled evictions.
 func pendingTotal(text *terminal.Builder, p *foresight.Pending, end string) {
 	scheduled := "evictions are"
 	if len(p.Pods) == 1 {
@@ -48,7 +48,7 @@ func pendingTotal(text *terminal.Builder, p *foresight.Pending, end string) {
 	text.WriteString(end)
 }
 
-// printPendingNames prints namespace and name, as plan does.
+// printPendingNames prints namespaces and names, as plan does.
 func printPendingNames(w io.Writer, p *foresight.Pending) error {
 	var s terminal.Builder
 	for i := range p.Pods {
@@ -58,7 +58,7 @@ func printPendingNames(w io.Writer, p *foresight.Pending) error {
 	return err
 }
 
-// pendingText is how people read what is scheduled at a moment.
+// pendingText shows people what is scheduled at a moment.
 type pendingText struct {
 	at               time.Time
 	wide, everywhere bool
@@ -101,7 +101,7 @@ func (t pendingText) row(p *foresight.PendingPod) []terminal.Cell {
 	return append(cells, terminal.Text(owner), terminal.Text(p.SinceFrom), terminal.Text(why))
 }
 
-// when says how long it is until then, or since.
+// when formats the time until the eviction, or since.
 func (t pendingText) when(p *foresight.PendingPod) string {
 	if t.at.Sub(*p.At) > overdueAfter {
 		return lasting(*p.At, t.at) + " ago"
@@ -116,7 +116,7 @@ func (t pendingText) urgency(p *foresight.PendingPod) terminal.Colour {
 	return terminal.Bad
 }
 
-// moment is the time at which the pod goes.
+// moment returns the time of the eviction.
 func (t pendingText) moment(p *foresight.PendingPod) string {
 	if t.wide {
 		return stamp(&p.Prediction)
@@ -124,7 +124,7 @@ func (t pendingText) moment(p *foresight.PendingPod) string {
 	return clock(&p.Prediction, t.at)
 }
 
-// state says what the eviction is in, why, and what comes next.
+// state describes the state of the eviction, the reason, and the next step.
 func (t pendingText) state(p *foresight.PendingPod) string {
 	s := p.State
 	if p.Cause != "" {

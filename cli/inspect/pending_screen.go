@@ -12,19 +12,19 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// What a terminal is told.
+// Control sequences of terminals.
 const (
-	otherScreen = "\x1b[?1049h\x1b[?25l" // without the cursor
+	otherScreen = "\x1b[?1049h\x1b[?25l" // and hides the cursor
 	ownScreen   = "\x1b[?25h\x1b[?1049l"
 	home        = "\x1b[H"
 	restOfLine  = "\x1b[K"
 	restBelow   = "\x1b[J"
 )
 
-// howToEnd ends the headline while the screen is there.
+// howToEnd ends the headline while the screen is shown.
 const howToEnd = " Ctrl-C ends this."
 
-// screen shows the table on a screen of its own, and leaves the last one behind.
+// screen shows the table on the terminal's alternate screen. At the end it prints the last one on the normal screen.
 type screen struct {
 	*pendingOptions
 	w     io.Writer
@@ -57,7 +57,7 @@ func (s *screen) end(last *foresight.Pending) error {
 	return err
 }
 
-// frame is what is shown on so many columns and rows; 0 is no limit.
+// frame returns the lines for that many columns and rows; 0 means no limit.
 func (a *pendingOptions) frame(now *foresight.Pending, p terminal.Painter, columns, rows int) []string {
 	lines := []string{terminal.Escape(a.headline(now)), ""}
 	if len(now.Pods) > 0 {
@@ -88,7 +88,7 @@ func (a *pendingOptions) frame(now *foresight.Pending, p terminal.Painter, colum
 	return lines
 }
 
-// headline says how many there are, and when that was so.
+// headline returns the number of scheduled evictions, and the time of the answer.
 func (a *pendingOptions) headline(now *foresight.Pending) string {
 	states := map[string]int{}
 	var order []string
@@ -109,7 +109,7 @@ func (a *pendingOptions) headline(now *foresight.Pending) string {
 	return fmt.Sprintf("%s  Pending%s: %s.%s", taint.Stamp(now.At.Truncate(1e9)), a.where(), strings.Join(counts, ", "), howToEnd)
 }
 
-// wrapped are the lines of a text that is broken between words; 0 columns is no limit.
+// wrapped breaks a text into lines between words; 0 columns means no limit.
 func wrapped(text string, columns int) []string {
 	var lines []string
 	line := ""

@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/status"
 )
 
-// statusClient asks a manager for what is scheduled.
+// statusClient gets the scheduled evictions from a manager.
 type statusClient struct {
 	*pendingOptions
 	*managerClient
@@ -32,7 +32,7 @@ func (c *statusClient) pending(ctx context.Context) (*foresight.Pending, error) 
 	return c.tell(s), nil
 }
 
-// tell is the answer in the form of pending.
+// tell returns the snapshot in the form of pending.
 func (c *statusClient) tell(s *status.Snapshot) *foresight.Pending {
 	var list []foresight.PendingPod
 	for i := range s.Evictions {
@@ -52,8 +52,8 @@ func (c *statusClient) tell(s *status.Snapshot) *foresight.Pending {
 	return pending
 }
 
-// untold notes the nodes in question of which the manager tells nothing: it names tainted nodes only, so
-// they may not exist.
+// untold returns a note about the selected nodes that the manager does not name. It names only tainted nodes, so the
+// others may not exist.
 func (c *statusClient) untold(nodes []status.Node) []string {
 	var missing []string
 	for _, name := range c.nodes {
@@ -67,7 +67,7 @@ func (c *statusClient) untold(nodes []status.Node) []string {
 	return []string{"the manager names no tainted node " + suggest.Listed(missing, "or") + ", and does not tell whether there is such a node; check its name with 'kubectl get nodes'"}
 }
 
-// tainted counts the nodes that were asked for.
+// tainted counts the selected nodes.
 func (c *statusClient) tainted(nodes []status.Node) (n int) {
 	for i := range nodes {
 		if len(c.nodes) == 0 || slices.Contains(c.nodes, nodes[i].Name) {
@@ -93,7 +93,7 @@ func pendingOf(e *status.Eviction) foresight.PendingPod {
 	return one
 }
 
-// notesOf says what of the replica that has answered is to be known.
+// notesOf returns notes about the replica that has answered.
 func notesOf(m status.Manager) []string {
 	var notes []string
 	if m.Role == status.Standby {

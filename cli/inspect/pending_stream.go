@@ -20,10 +20,10 @@ import (
 	"github.com/taint-manager/taint-manager/status"
 )
 
-// comeBackAfter is the time between two tries to open a manager's stream.
+// comeBackAfter is the time between two attempts to open a manager's stream.
 const comeBackAfter = time.Second
 
-// streamed is what a manager says is scheduled, as it says it.
+// streamed holds the scheduled evictions of a manager, by its stream.
 type streamed struct {
 	*statusClient
 	changed chan struct{}
@@ -34,10 +34,10 @@ type streamed struct {
 	nodes     map[string]status.Node
 	evicted   map[string]bool
 	more      bool  // further rows of a snapshot follow
-	trouble   error // the stream is broken
+	trouble   error // why the stream is broken
 }
 
-// Follow asks once, so that what is refused is said at once; then it follows the stream.
+// Follow requests the state once, so that a refusal is reported at once; then it follows the stream.
 func (c *statusClient) Follow(ctx context.Context) (current, error) {
 	if _, err := c.pending(ctx); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (c *statusClient) Follow(ctx context.Context) (current, error) {
 		return nil, err
 	}
 	events := bufio.NewReader(body)
-	for known := false; !known; { // the snapshot, which may come in pieces
+	for known := false; !known; { // the snapshot, which may arrive in pieces
 		if err := s.take(events); err != nil {
 			return nil, c.stranger(err)
 		}
@@ -66,12 +66,12 @@ func (s *streamed) open(ctx context.Context) (io.ReadCloser, error) {
 	return newTalking(body), nil
 }
 
-// silence is how long a stream may be silent. A manager says something every five seconds.
+// silence is how long a stream may be silent. A manager sends something every five seconds.
 const silence = 15 * time.Second
 
 var errSilent = fmt.Errorf("it has been silent for %s", silence)
 
-// talking is a stream that fails once it is silent.
+// talking is a stream that fails after a silence.
 type talking struct {
 	io.ReadCloser
 	patience *time.Timer
@@ -103,7 +103,7 @@ func (t *talking) Close() error {
 	return t.ReadCloser.Close()
 }
 
-// run takes in what the stream tells until the context ends, and opens it anew whenever it breaks.
+// run reads the stream until the context ends, and opens it again whenever it breaks.
 func (s *streamed) run(ctx context.Context, body io.ReadCloser, events *bufio.Reader) {
 	for {
 		var err error
@@ -131,7 +131,7 @@ func (s *streamed) note(err error) {
 	s.noticed()
 }
 
-// take takes in the next event of the stream.
+// take applies the next event of the stream.
 func (s *streamed) take(events *bufio.Reader) error {
 	name, data, err := nextEvent(events)
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *streamed) change(data []byte) error {
 	return nil
 }
 
-// noticed tells that there is something new.
+// noticed signals a change.
 func (s *streamed) noticed() {
 	select {
 	case s.changed <- struct{}{}:
@@ -231,8 +231,8 @@ func (s *streamed) look() *foresight.Pending {
 	return pending
 }
 
-// left tells those that the manager has evicted from those whose eviction is over for another reason,
-// which it does not tell.
+// left distinguishes the pods that the manager has evicted from those whose eviction has ended for another reason.
+// The manager does not report that reason.
 func (s *streamed) left(uid types.UID) (change, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +262,7 @@ func nextEvent(r *bufio.Reader) (name string, data []byte, err error) {
 	}
 }
 
-// boundedLine reads a line that is no longer than a manager writes.
+// boundedLine reads a line, and fails if it is longer than a manager writes.
 func boundedLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

@@ -14,33 +14,33 @@ import (
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
-// current is what is scheduled at any moment, as it changes.
+// current is the changing state of the scheduled evictions.
 type current interface {
-	// look is what is scheduled now.
+	// look returns the present state.
 	look() *foresight.Pending
 
-	// left says what has become of a pod that is no longer scheduled, and why if that is known.
+	// left returns the change that ended the eviction of a pod, and the reason if it is known.
 	left(uid types.UID) (change, why string)
 
-	// news gets a value when something has changed.
+	// news receives a value when something has changed.
 	news() <-chan struct{}
 }
 
-// watcher follows what is scheduled: in a live cluster, or by what a manager says.
+// watcher follows the scheduled evictions: of a live cluster, or of a manager.
 type watcher interface {
 	Follow(ctx context.Context) (current, error)
 }
 
-// viewer shows people what is scheduled, again and again.
+// viewer shows people the scheduled evictions, again and again.
 type viewer interface {
 	show(now *foresight.Pending, of current) error
 	end(last *foresight.Pending) error
 }
 
-// calmly is the least time between two showings because of changes, which come in swarms.
+// calmly is the shortest time between two updates because of changes, as many changes may come at once.
 const calmly = 100 * time.Millisecond
 
-// follow shows what is scheduled until it is interrupted.
+// follow shows the scheduled evictions until it is interrupted.
 func (a *pendingOptions) follow(ctx context.Context, cmd *cobra.Command, from watcher) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -51,7 +51,7 @@ func (a *pendingOptions) follow(ctx context.Context, cmd *cobra.Command, from wa
 	return show(ctx, of, a.viewer(cmd))
 }
 
-// show shows at every change, and every second, as countdowns run.
+// show updates the viewer at every change, and every second, because countdowns run.
 func show(ctx context.Context, of current, to viewer) error {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
@@ -73,7 +73,7 @@ func show(ctx context.Context, of current, to viewer) error {
 	}
 }
 
-// viewer is a screen on a terminal, and lines elsewhere.
+// viewer returns a screen on a terminal, and lines elsewhere.
 func (a *pendingOptions) viewer(cmd *cobra.Command) viewer {
 	w := cmd.OutOrStdout()
 	if (a.output.form == asTable || a.output.form == asWide) && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb" {

@@ -31,7 +31,7 @@ func pendingPod(uid, name string, seconds float64, from time.Time) foresight.Pen
 	}
 }
 
-// TestAFrameFitsTheTerminal shows what a person sees.
+// TestAFrameFitsTheTerminal checks what a user sees.
 func TestAFrameFitsTheTerminal(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	var pods []foresight.PendingPod
@@ -69,7 +69,7 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 	}
 }
 
-// stays is what became of pods.
+// stays returns the changes of two pods.
 type stays struct{ current }
 
 func (stays) left(uid types.UID) (change, why string) {
@@ -113,7 +113,7 @@ func TestOnlyWhatHasChangedIsTold(t *testing.T) {
 	}
 }
 
-// While something can't be watched, that is noted, and what is known is shown on.
+// While something can't be watched, a note reports it, and the last known state remains shown.
 func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -154,7 +154,7 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 	})
 }
 
-// The nodes are hidden: what the journal tells of them counts, page by page.
+// The nodes are hidden: the records of the journal replace them, partition by partition.
 func TestAWatchWithoutNodesGoesByTheJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

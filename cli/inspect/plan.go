@@ -18,7 +18,7 @@ import (
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
-// planOptions is all that can be set on "plan".
+// planOptions are the options of "plan".
 type planOptions struct {
 	nodes      []string
 	allNodes   bool
@@ -89,7 +89,7 @@ func (p *planOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	return p.exitCode.of(plan.Total.Evict, plan.Total.Evict+plan.Total.Anyway+plan.Total.Elsewhere)
 }
 
-// question is what the flags ask for. Its time is zero where none is given.
+// question returns the question that the flags ask. Its time is zero if there is none.
 func (p *planOptions) question() (q foresight.Question, err error) {
 	if q.Selection, err = p.selection(); err != nil {
 		return q, err
@@ -101,7 +101,7 @@ func (p *planOptions) question() (q foresight.Question, err error) {
 		return q, err
 	}
 	if refusals := p.settings.Validate(); len(refusals) > 0 {
-		return q, refusals[0] // there is one flag that may be refused
+		return q, refusals[0] // only one flag can be refused here
 	}
 	if err := p.from.check(); err != nil {
 		return q, err
@@ -152,7 +152,7 @@ func (p *planOptions) changes() ([]foresight.Change, error) {
 	return changes, nil
 }
 
-// ask reads the cluster and makes the plan. What is to be known beside it goes to notes.
+// ask reads the cluster and computes the plan. It writes notes about the answer to notes.
 func (p *planOptions) ask(ctx context.Context, q foresight.Question, from source, notes io.Writer) (*foresight.Plan, error) {
 	model := foresight.NewModel(p.settings.Rules(), foresight.Focus{Namespace: p.from.namespace, Nodes: &q.Selection})
 	s, err := see(ctx, from, query{namespace: p.from.namespace, budgets: true, needed: p.settings.EvictionMethod == config.MethodEvict}, model, q.At)
@@ -176,16 +176,16 @@ func (p *planOptions) ask(ctx context.Context, q foresight.Question, from source
 	return plan, nil
 }
 
-// note writes what is to be known, beside the answer.
+// note writes a note, beside the answer.
 func note(w io.Writer, s string) { _, _ = fmt.Fprintf(w, "Note: %s.\n", terminal.Escape(s)) }
 
-// isMisfit says whether an error is about the question, and not about the reading.
+// isMisfit reports whether an error is about the question, and not about reading.
 func isMisfit(err error) bool {
 	return errors.As(err, new(*foresight.NoNodeError)) || errors.As(err, new(*foresight.AbsentError)) ||
 		errors.As(err, new(*foresight.TwiceError)) || errors.As(err, new(*foresight.UnknownNodesError))
 }
 
-// refused says what to do when the question does not fit the cluster.
+// refused adds the next step to an error about a question that does not fit the cluster.
 func (p *planOptions) refused(err error, nodes []string, from source) error {
 	switch {
 	case !isMisfit(err):

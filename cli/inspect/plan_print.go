@@ -52,8 +52,8 @@ func (t *planText) all() {
 	t.warnings()
 }
 
-// printNames prints namespace and name of each pod that would go, or go sooner, because of the change. The name alone would be of no use: a
-// plan is about all namespaces.
+// printNames prints namespace and name of each pod that would be evicted, or evicted sooner, because of the change.
+// It prints the namespace because a plan is about all namespaces.
 func printNames(w io.Writer, plan *foresight.Plan) error {
 	var s terminal.Builder
 	for i := range plan.Pods {
@@ -65,7 +65,7 @@ func printNames(w io.Writer, plan *foresight.Plan) error {
 	return err
 }
 
-// planText is a plan as people read it.
+// planText is a plan in the form for people.
 type planText struct {
 	*foresight.Plan
 	style
@@ -74,7 +74,7 @@ type planText struct {
 
 func (t *planText) wide() bool { return t.form == asWide }
 
-// title says what is done to which nodes.
+// title describes the change and its nodes.
 func (t *planText) title() {
 	var set, removed []string
 	for _, n := range t.Nodes {
@@ -110,7 +110,7 @@ func (t *planText) subject() string {
 	return fmt.Sprintf("each of %d nodes (%s)", len(names), fewOf(names))
 }
 
-// fewOf names a few of many.
+// fewOf lists a few of many names.
 func fewOf(names []string) string {
 	const few = 5
 	if len(names) <= few {
@@ -162,13 +162,13 @@ func (t *planText) row(p *foresight.PlannedPod) []terminal.Cell {
 // whereItDiffers explains the column about the original.
 const whereItDiffers = "THE ORIGINAL is how it would decide otherwise, as far as the present state shows it; " + differences + " lists the differences."
 
-// differences is where they are listed.
+// differences is the document that lists them.
 const differences = "docs/semantics.md#what-the-original-does-otherwise"
 
-// marks tell what goes anyway from what goes because of the change.
+// marks distinguish evictions that happen anyway from those because of the change.
 var marks = map[string]string{foresight.Anyway: ", anyway", foresight.Later: ", later", foresight.Sooner: ", sooner", foresight.Saved: ""}
 
-// urgency is the colour of the time at which a pod goes.
+// urgency returns the colour of the time of an eviction.
 func urgency(f *foresight.Prediction, plan *foresight.Plan) terminal.Colour {
 	switch {
 	case !f.Evict:
@@ -210,7 +210,7 @@ func (t *planText) namespaces() {
 	t.print(list, &t.Builder)
 }
 
-// anyway says how many go whether or not the nodes get the taints.
+// anyway writes how many pods are evicted whether or not the nodes get the taints.
 func (t *planText) anyway() {
 	if t.Total.Anyway > 0 {
 		t.Printf(" %s anyway.", pods(t.Total.Anyway, "goes", "go"))
@@ -220,7 +220,7 @@ func (t *planText) anyway() {
 	}
 }
 
-// saved ends a sentence with those that stay only because of the plan.
+// saved ends a sentence with the number of pods that stay only because of the plan.
 func (t *planText) saved() {
 	if t.Total.Saved > 0 {
 		t.Printf("; %d would go without this", t.Total.Saved)
@@ -228,7 +228,7 @@ func (t *planText) saved() {
 	t.WriteString(".")
 }
 
-// pods is a number of pods with a verb.
+// pods returns a number of pods with a verb.
 func pods(n int, one, many string) string {
 	if n == 1 {
 		return strings.TrimSpace("1 pod " + one)
@@ -236,7 +236,7 @@ func pods(n int, one, many string) string {
 	return strings.TrimSpace(fmt.Sprintf("%d pods %s", n, many))
 }
 
-// owners shows who loses pods. Those that lose none are for the wide form.
+// owners writes the owners that lose pods; in the wide form also the others.
 func (t *planText) owners() {
 	if list := ownersTable(t.Owners, t.wide()); len(list.Rows) > 0 {
 		t.WriteString("\n")
@@ -259,7 +259,7 @@ func ownersTable(owners []foresight.OwnerTotal, all bool) *terminal.Table {
 	return list
 }
 
-// budgets shows what PodDisruptionBudgets would block, or would if they were asked.
+// budgets writes what PodDisruptionBudgets would block, or would if they were asked.
 func (t *planText) budgets() {
 	if t.Total.Evict+t.Total.Anyway+t.Total.Elsewhere == 0 {
 		return
@@ -298,7 +298,7 @@ func count(n int) string {
 	return fmt.Sprint(n)
 }
 
-// warnings shows each warning once, with the pods that it is about.
+// warnings writes each warning once, with the pods that it is about.
 func (t *planText) warnings() {
 	var order []string
 	about := map[string][]string{}

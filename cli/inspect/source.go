@@ -17,7 +17,7 @@ type source interface {
 	// Read adds what the query asks for to the model.
 	Read(ctx context.Context, q query, m *foresight.Model) (reading, error)
 
-	// Journal reads the manager's journal: the parts about these nodes, or all. Read has come before.
+	// Journal reads the manager's journal: the partitions of these nodes, or all. The caller has called Read before.
 	Journal(ctx context.Context, nodes []string, all bool) *pages
 
 	// Check returns an error if what was read can't answer the query.
@@ -34,40 +34,40 @@ type source interface {
 	hint(kubectl string) string
 }
 
-// query says what is to be read.
+// query describes what to read.
 type query struct {
 	namespace string // empty: all
 	pod       string // the only one; empty: all
 
-	nodes  []string // the only ones whose pods count; nil: all
-	labels string   // of the pods that count
+	nodes  []string // the only ones whose pods are selected; nil: all
+	labels string   // of the selected pods
 
-	// budgets are read; needed says that there is no answer without them.
+	// budgets means that budgets are read; needed means that there is no answer without them.
 	budgets, needed bool
 
 	// hidden permits an answer by the journal alone where the nodes can't be listed.
 	hidden bool
 
-	// tainted says that no pods are needed while no node is tainted.
+	// tainted means that no pods are needed while no node is tainted.
 	tainted bool
 }
 
 // reading is what was read beside the objects.
 type reading struct {
 	hidden bool      // the nodes can't be listed
-	at     time.Time // when the cluster was like that; zero: not known
-	aged   string    // says that this is long ago; empty where it is not
-	dumped bool      // what is not there may only be missing from the dump
+	at     time.Time // the time of the cluster's state; zero if not known
+	aged   string    // a note that this is long ago, or ""
+	dumped bool      // an object that is missing may only be missing from the dump
 }
 
-// seen is a model that has begun, with what is known about it.
+// seen is a model that was read, with information about the reading.
 type seen struct {
 	*foresight.Model
 	reading
 	journal *pages
 }
 
-// see reads a model, as it is at this time or, where that is zero, when it was read.
+// see reads a model, as of that time; if it is zero, as of the time of the reading.
 func see(ctx context.Context, from source, q query, m *foresight.Model, at time.Time) (seen, error) {
 	read, err := from.Read(ctx, q, m)
 	if err != nil {
@@ -98,7 +98,7 @@ func see(ctx context.Context, from source, q query, m *foresight.Model, at time.
 	return seen{m, read, found}, m.Twice()
 }
 
-// notes are what every answer says of what was read.
+// notes returns the notes about the reading, which every answer has.
 func (s *seen) notes() []string {
 	var list []string
 	if s.aged != "" {
@@ -110,8 +110,8 @@ func (s *seen) notes() []string {
 	return list
 }
 
-// unjudged says in a clause each for which pods nothing can be said. In a live cluster what is not there
-// does not exist.
+// unjudged returns a clause for each group of pods without a prediction. In a live cluster, a missing object does
+// not exist.
 func (s *seen) unjudged(nodes []string) []string {
 	if !s.dumped {
 		return nil
@@ -119,7 +119,7 @@ func (s *seen) unjudged(nodes []string) []string {
 	return s.Unjudged(nodes)
 }
 
-// sourceFlags are the flags that say what to read from.
+// sourceFlags are the flags of a source.
 type sourceFlags struct {
 	kube
 	files           []string
@@ -132,7 +132,7 @@ func (p *sourceFlags) flags(fs *pflag.FlagSet) {
 		"Instead: a dump of the cluster, the `FILE` that 'kubectl get nodes,pods,pdb -A -o json' (or yaml) wrote, be it compressed by gzip or zstd; - is the standard input. May be given several times.")
 }
 
-// check refuses flags that contradict each other.
+// check returns an error for flags that contradict each other.
 func (p *sourceFlags) check() error {
 	if given := p.given(); len(p.files) > 0 && given != "" {
 		return fmt.Errorf("--filename and %s exclude each other; give the dump or the cluster", given)
@@ -140,8 +140,7 @@ func (p *sourceFlags) check() error {
 	return p.kube.check()
 }
 
-// open finds the cluster or the dump. For the cluster it fills in the namespace of the context, unless all
-// are asked for.
+// open opens the cluster or the dump. For a cluster it sets the namespace of the context, unless everywhere is set.
 func (p *sourceFlags) open(cmd *cobra.Command, everywhere bool) (source, error) {
 	if len(p.files) > 0 {
 		return &dumped{files: p.files, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr(), journal: p.journalLocation.noPages()}, nil
@@ -160,7 +159,7 @@ func (p *sourceFlags) live(messages io.Writer, everywhere bool) (liveCluster, er
 	return liveCluster{to, messages, time.Now, &p.journalLocation}, nil
 }
 
-// cannotSay is the error of an answer that was printed and lacks something.
+// cannotSay returns the error for a printed answer that is incomplete.
 func cannotSay(incomplete []string) error {
 	if len(incomplete) == 0 {
 		return nil

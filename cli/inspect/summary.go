@@ -9,10 +9,10 @@ import (
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
-// maxRows is how many rows each table of a summary has at most.
+// maxRows is the maximal number of rows of each table of a summary.
 const maxRows = 10
 
-// printMost prints the first rows of a table, and says how many more there are.
+// printMost prints the first rows of a table, and the number of the others.
 func (s *style) printMost(t *terminal.Table, to *terminal.Builder) {
 	if len(t.Rows) == 0 {
 		return
@@ -49,7 +49,7 @@ func (t *planText) summary() {
 	}
 }
 
-// totalsTable counts pods by something; where most go comes first.
+// totalsTable counts pods by one attribute; the largest number of evictions comes first.
 func totalsTable[T any](by string, list []T, of func(T) (name string, total foresight.Total)) *terminal.Table {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b T) int {
@@ -67,14 +67,15 @@ func totalsTable[T any](by string, list []T, of func(T) (name string, total fore
 
 func number(n int) terminal.Cell { return terminal.Text(fmt.Sprint(n)) }
 
-// group is some of the evictions that are scheduled.
+// group is a group of scheduled evictions.
 type group struct {
 	namespace, name string
 	pods            int
 	next            *foresight.Prediction // the earliest of them
 }
 
-// groups are the evictions by something, the largest first. Those for which of returns no name belong to none.
+// groups groups the evictions by one attribute, the largest group first. It ignores those for which of returns no
+// name.
 func groups(pods []foresight.PendingPod, of func(*foresight.PendingPod) (namespace, name string)) []group {
 	var list []group
 	at := map[[2]string]int{}
@@ -86,7 +87,7 @@ func groups(pods []foresight.PendingPod, of func(*foresight.PendingPod) (namespa
 		key := [2]string{namespace, name}
 		if _, ok := at[key]; !ok {
 			at[key] = len(list)
-			list = append(list, group{namespace, name, 0, &pods[i].Prediction}) // they come in the order of their times
+			list = append(list, group{namespace, name, 0, &pods[i].Prediction}) // evictions come in the order of their times
 		}
 		list[at[key]].pods++
 	}
@@ -94,7 +95,7 @@ func groups(pods []foresight.PendingPod, of func(*foresight.PendingPod) (namespa
 	return list
 }
 
-// summarizePending counts the evictions by namespace, owner, budget in the way, and node.
+// summarizePending counts the evictions by namespace, owner, blocking budget, and node.
 func summarizePending(text *terminal.Builder, p *foresight.Pending, s *style) {
 	if !s.noHeaders {
 		pendingTotal(text, p, ".\n")
