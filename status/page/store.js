@@ -1,4 +1,4 @@
-// What the page knows: the stream's messages, put together. Pure but for its own state.
+// What the page knows: the stream's messages, put together. Pure except for its own state.
 
 /** @import {Eviction, Row, Node, Minute, Manager, Totals, Message} from './types.js' */
 
