@@ -1,4 +1,4 @@
-// Package archive writes archives that depend on the names and bytes of files and on one time alone.
+// Package archive writes archives that depend only on the names and bytes of files and on one time.
 package archive
 
 import (
@@ -33,12 +33,12 @@ func (f File) mode() fs.FileMode {
 	}
 }
 
-// sorted returns the files by name, so that a folder comes before what it holds.
+// sorted returns the files by name, so that a folder precedes its files.
 func sorted(files []File) []File {
 	return slices.SortedFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Tar writes the files as root's.
+// Tar writes the files, owned by root.
 func Tar(w io.Writer, files []File, at time.Time) error {
 	out := tar.NewWriter(w)
 	for _, f := range sorted(files) {
@@ -56,7 +56,7 @@ func Tar(w io.Writer, files []File, at time.Time) error {
 	return out.Close()
 }
 
-// TarGz is Tar, compressed; the header of gzip has neither a name nor a time.
+// TarGz writes the files as Tar does, compressed. The header of gzip has neither a name nor a time.
 func TarGz(w io.Writer, files []File, at time.Time) error {
 	zipped := gzip.NewWriter(w)
 	if err := Tar(zipped, files, at); err != nil {

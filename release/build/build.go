@@ -1,4 +1,4 @@
-// Package build compiles the program so that everybody gets the same bytes from the same commit.
+// Package build compiles the program. The same commit always yields the same bytes.
 package build
 
 import (
@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Target is a platform, as Go names it.
+// Target is a platform, with the names that Go uses.
 type Target struct{ OS, Arch string }
 
-// String returns the target as linux/amd64.
+// String returns the target in the form linux/amd64.
 func (t Target) String() string { return t.OS + "/" + t.Arch }
 
 // Binary returns the name of the program's file.
@@ -26,16 +26,16 @@ func (t Target) Binary() string {
 	return "taint-manager"
 }
 
-// Info is what the program says of itself.
+// Info is the version information of the program.
 type Info struct {
-	Version string // with v, such as v1.2.3
+	Version string // with the v, such as v1.2.3
 	Commit  string
 	Time    time.Time // of the commit
 }
 
 var semver = regexp.MustCompile(`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$`)
 
-// Validate refuses a version that charts and registries do not take.
+// Validate returns an error for a version that charts and registries do not accept.
 func (i Info) Validate() error {
 	if !semver.MatchString(i.Version) {
 		return fmt.Errorf("VERSION=%s is refused: it takes a semantic version with a v and without a plus sign, such as v1.2.3 or v1.2.3-rc.1", i.Version)
@@ -44,7 +44,7 @@ func (i Info) Validate() error {
 }
 
 // Compile builds the program from the repository at root into the file output. It compiles with the toolchain of
-// go.mod and with no setting of this machine's.
+// go.mod and ignores the settings of this machine.
 func Compile(ctx context.Context, root string, i Info, t Target, output string) error {
 	toolchain, err := toolchain(root)
 	if err != nil {

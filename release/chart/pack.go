@@ -13,8 +13,8 @@ import (
 	"github.com/taint-manager/taint-manager/release/archive"
 )
 
-// Pack writes the chart in dir as an archive that helm installs. Its image has this version as its tag; an empty
-// repository leaves the chart's.
+// Pack writes the chart in dir as an archive that helm installs. The tag of its image is this version; with an empty
+// repository, the image has the chart's repository.
 func Pack(w io.Writer, dir, version, repository string, at time.Time) error {
 	var files []archive.File
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -41,7 +41,7 @@ var (
 	repositoryLine = regexp.MustCompile(`(?m)^  repository: .*$`)
 )
 
-// released returns the text of a file of the chart as it is in a release.
+// released returns the text of a file of the chart, as a release contains it.
 func released(name, text, version, repository string) string {
 	switch {
 	case name == "Chart.yaml":

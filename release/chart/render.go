@@ -18,21 +18,21 @@ type Release struct {
 	Namespace string
 	Values    map[string]any
 
-	// Version replaces the version in Chart.yaml. It begins with v; empty keeps what the chart says.
+	// Version replaces the version in Chart.yaml. It begins with v; empty means the chart's own.
 	Version string
 }
 
-// File is a rendered template, by the name that it has in the folder templates.
+// File is a rendered template, with its name in the folder templates.
 type File struct{ Name, Text string }
 
 // notes is the template that helm prints after an installation.
 const notes = "NOTES.txt"
 
-// order is the order in which objects are applied: what others need comes first. Other templates follow.
+// order is the order in which objects are applied: dependencies first. Other templates follow.
 var order = []string{"rbac.yaml", "namespace.yaml", "configmap.yaml", "poddisruptionbudget.yaml", "networkpolicy.yaml", "deployment.yaml"}
 
-// Render returns the templates of the chart in dir that yield objects, in the order in which they are applied.
-// It refuses values that values.schema.json refuses.
+// Render returns the templates of the chart in dir that yield objects, in the order in which they are applied. It
+// returns an error for values that values.schema.json rejects.
 func Render(dir string, r Release) ([]File, error) {
 	rendered, err := render(dir, r)
 	if err != nil {
@@ -49,7 +49,7 @@ func Render(dir string, r Release) ([]File, error) {
 	return files, nil
 }
 
-// Notes returns what helm prints after an installation, where no cluster can be asked.
+// Notes returns what helm prints after an installation, without access to a cluster.
 func Notes(dir string, r Release) (string, error) {
 	rendered, err := render(dir, r)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package dist makes the files of a release.
+// Package dist writes the files of a release.
 package dist
 
 import (
@@ -22,17 +22,17 @@ import (
 	"github.com/taint-manager/taint-manager/release/notices"
 )
 
-// Release is what is made.
+// Release describes a release.
 type Release struct {
 	Root       string // of the repository
-	Out        string // where the files go
+	Out        string // the folder of the files
 	Info       build.Info
 	Repository string // of the image: its name without the tag
 	Tag        string // of the image
-	URL        string // where the archives will be found
+	URL        string // where the archives will be available
 	Say        func(format string, args ...any)
 
-	// Compile is [build.Compile]; tests put something quicker in its place.
+	// Compile is [build.Compile]; tests replace it by a faster function.
 	Compile func(ctx context.Context, root string, i build.Info, t build.Target, output string) error
 }
 
@@ -129,7 +129,8 @@ func (r Release) All(ctx context.Context) error {
 	return r.checksums()
 }
 
-// shared writes notices, bill of materials and completions, and returns the files that every archive of the program has.
+// shared writes the notices, the bill of materials and the completions, and returns the files that are part of every
+// archive of the program.
 func (r Release) shared(ctx context.Context, binaries []compiled) ([]archive.File, error) {
 	paths := make([]string, len(binaries))
 	for i, b := range binaries {
@@ -158,7 +159,7 @@ func (r Release) shared(ctx context.Context, binaries []compiled) ([]archive.Fil
 	return append(completions, archive.File{Name: "LICENSE", Data: license}, archive.File{Name: "THIRD_PARTY_NOTICES.txt", Data: texts}), err
 }
 
-// completions lets the binary of this machine's platform print them.
+// completions returns the completions, which the binary of this machine's platform prints.
 func (r Release) completions(ctx context.Context, binaries []compiled) (files []archive.File, err error) {
 	i := slices.IndexFunc(binaries, func(b compiled) bool { return b.OS == runtime.GOOS && b.Arch == runtime.GOARCH })
 	if i < 0 {

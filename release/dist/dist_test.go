@@ -34,7 +34,7 @@ var (
 	info = build.Info{Version: "v1.2.3", Commit: "0123456789abcdef", Time: time.Unix(1767312245, 0)}
 )
 
-// made makes a release in a new folder. The binary of this machine stands for those of all platforms.
+// made makes a release in a new folder. The binary of this machine is used for all platforms.
 func made(t *testing.T) string {
 	t.Helper()
 	binary, err := os.ReadFile(filepath.Join(root, "bin", "taint-manager"))
@@ -57,7 +57,7 @@ func made(t *testing.T) string {
 	return out
 }
 
-// contents returns the checksums of all files below a folder, but those of .build.
+// contents returns the checksums of all files below a folder, except for those of .build.
 func contents(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -233,7 +233,7 @@ func installs(t *testing.T, out string) {
 	}
 }
 
-// The second build has a path and a build cache of its own, so that nothing of the first one is in it.
+// The second build has its own path and build cache, so that it reuses nothing of the first one.
 func TestTheSameCommitMakesTheSameImageOnTwoPaths(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles the program for both platforms, once from nothing: run `make test-release`")

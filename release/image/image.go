@@ -1,5 +1,5 @@
-// Package image makes the container image: a static binary, CA certificates, a user that is not root, and nothing
-// else. It needs no container runtime and no network.
+// Package image builds the container image: a static binary, CA certificates, and a user other than root. It needs
+// neither a container runtime nor a network.
 package image
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/taint-manager/taint-manager/release/build"
 )
 
-// User and group of the process; a number, so that a cluster can tell that it is not root.
+// user is the user and the group of the process, as numbers, so that a cluster can verify that it is not root.
 const user = "65532:65532"
 
 const source = "https://github.com/taint-manager/taint-manager"
@@ -87,8 +87,7 @@ func layer(files []archive.File, at time.Time) (v1.Layer, error) {
 	return l, nil
 }
 
-// roots returns the CA certificates as PEM. A file can't express the constraints that some of them have, so these
-// are left out.
+// roots returns the CA certificates as PEM. It omits those with constraints, which a file can't express.
 func roots() []byte {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {

@@ -58,7 +58,7 @@ func written(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// unpacked is the one entry of the archive's index, as tools that import it read it.
+// unpacked returns the one entry of the archive's index, as tools that import it read it.
 func unpacked(t *testing.T) (v1.Descriptor, v1.ImageIndex) {
 	t.Helper()
 	folder := t.TempDir()

@@ -45,7 +45,7 @@ func (n Name) String() string {
 	return strings.Replace(n.tag.Name(), "index.docker.io/", "docker.io/", 1)
 }
 
-// Archive writes all platforms as one OCI archive, whose index gives it its name.
+// Archive writes all platforms as one OCI archive, whose index contains the name.
 func Archive(w io.Writer, n Name, platforms []Platform, at time.Time) error {
 	folder, err := os.MkdirTemp("", "image-")
 	if err != nil {
@@ -102,7 +102,7 @@ func read(folder string) (files []archive.File, err error) {
 	return slices.Clip(files), nil
 }
 
-// DockerArchive writes one platform as `docker load` takes it.
+// DockerArchive writes one platform in the form that `docker load` reads.
 func DockerArchive(w io.Writer, n Name, p Platform) error {
 	if err := tarball.Write(n.tag, p.Image, w); err != nil {
 		return fmt.Errorf("writing the image for docker load: %w", err)

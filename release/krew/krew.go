@@ -1,4 +1,4 @@
-// Package krew writes the manifest by which krew installs the program as a plugin of kubectl.
+// Package krew writes the manifest with which krew installs the program as a plugin of kubectl.
 package krew
 
 import (
@@ -49,7 +49,7 @@ const caveats = `The command run starts the controller that evicts. It belongs i
 cluster, not on a workstation: see the manifests of the release.
 `
 
-// Manifest returns the manifest. The archives are found under the URL.
+// Manifest returns the manifest. The archives are available under the URL.
 func Manifest(version, url string, archives []Archive) ([]byte, error) {
 	platforms := make([]platform, len(archives))
 	for i, a := range archives {
@@ -73,7 +73,7 @@ func Manifest(version, url string, archives []Archive) ([]byte, error) {
 	return text, Check(text)
 }
 
-// Check refuses a manifest that krew would refuse.
+// Check returns an error for a manifest that krew would reject.
 func Check(manifest []byte) error {
 	text, err := schema.ReadFile("schema.json")
 	if err != nil {

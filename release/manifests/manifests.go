@@ -1,4 +1,4 @@
-// Package manifests makes the files of deploy that are rendered from the chart: the one source is deploy/chart.
+// Package manifests renders the files of deploy from the chart in deploy/chart, which is their only source.
 package manifests
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/release/chart"
 )
 
-// Namespace is where everything is installed unless a value says otherwise.
+// Namespace is the namespace of the installation unless a value overrides it.
 const Namespace = "kube-system"
 
 // ChartDir is the folder of the chart, from the root of the repository.
@@ -106,7 +106,7 @@ func Install(root string, image Image) (string, error) {
 	return fmt.Sprintf(installHeader, name) + all, nil
 }
 
-// schema returns values.schema.json with the schema of the configuration file in its place. The chart writes apiVersion
+// schema returns values.schema.json with the schema of the configuration file inserted. The chart sets apiVersion
 // and kind itself.
 func schema(root string) (string, error) {
 	values, err := readJSON(filepath.Join(root, ChartDir, "values.schema.json"))

@@ -2,7 +2,7 @@ package notices
 
 import "strings"
 
-// known are words by which licenses are recognized, without line breaks and in lower case.
+// known are words that identify licenses, without line breaks and in lower case.
 var known = []struct{ id, words, unless string }{
 	{"Apache-2.0", "apache license version 2.0, january 2004", ""},
 	{"Apache-2.0", "licensed under the apache license, version 2.0", ""},

@@ -1,5 +1,5 @@
-// Package notices says of which modules a binary is made, under which licenses, and with which texts: the third-party
-// notices and the bill of materials (SPDX).
+// Package notices lists the modules of a binary, with their licenses and the texts of these: the third-party notices
+// and the bill of materials (SPDX).
 package notices
 
 import (
@@ -21,18 +21,18 @@ import (
 type Module struct {
 	Path, Version string
 
-	// Licenses are identifiers of SPDX, at least one.
+	// Licenses are SPDX identifiers, at least one.
 	Licenses []string
 
-	// Texts are the module's files of licenses and notices, by name.
+	// Texts are the module's license and notice files, by name.
 	Texts []Text
 }
 
 // Text is a file of a module.
 type Text struct{ Name, Content string }
 
-// Of returns the modules of which these binaries are made, and Go's standard library, in the order of their paths.
-// root is the repository.
+// Of returns the modules that are compiled into these binaries, and Go's standard library, in the order of their
+// paths. root is the repository.
 func Of(ctx context.Context, root string, binaries ...string) ([]Module, error) {
 	versions := map[string]string{}
 	for _, binary := range binaries {
@@ -61,7 +61,7 @@ func Of(ctx context.Context, root string, binaries ...string) ([]Module, error) 
 	return all, nil
 }
 
-// folders returns where the sources of the modules are on this machine.
+// folders returns the folders of the modules' sources on this machine.
 func folders(ctx context.Context, root string, versions map[string]string) (map[string]string, error) {
 	args := []string{"list", "-m", "-json=Path,Version,Dir"}
 	for path := range versions {
@@ -108,7 +108,7 @@ func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) 
 
 var texts = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)`)
 
-// read reads the texts of the module in a folder. It fails if one of them is a license that it does not know.
+// read reads the texts of the module in a folder. It returns an error if one of them is an unknown license.
 func (m *Module) read(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

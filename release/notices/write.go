@@ -12,7 +12,7 @@ import (
 	"github.com/taint-manager/taint-manager/release/build"
 )
 
-// Notices returns the texts of all modules, as their licenses want them handed on.
+// Notices returns the texts of all modules, which their licenses require to be distributed.
 func Notices(modules []Module) string {
 	var out strings.Builder
 	out.WriteString("taint-manager is made of these modules beside its own sources.\n")
@@ -32,7 +32,7 @@ func (m Module) title() string {
 	return m.Path + " " + m.Version
 }
 
-// document is an SPDX document of version 2.3, as far as it is needed.
+// document is an SPDX document of version 2.3, with the fields that are needed.
 type document struct {
 	SPDXVersion       string         `json:"spdxVersion"`
 	DataLicense       string         `json:"dataLicense"`

@@ -180,8 +180,8 @@ func (l *life) take(version int64, taints []*v1.Taint, seen bool, begin func(t *
 	return changed
 }
 
-// toldBefore returns the bounds of a state that a record may contain from before it was shown. It may count from any
-// time of the record, because the record wins (docs/adr/0013-seen-and-told.md).
+// toldBefore returns the bounds of a state that a record may have contained before the process was shown it. The state
+// may count from any time of the record, because the record wins (docs/adr/0013-seen-and-told.md).
 func (l *life) toldBefore(lo, hi time.Duration) (time.Duration, time.Duration) {
 	for i := range l.heard {
 		lo, hi = min(lo, l.heard[i].lo), max(hi, l.heard[i].hi)

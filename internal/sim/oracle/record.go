@@ -32,8 +32,8 @@ type Adoption struct {
 	Watched  bool
 }
 
-// Recorded returns what the process records of a node now. It returns an error unless the process was shown the
-// present taints at that version of the node, and no later version comes from a record that it has adopted.
+// Recorded returns what the process records of a node now. It returns an error if the process was not shown the
+// present taints at that version of the node, or if it has adopted a record of a later version that it was shown, too.
 func (p *Process) Recorded(at time.Duration, node, version string) (Record, error) {
 	k := p.node(node)
 	r := Record{node: node, uid: k.node.UID, version: number(version), written: at, ahead: p.ahead(at), set: p.set}
