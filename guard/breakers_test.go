@@ -137,7 +137,7 @@ func TestOnlyNodesThatAreSelectedCount(t *testing.T) {
 	wantTripped(t, b, "half of the nodes, and one that does not count")
 }
 
-func TestAnEventTellsTheTrip(t *testing.T) {
+func TestAnEventDescribesTheTrip(t *testing.T) {
 	b := synced(many(20, well), zones())
 	var events []guard.Event
 	for i := range 20 {

@@ -35,7 +35,7 @@ func ends(r guard.Record) (names []string) {
 	return names
 }
 
-func TestARecordTellsWhenHoldsHaveEnded(t *testing.T) {
+func TestARecordHasTheEndsOfHolds(t *testing.T) {
 	c := holdThenEvict()
 	trip := map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true}
 	release := c

@@ -8,7 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
-func TestTimesAreToldRelativeToTheMoment(t *testing.T) {
+func TestTimesAreRelativeToTheMoment(t *testing.T) {
 	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) *time.Time { moment := noon.Add(d); return &moment }
 	for _, c := range []struct {

@@ -79,7 +79,7 @@ func (stays) left(uid types.UID) (change, why string) {
 	return gone, ""
 }
 
-func TestOnlyWhatHasChangedIsTold(t *testing.T) {
+func TestOnlyChangesAreShown(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	var out, notes strings.Builder
 	l := &lines{pendingOptions: &pendingOptions{output: output{form: asTable}}, w: &out, notes: &notes, shown: map[string]foresight.PendingPod{}}

@@ -321,7 +321,7 @@ func (j judged) EvictConfirmed(ctx context.Context, e taintmanager.Eviction, con
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts.outcome(o.Kind)
-	b.say(j.m.name, "call for pod %s has come to %s %s", e.Pod.UID, o.Kind.String(), o.Cause)
+	b.say(j.m.name, "call for pod %s ended: %s %s", e.Pod.UID, o.Kind.String(), o.Cause)
 	j.m.observer.Ended(b.now(), e.Pod.UID, leastWait(o))
 	return o
 }

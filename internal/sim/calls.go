@@ -139,7 +139,7 @@ func (f *flight) deletes(a *ask) {
 	f.p.w.check(f.p.observer.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
 	if known := f.e.Pod.Generation; f.shown > known {
 		f.p.w.check(&oracle.Violation{Rule: oracle.Confirmed, Text: fmt.Sprintf(
-			"%s deletes pod %s, whose generation it was told to be %d instead of %d", f.p.name, f.e.Pod.UID, f.shown, known)})
+			"%s deletes pod %s, whose generation an answer showed to be %d instead of %d", f.p.name, f.e.Pod.UID, f.shown, known)})
 	}
 }
 

@@ -48,7 +48,7 @@ func TestAFrozenProcessGoesOnWhenAllFaultsEnd(t *testing.T) {
 }
 
 // A partition that a leader has written, without getting the answer, contains nothing that is news to the leader.
-func TestALeaderTakesNothingOverFromItsOwnPage(t *testing.T) {
+func TestALeaderAdoptsNothingFromItsOwnPartition(t *testing.T) {
 	w := calm()
 	p := w.processes[0]
 	w.server.changeTaints(nodeName(0), func([]v1.Taint) []v1.Taint { return []v1.Taint{noExecute("gpu")} })

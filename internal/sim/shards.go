@@ -151,7 +151,7 @@ func (s *shardRun) pod() {
 func (s *shardRun) end() {
 	ended := s.ended[0]
 	s.ended = s.ended[1:]
-	s.p.w.say(s.p.name, "call for pod %s has come to %s %s", ended.UID, ended.Outcome.Kind.String(), ended.Outcome.Cause)
+	s.p.w.say(s.p.name, "call for pod %s ended: %s %s", ended.UID, ended.Outcome.Kind.String(), ended.Outcome.Cause)
 	s.step(ended)
 }
 
@@ -169,7 +169,7 @@ func (s *shardRun) step(in shard.Input) shard.Effects {
 	s.p.w.counts.Steps++
 	do := s.core.Step(s.p.now(), in)
 	for _, note := range do.Notes {
-		s.p.w.say(s.p.name, "tells of pod %s: %s, %v", note.Pod.UID, note.Kind.String(), note.Verdict)
+		s.p.w.say(s.p.name, "reports pod %s: %s, %v", note.Pod.UID, note.Kind.String(), note.Verdict)
 		switch note.Kind {
 		case eviction.EvictionCancelled:
 			s.p.w.counts.Cancelled++

@@ -64,7 +64,7 @@ func (p *Process) settled(at time.Duration, s *seen, h Held) error {
 	v := p.drifted(p.judge(s), at)
 	switch {
 	case h.Accepted && !s.accepted:
-		return violation(Pending, "%s takes pod %s for accepted, which no answer has said", p.Name, s.pod.UID)
+		return violation(Pending, "%s takes pod %s for accepted, which no answer has shown", p.Name, s.pod.UID)
 	case !v.evict && h.Queued:
 		return violation(Empty, "%s holds pod %s, due at %v, which stays: %s", p.Name, s.pod.UID, h.Deadline, v.why)
 	case !v.evict || h.Calling || h.Accepted:

@@ -162,7 +162,7 @@ func recorded(t *testing.T, writer *Process) Record {
 	return r
 }
 
-func TestARecordTellsNoMoreAndNoLessThanItsWriterWasShown(t *testing.T) {
+func TestARecordContainsExactlyWhatItsWriterWasShown(t *testing.T) {
 	s := newScene()
 	s.p.WatchedNode(at(5), s.write(5, tainted("gpu", "")), false)
 	s.p.WatchedNode(at(6), s.write(6, tainted("gpu", "1")), false)
@@ -397,7 +397,7 @@ func twoWriters(t *testing.T, s *scene) (saw *Process, found Record, n *v1.Node)
 }
 
 // docs/adr/0013-seen-and-told.md: a record is ignored if its writer has observed less than the writer of the last one.
-func TestARecordOfOneWhoHasSeenLessIsPassedOver(t *testing.T) {
+func TestARecordWhoseWriterHasObservedLessIsIgnored(t *testing.T) {
 	s := newScene()
 	saw, found, n := twoWriters(t, s)
 	s.pod(bearing("gpu", 10))
@@ -408,7 +408,7 @@ func TestARecordOfOneWhoHasSeenLessIsPassedOver(t *testing.T) {
 	s.wantBounds(t, 15, 15.25)
 }
 
-func TestARecordTellsOfTheVersionThatItsWriterWasToldOf(t *testing.T) {
+func TestARecordHasAtLeastTheVersionOfTheOneThatItsWriterAdopted(t *testing.T) {
 	for shown, want := range map[bool]string{true: Records, false: ""} {
 		s := newScene()
 		saw, found, n := twoWriters(t, s)
@@ -423,7 +423,7 @@ func TestARecordTellsOfTheVersionThatItsWriterWasToldOf(t *testing.T) {
 }
 
 // States are in the order in which they began.
-func TestWhatWasFoundCountsFromNoEarlierThanWhatWasToldBeforeIt(t *testing.T) {
+func TestAFoundStateCountsFromNoEarlierThanTheRecordedStateBeforeIt(t *testing.T) {
 	s := newScene()
 	behind := func(time.Duration) time.Duration { return -time.Hour }
 	s.p = s.Started("reader", behind)
