@@ -28,12 +28,12 @@ func newWarnings(logger logr.Logger) *warnings {
 
 // unexpected reports that obj is not an object of this kind.
 func (o *warnings) unexpected(kind string, obj any) {
-	o.say("Passed over an object that is not a "+kind, "got", fmt.Sprintf("%T", obj))
+	o.say("Ignored an object that is not a "+kind, "got", fmt.Sprintf("%T", obj))
 }
 
 // nameless reports a pod without a UID. Nothing may be done to it, because it cannot be distinguished from others.
 func (o *warnings) nameless(p *taint.Pod) {
-	o.say("Passed over a pod without a UID", "pod", p.Key())
+	o.say("Ignored a pod without a UID", "pod", p.Key())
 }
 
 // tolerations reports a toleration with an unknown operator, which matches nothing.

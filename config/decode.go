@@ -125,7 +125,7 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 		return nil, whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
 	case err != nil:
 		line, reason := readYAMLError(err)
-		return nil, whole(line, "it is no YAML or JSON ("+reason+")", "'taint-manager config defaults' prints a file that is")
+		return nil, whole(line, "it is not YAML or JSON ("+reason+")", "'taint-manager config defaults' prints a file that is")
 	}
 	if documents.Decode(&second) == nil {
 		return nil, whole(second.Line, "it takes one document", "leave out what follows ---")

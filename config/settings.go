@@ -43,7 +43,7 @@ func (c *Configuration) EvictionSettings() []Setting {
 	return []Setting{
 		{
 			Flag: "eviction-method", Field: "eviction.method", Value: &c.EvictionMethod, rule: oneOf(c.EvictionMethod, MethodDelete, MethodEvict),
-			Usage: "How pods are made to go: delete does as the original and passes PodDisruptionBudgets by; evict obeys them.",
+			Usage: "How pods are evicted: delete ignores PodDisruptionBudgets, as the original does; evict obeys them.",
 			next:  "choose delete to do as the original does, or evict to obey PodDisruptionBudgets",
 		},
 		{

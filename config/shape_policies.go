@@ -25,14 +25,14 @@ func policiesShape() shape {
 		required("name", of(text, "A name of its own.")),
 		optional("mode", of(text, "Audit says what the policy would decide, and passes the pair on. Default: Enforce.", string(policy.Enforce), string(policy.Audit))),
 		optional("match", matchShape()),
-		required("method", of(text, "Delete passes budgets by; Evict obeys them; Hold makes no call; Ignore treats the taint as if it were not there.", policy.Methods()...)),
+		required("method", of(text, "Delete ignores budgets; Evict obeys them; Hold makes no call; Ignore treats the taint as if it were not there.", policy.Methods()...)),
 		optional("deleteAfter", of(duration, "With Evict: how long after its deadline a pod is deleted that could not be evicted. Left out: never.")),
 		optional("tolerations", objectOf(
 			"How long pods may stay. No pod is written.",
-			optional("absent", of(duration, "Pods that do not bear the taint. Required with NoSchedule.")),
-			optional("min", of(duration, "At least, for pods that bear the taint for a time.")),
-			optional("max", of(duration, "At most, for pods that bear the taint for a time.")),
-			optional("unlimited", of(duration, "Pods that bear the taint for ever.")),
+			optional("absent", of(duration, "Pods that do not tolerate the taint. Required with NoSchedule.")),
+			optional("min", of(duration, "At least, for pods that tolerate the taint for a time.")),
+			optional("max", of(duration, "At most, for pods that tolerate the taint for a time.")),
+			optional("unlimited", of(duration, "Pods that tolerate the taint without a limit.")),
 		)),
 		optional("gracePeriod", objectOf("How long pods may take to end.",
 			required("max", of(duration, "The most; it only shortens a pod's own grace period.")),
@@ -65,7 +65,7 @@ func matchShape() shape {
 func effectShape() shape {
 	s := of(text, "An effect.", string(v1.TaintEffectNoExecute), string(v1.TaintEffectNoSchedule))
 	s.hints = map[string]string{
-		string(v1.TaintEffectPreferNoSchedule): "schedulers may pass over PreferNoSchedule, so it evicts nobody: leave it out",
+		string(v1.TaintEffectPreferNoSchedule): "schedulers may ignore PreferNoSchedule, so it evicts nobody: leave it out",
 	}
 	return s
 }

@@ -209,7 +209,7 @@ func (j *jsonReader) told(o *object, begins int64, err error) error {
 func (j *jsonReader) failure(err error) error {
 	switch {
 	case errors.Is(err, errInvalid):
-		return fmt.Errorf("it is no JSON in what follows byte %d, after %d whole objects: %w", j.offset(), j.read, j.syntax())
+		return fmt.Errorf("it is not JSON after byte %d and %d whole objects: %w", j.offset(), j.read, j.syntax())
 	case errors.Is(err, io.EOF):
 		return cut{fmt.Sprintf("byte %d", j.seen()), j.read}
 	case j.err != nil && errors.Is(err, j.err):

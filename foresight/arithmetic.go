@@ -31,7 +31,7 @@ func (n *node) arithmetic(p *pod, t *v1.Taint, e *ExplainedTaint, at time.Time) 
 	case e.TolerationSeconds == nil:
 		return append(steps, "it is tolerated without a limit")
 	case !e.Prediction.Evict:
-		return append(steps, fmt.Sprintf("it is tolerated for %d s, which is for ever", *e.TolerationSeconds))
+		return append(steps, fmt.Sprintf("it is tolerated for %d s, which is without a limit", *e.TolerationSeconds))
 	}
 	last := fmt.Sprintf("it is tolerated for %d s, until %s", *e.TolerationSeconds, taint.Stamp(*e.Prediction.At))
 	if e.Prediction.Earliest != nil {

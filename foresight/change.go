@@ -49,7 +49,7 @@ func (c Change) problem(hasEffect bool) string {
 	case v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, v1.TaintEffectPreferNoSchedule:
 		return ""
 	}
-	return fmt.Sprintf("the effect %q is none of NoExecute, NoSchedule and PreferNoSchedule", c.Taint.Effect)
+	return fmt.Sprintf("the effect %q is not NoExecute, NoSchedule or PreferNoSchedule", c.Taint.Effect)
 }
 
 // Contradiction returns an error if the changes can't be made at once.

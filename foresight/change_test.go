@@ -36,7 +36,7 @@ func TestAChangeThatCanNotBeMadeIsRefused(t *testing.T) {
 		":NoExecute":         "it has no key",
 		"gpu":                "it has no effect",
 		"gpu=a100":           "it has no effect",
-		"gpu:NoExcute":       `the effect "NoExcute" is none of NoExecute, NoSchedule and PreferNoSchedule`,
+		"gpu:NoExcute":       `the effect "NoExcute" is not NoExecute, NoSchedule or PreferNoSchedule`,
 		"gpu:":               `the effect "" is none of`,
 		"gpu:noexecute-":     `the effect "noexecute" is none of`,
 		"gpu=a:b:NoExecute":  `the effect "b:NoExecute" is none of`,

@@ -129,7 +129,7 @@ func swapped(f Prediction) []string {
 
 // Swapped is the note on a prediction whose only source of the start of not-ready or unreachable is the taint's
 // timeAdded.
-const Swapped = "not-ready and unreachable count as one taint, whose time is set anew whenever one takes the place of the other: " +
+const Swapped = "not-ready and unreachable count as one taint, whose time is reset whenever one replaces the other: " +
 	"a manager that has seen the first of them counts from then, and the pod goes earlier"
 
 // bears reports whether a pod stays because of its node's taints, and not because of itself.

@@ -176,7 +176,7 @@ func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 
 func TestTheLaterTolerationIsWarnedOfInAnExplanationToo(t *testing.T) {
 	e := explain(pod("a", tolerates("gpu", 30), tolerates("", 60)), node("n1", parsed("gpu:NoExecute")))
-	want := []string{`of the tolerations that match gpu:NoExecute the first one counts, "gpu Exists" for 30 s; a later one, "Exists" for 60 s, would have borne it longer if it came first`}
+	want := []string{`of the tolerations that match gpu:NoExecute the first one counts, "gpu Exists" for 30 s; a later one, "Exists" for 60 s, would have tolerated it longer if it came first`}
 	if diff := cmp.Diff(want, e.Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

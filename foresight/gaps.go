@@ -64,7 +64,7 @@ func (m *Model) Lacks() []string {
 		n                int
 		kind, what, then string
 	}{
-		{g.uids, "pod", "no metadata.uid", "pods are told apart by namespace and name"},
+		{g.uids, "pod", "no metadata.uid", "pods are identified by namespace and name"},
 		{g.phases, "pod", "no status.phase", "a pod that has finished is judged as if it ran"},
 		{g.times, "pod", "neither metadata.creationTimestamp nor the time of their condition PodScheduled", "such a pod counts as bound at the moment of the question"},
 		{g.nodeUIDs, "node", "no metadata.uid", "what a journal has recorded of them does not count"},

@@ -208,7 +208,7 @@ func TestAReplicaSetThatNoDeploymentMadeIsTheOwnerItself(t *testing.T) {
 func TestALaterTolerationThatWouldHaveBorneItLongerIsWarnedOf(t *testing.T) {
 	q := ask("gpu=a:NoExecute")
 	p := plan(t, q, node("n1", parsed("gpu=a:NoSchedule")), pod("a", tolerates("gpu", 30), tolerates("", -1)))
-	want := []string{`of the tolerations that match gpu=a:NoExecute the first one counts, "gpu Exists" for 30 s; a later one, "Exists" without a limit, would have borne it longer if it came first`}
+	want := []string{`of the tolerations that match gpu=a:NoExecute the first one counts, "gpu Exists" for 30 s; a later one, "Exists" without a limit, would have tolerated it longer if it came first`}
 	if diff := cmp.Diff(want, p.Pods[0].Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -231,7 +231,7 @@ func TestAQuestionThatDoesNotFitIsRefused(t *testing.T) {
 		t.Errorf("nothing selected: got %v", err)
 	}
 	_, err = planned(ask("gpu:NoExecute-"), node("n1", parsed("gpu:NoSchedule")))
-	if e := new(foresight.AbsentError); !errors.As(err, &e) || err.Error() != "none of the nodes has a taint gpu:NoExecute" {
+	if e := new(foresight.AbsentError); !errors.As(err, &e) || err.Error() != "no node has a taint gpu:NoExecute" {
 		t.Errorf("nothing to be removed: got %v", err)
 	}
 	for _, twice := range [][]any{{node("n1"), node("n1")}, {node("n1"), pod("a"), pod("a")}} {

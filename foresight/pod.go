@@ -101,7 +101,7 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 		if longer := taint.Longer(p, t, rules); longer != nil {
 			counts := taint.Matching(p, t, rules)
 			warnings = append(warnings, "of the tolerations that match "+t.ToString()+" the first one counts, "+granted(counts)+
-				"; a later one, "+granted(longer)+", would have borne it longer if it came first")
+				"; a later one, "+granted(longer)+", would have tolerated it longer if it came first")
 		}
 	}
 	return warnings

@@ -31,7 +31,7 @@ func (e *TwiceError) Error() string { return e.What + " is there twice" }
 type AbsentError struct{ Change Change }
 
 func (e *AbsentError) Error() string {
-	return fmt.Sprintf("none of the nodes has a taint %s", e.Change.Taint.ToString())
+	return fmt.Sprintf("no node has a taint %s", e.Change.Taint.ToString())
 }
 
 // absent returns an error for a change that would have no effect on any node, or nil.

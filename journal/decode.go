@@ -46,7 +46,7 @@ func checkVersion(opening string) error {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal([]byte(opening), &found); err != nil || found.Version != formatVersion {
-		return fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the partition is neither used nor overwritten; delete it to start it anew", Head, opening, formatVersion)
+		return fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the partition is neither used nor overwritten; delete it to start with an empty one", Head, opening, formatVersion)
 	}
 	return nil
 }

@@ -149,7 +149,7 @@ func TestANodeOnTheWrongPartitionIsDropped(t *testing.T) {
 func TestAPartitionOfAnotherVersionIsNotUsed(t *testing.T) {
 	for _, opening := range []string{`{"version":2,"written":"2026-01-01T00:00:09Z"}`, `{"version":"1"}`, `{"version":1.5}`, `{"version":-1}`, `{}`, "", "x", "[1]", "null"} {
 		partition, _, err := journal.Decode(3, map[string]string{"_journal": opening, onPartition(3, 1)[0]: good})
-		if err == nil || !strings.Contains(err.Error(), "delete it to start it anew") || partition.Records != nil {
+		if err == nil || !strings.Contains(err.Error(), "delete it to start with an empty one") || partition.Records != nil {
 			t.Errorf("%s: records %v, error %v", opening, partition.Records, err)
 		}
 	}

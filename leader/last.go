@@ -19,7 +19,7 @@ func LastLed(ctx context.Context, leases coordinationv1.LeasesGetter, c componen
 	case err == nil && lease.Spec.RenewTime != nil:
 		return lease.Spec.RenewTime.Time
 	case err != nil && !apierrors.IsNotFound(err):
-		klog.FromContext(ctx).Error(err, "Could not see who has led last: a journal that could not be written won't be noticed")
+		klog.FromContext(ctx).Error(err, "Could not see the last leader: a journal that could not be written won't be noticed")
 	}
 	return time.Time{}
 }

@@ -26,7 +26,7 @@ func (p *Policy) Bound(guards Guards) string {
 	if p.Method == Evict {
 		words = "asked to go by " + short(asked) + ", "
 		if p.DeleteAfter == nil {
-			return words + "then unbounded, because deleteAfter is left out: budgets may block for ever"
+			return words + "then unbounded, because deleteAfter is left out: budgets may block without a limit"
 		}
 		words += "deleted by "
 		deleted += p.DeleteAfter.Duration
@@ -43,7 +43,7 @@ func (p *Policy) unbounded() (reasons []string) {
 		return []string{"method: Hold makes no call"}
 	}
 	if p.Tolerations == nil || p.Tolerations.Unlimited == nil {
-		reasons = append(reasons, "tolerations.unlimited is left out: pods that bear the taint for ever stay")
+		reasons = append(reasons, "tolerations.unlimited is left out: pods that tolerate the taint without a limit stay")
 	}
 	if p.Tolerations == nil || p.Tolerations.Max == nil {
 		reasons = append(reasons, "tolerations.max is left out: pods choose their own tolerationSeconds")
@@ -119,7 +119,7 @@ func (p *Policy) exceptions() string {
 	if len(of) == 0 {
 		return ""
 	}
-	return "; " + strings.Join(of, " and ") + " stay if they bear the taint for ever"
+	return "; " + strings.Join(of, " and ") + " stay if they tolerate the taint without a limit"
 }
 
 // onlyNoSchedule reports whether all taints of the match have that effect. Such a match does not include pods of

@@ -50,7 +50,7 @@ func (p *Policy) validate(at problems) {
 	}
 	if p.calls() && p.Match.triggersOnNoSchedule() && (p.Tolerations == nil || p.Tolerations.Absent == nil) {
 		at.at(".tolerations").refuse("tolerations.absent is required with a NoSchedule taint, which nodes may have carried for months",
-			"write how long pods may stay that do not bear the taint, such as absent: 60s, or absent: 0s for none")
+			"write how long pods may stay that do not tolerate the taint, such as absent: 60s, or absent: 0s for none")
 	}
 }
 
@@ -125,7 +125,7 @@ func (t *Taint) validate(at problems) {
 	noSchedule := slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
 	at.at(".keyPrefix").refuseIf(noSchedule && t.KeyPrefix != "", "NoSchedule goes with an exact key", "write key instead")
 	for i, effect := range t.Effects {
-		at.at(".effects[%d]", i).refuseIf(effect == v1.TaintEffectPreferNoSchedule, "it takes NoExecute or NoSchedule", "PreferNoSchedule is a wish that schedulers may pass over, and evicts nobody: leave it out")
+		at.at(".effects[%d]", i).refuseIf(effect == v1.TaintEffectPreferNoSchedule, "it takes NoExecute or NoSchedule", "PreferNoSchedule is a preference that schedulers may ignore, and evicts nobody: leave it out")
 		known := effect == v1.TaintEffectNoExecute || effect == v1.TaintEffectNoSchedule || effect == v1.TaintEffectPreferNoSchedule
 		at.at(".effects[%d]", i).refuseIf(!known, "it takes NoExecute or NoSchedule", "choose one of them")
 		at.at(".effects[%d]", i).refuseIf(slices.Contains(t.Effects[:i], effect), "it is there twice", "leave one out")

@@ -60,7 +60,7 @@ var risky = []struct {
 	},
 	{
 		[]string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"},
-		"nodes of the control plane carry the taint for ever, and lose the pods that do not bear it",
+		"nodes of the control plane carry the taint permanently, and lose the pods that do not tolerate it",
 	},
 }
 

@@ -128,7 +128,7 @@ func (d *dumped) Locate(q query, m *foresight.Model) (namespace string, err erro
 	case len(namespaces) == 1:
 		return namespaces[0], nil
 	case q.namespace == "":
-		return "", fmt.Errorf("there is no pod %s in %s%s, and no event tells of one; %s", q.pod, d, suggest.Nearest(q.pod, d.others), d.hint(""))
+		return "", fmt.Errorf("there is no pod %s in %s%s, and no event names one; %s", q.pod, d, suggest.Nearest(q.pod, d.others), d.hint(""))
 	}
 	return "", noPod(q.namespace, q.pod, d.String(), d.others, d.hint(""))
 }

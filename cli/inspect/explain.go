@@ -112,9 +112,9 @@ func (e *explainOptions) check() (time.Time, error) {
 	}
 	switch {
 	case e.server != "" && len(e.from.files) > 0:
-		return time.Time{}, errors.New("--server and --filename exclude each other; a manager tells of the cluster, not of the dump")
+		return time.Time{}, errors.New("--server and --filename exclude each other; a manager describes the cluster, not the dump")
 	case e.server != "" && e.at != "":
-		return time.Time{}, errors.New("--server and --at exclude each other; the manager tells of now")
+		return time.Time{}, errors.New("--server and --at exclude each other; the manager describes the present")
 	}
 	if refusals := e.settings.Validate(); len(refusals) > 0 {
 		return time.Time{}, refusals[0]
@@ -173,5 +173,5 @@ func (e *explainOptions) named(pod string) (namespace, name string, err error) {
 
 // noPod returns the error for a pod that does not exist and that no event names.
 func noPod(namespace, name, where string, others []string, next string) error {
-	return fmt.Errorf("there is no pod %s in namespace %s of %s%s, and no event tells of one; %s", name, namespace, where, suggest.Nearest(name, others), next)
+	return fmt.Errorf("there is no pod %s in namespace %s of %s%s, and no event names one; %s", name, namespace, where, suggest.Nearest(name, others), next)
 }

@@ -1,11 +1,11 @@
 package inspect
 
 const explainHelp = `Say what becomes of one pod: whether it is to be evicted, when and why; with every taint of its node, since
-when it is there, and which toleration bears it until when. Of a pod that is gone it tells what its events
+when it is there, and which toleration matches it, until when. For a pod that is gone it shows what its events
 still say.
 
-It judges as "run" does, by the same code, from what the API server and the manager's journal tell or a dump
-holds. Since when a taint is there is not always known from that: then it says so, and gives a range.
+It judges as "run" does, by the same code, from what the API server and the manager's journal have, or a
+dump. Since when a taint is there is not always known from that: then it says so, and gives a range.
 
 Usage:
   taint-manager explain POD|NAMESPACE/POD [flags]

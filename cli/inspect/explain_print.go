@@ -137,7 +137,7 @@ func (t *explainText) taints() {
 	case len(t.Taints) == 0:
 		return
 	case !t.Prediction.Evict && !t.wide():
-		t.Printf("-o wide shows the taints of the node, and what bears them.\n")
+		t.Printf("-o wide shows the taints of the node, and the tolerations that match them.\n")
 		return
 	}
 	t.WriteString("\n")
@@ -239,7 +239,7 @@ func (t *explainText) follows(one *foresight.ExplainedTaint) (then terminal.Cell
 	case !one.Prediction.Evict:
 		return terminal.Painted("stays", terminal.Good), "for ever"
 	case one.Toleration == "":
-		return terminal.Painted("evicted "+when(one.Prediction, t.At), terminal.Bad), "not borne"
+		return terminal.Painted("evicted "+when(one.Prediction, t.At), terminal.Bad), "not tolerated"
 	case !one.Prediction.At.After(t.At):
 		return terminal.Painted("evicted now", terminal.Bad), stamp(one.Prediction)
 	}

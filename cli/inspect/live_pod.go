@@ -85,7 +85,7 @@ func (c liveCluster) readEvents(ctx context.Context, q query, m *foresight.Model
 	list, err := c.client.CoreV1().Events(q.namespace).List(ctx, metav1.ListOptions{FieldSelector: selector, Limit: portion})
 	switch {
 	case apierrors.IsForbidden(err):
-		note(c.messages, "this user may not list events, so they are not told")
+		note(c.messages, "this user may not list events, so they are not shown")
 		return 0, nil
 	case err != nil:
 		return 0, c.refused("list events", err)

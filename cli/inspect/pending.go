@@ -221,7 +221,7 @@ func (a *pendingOptions) where() string {
 // check returns an error for flags that are not allowed.
 func (a *pendingOptions) check() error {
 	if _, err := labels.Parse(a.selector); err != nil {
-		return config.Refusal{Flag: "selector", Value: a.selector, Allowed: fmt.Sprintf("it is no selector (%v)", err), Next: "write it as for 'kubectl get pods -l', such as app=web,tier!=cache"}
+		return config.Refusal{Flag: "selector", Value: a.selector, Allowed: fmt.Sprintf("it is not a selector (%v)", err), Next: "write it as for 'kubectl get pods -l', such as app=web,tier!=cache"}
 	}
 	if a.from.namespace != "" && a.everywhere {
 		return errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
@@ -232,10 +232,10 @@ func (a *pendingOptions) check() error {
 	}{
 		{a.watch, len(a.from.files) > 0, "--watch and --filename exclude each other; a dump does not change"},
 		{a.watch, a.exitCode.about != "", "--watch and --exit-code exclude each other; what is watched has no end"},
-		{a.watch, a.output.form == asSummary, "--watch and --output=summary exclude each other; what is watched is told pod by pod"},
+		{a.watch, a.output.form == asSummary, "--watch and --output=summary exclude each other; a watch reports pod by pod"},
 		{a.watch, a.at != "", "--watch and --at exclude each other; what is watched is now"},
 		{a.server != "", len(a.from.files) > 0, "--server and --filename exclude each other; ask the manager or the dump"},
-		{a.server != "", a.at != "", "--server and --at exclude each other; the manager tells of now"},
+		{a.server != "", a.at != "", "--server and --at exclude each other; the manager describes the present"},
 		{a.server != "", a.selector != "", "--server and --selector exclude each other; the manager does not tell labels: name nodes by --node, or leave --server out"},
 	} {
 		if both.a && both.b {

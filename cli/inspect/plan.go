@@ -129,7 +129,7 @@ func (p *planOptions) selection() (foresight.Selection, error) {
 	}
 	selector, err := labels.Parse(p.selector)
 	if err != nil {
-		return foresight.Selection{}, config.Refusal{Flag: "selector", Value: p.selector, Allowed: fmt.Sprintf("it is no selector (%v)", err), Next: "write it as for 'kubectl get nodes -l', such as zone=a,disk!=ssd"}
+		return foresight.Selection{}, config.Refusal{Flag: "selector", Value: p.selector, Allowed: fmt.Sprintf("it is not a selector (%v)", err), Next: "write it as for 'kubectl get nodes -l', such as zone=a,disk!=ssd"}
 	}
 	return foresight.Selection{Selector: selector}, nil
 }

@@ -74,7 +74,7 @@ func (s *settings) warnOfServing(ctx context.Context, reviews reviewer) {
 		klog.FromContext(ctx).Error(err, "Could not ask for the permissions to serve metrics")
 	}
 	for _, p := range denied {
-		klog.FromContext(ctx).Info("Metrics will be refused to those who ask: a permission is missing; grant it by binding the role as deploy/rbac.yaml does",
+		klog.FromContext(ctx).Info("Requests for metrics will be refused: a permission is missing; grant it by binding the role as deploy/rbac.yaml does",
 			"permission", p.String(), "why", p.why, "role", p.role)
 	}
 }

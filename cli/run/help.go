@@ -21,5 +21,5 @@ Examples:
   # Obey PodDisruptionBudgets, ten evictions a second at most
   taint-manager run --eviction-method=evict --max-evictions-per-second=10
 
-Exit codes: 0 ended as told, 1 cannot run, 2 wrong usage.
+Exit codes: 0 ended after SIGTERM or an interrupt, 1 cannot run, 2 wrong usage.
 `

@@ -43,7 +43,7 @@ func (s *settings) warnOfJournal(ctx context.Context, reviews reviewer) {
 		klog.FromContext(ctx).Error(err, "Could not ask for the permissions to keep the journal")
 	}
 	for _, p := range denied {
-		klog.FromContext(ctx).Info("A restart will start countdowns anew: a permission for the journal is missing; grant it as deploy/rbac.yaml does",
+		klog.FromContext(ctx).Info("A restart will restart countdowns: a permission for the journal is missing; grant it as deploy/rbac.yaml does",
 			"permission", p.String(), "why", p.why)
 	}
 }

@@ -83,7 +83,7 @@ func toLead(c config.Configuration) []permission {
 	lease := permission{group: "coordination.k8s.io", resource: "leases", namespace: e.ResourceNamespace}
 	create, get, update := lease, lease, lease
 	create.verb, create.why = "create", "to make the lease of the leader"
-	get.verb, get.name, get.why = "get", e.ResourceName, "to see who leads"
+	get.verb, get.name, get.why = "get", e.ResourceName, "to see the leader"
 	update.verb, update.name, update.why = "update", e.ResourceName, "to take and renew the lease"
 	return []permission{create, get, update}
 }
@@ -98,7 +98,7 @@ func toServe() []permission {
 	watch.verb, watch.why = "watch", "to see that CA change"
 	return []permission{
 		get, list, watch,
-		{verb: "create", group: "authentication.k8s.io", resource: "tokenreviews", role: delegator, why: "to know who asks for metrics"},
-		{verb: "create", group: "authorization.k8s.io", resource: "subjectaccessreviews", role: delegator, why: "to know who may have metrics"},
+		{verb: "create", group: "authentication.k8s.io", resource: "tokenreviews", role: delegator, why: "to authenticate requests for metrics"},
+		{verb: "create", group: "authorization.k8s.io", resource: "subjectaccessreviews", role: delegator, why: "to authorize requests for metrics"},
 	}
 }

@@ -54,7 +54,7 @@ func (s *settings) listen() (*server, error) {
 		s.authorization.ApplyTo(&made.authorization),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("setting up who may see the metrics: %w; check the --authentication and --authorization flags", err)
+		return nil, fmt.Errorf("setting up the authentication of requests for metrics: %w; check the --authentication and --authorization flags", err)
 	}
 	return &made, nil
 }

@@ -23,7 +23,7 @@ const (
 var (
 	errMagic = errors.New("the bytes are not those of an object of Kubernetes in protobuf")
 	errEmpty = errors.New("there is no object in its envelope")
-	errType  = errors.New("its type is none of those that there are")
+	errType  = errors.New("its type is unknown")
 	errTwice = errors.New("it comes twice")
 )
 

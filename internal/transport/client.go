@@ -99,7 +99,7 @@ func Load(kubeconfig string) (*rest.Config, error) {
 func fromFile(path string) (*rest.Config, error) {
 	file, err := clientcmd.LoadFromFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("it is no kubeconfig: %w", err)
+		return nil, fmt.Errorf("it is not a kubeconfig: %w", err)
 	}
 	if err := clientcmd.ResolveLocalPaths(file); err != nil {
 		return nil, fmt.Errorf("finding the files that it names: %w", err)

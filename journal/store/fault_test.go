@@ -197,7 +197,7 @@ func TestAPartitionOfAnUnknownVersionIsNeitherUsedNorOverwritten(t *testing.T) {
 		p := w.start().lead()
 		p.knows("at the start", "n", "gpu@0")
 		p.troubled("at the start", "partitions that are of an unknown version: 1")
-		if said := p.said(); !strings.Contains(said, store.PartitionNames(name)[journal.PartitionOf("n")]) || !strings.Contains(said, "delete it to start it anew") {
+		if said := p.said(); !strings.Contains(said, store.PartitionNames(name)[journal.PartitionOf("n")]) || !strings.Contains(said, "delete it to start with an empty one") {
 			t.Errorf("the log says %s", said)
 		}
 		w.taint("n", "gpu", "disk")
@@ -281,7 +281,7 @@ func TestAPartitionThatIsOverfullKeepsTheOldestAndSaysSo(t *testing.T) {
 		nodes := newManyNodes(4000)
 		p := w.start(nodes.of).lead()
 		w.pass(10)
-		p.troubled("leading", "partitions that have no room for all nodes: 1")
+		p.troubled("leading", "partitions that cannot hold all nodes: 1")
 		data := w.partition(nodes.nodes[0].Name).Data
 		if size := journal.Size(data); size > 900_000 || data[nodes.nodes[0].Name] == "" || data[nodes.nodes[3999].Name] != "" {
 			t.Errorf("%d entries of %d bytes; the oldest: %q, the youngest: %q", len(data), size, data[nodes.nodes[0].Name], data[nodes.nodes[3999].Name])

@@ -34,7 +34,7 @@ var phrases = []struct {
 	{unwritten, "can't be written"},
 	{foreign, "are of an unknown version"},
 	{nonsense, "have invalid entries"},
-	{full, "have no room for all nodes"},
+	{full, "cannot hold all nodes"},
 	{stale, "were not written for too long"},
 }
 

@@ -205,5 +205,5 @@ func named(leftOut []string) string {
 		return ""
 	}
 	const most = 5
-	return fmt.Sprintf("%d nodes have no room, and their taints count anew after a restart: %s", len(leftOut), strings.Join(leftOut[:min(len(leftOut), most)], ", "))
+	return fmt.Sprintf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut), strings.Join(leftOut[:min(len(leftOut), most)], ", "))
 }
