@@ -37,16 +37,16 @@ func TestAChangeThatCanNotBeMadeIsRefused(t *testing.T) {
 		"gpu":                "it has no effect",
 		"gpu=a100":           "it has no effect",
 		"gpu:NoExcute":       `the effect "NoExcute" is not NoExecute, NoSchedule or PreferNoSchedule`,
-		"gpu:":               `the effect "" is none of`,
-		"gpu:noexecute-":     `the effect "noexecute" is none of`,
-		"gpu=a:b:NoExecute":  `the effect "b:NoExecute" is none of`,
+		"gpu:":               `the effect "" is not NoExecute, NoSchedule or PreferNoSchedule`,
+		"gpu:noexecute-":     `the effect "noexecute" is not NoExecute, NoSchedule or PreferNoSchedule`,
+		"gpu=a:b:NoExecute":  `the effect "b:NoExecute" is not NoExecute, NoSchedule or PreferNoSchedule`,
 		"g pu:NoExecute":     `"g pu" can't be a key: `,
 		"gpu=a b:NoExecute":  `"a b" can't be a value: `,
 		"gpu=a=b:NoExecute":  `"a=b" can't be a value: `,
 		"gpu=a,b:NoExecute":  `"a,b" can't be a value: `,
 		"a/b/gpu:NoExecute":  `"a/b/gpu" can't be a key: `,
 		"-":                  "it has no key",
-		"gpu=a100:NoExecut-": `the effect "NoExecut" is none of`,
+		"gpu=a100:NoExecut-": `the effect "NoExecut" is not NoExecute, NoSchedule or PreferNoSchedule`,
 	} {
 		if _, err := foresight.ParseChange(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)

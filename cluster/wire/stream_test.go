@@ -82,7 +82,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 	for want, frame := range map[string][]byte{
 		"an event of 16777217 bytes is larger than the most that is taken, 16777216": {1, 0, 0, 1},
 		"an event of 2065855609 bytes":                        []byte(`{"type":"ADDED"}`),
-		"its type is none":                                    framed(nameless),
+		"its type is unknown":                                 framed(nameless),
 		"decoding a watch event: field 1: it has wire type 0": framed([]byte{8, 1}),
 		"not those of an object":                              framed(holding(1, []byte("ADDED"))),
 		"decoding a Secret of v1":                             framed(slices.Concat(holding(1, []byte("ADDED")), holding(2, holding(1, sealed("v1", "Secret", nil))))),

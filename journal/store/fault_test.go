@@ -286,7 +286,7 @@ func TestAPartitionThatIsOverfullKeepsTheOldestAndSaysSo(t *testing.T) {
 		if size := journal.Size(data); size > 900_000 || data[nodes.nodes[0].Name] == "" || data[nodes.nodes[3999].Name] != "" {
 			t.Errorf("%d entries of %d bytes; the oldest: %q, the youngest: %q", len(data), size, data[nodes.nodes[0].Name], data[nodes.nodes[3999].Name])
 		}
-		if said := p.said(); !strings.Contains(said, fmt.Sprintf("%d nodes have no room", 4001-len(data))) {
+		if said := p.said(); !strings.Contains(said, fmt.Sprintf("%d nodes do not fit", 4001-len(data))) {
 			t.Errorf("the log says %s", said)
 		}
 		p.resign()
