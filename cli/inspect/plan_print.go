@@ -269,7 +269,7 @@ func (t *planText) budgets() {
 	case t.EvictionMethod == string(config.MethodDelete):
 		t.Printf("PodDisruptionBudgets are not asked (--eviction-method=delete). With evict they would block %s of these.\n", count(blocked))
 	case blocked == 0:
-		t.WriteString("PodDisruptionBudgets would not block any of these (--eviction-method=evict).\n")
+		t.WriteString("PodDisruptionBudgets would block none of these (--eviction-method=evict).\n")
 	default:
 		t.Printf("PodDisruptionBudgets would block %d of these until they admit more (--eviction-method=evict).\n", blocked)
 	}
