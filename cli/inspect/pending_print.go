@@ -77,7 +77,7 @@ func (t pendingText) table(list []foresight.PendingPod) *terminal.Table {
 	}
 	made := terminal.NewTable(headings...)
 	for i := range list {
-		made.Add(t.row(&list[i])...)
+		made.AddRow(func() []terminal.Cell { return t.row(&list[i]) })
 	}
 	return made
 }

@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"k8s.io/component-base/term"
@@ -61,7 +62,8 @@ func (s *screen) end(last *foresight.Pending) error {
 func (a *pendingOptions) frame(now *foresight.Pending, p terminal.Painter, columns, rows int) []string {
 	lines := []string{terminal.Escape(a.headline(now)), ""}
 	if len(now.Pods) > 0 {
-		lines = append(lines, pendingText{at: now.At, wide: a.output.form == asWide, everywhere: a.everywhere}.table(now.Pods).Lines(p, columns)...)
+		list := pendingText{at: now.At, wide: a.output.form == asWide, everywhere: a.everywhere}.table(now.Pods)
+		lines = slices.AppendSeq(lines, list.Lines(p, columns))
 	} else if now.Undecided == nil {
 		lines = append(lines, terminal.Escape(a.calm(now)))
 	}

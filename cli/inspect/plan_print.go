@@ -126,7 +126,7 @@ func (t *planText) pods() {
 	}
 	for i := range t.Pods {
 		if p := t.Pods[i]; p.Evict || t.wide() {
-			list.Add(t.row(p)...)
+			list.AddRow(func() []terminal.Cell { return t.row(p) })
 		}
 	}
 	if len(list.Rows) == 0 {

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestATableFitsTheTerminal(t *testing.T) {
 		36: {"POD    TAINT              WHY", "web-0  node.kub…eachable  after 300s"},
 		10: {"POD    TA…", "web-0  no…"},
 	} {
-		got := list.Lines(false, columns)
+		got := slices.Collect(list.Lines(false, columns))
 		for _, line := range got {
 			if columns > 0 && len([]rune(line)) > columns {
 				t.Errorf("on %d columns: %q", columns, line)

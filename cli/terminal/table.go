@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"iter"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,8 +17,11 @@ type Cell struct {
 type Table struct {
 	headings []string
 	bare     bool // without its headings
-	Rows     [][]Cell
+	Rows     []Row
 }
+
+// Row returns the cells of a row, the same at each call.
+type Row func() []Cell
 
 // NewTable returns a table without rows.
 func NewTable(headings ...string) *Table { return &Table{headings: headings} }
@@ -26,7 +30,11 @@ func NewTable(headings ...string) *Table { return &Table{headings: headings} }
 func (t *Table) NoHeadings() { t.bare = true }
 
 // Add adds a row.
-func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
+func (t *Table) Add(cells ...Cell) { t.AddRow(func() []Cell { return cells }) }
+
+// AddRow adds a row whose cells are made twice, for the widths and for printing, and not kept: a table may have a
+// hundred thousand rows.
+func (t *Table) AddRow(row Row) { t.Rows = append(t.Rows, row) }
 
 // Text returns a cell without a colour. Its text is escaped.
 func Text(s string) Cell { return Painted(s, Plain) }
@@ -36,44 +44,55 @@ func Painted(s string, c Colour) Cell { return Cell{Escape(s), c} }
 
 // Print writes the table with two spaces between columns, at most the given number of columns wide; 0 means no limit.
 func (t *Table) Print(w *Builder, p Painter, columns int) {
-	for _, line := range t.Lines(p, columns) {
-		w.WriteString(line + "\n")
+	for line := range t.Lines(p, columns) {
+		w.WriteString(line)
+		w.WriteString("\n")
 	}
 }
 
 // Lines returns the lines of the table. If they are wider than the given number of columns, the widest cells are
 // shortened, and what still does not fit is cut off; 0 means no limit.
-func (t *Table) Lines(p Painter, columns int) []string {
-	widths := t.widths()
-	narrow(widths, columns)
+func (t *Table) Lines(p Painter, columns int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		widths := t.widths()
+		narrow(widths, columns)
+		if !t.bare && !yield(t.line(t.top(), widths, p, columns)) {
+			return
+		}
+		for _, row := range t.Rows {
+			if !yield(t.line(row(), widths, p, columns)) {
+				return
+			}
+		}
+	}
+}
+
+// top is the row of the headings.
+func (t *Table) top() []Cell {
 	top := make([]Cell, len(t.headings))
 	for i, name := range t.headings {
 		top[i] = Cell{name, Heading}
 	}
-	var lines []string
-	rows := append([][]Cell{top}, t.Rows...)
-	if t.bare {
-		rows = t.Rows
-	}
-	for _, row := range rows {
-		var line strings.Builder
-		room := columns
-		for i, c := range row {
-			if c.text == "" && t.headings[i] != "" {
-				c = Cell{"-", Plain} // the dash has no colour
-			}
-			c.text = shortened(c.text, widths[i])
-			fitting, full := Fit(c.text, room, columns)
-			line.WriteString(string(p.Paint(c.colour, fitting)))
-			if full {
-				break
-			}
-			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text)+2))
-			room -= widths[i] + 2
+	return top
+}
+
+func (t *Table) line(row []Cell, widths []int, p Painter, columns int) string {
+	var line strings.Builder
+	room := columns
+	for i, c := range row {
+		if c.text == "" && t.headings[i] != "" {
+			c = Cell{"-", Plain} // the dash has no colour
 		}
-		lines = append(lines, strings.TrimRight(line.String(), " "))
+		c.text = shortened(c.text, widths[i])
+		fitting, full := Fit(c.text, room, columns)
+		line.WriteString(string(p.Paint(c.colour, fitting)))
+		if full {
+			break
+		}
+		line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text)+2))
+		room -= widths[i] + 2
 	}
-	return lines
+	return strings.TrimRight(line.String(), " ")
 }
 
 // narrowest is the width below which columns are not shortened.
@@ -130,7 +149,7 @@ func (t *Table) widths() []int {
 		}
 	}
 	for _, row := range t.Rows {
-		for i, c := range row {
+		for i, c := range row() {
 			widths[i] = max(widths[i], utf8.RuneCountInString(c.text), 1)
 		}
 	}
