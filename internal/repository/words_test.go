@@ -93,9 +93,10 @@ const separator = "\n;\n"
 
 func TestCommentsAndDocumentsAreInPlainEnglish(t *testing.T) {
 	atRoot(t)
-	for name, text := range prose(t) {
-		for turn, instead := range turns {
-			pattern := regexp.MustCompile(`(?i)` + strings.ReplaceAll(turn, " ", `\s+`))
+	texts := prose(t)
+	for turn, instead := range turns {
+		pattern := regexp.MustCompile(`(?i)` + strings.ReplaceAll(turn, " ", `\s+`))
+		for name, text := range texts {
 			for _, found := range pattern.FindAllString(text, -1) {
 				t.Errorf("%s says %q; write %s", name, strings.Join(strings.Fields(found), " "), instead)
 			}
