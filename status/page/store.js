@@ -3,7 +3,7 @@
 /** @import {Eviction, Row, Node, Minute, Manager, Totals, Message} from './types.js' */
 
 const hour = 3600_000;
-const mostEvicted = 4096;
+const maxEvicted = 4096;
 
 /** @param {string | undefined} text */
 const moment = (text) => (text ? Date.parse(text) : NaN);
@@ -86,7 +86,7 @@ export class Store {
   /** Forgets what is more than an hour ago. */
   #forget() {
     const from = this.at - hour;
-    let old = Math.max(0, this.evicted.length - mostEvicted);
+    let old = Math.max(0, this.evicted.length - maxEvicted);
     while (old < this.evicted.length && this.evicted[old].ended < from) old++;
     if (old > 0) this.evicted = this.evicted.slice(old);
     for (const start of this.minutes.keys()) if (start < from) this.minutes.delete(start);
