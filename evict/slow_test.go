@@ -29,9 +29,8 @@ func of(app string) eviction.Request {
 
 // byApp makes each call last as long as the pod's label app says, and notes when each began.
 type byApp struct {
-	takes map[string]time.Duration
-
 	mu    sync.Mutex
+	takes map[string]time.Duration
 	began map[string][]time.Duration
 	born  time.Time
 	now   map[string]int // under way
@@ -44,17 +43,18 @@ func newByApp(takes map[string]time.Duration) *byApp {
 
 func (f *byApp) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	app := e.Pod.Labels["app"]
-	f.note(app, 1)
+	takes := f.note(app, 1)
 	defer f.note(app, -1)
 	select {
-	case <-time.After(f.takes[app]):
+	case <-time.After(takes):
 		return eviction.Outcome{Kind: eviction.Accepted}
 	case <-ctx.Done():
 		return eviction.Outcome{Kind: eviction.Interrupted}
 	}
 }
 
-func (f *byApp) note(app string, n int) {
+// note counts the calls under way by n, and returns how long one of app takes.
+func (f *byApp) note(app string, n int) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.now[app] += n; n > 0 {
@@ -65,6 +65,28 @@ func (f *byApp) note(app string, n int) {
 		all += n
 	}
 	f.most = max(f.most, all)
+	return f.takes[app]
+}
+
+// set makes the calls of app that begin from now on last as long as takes.
+func (f *byApp) set(app string, takes time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.takes[app] = takes
+}
+
+// first returns how long after f was made the first call of app began.
+func (f *byApp) first(app string) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.began[app][0]
+}
+
+// atOnce returns how many calls were under way together at most.
+func (f *byApp) atOnce() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.most
 }
 
 func (f *byApp) count(app string) int {
@@ -139,8 +161,8 @@ func TestACallHoldsASlotForASecondAtMost(t *testing.T) {
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
-		if f.most > 12 {
-			t.Errorf("%d calls at once", f.most)
+		if most := f.atOnce(); most > 12 {
+			t.Errorf("%d calls at once", most)
 		}
 	})
 }
@@ -184,7 +206,7 @@ func TestSlowCallsLeaveTheSlotsToOthers(t *testing.T) {
 		defer demandFor(t, p, func() eviction.Request { return of("web") }).stop()
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if got := f.began["web"][0]; got > SlowAfter+time.Millisecond {
+		if got := f.first("web"); got > SlowAfter+time.Millisecond {
 			t.Errorf("the first of the others began after %v", got)
 		}
 		if n := f.count("web"); n < 3000 || f.count("slow") != 8 {
@@ -288,7 +310,7 @@ func TestAQuickCallInASlotEndsTheSlownessOfAWorkloadThatHasNoOtherCall(t *testin
 		if busy, ok := slow[workload]; !ok || busy {
 			t.Errorf("%v, want web slow, and no call of it under way", slow)
 		}
-		f.takes["web"] = time.Millisecond
+		f.set("web", time.Millisecond)
 		g := <-p.Permits()
 		g.Start(of("web"), func(eviction.Outcome) {})
 		if slow, _ := p.SlowWorkloads(); !slow[workload] {
