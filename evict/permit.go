@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/guard"
 )
 
 // permit is the permission to start one call. See [Pool.Permits] for how it may be used.
@@ -53,6 +54,9 @@ func (g *permit) begin(e eviction.Request, place bool) bool {
 	p.publish()
 	return true
 }
+
+// Take takes nothing: the pool has no rates.
+func (g *permit) Take(string, map[string]string) guard.Wait { return guard.Wait{} }
 
 // Release gives the permit back unused.
 func (g *permit) Release() {

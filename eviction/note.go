@@ -1,6 +1,9 @@
 package eviction
 
-import "github.com/taint-manager/taint-manager/taint"
+import (
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
 
 // NoteKind is what a note reports.
 type NoteKind uint8
@@ -40,6 +43,10 @@ type Note struct {
 
 	// Verdict is the verdict acted on; for EvictionCancelled, the one that is withdrawn.
 	Verdict taint.Verdict
+
+	// Policy is the name of the policy that decides; empty if none matches. Method is that of the call.
+	Policy string
+	Method policy.Method
 
 	// Stays is why the pod stays; set for EvictionCancelled only.
 	Stays taint.Stay

@@ -1,6 +1,9 @@
 package eviction
 
-import "github.com/taint-manager/taint-manager/taint"
+import (
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
 
 // Request asks for one call: one attempt to evict one pod.
 type Request struct {
@@ -9,6 +12,15 @@ type Request struct {
 
 	// Verdict because of which the pod is evicted; its At is the deadline.
 	Verdict taint.Verdict
+
+	// Method is Delete or Evict; empty stands for the evictor's own.
+	Method policy.Method
+
+	// Policy is the name of the policy that decides; empty if none matches.
+	Policy string
+
+	// GracePeriodSeconds is sent with the deletion; nil stands for the pod's own grace period.
+	GracePeriodSeconds *int64
 
 	// Attempt counts the calls for this pod, from 1.
 	Attempt int

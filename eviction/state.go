@@ -3,6 +3,7 @@ package eviction
 import (
 	"time"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -52,6 +53,20 @@ type View struct {
 	Pod     *taint.Pod
 	Verdict taint.Verdict
 	State   State
+
+	// Policy is the name of the policy that decides; empty if none matches. Method is that of the next call.
+	Policy string
+	Method policy.Method
+
+	// DeleteAt is when a pod that is evicted is deleted if its eviction stays refused; zero if never.
+	DeleteAt time.Time
+
+	// Held describes what holds the pod. If it has no other reason to go, its state is Scheduled, and Verdict has the
+	// deadline that it would have.
+	Held policy.Held
+
+	// WaitsForRate is the name of the rate for which a due eviction waits; empty if it does not.
+	WaitsForRate string
 
 	// Next is when the next call may start; zero when InFlight or Done.
 	Next time.Time

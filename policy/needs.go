@@ -15,6 +15,9 @@ type Needs struct {
 
 	// NodeLabels, PodOwners and NamespaceLabels report whether they are used. Namespaces need a watch only then.
 	NodeLabels, PodOwners, NamespaceLabels bool
+
+	// GracePeriods reports whether a policy limits the grace periods of pods.
+	GracePeriods bool
 }
 
 // Needs returns the data that the policies use.
@@ -29,6 +32,7 @@ func (s *Set) Needs() Needs {
 		n.NodeLabels = n.NodeLabels || p.match.nodes != nil
 		n.NamespaceLabels = n.NamespaceLabels || p.match.spaces != nil
 		n.PodOwners = n.PodOwners || len(p.match.owners) > 0 || p.stay.Unlimited != nil
+		n.GracePeriods = n.GracePeriods || p.gracePeriod > 0
 		for _, t := range p.match.taints {
 			if slices.Contains(t.Effects, v1.TaintEffectNoSchedule) {
 				triggers[p.audit][t.Key], n.PodOwners = true, true

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -55,6 +56,8 @@ func (s *slots) run(ctx context.Context) {
 		}
 	}
 }
+
+func (s *slots) Take(string, map[string]string) guard.Wait { return guard.Wait{} }
 
 func (s *slots) Release() { s.free <- struct{}{} }
 

@@ -40,6 +40,10 @@ type Pod struct {
 	// Priority of the pod; 0 if the pod has none.
 	Priority int32
 
+	// GracePeriodSeconds is the pod's terminationGracePeriodSeconds; nil if it has none, or if the caller did not ask for
+	// it. Pods with equal periods may share it. No verdict depends on it.
+	GracePeriodSeconds *int64
+
 	// Generation of the pod's spec as last seen; it goes into the condition's observedGeneration.
 	Generation int64
 
