@@ -247,6 +247,10 @@ func TestTheReasonIsOneSentence(t *testing.T) {
 			taint.Decide(pod(v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: seconds(0)}), n, taint.Rules{}).Because(),
 			`taint gpu=a100:NoExecute (exposed since 2026-01-01T00:00:10Z) is tolerated for 0 s by toleration "Exists for NoExecute"`,
 		},
+		{
+			taint.Verdict{Evict: true, Taint: &n.Taints[0][0].Taint, Start: at(0), Toleration: &v1.Toleration{Key: "gpu", Operator: v1.TolerationOpExists}}.Because(),
+			`taint gpu=a100:NoExecute (exposed since 2026-01-01T00:00:00Z) is tolerated without a limit by toleration "gpu Exists"`,
+		},
 		{taint.Decide(pod(exists("gpu", nil)), n, taint.Rules{}).String(), "stays on node n: every NoExecute taint of the node is tolerated without a limit"},
 		{taint.Decide(pod(), node(), taint.Rules{}).String(), "stays on node n: the node has no NoExecute taint"},
 		{taint.Decide(pod(), nil, taint.Rules{}).String(), "stays on node n: the node is not known"},

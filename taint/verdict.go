@@ -66,8 +66,11 @@ func (v Verdict) Because() string {
 		return v.Stay.String()
 	}
 	exposed := "taint " + v.Taint.ToString() + " (exposed since " + Stamp(v.Start) + ") is "
-	if v.Toleration == nil {
+	switch {
+	case v.Toleration == nil:
 		return exposed + "not tolerated"
+	case v.Toleration.TolerationSeconds == nil: // a policy limits it
+		return exposed + "tolerated without a limit by toleration " + tolerationString(v.Toleration)
 	}
 	return exposed + fmt.Sprintf("tolerated for %d s by toleration %s",
 		*v.Toleration.TolerationSeconds, tolerationString(v.Toleration))
