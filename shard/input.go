@@ -45,4 +45,7 @@ type Effects struct {
 
 	// Notes are the notes to report, in order.
 	Notes []eviction.Note
+
+	// Overtaken are the waiting evictions whose pods another client deletes or has marked.
+	Overtaken []eviction.Overtaken
 }

@@ -35,18 +35,22 @@ type Options struct {
 
 	// Notify receives each note. It must not block.
 	Notify func(eviction.Note)
+
+	// Overtaken receives each eviction that another client has overtaken. It must not block. Nil: none is reported.
+	Overtaken func(eviction.Overtaken)
 }
 
 // Shard is the goroutine round a [Core]. NodeChanged and PodChanged may be called by any goroutine,
 // before and while Run runs; they do not block.
 type Shard struct {
-	core    *Core
-	queue   *evictionqueue.Queue[why]
-	permits <-chan Permit
-	notify  func(eviction.Note)
-	inbox   *inbox
-	ended   chan Ended
-	views   chan chan<- []eviction.View
+	core      *Core
+	queue     *evictionqueue.Queue[why]
+	permits   <-chan Permit
+	notify    func(eviction.Note)
+	overtaken func(eviction.Overtaken)
+	inbox     *inbox
+	ended     chan Ended
+	views     chan chan<- []eviction.View
 
 	slowPermits   <-chan Permit
 	slowWorkloads func() (SlowWorkloads, <-chan struct{})
@@ -62,14 +66,18 @@ func New(o Options) *Shard {
 	if o.SlowWorkloads == nil {
 		o.SlowWorkloads = func() (SlowWorkloads, <-chan struct{}) { return nil, nil }
 	}
+	if o.Overtaken == nil {
+		o.Overtaken = func(eviction.Overtaken) {}
+	}
 	return &Shard{
-		core:    newCore(o.Reader, o.Rules, rand.Float64, &queue.Heap),
-		queue:   queue,
-		permits: o.Permits,
-		notify:  o.Notify,
-		inbox:   newInbox(),
-		ended:   make(chan Ended, o.MaxInFlight), // so that a call that ends never waits for the shard
-		views:   make(chan chan<- []eviction.View),
+		core:      newCore(o.Reader, o.Rules, rand.Float64, &queue.Heap),
+		queue:     queue,
+		permits:   o.Permits,
+		notify:    o.Notify,
+		overtaken: o.Overtaken,
+		inbox:     newInbox(),
+		ended:     make(chan Ended, o.MaxInFlight), // so that a call that ends never waits for the shard
+		views:     make(chan chan<- []eviction.View),
 
 		slowPermits: o.SlowPermits, slowWorkloads: o.SlowWorkloads,
 	}
@@ -218,6 +226,9 @@ func (s *Shard) step(in Input) Effects {
 	s.waitingForSlowPlace.Store(int64(s.core.WaitingForSlowPlace()))
 	for _, note := range do.Notes {
 		s.notify(note)
+	}
+	for _, o := range do.Overtaken {
+		s.overtaken(o)
 	}
 	return do
 }

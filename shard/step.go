@@ -83,6 +83,9 @@ func (c *Core) start(pod *taint.Pod, verdict taint.Verdict, do *Effects) {
 		last = &call{}
 		c.calls[pod.UID] = last
 		do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionStarted, Pod: pod, Verdict: verdict})
+		if pod.Disrupted {
+			do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod, Deadline: verdict.At})
+		}
 	}
 	last.phase = inFlight
 	last.verdict = verdict
@@ -134,6 +137,9 @@ func (c *Core) withdraw(pod *taint.Pod, last *call, stay taint.Stay, do *Effects
 	planned, scheduled := c.cancel(pod.UID)
 	if last != nil && last.phase == inFlight {
 		return // the pod is judged when the call has ended
+	}
+	if scheduled && stay == taint.Terminating {
+		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod, Deadline: verdictOf(planned, last).At})
 	}
 	goes := stay == taint.Terminating || stay == taint.Finished
 	if last != nil && (goes || last.phase != accepted) {

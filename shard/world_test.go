@@ -131,6 +131,8 @@ type play struct {
 	t     *testing.T
 	core  *shard.Core
 	notes []eviction.Note
+
+	overtaken []eviction.Overtaken
 }
 
 func newPlay(t *testing.T) *play {
@@ -142,6 +144,7 @@ func newPlay(t *testing.T) *play {
 func (p *play) step(second float64, in shard.Input) *eviction.Request {
 	do := p.core.Step(at(second), in)
 	p.notes = append(p.notes, do.Notes...)
+	p.overtaken = append(p.overtaken, do.Overtaken...)
 	return do.Start
 }
 
