@@ -122,11 +122,17 @@ func (a *answer) unconnected() bool {
 // late reports whether the call's time was up.
 func (a *answer) late() bool { return errors.Is(a.err, context.DeadlineExceeded) }
 
-// timedOut reports whether the API server itself ended the request because it took too long. For the body of a
-// proxy, which is no Status, the client makes up a Status of the same reason, and notes that in a cause.
-func (a *answer) timedOut() bool {
+// timedOut reports whether the API server itself ended the request because it took too long.
+func (a *answer) timedOut() bool { return a.serverSays(metav1.StatusReasonTimeout) }
+
+// forbidden reports whether the API server itself forbids the request.
+func (a *answer) forbidden() bool { return a.serverSays(metav1.StatusReasonForbidden) }
+
+// serverSays reports whether the API server itself gives this reason. For the body of a proxy, which is no Status, the
+// client makes up a Status of the same reason, and notes that in a cause.
+func (a *answer) serverSays(reason metav1.StatusReason) bool {
 	_, madeUp := a.cause(metav1.CauseTypeUnexpectedServerResponse)
-	return a.status.Reason == metav1.StatusReasonTimeout && !madeUp
+	return a.status.Reason == reason && !madeUp
 }
 
 // cut reports whether the network lost the request or its answer.

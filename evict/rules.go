@@ -124,6 +124,10 @@ func budgets() []rule {
 			eviction.Blocked, eviction.CausePDB, "the budget counts below zero, or has too many unconfirmed evictions",
 		},
 		{
+			evictVerb, 500, 504, "couldn't update PodDisruptionBudget", func(a *answer) bool { return a.says("couldn't update PodDisruptionBudget") },
+			eviction.Blocked, eviction.CausePDB, "others wrote the budget again and again, so it does not permit it now",
+		},
+		{
 			evictVerb, 404, 504, "about a PodDisruptionBudget", aboutBudget,
 			eviction.Failed, eviction.CauseConflict, "the budget was written or deleted by others at the same time",
 		},
@@ -132,8 +136,7 @@ func budgets() []rule {
 
 func aboutBudget(a *answer) bool {
 	details := a.status.Details
-	return details != nil && strings.HasPrefix(details.Kind, "poddisruptionbudget") ||
-		a.says("couldn't update PodDisruptionBudget")
+	return details != nil && strings.HasPrefix(details.Kind, "poddisruptionbudget")
 }
 
 // identities returns the rules for answers about this program's identity, and about the pod's.
@@ -210,8 +213,12 @@ func others() []rule {
 			eviction.Failed, eviction.CauseServer, "the API server failed",
 		},
 		{
+			writeVerbs, 403, 403, "a Status of reason Forbidden", (*answer).forbidden,
+			eviction.Refused, eviction.CauseAdmission, "an admission plugin forbids it",
+		},
+		{
 			anyVerb, 400, 499, "", nil,
-			eviction.Refused, eviction.CauseAdmission, "an admission plugin or validation forbids it",
+			eviction.Refused, eviction.CauseRejected, "validation, or a proxy before the API server, rejects the request",
 		},
 		{
 			anyVerb, 1, 999, "", nil,

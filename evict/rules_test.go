@@ -23,6 +23,8 @@ import (
 const (
 	policyDenial = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods \"web-0\" is forbidden: ` +
 		`ValidatingAdmissionPolicy 'keep' with binding 'keep' denied request: keep it","reason":"Forbidden","details":{"name":"web-0","kind":"pods"},"code":403}`
+	pluginDenial = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods \"web-0\" is forbidden: ` +
+		`not allowed here","reason":"Forbidden","details":{"name":"web-0","kind":"pods"},"code":403}`
 	dryRunUnsupported = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 		`"message":"admission webhook \"guard.example.com\" does not support dry run","reason":"BadRequest","code":400}`
 	leaderChanged = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"etcdserver: leader changed","code":500}`
@@ -47,6 +49,11 @@ const (
 		`"reason":"Conflict","details":{"name":"web","group":"policy","kind":"poddisruptionbudgets"},"code":409}`
 	budgetSlow = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 		`"message":"Timeout: couldn't update PodDisruptionBudget \"web\" due to conflicts","reason":"Timeout","details":{"retryAfterSeconds":10},"code":504}`
+	budgetGone = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"poddisruptionbudgets.policy \"web\" not found",` +
+		`"reason":"NotFound","details":{"name":"web","group":"policy","kind":"poddisruptionbudgets"},"code":404}`
+	budgetStorage = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"The update operation against ` +
+		`poddisruptionbudgets.policy could not be completed at this time, please try again.","reason":"ServerTimeout",` +
+		`"details":{"name":"update","group":"policy","kind":"poddisruptionbudgets","retryAfterSeconds":2},"code":500}`
 	timedOut = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: request did not complete within ` +
 		`requested timeout - context deadline exceeded","reason":"Timeout","details":{},"code":504}`
 	cacheCold = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"storage is (re)initializing",` +
@@ -99,7 +106,9 @@ func outcomeTests() []outcomeTest {
 		{"two budgets under a status of success", evictVerb, reply{code: 201, body: twoBudgets}, eviction.Blocked, "pdb", "more than one PodDisruptionBudget", 0},
 		{"a budget below zero", evictVerb, reply{code: 403, body: budgetNegative}, eviction.Blocked, "pdb", `"web"`, 0},
 		{"a budget was written", evictVerb, reply{code: 409, body: budgetWritten}, eviction.Failed, "conflict", `"web"`, 0},
-		{"a budget was written for too long", evictVerb, reply{code: 504, body: budgetSlow}, eviction.Failed, "conflict", `"web"`, 10 * time.Second},
+		{"a budget was written for too long", evictVerb, reply{code: 504, body: budgetSlow}, eviction.Blocked, "pdb", `"web"`, 10 * time.Second},
+		{"a budget is gone", evictVerb, reply{code: 404, body: budgetGone}, eviction.Failed, "conflict", `"web"`, 0},
+		{"the storage of budgets fails", evictVerb, reply{code: 500, body: budgetStorage}, eviction.Failed, "conflict", "poddisruptionbudgets", 2 * time.Second},
 		{"a loaded server says for how long", deleteVerb, reply{429, plain, "Too many requests, please try again later."}, eviction.Throttled, "", "too many requests", 3 * time.Second},
 		{"a loaded server says it in the body", evictVerb, reply{code: 429, body: cacheCold}, eviction.Throttled, "", "initializing", 7 * time.Second},
 		{"a loaded server does not say for how long", patchVerb, reply{code: 429, body: "{}"}, eviction.Throttled, "", "", time.Second},
@@ -126,7 +135,10 @@ func outcomeTests() []outcomeTest {
 		{"admission holds an eviction for too long", evictVerb, reply{code: 504, body: timedOut}, eviction.Failed, "timeout", "did not complete", 0},
 		{"a node can't be read in time", getVerb, reply{code: 504, body: timedOut}, eviction.Unavailable, "gateway", "did not complete", 0},
 		{"the server failed", deleteVerb, reply{code: 500, body: leaderChanged}, eviction.Failed, "server", "leader changed", 0},
-		{"the patch is invalid", patchVerb, reply{code: 422, body: invalid}, eviction.Refused, "admission", "is invalid", 0},
+		{"the patch is invalid", patchVerb, reply{code: 422, body: invalid}, eviction.Refused, "rejected", "is invalid", 0},
+		{"an admission plugin forbids it", evictVerb, reply{code: 403, body: pluginDenial}, eviction.Refused, "admission", "not allowed here", 0},
+		{"a proxy forbids it", evictVerb, reply{403, plain, "<html>403</html>"}, eviction.Refused, "rejected", "", 3 * time.Second},
+		{"a proxy's page says forbidden", deleteVerb, reply{403, plain, "blocked by the firewall"}, eviction.Refused, "rejected", "", 3 * time.Second},
 		{"a redirect to nowhere", deleteVerb, reply{code: 304}, eviction.Failed, "unknown", "304", 0},
 	}
 }

@@ -11,6 +11,7 @@ const (
 	CausePanic           = "panic"
 	CausePDB             = "pdb"
 	CauseRBAC            = "rbac"
+	CauseRejected        = "rejected"
 	CauseServer          = "server"
 	CauseTimeout         = "timeout"
 	CauseUnauthenticated = "unauthenticated"
@@ -33,6 +34,7 @@ func Causes() []Cause {
 		{CausePanic, "the evictor panicked"},
 		{CausePDB, "a PodDisruptionBudget does not permit it"},
 		{CauseRBAC, "this program lacks the permission"},
+		{CauseRejected, "the API server's validation, or a proxy before it, rejects the request"},
 		{CauseServer, "the API server failed"},
 		{CauseTimeout, "no answer within the call's time, or the API server gave the request up"},
 		{CauseUnauthenticated, "the API server does not know this program"},

@@ -52,3 +52,34 @@ func TestTheWordForAStateSaysWhatDelaysTheEviction(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyBudgetsAndAdmissionRefuseAnEviction(t *testing.T) {
+	for _, test := range []struct {
+		outcome Outcome
+		want    bool
+	}{
+		{Outcome{Kind: Blocked, Cause: CausePDB}, true},
+		{Outcome{Kind: Blocked, Cause: "of a caller's own"}, true},
+		{Outcome{Kind: Refused, Cause: CauseAdmission}, true},
+		{Outcome{Kind: Refused, Cause: CauseAdmission, NodeRead: true}, false},
+		{Outcome{Kind: Refused, Cause: CauseRBAC}, false},
+		{Outcome{Kind: Refused, Cause: CauseUnauthenticated}, false},
+		{Outcome{Kind: Refused, Cause: CauseNamespace}, false},
+		{Outcome{Kind: Refused, Cause: CauseRejected}, false},
+		{Outcome{Kind: Failed, Cause: CauseWebhook}, false},
+		{Outcome{Kind: Failed, Cause: CauseConflict}, false},
+		{Outcome{Kind: Failed, Cause: CauseTimeout}, false},
+		{Outcome{Kind: Throttled}, false},
+		{Outcome{Kind: Unavailable, Cause: CauseGateway}, false},
+		{Outcome{Kind: Unconfirmed}, false},
+		{Outcome{Kind: NotFound}, false},
+		{Outcome{Kind: Interrupted}, false},
+		{Outcome{Kind: DryRun}, false},
+		{Outcome{Kind: Accepted}, false},
+		{Outcome{}, false},
+	} {
+		if got := test.outcome.RefusesEviction(); got != test.want {
+			t.Errorf("%+v: got %v, want %v", test.outcome, got, test.want)
+		}
+	}
+}

@@ -99,3 +99,17 @@ type Outcome struct {
 	// made as after a refusal.
 	PreflightFirst bool
 }
+
+// RefusesEviction reports whether this outcome of a call of method Evict refuses the eviction itself: a
+// PodDisruptionBudget does not permit it, or admission denies it. Only such refusals let deleteAfter delete the pod.
+// Missing permissions, overload, outages (of a webhook, too), a namespace that is being deleted, and the GET of the
+// node say nothing about the eviction.
+func (o *Outcome) RefusesEviction() bool {
+	switch {
+	case o.NodeRead:
+		return false
+	case o.Kind == Blocked:
+		return true
+	}
+	return o.Kind == Refused && o.Cause == CauseAdmission
+}
