@@ -1,13 +1,16 @@
 package cluster
 
 import (
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -63,6 +66,7 @@ type nodes struct {
 	synced func() bool      // all existing pods are known
 	now    func() time.Time // carries the monotonic clock
 	ahead  Ahead
+	needs  atomic.Pointer[policy.Needs] // never nil
 
 	writing sync.Mutex // held from reading a node until it is replaced
 
@@ -72,10 +76,12 @@ type nodes struct {
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*taint.Pod, synced func() bool) *nodes {
-	return &nodes{
+	t := &nodes{
 		rules: rules, pods: pods, synced: synced, now: time.Now,
 		byName: map[string]seenNode{}, tainted: map[string]bool{},
 	}
+	t.needs.Store(&policy.Needs{})
+	return t
 }
 
 // get returns the node of this name, or nil.
@@ -149,7 +155,7 @@ func (t *nodes) adopt(name string, r journal.Record) bool {
 
 // observe passes a look at the node to the journal. A node without taints, before and now, needs no journal.
 func (t *nodes) observe(before *seenNode, l *look, g gap) (known journal.NodeHistory, changed bool) {
-	if len(before.known.Taints()) == 0 && !executes(l.taints) {
+	if len(before.known.Taints()) == 0 && !observed(l.taints, t.needs.Load()) {
 		return before.known, false
 	}
 	name, now := l.name, t.now() // otherwise the look escapes to the heap
@@ -160,14 +166,24 @@ func (t *nodes) observe(before *seenNode, l *look, g gap) (known journal.NodeHis
 	})
 }
 
-// executes reports whether one of the taints is NoExecute.
-func executes(taints []v1.Taint) bool {
+// observed reports whether the journal observes one of the taints: those that are NoExecute, and the triggers.
+func observed(taints []v1.Taint, needs *policy.Needs) bool {
 	for i := range taints {
-		if taints[i].Effect == v1.TaintEffectNoExecute {
+		if t := &taints[i]; t.Effect == v1.TaintEffectNoExecute || isTrigger(t, needs) {
 			return true
 		}
 	}
 	return false
+}
+
+// isTrigger reports whether a taint is a NoSchedule taint that a policy makes a trigger, or would if it were enforced.
+func isTrigger(t *v1.Taint, needs *policy.Needs) bool {
+	if t.Effect != v1.TaintEffectNoSchedule {
+		return false
+	}
+	_, trigger := slices.BinarySearch(needs.Triggers, t.Key)
+	_, audited := slices.BinarySearch(needs.Audited, t.Key)
+	return trigger || audited
 }
 
 // apart reports whether some pod of the node tolerates one of the taints without a limit, and the other not. While not

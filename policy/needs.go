@@ -16,6 +16,9 @@ type Needs struct {
 	// NodeLabels, PodOwners and NamespaceLabels report whether they are used. Namespaces need a watch only then.
 	NodeLabels, PodOwners, NamespaceLabels bool
 
+	// Breakers reports whether there are breakers. They use the labels and the taints of any effect of all nodes.
+	Breakers bool
+
 	// GracePeriods reports whether a policy limits the grace periods of pods.
 	GracePeriods bool
 }
@@ -39,7 +42,8 @@ func (s *Set) Needs() Needs {
 			}
 		}
 	}
-	n.NodeLabels = n.NodeLabels || len(s.breakers) > 0
+	n.Breakers = len(s.breakers) > 0
+	n.NodeLabels = n.NodeLabels || n.Breakers
 	n.Triggers = slices.Sorted(maps.Keys(triggers[false]))
 	maps.DeleteFunc(triggers[true], func(key string, _ bool) bool { return triggers[false][key] })
 	n.Audited = slices.Sorted(maps.Keys(triggers[true]))

@@ -25,7 +25,7 @@ func TestWhatPoliciesNeedToKnow(t *testing.T) {
 		"owners":                    {policies(policy.Policy{Method: policy.Hold, Match: policy.Match{OwnerKinds: []string{"Job"}}}), policy.Needs{PodOwners: true}},
 		"nodes":                     {policies(policy.Policy{Method: policy.Hold, Match: policy.Match{NodeSelector: labelled("a", "b")}}), policy.Needs{NodeLabels: true}},
 		"namespaces":                {policies(policy.Policy{Method: policy.Hold, Match: policy.Match{NamespaceSelector: labelled("a", "b")}}), policy.Needs{NamespaceLabels: true}},
-		"breakers":                  {policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{zoneBreaker()}}}, policy.Needs{NodeLabels: true}},
+		"breakers":                  {policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{zoneBreaker()}}}, policy.Needs{NodeLabels: true, Breakers: true}},
 	} {
 		if diff := cmp.Diff(c.want, compiled(t, c.config).Needs(), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
