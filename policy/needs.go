@@ -7,7 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Needs lists the data that the verdicts of a set use in addition to those of [taint.Decide].
+// Needs lists the data that the verdicts and the guards use in addition to those of [taint.Decide].
 type Needs struct {
 	// Triggers are the sorted keys of the taints of effect NoSchedule that a policy makes triggers. Audited are
 	// those that only policies in mode Audit name: their starts are shown, but do not begin an exposure.
@@ -23,7 +23,7 @@ type Needs struct {
 	GracePeriods bool
 }
 
-// Needs returns the data that the policies use.
+// Needs returns the data that the policies and the guards use.
 func (s *Set) Needs() Needs {
 	var n Needs
 	if s == nil {
@@ -43,9 +43,42 @@ func (s *Set) Needs() Needs {
 		}
 	}
 	n.Breakers = len(s.breakers) > 0
-	n.NodeLabels = n.NodeLabels || n.Breakers
+	n.NodeLabels = n.NodeLabels || n.Breakers || s.grouped
 	n.Triggers = slices.Sorted(maps.Keys(triggers[false]))
 	maps.DeleteFunc(triggers[true], func(key string, _ bool) bool { return triggers[false][key] })
 	n.Audited = slices.Sorted(maps.Keys(triggers[true]))
+	return n
+}
+
+// Or returns what one of the two needs.
+func (n Needs) Or(m Needs) Needs {
+	n.Triggers, n.Audited = union(n.Triggers, m.Triggers), union(n.Audited, m.Audited)
+	n.NodeLabels = n.NodeLabels || m.NodeLabels
+	n.PodOwners = n.PodOwners || m.PodOwners
+	n.NamespaceLabels = n.NamespaceLabels || m.NamespaceLabels
+	n.Breakers = n.Breakers || m.Breakers
+	n.GracePeriods = n.GracePeriods || m.GracePeriods
+	return n
+}
+
+// union returns the sorted keys that are in one of the lists.
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Needs returns the data that verdicts use, also to find the ended holds of a pair. A namespace that is not known counts
+// as one of the hold, so its labels are not needed for that.
+func (j Judge) Needs() Needs {
+	n := j.Set.Needs()
+	if j.Facts == nil {
+		return n
+	}
+	for i := range j.Facts.Ended {
+		e := &j.Facts.Ended[i]
+		n.NodeLabels = n.NodeLabels || e.topologyKey != "" || e.match.nodes != nil
+		n.PodOwners = n.PodOwners || len(e.match.owners) > 0
+	}
 	return n
 }

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -25,10 +26,50 @@ func TestWhatPoliciesNeedToKnow(t *testing.T) {
 		"owners":                    {policies(policy.Policy{Method: policy.Hold, Match: policy.Match{OwnerKinds: []string{"Job"}}}), policy.Needs{PodOwners: true}},
 		"nodes":                     {policies(policy.Policy{Method: policy.Hold, Match: policy.Match{NodeSelector: labelled("a", "b")}}), policy.Needs{NodeLabels: true}},
 		"namespaces":                {policies(policy.Policy{Method: policy.Hold, Match: policy.Match{NamespaceSelector: labelled("a", "b")}}), policy.Needs{NamespaceLabels: true}},
+		"a rate of all nodes":       {policy.Config{Guards: policy.Guards{Rates: []policy.Rate{rateBy("")}}}, policy.Needs{}},
+		"a rate of groups of nodes": {policy.Config{Guards: policy.Guards{Rates: []policy.Rate{rateBy("zone")}}}, policy.Needs{NodeLabels: true}},
 		"breakers":                  {policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{zoneBreaker()}}}, policy.Needs{NodeLabels: true, Breakers: true}},
 	} {
 		if diff := cmp.Diff(c.want, compiled(t, c.config).Needs(), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func rateBy(topologyKey string) policy.Rate {
+	return policy.Rate{Name: "r", TopologyKey: topologyKey, EvictionsPerSecond: 1, Burst: 1}
+}
+
+// An ended hold that could not be compared with a node would not count, and its pods would be deleted too early.
+func TestAnEndedHoldNeedsWhatItsMatchUses(t *testing.T) {
+	for name, c := range map[string]struct {
+		hold policy.HoldScope
+		want policy.Needs
+	}{
+		"a pause":                 {policy.HoldScope{}, policy.Needs{}},
+		"a match of taints":       {policy.HoldScope{Match: new(taints(policy.Taint{Key: "a"}))}, policy.Needs{}},
+		"a group of nodes":        {policy.HoldScope{TopologyKey: "zone", Group: "a"}, policy.Needs{NodeLabels: true}},
+		"nodes":                   {policy.HoldScope{Match: &policy.Match{NodeSelector: labelled("a", "b")}}, policy.Needs{NodeLabels: true}},
+		"owners":                  {policy.HoldScope{Match: &policy.Match{OwnerKinds: []string{"Job"}}}, policy.Needs{PodOwners: true}},
+		"labels of the namespace": {policy.HoldScope{Match: &policy.Match{NamespaceSelector: labelled("a", "b")}}, policy.Needs{}},
+	} {
+		facts := &policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(c.hold, time.Unix(1, 0))}}
+		if diff := cmp.Diff(c.want, policy.Judge{Facts: facts}.Needs(), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestTwoNeedsTogether(t *testing.T) {
+	a := policy.Needs{Triggers: []string{"a", "c"}, PodOwners: true, Breakers: true, NodeLabels: true}
+	b := policy.Needs{Triggers: []string{"b", "c"}, Audited: []string{"d"}, NamespaceLabels: true, GracePeriods: true}
+	want := policy.Needs{
+		Triggers: []string{"a", "b", "c"}, Audited: []string{"d"}, PodOwners: true, Breakers: true, NodeLabels: true,
+		NamespaceLabels: true, GracePeriods: true,
+	}
+	for _, got := range []policy.Needs{a.Or(b), b.Or(a)} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
 }

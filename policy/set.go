@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -26,6 +27,7 @@ type Set struct {
 	policies []compiled
 	index    index
 	breakers []breaker
+	grouped  bool // a rate has groups of nodes
 }
 
 // compiled is the compiled form of a policy.
@@ -69,6 +71,7 @@ func Compile(c Config) (*Set, []Problem) {
 	for i := range c.Guards.Breakers {
 		s.breakers = append(s.breakers, compileBreaker(&c.Guards.Breakers[i]))
 	}
+	s.grouped = slices.ContainsFunc(c.Guards.Rates, func(r Rate) bool { return r.TopologyKey != "" })
 	return s, nil
 }
 
