@@ -72,6 +72,7 @@ var pure = []string{
 	"evictionqueue/roundrobin.go", "evictionqueue/index.go",
 	"shard/step.go", "shard/core.go", "shard/call.go", "shard/backoff.go", "shard/input.go",
 	"shard/permit.go", "eviction", "shard/view.go", "shard/tracked.go",
+	"holds/core.go", "holds/input.go", "holds/record.go",
 }
 
 var (

@@ -1,0 +1,144 @@
+package holds
+
+import (
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// Core computes the facts of verdicts. It is not safe for concurrent use.
+type Core struct {
+	config     Config
+	breakers   *guard.Breakers
+	namespaces policy.Namespaces
+	facts      *policy.Facts
+
+	ready   bool      // Ready was reported
+	leading bool      // this process leads
+	began   time.Time // the present leadership
+	known   bool      // the record that the journal had when this leadership began, or later
+	unknown time.Time // as policy.Facts has it
+
+	record  guard.Record
+	written *guard.Record // as the journal has it; nil if that is not known
+
+	trips   []guard.TripRecord // as the last facts have them
+	changed bool               // something else that facts or the record depend on
+}
+
+// NewCore returns the core of a process that knows neither nodes nor the record yet.
+func NewCore(c Config) *Core {
+	return &Core{config: c, breakers: guard.NewBreakers(c.Guards.Breakers), facts: &policy.Facts{Paused: c.Paused}}
+}
+
+// Judge returns the present judge.
+func (c *Core) Judge() policy.Judge { return policy.Judge{Set: c.config.Set, Facts: c.facts} }
+
+// Next returns when [TimePassed] is due even if nothing else happens. It returns false if it is not.
+func (c *Core) Next() (time.Time, bool) {
+	if !c.ready {
+		return time.Time{}, false
+	}
+	return c.breakers.Next()
+}
+
+// Trips returns the present trips.
+func (c *Core) Trips() []guard.TripRecord {
+	var all []guard.TripRecord
+	for _, t := range c.breakers.Trips() {
+		if !t.Ended {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Ended returns the number of ended holds that are recorded.
+func (c *Core) Ended() int { return len(c.record.Ended) }
+
+// Step processes one input at the time now and returns what follows from it. The time may not go backwards by more than
+// clocks do.
+func (c *Core) Step(now time.Time, in Input) Effects {
+	var do Effects
+	switch in := in.(type) {
+	case NodesChanged:
+		do.Events = c.breakers.Step(now, in.Changes...)
+	case TimePassed:
+		do.Events = c.breakers.Step(now)
+	case NamespacesChanged:
+		c.namespaces, c.changed = in.Namespaces, true
+	case Reconfigured:
+		c.config, c.changed = in.Config, true
+		do.Events = c.breakers.Replace(now, in.Guards.Breakers)
+	case ExposuresRead:
+		ended := len(c.record.Ended)
+		c.record = c.record.Since(in.Oldest)
+		c.changed = len(c.record.Ended) < ended
+	case Ready:
+		c.ready = true
+		c.adopt(now, in.Journaled)
+		do.Events = c.breakers.Synced(now)
+	case RecordRead:
+		do.Events = c.read(now, in.Record)
+	case LeadershipBegan:
+		do.Events = c.lead(now, in.Journaled)
+	case LeadershipEnded:
+		c.leading = false
+	}
+	c.conclude(now, &do)
+	return do
+}
+
+// lead begins a leadership. What the journal has is adopted once all nodes are known.
+func (c *Core) lead(now time.Time, j Journaled) []guard.Event {
+	c.leading, c.began, c.known, c.changed = true, now, false, true
+	if !c.ready {
+		return nil
+	}
+	c.adopt(now, j)
+	return c.breakers.Step(now)
+}
+
+// read adopts a record that the journal has now. A leader that knows the record is the only one that changes it, so it
+// ignores what it reads.
+func (c *Core) read(now time.Time, r guard.Record) []guard.Event {
+	if c.leading && (c.known || !c.ready) {
+		return nil
+	}
+	c.adopt(now, Journaled{r, true})
+	return c.breakers.Step(now)
+}
+
+// conclude derives the record, the facts and the judge from the state, if that has changed.
+func (c *Core) conclude(now time.Time, do *Effects) {
+	trips := c.breakers.Trips()
+	if !c.changed && slices.Equal(trips, c.trips) {
+		return
+	}
+	c.trips, c.changed = trips, false
+	if c.leading && c.ready {
+		c.record = c.record.With(now, trips, c.config.Holds(c.breakers.Tripped(), c.config.Paused))
+		do.Record = c.unwritten()
+	}
+	c.facts = &policy.Facts{
+		Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused,
+		Ended: c.record.EndedHolds(func(t time.Time) time.Time { return t }), Unknown: c.unknown,
+	}
+	do.Judge = new(c.Judge())
+}
+
+// unwritten returns the record if the journal does not have it. A program without policies and breakers that has not
+// held anything records nothing.
+func (c *Core) unwritten() *guard.Record {
+	stored := c.written
+	if stored == nil && len(c.config.Policies)+len(c.config.Guards.Breakers) == 0 {
+		stored = &guard.Record{}
+	}
+	if stored != nil && equal(*stored, c.record) {
+		return nil
+	}
+	c.written = new(c.record)
+	return c.written
+}

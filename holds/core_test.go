@@ -1,0 +1,357 @@
+package holds_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+var zero = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+func at(seconds float64) time.Time { return zero.Add(time.Duration(seconds * float64(time.Second))) }
+
+func lasting(seconds int64) *metav1.Duration {
+	return &metav1.Duration{Duration: time.Duration(seconds) * time.Second}
+}
+
+// zones returns a breaker that trips above half of a zone, and resets after 60 s.
+func zones() policy.Breaker {
+	return policy.Breaker{
+		Name: "zones", TopologyKey: "zone", MaxNodes: intstr.Parse("50%"), ResetAfter: lasting(60),
+		Taints: []policy.TaintKey{{Key: "out"}},
+	}
+}
+
+// quarantine returns a policy that holds, and lingering one that evicts, and deletes later.
+func quarantine() policy.Policy {
+	return policy.Policy{Name: "quarantine", Method: policy.Hold, Match: policy.Match{Taints: []policy.Taint{{Key: "quarantine"}}}}
+}
+
+func lingering() policy.Policy {
+	return policy.Policy{Name: "lingering", Method: policy.Evict, DeleteAfter: lasting(3600)}
+}
+
+func configured(paused bool, breakers []policy.Breaker, policies ...policy.Policy) holds.Config {
+	c := holds.Config{Config: policy.Config{Policies: policies, Guards: policy.Guards{Breakers: breakers}}, Paused: paused}
+	set, problems := policy.Compile(c.Config)
+	if len(problems) > 0 {
+		panic(fmt.Sprint(problems))
+	}
+	c.Set = set
+	return c
+}
+
+// whole is a configuration with a policy that holds and a breaker.
+func whole(paused bool) holds.Config {
+	return configured(paused, []policy.Breaker{zones()}, quarantine(), lingering())
+}
+
+// nodes returns changes after which the first of n nodes of zone a are out.
+func nodes(n, out int) (all []guard.NodeChange) {
+	for i := range n {
+		name := fmt.Sprintf("n%d", i)
+		node := &guard.Node{Name: name, UID: types.UID(name), Labels: map[string]string{"zone": "a"}}
+		if i < out {
+			node.Taints = []v1.Taint{{Key: "out", Effect: v1.TaintEffectNoSchedule}}
+		}
+		all = append(all, guard.NodeChange{Name: name, Node: node})
+	}
+	return all
+}
+
+var known = holds.Journaled{Known: true}
+
+// leader is a core with everything that it has returned.
+type leader struct {
+	*holds.Core
+	records []guard.Record
+	events  []guard.Event
+}
+
+func (l *leader) step(second float64, inputs ...holds.Input) {
+	for _, in := range inputs {
+		do := l.Step(at(second), in)
+		if do.Record != nil {
+			l.records = append(l.records, *do.Record)
+		}
+		l.events = append(l.events, do.Events...)
+	}
+}
+
+// leading returns the core of a leader that knows four nodes and the record at second 0.
+func leading(c holds.Config, j holds.Journaled) *leader {
+	l := &leader{Core: holds.NewCore(c)}
+	l.step(0, holds.NodesChanged{Changes: nodes(4, 0)}, holds.LeadershipBegan{}, holds.Ready{Journaled: j})
+	return l
+}
+
+// ends returns the ended holds that were recorded last.
+func (l *leader) ends() (list []string) {
+	if len(l.records) == 0 {
+		return nil
+	}
+	return endsOf(l.records[len(l.records)-1])
+}
+
+func endsOf(r guard.Record) (list []string) {
+	for _, e := range r.Ended {
+		list = append(list, fmt.Sprintf("%s at %gs", e.By, e.At.Sub(zero).Seconds()))
+	}
+	return list
+}
+
+func (l *leader) holding() (list []string) {
+	if len(l.records) == 0 {
+		return nil
+	}
+	for _, h := range l.records[len(l.records)-1].Holding {
+		list = append(list, h.By)
+	}
+	return list
+}
+
+// stored returns the last record as the journal returns it to another process.
+func (l *leader) stored(t *testing.T) holds.Journaled {
+	t.Helper()
+	text, err := json.Marshal(l.records[len(l.records)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := holds.Journaled{Known: true}
+	if err := json.Unmarshal(text, &j.Record); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func want[T any](t *testing.T, when string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", when, diff)
+	}
+}
+
+func TestALeaderRecordsItsHolds(t *testing.T) {
+	l := leading(whole(true), known)
+	want(t, "at the start", l.holding(), []string{"policy quarantine", "pause"})
+	l.step(5, holds.NodesChanged{Changes: nodes(4, 3)})
+	want(t, "a zone is out", l.holding(), []string{"policy quarantine", "breaker zones", "pause"})
+	want(t, "nothing has ended", l.ends(), nil)
+	if f := l.Judge().Facts; !f.Paused || !f.Tripped[policy.Trip{Breaker: "zones", Group: "a"}] {
+		t.Errorf("got the facts %+v", f)
+	}
+	if len(l.events) != 1 || !l.events[0].Tripped || len(l.Trips()) != 1 || len(l.records) != 2 {
+		t.Errorf("got %d records, the trips %v and the events %+v", len(l.records), l.Trips(), l.events)
+	}
+}
+
+func TestAnEndOfAHoldIsAFact(t *testing.T) {
+	for name, test := range map[string]struct {
+		now  float64
+		end  []holds.Input
+		want string
+	}{
+		"a pause":  {7, []holds.Input{holds.Reconfigured{Config: whole(false)}}, "pause at 7s"},
+		"a policy": {7, []holds.Input{holds.Reconfigured{Config: configured(true, []policy.Breaker{zones()}, lingering())}}, "policy quarantine at 7s"},
+		"a trip":   {65, []holds.Input{holds.TimePassed{}}, "breaker zones at 65s"},
+		"a breaker": {
+			7, []holds.Input{holds.Reconfigured{Config: configured(true, nil, quarantine(), lingering())}}, "breaker zones at 7s",
+		},
+	} {
+		l := leading(whole(true), known)
+		l.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
+		l.step(5, holds.NodesChanged{Changes: nodes(4, 0)})
+		l.step(test.now, test.end...)
+		want(t, name, l.ends(), []string{test.want})
+		if got := len(l.Judge().Facts.Ended); got != 1 {
+			t.Errorf("%s: the facts have %d ends", name, got)
+		}
+	}
+}
+
+func TestNothingIsRecordedWithoutPoliciesAndHolds(t *testing.T) {
+	for name, j := range map[string]holds.Journaled{"an empty journal": known, "no journal": {}} {
+		l := leading(configured(false, nil), j)
+		l.step(1, holds.NodesChanged{Changes: nodes(4, 3)}, holds.Reconfigured{Config: configured(false, nil)})
+		if len(l.records) > 0 {
+			t.Errorf("%s: got %+v", name, l.records)
+		}
+	}
+}
+
+func TestARecordIsStoredOnce(t *testing.T) {
+	l := leading(whole(false), known)
+	l.step(1, holds.NodesChanged{Changes: nodes(4, 1)}, holds.Reconfigured{Config: whole(false)}, holds.TimePassed{})
+	if len(l.records) != 1 {
+		t.Errorf("got %d records", len(l.records))
+	}
+	next := &leader{Core: holds.NewCore(whole(false))}
+	next.step(9, holds.LeadershipBegan{}, holds.Ready{Journaled: l.stored(t)})
+	if len(next.records) != 0 {
+		t.Errorf("the next leader stores what the journal has: %+v", next.records)
+	}
+}
+
+func TestAStandbyRecordsNothingAndFollowsTheLeader(t *testing.T) {
+	l := leading(whole(true), known)
+	l.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
+	standby := &leader{Core: holds.NewCore(whole(true))}
+	standby.step(2, holds.NodesChanged{Changes: nodes(4, 0)}, holds.Ready{Journaled: l.stored(t)})
+	if got := standby.Trips(); len(got) != 1 || !got[0].Began.Equal(at(1)) {
+		t.Errorf("the standby has the trips %+v", got)
+	}
+	l.step(3, holds.Reconfigured{Config: whole(false)})
+	standby.step(4, holds.RecordRead{Record: l.stored(t).Record}, holds.Reconfigured{Config: whole(false)})
+	if len(standby.records) > 0 || len(standby.Judge().Facts.Ended) != 1 {
+		t.Errorf("it stores %+v, and knows %d ends", standby.records, len(standby.Judge().Facts.Ended))
+	}
+	standby.step(10, holds.LeadershipBegan{Journaled: l.stored(t)})
+	want(t, "the new leader", endsOf(l.records[len(l.records)-1]), []string{"pause at 3s"})
+	if len(standby.records) != 0 {
+		t.Errorf("the record has not changed, and it stores %+v", standby.records)
+	}
+}
+
+// A process that ends while it holds, and starts with another file, has ended the hold.
+func TestAHoldThatEndedWhileNoProcessRanEndsWhenTheNextLeaderBegins(t *testing.T) {
+	before := leading(whole(true), known)
+	next := &leader{Core: holds.NewCore(whole(false))}
+	next.step(100, holds.LeadershipBegan{}, holds.NodesChanged{Changes: nodes(4, 0)}, holds.Ready{Journaled: before.stored(t)})
+	want(t, "restarted", next.ends(), []string{"pause at 100s"})
+}
+
+func TestATripOutlivesARestart(t *testing.T) {
+	before := leading(whole(false), known)
+	before.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
+	next := &leader{Core: holds.NewCore(whole(false))}
+	next.step(20, holds.NodesChanged{Changes: nodes(4, 3)}, holds.LeadershipBegan{}, holds.Ready{Journaled: before.stored(t)})
+	if got := next.Trips(); len(got) != 1 || !got[0].Began.Equal(at(1)) || len(next.events) != 0 {
+		t.Errorf("got %+v, events %+v: it is the same trip", got, next.events)
+	}
+}
+
+func TestNothingTripsBeforeAllNodesAreKnown(t *testing.T) {
+	l := &leader{Core: holds.NewCore(whole(false))}
+	l.step(0, holds.LeadershipBegan{}, holds.NodesChanged{Changes: nodes(1, 1)})
+	if _, due := l.Next(); due || len(l.events)+len(l.records) > 0 {
+		t.Errorf("got %+v and %+v", l.events, l.records)
+	}
+	l.step(1, holds.NodesChanged{Changes: nodes(4, 1)}, holds.Ready{Journaled: known})
+	if len(l.events) > 0 {
+		t.Errorf("got %+v", l.events)
+	}
+}
+
+// While the record cannot be read, all earlier holds count as ended when this leader began: later, never earlier.
+func TestWithoutARecordHoldsEndedWhenTheLeaderBegan(t *testing.T) {
+	unknown := func(l *leader) string {
+		u := l.Judge().Facts.Unknown
+		if u.IsZero() {
+			return "none"
+		}
+		return fmt.Sprint(u.Sub(zero))
+	}
+	l := &leader{Core: holds.NewCore(whole(false))}
+	l.step(0, holds.Ready{})
+	want(t, "a standby", unknown(l), "none")
+	l.step(3, holds.LeadershipBegan{})
+	want(t, "it leads", unknown(l), "3s")
+	l.step(4, holds.Reconfigured{Config: configured(false, nil, lingering())})
+	want(t, "its own ends", l.ends(), []string{"policy quarantine at 4s"})
+
+	other := leading(whole(true), known)
+	other.step(1, holds.Reconfigured{Config: whole(false)})
+	l.step(9, holds.RecordRead{Record: other.stored(t).Record})
+	want(t, "the record can be read after all", unknown(l), "none")
+	want(t, "its ends are joined", l.ends(), []string{"pause at 1s", "policy quarantine at 4s", "policy quarantine at 9s"})
+	l.step(10, holds.LeadershipEnded{})
+	l.step(20, holds.LeadershipBegan{})
+	want(t, "another term, without a journal", unknown(l), "20s")
+}
+
+// A leader's own record comes back by the watch, perhaps an old one.
+func TestALeaderIgnoresItsOwnRecord(t *testing.T) {
+	l := leading(whole(false), known)
+	l.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
+	old := l.stored(t).Record
+	l.step(2, holds.NodesChanged{Changes: nodes(4, 0)})
+	l.step(62, holds.TimePassed{}, holds.RecordRead{Record: old})
+	if len(l.Trips()) != 0 {
+		t.Error("the trip is back")
+	}
+}
+
+func TestEndsThatNoExposureReachesAreDropped(t *testing.T) {
+	l := leading(whole(true), known)
+	l.step(5, holds.Reconfigured{Config: whole(false)})
+	l.step(9, holds.ExposuresRead{Oldest: at(4)})
+	want(t, "an exposure is older", l.ends(), []string{"pause at 5s"})
+	l.step(9, holds.ExposuresRead{Oldest: at(6)})
+	want(t, "none is", l.ends(), nil)
+	if l.Ended() != 0 || len(l.Judge().Facts.Ended) != 0 {
+		t.Errorf("%d ends", l.Ended())
+	}
+}
+
+func TestAnEndInTheFutureCountsAsNow(t *testing.T) {
+	before := leading(whole(true), known)
+	before.step(50, holds.Reconfigured{Config: whole(false)})
+	next := &leader{Core: holds.NewCore(whole(false))}
+	next.step(20, holds.LeadershipBegan{}, holds.Ready{Journaled: before.stored(t)})
+	want(t, "the clock of the last leader was ahead", next.ends(), []string{"pause at 20s"})
+}
+
+func TestNamespacesAreFacts(t *testing.T) {
+	l := leading(whole(false), known)
+	l.step(1, holds.NamespacesChanged{Namespaces: func(string) (map[string]string, bool) { return map[string]string{"tier": "prod"}, true }})
+	if labels, ok := l.Judge().Facts.Namespaces("shop"); !ok || labels["tier"] != "prod" {
+		t.Errorf("got %v, %t", labels, ok)
+	}
+}
+
+// The inputs of a start come in any order; the result is the same.
+func TestTheOrderOfTheInputsOfAStartDoesNotCount(t *testing.T) {
+	before := leading(whole(true), known)
+	before.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
+	j := before.stored(t)
+	inputs := []holds.Input{
+		holds.NodesChanged{Changes: nodes(4, 3)}, holds.Ready{Journaled: j}, holds.LeadershipBegan{Journaled: j},
+		holds.Reconfigured{Config: whole(false)},
+	}
+	permutations(inputs, func(order []holds.Input) {
+		l := &leader{Core: holds.NewCore(whole(false))}
+		l.step(10, order...)
+		if got := l.Trips(); len(got) != 1 || !got[0].Began.Equal(at(1)) {
+			t.Errorf("%T: got the trips %+v", order, got)
+		}
+		want(t, fmt.Sprintf("%T", order), l.ends(), []string{"pause at 10s"})
+	})
+}
+
+func permutations[T any](list []T, f func([]T)) {
+	list = slices.Clone(list)
+	var walk func(i int)
+	walk = func(i int) {
+		if i == len(list) {
+			f(list)
+		}
+		for j := i; j < len(list); j++ {
+			list[i], list[j] = list[j], list[i]
+			walk(i + 1)
+			list[i], list[j] = list[j], list[i]
+		}
+	}
+	walk(0)
+}

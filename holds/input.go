@@ -1,0 +1,78 @@
+package holds
+
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// Config is the configuration on which holds depend.
+type Config struct {
+	policy.Config
+
+	// Set is the compiled form of the policies.
+	Set *policy.Set
+
+	// Paused means that no call starts.
+	Paused bool
+}
+
+// Input is one thing that happens to a Core: NodesChanged, NamespacesChanged, Ready, RecordRead, LeadershipBegan,
+// LeadershipEnded, Reconfigured, ExposuresRead or TimePassed.
+type Input interface{ input() }
+
+// NodesChanged reports changes of nodes that were observed together.
+type NodesChanged struct{ Changes []guard.NodeChange }
+
+// NamespacesChanged reports the present labels of namespaces.
+type NamespacesChanged struct{ Namespaces policy.Namespaces }
+
+// Ready reports that all nodes are known, and that the journal was read, or is not available. It comes once.
+type Ready struct{ Journaled }
+
+// RecordRead reports the record as the journal has it now.
+type RecordRead struct{ Record guard.Record }
+
+// LeadershipBegan reports that this process leads from now on.
+type LeadershipBegan struct{ Journaled }
+
+// LeadershipEnded reports that this process no longer leads.
+type LeadershipEnded struct{}
+
+// Reconfigured replaces the configuration.
+type Reconfigured struct{ Config }
+
+// ExposuresRead reports a moment before which no present exposure began.
+type ExposuresRead struct{ Oldest time.Time }
+
+// TimePassed reports that the time of [Core.Next] has come.
+type TimePassed struct{}
+
+// Journaled is the record that the journal has. If Known is false, it has none, or cannot be read.
+type Journaled struct {
+	Record guard.Record
+	Known  bool
+}
+
+func (NodesChanged) input()      {}
+func (NamespacesChanged) input() {}
+func (Ready) input()             {}
+func (RecordRead) input()        {}
+func (LeadershipBegan) input()   {}
+func (LeadershipEnded) input()   {}
+func (Reconfigured) input()      {}
+func (ExposuresRead) input()     {}
+func (TimePassed) input()        {}
+
+// Effects are what follows from a step.
+type Effects struct {
+	// Judge is the judge from now on; nil if it has not changed.
+	Judge *policy.Judge
+
+	// Record is the record to store; nil if there is nothing new.
+	Record *guard.Record
+
+	// Events are the trips and resets to report.
+	Events []guard.Event
+}

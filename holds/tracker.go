@@ -1,0 +1,154 @@
+package holds
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// pruneEvery is how often ended holds are dropped that no longer count for any exposure.
+const pruneEvery = 10 * time.Minute
+
+// errEnded is the error of an input that comes after Run has ended.
+var errEnded = errors.New("holds are no longer tracked: Run has ended")
+
+// Options are the parameters of a tracker. All of them are required. The functions are called by the tracker's
+// goroutine, and must not block.
+type Options struct {
+	Config Config
+
+	// Judged receives each new judge.
+	Judged func(policy.Judge)
+
+	// Record receives each record to store.
+	Record func(guard.Record)
+
+	// Report receives each trip and reset.
+	Report func(guard.Event)
+
+	// OldestExposure returns a moment before which no present exposure began.
+	OldestExposure func() time.Time
+}
+
+// Tracker is the goroutine around a [Core]. Any number of goroutines may call its methods, before and while Run runs.
+type Tracker struct {
+	options Options
+	core    *Core
+	wake    chan struct{}
+	ended   chan struct{}
+	trips   atomic.Pointer[[]guard.TripRecord]
+
+	mu     sync.Mutex
+	inputs []queued
+}
+
+// queued is an input that was not processed yet; done is closed once it was.
+type queued struct {
+	in   Input
+	done chan struct{}
+}
+
+// NewTracker returns a tracker that does nothing before Run.
+func NewTracker(o Options) *Tracker {
+	t := &Tracker{options: o, core: NewCore(o.Config), wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	t.trips.Store(new([]guard.TripRecord))
+	return t
+}
+
+// Put adds an input. It does not block.
+func (t *Tracker) Put(in Input) { t.put(queued{in: in}) }
+
+// Do adds an input, and blocks until it was processed. It returns an error if the context or Run ends first.
+func (t *Tracker) Do(ctx context.Context, in Input) error {
+	done := make(chan struct{})
+	t.put(queued{in, done})
+	select {
+	case <-done:
+		return nil
+	case <-t.ended:
+		return errEnded
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t *Tracker) put(q queued) {
+	t.mu.Lock()
+	t.inputs = append(t.inputs, q)
+	t.mu.Unlock()
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Trips returns the present trips. Callers must not modify them.
+func (t *Tracker) Trips() []guard.TripRecord { return *t.trips.Load() }
+
+// Run processes inputs until the context ends. It may be called only once.
+func (t *Tracker) Run(ctx context.Context) {
+	defer close(t.ended)
+	prune := time.NewTicker(pruneEvery)
+	defer prune.Stop()
+	for {
+		due, stop := t.timer()
+		select {
+		case <-ctx.Done():
+			stop()
+			return
+		case <-t.wake:
+			t.stepAll()
+		case <-due:
+			t.step(TimePassed{})
+		case <-prune.C:
+			if t.core.Ended() > 0 {
+				t.step(ExposuresRead{t.options.OldestExposure()})
+			}
+		}
+		stop()
+	}
+}
+
+// timer returns a channel that receives when the core's next step is due.
+func (t *Tracker) timer() (due <-chan time.Time, stop func()) {
+	next, ok := t.core.Next()
+	if !ok {
+		return nil, func() {}
+	}
+	timer := time.NewTimer(time.Until(next))
+	return timer.C, func() { timer.Stop() }
+}
+
+// stepAll processes the inputs that are queued.
+func (t *Tracker) stepAll() {
+	t.mu.Lock()
+	inputs := t.inputs
+	t.inputs = nil
+	t.mu.Unlock()
+	for _, q := range inputs {
+		t.step(q.in)
+		if q.done != nil {
+			close(q.done)
+		}
+	}
+}
+
+// step passes one input to the core, and its effects on.
+func (t *Tracker) step(in Input) {
+	do := t.core.Step(time.Now(), in)
+	if do.Record != nil {
+		t.options.Record(*do.Record)
+	}
+	if do.Judge != nil {
+		t.trips.Store(new(t.core.Trips()))
+		t.options.Judged(*do.Judge)
+	}
+	for _, e := range do.Events {
+		t.options.Report(e)
+	}
+}

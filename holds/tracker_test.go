@@ -1,0 +1,103 @@
+package holds_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// receiver collects what a tracker passes on.
+type receiver struct {
+	mu      sync.Mutex
+	judges  []policy.Judge
+	records []guard.Record
+	events  []guard.Event
+}
+
+func (r *receiver) options(c holds.Config) holds.Options {
+	return holds.Options{
+		Config:         c,
+		Judged:         func(j policy.Judge) { r.mu.Lock(); defer r.mu.Unlock(); r.judges = append(r.judges, j) },
+		Record:         func(g guard.Record) { r.mu.Lock(); defer r.mu.Unlock(); r.records = append(r.records, g) },
+		Report:         func(e guard.Event) { r.mu.Lock(); defer r.mu.Unlock(); r.events = append(r.events, e) },
+		OldestExposure: time.Now,
+	}
+}
+
+func TestATripEndsByTimeAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got receiver
+		tracker := holds.NewTracker(got.options(whole(false)))
+		tracker.Put(holds.NodesChanged{Changes: nodes(4, 3)}) // before Run
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go tracker.Run(ctx)
+		for _, in := range []holds.Input{holds.LeadershipBegan{}, holds.Ready{Journaled: known}} {
+			if err := tracker.Do(ctx, in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(tracker.Trips()) != 1 {
+			t.Fatalf("got the trips %+v", tracker.Trips())
+		}
+		tracker.Put(holds.NodesChanged{Changes: nodes(4, 0)})
+		time.Sleep(61 * time.Second)
+		synctest.Wait()
+		got.mu.Lock()
+		defer got.mu.Unlock()
+		if len(tracker.Trips()) != 0 || len(got.events) != 2 || !got.events[1].At.Equal(got.events[0].At.Add(time.Minute)) {
+			t.Errorf("got the trips %+v and the events %+v", tracker.Trips(), got.events)
+		}
+		last, stored := got.judges[len(got.judges)-1], got.records[len(got.records)-1]
+		if len(last.Facts.Tripped) != 0 || len(last.Facts.Ended) != 1 || len(stored.Ended) != 1 {
+			t.Errorf("the last judge has the facts %+v, and the last record is %+v", last.Facts, stored)
+		}
+	})
+}
+
+func TestEndsAreDroppedOnceNoExposureReachesThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got receiver
+		tracker := holds.NewTracker(got.options(whole(true)))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go tracker.Run(ctx)
+		tracker.Put(holds.LeadershipBegan{})
+		tracker.Put(holds.Ready{Journaled: known})
+		tracker.Put(holds.Reconfigured{Config: whole(false)})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		got.mu.Lock()
+		defer got.mu.Unlock()
+		if last := got.records[len(got.records)-1]; len(got.records) != 3 || len(last.Ended) != 0 {
+			t.Errorf("got the records %+v, want that of the pause, of its end, and without it", got.records)
+		}
+	})
+}
+
+func TestAnInputThatComesTooLateIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got receiver
+		tracker := holds.NewTracker(got.options(whole(false)))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		tracker.Run(ctx)
+		if err := tracker.Do(t.Context(), holds.LeadershipEnded{}); err == nil {
+			t.Error("no error")
+		}
+		other := holds.NewTracker(got.options(whole(false)))
+		if err := other.Do(ctx, holds.LeadershipEnded{}); err == nil {
+			t.Error("no error, although Run was not called and the context has ended")
+		}
+	})
+}
