@@ -327,7 +327,9 @@ func TestTheOrderOfTheInputsOfAStartDoesNotCount(t *testing.T) {
 	before.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
 	j := before.stored(t)
 	inputs := []holds.Input{
-		holds.NodesChanged{Changes: nodes(4, 3)}, holds.Ready{Journaled: j}, holds.LeadershipBegan{Journaled: j},
+		holds.NodesChanged{Changes: nodes(4, 3)},
+		holds.Ready{Journaled: j},
+		holds.LeadershipBegan{Journaled: j},
 		holds.Reconfigured{Config: whole(false)},
 	}
 	permutations(inputs, func(order []holds.Input) {
