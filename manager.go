@@ -14,10 +14,12 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/cluster"
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/event"
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -35,6 +37,7 @@ type Manager struct {
 	events  *event.Queue
 	turn    chan struct{} // holds a token unless a Lead is under way
 	journal *store.Keeper
+	judged  policy.Judge
 }
 
 // New returns a manager that does nothing before Run.
@@ -52,7 +55,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o, turn: make(chan struct{}, 1)}
+	m := &Manager{options: o, turn: make(chan struct{}, 1), judged: judgeOf(&o)}
 	m.turn <- struct{}{}
 	if err := m.read(client, pods); err != nil {
 		return nil, err
@@ -149,11 +152,24 @@ func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
 
 func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) evict.Evictor {
 	return evict.Confirm(evict.ConfirmOptions{
-		Evictor: evictor, Client: client, Reader: m.source, Rules: m.options.Rules,
+		Evictor: evictor, Client: client, Reader: m.source, Judge: m.latestJudge,
 		Version: m.source.Version, Timeout: m.options.CallTimeout,
 		PausedSince: func() time.Time { return m.pool.PausedSince() },
 		NodeRead:    func(sent time.Time, o eviction.Outcome) { m.pool.NodeRead(sent, o) },
 	})
+}
+
+// latestJudge returns the judge of now: without policies, the method and the rules of the options decide.
+func (m *Manager) latestJudge() policy.Judge { return m.judged }
+
+// judgeOf returns the judge of a manager without policies.
+func judgeOf(o *Options) policy.Judge {
+	c := policy.Config{Rules: o.Rules}
+	if o.Method == config.MethodEvict {
+		c.Method = policy.Evict
+	}
+	set, _ := policy.Compile(c) // refuses nothing, as there are neither policies nor guards
+	return policy.Judge{Set: set}
 }
 
 // register adds the metrics that need the whole manager.

@@ -119,6 +119,24 @@ func (a *answer) unconnected() bool {
 	return ok && op.Op == "dial"
 }
 
+// unsent reports whether the request was certainly not sent: there was no connection, or the client's own rate limit
+// kept it back.
+func (a *answer) unsent() bool {
+	return a.unconnected() || a.code == 0 && a.err != nil && strings.Contains(a.err.Error(), "client rate limiter Wait returned an error")
+}
+
+// deletedNothing reports whether the answer shows that the request, of which this is the outcome, deleted nothing. A
+// server that fails may have stored the deletion before; but it asks webhooks and budgets first.
+func (a *answer) deletedNothing(o eviction.Outcome) bool {
+	switch {
+	case a.verb&(deleteVerb|evictVerb) == 0 || a.unsent():
+		return true
+	case a.code == 0:
+		return false
+	}
+	return o.Cause == eviction.CauseWebhook || o.Cause == eviction.CauseConflict
+}
+
 // late reports whether the call's time was up.
 func (a *answer) late() bool { return errors.Is(a.err, context.DeadlineExceeded) }
 

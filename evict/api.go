@@ -12,12 +12,12 @@ import (
 
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/taint"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // APIOptions are the settings of an [API]. The zero value is the default.
 type APIOptions struct {
-	// Method is how pods are evicted. Empty: that of config.Default.
+	// Method is how pods are evicted whose requests name no method. Empty: that of config.Default.
 	Method config.Method
 
 	// Timeout bounds one request. 0: config.CallTimeout.
@@ -31,7 +31,7 @@ type APIOptions struct {
 // API evicts through the API server. It is safe for concurrent use.
 type API struct {
 	sender  sender
-	method  config.Method
+	method  policy.Method
 	timeout time.Duration
 	leading func() bool
 	table   []rule
@@ -49,7 +49,11 @@ func NewAPI(client kubernetes.Interface, o APIOptions) (*API, error) {
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
 	}
-	return &API{newSender(client), o.Method, o.Timeout, o.Leading, rules()}, nil
+	method := policy.Delete
+	if o.Method == config.MethodEvict {
+		method = policy.Evict
+	}
+	return &API{newSender(client), method, o.Timeout, o.Leading, rules()}, nil
 }
 
 // Evict makes one eviction call and waits for its end, without a [Confirmation]; see EvictConfirmed.
@@ -63,10 +67,14 @@ func (a *API) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 // Method delete sends PATCH of the condition (skipped when the pod has it) and DELETE; after a
 // refusal, DELETE with dryRun=All goes before both. The first answer that is not a success is the
 // outcome. Where it shows that the pod was edited, and the cache does not know of it yet, the outcome is
-// Unconfirmed. It never asks for a shorter grace period than the pod's own.
+// Unconfirmed. Method evict sends one POST of an eviction. Each deletion has the grace period of the request.
 func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome {
+	e.Method = cmp.Or(e.Method, a.method)
+	if why := whyInvalid(&e); why != "" {
+		return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseClient, Message: why, NothingDeleted: true}
+	}
 	patched := false
-	for _, request := range a.requests(e) {
+	for _, request := range requests(&e) {
 		if outcome, ok := confirm(ctx); !ok {
 			outcome.PreflightFirst = patched && outcome.Kind == eviction.Unconfirmed
 			return outcome
@@ -74,7 +82,7 @@ func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Co
 		if !a.leading() {
 			return interrupted()
 		}
-		outcome, generation := a.send(ctx, e.Pod, request)
+		outcome, generation := a.send(ctx, &e, request)
 		if outcome.Kind != goOn {
 			return outcome
 		}
@@ -93,14 +101,28 @@ func edited(known, generation int64) eviction.Outcome {
 	return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why, PreflightFirst: true}
 }
 
-// requests returns the requests of an eviction, in order.
-func (a *API) requests(e eviction.Request) []verb {
-	if a.method == config.MethodEvict {
+// whyInvalid returns why a request is not carried out, or "". There is no force deletion: a grace period of 0 would
+// remove the pod from the API before its containers have stopped.
+func whyInvalid(e *eviction.Request) string {
+	switch seconds := e.GracePeriodSeconds; {
+	case e.Method != policy.Delete && e.Method != policy.Evict:
+		return fmt.Sprintf("method %q makes no call: it may be %s or %s", e.Method, policy.Delete, policy.Evict)
+	case seconds != nil && *seconds < 1:
+		return fmt.Sprintf("a grace period of %d s would force the deletion: it may be 1 s or more; leave it out for the pod's own", *seconds)
+	}
+	return ""
+}
+
+// requests returns the requests of a call, in order.
+func requests(e *eviction.Request) []verb {
+	if e.Method == policy.Evict {
 		return []verb{evictVerb}
 	}
 	requests := make([]verb, 0, 3)
 	if e.AfterRefusal {
-		// A condition that is patched while the deletion stays forbidden would be false.
+		// A condition that is patched while the deletion stays forbidden would be false. A budget that blocked an
+		// eviction is no such refusal: it does not apply to a DELETE, so a preflight would tell nothing. Admission that
+		// refused an eviction may refuse the DELETE, too.
 		requests = append(requests, preflightVerb)
 	}
 	if !e.Pod.Disrupted {
@@ -111,14 +133,15 @@ func (a *API) requests(e eviction.Request) []verb {
 
 // send makes one request within the timeout, and returns its outcome. generation is that of the pod's spec in the
 // answer; 0 if the answer has none.
-func (a *API) send(ctx context.Context, pod *taint.Pod, v verb) (outcome eviction.Outcome, generation int64) {
+func (a *API) send(ctx context.Context, e *eviction.Request, v verb) (outcome eviction.Outcome, generation int64) {
 	bounded, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	generation, err := a.request(bounded, pod, v)
+	generation, err := a.request(bounded, e, v)
 	return classify(a.table, readAnswer(ctx, v, err)), generation
 }
 
-func (a *API) request(ctx context.Context, pod *taint.Pod, v verb) (generation int64, err error) {
+func (a *API) request(ctx context.Context, e *eviction.Request, v verb) (generation int64, err error) {
+	pod, options := e.Pod, deleteOptions(e)
 	switch v {
 	case patchVerb:
 		body, err := conditionPatch(pod, time.Now())
@@ -127,20 +150,21 @@ func (a *API) request(ctx context.Context, pod *taint.Pod, v verb) (generation i
 		}
 		return a.sender.patch(ctx, pod, body)
 	case preflightVerb:
-		options := deleteOptions(pod)
 		options.DryRun = []string{metav1.DryRunAll}
 		return a.sender.delete(ctx, pod, options)
 	case evictVerb:
-		options := deleteOptions(pod)
 		return 0, a.sender.evict(ctx, &policyv1.Eviction{
 			ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
 			DeleteOptions: &options,
 		})
 	}
-	return a.sender.delete(ctx, pod, deleteOptions(pod))
+	return a.sender.delete(ctx, pod, options)
 }
 
 // deleteOptions returns options by which a deletion applies only to the pod that was judged.
-func deleteOptions(pod *taint.Pod) metav1.DeleteOptions {
-	return metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))}
+func deleteOptions(e *eviction.Request) metav1.DeleteOptions {
+	return metav1.DeleteOptions{
+		Preconditions:      metav1.NewUIDPreconditions(string(e.Pod.UID)),
+		GracePeriodSeconds: e.GracePeriodSeconds,
+	}
 }

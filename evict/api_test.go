@@ -3,6 +3,7 @@ package evict
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
@@ -112,6 +114,50 @@ func TestRequestsOfAnEviction(t *testing.T) {
 				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, test.kind.String())
 			}
 		})
+	}
+}
+
+func TestARequestHasAMethodOfItsOwn(t *testing.T) {
+	for _, test := range []struct {
+		own    config.Method
+		method policy.Method
+		want   []verb
+		kind   eviction.Kind
+	}{
+		{config.MethodDelete, "", []verb{patchVerb, deleteVerb}, eviction.Accepted},
+		{config.MethodEvict, "", []verb{evictVerb}, eviction.Accepted},
+		{config.MethodDelete, policy.Evict, []verb{evictVerb}, eviction.Accepted},
+		{config.MethodEvict, policy.Delete, []verb{patchVerb, deleteVerb}, eviction.Accepted},
+		{config.MethodDelete, policy.Hold, nil, eviction.Failed},
+		{config.MethodDelete, "delete", nil, eviction.Failed},
+	} {
+		s, e := newServer(t), someRequest()
+		e.Method = test.method
+		o := evictOnce(t, s, APIOptions{Method: test.own}, e)
+		if o.Kind != test.kind || !slices.Equal(s.verbs(), test.want) {
+			t.Errorf("%q by an evictor of method %s: sent %v with outcome %+v, want %v", test.method, test.own, s.verbs(), o, test.want)
+		}
+	}
+}
+
+func TestTheGracePeriodGoesWithEachDeletion(t *testing.T) {
+	for _, method := range []policy.Method{policy.Delete, policy.Evict} {
+		for _, seconds := range []int64{-1, 0, 1, 480} {
+			s, e := newServer(t), someRequest()
+			e.Method, e.GracePeriodSeconds, e.AfterRefusal = method, &seconds, true
+			o := evictOnce(t, s, APIOptions{}, e)
+			if seconds < 1 {
+				if o.Kind != eviction.Failed || o.Cause != eviction.CauseClient || o.MayHaveDeleted() || !contains(o.Message, "force") || len(s.verbs()) > 0 {
+					t.Errorf("%s in %d s: sent %v with outcome %+v, want nothing to be sent", method, seconds, s.verbs(), o)
+				}
+				continue
+			}
+			for _, r := range s.requests() {
+				if want := fmt.Sprintf(`"gracePeriodSeconds":%d`, seconds); contains(r.Body, want) == (r.Verb == patchVerb) {
+					t.Errorf("%s in %d s: %+v", method, seconds, r)
+				}
+			}
+		}
 	}
 }
 

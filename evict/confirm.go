@@ -3,6 +3,8 @@ package evict
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -20,7 +23,7 @@ import (
 // eviction never relies on a GET that was made for an earlier one.
 const few = 4
 
-// ConfirmOptions are the settings of a [Confirmed]. All fields but Rules and Timeout are required.
+// ConfirmOptions are the settings of a [Confirmed]. All fields but Judge and Timeout are required.
 type ConfirmOptions struct {
 	// Evictor makes the calls that are confirmed.
 	Evictor Evictor
@@ -28,9 +31,11 @@ type ConfirmOptions struct {
 	// Client reads the nodes.
 	Client kubernetes.Interface
 
-	// Reader is the cache that verdicts are based on; Rules are those of the verdicts.
+	// Reader is the cache that verdicts are based on.
 	Reader shard.Reader
-	Rules  taint.Rules
+
+	// Judge returns the latest judge. It is called by many goroutines. Nil: the zero Judge.
+	Judge func() policy.Judge
 
 	// Version returns the resourceVersion that the cache has of a tainted node; empty if it has no
 	// such node.
@@ -69,6 +74,9 @@ type Confirmed struct {
 func Confirm(o ConfirmOptions) *Confirmed {
 	if o.Timeout <= 0 {
 		o.Timeout = config.CallTimeout
+	}
+	if o.Judge == nil {
+		o.Judge = func() policy.Judge { return policy.Judge{} }
 	}
 	reads := newNodeReads(newSender(o.Client).node, o.Timeout)
 	if o.NodeRead != nil {
@@ -135,34 +143,81 @@ func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore fun
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
 	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
-	if why := WhyUnconfirmed(pod, node, read.live, c.Version(e.Pod.Node), c.Rules); why != "" {
+	if why := WhyUnconfirmed(c.Judge(), e.Method, pod, node, read.live, c.Version(e.Pod.Node)); why != "" {
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
 	return eviction.Outcome{}, read.sent
 }
 
-// WhyUnconfirmed returns why the eviction cannot be confirmed, or "". pod and node come from the cache and may be
-// nil; live is the node as the API server has it. version is the resourceVersion that the cache has of the node;
-// empty if the cache has no such tainted node.
-func WhyUnconfirmed(pod *taint.Pod, node *taint.Node, live LiveNode, version string, rules taint.Rules) string {
-	if pod == nil || node == nil {
-		return "the pod or its node is gone"
-	}
-	verdict := taint.Decide(pod, node, rules)
+// WhyUnconfirmed returns why the judge does not confirm a call of this method, or "". pod and node come from the cache
+// and may be nil; live is the node as the API server has it. version is the resourceVersion that the cache has of the
+// node; empty if the cache has no such node with a trigger taint.
+func WhyUnconfirmed(judge policy.Judge, method policy.Method, pod *taint.Pod, node *taint.Node, live LiveNode, version string) string {
 	switch {
-	case !verdict.Evict || verdict.At.After(live.Sent) || pod.Seen.After(live.Sent):
-		return "the verdict has changed: the pod " + verdict.String()
-	case node.UID != live.UID:
-		return "node " + node.Name + " was replaced by another one of that name"
-	case !carries(live.Taints, verdict.Taint):
-		return "node " + node.Name + " does not have the taint " + verdict.Taint.ToString() + " any longer; the watch has not shown it yet"
-	case behind(version, live.ResourceVersion):
+	case pod == nil || node == nil:
+		return "the pod or its node is gone"
+	case judge.Facts != nil && judge.Facts.Paused:
+		return "all evictions are paused"
+	}
+	verdict := judge.Decide(pod, node)
+	if why := whyNotDue(&verdict, method, pod, node, live); why != "" {
+		return why
+	}
+	if !maps.Equal(node.Labels, live.Labels) {
+		labelled := *node
+		labelled.Labels = live.Labels
+		verdict = judge.Decide(pod, &labelled)
+		if why := whyNotDue(&verdict, method, pod, node, live); why != "" {
+			return "by the labels that node " + node.Name + " has now: " + why
+		}
+	}
+	if behind(version, live.ResourceVersion) {
 		return "the watch lags: it has not shown the latest change of node " + node.Name + " yet"
 	}
 	return ""
 }
 
-// carries reports whether the taint is among these, with the same value and timeAdded.
+// whyNotDue returns why no action of the verdict that permits the method was due when the GET was sent, because of a
+// taint that the GET shows; or "". A request for an eviction is also permitted by a deletion, which goes further.
+func whyNotDue(v *policy.Verdict, method policy.Method, pod *taint.Pod, node *taint.Node, live LiveNode) string {
+	actions := []*policy.Action{&v.Delete, &v.Evict}
+	if method == policy.Delete {
+		actions = actions[:1]
+	}
+	due := func(a *policy.Action) bool { return a.Evict && !a.At.After(live.Sent) && !pod.Seen.After(live.Sent) }
+	actions = slices.DeleteFunc(actions, func(a *policy.Action) bool { return !due(a) })
+	switch {
+	case len(actions) == 0 && v.Held.By != 0 && !v.Goes():
+		return "the verdict has changed: the pod is held by " + v.Held.String()
+	case len(actions) == 0 && method == policy.Delete && v.Delete.Evict:
+		return "the verdict has changed: the pod " + v.Delete.Verdict.String()
+	case len(actions) == 0:
+		return "the verdict has changed: the pod " + v.First().String()
+	case node.UID != live.UID:
+		return "node " + node.Name + " was replaced by another one of that name"
+	}
+	why := ""
+	for _, a := range actions {
+		if why = whyNotCarried(node.Name, live, a.Taint); why == "" {
+			return ""
+		}
+	}
+	return why
+}
+
+// whyNotCarried returns why the GET does not show the taint, or "". The taint unschedulable counts only on a node that
+// is unschedulable: the node lifecycle controller removes it a moment after `kubectl uncordon`.
+func whyNotCarried(node string, live LiveNode, t *v1.Taint) string {
+	switch {
+	case !carries(live.Taints, t):
+		return "node " + node + " does not have the taint " + t.ToString() + " any longer; the watch has not shown it yet"
+	case t.Key == v1.TaintNodeUnschedulable && t.Effect == v1.TaintEffectNoSchedule && !live.Unschedulable:
+		return "node " + node + " is schedulable again; its taint " + t.ToString() + " has not been removed yet"
+	}
+	return ""
+}
+
+// carries reports whether the taint is among these, with the same effect, value and timeAdded.
 func carries(taints []v1.Taint, t *v1.Taint) bool {
 	for i := range taints {
 		live := &taints[i]

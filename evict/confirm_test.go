@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -74,6 +75,7 @@ func newConfirming() *confirming {
 	c.live = &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "node", ResourceVersion: "10"}, Spec: v1.NodeSpec{Taints: []v1.Taint{on}}}
 	c.Confirmed = &Confirmed{ConfirmOptions: ConfirmOptions{
 		Evictor: c, Reader: c.cache, Version: func(string) string { return c.version },
+		Judge: func() policy.Judge { return policy.Judge{} },
 	}, reads: newNodeReads(c.get, time.Minute)}
 	return c
 }

@@ -21,12 +21,17 @@ type LiveNode struct {
 	Sent            time.Time // when the GET was sent
 	UID             types.UID
 	ResourceVersion string
+	Labels          map[string]string
 	Taints          []v1.Taint
+	Unschedulable   bool // spec.unschedulable
 }
 
 // NewLiveNode returns what is kept of a node; sent is when its GET was sent.
 func NewLiveNode(node *v1.Node, sent time.Time) LiveNode {
-	return LiveNode{Sent: sent, UID: node.UID, ResourceVersion: node.ResourceVersion, Taints: taint.Normalize(node.Spec.Taints)}
+	return LiveNode{
+		Sent: sent, UID: node.UID, ResourceVersion: node.ResourceVersion, Labels: node.Labels,
+		Taints: taint.Normalize(node.Spec.Taints), Unschedulable: node.Spec.Unschedulable,
+	}
 }
 
 // nodeRead is one GET of a node. It is immutable once done is closed.

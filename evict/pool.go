@@ -271,8 +271,9 @@ func complete(o eviction.Outcome) eviction.Outcome {
 	return atLeastASecond(o)
 }
 
+// interrupted returns the outcome of a call that ends before its deletion is sent.
 func interrupted() eviction.Outcome {
-	return eviction.Outcome{Kind: eviction.Interrupted, Message: "this process does not lead any longer"}
+	return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: true, Message: "this process does not lead any longer"}
 }
 
 func panicked(ctx context.Context, e eviction.Request, r any) eviction.Outcome {

@@ -231,7 +231,9 @@ func others() []rule {
 func classify(table []rule, a answer) eviction.Outcome {
 	for i := range table {
 		if table[i].matches(&a) {
-			return atLeastASecond(a.outcome(table[i].kind, table[i].cause))
+			o := atLeastASecond(a.outcome(table[i].kind, table[i].cause))
+			o.NothingDeleted = o.MayHaveDeleted() && o.Kind != eviction.Accepted && a.deletedNothing(o)
+			return o
 		}
 	}
 	return a.outcome(eviction.Failed, eviction.CauseUnknown)

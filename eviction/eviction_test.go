@@ -83,3 +83,20 @@ func TestOnlyBudgetsAndAdmissionRefuseAnEviction(t *testing.T) {
 		}
 	}
 }
+
+func TestACallMayHaveDeletedUnlessItIsCertainThatItDidNot(t *testing.T) {
+	may := map[Kind]bool{Accepted: true, Failed: true, Unavailable: true, Interrupted: true}
+	for k := Accepted; k.Valid(); k++ {
+		o := Outcome{Kind: k}
+		if got := o.MayHaveDeleted(); got != may[k] {
+			t.Errorf("%s: got %v", k, got)
+		}
+		o.NothingDeleted = true
+		if got := o.MayHaveDeleted(); got != (k == Accepted) {
+			t.Errorf("%s, and nothing was deleted: got %v", k, got)
+		}
+		if o = (Outcome{Kind: k, NodeRead: true}); o.MayHaveDeleted() != (k == Accepted) {
+			t.Errorf("%s of the GET of a node: it may have deleted", k)
+		}
+	}
+}

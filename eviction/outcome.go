@@ -92,12 +92,28 @@ type Outcome struct {
 	// NodeRead: the outcome is that of the GET of the pod's node, so that it shows nothing of the pod.
 	NodeRead bool
 
+	// NothingDeleted: a call that Failed, was Interrupted, or found the API server Unavailable certainly deleted nothing,
+	// because no deletion was sent, or by its answer. An evictor that leaves it out may have deleted the pod.
+	NothingDeleted bool
+
 	// RetryAfter is how long the server asks clients to wait; 0 if it names no time.
 	RetryAfter time.Duration
 
 	// PreflightFirst: an Unconfirmed call has patched the condition, or the pod was edited. Further calls are
 	// made as after a refusal.
 	PreflightFirst bool
+}
+
+// MayHaveDeleted reports whether the call has begun the deletion of the pod, or may have: its answer was lost, or does
+// not tell.
+func (o *Outcome) MayHaveDeleted() bool {
+	switch o.Kind {
+	case Accepted:
+		return true
+	case Failed, Unavailable, Interrupted:
+		return !o.NothingDeleted && !o.NodeRead
+	}
+	return false
 }
 
 // RefusesEviction reports whether this outcome of a call of method Evict refuses the eviction itself: a
