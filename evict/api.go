@@ -144,7 +144,7 @@ func (a *API) request(ctx context.Context, e *eviction.Request, v verb) (generat
 	pod, options := e.Pod, deleteOptions(e)
 	switch v {
 	case patchVerb:
-		body, err := conditionPatch(pod, time.Now())
+		body, err := conditionPatch(e, time.Now())
 		if err != nil {
 			return 0, fmt.Errorf("writing the condition of pod %s: %w", pod.Key(), err)
 		}

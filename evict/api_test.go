@@ -70,6 +70,17 @@ func checkPatch(t *testing.T, r request) time.Time {
 	return stamp
 }
 
+func TestTheConditionNamesTheEffectOfTheTaint(t *testing.T) {
+	for _, effect := range []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule} {
+		s, e := newServer(t), someRequest()
+		e.Verdict.Taint.Effect = effect
+		evictOnce(t, s, APIOptions{}, e)
+		if body := s.requests()[0].Body; !contains(body, "deleting due to "+string(effect)+" taint") {
+			t.Errorf("%s: got %s", effect, body)
+		}
+	}
+}
+
 func TestRequestsOfAnEviction(t *testing.T) {
 	tests := []struct {
 		name      string

@@ -7,13 +7,16 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/taint"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // What the condition DisruptionTarget says: the words that job controllers and people know.
 const (
 	conditionReason  = "DeletionByTaintManager"
 	conditionMessage = "Taint manager: deleting due to NoExecute taint"
+
+	// conditionMessageNoSchedule is for taints that only a policy makes a reason to go.
+	conditionMessageNoSchedule = "Taint manager: deleting due to NoSchedule taint"
 )
 
 // podPatch is a strategic merge patch of a pod's status: conditions merge by type, so those that it
@@ -37,14 +40,18 @@ type conditionPatched struct {
 	LastTransitionTime string              `json:"lastTransitionTime"`
 }
 
-func conditionPatch(pod *taint.Pod, now time.Time) ([]byte, error) {
+func conditionPatch(e *eviction.Request, now time.Time) ([]byte, error) {
 	var patch podPatch
+	pod, message := e.Pod, conditionMessage
+	if on := e.Verdict.Taint; on != nil && on.Effect == v1.TaintEffectNoSchedule {
+		message = conditionMessageNoSchedule
+	}
 	patch.Metadata.UID = pod.UID
 	patch.Status.Conditions = []conditionPatched{{
 		Type:               v1.DisruptionTarget,
 		Status:             v1.ConditionTrue,
 		Reason:             conditionReason,
-		Message:            conditionMessage,
+		Message:            message,
 		ObservedGeneration: pod.Generation,
 		LastTransitionTime: now.UTC().Format(time.RFC3339),
 	}}

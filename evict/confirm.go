@@ -190,7 +190,7 @@ func whyNotDue(v *policy.Verdict, method policy.Method, pod *taint.Pod, node *ta
 	case len(actions) == 0 && v.Held.By != 0 && !v.Goes():
 		return "the verdict has changed: the pod is held by " + v.Held.String()
 	case len(actions) == 0 && method == policy.Delete && v.Delete.Evict:
-		return "the verdict has changed: the pod " + v.Delete.Verdict.String()
+		return "the verdict has changed: the pod " + v.Delete.String()
 	case len(actions) == 0:
 		return "the verdict has changed: the pod " + v.First().String()
 	case node.UID != live.UID:
