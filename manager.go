@@ -63,9 +63,13 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err := m.write(client); err != nil {
 		return nil, err
 	}
+	judge, err := m.options.judge()
+	if err != nil {
+		return nil, err
+	}
 	for range o.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Rules: m.options.Rules, Permits: m.pool.Permits(), Notify: m.notify,
+			Reader: m.source, Judge: judge, Permits: m.pool.Permits(), Notify: m.notify,
 			SlowPermits: m.pool.SlowPermits(), SlowWorkloads: m.pool.SlowWorkloads, MaxInFlight: o.Workers + o.MaxSlowEvictions,
 		}))
 	}

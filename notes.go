@@ -10,7 +10,9 @@ import (
 // notify reports a shard's note: in the log, and as an event of the pod.
 func (m *Manager) notify(n eviction.Note) {
 	m.log(n)
-	m.events.Put(n)
+	if n.Kind != eviction.EvictionAudited {
+		m.events.Put(n)
+	}
 }
 
 func (m *Manager) log(n eviction.Note) {
@@ -28,5 +30,11 @@ func (m *Manager) log(n eviction.Note) {
 	case eviction.EvictionDelayed:
 		logger.Info("The eviction of the pod is delayed; it is tried again", "pod", pod, "uid", n.Pod.UID,
 			"node", n.Pod.Node, "deadline", taint.Stamp(n.Verdict.At), "cause", n.Outcome.Cause, "message", n.Outcome.Message)
+	case eviction.EvictionHeld:
+		logger.Info("The eviction of the pod is held", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
+			"deadline", taint.Stamp(n.Verdict.At), "by", n.Held.String())
+	case eviction.EvictionAudited:
+		logger.Info("A policy in mode Audit would decide", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
+			"policy", n.Policy, "method", n.Method, "decision", n.Verdict.Because())
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -168,4 +169,17 @@ func (o *Options) configure() error {
 		return fmt.Errorf("taintmanager: Options.%s is %s; %s, and its zero value is the default", names[r.Flag], r.Value, r.Allowed)
 	}
 	return nil
+}
+
+// judge returns the judge of verdicts by these options.
+func (o *Options) judge() (policy.Judge, error) {
+	method := policy.Delete
+	if o.Method == Evict {
+		method = policy.Evict
+	}
+	set, problems := policy.Compile(policy.Config{Method: method, Rules: o.Rules})
+	if len(problems) > 0 {
+		return policy.Judge{}, fmt.Errorf("taintmanager.New: compiling the policies: %v", problems[0])
+	}
+	return policy.Judge{Set: set}, nil
 }

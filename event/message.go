@@ -14,6 +14,8 @@ func message(n *eviction.Note) string {
 	case eviction.EvictionCancelled:
 		return truncate.Text("Cancelling deletion of Pod " + subject(n) + ", which was due" + when(n) + ": " +
 			n.Stays.String() + "; it was to go because " + n.Verdict.Because())
+	case eviction.EvictionHeld:
+		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is held by " + n.Held.String() + ": " + n.Verdict.Because())
 	case eviction.EvictionDelayed:
 		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is " + obstacle(n.Outcome))
 	}

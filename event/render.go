@@ -19,6 +19,7 @@ const component = "taint-eviction-controller"
 const (
 	reasonEviction = "TaintManagerEviction"
 	reasonBlocked  = "EvictionBlocked"
+	reasonHeld     = "EvictionHeld"
 	reasonDropped  = "TaintManagerEventsDropped"
 )
 
@@ -33,8 +34,11 @@ func render(e *queuedNote, serial uint64) *v1.Event {
 		Kind: "Pod", APIVersion: "v1", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
 	}
 	event.Type, event.Reason, event.Message = v1.EventTypeNormal, reasonEviction, message(&e.note)
-	if e.note.Kind == eviction.EvictionDelayed {
+	switch e.note.Kind {
+	case eviction.EvictionDelayed:
 		event.Type, event.Reason = v1.EventTypeWarning, reasonBlocked
+	case eviction.EvictionHeld:
+		event.Reason = reasonHeld
 	}
 	return event
 }

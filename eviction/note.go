@@ -1,6 +1,8 @@
 package eviction
 
 import (
+	"time"
+
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -21,6 +23,14 @@ const (
 	// EvictionDelayed: an eviction that is due is blocked or refused, or has failed several times in a row;
 	// Outcome has the cause. It is reported once per pod and cause.
 	EvictionDelayed
+
+	// EvictionHeld: a pod that would otherwise be evicted is held; Held describes by what. It is reported once per pod
+	// and hold.
+	EvictionHeld
+
+	// EvictionAudited: a policy in mode Audit would decide otherwise than reported before; nothing happens. Verdict,
+	// Method and DeleteAt are what it would decide. It is reported once per pod, policy and change.
+	EvictionAudited
 )
 
 // String returns the kind in a word.
@@ -32,6 +42,10 @@ func (k NoteKind) String() string {
 		return "cancelled"
 	case EvictionDelayed:
 		return "delayed"
+	case EvictionHeld:
+		return "held"
+	case EvictionAudited:
+		return "audited"
 	}
 	return "none"
 }
@@ -47,6 +61,12 @@ type Note struct {
 	// Policy is the name of the policy that decides; empty if none matches. Method is that of the call.
 	Policy string
 	Method policy.Method
+
+	// Held describes the hold; set for EvictionHeld, and for EvictionAudited if the policy would hold the pod.
+	Held policy.Held
+
+	// DeleteAt is when the pod would be deleted at the latest; set for EvictionAudited only, zero if never.
+	DeleteAt time.Time
 
 	// Stays is why the pod stays; set for EvictionCancelled only.
 	Stays taint.Stay

@@ -13,3 +13,17 @@ type Judge struct {
 func (j Judge) Decide(pod *taint.Pod, node *taint.Node) Verdict {
 	return j.Set.Decide(pod, node, j.Facts)
 }
+
+// Pairs returns the decision about each pair of the pod and a taint of its node; see [Set.Pairs].
+func (j Judge) Pairs(pod *taint.Pod, node *taint.Node) []Pair {
+	return j.Set.Pairs(pod, node, j.Facts)
+}
+
+// Plain reports whether the judge has neither policies nor breakers, so that it decides as [taint.Decide] does.
+func (j Judge) Plain() bool { return j.Set.plain() }
+
+// Audits reports whether any policy is in mode Audit.
+func (j Judge) Audits() bool { return j.Set != nil && j.Set.auditing }
+
+// Method returns the method for pairs that no policy matches.
+func (j Judge) Method() Method { return j.Set.defaultMethod() }

@@ -161,6 +161,9 @@ func (v *Verdict) add(p *Pair) {
 			action := p.action(p.DeleteAt)
 			action.RefusedFor = p.refusedFor
 			v.Delete.earlier(action)
+			if action.RefusedFor == 0 {
+				v.Unconditional.earlier(action)
+			}
 		}
 	}
 	if v.Goes() || v.Held.By != 0 {

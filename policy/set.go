@@ -28,6 +28,7 @@ type Set struct {
 	index    index
 	breakers []breaker
 	grouped  bool // a rate has groups of nodes
+	auditing bool // whether any policy is in mode Audit
 }
 
 // compiled is the compiled form of a policy.
@@ -66,6 +67,7 @@ func Compile(c Config) (*Set, []Problem) {
 	}
 	for i := range c.Policies {
 		s.policies[i] = compile(&c.Policies[i])
+		s.auditing = s.auditing || s.policies[i].audit
 	}
 	s.index = newIndex(s.policies)
 	for i := range c.Guards.Breakers {

@@ -22,6 +22,10 @@ type Verdict struct {
 	// value false in Evict.
 	Evict, Delete Action
 
+	// Unconditional is the earliest deletion that needs no refused request. It counts only if Delete needs one: then it
+	// may be carried out while Delete may not.
+	Unconditional Action
+
 	// Held describes the hold of the pair with the earliest deadline of those that are held.
 	Held Held
 
@@ -90,13 +94,21 @@ func (v *Verdict) Goes() bool { return v.Evict.Evict || v.Delete.Evict }
 // First returns the verdict of the earliest action, in the form of [taint.Decide]. If there is none, it returns why the
 // pod stays; Stay is 0 for a pod that is held.
 func (v *Verdict) First() taint.Verdict {
-	switch {
-	case v.Delete.sooner(&v.Evict):
-		return v.Delete.Verdict
-	case v.Evict.Evict:
-		return v.Evict.Verdict
+	if _, a := v.Earliest(); a != nil {
+		return a.Verdict
 	}
 	return taint.Verdict{Stay: v.Stay, Node: v.Node}
+}
+
+// Earliest returns the earliest action and its method; nil if there is none.
+func (v *Verdict) Earliest() (Method, *Action) {
+	switch {
+	case v.Delete.sooner(&v.Evict):
+		return Delete, &v.Delete
+	case v.Evict.Evict:
+		return Evict, &v.Evict
+	}
+	return "", nil
 }
 
 // Due returns the action that is due at that moment, and its method. The method is empty if no action is due.

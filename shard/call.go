@@ -5,21 +5,26 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // call is what a shard remembers of a pod for which an eviction call has been made, until the watch
 // shows the pod gone or its eviction is withdrawn.
 type call struct {
-	phase     phase
-	verdict   taint.Verdict // the one last acted on
-	notBefore time.Time     // no call starts before it
-	attempts  int           // calls made
-	repeats   int           // outcomes of this kind in a row
-	last      eviction.Kind
-	outcome   eviction.Outcome // the last one
-	refused   bool             // at any call so far, or such that a preflight is to be sent first
-	reported  []string         // the causes that notes have named
+	phase    phase
+	method   policy.Method // of the last call
+	action   policy.Action // the one last acted on
+	attempts int           // calls made
+	repeats  int           // outcomes of this kind and method in a row
+	last     eviction.Kind
+	outcome  eviction.Outcome // the last one
+	refused  bool             // at any call so far, or such that a preflight is to be sent first
+	reported []string         // the causes that notes have named
+
+	notBefore      time.Time // no request to evict starts before it
+	noDeleteBefore time.Time // no deletion starts before it
+	refusedSince   time.Time // when a budget or admission first refused to evict the pod; zero if none has
 }
 
 // phase is the progress of a call.
@@ -54,6 +59,22 @@ func (c *call) report(cause string) bool {
 	return true
 }
 
+// note returns a note about the action last acted on.
+func (c *call) note(kind eviction.NoteKind, pod *taint.Pod) eviction.Note {
+	return eviction.Note{Kind: kind, Pod: pod, Verdict: c.action.Verdict, Policy: c.action.Policy, Method: c.method}
+}
+
+// begin records the call that starts now, and reports whether it is the first one by this method.
+func (c *call) begin(next nextCall) (first bool) {
+	first = c.method != next.method
+	if first {
+		c.repeats = 0
+	}
+	c.phase, c.method, c.action = inFlight, next.method, *next.action
+	c.attempts++
+	return first
+}
+
 // end records the outcome of the call that was under way. A wait is fixed here, once: judging the pod
 // again never shortens it.
 func (c *call) end(now time.Time, o eviction.Outcome, jitter float64) {
@@ -66,14 +87,35 @@ func (c *call) end(now time.Time, o eviction.Outcome, jitter float64) {
 	if o.Kind == eviction.Unavailable && o.NodeRead {
 		c.repeats = 0
 	}
+	if c.refusedSince.IsZero() && c.method == policy.Evict && o.RefusesEviction() {
+		c.refusedSince = now
+	}
 	switch o.Kind {
 	case eviction.Accepted:
 		c.phase = accepted
 	case eviction.DryRun:
 		c.phase = dryRun
 	case eviction.Throttled:
-		c.phase, c.notBefore = waiting, now.Add(o.RetryAfter)
+		c.wait(o.Kind, now.Add(o.RetryAfter))
 	default:
-		c.phase, c.notBefore = waiting, now.Add(backoffOf(o.Kind).delay(c.repeats, jitter))
+		c.wait(o.Kind, now.Add(backoffOf(o.Kind).delay(c.repeats, jitter)))
 	}
+}
+
+// wait makes the pod wait until then for its next call. After a request to evict, a deletion waits only for what
+// concerns it as well.
+func (c *call) wait(after eviction.Kind, until time.Time) {
+	c.phase, c.notBefore, c.noDeleteBefore = waiting, until, until
+	if c.method == policy.Evict && concernsRequestAlone(after) {
+		c.noDeleteBefore = time.Time{}
+	}
+}
+
+// concernsRequestAlone reports whether a request to evict may have failed in this way where a deletion would not.
+func concernsRequestAlone(k eviction.Kind) bool {
+	switch k {
+	case eviction.Blocked, eviction.Refused, eviction.Failed, eviction.Unconfirmed:
+		return true
+	}
+	return false
 }

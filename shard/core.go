@@ -7,37 +7,54 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/evictionqueue"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// why is what the queue keeps of a verdict: the taint, and the toleration that tolerates it for a while.
+// why is what the queue keeps of an action: the taint, and the toleration that tolerates it for a while.
 type why struct {
 	taint      *v1.Taint
 	toleration *v1.Toleration
+	more       *more // nil if no policy decides, and the toleration alone sets the deadline
+}
+
+// more is what does not follow from an entry's time and its toleration.
+type more struct {
+	policy string
+	method policy.Method
+	start  time.Time // of the exposure
 }
 
 // Core is the logic of one shard. It is not safe for concurrent use.
 type Core struct {
-	reader Reader
-	rules  taint.Rules
-	jitter func() float64
-	queue  *evictionqueue.Heap[why]
-	slow   slowQueue // due, and waiting for a slow place
-	calls  map[types.UID]*call
+	reader  Reader
+	decider policy.Judge
+	jitter  func() float64
+	queue   *evictionqueue.Heap[why]
+	slow    slowQueue // due, and waiting for a slow place
+	calls   map[types.UID]*call
+	held    map[types.UID]hold      // pods that are held, and have no other reason to go
+	audited map[types.UID][]audited // by pod, one for each policy
 }
 
-// NewCore returns the logic of a shard that judges by the reader and the rules. jitter returns
-// numbers in [0,1); it spreads retries.
-func NewCore(reader Reader, rules taint.Rules, jitter func() float64) *Core {
-	return newCore(reader, rules, jitter, new(evictionqueue.Heap[why]))
+// NewCore returns the logic of a shard that judges pods of the reader. jitter returns numbers in [0,1); it spreads
+// retries.
+func NewCore(reader Reader, judge policy.Judge, jitter func() float64) *Core {
+	return newCore(reader, judge, jitter, new(evictionqueue.Heap[why]))
 }
 
-func newCore(reader Reader, rules taint.Rules, jitter func() float64, queue *evictionqueue.Heap[why]) *Core {
-	return &Core{reader: reader, rules: rules, jitter: jitter, queue: queue, calls: map[types.UID]*call{}}
+func newCore(reader Reader, judge policy.Judge, jitter func() float64, queue *evictionqueue.Heap[why]) *Core {
+	return &Core{
+		reader: reader, decider: judge, jitter: jitter, queue: queue,
+		calls: map[types.UID]*call{}, held: map[types.UID]hold{}, audited: map[types.UID][]audited{},
+	}
 }
 
 // Scheduled returns how many evictions wait for their time or for a permit.
 func (c *Core) Scheduled() int { return c.queue.Len() + c.slow.len() }
+
+// Held returns how many pods are held and have no other reason to go.
+func (c *Core) Held() int { return len(c.held) }
 
 // WaitingForSlowPlace returns how many of them are due and wait for a slow place.
 func (c *Core) WaitingForSlowPlace() int { return c.slow.len() }
@@ -75,26 +92,29 @@ func (c *Core) pop(now time.Time, slowPlace bool) (evictionqueue.Entry[why], boo
 	return c.queue.PopDue(now)
 }
 
-// entry returns the queue's entry for a verdict that evicts, not to be acted on before notBefore.
-func entry(pod *taint.Pod, v taint.Verdict, notBefore time.Time) evictionqueue.Entry[why] {
-	at := v.At
-	if at.Before(notBefore) {
-		at = notBefore
-	}
-	return evictionqueue.Entry[why]{
+// entry returns the queue's entry for an action that is not to be carried out before that time.
+func entry(pod *taint.Pod, method policy.Method, a *policy.Action, at time.Time) evictionqueue.Entry[why] {
+	e := evictionqueue.Entry[why]{
 		UID: pod.UID, Node: pod.Node, At: at, Priority: pod.Priority,
-		Because: why{taint: v.Taint, toleration: v.Toleration},
+		Because: why{taint: a.Taint, toleration: a.Toleration},
 	}
+	if a.Policy != "" || !a.Start.Equal(taint.StartOf(a.At, a.Toleration)) {
+		e.Because.more = &more{policy: a.Policy, method: method, start: a.Start}
+	}
+	return e
 }
 
-// verdictOf returns the verdict that a queue entry stands for: that of the last call when there was one,
-// else its time is the deadline itself.
-func verdictOf(e evictionqueue.Entry[why], last *call) taint.Verdict {
+// planned returns the action that a queue entry stands for, and its method: that of the last call when there was one,
+// else the entry's time is the deadline itself.
+func (c *Core) planned(e evictionqueue.Entry[why], last *call) (policy.Method, policy.Action) {
 	if last != nil {
-		return last.verdict
+		return last.method, last.action
 	}
-	return taint.Verdict{
-		Evict: true, At: e.At, Start: taint.StartOf(e.At, e.Because.toleration), Node: e.Node,
-		Taint: e.Because.taint, Toleration: e.Because.toleration,
+	a := policy.Action{Verdict: taint.Verdict{Evict: true, At: e.At, Node: e.Node, Taint: e.Because.taint, Toleration: e.Because.toleration}}
+	if more := e.Because.more; more != nil {
+		a.Start, a.Policy = more.start, more.policy
+		return more.method, a
 	}
+	a.Start = taint.StartOf(e.At, e.Because.toleration)
+	return c.decider.Method(), a
 }

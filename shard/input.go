@@ -4,9 +4,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Input is one thing that happens to a shard: NodeChanged, PodChanged, Permitted, SlowChanged or Ended.
+// Input is one thing that happens to a shard: NodeChanged, PodChanged, Permitted, SlowChanged, Ended or
+// Reconfigured.
 type Input interface{ input() }
 
 // NodeChanged reports that a node, or the history of its taints, has changed.
@@ -31,11 +33,16 @@ type Ended struct {
 	Outcome eviction.Outcome
 }
 
-func (NodeChanged) input() {}
-func (PodChanged) input()  {}
-func (Permitted) input()   {}
-func (SlowChanged) input() {}
-func (Ended) input()       {}
+// Reconfigured replaces the judge of all further verdicts. It judges no pod: the nodes whose pods may have another
+// verdict follow as NodeChanged.
+type Reconfigured struct{ Judge policy.Judge }
+
+func (NodeChanged) input()  {}
+func (PodChanged) input()   {}
+func (Permitted) input()    {}
+func (SlowChanged) input()  {}
+func (Ended) input()        {}
+func (Reconfigured) input() {}
 
 // Effects is what follows from a step.
 type Effects struct {

@@ -11,14 +11,14 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/evictionqueue"
-	"github.com/taint-manager/taint-manager/taint"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Options are the settings of a shard. All fields but Rules are required.
+// Options are the settings of a shard. All fields but Judge are required.
 type Options struct {
-	// Reader is the cache to judge by; Rules are those of the verdicts.
+	// Reader is the cache to judge by. Judge judges until SetJudge is called.
 	Reader Reader
-	Rules  taint.Rules
+	Judge  policy.Judge
 
 	// Permits yields the permissions to start a call. Shards take from it only while they have
 	// something due; they are served in the order in which they began to wait.
@@ -56,6 +56,9 @@ type Shard struct {
 	slowWorkloads func() (SlowWorkloads, <-chan struct{})
 	slowChanged   <-chan struct{} // as SlowWorkloads last returned it
 
+	judge atomic.Pointer[policy.Judge] // the next one; nil if the core has the latest
+
+	held                atomic.Int64
 	scheduled           atomic.Int64
 	waitingForSlowPlace atomic.Int64
 }
@@ -70,7 +73,7 @@ func New(o Options) *Shard {
 		o.Overtaken = func(eviction.Overtaken) {}
 	}
 	return &Shard{
-		core:      newCore(o.Reader, o.Rules, rand.Float64, &queue.Heap),
+		core:      newCore(o.Reader, o.Judge, rand.Float64, &queue.Heap),
 		queue:     queue,
 		permits:   o.Permits,
 		notify:    o.Notify,
@@ -85,6 +88,14 @@ func New(o Options) *Shard {
 
 // Scheduled returns how many evictions wait for their time or for a permit. It is safe for concurrent use.
 func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
+
+// Held returns how many pods are held and have no other reason to go. It is safe for concurrent use.
+func (s *Shard) Held() int { return int(s.held.Load()) }
+
+// SetJudge replaces the judge of all verdicts from the next input on. It judges no pod: the caller reports the nodes
+// whose pods may have another verdict with NodeChanged. It may be called by any goroutine, and does not block; of
+// several judges the latest counts.
+func (s *Shard) SetJudge(j policy.Judge) { s.judge.Store(&j) }
 
 // WaitingForSlowPlace returns how many of them are due and wait for a slow place. It is safe for concurrent
 // use.
@@ -148,6 +159,7 @@ func (s *Shard) next(ctx context.Context) bool {
 		s.pod(uid)
 	case <-s.queue.C():
 	case answer := <-s.views:
+		s.reconfigure()
 		answer <- s.core.Views(time.Now())
 	case permit := <-permits:
 		s.drainNodes(ctx)
@@ -221,7 +233,9 @@ func (s *Shard) permitted(permit Permit, slowPlace bool) {
 
 // step passes one input to the core, and its notes on.
 func (s *Shard) step(in Input) Effects {
+	s.reconfigure()
 	do := s.core.Step(time.Now(), in)
+	s.held.Store(int64(s.core.Held()))
 	s.scheduled.Store(int64(s.core.Scheduled()))
 	s.waitingForSlowPlace.Store(int64(s.core.WaitingForSlowPlace()))
 	for _, note := range do.Notes {
@@ -231,4 +245,14 @@ func (s *Shard) step(in Input) Effects {
 		s.overtaken(o)
 	}
 	return do
+}
+
+// reconfigure passes a new judge to the core. It comes before any other input.
+func (s *Shard) reconfigure() {
+	if s.judge.Load() == nil {
+		return
+	}
+	if j := s.judge.Swap(nil); j != nil {
+		s.core.Step(time.Now(), Reconfigured{Judge: *j})
+	}
 }

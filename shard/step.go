@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -24,8 +25,18 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.slow.release(in.Slow, c.queue.Set)
 	case Ended:
 		c.ended(now, in, &do)
+	case Reconfigured:
+		c.reconfigured(in.Judge)
 	}
 	return do
+}
+
+// reconfigured replaces the judge. It judges no pod.
+func (c *Core) reconfigured(judge policy.Judge) {
+	c.decider = judge
+	if !judge.Audits() {
+		clear(c.audited)
+	}
 }
 
 // nodeChanged judges every pod of the node.
@@ -59,15 +70,16 @@ func (c *Core) permitted(now time.Time, in Permitted, do *Effects) {
 			c.forget(due.UID)
 			continue
 		}
-		verdict := taint.Decide(pod, node, c.rules)
-		if !verdict.Evict || verdict.At.After(now) {
+		verdict := c.decider.Decide(pod, node)
+		next := c.calls[pod.UID].next(&verdict, now)
+		if next.action == nil || next.at.After(now) {
 			c.queue.Set(due) // so that judge finds what it withdraws or moves
 			c.judge(now, pod, node, do)
 			continue
 		}
 		switch workload, slow, waits := in.Slow.of(pod); {
 		case in.SlowPlace && slow, !in.SlowPlace && !waits:
-			c.start(pod, verdict, do)
+			c.start(pod, next, do)
 		case waits:
 			c.slow.add(due, workload)
 		default:
@@ -77,20 +89,23 @@ func (c *Core) permitted(now time.Time, in Permitted, do *Effects) {
 }
 
 // start begins a call for a pod that is due.
-func (c *Core) start(pod *taint.Pod, verdict taint.Verdict, do *Effects) {
+func (c *Core) start(pod *taint.Pod, next nextCall, do *Effects) {
 	last := c.calls[pod.UID]
 	if last == nil {
 		last = &call{}
 		c.calls[pod.UID] = last
-		do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionStarted, Pod: pod, Verdict: verdict})
 		if pod.Disrupted {
-			do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod, Deadline: verdict.At})
+			do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod, Deadline: next.action.At})
 		}
 	}
-	last.phase = inFlight
-	last.verdict = verdict
-	last.attempts++
-	do.Start = &eviction.Request{Pod: pod, Verdict: verdict, Attempt: last.attempts, AfterRefusal: last.refused}
+	if last.begin(next) {
+		do.Notes = append(do.Notes, last.note(eviction.EvictionStarted, pod))
+	}
+	do.Start = &eviction.Request{
+		Pod: pod, Verdict: last.action.Verdict, Method: next.method, Policy: last.action.Policy,
+		GracePeriodSeconds: policy.GracePeriodSeconds(pod.GracePeriodSeconds, last.action.GracePeriod),
+		Attempt:            last.attempts, AfterRefusal: last.refused,
+	}
 }
 
 // ended records the outcome of a call and judges the pod again.
@@ -106,54 +121,74 @@ func (c *Core) ended(now time.Time, in Ended, do *Effects) {
 		return
 	}
 	if last.delayed() && last.report(in.Outcome.Cause) {
-		do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionDelayed, Pod: pod, Verdict: last.verdict, Outcome: in.Outcome})
+		note := last.note(eviction.EvictionDelayed, pod)
+		note.Outcome = in.Outcome
+		do.Notes = append(do.Notes, note)
 	}
 	c.judge(now, pod, node, do)
 }
 
-// judge schedules, moves or withdraws the eviction of a pod, by the present verdict.
+// judge schedules, moves, holds or withdraws the eviction of a pod, by the present verdict.
 func (c *Core) judge(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) {
-	verdict := taint.Decide(pod, node, c.rules)
-	last := c.calls[pod.UID]
-	if !verdict.Evict {
-		c.withdraw(pod, last, verdict.Stay, do)
-		return
+	verdict := c.decider.Decide(pod, node)
+	c.audit(pod, node, do)
+	switch {
+	case verdict.Goes():
+		delete(c.held, pod.UID)
+		c.schedule(now, pod, &verdict)
+	case verdict.Held.By != 0:
+		c.hold(pod, &verdict.Held, do)
+	default:
+		delete(c.held, pod.UID)
+		c.withdraw(pod, verdict.Stay, do)
 	}
-	if last != nil && last.phase == dryRun && verdict.At.After(now) {
+}
+
+// schedule schedules or moves the eviction of a pod.
+func (c *Core) schedule(now time.Time, pod *taint.Pod, verdict *policy.Verdict) {
+	last := c.calls[pod.UID]
+	method, first := verdict.Earliest()
+	if last != nil && last.phase == dryRun && first.At.After(now) {
 		delete(c.calls, pod.UID)
 		last = nil
 	}
 	switch {
 	case last == nil:
-		c.set(now, entry(pod, verdict, verdict.At))
+		c.set(now, entry(pod, method, first, first.At))
 	case last.phase == waiting:
-		last.verdict = verdict
-		c.set(now, entry(pod, verdict, last.notBefore))
+		last.action = *first
+		c.set(now, entry(pod, method, first, last.next(verdict, now).at))
 	}
 }
 
 // withdraw cancels the eviction of a pod that stays, or that terminates for another reason.
-func (c *Core) withdraw(pod *taint.Pod, last *call, stay taint.Stay, do *Effects) {
-	planned, scheduled := c.cancel(pod.UID)
+func (c *Core) withdraw(pod *taint.Pod, stay taint.Stay, do *Effects) {
+	last := c.calls[pod.UID]
+	scheduled, ok := c.cancel(pod.UID)
 	if last != nil && last.phase == inFlight {
 		return // the pod is judged when the call has ended
 	}
-	if scheduled && stay == taint.Terminating {
-		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod, Deadline: verdictOf(planned, last).At})
+	method, planned := c.planned(scheduled, last)
+	if ok && stay == taint.Terminating {
+		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod, Deadline: planned.At})
 	}
 	goes := stay == taint.Terminating || stay == taint.Finished
 	if last != nil && (goes || last.phase != accepted) {
 		delete(c.calls, pod.UID)
 	}
-	pending := scheduled || last != nil && last.phase != accepted
+	pending := ok || last != nil && last.phase != accepted
 	if pending && (stay == taint.Tolerated || stay == taint.NotTainted) {
-		do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionCancelled, Pod: pod, Verdict: verdictOf(planned, last), Stays: stay})
+		do.Notes = append(do.Notes, eviction.Note{
+			Kind: eviction.EvictionCancelled, Pod: pod, Verdict: planned.Verdict, Policy: planned.Policy, Method: method, Stays: stay,
+		})
 	}
 }
 
 // forget drops the state of a pod that is gone.
 func (c *Core) forget(uid types.UID) {
 	c.cancel(uid)
+	delete(c.held, uid)
+	delete(c.audited, uid)
 	if last := c.calls[uid]; last != nil && last.phase != inFlight {
 		delete(c.calls, uid)
 	}

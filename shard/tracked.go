@@ -18,6 +18,9 @@ type Tracked struct {
 	// Calling: a call is under way. Accepted: the API server has accepted the deletion.
 	Calling, Accepted bool
 
+	// Held: something holds the pod, and it has no other reason to go.
+	Held bool
+
 	// Attempts counts the calls made so far.
 	Attempts int
 }
@@ -26,8 +29,10 @@ type Tracked struct {
 func (c *Core) Tracked(uid types.UID) (h Tracked) {
 	last := c.calls[uid]
 	if e, ok := c.get(uid); ok {
-		h.Queued, h.Deadline, h.At = true, verdictOf(e, last).At, e.At
+		_, planned := c.planned(e, last)
+		h.Queued, h.Deadline, h.At = true, planned.At, e.At
 	}
+	_, h.Held = c.held[uid]
 	if last != nil {
 		h.Calling, h.Accepted, h.Attempts = last.phase == inFlight, last.phase == accepted, last.attempts
 	}

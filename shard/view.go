@@ -10,14 +10,17 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Views returns a view of each eviction, in no order. It takes time in proportion to their number, and is for
-// display, not for decisions.
+// Views returns a view of each eviction and of each pod that is held, in no order. It takes time in proportion to their
+// number, and is for display, not for decisions.
 func (c *Core) Views(now time.Time) []eviction.View {
-	views := make([]eviction.View, 0, c.Scheduled()+len(c.calls))
+	views := make([]eviction.View, 0, c.Scheduled()+len(c.calls)+len(c.held))
 	queued := func(e evictionqueue.Entry[why], slowPlace bool) {
-		if pod, _ := c.reader.Pod(e.UID); pod != nil {
+		if pod, node := c.reader.Pod(e.UID); pod != nil {
 			last := c.calls[e.UID]
-			views = append(views, last.view(eviction.View{Pod: pod, Verdict: verdictOf(e, last), Next: e.At, SlowPlace: slowPlace}, now))
+			method, planned := c.planned(e, last)
+			v := eviction.View{Pod: pod, Verdict: planned.Verdict, Policy: planned.Policy, Method: method, Next: e.At, SlowPlace: slowPlace}
+			c.describe(&v, node, last, now)
+			views = append(views, last.view(v, now))
 		}
 	}
 	for e := range c.queue.All() {
@@ -28,10 +31,49 @@ func (c *Core) Views(now time.Time) []eviction.View {
 	}
 	for uid, last := range c.calls {
 		if pod := c.awaited(uid, last); pod != nil {
-			views = append(views, last.view(eviction.View{Pod: pod, Verdict: last.verdict}, now))
+			v := eviction.View{Pod: pod, Verdict: last.action.Verdict, Policy: last.action.Policy, Method: last.method}
+			views = append(views, last.view(v, now))
+		}
+	}
+	for uid := range c.held {
+		if v, ok := c.heldView(uid); ok {
+			views = append(views, v)
 		}
 	}
 	return views
+}
+
+// describe adds what policies and holds say of an eviction that waits.
+func (c *Core) describe(v *eviction.View, node *taint.Node, last *call, now time.Time) {
+	if c.decider.Plain() {
+		return
+	}
+	verdict := c.decider.Decide(v.Pod, node)
+	v.Held = verdict.Held
+	_, first := verdict.Earliest()
+	if first == nil {
+		return // the cache is ahead of the queue
+	}
+	v.Verdict, v.Policy, v.Method = first.Verdict, first.Policy, last.next(&verdict, now).method
+	if !verdict.Evict.Evict || !verdict.Delete.Evict {
+		return
+	}
+	v.DeleteAt = verdict.Delete.At
+	if deletion := last.deletion(&verdict); deletion.action != nil {
+		v.DeleteAt = deletion.at
+	}
+}
+
+// heldView returns the view of a pod that is held; false if it is gone, or no longer held by the cache.
+func (c *Core) heldView(uid types.UID) (eviction.View, bool) {
+	pod, node := c.reader.Pod(uid)
+	if pod == nil {
+		return eviction.View{}, false
+	}
+	held := c.decider.Decide(pod, node).Held
+	return eviction.View{
+		Pod: pod, Verdict: held.Verdict, State: eviction.Scheduled, Policy: held.Policy, Held: held,
+	}, held.By != 0
 }
 
 // awaited returns the pod of a call that is not in the queue; nil when it is gone.
@@ -60,7 +102,7 @@ func (c *call) view(v eviction.View, now time.Time) eviction.View {
 		v.State, v.Next = eviction.Done, time.Time{}
 	case c.delayed():
 		v.State = eviction.Delayed
-	case !c.verdict.At.After(now):
+	case !c.action.At.After(now):
 		v.State = eviction.Due
 	}
 	return v

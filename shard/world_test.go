@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -138,7 +139,7 @@ type play struct {
 func newPlay(t *testing.T) *play {
 	w := newWorld()
 	half := func() float64 { return 0.5 }
-	return &play{world: w, t: t, core: shard.NewCore(w, taint.Rules{}, half)}
+	return &play{world: w, t: t, core: shard.NewCore(w, policy.Judge{}, half)}
 }
 
 func (p *play) step(second float64, in shard.Input) *eviction.Request {

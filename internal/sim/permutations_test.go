@@ -13,6 +13,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cluster"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -79,7 +80,7 @@ func newDesk(t *testing.T, lazy bool) *desk {
 	d.observer = o.Started("shard", d.clock.ahead)
 	d.feed = cluster.NewFeed(taint.Rules{}, d, d.now)
 	half := func() float64 { return 0.5 }
-	d.core = shard.NewCore(d.feed, taint.Rules{}, half)
+	d.core = shard.NewCore(d.feed, policy.Judge{}, half)
 	d.list()
 	d.server.createNode("n0")
 	d.server.do(&action{kind: setTaint, taint: noExecute("net")})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -28,7 +29,7 @@ type shardRun struct {
 const never = time.Duration(1<<63 - 1)
 
 func (p *process) newShard() *shardRun {
-	return &shardRun{p: p, core: shard.NewCore(reader{p}, taint.Rules{}, p.r.Float64), next: never}
+	return &shardRun{p: p, core: shard.NewCore(reader{p}, policy.Judge{}, p.r.Float64), next: never}
 }
 
 // reader reads the cache in an order that depends only on the seed.

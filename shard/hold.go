@@ -1,0 +1,81 @@
+package shard
+
+import (
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// hold identifies what holds a pod.
+type hold struct {
+	by    policy.HeldBy
+	name  string
+	group string
+}
+
+// hold withdraws the eviction of a pod that is held, and reports a hold that is new. What its calls have met is
+// forgotten: a refusal from before the hold does not count after it.
+func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
+	c.cancel(pod.UID)
+	if last := c.calls[pod.UID]; last != nil {
+		if last.phase == inFlight || last.phase == accepted {
+			return // the pod is judged when the call has ended, or it is going already
+		}
+		delete(c.calls, pod.UID)
+	}
+	is := hold{by.By, by.Name, by.Group}
+	if c.held[pod.UID] == is {
+		return
+	}
+	c.held[pod.UID] = is
+	do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionHeld, Pod: pod, Verdict: by.Verdict, Policy: by.Policy, Held: *by})
+}
+
+// audited is what a policy in mode Audit was last reported to decide about a pod.
+type audited struct {
+	policy       string
+	method       policy.Method
+	at, deleteAt time.Time
+	hold         hold
+}
+
+// audit reports what policies in mode Audit would decide, where that is new.
+func (c *Core) audit(pod *taint.Pod, node *taint.Node, do *Effects) {
+	if !c.decider.Audits() {
+		return
+	}
+	var now []audited
+	for _, p := range earliestAudits(c.decider.Pairs(pod, node)) {
+		is := audited{p.Policy, p.Method, p.Verdict.At, p.DeleteAt, hold{p.Held.By, p.Held.Name, p.Held.Group}}
+		now = append(now, is)
+		if !slices.Contains(c.audited[pod.UID], is) {
+			do.Notes = append(do.Notes, eviction.Note{
+				Kind: eviction.EvictionAudited, Pod: pod, Verdict: p.Verdict, Policy: p.Policy, Method: p.Method, Held: p.Held, DeleteAt: p.DeleteAt,
+			})
+		}
+	}
+	if now == nil {
+		delete(c.audited, pod.UID)
+		return
+	}
+	c.audited[pod.UID] = now
+}
+
+// earliestAudits returns one decision for each policy in mode Audit: the one with the earliest deadline.
+func earliestAudits(pairs []policy.Pair) (all []policy.Pair) {
+	for i := range pairs {
+		for _, p := range pairs[i].Audits {
+			j := slices.IndexFunc(all, func(other policy.Pair) bool { return other.Policy == p.Policy })
+			switch {
+			case j < 0:
+				all = append(all, p)
+			case p.Verdict.Evict && (!all[j].Verdict.Evict || p.Verdict.At.Before(all[j].Verdict.At)):
+				all[j] = p
+			}
+		}
+	}
+	return all
+}
