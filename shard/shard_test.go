@@ -13,6 +13,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -154,6 +155,33 @@ func TestWhatIsDueWaitsForASlotAndCanStillBeWithdrawn(t *testing.T) {
 		}
 		if n := sh.Scheduled(); n != 0 {
 			t.Errorf("%d are scheduled, want none", n)
+		}
+	})
+}
+
+func TestANewJudgeCountsBeforeTheEventsThatFollowIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newWorld(), newSlots(32, time.Millisecond)
+		sh := running(t, w, s)
+		w.bind("a", "n", 10)
+		w.taintNode("n", "gpu", time.Now())
+		sh.NodeChanged("n")
+		time.Sleep(time.Second)
+		sh.SetJudge(judgeOf(t, of("gpu", policy.Delete)))
+		sh.SetJudge(judgeOf(t, of("gpu", policy.Hold)))
+		if views, err := sh.Views(t.Context()); err != nil || len(views) != 1 || views[0].Held.Name != "gpu" {
+			t.Errorf("got %+v, %v", views, err)
+		}
+		sh.NodeChanged("n")
+		time.Sleep(time.Minute)
+		if len(s.calls()) != 0 || sh.Scheduled() != 0 || sh.Held() != 1 {
+			t.Errorf("started %v, scheduled %d, held %d, want one held", s.calls(), sh.Scheduled(), sh.Held())
+		}
+		sh.SetJudge(policy.Judge{})
+		sh.NodeChanged("n")
+		time.Sleep(time.Minute)
+		if want := 61 * time.Second; s.calls()["a"] != want || sh.Held() != 0 {
+			t.Errorf("started %v, held %d, want a at %v", s.calls(), sh.Held(), want)
 		}
 	})
 }
