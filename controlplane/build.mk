@@ -9,23 +9,29 @@
 # target and never part of a test.
 #
 # The versions are those in controlplane/go.mod and controlplane/kwok/go.mod.
+#
+#   make bin/controlplane-1.30    builds the same programs of another version of
+#                                 Kubernetes, that of controlplane/versions/1.30/go.mod
 
 CONTROLPLANE := bin/controlplane bin/kwok
 
 # kubectl and the servers compare and report this version; when built as
 # modules they do not know it.
-kubernetes_version := $(shell sed -n 's|^.*k8s.io/kubernetes \(v[0-9.]*\)$$|\1|p' controlplane/go.mod)
-kubernetes_numbers := $(subst ., ,$(kubernetes_version:v%=%))
-kubernetes_ldflags := $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \
-	-X $(package).gitVersion=$(kubernetes_version) \
-	-X $(package).gitMajor=$(word 1,$(kubernetes_numbers)) \
-	-X $(package).gitMinor=$(word 2,$(kubernetes_numbers)))
+kubernetes_version = $(shell sed -n 's|^.*k8s.io/kubernetes \(v[0-9.]*\)$$|\1|p' $(1))
+kubernetes_ldflags = $(call version_flags,$(call kubernetes_version,$(1)))
+version_flags = $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \
+	-X $(package).gitVersion=$(1) \
+	-X $(package).gitMajor=$(word 1,$(subst ., ,$(1:v%=%))) \
+	-X $(package).gitMinor=$(word 2,$(subst ., ,$(1))))
 
 .PHONY: controlplane
 controlplane: $(CONTROLPLANE)
 
 bin/controlplane: $(wildcard controlplane/*.go) controlplane/go.mod controlplane/go.sum controlplane/build.sh controlplane/build.mk
-	@controlplane/build.sh controlplane . $@ 5 "$(kubernetes_ldflags)"
+	@controlplane/build.sh controlplane . $@ 5 "$(call kubernetes_ldflags,controlplane/go.mod)"
+
+bin/controlplane-%: controlplane/versions/%/go.mod controlplane/versions/%/go.sum $(wildcard controlplane/*.go) controlplane/build.sh
+	@controlplane/build.sh controlplane . $@ 5 "$(call kubernetes_ldflags,$<)" versions/$*/go.mod
 
 bin/kwok: controlplane/kwok/go.mod controlplane/kwok/go.sum controlplane/build.sh controlplane/build.mk
 	@controlplane/build.sh controlplane/kwok sigs.k8s.io/kwok/cmd/kwok $@ 2

@@ -1,7 +1,9 @@
 #!/bin/sh
 # Builds one binary of one module and says how far it is:
 #
-#   build.sh MODULE_DIR PACKAGE OUTPUT MINUTES [LDFLAGS]
+#   build.sh MODULE_DIR PACKAGE OUTPUT MINUTES [LDFLAGS [MODFILE]]
+#
+# MODFILE is another go.mod than the module's own, relative to MODULE_DIR.
 #
 # From empty caches such a build takes minutes, MINUTES of them on two cores, in
 # which `go build` says nothing: this prints a line at the start and one every 15
@@ -9,7 +11,7 @@
 # it was.
 set -eu
 
-module=$1 package=$2 output=$3 minutes=$4 ldflags=${5:-}
+module=$1 package=$2 output=$3 minutes=$4 ldflags=${5:-} modfile=${6:-}
 name=$(basename "$output")
 mkdir -p "$(dirname "$output")"
 output=$(cd "$(dirname "$output")" && pwd)/$name
@@ -58,6 +60,7 @@ downloaded='^go: downloading'
 compiled='^[^ :]*$' # go build -v prints a package's path and nothing else
 export GOWORK=off
 set -- -trimpath -buildvcs=false -tags grpcnotrace
+if [ -n "$modfile" ]; then set -- "$@" "-modfile=$modfile"; fi
 
 say "building; this is needed once and takes about $minutes minutes on two cores when Go's caches are empty"
 follow "$downloaded" "modules downloaded" \

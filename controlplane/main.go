@@ -4,7 +4,8 @@
 //
 //	controlplane kube-apiserver --etcd-servers=http://127.0.0.1:2379 ...
 //
-// One file is a third of the size of five, and is linked once.
+// One file is a third of the size of five, and is linked once. The modules in versions/ build this same file with other
+// versions of Kubernetes.
 //
 // With CONTROLPLANE_EXIT_WITH_STDIN=1 in its environment the process ends as soon as its standard input does. A
 // process that starts it holds the other end of that pipe, so it does not outlive that process, however that
@@ -21,7 +22,6 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the ways kubectl can log in
 	"k8s.io/component-base/cli"
-	"k8s.io/component-base/logs"
 	_ "k8s.io/component-base/logs/json/register"          // --logging-format=json
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // client metrics
 	_ "k8s.io/component-base/metrics/prometheus/version"  // version metric
@@ -67,11 +67,8 @@ func run(component string) int {
 	}
 }
 
-// runKubectl sets the verbosity first: kubectl logs while it builds its command.
+// runKubectl leaves the verbosity to kubectl's own flags.
 func runKubectl() int {
-	if _, err := logs.GlogSetter(kubectl.GetLogVerbosity(os.Args)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
 	if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
 		kubectlutil.CheckErr(err) // prints it and exits
 	}
