@@ -5,9 +5,6 @@ import (
 	"path/filepath"
 )
 
-// featureGates are alpha in this Kubernetes version, and part of the tests.
-const featureGates = "--feature-gates=TaintTolerationComparisonOperators=true"
-
 // commands returns how each component is started.
 func (c *Cluster) commands(o Options, p ports) map[string]command {
 	return map[string]command{
@@ -35,7 +32,7 @@ func (c *Cluster) etcd(p ports) command {
 }
 
 func (c *Cluster) apiServer(o Options, p ports) command {
-	args := append(c.serving(), featureGates,
+	args := append(c.common(),
 		"--etcd-servers=https://"+address(p.etcd), "--etcd-cafile="+c.pki("clients.crt"),
 		"--etcd-certfile="+c.pki("etcd-client.crt"), "--etcd-keyfile="+c.pki("etcd-client.key"),
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.apiServer),
@@ -103,21 +100,26 @@ func (c *Cluster) nodes(p ports) command {
 // client returns the common flags of the API server's two clients.
 func (c *Cluster) client(name string, port int) []string {
 	kubeconfig := c.kubeconfigs[name]
-	return append(c.serving(), featureGates,
+	return append(c.common(),
 		"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig,
 		"--authorization-kubeconfig="+kubeconfig, "--leader-elect=false",
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port))
 }
 
-// serving returns the flags of a server's own certificate.
-func (c *Cluster) serving() []string {
-	return []string{"--tls-cert-file=" + c.pki("server.crt"), "--tls-private-key-file=" + c.pki("server.key")}
+// common returns the flags that Kubernetes' servers share: their certificate, and the feature that is off by default and
+// part of the tests.
+func (c *Cluster) common() []string {
+	flags := []string{"--tls-cert-file=" + c.pki("server.crt"), "--tls-private-key-file=" + c.pki("server.key")}
+	if c.minor >= 35 {
+		flags = append(flags, "--feature-gates=TaintTolerationComparisonOperators=true")
+	}
+	return flags
 }
 
 // part returns a component of the control plane's one binary.
 func (c *Cluster) part(health, name string, args ...string) command {
 	return command{
-		binary: filepath.Join(c.binDir, "controlplane"),
+		binary: c.Binary(),
 		args:   append([]string{name}, args...),
 		health: health,
 	}

@@ -20,7 +20,7 @@ rules:
 `
 
 // findBinaries returns the folder of the binaries that these options require.
-func findBinaries(o Options) (string, error) {
+func findBinaries(o Options, minor int) (string, error) {
 	dir := o.BinDir
 	if dir == "" {
 		root, err := repositoryRoot()
@@ -33,13 +33,13 @@ func findBinaries(o Options) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the folder of the binaries: %w", err)
 	}
-	needed := []string{"controlplane"}
+	needed := []string{binaryOf(minor)}
 	if !o.WithoutNodes {
 		needed = append(needed, "kwok")
 	}
 	for _, name := range needed {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return "", fmt.Errorf("the control plane's binary %s is missing: run `make controlplane` (%w)", name, err)
+			return "", fmt.Errorf("the control plane's binary %s is missing: run `make %s` (%w)", name, targetOf(minor), err)
 		}
 	}
 	return dir, nil

@@ -182,4 +182,4 @@ func (m *Manager) failure(err error) error {
 func (m *Manager) LogPath() string { return m.log }
 
 // Binary returns the path of the program that contains the control plane and kubectl.
-func (c *Cluster) Binary() string { return filepath.Join(c.binDir, "controlplane") }
+func (c *Cluster) Binary() string { return filepath.Join(c.binDir, binaryOf(c.minor)) }

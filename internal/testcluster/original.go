@@ -20,7 +20,7 @@ func (c *Cluster) LaunchOriginal(ctx context.Context, flags ...string) (*Origina
 		return nil, err
 	}
 	admin := c.Kubeconfig()
-	args := append(c.serving(), featureGates,
+	args := append(c.common(),
 		"--kubeconfig="+admin, "--authentication-kubeconfig="+admin, "--authorization-kubeconfig="+admin,
 		"--leader-elect=false", "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
 		"--controllers=taint-eviction-controller,node-lifecycle-controller", "--node-monitor-grace-period=24h")

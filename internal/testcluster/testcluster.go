@@ -54,6 +54,7 @@ type Options struct {
 // A Cluster is a running control plane. Its methods are safe for concurrent use.
 type Cluster struct {
 	binDir, dir string
+	minor       int    // the version of Kubernetes is 1.minor
 	temporary   bool   // dir is to be removed
 	manager     string // the program, as in Options
 	url         string
@@ -99,11 +100,15 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 
 // prepare finds the binaries and creates the folder.
 func prepare(o Options) (*Cluster, error) {
-	binDir, err := findBinaries(o)
+	minor, err := chosenMinor()
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{binDir: binDir, temporary: o.Dir == "", manager: o.Manager, log: o.Log}
+	binDir, err := findBinaries(o, minor)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{binDir: binDir, minor: minor, temporary: o.Dir == "", manager: o.Manager, log: o.Log}
 	if c.log == nil {
 		c.log = io.Discard
 	}
@@ -222,7 +227,7 @@ func (c *Cluster) Component(name string) *Component {
 // when ctx ends.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 	all := append([]string{"kubectl", "--kubeconfig=" + c.Kubeconfig()}, args...)
-	cmd := exec.CommandContext(ctx, filepath.Join(c.binDir, "controlplane"), all...)
+	cmd := exec.CommandContext(ctx, c.Binary(), all...)
 	cmd.Env = append(os.Environ(), "HOME="+c.dir) // its caches
 	return cmd
 }

@@ -138,8 +138,11 @@ func finalizerHolds(t *testing.T, c *Cluster) {
 }
 
 func jobPodKeepsRunning(t *testing.T, c *Cluster) {
-	apply(t, c, `{apiVersion: batch/v1, kind: Job, metadata: {name: works}, spec: {template: {spec: {
-restartPolicy: Never, containers: [{name: c, image: i}]}}}}`)
+	apply(t, c, `apiVersion: batch/v1
+kind: Job
+metadata: {name: works}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
+`)
 	kubectl(t, c, "wait", "job/works", "--for=jsonpath={.status.ready}=1", "--timeout=20s")
 	// Nothing may happen here; the stages have no delay to wait for.
 	time.Sleep(2 * time.Second) //nolint:forbidigo // kwok, in whose stages nothing is to happen that could be waited for
@@ -158,7 +161,7 @@ func nodeBecomesNotReady(t *testing.T, c *Cluster) {
 
 func versionsAgree(t *testing.T, c *Cluster) {
 	version := kubectl(t, c, "version")
-	if strings.Count(version, "v1.36.3") != 2 || strings.Contains(version, "WARNING") {
+	if strings.Count(version, fmt.Sprintf("v1.%d.", c.Minor())) != 2 || strings.Contains(version, "WARNING") {
 		t.Errorf("kubectl version says:\n%s", version)
 	}
 }
@@ -198,6 +201,9 @@ func auditLogIsWritten(t *testing.T, c *Cluster) {
 }
 
 func tolerationsCompare(t *testing.T, c *Cluster) {
+	if c.Minor() < 35 {
+		t.Skipf("Kubernetes 1.%d has no Lt and Gt in tolerations: since 1.35", c.Minor())
+	}
 	apply(t, c, pod("compares", `tolerations: [{key: load, operator: Gt, value: "5", effect: NoExecute}]`))
 }
 
@@ -290,6 +296,7 @@ func TestComponentsDieWithAKilledParent(t *testing.T) {
 }
 
 func TestAMissingBinaryIsNamedWithTheRemedy(t *testing.T) {
+	t.Setenv(VersionVariable, "")
 	dir := t.TempDir()
 	c, err := Start(t.Context(), Options{BinDir: dir})
 	if err == nil {
@@ -299,6 +306,24 @@ func TestAMissingBinaryIsNamedWithTheRemedy(t *testing.T) {
 	for _, want := range []string{filepath.Join(dir, "controlplane"), "is missing", "run `make controlplane`"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error %q does not say %q", err, want)
+		}
+	}
+}
+
+func TestAnotherVersionOfKubernetesHasABinaryOfItsOwn(t *testing.T) {
+	t.Setenv(VersionVariable, "1.30")
+	_, err := Start(t.Context(), Options{BinDir: t.TempDir()})
+	if want := "controlplane-1.30 is missing: run `make bin/controlplane-1.30`"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the error is %v, want %q", err, want)
+	}
+}
+
+func TestWhatIsNoVersionOfKubernetesIsRefused(t *testing.T) {
+	for _, chosen := range []string{"30", "2.30", "1.30.14", "v1.30", "1.29"} {
+		t.Setenv(VersionVariable, chosen)
+		_, err := Start(t.Context(), Options{})
+		if want := fmt.Sprintf("TESTCLUSTER_KUBERNETES is %q: want a minor version from 1.30 on, such as 1.30; unset it for 1.36", chosen); err == nil || err.Error() != want {
+			t.Errorf("the error is %v, want %q", err, want)
 		}
 	}
 }
