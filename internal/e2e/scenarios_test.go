@@ -162,6 +162,7 @@ func nodeReplaced(s *scene) {
 }
 
 func numeric(s *scene) {
+	s.since(s, 35, "Lt and Gt in tolerations")
 	low := v1.Toleration{Key: "load", Operator: v1.TolerationOpLt, Value: "50", Effect: v1.TaintEffectNoExecute}
 	high := v1.Toleration{Key: "load", Operator: v1.TolerationOpGt, Value: "10", Effect: v1.TaintEffectNoExecute}
 	for6 := bears("load", 6)
@@ -194,7 +195,7 @@ func disruptionTarget(s *scene) {
 	}
 	condition := conditionOf(held, v1.DisruptionTarget)
 	if condition == nil || condition.Status != v1.ConditionTrue || condition.Reason != "DeletionByTaintManager" ||
-		condition.Message != "Taint manager: deleting due to NoExecute taint" || condition.ObservedGeneration == 0 {
+		condition.Message != "Taint manager: deleting due to NoExecute taint" || (condition.ObservedGeneration != 0) != (s.Minor() >= 34) {
 		s.Errorf("got the condition %+v", condition)
 	}
 	s.release(pod)

@@ -69,6 +69,14 @@ func newWorld(t testing.TB, o testcluster.Options) *world {
 	return w
 }
 
+// since skips the test if the control plane is older than Kubernetes 1.minor, and so lacks something.
+func (w *world) since(t testing.TB, minor int, what string) {
+	t.Helper()
+	if w.Minor() < minor {
+		t.Skipf("Kubernetes 1.%d has no %s: since 1.%d", w.Minor(), what, minor)
+	}
+}
+
 // manage runs taint-manager until the test ends, and shows the end of its log if the test has failed.
 func (w *world) manage(t testing.TB, flags ...string) *testcluster.Manager {
 	t.Helper()
