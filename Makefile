@@ -45,6 +45,11 @@ test: setup browser build controlplane lint ## Run every test, with the race det
 	@$(MAKE) --no-print-directory page
 	go test -race -timeout 30m -count 1 -p 1 $(LIVE:%=./%/...)
 
+KUBERNETES ?= 1.37 1.35 1.33 1.30
+.PHONY: test-versions
+test-versions: build bin/kwok $(KUBERNETES:%=bin/controlplane-%) ## Run the live tests on other versions of Kubernetes (KUBERNETES="1.37 1.30"): an hour.
+	@RUN='$(RUN)' controlplane/versions/test.sh $(KUBERNETES)
+
 .PHONY: differential
 differential: ## Compare with the original controller on random histories: a minute or two.
 	cd differential && go test -timeout 15m ./...
