@@ -27,8 +27,9 @@ type Set struct {
 	policies []compiled
 	index    index
 	breakers []breaker
-	grouped  bool // a rate has groups of nodes
-	auditing bool // whether any policy is in mode Audit
+	grouped  bool     // a rate has groups of nodes
+	auditing bool     // whether any policy is in mode Audit
+	broken   []string // as BrokenByOriginal returns them
 }
 
 // compiled is the compiled form of a policy.
@@ -61,7 +62,7 @@ func Compile(c Config) (*Set, []Problem) {
 	if problems := Validate(c.Policies, c.Guards); len(problems) > 0 {
 		return nil, problems
 	}
-	s := &Set{rules: c.Rules, method: c.Method, policies: make([]compiled, len(c.Policies))}
+	s := &Set{rules: c.Rules, method: c.Method, policies: make([]compiled, len(c.Policies)), broken: c.brokenByOriginal()}
 	if s.method == "" {
 		s.method = Delete
 	}

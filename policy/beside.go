@@ -1,0 +1,51 @@
+package policy
+
+import "strings"
+
+// BrokenByOriginal names the settings whose promises do not hold while the built-in taint manager runs, such as
+// "policy quarantine (method: Hold)", in the order of the configuration. Policies for NoSchedule taints alone are not
+// among them, because the built-in taint manager does not see those taints. A nil Set has none.
+func (s *Set) BrokenByOriginal() []string {
+	if s == nil {
+		return nil
+	}
+	return s.broken
+}
+
+// brokenByOriginal is [Set.BrokenByOriginal] of the set that c compiles to.
+func (c *Config) brokenByOriginal() (names []string) {
+	if c.Method == Evict {
+		names = append(names, "eviction.method: Evict")
+	}
+	for i := range c.Policies {
+		p := &c.Policies[i]
+		if what := p.brokenByOriginal(); len(what) > 0 {
+			names = append(names, "policy "+p.Name+" ("+strings.Join(what, ", ")+")")
+		}
+	}
+	for i := range c.Guards.Rates {
+		names = append(names, "rate "+c.Guards.Rates[i].Name)
+	}
+	for i := range c.Guards.Breakers {
+		names = append(names, "breaker "+c.Guards.Breakers[i].Name)
+	}
+	return names
+}
+
+// brokenByOriginal returns the fields of the policy that keep pods longer than the built-in taint manager does.
+// gracePeriod, and tolerations.max and unlimited, only let them go earlier.
+func (p *Policy) brokenByOriginal() (fields []string) {
+	if p.Mode == Audit || p.Match.onlyNoSchedule() {
+		return nil
+	}
+	if p.Method != Delete {
+		fields = append(fields, "method: "+string(p.Method))
+	}
+	if p.Tolerations != nil && p.Tolerations.Min != nil {
+		fields = append(fields, "tolerations.min")
+	}
+	if p.Tolerations != nil && p.Tolerations.Absent != nil {
+		fields = append(fields, "tolerations.absent")
+	}
+	return fields
+}
