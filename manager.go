@@ -19,6 +19,7 @@ import (
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/original/check"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
@@ -38,6 +39,8 @@ type Manager struct {
 	turn    chan struct{} // holds a token unless a Lead is under way
 	journal *store.Keeper
 	judged  policy.Judge
+
+	original *check.Checker // nil if it can't be told what this program has written
 }
 
 // New returns a manager that does nothing before Run.
@@ -60,7 +63,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err := m.read(client, pods); err != nil {
 		return nil, err
 	}
-	if err := m.write(client); err != nil {
+	if err := errors.Join(m.write(client), m.notice(client)); err != nil {
 		return nil, err
 	}
 	judge, err := m.options.judge()
@@ -70,6 +73,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	for range o.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
 			Reader: m.source, Judge: judge, Permits: m.pool.Permits(), Notify: m.notify,
+			Overtaken:   m.original.Overtaken,
 			SlowPermits: m.pool.SlowPermits(), SlowWorkloads: m.pool.SlowWorkloads, MaxInFlight: o.Workers + o.MaxSlowEvictions,
 		}))
 	}
@@ -292,6 +296,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	eventsCtx, stopEvents := context.WithCancel(running)
 	defer stopEvents()
 	writing.Go(func() { m.events.Run(eventsCtx) })
+	writing.Go(func() { m.original.Run(running) })
 
 	err := m.judge(ctx, running, failed, &watching)
 	m.drain(ctx)
@@ -358,6 +363,8 @@ func (m *Manager) Lead(ctx context.Context) error {
 	}
 	m.events.SetLeading(!m.options.DryRun)
 	defer m.events.SetLeading(false)
+	m.original.SetLeading(true)
+	defer m.original.SetLeading(false)
 	m.journal.Lead(ctx)
 	return m.pool.Lead(klog.NewContext(ctx, m.options.Logger))
 }

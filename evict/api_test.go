@@ -48,7 +48,7 @@ func TestDeletePatchesTheConditionAndDeletesWithTheUID(t *testing.T) {
 // checkPatch compares the whole body but the time, which it returns.
 func checkPatch(t *testing.T, r request) time.Time {
 	t.Helper()
-	const target, kind = "/api/v1/namespaces/shop/pods/web-0/status", "application/strategic-merge-patch+json"
+	const target, kind = "/api/v1/namespaces/shop/pods/web-0/status?fieldManager=taint-manager", "application/strategic-merge-patch+json"
 	if r.Method != "PATCH" || r.Target != target || r.ContentType != kind {
 		t.Errorf("got %s %s of %s, want a strategic merge PATCH of %s", r.Method, r.Target, r.ContentType, target)
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
+// FieldManager is the name under which managedFields of pods have what this program writes.
+const FieldManager = "taint-manager"
+
 // sender sends single requests. A generation is that of the pod's spec in the answer; 0 if the answer has none,
 // or if it is not needed.
 type sender interface {
@@ -48,7 +51,7 @@ const briefly = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=
 func (s restSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
 	result := s.client.Patch(types.StrategicMergePatchType).MaxRetries(0).SetHeader("Accept", briefly).
 		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("status").
-		Body(body).Do(ctx)
+		Param("fieldManager", FieldManager).Body(body).Do(ctx)
 	return generationIn(result), result.Error()
 }
 
@@ -111,7 +114,7 @@ type typedSender struct{ client typedv1.CoreV1Interface }
 
 func (s typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
 	object, err := s.client.Pods(pod.Namespace).
-		Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{}, "status")
+		Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager}, "status")
 	if err != nil {
 		return 0, err
 	}

@@ -157,6 +157,15 @@ func TestTroubleIsToldInWords(t *testing.T) {
 	}
 }
 
+func TestAWarningIsShownBesideTheState(t *testing.T) {
+	w := &world{warning: "the original runs, too"}
+	var s status.Snapshot
+	get(t, w.server(), "/api/v1/snapshot", &s)
+	if s.Manager.Warning != "the original runs, too" || s.Manager.Trouble != "" {
+		t.Errorf("got %+v", s.Manager)
+	}
+}
+
 func TestAnEvictionNamesThePodsOwner(t *testing.T) {
 	of := func(controller *taint.Owner) *status.Owner {
 		v := view("p", "n", 60)

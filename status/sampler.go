@@ -38,6 +38,9 @@ type Options struct {
 	// Role is called for each sample: it returns the fields Identity, Role and Leader.
 	Role func() Manager
 
+	// Warning is called for each sample, and returns the field of [Manager]. Nil means none.
+	Warning func() string
+
 	Version string
 	DryRun  bool
 
@@ -79,6 +82,9 @@ func (b *sampler) manager() Manager {
 	m.Synced = b.options.Health.HasSynced()
 	if err := b.options.Health.Trouble(); err != nil {
 		m.Trouble = err.Error()
+	}
+	if b.options.Warning != nil {
+		m.Warning = b.options.Warning()
 	}
 	return m
 }

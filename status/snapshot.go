@@ -94,6 +94,9 @@ type Manager struct {
 
 	// Trouble is why the cluster can't be watched, and since when; empty while it can.
 	Trouble string `json:"trouble,omitempty"`
+
+	// Warning is what an operator should look at; evictions go on. It is empty if there is nothing.
+	Warning string `json:"warning,omitempty"`
 }
 
 // Totals count evictions by their state.

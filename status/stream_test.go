@@ -378,6 +378,7 @@ func shuffle(t *rapid.T, w *world) {
 		if rapid.Bool().Draw(t, "trouble") {
 			w.trouble = fmt.Errorf("no watch")
 		}
+		w.warning = rapid.SampledFrom([]string{"", "look"}).Draw(t, "warning")
 	})
 	for range rapid.IntRange(0, 2).Draw(t, "evicted") {
 		w.history.Ended(evicted("gone", 1), eviction.Outcome{Kind: eviction.Accepted}, time.Now())

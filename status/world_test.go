@@ -67,6 +67,7 @@ type world struct {
 	manager status.Manager
 	away    bool
 	trouble error
+	warning string
 	asked   int
 }
 
@@ -89,10 +90,11 @@ func (w *world) Views(context.Context) ([]eviction.View, error) {
 func (w *world) Tainted() []*taint.Node { w.mu.Lock(); defer w.mu.Unlock(); return w.nodes }
 func (w *world) HasSynced() bool        { return true }
 func (w *world) Trouble() error         { w.mu.Lock(); defer w.mu.Unlock(); return w.trouble }
+func (w *world) warns() string          { w.mu.Lock(); defer w.mu.Unlock(); return w.warning }
 func (w *world) looks() int             { w.mu.Lock(); defer w.mu.Unlock(); return w.asked }
 
 func (w *world) server() *status.Server {
-	return status.New(status.Options{Source: w, Health: w, History: &w.history, Role: w.role, Version: "v1", Cluster: "prod-eu-1", EvictionMethod: "evict", MaxEvictionsPerSecond: 20})
+	return status.New(status.Options{Source: w, Health: w, Warning: w.warns, History: &w.history, Role: w.role, Version: "v1", Cluster: "prod-eu-1", EvictionMethod: "evict", MaxEvictionsPerSecond: 20})
 }
 
 func (w *world) role() status.Manager {

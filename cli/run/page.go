@@ -31,6 +31,7 @@ type page struct {
 type shown interface {
 	status.Source
 	status.Health
+	OriginalTrouble() error
 }
 
 // serve serves the page until the context ends or the returned function is called, which waits until it has ended.
@@ -40,12 +41,22 @@ func (p *page) serve(ctx context.Context, of shown, c config.Configuration) (hid
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	server := status.New(status.Options{
-		Source: of, Health: of, History: &p.history, Role: p.role, Version: p.version, DryRun: c.DryRun,
+		Source: of, Health: of, Warning: warningOf(of), History: &p.history, Role: p.role, Version: p.version, DryRun: c.DryRun,
 		Cluster: p.cluster, EvictionMethod: string(c.EvictionMethod), MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
 	})
 	var serving sync.WaitGroup
 	serving.Go(func() { serveWhenever(ctx, server, c.StatusAddress) })
 	return func() { cancel(); serving.Wait() }
+}
+
+// warningOf returns the function that returns the present warning, or "".
+func warningOf(s shown) func() string {
+	return func() string {
+		if err := s.OriginalTrouble(); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
 }
 
 // serveWhenever serves once the port is free: another replica on the same host may use it until it ends.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -30,6 +31,7 @@ func (nothing) Views(context.Context) ([]eviction.View, error) { return nil, nil
 func (nothing) Tainted() []*taint.Node                         { return nil }
 func (nothing) HasSynced() bool                                { return true }
 func (nothing) Trouble() error                                 { return nil }
+func (nothing) OriginalTrouble() error                         { return errors.New("the original runs, too") }
 
 func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -76,7 +78,7 @@ func TestThePageNamesTheClusterAndNoSecret(t *testing.T) {
 	}
 }
 
-func TestThePageTellsClusterMethodAndRate(t *testing.T) {
+func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := config.Default()
 		c.StatusAddress = "127.0.0.1:18089"
@@ -86,7 +88,8 @@ func TestThePageTellsClusterMethodAndRate(t *testing.T) {
 		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
 		defer p.serve(klog.NewContext(t.Context(), log), nothing{}, c)()
 		<-said
-		if body := fetch(t, "http://"+c.StatusAddress+"/api/v1/snapshot"); !strings.Contains(body, `"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`) {
+		if body := fetch(t, "http://"+c.StatusAddress+"/api/v1/snapshot"); !strings.Contains(body, `"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`) ||
+			!strings.Contains(body, `"warning":"the original runs, too"`) {
 			t.Errorf("got %s", body)
 		}
 	})

@@ -111,7 +111,7 @@ func endpoints(w watcher, clock clockTrouble, ending <-chan struct{}, watchdog h
 	return withRemarks(paths, w, clock)
 }
 
-// withRemarks adds the problems of the journal and of the clock to /readyz?verbose. A check that passes cannot have a
+// withRemarks adds the problems of the journal and of the clock, and the original beside, to /readyz?verbose. A check that passes cannot have a
 // text, and a check that fails would make a process unready that still evicts.
 func withRemarks(next http.Handler, w watcher, clock clockTrouble) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
@@ -121,6 +121,7 @@ func withRemarks(next http.Handler, w watcher, clock clockTrouble) http.Handler 
 		}
 		remark(answer, "journal", w.JournalTrouble())
 		remark(answer, "clock", clock(time.Now()))
+		remark(answer, "original", w.OriginalTrouble())
 	})
 }
 
@@ -152,6 +153,7 @@ type watcher interface {
 	HasSynced() bool
 	Trouble() error
 	JournalTrouble() error
+	OriginalTrouble() error
 }
 
 func syncCheck(w watcher) healthz.HealthChecker {

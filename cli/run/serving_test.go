@@ -20,12 +20,16 @@ type sight struct {
 	trouble error
 	journal error
 	clock   error
+
+	original error
 }
 
 func (s sight) HasSynced() bool { return s.synced }
 func (s sight) Trouble() error  { return s.trouble }
 
 func (s sight) JournalTrouble() error { return s.journal }
+
+func (s sight) OriginalTrouble() error { return s.original }
 
 func (s sight) clockTrouble(time.Time) error { return s.clock }
 
@@ -42,14 +46,15 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 		healthz, livez, readyz  string
 		readyzCode, healthzCode int
 	}{
-		"all is well":   {sight{true, nil, nil, nil}, false, nil, "[+]leaderElection ok", "[+]ping ok", "[+]informer-sync ok", 200, 200},
-		"not synced":    {sight{false, nil, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]informer-sync failed", 500, 200},
-		"can't watch":   {sight{true, bad, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]watch failed", 500, 200},
-		"ending":        {sight{true, nil, nil, nil}, true, nil, "[+]ping ok", "[+]ping ok", "[-]shutdown failed", 500, 200},
-		"journal":       {sight{true, nil, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]journal: bad\n", 200, 200},
-		"both":          {sight{true, bad, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: bad\n", 500, 200},
-		"clock":         {sight{true, nil, nil, bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]clock: bad\n", 200, 200},
-		"lease overdue": {sight{true, nil, nil, nil}, false, bad, "[-]leaderElection failed", "[+]ping ok", "[+]watch ok", 200, 500},
+		"all is well":   {sight{true, nil, nil, nil, nil}, false, nil, "[+]leaderElection ok", "[+]ping ok", "[+]informer-sync ok", 200, 200},
+		"not synced":    {sight{false, nil, nil, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]informer-sync failed", 500, 200},
+		"can't watch":   {sight{true, bad, nil, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "[-]watch failed", 500, 200},
+		"ending":        {sight{true, nil, nil, nil, nil}, true, nil, "[+]ping ok", "[+]ping ok", "[-]shutdown failed", 500, 200},
+		"journal":       {sight{true, nil, bad, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]journal: bad\n", 200, 200},
+		"both":          {sight{true, bad, bad, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: bad\n", 500, 200},
+		"clock":         {sight{true, nil, nil, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]clock: bad\n", 200, 200},
+		"the original":  {sight{true, nil, nil, nil, bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]original: bad\n", 200, 200},
+		"lease overdue": {sight{true, nil, nil, nil, nil}, false, bad, "[-]leaderElection failed", "[+]ping ok", "[+]watch ok", 200, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ending := make(chan struct{})

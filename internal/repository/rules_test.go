@@ -67,7 +67,7 @@ func ownModule(dir string) bool {
 
 // pure are the files, or folders of files, that use no clock, client, lock or goroutine.
 var pure = []string{
-	"cluster/wire", "config", "dump", "foresight", "guard", "internal/bench/report", "internal/truncate", "journal", "policy", "skew/interval.go", "taint",
+	"cluster/wire", "config", "dump", "foresight", "guard", "internal/bench/report", "internal/truncate", "journal", "original", "policy", "skew/interval.go", "taint",
 	"evictionqueue/heap.go", "evictionqueue/nodequeue.go", "evictionqueue/sift.go", "evictionqueue/slab.go",
 	"evictionqueue/roundrobin.go", "evictionqueue/index.go",
 	"shard/step.go", "shard/core.go", "shard/call.go", "shard/backoff.go", "shard/input.go",

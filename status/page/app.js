@@ -269,6 +269,7 @@ function banners(m, stale) {
   const list = [];
   if (stale) list.push([stream.refusal ? `What is shown is of the past: ${stream.refusal}.` : `No word from taint-manager since ${stamp(store.at, now())}. What is shown may be of the past. It is tried again; if you came by kubectl port-forward, see whether that still runs.`, 'bad']);
   if (m.trouble) list.push([`The cluster can’t be watched: ${m.trouble}`, 'bad']);
+  if (m.warning) list.push([`Warning: ${m.warning}.`, 'bad']);
   if (m.role !== 'leading') list.push([m.leader ? `This replica stands by; ${podOf(m.leader)} leads. What was evicted, and what is in the way, is to be seen there.` : 'This replica stands by, and nobody leads that it knows of: nothing is evicted until somebody does.', m.leader ? '' : 'bad']);
   if (m.dryRun) list.push(['A dry run: nobody is evicted. This is what would be.', '']);
   const key = list.map(([text]) => text).join('\n');

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/original"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -216,6 +217,15 @@ func (w *world) Trouble() error {
 		return nil
 	}
 	return errors.New("pods can't be watched since " + taint.Stamp(w.start) + ": connection refused")
+}
+
+// warning returns the warning of the scene, or "".
+func (w *world) warning() string {
+	if w.scene != "original" {
+		return ""
+	}
+	f := original.Finding{Pod: "shop/web-0", Node: "node-0", Writer: "kube-controller-manager", At: w.start}
+	return f.Warning([]string{"policy quarantine (method: Hold)"})
 }
 
 func (w *world) role() status.Manager {

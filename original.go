@@ -1,0 +1,41 @@
+package taintmanager
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/original/check"
+)
+
+// notice creates the checker for evictions by the original. A dry run is meant to run beside it, and what a caller's
+// evictor writes is not known.
+func (m *Manager) notice(client kubernetes.Interface) (err error) {
+	if m.options.DryRun || m.options.Evictor != nil {
+		return nil
+	}
+	m.original, err = check.New(check.Options{
+		Client: client, Own: evict.FieldManager, Broken: m.brokenByOriginal,
+		Registerer: m.options.Registerer, Logger: m.options.Logger,
+	})
+	if err != nil {
+		return fmt.Errorf("taintmanager.New: %w", err)
+	}
+	return nil
+}
+
+// brokenByOriginal names the settings whose promises do not hold while the original runs.
+func (m *Manager) brokenByOriginal() (names []string) {
+	if m.options.Paused {
+		names = append(names, "paused")
+	}
+	if m.options.Method == Evict {
+		names = append(names, "eviction.method: Evict")
+	}
+	return names
+}
+
+// OriginalTrouble returns a warning if this process has seen within a day, while it led, that the original, the
+// taint-eviction-controller of kube-controller-manager, evicts pods, too; otherwise nil. It does not affect readiness.
+func (m *Manager) OriginalTrouble() error { return m.original.Trouble() }
