@@ -104,7 +104,7 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	build := thisBuild()
 	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: build.userAgent()}), run.ConfigCommand(), versionCommand(), completionCommand())
-	for _, cmd := range inspect.Commands(ctx, build.userAgent()) {
+	for _, cmd := range inspect.Commands(ctx, build.userAgent(), run.ReadConfig) {
 		if cmd.Args == nil {
 			cmd.Args = func(cmd *cobra.Command, args []string) error { return cannotRun(usage.NoArguments(cmd, args)) }
 		}

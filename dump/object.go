@@ -90,6 +90,7 @@ const (
 	kindBudget = "policy/v1/PodDisruptionBudget"
 	kindEvent  = "v1/Event"
 	kindMap    = "v1/ConfigMap"
+	kindSpace  = "v1/Namespace"
 )
 
 func (o *object) kind() string { return o.APIVersion + "/" + o.Kind }
@@ -97,7 +98,7 @@ func (o *object) kind() string { return o.APIVersion + "/" + o.Kind }
 // wanted reports whether the kind is one of those that are read.
 func (o *object) wanted() bool {
 	switch o.kind() {
-	case kindNode, kindPod, kindBudget, kindEvent, kindMap:
+	case kindNode, kindPod, kindBudget, kindEvent, kindMap, kindSpace:
 		return true
 	}
 	return false
@@ -177,6 +178,8 @@ func (o *object) event() *v1.Event {
 		FirstTimestamp: o.FirstTimestamp, LastTimestamp: o.LastTimestamp, EventTime: o.EventTime,
 	}
 }
+
+func (o *object) space() *v1.Namespace { return &v1.Namespace{ObjectMeta: o.meta()} }
 
 func (o *object) configMap() *v1.ConfigMap {
 	return &v1.ConfigMap{ObjectMeta: o.meta(), Data: o.Data}

@@ -19,6 +19,7 @@ type Visitor struct {
 	Budget    func(*policyv1.PodDisruptionBudget)
 	Event     func(*v1.Event)
 	ConfigMap func(*v1.ConfigMap)
+	Namespace func(*v1.Namespace)
 
 	// Time is called with the timestamps in the objects of these kinds: of their creation, heartbeats, conditions,
 	// taints and events. The dump is as new as the latest of them, or a little newer.
@@ -103,6 +104,8 @@ func (v *Visitor) tell(o *object) {
 		call(v.Budget, o.budget)
 	case kindEvent:
 		call(v.Event, o.event)
+	case kindSpace:
+		call(v.Namespace, o.space)
 	case kindMap:
 		call(v.ConfigMap, o.configMap)
 	}

@@ -25,6 +25,9 @@ func (n *node) arithmetic(p *pod, t *v1.Taint, e *ExplainedTaint, at time.Time) 
 			steps = append(steps, "it counts from "+taint.Stamp(start))
 		}
 	}
+	if e.Prediction.Policy != "" || e.Prediction.HeldBy != "" {
+		return append(steps, byPolicy(e))
+	}
 	switch {
 	case e.Toleration == "":
 		return append(steps, "no toleration matches it, so the pod goes then")
@@ -59,4 +62,26 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint, at time.Time) string {
 		return added + ", and no journal has it: it came between " + taint.Stamp(created) + ", when the node was made, and " + taint.Stamp(*e.Since)
 	}
 	return added + ", and no journal has it: it is there since " + taint.Stamp(*e.Since)
+}
+
+// byPolicy returns the last step if a policy or a breaker decides.
+func byPolicy(e *ExplainedTaint) string {
+	own := "no toleration matches it"
+	switch {
+	case e.TolerationSeconds != nil:
+		own = fmt.Sprintf("it is tolerated for %d s", *e.TolerationSeconds)
+	case e.Toleration != "":
+		own = "it is tolerated without a limit"
+	}
+	switch f := e.Prediction; {
+	case f.Evict && f.DeleteAt != nil:
+		return fmt.Sprintf("%s; policy %s sets its deadline to %s, and deletes it from %s on", own, f.Policy, taint.Stamp(*f.At), taint.Stamp(*f.DeleteAt))
+	case f.Evict && f.Policy != "":
+		return fmt.Sprintf("%s; policy %s sets its deadline to %s", own, f.Policy, taint.Stamp(*f.At))
+	case f.Evict:
+		return fmt.Sprintf("%s; its deadline is %s", own, taint.Stamp(*f.At))
+	case f.HeldBy != "":
+		return fmt.Sprintf("%s; held by %s, it would go at %s", own, f.HeldBy, taint.Stamp(*f.HeldDeadline))
+	}
+	return own + "; policy " + e.Prediction.Policy + " ignores it"
 }

@@ -16,6 +16,7 @@ const (
 	FromTimeAdded = "timeAdded" // the taint's own timeAdded
 	FromSight     = "seen"      // it was observed to appear
 	FromPlan      = "plan"      // the plan sets it
+	FromPolicy    = "policy"    // it counts from when a manager with the policy sees it, as if that were now
 	NotKnown      = "unknown"   // none of these; it is within a range
 )
 
@@ -46,7 +47,7 @@ func estimateOf(n *v1.Node, r Recorded, at time.Time) nodeEstimate {
 
 // viewOf returns the node without taints.
 func viewOf(n *v1.Node) nodeView {
-	return nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion}}
+	return nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion}}
 }
 
 // see adds an observation, and reports whether it has changed the history.
@@ -75,16 +76,53 @@ func (k nodeEstimate) adopt(r Recorded, at time.Time) nodeEstimate {
 	return k
 }
 
-// with returns the estimate after the node is observed with these taints, at this version.
-func (k nodeEstimate) with(taints []v1.Taint, version string, at time.Time) nodeEstimate {
-	look := journal.Observation{Taints: taints, At: at, Version: version}
+// with returns the estimate after the node is observed with the taints, labels and version of n.
+func (k nodeEstimate) with(by *Basis, n *v1.Node, at time.Time) nodeEstimate {
+	look := journal.Observation{Taints: n.Spec.Taints, At: at, Version: n.ResourceVersion}
 	k.latest.see(look)
 	k.earliest.see(look)
+	k.latest.Labels, k.earliest.Labels = n.Labels, n.Labels
+	return k.withTriggers(by, n.Spec.Taints, at)
+}
+
+// withTriggers returns the estimate with the NoSchedule taints that policies make triggers. One that was not there
+// counts from this time: timeAdded does not count for them, but when a manager with such a policy first saw them.
+func (k nodeEstimate) withTriggers(by *Basis, taints []v1.Taint, at time.Time) nodeEstimate {
+	var now []taint.History
+	for i := range taints {
+		t := &taints[i]
+		if !by.triggers(t) {
+			continue
+		}
+		state := taint.State{Taint: *t, Since: at}
+		before := historyOf(k.latest.Triggers, t)
+		switch {
+		case before == nil:
+			now = append(now, taint.History{state})
+		case stands(&before[len(before)-1], t):
+			now = append(now, before)
+		default:
+			now = append(now, append(ended(before), state))
+		}
+	}
+	k.latest.Triggers, k.earliest.Triggers = now, now
 	return k
+}
+
+// ended returns a copy of the history in which all states have ended.
+func ended(h taint.History) taint.History {
+	h = slices.Clone(h)
+	for i := range h {
+		h[i].Ended = true
+	}
+	return h
 }
 
 // from returns the source of the start of a taint of the node, even if the taint had another value at first.
 func (k *nodeEstimate) from(t *v1.Taint) string {
+	if t.Effect == v1.TaintEffectNoSchedule {
+		return FromPolicy
+	}
 	latest, earliest := stateOf(k.latest.Taints, t), stateOf(k.earliest.Taints, t)
 	switch {
 	case latest == nil || earliest == nil || earliest.Since.Before(latest.Since):
@@ -137,3 +175,6 @@ func stateOf(histories []taint.History, t *v1.Taint) *taint.State {
 func stands(s *taint.State, t *v1.Taint) bool {
 	return !s.Ended && s.Taint.Key == t.Key && s.Taint.Value == t.Value && s.Taint.Effect == t.Effect
 }
+
+// all returns the histories of all taints because of which pods may have to go.
+func (p *nodeView) all() []taint.History { return slices.Concat(p.Taints, p.Triggers) }

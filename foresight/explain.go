@@ -41,7 +41,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) *Explanation {
 	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.ownerOrNil()
 	e.Pod.Ends, e.Disruption, e.Stuck = p.ends, p.disruption, m.stuck(p, at)
 	e.Budgets = m.budgetsOf(p)
-	m.judge(p, e)
+	m.explainPod(p, e)
 	return e
 }
 
@@ -89,23 +89,25 @@ func explanation(namespace, name string, events []v1.Event, at time.Time) *Expla
 	}
 }
 
-// judge adds the pod's prediction, and the part that its node's taints have in it.
-func (m *Model) judge(p *pod, e *Explanation) {
+// explainPod adds the pod's prediction, and the part that its node's taints have in it.
+func (m *Model) explainPod(p *pod, e *Explanation) {
 	n := m.nodes[p.Node]
 	if n == nil {
-		prediction := predictionOf(taint.Decide(&p.Pod, m.unseen(p.Node), m.rules))
+		verdict := m.now(e.At).Decide(&p.Pod, m.unseen(p.Node))
+		prediction := predictionOf(&verdict)
 		e.Prediction = &prediction
 		return
 	}
-	prediction := n.estimate.judge(&p.Pod, m.rules)
-	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, m.rules)
-	if !prediction.Evict && !bears(&p.Pod, &n.estimate.latest.Node, m.rules) {
+	by := m.now(e.At)
+	prediction := n.estimate.judge(&p.Pod, by)
+	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, by)
+	if !prediction.Evict && !bears(&p.Pod, &n.estimate.latest.Node, by) {
 		return
 	}
 	for i := range n.object.Spec.Taints {
-		e.Taints = append(e.Taints, m.explain(p, n, &n.object.Spec.Taints[i], e.At))
+		e.Taints = append(e.Taints, m.explain(p, n, &n.object.Spec.Taints[i], by, e.At))
 	}
-	e.Warnings = shadowed(&p.Pod, n.object.Spec.Taints, m.rules)
+	e.Warnings = shadowed(&p.Pod, n.object.Spec.Taints, m.basis.rules())
 	e.Notes = swapped(prediction)
 }
 
@@ -133,31 +135,43 @@ const Swapped = "not-ready and unreachable count as one taint, whose time is res
 	"a manager that has seen the first of them counts from then, and the pod goes earlier"
 
 // bears reports whether a pod stays because of its node's taints, and not because of itself.
-func bears(p *taint.Pod, n *taint.Node, rules taint.Rules) bool {
-	stay := taint.Decide(p, n, rules).Stay
-	return stay == taint.Tolerated || stay == taint.NotTainted
+func bears(p *taint.Pod, n *taint.Node, by judge) bool {
+	v := by.Decide(p, n)
+	return v.Stay == taint.Tolerated || v.Stay == taint.NotTainted || v.Held.By != 0
 }
 
 // explain explains what one taint alone would do.
-func (m *Model) explain(p *pod, n *node, t *v1.Taint, at time.Time) ExplainedTaint {
+func (m *Model) explain(p *pod, n *node, t *v1.Taint, by judge, at time.Time) ExplainedTaint {
 	k := n.estimate
 	explained := ExplainedTaint{Taint: t.ToString()}
-	if toleration := taint.Matching(&p.Pod, t, m.rules); toleration != nil {
+	if toleration := m.matching(&p.Pod, t); toleration != nil {
 		explained.Toleration, explained.TolerationSeconds = unquoted(toleration), toleration.TolerationSeconds
 	}
-	latest := stateOf(k.latest.Taints, t)
+	latest, earliest := stateOf(k.latest.all(), t), stateOf(k.earliest.all(), t)
 	if latest == nil {
 		return explained
 	}
 	explained.Since, explained.SinceFrom = utc(latest.Since), k.from(t)
-	if earliest := stateOf(k.earliest.Taints, t); earliest.Since.Before(latest.Since) {
+	if earliest.Since.Before(latest.Since) {
 		explained.SinceEarliest = utc(earliest.Since)
 	}
 	only := k.onlyTaint(t)
-	prediction := only.judge(&p.Pod, m.rules)
+	prediction := only.judge(&p.Pod, by)
 	explained.Prediction = &prediction
 	explained.Arithmetic = n.arithmetic(p, t, &explained, at)
 	return explained
+}
+
+// matching returns the toleration that counts, or nil. For a trigger, tolerations count as if its effect were
+// NoExecute; only if none matches, one that matches the taint itself counts.
+func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
+	if m.basis.triggers(t) {
+		asNoExecute := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
+		if toleration := taint.Matching(p, &asNoExecute, m.basis.rules()); toleration != nil {
+			return toleration
+		}
+	}
+	return taint.Matching(p, t, m.basis.rules())
 }
 
 func disruption(p *v1.Pod) *Disruption {

@@ -2,6 +2,8 @@ package foresight
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -99,6 +101,21 @@ func (m *Model) Unjudged(nodes []string) []string {
 		list = append(list, fmt.Sprintf("%s a node that is missing (%s), and so no known taints", having(lost, "pod"), some))
 	}
 	return list
+}
+
+// UnknownNamespaces returns the sorted names of the namespaces of pods whose labels policies need and that were not
+// added.
+func (m *Model) UnknownNamespaces() []string {
+	if !m.basis.needs.NamespaceLabels {
+		return nil
+	}
+	missing := map[string]bool{}
+	for _, p := range m.pods {
+		if _, known := m.namespaces[p.Namespace]; !known {
+			missing[p.Namespace] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(missing))
 }
 
 func having(n int, kind string) string {

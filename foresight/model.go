@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/journal"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Model holds the known state of a cluster, and answers questions about it: [Model.Plan], [Model.Pending] and
@@ -22,15 +21,16 @@ import (
 // that observation. Objects that change later are updated, and count from then, as in a manager. A Model must not
 // be used by several goroutines at once.
 type Model struct {
-	rules taint.Rules
+	basis Basis
 	focus Focus
 	began time.Time // zero before Begin
 
-	nodes   map[string]*node
-	pods    map[types.UID]*pod
-	budgets map[string]budget
-	records Records
-	events  []v1.Event
+	nodes      map[string]*node
+	namespaces map[string]map[string]string // labels
+	pods       map[types.UID]*pod
+	budgets    map[string]budget
+	records    Records
+	events     []v1.Event
 
 	replicas map[ownerKey]int // of pods that are not kept
 	shared   sharing
@@ -75,10 +75,10 @@ type node struct {
 	estimated bool
 }
 
-// NewModel returns an empty model.
-func NewModel(rules taint.Rules, focus Focus) *Model {
+// NewModel returns an empty model, which judges by the basis.
+func NewModel(by Basis, focus Focus) *Model {
 	return &Model{
-		rules: rules, focus: focus, nodes: map[string]*node{}, pods: map[types.UID]*pod{}, budgets: map[string]budget{},
+		basis: by, focus: focus, namespaces: map[string]map[string]string{}, nodes: map[string]*node{}, pods: map[types.UID]*pod{}, budgets: map[string]budget{},
 		records: Records{}, replicas: map[ownerKey]int{}, gaps: newGaps(), shared: newSharing(),
 	}
 }
@@ -107,6 +107,9 @@ func small(n *v1.Node) *v1.Node {
 		Spec:       v1.NodeSpec{Taints: n.Spec.Taints},
 	}
 }
+
+// AddNamespace adds or replaces a namespace. Only policies with a namespaceSelector use it.
+func (m *Model) AddNamespace(name string, labels map[string]string) { m.namespaces[name] = labels }
 
 // AddPod adds a pod that existed at the first observation.
 func (m *Model) AddPod(p *v1.Pod) {
@@ -139,12 +142,12 @@ func (m *Model) counts(p *v1.Pod) bool {
 
 // matters reports whether the pods of a node are kept.
 func (m *Model) matters(n *node) bool {
-	return m.focus.Nodes == nil || m.focus.Nodes.selects(n.object) || executes(n.object.Spec.Taints)
+	return m.focus.Nodes == nil || m.focus.Nodes.selects(n.object) || m.concerned(n)
 }
 
-// executes reports whether one of the taints has the effect NoExecute.
-func executes(taints []v1.Taint) bool {
-	return slices.ContainsFunc(taints, func(t v1.Taint) bool { return t.Effect == v1.TaintEffectNoExecute })
+// concerned reports whether pods may have to go because of a taint of the node.
+func (m *Model) concerned(n *node) bool {
+	return slices.ContainsFunc(n.object.Spec.Taints, func(t v1.Taint) bool { return m.basis.concerns(&t) })
 }
 
 // pass counts a pod for its owner without keeping it.
@@ -191,7 +194,7 @@ func (m *Model) ReplaceByRecords(pages []journal.Partition) {
 func (m *Model) Begin(at time.Time) {
 	for name, n := range m.nodes {
 		if !n.estimated {
-			n.estimate, n.estimated = estimateOf(n.object, m.records[name], at), true
+			n.estimate, n.estimated = estimateOf(n.object, m.records[name], at).withTriggers(&m.basis, n.object.Spec.Taints, at), true
 		}
 	}
 	for key, p := range m.pods {
@@ -212,11 +215,11 @@ func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
 	switch {
 	case ok && known.estimated && known.object.UID == n.UID:
 		known.object = small(n)
-		known.estimate = known.estimate.with(n.Spec.Taints, n.ResourceVersion, at).adopt(m.records[n.Name], at)
+		known.estimate = known.estimate.with(&m.basis, n, at).adopt(m.records[n.Name], at)
 	default:
 		bare := *n
 		bare.Spec.Taints = nil
-		m.nodes[n.Name] = &node{object: small(n), estimate: estimateOf(&bare, Recorded{}, at).with(n.Spec.Taints, n.ResourceVersion, at), estimated: true}
+		m.nodes[n.Name] = &node{object: small(n), estimate: estimateOf(&bare, Recorded{}, at).with(&m.basis, n, at), estimated: true}
 	}
 }
 
@@ -246,10 +249,11 @@ func (m *Model) Nodes() []string {
 	return names
 }
 
-// Tainted returns the names of the nodes with NoExecute taints, among these nodes, or among all if none is named.
+// Tainted returns the names of the nodes with NoExecute taints, or others that policies make triggers, among these
+// nodes, or among all if none is named.
 func (m *Model) Tainted(among []string) []string {
 	return slices.DeleteFunc(m.Nodes(), func(name string) bool {
-		return !executes(m.nodes[name].object.Spec.Taints) || len(among) > 0 && !slices.Contains(among, name)
+		return !m.concerned(m.nodes[name]) || len(among) > 0 && !slices.Contains(among, name)
 	})
 }
 

@@ -71,7 +71,7 @@ func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
 }
 
 func TestWithoutNodesTheJournalCounts(t *testing.T) {
-	o := foresight.NewModel(taint.Rules{}, foresight.Focus{})
+	o := foresight.NewModel(foresight.Basis{}, foresight.Focus{})
 	record := recorded("uid-n1", -5, taint.History{{Taint: parsed("gpu=a:NoExecute"), Since: at(-40), Ended: true}, {Taint: parsed("gpu=b:NoExecute"), Since: at(-10)}})
 	o.AddPod(pod("a", tolerates("gpu", 60)))
 	o.Begin(noon)
@@ -218,7 +218,7 @@ func (s *shown) changePod(name string) {
 
 // begin lets the model observe the cluster. As far as it knows, the pods were bound long ago.
 func (s *shown) begin() {
-	s.model = foresight.NewModel(taint.Rules{}, foresight.Focus{})
+	s.model = foresight.NewModel(foresight.Basis{}, foresight.Focus{})
 	s.model.AddNode(s.node.DeepCopy())
 	for _, p := range s.pods {
 		s.model.AddPod(p)

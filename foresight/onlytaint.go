@@ -10,8 +10,9 @@ import (
 
 // onlyTaint returns the estimate with this one taint only, and its earlier states.
 func (k nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
-	k.latest.Taints = onlyTaint(k.latest.Taints, t)
-	k.earliest.Taints = onlyTaint(k.earliest.Taints, t)
+	for _, view := range []*nodeView{&k.latest, &k.earliest} {
+		view.Taints, view.Triggers = onlyTaint(view.Taints, t), onlyTaint(view.Triggers, t)
+	}
 	return k
 }
 

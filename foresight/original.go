@@ -6,13 +6,20 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // original returns a clause that says how the original would decide otherwise, as far as the present state shows
 // it; "" if it would decide alike. docs/semantics.md lists all differences.
-func (k *nodeEstimate) original(p *taint.Pod, rules taint.Rules) string {
+func (k *nodeEstimate) original(p *taint.Pod, by judge) string {
+	rules := by.basis.rules()
 	v := taint.Decide(p, &k.latest.Node, rules)
+	if by.basis.configured() {
+		if why := k.beside(p, v, by); why != "" {
+			return why
+		}
+	}
 	switch v.Stay {
 	case taint.Finished, taint.Terminating, taint.Mirror:
 		if other := taint.Decide(ordinary(p), &k.latest.Node, rules); other.Evict {
@@ -33,6 +40,17 @@ func (k *nodeEstimate) original(p *taint.Pod, rules taint.Rules) string {
 		return "the countdown of the original began with taint " + first.taint.ToString() + ", and no other taint moves it"
 	}
 	return ""
+}
+
+// beside returns a clause that says when the original deletes the pod, if policies or guards decide otherwise.
+func (k *nodeEstimate) beside(p *taint.Pod, original taint.Verdict, by judge) string {
+	ours := by.Decide(p, &k.latest.Node)
+	first := ours.First()
+	method, _ := ours.Due(first.At)
+	if !original.Evict || first.Evict && method == policy.Delete && !first.At.After(original.At) {
+		return ""
+	}
+	return "kube-controller-manager, where its taint eviction runs, would delete it at " + taint.Stamp(original.At)
 }
 
 // ordinary returns the pod as if it were running.

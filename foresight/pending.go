@@ -16,6 +16,8 @@ import (
 const (
 	Scheduled = "scheduled" // its deadline has not come
 	Due       = "due"       // its deadline has come
+
+	// Held, as the effect of a plan, is also a state.
 )
 
 // Pending lists the evictions that are scheduled now.
@@ -55,7 +57,7 @@ type PendingPod struct {
 	Node      string `json:"node"`
 	Owner     *Owner `json:"owner,omitempty"`
 
-	// State is scheduled or due. The manager itself also reports in-flight, blocked, refused, delayed and done.
+	// State is scheduled, due or held; At of a pod that is held is the deadline that it would have. The manager itself also reports in-flight, blocked, refused, delayed and done.
 	State string `json:"state"`
 
 	Prediction `json:",inline"`
@@ -72,6 +74,9 @@ type PendingPod struct {
 	// Budget is the PodDisruptionBudget that does not permit the eviction, if the API server has named one.
 	Budget string `json:"budget,omitempty"`
 
+	// WaitsForRate is the name of the rate for which a due eviction waits.
+	WaitsForRate string `json:"waitsForRate,omitempty"`
+
 	// SlowPlace is set if the eviction waits for a slow place, because calls for pods of its workload are slow.
 	SlowPlace bool `json:"slowPlace,omitempty"`
 }
@@ -80,12 +85,13 @@ type PendingPod struct {
 // must have been called.
 func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	var list []PendingPod
+	by := m.now(at)
 	for _, p := range m.pods {
 		n := m.nodes[p.Node]
 		if n == nil || len(nodes) > 0 && !slices.Contains(nodes, p.Node) {
 			continue
 		}
-		if prediction := n.estimate.judge(&p.Pod, m.rules); prediction.Evict {
+		if prediction := n.estimate.judge(&p.Pod, by); prediction.Evict || prediction.HeldBy != "" {
 			list = append(list, pendingOf(p, prediction, at))
 		}
 	}
@@ -93,8 +99,14 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 }
 
 func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
+	if prediction.At == nil {
+		prediction.At = prediction.HeldDeadline
+	}
 	one := PendingPod{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, State: Scheduled, Prediction: prediction, Owner: p.ownerOrNil()}
-	if !prediction.At.After(at) {
+	switch {
+	case !prediction.Evict:
+		one.State = Held
+	case !prediction.At.After(at):
 		one.State = Due
 	}
 	return one
@@ -108,9 +120,9 @@ func (m *Model) Now(uid types.UID) (why string, stays bool) {
 	}
 	n := m.nodes[p.Node]
 	if n == nil {
-		return taint.Decide(&p.Pod, m.unseen(p.Node), m.rules).Because(), !p.Terminating
+		return taint.Decide(&p.Pod, m.unseen(p.Node), m.basis.rules()).Because(), !p.Terminating
 	}
-	prediction := n.estimate.judge(&p.Pod, m.rules)
+	prediction := n.estimate.judge(&p.Pod, m.now(m.began))
 	return prediction.Reason, !prediction.Evict && !p.Terminating
 }
 
@@ -124,7 +136,7 @@ func (m *Model) Undecided(nodes []string) (could, all int) {
 		}
 		all++
 		with := taint.Node{Name: p.Node, Taints: []taint.History{{{Taint: stranger, Since: p.Bound}}}}
-		if taint.Decide(&p.Pod, &with, m.rules).Evict {
+		if taint.Decide(&p.Pod, &with, m.basis.rules()).Evict {
 			could++
 		}
 	}
@@ -145,7 +157,17 @@ func NewPending(at time.Time, pods []PendingPod) *Pending {
 // Overdue counts the pods whose deadline was longer ago than by.
 func (p *Pending) Overdue(by time.Duration) (n int) {
 	for i := range p.Pods {
-		if p.At.Sub(*p.Pods[i].At) > by {
+		if p.Pods[i].Evict && p.At.Sub(*p.Pods[i].At) > by {
+			n++
+		}
+	}
+	return n
+}
+
+// Going counts the pods that are to be evicted; the others are held.
+func (p *Pending) Going() (n int) {
+	for i := range p.Pods {
+		if p.Pods[i].Evict {
 			n++
 		}
 	}
@@ -155,6 +177,12 @@ func (p *Pending) Overdue(by time.Duration) (n int) {
 // Unsure reports whether the deadline of a pod is known only as a range.
 func (p *Pending) Unsure() bool {
 	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return p.Earliest != nil })
+}
+
+// AsIfNow reports whether the deadline of a pod depends on when a manager with the policies first saw a taint, as if
+// that were the time of the answer.
+func (p *Pending) AsIfNow() bool {
+	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return p.SinceFrom == FromPolicy })
 }
 
 // Swapping reports whether a pod's deadline depends on a taint whose timeAdded is set anew at swaps.

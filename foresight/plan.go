@@ -8,6 +8,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // APIVersion is the version of the answers in JSON.
@@ -29,6 +31,10 @@ type Plan struct {
 
 	// EvictionMethod is delete or evict. With delete, budgets are not asked.
 	EvictionMethod string `json:"evictionMethod"`
+
+	// Compared is the name of the configuration that the changes are compared with; empty if they are compared with
+	// no changes.
+	Compared string `json:"compared,omitempty"`
 
 	Nodes []PlannedNode `json:"nodes"`
 
@@ -98,6 +104,7 @@ const (
 	Later   = "later"   // it is evicted without them, too, but sooner
 	Anyway  = "anyway"  // it is evicted at the same time without them
 	Saved   = "saved"   // it stays because of them
+	Held    = "held"    // it is held: a policy or a breaker keeps it from being evicted
 	Stays   = "stays"   // it stays without them, too
 )
 
@@ -118,6 +125,9 @@ type Total struct {
 
 	// Elsewhere is the number of pods that are evicted from other nodes, whose taints do not change.
 	Elsewhere int `json:"elsewhere"`
+
+	// Held is the number of pods of the nodes in question that a policy or a breaker holds.
+	Held int `json:"held,omitempty"`
 
 	// Blocked is the number of pods of Evict that budgets would block with the method evict.
 	Blocked int `json:"blocked"`
@@ -149,6 +159,12 @@ func (p *Plan) Unsure() bool {
 	})
 }
 
+// AsIfNow reports whether the deadline of a pod depends on when a manager with the policies first saw a taint, as if
+// that were the time of the question.
+func (p *Plan) AsIfNow() bool {
+	return slices.ContainsFunc(p.Pods, func(p *PlannedPod) bool { return p.SinceFrom == FromPolicy })
+}
+
 // Question is the question that a plan answers.
 type Question struct {
 	// Selection of the nodes that get the taints.
@@ -161,6 +177,11 @@ type Question struct {
 
 	// Method is delete or evict.
 	Method string
+
+	// Compare, if not nil, is what the changes are compared with: this configuration instead of no changes. Compared is
+	// its name.
+	Compare  *Basis
+	Compared string
 }
 
 // planned is a pod with its prediction.
@@ -173,6 +194,8 @@ type planned struct {
 // effect returns the effect of the changes on a pod, by the predictions with them and without.
 func effect(with, without *Prediction) string {
 	switch {
+	case !with.Evict && with.HeldBy != "":
+		return Held
 	case !with.Evict && !without.Evict:
 		return Stays
 	case !with.Evict:
@@ -200,6 +223,8 @@ func (t *Total) add(p *planned) {
 		t.Saved++
 	case Stays:
 		t.Stay++
+	case Held:
+		add(&t.Held, p.here)
 	default:
 		add(&t.Anyway, p.here)
 		add(&t.Elsewhere, !p.here)
@@ -213,13 +238,13 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{APIVersion: APIVersion, Kind: "Plan", Rules: Rules, At: *utc(q.At), EvictionMethod: q.Method}
-	views := change(plan, nodes, q)
+	plan := &Plan{APIVersion: APIVersion, Kind: "Plan", Rules: Rules, At: *utc(q.At), EvictionMethod: q.Method, Compared: q.Compared}
+	views := m.change(plan, nodes, q)
 	if err := absent(plan.Nodes, q.Changes); err != nil {
 		return nil, err
 	}
-	plan.Notes = notes(q.Changes, plan.Nodes)
-	pods := m.planPods(views, q.At)
+	plan.Notes = m.basis.notes(q.Changes, plan.Nodes)
+	pods := m.planPods(views, m.judges(views, q), q.At)
 	slices.SortFunc(pods, inOrder)
 	plan.Budgets = orNone(ask(inNames(m.budgets), going(pods)))
 	plan.count(pods, m.replicasOf())
@@ -277,28 +302,61 @@ type view struct {
 	taints        []v1.Taint // after
 }
 
+// isNew reports whether the changes set the taint.
+func (v *view) isNew(t string) bool {
+	return !slices.ContainsFunc(v.before.latest.all(), func(h taint.History) bool {
+		return slices.ContainsFunc(h, func(s taint.State) bool { return s.Taint.ToString() == t })
+	})
+}
+
 // change applies the changes to the nodes.
-func change(plan *Plan, nodes map[string]*node, q Question) map[string]view {
+func (m *Model) change(plan *Plan, nodes map[string]*node, q Question) map[string]view {
 	views := map[string]view{}
 	for name, n := range nodes {
 		taints, done := apply(q.Changes, n.object.Spec.Taints)
-		views[name] = view{n.estimate, n.estimate.with(taints, "", q.At), taints}
+		changed := small(n.object)
+		changed.Spec.Taints, changed.ResourceVersion = taints, ""
+		views[name] = view{n.estimate, n.estimate.with(&m.basis, changed, q.At), taints}
 		plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: done})
 	}
 	slices.SortFunc(plan.Nodes, func(a, b PlannedNode) int { return cmp.Compare(a.Name, b.Name) })
 	return views
 }
 
+// judges judge with the changes, and without them.
+type judges struct{ with, without judge }
+
+// judges returns the judges of a plan. A breaker trips by the taints that the nodes would have.
+func (m *Model) judges(views map[string]view, q Question) judges {
+	taints := map[string][]v1.Taint{}
+	for name := range views {
+		taints[name] = views[name].taints
+	}
+	if q.Compare == nil {
+		return judges{m.judge(&m.basis, q.At, taints), m.now(q.At)}
+	}
+	for name, v := range views {
+		v.before = v.after.under(q.Compare, v.taints, q.At)
+		views[name] = v
+	}
+	return judges{m.judge(&m.basis, q.At, taints), m.judge(q.Compare, q.At, taints)}
+}
+
+// under returns the estimate with the triggers of another basis.
+func (k nodeEstimate) under(by *Basis, taints []v1.Taint, at time.Time) nodeEstimate {
+	return k.withTriggers(by, taints, at)
+}
+
 // planPods returns the predictions for the pods of the nodes in question, and for pods that are evicted from other
 // nodes.
-func (m *Model) planPods(views map[string]view, at time.Time) []*planned {
+func (m *Model) planPods(views map[string]view, by judges, at time.Time) []*planned {
 	var pods []*planned
 	for _, p := range m.pods {
 		if v, here := views[p.Node]; here {
-			pods = append(pods, m.planPod(p, &v, at))
-		} else if n := m.nodes[p.Node]; n != nil && executes(n.object.Spec.Taints) {
+			pods = append(pods, m.planPod(p, &v, by, at))
+		} else if n := m.nodes[p.Node]; n != nil && m.concerned(n) {
 			same := view{n.estimate, n.estimate, n.object.Spec.Taints}
-			if one := m.planPod(p, &same, at); one.result.Evict {
+			if one := m.planPod(p, &same, by, at); one.result.Evict {
 				one.here, one.result.Warnings = false, nil
 				pods = append(pods, one)
 			}
@@ -307,24 +365,24 @@ func (m *Model) planPods(views map[string]view, at time.Time) []*planned {
 	return pods
 }
 
-func (m *Model) planPod(p *pod, v *view, at time.Time) *planned {
+func (m *Model) planPod(p *pod, v *view, by judges, at time.Time) *planned {
 	result := &PlannedPod{
 		Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node,
-		Prediction: v.after.judge(&p.Pod, m.rules), Owner: p.ownerOrNil(),
+		Prediction: v.after.judge(&p.Pod, by.with), Owner: p.ownerOrNil(),
 	}
-	without := v.before.judge(&p.Pod, m.rules)
-	result.Effect, result.Original = effect(&result.Prediction, &without), v.after.original(&p.Pod, m.rules)
+	without := v.before.judge(&p.Pod, by.without)
+	result.Effect, result.Original = effect(&result.Prediction, &without), v.after.original(&p.Pod, by.with)
 	if without.Evict {
 		kept := without
 		m.shared.prediction(&kept)
 		result.Without = &kept
 	}
 	m.shared.prediction(&result.Prediction)
-	if result.SinceFrom == FromSight {
+	if result.SinceFrom == FromSight || result.SinceFrom == FromPolicy && v.isNew(result.Taint) {
 		result.SinceFrom = FromPlan
 	}
 	if result.Evict {
-		result.Warnings = shadowed(&p.Pod, v.taints, m.rules)
+		result.Warnings = append(shadowed(&p.Pod, v.taints, m.basis.rules()), m.backAgain(&p.Pod, v, by.with)...)
 		seconds := max(0, result.At.Sub(at).Seconds())
 		result.InSeconds = &seconds
 	}

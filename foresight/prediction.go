@@ -1,8 +1,10 @@
 package foresight
 
 import (
+	"strings"
 	"time"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -33,20 +35,41 @@ type Prediction struct {
 	// ExposedSinceEarliest is set if Earliest is: the earliest possible start of the exposure.
 	ExposedSinceEarliest *time.Time `json:"exposedSinceEarliest,omitempty"`
 
-	// SinceFrom is the source of the taint's start: journal, timeAdded, seen, plan (which sets the taint) or, if
-	// there is none, unknown.
+	// SinceFrom is the source of the taint's start: journal, timeAdded, seen, plan (which sets the taint), policy (a
+	// NoSchedule taint counts from when a manager with the policy sees it) or, if there is none, unknown.
 	SinceFrom string `json:"sinceFrom,omitempty"`
+
+	// Policy is the name of the policy that decides, and Method, delete or evict, what it does at At; empty if no
+	// policy matches.
+	Policy string `json:"policy,omitempty"`
+	Method string `json:"method,omitempty"`
+
+	// DeleteAt is when a pod that is evicted at At is deleted if its eviction is still refused.
+	DeleteAt *time.Time `json:"deleteAt,omitempty"`
+
+	// HeldBy names the policy or the breaker that holds a pod, and HeldDeadline is the deadline that it would have.
+	// A pod that is held because of one taint may be evicted because of another one.
+	HeldBy       string     `json:"heldBy,omitempty"`
+	HeldDeadline *time.Time `json:"heldDeadline,omitempty"`
+
+	// Audits has a clause for each policy in mode Audit that would decide otherwise.
+	Audits []string `json:"audits,omitempty"`
 }
 
 // judge returns the prediction for a pod on the node.
-func (k *nodeEstimate) judge(p *taint.Pod, rules taint.Rules) Prediction {
-	latest, earliest := taint.Decide(p, &k.latest.Node, rules), taint.Decide(p, &k.earliest.Node, rules)
-	prediction := predictionOf(latest)
+func (k *nodeEstimate) judge(p *taint.Pod, by judge) Prediction {
+	decided, perhaps := by.Decide(p, &k.latest.Node), by.Decide(p, &k.earliest.Node)
+	prediction := predictionOf(&decided)
+	if by.basis.auditing {
+		prediction.Audits = audits(by.Set.Pairs(p, &k.latest.Node, by.Facts))
+	}
+	latest, earliest := decided.First(), perhaps.First()
 	if prediction.Evict {
 		prediction.SinceFrom = k.from(latest.Taint)
 	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
-		earliest = taint.Decide(atTheEarliest(p), &k.earliest.Node, rules)
+		perhaps = by.Decide(atTheEarliest(p), &k.earliest.Node)
+		earliest = perhaps.First()
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason += unsure(latest, earliest)
 	}
@@ -69,14 +92,64 @@ func unsure(latest, earliest taint.Verdict) string {
 	return s
 }
 
-func predictionOf(v taint.Verdict) Prediction {
-	prediction := Prediction{Evict: v.Evict, Reason: v.Because()}
-	if !v.Evict {
-		return prediction
+func predictionOf(v *policy.Verdict) Prediction {
+	first := v.First()
+	prediction := Prediction{Evict: first.Evict, Reason: first.Because()}
+	if v.Held.By != 0 {
+		prediction.HeldBy, prediction.HeldDeadline = v.Held.String(), utc(v.Held.Verdict.At)
 	}
-	prediction.At, prediction.Taint, prediction.Toleration = utc(v.At), v.Taint.ToString(), unquoted(v.Toleration)
-	prediction.ExposedSince = utc(v.Start)
+	switch {
+	case first.Evict:
+		prediction.At, prediction.ExposedSince = utc(first.At), utc(first.Start)
+		prediction.Taint, prediction.Toleration = first.Taint.ToString(), unquoted(first.Toleration)
+		prediction.byPolicy(v)
+	case v.Held.By != 0:
+		prediction.Taint, prediction.Policy = v.Held.Verdict.Taint.ToString(), v.Held.Policy
+		prediction.Reason = "held by " + prediction.HeldBy + "; its deadline is " + taint.Stamp(v.Held.Verdict.At) + ": " + v.Held.Verdict.Because()
+	case v.Ignored != "":
+		prediction.Policy = v.Ignored
+		prediction.Reason += "; policy " + v.Ignored + " ignores a taint of the node"
+	}
 	return prediction
+}
+
+// byPolicy adds the policy of the earliest action.
+func (f *Prediction) byPolicy(v *policy.Verdict) {
+	method, action := v.Due(*f.At)
+	if action == nil || action.Policy == "" {
+		return
+	}
+	f.Policy, f.Method = action.Policy, strings.ToLower(string(method))
+	f.Reason += "; policy " + f.Policy + " decides"
+	if method == policy.Evict && v.Delete.Evict {
+		f.DeleteAt = utc(v.Delete.At)
+		f.Reason += ", and deletes it from " + taint.Stamp(*f.DeleteAt) + " on if its eviction is refused until then"
+	}
+}
+
+// audits returns a clause for each policy in mode Audit that matches a taint of the node.
+func audits(pairs []policy.Pair) []string {
+	var list []string
+	for i := range pairs {
+		for j := range pairs[i].Audits {
+			a := &pairs[i].Audits[j]
+			list = append(list, "policy "+a.Policy+" (Audit) "+would(a)+" because of taint "+pairs[i].Taint.ToString())
+		}
+	}
+	return list
+}
+
+// would says what a policy would do about a pair.
+func would(p *policy.Pair) string {
+	switch {
+	case p.Method == policy.Ignore:
+		return "would leave it"
+	case !p.Verdict.Evict:
+		return "would let it stay, as the taint is tolerated without a limit,"
+	case p.Held.By != 0:
+		return "would hold it"
+	}
+	return "would " + strings.ToLower(string(p.Method)) + " it at " + taint.Stamp(p.Verdict.At)
 }
 
 // utc returns the time as JSON has it.

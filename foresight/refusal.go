@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // UnknownNodesError reports that nodes in question do not exist.
@@ -45,12 +47,12 @@ func absent(nodes []PlannedNode, changes []Change) error {
 }
 
 // notes returns remarks on changes whose effect may be unexpected.
-func notes(changes []Change, nodes []PlannedNode) []string {
+func (b *Basis) notes(changes []Change, nodes []PlannedNode) []string {
 	var list []string
 	for _, c := range changes {
 		t := c.Taint.ToString()
-		if e := c.Taint.Effect; e != "" && e != "NoExecute" {
-			list = append(list, fmt.Sprintf("%s evicts nobody: only taints with the effect NoExecute do", t))
+		if e := c.Taint.Effect; e != "" && !b.concerns(&c.Taint) {
+			list = append(list, t+" evicts nobody: only taints with the effect NoExecute do"+b.orTriggers())
 		}
 		if on := nodesWith(nodes, Absent, t); c.Remove && len(on) > 0 {
 			list = append(list, fmt.Sprintf("there is no %s to be removed on %s", t, some(on)))
@@ -63,6 +65,14 @@ func notes(changes []Change, nodes []PlannedNode) []string {
 		}
 	}
 	return list
+}
+
+// orTriggers names the other taints that do, if there are policies.
+func (b *Basis) orTriggers() string {
+	if len(b.config.Policies) == 0 {
+		return ""
+	}
+	return ", and those of effect NoSchedule that a policy names"
 }
 
 // nodesWith returns the names of the nodes on which a change of the taint had this effect.
@@ -85,4 +95,12 @@ func some(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more nodes", strings.Join(names[:few], ", "), len(names)-few)
+}
+
+// InvalidError reports that a configuration is not valid.
+type InvalidError struct{ Problems []policy.Problem }
+
+func (e *InvalidError) Error() string {
+	p := e.Problems[0]
+	return fmt.Sprintf("%s is not valid: it must be %s", p.Path, p.Allowed)
 }

@@ -49,6 +49,7 @@ func (s *sharing) pod(p *pod) {
 // prediction replaces the texts of a prediction by shared ones.
 func (s *sharing) prediction(f *Prediction) {
 	f.Reason, f.Taint, f.Toleration = s.text(f.Reason), s.text(f.Taint), s.text(f.Toleration)
+	f.Policy, f.Method, f.HeldBy = s.text(f.Policy), s.text(f.Method), s.text(f.HeldBy)
 }
 
 // keyOfLabels returns a text that is the same for equal labels, and differs for others.

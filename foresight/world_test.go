@@ -126,7 +126,7 @@ func ask(taints ...string) foresight.Question {
 
 // modelOf returns a model of the objects, observed at noon.
 func modelOf(focus foresight.Focus, objects ...any) *foresight.Model {
-	m := foresight.NewModel(taint.Rules{}, focus)
+	m := foresight.NewModel(foresight.Basis{}, focus)
 	for _, o := range objects {
 		switch o := o.(type) {
 		case *v1.Node:

@@ -14,9 +14,9 @@ import (
 
 // Commands returns the commands. They end with ctx, and send userAgent to API servers. A command whose Args is nil
 // takes no arguments.
-func Commands(ctx context.Context, userAgent string) []*cobra.Command {
+func Commands(ctx context.Context, userAgent string, read ReadConfig) []*cobra.Command {
 	at := kube{userAgent: userAgent}
-	commands := []*cobra.Command{planCommand(ctx, at), explainCommand(ctx, at), pendingCommand(ctx, at)}
+	commands := []*cobra.Command{planCommand(ctx, at, read), explainCommand(ctx, at, read), pendingCommand(ctx, at, read)}
 	for _, cmd := range commands {
 		run := cmd.RunE
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {

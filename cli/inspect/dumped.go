@@ -57,7 +57,7 @@ func (d *dumped) Read(_ context.Context, q query, m *foresight.Model) (reading, 
 
 // visitor adds the objects of the query to the model.
 func (d *dumped) visitor(q query, m *foresight.Model, now time.Time) dump.Visitor {
-	to := dump.Visitor{Node: m.AddNode, Pod: m.AddPod, ConfigMap: d.journal.visit, Time: func(t time.Time) {
+	to := dump.Visitor{Node: m.AddNode, Pod: m.AddPod, ConfigMap: d.journal.visit, Namespace: func(n *v1.Namespace) { m.AddNamespace(n.Name, n.Labels) }, Time: func(t time.Time) {
 		if t.After(d.newest) && !t.After(now) {
 			d.newest = t
 		}

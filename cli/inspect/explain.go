@@ -11,25 +11,24 @@ import (
 	"github.com/spf13/cobra"
 	cliflag "k8s.io/component-base/cli/flag"
 
-	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/cli/terminal"
-	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
 // explainOptions are the options of "explain".
 type explainOptions struct {
+	judging
+
 	from     sourceFlags
-	settings config.Configuration // of the manager
 	at       string
 	output   output
 	exitCode exitCode
 	server   string
 }
 
-func explainCommand(ctx context.Context, at kube) *cobra.Command {
-	e := &explainOptions{settings: config.Default(), from: sourceFlags{kube: at}}
+func explainCommand(ctx context.Context, at kube, read ReadConfig) *cobra.Command {
+	e := &explainOptions{judging: newJudging(read), from: sourceFlags{kube: at}}
 	sections := e.flags()
 	cmd := &cobra.Command{
 		Use:  "explain",
@@ -54,7 +53,7 @@ func onePod(cmd *cobra.Command, args []string) error {
 func (e *explainOptions) flags() cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	fs := sections.FlagSet("explain")
-	flags.BindJudging(fs, &e.settings, "eviction-method")
+	e.judging.flags(fs, "eviction-method")
 	addMomentFlag(fs, &e.at, "The moment of the question:")
 	e.output.flags(fs, asTable, asWide, asJSON, asYAML, asName, asPath)
 	fs.StringVar(&e.server, "server", "", "Ask the manager, too, at the `URL` of its --status-address, such as http://127.0.0.1:8080 after kubectl port-forward: it knows the state of the eviction, its attempts, their outcome, and when it tries again.")
@@ -71,6 +70,9 @@ func (e *explainOptions) run(ctx context.Context, cmd *cobra.Command, pod string
 	if err != nil {
 		return err
 	}
+	if err := e.load(cmd); err != nil {
+		return err
+	}
 	namespace, name, err := e.named(pod)
 	if err != nil {
 		return err
@@ -80,7 +82,7 @@ func (e *explainOptions) run(ctx context.Context, cmd *cobra.Command, pod string
 	if err != nil {
 		return err
 	}
-	explained, err := e.explain(ctx, from, query{namespace: e.from.namespace, pod: name, budgets: true}, at)
+	explained, err := e.explain(ctx, from, query{namespaces: e.basis.Needs().NamespaceLabels, namespace: e.from.namespace, pod: name, budgets: true}, at)
 	if err != nil {
 		return err
 	}
@@ -116,15 +118,12 @@ func (e *explainOptions) check() (time.Time, error) {
 	case e.server != "" && e.at != "":
 		return time.Time{}, errors.New("--server and --at exclude each other; the manager describes the present")
 	}
-	if refusals := e.settings.Validate(); len(refusals) > 0 {
-		return time.Time{}, refusals[0]
-	}
 	return moment(e.at)
 }
 
 // explain computes the explanation from the API and the journal.
 func (e *explainOptions) explain(ctx context.Context, from source, q query, at time.Time) (*foresight.Explanation, error) {
-	model := foresight.NewModel(e.settings.Rules(), foresight.Focus{})
+	model := foresight.NewModel(e.basis, foresight.Focus{})
 	s, err := see(ctx, from, q, model, at)
 	switch {
 	case errors.As(err, new(*foresight.TwiceError)):
@@ -137,11 +136,14 @@ func (e *explainOptions) explain(ctx context.Context, from source, q query, at t
 	}
 	explained := model.Explain(q.namespace, q.pod, s.at)
 	explained.EvictionMethod = string(e.settings.EvictionMethod)
-	if unjudged := s.unjudged(nil); len(unjudged) > 0 && !explained.Pod.Gone {
+	if unjudged := append(s.unjudged(nil), s.unknownNamespaces()...); len(unjudged) > 0 && !explained.Pod.Gone {
 		return nil, fmt.Errorf("cannot say what becomes of pod %s/%s: in %s %s", q.namespace, q.pod, from, joined(unjudged))
 	}
 	if doubtful(explained) {
 		explained.Notes = append(s.journal.without(), explained.Notes...)
+	}
+	if slices.ContainsFunc(explained.Taints, func(t foresight.ExplainedTaint) bool { return t.SinceFrom == foresight.FromPolicy }) {
+		explained.Notes = append(explained.Notes, asIfNow)
 	}
 	if explained.Prediction != nil && explained.Prediction.Evict {
 		explained.Notes = append(explained.Notes, stale(model.Stale([]string{explained.Pod.Node}, s.at))...)

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -85,6 +86,8 @@ func (t *explainText) prediction() {
 	switch {
 	case t.Pod.Ends != nil:
 		t.Printf("%s%s is %s, until %s: %s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "going"), taint.Stamp(*t.Pod.Ends), f.Reason)
+	case !f.Evict && f.HeldBy != "":
+		t.Printf("%s%s is %s%s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "held"), strings.TrimPrefix(f.Reason, "held"))
 	case !f.Evict:
 		t.Printf("%s %s%s: %s.\n", t.pod(), t.Paint(terminal.Good, "stays"), t.onNode(), f.Reason)
 	default:
@@ -92,6 +95,12 @@ func (t *explainText) prediction() {
 	}
 	if t.Stuck != "" {
 		t.Printf("It should be gone since %s, and is %s: %s.\n", taint.Stamp(*t.Pod.Ends), t.Paint(terminal.Bad, "stuck"), t.Stuck)
+	}
+	if f.Evict && f.HeldBy != "" {
+		t.Printf("Because of another taint it is held by %s.\n", f.HeldBy)
+	}
+	for _, audit := range f.Audits {
+		t.Printf("In mode Audit: %s.\n", audit)
 	}
 	if t.overdue() {
 		t.WriteString(t.inTheWay())
@@ -136,7 +145,7 @@ func (t *explainText) taints() {
 	switch {
 	case len(t.Taints) == 0:
 		return
-	case !t.Prediction.Evict && !t.wide():
+	case !t.Prediction.Evict && t.Prediction.HeldBy == "" && !t.wide():
 		t.Printf("-o wide shows the taints of the node, and the tolerations that match them.\n")
 		return
 	}
@@ -181,8 +190,8 @@ func (t *explainText) budgets() {
 	for _, b := range t.Budgets {
 		asked := ""
 		switch {
-		case t.EvictionMethod == string(config.MethodDelete):
-			asked = "; it is not asked (--eviction-method=delete)"
+		case t.method() == string(config.MethodDelete):
+			asked = "; it is not asked (" + t.methodOf() + ")"
 		case !b.Asked:
 			asked = "; this pod goes without asking it"
 		case b.Admits == 0:
@@ -190,9 +199,20 @@ func (t *explainText) budgets() {
 		}
 		t.Printf("PodDisruptionBudget %s selects it, and admits %s now%s.\n", b.Name, evictions(b.Admits), asked)
 	}
-	if len(t.Budgets) > 1 && t.EvictionMethod == string(config.MethodEvict) {
+	if len(t.Budgets) > 1 && t.method() == string(config.MethodEvict) {
 		t.WriteString("The API server evicts no pod that two of them select.\n")
 	}
+}
+
+// method returns how the pod goes first: as its policy says or, if none decides, as the manager does.
+func (t *explainText) method() string { return cmp.Or(t.Prediction.Method, t.EvictionMethod) }
+
+// methodOf names the source of the method.
+func (t *explainText) methodOf() string {
+	if t.Prediction.Method != "" {
+		return "method " + t.Prediction.Method + " of policy " + t.Prediction.Policy
+	}
+	return "--eviction-method=" + t.EvictionMethod
 }
 
 func evictions(n int) string {
@@ -236,9 +256,11 @@ func (t *explainText) follows(one *foresight.ExplainedTaint) (then terminal.Cell
 	switch {
 	case one.Prediction == nil:
 		return terminal.Painted("evicts nobody", terminal.Good), ""
+	case !one.Prediction.Evict && one.Prediction.HeldBy != "":
+		return terminal.Painted("held", terminal.Warned), ""
 	case !one.Prediction.Evict:
 		return terminal.Painted("stays", terminal.Good), "for ever"
-	case one.Toleration == "":
+	case one.Toleration == "" && one.Prediction.Policy == "":
 		return terminal.Painted("evicted "+when(one.Prediction, t.At), terminal.Bad), "not tolerated"
 	case !one.Prediction.At.After(t.At):
 		return terminal.Painted("evicted now", terminal.Bad), stamp(one.Prediction)

@@ -59,6 +59,9 @@ func (c liveCluster) Read(ctx context.Context, q query, m *foresight.Model) (r r
 	if err := c.readRest(ctx, q, m, r.hidden); err != nil {
 		return r, err
 	}
+	if r.spaces, err = c.readNamespaces(ctx, q, m); err != nil {
+		return r, err
+	}
 	r.at = c.now().Round(0)
 	return r, nil
 }
@@ -80,6 +83,23 @@ func (c liveCluster) readRest(ctx context.Context, q query, m *foresight.Model, 
 		return nil
 	}
 	return c.readBudgets(ctx, q, m)
+}
+
+// readNamespaces adds the labels of the namespaces, or of the one in question. It returns why they can't be read, or "".
+func (c liveCluster) readNamespaces(ctx context.Context, q query, m *foresight.Model) (why string, err error) {
+	if !q.namespaces {
+		return "", nil
+	}
+	err = c.each(ctx, "namespaces", m, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		if q.namespace != "" {
+			o.FieldSelector = fields.OneTermEqualSelector("metadata.name", q.namespace).String()
+		}
+		return c.client.CoreV1().Namespaces().List(ctx, o)
+	})
+	if apierrors.IsForbidden(err) {
+		return "this user may not list them", nil
+	}
+	return "", err
 }
 
 func (c liveCluster) readBudgets(ctx context.Context, q query, m *foresight.Model) error {
@@ -190,6 +210,8 @@ func addAll(list runtime.Object, to *foresight.Model) (n int64, err error) {
 			to.AddEvent(o)
 		case *policyv1.PodDisruptionBudget:
 			to.AddBudget(o)
+		case *v1.Namespace:
+			to.AddNamespace(o.Name, o.Labels)
 		}
 		return nil
 	})

@@ -34,6 +34,9 @@ func (c liveCluster) readPod(ctx context.Context, q query, m *foresight.Model) (
 		if err := c.readBudgets(ctx, q, m); err != nil {
 			return r, err
 		}
+		if r.spaces, err = c.readNamespaces(ctx, q, m); err != nil {
+			return r, err
+		}
 	}
 	r.at = c.now().Round(0)
 	return r, nil

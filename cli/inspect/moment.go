@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,8 @@ func moment(at string) (time.Time, error) {
 // time is known.
 func when(f *foresight.Prediction, from time.Time) string {
 	switch {
+	case !f.Evict && f.HeldBy != "":
+		return "held"
 	case !f.Evict:
 		return "stays"
 	case !f.At.After(from):
@@ -100,5 +103,24 @@ func why(f *foresight.Prediction) string {
 	return fmt.Sprintf("after %ds", seconds)
 }
 
-// because returns the taint without its effect, which is always the same.
+// decider names the policy that decides, when it deletes a pod whose eviction is refused, and what holds the pod.
+func decider(f *foresight.Prediction, from time.Time) string {
+	switch {
+	case f.HeldBy != "" && !f.Evict:
+		return "held by " + f.HeldBy
+	case f.DeleteAt != nil:
+		return f.Policy + ", deletes " + when(&foresight.Prediction{Evict: true, At: f.DeleteAt}, from)
+	}
+	return f.Policy
+}
+
+// byPolicies reports whether a policy or a breaker decides about one of the pods.
+func byPolicies[T any](pods []T, of func(*T) *foresight.Prediction) bool {
+	return slices.ContainsFunc(pods, func(p T) bool {
+		f := of(&p)
+		return f.Policy != "" || f.HeldBy != "" || len(f.Audits) > 0
+	})
+}
+
+// because returns the taint without the effect NoExecute, which most have.
 func because(f *foresight.Prediction) string { return strings.TrimSuffix(f.Taint, ":NoExecute") }

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	cliflag "k8s.io/component-base/cli/flag"
 
-	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/foresight"
@@ -19,11 +18,12 @@ import (
 
 // pendingOptions are the options of "pending".
 type pendingOptions struct {
+	judging
+
 	nodes      []string
 	selector   string
 	from       sourceFlags
 	everywhere bool
-	settings   config.Configuration // of the manager
 	at         string
 	output     output
 	watch      bool
@@ -31,8 +31,8 @@ type pendingOptions struct {
 	server     string
 }
 
-func pendingCommand(ctx context.Context, at kube) *cobra.Command {
-	a := &pendingOptions{settings: config.Default(), from: sourceFlags{kube: at}}
+func pendingCommand(ctx context.Context, at kube, read ReadConfig) *cobra.Command {
+	a := &pendingOptions{judging: newJudging(read), from: sourceFlags{kube: at}}
 	sections := a.flags()
 	cmd := &cobra.Command{
 		Use:  "pending",
@@ -55,7 +55,7 @@ func (a *pendingOptions) flags() cliflag.NamedFlagSets {
 	fs.StringVarP(&a.selector, "selector", "l", "", "Only the pods with these labels: `SELECTOR` as in kubectl get pods -l.")
 	fs.BoolVarP(&a.watch, "watch", "w", false, "Go on: on a terminal with running countdowns, else with a line for each change.")
 	fs.StringVar(&a.server, "server", "", "Ask the manager itself, at the `URL` of its --status-address, such as http://127.0.0.1:8080 after kubectl port-forward. It also knows what is blocked, delayed or in flight, and when it tries again.")
-	flags.BindJudging(fs, &a.settings)
+	a.judging.flags(fs)
 	addMomentFlag(fs, &a.at, "The moment of the question:")
 	a.output.flags(fs, asTable, asWide, asSummary, asJSON, asYAML, asName, asPath)
 	a.exitCode.flag(fs, false, "Exit with 2 when some eviction is scheduled.")
@@ -66,7 +66,7 @@ func (a *pendingOptions) flags() cliflag.NamedFlagSets {
 }
 
 func (a *pendingOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	if err := a.check(); err != nil {
+	if err := errors.Join(a.check(), a.load(cmd)); err != nil {
 		return err
 	}
 	if a.watch {
@@ -85,7 +85,8 @@ func (a *pendingOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err := cannotSay(pending.Incomplete); err != nil {
 		return err
 	}
-	return a.exitCode.of(len(pending.Pods), len(pending.Pods))
+	going := pending.Going()
+	return a.exitCode.of(going, going)
 }
 
 // ask gets the scheduled evictions from the manager, or computes them.
@@ -117,7 +118,7 @@ func (a *pendingOptions) ask(ctx context.Context, cmd *cobra.Command) (*foresigh
 
 // query returns what to read.
 func (a *pendingOptions) query() query {
-	return query{namespace: a.only(), nodes: a.nodes, labels: a.selector, hidden: true, tainted: true}
+	return query{namespaces: a.basis.Needs().NamespaceLabels, namespace: a.only(), nodes: a.nodes, labels: a.selector, hidden: true, tainted: true}
 }
 
 // model returns an empty model of the selected pods.
@@ -130,7 +131,7 @@ func (a *pendingOptions) model() *foresight.Model {
 	if !a.watch {
 		focus.Nodes = &foresight.Selection{Names: a.nodes}
 	}
-	return foresight.NewModel(a.settings.Rules(), focus)
+	return foresight.NewModel(a.basis, focus)
 }
 
 // open opens the cluster or the dump.
@@ -252,7 +253,7 @@ func (a *pendingOptions) tell(s *seen, at time.Time) *foresight.Pending {
 	pending := s.Pending(at, a.nodes)
 	tainted := len(s.Tainted(a.nodes))
 	pending.TaintedNodes = &tainted
-	pending.Incomplete = s.unjudged(a.nodes)
+	pending.Incomplete = append(s.unjudged(a.nodes), s.unknownNamespaces()...)
 	pending.Notes = s.notes()
 	switch {
 	case s.hidden && s.journal.missing() != "":
@@ -268,6 +269,9 @@ func (a *pendingOptions) tell(s *seen, at time.Time) *foresight.Pending {
 	}
 	if pending.Swapping() {
 		pending.Notes = append(pending.Notes, foresight.Swapped)
+	}
+	if pending.AsIfNow() {
+		pending.Notes = append(pending.Notes, asIfNow)
 	}
 	if len(pending.Pods) > 0 {
 		pending.Notes = append(pending.Notes, stale(s.Stale(a.nodes, at))...)

@@ -58,6 +58,9 @@ func (l watchedCluster) Follow(ctx context.Context) (current, error) {
 		pendingOptions: l.pendingOptions, now: l.now, changed: make(chan struct{}, 1), model: l.model(),
 		pages: l.location.noPages(), hidden: hidden, trouble: map[string]error{}, waiting: map[string]bool{}, seen: make(chan struct{}),
 	}
+	if _, err := l.readNamespaces(ctx, l.query(), w.model); err != nil {
+		return nil, err
+	}
 	w.start(ctx, l)
 	select {
 	case <-w.seen:

@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,19 +41,24 @@ func printPending(w io.Writer, p *foresight.Pending, s style, everywhere bool) e
 
 // pendingTotal writes the number of scheduled evictions.
 func pendingTotal(text *terminal.Builder, p *foresight.Pending, end string) {
-	scheduled := "evictions are"
-	if len(p.Pods) == 1 {
+	going, scheduled := p.Going(), "evictions are"
+	if going == 1 {
 		scheduled = "eviction is"
 	}
-	text.Printf("%d %s scheduled, by taint-manager's rules", len(p.Pods), scheduled)
+	text.Printf("%d %s scheduled, by taint-manager's rules", going, scheduled)
+	if held := len(p.Pods) - going; held > 0 {
+		text.Printf("; %s held", pods(held, "is", "are"))
+	}
 	text.WriteString(end)
 }
 
-// printPendingNames prints namespaces and names, as plan does.
+// printPendingNames prints namespaces and names of the pods that are not held, as plan does.
 func printPendingNames(w io.Writer, p *foresight.Pending) error {
 	var s terminal.Builder
 	for i := range p.Pods {
-		s.Printf("%s/%s\n", p.Pods[i].Namespace, p.Pods[i].Name)
+		if p.Pods[i].Evict {
+			s.Printf("%s/%s\n", p.Pods[i].Namespace, p.Pods[i].Name)
+		}
 	}
 	_, err := io.WriteString(w, s.String())
 	return err
@@ -62,6 +68,7 @@ func printPendingNames(w io.Writer, p *foresight.Pending) error {
 type pendingText struct {
 	at               time.Time
 	wide, everywhere bool
+	policies         bool // whether a policy or a breaker decides about some pod
 }
 
 func (t pendingText) table(list []foresight.PendingPod) *terminal.Table {
@@ -74,6 +81,10 @@ func (t pendingText) table(list []foresight.PendingPod) *terminal.Table {
 		headings = append(headings, "WHY")
 	} else {
 		headings = append(headings, "OWNER", "SINCE FROM", "WHY")
+	}
+	t.policies = byPolicies(list, func(p *foresight.PendingPod) *foresight.Prediction { return &p.Prediction })
+	if t.policies {
+		headings = slices.Insert(headings, len(headings)-1, "POLICY")
 	}
 	made := terminal.NewTable(headings...)
 	for i := range list {
@@ -89,21 +100,30 @@ func (t pendingText) row(p *foresight.PendingPod) []terminal.Cell {
 	}
 	cells = append(cells, terminal.Text(p.Name), terminal.Text(p.Node), terminal.Painted(t.state(p), stateColour(p.State)), terminal.Text(because(&p.Prediction)))
 	if !t.wide {
-		return append(cells, terminal.Text(why(&p.Prediction)))
+		return append(t.withPolicy(cells, p), terminal.Text(why(&p.Prediction)))
 	}
-	owner, why := "", p.Reason
+	owner, why := "", strings.Join(append([]string{p.Reason}, p.Audits...), "; ")
 	if p.Owner != nil {
 		owner = p.Owner.String()
 	}
 	if p.Message != "" {
 		why += fmt.Sprintf("; after %d tries: %s", p.Attempts, strings.Join(strings.Fields(p.Message), " "))
 	}
-	return append(cells, terminal.Text(owner), terminal.Text(p.SinceFrom), terminal.Text(why))
+	cells = t.withPolicy(append(cells, terminal.Text(owner), terminal.Text(p.SinceFrom)), p)
+	return append(cells, terminal.Text(why))
+}
+
+// withPolicy appends the cell of the policy, if there are policies.
+func (t pendingText) withPolicy(cells []terminal.Cell, p *foresight.PendingPod) []terminal.Cell {
+	if !t.policies {
+		return cells
+	}
+	return append(cells, terminal.Text(decider(&p.Prediction, t.at)))
 }
 
 // when formats the time until the eviction, or since.
 func (t pendingText) when(p *foresight.PendingPod) string {
-	if t.at.Sub(*p.At) > overdueAfter {
+	if p.Evict && t.at.Sub(*p.At) > overdueAfter {
 		return lasting(*p.At, t.at) + " ago"
 	}
 	return when(&p.Prediction, t.at)
@@ -129,6 +149,9 @@ func (t pendingText) state(p *foresight.PendingPod) string {
 	s := p.State
 	if p.Cause != "" {
 		s += " (" + p.Cause + ")"
+	}
+	if p.WaitsForRate != "" {
+		s += ", waits for rate " + p.WaitsForRate
 	}
 	if p.NextTry != nil && p.State != status.Scheduled && p.NextTry.After(t.at) {
 		s += ", tries again in " + lasting(t.at, *p.NextTry)

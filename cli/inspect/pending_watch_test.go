@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
@@ -123,7 +122,7 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 			&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1", CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))}, Spec: v1.NodeSpec{Taints: []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute}}}},
 			&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a", CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))}, Spec: v1.PodSpec{NodeName: "n1", Tolerations: []v1.Toleration{{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}}}},
 		)
-		a := &pendingOptions{everywhere: true, settings: config.Default(), from: sourceFlags{journalLocation: journalLocation{"taint-manager", "kube-system"}}}
+		a := &pendingOptions{everywhere: true, judging: newJudging(nil), from: sourceFlags{journalLocation: journalLocation{"taint-manager", "kube-system"}}}
 		of, err := watchedCluster{liveCluster{&reached{client: client, server: "here"}, io.Discard, time.Now, &a.from.journalLocation}, a}.Follow(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -164,7 +163,7 @@ func TestAWatchWithoutNodesGoesByTheJournal(t *testing.T) {
 		client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil)
 		})
-		a := &pendingOptions{everywhere: true, settings: config.Default(), from: sourceFlags{journalLocation: journalLocation{"taint-manager", "kube-system"}}}
+		a := &pendingOptions{everywhere: true, judging: newJudging(nil), from: sourceFlags{journalLocation: journalLocation{"taint-manager", "kube-system"}}}
 		of, err := watchedCluster{liveCluster{&reached{client: client, server: "here"}, io.Discard, time.Now, &a.from.journalLocation}, a}.Follow(ctx)
 		if err != nil {
 			t.Fatal(err)

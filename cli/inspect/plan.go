@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	cliflag "k8s.io/component-base/cli/flag"
 
-	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/config"
@@ -20,20 +19,22 @@ import (
 
 // planOptions are the options of "plan".
 type planOptions struct {
+	judging
+
 	nodes      []string
 	allNodes   bool
 	selector   string
 	taints     []string
 	from       sourceFlags
 	everywhere bool
-	settings   config.Configuration // of the manager
+	compare    string // another configuration file
 	at         string
 	output     output
 	exitCode   exitCode
 }
 
-func planCommand(ctx context.Context, at kube) *cobra.Command {
-	p := &planOptions{settings: config.Default(), from: sourceFlags{kube: at}}
+func planCommand(ctx context.Context, at kube, read ReadConfig) *cobra.Command {
+	p := &planOptions{judging: newJudging(read), from: sourceFlags{kube: at}}
 	sections := p.flags()
 	cmd := &cobra.Command{
 		Use:  "plan",
@@ -55,12 +56,13 @@ func (p *planOptions) flags() cliflag.NamedFlagSets {
 	fs.StringVarP(&p.selector, "selector", "l", "", "Labels of the nodes that get the taints: `SELECTOR` as in kubectl get nodes -l.")
 	fs.StringSliceVar(&p.taints, "taint", nil,
 		"`TAINT` as kubectl taint --overwrite takes it: KEY[=VALUE]:EFFECT to set, KEY:EFFECT- or KEY- to remove. May be given several times.")
-	flags.BindJudging(fs, &p.settings, "eviction-method")
+	p.judging.flags(fs, "eviction-method")
 	addMomentFlag(fs, &p.at, "When the nodes get the taints:")
 	p.output.flags(fs, asTable, asWide, asSummary, asJSON, asYAML, asName, asPath)
 	p.exitCode.flag(fs, true, "Exit with 2 when some pod would go, or go sooner, because of the change; with --exit-code=any, when any pod is to go, on any node.")
 	fs.StringVarP(&p.from.namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
 	fs.BoolVarP(&p.everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
+	fs.StringVar(&p.compare, "compare", "", "Say what the file of --config would change beside this configuration `FILE`: the same question, asked under both. Without --taint, about the cluster as it is.")
 	p.from.flags(sections.FlagSet("cluster"))
 	p.from.journalLocation.flags(sections.FlagSet("journal"))
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
@@ -70,6 +72,9 @@ func (p *planOptions) flags() cliflag.NamedFlagSets {
 func (p *planOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	question, err := p.question()
 	if err != nil {
+		return err
+	}
+	if err := p.loadBoth(cmd, &question); err != nil {
 		return err
 	}
 	from, err := p.from.open(cmd, true)
@@ -100,17 +105,34 @@ func (p *planOptions) question() (q foresight.Question, err error) {
 	if q.At, err = moment(p.at); err != nil {
 		return q, err
 	}
-	if refusals := p.settings.Validate(); len(refusals) > 0 {
-		return q, refusals[0] // only one flag can be refused here
-	}
 	if err := p.from.check(); err != nil {
 		return q, err
 	}
 	if p.from.namespace != "" && p.everywhere {
 		return q, errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
 	}
-	q.Method = string(p.settings.EvictionMethod)
 	return q, p.output.check()
+}
+
+// loadBoth reads the configuration files.
+func (p *planOptions) loadBoth(cmd *cobra.Command, q *foresight.Question) error {
+	if err := p.load(cmd); err != nil {
+		return err
+	}
+	q.Method = string(p.settings.EvictionMethod)
+	if p.compare == "" {
+		return nil
+	}
+	if p.file == "" {
+		return errors.New("--compare needs --config; name the new file there")
+	}
+	other := newJudging(p.read)
+	other.file, other.settings = p.compare, p.settings
+	if err := other.load(cmd); err != nil {
+		return err
+	}
+	q.Compare, q.Compared = &other.basis, p.compare
+	return nil
 }
 
 func (p *planOptions) selection() (foresight.Selection, error) {
@@ -124,6 +146,8 @@ func (p *planOptions) selection() (foresight.Selection, error) {
 	case len(p.nodes) > 0:
 		slices.Sort(p.nodes)
 		return foresight.Selection{Names: slices.Compact(p.nodes)}, nil
+	case p.selector == "" && p.compare != "" && len(p.taints) == 0:
+		return foresight.Selection{Selector: labels.Everything()}, nil
 	case p.selector == "":
 		return foresight.Selection{}, errors.New("there is no node; name some with --node=NODE, or select them by labels with -l SELECTOR, or all with --all-nodes")
 	}
@@ -143,6 +167,9 @@ func (p *planOptions) changes() ([]foresight.Change, error) {
 		}
 		changes = append(changes, change)
 	}
+	if len(changes) == 0 && p.compare != "" {
+		return nil, nil
+	}
 	if len(changes) == 0 {
 		return nil, errors.New("there is no taint; give one with --taint=KEY[=VALUE]:EFFECT")
 	}
@@ -154,8 +181,8 @@ func (p *planOptions) changes() ([]foresight.Change, error) {
 
 // ask reads the cluster and computes the plan. It writes notes about the answer to notes.
 func (p *planOptions) ask(ctx context.Context, q foresight.Question, from source, notes io.Writer) (*foresight.Plan, error) {
-	model := foresight.NewModel(p.settings.Rules(), foresight.Focus{Namespace: p.from.namespace, Nodes: &q.Selection})
-	s, err := see(ctx, from, query{namespace: p.from.namespace, budgets: true, needed: p.settings.EvictionMethod == config.MethodEvict}, model, q.At)
+	model := foresight.NewModel(p.basis, foresight.Focus{Namespace: p.from.namespace, Nodes: &q.Selection})
+	s, err := see(ctx, from, query{namespaces: p.basis.Needs().NamespaceLabels || q.Compare != nil && q.Compare.Needs().NamespaceLabels, namespace: p.from.namespace, budgets: true, needed: p.settings.EvictionMethod == config.MethodEvict}, model, q.At)
 	if err != nil {
 		return nil, p.refused(err, model.Nodes(), from)
 	}
@@ -167,9 +194,12 @@ func (p *planOptions) ask(ctx context.Context, q foresight.Question, from source
 	if plan.Unsure() {
 		plan.Notes = append(plan.Notes, s.journal.without()...)
 	}
+	if plan.AsIfNow() {
+		plan.Notes = append(plan.Notes, asIfNow)
+	}
 	plan.Notes = append(plan.Notes, stale(model.Stale(nil, q.At))...)
 	plan.Notes = append(plan.Notes, s.notes()...)
-	plan.Incomplete = s.unjudged(q.Names)
+	plan.Incomplete = append(s.unjudged(q.Names), s.unknownNamespaces()...)
 	for _, n := range plan.Notes {
 		note(notes, n)
 	}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -70,6 +71,8 @@ type planText struct {
 	*foresight.Plan
 	style
 	terminal.Builder
+
+	policies bool // whether a policy or a breaker decides about some pod
 }
 
 func (t *planText) wide() bool { return t.form == asWide }
@@ -95,7 +98,14 @@ func (t *planText) title() {
 	if len(removed) > 0 {
 		does = append(does, "loses "+suggest.Listed(removed, "and"))
 	}
-	t.Printf("At %s %s %s; by taint-manager's rules:\n", taint.Stamp(t.At), t.subject(), suggest.Listed(does, "and"))
+	switch {
+	case t.Compared != "" && len(does) == 0:
+		t.Printf("At %s, on %s, with this configuration instead of %s; by taint-manager's rules:\n", taint.Stamp(t.At), t.subject(), t.Compared)
+	case t.Compared != "":
+		t.Printf("At %s %s %s, with this configuration instead of %s; by taint-manager's rules:\n", taint.Stamp(t.At), t.subject(), suggest.Listed(does, "and"), t.Compared)
+	default:
+		t.Printf("At %s %s %s; by taint-manager's rules:\n", taint.Stamp(t.At), t.subject(), suggest.Listed(does, "and"))
+	}
 }
 
 // subject names the nodes.
@@ -120,12 +130,17 @@ func fewOf(names []string) string {
 }
 
 func (t *planText) pods() {
-	list := terminal.NewTable("NAMESPACE", "POD", "NODE", "WHEN", "AT", "TAINT", "WHY")
+	t.policies = byPolicies(t.Pods, func(p **foresight.PlannedPod) *foresight.Prediction { return &(*p).Prediction })
+	headings := []string{"NAMESPACE", "POD", "NODE", "WHEN", "AT", "TAINT", "WHY"}
 	if t.wide() {
-		list = terminal.NewTable("NAMESPACE", "POD", "NODE", "OWNER", "WHEN", "AT", "WITHOUT THIS", "BUDGETS IN THE WAY", "THE ORIGINAL", "WHY")
+		headings = []string{"NAMESPACE", "POD", "NODE", "OWNER", "WHEN", "AT", t.other(), "BUDGETS IN THE WAY", "THE ORIGINAL", "WHY"}
 	}
+	if t.policies {
+		headings = slices.Insert(headings, len(headings)-1, "POLICY")
+	}
+	list := terminal.NewTable(headings...)
 	for i := range t.Pods {
-		if p := t.Pods[i]; p.Evict || t.wide() {
+		if p := t.Pods[i]; p.Evict || p.HeldBy != "" || t.wide() {
 			list.AddRow(func() []terminal.Cell { return t.row(p) })
 		}
 	}
@@ -144,7 +159,8 @@ func (t *planText) pods() {
 func (t *planText) row(p *foresight.PlannedPod) []terminal.Cell {
 	moment := terminal.Painted(when(&p.Prediction, t.At)+marks[p.Effect], urgency(&p.Prediction, t.Plan))
 	if !t.wide() {
-		return []terminal.Cell{terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), moment, terminal.Text(clock(&p.Prediction, t.At)), terminal.Text(because(&p.Prediction)), terminal.Text(why(&p.Prediction))}
+		cells := []terminal.Cell{terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), moment, terminal.Text(clock(&p.Prediction, t.At)), terminal.Text(because(&p.Prediction)), terminal.Text(why(&p.Prediction))}
+		return t.withPolicy(cells, &p.Prediction)
 	}
 	owner, without := "", "stays"
 	if p.Owner != nil {
@@ -153,10 +169,27 @@ func (t *planText) row(p *foresight.PlannedPod) []terminal.Cell {
 	if p.Without != nil {
 		without = "goes " + when(p.Without, t.At)
 	}
-	return []terminal.Cell{
+	cells := []terminal.Cell{
 		terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), terminal.Text(owner), moment, terminal.Text(stamp(&p.Prediction)), terminal.Text(without),
-		terminal.Text(strings.Join(p.BlockedBy, ", ")), terminal.Text(p.Original), terminal.Text(p.Reason),
+		terminal.Text(strings.Join(p.BlockedBy, ", ")), terminal.Text(p.Original), terminal.Text(strings.Join(append([]string{p.Reason}, p.Audits...), "; ")),
 	}
+	return t.withPolicy(cells, &p.Prediction)
+}
+
+// withPolicy inserts the cell of the policy before the last one, if there are policies.
+func (t *planText) withPolicy(cells []terminal.Cell, f *foresight.Prediction) []terminal.Cell {
+	if !t.policies {
+		return cells
+	}
+	return slices.Insert(cells, len(cells)-1, terminal.Text(decider(f, t.At)))
+}
+
+// other is the heading of the column about what the changes are compared with.
+func (t *planText) other() string {
+	if t.Compared != "" {
+		return "BEFORE"
+	}
+	return "WITHOUT THIS"
 }
 
 // whereItDiffers explains the column about the original.
@@ -171,6 +204,8 @@ var marks = map[string]string{foresight.Anyway: ", anyway", foresight.Later: ", 
 // urgency returns the colour of the time of an eviction.
 func urgency(f *foresight.Prediction, plan *foresight.Plan) terminal.Colour {
 	switch {
+	case !f.Evict && f.HeldBy != "":
+		return terminal.Warned
 	case !f.Evict:
 		return terminal.Good
 	case !f.At.After(plan.At):
@@ -181,15 +216,20 @@ func urgency(f *foresight.Prediction, plan *foresight.Plan) terminal.Colour {
 
 func (t *planText) totals() {
 	total := t.Total
-	switch all := total.Evict + total.Stay + total.Anyway; {
+	switch all := total.Evict + total.Stay + total.Anyway + total.Held; {
 	case all == 0:
 		t.Printf("There are no pods on %s.", t.subject())
+	case total.Evict == 0 && total.Stay == 0 && total.Held > 0:
+		t.WriteString("No pod would go because of this.")
+		t.held()
 	case total.Evict == 0:
 		t.Printf("No pod would go because of this: %s", pods(total.Stay, "stays", "stay"))
 		t.saved()
+		t.held()
 	default:
 		t.Printf("%d of %s would go", total.Evict, pods(all, "", ""))
 		t.saved()
+		t.held()
 		if total.Stay > 0 && t.form == asTable {
 			t.WriteString(" -o wide shows those that stay, and why.")
 		}
@@ -202,12 +242,29 @@ func (t *planText) namespaces() {
 	if len(t.Namespaces) == 0 {
 		return
 	}
-	list := terminal.NewTable("NAMESPACE", "GO", "ANYWAY", "STAY")
+	list := terminal.NewTable(t.columns("NAMESPACE", "GO", "ANYWAY", "STAY")...)
 	for _, n := range t.Namespaces {
-		list.Add(terminal.Text(n.Namespace), number(n.Evict), number(n.Anyway+n.Elsewhere), number(n.Stay))
+		list.Add(t.counts(n.Namespace, n.Total)...)
 	}
 	t.WriteString("\n")
 	t.print(list, &t.Builder)
+}
+
+// columns adds the column of those held to the headings, if there are any.
+func (t *planText) columns(headings ...string) []string {
+	if t.Total.Held > 0 {
+		return append(headings, "HELD")
+	}
+	return headings
+}
+
+// counts returns the row of a total.
+func (t *planText) counts(name string, total foresight.Total) []terminal.Cell {
+	cells := []terminal.Cell{terminal.Text(name), number(total.Evict), number(total.Anyway + total.Elsewhere), number(total.Stay)}
+	if t.Total.Held > 0 {
+		cells = append(cells, number(total.Held))
+	}
+	return cells
 }
 
 // anyway writes how many pods are evicted whether or not the nodes get the taints.
@@ -217,6 +274,13 @@ func (t *planText) anyway() {
 	}
 	if t.Total.Elsewhere > 0 {
 		t.Printf(" %s anyway from other nodes.", pods(t.Total.Elsewhere, "goes", "go"))
+	}
+}
+
+// held writes how many pods are held.
+func (t *planText) held() {
+	if t.Total.Held > 0 {
+		t.Printf(" %s held.", pods(t.Total.Held, "is", "are"))
 	}
 }
 
@@ -266,6 +330,8 @@ func (t *planText) budgets() {
 	}
 	t.WriteString("\n")
 	switch blocked := t.Total.Blocked; {
+	case t.policies:
+		t.Printf("PodDisruptionBudgets would block %s of those that are evicted, not deleted, until they admit more.\n", count(t.blocked()))
 	case t.EvictionMethod == string(config.MethodDelete):
 		t.Printf("PodDisruptionBudgets are not asked (--eviction-method=delete). With evict they would block %s of these.\n", count(blocked))
 	case blocked == 0:
@@ -281,6 +347,16 @@ func (t *planText) budgets() {
 		t.WriteString("\n")
 		t.print(list, &t.Builder)
 	}
+}
+
+// blocked counts the pods that budgets would block and whose method is evict.
+func (t *planText) blocked() (n int) {
+	for _, p := range t.Pods {
+		if len(p.BlockedBy) > 0 && cmp.Or(p.Method, t.EvictionMethod) == string(config.MethodEvict) {
+			n++
+		}
+	}
+	return n
 }
 
 func budgetsTable(budgets []foresight.BudgetPlan) *terminal.Table {

@@ -48,6 +48,9 @@ type query struct {
 	// hidden permits an answer by the journal alone where the nodes can't be listed.
 	hidden bool
 
+	// namespaces means that namespaces are read, for the policies that select by their labels.
+	namespaces bool
+
 	// tainted means that no pods are needed while no node is tainted.
 	tainted bool
 }
@@ -55,6 +58,7 @@ type query struct {
 // reading is what was read beside the objects.
 type reading struct {
 	hidden bool      // the nodes can't be listed
+	spaces string    // why namespaces can't be read; "" if they were, or are not needed
 	at     time.Time // the time of the cluster's state; zero if not known
 	aged   string    // a note that this is long ago, or ""
 	dumped bool      // an object that is missing may only be missing from the dump

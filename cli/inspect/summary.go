@@ -36,31 +36,30 @@ func (t *planText) summary() {
 	nodes := func(n foresight.PlannedNode) (string, foresight.Total) { return n.Name, n.Total }
 	owners := slices.Clone(t.Owners)
 	slices.SortStableFunc(owners, func(a, b foresight.OwnerTotal) int { return cmp.Compare(b.Evict, a.Evict) })
-	t.printMost(totalsTable("NAMESPACE", t.Namespaces, namespaces), &t.Builder)
+	t.printMost(totalsTable(t, "NAMESPACE", t.Namespaces, namespaces), &t.Builder)
 	t.printMost(ownersTable(owners, false), &t.Builder)
 	if t.noHeaders {
 		t.printMost(budgetsTable(t.Budgets), &t.Builder)
 	} else {
 		t.budgets()
 	}
-	t.printMost(totalsTable("NODE", t.Nodes, nodes), &t.Builder)
+	t.printMost(totalsTable(t, "NODE", t.Nodes, nodes), &t.Builder)
 	if !t.noHeaders {
 		t.WriteString("\n-o table shows each pod, -o wide also why.\n")
 	}
 }
 
 // totalsTable counts pods by one attribute; the largest number of evictions comes first.
-func totalsTable[T any](by string, list []T, of func(T) (name string, total foresight.Total)) *terminal.Table {
+func totalsTable[T any](t *planText, by string, list []T, of func(T) (name string, total foresight.Total)) *terminal.Table {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b T) int {
 		_, one := of(a)
 		_, other := of(b)
 		return cmp.Compare(other.Evict, one.Evict)
 	})
-	made := terminal.NewTable(by, "GO", "ANYWAY", "STAY")
+	made := terminal.NewTable(t.columns(by, "GO", "ANYWAY", "STAY")...)
 	for _, row := range list {
-		name, total := of(row)
-		made.Add(terminal.Text(name), number(total.Evict), number(total.Anyway+total.Elsewhere), number(total.Stay))
+		made.Add(t.counts(of(row))...)
 	}
 	return made
 }

@@ -46,6 +46,20 @@ func areOrIs(fields []string) string {
 	return strings.Join(fields, " and ") + " are"
 }
 
+// ReadConfig reads a configuration file, or the standard input for -, and returns the settings that result from the file
+// alone, and its other content. The error has all refusals.
+func ReadConfig(name string, stdin io.Reader) (config.Configuration, *config.File, error) {
+	data, err := readConfigFile(name, stdin)
+	if err != nil {
+		return config.Configuration{}, nil, err
+	}
+	s, file, err := decodeConfig(name, data)
+	if err != nil {
+		return config.Configuration{}, nil, err
+	}
+	return s.Configuration, file, nil
+}
+
 // decodeConfig returns the settings that result from the file alone, and its other content.
 func decodeConfig(name string, data []byte) (*settings, *config.File, error) {
 	s := defaultSettings()
