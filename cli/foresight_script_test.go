@@ -12,8 +12,11 @@ import (
 // shop is the dump that the docs and the help use in their examples.
 const shop = "../docs/examples/shop.json"
 
+// examplePolicies has the configuration files of docs/policies.md.
+const examplePolicies = "../docs/examples/policies"
+
 // TestForesightScripts runs plan, explain and pending as users do. Each script has the dump cluster.json, which equals
-// shop.yaml, and a kubeconfig NAME.kubeconfig for each of the fake API servers; see shopAPI.
+// shop.yaml, and a kubeconfig NAME.kubeconfig for each of the fake API servers, see shopAPI, and the configuration files of the docs.
 func TestForesightScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script", "foresight"),
@@ -50,6 +53,9 @@ func prepareShop(api *shopAPI, dir string) error {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			return err
 		}
+	}
+	if err := os.CopyFS(dir, os.DirFS(examplePolicies)); err != nil {
+		return err
 	}
 	return api.writeKubeconfigs(dir)
 }

@@ -28,8 +28,8 @@ Examples:
   taint-manager plan --node n2 --taint network:NoExecute- --eviction-method=evict
 
   # What would happen under a configuration file, and what it would change beside the present one
-  taint-manager plan --node n1 --taint example.com/maintenance:NoSchedule --config new.yaml
-  taint-manager plan --config new.yaml --compare old.yaml
+  taint-manager plan --node n1 --taint example.com/maintenance:NoSchedule --config drain.yaml
+  taint-manager plan --config drain.yaml --compare none.yaml
 
   # Without access to the cluster: from what kubectl get nodes,pods,pdb -A -o json > cluster.json has written
   taint-manager plan -f cluster.json --node n1 --taint maintenance:NoExecute
