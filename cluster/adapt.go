@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -20,6 +22,10 @@ type adapter struct {
 	informer cache.SharedIndexInformer
 	seenPods *seenPods
 	ahead    Ahead
+	needs    *atomic.Pointer[policy.Needs]
+	checked  atomic.Pointer[policy.Needs] // those for which the informer was checked; nil before
+	recheck  chan struct{}
+	done     func(err error) // is called after each check but the first
 
 	// events admits one event at a time, and none once handler is nil.
 	events   sync.Mutex
@@ -33,8 +39,9 @@ type adapter struct {
 //
 // A transform of the informer must keep these fields unchanged: metadata.{name, namespace, uid, resourceVersion,
 // creationTimestamp, deletionTimestamp, generation, labels}, the annotation kubernetes.io/config.mirror,
-// spec.{nodeName, tolerations, priority}, status.phase, and the conditions PodScheduled and DisruptionTarget. If it
-// also keeps metadata.ownerReferences, the page shows the pods' owners.
+// spec.{nodeName, tolerations, priority}, status.phase, and the conditions PodScheduled and DisruptionTarget. If
+// policies need them, it must also keep metadata.ownerReferences and spec.terminationGracePeriodSeconds. Without
+// policies the former are used to show the pods' owners on the page.
 //
 // If a transform stripped tolerations, every pod of a tainted node would be evicted. Therefore Run compares a few pods,
 // read with the client, with those in the informer before the watcher is in sync, and returns an error if a field is
@@ -46,9 +53,11 @@ func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules ta
 			return nil, fmt.Errorf("adding the index %s to the pod informer: %w", podsByNode, err)
 		}
 	}
-	a := &adapter{client: client, informer: pods, seenPods: newSeenPods()}
-	w := newWatcher(client, a, rules, heard)
-	w.runPods = a.run
+	needs := newNeeds()
+	a := &adapter{client: client, informer: pods, seenPods: newSeenPods(), needs: needs, recheck: make(chan struct{}, 1)}
+	w := newWatcher(client, a, rules, heard, needs)
+	a.done = w.end
+	w.recheck, w.podsHave, w.runPods = a.recheck, a.has, a.run
 	return w, nil
 }
 
@@ -71,8 +80,31 @@ func (a *adapter) run(ctx context.Context, handler Handler, warnings *warnings, 
 		return err
 	}
 	listed()
-	<-ctx.Done()
+	a.checkAgain(ctx)
 	return nil
+}
+
+// has reports whether the informer was checked for these needs.
+func (a *adapter) has(n *policy.Needs) bool {
+	checked := a.checked.Load()
+	return checked != nil && (checked.PodOwners || !n.PodOwners) && (checked.GracePeriods || !n.GracePeriods)
+}
+
+// checkAgain checks the informer whenever more fields of pods are needed, until the context ends.
+func (a *adapter) checkAgain(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.recheck:
+		}
+		if a.has(a.needs.Load()) {
+			continue
+		}
+		if err := a.check(ctx); ctx.Err() == nil {
+			a.done(err)
+		}
+	}
 }
 
 // setHandler sets the handler to call from now on; nil means none. It waits for a call under way.

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"maps"
 	"reflect"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/cluster/wire"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -31,7 +33,7 @@ func TestWhatIsMadeOfATrimmedPodIsWhatIsMadeOfTheWhole(t *testing.T) {
 		last.Controller = rapid.SampledFrom([]*taint.Owner{last.Controller, nil, {Kind: "ReplicaSet", Name: "web"}}).Draw(t, "last controller")
 		last.Labels = rapid.OneOf(rapid.Just(last.Labels), texts).Draw(t, "last labels")
 		seen := rapid.SampledFrom([]*taint.Pod{nil, {}, &last}).Draw(t, "last seen")
-		whole, trimmed := overTheWire(t, &pod, func([]byte) *taint.Pod { return seen })
+		whole, trimmed := overTheWire(t, &pod, wire.Lookup{Pod: func([]byte) *taint.Pod { return seen }})
 		if diff := cmp.Diff(PodOf(whole, now), PodOf(trimmed, now)); diff != "" {
 			t.Errorf("whole (-) and trimmed (+):\n%s", diff)
 		}
@@ -42,31 +44,51 @@ func TestWhatIsMadeOfATrimmedPodIsWhatIsMadeOfTheWhole(t *testing.T) {
 }
 
 func TestWhatIsSeenOfATrimmedNodeIsWhatIsSeenOfTheWhole(t *testing.T) {
-	nodes := anyObject[v1.Node]()
+	drawn, texts := anyObject[v1.Node](), anyObject[map[string]string]()
+	for _, labels := range []bool{false, true} {
+		table := newNodes(taint.Rules{}, nil, nil)
+		table.needs.Store(&policy.Needs{NodeLabels: labels})
+		rapid.Check(t, func(t *rapid.T) {
+			node := drawn.Draw(t, "node")
+			last := rapid.OneOf(rapid.Just(node.Labels), texts).Draw(t, "last labels")
+			table.put(seenNode{Node: &taint.Node{Name: node.Name, Labels: last}})
+			whole, trimmed := overTheWire(t, &node, wire.Lookup{Node: table.recall})
+			if diff := cmp.Diff(table.lookAt(whole), table.lookAt(trimmed), cmp.AllowUnexported(look{})); diff != "" {
+				t.Errorf("whole (-) and trimmed (+):\n%s", diff)
+			}
+			if !labels && trimmed.Labels != nil {
+				t.Error("labels are decoded that nobody needs")
+			}
+		})
+	}
+}
+
+func TestOfATrimmedNamespaceThereAreItsNameAndItsLabels(t *testing.T) {
+	drawn := anyObject[v1.Namespace]()
 	rapid.Check(t, func(t *rapid.T) {
-		node := nodes.Draw(t, "node")
-		whole, trimmed := overTheWire(t, &node, nil)
-		if diff := cmp.Diff(lookAt(whole), lookAt(trimmed), cmp.AllowUnexported(look{})); diff != "" {
-			t.Errorf("whole (-) and trimmed (+):\n%s", diff)
+		namespace := drawn.Draw(t, "namespace")
+		whole, trimmed := overTheWire(t, &namespace, wire.Lookup{})
+		if whole.Name != trimmed.Name || !maps.Equal(whole.Labels, trimmed.Labels) {
+			t.Errorf("got %q with %v, want %q with %v", trimmed.Name, trimmed.Labels, whole.Name, whole.Labels)
 		}
 	})
 }
 
 // Protobuf encodes a zero timeAdded; JSON does not.
 func TestATimeAddedOfZeroIsNone(t *testing.T) {
-	whole, trimmed := overTheWire(t, aNode(v1.Taint{Key: "k", TimeAdded: &metav1.Time{}}), nil)
+	whole, trimmed := overTheWire(t, aNode(v1.Taint{Key: "k", TimeAdded: &metav1.Time{}}), wire.Lookup{})
 	if whole.Spec.Taints[0].TimeAdded == nil {
 		t.Fatal("the API's own decoder makes it none by itself")
 	}
 	for kind, node := range map[string]*v1.Node{"whole": whole, "trimmed": trimmed} {
-		if added := lookAt(node).taints[0].TimeAdded; added != nil {
+		if added := newNodes(taint.Rules{}, nil, nil).lookAt(node).taints[0].TimeAdded; added != nil {
 			t.Errorf("%s: got %v, want none", kind, added)
 		}
 	}
 }
 
 // overTheWire returns the object as the API's own decoder and the trimming one return it.
-func overTheWire[T runtime.Object](t rapid.TB, object T, lookup wire.PodLookup) (whole, trimmed T) {
+func overTheWire[T runtime.Object](t rapid.TB, object T, lookup wire.Lookup) (whole, trimmed T) {
 	var body bytes.Buffer
 	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), v1.SchemeGroupVersion)
 	if err := encoder.Encode(object, &body); err != nil {

@@ -24,7 +24,7 @@ func decoders() runtime.ClientNegotiator {
 }
 
 // readList reads the body of a response, which may be protobuf or JSON.
-func readList(body *bufio.Reader, lookup wire.PodLookup) (runtime.Object, error) {
+func readList(body *bufio.Reader, lookup wire.Lookup) (runtime.Object, error) {
 	if wire.IsList(body) {
 		return wire.ReadList(body, lookup)
 	}
@@ -44,7 +44,7 @@ func readList(body *bufio.Reader, lookup wire.PodLookup) (runtime.Object, error)
 // available.
 type events struct {
 	body    buffered
-	lookup  wire.PodLookup
+	lookup  wire.Lookup
 	decoder watch.Decoder // chosen when the first event comes
 }
 
@@ -53,7 +53,7 @@ type buffered struct {
 	io.Closer
 }
 
-func newEvents(body io.ReadCloser, lookup wire.PodLookup) *events {
+func newEvents(body io.ReadCloser, lookup wire.Lookup) *events {
 	return &events{body: buffered{bufio.NewReaderSize(body, readAhead), body}, lookup: lookup}
 }
 

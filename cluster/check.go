@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // sample is the number of pods that a check reads from the API server.
@@ -26,8 +28,8 @@ type field struct {
 
 // podFields returns those fields, except the name and the namespace, which are part of the key, and the
 // resourceVersion: the other fields are compared only if it is equal.
-func podFields() []field {
-	return []field{
+func podFields(needs *policy.Needs) []field {
+	fields := []field{
 		{"metadata.uid", func(p *v1.Pod) any { return p.UID }},
 		{"metadata.creationTimestamp", func(p *v1.Pod) any { return p.CreationTimestamp }},
 		{"metadata.deletionTimestamp", func(p *v1.Pod) any { return p.DeletionTimestamp }},
@@ -41,6 +43,13 @@ func podFields() []field {
 		{"status.conditions[PodScheduled]", func(p *v1.Pod) any { return since(holds(p, v1.PodScheduled)) }},
 		{"status.conditions[DisruptionTarget]", func(p *v1.Pod) any { return holds(p, v1.DisruptionTarget) != nil }},
 	}
+	if needs.PodOwners {
+		fields = append(fields, field{"metadata.ownerReferences", func(p *v1.Pod) any { return PodOf(p, time.Time{}).Controller }})
+	}
+	if needs.GracePeriods {
+		fields = append(fields, field{"spec.terminationGracePeriodSeconds", func(p *v1.Pod) any { return p.Spec.TerminationGracePeriodSeconds }})
+	}
+	return fields
 }
 
 func since(c *v1.PodCondition) metav1.Time {
@@ -60,7 +69,7 @@ func (a *adapter) check(ctx context.Context) error {
 	for {
 		pods, err := a.client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: sample, FieldSelector: podsWatched})
 		if err == nil {
-			return compare(a.informer.GetStore(), pods.Items)
+			return a.compare(pods.Items)
 		}
 		err = fmt.Errorf("reading pods to compare the pod informer with: %w", err)
 		klog.FromContext(ctx).Error(err, "The informer can't be checked yet, and nobody is evicted; trying again")
@@ -72,8 +81,9 @@ func (a *adapter) check(ctx context.Context) error {
 	}
 }
 
-// compare compares the live pods with those in the store.
-func compare(store cache.Store, live []v1.Pod) error {
+// compare compares the live pods with those in the informer, and notes for which needs.
+func (a *adapter) compare(live []v1.Pod) error {
+	needs, store := a.needs.Load(), a.informer.GetStore()
 	if err := keys(store); err != nil {
 		return err
 	}
@@ -87,23 +97,24 @@ func compare(store cache.Store, live []v1.Pod) error {
 		if !ok {
 			return fmt.Errorf("the pod informer holds a %T where a *v1.Pod is needed", held)
 		}
-		if path := lost(pod, &live[i]); path != "" {
+		if path := lost(pod, &live[i], needs); path != "" {
 			return fmt.Errorf("the pod informer lacks %s: its transform must let this field through as it is (found by comparing %s with the API server)", path, key)
 		}
 	}
+	a.checked.Store(needs)
 	return nil
 }
 
 // lost returns the first field in which the held pod differs from the live one; "" if there is none, or if their
 // versions differ.
-func lost(held, live *v1.Pod) string {
+func lost(held, live *v1.Pod, needs *policy.Needs) string {
 	if held.ResourceVersion == "" && live.ResourceVersion != "" {
 		return "metadata.resourceVersion"
 	}
 	if held.ResourceVersion != live.ResourceVersion {
 		return ""
 	}
-	for _, f := range podFields() {
+	for _, f := range podFields(needs) {
 		if !equality.Semantic.DeepEqual(f.of(held), f.of(live)) {
 			return f.path
 		}

@@ -17,6 +17,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -97,7 +98,7 @@ func TestATransformThatStripsTheRestPasses(t *testing.T) {
 func TestWhatHasChangedSinceIsNotCompared(t *testing.T) {
 	held, live := fullPod(), fullPod()
 	held.Spec.Tolerations, live.ResourceVersion = nil, "2"
-	if path := lost(held, live); path != "" {
+	if path := lost(held, live, &policy.Needs{}); path != "" {
 		t.Errorf("%s is missed in a pod of another version", path)
 	}
 }

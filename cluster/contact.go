@@ -144,6 +144,14 @@ func (c *contact) turn(logger klog.Logger, err error, already time.Duration) {
 	c.err = err
 }
 
+// reset forgets all requests.
+func (c *contact) reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answered()
+	c.err, c.relist = nil, relist{}
+}
+
 // notStreamed reports whether the error shows that the server does not support streamed lists. The reflector then
 // requests a plain list.
 func notStreamed(o metav1.ListOptions, err error) bool {

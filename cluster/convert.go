@@ -37,6 +37,8 @@ func ownerless(p *v1.Pod, bound time.Time) taint.Pod {
 		Terminating: p.DeletionTimestamp != nil,
 		Mirror:      mirror,
 		Disrupted:   holds(p, v1.DisruptionTarget) != nil,
+
+		GracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
 	}
 	if p.Spec.Priority != nil {
 		pod.Priority = *p.Spec.Priority

@@ -6,6 +6,9 @@
 // them, and they return immutable values. Both call a [Handler] after every change that may change a verdict.
 // Heartbeats of nodes and status updates of pods do not call it, and cost next to nothing.
 //
+// What only policies use is kept only while [Watcher.Need] asks for it: labels of nodes, triggers, namespaces, and the
+// nodes for breakers. A handler may also be a [NodeObserver] and a [NamespaceObserver].
+//
 // A pod is kept while it is bound to a node and has not finished; it is identified by its UID. Its Bound is fixed when
 // it is first seen: the moment of its event or, for a pod of the very first list, the result of [BoundSince]. Package
 // journal provides a node's histories. It receives every event of the node in order, so a taint that is removed and set
@@ -20,8 +23,9 @@ import "k8s.io/apimachinery/pkg/types"
 // Handler is called after changes, once the reader shows them. The goroutines that watch call it, so it must not block.
 // The calls about nodes come one after the other, in the order of the events, and so do those about pods.
 type Handler interface {
-	// NodeChanged is called when the NoExecute taints of the node with this name have changed, when another node has
-	// taken the name, or when a tainted node was deleted. The verdicts of its pods must be computed again.
+	// NodeChanged is called when the NoExecute taints or the triggers of the node with this name have changed, when
+	// another node has taken the name, or when a tainted node was deleted; and, while policies need labels of nodes, when
+	// the labels of a tainted node have changed. The verdicts of its pods must be computed again.
 	NodeChanged(name string)
 
 	// PodChanged is called when the pod has appeared on node or is gone from it, or when something else that its

@@ -6,6 +6,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -23,16 +24,25 @@ type Feed struct {
 // NewFeed returns an empty feed. The goroutine that puts in something also calls the handler. The times that now
 // returns must carry the monotonic clock.
 func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
-	p := newPods()
+	needs := newNeeds()
+	p := newPods(needs)
 	p.now = now
 	f := &Feed{}
-	f.pods, f.nodes = p, newNodes(rules, p.on, f.HasSynced)
+	f.pods, f.nodes, f.needs = p, newNodes(rules, p.on, f.HasSynced), needs
 	f.nodes.now = now
 	log := newWarnings(logr.Discard())
 	listed := func() { f.lists++ }
 	f.podStore = &podStore{pods: p, handler: handler, warnings: log, listed: listed}
-	f.nodeStore = &nodeStore{nodes: f.nodes, handler: handler, warnings: log, listed: listed}
+	f.nodeStore = &nodeStore{nodes: f.nodes, handler: handler, warnings: log, observer: observerOf(handler), listed: listed}
 	return f
+}
+
+// Need sets the data that the cache keeps for policies, and reports whether it has all of it only after another list of
+// nodes. Labels of namespaces are not part of a feed.
+func (f *Feed) Need(n policy.Needs) (relist bool) {
+	f.needs.Store(&n)
+	old := f.nodes.needs.Swap(&n)
+	return !sameForNodes(old, &n)
 }
 
 // Pods returns the store into which pods from lists and watches are put, as a reflector does.

@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -15,12 +16,13 @@ func kept(p *taint.Pod) bool {
 }
 
 // worthJudging reports whether a change of a pod may change its verdict, or which policy applies to it.
-func worthJudging(old, now *taint.Pod) bool {
+func worthJudging(old, now *taint.Pod, needs *policy.Needs) bool {
 	return old.UID != now.UID ||
 		!sameExposure(old, now) ||
 		old.Terminating != now.Terminating ||
 		old.Mirror != now.Mirror ||
-		!maps.Equal(old.Labels, now.Labels)
+		!maps.Equal(old.Labels, now.Labels) ||
+		needs.PodOwners && !sameController(old, now)
 }
 
 // sameExposure reports whether a pod is exposed to the same taints as before, and tolerates the same.
@@ -29,13 +31,14 @@ func sameExposure(old, now *taint.Pod) bool {
 }
 
 // worthKeeping reports whether readers must see a change of a pod, even if the handler is not called for it.
-func worthKeeping(old, now *taint.Pod) bool {
+func worthKeeping(old, now *taint.Pod, needs *policy.Needs) bool {
 	return old.Phase != now.Phase ||
 		old.Priority != now.Priority ||
 		old.Generation != now.Generation ||
 		old.Disrupted != now.Disrupted ||
 		!sameController(old, now) ||
-		worthJudging(old, now)
+		!sameSeconds(old.GracePeriodSeconds, now.GracePeriodSeconds) ||
+		worthJudging(old, now, needs)
 }
 
 // sameTolerations reports whether two lists have the same tolerations in the same order, which matters.

@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 func TestTheFilterOfPods(t *testing.T) {
@@ -15,38 +17,48 @@ func TestTheFilterOfPods(t *testing.T) {
 		name          string
 		change        pod
 		judged, shown bool
+		owners        bool // the handler is called for it if policies need owners
 	}{
-		{"nothing", func(*v1.Pod) {}, false, false},
-		{"an equal list of tolerations", func(p *v1.Pod) { p.Spec.Tolerations = aPod().Spec.Tolerations }, false, false},
-		{"IP addresses", func(p *v1.Pod) { p.Status.PodIP = "10.0.0.1" }, false, false},
-		{"restarts", func(p *v1.Pod) { p.Status.ContainerStatuses = []v1.ContainerStatus{{RestartCount: 1}} }, false, false},
-		{"another condition", condition(v1.PodReady, v1.ConditionTrue, now), false, false},
-		{"an annotation", func(p *v1.Pod) { p.Annotations = map[string]string{"a": "b"} }, false, false},
-		{"from running to pending", inPhase(v1.PodPending), false, true},
-		{"generation", func(p *v1.Pod) { p.Generation++ }, false, true},
-		{"priority", func(p *v1.Pod) { p.Spec.Priority = new(int32(1)) }, false, true},
-		{"disrupted", condition(v1.DisruptionTarget, v1.ConditionTrue, now), false, true},
-		{"controller", controlledBy("ReplicaSet", "other"), false, true},
-		{"UID", withUID("other"), true, true},
-		{"node", onNode("other"), true, true},
-		{"terminating", func(p *v1.Pod) { p.DeletionTimestamp = &now }, true, true},
-		{"mirror", func(p *v1.Pod) { p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x"} }, true, true},
-		{"a label", func(p *v1.Pod) { p.Labels["app"] = "db" }, true, true},
-		{"no tolerations", func(p *v1.Pod) { p.Spec.Tolerations = nil }, true, true},
-		{"toleration: key", func(p *v1.Pod) { p.Spec.Tolerations[0].Key = "other" }, true, true},
-		{"toleration: operator", func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = v1.TolerationOpLt }, true, true},
-		{"toleration: value", func(p *v1.Pod) { p.Spec.Tolerations[0].Value = "other" }, true, true},
-		{"toleration: effect", func(p *v1.Pod) { p.Spec.Tolerations[0].Effect = v1.TaintEffectNoExecute }, true, true},
-		{"toleration: seconds", func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = new(int64(61)) }, true, true},
-		{"toleration: for ever", func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = nil }, true, true},
-		{"toleration: one more", func(p *v1.Pod) { p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{}) }, true, true},
+		{"nothing", func(*v1.Pod) {}, false, false, false},
+		{"an equal list of tolerations", func(p *v1.Pod) { p.Spec.Tolerations = aPod().Spec.Tolerations }, false, false, false},
+		{"IP addresses", func(p *v1.Pod) { p.Status.PodIP = "10.0.0.1" }, false, false, false},
+		{"restarts", func(p *v1.Pod) { p.Status.ContainerStatuses = []v1.ContainerStatus{{RestartCount: 1}} }, false, false, false},
+		{"another condition", condition(v1.PodReady, v1.ConditionTrue, now), false, false, false},
+		{"an annotation", func(p *v1.Pod) { p.Annotations = map[string]string{"a": "b"} }, false, false, false},
+		{"from running to pending", inPhase(v1.PodPending), false, true, false},
+		{"generation", func(p *v1.Pod) { p.Generation++ }, false, true, false},
+		{"priority", func(p *v1.Pod) { p.Spec.Priority = new(int32(1)) }, false, true, false},
+		{"disrupted", condition(v1.DisruptionTarget, v1.ConditionTrue, now), false, true, false},
+		{"grace period", func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(31)) }, false, true, false},
+		{"no grace period", func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = nil }, false, true, false},
+		{"controller", controlledBy("ReplicaSet", "other"), false, true, true},
+		{"no controller", func(p *v1.Pod) { p.OwnerReferences = nil }, false, true, true},
+		{"an owner that does not control it", func(p *v1.Pod) {
+			p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{Kind: "Other", Name: "o"})
+		}, false, false, false},
+		{"UID", withUID("other"), true, true, false},
+		{"node", onNode("other"), true, true, false},
+		{"terminating", func(p *v1.Pod) { p.DeletionTimestamp = &now }, true, true, false},
+		{"mirror", func(p *v1.Pod) { p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x"} }, true, true, false},
+		{"a label", func(p *v1.Pod) { p.Labels["app"] = "db" }, true, true, false},
+		{"no tolerations", func(p *v1.Pod) { p.Spec.Tolerations = nil }, true, true, false},
+		{"toleration: key", func(p *v1.Pod) { p.Spec.Tolerations[0].Key = "other" }, true, true, false},
+		{"toleration: operator", func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = v1.TolerationOpLt }, true, true, false},
+		{"toleration: value", func(p *v1.Pod) { p.Spec.Tolerations[0].Value = "other" }, true, true, false},
+		{"toleration: effect", func(p *v1.Pod) { p.Spec.Tolerations[0].Effect = v1.TaintEffectNoExecute }, true, true, false},
+		{"toleration: seconds", func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = new(int64(61)) }, true, true, false},
+		{"toleration: for ever", func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = nil }, true, true, false},
+		{"toleration: one more", func(p *v1.Pod) { p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{}) }, true, true, false},
 	} {
-		old, changed := PodOf(aPod(), time.Time{}), PodOf(aPod(test.change), time.Time{})
-		if got := worthJudging(&old, &changed); got != test.judged {
-			t.Errorf("%s: judged: got %t", test.name, got)
-		}
-		if got := worthKeeping(&old, &changed); got != test.shown {
-			t.Errorf("%s: shown: got %t", test.name, got)
+		before := []pod{controlledBy("ReplicaSet", "web"), func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(30)) }}
+		old, changed := PodOf(aPod(before...), time.Time{}), PodOf(aPod(append(before, test.change)...), time.Time{})
+		for _, needs := range []policy.Needs{{}, {NodeLabels: true, NamespaceLabels: true, GracePeriods: true, Breakers: true}, {PodOwners: true}} {
+			if got := worthJudging(&old, &changed, &needs); got != (test.judged || test.owners && needs.PodOwners) {
+				t.Errorf("%s, needed %+v: judged: got %t", test.name, needs, got)
+			}
+			if got := worthKeeping(&old, &changed, &needs); got != test.shown {
+				t.Errorf("%s, needed %+v: shown: got %t", test.name, needs, got)
+			}
 		}
 	}
 }

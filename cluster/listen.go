@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -59,7 +60,8 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 		a.podGone(before.UID)
 		before = nil
 	}
-	now := ownerless(p, time.Time{})
+	needs := a.needs.Load()
+	now := podToJudge(p, needs)
 	if !kept(&now) {
 		a.podGone(p.UID)
 		return
@@ -67,7 +69,7 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 	s, seen := a.seenPods.get(p.UID)
 	var old *taint.Pod
 	if seen && before != nil {
-		of := ownerless(before, time.Time{})
+		of := podToJudge(before, needs)
 		old = &of
 	}
 	a.seenPods.put(p.UID, s.next(p, &now, old, initial, a.ahead))
@@ -76,10 +78,18 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 		a.warnings.tolerations(&now)
 	case s.node != now.Node:
 		a.handler.PodChanged(p.UID, s.node)
-	case old != nil && !worthJudging(old, &now):
+	case old != nil && !worthJudging(old, &now, needs):
 		return
 	}
 	a.handler.PodChanged(p.UID, now.Node)
+}
+
+// podToJudge returns the pod with its controller only if policies need it, because that allocates.
+func podToJudge(p *v1.Pod, needs *policy.Needs) taint.Pod {
+	if needs.PodOwners {
+		return PodOf(p, time.Time{})
+	}
+	return ownerless(p, time.Time{})
 }
 
 // next returns what is remembered of a pod after an event; s is empty if it is the first event. old is the pod's

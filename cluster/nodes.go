@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,15 +22,34 @@ type look struct {
 	version string
 	created time.Time
 	taints  []v1.Taint
+	labels  map[string]string // nil if they are not needed
 }
 
-func lookAt(n *v1.Node) look {
-	return look{n.Name, n.UID, n.ResourceVersion, n.CreationTimestamp.Time, taint.Normalize(n.Spec.Taints)}
+// lookAt returns what is used of a node.
+func (t *nodes) lookAt(n *v1.Node) look {
+	l := look{name: n.Name, uid: n.UID, version: n.ResourceVersion, created: n.CreationTimestamp.Time, taints: taint.Normalize(n.Spec.Taints)}
+	if t.needs.Load().NodeLabels {
+		l.labels = n.Labels
+	}
+	return l
+}
+
+// lookIn returns the look in an item of a list.
+func (t *nodes) lookIn(item any) (look, bool) {
+	switch n := item.(type) {
+	case *look:
+		return *n, true
+	case *v1.Node:
+		if n != nil {
+			return t.lookAt(n), true
+		}
+	}
+	return look{}, false
 }
 
 // node returns the small value of the node.
 func (l *look) node(taints []taint.History) taint.Node {
-	return taint.Node{Name: l.name, UID: l.uid, Created: l.created, Version: l.version, Taints: taints}
+	return taint.Node{Name: l.name, UID: l.uid, Created: l.created, Version: l.version, Taints: taints, Labels: l.labels}
 }
 
 // gap describes what may have been missed between two looks. The zero gap means nothing.
@@ -47,15 +67,20 @@ type seenNode struct {
 	version string // of the last look
 }
 
-// upTo returns the node with the version for its record, after a look at the version looked.
-func upTo(n *taint.Node, known journal.NodeHistory, looked string) *taint.Node {
-	version := known.UpTo(n.Version, looked)
-	if version == n.Version {
-		return n
+// after returns the node after a look at it that shows the same taints: with the version for its record, and with its
+// present labels. It reports whether the labels have changed.
+func after(n *taint.Node, known journal.NodeHistory, l *look) (now *taint.Node, labelled bool) {
+	version := known.UpTo(n.Version, l.version)
+	labelled = !maps.Equal(n.Labels, l.labels)
+	if version == n.Version && !labelled {
+		return n, false
 	}
-	now := *n
-	now.Version = version
-	return &now
+	node := *n
+	node.Version = version
+	if labelled {
+		node.Labels = l.labels
+	}
+	return &node, labelled
 }
 
 // nodes are the nodes by name, with the histories of their taints. Any number of goroutines may read and adopt; only
@@ -66,7 +91,7 @@ type nodes struct {
 	synced func() bool      // all existing pods are known
 	now    func() time.Time // carries the monotonic clock
 	ahead  Ahead
-	needs  atomic.Pointer[policy.Needs] // never nil
+	needs  *atomic.Pointer[policy.Needs] // those that the cache of nodes follows
 
 	writing sync.Mutex // held from reading a node until it is replaced
 
@@ -76,12 +101,10 @@ type nodes struct {
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*taint.Pod, synced func() bool) *nodes {
-	t := &nodes{
-		rules: rules, pods: pods, synced: synced, now: time.Now,
+	return &nodes{
+		rules: rules, pods: pods, synced: synced, now: time.Now, needs: newNeeds(),
 		byName: map[string]seenNode{}, tainted: map[string]bool{},
 	}
-	t.needs.Store(&policy.Needs{})
-	return t
 }
 
 // get returns the node of this name, or nil.
@@ -100,6 +123,19 @@ func (t *nodes) version(name string) string {
 		return last.version
 	}
 	return ""
+}
+
+// recall returns the last known labels of a node, and reports whether labels are needed. It does not allocate.
+func (t *nodes) recall(name []byte) (labels map[string]string, needed bool) {
+	if !t.needs.Load().NodeLabels {
+		return nil, false
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if n := t.byName[string(name)]; n.Node != nil {
+		labels = n.Labels
+	}
+	return labels, true
 }
 
 // taintedNodes returns the nodes that carry NoExecute taints.
@@ -123,8 +159,9 @@ func (t *nodes) see(l look, g gap) bool {
 	}
 	now, changed := t.observe(&old, &l, g)
 	if old.Node != nil && old.UID == l.uid && !changed {
-		t.put(seenNode{upTo(old.Node, old.known, l.version), old.known, l.version})
-		return false
+		node, labelled := after(old.Node, old.known, &l)
+		t.put(seenNode{node, old.known, l.version})
+		return labelled && t.needs.Load().NodeLabels && node.Tainted()
 	}
 	node := l.node(now.Taints())
 	t.put(seenNode{&node, now, l.version})

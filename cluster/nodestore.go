@@ -15,6 +15,8 @@ type nodeStore struct {
 	handler  Handler
 	warnings *warnings
 
+	observer observer
+
 	// listed is called when the first list is in, and is nil from then on.
 	listed func()
 
@@ -31,7 +33,7 @@ func (s *nodeStore) Transformer() cache.TransformFunc {
 		if !ok || n == nil {
 			return obj, nil
 		}
-		l := lookAt(n)
+		l := s.nodes.lookAt(n)
 		l.taints = slices.Clone(l.taints)
 		return &l, nil
 	}
@@ -43,7 +45,9 @@ func (s *nodeStore) Add(obj any) error { return s.Update(obj) }
 // Update stores a node that the watch has shown.
 func (s *nodeStore) Update(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
-		s.see(lookAt(n), gap{})
+		l := s.nodes.lookAt(n)
+		s.observer.see(l.name, &l)
+		s.see(l, gap{})
 		s.watched = s.nodes.now()
 		return nil
 	}
@@ -54,6 +58,7 @@ func (s *nodeStore) Update(obj any) error {
 // Delete removes a node that was deleted.
 func (s *nodeStore) Delete(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
+		s.observer.see(n.Name, nil)
 		s.forget(n.Name)
 		s.watched = s.nodes.now()
 		return nil
@@ -65,9 +70,10 @@ func (s *nodeStore) Delete(obj any) error {
 // Replace stores a whole list; the handler is called for differences only.
 func (s *nodeStore) Replace(items []any, _ string) error {
 	since := gap{first: s.listed != nil, missed: s.listed == nil, watched: s.watched}
+	s.observer.list(items, s.nodes.lookIn, s.nodes.needs.Load().Breakers)
 	listed := make(map[string]bool, len(items))
 	for _, item := range items {
-		l, ok := lookIn(item)
+		l, ok := s.nodes.lookIn(item)
 		if !ok {
 			s.warnings.unexpected("node", item)
 			continue
@@ -101,17 +107,4 @@ func (s *nodeStore) forget(name string) {
 	if s.nodes.forget(name) {
 		s.handler.NodeChanged(name)
 	}
-}
-
-// lookIn returns the look in an item of a list.
-func lookIn(item any) (look, bool) {
-	switch n := item.(type) {
-	case *look:
-		return *n, true
-	case *v1.Node:
-		if n != nil {
-			return lookAt(n), true
-		}
-	}
-	return look{}, false
 }

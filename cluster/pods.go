@@ -5,11 +5,13 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -44,8 +46,10 @@ type pods struct {
 	tolerations *sharer[[]v1.Toleration]
 	labelSets   *sharer[map[string]string]
 	controllers *sharer[taint.Owner]
+	periods     *sharer[int64]
 	now         func() time.Time // carries the monotonic clock
 	ahead       Ahead
+	needs       *atomic.Pointer[policy.Needs]
 
 	mu         sync.RWMutex
 	byUID      map[types.UID]*entry
@@ -53,12 +57,14 @@ type pods struct {
 	nodes      map[string]*nodeIndex
 }
 
-func newPods() *pods {
+func newPods(needs *atomic.Pointer[policy.Needs]) *pods {
 	return &pods{
 		tolerations: newSharer(hashTolerations, sameTolerations),
 		labelSets:   newSharer(hashLabels, maps.Equal[map[string]string]),
 		controllers: newSharer(maphash.Comparable[taint.Owner], func(a, b taint.Owner) bool { return a == b }),
+		periods:     newSharer(maphash.Comparable[int64], func(a, b int64) bool { return a == b }),
 		now:         time.Now,
+		needs:       needs,
 		byUID:       map[types.UID]*entry{},
 		namespaces:  map[string]*namespaceIndex{},
 		nodes:       map[string]*nodeIndex{},
@@ -114,7 +120,7 @@ func (t *pods) put(seen taint.Pod) []change {
 		seen.Seen = t.now()
 		t.swap(nil, t.entry(&seen))
 		return append(told, change{seen.UID, seen.Node})
-	case !worthKeeping(&old.Pod, &seen):
+	case !worthKeeping(&old.Pod, &seen, t.needs.Load()):
 		return nil
 	}
 	seen.Bound, seen.Seen = old.Bound, old.Seen
@@ -122,13 +128,13 @@ func (t *pods) put(seen taint.Pod) []change {
 		seen.Seen = t.now()
 	}
 	t.swap(old, t.entry(&seen))
-	return changesOf(&old.Pod, &seen)
+	return t.changesOf(&old.Pod, &seen)
 }
 
 // changesOf returns the changes of a pod that was there before.
-func changesOf(old, now *taint.Pod) []change {
+func (t *pods) changesOf(old, now *taint.Pod) []change {
 	switch {
-	case !worthJudging(old, now):
+	case !worthJudging(old, now, t.needs.Load()):
 		return nil
 	case old.Node != now.Node:
 		return []change{{old.UID, old.Node}, {now.UID, now.Node}}
@@ -178,6 +184,9 @@ func (t *pods) entry(p *taint.Pod) *entry {
 	}
 	if p.Controller != nil {
 		e.Controller = &t.controllers.share(*p.Controller).value // which keeps the box alive
+	}
+	if p.GracePeriodSeconds != nil {
+		e.GracePeriodSeconds = &t.periods.share(*p.GracePeriodSeconds).value
 	}
 	e.Tolerations, e.Labels = e.tolerations.get(), e.labels.get()
 	return e

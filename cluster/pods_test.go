@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -44,7 +45,7 @@ func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 // The twin is a map: a new pod replaces its namesake, and every change is reported.
 func TestPodsAreLikeAPlainMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table, twin := newPods(), map[types.UID]taint.Pod{}
+		table, twin := newPods(newNeeds()), map[types.UID]taint.Pod{}
 		told := map[types.UID]bool{}
 		tell := func(changes []change) {
 			for _, c := range changes {
@@ -123,7 +124,7 @@ func compareWithTwin(t *rapid.T, table *pods, twin map[types.UID]taint.Pod) {
 	}
 	for uid, want := range twin {
 		got := table.get(uid)
-		if got == nil || worthKeeping(got, &want) || !got.Bound.Equal(want.Bound) || got.Key() != want.Key() {
+		if got == nil || worthKeeping(got, &want, &policy.Needs{}) || !got.Bound.Equal(want.Bound) || got.Key() != want.Key() {
 			t.Fatalf("got %+v, want %+v", got, want)
 		}
 	}

@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"sync/atomic"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -18,6 +21,7 @@ type podReader interface {
 type reader struct {
 	pods  podReader
 	nodes *nodes
+	needs *atomic.Pointer[policy.Needs] // the latest ones
 }
 
 // Pod returns the pod with this UID and the node that it is bound to; each is nil if unknown.

@@ -36,17 +36,25 @@ type lister interface {
 // has ended.
 func podLister(client kubernetes.Interface, lookup wire.PodLookup, granted func()) lister {
 	if requests := requestsOf(client); requests != nil {
-		return trimming{requests, "pods", lookup, granted}
+		return trimming{requests, "pods", wire.Lookup{Pod: lookup}, granted}
 	}
 	return whole[*v1.PodList]{client.CoreV1().Pods(metav1.NamespaceAll), granted}
 }
 
 // nodeLister is podLister for nodes.
-func nodeLister(client kubernetes.Interface, granted func()) lister {
+func nodeLister(client kubernetes.Interface, lookup wire.NodeLookup, granted func()) lister {
 	if requests := requestsOf(client); requests != nil {
-		return trimming{requests, "nodes", nil, granted}
+		return trimming{requests, "nodes", wire.Lookup{Node: lookup}, granted}
 	}
 	return whole[*v1.NodeList]{client.CoreV1().Nodes(), granted}
+}
+
+// namespaceLister is podLister for namespaces.
+func namespaceLister(client kubernetes.Interface, granted func()) lister {
+	if requests := requestsOf(client); requests != nil {
+		return trimming{requests, "namespaces", wire.Lookup{}, granted}
+	}
+	return whole[*v1.NamespaceList]{client.CoreV1().Namespaces(), granted}
 }
 
 // typed is client-go's typed client for one resource.
@@ -94,7 +102,7 @@ func requestsOf(client kubernetes.Interface) rest.Interface {
 type trimming struct {
 	requests rest.Interface
 	resource string
-	lookup   wire.PodLookup
+	lookup   wire.Lookup
 	granted  func()
 }
 

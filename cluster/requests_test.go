@@ -44,7 +44,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// api is an API server without a network. It has the pod ns/p on the tainted node n, and sends what a test asks for.
+// api is an API server without a network. It has the namespace ns, and in it the pod p on the tainted node n, and sends
+// what a test asks for.
 type api struct {
 	format  string // the content type of all responses
 	streams bool   // it supports streamed lists
@@ -55,6 +56,9 @@ type api struct {
 	mu    sync.Mutex
 	asked []string
 	watch *io.PipeWriter // the latest one of pods
+
+	labels      map[string]string         // of the node and of the namespace
+	withoutPods map[string]*io.PipeWriter // the latest watches of other resources
 }
 
 // RoundTrip answers a request.
@@ -88,29 +92,51 @@ func (a *api) note(r *http.Request) (ask string, answer func() *http.Response) {
 }
 
 // took returns the requests about pods since the last call.
-func (a *api) took() []string {
+func (a *api) took() []string { return a.tookOf("pods") }
+
+// tookOf returns the requests about a resource since the last call of it or of took.
+func (a *api) tookOf(what string) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	asked := slices.DeleteFunc(a.asked, func(ask string) bool { return !strings.Contains(ask, "pods") })
+	asked := slices.DeleteFunc(a.asked, func(ask string) bool { return !strings.Contains(ask, what) })
 	a.asked = nil
 	return asked
 }
 
 func (a *api) list(what string) runtime.Object {
-	if what == "pods" {
-		return &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: []v1.Pod{*aPod()}}
+	switch version := (metav1.ListMeta{ResourceVersion: "5"}); what {
+	case "pods":
+		return &v1.PodList{ListMeta: version, Items: []v1.Pod{*aPod()}}
+	case "namespaces":
+		return &v1.NamespaceList{ListMeta: version, Items: []v1.Namespace{*a.namespace()}}
+	default:
+		return &v1.NodeList{ListMeta: version, Items: []v1.Node{*a.node()}}
 	}
-	return &v1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: []v1.Node{*aNode(v1.Taint{Key: "k"})}}
+}
+
+func (a *api) node() *v1.Node {
+	n := aNode(v1.Taint{Key: "k"})
+	n.Labels = a.labels
+	return n
+}
+
+func (a *api) namespace() *v1.Namespace {
+	return &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns", UID: "s1", ResourceVersion: "1", Labels: a.labels}}
 }
 
 // stream accepts a watch.
 func (a *api) stream(what string, initial bool) *http.Response {
 	body, w := io.Pipe()
 	first := func() {}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if what == "pods" {
-		a.mu.Lock()
-		defer a.mu.Unlock()
 		a.watch = w
+	} else {
+		if a.withoutPods == nil {
+			a.withoutPods = map[string]*io.PipeWriter{}
+		}
+		a.withoutPods[what] = w
 	}
 	end := metav1.ObjectMeta{ResourceVersion: "5", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}
 	switch {
@@ -119,9 +145,14 @@ func (a *api) stream(what string, initial bool) *http.Response {
 			a.sendTo(w, watch.Added, aPod())
 			a.sendTo(w, watch.Bookmark, &v1.Pod{ObjectMeta: end})
 		}
+	case initial && what == "namespaces":
+		first = func() {
+			a.sendTo(w, watch.Added, a.namespace())
+			a.sendTo(w, watch.Bookmark, &v1.Namespace{ObjectMeta: end})
+		}
 	case initial:
 		first = func() {
-			a.sendTo(w, watch.Added, aNode(v1.Taint{Key: "k"}))
+			a.sendTo(w, watch.Added, a.node())
 			a.sendTo(w, watch.Bookmark, &v1.Node{ObjectMeta: end})
 		}
 	}
@@ -157,6 +188,15 @@ func (a *api) encode(object runtime.Object) []byte {
 func (a *api) send(kind watch.EventType, object runtime.Object) {
 	a.mu.Lock()
 	w := a.watch
+	a.mu.Unlock()
+	a.sendTo(w, kind, object)
+	synctest.Wait()
+}
+
+// sendOf sends an event about another resource.
+func (a *api) sendOf(what string, kind watch.EventType, object runtime.Object) {
+	a.mu.Lock()
+	w := a.withoutPods[what]
 	a.mu.Unlock()
 	a.sendTo(w, kind, object)
 	synctest.Wait()
@@ -308,7 +348,7 @@ func TestAListThatIsNoneIsTrouble(t *testing.T) {
 		for want, object := range map[string]runtime.Object{
 			"no way": &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Code: 403, Message: "no way"},
 			map[string]string{
-				runtime.ContentTypeProtobuf: "it is neither a list of pods, nor one of nodes, nor a status",
+				runtime.ContentTypeProtobuf: "it is neither a list of pods, nodes or namespaces, nor a status",
 				runtime.ContentTypeJSON:     "unexpected object:",
 			}[a.format]: aPod(),
 		} {
@@ -389,7 +429,9 @@ func TestRequestsAreThoseThatTheClientItselfMakes(t *testing.T) {
 				whole[*v1.PodList]{client.CoreV1().Pods(""), ignore},
 				podLister(client, nil, ignore),
 				whole[*v1.NodeList]{client.CoreV1().Nodes(), ignore},
-				nodeLister(client, ignore),
+				nodeLister(client, nil, ignore),
+				whole[*v1.NamespaceList]{client.CoreV1().Namespaces(), ignore},
+				namespaceLister(client, ignore),
 			} {
 				_, _ = lister.List(t.Context(), o)
 				_, _ = lister.Watch(t.Context(), o)
@@ -436,7 +478,7 @@ func TestOnlyRequestsOfClientGosOwnClientAreTrimmed(t *testing.T) {
 		"one of its own core": {otherCore{real}, false},
 		"a fake":              {fake.NewClientset(), false},
 	} {
-		pods, nodes := fmt.Sprintf("%T", podLister(test.client, nil, ignore)), fmt.Sprintf("%T", nodeLister(test.client, ignore))
+		pods, nodes := fmt.Sprintf("%T", podLister(test.client, nil, ignore)), fmt.Sprintf("%T", nodeLister(test.client, nil, ignore))
 		if strings.Contains(pods, "trimming") != test.trimmed || strings.Contains(nodes, "trimming") != test.trimmed {
 			t.Errorf("%s: pods by %s, nodes by %s", name, pods, nodes)
 		}

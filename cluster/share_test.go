@@ -15,7 +15,7 @@ import (
 )
 
 func TestPodsShareEqualLists(t *testing.T) {
-	table := newPods()
+	table := newPods(newNeeds())
 	for i := range 3 {
 		table.put(numbered(i, map[string]string{"app": "web", "tier": "front"}))
 	}
@@ -30,7 +30,7 @@ func TestPodsShareEqualLists(t *testing.T) {
 }
 
 func TestPodsOfOneControllerShareIt(t *testing.T) {
-	table := newPods()
+	table := newPods(newNeeds())
 	for i := range 3 {
 		table.put(PodOf(aPod(withUID(types.UID(fmt.Sprint("uid-", i))), controlledBy("ReplicaSet", "web"), func(p *v1.Pod) { p.Name = fmt.Sprint("p", i) }), time.Now()))
 	}
@@ -66,7 +66,7 @@ func controlledBy(kind, name string) func(*v1.Pod) {
 }
 
 func TestPodsDoNotShareUnequalLists(t *testing.T) {
-	table := newPods()
+	table := newPods(newNeeds())
 	table.put(PodOf(aPod(), time.Now()))
 	other := aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q"; p.Labels["app"] = "db" })
 	other.Spec.Tolerations[0].TolerationSeconds = nil
@@ -88,7 +88,7 @@ func TestACollisionOfHashesIsHarmless(t *testing.T) {
 }
 
 func TestSharedListsAreReleasedWithTheirPods(t *testing.T) {
-	table := newPods()
+	table := newPods(newNeeds())
 	const many = 10_000
 	for i := range many {
 		table.put(numbered(i, map[string]string{"pod": fmt.Sprint(i)}))
@@ -112,7 +112,7 @@ func TestSharedListsAreReleasedWithTheirPods(t *testing.T) {
 
 // However pods come and go, there are at most twice as many entries as values in use, without a call to sweep.
 func TestEntriesAreSweptAsPodsComeAndGo(t *testing.T) {
-	table := newPods()
+	table := newPods(newNeeds())
 	for i := range 5_000 {
 		table.put(numbered(i, map[string]string{"pod": fmt.Sprint(i)}))
 		table.drop(numbered(i, nil).UID)

@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/cluster/wire"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -38,7 +39,16 @@ type Watcher struct {
 	// handler for all pods of the first list.
 	runPods func(ctx context.Context, handler Handler, warnings *warnings, listed func()) error
 
-	podContact, nodeContact contact
+	podContact, nodeContact, namespaceContact contact
+
+	demand     demand
+	nodeLists  nodeLists
+	namespaces *namespaces
+
+	// recheck wakes up the check of a caller's informer, and podsHave reports whether the informer was checked for these
+	// needs. Both are nil without an informer: then pods always have all that can be needed.
+	recheck  chan struct{}
+	podsHave func(n *policy.Needs) bool
 }
 
 // Watch returns a watcher of nodes and pods that does nothing before Run. The client's configuration determines the
@@ -46,8 +56,9 @@ type Watcher struct {
 // that verdicts use. If heard is not nil, it is called whenever the API server has accepted a list or a watch, hence
 // also as soon as the API server is available again. It must not block.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
-	p := newPods()
-	w := newWatcher(client, p, rules, heard)
+	needs := newNeeds()
+	p := newPods(needs)
+	w := newWatcher(client, p, rules, heard, needs)
 	w.runPods = func(ctx context.Context, handler Handler, warnings *warnings, listed func()) error {
 		store := &podStore{pods: p, handler: handler, warnings: warnings, listed: listed}
 		complete := completing{store, func() { w.podContact.listed(ctx) }}
@@ -57,15 +68,17 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 	return w
 }
 
-func newWatcher(client kubernetes.Interface, pods podReader, rules taint.Rules, heard func()) *Watcher {
+func newWatcher(client kubernetes.Interface, pods podReader, rules taint.Rules, heard func(), needs *atomic.Pointer[policy.Needs]) *Watcher {
 	if heard == nil {
 		heard = func() {}
 	}
 	w := &Watcher{
 		client: client, synced: make(chan struct{}),
 		podContact: contact{what: "pods", heard: heard}, nodeContact: contact{what: "nodes", heard: heard},
+		namespaceContact: contact{what: "namespaces", heard: heard}, namespaces: newNamespaces(),
 	}
-	w.pods, w.nodes = pods, newNodes(rules, pods.on, w.HasSynced)
+	w.pods, w.nodes, w.needs = pods, newNodes(rules, pods.on, w.HasSynced), needs
+	w.nodeLists.wanted, w.nodeLists.followed = needs, w.nodes.needs
 	return w
 }
 
@@ -83,15 +96,24 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	listed := func() {
 		if lists.Add(1) == 2 {
 			close(w.synced)
+			w.settle()
 		}
 	}
-	nodeStore := &nodeStore{nodes: w.nodes, handler: handler, warnings: log, listed: listed}
-	completeNodes := completing{nodeStore, func() { w.nodeContact.listed(ctx) }}
+	nodeStore := &nodeStore{nodes: w.nodes, handler: handler, warnings: log, observer: observerOf(handler), listed: listed}
+	completeNodes := completing{nodeStore, func() {
+		w.nodeContact.listed(ctx)
+		w.nodeLists.completed()
+		w.settle()
+	}}
 	var watching sync.WaitGroup
+	watching.Go(func() { w.watchNamespaces(ctx, handler, log) })
 	watching.Go(func() { w.reflect(ctx, "nodes", &v1.Node{}, w.nodeRequests(), completeNodes) })
 	err := w.runPods(ctx, handler, log, listed)
 	cancel()
 	watching.Wait()
+	if err != nil {
+		w.end(err)
+	}
 	return err
 }
 
@@ -107,7 +129,7 @@ func (w *Watcher) HasSynced() bool { return closed(w.synced) }
 // seconds, or when a list is cut off. It lasts until a list is complete or a watch is accepted. It does not cover a
 // caller's informer.
 func (w *Watcher) Trouble() error {
-	return errors.Join(w.podContact.trouble(), w.nodeContact.trouble())
+	return errors.Join(w.podContact.trouble(), w.nodeContact.trouble(), w.namespaceContact.trouble())
 }
 
 // completing is a store that reports when a list is complete.
@@ -143,7 +165,7 @@ func (w *Watcher) podRequests(lookup wire.PodLookup) *cache.ListWatch {
 
 func (w *Watcher) nodeRequests() *cache.ListWatch {
 	c := &w.nodeContact
-	return requestsBy(nodeLister(w.client, c.granted), c, "")
+	return w.nodeLists.over(requestsBy(nodeLister(w.client, w.nodes.recall, c.granted), c, ""))
 }
 
 // requestsBy returns a reflector's requests for the objects that the selector matches.

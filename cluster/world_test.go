@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -47,6 +49,27 @@ func (r *record) PodChanged(uid types.UID, node string) {
 	}
 	r.write("pod " + string(uid) + " for " + node + ": " + state)
 }
+
+// NodesChanged writes a line for each batch, with the nodes in it sorted.
+func (r *record) NodesChanged(changes []guard.NodeChange) {
+	var list []string
+	for _, c := range changes {
+		state := c.Name + " gone"
+		if c.Node != nil {
+			state = fmt.Sprintf("%s %s in %q with", c.Name, c.Node.UID, c.Node.Labels["zone"])
+			for _, t := range c.Node.Taints {
+				state += " " + t.Key + "=" + t.Value + ":" + string(t.Effect)
+			}
+		}
+		list = append(list, state)
+	}
+	slices.Sort(list)
+	r.write("nodes: " + strings.Join(list, ", "))
+}
+
+func (r *record) NodesSynced() { r.write("nodes are synced") }
+
+func (r *record) NamespacesChanged() { r.write("namespaces") }
 
 func (r *record) write(line string) {
 	r.mu.Lock()
@@ -134,6 +157,10 @@ func (w *world) set(object runtime.Object) {
 	case *v1.Pod:
 		if _, err = w.client.CoreV1().Pods(o.Namespace).Update(w.t.Context(), o, metav1.UpdateOptions{}); err != nil {
 			_, err = w.client.CoreV1().Pods(o.Namespace).Create(w.t.Context(), o, metav1.CreateOptions{})
+		}
+	case *v1.Namespace:
+		if _, err = w.client.CoreV1().Namespaces().Update(w.t.Context(), o, metav1.UpdateOptions{}); err != nil {
+			_, err = w.client.CoreV1().Namespaces().Create(w.t.Context(), o, metav1.CreateOptions{})
 		}
 	case *v1.Node:
 		if _, err = w.client.CoreV1().Nodes().Update(w.t.Context(), o, metav1.UpdateOptions{}); err != nil {

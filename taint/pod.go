@@ -31,8 +31,8 @@ type Pod struct {
 	// Labels of the pod, for policies. Pods with equal labels may share one map.
 	Labels map[string]string
 
-	// Controller is the pod's controlling owner; nil if there is none, or if the caller did not ask for it. Pods of one
-	// controller may share it. No verdict depends on it.
+	// Controller is the pod's controlling owner, for policies and messages; nil if there is none. Pods of one controller
+	// may share it. No verdict of [Decide] depends on it.
 	Controller *Owner
 
 	Phase v1.PodPhase
@@ -40,8 +40,8 @@ type Pod struct {
 	// Priority of the pod; 0 if the pod has none.
 	Priority int32
 
-	// GracePeriodSeconds is the pod's terminationGracePeriodSeconds; nil if it has none, or if the caller did not ask for
-	// it. Pods with equal periods may share it. No verdict depends on it.
+	// GracePeriodSeconds is the pod's terminationGracePeriodSeconds, for policies; nil if it has none. Pods with equal
+	// periods may share it. No verdict of [Decide] depends on it.
 	GracePeriodSeconds *int64
 
 	// Generation of the pod's spec as last seen; it goes into the condition's observedGeneration.

@@ -49,8 +49,8 @@ func BenchmarkDecodeEvent(b *testing.B) {
 	b.Logf("an event of %d bytes", len(frame))
 	for name, stream := range map[string]watch.Decoder{
 		"whole":         wholeStream(&endless{frame: frame}),
-		"trimmed":       wire.NewStream(&endless{frame: frame}, nil),
-		"trimmed,known": wire.NewStream(&endless{frame: frame}, func([]byte) *taint.Pod { return &last }),
+		"trimmed":       wire.NewStream(&endless{frame: frame}, wire.Lookup{}),
+		"trimmed,known": wire.NewStream(&endless{frame: frame}, wire.Lookup{Pod: func([]byte) *taint.Pod { return &last }}),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -28,6 +28,7 @@ func objects() map[string]runtime.Object {
 		v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionFalse, LastTransitionTime: at, Reason: "PreemptionByScheduler", Message: "m"})
 	malformed := usualPod(3)
 	malformed.Spec.Priority, malformed.Generation = new(int32(-7)), -1
+	malformed.Spec.TerminationGracePeriodSeconds = new(int64(-1))
 	malformed.Spec.Tolerations = []v1.Toleration{
 		{TolerationSeconds: new(int64(0))}, {TolerationSeconds: new(int64(-5)), Operator: "Roughly"}, {Key: "k", Value: "v"}, {},
 	}
@@ -44,6 +45,9 @@ func objects() map[string]runtime.Object {
 		"an empty list of pods":       &v1.PodList{},
 		"a list of nodes":             &v1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}, Items: []v1.Node{*usualNode(), {}}},
 		"an empty list of nodes":      &v1.NodeList{},
+		"a namespace":                 usualNamespace(),
+		"an empty namespace":          &v1.Namespace{},
+		"a list of namespaces":        &v1.NamespaceList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}, Items: []v1.Namespace{*usualNamespace(), {}}},
 		"a status":                    &metav1.Status{Status: metav1.StatusFailure, Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: 410},
 	}
 }
@@ -57,6 +61,41 @@ func TestOfEveryObjectThereIsWhatCountsAndNothingElse(t *testing.T) {
 		}
 		if diff := cmp.Diff(trimmed(object), got); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
+		got, err = decodeWith(encoded(t, object), wire.Lookup{Node: nodeLookup(nil, true)})
+		if diff := cmp.Diff(labelled(object), got); diff != "" || err != nil {
+			t.Errorf("%s, with the labels of nodes: %v (-want +got)\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestLabelsOfANodeThatAreTheSameAsBeforeAreShared(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(labels map[string]string)
+		shared bool
+	}{
+		"the same":      {func(map[string]string) {}, true},
+		"another value": {func(labels map[string]string) { labels["topology.kubernetes.io/zone"] = "b" }, false},
+		"one is gone":   {func(labels map[string]string) { delete(labels, "topology.kubernetes.io/zone") }, false},
+		"one is new":    {func(labels map[string]string) { labels["new"] = "" }, false},
+	} {
+		node, last := usualNode(), usualNode().Labels
+		c.change(node.Labels)
+		got, err := decodeWith(encoded(t, node), wire.Lookup{Node: func(name []byte) (map[string]string, bool) {
+			if string(name) != node.Name {
+				t.Errorf("asked for %q", name)
+			}
+			return last, true
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(labelled(node), got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
+		last["shared"] = "yes"
+		if _, shared := got.(*v1.Node).Labels["shared"]; shared != c.shared {
+			t.Errorf("%s: shared %t", name, shared)
 		}
 	}
 }
@@ -73,12 +112,12 @@ func TestTimesAreWholeSecondsAsInTheAPI(t *testing.T) {
 func TestAPodThatIsKnownIsDecodedInTwoAllocations(t *testing.T) {
 	pod := usualPod(1)
 	last := cluster.PodOf(pod, time.Now())
-	stream := wire.NewStream(&endless{frame: frameOf(t, "MODIFIED", pod)}, func(uid []byte) *taint.Pod {
+	stream := wire.NewStream(&endless{frame: frameOf(t, "MODIFIED", pod)}, wire.Lookup{Pod: func(uid []byte) *taint.Pod {
 		if string(uid) != string(last.UID) {
 			t.Errorf("asked for %q", uid)
 		}
 		return &last
-	})
+	}})
 	got := testing.AllocsPerRun(100, func() {
 		if _, _, err := stream.Decode(); err != nil {
 			t.Fatal(err)
@@ -124,6 +163,8 @@ func TestWhatHasChangedIsNotShared(t *testing.T) {
 		"it has no owner":                func(p *v1.Pod) { p.OwnerReferences = nil },
 		"it is on another node":          func(p *v1.Pod) { p.Spec.NodeName = "other" },
 		"it is bound to no node":         func(p *v1.Pod) { p.Spec.NodeName = "" },
+		"it has another grace period":    func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(31)) },
+		"it has no grace period":         func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = nil },
 	} {
 		last, before := cluster.PodOf(usualPod(1), time.Now()), cluster.PodOf(usualPod(1), time.Now())
 		before.Bound = last.Bound
@@ -219,18 +260,20 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 	for want, body := range map[string][]byte{
 		"not those of an object of Kubernetes":                                                []byte(`{"kind":"Pod"}`),
-		"decoding a Secret of v1: it is neither a pod, a node nor a status":                   sealed("v1", "Secret", nil),
+		"decoding a Secret of v1: it is neither a pod, a node, a namespace nor a status":      sealed("v1", "Secret", nil),
 		"decoding a Pod of v2:":                                                               sealed("v2", "Pod", pod),
 		"there is no object in its envelope":                                                  []byte("k8s\x00"),
 		"decoding a  of : it is neither":                                                      sealed("", "", nil),
+		"decoding a Node of v1: field 1: it comes twice":                                      sealed("v1", "Node", slices.Concat(holding(1, nil), holding(1, nil))),
+		"decoding a Namespace of v1: field 1: it comes twice":                                 sealed("v1", "Namespace", slices.Concat(holding(1, nil), holding(1, nil))),
 		"field 1: it comes twice":                                                             sealed("v1", "Pod", slices.Concat(pod, pod)),
 		"decoding a Pod of v1: field 2: field 22: field 1":                                    sealed("v1", "Pod", []byte("\x12\x05\xb2\x01\x02\x08\x01")),
 		"decoding a PodList of v1: field 2: field 2: field 2: field 22: field 1: it has wire": sealed("v1", "PodList", holding(2, []byte("\x12\x05\xb2\x01\x02\x08\x01"))),
 		// The item would extend beyond its list.
-		"decoding a PodList of v1: field 2: field 2: unexpected EOF":              slices.Concat(sealed("v1", "PodList", []byte{0x12, 4}), holding(3, nil), holding(4, nil)),
-		"decoding a PodList of v1: field 2: field 0: there is no such number":     sealed("v1", "PodList", []byte("\x00")),
-		"decoding a SecretList of v1: field 2: it is neither a list of pods, nor": sealed("v1", "SecretList", nil),
-		"decoding a Pod of v1: field 0":                                           sealed("v1", "Pod", []byte("\x00")),
+		"decoding a PodList of v1: field 2: field 2: unexpected EOF":                                   slices.Concat(sealed("v1", "PodList", []byte{0x12, 4}), holding(3, nil), holding(4, nil)),
+		"decoding a PodList of v1: field 2: field 0: there is no such number":                          sealed("v1", "PodList", []byte("\x00")),
+		"decoding a SecretList of v1: field 2: it is neither a list of pods, nodes or namespaces, nor": sealed("v1", "SecretList", nil),
+		"decoding a Pod of v1: field 0":                                                                sealed("v1", "Pod", []byte("\x00")),
 	} {
 		if got, err := decode(body, nil); got != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v and error %q, want %q", got, err, want)
@@ -240,6 +283,10 @@ func TestWhatIsRefused(t *testing.T) {
 
 // decode decodes a body with the function for its kind.
 func decode(body []byte, lookup wire.PodLookup) (runtime.Object, error) {
+	return decodeWith(body, wire.Lookup{Pod: lookup})
+}
+
+func decodeWith(body []byte, lookup wire.Lookup) (runtime.Object, error) {
 	if bytes.Contains(body, []byte("List")) { // only the kind contains this
 		return wire.ReadList(bufio.NewReader(bytes.NewReader(body)), lookup)
 	}

@@ -1,14 +1,16 @@
-// Package wire decodes pods and nodes from the API server's protobuf, and only the fields that this program uses. It
-// skips the rest, nine tenths of a pod, without copying it.
+// Package wire decodes pods, nodes and namespaces from the API server's protobuf, and only the fields that this program
+// uses. It skips the rest, nine tenths of a pod, without copying it.
 //
 // The objects have the API's own types; fields that are not decoded are empty. Decoded are:
 //
-//   - pods and nodes: metadata.{name, namespace, uid, resourceVersion, generation, creationTimestamp,
+//   - pods, nodes and namespaces: metadata.{name, namespace, uid, resourceVersion, generation, creationTimestamp,
 //     deletionTimestamp} and the annotations kubernetes.io/config.mirror and
 //     k8s.io/initial-events-end;
-//   - pods: metadata.labels, spec.{nodeName, tolerations, priority}, status.phase, and of the conditions
-//     PodScheduled and DisruptionTarget their type, status and lastTransitionTime;
-//   - nodes: spec.taints;
+//   - pods: metadata.labels, of the controlling owner its kind and name, spec.{nodeName, tolerations, priority,
+//     terminationGracePeriodSeconds}, status.phase, and of the conditions PodScheduled and DisruptionTarget their
+//     type, status and lastTransitionTime;
+//   - nodes: spec.taints, and metadata.labels if they are wanted;
+//   - namespaces: metadata.labels;
 //   - lists: their metadata and their items;
 //   - Status: all of it.
 //

@@ -64,9 +64,9 @@ func (e *envelope) decodeType(message []byte) error {
 	return f.err
 }
 
-// Decode returns the pod, the node or the status in the API server's message: a *v1.Pod, *v1.Node or *metav1.Status.
-// Another kind is an error. lookup may be nil.
-func Decode(data []byte, lookup PodLookup) (runtime.Object, error) {
+// Decode returns the object in the API server's message: a *v1.Pod, *v1.Node, *v1.Namespace or *metav1.Status. Another
+// kind is an error.
+func Decode(data []byte, lookup Lookup) (runtime.Object, error) {
 	e, err := open(data)
 	if err != nil {
 		return nil, err
@@ -78,16 +78,18 @@ func Decode(data []byte, lookup PodLookup) (runtime.Object, error) {
 	return object, nil
 }
 
-func (e *envelope) object(lookup PodLookup) (runtime.Object, error) {
+func (e *envelope) object(lookup Lookup) (runtime.Object, error) {
 	switch {
 	case e.is("Pod"):
-		return newPod(e.raw, lookup)
+		return newPod(e.raw, lookup.Pod)
 	case e.is("Node"):
-		return newNode(e.raw)
+		return newNode(e.raw, lookup.Node)
+	case e.is("Namespace"):
+		return newNamespace(e.raw)
 	case e.is("Status"):
 		return newStatus(e.raw)
 	}
-	return nil, errors.New("it is neither a pod, a node nor a status")
+	return nil, errors.New("it is neither a pod, a node, a namespace nor a status")
 }
 
 // is reports whether the object is of this kind. All kinds that this package decodes are in v1.

@@ -62,26 +62,40 @@ func TestAFewWrongBytesGiveTheSameAsInTheAPIOrAnError(t *testing.T) {
 // agree checks that any bytes give an object or an error, that the result does not depend on what was seen of a pod
 // before, and that it equals that of the API's own decoder if that accepts the bytes.
 func agree(t rapid.TB, body []byte, last *taint.Pod) {
-	readList := func(body []byte, lookup wire.PodLookup) (runtime.Object, error) {
+	readList := func(body []byte, lookup wire.Lookup) (runtime.Object, error) {
 		return wire.ReadList(bufio.NewReader(bytes.NewReader(body)), lookup)
 	}
-	for _, decode := range []func([]byte, wire.PodLookup) (runtime.Object, error){wire.Decode, readList} {
-		got, err := decode(body, nil)
-		if (got == nil) == (err == nil) {
-			t.Fatalf("got %v and error %v", got, err)
-		}
-		again, errAgain := decode(body, func([]byte) *taint.Pod { return last })
-		if diff := cmp.Diff(got, again); diff != "" || (err == nil) != (errAgain == nil) {
-			t.Errorf("errors %v and %v; nothing known (-), a pod known (+):\n%s", err, errAgain, diff)
-		}
-		want, errWhole := whole(body)
-		if err != nil || errWhole != nil {
-			continue
-		}
-		if diff := cmp.Diff(trimmed(want), got); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
+	known := usualNode().Labels
+	for _, decode := range []func([]byte, wire.Lookup) (runtime.Object, error){wire.Decode, readList} {
+		agreeOn(t, body, decode, trimmed, wire.Lookup{}, wire.Lookup{
+			Pod: func([]byte) *taint.Pod { return last }, Node: nodeLookup(known, false),
+		})
+		agreeOn(t, body, decode, labelled, wire.Lookup{Node: nodeLookup(nil, true)}, wire.Lookup{Node: nodeLookup(known, true)})
 	}
+}
+
+// agreeOn is agree for one decoder, which knows nothing or something. trim returns the fields that are decoded.
+func agreeOn(t rapid.TB, body []byte, decode func([]byte, wire.Lookup) (runtime.Object, error), trim func(runtime.Object) runtime.Object, nothing, something wire.Lookup) {
+	got, err := decode(body, nothing)
+	if (got == nil) == (err == nil) {
+		t.Fatalf("got %v and error %v", got, err)
+	}
+	again, errAgain := decode(body, something)
+	if diff := cmp.Diff(got, again); diff != "" || (err == nil) != (errAgain == nil) {
+		t.Errorf("errors %v and %v; nothing known (-), something known (+):\n%s", err, errAgain, diff)
+	}
+	want, errWhole := whole(body)
+	if err != nil || errWhole != nil {
+		return
+	}
+	if diff := cmp.Diff(trim(want), got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// nodeLookup returns the same labels for all nodes.
+func nodeLookup(labels map[string]string, wanted bool) wire.NodeLookup {
+	return func([]byte) (map[string]string, bool) { return labels, wanted }
 }
 
 func kindOf(object any) string {
@@ -94,6 +108,10 @@ func kindOf(object any) string {
 		return "PodList"
 	case *v1.NodeList:
 		return "NodeList"
+	case *v1.Namespace:
+		return "Namespace"
+	case *v1.NamespaceList:
+		return "NamespaceList"
 	}
 	return "Status"
 }
@@ -104,7 +122,7 @@ func FuzzStream(f *testing.F) {
 	f.Add(append(frameOf(f, watch.Added, usualPod(1)), frameOf(f, watch.Error, expired)...))
 	f.Add(frameOf(f, watch.Bookmark, usualNode()))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		stream := wire.NewStream(io.NopCloser(bytes.NewReader(body)), nil)
+		stream := wire.NewStream(io.NopCloser(bytes.NewReader(body)), wire.Lookup{})
 		for range body {
 			kind, object, err := stream.Decode()
 			if (object == nil) == (err == nil) || (kind == "") == (err == nil) {

@@ -1,6 +1,6 @@
 package wire
 
-// labelSet compares the labels of a pod with the known ones, and builds a map only if they differ.
+// labelSet compares the labels of an object with the known ones, and builds a map only if they differ.
 type labelSet struct {
 	was map[string]string
 

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// List is a list of pods or of nodes: its items are all *v1.Pod or all *v1.Node.
+// List is a list of pods, nodes or namespaces: its items are all *v1.Pod, all *v1.Node or all *v1.Namespace.
 type List struct {
 	metav1.TypeMeta
 	metav1.ListMeta
@@ -41,8 +41,8 @@ func IsList(body *bufio.Reader) bool {
 }
 
 // ReadList reads the API server's response to a request for a list: a *List, or a *metav1.Status. It decodes each item
-// as it arrives, so that only one item's bytes are in memory. lookup may be nil.
-func ReadList(body *bufio.Reader, lookup PodLookup) (runtime.Object, error) {
+// as it arrives, so that only one item's bytes are in memory.
+func ReadList(body *bufio.Reader, lookup Lookup) (runtime.Object, error) {
 	if !IsList(body) {
 		return nil, errMagic
 	}
@@ -72,16 +72,18 @@ func ReadList(body *bufio.Reader, lookup PodLookup) (runtime.Object, error) {
 }
 
 // readObject reads the value of the envelope's current field.
-func (e *envelope) readObject(in *incoming, lookup PodLookup) (runtime.Object, error) {
+func (e *envelope) readObject(in *incoming, lookup Lookup) (runtime.Object, error) {
 	switch {
 	case e.is("PodList"):
-		return readItems(in.inner(), func(message []byte) (runtime.Object, error) { return newPod(message, lookup) })
+		return readItems(in.inner(), func(message []byte) (runtime.Object, error) { return newPod(message, lookup.Pod) })
 	case e.is("NodeList"):
-		return readItems(in.inner(), func(message []byte) (runtime.Object, error) { return newNode(message) })
+		return readItems(in.inner(), func(message []byte) (runtime.Object, error) { return newNode(message, lookup.Node) })
+	case e.is("NamespaceList"):
+		return readItems(in.inner(), func(message []byte) (runtime.Object, error) { return newNamespace(message) })
 	case e.is("Status"):
 		return newStatus(in.bytes())
 	}
-	return nil, errors.New("it is neither a list of pods, nor one of nodes, nor a status")
+	return nil, errors.New("it is neither a list of pods, nodes or namespaces, nor a status")
 }
 
 // readItems reads a list, and decodes each item with the function.

@@ -42,13 +42,13 @@ func TestAnItemIsDecodedBeforeTheNextIsRead(t *testing.T) {
 	const pods, ahead = 50, 1 << 10
 	encodedList := encoded(t, listOf(pods))
 	body, seen := &counting{Reader: bytes.NewReader(encodedList)}, 0
-	_, err := wire.ReadList(bufio.NewReaderSize(body, ahead), func([]byte) *taint.Pod {
+	_, err := wire.ReadList(bufio.NewReaderSize(body, ahead), wire.Lookup{Pod: func([]byte) *taint.Pod {
 		seen++
 		if most := len(encodedList)*seen/pods + ahead; body.n > most+ahead {
 			t.Errorf("at pod %d, %d bytes were read, want at most %d", seen, body.n, most)
 		}
 		return nil
-	})
+	}})
 	if err != nil || seen != pods {
 		t.Errorf("%d pods and error %v", seen, err)
 	}
@@ -91,7 +91,7 @@ func TestAListThatCannotBeReadIsAnError(t *testing.T) {
 	body, broken := encoded(t, listOf(2)), errors.New("broken")
 	for _, n := range []int{0, 2, 4, 20, 100, len(body) - 10} {
 		read := io.MultiReader(bytes.NewReader(body[:n]), iotest.ErrReader(broken))
-		list, err := wire.ReadList(bufio.NewReader(read), nil)
+		list, err := wire.ReadList(bufio.NewReader(read), wire.Lookup{})
 		if list != nil || err == nil || n >= 4 && !errors.Is(err, broken) {
 			t.Errorf("broken after %d bytes: got %v and error %v", n, list, err)
 		}
@@ -103,7 +103,7 @@ func TestAnItemThatIsTooLargeIsRefused(t *testing.T) {
 	head = head[:len(head)-2]
 	// The header of a list of 16777232 bytes, and of an item of 16777217.
 	head = append(head, 0x12, 0x90, 0x80, 0x80, 0x08, 0x12, 0x81, 0x80, 0x80, 0x08)
-	list, err := wire.ReadList(bufio.NewReader(bytes.NewReader(head)), nil)
+	list, err := wire.ReadList(bufio.NewReader(bytes.NewReader(head)), wire.Lookup{})
 	if list != nil || err == nil || !strings.Contains(err.Error(), "its 16777217 bytes are more than the most that is taken, 16777216") {
 		t.Errorf("got %v and error %v", list, err)
 	}
@@ -111,7 +111,7 @@ func TestAnItemThatIsTooLargeIsRefused(t *testing.T) {
 
 func TestAStatusInPlaceOfAListThatCannotBeReadIsNamed(t *testing.T) {
 	body := sealed("v1", "Status", []byte("Status"))
-	got, err := wire.ReadList(bufio.NewReader(bytes.NewReader(body)), nil)
+	got, err := wire.ReadList(bufio.NewReader(bytes.NewReader(body)), wire.Lookup{})
 	if got != nil || err == nil || !strings.HasPrefix(err.Error(), "decoding a Status of v1: field 2: ") {
 		t.Errorf("got %v and error %v", got, err)
 	}

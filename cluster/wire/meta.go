@@ -52,6 +52,16 @@ func decodeMeta(message []byte, m *metav1.ObjectMeta, was *taint.Pod, labels *la
 	return f.err
 }
 
+// decodeLabelled decodes the used fields of the metadata, and the labels. last are the last known ones.
+func decodeLabelled(message []byte, m *metav1.ObjectMeta, last map[string]string) (err error) {
+	labels := labelSet{was: last}
+	if err := decodeMeta(message, m, &taint.Pod{}, &labels, nil); err != nil {
+		return err
+	}
+	m.Labels, err = labels.all(message)
+	return err
+}
+
 func decodeAnnotation(message []byte, m *metav1.ObjectMeta) error {
 	key, value, err := pair(message)
 	if k := string(key); k != v1.MirrorPodAnnotationKey && k != metav1.InitialEventsAnnotationKey {

@@ -17,18 +17,34 @@ const (
 	taintAdded  = 4
 )
 
-func newNode(message []byte) (*v1.Node, error) {
+func newNode(message []byte, lookup NodeLookup) (*v1.Node, error) {
 	n := &v1.Node{}
 	f := fields{message: message}
+	named := false
 	for f.next() {
 		switch f.number {
 		case objectMeta:
-			f.check(decodeMeta(f.bytes(), &n.ObjectMeta, &taint.Pod{}, nil, nil))
+			if named {
+				f.fail(errTwice) // no API server writes this; the labels would have to be merged
+			}
+			named = true
+			f.check(decodeNodeMeta(f.bytes(), n, lookup))
 		case objectSpec:
 			f.check(decodeNodeSpec(f.bytes(), n))
 		}
 	}
 	return n, f.err
+}
+
+func decodeNodeMeta(message []byte, n *v1.Node, lookup NodeLookup) error {
+	if lookup == nil {
+		return decodeMeta(message, &n.ObjectMeta, &taint.Pod{}, nil, nil)
+	}
+	last, wanted := lookup(valueIn(message, metaName))
+	if !wanted {
+		return decodeMeta(message, &n.ObjectMeta, &taint.Pod{}, nil, nil)
+	}
+	return decodeLabelled(message, &n.ObjectMeta, last)
 }
 
 func decodeNodeSpec(message []byte, n *v1.Node) error {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"google.golang.org/protobuf/encoding/protowire"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -13,6 +14,7 @@ const (
 	objectSpec   = 2
 	objectStatus = 3
 
+	specGracePeriod = 4
 	specNodeName    = 10
 	specTolerations = 22
 	specPriority    = 25
@@ -25,17 +27,13 @@ const (
 	conditionTransition = 4
 )
 
-// PodLookup returns what was last seen of the pod with this UID, or nil. A decoded pod shares with it the strings, the
-// labels and the tolerations that have not changed, so that nothing is allocated for them. PodLookup must not keep the
-// bytes.
-type PodLookup func(uid []byte) *taint.Pod
-
 // spare is space for what a pod points to, in one allocation.
 type spare struct {
-	priority   int32
-	conditions [1]v1.PodCondition
-	owners     [1]metav1.OwnerReference
-	controls   bool
+	gracePeriod int64
+	priority    int32
+	conditions  [1]v1.PodCondition
+	owners      [1]metav1.OwnerReference
+	controls    bool
 }
 
 func newPod(message []byte, lookup PodLookup) (*v1.Pod, error) {
@@ -77,7 +75,7 @@ func lastSeen(message []byte, lookup PodLookup) (*taint.Pod, error) {
 		}
 		seen[f.number] = true
 		if f.number == objectMeta {
-			uid = uidIn(f.bytes())
+			uid = valueIn(f.bytes(), metaUID)
 		}
 	}
 	if len(uid) > 0 && lookup != nil {
@@ -88,11 +86,11 @@ func lastSeen(message []byte, lookup PodLookup) (*taint.Pod, error) {
 	return &taint.Pod{}, f.err
 }
 
-// uidIn returns the UID in the metadata; nil if there is none.
-func uidIn(message []byte) []byte {
+// valueIn returns the text in the first field of this number; nil if there is none.
+func valueIn(message []byte, number protowire.Number) []byte {
 	f := fields{message: message}
 	for f.next() {
-		if f.number == metaUID {
+		if f.number == number {
 			return f.bytes()
 		}
 	}
@@ -121,6 +119,9 @@ func decodePodSpec(message []byte, p *v1.Pod, room *spare, was *taint.Pod) error
 		case specPriority:
 			room.priority = int32(f.int())
 			p.Spec.Priority = &room.priority
+		case specGracePeriod:
+			room.gracePeriod = f.int()
+			p.Spec.TerminationGracePeriodSeconds = &room.gracePeriod
 		}
 	}
 	if f.err != nil {

@@ -15,14 +15,14 @@ type shape map[protowire.Number]shape
 func envelope(object runtime.Object) shape {
 	pair := shape{1: nil, 2: nil}
 	meta := shape{1: nil, 3: nil, 5: nil, 6: nil, 7: nil, 8: {}, 9: {}, 12: pair}
-	podMeta := shape{11: pair, 13: {1: nil, 3: nil, 6: nil}}
+	podMeta, namespaceMeta := shape{11: pair, 13: {1: nil, 3: nil, 6: nil}}, shape{11: pair}
 	for number, inner := range meta {
-		podMeta[number] = inner
+		podMeta[number], namespaceMeta[number] = inner, inner
 	}
 	toleration := shape{1: nil, 2: nil, 3: nil, 4: nil, 5: nil}
 	pod := shape{
 		1: podMeta,
-		2: {10: nil, 22: toleration, 25: nil},
+		2: {4: nil, 10: nil, 22: toleration, 25: nil},
 		3: {1: nil, 2: {1: nil, 2: nil, 4: {}}},
 	}
 	node := shape{1: meta, 2: {5: {1: nil, 2: nil, 3: nil, 4: {}}}}
@@ -36,6 +36,10 @@ func envelope(object runtime.Object) shape {
 		inner = shape{1: {}, 2: pod}
 	case *v1.NodeList:
 		inner = shape{1: {}, 2: node}
+	case *v1.Namespace:
+		inner = shape{1: namespaceMeta}
+	case *v1.NamespaceList:
+		inner = shape{1: {}, 2: {1: namespaceMeta}}
 	default:
 		inner = shape{}
 	}

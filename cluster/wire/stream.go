@@ -24,7 +24,7 @@ const largest = 16 << 20
 // Stream decodes the events of a watch. Only one goroutine may call Decode; another may call Close.
 type Stream struct {
 	body   io.ReadCloser
-	lookup PodLookup
+	lookup Lookup
 
 	header [4]byte
 	frame  []byte
@@ -32,9 +32,9 @@ type Stream struct {
 
 var _ watch.Decoder = (*Stream)(nil)
 
-// NewStream returns a stream of the events in the body of a watch; lookup may be nil. The body should be buffered,
-// because it is read in small pieces.
-func NewStream(body io.ReadCloser, lookup PodLookup) *Stream {
+// NewStream returns a stream of the events in the body of a watch. The body should be buffered, because it is read in
+// small pieces.
+func NewStream(body io.ReadCloser, lookup Lookup) *Stream {
 	return &Stream{body: body, lookup: lookup}
 }
 

@@ -39,7 +39,7 @@ func TestEventsComeInTheirOrder(t *testing.T) {
 	for name, reader := range map[string]io.Reader{
 		"all at once": bytes.NewReader(body), "byte by byte": iotest.OneByteReader(bytes.NewReader(body)),
 	} {
-		stream := wire.NewStream(io.NopCloser(reader), nil)
+		stream := wire.NewStream(io.NopCloser(reader), wire.Lookup{})
 		// All are decoded before the first is compared: none refers to bytes that are overwritten.
 		got := make([]watch.Event, len(want))
 		for i := range got {
@@ -62,7 +62,7 @@ func TestEventsComeInTheirOrder(t *testing.T) {
 func TestAnErrorToReadComesAsItIs(t *testing.T) {
 	frame, broken := frameOf(t, watch.Added, usualPod(1)), errors.New("broken")
 	for n := range len(frame) {
-		stream := wire.NewStream(sent(frame[:n]), nil)
+		stream := wire.NewStream(sent(frame[:n]), wire.Lookup{})
 		want := io.ErrUnexpectedEOF
 		if n == 0 {
 			want = io.EOF
@@ -71,7 +71,7 @@ func TestAnErrorToReadComesAsItIs(t *testing.T) {
 			t.Fatalf("cut after %d bytes: got %v and error %v, want %v", n, object, err, want)
 		}
 	}
-	stream := wire.NewStream(io.NopCloser(iotest.ErrReader(broken)), nil)
+	stream := wire.NewStream(io.NopCloser(iotest.ErrReader(broken)), wire.Lookup{})
 	if _, _, err := stream.Decode(); err != broken { //nolint:errorlint // see above
 		t.Errorf("got %v", err)
 	}
@@ -87,7 +87,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 		"not those of an object":                              framed(holding(1, []byte("ADDED"))),
 		"decoding a Secret of v1":                             framed(slices.Concat(holding(1, []byte("ADDED")), holding(2, holding(1, sealed("v1", "Secret", nil))))),
 	} {
-		stream := wire.NewStream(sent(frame), nil)
+		stream := wire.NewStream(sent(frame), wire.Lookup{})
 		if _, object, err := stream.Decode(); object != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v and error %v, want %q", object, err, want)
 		}
@@ -104,7 +104,7 @@ func (c *closed) Close() error { c.times++; return nil }
 
 func TestCloseClosesTheBody(t *testing.T) {
 	body := &closed{}
-	wire.NewStream(body, nil).Close()
+	wire.NewStream(body, wire.Lookup{}).Close()
 	if body.times != 1 {
 		t.Errorf("closed %d times", body.times)
 	}

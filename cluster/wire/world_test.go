@@ -45,7 +45,8 @@ func usualPod(i int) *v1.Pod {
 		},
 		Spec: v1.PodSpec{
 			NodeName: fmt.Sprintf("ip-10-0-0-%d.eu-central-1.compute.internal", i%250), Priority: new(int32(0)),
-			ServiceAccountName: "default", SchedulerName: "default-scheduler", RestartPolicy: v1.RestartPolicyAlways,
+			TerminationGracePeriodSeconds: new(int64(30)),
+			ServiceAccountName:            "default", SchedulerName: "default-scheduler", RestartPolicy: v1.RestartPolicyAlways,
 			Containers: []v1.Container{{
 				Name: "web", Image: "registry.example.com/team/service:v1.2.3", Env: env,
 				Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("100m"), v1.ResourceMemory: resource.MustParse("1Gi")}},
@@ -78,7 +79,7 @@ func usualNode() *v1.Node {
 	return &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "node-1", UID: uid(1), ResourceVersion: "17", CreationTimestamp: at,
-			Labels: map[string]string{"kubernetes.io/hostname": "node-1"},
+			Labels: map[string]string{"kubernetes.io/hostname": "node-1", "topology.kubernetes.io/zone": "a"},
 		},
 		Spec: v1.NodeSpec{PodCIDR: "10.0.0.0/24", Taints: []v1.Taint{
 			{Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoExecute, TimeAdded: &at},
@@ -88,13 +89,53 @@ func usualNode() *v1.Node {
 	}
 }
 
-// trimmed returns an object with only the fields that are decoded.
+// usualNamespace returns a namespace with all the fields of a real one.
+func usualNamespace() *v1.Namespace {
+	return &v1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "team-a", UID: uid(2), ResourceVersion: "18", CreationTimestamp: metav1.NewTime(time.Unix(1_700_000_000, 0)),
+			Labels:      map[string]string{"kubernetes.io/metadata.name": "team-a", "tier": "prod"},
+			Annotations: map[string]string{"owner": "a@example.com"},
+		},
+		Spec:   v1.NamespaceSpec{Finalizers: []v1.FinalizerName{v1.FinalizerKubernetes}},
+		Status: v1.NamespaceStatus{Phase: v1.NamespaceActive},
+	}
+}
+
+// labelled returns an object with only the fields that are decoded if the labels of nodes are wanted.
+func labelled(object runtime.Object) runtime.Object {
+	switch o := object.(type) {
+	case *v1.Node:
+		node := trimmedNode(*o)
+		node.Labels = o.Labels
+		return &node
+	case *v1.NodeList:
+		list := &wire.List{ListMeta: o.ListMeta}
+		for i := range o.Items {
+			list.Items = append(list.Items, labelled(&o.Items[i]))
+		}
+		return list
+	}
+	return trimmed(object)
+}
+
+// trimmed returns an object with only the fields that are decoded if the labels of nodes are not wanted.
 func trimmed(object runtime.Object) runtime.Object {
 	switch o := object.(type) {
 	case *v1.Pod:
 		return new(trimmedPod(*o))
 	case *v1.Node:
 		return new(trimmedNode(*o))
+	case *v1.Namespace:
+		namespace := &v1.Namespace{ObjectMeta: trimmedMeta(o.ObjectMeta)}
+		namespace.Labels = o.Labels
+		return namespace
+	case *v1.NamespaceList:
+		list := &wire.List{ListMeta: o.ListMeta}
+		for i := range o.Items {
+			list.Items = append(list.Items, trimmed(&o.Items[i]))
+		}
+		return list
 	case *v1.PodList:
 		list := &wire.List{ListMeta: o.ListMeta}
 		for i := range o.Items {
@@ -129,8 +170,11 @@ func trimmedPod(p v1.Pod) v1.Pod {
 	}
 	return v1.Pod{
 		ObjectMeta: meta,
-		Spec:       v1.PodSpec{NodeName: p.Spec.NodeName, Tolerations: p.Spec.Tolerations, Priority: p.Spec.Priority},
-		Status:     v1.PodStatus{Phase: p.Status.Phase, Conditions: conditions},
+		Spec: v1.PodSpec{
+			NodeName: p.Spec.NodeName, Tolerations: p.Spec.Tolerations, Priority: p.Spec.Priority,
+			TerminationGracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
+		},
+		Status: v1.PodStatus{Phase: p.Status.Phase, Conditions: conditions},
 	}
 }
 
