@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"strings"
 	"time"
 
 	"github.com/taint-manager/taint-manager/policy"
@@ -22,6 +23,10 @@ type Wait struct {
 
 	// Until is when a token is available if no other call takes it; zero if only the end of a call can return one.
 	Until time.Time
+
+	// Buckets names the buckets of all rates that count the eviction. Of evictions with the same buckets, none can take
+	// its tokens while one cannot.
+	Buckets string
 }
 
 // Take takes a token of each rate that counts an eviction because of this taint on a node with these labels. If one
@@ -41,12 +46,27 @@ func (r *Rates) Take(now time.Time, taintKey string, labels map[string]string) (
 		}
 	}
 	if longest.Rate != "" {
+		longest.Buckets = r.bucketsOf(taintKey, labels)
 		return Tokens{}, longest
 	}
 	for _, b := range tokens.buckets {
 		b.reserved++
 	}
 	return tokens, Wait{}
+}
+
+// bucketsOf names the buckets of the rates that count an eviction.
+func (r *Rates) bucketsOf(taintKey string, labels map[string]string) string {
+	var b strings.Builder
+	for _, one := range r.rates {
+		if one.counts(taintKey) {
+			b.WriteString(one.name)
+			b.WriteByte('/')
+			b.WriteString(policy.GroupOf(one.topologyKey, labels))
+			b.WriteByte(0) // is in no name and no label
+		}
+	}
+	return b.String()
 }
 
 // orLonger replaces the wait if the other one is longer. A wait without a known end is the longest.
@@ -56,7 +76,7 @@ func (w *Wait) orLonger(rate, group string, until time.Time, ends bool) {
 	case !ends:
 		*w = Wait{Rate: rate, Group: group}
 	case w.Rate == "" || until.After(w.Until):
-		*w = Wait{rate, group, until}
+		*w = Wait{Rate: rate, Group: group, Until: until}
 	}
 }
 

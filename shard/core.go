@@ -32,6 +32,7 @@ type Core struct {
 	jitter  func() float64
 	queue   *evictionqueue.Heap[why]
 	slow    slowQueue // due, and waiting for a slow place
+	rates   rateQueue // due, and waiting for a rate
 	calls   map[types.UID]*call
 	held    map[types.UID]hold      // pods that are held, and have no other reason to go
 	audited map[types.UID][]audited // by pod, one for each policy
@@ -50,8 +51,8 @@ func newCore(reader Reader, judge policy.Judge, jitter func() float64, queue *ev
 	}
 }
 
-// Scheduled returns how many evictions wait for their time or for a permit.
-func (c *Core) Scheduled() int { return c.queue.Len() + c.slow.len() }
+// Scheduled returns how many evictions wait for their time, for a rate or for a permit.
+func (c *Core) Scheduled() int { return c.queue.Len() - c.rates.alarms + c.rates.len() + c.slow.len() }
 
 // Held returns how many pods are held and have no other reason to go.
 func (c *Core) Held() int { return len(c.held) }
@@ -59,17 +60,22 @@ func (c *Core) Held() int { return len(c.held) }
 // WaitingForSlowPlace returns how many of them are due and wait for a slow place.
 func (c *Core) WaitingForSlowPlace() int { return c.slow.len() }
 
-// set puts an entry into the queue. An entry that waits for a slow place stays there while it is due.
+// set puts an entry into the queue. An entry that waits for a slow place stays there while it is due; one that waits
+// for a rate is tried again, as another rate may count it now.
 func (c *Core) set(now time.Time, e evictionqueue.Entry[why]) {
 	if !e.At.After(now) && c.slow.replace(e) {
 		return
 	}
 	c.slow.cancel(e.UID)
+	c.stopWaitingForRate(e.UID)
 	c.queue.Set(e)
 }
 
 // cancel removes the entry of that UID, wherever it waits, and returns it.
 func (c *Core) cancel(uid types.UID) (evictionqueue.Entry[why], bool) {
+	if e, ok := c.stopWaitingForRate(uid); ok {
+		return e, true
+	}
 	if e, ok := c.queue.Cancel(uid); ok {
 		return e, true
 	}
@@ -78,18 +84,30 @@ func (c *Core) cancel(uid types.UID) (evictionqueue.Entry[why], bool) {
 
 // get returns the entry of that UID, wherever it waits.
 func (c *Core) get(uid types.UID) (evictionqueue.Entry[why], bool) {
+	if w := c.rates.waiting[uid]; w != nil {
+		return w.entry, true
+	}
 	if e, ok := c.queue.Get(uid); ok {
 		return e, true
 	}
 	return c.slow.get(uid)
 }
 
-// pop removes and returns the next entry among those that wait for a slot, or for a slow place.
-func (c *Core) pop(now time.Time, slowPlace bool) (evictionqueue.Entry[why], bool) {
+// pop removes and returns the next entry among those that wait for a slot, or for a slow place. If it has waited for a
+// rate, class is the one in which it has waited.
+func (c *Core) pop(now time.Time, slowPlace bool) (e evictionqueue.Entry[why], class *rateClass, ok bool) {
 	if slowPlace {
-		return c.slow.pop(now)
+		e, ok = c.slow.pop(now)
+		return e, nil, ok
 	}
-	return c.queue.PopDue(now)
+	if e, ok = c.queue.PopDue(now); !ok {
+		return e, nil, false
+	}
+	if w := c.rates.remove(e.UID); w != nil {
+		c.rates.alarms--
+		return w.entry, w.class, true
+	}
+	return e, nil, true
 }
 
 // entry returns the queue's entry for an action that is not to be carried out before that time.

@@ -4,11 +4,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Input is one thing that happens to a shard: NodeChanged, PodChanged, Permitted, SlowChanged, Ended or
-// Reconfigured.
+// Input is one thing that happens to a shard: NodeChanged, PodChanged, Permitted, SlowChanged, Ended,
+// RatesChanged or Reconfigured.
 type Input interface{ input() }
 
 // NodeChanged reports that a node, or the history of its taints, has changed.
@@ -22,7 +24,22 @@ type PodChanged struct{ UID types.UID }
 type Permitted struct {
 	Slow      SlowWorkloads
 	SlowPlace bool
+
+	// Take takes the tokens of the call that starts; see [Permit]. Nil: there are no rates.
+	Take func(taintKey string, nodeLabels map[string]string) guard.Wait
 }
+
+// take takes the tokens of a call.
+func (p *Permitted) take(a *policy.Action, node *taint.Node) guard.Wait {
+	if p.Take == nil {
+		return guard.Wait{}
+	}
+	return p.Take(a.Taint.Key, node.Labels)
+}
+
+// RatesChanged reports that what waits for a rate may try again: a call has given tokens back, or the rates have
+// changed.
+type RatesChanged struct{}
 
 // SlowChanged reports that the set of slow workloads has changed.
 type SlowChanged struct{ Slow SlowWorkloads }
@@ -42,6 +59,7 @@ func (PodChanged) input()   {}
 func (Permitted) input()    {}
 func (SlowChanged) input()  {}
 func (Ended) input()        {}
+func (RatesChanged) input() {}
 func (Reconfigured) input() {}
 
 // Effects is what follows from a step.

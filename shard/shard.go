@@ -30,6 +30,11 @@ type Options struct {
 	SlowPermits   <-chan Permit
 	SlowWorkloads func() (SlowWorkloads, <-chan struct{})
 
+	// RatesChanged returns a channel that is closed when evictions that wait for a rate may try again before their time:
+	// a call has given tokens back, the end of a wait may be known by now, or the rates have changed. Nil: there are no
+	// rates.
+	RatesChanged func() <-chan struct{}
+
 	// MaxInFlight is how many calls may be under way at once, over all shards.
 	MaxInFlight int
 
@@ -56,11 +61,15 @@ type Shard struct {
 	slowWorkloads func() (SlowWorkloads, <-chan struct{})
 	slowChanged   <-chan struct{} // as SlowWorkloads last returned it
 
+	rates        func() <-chan struct{}
+	ratesChanged <-chan struct{} // as rates last returned it
+
 	judge atomic.Pointer[policy.Judge] // the next one; nil if the core has the latest
 
 	held                atomic.Int64
 	scheduled           atomic.Int64
 	waitingForSlowPlace atomic.Int64
+	waitingForRate      atomic.Int64
 }
 
 // New returns a shard that does nothing before Run.
@@ -68,6 +77,9 @@ func New(o Options) *Shard {
 	queue := evictionqueue.New[why]()
 	if o.SlowWorkloads == nil {
 		o.SlowWorkloads = func() (SlowWorkloads, <-chan struct{}) { return nil, nil }
+	}
+	if o.RatesChanged == nil {
+		o.RatesChanged = func() <-chan struct{} { return nil }
 	}
 	if o.Overtaken == nil {
 		o.Overtaken = func(eviction.Overtaken) {}
@@ -82,7 +94,7 @@ func New(o Options) *Shard {
 		ended:     make(chan Ended, o.MaxInFlight), // so that a call that ends never waits for the shard
 		views:     make(chan chan<- []eviction.View),
 
-		slowPermits: o.SlowPermits, slowWorkloads: o.SlowWorkloads,
+		slowPermits: o.SlowPermits, slowWorkloads: o.SlowWorkloads, rates: o.RatesChanged,
 	}
 }
 
@@ -100,6 +112,9 @@ func (s *Shard) SetJudge(j policy.Judge) { s.judge.Store(&j) }
 // WaitingForSlowPlace returns how many of them are due and wait for a slow place. It is safe for concurrent
 // use.
 func (s *Shard) WaitingForSlowPlace() int { return int(s.waitingForSlowPlace.Load()) }
+
+// WaitingForRate returns how many of them are due and wait for a token of a rate. It is safe for concurrent use.
+func (s *Shard) WaitingForRate() int { return int(s.waitingForRate.Load()) }
 
 // Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs; it fails
 // if the context ends first.
@@ -143,6 +158,7 @@ func (s *Shard) Run(ctx context.Context) {
 // next blocks until an input arrives, and processes it; it reports false once the context has ended.
 func (s *Shard) next(ctx context.Context) bool {
 	slowPermits, slowChanged := s.slow()
+	ratesChanged := s.waitsForRate()
 	now := time.Now()
 	var permits <-chan Permit
 	if s.queue.Due(now) {
@@ -168,6 +184,7 @@ func (s *Shard) next(ctx context.Context) bool {
 		s.drainNodes(ctx)
 		s.permitted(permit, true)
 	case <-slowChanged:
+	case <-ratesChanged:
 	case ended := <-s.ended:
 		s.drainNodes(ctx)
 		s.step(ended)
@@ -187,6 +204,20 @@ func (s *Shard) slow() (<-chan Permit, <-chan struct{}) {
 		s.step(SlowChanged{Slow: slow})
 	}
 	return s.slowPermits, changed
+}
+
+// waitsForRate returns the channel that is closed when what waits for a rate may try again; nil while nothing waits. If
+// that may be so already, it tries now.
+func (s *Shard) waitsForRate() <-chan struct{} {
+	if s.core.WaitingForRate() == 0 {
+		return nil
+	}
+	changed := s.rates()
+	if changed != s.ratesChanged {
+		s.ratesChanged = changed
+		s.step(RatesChanged{})
+	}
+	return changed
 }
 
 // drainNodes processes every node update that is queued: they come before all else.
@@ -222,7 +253,7 @@ func (s *Shard) pod(uid types.UID) {
 
 func (s *Shard) permitted(permit Permit, slowPlace bool) {
 	slow, _ := s.slowWorkloads()
-	do := s.step(Permitted{Slow: slow, SlowPlace: slowPlace})
+	do := s.step(Permitted{Slow: slow, SlowPlace: slowPlace, Take: permit.Take})
 	if do.Start == nil {
 		permit.Release()
 		return
@@ -238,6 +269,7 @@ func (s *Shard) step(in Input) Effects {
 	s.held.Store(int64(s.core.Held()))
 	s.scheduled.Store(int64(s.core.Scheduled()))
 	s.waitingForSlowPlace.Store(int64(s.core.WaitingForSlowPlace()))
+	s.waitingForRate.Store(int64(s.core.WaitingForRate()))
 	for _, note := range do.Notes {
 		s.notify(note)
 	}

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/evictionqueue"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -25,6 +26,8 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.slow.release(in.Slow, c.queue.Set)
 	case Ended:
 		c.ended(now, in, &do)
+	case RatesChanged:
+		c.tryRates()
 	case Reconfigured:
 		c.reconfigured(in.Judge)
 	}
@@ -58,33 +61,43 @@ func (c *Core) podChanged(now time.Time, uid types.UID, do *Effects) {
 }
 
 // permitted removes the next pod from the queue and judges it once more. The call starts only if the pod is still
-// to be evicted now, and in this place: a slow place if its workload is slow, else a slot.
+// to be evicted now, and in this place: a slow place if its workload is slow, else a slot; and if no rate makes it wait.
 func (c *Core) permitted(now time.Time, in Permitted, do *Effects) {
 	for do.Start == nil {
-		due, ok := c.pop(now, in.SlowPlace)
+		due, class, ok := c.pop(now, in.SlowPlace)
 		if !ok {
 			return
 		}
-		pod, node := c.reader.Pod(due.UID)
-		if pod == nil {
+		if pod, node := c.reader.Pod(due.UID); pod == nil {
 			c.forget(due.UID)
-			continue
+		} else {
+			c.try(now, in, due, pod, node, do)
 		}
-		verdict := c.decider.Decide(pod, node)
-		next := c.calls[pod.UID].next(&verdict, now)
-		if next.action == nil || next.at.After(now) {
-			c.queue.Set(due) // so that judge finds what it withdraws or moves
-			c.judge(now, pod, node, do)
-			continue
+		c.tryNext(class)
+	}
+}
+
+// try starts a call for a pod whose turn has come, or puts its eviction where it is to wait.
+func (c *Core) try(now time.Time, in Permitted, due evictionqueue.Entry[why], pod *taint.Pod, node *taint.Node, do *Effects) {
+	verdict := c.decider.Decide(pod, node)
+	last := c.calls[pod.UID]
+	next := last.next(&verdict, now)
+	if next.action == nil || next.at.After(now) {
+		c.queue.Set(due) // so that judge finds what it withdraws or moves
+		c.judge(now, pod, node, do)
+		return
+	}
+	switch workload, slow, waits := in.Slow.of(pod); {
+	case in.SlowPlace && slow, !in.SlowPlace && !waits:
+		if wait := in.take(next.action, node); wait.Rate != "" {
+			c.waitForRate(due, wait, last.other(&verdict, next, now))
+			return
 		}
-		switch workload, slow, waits := in.Slow.of(pod); {
-		case in.SlowPlace && slow, !in.SlowPlace && !waits:
-			c.start(pod, next, do)
-		case waits:
-			c.slow.add(due, workload)
-		default:
-			c.queue.Set(due)
-		}
+		c.start(pod, next, do)
+	case waits:
+		c.slow.add(due, workload)
+	default:
+		c.queue.Set(due)
 	}
 }
 
@@ -157,7 +170,8 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, verdict *policy.Verdict) 
 		c.set(now, entry(pod, method, first, first.At))
 	case last.phase == waiting:
 		last.action = *first
-		c.set(now, entry(pod, method, first, last.next(verdict, now).at))
+		next := last.next(verdict, now)
+		c.set(now, entry(pod, next.method, next.action, next.at))
 	}
 }
 

@@ -43,6 +43,6 @@ func (c *Core) Tracked(uid types.UID) (h Tracked) {
 // eviction was not withdrawn.
 func (c *Core) Calls() int { return len(c.calls) }
 
-// Next returns the earliest moment at which anything that waits for a slot is due; false when nothing does.
-// What waits for a slow place is due.
+// Next returns the earliest moment at which anything that waits for a slot is due, or what waits for a rate may try
+// again; false when nothing does. What waits for a slow place is due.
 func (c *Core) Next() (time.Time, bool) { return c.queue.Next() }

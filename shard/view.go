@@ -14,20 +14,25 @@ import (
 // number, and is for display, not for decisions.
 func (c *Core) Views(now time.Time) []eviction.View {
 	views := make([]eviction.View, 0, c.Scheduled()+len(c.calls)+len(c.held))
-	queued := func(e evictionqueue.Entry[why], slowPlace bool) {
+	queued := func(e evictionqueue.Entry[why], v eviction.View) {
 		if pod, node := c.reader.Pod(e.UID); pod != nil {
 			last := c.calls[e.UID]
 			method, planned := c.planned(e, last)
-			v := eviction.View{Pod: pod, Verdict: planned.Verdict, Policy: planned.Policy, Method: method, Next: e.At, SlowPlace: slowPlace}
+			v.Pod, v.Verdict, v.Policy, v.Method, v.Next = pod, planned.Verdict, planned.Policy, method, later(e.At, v.Next)
 			c.describe(&v, node, last, now)
 			views = append(views, last.view(v, now))
 		}
 	}
 	for e := range c.queue.All() {
-		queued(e, false)
+		if c.rates.waiting[e.UID] == nil {
+			queued(e, eviction.View{})
+		}
 	}
 	for e := range c.slow.all() {
-		queued(e, true)
+		queued(e, eviction.View{SlowPlace: true})
+	}
+	for _, w := range c.rates.waiting {
+		queued(w.entry, eviction.View{WaitsForRate: w.class.wait.Rate, Next: w.class.wait.Until})
 	}
 	for uid, last := range c.calls {
 		if pod := c.awaited(uid, last); pod != nil {
@@ -88,7 +93,7 @@ func (c *Core) awaited(uid types.UID, last *call) *taint.Pod {
 // view adds the state of the call, which may be nil.
 func (c *call) view(v eviction.View, now time.Time) eviction.View {
 	v.State = eviction.Scheduled
-	if !v.Next.After(now) {
+	if !v.Next.After(now) || v.WaitsForRate != "" {
 		v.State = eviction.Due
 	}
 	if c == nil {

@@ -1,0 +1,284 @@
+package shard_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// ratePlay plays with rates, whose tokens the calls take with them.
+type ratePlay struct {
+	*play
+	rates  *guard.Rates
+	tokens map[types.UID]guard.Tokens
+	takes  int
+}
+
+func newRatePlay(t *testing.T, rates ...policy.Rate) *ratePlay {
+	return &ratePlay{play: newPlay(t), rates: guard.NewRates(at(0), rates), tokens: map[types.UID]guard.Tokens{}}
+}
+
+// permit permits a call, and returns whose call starts; "" if none does.
+func (p *ratePlay) permit(second float64) types.UID {
+	var tokens guard.Tokens
+	start := p.step(second, shard.Permitted{Take: func(key string, labels map[string]string) (wait guard.Wait) {
+		p.takes++
+		tokens, wait = p.rates.Take(at(second), key, labels)
+		return wait
+	}})
+	if start == nil {
+		return ""
+	}
+	p.tokens[start.Pod.UID] = tokens
+	return start.Pod.UID
+}
+
+// ended ends a call; its tokens are kept if its deletion was accepted.
+func (p *ratePlay) ended(second float64, uid types.UID, o eviction.Outcome) {
+	if o.Kind == eviction.Accepted {
+		p.tokens[uid].Keep(at(second))
+	} else {
+		p.tokens[uid].Return()
+	}
+	delete(p.tokens, uid)
+	p.play.ended(second, uid, o)
+}
+
+// zoned puts a node into a zone, with pods that are due at second 0.
+func (p *ratePlay) zoned(node, zone string, pods int) {
+	p.taintNode(node, "gpu", at(0))
+	p.mu.Lock()
+	n := p.nodes[node]
+	n.Labels = map[string]string{"zone": zone}
+	p.nodes[node] = n
+	p.mu.Unlock()
+	for i := range pods {
+		uid := types.UID(fmt.Sprint(node, "-", i))
+		p.add(uid)
+		p.change(uid, func(pod *taint.Pod) { pod.Node = node })
+	}
+	p.step(0, shard.NodeChanged{Name: node})
+}
+
+// goes accepts every deletion until that second, in steps of 10 ms, and returns what went when: "n-0 at 1".
+func (p *ratePlay) goes(until float64) (list []string) {
+	for second := 0.0; second <= until; second += 0.01 {
+		if at, ok := p.core.Next(); !ok || at.After(zero.Add(time.Duration(second*float64(time.Second)))) {
+			continue
+		}
+		for uid := p.permit(second); uid != ""; uid = p.permit(second) {
+			list = append(list, fmt.Sprintf("%s at %.0f", uid, second))
+			p.ended(second, uid, eviction.Outcome{Kind: eviction.Accepted})
+		}
+	}
+	return list
+}
+
+func TestEvictionsStartAtTheRateAndNotFaster(t *testing.T) {
+	p := newRatePlay(t, policy.Rate{Name: "cluster", EvictionsPerSecond: 0.5, Burst: 1})
+	p.zoned("n", "a", 4)
+	if got, want := p.goes(10), []string{"n-0 at 2", "n-1 at 4", "n-2 at 6", "n-3 at 8"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if p.core.Scheduled() != 0 || p.core.WaitingForRate() != 0 {
+		t.Errorf("%d scheduled, %d wait for a rate", p.core.Scheduled(), p.core.WaitingForRate())
+	}
+}
+
+func TestAGroupThatWaitsForItsRateHoldsUpNoOther(t *testing.T) {
+	p := newRatePlay(t, policy.Rate{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 0.5, Burst: 1})
+	p.zoned("n", "a", 2)
+	p.zoned("m", "b", 2)
+	want := []string{"m-0 at 2", "m-1 at 4", "n-0 at 2", "n-1 at 4"}
+	got := p.goes(5)
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A thousand pods that wait cost one try when a token may be there.
+func TestOneEvictionOfAGroupTriesAtATime(t *testing.T) {
+	p := newRatePlay(t,
+		policy.Rate{Name: "cluster", EvictionsPerSecond: 2, Burst: 2}, policy.Rate{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1})
+	p.zoned("n", "a", 500)
+	p.zoned("m", "b", 500)
+	if uid := p.permit(0); uid != "" || p.core.WaitingForRate() != 1000 {
+		t.Fatalf("started %q, and %d wait, want all", uid, p.core.WaitingForRate())
+	}
+	p.takes = 0
+	if got := len(p.goes(100)); got < 190 || p.takes > 5*got {
+		t.Errorf("%d went, by %d tries", got, p.takes)
+	}
+}
+
+func TestWhatWaitsForARateIsDueAndShowsIt(t *testing.T) {
+	p := newRatePlay(t, policy.Rate{Name: "cluster", EvictionsPerSecond: 0.1, Burst: 1})
+	p.zoned("n", "a", 3)
+	p.permit(1)
+	if p.core.Scheduled() != 3 {
+		t.Errorf("%d are scheduled, want 3", p.core.Scheduled())
+	}
+	views := p.core.Views(at(1))
+	for _, v := range views {
+		if v.State != eviction.Due || v.WaitsForRate != "cluster" || !v.Next.Equal(at(10)) || !v.Verdict.At.Equal(at(0)) {
+			t.Errorf("got %+v", v)
+		}
+	}
+	if h := p.core.Tracked("n-1"); len(views) != 3 || !h.Queued || !h.Deadline.Equal(at(0)) {
+		t.Errorf("%d views, tracked as %+v", len(views), h)
+	}
+}
+
+func TestWhatWaitsForARateIsWithdrawnLikeAllElse(t *testing.T) {
+	for name, change := range map[string]func(p *ratePlay){
+		"the taint is lifted":               func(p *ratePlay) { p.lift("gpu"); p.nodeChanged(2) },
+		"the taint is lifted, not told yet": func(p *ratePlay) { p.lift("gpu") },
+		"the pods are gone": func(p *ratePlay) {
+			for i := range 3 {
+				uid := types.UID(fmt.Sprint("n-", i))
+				p.remove(uid)
+				p.podChanged(2, uid)
+			}
+		},
+		"the pods are held": func(p *ratePlay) {
+			p.step(2, shard.Reconfigured{Judge: judgeOf(p.t, of("gpu", policy.Hold))})
+			p.nodeChanged(2)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newRatePlay(t, policy.Rate{Name: "cluster", EvictionsPerSecond: 0.1, Burst: 1})
+			p.zoned("n", "a", 3)
+			p.permit(1)
+			change(p)
+			for second := range 60 {
+				if uid := p.permit(float64(second)); uid != "" {
+					t.Errorf("started %s", uid)
+				}
+			}
+			if p.core.Scheduled() != 0 || p.core.WaitingForRate() != 0 {
+				t.Errorf("%d scheduled, %d wait for a rate", p.core.Scheduled(), p.core.WaitingForRate())
+			}
+		})
+	}
+}
+
+func TestTheRestOfAGroupGoesOnWithoutTheOneThatTries(t *testing.T) {
+	p := newRatePlay(t, policy.Rate{Name: "cluster", EvictionsPerSecond: 0.1, Burst: 1})
+	p.zoned("n", "a", 3)
+	p.permit(1)
+	p.remove("n-0")
+	p.podChanged(2, "n-0")
+	if got, want := p.goes(21), []string{"n-1 at 10", "n-2 at 20"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestATokenThatIsGivenBackIsTakenOnceTheShardHearsOfIt(t *testing.T) {
+	p := newRatePlay(t, policy.Rate{Name: "cluster", EvictionsPerSecond: 0.001, Burst: 1})
+	p.zoned("n", "a", 2)
+	if uid := p.permit(1000); uid != "n-0" {
+		t.Fatalf("started %q", uid)
+	}
+	if uid := p.permit(1000); uid != "" {
+		t.Fatalf("started %q without a token", uid)
+	}
+	if _, ok := p.core.Next(); ok {
+		t.Error("it is tried again at a time, though only the end of the call gives a token back")
+	}
+	p.ended(1001, "n-0", eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseAdmission})
+	p.step(1001, shard.RatesChanged{})
+	if uid := p.permit(1001); uid != "n-1" {
+		t.Errorf("started %q", uid)
+	}
+}
+
+// The deletion because of the node's death has a rate of its own.
+func TestAnEvictionThatWaitsForARateIsDeletedWhenItsNodeDies(t *testing.T) {
+	p := newRatePlay(t, policy.Rate{Name: "drain", EvictionsPerSecond: 0.001, Burst: 1, Taints: []policy.TaintKey{{Key: "gpu"}}})
+	p.step(0, shard.Reconfigured{Judge: judgeOf(p.t, of("gpu", policy.Evict))})
+	p.zoned("n", "a", 2)
+	for _, uid := range []types.UID{"n-0", "n-1"} {
+		p.change(uid, func(pod *taint.Pod) { pod.Tolerations = append(pod.Tolerations, bears(v1.TaintNodeUnreachable, 30)) })
+	}
+	p.taintNode("n", v1.TaintNodeUnreachable, at(10))
+	p.permit(1)
+	if got, want := p.goes(60), []string{"n-0 at 40", "n-1 at 40"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// In any order of events, a rate delays evictions and loses none.
+func TestRatesLoseNoEviction(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := newRatePlay(t,
+			policy.Rate{Name: "cluster", EvictionsPerSecond: 2, Burst: 2}, policy.Rate{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1})
+		for i := range 4 {
+			p.zoned(fmt.Sprint("n", i), []string{"a", "b"}[i%2], 3)
+		}
+		now, calls := 0.0, []types.UID{}
+		rt.Repeat(map[string]func(*rapid.T){
+			"time passes": func(rt *rapid.T) { now += rapid.Float64Range(0.001, 2).Draw(rt, "seconds") },
+			"permit": func(*rapid.T) {
+				if uid := p.permit(now); uid != "" {
+					calls = append(calls, uid)
+				}
+			},
+			"a call ends": func(rt *rapid.T) {
+				if len(calls) == 0 {
+					return
+				}
+				o := rapid.SampledFrom([]eviction.Kind{eviction.Accepted, eviction.Blocked, eviction.Failed}).Draw(rt, "outcome")
+				p.ended(now, calls[0], eviction.Outcome{Kind: o})
+				calls = calls[1:]
+				p.step(now, shard.RatesChanged{})
+			},
+			"a node changes": func(rt *rapid.T) {
+				p.step(now, shard.NodeChanged{Name: fmt.Sprint("n", rapid.IntRange(0, 3).Draw(rt, "node"))})
+			},
+			"a pod goes": func(rt *rapid.T) {
+				uid := types.UID(fmt.Sprintf("n%d-%d", rapid.IntRange(0, 3).Draw(rt, "node"), rapid.IntRange(0, 2).Draw(rt, "pod")))
+				if !slices.Contains(calls, uid) {
+					p.remove(uid)
+					p.podChanged(now, uid)
+				}
+			},
+			"": func(rt *rapid.T) {
+				if views := p.core.Views(at(now)); p.core.Scheduled() > len(views) {
+					rt.Fatalf("%d scheduled, %d views", p.core.Scheduled(), len(views))
+				}
+			},
+		})
+		for _, uid := range calls {
+			p.ended(now, uid, eviction.Outcome{Kind: eviction.Failed})
+			p.step(now, shard.RatesChanged{})
+		}
+		for range 200 {
+			now += 0.5
+			for uid := p.permit(now); uid != ""; uid = p.permit(now) {
+				p.ended(now, uid, eviction.Outcome{Kind: eviction.Accepted})
+				p.remove(uid)
+				p.podChanged(now, uid)
+				p.step(now, shard.RatesChanged{})
+			}
+		}
+		for uid := range p.pods {
+			if !p.core.Tracked(uid).Accepted {
+				rt.Fatalf("%s was not evicted: %+v", uid, p.core.Tracked(uid))
+			}
+		}
+		if p.core.Scheduled() != 0 || p.core.WaitingForRate() != 0 {
+			rt.Fatalf("%d scheduled, %d wait for a rate", p.core.Scheduled(), p.core.WaitingForRate())
+		}
+	})
+}
