@@ -30,10 +30,7 @@ func (m *Manager) brokenByOriginal() (names []string) {
 	if m.options.Paused {
 		names = append(names, "paused")
 	}
-	if m.options.Method == Evict {
-		names = append(names, "eviction.method: Evict")
-	}
-	return names
+	return append(names, m.latestJudge().Set.BrokenByOriginal()...)
 }
 
 // OriginalTrouble returns a warning if this process has seen within a day, while it led, that the original, the

@@ -29,6 +29,9 @@ func TestAPodIsSuspiciousWhenItIsMarkedOrGoesAtItsDeadline(t *testing.T) {
 		"marked before it, as by a countdown that has not moved": {true, -time.Minute, true},
 		"marked after it, as of a pod that is held":              {true, time.Hour, true},
 	} {
+		if held := (eviction.Overtaken{Pod: &taint.Pod{Disrupted: c.marked}}); original.Suspicious(held, zero.Add(c.seen)) != c.marked {
+			t.Errorf("%s: an eviction that is held is not judged by its mark alone", name)
+		}
 		o := eviction.Overtaken{Pod: &taint.Pod{Disrupted: c.marked}, Deadline: zero}
 		if got := original.Suspicious(o, zero.Add(c.seen)); got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)

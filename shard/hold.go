@@ -34,6 +34,14 @@ func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
 	do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionHeld, Pod: pod, Verdict: by.Verdict, Policy: by.Policy, Held: *by})
 }
 
+// release ends the hold of a pod that has no reason to go, or that terminates.
+func (c *Core) release(pod *taint.Pod, stay taint.Stay, do *Effects) {
+	if _, held := c.held[pod.UID]; held && stay == taint.Terminating {
+		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod})
+	}
+	delete(c.held, pod.UID)
+}
+
 // audited is what a policy in mode Audit was last reported to decide about a pod.
 type audited struct {
 	policy       string

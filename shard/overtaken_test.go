@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -68,6 +69,29 @@ func TestAnEvictionIsOvertakenWhenAnotherClientHasMarkedThePodBeforeItsFirstCall
 	p.ended(4, "a", eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseAdmission})
 	p.wantStart(400, "a")
 	p.wantOvertaken(map[string]float64{"a": 4})
+}
+
+func TestAnEvictionThatIsHeldIsOvertakenToo(t *testing.T) {
+	for name, c := range map[string]struct {
+		then func(p *play)
+		want int
+	}{
+		"the pod terminates":      {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Terminating = true }) }, 1},
+		"the taint is lifted":     {func(p *play) { p.lift("gpu") }, 0},
+		"the pod is gone at once": {func(p *play) { p.remove("a") }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPolicyPlay(t, of("gpu", policy.Hold))
+			p.taint("gpu", 0)
+			p.nodeChanged(0)
+			c.then(p)
+			p.nodeChanged(1)
+			p.podChanged(1, "a")
+			if len(p.overtaken) != c.want || c.want > 0 && !p.overtaken[0].Deadline.IsZero() {
+				t.Errorf("overtaken: %+v, want %d, without a deadline", p.overtaken, c.want)
+			}
+		})
+	}
 }
 
 // A call may patch the condition, and the deletion may fail.

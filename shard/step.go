@@ -152,7 +152,7 @@ func (c *Core) judge(now time.Time, pod *taint.Pod, node *taint.Node, do *Effect
 	case verdict.Held.By != 0:
 		c.hold(pod, &verdict.Held, do)
 	default:
-		delete(c.held, pod.UID)
+		c.release(pod, verdict.Stay, do)
 		c.withdraw(pod, verdict.Stay, do)
 	}
 }
