@@ -1,0 +1,209 @@
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+var forNamespaces = policy.Needs{NamespaceLabels: true}
+
+// aNamespace returns a namespace with a label tier; without labels if it is empty.
+func aNamespace(name, tier string) *v1.Namespace {
+	n := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if tier != "" {
+		n.Labels = map[string]string{"tier": tier}
+	}
+	return n
+}
+
+func tierOf(of policy.Namespaces, name string) string {
+	if of == nil {
+		return "none"
+	}
+	labels, known := of(name)
+	if !known {
+		return "unknown"
+	}
+	return "tier " + labels["tier"]
+}
+
+func TestNamespacesAreWatchedWhileTheyAreNeeded(t *testing.T) {
+	steps := []struct {
+		name, want string
+		do         func(w *world)
+		told       []string
+	}{
+		{"the first list", "tier prod", func(w *world) { w.need(forNamespaces) }, []string{"namespaces"}},
+		{"another label", "tier dev", func(w *world) { w.set(aNamespace("ns", "dev")) }, []string{"namespaces"}},
+		{"something else", "tier dev", func(w *world) {
+			n := aNamespace("ns", "dev")
+			n.Annotations, n.Status.Phase = map[string]string{"a": "b"}, v1.NamespaceTerminating
+			w.set(n)
+		}, nil},
+		{"no labels", "tier ", func(w *world) { w.set(aNamespace("ns", "")) }, []string{"namespaces"}},
+		{"another namespace", "tier ", func(w *world) { w.set(aNamespace("new", "prod")) }, []string{"namespaces"}},
+		{"it is deleted", "unknown", func(w *world) {
+			must(w.t, w.client.CoreV1().Namespaces().Delete(w.t.Context(), "ns", metav1.DeleteOptions{}))
+		}, []string{"namespaces"}},
+		{"they are not needed any longer", "none", func(w *world) { w.need(policy.Needs{}) }, nil},
+		{"a change then", "none", func(w *world) { w.set(aNamespace("ns", "test")) }, nil},
+		{"they are needed again", "tier test", func(w *world) { w.need(forNamespaces) }, []string{"namespaces"}},
+	}
+	inWorlds(t, []runtime.Object{aNamespace("ns", "prod"), aPod(), aNode()}, func(t *testing.T, w *world) {
+		w.told.take()
+		if w.source.Namespaces() != nil {
+			t.Error("namespaces that are not needed")
+		}
+		for _, step := range steps {
+			step.do(w)
+			time.Sleep(time.Second)
+			w.expect(step.name, step.told...)
+			if got := tierOf(w.source.Namespaces(), "ns"); got != step.want {
+				t.Errorf("%s: got %s, want %s", step.name, got, step.want)
+			}
+		}
+	})
+}
+
+func TestASnapshotOfNamespacesDoesNotChange(t *testing.T) {
+	inWorlds(t, []runtime.Object{aNamespace("ns", "prod")}, func(t *testing.T, w *world) {
+		w.need(forNamespaces)
+		before := w.source.Namespaces()
+		w.set(aNamespace("ns", "dev"))
+		w.set(aNamespace("new", "dev"))
+		synctest.Wait()
+		if got := tierOf(before, "ns") + ", " + tierOf(before, "new"); got != "tier prod, unknown" {
+			t.Errorf("the earlier snapshot has %s", got)
+		}
+		if got := tierOf(w.source.Namespaces(), "ns"); got != "tier dev" {
+			t.Errorf("the later snapshot has %s", got)
+		}
+	})
+}
+
+func TestManyChangesOfNamespacesAreOneCall(t *testing.T) {
+	inWorlds(t, []runtime.Object{aNamespace("ns", "prod")}, func(t *testing.T, w *world) {
+		w.need(forNamespaces)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.told.take()
+		for i := range 90 {
+			w.set(aNamespace("ns", fmt.Sprint(i)))
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		w.expect("90 changes in 90 ms", "namespaces")
+		if got := tierOf(w.source.Namespaces(), "ns"); got != "tier 89" {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
+func TestNamespacesThatMayNotBeListedAreTroubleThatNamesThePermission(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		a.labels = map[string]string{"tier": "prod"}
+		allowed := make(chan struct{})
+		forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "", fmt.Errorf("no way"))
+		a.refuse = func(ask string) (*http.Response, error) {
+			if closed(allowed) || !strings.HasSuffix(ask, " namespaces") {
+				return nil, nil
+			}
+			return a.respond(403, forbidden.ErrStatus.DeepCopy()), nil
+		}
+		a.over(t, func(w *Watcher, _ *record) {
+			met := w.Need(forNamespaces)
+			time.Sleep(10 * time.Second)
+			err := w.Trouble()
+			if err == nil || !strings.Contains(err.Error(), "need the permissions list and watch on namespaces") || !strings.Contains(err.Error(), "no way") {
+				t.Errorf("got %v", err)
+			}
+			if closed(errorless(met)) || w.Namespaces() != nil || !w.HasSynced() {
+				t.Error("needs are met, or namespaces known, or pods and nodes not in sync")
+			}
+
+			close(allowed)
+			must(t, <-met)
+			must(t, w.Trouble())
+			if got := tierOf(w.Namespaces(), "ns"); got != "tier prod" {
+				t.Errorf("got %s", got)
+			}
+		})
+	})
+}
+
+func TestNamespacesThatAreNotNeededAnyLongerAreNoTrouble(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		a.refuse = func(ask string) (*http.Response, error) {
+			if strings.HasSuffix(ask, " namespaces") {
+				return a.fail(metav1.StatusReasonForbidden, 403), nil
+			}
+			return nil, nil
+		}
+		a.over(t, func(w *Watcher, _ *record) {
+			w.Need(forNamespaces)
+			time.Sleep(time.Minute)
+			if w.Trouble() == nil {
+				t.Error("no trouble")
+			}
+			must(t, <-w.Need(policy.Needs{}))
+			time.Sleep(time.Minute)
+			must(t, w.Trouble())
+			a.tookOf("nothing")
+			time.Sleep(time.Minute)
+			if asked := a.tookOf("namespaces"); len(asked) != 0 {
+				t.Errorf("asked %q", asked)
+			}
+		})
+	})
+}
+
+func TestNamespacesAreFollowedByAWatch(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		a.labels = map[string]string{"tier": "prod"}
+		a.over(t, func(w *Watcher, told *record) {
+			must(t, <-w.Need(forNamespaces))
+			n := a.namespace()
+			n.Labels = map[string]string{"tier": "dev"}
+			a.sendOf("namespaces", watch.Modified, n)
+			if got := tierOf(w.Namespaces(), "ns"); got != "tier dev" {
+				t.Errorf("got %s", got)
+			}
+			a.sendOf("namespaces", watch.Deleted, n)
+			if got := tierOf(w.Namespaces(), "ns"); got != "unknown" {
+				t.Errorf("got %s", got)
+			}
+			must(t, w.Trouble())
+		})
+	})
+}
+
+func TestAnObjectThatIsNoNamespaceIsPassedOver(t *testing.T) {
+	var none *v1.Namespace
+	s := &namespaceStore{namespaces: newNamespaces(), warnings: newWarnings(newStores().nodeStore.warnings.logger)}
+	trim := s.Transformer()
+	for _, obj := range []any{nil, none, aPod(), "text"} {
+		must(t, s.Add(obj))
+		must(t, s.Update(obj))
+		must(t, s.Delete(obj))
+		same, err := trim(obj)
+		must(t, err)
+		must(t, s.Replace([]any{same, aNamespace("ns", "prod")}, "1"))
+	}
+	must(t, s.Resync())
+	if got := tierOf(s.namespaces.snapshot(), "ns"); got != "tier prod" {
+		t.Errorf("got %s", got)
+	}
+}
