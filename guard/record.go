@@ -10,8 +10,9 @@ import (
 // MaxEnded is the maximum number of ended holds in a record.
 const MaxEnded = 64
 
-// Record is the state of guards and holds that outlives the process. Its times are wall times. The zero value stands
-// for a cluster without any hold so far.
+// Record is the state of guards and holds that outlives the process. While a process has it, its times carry the
+// monotonic clock, as those of verdicts do; in the journal they are wall times. The zero value stands for a cluster
+// without any hold so far.
 type Record struct {
 	Trips []TripRecord `json:"trips,omitempty"`
 
@@ -36,11 +37,17 @@ func (r Record) With(now time.Time, trips []TripRecord, holding []policy.HoldSco
 	for i := range r.Holding {
 		was := &r.Holding[i]
 		if !slices.ContainsFunc(holding, func(is policy.HoldScope) bool { return is.Same(was) }) {
-			next.Ended = append(next.Ended, EndedRecord{*was, now})
+			next.end(*was, now)
 		}
 	}
 	next.bound()
 	return next
+}
+
+// end adds a hold that has ended now. An earlier end of the same hold no longer counts.
+func (r *Record) end(h policy.HoldScope, now time.Time) {
+	r.Ended = slices.DeleteFunc(r.Ended, func(e EndedRecord) bool { return e.Same(&h) && !e.At.After(now) })
+	r.Ended = append(r.Ended, EndedRecord{h, now})
 }
 
 // bound joins the oldest ended holds, if there are too many, into one that counts for all pairs. That makes
@@ -50,13 +57,7 @@ func (r *Record) bound() {
 	if extra <= 0 {
 		return
 	}
-	joined := EndedRecord{policy.HoldScope{By: "earlier holds"}, r.Ended[0].At}
-	for _, e := range r.Ended[1 : extra+1] {
-		if e.At.After(joined.At) {
-			joined.At = e.At
-		}
-	}
-	r.Ended = append([]EndedRecord{joined}, r.Ended[extra+1:]...)
+	r.Ended = append([]EndedRecord{joined(r.Ended[:extra+1])}, r.Ended[extra+1:]...)
 }
 
 // Since returns the record without the holds that ended before that moment, at which the oldest exposure begins.

@@ -29,45 +29,9 @@ type AdoptParams struct {
 	// zero if no such moment is known.
 	Watched time.Time
 
-	// Distinguishes is as in an Observation.
+	// Keys and Distinguishes are as in an Observation.
+	Keys          Keys
 	Distinguishes func(a, b *v1.Taint) bool
-}
-
-// Adopt returns the history with a record of the node merged in, and reports whether the history changed. What this
-// process has observed and what records say are kept apart. A record is not used for a taint
-//
-//   - if the record is of a node with another UID, or does not have that taint;
-//   - if this process has seen the taint appear, or has seen the node without it, and the record's writer had not
-//     observed the node up to that version, or the versions cannot be compared;
-//   - if the record's writer began later, and has seen nothing that this process has seen, or if the record is about
-//     another presence of the taint, which this process has not seen yet;
-//   - if the taint was found after a gap and after the record was made, and its timeAdded shows that it is another
-//     presence;
-//   - if another record, whose writer had observed a newer version, was adopted for it.
-//
-// Up to the writing, a record's age is measured with its writer's clock. From there on it is measured with the
-// monotonic clock of this process if this process received the writing. If it found the record, the time since then
-// comes from the wall clocks, and the first writing that it receives converts the record once more. All times are
-// clamped to the node's lifetime.
-func (k NodeHistory) Adopt(r Record, now AdoptParams) (NodeHistory, bool) {
-	if r.UID != now.UID {
-		return k, false
-	}
-	presences := slices.Clone(k.presences)
-	changed := false
-	for i := range presences {
-		theirs := find(r.Taints, &presences[i].seen[0].Taint)
-		if theirs == nil {
-			continue
-		}
-		if recorded, isNew := presences[i].after(theirs, &r, &now); isNew {
-			presences[i], changed = recorded, true
-		}
-	}
-	if !changed {
-		return k, false
-	}
-	return historyOf(presences, now.Version, now.Distinguishes), true
 }
 
 // after merges what a record says into the presence; it reports false if nothing changes.

@@ -39,33 +39,40 @@ func (t *recorded) received(recorded *taint.State) *taint.State {
 
 // since returns when a recorded state began, on the monotonic clock of this process, clamped to the node's lifetime.
 func (now *AdoptParams) since(recorded time.Time, w *Writing) time.Time {
-	since := now.written(w).Add(recorded.Sub(w.At))
-	if w.At.IsZero() {
-		since = now.At.Add(recorded.Sub(now.At)).Add(now.Ahead)
-	}
+	since := w.Moment(recorded, now.At, now.Ahead)
 	born := now.At.Add(-max(now.At.Add(-now.Ahead).Sub(now.Created), 0))
-	switch {
-	case since.After(now.At):
-		return now.At
-	case since.Before(born):
+	if since.Before(born) {
 		return born
 	}
 	return since
 }
 
-// written returns when the writing was made, on the monotonic clock of this process, or a later time. If this process
+// Moment returns a time that this writing contains, on the monotonic clock of this process, or a later time; it is not
+// in the future. now is when the writing is read, and ahead is as in an Observation.
+func (w *Writing) Moment(recorded, now time.Time, ahead time.Duration) time.Time {
+	moment := w.made(now, ahead).Add(recorded.Sub(w.At))
+	if w.At.IsZero() {
+		moment = now.Add(recorded.Sub(now)).Add(ahead)
+	}
+	if moment.After(now) {
+		return now
+	}
+	return moment
+}
+
+// made returns when the writing was made, on the monotonic clock of this process, or a later time. If this process
 // received the writing, that is the moment of receipt. If it found the partition, the time comes from the wall clocks
 // of the two processes, unless it disagrees with the API server's time of the writing; then the API server's time
 // decides.
-func (now *AdoptParams) written(w *Writing) time.Time {
+func (w *Writing) made(now time.Time, ahead time.Duration) time.Time {
 	if w.live() {
 		return w.Received
 	}
-	byWriter := now.At.Add(w.At.Sub(now.At))
+	byWriter := now.Add(w.At.Sub(now))
 	if w.Stored.IsZero() {
-		return byWriter.Add(now.Ahead)
+		return byWriter.Add(ahead)
 	}
-	byServer := now.At.Add(NextSecond(w.Stored).Sub(now.At)).Add(now.Ahead)
+	byServer := now.Add(NextSecond(w.Stored).Sub(now)).Add(ahead)
 	if apart := byServer.Sub(byWriter); apart < -inStep || apart > inStep {
 		return byServer
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -15,37 +16,133 @@ const (
 	// them, and needs additional room for its managedFields.
 	partitionBudget = 900_000
 
-	// entryBudget is the maximum size in bytes of one node's record.
+	// entryBudget is the maximum size in bytes of one node's record, of either effect.
 	entryBudget = 64 << 10
+
+	// guardsBudget is the maximum size in bytes of the record of guards and holds.
+	guardsBudget = 256 << 10
 )
 
-// Encode returns the stored form of a partition with these records, by node. Records that do not fit are left out, and
-// their nodes are returned: those whose oldest taint is the youngest. The same records always give the same entries,
-// except for the entry that holds the time of the writing.
-func Encode(records map[string]Record, written time.Time) (data map[string]string, leftOut []string) {
-	opening, err := json.Marshal(heading{formatVersion, written.UTC()})
-	if err != nil {
-		opening = []byte(`{"version":1}`) // only for years that JSON cannot represent
-	}
-	data = map[string]string{Head: string(opening)}
-	room := partitionBudget - len(Head) - len(opening)
-	for _, node := range oldestFirst(records) {
-		text, err := encodeRecord(records[node])
-		if size := len(node) + len(text); err == nil && len(text) <= entryBudget && size <= room {
-			data[node] = text
-			room -= size
-			continue
-		}
-		leftOut = append(leftOut, node)
-	}
-	return data, leftOut
+// LeftOut names what does not fit into a partition.
+type LeftOut struct {
+	// Nodes are those with a taint that is not recorded.
+	Nodes []string
+
+	// Guards means that the record of guards and holds is missing.
+	Guards bool
 }
 
-// Entries returns the partition's data without the entry that holds the time of the writing.
+// Encode returns the stored form of a partition. What does not fit is left out: of the nodes, those whose oldest taint
+// is the youngest. The same content always gives the same entries, except for the time of the writing.
+func Encode(p Partition) (data map[string]string, leftOut LeftOut) {
+	head := heading{Version: formatVersion, Written: p.Written.UTC()}
+	head.Guards, leftOut.Guards = encodeGuards(p.Guards)
+	e := encoder{data: map[string]string{}, room: partitionBudget - len(Head) - len(encodeHead(&head))}
+	nodes := oldestFirst(p.Records)
+	for _, node := range nodes {
+		e.addTaints(node, p.Records[node])
+	}
+	for _, node := range nodes {
+		e.addTriggers(node, p.Records[node])
+	}
+	head.Triggers = e.triggers
+	e.data[Head] = encodeHead(&head)
+	leftOut.Nodes = e.leftOut
+	return e.data, leftOut
+}
+
+// encoder adds records to a partition while there is room.
+type encoder struct {
+	data     map[string]string
+	triggers map[string]json.RawMessage
+	room     int
+	leftOut  []string
+}
+
+func (e *encoder) addTaints(node string, r Record) {
+	if len(r.Taints) == 0 {
+		return
+	}
+	if text, ok := e.fit(node, r, r.Taints, len(node)); ok {
+		e.data[node] = string(text)
+	}
+}
+
+func (e *encoder) addTriggers(node string, r Record) {
+	if len(r.Triggers) == 0 {
+		return
+	}
+	const punctuation = len(`"":,"triggers":{}`) // of which the last part is there once
+	if text, ok := e.fit(node, r, r.Triggers, len(node)+punctuation); ok {
+		if e.triggers == nil {
+			e.triggers = map[string]json.RawMessage{}
+		}
+		e.triggers[node] = text
+	}
+}
+
+// fit returns the stored form of these histories of a node if there is room for it and its name.
+func (e *encoder) fit(node string, r Record, histories []taint.History, name int) (json.RawMessage, bool) {
+	text, err := encodeRecord(r, histories)
+	if size := name + len(text); err == nil && len(text) <= entryBudget && size <= e.room {
+		e.room -= size
+		return text, true
+	}
+	if !slices.Contains(e.leftOut, node) {
+		e.leftOut = append(e.leftOut, node)
+	}
+	return nil, false
+}
+
+// encodeGuards returns the stored form of the record, perhaps of the smaller one that [guard.Record.Condensed] returns,
+// and whether the record had to be left out.
+func encodeGuards(r *guard.Record) (text json.RawMessage, leftOut bool) {
+	if r == nil {
+		return nil, false
+	}
+	for _, one := range []guard.Record{*r, r.Condensed()} {
+		if text, err := json.Marshal(one); err == nil && len(text) <= guardsBudget {
+			return text, false
+		}
+	}
+	return nil, true
+}
+
+// encodeHead returns the entry [Head].
+func encodeHead(h *heading) string {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return `{"version":1}` // only for years that JSON cannot represent
+	}
+	return string(text)
+}
+
+// Entries returns the partition's data without the entry [Head].
 func Entries(data map[string]string) map[string]string {
 	entries := maps.Clone(data)
 	delete(entries, Head)
 	return entries
+}
+
+// Same reports whether two stored partitions have the same content, except for the time of the writing.
+func Same(a, b map[string]string) bool {
+	if !maps.Equal(Entries(a), Entries(b)) {
+		return false
+	}
+	more, err := addendaOf(a[Head])
+	other, errOther := addendaOf(b[Head])
+	return err == nil && errOther == nil && string(more.Guards) == string(other.Guards) && maps.EqualFunc(more.Triggers, other.Triggers, func(a, b json.RawMessage) bool {
+		return string(a) == string(b)
+	})
+}
+
+// addendaOf returns those fields of the entry [Head].
+func addendaOf(head string) (more addenda, err error) {
+	if head == "" {
+		return addenda{}, nil
+	}
+	err = json.Unmarshal([]byte(head), &more)
+	return more, err
 }
 
 // Size returns the size in bytes of a partition's data.
@@ -64,25 +161,26 @@ func oldestFirst(records map[string]Record) []string {
 }
 
 func oldest(r Record) (first time.Time) {
-	for i, history := range r.Taints {
-		if since := history[0].Since; i == 0 || since.Before(first) {
-			first = since
+	for _, histories := range [...][]taint.History{r.Taints, r.Triggers} {
+		for _, history := range histories {
+			if since := history[0].Since; first.IsZero() || since.Before(first) {
+				first = since
+			}
 		}
 	}
 	return first
 }
 
 // encodeRecord returns an error for times that JSON cannot represent.
-func encodeRecord(r Record) (string, error) {
-	e := entry{UID: string(r.UID), Version: r.Version, Taints: make([][]state, len(r.Taints))}
-	for i, history := range r.Taints {
+func encodeRecord(r Record, histories []taint.History) ([]byte, error) {
+	e := entry{UID: string(r.UID), Version: r.Version, Taints: make([][]state, len(histories))}
+	for i, history := range histories {
 		e.Taints[i] = make([]state, len(history))
 		for j := range history {
 			e.Taints[i][j] = stateOf(&history[j])
 		}
 	}
-	text, err := json.Marshal(e)
-	return string(text), err
+	return json.Marshal(e)
 }
 
 func stateOf(s *taint.State) state {

@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"slices"
-
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -11,22 +9,43 @@ import (
 // NodeHistory holds the taints of one node: what this process has observed, and separately what records say. The zero
 // value has no taints. A NodeHistory is immutable.
 type NodeHistory struct {
-	presences []presence
-	taints    []taint.History
+	taints presences
+	more   *noSchedule // nil if there is none
 }
 
-// Taints returns one history for each taint on the node, with observed and recorded states merged. Callers must not
-// modify it.
-func (k NodeHistory) Taints() []taint.History { return k.taints }
+// noSchedule holds the NoSchedule taints of one node.
+type noSchedule struct{ triggers, audited presences }
+
+// Taints returns one history for each NoExecute taint on the node, with observed and recorded states merged. Callers
+// must not modify it.
+func (k NodeHistory) Taints() []taint.History { return k.taints.histories }
+
+// Triggers returns, in the same way, one history for each NoSchedule taint whose key is among [Keys].Triggers.
+func (k NodeHistory) Triggers() []taint.History {
+	if k.more == nil {
+		return nil
+	}
+	return k.more.triggers.histories
+}
+
+// Audited returns, in the same way, one history for each NoSchedule taint whose key is among [Keys].Audited.
+func (k NodeHistory) Audited() []taint.History {
+	if k.more == nil {
+		return nil
+	}
+	return k.more.audited.histories
+}
+
+// Empty reports whether there are no taints.
+func (k NodeHistory) Empty() bool { return len(k.taints.list) == 0 && k.more == nil }
 
 // UpTo returns the resourceVersion for a record of the node: changed, at which its taints were last seen to change, or
 // the later version of an adopted record, if the last observation, at the version looked, reaches it. Readers ignore a
 // record whose version is earlier than that of the last one.
 func (k NodeHistory) UpTo(changed, looked string) string {
-	for i := range k.presences {
-		if recorded := k.presences[i].recorded.version; isNewer(recorded, changed) && reaches(looked, recorded) {
-			changed = recorded
-		}
+	changed = k.taints.upTo(changed, looked)
+	if k.more != nil {
+		changed = k.more.triggers.upTo(changed, looked)
 	}
 	return changed
 }
@@ -36,45 +55,85 @@ func (k NodeHistory) UpTo(changed, looked string) string {
 // A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
 // controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one.
 func (k NodeHistory) Observe(s Observation) (NodeHistory, bool) {
-	var presences []presence
-	for i := range s.Taints {
-		t := &s.Taints[i]
-		if t.Effect == v1.TaintEffectNoExecute && presenceOf(presences, t) == nil {
-			presences = append(presences, k.presence(t, &s).observed(t, &s))
-		}
+	taints, changed := k.taints.observe(&s, v1.TaintEffectNoExecute)
+	if k.more == nil && !s.Keys.counted(s.Taints) {
+		return NodeHistory{taints: taints}, changed
 	}
-	if slices.EqualFunc(k.presences, presences, samePresence) {
+	before := k.noSchedule()
+	triggers, changedTriggers := before.triggers.observe(s.only(s.Keys.Triggers), v1.TaintEffectNoSchedule)
+	audited, changedAudited := before.audited.observe(s.only(s.Keys.Audited), v1.TaintEffectNoSchedule)
+	if !changed && !changedTriggers && !changedAudited {
 		return k, false
 	}
-	return historyOf(presences, s.Version, s.Distinguishes), true
+	return NodeHistory{taints: taints, more: noScheduleOf(triggers, audited)}, true
 }
 
-// presence returns the presence that the observed taint continues, or a new one that begins with the observation.
-func (k NodeHistory) presence(t *v1.Taint, s *Observation) *presence {
-	known := presenceOf(k.presences, t)
-	switch {
-	case known == nil, s.Gap && known.renewed(s):
-		return newPresence(t, s)
+// Adopt returns the history with a record of the node merged in, and reports whether the history changed. What this
+// process has observed and what records say are kept apart. A record is not used for a taint
+//
+//   - if the record is of a node with another UID, or does not have that taint;
+//   - if this process has seen the taint appear, or has seen the node without it, and the record's writer had not
+//     observed the node up to that version, or the versions cannot be compared;
+//   - if the record's writer began later, and has seen nothing that this process has seen, or if the record is about
+//     another presence of the taint, which this process has not seen yet;
+//   - if the taint was found after a gap and after the record was made, and its timeAdded shows that it is another
+//     presence;
+//   - if another record, whose writer had observed a newer version, was adopted for it.
+//
+// Up to the writing, a record's age is measured with its writer's clock. From there on it is measured with the
+// monotonic clock of this process if this process received the writing. If it found the record, the time since then
+// comes from the wall clocks, and the first writing that it receives converts the record once more. All times are
+// clamped to the node's lifetime.
+func (k NodeHistory) Adopt(r Record, now AdoptParams) (NodeHistory, bool) {
+	if r.UID != now.UID {
+		return k, false
 	}
-	return known
+	taints, changed := k.taints.adopt(r.Taints, &r, &now)
+	if k.more == nil {
+		return NodeHistory{taints: taints}, changed
+	}
+	triggers, changedTriggers := k.more.triggers.adopt(onlyKeys(now.Keys.Triggers, r.Triggers), &r, &now)
+	if !changed && !changedTriggers {
+		return k, false
+	}
+	return NodeHistory{taints: taints, more: noScheduleOf(triggers, k.more.audited)}, true
 }
 
-// presenceOf returns the presence of the taint, or nil.
-func presenceOf(presences []presence, t *v1.Taint) *presence {
-	for i := range presences {
-		if counts(&presences[i].seen[0].Taint, t) {
-			return &presences[i]
+// Restrict returns the history without the NoSchedule taints that do not have one of the keys in the same role, and
+// reports whether it changed: the exposure to such a taint ends with the policy that names it. looked is the node's
+// version at the last observation.
+func (k NodeHistory) Restrict(keys Keys, looked string) (NodeHistory, bool) {
+	if k.more == nil {
+		return k, false
+	}
+	triggers, changedTriggers := k.more.triggers.restrict(keys.Triggers, looked)
+	audited, changedAudited := k.more.audited.restrict(keys.Audited, looked)
+	if !changedTriggers && !changedAudited {
+		return k, false
+	}
+	return NodeHistory{taints: k.taints, more: noScheduleOf(triggers, audited)}, true
+}
+
+func (k NodeHistory) noSchedule() noSchedule {
+	if k.more == nil {
+		return noSchedule{}
+	}
+	return *k.more
+}
+
+func noScheduleOf(triggers, audited presences) *noSchedule {
+	if len(triggers.list)+len(audited.list) == 0 {
+		return nil
+	}
+	return &noSchedule{triggers, audited}
+}
+
+// onlyKeys returns the histories of taints with these keys.
+func onlyKeys(keys []string, histories []taint.History) (kept []taint.History) {
+	for _, h := range histories {
+		if states := statesOf(keys, h); len(states) > 0 {
+			kept = append(kept, states)
 		}
 	}
-	return nil
-}
-
-// historyOf returns the history with these presences. looked is the node's version at the last observation.
-func historyOf(presences []presence, looked string, apart func(a, b *v1.Taint) bool) NodeHistory {
-	taints := make([]taint.History, len(presences))
-	for i := range presences {
-		presences[i].history = presences[i].joined(looked, apart)
-		taints[i] = presences[i].history
-	}
-	return NodeHistory{presences: presences, taints: taints}
+	return kept
 }

@@ -8,8 +8,13 @@ import (
 
 // Observation is what one look at a node shows of its taints.
 type Observation struct {
-	// Taints of the node at this moment; those whose effect is not NoExecute are ignored.
+	// Taints of the node at this moment. Those that are neither NoExecute nor among Keys are ignored.
 	Taints []v1.Taint
+
+	// Keys are the NoSchedule taints that are observed, too. Added are those that were not among the keys at the
+	// previous observation, which says nothing about them; see [Keys.Added].
+	Keys  Keys
+	Added []string
 
 	// At is the moment of the observation. It carries the monotonic clock, so that times derived from it do not move
 	// when the wall clock is set.
@@ -44,11 +49,29 @@ type Observation struct {
 	Distinguishes func(a, b *v1.Taint) bool
 }
 
-// listedSince returns the taint's timeAdded if it is credible, otherwise the Unknown time. API times are truncated to
+// only returns the observation of the NoSchedule taints with these keys.
+func (s *Observation) only(keys []string) *Observation {
+	these := *s
+	these.Taints = nil
+	for i := range s.Taints {
+		if t := &s.Taints[i]; t.Effect == v1.TaintEffectNoSchedule && has(keys, t.Key) {
+			these.Taints = append(these.Taints, *t)
+		}
+	}
+	return &these
+}
+
+// found reports whether the taint, if it is new, may have been there before this observation.
+func (s *Observation) found(t *v1.Taint) bool {
+	return s.Gap || t.Effect == v1.TaintEffectNoSchedule && has(s.Added, t.Key)
+}
+
+// listedSince returns the taint's timeAdded if it is credible, otherwise the Unknown time. A NoSchedule taint does not
+// count from its timeAdded, but from when a process first saw it while a policy made it a trigger. API times are truncated to
 // whole seconds; the next second is taken, so that no eviction is early. If that second has not come yet, the moment of
 // the observation is late enough.
 func (s *Observation) listedSince(t *v1.Taint) time.Time {
-	if t.TimeAdded == nil || t.TimeAdded.After(s.At.Add(-s.Ahead)) || t.TimeAdded.Time.Before(s.Created) {
+	if t.Effect == v1.TaintEffectNoSchedule || t.TimeAdded == nil || t.TimeAdded.After(s.At.Add(-s.Ahead)) || t.TimeAdded.Time.Before(s.Created) {
 		return s.unknown()
 	}
 	since := s.moment(t.TimeAdded.Time)

@@ -1,8 +1,11 @@
 package journal
 
 import (
+	"encoding/json"
 	"hash/fnv"
 	"time"
+
+	"github.com/taint-manager/taint-manager/guard"
 )
 
 // Partitions is the number of partitions of a journal; they are numbered from 0. It is part of the format.
@@ -41,7 +44,14 @@ type Partition struct {
 
 	// Records are the records of the partition's nodes, by name.
 	Records map[string]Record
+
+	// Guards is the record of guards and holds, with wall times; nil if the partition has none. Only the first partition
+	// has one.
+	Guards *guard.Record
 }
+
+// GuardsPartition is the number of the partition that has the record of guards and holds. It is part of the format.
+const GuardsPartition = 0
 
 // Head is the key of the entry that describes the partition. No node can have this name. It is part of the format.
 const Head = "_journal"
@@ -53,9 +63,18 @@ const formatVersion = 1
 type heading struct {
 	Version int       `json:"version"`
 	Written time.Time `json:"written"`
+
+	addenda
 }
 
-// entry is the JSON form of one node's record.
+// addenda are the fields of the entry [Head] that the first releases did not know. These ignore them, and drop them when
+// they write. In entries of their own, they would not be ignored.
+type addenda struct {
+	Guards   json.RawMessage            `json:"guards,omitempty"`
+	Triggers map[string]json.RawMessage `json:"triggers,omitempty"` // an entry for each node
+}
+
+// entry is the JSON form of one node's record: of its NoExecute taints, or of its NoSchedule triggers.
 type entry struct {
 	UID     string    `json:"uid"`
 	Version string    `json:"version,omitempty"`

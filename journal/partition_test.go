@@ -40,7 +40,7 @@ func TestWhichPartitionANodeIsOnNeverChanges(t *testing.T) {
 func TestAPartitionIsStoredLikeThis(t *testing.T) {
 	r := recorded("10", on("8", look(1.5, added(noExecute("load", "1"), 1))), look(2, noExecute("load", "2"), noExecute("gpu", "")))
 	node := onPartition(0, 1)[0]
-	data, leftOut := journal.Encode(map[string]journal.Record{node: r}, at(9.25))
+	data, leftOut := journal.Encode(journal.Partition{Records: map[string]journal.Record{node: r}, Written: at(9.25)})
 	want := map[string]string{
 		"_journal": `{"version":1,"written":"2026-01-01T00:00:09.25Z"}`,
 		node: `{"uid":"u","version":"10","taints":[` +
@@ -48,7 +48,7 @@ func TestAPartitionIsStoredLikeThis(t *testing.T) {
 			`{"key":"load","value":"2","effect":"NoExecute","since":"2026-01-01T00:00:02Z","from":"10"}],` +
 			`[{"key":"gpu","effect":"NoExecute","since":"2026-01-01T00:00:02Z","from":"10"}]]}`,
 	}
-	if diff := cmp.Diff(want, data); diff != "" || len(leftOut) > 0 {
+	if diff := cmp.Diff(want, data); diff != "" || len(leftOut.Nodes) > 0 {
 		t.Errorf("left out %v, (-want +got):\n%s", leftOut, diff)
 	}
 }
@@ -57,7 +57,7 @@ func TestAPartitionIsStoredLikeThis(t *testing.T) {
 func TestWhatALaterVersionAddsToTheHeadIsPassedOver(t *testing.T) {
 	r := recorded("10", look(2, noExecute("gpu", "")))
 	node := onPartition(0, 1)[0]
-	data, _ := journal.Encode(map[string]journal.Record{node: r}, at(9.25))
+	data, _ := journal.Encode(journal.Partition{Records: map[string]journal.Record{node: r}, Written: at(9.25)})
 	want, _, _ := journal.Decode(0, data)
 	data[journal.Head] = strings.TrimSuffix(data[journal.Head], "}") + `,"guards":{"ended":[{"by":"pause","at":"2026-01-01T00:00:05Z"}]},"triggers":{"n":{"uid":"u","taints":[]}}}`
 	got, problems, err := journal.Decode(0, data)
@@ -78,9 +78,9 @@ func TestWhatIsEncodedIsDecodedAsItWas(t *testing.T) {
 				records[name] = journal.RecordOf(&taint.Node{UID: "u", Version: "12", Taints: taints}, at(500))
 			}
 		}
-		data, leftOut := journal.Encode(records, at(500.125))
+		data, leftOut := journal.Encode(journal.Partition{Records: records, Written: at(500.125)})
 		got, problems, err := journal.Decode(partition, data)
-		if err != nil || len(problems) > 0 || len(leftOut) > 0 {
+		if err != nil || len(problems) > 0 || len(leftOut.Nodes) > 0 {
 			t.Fatalf("left out %v, problems %v, error %v", leftOut, problems, err)
 		}
 		if diff := cmp.Diff(journal.Partition{Written: at(500.125), Records: records}, got); diff != "" {
@@ -203,9 +203,9 @@ func TestTenThousandTaintedNodesFitWellUnderTheLimit(t *testing.T) {
 		}
 		biggest, most := 0, 0
 		for _, records := range partitions {
-			data, leftOut := journal.Encode(records, at(0))
-			if len(leftOut) > 0 {
-				t.Errorf("%d records are left out", len(leftOut))
+			data, leftOut := journal.Encode(journal.Partition{Records: records, Written: at(0)})
+			if len(leftOut.Nodes) > 0 {
+				t.Errorf("%d records are left out", len(leftOut.Nodes))
 			}
 			biggest, most = max(biggest, journal.Size(data)), max(most, len(records))
 		}
@@ -218,13 +218,13 @@ func TestTenThousandTaintedNodesFitWellUnderTheLimit(t *testing.T) {
 
 func TestWhatHasNoRoomIsLeftOutTheYoungestFirst(t *testing.T) {
 	records := bulk(3000, true)
-	data, leftOut := journal.Encode(records, at(0))
+	data, leftOut := journal.Encode(journal.Partition{Records: records, Written: at(0)})
 	if size := journal.Size(data); size > 900_000 || size < 899_000 {
 		t.Errorf("%d bytes, want up to 900000", size)
 	}
 	names := slices.Sorted(maps.Keys(records))
-	if kept := len(data) - 1; !slices.Equal(leftOut, names[kept:]) || len(leftOut) == 0 {
-		t.Errorf("%d kept; left out are %d, from %s on; want the youngest %d", kept, len(leftOut), leftOut[0], len(names)-kept)
+	if kept := len(data) - 1; !slices.Equal(leftOut.Nodes, names[kept:]) || len(leftOut.Nodes) == 0 {
+		t.Errorf("%d kept; left out are %d, from %s on; want the youngest %d", kept, len(leftOut.Nodes), leftOut.Nodes[0], len(names)-kept)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestARecordThatIsTooBigForADecoderIsLeftOut(t *testing.T) {
 	for i := range 1000 {
 		r.Taints = append(r.Taints, taint.History{{Taint: noExecute(fmt.Sprintf("key-%d", i), ""), Since: at(0)}})
 	}
-	if data, leftOut := journal.Encode(map[string]journal.Record{"big": r}, at(0)); len(data) != 1 || len(leftOut) != 1 {
+	if data, leftOut := journal.Encode(journal.Partition{Records: map[string]journal.Record{"big": r}, Written: at(0)}); len(data) != 1 || len(leftOut.Nodes) != 1 {
 		t.Errorf("%d entries, left out %v", len(data), leftOut)
 	}
 }
@@ -264,9 +264,9 @@ func FuzzDecode(f *testing.F) {
 				t.Error(diff)
 			}
 		}
-		data, leftOut := journal.Encode(partition.Records, partition.Written)
+		data, leftOut := journal.Encode(journal.Partition{Records: partition.Records, Written: partition.Written})
 		again, problems, err := journal.Decode(number, data)
-		if diff := cmp.Diff(partition.Records, again.Records); diff != "" && len(leftOut) == 0 || err != nil || len(problems) > 0 {
+		if diff := cmp.Diff(partition.Records, again.Records); diff != "" && len(leftOut.Nodes) == 0 || err != nil || len(problems) > 0 {
 			t.Errorf("problems %v, error %v, (-first +again):\n%s", problems, err, diff)
 		}
 	})

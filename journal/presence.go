@@ -43,10 +43,12 @@ type recorded struct {
 // newPresence returns a presence that begins with the observation.
 func newPresence(t *v1.Taint, s *Observation) *presence {
 	l := &presence{from: s.Version}
-	if !s.Gap {
+	if !s.found(t) {
 		return l
 	}
-	l.absent = s.Before
+	if t.Effect != v1.TaintEffectNoSchedule || !has(s.Added, t.Key) {
+		l.absent = s.Before
+	}
 	for i := range s.Taints {
 		if counts(&s.Taints[i], t) {
 			l.found = append(l.found, s.Taints[i])
@@ -94,7 +96,7 @@ func again(state taint.State, s *Observation) taint.State {
 func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 	state := taint.State{
 		Taint: v1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect, TimeAdded: t.TimeAdded},
-		Since: s.At, From: s.Version, FoundInList: s.Gap,
+		Since: s.At, From: s.Version, FoundInList: s.found(t),
 	}
 	if !s.Gap {
 		return state
@@ -104,6 +106,13 @@ func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 		state.Since = since
 	}
 	return state
+}
+
+// restricted returns the presence without the states of taints with other keys.
+func (l presence) restricted(keys []string) presence {
+	l.seen = statesOf(keys, l.seen)
+	l.recorded.states, l.recorded.read = statesOf(keys, l.recorded.states), statesOf(keys, l.recorded.read)
+	return l
 }
 
 // renewed reports whether the taint that is observed after a gap is another one than that of this presence.

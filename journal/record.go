@@ -6,10 +6,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Record is the journal's entry for one tainted node.
+// Record is the journal's record of one tainted node.
 type Record struct {
 	// UID of the node: a node with the same name and another UID is another node.
 	UID types.UID
@@ -18,8 +19,8 @@ type Record struct {
 	// writer has adopted; see [NodeHistory.UpTo].
 	Version string
 
-	// Taints are the histories that the writer had. Their times are wall times.
-	Taints []taint.History
+	// Taints and Triggers are the histories that the writer had. Their times are wall times.
+	Taints, Triggers []taint.History
 
 	// Writing is the writing of the partition that contained the record. The partition's store sets it.
 	Writing Writing
@@ -28,8 +29,25 @@ type Record struct {
 // RecordOf returns the record of a node at this moment. If times are rounded up, the states keep their order: a pod may
 // tolerate one of them without a limit, and its exposure begins again with the next one.
 func RecordOf(n *taint.Node, now time.Time) Record {
-	taints := make([]taint.History, len(n.Taints))
-	for i, history := range n.Taints {
+	return Record{UID: n.UID, Version: n.Version, Taints: wallTimes(n.Taints, now), Triggers: wallTimes(n.Triggers, now)}
+}
+
+// GuardsOf returns the record of guards and holds at this moment, with wall times.
+func GuardsOf(r guard.Record, now time.Time) guard.Record {
+	return r.Converted(func(t time.Time) time.Time { return wallTime(t, now, now.Sub(t)) })
+}
+
+// Guards returns a record that this writing contains, on the monotonic clock of this process; see [Writing.Moment].
+func (w *Writing) Guards(r guard.Record, now time.Time, ahead time.Duration) guard.Record {
+	return r.Converted(func(t time.Time) time.Time { return w.Moment(t, now, ahead) })
+}
+
+func wallTimes(histories []taint.History, now time.Time) []taint.History {
+	if len(histories) == 0 {
+		return nil
+	}
+	taints := make([]taint.History, len(histories))
+	for i, history := range histories {
 		taints[i] = slices.Clone(history)
 		for j, s := range history {
 			taints[i][j].Since = wallTime(s.Since, now, now.Sub(s.Since))
@@ -39,7 +57,7 @@ func RecordOf(n *taint.Node, now time.Time) Record {
 			}
 		}
 	}
-	return Record{UID: n.UID, Version: n.Version, Taints: taints}
+	return taints
 }
 
 // wallTime returns the time that lies age before now, by the wall clock as it is set at this moment. If that clock was

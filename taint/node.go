@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Node identifies a node, and has the history of each of its NoExecute taints. It is immutable once shared. Verdicts
-// depend on Taints only.
+// Node identifies a node, and has the history of each of its triggers: NoExecute taints, and the NoSchedule taints that
+// policies name. It is immutable once shared. The verdicts of [Decide] depend on Taints only.
 type Node struct {
 	Name string
 	UID  types.UID
@@ -29,12 +29,16 @@ type Node struct {
 	// ignores them.
 	Triggers []History
 
+	// Audited holds, in the same way, one history for each NoSchedule taint that only policies in mode Audit name. No
+	// verdict depends on it: an exposure begins once a policy is enforced.
+	Audited []History
+
 	// Labels of the node, for policies; nil if no policy needs them. No verdict of [Decide] depends on them.
 	Labels map[string]string
 }
 
-// Tainted reports whether the node carries any NoExecute taint.
-func (n *Node) Tainted() bool { return n != nil && len(n.Taints) > 0 }
+// Tainted reports whether the node carries any NoExecute taint, or any NoSchedule taint that a policy names.
+func (n *Node) Tainted() bool { return n != nil && len(n.Taints)+len(n.Triggers)+len(n.Audited) > 0 }
 
 // History is the uninterrupted presence of one taint on one node: its states, sorted by Since. Each state lasts until
 // the next begins; the last one lasts. At least one state has not Ended; states that have Ended are no longer on the

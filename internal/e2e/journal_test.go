@@ -63,7 +63,7 @@ func (w *world) storesWithItsTime(t *testing.T) {
 	partitions := store.NewConfigMaps(w.admin, "kube-system", "stored-journal")
 	content := journal.StoredPartition{}
 	for i := range 3 {
-		data, _ := journal.Encode(nil, time.Now())
+		data, _ := journal.Encode(journal.Partition{Written: time.Now()})
 		before := time.Now().Truncate(time.Second)
 		version, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: content.Version, Data: data})
 		if err != nil {
@@ -166,8 +166,8 @@ func (w *world) takesAFullPartition(t *testing.T) {
 		node := fmt.Sprintf("%0250d", i)
 		records[node] = journal.Record{UID: types.UID(node[:36]), Taints: []taint.History{{{Taint: gpu, Since: time.Now()}}}}
 	}
-	data, leftOut := journal.Encode(records, time.Now())
-	if len(leftOut) == 0 {
+	data, leftOut := journal.Encode(journal.Partition{Records: records, Written: time.Now()})
+	if len(leftOut.Nodes) == 0 {
 		t.Fatal("the partition is not full")
 	}
 	partitions := store.NewConfigMaps(w.asManager(t), "default", "full")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -31,7 +32,7 @@ type Partitions interface {
 
 // Source has the nodes. Several goroutines call its methods.
 type Source interface {
-	// Tainted returns the nodes that carry NoExecute taints.
+	// Tainted returns the nodes that carry NoExecute taints, or NoSchedule taints that policies make triggers.
 	Tainted() []*taint.Node
 
 	// Adopt merges a record into what is known of a node, and reports whether that changes anything; see
@@ -50,6 +51,14 @@ type Options struct {
 
 	// Adopted is called after a record has changed what is known of a node. It must not block. Required.
 	Adopted func(node string)
+
+	// GuardsRead is called with each record of guards and holds that another process has written, as [Keeper.Guards]
+	// returns it from then on. It must not block. Nil means that nobody is interested.
+	GuardsRead func(guard.Record)
+
+	// Ahead returns by how much this process's wall clock is ahead of the API server's, as for
+	// [journal.AdoptParams].Ahead. Nil means that the clocks agree.
+	Ahead func(now time.Time) time.Duration
 
 	// ReadOnly keeps the keeper from writing.
 	ReadOnly bool
@@ -75,6 +84,7 @@ type Keeper struct {
 	partitions []*partition
 	loaded     chan struct{}
 	troubles   *troubles
+	guards     guards
 	term       atomic.Pointer[term]
 }
 
@@ -85,6 +95,12 @@ type term struct{ ctx context.Context }
 func New(o Options) *Keeper {
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
+	}
+	if o.GuardsRead == nil {
+		o.GuardsRead = func(guard.Record) {}
+	}
+	if o.Ahead == nil {
+		o.Ahead = func(time.Time) time.Duration { return 0 }
 	}
 	if o.Metrics == nil {
 		o.Metrics = newMetrics()

@@ -29,7 +29,7 @@ type partition struct {
 	dirty   bool                    // there may be something to write
 	failed  bool                    // the last write failed
 	mine    bool                    // in this term, its content was as this process wants it
-	sent    map[digest]time.Time    // the writings of this process that may be stored, and when they were made
+	sent    map[digest]writing      // the writings of this process that may be stored
 	stamp   time.Time               // when it was last written
 	paced   time.Time               // no write starts before
 	retry   time.Time               // no write starts before, except for a flush or after a successful read
@@ -37,7 +37,8 @@ type partition struct {
 
 	waiting  []chan struct{} // closed when the changes are written
 	problems map[kind]string
-	entries  int
+	entries  int  // the nodes that it records
+	filled   bool // it records nodes, or guards and holds
 }
 
 func newPartition(k *Keeper, number int) *partition {
@@ -45,7 +46,7 @@ func newPartition(k *Keeper, number int) *partition {
 		keeper: k, number: number,
 		reports: make(chan report, 1), changed: make(chan struct{}, 1),
 		flushes: make(chan chan struct{}), known: make(chan struct{}),
-		sent: map[digest]time.Time{}, tries: backoff(), problems: map[kind]string{},
+		sent: map[digest]writing{}, tries: backoff(), problems: map[kind]string{},
 	}
 }
 
@@ -161,8 +162,8 @@ func closed(c <-chan struct{}) bool {
 // it knows of the nodes is better than what others write, and better than its own writings, whose times were converted
 // to the wall clock.
 func (p *partition) open(s journal.StoredPartition, received time.Time) {
-	if at, ok := p.sent[digestOf(s.Data)]; ok {
-		p.written(s, at)
+	if own, ok := p.sent[digestOf(s.Data)]; ok {
+		p.written(s, own)
 		return
 	}
 	content, dropped, err := journal.Decode(p.number, s.Data)
@@ -173,7 +174,7 @@ func (p *partition) open(s journal.StoredPartition, received time.Time) {
 	}
 	p.fail(foreign, err)
 	p.problem(nonsense, list(dropped))
-	p.count(len(content.Records))
+	p.count(len(content.Records), content.Guards != nil)
 	if !p.mine {
 		writing := journal.Writing{At: content.Written, Stored: s.Stored}
 		if s.Watched {
@@ -186,11 +187,13 @@ func (p *partition) open(s journal.StoredPartition, received time.Time) {
 // adopt passes the records to the source. The time of the writing does not prove that a process watched the nodes
 // beyond what the records hold: they contain what their writer saw, with each taint's timeAdded.
 func (p *partition) adopt(content journal.Partition, writing journal.Writing) {
-	if behind := p.keeper.options.LastLed.Sub(content.Written); len(content.Records) > 0 && !p.keeper.options.LastLed.IsZero() && behind > staleAfter {
+	if behind := p.keeper.options.LastLed.Sub(content.Written); p.filled && !p.keeper.options.LastLed.IsZero() && behind > staleAfter {
 		p.problem(stale, fmt.Sprintf("it was written at %v, and another process has led until %v without writing it: its records may be out of date, and are not believed", content.Written, p.keeper.options.LastLed))
+		p.adoptGuards(nil, nil)
 		return
 	}
 	p.problem(stale, "")
+	p.adoptGuards(content.Guards, &writing)
 	for node, record := range content.Records {
 		record.Writing = writing
 		if p.keeper.options.Source.Adopt(node, record) {
@@ -211,14 +214,14 @@ func (p *partition) leave() {
 	for k := range p.problems {
 		p.keeper.troubles.forget(k)
 	}
-	p.count(0)
+	p.count(0, false)
 	p.release()
 }
 
-// count updates the number of nodes that the partition records.
-func (p *partition) count(entries int) {
+// count notes the number of nodes that the partition records, and whether it records guards and holds.
+func (p *partition) count(entries int, guards bool) {
 	p.keeper.options.Metrics.entries.Add(float64(entries - p.entries))
-	p.entries = entries
+	p.entries, p.filled = entries, entries > 0 || guards
 }
 
 // name returns the name of the partition for messages.

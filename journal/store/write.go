@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -61,6 +60,9 @@ func (p *partition) work(ctx context.Context) time.Duration {
 // standBy resets the state of a leader.
 func (p *partition) standBy() {
 	p.mine, p.failed, p.retry = false, false, time.Time{}
+	if p.number == journal.GuardsPartition {
+		p.keeper.guards.standBy()
+	}
 	p.problem(unwritten, "")
 	p.problem(full, "")
 	p.release()
@@ -73,7 +75,7 @@ func (p *partition) due() (time.Time, bool) {
 		return time.Time{}, false
 	case p.dirty:
 		return latest(p.paced, p.retry), true
-	case p.entries > 0:
+	case p.filled:
 		return latest(p.paced, p.retry, p.stamp.Add(stampEvery)), true
 	}
 	return time.Time{}, false
@@ -88,18 +90,27 @@ func latest(times ...time.Time) (last time.Time) {
 	return last
 }
 
-// write stores the records of the partition's nodes if they differ from what is stored.
+// writing is one writing of this process.
+type writing struct {
+	at     time.Time
+	nodes  int
+	guards bool
+}
+
+// write stores what the partition is to contain if it differs from what is stored.
 func (p *partition) write(ctx, term context.Context) {
 	p.dirty = false // later changes set it again
 	now := time.Now()
-	data, leftOut := journal.Encode(p.records(now), now)
+	partition := journal.Partition{Written: now, Records: p.records(now), Guards: p.guards(now)}
+	data, leftOut := journal.Encode(partition)
 	p.problem(full, named(leftOut))
-	if !p.worthWriting(data, now) {
+	own := writing{now, len(partition.Records) - len(leftOut.Nodes), partition.Guards != nil && !leftOut.Guards}
+	if !p.worthWriting(data, &own) {
 		p.mine = true
 		return
 	}
 	content := journal.StoredPartition{Name: p.content.Name, Version: p.content.Version, Data: data}
-	p.sent[digestOf(data)] = now
+	p.sent[digestOf(data)] = own
 	version, err := p.store(ctx, term, content)
 	p.paced = time.Now().Add(max(batch, time.Duration(journal.Size(data))*time.Second/throughput))
 	p.keeper.options.Metrics.wrote(err)
@@ -108,7 +119,7 @@ func (p *partition) write(ctx, term context.Context) {
 		return
 	}
 	content.Version = version
-	p.written(content, now)
+	p.written(content, own)
 }
 
 // digest identifies the data of one writing.
@@ -123,7 +134,7 @@ func digestOf(data map[string]string) digest {
 func (p *partition) records(now time.Time) map[string]journal.Record {
 	records := map[string]journal.Record{}
 	for _, n := range p.keeper.options.Source.Tainted() {
-		if journal.PartitionOf(n.Name) == p.number {
+		if journal.PartitionOf(n.Name) == p.number && len(n.Taints)+len(n.Triggers) > 0 {
 			records[n.Name] = journal.RecordOf(n, now)
 		}
 	}
@@ -131,12 +142,11 @@ func (p *partition) records(now time.Time) map[string]journal.Record {
 }
 
 // worthWriting reports whether the data differ from what is stored, or the partition needs a new time of writing.
-func (p *partition) worthWriting(data map[string]string, now time.Time) bool {
-	entries := journal.Entries(data)
-	if !maps.Equal(entries, journal.Entries(p.content.Data)) {
+func (p *partition) worthWriting(data map[string]string, w *writing) bool {
+	if !journal.Same(data, p.content.Data) {
 		return true
 	}
-	return len(entries) > 0 && !now.Before(p.stamp.Add(stampEvery))
+	return (w.nodes > 0 || w.guards) && !w.at.Before(p.stamp.Add(stampEvery))
 }
 
 // store makes the call. It is cancelled when the term ends, and when the keeper does.
@@ -156,11 +166,11 @@ func (p *partition) failedToWrite(err error, wanted bool) {
 }
 
 // written notes that the partition is as this process wants it.
-func (p *partition) written(s journal.StoredPartition, now time.Time) {
-	p.content, p.stamp, p.retry, p.tries = s, now, time.Time{}, backoff()
-	p.sent = map[digest]time.Time{digestOf(s.Data): now}
+func (p *partition) written(s journal.StoredPartition, own writing) {
+	p.content, p.stamp, p.retry, p.tries = s, own.at, time.Time{}, backoff()
+	p.sent = map[digest]writing{digestOf(s.Data): own}
 	p.mine, p.failed = true, false
-	p.count(len(journal.Entries(s.Data)))
+	p.count(own.nodes, own.guards)
 	for _, k := range []kind{unwritten, nonsense, stale} {
 		p.problem(k, "")
 	}
@@ -199,11 +209,15 @@ func (p *partition) release() {
 	p.waiting = nil
 }
 
-// named describes the nodes that do not fit; it returns "" if all do.
-func named(leftOut []string) string {
-	if len(leftOut) == 0 {
-		return ""
-	}
+// named describes what does not fit; it returns "" if all does.
+func named(leftOut journal.LeftOut) string {
 	const most = 5
-	return fmt.Sprintf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut), strings.Join(leftOut[:min(len(leftOut), most)], ", "))
+	var texts []string
+	if nodes := leftOut.Nodes; len(nodes) > 0 {
+		texts = append(texts, fmt.Sprintf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(nodes), strings.Join(nodes[:min(len(nodes), most)], ", ")))
+	}
+	if leftOut.Guards {
+		texts = append(texts, "the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")
+	}
+	return strings.Join(texts, "; ")
 }

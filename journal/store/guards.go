@@ -1,0 +1,85 @@
+package store
+
+import (
+	"sync"
+	"time"
+
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/journal"
+)
+
+// guards is the record of guards and holds.
+type guards struct {
+	mu     sync.Mutex
+	record guard.Record
+	known  bool // the record was read, or set
+	set    bool // this process has set it while it led
+}
+
+// SetGuards sets the record that this process writes while it leads: at once, but at most once a second. The times of
+// the record carry the monotonic clock. It does not block.
+func (k *Keeper) SetGuards(r guard.Record) {
+	k.guards.mu.Lock()
+	k.guards.record, k.guards.known, k.guards.set = r, true, true
+	k.guards.mu.Unlock()
+	if len(k.partitions) > 0 {
+		k.partitions[journal.GuardsPartition].wake()
+	}
+}
+
+// Guards returns the record that was set, or that another process has written since. Its times carry the monotonic
+// clock. known is false if the journal cannot be read, or has no record: then the ends of all holds so far are unknown.
+// It is complete once [Keeper.Loaded] is closed. A leader carries the record that it has read over into its own
+// writings until it sets one.
+func (k *Keeper) Guards() (r guard.Record, known bool) {
+	k.guards.mu.Lock()
+	defer k.guards.mu.Unlock()
+	return k.guards.record, k.guards.known
+}
+
+// read replaces the record by one that another process has written; nil means that its partition has none. If this
+// process has already set a record in its term, it has begun to lead before it knew this one: it merges both.
+func (g *guards) read(r *guard.Record) (merged guard.Record, known bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case r == nil && g.set:
+	case r == nil:
+		g.record, g.known = guard.Record{}, false
+	case g.set:
+		g.record = g.record.Merge(*r)
+	default:
+		g.record, g.known = *r, true
+	}
+	return g.record, r != nil
+}
+
+// standBy notes that this process does not lead: from now on, what others write counts.
+func (g *guards) standBy() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.set = false
+}
+
+// adoptGuards passes on the record that the partition contains.
+func (p *partition) adoptGuards(r *guard.Record, writing *journal.Writing) {
+	if p.number != journal.GuardsPartition {
+		return
+	}
+	if r != nil {
+		now := time.Now()
+		r = new(writing.Guards(*r, now, max(p.keeper.options.Ahead(now), 0)))
+	}
+	if record, known := p.keeper.guards.read(r); known {
+		p.keeper.options.GuardsRead(record)
+	}
+}
+
+// guards returns the record to write; nil if there is none, or if another partition has it.
+func (p *partition) guards(now time.Time) *guard.Record {
+	r, known := p.keeper.Guards()
+	if p.number != journal.GuardsPartition || !known {
+		return nil
+	}
+	return new(journal.GuardsOf(r, now))
+}
