@@ -48,8 +48,11 @@ func (t *nodes) lookIn(item any) (look, bool) {
 }
 
 // node returns the small value of the node.
-func (l *look) node(taints []taint.History) taint.Node {
-	return taint.Node{Name: l.name, UID: l.uid, Created: l.created, Version: l.version, Taints: taints, Labels: l.labels}
+func (l *look) node(known journal.NodeHistory) taint.Node {
+	return taint.Node{
+		Name: l.name, UID: l.uid, Created: l.created, Version: l.version, Labels: l.labels,
+		Taints: known.Taints(), Triggers: known.Triggers(), Audited: known.Audited(),
+	}
 }
 
 // gap describes what may have been missed between two looks. The zero gap means nothing.
@@ -64,7 +67,8 @@ type seenNode struct {
 	*taint.Node
 
 	known   journal.NodeHistory
-	version string // of the last look
+	version string        // of the last look
+	needs   *policy.Needs // at the last look
 }
 
 // after returns the node after a look at it that shows the same taints: with the version for its record, and with its
@@ -138,7 +142,7 @@ func (t *nodes) recall(name []byte) (labels map[string]string, needed bool) {
 	return labels, true
 }
 
-// taintedNodes returns the nodes that carry NoExecute taints.
+// taintedNodes returns the nodes that carry NoExecute taints, or NoSchedule taints that policies name.
 func (t *nodes) taintedNodes() []*taint.Node {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -153,18 +157,18 @@ func (t *nodes) taintedNodes() []*taint.Node {
 func (t *nodes) see(l look, g gap) bool {
 	t.writing.Lock()
 	defer t.writing.Unlock()
-	old := t.last(l.name)
-	if old.Node != nil && old.UID != l.uid {
-		old.known, old.version = journal.NodeHistory{}, ""
+	old, needs := t.last(l.name), t.needs.Load()
+	if old.Node == nil || old.UID != l.uid {
+		old.known, old.version, old.needs = journal.NodeHistory{}, "", needs
 	}
-	now, changed := t.observe(&old, &l, g)
+	now, changed := t.observe(&old, &l, g, needs)
 	if old.Node != nil && old.UID == l.uid && !changed {
 		node, labelled := after(old.Node, old.known, &l)
-		t.put(seenNode{node, old.known, l.version})
-		return labelled && t.needs.Load().NodeLabels && node.Tainted()
+		t.put(seenNode{node, old.known, l.version, needs})
+		return labelled && needs.NodeLabels && node.Tainted()
 	}
-	node := l.node(now.Taints())
-	t.put(seenNode{&node, now, l.version})
+	node := l.node(now)
+	t.put(seenNode{&node, now, l.version, needs})
 	return old.Node != nil || node.Tainted()
 }
 
@@ -179,28 +183,42 @@ func (t *nodes) adopt(name string, r journal.Record) bool {
 	now := t.now()
 	known, changed := old.known.Adopt(r, journal.AdoptParams{
 		UID: old.UID, Created: old.Created, Version: old.version, At: now, Ahead: t.ahead.at(now),
-		Distinguishes: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
+		Keys: keysOf(old.needs), Distinguishes: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
 	})
 	if !changed {
 		return false
 	}
 	node := *old.Node
-	node.Taints, node.Version = known.Taints(), known.UpTo(node.Version, old.version)
-	t.put(seenNode{&node, known, old.version})
+	node.Taints, node.Triggers = known.Taints(), known.Triggers()
+	node.Version = known.UpTo(node.Version, old.version)
+	t.put(seenNode{&node, known, old.version, old.needs})
 	return true
 }
 
 // observe passes a look at the node to the journal. A node without taints, before and now, needs no journal.
-func (t *nodes) observe(before *seenNode, l *look, g gap) (known journal.NodeHistory, changed bool) {
-	if len(before.known.Taints()) == 0 && !observed(l.taints, t.needs.Load()) {
-		return before.known, false
+func (t *nodes) observe(before *seenNode, l *look, g gap, needs *policy.Needs) (known journal.NodeHistory, changed bool) {
+	known, keys := before.known, keysOf(needs)
+	var added []string
+	if before.needs != needs {
+		known, changed = known.Restrict(keys, before.version)
+		added = keys.Added(keysOf(before.needs))
+	}
+	if known.Empty() && !observed(l.taints, needs) {
+		return known, changed
 	}
 	name, now := l.name, t.now() // otherwise the look escapes to the heap
-	return before.known.Observe(journal.Observation{
-		Taints: l.taints, At: now, Ahead: t.ahead.at(now), Created: l.created, Version: l.version, Before: before.version,
+	known, observed := known.Observe(journal.Observation{
+		Taints: l.taints, Keys: keys, Added: added,
+		At: now, Ahead: t.ahead.at(now), Created: l.created, Version: l.version, Before: before.version,
 		Gap: g.first || g.missed, Watched: g.watched,
 		Distinguishes: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
 	})
+	return known, changed || observed
+}
+
+// keysOf returns the keys of the NoSchedule taints that are observed.
+func keysOf(n *policy.Needs) journal.Keys {
+	return journal.Keys{Triggers: n.Triggers, Audited: n.Audited}
 }
 
 // observed reports whether the journal observes one of the taints: those that are NoExecute, and the triggers.
@@ -224,17 +242,30 @@ func isTrigger(t *v1.Taint, needs *policy.Needs) bool {
 }
 
 // apart reports whether some pod of the node tolerates one of the taints without a limit, and the other not. While not
-// all pods are known, there may be one.
+// all pods are known, there may be one. Policies may distinguish states that pods do not.
 func (t *nodes) apart(node string, a, b *v1.Taint) bool {
-	if !t.synced() {
+	if !t.synced() || t.needs.Load().Distinguish(a, b) {
 		return true
 	}
 	for _, p := range t.pods(node) {
-		if taint.BearsForEver(p, a, t.rules) != taint.BearsForEver(p, b, t.rules) {
+		if t.bearsForEver(p, a) != t.bearsForEver(p, b) {
 			return true
 		}
 	}
 	return false
+}
+
+// bearsForEver reports whether the pod tolerates the taint without a limit. For a NoSchedule taint, the first toleration
+// that would match it with the effect NoExecute counts, and without any, one that matches it as it is.
+func (t *nodes) bearsForEver(p *taint.Pod, one *v1.Taint) bool {
+	if one.Effect == v1.TaintEffectNoExecute {
+		return taint.BearsForEver(p, one, t.rules)
+	}
+	as := v1.Taint{Key: one.Key, Value: one.Value, Effect: v1.TaintEffectNoExecute}
+	if taint.Matching(p, &as, t.rules) != nil {
+		return taint.BearsForEver(p, &as, t.rules)
+	}
+	return taint.Matching(p, one, t.rules) != nil
 }
 
 // forget drops a node, and reports whether the handler must be called: a node without taints had no countdowns.

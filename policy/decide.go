@@ -35,7 +35,7 @@ func (s *Set) Pairs(pod *taint.Pod, node *taint.Node, facts *Facts) []Pair {
 		s = &Set{method: Delete}
 	}
 	var all []Pair
-	for states := range standing(node) {
+	for states := range standingOf(node.Taints, node.Triggers, node.Audited) {
 		p := s.judge(pod, node, states, facts, nobody)
 		p.Audits = s.audits(pod, node, states, facts)
 		if p.decided() {

@@ -19,6 +19,11 @@ type Needs struct {
 	// Breakers reports whether there are breakers. They use the labels and the taints of any effect of all nodes.
 	Breakers bool
 
+	// Values are the sorted values of taints that policies name. Swapped reports whether a policy matches only one of the
+	// taints not-ready and unreachable. Policies may decide differently for states of a taint that differ in these.
+	Values  []string
+	Swapped bool
+
 	// GracePeriods reports whether a policy limits the grace periods of pods.
 	GracePeriods bool
 }
@@ -30,6 +35,7 @@ func (s *Set) Needs() Needs {
 		return n
 	}
 	triggers := map[bool]map[string]bool{false: {}, true: {}} // by audit
+	n.Values, n.Swapped = s.values(), s.swapped()
 	for i := range s.policies {
 		p := &s.policies[i]
 		n.NodeLabels = n.NodeLabels || p.match.nodes != nil
@@ -50,6 +56,46 @@ func (s *Set) Needs() Needs {
 	return n
 }
 
+// values returns the sorted values of taints that policies name.
+func (s *Set) values() []string {
+	values := map[string]bool{}
+	for i := range s.policies {
+		for _, t := range s.policies[i].match.taints {
+			for _, value := range t.Values {
+				values[value] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(values))
+}
+
+// swapped reports whether a policy matches only one of the taints that the node lifecycle controller swaps.
+func (s *Set) swapped() bool {
+	for i := range s.policies {
+		for _, effect := range [...]v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule} {
+			m := &s.policies[i].match
+			if m.names(&v1.Taint{Key: v1.TaintNodeNotReady, Effect: effect}) != m.names(&v1.Taint{Key: v1.TaintNodeUnreachable, Effect: effect}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Distinguish reports whether a policy may decide differently for two states of a taint, if the pod tolerates both
+// alike.
+func (n *Needs) Distinguish(a, b *v1.Taint) bool {
+	if a.Key != b.Key && n.Swapped {
+		return true
+	}
+	return a.Value != b.Value && (contains(n.Values, a.Value) || contains(n.Values, b.Value))
+}
+
+func contains(sorted []string, s string) bool {
+	_, found := slices.BinarySearch(sorted, s)
+	return found
+}
+
 // Or returns what one of the two needs.
 func (n Needs) Or(m Needs) Needs {
 	n.Triggers, n.Audited = union(n.Triggers, m.Triggers), union(n.Audited, m.Audited)
@@ -57,6 +103,7 @@ func (n Needs) Or(m Needs) Needs {
 	n.PodOwners = n.PodOwners || m.PodOwners
 	n.NamespaceLabels = n.NamespaceLabels || m.NamespaceLabels
 	n.Breakers = n.Breakers || m.Breakers
+	n.Values, n.Swapped = union(n.Values, m.Values), n.Swapped || m.Swapped
 	n.GracePeriods = n.GracePeriods || m.GracePeriods
 	return n
 }

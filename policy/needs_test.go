@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -28,6 +29,9 @@ func TestWhatPoliciesNeedToKnow(t *testing.T) {
 		"namespaces":                {policies(policy.Policy{Method: policy.Hold, Match: policy.Match{NamespaceSelector: labelled("a", "b")}}), policy.Needs{NamespaceLabels: true}},
 		"a rate of all nodes":       {policy.Config{Guards: policy.Guards{Rates: []policy.Rate{rateBy("")}}}, policy.Needs{}},
 		"a rate of groups of nodes": {policy.Config{Guards: policy.Guards{Rates: []policy.Rate{rateBy("zone")}}}, policy.Needs{NodeLabels: true}},
+		"values":                    {policies(policy.Policy{Method: policy.Hold, Match: taints(policy.Taint{Key: "b", Values: []string{"y", "x"}}, policy.Taint{Key: "a", Values: []string{"x"}})}), policy.Needs{Values: []string{"x", "y"}}},
+		"one of two swapped taints": {policies(only(policy.Hold, v1.TaintNodeNotReady)), policy.Needs{Swapped: true}},
+		"both of them":              {policies(policy.Policy{Method: policy.Hold, Match: taints(policy.Taint{Key: v1.TaintNodeNotReady}, policy.Taint{Key: v1.TaintNodeUnreachable})}), policy.Needs{}},
 		"breakers":                  {policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{zoneBreaker()}}}, policy.Needs{NodeLabels: true, Breakers: true}},
 	} {
 		if diff := cmp.Diff(c.want, compiled(t, c.config).Needs(), cmpopts.EquateEmpty()); diff != "" {
@@ -61,10 +65,10 @@ func TestAnEndedHoldNeedsWhatItsMatchUses(t *testing.T) {
 }
 
 func TestTwoNeedsTogether(t *testing.T) {
-	a := policy.Needs{Triggers: []string{"a", "c"}, PodOwners: true, Breakers: true, NodeLabels: true}
-	b := policy.Needs{Triggers: []string{"b", "c"}, Audited: []string{"d"}, NamespaceLabels: true, GracePeriods: true}
+	a := policy.Needs{Triggers: []string{"a", "c"}, Values: []string{"x"}, Swapped: true, PodOwners: true, Breakers: true, NodeLabels: true}
+	b := policy.Needs{Triggers: []string{"b", "c"}, Values: []string{"y"}, Audited: []string{"d"}, NamespaceLabels: true, GracePeriods: true}
 	want := policy.Needs{
-		Triggers: []string{"a", "b", "c"}, Audited: []string{"d"}, PodOwners: true, Breakers: true, NodeLabels: true,
+		Triggers: []string{"a", "b", "c"}, Audited: []string{"d"}, Values: []string{"x", "y"}, Swapped: true, PodOwners: true, Breakers: true, NodeLabels: true,
 		NamespaceLabels: true, GracePeriods: true,
 	}
 	for _, got := range []policy.Needs{a.Or(b), b.Or(a)} {

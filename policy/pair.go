@@ -48,10 +48,13 @@ const longestRefusal = time.Minute
 // nobody stands for no policy where the number of a policy is expected.
 const nobody = -1
 
-// standing yields the history of each state of a taint that is on the node, that state last.
-func standing(node *taint.Node) iter.Seq[taint.History] {
+// standing yields the history of each state of a trigger that is on the node, that state last.
+func standing(node *taint.Node) iter.Seq[taint.History] { return standingOf(node.Taints, node.Triggers) }
+
+// standingOf yields the history of each state that has not ended, that state last.
+func standingOf(taints ...[]taint.History) iter.Seq[taint.History] {
 	return func(yield func(taint.History) bool) {
-		for _, histories := range [...][]taint.History{node.Taints, node.Triggers} {
+		for _, histories := range taints {
 			for _, history := range histories {
 				for i := range history {
 					if !history[i].Ended && !yield(history[:i+1]) {
