@@ -123,7 +123,9 @@ func TestAdoptTriggers(t *testing.T) {
 	drain, value := noSchedule("drain", ""), func(v string) v1.Taint { return noSchedule("drain", v) }
 	keys := triggers("drain")
 	audited := journal.Keys{Audited: []string{"drain"}}
-	foundHere := func(keys journal.Keys, taints ...v1.Taint) viewed { return afterAll(with(keys, on("10", listed(100, taints...)))) }
+	foundHere := func(keys journal.Keys, taints ...v1.Taint) viewed {
+		return afterAll(with(keys, on("10", listed(100, taints...))))
+	}
 	for _, c := range []struct {
 		name   string
 		own    viewed
@@ -190,7 +192,7 @@ type exposure struct {
 }
 
 func (e *exposure) see(named, there bool, now time.Time) {
-	if named && there && !(e.named && e.there) {
+	if before := e.named && e.there; named && there && !before {
 		e.since = now
 	}
 	e.named, e.there = named, there

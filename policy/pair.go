@@ -49,7 +49,9 @@ const longestRefusal = time.Minute
 const nobody = -1
 
 // standing yields the history of each state of a trigger that is on the node, that state last.
-func standing(node *taint.Node) iter.Seq[taint.History] { return standingOf(node.Taints, node.Triggers) }
+func standing(node *taint.Node) iter.Seq[taint.History] {
+	return standingOf(node.Taints, node.Triggers)
+}
 
 // standingOf yields the history of each state that has not ended, that state last.
 func standingOf(taints ...[]taint.History) iter.Seq[taint.History] {
