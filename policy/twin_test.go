@@ -40,12 +40,13 @@ const (
 
 // outcome is the outcome for the pod in seconds; never if the action does not happen.
 type outcome struct {
-	evict, delete int64
-	held          bool
+	evict, delete, unconditional int64
+
+	held bool
 }
 
 func (w *twin) decide() outcome {
-	all := outcome{never, never, false}
+	all := outcome{never, never, never, false}
 	if w.pod.Phase != v1.PodRunning {
 		return all
 	}
@@ -56,6 +57,7 @@ func (w *twin) decide() outcome {
 			}
 			one := w.pair(h[:i+1])
 			all.evict, all.delete = earliest(all.evict, one.evict), earliest(all.delete, one.delete)
+			all.unconditional = earliest(all.unconditional, one.unconditional)
 			all.held = all.held || one.held
 		}
 	}
@@ -74,7 +76,7 @@ func (w *twin) pair(h taint.History) outcome {
 	p, method := w.first(last.Taint)
 	granted := w.granted(p, method, last.Taint)
 	if granted == forever {
-		return outcome{never, never, false}
+		return outcome{never, never, never, false}
 	}
 	start := last
 	for i := len(h) - 1; i >= 0; i-- {
@@ -92,13 +94,13 @@ func (w *twin) pair(h taint.History) outcome {
 	}
 	switch {
 	case tripped || method == policy.Hold:
-		return outcome{never, never, true}
+		return outcome{never, never, never, true}
 	case method == policy.Delete:
-		return outcome{never, deadline, false}
+		return outcome{never, deadline, deadline, false}
 	case p == nil || p.DeleteAfter == nil || w.paused:
-		return outcome{deadline, never, false}
+		return outcome{deadline, never, never, false}
 	}
-	return outcome{deadline, max(deadline, w.holdEnd(h)) + int64(p.DeleteAfter.Seconds()), false}
+	return outcome{deadline, max(deadline, w.holdEnd(h)) + int64(p.DeleteAfter.Seconds()), never, false}
 }
 
 // holdEnd returns when the last hold of the pair ended.
@@ -273,7 +275,10 @@ func TestDecideAgreesWithItsTwin(t *testing.T) {
 	checkTwins(t, func(rt *rapid.T, w *twin) {
 		set := compiled(t, w.config)
 		v := set.Decide(w.pod, w.node, w.facts())
-		got := outcome{seconds(v.Evict), seconds(v.Delete), v.Held.By != 0}
+		got := outcome{seconds(v.Evict), seconds(v.Delete), seconds(v.Unconditional), v.Held.By != 0}
+		if v.Delete.RefusedFor == 0 {
+			got.unconditional = got.delete // Unconditional does not count then
+		}
 		if want := w.decide(); got != want {
 			rt.Fatalf("got %+v, want %+v\n%+v", got, want, v)
 		}

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -56,6 +59,27 @@ func TestEveryOrderOfTheSameEventsEndsInOneState(t *testing.T) {
 				{"notified", func(p *play) { notify(p) }},
 			},
 			[]string{"a at 1"},
+		},
+		{
+			"the policies change, too",
+			[]change{
+				{"gpu set", func(p *play) { p.taint("gpu", 1); notify(p) }},
+				{"disk set", func(p *play) { p.taint("disk", 2); notify(p) }},
+				{"net lifted", func(p *play) { p.lift("net"); notify(p) }},
+				{"policies", func(p *play) {
+					evict, absent := of("disk", policy.Evict), metav1.Duration{Duration: time.Minute}
+					evict.Tolerations = &policy.Tolerations{Absent: &absent}
+					p.step(5, shard.Reconfigured{Judge: judgeOf(p.t, of("gpu", policy.Hold), evict)})
+					notify(p)
+				}},
+				{"b bears less", func(p *play) {
+					p.change("b", func(pod *taint.Pod) { pod.Tolerations = nil })
+					podTold(p, "b")
+				}},
+				{"c comes", func(p *play) { p.add("c", bears("", 50)); podTold(p, "c") }},
+			},
+			// gpu is held; disk since 2: a bears it for 40 s, b for the minute of the policy, c for 50 s.
+			[]string{"a at 42", "c at 52", "b at 62"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -113,11 +113,8 @@ func (c *Core) WaitingForRate() int { return c.rates.len() }
 func (c *Core) waitForRate(e evictionqueue.Entry[why], wait guard.Wait, other time.Time) {
 	w := &rateWaiter{entry: e, other: other}
 	c.rates.add(w, wait)
-	if w.class.first == w {
-		c.alarm(w, wait.Until)
-		return
-	}
 	c.alarm(w, time.Time{})
+	c.alarm(w.class.first, wait.Until)
 }
 
 // alarm puts an eviction that waits into the queue, to be tried at that time or at that of its other action; if both
@@ -141,8 +138,7 @@ func (c *Core) alarm(w *rateWaiter, at time.Time) {
 	w.alarm = at
 }
 
-// stopWaitingForRate removes an eviction from those that wait for a rate and returns it. The next one of its class is
-// tried when it would have been.
+// stopWaitingForRate removes an eviction from those that wait for a rate and returns it.
 func (c *Core) stopWaitingForRate(uid types.UID) (evictionqueue.Entry[why], bool) {
 	w := c.rates.remove(uid)
 	if w == nil {
@@ -150,13 +146,12 @@ func (c *Core) stopWaitingForRate(uid types.UID) (evictionqueue.Entry[why], bool
 	}
 	w.other = time.Time{}
 	c.alarm(w, time.Time{})
-	if next := c.rates.follow(w.class); next != nil {
-		c.alarm(next, w.class.wait.Until)
-	}
+	c.tryNext(w.class)
 	return w.entry, true
 }
 
-// tryNext makes the next eviction of a class try at once, unless the one before it waits again. The class may be nil.
+// tryNext makes the next eviction of a class try at once if the first one no longer waits in it: only a try shows until
+// when the class waits. The class may be nil.
 func (c *Core) tryNext(class *rateClass) {
 	if class == nil {
 		return
