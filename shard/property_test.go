@@ -27,7 +27,7 @@ type machine struct {
 	slow     shard.SlowWorkloads
 
 	judge   policy.Judge
-	untold  bool // the node has not been judged by this judge yet
+	untold  bool                        // the node has not been judged by this judge yet
 	methods map[types.UID]policy.Method // of the calls under way
 	refused map[types.UID]float64       // when a request was first refused
 }
