@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	k8stesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -61,7 +62,11 @@ type candidate struct {
 }
 
 func newCandidate(c *cluster, identity string) *candidate {
-	return &candidate{Election: New(config.Default().LeaderElection, c.CoordinationV1(), identity)}
+	return newCandidateOf(c.CoordinationV1(), identity)
+}
+
+func newCandidateOf(leases coordinationclient.LeasesGetter, identity string) *candidate {
+	return &candidate{Election: New(config.Default().LeaderElection, leases, identity)}
 }
 
 func (l *candidate) lead(ctx context.Context) error {

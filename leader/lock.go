@@ -2,6 +2,8 @@ package leader
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -13,7 +15,8 @@ import (
 
 // Lock wraps the lock of an elector. It records when the lease was renewed, see [Lock.Fresh], and releases only a lease
 // that this process holds. An elector that could not renew in time also releases its lease, without checking who holds
-// it by then; another leader would lose it.
+// it by then; another leader would lose it. It also protects a leader whose lease was emptied or deleted, see
+// [Lock.Get].
 //
 // An elector makes one call at a time, and a Lock is not safe for concurrent use, except that any goroutine may call
 // Fresh.
@@ -21,6 +24,18 @@ type Lock struct {
 	resourcelock.Interface
 	now    func() time.Time // carries the monotonic clock
 	holder string
+
+	// known is the latest record that this process has read or written; nil before the first.
+	known *resourcelock.LeaderElectionRecord
+
+	// longest is the longest lease duration of all records so far. The record of a released lease has a short one.
+	longest time.Duration
+
+	// gone is since when this process has read the lease without a record; zero if it had one when it was read last.
+	gone time.Time
+
+	// absent is why this process may not create the lease, which does not exist; nil if it exists.
+	absent atomic.Pointer[absentError]
 
 	// renewed is a moment before the latest write that took or renewed the lease was sent; nil if this process does not
 	// hold the lease.
@@ -43,18 +58,92 @@ func passed(from, to time.Time) time.Duration {
 	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }
 
-// Get records who holds the lease.
+// Get returns the lease's record, and remembers it. A client other than a candidate may have emptied or deleted the
+// lease while a leader holds it, for instance by 'kubectl replace' with the manifest. Then Get returns the record of
+// this process if it is still fresh, so that the elector writes it back. Otherwise it returns an error for as long as
+// an unknown leader may still lead, so that no second one begins. A process that has never seen a record takes an empty
+// lease at once.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && isEmpty(record):
+		return l.restore(record, raw, err)
+	case err != nil:
+		l.waitAgain()
+		return nil, nil, err
+	}
+	l.remember(*record)
+	return record, raw, nil
+}
+
+// isEmpty reports whether the lease has no record. A lease that was released has the time of the release.
+func isEmpty(r *resourcelock.LeaderElectionRecord) bool {
+	return r.HolderIdentity == "" && r.RenewTime.IsZero()
+}
+
+// remember notes the record of a lease that exists.
+func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
+	l.holder, l.known, l.gone = record.HolderIdentity, &record, time.Time{}
+	l.longest = max(l.longest, time.Duration(record.LeaseDurationSeconds)*time.Second)
+	l.absent.Store(nil)
+}
+
+// restore returns what Get returns for a lease that was read without a record, or was not found.
+func (l *Lock) restore(record *resourcelock.LeaderElectionRecord, raw []byte, err error) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	if err == nil {
-		l.holder = record.HolderIdentity
+		l.absent.Store(nil)
+	}
+	if l.gone.IsZero() {
+		l.gone = l.now()
+	}
+	switch {
+	case l.waits():
+		return nil, nil, errUnknownHolder
+	case err == nil && l.renewedWithin(l.longest):
+		return l.lastWritten()
 	}
 	return record, raw, err
 }
 
-// Create creates the lease for this process.
+// waits reports whether an unknown leader may still lead: the lease had no record when it was read last, this process
+// has not renewed it, and a lease duration has not passed since it was first seen so. A leader that lives writes it
+// back within that time. A lease that is emptied a second time unseen meanwhile is not noticed.
+func (l *Lock) waits() bool {
+	return !l.gone.IsZero() && l.known != nil && !l.renewedWithin(l.longest) && l.now().Sub(l.gone) < l.longest
+}
+
+// waitAgain starts the waiting anew after a request that has failed: a leader may have written the lease back meanwhile.
+func (l *Lock) waitAgain() {
+	if !l.gone.IsZero() {
+		l.gone = l.now()
+	}
+}
+
+// renewedWithin reports whether this process is the last known holder and has renewed the lease within the given time.
+func (l *Lock) renewedWithin(d time.Duration) bool { return l.holder == l.Identity() && l.Fresh(d) }
+
+// errUnknownHolder is returned for a lease that has no record although a leader may still hold it.
+var errUnknownHolder = errors.New("the lease was emptied or deleted: waiting until its leader has written it back, or for the duration of the lease")
+
+// lastWritten returns the latest record that this process has written.
+func (l *Lock) lastWritten() (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record := *l.known
+	raw, err := json.Marshal(record)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encoding the record of the lease: %w", err)
+	}
+	return &record, raw, nil
+}
+
+// Create creates the lease for this process. If that is forbidden, the error names the command that creates it.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	return l.write(record, func() error { return l.Interface.Create(ctx, record) })
+	err := l.write(record, func() error { return l.Interface.Create(ctx, record) })
+	if apierrors.IsForbidden(err) {
+		absent := &absentError{lease: l.Describe(), cause: err}
+		l.absent.Store(absent)
+		return absent
+	}
+	return err
 }
 
 // Update refuses to clear another holder's name.
@@ -65,17 +154,24 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return l.write(record, func() error { return l.Interface.Update(ctx, record) })
 }
 
-// write records who holds the lease. A lease that is released counts as lost from before the request is sent, because
+// write records who holds the lease. It refuses to while an unknown leader may hold it, because an elector also writes
+// without having read the lease. A lease that is released counts as lost from before the request is sent, because
 // others may take it before the response arrives. A write that fails does not renew the lease.
 func (l *Lock) write(record resourcelock.LeaderElectionRecord, send func() error) error {
+	if l.waits() {
+		return errUnknownHolder
+	}
 	ours, sent := record.HolderIdentity == l.Identity(), l.now()
 	if !ours {
 		l.renewed.Store(nil)
 	}
 	if err := send(); err != nil {
+		if !apierrors.IsForbidden(err) {
+			l.waitAgain()
+		}
 		return err
 	}
-	l.holder = record.HolderIdentity
+	l.remember(record)
 	if ours {
 		l.renewed.Store(&sent)
 	}
@@ -86,7 +182,7 @@ func (l *Lock) write(record resourcelock.LeaderElectionRecord, send func() error
 // that it holds it, and the others would have to wait until it expires.
 func (l *Lock) yield(ctx context.Context) error {
 	record, _, err := l.Get(ctx)
-	if apierrors.IsNotFound(err) || err == nil && record.HolderIdentity != l.Identity() {
+	if apierrors.IsNotFound(err) || errors.Is(err, errUnknownHolder) || err == nil && record.HolderIdentity != l.Identity() {
 		return nil
 	}
 	if err != nil {

@@ -41,6 +41,9 @@ func (s *leaseStore) get() (*coordinationv1.Lease, error) {
 func (s *leaseStore) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.lease == nil && lease.ResourceVersion != "" {
+		return nil, apierrors.NewNotFound(leases, "lease")
+	}
 	if s.lease != nil && lease.ResourceVersion != s.lease.ResourceVersion {
 		return nil, apierrors.NewConflict(leases, "lease", errors.New("it has changed"))
 	}
@@ -70,6 +73,41 @@ func (l link) Create(ctx context.Context, lease *coordinationv1.Lease, _ metav1.
 
 func (l link) Update(ctx context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions) (*coordinationv1.Lease, error) {
 	return l.put(ctx, lease)
+}
+
+// direct is a client of the leaseStore that gets each response at once.
+type direct struct {
+	coordinationclient.LeaseInterface
+	leaseStore *leaseStore
+}
+
+func (d direct) Leases(string) coordinationclient.LeaseInterface { return d }
+
+func (d direct) Get(context.Context, string, metav1.GetOptions) (*coordinationv1.Lease, error) {
+	return d.leaseStore.get()
+}
+
+func (d direct) Create(_ context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions) (*coordinationv1.Lease, error) {
+	return d.leaseStore.put(lease)
+}
+
+func (d direct) Update(_ context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+	return d.leaseStore.put(lease)
+}
+
+// empty is a client that replaces the lease by the one of the manifests, without a spec.
+func (s *leaseStore) empty() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	s.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "lease", ResourceVersion: strconv.Itoa(s.version)}}
+}
+
+// remove is a client that deletes the lease.
+func (s *leaseStore) remove() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lease = nil
 }
 
 func (l link) put(ctx context.Context, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
@@ -114,13 +152,23 @@ func (l link) delay() time.Duration {
 func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetwork(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { rivals(t, seed) })
+			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}) })
 		})
 	}
 }
 
-// rivals compete for ten minutes.
-func rivals(t *testing.T, seed uint64) {
+func TestTwoNeverLeadAtTheSameTimeAlthoughTheLeaseIsEmptiedOrDeleted(t *testing.T) {
+	for name, disturb := range map[string]func(*leaseStore){"emptied": (*leaseStore).empty, "deleted": (*leaseStore).remove} {
+		for seed := range uint64(20) {
+			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { rivals(t, seed, disturb) })
+			})
+		}
+	}
+}
+
+// rivals compete for ten minutes. Once both have read the lease, it is disturbed.
+func rivals(t *testing.T, seed uint64, disturb func(*leaseStore)) {
 	defer time.Sleep(time.Minute) // until the last request has arrived
 	s := &leaseStore{}
 	var both []*candidate
@@ -129,10 +177,13 @@ func rivals(t *testing.T, seed uint64) {
 		both = append(both, &candidate{Election: New(config.Default().LeaderElection, l, name)})
 		defer both[i].start(t)()
 	}
-	led := 0
+	led, disturbed := 0, 3*time.Minute+time.Duration(rand.New(rand.NewPCG(seed, 2)).Int64N(int64(2*time.Minute)))
 	const step = 50 * time.Millisecond
 	for now := time.Duration(0); now < 10*time.Minute; now += step {
 		time.Sleep(step)
+		if now < disturbed && now+step >= disturbed {
+			disturb(s)
+		}
 		one, other := both[0].Leading(), both[1].Leading()
 		if one && other {
 			t.Fatalf("both lead after %s", now)

@@ -1,0 +1,57 @@
+package leader
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// absentError says that the lease does not exist, and that this process may not create it.
+type absentError struct {
+	lease string // namespace/name
+	cause error
+}
+
+// Error names the command that creates the lease.
+func (a *absentError) Error() string {
+	return fmt.Sprintf("the Lease %s does not exist, and this process may not create it, so it can't lead; create it with %s", a.lease, a.command())
+}
+
+// Unwrap returns the API server's answer.
+func (a *absentError) Unwrap() error { return a.cause }
+
+// command returns the command that creates the lease; kubectl has no shorter one for leases.
+func (a *absentError) command() string {
+	namespace, name, _ := strings.Cut(a.lease, "/")
+	return fmt.Sprintf(`echo '{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"namespace":%q,"name":%q}}' | kubectl apply -f -`, namespace, name)
+}
+
+// Trouble returns nil unless the lease does not exist and this process may not create it; then the error names the
+// command that creates it. A candidate takes the lease within seconds once it exists.
+func (e *Election) Trouble() error {
+	if absent := e.lock.absent.Load(); absent != nil {
+		return absent
+	}
+	return nil
+}
+
+// Register registers the metric of a missing lease; nil registers none.
+func (e *Election) Register(r prometheus.Registerer) error {
+	if r == nil {
+		return nil
+	}
+	missing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "taint_manager_lease_missing",
+		Help: "1 while the lease of the leader election does not exist and this process may not create it; the log has the command that creates it.",
+	}, func() float64 {
+		if e.Trouble() != nil {
+			return 1
+		}
+		return 0
+	})
+	if err := r.Register(missing); err != nil {
+		return fmt.Errorf("registering the metric of the lease: %w", err)
+	}
+	return nil
+}

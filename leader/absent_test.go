@@ -1,0 +1,176 @@
+package leader
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	k8stesting "k8s.io/client-go/testing"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/yaml"
+)
+
+// manifest is the Lease as the manifests create it.
+func manifest() *coordinationv1.Lease {
+	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "kube-system", Name: "taint-manager",
+		Labels: map[string]string{"app.kubernetes.io/name": "taint-manager"}, Annotations: map[string]string{"argocd.argoproj.io/sync-options": "Prune=false"},
+	}}
+}
+
+// forbidCreate makes the cluster refuse to create leases.
+func (c *cluster) forbidCreate() {
+	c.PrependReactor("create", "leases", func(k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(leases, "taint-manager", errors.New("no"))
+	})
+}
+
+// put stores the lease as an administrator does.
+func (c *cluster) put(t *testing.T, lease *coordinationv1.Lease) {
+	t.Helper()
+	gvr := coordinationv1.SchemeGroupVersion.WithResource("leases")
+	_ = c.Tracker().Delete(gvr, lease.Namespace, lease.Name) // it may be absent
+	must(t, c.Tracker().Create(gvr, lease, lease.Namespace))
+}
+
+func TestALeaseWithoutASpecIsTakenAtOnceAndKeepsItsMetadata(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.forbidCreate()
+		c.put(t, manifest())
+		l := newCandidate(c, "me")
+		stop := l.start(t)
+		l.check(t, "at the start", 1, true)
+		time.Sleep(time.Minute)
+		lease, err := c.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
+		must(t, err)
+		if want := manifest(); len(lease.Labels) != len(want.Labels) || len(lease.Annotations) != len(want.Annotations) || *lease.Spec.HolderIdentity != "me" {
+			t.Errorf("got %+v", lease)
+		}
+		stop()
+	})
+}
+
+func TestALeaseThatIsMissingAndMayNotBeCreatedIsSaidAndTakenOnceItIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.forbidCreate()
+		l := newCandidate(c, "me")
+		registry := prometheus.NewPedanticRegistry()
+		must(t, l.Register(registry))
+		said := campaignLogged(t, l)
+		l.check(t, "without a lease", 0, false)
+		command := `echo '{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"namespace":"kube-system","name":"taint-manager"}}' | kubectl apply -f -`
+		if err := l.Trouble(); err == nil || !strings.HasSuffix(err.Error(), "create it with "+command) {
+			t.Errorf("got %v", err)
+		}
+		if !strings.Contains(strings.ReplaceAll(said(), `\"`, `"`), command) {
+			t.Errorf("the log lacks the command:\n%s", said())
+		}
+		checkMissing(t, registry, 1)
+		c.put(t, manifest())
+		time.Sleep(4400 * time.Millisecond) // one attempt with the maximum delay
+		l.check(t, "with the lease", 1, true)
+		checkMissing(t, registry, 0)
+		if err := l.Trouble(); err != nil {
+			t.Errorf("with the lease: %v", err)
+		}
+	})
+}
+
+// campaignLogged campaigns until the test ends. The function returns what was logged.
+func campaignLogged(t *testing.T, l *candidate) func() string {
+	var log bytes.Buffer
+	logger := funcr.New(func(_, line string) { log.WriteString(line + "\n") }, funcr.Options{})
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
+	over := make(chan error, 1)
+	go func() { over <- l.Campaign(ctx, l.lead) }()
+	t.Cleanup(func() {
+		cancel()
+		must(t, <-over)
+	})
+	return func() string { synctest.Wait(); return log.String() }
+}
+
+func checkMissing(t *testing.T, registry *prometheus.Registry, want float64) {
+	t.Helper()
+	families, err := registry.Gather()
+	must(t, err)
+	if got := families[0].GetMetric()[0].GetGauge().GetValue(); families[0].GetName() != "taint_manager_lease_missing" || got != want {
+		t.Errorf("got %s %v, want %v", families[0].GetName(), got, want)
+	}
+	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
+		t.Errorf("got %v, %v", problems, err)
+	}
+}
+
+func TestTheCommandIsOneThatAShellTakes(t *testing.T) {
+	command, _, _ := strings.Cut((&absentError{lease: "ours/mine"}).command(), " | kubectl")
+	text, err := exec.CommandContext(t.Context(), "sh", "-c", command).Output()
+	must(t, err)
+	var lease coordinationv1.Lease
+	must(t, yaml.UnmarshalStrict(text, &lease))
+	if lease.Kind != "Lease" || lease.Namespace != "ours" || lease.Name != "mine" {
+		t.Errorf("got %+v", lease)
+	}
+}
+
+// TestALeaderWritesAnEmptiedLeaseBack has an API server that refuses writes to an old version.
+func TestALeaderWritesAnEmptiedLeaseBackBeforeAnotherTakesIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &leaseStore{}
+		s.empty()
+		one, other := newCandidateOf(direct{leaseStore: s}, "one"), newCandidateOf(direct{leaseStore: s}, "other")
+		stopOne := one.start(t)
+		one.check(t, "alone", 1, true)
+		stopOther := other.start(t)
+		time.Sleep(time.Minute)
+		before, err := s.get()
+		must(t, err)
+		for range 20 {
+			s.empty()
+			for range 60 {
+				time.Sleep(100 * time.Millisecond)
+				one.check(t, "emptied", 1, true)
+				other.check(t, "emptied", 0, false)
+			}
+		}
+		after, err := s.get()
+		must(t, err)
+		if *after.Spec.HolderIdentity != "one" || *after.Spec.LeaseTransitions != *before.Spec.LeaseTransitions || !after.Spec.AcquireTime.Time.Equal(before.Spec.AcquireTime.Time) {
+			t.Errorf("before %+v, after %+v", before.Spec, after.Spec)
+		}
+		stopOther()
+		stopOne()
+	})
+}
+
+func TestAnEmptiedLeaseWithoutALeaderIsTakenAfterItsDuration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &leaseStore{}
+		one, other := newCandidateOf(direct{leaseStore: s}, "one"), newCandidateOf(direct{leaseStore: s}, "other")
+		stopOne := one.start(t)
+		one.check(t, "alone", 1, true)
+		stopOther := other.start(t)
+		time.Sleep(10 * time.Second)
+		stopOne()
+		s.empty()
+		time.Sleep(15 * time.Second)
+		other.check(t, "its duration has not passed since it was seen", 0, false)
+		time.Sleep(3 * 4400 * time.Millisecond)
+		other.check(t, "its duration has passed", 1, true)
+		stopOther()
+	})
+}
