@@ -19,7 +19,7 @@ import (
 func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
 	var denied []permission
 	err := transport.Contact(ctx, func(ctx context.Context) (err error) {
-		denied, err = missing(ctx, reviews, needed(s.Configuration))
+		denied, err = missing(ctx, reviews, needed(s.Configuration, s.policies))
 		return err
 	})
 	switch {
@@ -52,12 +52,14 @@ func (s *settings) warnOfOptional(ctx context.Context, reviews reviewer) {
 }
 
 // vital reports whether nothing works without the permission.
-func (s *settings) vital(p permission) bool { return !slices.Contains(toEvict(s.Configuration), p) }
+func (s *settings) vital(p permission) bool {
+	return !slices.Contains(toEvict(s.Configuration, s.policies), p)
+}
 
 // warnOfEvictions logs missing permissions that evictions wait for.
 func warnOfEvictions(ctx context.Context, denied []permission) {
 	for _, p := range denied {
-		klog.FromContext(ctx).Error(nil, "A permission is missing, going on without: what needs it is refused until it is granted, and what is due waits; grant it with 'kubectl apply -f deploy/rbac.yaml' and run as its ServiceAccount kube-system/taint-manager",
+		klog.FromContext(ctx).Error(nil, "A permission is missing, going on without: what needs it is refused until it is granted, and what is due waits; grant it with 'kubectl apply -f deploy/rbac.yaml', or with 'helm upgrade' for another configuration than the default, and run as the ServiceAccount kube-system/taint-manager",
 			"permission", p.String(), "why", p.why)
 	}
 }

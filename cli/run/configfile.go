@@ -30,6 +30,7 @@ func (s *settings) load(stdin io.Reader, given func(flag string) bool) error {
 	if fields := file.NotCarriedOut(); len(fields) > 0 {
 		return usage.Errorf("%s is not taken: %s not carried out by this version yet; leave that out", s.configFile, areOrIs(fields))
 	}
+	s.policies = file.Policies
 	_, _ = config.Decode(s.configFile, data, s.fileSettings, given) // it was accepted above
 	for _, setting := range s.fileSettings() {
 		if file.Set[setting.Flag] > 0 && given(setting.Flag) {

@@ -14,7 +14,7 @@ import (
 // journal.
 func journalName(c config.Configuration) string { return store.NameFor(c.LeaderElection.ResourceName) }
 
-// toKeep returns the permissions that only the journal needs. A rule for create cannot name ConfigMaps.
+// toKeep returns the permissions that only the journal needs. The manifests create its ConfigMaps.
 func toKeep(c config.Configuration) []permission {
 	var all []permission
 	for _, name := range store.PartitionNames(journalName(c)) {
@@ -25,8 +25,6 @@ func toKeep(c config.Configuration) []permission {
 		update.verb, update.why = "update", "to record since when taints are there"
 		all = append(all, list, watch, update)
 	}
-	create := permission{verb: "create", resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, why: "to create the partitions of the journal"}
-	all = append(all, create)
 	if c.DryRun {
 		all = slices.DeleteFunc(all, func(p permission) bool { return p.verb != "list" && p.verb != "watch" })
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // permission is an action on the API server.
@@ -39,53 +40,66 @@ func (p permission) String() string {
 	return s
 }
 
-// needed returns the permissions that the configuration requires.
-func needed(c config.Configuration) []permission {
-	return slices.Concat(toWatch(), toEvict(c), toLead(c))
+// needed returns the permissions that the configuration and its policies require.
+func needed(c config.Configuration, policies []policy.Policy) []permission {
+	return slices.Concat(toWatch(policies), toEvict(c, policies), toLead(c))
 }
 
-func toWatch() []permission {
-	return []permission{
+func toWatch(policies []policy.Policy) []permission {
+	all := []permission{
 		{verb: "list", resource: "nodes", why: "to see their taints"},
 		{verb: "watch", resource: "nodes", why: "to see their taints change"},
 		{verb: "list", resource: "pods", why: "to see their tolerations"},
 		{verb: "watch", resource: "pods", why: "to see them come and go"},
 	}
+	for i := range policies {
+		if policies[i].Match.NamespaceSelector != nil {
+			return append(all,
+				permission{verb: "list", resource: "namespaces", why: "to see their labels (namespaceSelector)"},
+				permission{verb: "watch", resource: "namespaces", why: "to see their labels change (namespaceSelector)"})
+		}
+	}
+	return all
 }
 
-func toEvict(c config.Configuration) []permission {
+// toEvict returns the permissions to evict by the configured method and by those of the policies. A policy in mode Audit
+// evicts nothing.
+func toEvict(c config.Configuration, policies []policy.Policy) []permission {
 	if c.DryRun {
 		return nil
 	}
-	confirm := permission{verb: "get", resource: "nodes", why: "to confirm a node's taints right before an eviction"}
-	events := permission{verb: "create", resource: "events", why: "to tell on each pod why it goes"}
-	if c.EvictionMethod == config.MethodEvict {
-		return []permission{
-			confirm,
-			{verb: "create", resource: "pods", subresource: "eviction", why: "to evict (--eviction-method=evict)"},
-			events,
+	deletes, evicts := c.EvictionMethod == config.MethodDelete, c.EvictionMethod == config.MethodEvict
+	for i := range policies {
+		if policies[i].Mode == policy.Audit {
+			continue
 		}
+		deletes = deletes || policies[i].Method == policy.Delete || policies[i].DeleteAfter != nil
+		evicts = evicts || policies[i].Method == policy.Evict
 	}
-	return []permission{
-		confirm,
-		{verb: "patch", resource: "pods", subresource: "status", why: "to set the condition DisruptionTarget"},
-		{verb: "delete", resource: "pods", why: "to evict (--eviction-method=delete)"},
-		events,
+	all := []permission{{verb: "get", resource: "nodes", why: "to confirm a node's taints right before an eviction"}}
+	if evicts {
+		all = append(all, permission{verb: "create", resource: "pods", subresource: "eviction", why: "to evict (method Evict)"})
 	}
+	if deletes {
+		all = append(all,
+			permission{verb: "patch", resource: "pods", subresource: "status", why: "to set the condition DisruptionTarget"},
+			permission{verb: "delete", resource: "pods", why: "to evict (method Delete, or deleteAfter)"})
+	}
+	return append(all, permission{verb: "create", resource: "events", why: "to tell on each pod why it goes"})
 }
 
-// toLead asks to create any lease in the namespace, because a rule cannot name an object that does not exist yet.
+// toLead returns the permissions to lead. The manifests create the lease: to create one is a permission that can't be
+// restricted to a name.
 func toLead(c config.Configuration) []permission {
 	e := c.LeaderElection
 	if !e.LeaderElect {
 		return nil
 	}
-	lease := permission{group: "coordination.k8s.io", resource: "leases", namespace: e.ResourceNamespace}
-	create, get, update := lease, lease, lease
-	create.verb, create.why = "create", "to make the lease of the leader"
-	get.verb, get.name, get.why = "get", e.ResourceName, "to see the leader"
-	update.verb, update.name, update.why = "update", e.ResourceName, "to take and renew the lease"
-	return []permission{create, get, update}
+	lease := permission{group: "coordination.k8s.io", resource: "leases", namespace: e.ResourceNamespace, name: e.ResourceName}
+	get, update := lease, lease
+	get.verb, get.why = "get", "to see the leader"
+	update.verb, update.why = "update", "to take and renew the lease"
+	return []permission{get, update}
 }
 
 // toServe returns the permissions without which all requests for metrics are refused. Nothing else needs them.

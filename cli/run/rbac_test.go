@@ -8,30 +8,43 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // manifest is any object of deploy/rbac.yaml.
 type manifest struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
-		Name      string `json:"name"`
-		Namespace string `json:"namespace"`
+		Name        string            `json:"name"`
+		Namespace   string            `json:"namespace"`
+		Labels      map[string]string `json:"labels"`
+		Annotations map[string]string `json:"annotations"`
 	} `json:"metadata"`
+	Spec     any                 `json:"spec"`
+	Data     any                 `json:"data"`
 	Rules    []rbacv1.PolicyRule `json:"rules"`
 	RoleRef  rbacv1.RoleRef      `json:"roleRef"`
 	Subjects []rbacv1.Subject    `json:"subjects"`
 }
 
-func manifests(t *testing.T) []manifest {
+// rbacFile has the permissions of the default configuration.
+var rbacFile = filepath.Join("..", "..", "deploy", "rbac.yaml")
+
+func manifests(t *testing.T, path string) []manifest {
 	t.Helper()
-	file, err := os.ReadFile(filepath.Join("..", "..", "deploy", "rbac.yaml"))
+	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,18 +104,12 @@ func spread(rule rbacv1.PolicyRule) []permission {
 	return all
 }
 
-// asked returns the permissions that the program reviews with any settings.
-func asked() map[permission]bool {
+// asked returns the permissions that the program reviews with a configuration.
+func asked(s *settings) map[permission]bool {
 	set := map[permission]bool{}
-	for _, method := range []config.Method{config.MethodDelete, config.MethodEvict} {
-		for _, dryRun := range []bool{false, true} {
-			c := config.Default()
-			c.EvictionMethod, c.DryRun = method, dryRun
-			for _, p := range slices.Concat(needed(c), toKeep(c)) {
-				p.why = ""
-				set[p] = true
-			}
-		}
+	for _, p := range slices.Concat(needed(s.Configuration, s.policies), toKeep(s.Configuration)) {
+		p.why = ""
+		set[p] = true
 	}
 	return set
 }
@@ -116,9 +123,74 @@ func names(set map[permission]bool) []string {
 	return all
 }
 
-func TestTheRBACFileGrantsExactlyWhatTheProgramAsksFor(t *testing.T) {
-	if diff := cmp.Diff(names(asked()), names(granted(manifests(t)))); diff != "" {
+func TestTheRBACFileGrantsExactlyWhatTheProgramAsksForByDefault(t *testing.T) {
+	if diff := cmp.Diff(names(asked(defaultSettings())), names(granted(manifests(t, rbacFile)))); diff != "" {
 		t.Errorf("deploy/rbac.yaml differs (-asked for +granted):\n%s", diff)
+	}
+}
+
+// deployed returns the settings with which a rendered Deployment runs the program.
+func deployed(t *testing.T, file string) *settings {
+	t.Helper()
+	var configuration v1.ConfigMap
+	decodeKind(t, file, "ConfigMap", &configuration)
+	s, read, err := decodeConfig("config.yaml", []byte(configuration.Data["config.yaml"]))
+	must(t, err)
+	s.policies = read.Policies
+	var d appsv1.Deployment
+	decodeKind(t, file, "Deployment", &d)
+	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	sections := s.flags()
+	for _, section := range sections.FlagSets {
+		flags.AddFlagSet(section)
+	}
+	must(t, flags.Parse(d.Spec.Template.Spec.Containers[0].Args[1:]))
+	s.complete(flags.Changed)
+	return s
+}
+
+func TestRenderedManifestsGrantExactlyWhatTheirConfigurationNeeds(t *testing.T) {
+	for _, file := range rendered(t) {
+		want := asked(deployed(t, file))
+		if filepath.Base(file) == "create.golden.yaml" { // rbac.create
+			namespace := deployed(t, file).LeaderElection.ResourceNamespace
+			want[permission{verb: "create", resource: "configmaps", namespace: namespace}] = true
+			want[permission{verb: "create", group: "coordination.k8s.io", resource: "leases", namespace: namespace}] = true
+		}
+		if diff := cmp.Diff(names(want), names(granted(manifests(t, file)))); diff != "" {
+			t.Errorf("%s differs (-needed +granted):\n%s", file, diff)
+		}
+	}
+}
+
+func TestTheManifestsHaveEachObjectThatTheProgramWritesAndMayNotCreate(t *testing.T) {
+	for _, file := range append(rendered(t), rbacFile) {
+		s := defaultSettings()
+		if file != rbacFile {
+			s = deployed(t, file)
+		}
+		want := map[string]bool{}
+		for p := range asked(s) {
+			if p.verb == "list" && p.resource == "configmaps" {
+				want["ConfigMap "+p.namespace+"/"+p.name] = true
+			}
+			if p.verb == "update" && p.resource == "leases" {
+				want["Lease "+p.namespace+"/"+p.name] = true
+			}
+		}
+		got := map[string]bool{}
+		for _, m := range manifests(t, file) {
+			if m.Kind != "Lease" && (m.Kind != "ConfigMap" || m.Metadata.Name == "taint-manager") {
+				continue
+			}
+			got[m.Kind+" "+m.Metadata.Namespace+"/"+m.Metadata.Name] = true
+			if m.Metadata.Annotations["argocd.argoproj.io/sync-options"] != "Prune=false" || m.Metadata.Labels["app.kubernetes.io/name"] != "taint-manager" || m.Spec != nil || m.Data != nil {
+				t.Errorf("%s: %s %s has a content, or lacks labels or the annotation", file, m.Kind, m.Metadata.Name)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-needed +there):\n%s", file, diff)
+		}
 	}
 }
 
@@ -134,13 +206,13 @@ func TestTheRolesOfThoseWhoLookGrantOnlyReading(t *testing.T) {
 			want[permission{verb: verb, resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, name: name}] = true
 		}
 	}
-	if diff := cmp.Diff(names(want), names(grantedBy(manifests(t), func(role string) bool { return role == lookers }))); diff != "" {
+	if diff := cmp.Diff(names(want), names(grantedBy(manifests(t, rbacFile), func(role string) bool { return role == lookers }))); diff != "" {
 		t.Errorf("deploy/rbac.yaml differs (-needed +granted):\n%s", diff)
 	}
 }
 
 func TestTheRBACFileGrantsNoSecretsNoWildcardsAndNoWriteToNodes(t *testing.T) {
-	for p := range grantedBy(manifests(t), func(string) bool { return true }) {
+	for p := range grantedBy(manifests(t, rbacFile), func(string) bool { return true }) {
 		if p.resource == "secrets" || strings.Contains(p.verb+p.group+p.resource+p.subresource+p.name, "*") {
 			t.Errorf("it grants %s", p)
 		}
@@ -157,7 +229,7 @@ func TestTheRBACFileBindsEveryRoleToTheServiceAccountAndToNobodyElse(t *testing.
 		want[map[bool]string{true: "ClusterRole ", false: "Role "}[p.namespace == ""]+p.role] = true
 	}
 	bound := map[string]bool{}
-	for _, m := range manifests(t) {
+	for _, m := range manifests(t, rbacFile) {
 		if !strings.HasSuffix(m.Kind, "Binding") {
 			continue
 		}
@@ -172,19 +244,31 @@ func TestTheRBACFileBindsEveryRoleToTheServiceAccountAndToNobodyElse(t *testing.
 }
 
 func TestSettingsNeedOnlyWhatTheyUse(t *testing.T) {
+	hour := metav1.Duration{Duration: time.Hour}
+	evict := func(c *config.Configuration) { c.EvictionMethod = config.MethodEvict }
 	for name, test := range map[string]struct {
-		set  func(*config.Configuration)
-		want string
+		set      func(*config.Configuration)
+		policies []policy.Policy
+		want     string
 	}{
-		"dry run":     {func(c *config.Configuration) { c.DryRun = true }, "list watch list watch create get update"},
-		"delete":      {func(*config.Configuration) {}, "list watch list watch get patch delete create create get update"},
-		"evict":       {func(c *config.Configuration) { c.EvictionMethod = config.MethodEvict }, "list watch list watch get create create create get update"},
-		"no election": {func(c *config.Configuration) { c.DryRun, c.LeaderElection.LeaderElect = true, false }, "list watch list watch"},
+		"dry run":     {func(c *config.Configuration) { c.DryRun = true }, nil, "list watch list watch get update"},
+		"delete":      {func(*config.Configuration) {}, nil, "list watch list watch get patch delete create get update"},
+		"evict":       {evict, nil, "list watch list watch get create create get update"},
+		"no election": {func(c *config.Configuration) { c.DryRun, c.LeaderElection.LeaderElect = true, false }, nil, "list watch list watch"},
+
+		"a policy that evicts":        {func(*config.Configuration) {}, []policy.Policy{{Method: policy.Evict}}, "list watch list watch get create patch delete create get update"},
+		"a policy that deletes":       {evict, []policy.Policy{{Method: policy.Delete}}, "list watch list watch get create patch delete create get update"},
+		"deleteAfter":                 {evict, []policy.Policy{{Method: policy.Evict, DeleteAfter: &hour}}, "list watch list watch get create patch delete create get update"},
+		"policies that do nothing":    {evict, []policy.Policy{{Method: policy.Hold}, {Method: policy.Ignore}}, "list watch list watch get create create get update"},
+		"a policy that is tried out":  {evict, []policy.Policy{{Method: policy.Delete, Mode: policy.Audit}}, "list watch list watch get create create get update"},
+		"namespaces":                  {evict, []policy.Policy{{Method: policy.Hold, Match: policy.Match{NamespaceSelector: &metav1.LabelSelector{}}}}, "list watch list watch list watch get create create get update"},
+		"namespaces, only tried out":  {evict, []policy.Policy{{Method: policy.Hold, Mode: policy.Audit, Match: policy.Match{NamespaceSelector: &metav1.LabelSelector{}}}}, "list watch list watch list watch get create create get update"},
+		"a dry run that deletes none": {func(c *config.Configuration) { c.DryRun = true }, []policy.Policy{{Method: policy.Evict, DeleteAfter: &hour}}, "list watch list watch get update"},
 	} {
 		c := config.Default()
 		test.set(&c)
 		var verbs []string
-		for _, p := range needed(c) {
+		for _, p := range needed(c, test.policies) {
 			verbs = append(verbs, p.verb)
 		}
 		if got := strings.Join(verbs, " "); got != test.want {

@@ -65,7 +65,15 @@ func grants(denied []permission, server string) error {
 	if slices.ContainsFunc(denied, ownLease) {
 		s.WriteString("\nThat file grants the lease kube-system/taint-manager only: name yours in its Role, too.")
 	}
+	if slices.ContainsFunc(denied, ownRule) {
+		s.WriteString("\nThat file has the rules of the default configuration: 'helm upgrade' with yours renders the others.")
+	}
 	return errors.New(s.String())
+}
+
+// ownRule reports whether the default configuration does not need a permission that is not for the lease.
+func ownRule(p permission) bool {
+	return p.resource != "leases" && !slices.Contains(needed(config.Default(), nil), p)
 }
 
 // ownLease reports whether a permission is for a lease with another name than the one in deploy/rbac.yaml.

@@ -74,7 +74,7 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 	if err != nil {
 		return err
 	}
-	shutdown, err := p.server.serve(s.withPause(endpoints(p.manager, p.clock.Trouble, ctx.Done(), p.watchdog)))
+	shutdown, err := p.server.serve(withLease(s.withPause(endpoints(p.manager, p.clock.Trouble, ctx.Done(), p.watchdog)), p.lease))
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,7 @@ type process struct {
 	campaign leader.Campaign
 	page     page
 	clock    *skew.Clock
+	lease    func() error // why it can't have the lease; nil if it may
 }
 
 // start does everything that can fail, in the order in which errors are most useful.
@@ -131,13 +132,18 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 	p.page.version, p.page.role = p.build.Version, roleAlone(p.identity)
 	p.page.cluster = clusterName(p.settings.ClusterName, p.host)
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
+	p.lease = func() error { return nil }
+	options.Registerer = legacyregistry.Registerer()
 	if p.settings.LeaderElection.LeaderElect {
 		e := leader.New(p.settings.LeaderElection, to.Lease.CoordinationV1(), p.identity)
 		options.Leading, p.campaign, p.watchdog, p.page.role = e.Leading, e.Campaign, e.Watchdog(), roleIn(e)
 		options.LastLed = leader.LastLed(ctx, to.Lease.CoordinationV1(), p.settings.LeaderElection)
+		p.lease = e.Trouble
+		if err := e.Register(options.Registerer); err != nil {
+			return err
+		}
 	}
 	options.Ended = p.page.history.Ended
-	options.Registerer = legacyregistry.Registerer()
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}

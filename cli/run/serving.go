@@ -125,6 +125,17 @@ func withRemarks(next http.Handler, w watcher, clock clockTrouble) http.Handler 
 	})
 }
 
+// withLease adds to /readyz?verbose that the lease is missing. The process stays ready: it may lead once the lease exists,
+// and a rolling update must not wait for that.
+func withLease(next http.Handler, trouble func() error) http.Handler {
+	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(answer, r)
+		if r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
+			remark(answer, "lease", trouble())
+		}
+	})
+}
+
 // withPause adds to /readyz?verbose that evictions are paused. The process stays ready.
 func (s *settings) withPause(next http.Handler) http.Handler {
 	if !s.Paused {

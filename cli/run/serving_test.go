@@ -78,6 +78,15 @@ func TestAPauseIsARemarkOfReadiness(t *testing.T) {
 	expect(t, s.withPause(ready), "/readyz", http.StatusOK, "ok")
 }
 
+func TestAMissingLeaseIsARemarkOfReadiness(t *testing.T) {
+	var missing error
+	ready := withLease(endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil)), func() error { return missing })
+	expect(t, ready, "/readyz?verbose", http.StatusOK, "readyz check passed\n")
+	missing = errors.New("bad")
+	expect(t, ready, "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]lease: bad\n")
+	expect(t, ready, "/readyz", http.StatusOK, "ok")
+}
+
 func expect(t *testing.T, h http.Handler, path string, code int, text string) {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/usage"
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // port is used by no component of Kubernetes; theirs are 10248 to 10260.
@@ -30,6 +31,9 @@ type settings struct {
 	// over it.
 	configFile string
 	overridden []string
+
+	// policies are those of the configuration file.
+	policies []policy.Policy
 }
 
 func defaultSettings() *settings {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -28,7 +29,7 @@ type Manager struct {
 }
 
 // StartManager runs `taint-manager run` with these additional flags, as [ManagerUser] with the permissions of
-// deploy/rbac.yaml and no others, and returns when it is ready. The binary and the file are those of the
+// deploy/rbac.yaml, that of the flags, and no others, and returns when it is ready. The binary and the file are those of the
 // repository; the error has the end of its log.
 func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, error) {
 	m, err := c.LaunchManager(ctx, flags...)
@@ -56,7 +57,7 @@ func (c *Cluster) LaunchManager(ctx context.Context, flags ...string) (*Manager,
 
 // LaunchBuild is like [Cluster.LaunchManager], for another build of taint-manager.
 func (c *Cluster) LaunchBuild(ctx context.Context, binary string, flags ...string) (*Manager, error) {
-	if err := c.Permit(ctx); err != nil {
+	if err := c.Permit(ctx, flags...); err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(binary); err != nil {
@@ -92,8 +93,35 @@ func (c *Cluster) LaunchWith(ctx context.Context, binary, kubeconfig string, fla
 	return &Manager{process: p, address: address(port), page: address(page), log: log}, nil
 }
 
-// Permit gives [ManagerUser] the permissions of deploy/rbac.yaml.
-func (c *Cluster) Permit(ctx context.Context) error {
+// evictPermission is what the chart adds to deploy/rbac.yaml for the method Evict, as a role of its own, because several
+// managers with different methods may run in one cluster.
+const evictPermission = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: taint-manager-method-evict
+rules:
+- apiGroups: [""]
+  resources: [pods/eviction]
+  verbs: [create]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: taint-manager-method-evict
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: taint-manager-method-evict
+subjects:
+- kind: ServiceAccount
+  name: taint-manager
+  namespace: kube-system
+`
+
+// Permit applies deploy/rbac.yaml, which gives [ManagerUser] its permissions and creates the lease and the journal. If
+// the flags of "run" have the method Evict, it adds the permission for that.
+func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
 	root, err := repositoryRoot()
 	if err != nil {
 		return err
@@ -102,7 +130,11 @@ func (c *Cluster) Permit(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the permissions: %w", err)
 	}
-	return c.Apply(ctx, string(rbac))
+	manifest := string(rbac)
+	if slices.Contains(flags, "--eviction-method=evict") {
+		manifest += "---" + evictPermission
+	}
+	return c.Apply(ctx, manifest)
 }
 
 // Address returns the host and port of the manager's secure port.

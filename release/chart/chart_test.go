@@ -105,6 +105,8 @@ func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
 		"too many shards":        {"config: {shards: 1000}", "shards"},
 		"the file's apiVersion":  {"config: {apiVersion: taint-manager/v1alpha1}", "apiVersion"},
 		"a flag without dashes":  {"extraArgs: [dry-run]", "extraArgs"},
+		"half a decision":        {"rbac: {create: maybe}", "create"},
+		"another lease by flag":  {"extraArgs: [--leader-elect-resource-name=mine]", "config.leaderElection.resourceName"},
 		"a toleration's mistake": {"tolerations: [{operator: exists}]", "tolerations"},
 	} {
 		var values map[string]any

@@ -44,3 +44,57 @@ subjects:
 - {{ include "taint-manager.leaseName" $ }}-journal-{{ . }}
 {{- end }}
 {{- end }}
+
+{{- /* The settings that extraArgs override. */ -}}
+{{- define "taint-manager.method" -}}
+{{- $method := dig "eviction" "method" "Delete" .Values.config -}}
+{{- range .Values.extraArgs -}}
+{{- if hasPrefix "--eviction-method=" . }}{{ $method = trimPrefix "--eviction-method=" . | title }}{{ end -}}
+{{- end -}}
+{{ $method }}
+{{- end }}
+
+{{- define "taint-manager.dryRun" -}}
+{{- $dryRun := dig "dryRun" false .Values.config -}}
+{{- range .Values.extraArgs -}}
+{{- if has . (list "--dry-run" "--dry-run=true") }}{{ $dryRun = true }}{{ end -}}
+{{- if eq . "--dry-run=false" }}{{ $dryRun = false }}{{ end -}}
+{{- end -}}
+{{- if $dryRun }}true{{ end }}
+{{- end }}
+
+{{- /* Whether it takes part in leader election. A dry run does only if a flag says so. */ -}}
+{{- define "taint-manager.elects" -}}
+{{- $elects := and (dig "leaderElection" "leaderElect" true .Values.config) (not (include "taint-manager.dryRun" .)) -}}
+{{- range .Values.extraArgs -}}
+{{- if has . (list "--leader-elect" "--leader-elect=true") }}{{ $elects = true }}{{ end -}}
+{{- if eq . "--leader-elect=false" }}{{ $elects = false }}{{ end -}}
+{{- if hasPrefix "--leader-elect-resource-" . }}{{ fail (printf "extraArgs has %s, and the manifests would have another lease: set config.leaderElection.resourceName and resourceNamespace" .) }}{{ end -}}
+{{- end -}}
+{{- if $elects }}true{{ end }}
+{{- end }}
+
+{{- /* The methods that carry an eviction out: a list of Delete and Evict. Policies in mode Audit carry out nothing. */ -}}
+{{- define "taint-manager.methods" -}}
+{{- $methods := list (include "taint-manager.method" .) -}}
+{{- range .Values.config.policies -}}
+{{- if ne (dig "mode" "Enforce" .) "Audit" -}}
+{{- $methods = append $methods .method -}}
+{{- if hasKey . "deleteAfter" }}{{ $methods = append $methods "Delete" }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- if include "taint-manager.dryRun" . }}{{ $methods = list }}{{ end -}}
+{{- $methods | toJson -}}
+{{- end }}
+
+{{- define "taint-manager.watchesNamespaces" -}}
+{{- range .Values.config.policies }}{{ if hasKey (dig "match" dict .) "namespaceSelector" }}true{{ end }}{{ end -}}
+{{- end }}
+
+{{- /* Of the objects that the program writes: no tool prunes them or takes their content for a difference. */ -}}
+{{- define "taint-manager.stateMetadata" -}}
+labels:
+  {{- include "taint-manager.labels" . | nindent 2 }}
+annotations:
+  argocd.argoproj.io/sync-options: Prune=false
+{{- end }}
