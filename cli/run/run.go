@@ -124,7 +124,9 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 
 func (p *process) assemble(ctx context.Context, to transport.Clients) (err error) {
 	options := managerOptions(p.settings.Configuration)
-	options.Journal = store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
+	kept := store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
+	kept.ReportMissing = !p.settings.DryRun
+	options.Journal = kept
 	options.Watching, options.Ahead = to.Watch, p.clock.Ahead
 	if p.identity, err = leader.NewIdentity(); err != nil {
 		return err

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	authorizationv1 "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/taint-manager/taint-manager/journal"
@@ -21,17 +23,25 @@ import (
 // ConfigMaps stores the partitions in the ConfigMaps NAME-0, NAME-1 and so on of one namespace. It needs the
 // permissions to list, watch and update these, and to create ConfigMaps there unless they exist.
 type ConfigMaps struct {
+	// ReportMissing makes Watch report, with a MissingError, a ConfigMap that does not exist and that this client may
+	// not create. Set it before Watch if the partitions are to be written.
+	ReportMissing bool
+
 	client    corev1.ConfigMapInterface
+	reviews   authorizationv1.SelfSubjectAccessReviewInterface
 	namespace string
 	names     []string // by partition
 
-	// seen are the latest objects; their labels and annotations are kept when a partition is written.
+	// seen are the latest objects; their metadata are kept when a partition is written.
 	seen [journal.Partitions]atomic.Pointer[v1.ConfigMap]
 }
 
 // NewConfigMaps returns the partitions with this name in this namespace.
 func NewConfigMaps(client kubernetes.Interface, namespace, name string) *ConfigMaps {
-	return &ConfigMaps{client: client.CoreV1().ConfigMaps(namespace), namespace: namespace, names: PartitionNames(name)}
+	return &ConfigMaps{
+		client: client.CoreV1().ConfigMaps(namespace), reviews: client.AuthorizationV1().SelfSubjectAccessReviews(),
+		namespace: namespace, names: PartitionNames(name),
+	}
 }
 
 // NameFor returns the name of the ConfigMaps, without their numbers, for the candidates of one lease.
@@ -69,6 +79,8 @@ func (c *ConfigMaps) follow(ctx context.Context, partition int, tell func(journa
 	if err != nil {
 		return fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[partition], err)
 	}
+	lack := func(err error) { tell(journal.StoredPartition{}, err) }
+	c.reportMissing(ctx, partition, lack)
 	stream, err := c.client.Watch(ctx, c.only(partition, version))
 	if err != nil {
 		return fmt.Errorf("watching the ConfigMap %s/%s: %w", c.namespace, c.names[partition], err)
@@ -84,6 +96,7 @@ func (c *ConfigMaps) follow(ctx context.Context, partition int, tell func(journa
 			}
 			if object, ok := event.Object.(*v1.ConfigMap); ok && object.Name == c.names[partition] {
 				c.tell(partition, object, event.Type, tell)
+				c.reportMissing(ctx, partition, lack)
 			}
 		}
 	}
@@ -155,19 +168,24 @@ func storedAt(object *v1.ConfigMap) (last time.Time) {
 	return last
 }
 
-// Write stores a partition; see [Partitions].
+// Write stores a partition; see [Partitions]. It keeps all metadata and whatever else others have stored in the object.
 func (c *ConfigMaps) Write(ctx context.Context, partition int, s journal.StoredPartition) (string, error) {
 	object := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.names[partition]}}
 	write := func() (*v1.ConfigMap, error) { return c.client.Create(ctx, object, metav1.CreateOptions{}) }
 	if s.Version != "" {
 		if seen := c.seen[partition].Load(); seen != nil {
-			object.Labels, object.Annotations = seen.Labels, seen.Annotations
+			kept := *seen
+			object = &kept
+			object.ManagedFields = nil // the API server keeps them
 		}
 		object.ResourceVersion = s.Version
 		write = func() (*v1.ConfigMap, error) { return c.client.Update(ctx, object, metav1.UpdateOptions{}) }
 	}
 	object.Data = s.Data
 	stored, err := write()
+	if s.Version == "" && apierrors.IsForbidden(err) {
+		err = &MissingError{Namespace: c.namespace, Name: object.Name, cause: err}
+	}
 	if err != nil {
 		return "", fmt.Errorf("writing the ConfigMap %s/%s: %w", c.namespace, object.Name, err)
 	}

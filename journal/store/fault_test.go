@@ -84,6 +84,7 @@ func TestAJournalThatCanNotBeWrittenIsTriedAgainAndSaysSo(t *testing.T) {
 			inWorld(t, func(w *world) {
 				registry := prometheus.NewRegistry()
 				metrics, _ := store.NewMetrics(registry)
+				w.put("n", nil)
 				w.fault(failing(err, "create", "update"))
 				p := w.start(func(o *store.Options) { o.Metrics = metrics }).lead()
 				w.taint("n", "gpu")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -387,7 +388,8 @@ func TestWhatOthersKeepAtTheConfigMapStays(t *testing.T) {
 	inWorld(t, func(w *world) {
 		object := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 			Name: store.PartitionNames(name)[journal.PartitionOf("n")], Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"note": "b"},
-		}}
+			Finalizers: []string{"example.com/keep"}, OwnerReferences: []metav1.OwnerReference{{Kind: "Release", Name: "r", UID: "u"}},
+		}, BinaryData: map[string][]byte{"c": {1}}}
 		if _, err := w.client.CoreV1().ConfigMaps(namespace).Create(w.Context(), object, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -395,7 +397,8 @@ func TestWhatOthersKeepAtTheConfigMapStays(t *testing.T) {
 		w.taint("n", "gpu")
 		w.pass(30)
 		partition := w.partition("n")
-		if !maps.Equal(partition.Labels, object.Labels) || !maps.Equal(partition.Annotations, object.Annotations) || len(partition.Data) != 2 {
+		if !maps.Equal(partition.Labels, object.Labels) || !maps.Equal(partition.Annotations, object.Annotations) || len(partition.Data) != 2 ||
+			!slices.Equal(partition.Finalizers, object.Finalizers) || len(partition.OwnerReferences) != 1 || len(partition.BinaryData) != 1 {
 			t.Errorf("got %+v", partition)
 		}
 	})

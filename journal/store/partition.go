@@ -126,6 +126,9 @@ func (p *partition) take(r report) {
 	if r.content != nil && p.isNews(r.content.Version) {
 		p.open(*r.content, r.at)
 	}
+	if p.lacks(r.err) {
+		r.err = nil
+	}
 	p.fail(unread, r.err)
 	if r.err == nil {
 		p.retry = time.Time{}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/taint-manager/taint-manager/internal/truncate"
+	"github.com/taint-manager/taint-manager/journal"
 )
 
 // kind is the kind of a partition's problem; it is the label of a metric.
@@ -19,6 +20,7 @@ type kind string
 const (
 	unread    kind = "unread"
 	unwritten kind = "unwritten"
+	missing   kind = "missing"
 	foreign   kind = "version"
 	nonsense  kind = "invalid"
 	full      kind = "full"
@@ -32,6 +34,7 @@ var phrases = []struct {
 }{
 	{unread, "can't be read"},
 	{unwritten, "can't be written"},
+	{missing, "do not exist and may not be created"},
 	{foreign, "are of an unknown version"},
 	{nonsense, "have invalid entries"},
 	{full, "cannot hold all nodes"},
@@ -85,6 +88,7 @@ type troubles struct {
 	mu         sync.Mutex
 	partitions map[kind]int // that have such a problem
 	said       map[string]time.Time
+	missing    [journal.Partitions]*MissingError
 }
 
 func newTroubles(logger logr.Logger, m *Metrics) *troubles {
@@ -111,7 +115,7 @@ func (t *troubles) turn(k kind, partition, before, now string) {
 // say logs a problem. Problems that seldom concern one partition only are logged once for all of them.
 func (t *troubles) say(k kind, partition, text string) {
 	topic := string(k)
-	if k != unread && k != unwritten {
+	if k != unread && k != unwritten && k != missing {
 		topic += partition
 	}
 	if last, ok := t.said[topic]; ok && time.Since(last) < quiet {
@@ -145,6 +149,9 @@ func (t *troubles) sum() error {
 	}
 	if len(parts) == 0 {
 		return nil
+	}
+	if how := t.howToCreate(); how != "" {
+		parts = append(parts, how)
 	}
 	return errors.New(strings.Join(slices.Concat(parts, []string{"the log says more"}), "; "))
 }

@@ -160,7 +160,7 @@ func (p *partition) store(ctx, term context.Context, s journal.StoredPartition) 
 func (p *partition) failedToWrite(err error, wanted bool) {
 	p.dirty, p.failed = true, true
 	p.retry = time.Now().Add(p.tries.Step())
-	if wanted {
+	if wanted && !p.lacks(err) {
 		p.fail(unwritten, err)
 	}
 }
@@ -171,6 +171,7 @@ func (p *partition) written(s journal.StoredPartition, own writing) {
 	p.sent = map[digest]writing{digestOf(s.Data): own}
 	p.mine, p.failed = true, false
 	p.count(own.nodes, own.guards)
+	p.lacks(nil)
 	for _, k := range []kind{unwritten, nonsense, stale} {
 		p.problem(k, "")
 	}
