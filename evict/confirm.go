@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -163,7 +162,7 @@ func WhyUnconfirmed(judge policy.Judge, method policy.Method, pod *taint.Pod, no
 	if why := whyNotDue(&verdict, method, pod, node, live); why != "" {
 		return why
 	}
-	if !maps.Equal(node.Labels, live.Labels) {
+	if judge.UsesNodeLabels() && !maps.Equal(node.Labels, live.Labels) {
 		labelled := *node
 		labelled.Labels = live.Labels
 		verdict = judge.Decide(pod, &labelled)
@@ -180,29 +179,37 @@ func WhyUnconfirmed(judge policy.Judge, method policy.Method, pod *taint.Pod, no
 // whyNotDue returns why no action of the verdict that permits the method was due when the GET was sent, because of a
 // taint that the GET shows; or "". A request for an eviction is also permitted by a deletion, which goes further.
 func whyNotDue(v *policy.Verdict, method policy.Method, pod *taint.Pod, node *taint.Node, live LiveNode) string {
-	actions := []*policy.Action{&v.Delete, &v.Evict}
-	if method == policy.Delete {
-		actions = actions[:1]
-	}
-	due := func(a *policy.Action) bool { return a.Evict && !a.At.After(live.Sent) && !pod.Seen.After(live.Sent) }
-	actions = slices.DeleteFunc(actions, func(a *policy.Action) bool { return !due(a) })
+	fresh := !pod.Seen.After(live.Sent)
+	deletes := fresh && due(&v.Delete, live.Sent)
+	evicts := fresh && due(&v.Evict, live.Sent) && method != policy.Delete
 	switch {
-	case len(actions) == 0 && v.Held.By != 0 && !v.Goes():
-		return "the verdict has changed: the pod is held by " + v.Held.String()
-	case len(actions) == 0 && method == policy.Delete && v.Delete.Evict:
-		return "the verdict has changed: the pod " + v.Delete.String()
-	case len(actions) == 0:
-		return "the verdict has changed: the pod " + v.First().String()
+	case !deletes && !evicts:
+		return "the verdict has changed: the pod " + changed(v, method)
 	case node.UID != live.UID:
 		return "node " + node.Name + " was replaced by another one of that name"
 	}
 	why := ""
-	for _, a := range actions {
-		if why = whyNotCarried(node.Name, live, a.Taint); why == "" {
-			return ""
-		}
+	if deletes {
+		why = whyNotCarried(node.Name, live, v.Delete.Taint)
+	}
+	if evicts && (why != "" || !deletes) {
+		why = whyNotCarried(node.Name, live, v.Evict.Taint)
 	}
 	return why
+}
+
+// due reports whether the verdict has the action, and its time has come.
+func due(a *policy.Action, now time.Time) bool { return a.Evict && !a.At.After(now) }
+
+// changed describes a verdict that does not permit the method, or did not when the GET was sent.
+func changed(v *policy.Verdict, method policy.Method) string {
+	switch {
+	case v.Held.By != 0 && !v.Goes():
+		return "is held by " + v.Held.String()
+	case method == policy.Delete && v.Delete.Evict:
+		return v.Delete.String()
+	}
+	return v.First().String()
 }
 
 // whyNotCarried returns why the GET does not show the taint, or "". The taint unschedulable counts only on a node that

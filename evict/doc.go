@@ -9,7 +9,8 @@
 // What it promises: no call starts while this process does not lead; each call carries the UID of
 // the pod that was judged, so that another pod of the same name is never touched; each call ends in
 // exactly one outcome, by the table that [Rows] shows; while the API server cannot be reached or asks to wait,
-// all calls wait together.
+// all calls wait together; in no window are more deletions accepted than the rates permit, of those that took their
+// tokens ([shard.Permit]): a call keeps its tokens unless it has certainly deleted nothing.
 //
 // Each PATCH of a condition, each preflight, each DELETE and each POST of an eviction is confirmed, however
 // far the cache lags; of another [Evictor] that is no [ConfirmingEvictor], the call as a whole. That is, just
@@ -18,9 +19,11 @@
 //   - it was sent at most 5 s before;
 //   - it was sent at the pod's deadline or later, and after the cache had learnt of the pod's node and
 //     tolerations as they are; while at most four calls are under way, also after this call had begun;
-//   - it shows the node's UID and the taint of the verdict, with the same value and timeAdded;
+//   - it shows the node's UID and the taint of the verdict, with the same effect, value and timeAdded, and, for the
+//     NoSchedule taint unschedulable, that the node is unschedulable;
 //   - the cache has seen the node as the GET shows it, or later, where resourceVersions can be compared;
-//   - by the cache of that moment the pod is still to go.
+//   - by the cache and the policies of that moment the pod is still to go, also with the labels that the GET shows;
+//     a DELETE is due by then, and not only an eviction.
 //
 // What is changed at the API server after that GET was sent may come too late: the GET shows the
 // node as it was when it was served. Tolerations are not read live. Where the answer to the PATCH, or to the preflight,

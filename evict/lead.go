@@ -56,6 +56,8 @@ func (p *Pool) begin(ctx context.Context) (*term, error) {
 	t := &term{}
 	t.ctx, t.cancel = context.WithCancel(ctx)
 	p.term = t
+	p.limiter.BeginTerm(time.Now())
+	p.publish()
 	return t, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -41,6 +42,7 @@ type Limiter struct {
 	slowRate  rateLimit // of those that start in slow places
 	slowStart slowStart // of those that start in slots
 	workloads slowWorkloads
+	rates     rates
 }
 
 // quickCall is a call that holds a slot and is not slow.
@@ -67,6 +69,8 @@ type Ticket struct {
 	late  bool // the call has lasted longer than SlowAfter
 
 	counted bool // among the calls of a slow workload
+
+	tokens guard.Tokens // of the rates that count the eviction
 }
 
 // InFlight returns how many calls are under way.
@@ -131,10 +135,11 @@ func (g *Limiter) reserve(t Ticket, n int) {
 	}
 }
 
-// Leave gives a permit back unused.
+// Leave gives a permit back unused, with its tokens.
 func (g *Limiter) Leave(t Ticket) {
 	g.reserve(t, -1)
 	g.probed(t)
+	g.rates.giveBack(t.tokens)
 }
 
 // Start turns a permit into a call, in a slow place or in a slot.
@@ -203,6 +208,7 @@ func (g *Limiter) turnAlikeSlow(pod *taint.Pod) {
 // now on that did not pause before.
 func (g *Limiter) End(now time.Time, t *Ticket, pod *taint.Pod, o eviction.Outcome) (pause string) {
 	g.workloads.end(now, *t, pod, o)
+	g.rates.end(now, t.tokens, o)
 	if t.Place {
 		g.slow--
 	} else {

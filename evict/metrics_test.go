@@ -2,6 +2,7 @@ package evict
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 func metricsOf(t *testing.T, r prometheus.Registerer) *Metrics {
@@ -45,23 +47,23 @@ func TestCallsAreCountedByOutcomeAndOnlyAcceptedOnesAsDeletions(t *testing.T) {
 # HELP taint_eviction_controller_pod_deletions_total Pods whose deletion the API server has accepted.
 # TYPE taint_eviction_controller_pod_deletions_total counter
 taint_eviction_controller_pod_deletions_total 1
-# HELP taint_eviction_controller_pod_deletion_duration_seconds Seconds from a pod's deadline to its accepted deletion.
+# HELP taint_eviction_controller_pod_deletion_duration_seconds Seconds from a pod's deadline to its accepted deletion; late_by says what explains them: rate, hold, or nothing.
 # TYPE taint_eviction_controller_pod_deletion_duration_seconds histogram
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="0.005"} 0
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="0.025"} 0
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="0.1"} 0
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="0.5"} 0
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="1"} 1
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="2.5"} 1
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="10"} 1
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="30"} 1
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="60"} 1
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="120"} 1
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="180"} 1
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="240"} 1
-taint_eviction_controller_pod_deletion_duration_seconds_bucket{le="+Inf"} 1
-taint_eviction_controller_pod_deletion_duration_seconds_sum 0.7
-taint_eviction_controller_pod_deletion_duration_seconds_count 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="0.005"} 0
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="0.025"} 0
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="0.1"} 0
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="0.5"} 0
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="1"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="2.5"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="10"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="30"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="60"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="120"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="180"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="240"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_bucket{late_by="",le="+Inf"} 1
+taint_eviction_controller_pod_deletion_duration_seconds_sum{late_by=""} 0.7
+taint_eviction_controller_pod_deletion_duration_seconds_count{late_by=""} 1
 # HELP taint_manager_eviction_calls_total Eviction calls by outcome and cause.
 # TYPE taint_manager_eviction_calls_total counter
 taint_manager_eviction_calls_total{cause="",outcome="accepted"} 1
@@ -132,4 +134,62 @@ func TestATakenMetricNameIsAnError(t *testing.T) {
 	if _, err := NewMetrics(registry); err == nil || !contains(err.Error(), "taint_manager_eviction_slots") {
 		t.Errorf("error %v, want one that names the metric", err)
 	}
+}
+
+func TestRatesShow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted}), Rates: []policy.Rate{
+			{Name: "cluster", EvictionsPerSecond: 1, Burst: 5}, {Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 2, Burst: 3},
+		}})
+		defer lead(t, p)()
+		time.Sleep(4 * time.Second)
+		want := `
+# HELP taint_manager_rate_tokens Evictions that each rate permits now, in the group of nodes that has the fewest.
+# TYPE taint_manager_rate_tokens gauge
+taint_manager_rate_tokens{rate="cluster"} 4
+taint_manager_rate_tokens{rate="zones"} 3
+# HELP taint_manager_rate_waiting Evictions that are due and wait for each rate.
+# TYPE taint_manager_rate_waiting gauge
+taint_manager_rate_waiting{rate="cluster"} 0
+taint_manager_rate_waiting{rate="zones"} 7
+`
+		rates := NewRateCollector(p, func() map[string]int { return map[string]int{"zones": 7, "gone": 1} })
+		if err := testutil.CollectAndCompare(rates, strings.NewReader(want)); err != nil {
+			t.Error(err)
+		}
+		p.SetRates(nil)
+		if n := testutil.CollectAndCount(rates); n != 0 {
+			t.Errorf("%d metrics without rates", n)
+		}
+	})
+}
+
+func TestLatenessThatARateOrAHoldExplainsHasALabel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted}), Metrics: metricsOf(t, registry)})
+		defer lead(t, p)()
+		for _, by := range []eviction.LateBy{"", eviction.LateByHold, eviction.LateByRate, eviction.LateByRate} {
+			e := someRequest()
+			e.LateBy = by
+			(<-p.Permits()).Start(e, func(eviction.Outcome) {})
+			synctest.Wait()
+		}
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]uint64{}
+		for _, family := range families {
+			if family.GetName() != "taint_eviction_controller_pod_deletion_duration_seconds" {
+				continue
+			}
+			for _, m := range family.GetMetric() {
+				got[m.GetLabel()[0].GetValue()] = m.GetHistogram().GetSampleCount()
+			}
+		}
+		if want := map[string]uint64{"": 1, "hold": 1, "rate": 2}; !maps.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
 }

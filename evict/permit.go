@@ -23,8 +23,8 @@ type slowPermit struct{ *permit }
 // Start begins the call in a slow place.
 func (g slowPermit) Start(e eviction.Request, done func(eviction.Outcome)) { g.startIn(true, e, done) }
 
-// Start begins the call. With a permit of a leadership that has ended, no call is made: the outcome is
-// Interrupted.
+// Start begins the call. With a permit of a leadership that has ended, and while the pool is paused, no call is made:
+// the outcome is Interrupted.
 func (g *permit) Start(e eviction.Request, done func(eviction.Outcome)) { g.startIn(false, e, done) }
 
 func (g *permit) startIn(place bool, e eviction.Request, done func(eviction.Outcome)) {
@@ -39,13 +39,14 @@ func (g *permit) startIn(place bool, e eviction.Request, done func(eviction.Outc
 	go g.pool.call(g, e, done)
 }
 
-// begin counts the call, unless its leadership has ended.
+// begin counts the call, unless its leadership has ended or all calls are paused.
 func (g *permit) begin(e eviction.Request, place bool) bool {
 	p := g.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if g.term.over {
+	if g.term.over || p.paused {
 		p.limiter.Leave(g.ticket)
+		p.publish()
 		p.changed()
 		return false
 	}
@@ -55,8 +56,18 @@ func (g *permit) begin(e eviction.Request, place bool) bool {
 	return true
 }
 
-// Take takes nothing: the pool has no rates.
-func (g *permit) Take(string, map[string]string) guard.Wait { return guard.Wait{} }
+// Take takes tokens as [shard.Permit] has it. A permit that starts no call any longer needs none.
+func (g *permit) Take(taintKey string, nodeLabels map[string]string) guard.Wait {
+	p := g.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if g.term.over {
+		return guard.Wait{}
+	}
+	wait := p.limiter.Take(time.Now(), &g.ticket, taintKey, nodeLabels)
+	p.publish()
+	return wait
+}
 
 // Release gives the permit back unused.
 func (g *permit) Release() {
@@ -65,6 +76,7 @@ func (g *permit) Release() {
 	}
 	g.pool.mu.Lock()
 	g.pool.limiter.Leave(g.ticket)
+	g.pool.publish()
 	g.pool.mu.Unlock()
 	g.pool.changed()
 }

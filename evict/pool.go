@@ -15,6 +15,7 @@ import (
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/truncate"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 )
 
@@ -43,6 +44,9 @@ type PoolOptions struct {
 	// Rate limits how many calls start in a second. 0: no limit.
 	Rate float64
 
+	// Rates limit how many deletions are accepted. They must be valid. Their buckets begin empty with each Lead.
+	Rates []policy.Rate
+
 	// Paused withholds all permits, so that no call starts.
 	Paused bool
 
@@ -65,7 +69,6 @@ type Pool struct {
 	metrics *Metrics
 	ended   func(e eviction.Request, o eviction.Outcome, at time.Time)
 	workers int
-	paused  bool
 	maxSlow int
 	permits chan shard.Permit
 	wake    chan struct{} // something that the pump waits for may have changed
@@ -79,6 +82,9 @@ type Pool struct {
 	lastReport time.Time // when the log last said that slow calls keep their slots
 	term       *term     // of leadership; nil while not leading
 	drained    bool
+	paused     bool
+
+	ratesChanged chan struct{} // closed, and made anew, when evictions that wait for a rate are to try again
 }
 
 // slow is the set of slow workloads; changed is closed when the set changes.
@@ -92,6 +98,7 @@ type slow struct {
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
 		evictor: o.Evictor, leading: o.Leading, metrics: o.Metrics, ended: o.Ended, workers: o.Workers, paused: o.Paused, maxSlow: o.MaxSlow,
+		ratesChanged: make(chan struct{}),
 		permits: make(chan shard.Permit), slowPermits: make(chan shard.Permit), wake: make(chan struct{}, 1),
 	}
 	if p.workers <= 0 {
@@ -110,6 +117,7 @@ func NewPool(o PoolOptions) *Pool {
 		p.metrics = newMetrics()
 	}
 	p.limiter = NewLimiter(p.workers, p.maxSlow, o.Rate, rand.Float64)
+	p.limiter.SetRates(time.Now(), o.Rates)
 	p.slow.Store(&slow{changed: make(chan struct{})})
 	p.metrics.slots.Add(float64(p.workers))
 	p.metrics.places.Add(float64(p.maxSlow))
@@ -133,8 +141,8 @@ func (p *Pool) SlowWorkloads() (shard.SlowWorkloads, <-chan struct{}) {
 	return s.workloads, s.changed
 }
 
-// publish passes the set of slow workloads to the shards if it has changed, and counts the slow calls; under the
-// pool's lock.
+// publish passes the set of slow workloads to the shards if it has changed, wakes those that wait for a rate, and
+// counts the slow calls; under the pool's lock.
 func (p *Pool) publish() {
 	p.metrics.slow.Add(float64(p.limiter.slow - p.slowCalls))
 	p.slowCalls = p.limiter.slow
@@ -143,6 +151,19 @@ func (p *Pool) publish() {
 		p.slow.Store(&slow{workloads: p.limiter.Slow(), changes: changes, changed: make(chan struct{})})
 		close(before.changed)
 	}
+	if p.limiter.rates.takeChanged() {
+		close(p.ratesChanged)
+		p.ratesChanged = make(chan struct{})
+	}
+}
+
+// SetPaused withholds all permits, or offers them again. After SetPaused(true) has returned, no call starts; those
+// under way go on.
+func (p *Pool) SetPaused(paused bool) {
+	p.mu.Lock()
+	p.paused = paused
+	p.mu.Unlock()
+	p.changed()
 }
 
 // InFlight returns how many calls are under way now.

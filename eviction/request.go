@@ -22,6 +22,9 @@ type Request struct {
 	// GracePeriodSeconds is sent with the deletion; nil stands for the pod's own grace period.
 	GracePeriodSeconds *int64
 
+	// LateBy is what explains that the call starts later than the deadline; empty if nothing does.
+	LateBy LateBy
+
 	// Attempt counts the calls for this pod, from 1.
 	Attempt int
 
@@ -29,3 +32,14 @@ type Request struct {
 	// condition is patched only after a preflight of the deletion (a DELETE with dryRun=All) has passed.
 	AfterRefusal bool
 }
+
+// LateBy explains that a call starts later than the deadline of its pod.
+type LateBy string
+
+const (
+	// LateByRate: the eviction has waited for a rate.
+	LateByRate LateBy = "rate"
+
+	// LateByHold: a hold ended after the deadline.
+	LateByHold LateBy = "hold"
+)

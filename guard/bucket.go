@@ -40,6 +40,11 @@ func (b *bucket) wait() (wait time.Duration, ends bool) {
 	return max(0, time.Duration(b.reserved+1)*b.pace.interval-b.level), true
 }
 
+// tokens returns how many tokens can be reserved now.
+func (b *bucket) tokens() int64 {
+	return max(0, min(b.pace.burst, int64(b.level/b.pace.interval))-b.reserved)
+}
+
 // take takes a reserved token.
 func (b *bucket) take(now time.Time) {
 	b.fill(now)

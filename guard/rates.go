@@ -118,3 +118,30 @@ func (r *Rates) Buckets() (n int) {
 	}
 	return n
 }
+
+// Level describes how much of a rate is available.
+type Level struct {
+	// Rate is the name of the rate.
+	Rate string
+
+	// Tokens are those that can be taken now, in the group that has the fewest.
+	Tokens int
+}
+
+// Levels returns the levels of all rates, in their order.
+func (r *Rates) Levels(now time.Time) []Level {
+	levels := make([]Level, len(r.rates))
+	for i, one := range r.rates {
+		one.fresh.fill(now)
+		fewest := one.fresh.tokens()
+		if one.topologyKey == "" && len(one.buckets) > 0 {
+			fewest = one.fresh.pace.burst // there is one group, and it has a bucket
+		}
+		for _, b := range one.buckets {
+			b.fill(now)
+			fewest = min(fewest, b.tokens())
+		}
+		levels[i] = Level{one.name, int(fewest)}
+	}
+	return levels
+}

@@ -137,6 +137,29 @@ func TestACallUnderWayKeepsItsTokenOverAReload(t *testing.T) {
 	wantWait(t, r, 50, "a", guard.Wait{Rate: "r", Until: at(52)})
 }
 
+func TestTheLevelIsThatOfTheGroupWithTheFewestTokens(t *testing.T) {
+	r := guard.NewRates(at(0), []policy.Rate{
+		{Name: "cluster", EvictionsPerSecond: 1, Burst: 4},
+		{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 2},
+	})
+	want := func(second float64, cluster, zones int) {
+		t.Helper()
+		if got := r.Levels(at(second)); !slices.Equal(got, []guard.Level{{Rate: "cluster", Tokens: cluster}, {Rate: "zones", Tokens: zones}}) {
+			t.Errorf("at %v: got %v, want %d and %d", second, got, cluster, zones)
+		}
+	}
+	want(0.9, 0, 0)
+	want(1, 1, 1)
+	want(100, 4, 2)
+	underWay := take(t, r, 100, "a")
+	want(100, 3, 1) // a reserved token is not available
+	take(t, r, 100, "b").Keep(at(100))
+	take(t, r, 100, "b").Keep(at(100))
+	want(100, 1, 0)
+	underWay.Return()
+	want(101, 3, 1)
+}
+
 // Groups come and go with nodes, and leave no buckets behind.
 func TestBucketsOfGroupsThatAreGoneAreForgotten(t *testing.T) {
 	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1}))

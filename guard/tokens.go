@@ -80,6 +80,9 @@ func (w *Wait) orLonger(rate, group string, until time.Time, ends bool) {
 	}
 }
 
+// None reports whether there are no tokens, as no rate counts the call.
+func (t Tokens) None() bool { return len(t.buckets) == 0 }
+
 // Keep ends a call whose deletion was accepted, or may have been because its answer was lost.
 func (t Tokens) Keep(now time.Time) {
 	for _, b := range t.buckets {
