@@ -14,7 +14,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/cluster"
-	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/event"
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
@@ -58,22 +57,22 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o, turn: make(chan struct{}, 1), judged: judgeOf(&o)}
+	m := &Manager{options: o, turn: make(chan struct{}, 1)}
 	m.turn <- struct{}{}
+	var err error
+	if m.judged, err = m.options.judge(); err != nil {
+		return nil, err
+	}
 	if err := m.read(client, pods); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(m.write(client), m.notice(client)); err != nil {
 		return nil, err
 	}
-	judge, err := m.options.judge()
-	if err != nil {
-		return nil, err
-	}
 	for range o.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Judge: judge, Permits: m.pool.Permits(), Notify: m.notify,
-			Overtaken:   m.original.Overtaken,
+			Reader: m.source, Judge: m.judged, Permits: m.pool.Permits(), Notify: m.notify,
+			Overtaken: m.original.Overtaken, RatesChanged: m.pool.RatesChanged,
 			SlowPermits: m.pool.SlowPermits(), SlowWorkloads: m.pool.SlowWorkloads, MaxInFlight: o.Workers + o.MaxSlowEvictions,
 		}))
 	}
@@ -169,16 +168,6 @@ func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) 
 
 // latestJudge returns the judge of now: without policies, the method and the rules of the options decide.
 func (m *Manager) latestJudge() policy.Judge { return m.judged }
-
-// judgeOf returns the judge of a manager without policies.
-func judgeOf(o *Options) policy.Judge {
-	c := policy.Config{Rules: o.Rules}
-	if o.Method == config.MethodEvict {
-		c.Method = policy.Evict
-	}
-	set, _ := policy.Compile(c) // refuses nothing, as there are neither policies nor guards
-	return policy.Judge{Set: set}
-}
 
 // register adds the metrics that need the whole manager.
 func (m *Manager) register(r prometheus.Registerer) error {

@@ -99,7 +99,7 @@ func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
 		evictor: o.Evictor, leading: o.Leading, metrics: o.Metrics, ended: o.Ended, workers: o.Workers, paused: o.Paused, maxSlow: o.MaxSlow,
 		ratesChanged: make(chan struct{}),
-		permits: make(chan shard.Permit), slowPermits: make(chan shard.Permit), wake: make(chan struct{}, 1),
+		permits:      make(chan shard.Permit), slowPermits: make(chan shard.Permit), wake: make(chan struct{}, 1),
 	}
 	if p.workers <= 0 {
 		p.workers = config.Default().EvictionWorkers

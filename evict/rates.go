@@ -15,7 +15,7 @@ type rates struct {
 	list    []policy.Rate
 	buckets *guard.Rates // nil before the first list
 
-	// Since the last change: an eviction was told to wait, or to wait for the end of a call.
+	// Since the last change: an eviction had to wait, or to wait for the end of a call.
 	waits, waitsForEnd bool
 
 	changed bool // evictions that wait are to try again

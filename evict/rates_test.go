@@ -371,8 +371,12 @@ func (s *randomServer) Evict(ctx context.Context, e eviction.Request) eviction.O
 		return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: true}
 	}
 	nothing := []eviction.Outcome{
-		{Kind: eviction.Blocked}, {Kind: eviction.Refused}, {Kind: eviction.Unconfirmed}, {Kind: eviction.NotFound},
-		{Kind: eviction.Failed, NothingDeleted: true}, {Kind: eviction.Throttled, RetryAfter: time.Second},
+		{Kind: eviction.Blocked},
+		{Kind: eviction.Refused},
+		{Kind: eviction.Unconfirmed},
+		{Kind: eviction.NotFound},
+		{Kind: eviction.Failed, NothingDeleted: true},
+		{Kind: eviction.Throttled, RetryAfter: time.Second},
 		{Kind: eviction.Unavailable, NodeRead: true},
 	}
 	kind := s.draw(3 * len(nothing))

@@ -37,9 +37,9 @@ type Request struct {
 type LateBy string
 
 const (
-	// LateByRate: the eviction has waited for a rate.
+	// LateByRate means that the eviction has waited for a rate.
 	LateByRate LateBy = "rate"
 
-	// LateByHold: a hold ended after the deadline.
+	// LateByHold means that a hold ended after the deadline.
 	LateByHold LateBy = "hold"
 )
