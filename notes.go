@@ -17,6 +17,9 @@ func (m *Manager) notify(n eviction.Note) {
 
 func (m *Manager) log(n eviction.Note) {
 	logger := m.options.Logger
+	if n.Policy != "" && n.Kind != eviction.EvictionAudited {
+		logger = logger.WithValues("policy", n.Policy)
+	}
 	pod := klog.KRef(n.Pod.Namespace, n.Pod.Name)
 	switch n.Kind {
 	case eviction.EvictionStarted:

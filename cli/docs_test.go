@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ var consoles = regexp.MustCompile("(?s)```console\n(.*?)```")
 // The docs show the program's output. The examples work in the root of the repository.
 func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 	exampleFolder(t)
-	for _, file := range []string{filepath.Join("..", "docs", "look-ahead.md"), filepath.Join("..", "README.md")} {
+	for _, file := range []string{filepath.Join("..", "docs", "look-ahead.md"), filepath.Join("..", "docs", "policies.md"), filepath.Join("..", "README.md")} {
 		written, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -71,6 +72,45 @@ func played(t *testing.T, dir string, block []byte) []byte {
 	}
 	return out.Bytes()
 }
+
+// yamls matches the examples of files.
+var yamls = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+// Each example of a configuration in docs/policies.md is, except for its comments, a part of a file in the examples, and
+// each of these files is valid.
+func TestTheConfigurationsOfTheDocsAreThoseOfTheExamples(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "policies.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(examplePolicies, "*.yaml"))
+	if err != nil || len(files) < 6 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	var all []string
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, uncommented(string(content)))
+		if out, err := exec.CommandContext(t.Context(), "taint-manager", "config", "validate", file).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", file, err, out)
+		}
+	}
+	examples := yamls.FindAllStringSubmatch(string(text), -1)
+	if len(examples) < 6 {
+		t.Errorf("%d examples", len(examples))
+	}
+	for _, example := range examples {
+		if want := uncommented(example[1]); !slices.ContainsFunc(all, func(file string) bool { return strings.Contains(file, want) }) {
+			t.Errorf("no file in %s has this example:\n%s", examplePolicies, want)
+		}
+	}
+}
+
+// uncommented returns the text without comments, and the spaces before them.
+func uncommented(text string) string { return regexp.MustCompile(` *#.*`).ReplaceAllString(text, "") }
 
 // Every example of the help works. The one with --exit-code shows that a pod would be evicted.
 func TestTheExamplesOfTheHelpWork(t *testing.T) {

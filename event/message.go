@@ -15,17 +15,25 @@ func message(n *eviction.Note) string {
 		return truncate.Text("Cancelling deletion of Pod " + subject(n) + ", which was due" + when(n) + ": " +
 			n.Stays.String() + "; it was to go because " + n.Verdict.Because())
 	case eviction.EvictionHeld:
-		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is held by " + n.Held.String() + ": " + n.Verdict.Because())
+		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is held by " + n.Held.String() + ": " + n.Verdict.Because() + by(n))
 	case eviction.EvictionDelayed:
 		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is " + obstacle(n.Outcome))
 	}
-	return truncate.Text("Marking for deletion Pod " + subject(n) + ", due" + when(n) + ": " + n.Verdict.Because())
+	return truncate.Text("Marking for deletion Pod " + subject(n) + ", due" + when(n) + ": " + n.Verdict.Because() + by(n))
 }
 
 // subject names the pod and its node.
 func subject(n *eviction.Note) string { return n.Pod.Key() + " on node " + n.Verdict.Node }
 
 func when(n *eviction.Note) string { return " at " + taint.Stamp(n.Verdict.At) }
+
+// by names the policy that decides.
+func by(n *eviction.Note) string {
+	if n.Policy == "" {
+		return ""
+	}
+	return "; policy " + n.Policy + " decides"
+}
 
 // obstacle returns what delays the eviction, with the server's message.
 func obstacle(o eviction.Outcome) string {

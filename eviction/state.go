@@ -35,6 +35,7 @@ const (
 // The words for states, as JSON and the page have them.
 const (
 	WordScheduled = "scheduled"
+	WordHeld      = "held"
 	WordDue       = "due"
 	WordInFlight  = "in-flight"
 	WordBlocked   = "blocked"
@@ -45,7 +46,7 @@ const (
 
 // Words returns the words for all states, in the order in which an eviction may go through them.
 func Words() []string {
-	return []string{WordScheduled, WordDue, WordInFlight, WordBlocked, WordRefused, WordDelayed, WordDone}
+	return []string{WordScheduled, WordHeld, WordDue, WordInFlight, WordBlocked, WordRefused, WordDelayed, WordDone}
 }
 
 // View is the state of one eviction, for display.
@@ -81,8 +82,14 @@ type View struct {
 	Last Outcome
 }
 
+// IsHeld reports whether the pod is held, and has no other reason to go.
+func (v *View) IsHeld() bool { return v.Held.By != 0 && v.Method == "" }
+
 // Word returns the word for the state. A delayed eviction is blocked or refused where its last outcome was.
 func (v *View) Word() string {
+	if v.IsHeld() {
+		return WordHeld
+	}
 	switch v.State {
 	case Due:
 		return WordDue

@@ -118,6 +118,11 @@ type Managed struct {
 	// At is the deadline by the manager's state, or when the pod was evicted.
 	At *time.Time `json:"at,omitempty"`
 
+	// Policy decides, and HeldBy holds the pod, by the manager's state; WaitsForRate is the rate for which it waits.
+	Policy       string `json:"policy,omitempty"`
+	HeldBy       string `json:"heldBy,omitempty"`
+	WaitsForRate string `json:"waitsForRate,omitempty"`
+
 	// SlowPlace is set if the eviction waits for a slow place, because calls for pods of its workload are slow.
 	SlowPlace bool `json:"slowPlace,omitempty"`
 

@@ -17,7 +17,7 @@ const (
 	Scheduled = "scheduled" // its deadline has not come
 	Due       = "due"       // its deadline has come
 
-	// Held, as the effect of a plan, is also a state.
+	// Held, the effect of a plan, is also a state.
 )
 
 // Pending lists the evictions that are scheduled now.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -85,6 +86,11 @@ func evictionOf(v *eviction.View) Eviction {
 		Taint:        v.Verdict.Taint.ToString(),
 		ExposedSince: stamp(v.Verdict.Start),
 		Because:      v.Verdict.Because(),
+		Policy:       v.Policy,
+		Method:       strings.ToLower(string(v.Method)),
+		DeleteAt:     stamp(v.DeleteAt),
+		HeldBy:       heldBy(v),
+		WaitsForRate: v.WaitsForRate,
 		NextTry:      stamp(v.Next),
 		Attempts:     v.Attempts,
 		SlowPlace:    v.SlowPlace,
@@ -92,6 +98,13 @@ func evictionOf(v *eviction.View) Eviction {
 		Message:      v.Last.Message,
 		Budget:       budgetOf(&v.Last),
 	}
+}
+
+func heldBy(v *eviction.View) string {
+	if v.Held.By == 0 {
+		return ""
+	}
+	return v.Held.String()
 }
 
 // ownerOf returns the pod's workload; nil when nobody controls the pod.
@@ -129,6 +142,8 @@ func totals(f Facts) Totals {
 // of returns the count of a state.
 func (t *Totals) of(state string) *int {
 	switch state {
+	case Held:
+		return &t.Held
 	case Due:
 		return &t.Due
 	case InFlight:
@@ -164,7 +179,7 @@ func nodesOf(f Facts) []Node {
 // taintsOf returns the taints that are on the node now.
 func taintsOf(n *taint.Node) []Taint {
 	list := []Taint{}
-	for _, history := range n.Taints {
+	for _, history := range slices.Concat(n.Taints, n.Triggers) {
 		for i := range history {
 			if state := &history[i]; !state.Ended {
 				list = append(list, Taint{Taint: state.Taint.ToString(), Since: stamp(state.Since)})

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -16,11 +17,14 @@ import (
 func TestEachStateOfAnEvictionHasItsName(t *testing.T) {
 	due, flying, done := view("b", "n", 5), view("c", "n", 5), view("g", "n", 5)
 	due.State, flying.State, done.State = eviction.Due, eviction.InFlight, eviction.Done
+	held := view("h", "n", 5)
+	held.Held = policy.Held{By: policy.HeldByPolicy, Name: "quarantine", Policy: "quarantine", Verdict: held.Verdict}
 	for _, c := range []struct {
 		view eviction.View
 		want string
 	}{
 		{view("a", "n", 5), status.Scheduled},
+		{held, status.Held},
 		{due, status.Due},
 		{flying, status.InFlight},
 		{delayed(view("d", "n", 5), eviction.Blocked, "pdb", ""), status.Blocked},
@@ -32,7 +36,7 @@ func TestEachStateOfAnEvictionHasItsName(t *testing.T) {
 		if s.Evictions[0].State != c.want {
 			t.Errorf("%s: got %s, want %s", c.view.Pod.Name, s.Evictions[0].State, c.want)
 		}
-		counts := []int{s.Totals.Scheduled, s.Totals.Due, s.Totals.InFlight, s.Totals.Blocked, s.Totals.Refused, s.Totals.Delayed, s.Totals.Done}
+		counts := []int{s.Totals.Scheduled, s.Totals.Held, s.Totals.Due, s.Totals.InFlight, s.Totals.Blocked, s.Totals.Refused, s.Totals.Delayed, s.Totals.Done}
 		for i, state := range status.States() {
 			if (counts[i] == 1) != (state == c.want) || counts[i] > 1 {
 				t.Errorf("a %s eviction counts %d times as %s", c.want, counts[i], state)
@@ -59,6 +63,17 @@ func TestAnEvictionSaysThatItWaitsForASlowPlace(t *testing.T) {
 	v.State, v.SlowPlace = eviction.Due, true
 	if got := status.Build(status.Facts{Views: []eviction.View{v}}).Evictions[0]; !got.SlowPlace {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestAnEvictionSaysWhatPoliciesAndGuardsSayOfIt(t *testing.T) {
+	v := view("a", "n", 400)
+	v.Policy, v.Method, v.DeleteAt, v.WaitsForRate = "maintenance", policy.Evict, at(900), "cluster"
+	v.Held = policy.Held{By: policy.HeldByBreaker, Name: "outage", Group: "eu-1a", Verdict: v.Verdict}
+	got := status.Build(status.Facts{Views: []eviction.View{v}}).Evictions[0]
+	want := status.Eviction{State: status.Scheduled, Policy: "maintenance", Method: "evict", DeleteAt: at(900), WaitsForRate: "cluster", HeldBy: "breaker outage (eu-1a)"}
+	if got.State != want.State || got.Policy != want.Policy || got.Method != want.Method || !got.DeleteAt.Equal(want.DeleteAt) || got.WaitsForRate != want.WaitsForRate || got.HeldBy != want.HeldBy {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -28,7 +29,7 @@ func newSample(f Facts) *sample {
 // diff returns what has changed from one sample to the next, and whether anything has.
 func diff(before, now *sample) (c Change, changed bool) {
 	c = Change{At: stamp(now.facts.At), Totals: now.totals}
-	if before.facts.Manager != now.facts.Manager {
+	if !reflect.DeepEqual(before.facts.Manager, now.facts.Manager) {
 		c.Manager = &now.facts.Manager
 	}
 	c.Evictions, c.Gone = diffViews(before, now)

@@ -19,8 +19,8 @@ const (
 
 // query selects evictions. Empty lists select all.
 type query struct {
-	nodes, namespaces, taints, states []string
-	limit                             int
+	nodes, namespaces, taints, policies, states []string
+	limit                                       int
 
 	// after is the position of the last eviction that was returned; nil at the start.
 	after *position
@@ -63,6 +63,8 @@ func (q *query) set(name string, values []string) error {
 		q.namespaces = list
 	case "taint":
 		q.taints = list
+	case "policy":
+		q.policies = list
 	case "state":
 		q.states = list
 		return checkStates(list)
@@ -71,7 +73,7 @@ func (q *query) set(name string, values []string) error {
 	case "after":
 		return q.setAfter(list)
 	default:
-		return fmt.Errorf("there is no parameter %q; give node, namespace, taint, state, limit or after", name)
+		return fmt.Errorf("there is no parameter %q; give node, namespace, taint, policy, state, limit or after", name)
 	}
 	return nil
 }
@@ -148,7 +150,7 @@ func (q *query) start(views []eviction.View) int {
 
 func (q *query) matches(v *eviction.View) bool {
 	return among(q.nodes, v.Verdict.Node) && among(q.namespaces, v.Pod.Namespace) &&
-		among(q.states, v.Word()) &&
+		among(q.states, v.Word()) && among(q.policies, v.Policy) &&
 		(among(q.taints, v.Verdict.Taint.Key) || among(q.taints, v.Verdict.Taint.ToString()))
 }
 

@@ -20,6 +20,7 @@ const (
 // The states of an eviction.
 const (
 	Scheduled = eviction.WordScheduled // its deadline has not come
+	Held      = eviction.WordHeld      // a policy or a breaker keeps it from being evicted
 	Due       = eviction.WordDue       // its deadline has come: it waits for a slot or the next try
 	InFlight  = eviction.WordInFlight  // a call is under way
 	Blocked   = eviction.WordBlocked   // a PodDisruptionBudget does not permit it now
@@ -95,13 +96,30 @@ type Manager struct {
 	// Trouble is why the cluster can't be watched, and since when; empty while it can.
 	Trouble string `json:"trouble,omitempty"`
 
+	// Paused: no call starts.
+	Paused bool `json:"paused,omitempty"`
+
+	// Trips are the breakers that are tripped.
+	Trips []Trip `json:"trips,omitempty"`
+
+	// Policies are the names of the policies, in their order.
+	Policies []string `json:"policies,omitempty"`
+
 	// Warning is what an operator should look at; evictions go on. It is empty if there is nothing.
 	Warning string `json:"warning,omitempty"`
+}
+
+// Trip is a breaker that holds the evictions of a group of nodes.
+type Trip struct {
+	Breaker string    `json:"breaker"`
+	Group   string    `json:"group,omitempty"`
+	Since   time.Time `json:"since"`
 }
 
 // Totals count evictions by their state.
 type Totals struct {
 	Scheduled int `json:"scheduled"`
+	Held      int `json:"held"`
 	Due       int `json:"due"`
 	InFlight  int `json:"inFlight"`
 	Blocked   int `json:"blocked"`
@@ -133,6 +151,21 @@ type Eviction struct {
 
 	// Because is the reason in the words that events and the log have.
 	Because string `json:"because"`
+
+	// Policy is the name of the policy that decides; left out if none matches. Method is "delete" or "evict": what the
+	// next call does. Left out of a pod that is held.
+	Policy string `json:"policy,omitempty"`
+	Method string `json:"method,omitempty"`
+
+	// DeleteAt is when a pod that is evicted is deleted if its eviction stays refused; left out if never.
+	DeleteAt time.Time `json:"deleteAt,omitzero"`
+
+	// HeldBy names what holds the pod: "policy quarantine", "breaker zone-outage (eu-1a)". The state is held unless the
+	// pod goes because of another taint.
+	HeldBy string `json:"heldBy,omitempty"`
+
+	// WaitsForRate is the name of the rate for which a due eviction waits.
+	WaitsForRate string `json:"waitsForRate,omitempty"`
 
 	// NextTry is when the next call may start; left out while a call is under way, and when done.
 	NextTry time.Time `json:"nextTry,omitzero"`

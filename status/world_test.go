@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -100,7 +101,7 @@ func (w *world) server() *status.Server {
 func (w *world) role() status.Manager {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.manager == (status.Manager{}) {
+	if reflect.DeepEqual(w.manager, status.Manager{}) {
 		return status.Manager{Identity: "me", Role: status.Leading, Leader: "me"}
 	}
 	return w.manager

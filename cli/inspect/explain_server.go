@@ -48,6 +48,7 @@ func managedOf(s *status.Snapshot, p *foresight.ExplainedPod) *foresight.Managed
 		}
 		at := one.Deadline.UTC()
 		about.State, about.At, about.SlowPlace = one.State, &at, one.SlowPlace
+		about.Policy, about.HeldBy, about.WaitsForRate = one.Policy, one.HeldBy, one.WaitsForRate
 		about.Attempts, about.Cause, about.Message, about.Budget = one.Attempts, one.Cause, one.Message, one.Budget
 		if !one.NextTry.IsZero() {
 			next := one.NextTry.UTC()
@@ -76,6 +77,15 @@ func (t *explainText) manager() {
 		return
 	}
 	t.Printf("\n%s has its eviction as %s, due at %s", who, t.Paint(stateColour(m.State), m.State), taint.Stamp(*m.At))
+	if m.Policy != "" {
+		t.Printf(", by policy %s", m.Policy)
+	}
+	if m.HeldBy != "" {
+		t.Printf("; held by %s", m.HeldBy)
+	}
+	if m.WaitsForRate != "" {
+		t.Printf("; it waits for rate %s", m.WaitsForRate)
+	}
 	if m.SlowPlace {
 		t.WriteString("; it waits for a slow place, because calls for pods like it are slow")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // statusClient gets the scheduled evictions from a manager.
@@ -84,6 +85,13 @@ func pendingOf(e *status.Eviction) foresight.PendingPod {
 		Prediction: foresight.Prediction{Evict: true, At: &deadline, Reason: e.Because, Taint: e.Taint, ExposedSince: &since},
 		Attempts:   e.Attempts, Cause: e.Cause, Message: e.Message, Budget: e.Budget, SlowPlace: e.SlowPlace,
 	}
+	one.Policy, one.Method, one.HeldBy, one.WaitsForRate = e.Policy, e.Method, e.HeldBy, e.WaitsForRate
+	if one.Evict = e.State != status.Held; !one.Evict {
+		one.HeldDeadline = one.At
+	}
+	if !e.DeleteAt.IsZero() {
+		one.DeleteAt = &e.DeleteAt
+	}
 	if e.Owner != nil {
 		one.Owner = &foresight.Owner{Kind: e.Owner.Kind, Name: e.Owner.Name}
 	}
@@ -102,6 +110,16 @@ func notesOf(m status.Manager) []string {
 			leader = m.Leader
 		}
 		notes = append(notes, fmt.Sprintf("this replica (%s) stands by and %s leads, which alone knows what is blocked, delayed or in flight; forward the port of that one's pod", m.Identity, leader))
+	}
+	if m.Paused {
+		notes = append(notes, "the manager is paused: it starts no call")
+	}
+	for _, t := range m.Trips {
+		of := "the whole cluster"
+		if t.Group != "" {
+			of = t.Group
+		}
+		notes = append(notes, fmt.Sprintf("breaker %s is tripped for %s since %s", t.Breaker, of, taint.Stamp(t.Since)))
 	}
 	if m.DryRun {
 		notes = append(notes, "this is a dry run: nobody is evicted by it")

@@ -16,7 +16,7 @@ import { Timeline } from './timeline.js';
 const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 /** @param {string} id */
 const input = (id) => /** @type {HTMLInputElement} */ (document.getElementById(id));
-const fields = /** @type {const} */ (['search', 'node', 'namespace', 'taint']);
+const fields = /** @type {const} */ (['search', 'node', 'namespace', 'taint', 'policy']);
 
 const store = new Store();
 const start = fromHash(location.hash);
@@ -72,7 +72,7 @@ function clear() {
   filtered();
 }
 
-for (const state of ['scheduled', 'due', 'in-flight', 'blocked', 'refused', 'delayed', 'done', 'evicted']) {
+for (const state of ['scheduled', 'held', 'due', 'in-flight', 'blocked', 'refused', 'delayed', 'done', 'evicted']) {
   const chip = document.createElement('button');
   chip.type = 'button';
   chip.dataset.state = state;
@@ -88,13 +88,14 @@ for (const state of ['scheduled', 'due', 'in-flight', 'blocked', 'refused', 'del
 
 /** The names there are. @param {Row[]} rows */
 function known(rows) {
-  const names = { node: new Set(store.nodes.keys()), namespace: new Set(), taint: new Set() };
+  const names = { node: new Set(store.nodes.keys()), namespace: new Set(), taint: new Set(), policy: new Set(store.manager?.policies) };
   for (const row of rows) {
     names.node.add(row.of.node);
     names.namespace.add(row.of.namespace);
     names.taint.add(row.of.taint);
+    if (row.policy) names.policy.add(row.policy);
   }
-  return /** @type {Record<'node' | 'namespace' | 'taint', Set<string>>} */ (names);
+  return /** @type {Record<'node' | 'namespace' | 'taint' | 'policy', Set<string>>} */ (names);
 }
 
 /** @param {string} id @param {Set<string>} names */
@@ -170,6 +171,8 @@ function render() {
   offer('nodes', names.node);
   offer('namespaces', names.namespace);
   offer('taints', names.taint);
+  offer('policies', names.policy);
+  for (const e of document.querySelectorAll('.of-policies')) /** @type {HTMLElement} */ (e).hidden = !names.policy.size && !filter.policy && !store.totals.held;
   const items = lists(all, pass, names);
   // The time range picks rows of the list; the timeline shows what lies around it, too.
   const around = filter.range ? matcher({ ...filter, range: null }, names) : pass;
@@ -269,6 +272,8 @@ function banners(m, stale) {
   const list = [];
   if (stale) list.push([stream.refusal ? `What is shown is of the past: ${stream.refusal}.` : `No word from taint-manager since ${stamp(store.at, now())}. What is shown may be of the past. It is tried again; if you came by kubectl port-forward, see whether that still runs.`, 'bad']);
   if (m.trouble) list.push([`The cluster can’t be watched: ${m.trouble}`, 'bad']);
+  if (m.paused) list.push(['Paused: no eviction starts until the configuration says so. All that is due waits.', 'bad']);
+  for (const t of m.trips ?? []) list.push([`Breaker ${t.breaker} is tripped${t.group ? ` for ${t.group}` : ''} since ${stamp(Date.parse(t.since), now())}: too many nodes are affected. The evictions that it guards are held; all others go on.`, 'bad']);
   if (m.warning) list.push([`Warning: ${m.warning}.`, 'bad']);
   if (m.role !== 'leading') list.push([m.leader ? `This replica stands by; ${podOf(m.leader)} leads. What was evicted, and what is in the way, is to be seen there.` : 'This replica stands by, and nobody leads that it knows of: nothing is evicted until somebody does.', m.leader ? '' : 'bad']);
   if (m.dryRun) list.push(['A dry run: nobody is evicted. This is what would be.', '']);

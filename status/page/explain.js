@@ -33,6 +33,7 @@ export function sentence(row, now) {
     const late = Math.max(0, row.ended - row.due) / 1000;
     return `${name} was ${dryRun ? 'to be evicted (a dry run: it was not)' : 'evicted'} from ${node} at ${stamp(row.ended, now)}, ${late.toFixed(2)} s after its deadline: ${because}.`;
   }
+  if (row.state === 'held') return `${name} is held on ${node} by ${row.of.heldBy}; its deadline is ${when} (${until(row.due, now)}): ${because}.`;
   const tense = row.due > now ? 'is to be evicted' : 'was to be evicted';
   return `${name} ${tense} from ${node} at ${when} (${until(row.due, now)}): ${because}.`;
 }
@@ -43,6 +44,10 @@ function facts(row, nodes, now) {
   /** @type {[string, string][]} */
   const list = [['State', `${titles[row.state]}: ${meanings[row.state]}`]];
   if (row.owner) list.push(['Owner', row.owner]);
+  if (row.policy) list.push(['Policy', e.method && e.state !== 'held' ? `${row.policy}, method ${e.method}` : row.policy]);
+  if (e.heldBy) list.push(['Held by', e.heldBy]);
+  if (e.waitsForRate) list.push(['Waits for', `rate ${e.waitsForRate}`]);
+  if (e.deleteAt) list.push(['Deleted', `${stamp(Date.parse(e.deleteAt), now)}, if its eviction is refused until then`]);
   if (row.budget) list.push(['Budget', row.budget]);
   if (e.exposedSince) list.push(['Exposed since', `${stamp(Date.parse(e.exposedSince), now)}, ${span(row.due - Date.parse(e.exposedSince))} before the deadline`]);
   if (e.attempts) list.push(['Calls made', String(e.attempts)]);

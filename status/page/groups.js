@@ -1,4 +1,4 @@
-// The rows of a list in groups: by owner, budget, node or taint. Pure.
+// The rows of a list in groups: by owner, budget, node, taint or policy. Pure.
 
 /** @import {Row} from './types.js' */
 import { plural, span, until } from './format.js';
@@ -10,6 +10,7 @@ export const groupings = {
   budget: { none: 'no budget known', of: (r) => r.budget && `${r.of.namespace}/${r.budget}` },
   node: { none: 'no node', of: (r) => r.of.node },
   taint: { none: 'no taint', of: (r) => r.of.taint },
+  policy: { none: 'no policy', of: (r) => r.policy },
 };
 
 /**

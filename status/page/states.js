@@ -1,17 +1,17 @@
 // The states: their names, order and shapes. A state is shown by its shape, its colour and its word.
 
 /** The states from the one that needs people most to the one that needs them least. */
-export const states = ['blocked', 'refused', 'delayed', 'due', 'in-flight', 'scheduled', 'done', 'evicted'];
+export const states = ['blocked', 'refused', 'delayed', 'due', 'in-flight', 'held', 'scheduled', 'done', 'evicted'];
 
 /** @type {Record<string, string>} */
 export const titles = {
-  scheduled: 'scheduled', due: 'due', 'in-flight': 'in flight', blocked: 'blocked', refused: 'refused', delayed: 'delayed',
+  scheduled: 'scheduled', held: 'held', due: 'due', 'in-flight': 'in flight', blocked: 'blocked', refused: 'refused', delayed: 'delayed',
   done: 'accepted', evicted: 'evicted',
 };
 
 /** @type {Record<string, string>} */
 export const meanings = {
-  scheduled: 'waits for its deadline', due: 'its deadline has come', 'in-flight': 'a call is under way',
+  scheduled: 'waits for its deadline', held: 'a policy or a tripped breaker keeps it from going', due: 'its deadline has come', 'in-flight': 'a call is under way',
   blocked: 'a PodDisruptionBudget does not permit it now', refused: 'admission or a missing permission forbids it',
   delayed: 'another cause has failed its calls several times in a row', done: 'the API server took it; the pod is still there',
   evicted: 'gone, within the last hour',
@@ -29,6 +29,7 @@ export const rank = (state) => states.indexOf(state);
  */
 export const shapes = {
   scheduled: { full: true, path: [['circle', 0, 0, 0.85]] },
+  held: { full: true, path: [['M', -0.75, -0.9], ['L', -0.2, -0.9], ['L', -0.2, 0.9], ['L', -0.75, 0.9], ['Z'], ['M', 0.2, -0.9], ['L', 0.75, -0.9], ['L', 0.75, 0.9], ['L', 0.2, 0.9], ['Z']] },
   due: { full: true, path: [['M', 0, -1], ['L', 1, 0.8], ['L', -1, 0.8], ['Z']] },
   'in-flight': { full: false, path: [['M', -0.8, -0.8], ['L', 0, 0], ['L', -0.8, 0.8], ['M', 0.1, -0.8], ['L', 0.9, 0], ['L', 0.1, 0.8]] },
   blocked: { full: true, path: [['M', -0.85, -0.85], ['L', 0.85, -0.85], ['L', 0.85, 0.85], ['L', -0.85, 0.85], ['Z']] },

@@ -14,13 +14,14 @@ export function rowOf(of, past) {
   const ended = moment(of.at);
   const owner = of.owner ? `${of.owner.kind}/${of.owner.name}` : '';
   const budget = of.budget ?? '';
+  const policy = of.policy ?? '';
   return {
-    of, due, ended, owner, budget,
+    of, due, ended, owner, budget, policy,
     key: past ? `${of.uid} ${of.at}` : of.uid,
     state: past ? 'evicted' : of.state,
     shown: past ? ended : due,
     next: moment(of.nextTry),
-    text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${owner} ${budget} ${of.cause ?? ''}`.toLowerCase(),
+    text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${owner} ${budget} ${policy} ${of.heldBy ?? ''} ${of.waitsForRate ?? ''} ${of.cause ?? ''}`.toLowerCase(),
   };
 }
 

@@ -87,6 +87,8 @@ const pod = (open) => ({
 /** Why it is stuck, else why it goes. @param {Row} r */
 function reason(r) {
   if (stuck(r.state)) return r.of.message || r.of.cause || titles[r.state];
+  if (r.state === 'held') return `held by ${r.of.heldBy}`;
+  if (r.of.waitsForRate) return `waits for rate ${r.of.waitsForRate}`;
   return r.of.because.replace(/^taint .* \(exposed since [^)]*\) is /, '');
 }
 

@@ -12,6 +12,11 @@
  * @property {string} taint
  * @property {string} exposedSince
  * @property {string} because
+ * @property {string} [policy]
+ * @property {string} [method]
+ * @property {string} [deleteAt]
+ * @property {string} [heldBy]
+ * @property {string} [waitsForRate]
  * @property {string} [nextTry]
  * @property {number} [attempts]
  * @property {string} [cause]
@@ -32,13 +37,14 @@
  * @property {number} ended when it was evicted; NaN before
  * @property {string} owner "Kind/name" of its workload; empty when it has none
  * @property {string} budget the PodDisruptionBudget that blocks it; empty when none is known
+ * @property {string} policy the policy that decides; empty when none does
  * @property {string} text what the search looks through
  */
 
 /** @typedef {{taint: string, since: string}} Taint */
 /** @typedef {{name: string, uid: string, taints: Taint[], evictions: number}} Node */
 /** @typedef {{start: string, evicted: number, meanLateSeconds: number, maxLateSeconds: number}} Minute */
-/** @typedef {{version?: string, identity?: string, role: string, leader?: string, dryRun?: boolean, cluster?: string, evictionMethod?: string, maxEvictionsPerSecond?: number, synced: boolean, trouble?: string, warning?: string}} Manager */
+/** @typedef {{version?: string, identity?: string, role: string, leader?: string, dryRun?: boolean, cluster?: string, evictionMethod?: string, maxEvictionsPerSecond?: number, synced: boolean, trouble?: string, warning?: string, paused?: boolean, trips?: {breaker: string, group?: string, since: string}[], policies?: string[]}} Manager */
 /** @typedef {Record<string, number>} Totals */
 
 /**

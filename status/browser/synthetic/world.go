@@ -14,6 +14,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/original"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -65,6 +66,9 @@ func newWorld(scheduled, nodes int, rate float64, scene string) *world {
 	}
 	w.past(min(int(rate*1800), 30000))
 	w.hinder()
+	if scene == "policies" {
+		w.decide()
+	}
 	return w
 }
 
@@ -128,6 +132,23 @@ func (w *world) end(v eviction.View, at time.Time) {
 	w.history.Ended(eviction.Request{Pod: v.Pod, Verdict: v.Verdict, Attempt: 1}, eviction.Outcome{Kind: eviction.Accepted}, at)
 }
 
+// decide adds policies: every third eviction is held, others wait for a rate or have a policy.
+func (w *world) decide() {
+	for i := range w.views {
+		v := &w.views[i]
+		switch {
+		case v.State != eviction.Scheduled:
+		case i%3 == 0:
+			v.Policy, v.Held = "quarantine", policy.Held{By: policy.HeldByPolicy, Name: "quarantine", Policy: "quarantine", Verdict: v.Verdict}
+		case i%3 == 1:
+			v.Policy, v.Method, v.DeleteAt = "maintenance-databases", policy.Evict, v.Verdict.At.Add(90*time.Minute)
+		case i < len(w.views)/4:
+			v.Method, v.State, v.WaitsForRate = policy.Delete, eviction.Due, "dead-nodes-by-zone"
+			v.Verdict.At = w.start.Add(-time.Duration(i) * time.Second)
+		}
+	}
+}
+
 // hinder makes some evictions blocked, refused or failed.
 func (w *world) hinder() {
 	outcomes := []eviction.Outcome{
@@ -169,6 +190,7 @@ func (w *world) step(now time.Time) {
 		case v.State == eviction.Delayed && now.After(v.Next):
 			v.Attempts++
 			v.Next = now.Add(15 * time.Second)
+		case v.Held.By != 0 || v.WaitsForRate != "":
 		case v.State == eviction.Scheduled && now.After(v.Verdict.At):
 			v.State = eviction.Due
 		case v.State == eviction.Due && w.admits(now):
@@ -233,5 +255,10 @@ func (w *world) role() status.Manager {
 	if w.scene == "standby" {
 		return status.Manager{Identity: self, Role: status.Standby, Leader: other}
 	}
-	return status.Manager{Identity: self, Role: status.Leading, Leader: self}
+	m := status.Manager{Identity: self, Role: status.Leading, Leader: self}
+	if w.scene == "policies" {
+		m.Paused, m.Policies = true, []string{"quarantine", "maintenance-databases"}
+		m.Trips = []status.Trip{{Breaker: "zone-outage", Group: "eu-1a", Since: w.start}}
+	}
+	return m
 }

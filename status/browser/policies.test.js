@@ -1,0 +1,63 @@
+// What the page shows of policies and guards, over a synthetic cluster.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { launch, open, synthetic, violations } from './pages.js';
+
+/** @type {import('playwright-core').Browser} */ let browser;
+/** @type {any} */ let cluster;
+before(async () => {
+  browser = await launch();
+  cluster = await synthetic('-scheduled=60', '-nodes=6', '-rate=0', '-scene=policies');
+});
+after(async () => { await browser?.close(); await cluster?.stop(); });
+
+test('banners say that evictions are paused, and which breaker is tripped', async () => {
+  const { page, complaints, close } = await open(browser, cluster.page);
+  const banners = page.locator('#banners');
+  await banners.getByText('Paused: no eviction starts').waitFor();
+  await banners.getByText('Breaker zone-outage is tripped for eu-1a since').waitFor();
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test('the list is filtered by policy, and a row names policy, hold and time of deletion', async () => {
+  const { page, complaints, close } = await open(browser, cluster.page);
+  const all = await (await fetch(`${cluster.page}api/v1/evictions?policy=quarantine&limit=1000`)).json();
+  assert.ok(all.total > 10 && all.items.every((/** @type {any} */ e) => e.state === 'held' && e.heldBy === 'policy quarantine'));
+  await page.locator('#policy').fill('quarantine');
+  await page.waitForFunction((n) => document.querySelectorAll('tbody tr').length === n, Math.min(all.total, 50));
+  assert.match(await page.locator('tbody tr').first().innerText(), /held/);
+  await page.locator('tbody tr button').first().click();
+  await page.getByText('is held on node-', { exact: false }).first().waitFor();
+  await page.locator('#policy').fill('maintenance-databases');
+  await page.waitForFunction(() => !/held/.test(document.querySelector('tbody')?.textContent ?? 'held'));
+  await page.locator('tbody tr button').first().click();
+  await page.getByText('maintenance-databases, method evict').waitFor();
+  await page.getByText('if its eviction is refused until then').waitFor();
+  assert.match(page.url(), /policy=maintenance-databases/);
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test('an eviction that waits for a rate says so, and groups are made by policy', async () => {
+  const { page, complaints, close } = await open(browser, cluster.page);
+  await page.locator('#search').fill('dead-nodes-by-zone');
+  await page.getByText('waits for rate dead-nodes-by-zone').first().waitFor();
+  await page.locator('#search').fill('');
+  await page.locator('#group').selectOption('policy');
+  await page.getByText('no policy').first().waitFor();
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test('without policies nothing of them is shown', async () => {
+  const plain = await synthetic('-scheduled=20', '-nodes=2', '-rate=0');
+  const { page, complaints, close } = await open(browser, plain.page);
+  await page.locator('tbody tr').first().waitFor();
+  assert.equal(await page.locator('.of-policies:visible').count(), 0);
+  assert.deepEqual(complaints, []);
+  await close();
+  await plain.stop();
+});
