@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -120,17 +121,17 @@ func TestAReplicaKnowsWhoLeads(t *testing.T) {
 		leases := fake.NewClientset().CoordinationV1()
 		first := leader.New(config.Default().LeaderElection, leases, "first")
 		second := leader.New(config.Default().LeaderElection, leases, "second")
-		if got := roleIn(second)(); got != (status.Manager{Identity: "second", Role: status.Standby}) {
+		if got := roleIn(second)(); !reflect.DeepEqual(got, status.Manager{Identity: "second", Role: status.Standby}) {
 			t.Errorf("before it has looked: %+v", got)
 		}
 		stopFirst := campaign(t, first)
 		synctest.Wait()
 		stopSecond := campaign(t, second)
 		synctest.Wait()
-		if got := roleIn(first)(); got != (status.Manager{Identity: "first", Role: status.Leading, Leader: "first"}) {
+		if got := roleIn(first)(); !reflect.DeepEqual(got, status.Manager{Identity: "first", Role: status.Leading, Leader: "first"}) {
 			t.Errorf("the first: %+v", got)
 		}
-		if got := roleIn(second)(); got != (status.Manager{Identity: "second", Role: status.Standby, Leader: "first"}) {
+		if got := roleIn(second)(); !reflect.DeepEqual(got, status.Manager{Identity: "second", Role: status.Standby, Leader: "first"}) {
 			t.Errorf("the second: %+v", got)
 		}
 		stopFirst()
