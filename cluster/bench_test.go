@@ -30,6 +30,7 @@ func bigPod(i int, stateful bool) *v1.Pod {
 		p.UID = typesUID("0b7c6a0e-5d1f-4c58-9a3e-%012d", i)
 		p.Namespace, p.Name = fresh("team-%d", i%50), fresh("web-frontend-%d-7d9c6b5f4-%05d", i%300, i)
 		p.Spec.NodeName = fresh("ip-10-0-%d-%d.eu-central-1.compute.internal", i%1000/250, i%250)
+		p.Spec.TerminationGracePeriodSeconds = new(int64(30))
 		p.Labels = map[string]string{fresh("app.kubernetes.io/name"): fresh("web-%d", i%300), fresh("pod-template-hash"): fresh("7d9c6b5f4")}
 		p.Spec.Tolerations = []v1.Toleration{
 			{Key: fresh(v1.TaintNodeNotReady), Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: new(int64(300))},

@@ -37,15 +37,15 @@ type Pod struct {
 
 	Phase v1.PodPhase
 
-	// Priority of the pod; 0 if the pod has none.
-	Priority int32
-
 	// GracePeriodSeconds is the pod's terminationGracePeriodSeconds, for policies; nil if it has none. Pods with equal
 	// periods may share it. No verdict of [Decide] depends on it.
 	GracePeriodSeconds *int64
 
 	// Generation of the pod's spec as last seen; it goes into the condition's observedGeneration.
 	Generation int64
+
+	// Priority of the pod; 0 if the pod has none.
+	Priority int32
 
 	// Terminating means that the pod has a deletion timestamp.
 	Terminating bool
