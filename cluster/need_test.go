@@ -76,6 +76,7 @@ func TestLabelsOfNodesAreThereWhileTheyAreNeeded(t *testing.T) {
 // What of a node or a pod leads to a call of the handler, by what is needed.
 func TestWhatIsJudgedAgainDependsOnWhatIsNeeded(t *testing.T) {
 	noSchedule := func(key string) v1.Taint { return v1.Taint{Key: key, Effect: v1.TaintEffectNoSchedule} }
+	triggers := func(n policy.Needs) bool { return len(n.Triggers)+len(n.Audited) > 0 }
 	tainted, bare := v1.Taint{Key: "k"}, []v1.Taint(nil)
 	for _, c := range []struct {
 		name   string
@@ -88,6 +89,11 @@ func TestWhatIsJudgedAgainDependsOnWhatIsNeeded(t *testing.T) {
 		{"no labels any longer", inZone("a", tainted), aNode(tainted), func(n policy.Needs) bool { return n.NodeLabels }, "node n: n1 with 1"},
 		{"a label of a node without taints", inZone("a", bare...), inZone("b", bare...), nil, ""},
 		{"a NoSchedule taint of no policy", aNode(tainted), aNode(tainted, noSchedule("other")), nil, ""},
+		{"a NoSchedule taint of a policy", aNode(tainted), aNode(tainted, noSchedule("drain")), triggers, "node n: n1 with 1"},
+		{"it is all that the node has", aNode(), aNode(noSchedule("drain")), triggers, "node n: n1 with 0"},
+		{"its value", aNode(noSchedule("drain")), aNode(v1.Taint{Key: "drain", Value: "go", Effect: v1.TaintEffectNoSchedule}), triggers, "node n: n1 with 0"},
+		{"it is lifted", aNode(noSchedule("drain")), aNode(), triggers, "node n: n1 with 0"},
+		{"a label of a node that has only it", inZone("a", noSchedule("drain")), inZone("b", noSchedule("drain")), func(n policy.Needs) bool { return n.NodeLabels && triggers(n) }, "node n: n1 with 0"},
 		{"a heartbeat", inZone("a", tainted), inZone("a", tainted), nil, ""},
 		{"the kind of the controller", aNode(tainted), aPod(controlledBy("Job", "j")), func(n policy.Needs) bool { return n.PodOwners }, "pod p1 for n: n"},
 		{"the grace period", aNode(tainted), aPod(func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(5)) }), nil, ""},
@@ -95,6 +101,7 @@ func TestWhatIsJudgedAgainDependsOnWhatIsNeeded(t *testing.T) {
 	} {
 		for _, needs := range []policy.Needs{
 			{}, {NodeLabels: true}, {PodOwners: true}, {GracePeriods: true}, {NamespaceLabels: true}, {Triggers: []string{"drain"}}, {Audited: []string{"drain"}},
+			{NodeLabels: true, Triggers: []string{"drain"}},
 		} {
 			inWorlds(t, []runtime.Object{c.from, aPod()}, func(_ *testing.T, w *world) {
 				w.need(needs)
@@ -356,4 +363,20 @@ func TestATransformThatStripsWhatPoliciesNeedIsRefusedByTheFieldsName(t *testing
 			})
 		}
 	}
+}
+
+// Values of taints change what a policy decides, and no data of nodes, so they need no list.
+func TestNeedsWithoutOtherDataOfNodesAreFollowedAtOnce(t *testing.T) {
+	a := &api{format: runtime.ContentTypeProtobuf}
+	a.over(t, func(w *Watcher, _ *record) {
+		a.tookOf("nothing")
+		met := w.Need(policy.Needs{Values: []string{"go"}})
+		if !closed(errorless(met)) || !slices.Equal(w.nodes.needs.Load().Values, []string{"go"}) {
+			t.Error("the values are not followed")
+		}
+		time.Sleep(time.Minute)
+		if asked := a.tookOf(""); len(asked) != 0 {
+			t.Errorf("asked %q", asked)
+		}
+	})
 }

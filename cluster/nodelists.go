@@ -77,10 +77,14 @@ func (l *nodeLists) completed() {
 	l.stopOutdated()
 }
 
-// renew makes the reflector list again if the needs have changed; a list under way is completed first.
+// renew makes the reflector list again if the needs ask for other data of nodes; a list under way is completed first.
+// Otherwise the needs are followed at once.
 func (l *nodeLists) renew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.outdated() {
+		l.followed.Store(l.wanted.Load())
+	}
 	l.stopOutdated()
 }
 
