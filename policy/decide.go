@@ -7,11 +7,12 @@ import (
 // Decide returns the verdict for a pod on its node. If the node is nil, it is not known, and the pod stays. Without
 // policies and breakers the verdict is that of [taint.Decide]. Nil facts are empty ones. Decide never fails, and
 // does not change its arguments.
-func (s *Set) Decide(pod *taint.Pod, node *taint.Node, facts *Facts) Verdict {
+func (s *Set) Decide(pod *taint.Pod, node *taint.Node, facts *Facts) (v Verdict) {
 	if s.plain() {
-		return verdictOf(taint.Decide(pod, node, s.taintRules()), s.defaultMethod())
+		v.adopt(taint.Decide(pod, node, s.taintRules()), s.defaultMethod())
+		return v
 	}
-	v := Verdict{Node: pod.Node, Stay: staysAnyway(pod, node)}
+	v.Node, v.Stay = pod.Node, staysAnyway(pod, node)
 	if v.Stay != 0 {
 		return v
 	}
@@ -63,13 +64,14 @@ func staysAnyway(pod *taint.Pod, node *taint.Node) taint.Stay {
 	return 0
 }
 
-// verdictOf converts a verdict of taint.Decide, for that method.
-func verdictOf(v taint.Verdict, m Method) Verdict {
+// adopt adopts a verdict of taint.Decide, for that method.
+func (v *Verdict) adopt(of taint.Verdict, m Method) {
+	v.Stay, v.Node = of.Stay, of.Node
 	switch {
-	case !v.Evict:
-		return Verdict{Stay: v.Stay, Node: v.Node}
+	case !of.Evict:
 	case m == Evict:
-		return Verdict{Node: v.Node, Evict: Action{Verdict: v}}
+		v.Evict.Verdict = of
+	default:
+		v.Delete.Verdict = of
 	}
-	return Verdict{Node: v.Node, Delete: Action{Verdict: v}}
 }
