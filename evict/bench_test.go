@@ -37,9 +37,10 @@ func BenchmarkCall(b *testing.B) {
 func BenchmarkWhyUnconfirmed(b *testing.B) {
 	j := newJudged(noExecute("key"))
 	j.live.Labels = map[string]string{"kubernetes.io/hostname": "n1"}
+	e := &eviction.Request{}
 	b.ReportAllocs()
 	for b.Loop() {
-		if WhyUnconfirmed(policy.Judge{}, "", j.pod, j.node, j.live, "") != "" {
+		if WhyUnconfirmed(policy.Judge{}, e, j.pod, j.node, j.live, "") != "" {
 			b.Fatal("unconfirmed")
 		}
 	}

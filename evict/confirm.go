@@ -142,31 +142,31 @@ func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore fun
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
 	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
-	if why := WhyUnconfirmed(c.Judge(), e.Method, pod, node, read.live, c.Version(e.Pod.Node)); why != "" {
+	if why := WhyUnconfirmed(c.Judge(), e, pod, node, read.live, c.Version(e.Pod.Node)); why != "" {
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
 	return eviction.Outcome{}, read.sent
 }
 
-// WhyUnconfirmed returns why the judge does not confirm a call of this method, or "". pod and node come from the cache
-// and may be nil; live is the node as the API server has it. version is the resourceVersion that the cache has of the
-// node; empty if the cache has no such node with a trigger taint.
-func WhyUnconfirmed(judge policy.Judge, method policy.Method, pod *taint.Pod, node *taint.Node, live LiveNode, version string) string {
+// WhyUnconfirmed returns why the judge does not confirm the request, or "". pod and node come from the cache and may be
+// nil; live is the node as the API server has it. version is the resourceVersion that the cache has of the node; empty
+// if the cache has no such node with a trigger taint.
+func WhyUnconfirmed(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode, version string) string {
 	switch {
 	case pod == nil || node == nil:
 		return "the pod or its node is gone"
-	case judge.Facts != nil && judge.Facts.Paused:
+	case judge.Paused():
 		return "all evictions are paused"
 	}
 	verdict := judge.Decide(pod, node)
-	if why := whyNotDue(&verdict, method, pod, node, live); why != "" {
+	if why := whyNotDue(&verdict, e, pod, node, live); why != "" {
 		return why
 	}
 	if judge.UsesNodeLabels() && !maps.Equal(node.Labels, live.Labels) {
 		labelled := *node
 		labelled.Labels = live.Labels
 		verdict = judge.Decide(pod, &labelled)
-		if why := whyNotDue(&verdict, method, pod, node, live); why != "" {
+		if why := whyNotDue(&verdict, e, pod, node, live); why != "" {
 			return "by the labels that node " + node.Name + " has now: " + why
 		}
 	}
@@ -176,26 +176,37 @@ func WhyUnconfirmed(judge policy.Judge, method policy.Method, pod *taint.Pod, no
 	return ""
 }
 
-// whyNotDue returns why no action of the verdict that permits the method was due when the GET was sent, because of a
-// taint that the GET shows; or "". A request for an eviction is also permitted by a deletion, which goes further.
-func whyNotDue(v *policy.Verdict, method policy.Method, pod *taint.Pod, node *taint.Node, live LiveNode) string {
-	fresh := !pod.Seen.After(live.Sent)
-	deletes := fresh && due(&v.Delete, live.Sent)
-	evicts := fresh && due(&v.Evict, live.Sent) && method != policy.Delete
-	switch {
-	case !deletes && !evicts:
-		return "the verdict has changed: the pod " + changed(v, method)
-	case node.UID != live.UID:
-		return "node " + node.Name + " was replaced by another one of that name"
-	}
+// whyNotDue returns why no action of the verdict that permits the request was due when the GET was sent, because of a
+// taint that the GET shows; or "".
+func whyNotDue(v *policy.Verdict, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
 	why := ""
-	if deletes {
-		why = whyNotCarried(node.Name, live, v.Delete.Taint)
+	for _, a := range [...]*policy.Action{&v.Delete, &v.Unconditional, &v.Evict} {
+		if pod.Seen.After(live.Sent) || !due(a, live.Sent) || !permits(v, a, e) {
+			continue
+		}
+		if node.UID != live.UID {
+			return "node " + node.Name + " was replaced by another one of that name"
+		}
+		if why = whyNotCarried(node.Name, live, a.Taint); why == "" {
+			return ""
+		}
 	}
-	if evicts && (why != "" || !deletes) {
-		why = whyNotCarried(node.Name, live, v.Evict.Taint)
+	if why == "" {
+		why = "the verdict has changed: the pod " + changed(v, e.Method)
 	}
 	return why
+}
+
+// permits reports whether an action of the verdict permits the request once it is due. A request for an eviction is
+// also permitted by a deletion, which goes further.
+func permits(v *policy.Verdict, a *policy.Action, e *eviction.Request) bool {
+	switch a {
+	case &v.Evict:
+		return e.Method != policy.Delete
+	case &v.Delete:
+		return a.RefusedFor == 0 || e.Method != policy.Delete || !e.RefusedSince.IsZero()
+	}
+	return v.Delete.RefusedFor > 0
 }
 
 // due reports whether the verdict has the action, and its time has come.

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -18,9 +19,11 @@ type judged struct {
 	config policy.Config
 	facts  policy.Facts
 	method policy.Method
-	pod    *taint.Pod
-	node   *taint.Node
-	live   LiveNode
+
+	refusedSince time.Time
+	pod          *taint.Pod
+	node         *taint.Node
+	live         LiveNode
 }
 
 func TestALiveNodeHasTheLabelsAndWhetherItIsUnschedulable(t *testing.T) {
@@ -61,7 +64,7 @@ func (j *judged) why(t *testing.T) string {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	return WhyUnconfirmed(policy.Judge{Set: set, Facts: &j.facts}, j.method, j.pod, j.node, j.live, "")
+	return WhyUnconfirmed(policy.Judge{Set: set, Facts: &j.facts}, &eviction.Request{Method: j.method, RefusedSince: j.refusedSince}, j.pod, j.node, j.live, "")
 }
 
 func noExecute(key string) v1.Taint { return v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute} }
@@ -96,13 +99,28 @@ func TestACallIsConfirmedIfItsActionIsDue(t *testing.T) {
 		j    *judged
 		want string // part of the reason; empty: confirmed
 	}{
-		"without policies":                          {with("", func(*judged) {}), ""},
-		"a DELETE without policies":                 {with(policy.Delete, func(*judged) {}), ""},
-		"an eviction by the default method":         {with(policy.Evict, func(j *judged) { j.config.Method = policy.Evict }), ""},
-		"a DELETE, where only an eviction is due":   {with(policy.Delete, func(j *judged) { j.config.Method = policy.Evict }), later},
-		"an eviction before deleteAfter":            {with(policy.Evict, func(j *judged) { j.config.Policies = drained(time.Hour) }), ""},
-		"a DELETE before deleteAfter":               {with(policy.Delete, func(j *judged) { j.config.Policies = drained(time.Hour) }), "at 2026-01-01T01:00:00"},
-		"a DELETE after deleteAfter":                {with(policy.Delete, func(j *judged) { j.config.Policies = drained(time.Minute) }), ""},
+		"without policies":                        {with("", func(*judged) {}), ""},
+		"a DELETE without policies":               {with(policy.Delete, func(*judged) {}), ""},
+		"an eviction by the default method":       {with(policy.Evict, func(j *judged) { j.config.Method = policy.Evict }), ""},
+		"a DELETE, where only an eviction is due": {with(policy.Delete, func(j *judged) { j.config.Method = policy.Evict }), later},
+		"an eviction before deleteAfter":          {with(policy.Evict, func(j *judged) { j.config.Policies = drained(time.Hour) }), ""},
+		"a DELETE before deleteAfter":             {with(policy.Delete, func(j *judged) { j.config.Policies = drained(time.Hour) }), "at 2026-01-01T01:00:00"},
+		"a DELETE after deleteAfter": {with(policy.Delete, func(j *judged) {
+			j.config.Policies, j.refusedSince = drained(time.Minute), tainted
+		}), ""},
+		"a DELETE after deleteAfter, without a refused eviction": {with(policy.Delete, func(j *judged) { j.config.Policies = drained(time.Minute) }), "verdict has changed"},
+		"a DELETE because of another taint, without a refused eviction": {func() *judged {
+			j := bothTaints()
+			j.config.Policies = drained(time.Minute)
+			j.method = policy.Delete
+			return j
+		}(), ""},
+		"a DELETE because of another taint that is gone from the node, without a refused eviction": {func() *judged {
+			j := bothTaints()
+			j.config.Policies = drained(time.Minute)
+			j.method, j.live.Taints = policy.Delete, j.live.Taints[:1]
+			return j
+		}(), "does not have the taint dead"},
 		"an eviction, where a DELETE is due":        {with(policy.Evict, func(*judged) {}), ""},
 		"the eviction of one that is to be deleted": {with(policy.Evict, func(j *judged) { j.config.Policies = drained(time.Minute) }), ""},
 		"a policy holds it by now": {with(policy.Evict, func(j *judged) {

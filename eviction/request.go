@@ -1,6 +1,8 @@
 package eviction
 
 import (
+	"time"
+
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -31,6 +33,10 @@ type Request struct {
 	// AfterRefusal: an earlier call was refused, or has patched the condition without a deletion. The
 	// condition is patched only after a preflight of the deletion (a DELETE with dryRun=All) has passed.
 	AfterRefusal bool
+
+	// RefusedSince is when a budget or admission first refused to evict the pod; zero if none has. A deletion by
+	// deleteAfter needs such a refusal.
+	RefusedSince time.Time
 }
 
 // LateBy explains that a call starts later than the deadline of its pod.

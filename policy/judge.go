@@ -25,5 +25,8 @@ func (j Judge) Plain() bool { return j.Set.plain() }
 // Audits reports whether any policy is in mode Audit.
 func (j Judge) Audits() bool { return j.Set != nil && j.Set.auditing }
 
+// Paused reports whether no call starts.
+func (j Judge) Paused() bool { return j.Facts.paused() }
+
 // Method returns the method for pairs that no policy matches.
 func (j Judge) Method() Method { return j.Set.defaultMethod() }

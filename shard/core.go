@@ -36,6 +36,8 @@ type Core struct {
 	calls   map[types.UID]*call
 	held    map[types.UID]hold      // pods that are held, and have no other reason to go
 	audited map[types.UID][]audited // by pod, one for each policy
+	late    map[types.UID]lateness  // of pods that a rate or a hold has kept
+	resumed time.Time               // when a pause of all calls last ended
 }
 
 // NewCore returns the logic of a shard that judges pods of the reader. jitter returns numbers in [0,1); it spreads
@@ -47,7 +49,7 @@ func NewCore(reader Reader, judge policy.Judge, jitter func() float64) *Core {
 func newCore(reader Reader, judge policy.Judge, jitter func() float64, queue *evictionqueue.Heap[why]) *Core {
 	return &Core{
 		reader: reader, decider: judge, jitter: jitter, queue: queue,
-		calls: map[types.UID]*call{}, held: map[types.UID]hold{}, audited: map[types.UID][]audited{},
+		calls: map[types.UID]*call{}, held: map[types.UID]hold{}, audited: map[types.UID][]audited{}, late: map[types.UID]lateness{},
 	}
 }
 

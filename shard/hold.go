@@ -20,6 +20,7 @@ type hold struct {
 // forgotten: a refusal from before the hold does not count after it.
 func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
 	c.cancel(pod.UID)
+	delete(c.late, pod.UID)
 	if last := c.calls[pod.UID]; last != nil {
 		if last.phase == inFlight || last.phase == accepted {
 			return // the pod is judged when the call has ended, or it is going already

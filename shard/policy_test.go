@@ -382,3 +382,63 @@ func TestAnEvictionThatIsDueIsJudgedByTheLatestPolicies(t *testing.T) {
 	p.wantNone(10)
 	p.wantNotes(eviction.EvictionCancelled)
 }
+
+func TestACallSaysWhatExplainsThatItIsLate(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		play func(p *ratePlay) *eviction.Request
+		want eviction.LateBy
+	}{
+		{"nothing", func(p *ratePlay) *eviction.Request { return p.wantStart(9, "a") }, ""},
+		{"a hold that ended after the deadline", func(p *ratePlay) *eviction.Request {
+			p.step(1, shard.Reconfigured{Judge: judgeOf(t, of("gpu", policy.Hold))})
+			p.nodeChanged(1)
+			p.step(8, shard.Reconfigured{})
+			p.nodeChanged(8)
+			return p.wantStart(9, "a")
+		}, eviction.LateByHold},
+		{"a hold that ended before the deadline", func(p *ratePlay) *eviction.Request {
+			p.step(1, shard.Reconfigured{Judge: judgeOf(t, of("gpu", policy.Hold))})
+			p.nodeChanged(1)
+			p.step(3, shard.Reconfigured{})
+			p.nodeChanged(3)
+			return p.wantStart(9, "a")
+		}, ""},
+		{"a pause that ended after the deadline", func(p *ratePlay) *eviction.Request {
+			p.step(1, shard.Reconfigured{Judge: policy.Judge{Facts: &policy.Facts{Paused: true}}})
+			p.step(8, shard.Reconfigured{})
+			return p.wantStart(9, "a")
+		}, eviction.LateByHold},
+		{"a rate", func(p *ratePlay) *eviction.Request {
+			if uid := p.permit(4); uid != "" {
+				t.Fatalf("started %s without a token", uid)
+			}
+			return p.wantStart(10, "a")
+		}, eviction.LateByRate},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newRatePlay(t, policy.Rate{Name: "cluster", EvictionsPerSecond: 0.1, Burst: 1})
+			p.add("a", bears("gpu", 4))
+			p.taint("gpu", 0)
+			p.nodeChanged(0)
+			if e := c.play(p); e.LateBy != c.want {
+				t.Errorf("got %q, want %q", e.LateBy, c.want)
+			}
+		})
+	}
+}
+
+func TestARequestSaysSinceWhenThePodIsRefused(t *testing.T) {
+	p := newPolicyPlay(t, deletingAfter(of("gpu", policy.Evict), 30*time.Second))
+	p.taint("gpu", 0)
+	p.nodeChanged(0)
+	if e := p.wantStart(4, "a"); !e.RefusedSince.IsZero() {
+		t.Errorf("refused since %v before the first request", e.RefusedSince)
+	}
+	p.ended(5, "a", blocked)
+	p.wantStart(10, "a")
+	p.ended(11, "a", blocked)
+	if e := p.wantStart(35, "a"); e.Method != policy.Delete || !e.RefusedSince.Equal(at(5)) {
+		t.Errorf("got %s, refused since %v", e.Method, e.RefusedSince)
+	}
+}

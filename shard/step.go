@@ -29,13 +29,16 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case RatesChanged:
 		c.tryRates()
 	case Reconfigured:
-		c.reconfigured(in.Judge)
+		c.reconfigured(now, in.Judge)
 	}
 	return do
 }
 
 // reconfigured replaces the judge. It judges no pod.
-func (c *Core) reconfigured(judge policy.Judge) {
+func (c *Core) reconfigured(now time.Time, judge policy.Judge) {
+	if c.decider.Paused() && !judge.Paused() {
+		c.resumed = now
+	}
 	c.decider = judge
 	if !judge.Audits() {
 		clear(c.audited)
@@ -90,6 +93,7 @@ func (c *Core) try(now time.Time, in Permitted, due evictionqueue.Entry[why], po
 	switch workload, slow, waits := in.Slow.of(pod); {
 	case in.SlowPlace && slow, !in.SlowPlace && !waits:
 		if wait := in.take(next.action, node); wait.Rate != "" {
+			c.late[pod.UID] = lateness{eviction.LateByRate, now}
 			c.waitForRate(due, wait, last.other(&verdict, next, now))
 			return
 		}
@@ -117,7 +121,8 @@ func (c *Core) start(pod *taint.Pod, next nextCall, do *Effects) {
 	do.Start = &eviction.Request{
 		Pod: pod, Verdict: last.action.Verdict, Method: next.method, Policy: last.action.Policy,
 		GracePeriodSeconds: policy.GracePeriodSeconds(pod.GracePeriodSeconds, last.action.GracePeriod),
-		Attempt:            last.attempts, AfterRefusal: last.refused,
+		LateBy:             c.lateBy(pod.UID, next.action),
+		Attempt:            last.attempts, AfterRefusal: last.refused, RefusedSince: last.refusedSince,
 	}
 }
 
@@ -147,7 +152,7 @@ func (c *Core) judge(now time.Time, pod *taint.Pod, node *taint.Node, do *Effect
 	c.audit(pod, node, do)
 	switch {
 	case verdict.Goes():
-		delete(c.held, pod.UID)
+		c.unhold(now, pod.UID)
 		c.schedule(now, pod, &verdict)
 	case verdict.Held.By != 0:
 		c.hold(pod, &verdict.Held, do)
@@ -179,6 +184,7 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, verdict *policy.Verdict) 
 func (c *Core) withdraw(pod *taint.Pod, stay taint.Stay, do *Effects) {
 	last := c.calls[pod.UID]
 	scheduled, ok := c.cancel(pod.UID)
+	delete(c.late, pod.UID)
 	if last != nil && last.phase == inFlight {
 		return // the pod is judged when the call has ended
 	}
@@ -203,6 +209,7 @@ func (c *Core) forget(uid types.UID) {
 	c.cancel(uid)
 	delete(c.held, uid)
 	delete(c.audited, uid)
+	delete(c.late, uid)
 	if last := c.calls[uid]; last != nil && last.phase != inFlight {
 		delete(c.calls, uid)
 	}

@@ -167,5 +167,5 @@ func (c *confirmation) doubt(read *nodeRead) string {
 		return "the GET took too long"
 	}
 	now, node := p.feed.Pod(pod.UID)
-	return evict.WhyUnconfirmed(policy.Judge{}, c.f.e.Method, now, node, evict.NewLiveNode(read.node, read.began), p.feed.Version(pod.Node))
+	return evict.WhyUnconfirmed(policy.Judge{}, &c.f.e, now, node, evict.NewLiveNode(read.node, read.began), p.feed.Version(pod.Node))
 }
