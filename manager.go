@@ -50,9 +50,10 @@ type Manager struct {
 // of the same name.
 //
 // The client needs these permissions, cluster-wide: get, list and watch nodes; list pods (also to check the caller's
-// informer), and watch pods if there is no informer; create events; and those of [Options.Method]: either delete pods
-// and patch pods/status, or create pods/eviction. Without list and watch on nodes the manager does not sync and evicts
-// no pod, and [Manager.Trouble] reports it.
+// informer), and watch pods if there is no informer; create events; list and watch namespaces if a policy has a
+// namespaceSelector; and those of the methods in use, of [Options.Method] and of policies: either delete pods and patch
+// pods/status, or create pods/eviction. Without list and watch on nodes the manager does not sync and evicts no pod, and
+// [Manager.Trouble] reports it; without those on namespaces it reports that, and holds the pods of such policies.
 func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options) (*Manager, error) {
 	if err := o.complete(); err != nil {
 		return nil, err

@@ -100,7 +100,13 @@ func TestWhatIsJudgedAgainDependsOnWhatIsNeeded(t *testing.T) {
 		{"a label of the pod", aNode(tainted), aPod(func(p *v1.Pod) { p.Labels["app"] = "other" }), func(policy.Needs) bool { return true }, "pod p1 for n: n"},
 	} {
 		for _, needs := range []policy.Needs{
-			{}, {NodeLabels: true}, {PodOwners: true}, {GracePeriods: true}, {NamespaceLabels: true}, {Triggers: []string{"drain"}}, {Audited: []string{"drain"}},
+			{},
+			{NodeLabels: true},
+			{PodOwners: true},
+			{GracePeriods: true},
+			{NamespaceLabels: true},
+			{Triggers: []string{"drain"}},
+			{Audited: []string{"drain"}},
 			{NodeLabels: true, Triggers: []string{"drain"}},
 		} {
 			inWorlds(t, []runtime.Object{c.from, aPod()}, func(_ *testing.T, w *world) {
