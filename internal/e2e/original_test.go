@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -133,8 +134,10 @@ func pause(t *testing.T, d time.Duration) {
 func TestTheOriginalIsNoticedAndOtherDeletionsAreNot(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	long := func(int) []v1.Toleration { return []v1.Toleration{bears("crowd", 3600)} }
-	m := w.manage(t, "--leader-elect=false", "--paused")
-
+	m, err := w.StartManager(t.Context(), "--leader-elect=false", "--paused")
+	if err != nil {
+		t.Fatal(err)
+	}
 	deleted := newLeavingPods(t, w, "deleted", 1, 2, long)
 	deleted.taint(t, true)
 	w.awaitScheduled(t, m, 2)
@@ -204,6 +207,10 @@ func (w *world) awaitNotice(t *testing.T, m *testcluster.Manager) {
 	}
 	if n := strings.Count(log, "The built-in taint manager still runs"); n != 1 {
 		t.Errorf("%d lines in the log, want 1", n)
+	}
+	seen := regexp.MustCompile(`(?m)^taint_manager_original_seen_timestamp_seconds [1-9]`)
+	if _, metrics := ask(t, w.adminTLS(t), "https://"+m.Address()+"/metrics"); !seen.MatchString(metrics) {
+		t.Error("the metric does not say when")
 	}
 	for what, text := range map[string]string{"readiness": w.readyz(t, m), "page": body(t, m.Page()+"api/v1/snapshot")} {
 		if !strings.Contains(text, sentence) {
