@@ -136,6 +136,7 @@ func (m *Manager) record() error {
 	m.journal = store.New(store.Options{
 		Partitions: m.options.Journal, Source: m.source, Synced: m.source.Synced(),
 		Adopted:  func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
+		Ahead:    m.options.Ahead,
 		ReadOnly: m.options.DryRun, Leading: m.options.Leading, LastLed: m.options.LastLed,
 		Metrics: kept, Logger: m.options.Logger,
 	})
