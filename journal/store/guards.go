@@ -12,15 +12,15 @@ import (
 type guards struct {
 	mu     sync.Mutex
 	record guard.Record
-	known  bool // the record was read, or set
-	set    bool // this process has set it while it led
+	known  bool  // the record was read, or set
+	set    *term // in which this process has set it; nil if it has not
 }
 
 // SetGuards sets the record that this process writes while it leads: at once, but at most once a second. The times of
 // the record carry the monotonic clock. It does not block.
 func (k *Keeper) SetGuards(r guard.Record) {
 	k.guards.mu.Lock()
-	k.guards.record, k.guards.known, k.guards.set = r, true, true
+	k.guards.record, k.guards.known, k.guards.set = r, true, k.term()
 	k.guards.mu.Unlock()
 	if len(k.partitions) > 0 {
 		k.partitions[journal.GuardsPartition].wake()
@@ -38,27 +38,21 @@ func (k *Keeper) Guards() (r guard.Record, known bool) {
 }
 
 // read replaces the record by one that another process has written; nil means that its partition has none. If this
-// process has already set a record in its term, it has begun to lead before it knew this one: it merges both.
-func (g *guards) read(r *guard.Record) (merged guard.Record, known bool) {
+// process has already set a record in its present term, it has begun to lead before it knew this one: it merges both.
+func (g *guards) read(r *guard.Record, present *term) (merged guard.Record, known bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	set := g.set != nil && g.set == present
 	switch {
-	case r == nil && g.set:
+	case r == nil && set:
 	case r == nil:
 		g.record, g.known = guard.Record{}, false
-	case g.set:
+	case set:
 		g.record = g.record.Merge(*r)
 	default:
 		g.record, g.known = *r, true
 	}
 	return g.record, r != nil
-}
-
-// standBy notes that this process does not lead: from now on, what others write counts.
-func (g *guards) standBy() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.set = false
 }
 
 // adoptGuards passes on the record that the partition contains.
@@ -70,7 +64,7 @@ func (p *partition) adoptGuards(r *guard.Record, writing *journal.Writing) {
 		now := time.Now()
 		r = new(writing.Guards(*r, now, max(p.keeper.options.Ahead(now), 0)))
 	}
-	if record, known := p.keeper.guards.read(r); known {
+	if record, known := p.keeper.guards.read(r, p.keeper.term()); known {
 		p.keeper.options.GuardsRead(record)
 	}
 }

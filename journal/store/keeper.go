@@ -85,7 +85,7 @@ type Keeper struct {
 	loaded     chan struct{}
 	troubles   *troubles
 	guards     guards
-	term       atomic.Pointer[term]
+	terms      atomic.Pointer[term]
 }
 
 // term is one term of leadership.
@@ -156,18 +156,26 @@ func (k *Keeper) NodeChanged(name string) {
 
 // Lead permits writing until the context ends. It returns at once.
 func (k *Keeper) Lead(ctx context.Context) {
-	k.term.Store(&term{ctx})
+	k.terms.Store(&term{ctx})
 	for _, p := range k.partitions {
 		p.wake()
 	}
 }
 
-// leads returns the context of the current term; nil if this process must not write.
-func (k *Keeper) leads() context.Context {
-	if t := k.term.Load(); t != nil && t.ctx.Err() == nil && !k.options.ReadOnly {
-		return t.ctx
+// term returns the present term; nil if this process does not lead.
+func (k *Keeper) term() *term {
+	if t := k.terms.Load(); t != nil && t.ctx.Err() == nil {
+		return t
 	}
 	return nil
+}
+
+// leads returns the present term; nil if this process must not write.
+func (k *Keeper) leads() *term {
+	if k.options.ReadOnly {
+		return nil
+	}
+	return k.term()
 }
 
 // Flush waits until all changes are written, or one more attempt has failed, or the context ends.

@@ -28,6 +28,7 @@ type partition struct {
 	usable  bool                    // its format version is the supported one
 	dirty   bool                    // there may be something to write
 	failed  bool                    // the last write failed
+	term    *term                   // that the goroutine has last seen; nil if it did not lead
 	mine    bool                    // in this term, its content was as this process wants it
 	sent    map[digest]writing      // the writings of this process that may be stored
 	stamp   time.Time               // when it was last written
@@ -123,6 +124,7 @@ func after(d time.Duration) <-chan time.Time {
 
 // take processes a report.
 func (p *partition) take(r report) {
+	p.follow()
 	if r.content != nil && p.isNews(r.content.Version) {
 		p.open(*r.content, r.at)
 	}

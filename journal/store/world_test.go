@@ -25,8 +25,10 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/taint-manager/taint-manager/cluster"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -61,6 +63,7 @@ type world struct {
 	processes []*process
 	ahead     time.Duration               // of the clocks of started processes
 	fields    []metav1.ManagedFieldsEntry // of all ConfigMaps, as lists return them
+	needs     policy.Needs                // of started processes
 
 	mu      sync.Mutex
 	version int
@@ -181,7 +184,8 @@ func (w *world) cut() {
 	w.streams = nil
 }
 
-// taint creates or changes a node so that it has exactly these NoExecute taints, given as key or key=value.
+// taint creates or changes a node so that it has exactly these taints, given as key or key=value. They are NoExecute
+// unless :NoSchedule follows.
 func (w *world) taint(node string, taints ...string) {
 	w.Helper()
 	w.mu.Lock()
@@ -192,8 +196,12 @@ func (w *world) taint(node string, taints ...string) {
 	}}
 	w.mu.Unlock()
 	for _, text := range taints {
+		text, effect, ok := strings.Cut(text, ":")
+		if !ok {
+			effect = string(v1.TaintEffectNoExecute)
+		}
 		key, value, _ := strings.Cut(text, "=")
-		n.Spec.Taints = append(n.Spec.Taints, v1.Taint{Key: key, Value: value, Effect: v1.TaintEffectNoExecute})
+		n.Spec.Taints = append(n.Spec.Taints, v1.Taint{Key: key, Value: value, Effect: v1.TaintEffect(effect)})
 	}
 	nodes := w.client.CoreV1().Nodes()
 	if _, err := nodes.Update(w.Context(), n, metav1.UpdateOptions{}); err != nil {
@@ -289,6 +297,7 @@ type process struct {
 	mu      sync.Mutex
 	log     []string
 	adopted []string
+	guards  []guard.Record // that were read
 }
 
 // start runs a standby process, and returns once it has read the journal.
@@ -305,9 +314,11 @@ func (w *world) launch(options ...func(*store.Options)) *process {
 	w.Helper()
 	p := &process{world: w, watcher: cluster.Watch(w.client, taint.Rules{}, nil)}
 	p.watcher.SetAhead(func(time.Time) time.Duration { return w.ahead })
+	p.watcher.Need(w.needs)
 	o := store.Options{
 		Partitions: severed{store.NewConfigMaps(w.client, namespace, name), &p.dead}, Source: p.watcher, Synced: p.watcher.Synced(),
-		Adopted: func(node string) { p.note(&p.adopted, node) },
+		Adopted: func(node string) { p.note(&p.adopted, node) }, GuardsRead: p.guardsRead,
+		Ahead:  func(time.Time) time.Duration { return w.ahead },
 		Logger:  funcr.New(func(_, line string) { p.note(&p.log, line) }, funcr.Options{}),
 	}
 	for _, set := range options {
@@ -320,6 +331,12 @@ func (w *world) launch(options ...func(*store.Options)) *process {
 	p.ended.Go(func() { _ = p.watcher.Run(ctx, p) })
 	w.processes = append(w.processes, p)
 	return p
+}
+
+func (p *process) guardsRead(r guard.Record) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.guards = append(p.guards, r)
 }
 
 func (p *process) note(list *[]string, line string) {
@@ -384,9 +401,9 @@ func (p *process) since(node string) string {
 		if n.Name != node {
 			continue
 		}
-		for _, h := range n.Taints {
+		for _, h := range slices.Concat(n.Taints, n.Triggers) {
 			for _, s := range h {
-				text := strings.TrimSuffix(s.Taint.Key+"="+s.Taint.Value, "=") + "@" + strconv.FormatFloat(s.Since.Sub(p.world.born).Seconds(), 'f', -1, 64)
+				text := strings.TrimSuffix(strings.TrimSuffix(s.Taint.Key+"="+s.Taint.Value, "=")+":"+string(s.Taint.Effect), ":NoExecute") + "@" + strconv.FormatFloat(s.Since.Sub(p.world.born).Seconds(), 'f', -1, 64)
 				if s.Ended {
 					text = "(" + text + ")"
 				}

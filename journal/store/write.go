@@ -35,17 +35,17 @@ const (
 // work writes the partition if a write is due. It returns the time until the next write may be due; 0 means after the
 // next change.
 func (p *partition) work(ctx context.Context) time.Duration {
-	term := p.keeper.leads()
+	term := p.follow()
 	at, due := p.due()
 	switch {
 	case term == nil:
-		p.standBy()
+		p.release()
 		return 0
 	case due && !p.keeper.options.Leading():
 		p.release()
 		return leadingPoll
 	case due && !time.Now().Before(at):
-		p.write(ctx, term)
+		p.write(ctx, term.ctx)
 		at, due = p.due()
 	}
 	if !p.dirty || !due || p.failed {
@@ -57,12 +57,20 @@ func (p *partition) work(ctx context.Context) time.Duration {
 	return max(time.Until(at), time.Millisecond)
 }
 
+// follow returns the present term; nil if this process must not write. When a term has ended, it resets the state of a
+// leader: from then on, what others write counts.
+func (p *partition) follow() *term {
+	now := p.keeper.leads()
+	if now == nil || now != p.term {
+		p.standBy()
+	}
+	p.term = now
+	return now
+}
+
 // standBy resets the state of a leader.
 func (p *partition) standBy() {
 	p.mine, p.failed, p.retry = false, false, time.Time{}
-	if p.number == journal.GuardsPartition {
-		p.keeper.guards.standBy()
-	}
 	p.problem(unwritten, "")
 	p.problem(full, "")
 	p.release()
