@@ -14,6 +14,9 @@ type guards struct {
 	record guard.Record
 	known  bool  // the record was read, or set
 	set    *term // in which this process has set it; nil if it has not
+
+	// fresh is when the partition is last known to have been written. A leader writes it regularly if it has a record.
+	fresh time.Time
 }
 
 // SetGuards sets the record that this process writes while it leads: at once, but at most once a second. The times of
@@ -28,20 +31,23 @@ func (k *Keeper) SetGuards(r guard.Record) {
 }
 
 // Guards returns the record that was set, or that another process has written since. Its times carry the monotonic
-// clock. known is false if the journal cannot be read, or has no record: then the ends of all holds so far are unknown.
-// It is complete once [Keeper.Loaded] is closed. A leader carries the record that it has read over into its own
+// clock. known is false if the journal cannot be read, has no record, or was not written for too long: then the ends of
+// all holds so far are unknown. It is complete once [Keeper.Loaded] is closed. A leader carries the record that it has read over into its own
 // writings until it sets one.
 func (k *Keeper) Guards() (r guard.Record, known bool) {
 	k.guards.mu.Lock()
 	defer k.guards.mu.Unlock()
-	return k.guards.record, k.guards.known
+	g := &k.guards
+	set := g.set != nil && g.set == k.term()
+	return g.record, g.known && (set || time.Since(g.fresh) <= staleAfter)
 }
 
 // read replaces the record by one that another process has written; nil means that its partition has none. If this
 // process has already set a record in its present term, it has begun to lead before it knew this one: it merges both.
-func (g *guards) read(r *guard.Record, present *term) (merged guard.Record, known bool) {
+func (g *guards) read(r *guard.Record, fresh time.Time, present *term) (merged guard.Record, known bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.fresh = fresh
 	set := g.set != nil && g.set == present
 	switch {
 	case r == nil && set:
@@ -55,16 +61,29 @@ func (g *guards) read(r *guard.Record, present *term) (merged guard.Record, know
 	return g.record, r != nil
 }
 
-// adoptGuards passes on the record that the partition contains.
-func (p *partition) adoptGuards(r *guard.Record, writing *journal.Writing) {
+// written notes that the partition was written now.
+func (g *guards) written() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.fresh = time.Now()
+}
+
+// adoptGuards passes on the record that the partition contains. What this process finds first is as fresh as it can be:
+// Options.LastLed has shown whether a leader could write it.
+func (p *partition) adoptGuards(r *guard.Record, writing *journal.Writing, first bool) {
 	if p.number != journal.GuardsPartition {
 		return
 	}
+	now := time.Now()
+	fresh := now
 	if r != nil {
-		now := time.Now()
-		r = new(writing.Guards(*r, now, max(p.keeper.options.Ahead(now), 0)))
+		ahead := max(p.keeper.options.Ahead(now), 0)
+		r = new(writing.Guards(*r, now, ahead))
+		if !first {
+			fresh = writing.Moment(writing.At, now, ahead)
+		}
 	}
-	if record, known := p.keeper.guards.read(r, p.keeper.term()); known {
+	if record, known := p.keeper.guards.read(r, fresh, p.keeper.term()); known {
 		p.keeper.options.GuardsRead(record)
 	}
 }

@@ -172,6 +172,7 @@ func (p *partition) open(s journal.StoredPartition, received time.Time) {
 		return
 	}
 	content, dropped, err := journal.Decode(p.number, s.Data)
+	first := !p.opened
 	p.content, p.opened, p.usable, p.dirty = s, true, err == nil, true
 	p.stamp = content.Written
 	if now := time.Now(); p.stamp.After(now) {
@@ -185,20 +186,20 @@ func (p *partition) open(s journal.StoredPartition, received time.Time) {
 		if s.Watched {
 			writing.Received = received
 		}
-		p.adopt(content, writing)
+		p.adopt(content, writing, first)
 	}
 }
 
 // adopt passes the records to the source. The time of the writing does not prove that a process watched the nodes
 // beyond what the records hold: they contain what their writer saw, with each taint's timeAdded.
-func (p *partition) adopt(content journal.Partition, writing journal.Writing) {
+func (p *partition) adopt(content journal.Partition, writing journal.Writing, first bool) {
 	if behind := p.keeper.options.LastLed.Sub(content.Written); p.filled && !p.keeper.options.LastLed.IsZero() && behind > staleAfter {
 		p.problem(stale, fmt.Sprintf("it was written at %v, and another process has led until %v without writing it: its records may be out of date, and are not believed", content.Written, p.keeper.options.LastLed))
-		p.adoptGuards(nil, nil)
+		p.adoptGuards(nil, nil, first)
 		return
 	}
 	p.problem(stale, "")
-	p.adoptGuards(content.Guards, &writing)
+	p.adoptGuards(content.Guards, &writing, first)
 	for node, record := range content.Records {
 		record.Writing = writing
 		if p.keeper.options.Source.Adopt(node, record) {

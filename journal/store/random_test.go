@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // chance runs a random cluster, and knows the truth: when each taint was set.
@@ -22,7 +25,9 @@ type chance struct {
 	others []*process
 
 	faulty  time.Time // until when the journal had a problem
+	broke   time.Time // when that problem began
 	changed time.Time // when a taint was last set or removed
+	ended   time.Time // when a hold last ended
 }
 
 // If a taint is removed and set again while the journal does not work, or within a second of a kill, it cannot be
@@ -32,7 +37,12 @@ func TestWhateverHappensNoTaintCountsFromBeforeItWasSet(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				c := &chance{world: w, dice: rand.New(rand.NewPCG(seed, 1)), set: map[string]map[string]time.Time{}}
+				for i := range 1000 {
+					w.needs.Triggers = append(w.needs.Triggers, fmt.Sprintf("key-%d", i))
+				}
+				slices.Sort(w.needs.Triggers)
 				c.leader = w.start().lead()
+				c.endHold()
 				for range 60 {
 					c.play()
 					c.check()
@@ -46,7 +56,9 @@ func TestWhateverHappensNoTaintCountsFromBeforeItWasSet(t *testing.T) {
 }
 
 func (c *chance) play() {
-	switch n := c.dice.IntN(20); {
+	switch n := c.dice.IntN(22); {
+	case n >= 20:
+		c.endHold()
 	case n < 8:
 		c.retaint(fmt.Sprintf("node-%d", c.dice.IntN(4)))
 	case n < 12:
@@ -58,6 +70,9 @@ func (c *chance) play() {
 		c.fault(failing([]error{forbidden, broken}[c.dice.IntN(2)], verbs...))
 		if c.dice.IntN(2) == 0 {
 			c.cut()
+		}
+		if !c.faulty.After(time.Now()) {
+			c.broke = time.Now()
 		}
 		c.faulty = time.Now().Add(time.Hour)
 	case n < 17:
@@ -95,7 +110,7 @@ func (c *chance) retaint(node string) {
 	}
 	for range c.dice.IntN(3) {
 		c.fresh++
-		kept[fmt.Sprintf("key-%d", c.fresh)] = now
+		kept[fmt.Sprintf("key-%d", c.fresh)+[]string{"", ":NoSchedule"}[c.dice.IntN(2)]] = now
 	}
 	if c.well() && c.dice.IntN(2) == 0 { // removed and set again
 		c.apply(node, kept)
@@ -128,14 +143,37 @@ func (c *chance) restart() {
 	} else {
 		c.leader.stop()
 	}
-	last := c.lastLed()
+	last, option := time.Now(), c.lastLed()
 	time.Sleep(time.Duration(c.dice.IntN(200)) * time.Second)
-	c.leader = c.start(last).lead()
+	c.leader = c.start(option).lead()
 	if well && c.well() {
 		for node := range c.set {
 			c.leader.knows("after a restart", node, before[node])
 		}
 	}
+	c.checkHold("after a restart", well && c.well(), last)
+}
+
+// endHold ends a hold.
+func (c *chance) endHold() {
+	c.ended = time.Now()
+	c.leader.SetGuards(guard.Record{Ended: []guard.EndedRecord{{HoldScope: policy.HoldScope{By: policy.ByPause}, At: c.ended}}})
+	synctest.Wait()
+	c.changed = c.ended
+}
+
+// checkHold checks what a new leader knows of the end of the last hold. It may miss what the last leader could not write
+// for less than a minute.
+func (c *chance) checkHold(when string, well bool, until time.Time) {
+	r, known := c.leader.Guards()
+	lost := until.Sub(c.ended) < 1100*time.Millisecond || c.faulty.After(c.broke) && !c.ended.Before(c.broke) && until.Sub(c.broke) < time.Minute
+	switch {
+	case well && !known:
+		c.Errorf("%s: the end of the hold is not known\n%s", when, strings.Join(c.leader.log, "\n"))
+	case known && (len(r.Ended) != 1 || r.Ended[0].At.Before(c.ended)) && !lost:
+		c.Errorf("%s: the hold ended at %v, and it knows %s\n%s", when, c.ended.Sub(c.born), c.show(r), strings.Join(c.leader.log, "\n"))
+	}
+	c.endHold()
 }
 
 // handOver makes another process the leader, if there is one.
@@ -147,6 +185,7 @@ func (c *chance) handOver() {
 	c.others = append(c.others, c.leader)
 	c.leader, c.others = c.others[0], c.others[1:]
 	c.leader.lead()
+	c.checkHold("after a change of leader", false, time.Now())
 }
 
 // check compares the state of each process with the truth.
@@ -154,8 +193,8 @@ func (c *chance) check() {
 	c.pass(0)
 	for _, p := range append(slices.Clone(c.others), c.leader) {
 		for _, n := range p.watcher.Tainted() {
-			for _, h := range n.Taints {
-				at, ok := c.set[n.Name][h[0].Taint.Key]
+			for _, h := range slices.Concat(n.Taints, n.Triggers) {
+				at, ok := c.set[n.Name][strings.TrimSuffix(h[0].Taint.Key+":"+string(h[0].Taint.Effect), ":NoExecute")]
 				if !ok || h[0].Since.Before(at) {
 					c.Errorf("%s on %s counts from %v; it was set at %v (%t)\n%s", h[0].Taint.Key, n.Name, h[0].Since, at, ok, strings.Join(p.log, "\n"))
 				}
