@@ -266,21 +266,25 @@ func (s *store) content(i int) partition {
 
 // stored returns a record as the server returns it: without the monotonic clock.
 func stored(r journal.Record) journal.Record {
-	histories := make([]taint.History, len(r.Taints))
-	for i, h := range r.Taints {
-		histories[i] = slices.Clone(h)
-		for j := range histories[i] {
-			histories[i][j].Since = h[j].Since.Round(0)
+	r.Taints, r.Triggers = wallTimes(r.Taints), wallTimes(r.Triggers)
+	return r
+}
+
+func wallTimes(histories []taint.History) []taint.History {
+	times := make([]taint.History, len(histories))
+	for i, h := range histories {
+		times[i] = slices.Clone(h)
+		for j := range times[i] {
+			times[i][j].Since = h[j].Since.Round(0)
 		}
 	}
-	r.Taints = histories
-	return r
+	return times
 }
 
 func sameEntries(a, b []entry) bool {
 	return slices.EqualFunc(a, b, func(a, b entry) bool {
 		return a.node == b.node && a.record.UID == b.record.UID && a.record.Version == b.record.Version &&
-			slices.EqualFunc(a.record.Taints, b.record.Taints, sameHistory)
+			slices.EqualFunc(a.record.Taints, b.record.Taints, sameHistory) && slices.EqualFunc(a.record.Triggers, b.record.Triggers, sameHistory)
 	})
 }
 

@@ -61,15 +61,15 @@ func (g *guards) read(r *guard.Record, fresh time.Time, present *term) (merged g
 	return g.record, r != nil
 }
 
-// written notes that the partition was written now.
-func (g *guards) written() {
+// written notes that this process has written the record at this moment.
+func (g *guards) written(at time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.fresh = time.Now()
+	g.fresh = at
 }
 
-// adoptGuards passes on the record that the partition contains. What this process finds first is as fresh as it can be:
-// Options.LastLed has shown whether a leader could write it.
+// adoptGuards passes on the record that the partition contains. What this process finds first is as fresh as it was when
+// a process is last known to have led: nobody has written since.
 func (p *partition) adoptGuards(r *guard.Record, writing *journal.Writing, first bool) {
 	if p.number != journal.GuardsPartition {
 		return
@@ -79,8 +79,11 @@ func (p *partition) adoptGuards(r *guard.Record, writing *journal.Writing, first
 	if r != nil {
 		ahead := max(p.keeper.options.Ahead(now), 0)
 		r = new(writing.Guards(*r, now, ahead))
-		if !first {
+		switch last := p.keeper.options.LastLed; {
+		case !first:
 			fresh = writing.Moment(writing.At, now, ahead)
+		case !last.IsZero():
+			fresh = now.Add(-max(last.Sub(writing.At), 0))
 		}
 	}
 	if record, known := p.keeper.guards.read(r, fresh, p.keeper.term()); known {

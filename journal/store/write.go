@@ -178,8 +178,8 @@ func (p *partition) written(s journal.StoredPartition, own writing) {
 	p.content, p.stamp, p.retry, p.tries = s, own.at, time.Time{}, backoff()
 	p.sent = map[digest]writing{digestOf(s.Data): own}
 	p.mine, p.failed = true, false
-	if p.number == journal.GuardsPartition {
-		p.keeper.guards.written()
+	if own.guards {
+		p.keeper.guards.written(own.at)
 	}
 	p.count(own.nodes, own.guards)
 	p.lacks(nil)
