@@ -184,7 +184,7 @@ func (m *Manager) register(r prometheus.Registerer) error {
 		Name: "taint_manager_slow_evictions_waiting",
 		Help: "Evictions that are due and wait for a slow place, as calls for pods like theirs are slow.",
 	}, func() float64 { return float64(m.waitingForSlowPlace()) })
-	err := errors.Join(r.Register(scheduled), r.Register(waiting))
+	err := errors.Join(r.Register(scheduled), r.Register(waiting), r.Register(evict.NewRateCollector(m.pool, m.waitingByRate)))
 	if err != nil {
 		return fmt.Errorf("taintmanager.New: registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
 	}
@@ -226,6 +226,17 @@ func (m *Manager) waitingForSlowPlace() int {
 		n += s.WaitingForSlowPlace()
 	}
 	return n
+}
+
+// waitingByRate returns the number of evictions that are due and wait for each rate.
+func (m *Manager) waitingByRate() map[string]int {
+	sum := map[string]int{}
+	for _, s := range m.shards {
+		for rate, n := range s.WaitingByRate() {
+			sum[rate] += n
+		}
+	}
+	return sum
 }
 
 // Views returns the state of each eviction, in no particular order. It takes time in proportion to their number, and

@@ -22,6 +22,7 @@ type ratePlay struct {
 	*play
 	rates  *guard.Rates
 	tokens map[types.UID]guard.Tokens
+	last   guard.Tokens
 	takes  int
 }
 
@@ -31,17 +32,21 @@ func newRatePlay(t *testing.T, rates ...policy.Rate) *ratePlay {
 
 // permit permits a call, and returns whose call starts; "" if none does.
 func (p *ratePlay) permit(second float64) types.UID {
-	var tokens guard.Tokens
-	start := p.step(second, shard.Permitted{Take: func(key string, labels map[string]string) (wait guard.Wait) {
-		p.takes++
-		tokens, wait = p.rates.Take(at(second), key, labels)
-		return wait
-	}})
+	start := p.step(second, shard.Permitted{Take: p.take(second)})
 	if start == nil {
 		return ""
 	}
-	p.tokens[start.Pod.UID] = tokens
+	p.tokens[start.Pod.UID] = p.last
 	return start.Pod.UID
+}
+
+// take returns a permit's Take, which leaves the tokens in p.last.
+func (p *ratePlay) take(second float64) func(string, map[string]string) guard.Wait {
+	return func(key string, labels map[string]string) (wait guard.Wait) {
+		p.takes++
+		p.last, wait = p.rates.Take(at(second), key, labels)
+		return wait
+	}
 }
 
 // ended ends a call; its tokens are kept if its deletion was accepted.
@@ -254,6 +259,15 @@ func TestRatesLoseNoEviction(t *testing.T) {
 				}
 			},
 			"": func(rt *rapid.T) {
+				sum := 0
+				for rate, n := range p.core.WaitingByRate() {
+					if sum += n; n <= 0 {
+						rt.Fatalf("%d wait for rate %s", n, rate)
+					}
+				}
+				if sum != p.core.WaitingForRate() {
+					rt.Fatalf("%d wait, of them %v by rate", p.core.WaitingForRate(), p.core.WaitingByRate())
+				}
 				if views := p.core.Views(at(now)); p.core.Scheduled() > len(views) {
 					rt.Fatalf("%d scheduled, %d views", p.core.Scheduled(), len(views))
 				}

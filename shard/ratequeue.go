@@ -18,12 +18,15 @@ import (
 type rateQueue struct {
 	classes map[string]*rateClass
 	waiting map[types.UID]*rateWaiter
-	alarms  int // of those that wait: they have an entry in the core's queue
+	byRate  map[string]int // how many wait for each rate
+	changes int            // of byRate
+	alarms  int            // of those that wait: they have an entry in the core's queue
 }
 
 // rateClass holds the evictions that wait for the same buckets. It is never empty.
 type rateClass struct {
 	wait  guard.Wait // of the last try
+	size  int
 	first *rateWaiter
 	rest  evictionqueue.Heap[why]
 }
@@ -48,14 +51,17 @@ func (q *rateQueue) len() int { return len(q.waiting) }
 // add adds an eviction that waits. It becomes the first of its class if there is no other.
 func (q *rateQueue) add(w *rateWaiter, wait guard.Wait) {
 	if q.waiting == nil {
-		q.classes, q.waiting = map[string]*rateClass{}, map[types.UID]*rateWaiter{}
+		q.classes, q.waiting, q.byRate = map[string]*rateClass{}, map[types.UID]*rateWaiter{}, map[string]int{}
 	}
 	w.class = q.classes[wait.Buckets]
 	if w.class == nil {
 		w.class = &rateClass{}
 		q.classes[wait.Buckets] = w.class
 	}
+	q.count(w.class, -w.class.size) // another rate may be the tightest now
 	w.class.wait = wait
+	w.class.size++
+	q.count(w.class, w.class.size)
 	q.waiting[w.entry.UID] = w
 	if w.class.first == nil {
 		w.class.first = w
@@ -75,8 +81,21 @@ func (q *rateQueue) remove(uid types.UID) *rateWaiter {
 	default:
 		w.class.rest.Cancel(uid)
 	}
+	q.count(w.class, -1)
+	w.class.size--
 	delete(q.waiting, uid)
 	return w
+}
+
+// count adds n to the number of evictions that wait for the rate of a class.
+func (q *rateQueue) count(c *rateClass, n int) {
+	if n == 0 {
+		return
+	}
+	q.changes++
+	if q.byRate[c.wait.Rate] += n; q.byRate[c.wait.Rate] == 0 {
+		delete(q.byRate, c.wait.Rate)
+	}
 }
 
 // follow makes the next eviction of a class without a first one the first, and returns it; nil if the class has a first
@@ -107,6 +126,9 @@ func (q *rateQueue) firsts() iter.Seq[*rateWaiter] {
 
 // WaitingForRate returns how many evictions are due and wait for a token of a rate.
 func (c *Core) WaitingForRate() int { return c.rates.len() }
+
+// WaitingByRate returns how many evictions are due and wait for a token, by the names of their rates.
+func (c *Core) WaitingByRate() map[string]int { return maps.Clone(c.rates.byRate) }
 
 // waitForRate makes an eviction that is due wait for a rate. other is when another action, for which other rates count,
 // may be due; zero if none is.

@@ -103,7 +103,7 @@ func TestAShardTriesAgainWhenATokenIsGivenBackAndWhenOneIsThere(t *testing.T) {
 		w.taintNode("n", "gpu", time.Now())
 		sh.NodeChanged("n")
 		time.Sleep(5 * time.Second)
-		if n := sh.WaitingForRate(); n != 3 || sh.Scheduled() != 3 {
+		if n := sh.WaitingByRate()["cluster"]; n != 3 || sh.Scheduled() != 3 {
 			t.Errorf("%d wait for a rate, want 3", n)
 		}
 		time.Sleep(20 * time.Second)

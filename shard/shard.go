@@ -69,7 +69,7 @@ type Shard struct {
 	held                atomic.Int64
 	scheduled           atomic.Int64
 	waitingForSlowPlace atomic.Int64
-	waitingForRate      atomic.Int64
+	waitingByRate       atomic.Pointer[waitingByRate]
 }
 
 // New returns a shard that does nothing before Run.
@@ -84,7 +84,7 @@ func New(o Options) *Shard {
 	if o.Overtaken == nil {
 		o.Overtaken = func(eviction.Overtaken) {}
 	}
-	return &Shard{
+	s := &Shard{
 		core:      newCore(o.Reader, o.Judge, rand.Float64, &queue.Heap),
 		queue:     queue,
 		permits:   o.Permits,
@@ -96,6 +96,8 @@ func New(o Options) *Shard {
 
 		slowPermits: o.SlowPermits, slowWorkloads: o.SlowWorkloads, rates: o.RatesChanged,
 	}
+	s.waitingByRate.Store(&waitingByRate{})
+	return s
 }
 
 // Scheduled returns how many evictions wait for their time or for a permit. It is safe for concurrent use.
@@ -113,8 +115,15 @@ func (s *Shard) SetJudge(j policy.Judge) { s.judge.Store(&j) }
 // use.
 func (s *Shard) WaitingForSlowPlace() int { return int(s.waitingForSlowPlace.Load()) }
 
-// WaitingForRate returns how many of them are due and wait for a token of a rate. It is safe for concurrent use.
-func (s *Shard) WaitingForRate() int { return int(s.waitingForRate.Load()) }
+// WaitingByRate returns how many of them are due and wait for a token, by the names of their rates. It is safe for
+// concurrent use; the map is not to be changed.
+func (s *Shard) WaitingByRate() map[string]int { return s.waitingByRate.Load().numbers }
+
+// waitingByRate is what WaitingByRate returns, and the number of changes that led to it.
+type waitingByRate struct {
+	numbers map[string]int
+	changes int
+}
 
 // Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs; it fails
 // if the context ends first.
@@ -269,7 +278,9 @@ func (s *Shard) step(in Input) Effects {
 	s.held.Store(int64(s.core.Held()))
 	s.scheduled.Store(int64(s.core.Scheduled()))
 	s.waitingForSlowPlace.Store(int64(s.core.WaitingForSlowPlace()))
-	s.waitingForRate.Store(int64(s.core.WaitingForRate()))
+	if changes := s.core.rates.changes; changes != s.waitingByRate.Load().changes {
+		s.waitingByRate.Store(&waitingByRate{s.core.WaitingByRate(), changes})
+	}
 	for _, note := range do.Notes {
 		s.notify(note)
 	}
