@@ -141,17 +141,44 @@ func TestADigestWinsOverTheTag(t *testing.T) {
 	}
 }
 
-func TestAChangeOfTheConfigurationRestartsThePods(t *testing.T) {
-	annotation := func(values map[string]any) string {
-		files, err := Render(dir, Release{Namespace: "kube-system", Values: values})
+func TestOnlyAChangeOfAFieldThatNeedsARestartRestartsThePods(t *testing.T) {
+	annotation := func(values string) string {
+		r := Release{Namespace: "kube-system"}
+		if err := yaml.Unmarshal([]byte(values), &r.Values); err != nil {
+			t.Fatal(err)
+		}
+		files, err := Render(dir, r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return regexp.MustCompile(`config-sha256: \w+`).FindString(Join(files))
 	}
-	plain, same := annotation(nil), annotation(map[string]any{"replicas": 3})
-	changed := annotation(map[string]any{"config": map[string]any{"shards": 4}})
-	if plain == "" || plain != same || plain == changed {
-		t.Errorf("got %q, with other replicas %q, with another configuration %q", plain, same, changed)
+	plain := annotation("{}")
+	for values, restarts := range map[string]bool{
+		"replicas: 3":                                                             false,
+		"config: {paused: true}":                                                  false,
+		"config: {eviction: {method: Evict}}":                                     false,
+		"config: {eviction: {workers: 3}}":                                        false,
+		"config: {eviction: {comparisonOperators: false}}":                        false,
+		"config: {policies: [{name: a, method: Hold}]}":                           false,
+		"config: {guards: {rates: [{name: a, evictionsPerSecond: 1, burst: 1}]}}": false,
+
+		"config: {shards: 4}":                               true,
+		"config: {dryRun: true}":                            true,
+		"config: {clusterName: a}":                          true,
+		"config: {statusAddress: '127.0.0.1:8081'}":         true,
+		"config: {eviction: {maxSlowEvictions: 9}}":         true,
+		"config: {eviction: {maxEvictionsPerSecond: 9}}":    true,
+		"config: {clientConnection: {qps: 9}}":              true,
+		"config: {leaderElection: {leaseDuration: 16s}}":    true,
+		"config: {logging: {verbosity: 2}}":                 true,
+		"config: {serving: {securePort: 10271}}":            true,
+		"config: {eviction: {method: Evict}, shards: 4}":    true,
+		"config: {authentication: {skipLookup: true}}":      true,
+		"config: {authorization: {kubeconfig: /some/file}}": true,
+	} {
+		if got := annotation(values); (got != plain) != restarts || got == "" {
+			t.Errorf("%s: restarts %t, want %t", values, got != plain, restarts)
+		}
 	}
 }

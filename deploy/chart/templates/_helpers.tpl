@@ -32,6 +32,15 @@ kind: TaintManagerConfiguration
 {{- end }}
 {{- end }}
 
+{{- /* The configuration without the fields that a running process takes in from the mounted file. */ -}}
+{{- define "taint-manager.restartConfig" -}}
+{{- $config := omit (include "taint-manager.config" . | fromYaml) "paused" "policies" "guards" -}}
+{{- $eviction := omit (get $config "eviction" | default dict) "method" "workers" "comparisonOperators" -}}
+{{- $config = omit $config "eviction" -}}
+{{- if $eviction }}{{ $_ := set $config "eviction" $eviction }}{{ end -}}
+{{ toYaml $config }}
+{{- end }}
+
 {{- define "taint-manager.subjects" -}}
 subjects:
 - kind: ServiceAccount
