@@ -166,6 +166,7 @@ func (w *world) fitsElsewhere(t *testing.T) {
 	w.kubectl(t, "label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted", "pod-security.kubernetes.io/warn=restricted")
 	w.kubectl(t, "apply", "-f", elsewhere)
 	w.kubectl(t, "-n", namespace, "rollout", "status", "deployment/taint-manager", "--timeout=60s")
+	w.classifies(t, w.kubeconfigOf(t, namespace, "taint-manager"), namespace, "taint-manager-leader-election at leader-election", "taint-manager at workload-high")
 	w.runsAsDeployed(t, elsewhere, namespace)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	charter "helm.sh/helm/v4/pkg/chart"
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -34,7 +35,7 @@ var order = []string{"rbac.yaml", "namespace.yaml", "lease.yaml", "journal.yaml"
 // Render returns the templates of the chart in dir that yield objects, in the order in which they are applied. It
 // returns an error for values that values.schema.json rejects.
 func Render(dir string, r Release) ([]File, error) {
-	rendered, err := render(dir, r)
+	rendered, err := render(dir, r, engine.Render)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,11 @@ func Render(dir string, r Release) ([]File, error) {
 
 // Notes returns what helm prints after an installation, without access to a cluster.
 func Notes(dir string, r Release) (string, error) {
-	rendered, err := render(dir, r)
+	return notesBy(dir, r, engine.Render)
+}
+
+func notesBy(dir string, r Release, by renderer) (string, error) {
+	rendered, err := render(dir, r, by)
 	if err != nil {
 		return "", err
 	}
@@ -76,7 +81,10 @@ func AppVersion(dir string) (string, error) {
 	return c.Metadata.AppVersion, nil
 }
 
-func render(dir string, r Release) (map[string]string, error) {
+// renderer renders the templates of a chart, without access to a cluster or with.
+type renderer func(c charter.Charter, values common.Values) (map[string]string, error)
+
+func render(dir string, r Release, by renderer) (map[string]string, error) {
 	c, err := load(dir, r.Version)
 	if err != nil {
 		return nil, err
@@ -90,7 +98,7 @@ func render(dir string, r Release) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the values of the chart: %w", err)
 	}
-	rendered, err := engine.Render(c, values)
+	rendered, err := by(c, values)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the chart: %w", err)
 	}

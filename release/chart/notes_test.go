@@ -1,0 +1,96 @@
+package chart
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	charter "helm.sh/helm/v4/pkg/chart"
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/engine"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+)
+
+// cluster has pods, for the function lookup of templates.
+type cluster struct{ pods []runtime.Object }
+
+func (c cluster) GetClientFor(string, string) (dynamic.NamespaceableResourceInterface, bool, error) {
+	client := fake.NewSimpleDynamicClient(scheme.Scheme, c.pods...)
+	return client.Resource(v1.SchemeGroupVersion.WithResource("pods")), true, nil
+}
+
+func (c cluster) render(of charter.Charter, values common.Values) (map[string]string, error) {
+	return engine.RenderWithClientProvider(of, values, c)
+}
+
+// kubeControllerManager is a pod as kubeadm runs it.
+func kubeControllerManager(node string, flags ...string) runtime.Object {
+	return &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-controller-manager-" + node, Labels: map[string]string{"component": "kube-controller-manager"}},
+		Spec:       v1.PodSpec{Containers: []v1.Container{{Command: append([]string{"kube-controller-manager"}, flags...)}}},
+	}
+}
+
+func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
+	const (
+		on     = "--controllers=*,bootstrapsigner,tokencleaner"
+		off    = on + ",-taint-eviction-controller"
+		remove = "Method: Delete. Pods are deleted as the original does"
+		evict  = "Method: Evict. Pods are evicted as PodDisruptionBudgets permit."
+		dryRun = "Method: none, this is a dry run."
+		paused = "It is paused: no eviction starts."
+	)
+	all := []string{remove, evict, dryRun, paused, "is NOT switched off", "The original is switched off", "can't be seen from here"}
+	for name, test := range map[string]struct {
+		values string
+		pods   []runtime.Object
+		want   []string
+	}{
+		"default, and nothing seen":        {"{}", nil, []string{remove, "can't be seen from here"}},
+		"evict":                            {"config: {eviction: {method: Evict}}", nil, []string{evict, "can't be seen from here"}},
+		"evict by flag":                    {"extraArgs: [--eviction-method=evict]", nil, []string{evict, "can't be seen from here"}},
+		"delete by flag":                   {"{config: {eviction: {method: Evict}}, extraArgs: [--eviction-method=Delete]}", nil, []string{remove, "can't be seen from here"}},
+		"dry run":                          {"config: {dryRun: true}", nil, []string{dryRun, "can't be seen from here"}},
+		"dry run by flag":                  {"extraArgs: [--dry-run]", nil, []string{dryRun, "can't be seen from here"}},
+		"no dry run by flag":               {"{config: {dryRun: true}, extraArgs: [--dry-run=false]}", nil, []string{remove, "can't be seen from here"}},
+		"paused":                           {"config: {paused: true}", nil, []string{remove, paused, "can't be seen from here"}},
+		"the original runs":                {"{}", []runtime.Object{kubeControllerManager("a", on)}, []string{remove, "The original is NOT switched off in kube-controller-manager-a: "}},
+		"the original runs without a list": {"{}", []runtime.Object{kubeControllerManager("a")}, []string{remove, "The original is NOT switched off in kube-controller-manager-a: "}},
+		"the original is switched off": {
+			"{}",
+			[]runtime.Object{kubeControllerManager("a", off), kubeControllerManager("b", off)},
+			[]string{remove, "The original is switched off in kube-controller-manager-a, kube-controller-manager-b."},
+		},
+		"the original is switched off on one node": {
+			"{}",
+			[]runtime.Object{kubeControllerManager("a", off), kubeControllerManager("b", on)},
+			[]string{remove, "The original is NOT switched off in kube-controller-manager-b: "},
+		},
+		"other pods": {
+			"{}",
+			[]runtime.Object{&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "etcd"}}},
+			[]string{remove, "can't be seen from here"},
+		},
+	} {
+		r := Release{Namespace: "kube-system"}
+		if err := yaml.Unmarshal([]byte(test.values), &r.Values); err != nil {
+			t.Fatal(err)
+		}
+		notes, err := notesBy(dir, r, cluster{test.pods}.render)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, text := range slices.Concat(all, test.want) {
+			wanted := slices.ContainsFunc(test.want, func(want string) bool { return strings.Contains(want, text) })
+			if strings.Contains(notes, text) != wanted {
+				t.Errorf("%s: says %q: %t, want %t:\n%s", name, text, !wanted, wanted, notes)
+			}
+		}
+	}
+}
