@@ -35,7 +35,7 @@ func TestTriggersBeginAndEndWithTheNeedForThem(t *testing.T) {
 		need := func(n policy.Needs, want string) {
 			t.Helper()
 			time.Sleep(time.Until(begun.Add(time.Since(begun).Truncate(time.Minute) + time.Minute)))
-			<-w.source.Need(n)
+			must(t, <-w.source.Need(n))
 			if got := w.starts(begun.Truncate(0)); !strings.HasPrefix(got, want) {
 				t.Errorf("after %v: %q, want %q", time.Since(begun), got, want)
 			}

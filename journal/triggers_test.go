@@ -142,17 +142,20 @@ func TestAdoptTriggers(t *testing.T) {
 		{
 			"what this process saw later, as its policies were read later, counts from the leader's time",
 			afterAll(with(triggers(), on("10", look(100, drain))), with(keys, on("12", look(160, drain)))), keys,
-			recordedTriggers("10", with(keys, on("10", look(101, drain)))), []string{"drain=@101"},
+			recordedTriggers("10", with(keys, on("10", look(101, drain)))),
+			[]string{"drain=@101"},
 		},
 		{
 			"and what it saw earlier, too",
 			afterAll(with(keys, on("10", listed(100, drain)))), keys,
-			recordedTriggers("12", with(triggers(), on("10", look(100, drain))), with(keys, on("12", look(160, drain)))), []string{"drain=@160"},
+			recordedTriggers("12", with(triggers(), on("10", look(100, drain))), with(keys, on("12", look(160, drain)))),
+			[]string{"drain=@160"},
 		},
 		{
 			"a key that this process saw appear is not the one of an older record",
 			afterAll(with(keys, on("10", listed(100)), on("12", look(110, drain)))), keys,
-			recordedTriggers("11", with(keys, on("11", look(7, drain)))), []string{"drain=@110"},
+			recordedTriggers("11", with(keys, on("11", look(7, drain)))),
+			[]string{"drain=@110"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

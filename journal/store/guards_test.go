@@ -240,10 +240,10 @@ func TestGuardsThatAreLostAreUnknownAndNothingIsEarlier(t *testing.T) {
 	for name, lose := range map[string]func(w *world){
 		"the ConfigMap is deleted":        func(w *world) { w.deletePartition(inGuards) },
 		"it is emptied":                   func(w *world) { w.put(inGuards, nil) },
-		"its record is garbled":           func(w *world) { w.edit(inGuards, `"ended":[`, `"ended":[7,`) },
-		"the record is not there":         func(w *world) { w.edit(inGuards, `"guards"`, `"guard"`) },
-		"it is of another version":        func(w *world) { w.edit(inGuards, `"version":1`, `"version":2`) },
-		"it is no JSON":                   func(w *world) { w.edit(inGuards, `{`, ``) },
+		"its record is garbled":           func(w *world) { w.edit(`"ended":[`, `"ended":[7,`) },
+		"the record is not there":         func(w *world) { w.edit(`"guards"`, `"guard"`) },
+		"it is of another version":        func(w *world) { w.edit(`"version":1`, `"version":2`) },
+		"it is no JSON":                   func(w *world) { w.edit(`{`, ``) },
 		"the first release has written":   func(w *world) { w.put(inGuards, map[string]string{"_journal": w.head(5)}) },
 		"it can't be read":                func(w *world) { w.fault(failing(broken, "list", "watch")) },
 		"there is no permission to do so": func(w *world) { w.fault(failing(forbidden, "list", "watch")) },
@@ -287,24 +287,24 @@ func TestGuardsThatAreLostAreUnknownAndNothingIsEarlier(t *testing.T) {
 	}
 }
 
-// edit replaces a text in the head of a node's partition.
-func (w *world) edit(node, before, after string) {
+// edit replaces a text in the head of the partition with the guards.
+func (w *world) edit(before, after string) {
 	w.Helper()
-	data := maps.Clone(w.partition(node).Data)
+	data := maps.Clone(w.partition(inGuards).Data)
 	if data["_journal"] == strings.Replace(data["_journal"], before, after, 1) {
 		w.Fatalf("%q is not in %s", before, data["_journal"])
 	}
 	data["_journal"] = strings.Replace(data["_journal"], before, after, 1)
-	w.put(node, data)
+	w.put(inGuards, data)
 }
 
 func TestGuardsThatAreDeletedUnderALeaderAreWrittenAnew(t *testing.T) {
 	for name, lose := range map[string]func(w *world){
 		"deleted": func(w *world) { w.deletePartition(inGuards) },
 		"emptied": func(w *world) { w.put(inGuards, nil) },
-		"edited":  func(w *world) { w.edit(inGuards, "pause", "policy x") },
-		"garbled": func(w *world) { w.edit(inGuards, `"ended":[`, `"ended":[7,`) },
-		"removed": func(w *world) { w.edit(inGuards, `"guards"`, `"guard"`) },
+		"edited":  func(w *world) { w.edit("pause", "policy x") },
+		"garbled": func(w *world) { w.edit(`"ended":[`, `"ended":[7,`) },
+		"removed": func(w *world) { w.edit(`"guards"`, `"guard"`) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -447,7 +447,9 @@ func TestAStandbyHasTheLeadersStartsOfTriggers(t *testing.T) {
 		late := w.start()
 		late.knows("without policies", "n", "")
 		w.pass(30)
-		<-late.watcher.Need(policy.Needs{Triggers: []string{"drain"}})
+		if err := <-late.watcher.Need(policy.Needs{Triggers: []string{"drain"}}); err != nil {
+			t.Error(err)
+		}
 		if got := late.since("n"); !strings.HasPrefix(got, "drain:NoSchedule@30") {
 			t.Errorf("with policies, before the next writing, n has %q", got)
 		}

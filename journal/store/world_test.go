@@ -319,7 +319,7 @@ func (w *world) launch(options ...func(*store.Options)) *process {
 		Partitions: severed{store.NewConfigMaps(w.client, namespace, name), &p.dead}, Source: p.watcher, Synced: p.watcher.Synced(),
 		Adopted: func(node string) { p.note(&p.adopted, node) }, GuardsRead: p.guardsRead,
 		Ahead:  func(time.Time) time.Duration { return w.ahead },
-		Logger:  funcr.New(func(_, line string) { p.note(&p.log, line) }, funcr.Options{}),
+		Logger: funcr.New(func(_, line string) { p.note(&p.log, line) }, funcr.Options{}),
 	}
 	for _, set := range options {
 		set(&o)
