@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,6 +18,8 @@ import (
 	"github.com/taint-manager/taint-manager/event"
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/original/check"
 	"github.com/taint-manager/taint-manager/policy"
@@ -37,9 +40,16 @@ type Manager struct {
 	events  *event.Queue
 	turn    chan struct{} // holds a token unless a Lead is under way
 	journal *store.Keeper
-	judged  policy.Judge
 
 	original *check.Checker // nil if it can't be told what this program has written
+
+	holds     *holds.Tracker
+	latest    atomic.Pointer[policy.Judge]
+	paused    atomic.Bool
+	replacing chan struct{} // holds a token while SetPolicies is under way
+	needing   sync.Mutex
+	also      policy.Needs // what the cache keeps beside what the judge needs; under needing
+	trips     *prometheus.CounterVec
 }
 
 // New returns a manager that does nothing before Run.
@@ -58,12 +68,14 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o, turn: make(chan struct{}, 1)}
-	m.turn <- struct{}{}
-	var err error
-	if m.judged, err = m.options.judge(); err != nil {
+	_, configured, err := o.policies().complete()
+	if err != nil {
 		return nil, err
 	}
+	m := &Manager{options: o, turn: make(chan struct{}, 1), replacing: make(chan struct{}, 1), trips: newTrips()}
+	m.turn <- struct{}{}
+	m.latest.Store(&policy.Judge{Set: configured.Set, Facts: &policy.Facts{Paused: o.Paused}})
+	m.paused.Store(o.Paused)
 	if err := m.read(client, pods); err != nil {
 		return nil, err
 	}
@@ -72,7 +84,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	}
 	for range o.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Judge: m.judged, Permits: m.pool.Permits(), Notify: m.notify,
+			Reader: m.source, Judge: m.latestJudge(), Permits: m.pool.Permits(), Notify: m.notify,
 			Overtaken: m.original.Overtaken, RatesChanged: m.pool.RatesChanged,
 			SlowPermits: m.pool.SlowPermits(), SlowWorkloads: m.pool.SlowWorkloads, MaxInFlight: o.Workers + o.MaxSlowEvictions,
 		}))
@@ -80,6 +92,8 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err := errors.Join(m.record(), m.register(o.Registerer)); err != nil {
 		return nil, err
 	}
+	m.track(configured)
+	m.need(policy.Needs{})
 	return m, nil
 }
 
@@ -111,7 +125,7 @@ func (m *Manager) write(client kubernetes.Interface) error {
 	}
 	m.pool = evict.NewPool(evict.PoolOptions{
 		Evictor: evictor, Workers: m.options.Workers, MaxSlow: m.options.MaxSlowEvictions, Rate: m.options.MaxEvictionsPerSecond,
-		Paused: m.options.Paused, Leading: m.options.Leading, Metrics: calls, Ended: m.options.Ended,
+		Rates: m.options.Guards.Rates, Paused: m.options.Paused, Leading: m.options.Leading, Metrics: calls, Ended: m.options.Ended,
 	})
 	sink := event.Sink(m.options.Events)
 	if sink == nil {
@@ -135,9 +149,9 @@ func (m *Manager) record() error {
 	}
 	m.journal = store.New(store.Options{
 		Partitions: m.options.Journal, Source: m.source, Synced: m.source.Synced(),
-		Adopted:  func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
-		Ahead:    m.options.Ahead,
-		ReadOnly: m.options.DryRun, Leading: m.options.Leading, LastLed: m.options.LastLed,
+		Adopted:    func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
+		GuardsRead: func(r guard.Record) { m.holds.Put(holds.RecordRead{Record: r}) },
+		ReadOnly:   m.options.DryRun, Leading: m.options.Leading, LastLed: m.options.LastLed, Ahead: m.options.Ahead,
 		Metrics: kept, Logger: m.options.Logger,
 	})
 	return nil
@@ -151,7 +165,7 @@ func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
 		return m.confirmed(client, m.options.Evictor), nil
 	}
 	api, err := evict.NewAPI(client, evict.APIOptions{
-		Method: m.options.Method, Timeout: m.options.CallTimeout, Leading: m.options.Leading,
+		Method: m.options.apiMethod(), Timeout: m.options.CallTimeout, Leading: m.options.Leading,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("taintmanager.New: %w", err)
@@ -168,9 +182,6 @@ func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) 
 	})
 }
 
-// latestJudge returns the judge of now: without policies, the method and the rules of the options decide.
-func (m *Manager) latestJudge() policy.Judge { return m.judged }
-
 // register adds the metrics that need the whole manager.
 func (m *Manager) register(r prometheus.Registerer) error {
 	if r == nil {
@@ -184,7 +195,8 @@ func (m *Manager) register(r prometheus.Registerer) error {
 		Name: "taint_manager_slow_evictions_waiting",
 		Help: "Evictions that are due and wait for a slow place, as calls for pods like theirs are slow.",
 	}, func() float64 { return float64(m.waitingForSlowPlace()) })
-	err := errors.Join(r.Register(scheduled), r.Register(waiting), r.Register(evict.NewRateCollector(m.pool, m.waitingByRate)))
+	err := errors.Join(r.Register(scheduled), r.Register(waiting), r.Register(evict.NewRateCollector(m.pool, m.waitingByRate)),
+		r.Register(m.trips), r.Register(tripped{m.Trips}))
 	if err != nil {
 		return fmt.Errorf("taintmanager.New: registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
 	}
@@ -260,10 +272,11 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 // Tainted returns the nodes that carry NoExecute taints, in no particular order. Callers must not modify them.
 func (m *Manager) Tainted() []*taint.Node { return m.source.Tainted() }
 
-// handler forwards the source's notifications to the shards and to the journal.
+// handler forwards the source's notifications to the shards, to the journal and, through the observer, to the breakers.
 type handler struct {
 	shards  []*shard.Shard
 	journal *store.Keeper
+	*observer
 }
 
 func (h handler) NodeChanged(name string) {
@@ -290,11 +303,12 @@ func (m *Manager) Run(ctx context.Context) error {
 	var watching, writing sync.WaitGroup
 	failed := make(chan error, 1)
 	watching.Go(func() {
-		if err := m.source.Run(running, handler{m.shards, m.journal}); err != nil {
+		if err := m.source.Run(running, handler{m.shards, m.journal, &observer{holds: m.holds, namespaces: m.source.Namespaces}}); err != nil {
 			failed <- err
 		}
 	})
 	watching.Go(func() { m.journal.Run(running) })
+	watching.Go(func() { m.holds.Run(running) })
 	eventsCtx, stopEvents := context.WithCancel(running)
 	defer stopEvents()
 	writing.Go(func() { m.events.Run(eventsCtx) })
@@ -322,6 +336,9 @@ func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *
 	case <-ctx.Done():
 		return nil
 	case <-m.journal.Loaded():
+	}
+	if err := m.ready(ctx); ctx.Err() == nil && err != nil {
+		return err
 	}
 	for _, s := range m.shards {
 		all.Go(func() { s.Run(running) })
@@ -368,5 +385,8 @@ func (m *Manager) Lead(ctx context.Context) error {
 	m.original.SetLeading(true)
 	defer m.original.SetLeading(false)
 	m.journal.Lead(ctx)
+	if m.holds.Do(ctx, holds.LeadershipBegan{Journaled: m.journaled()}) == nil {
+		defer m.holds.Put(holds.LeadershipEnded{})
+	}
 	return m.pool.Lead(klog.NewContext(ctx, m.options.Logger))
 }

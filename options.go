@@ -20,7 +20,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Method is the way in which pods are evicted: Delete or Evict.
+// Method is the way in which pods are evicted: Delete, Evict or Ignore.
 type Method = config.Method
 
 const (
@@ -30,6 +30,9 @@ const (
 
 	// Evict creates an Eviction, which obeys PodDisruptionBudgets.
 	Evict = config.MethodEvict
+
+	// Ignore evicts no pod: only policies do. It is for a manager beside another taint manager.
+	Ignore = config.MethodIgnore
 )
 
 // Eviction is one call for an [Evictor] to make. Evictors must not modify its pod and verdict.
@@ -70,8 +73,15 @@ type Options struct {
 	// MaxEvictionsPerSecond limits how many eviction calls start in a second. 0 means no limit.
 	MaxEvictionsPerSecond float64
 
-	// Method is the way in which pods are evicted. Empty means Delete.
+	// Method is the way in which pods are evicted that no policy matches. Empty means Delete.
 	Method Method
+
+	// Policies decide how pods are evicted for which taints: for each pod and taint the first that matches. None means
+	// that Method decides. [Manager.SetPolicies] replaces them.
+	Policies []policy.Policy
+
+	// Guards limit how many pods are evicted at once.
+	Guards policy.Guards
 
 	// Paused starts no eviction call. All evictions stay scheduled and visible.
 	Paused bool
@@ -169,17 +179,4 @@ func (o *Options) configure() error {
 		return fmt.Errorf("taintmanager: Options.%s is %s; %s, and its zero value is the default", names[r.Flag], r.Value, r.Allowed)
 	}
 	return nil
-}
-
-// judge returns the judge of verdicts by these options.
-func (o *Options) judge() (policy.Judge, error) {
-	method := policy.Delete
-	if o.Method == Evict {
-		method = policy.Evict
-	}
-	set, problems := policy.Compile(policy.Config{Method: method, Rules: o.Rules})
-	if len(problems) > 0 {
-		return policy.Judge{}, fmt.Errorf("taintmanager.New: compiling the policies: %v", problems[0])
-	}
-	return policy.Judge{Set: set}, nil
 }

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	componentbaseconfig "k8s.io/component-base/config"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -19,12 +20,18 @@ const (
 
 	// MethodEvict creates an Eviction, which obeys PodDisruptionBudgets. The API server sets the condition itself.
 	MethodEvict Method = "evict"
+
+	// MethodIgnore evicts no pod: only policies do. It is for a process beside another taint manager.
+	MethodIgnore Method = "ignore"
 )
+
+// methods returns all methods.
+func methods() []Method { return []Method{MethodDelete, MethodEvict, MethodIgnore} }
 
 // ParseMethod accepts both spellings of a method, delete and Delete. It returns any other text unchanged, for
 // validation to refuse.
 func ParseMethod(text string) Method {
-	for _, m := range []Method{MethodDelete, MethodEvict} {
+	for _, m := range methods() {
 		if text == m.written() {
 			return m
 		}
@@ -63,7 +70,7 @@ type Configuration struct {
 
 	// EvictionMethod is the way in which pods are evicted. Empty is refused. Leave it at "delete" to do the same as the
 	// original, which ignores PodDisruptionBudgets; choose "evict" to obey them. A pod may then wait for ever for a
-	// budget.
+	// budget. Choose "ignore" to evict only by policies, beside another taint manager.
 	EvictionMethod Method
 
 	// EvictionWorkers is the maximum number of eviction calls under way in the whole process, each for its first second
@@ -137,6 +144,9 @@ func Default() Configuration {
 		},
 	}
 }
+
+// Policy returns the method in the words of policies.
+func (m Method) Policy() policy.Method { return policy.Method(m.written()) }
 
 // Rules returns the settings that affect verdicts.
 func (c Configuration) Rules() taint.Rules {

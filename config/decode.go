@@ -36,9 +36,6 @@ type File struct {
 	// Set has the lines of the settings in the file, by their flags.
 	Set map[string]int
 
-	// Ignore means that eviction.method is Ignore.
-	Ignore bool
-
 	name   string
 	fields map[string]string // by flag
 	words  *strings.Replacer // replaces flags by fields
@@ -50,21 +47,6 @@ func (f *File) Refusal(r Refusal) Refusal {
 		File: f.name, Line: f.Set[r.Flag], Field: f.fields[r.Flag], Value: visible(r.Value),
 		Allowed: f.words.Replace(r.Allowed), Next: f.words.Replace(r.Next),
 	}
-}
-
-// NotCarriedOut returns the parts of a valid file that this version does not implement.
-func (f *File) NotCarriedOut() []string {
-	var fields []string
-	if len(f.Policies) > 0 {
-		fields = append(fields, "policies")
-	}
-	if len(f.Guards.Rates) > 0 || len(f.Guards.Breakers) > 0 {
-		fields = append(fields, "guards")
-	}
-	if f.Ignore {
-		fields = append(fields, "eviction.method: Ignore")
-	}
-	return fields
 }
 
 // Decode parses a file of YAML or JSON. It writes each setting of the file to the setting's Value, except those of kept

@@ -163,12 +163,6 @@ func readable(n *yaml.Node, k kind) bool {
 func (d *decoder) write(n *yaml.Node, s *shape, path string) {
 	setting := s.setting
 	d.file.Set[setting.Flag] = n.Line
-	if _, ok := setting.Value.(*Method); ok {
-		d.file.Ignore = n.Value == ignore
-		if d.file.Ignore {
-			return
-		}
-	}
 	if d.kept(setting.Flag) {
 		return
 	}

@@ -42,10 +42,14 @@ func (f *field) print(out *strings.Builder, indent string) {
 
 // helpInFile returns the help with the words of the file.
 func (s *Setting) helpInFile(of *shape) string {
+	help := s.Help()
 	if len(of.words) > 0 {
-		return s.Usage + " Takes " + of.allowed() + "."
+		help = s.Usage + " Takes " + of.allowed() + "."
 	}
-	return s.Help()
+	if s.Live {
+		help += " A change takes effect without a restart."
+	}
+	return help
 }
 
 func (s *Setting) isEmptyList() bool {

@@ -26,6 +26,10 @@ type Setting struct {
 	// Judges marks a setting that affects verdicts. Commands that compute verdicts also have its flag.
 	Judges bool
 
+	// Live marks a setting of which a running process takes in a change. A change of the others takes effect with a
+	// restart.
+	Live bool
+
 	rule
 
 	// next is the next step after a value is refused.
@@ -42,12 +46,12 @@ func (c *Configuration) EvictionSettings() []Setting {
 	d := Default()
 	return []Setting{
 		{
-			Flag: "eviction-method", Field: "eviction.method", Value: &c.EvictionMethod, rule: oneOf(c.EvictionMethod, MethodDelete, MethodEvict),
-			Usage: "How pods are evicted: delete ignores PodDisruptionBudgets, as the original does; evict obeys them.",
+			Flag: "eviction-method", Field: "eviction.method", Value: &c.EvictionMethod, Live: true, rule: oneOf(c.EvictionMethod, methods()...),
+			Usage: "How pods are evicted: delete ignores PodDisruptionBudgets, as the original does; evict obeys them; ignore leaves all pods alone that no policy matches.",
 			next:  "choose delete to do as the original does, or evict to obey PodDisruptionBudgets",
 		},
 		{
-			Flag: "eviction-workers", Field: "eviction.workers", Value: &c.EvictionWorkers, rule: between(c.EvictionWorkers, 1, 1000),
+			Flag: "eviction-workers", Field: "eviction.workers", Value: &c.EvictionWorkers, Live: true, rule: between(c.EvictionWorkers, 1, 1000),
 			Usage: "How many eviction calls may be under way at once, each for its first second at most.",
 			next:  leaveOut(d.EvictionWorkers) + ", and see --max-evictions-per-second and --dry-run for fewer evictions or none",
 		},
@@ -67,11 +71,11 @@ func (c *Configuration) EvictionSettings() []Setting {
 			next:  "leave it out for no limit, and see --dry-run for no evictions",
 		},
 		{
-			Flag: "comparison-operators", Field: "eviction.comparisonOperators", Value: &c.ComparisonOperators, Judges: true,
+			Flag: "comparison-operators", Field: "eviction.comparisonOperators", Value: &c.ComparisonOperators, Judges: true, Live: true,
 			Usage: "Let tolerations with the operators Lt and Gt count. If false, they match nothing.",
 		},
 		{
-			Flag: "paused", Field: "paused", Value: &c.Paused,
+			Flag: "paused", Field: "paused", Value: &c.Paused, Live: true,
 			Usage: "Start no eviction call; all evictions stay planned and visible.",
 		},
 		{

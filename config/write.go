@@ -22,9 +22,6 @@ type listValue interface {
 	GetSlice() []string
 }
 
-// ignore is the file's method that is not implemented yet.
-const ignore = "Ignore"
-
 // shape returns the shape of the setting in the file.
 func (s *Setting) shape() shape {
 	made := shape{setting: s, kind: text}
@@ -38,7 +35,9 @@ func (s *Setting) shape() shape {
 	case *time.Duration:
 		made.kind = duration
 	case *Method:
-		made.words = []string{MethodDelete.written(), MethodEvict.written(), ignore}
+		for _, m := range methods() {
+			made.words = append(made.words, m.written())
+		}
 	case listValue:
 		items := shape{kind: text}
 		if strings.HasPrefix(value.(FlagValue).Type(), "int") {
@@ -60,6 +59,31 @@ func (m Method) written() string {
 		return ""
 	}
 	return strings.ToUpper(string(m[:1])) + string(m[1:])
+}
+
+// CopyFrom sets the setting to the value of the same setting of another Configuration.
+func (s *Setting) CopyFrom(other Setting) error {
+	switch from := other.Value.(type) {
+	case *bool:
+		*s.Value.(*bool) = *from
+	case *int:
+		*s.Value.(*int) = *from
+	case *float32:
+		*s.Value.(*float32) = *from
+	case *float64:
+		*s.Value.(*float64) = *from
+	case *string:
+		*s.Value.(*string) = *from
+	case *Method:
+		*s.Value.(*Method) = *from
+	case *time.Duration:
+		*s.Value.(*time.Duration) = *from
+	case listValue:
+		return s.Value.(listValue).Replace(from.GetSlice())
+	case FlagValue:
+		return s.Value.(FlagValue).Set(from.String())
+	}
+	return nil
 }
 
 // write sets the setting to a value of the right shape.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/guard"
 )
 
 const (
@@ -46,9 +47,11 @@ type Queue struct {
 	overrun chan struct{}  // dropped is no longer empty
 }
 
-// queuedNote is a note and the time when it was taken.
+// queuedNote is a note, or a trip with one of its nodes, and the time when it was taken.
 type queuedNote struct {
 	note eviction.Note
+	trip *guard.Event // nil for a note
+	node string
 	at   time.Time
 }
 
@@ -76,6 +79,10 @@ func (q *Queue) SetLeading(leads bool) { q.leading.Store(leads) }
 // Put takes a note. It never blocks; when the queue is full or Run has ended, the note is dropped and
 // counted.
 func (q *Queue) Put(n eviction.Note) {
+	q.put(&queuedNote{note: n, node: n.Verdict.Node, at: time.Now()})
+}
+
+func (q *Queue) put(n *queuedNote) {
 	if !q.leading.Load() {
 		return
 	}
@@ -86,9 +93,9 @@ func (q *Queue) Put(n eviction.Note) {
 		return
 	}
 	select {
-	case q.notes <- &queuedNote{note: n, at: time.Now()}:
+	case q.notes <- n:
 	default:
-		q.overflow(n.Verdict.Node)
+		q.overflow(n.node)
 	}
 }
 

@@ -28,6 +28,9 @@ const maxName = 253
 
 // render returns the event for an queuedNote; serial distinguishes the events of one moment.
 func render(e *queuedNote, serial uint64) *v1.Event {
+	if e.trip != nil {
+		return tripEvent(e, serial)
+	}
 	pod := e.note.Pod
 	event := blank(pod.Namespace, pod.Name, e.at, serial)
 	event.InvolvedObject = v1.ObjectReference{
@@ -45,11 +48,17 @@ func render(e *queuedNote, serial uint64) *v1.Event {
 
 // summary returns the event on a node that gives the number of those that were dropped.
 func summary(node string, dropped int, at time.Time, serial uint64) *v1.Event {
+	event := onNode(node, at, serial)
+	event.Type, event.Reason = v1.EventTypeWarning, reasonDropped
+	event.Message = fmt.Sprintf("Events about evictions of pods on this node that were dropped, because too many were waiting: %d", dropped)
+	return event
+}
+
+// onNode returns an event on a node without its message.
+func onNode(node string, at time.Time, serial uint64) *v1.Event {
 	event := blank(metav1.NamespaceDefault, node, at, serial)
 	// Kubelets give the node's name as UID in their events, and kubectl describe looks for that.
 	event.InvolvedObject = v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: node, UID: types.UID(node)}
-	event.Type, event.Reason = v1.EventTypeWarning, reasonDropped
-	event.Message = fmt.Sprintf("Events about evictions of pods on this node that were dropped, because too many were waiting: %d", dropped)
 	return event
 }
 

@@ -94,6 +94,20 @@ func (b *Breakers) apply(now time.Time, c NodeChange) {
 	b.nodes[c.Name] = c.Node
 }
 
+// Missing returns the removals of the nodes that are not among these changes.
+func (b *Breakers) Missing(all []NodeChange) (removals []NodeChange) {
+	there := make(map[string]bool, len(all))
+	for i := range all {
+		there[all[i].Name] = true
+	}
+	for name := range b.nodes {
+		if !there[name] {
+			removals = append(removals, NodeChange{Name: name})
+		}
+	}
+	return removals
+}
+
 // Next returns when a step is due even if nothing changes. It returns false if none is.
 func (b *Breakers) Next() (next time.Time, ok bool) {
 	for _, one := range b.list {

@@ -65,6 +65,8 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	switch in := in.(type) {
 	case NodesChanged:
 		do.Events = c.breakers.Step(now, in.Changes...)
+	case NodesListed:
+		do.Events = c.breakers.Step(now, slices.Concat(in.Nodes, c.breakers.Missing(in.Nodes))...)
 	case TimePassed:
 		do.Events = c.breakers.Step(now)
 	case NamespacesChanged:
@@ -87,7 +89,8 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case LeadershipEnded:
 		c.leading = false
 	}
-	c.conclude(now, &do)
+	_, reconfigured := in.(Reconfigured)
+	c.conclude(now, reconfigured, &do)
 	return do
 }
 
@@ -111,8 +114,9 @@ func (c *Core) read(now time.Time, r guard.Record) []guard.Event {
 	return c.breakers.Step(now)
 }
 
-// conclude derives the record, the facts and the judge from the state, if that has changed.
-func (c *Core) conclude(now time.Time, do *Effects) {
+// conclude derives the record, the facts and the judge from the state, if that has changed. Without policies and
+// breakers no verdict depends on facts, so the judge stays until it is reconfigured.
+func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 	trips := c.breakers.Trips()
 	if !c.changed && slices.Equal(trips, c.trips) {
 		return
@@ -126,14 +130,19 @@ func (c *Core) conclude(now time.Time, do *Effects) {
 		Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused,
 		Ended: c.record.EndedHolds(func(t time.Time) time.Time { return t }), Unknown: c.unknown,
 	}
-	do.Judge = new(c.Judge())
+	if reconfigured || !c.plain() {
+		do.Judge = new(c.Judge())
+	}
 }
+
+// plain reports whether there are neither policies nor breakers, so that verdicts do not depend on facts.
+func (c *Core) plain() bool { return len(c.config.Policies)+len(c.config.Guards.Breakers) == 0 }
 
 // unwritten returns the record if the journal does not have it. A program without policies and breakers that has not
 // held anything records nothing.
 func (c *Core) unwritten() *guard.Record {
 	stored := c.written
-	if stored == nil && len(c.config.Policies)+len(c.config.Guards.Breakers) == 0 {
+	if stored == nil && c.plain() {
 		stored = &guard.Record{}
 	}
 	if stored != nil && equal(*stored, c.record) {

@@ -18,12 +18,15 @@ type Config struct {
 	Paused bool
 }
 
-// Input is one thing that happens to a Core: NodesChanged, NamespacesChanged, Ready, RecordRead, LeadershipBegan,
+// Input is one thing that happens to a Core: NodesChanged, NodesListed, NamespacesChanged, Ready, RecordRead, LeadershipBegan,
 // LeadershipEnded, Reconfigured, ExposuresRead or TimePassed.
 type Input interface{ input() }
 
 // NodesChanged reports changes of nodes that were observed together.
 type NodesChanged struct{ Changes []guard.NodeChange }
+
+// NodesListed reports all nodes, after a time in which their changes were not reported.
+type NodesListed struct{ Nodes []guard.NodeChange }
 
 // NamespacesChanged reports the present labels of namespaces.
 type NamespacesChanged struct{ Namespaces policy.Namespaces }
@@ -56,6 +59,7 @@ type Journaled struct {
 }
 
 func (NodesChanged) input()      {}
+func (NodesListed) input()       {}
 func (NamespacesChanged) input() {}
 func (Ready) input()             {}
 func (RecordRead) input()        {}

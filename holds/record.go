@@ -20,7 +20,7 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 		}
 		return
 	}
-	read := onClock(now, j.Record)
+	read := notAfter(now, j.Record)
 	c.known, c.unknown, c.written = c.leading, time.Time{}, new(j.Record)
 	c.breakers.Adopt(read.Trips)
 	if !c.leading {
@@ -50,13 +50,14 @@ func union(a, b []guard.EndedRecord) []guard.EndedRecord {
 // atSameTime compares wall times.
 func atSameTime(a, b time.Time) bool { return a.Round(0).Equal(b.Round(0)) }
 
-// onClock returns a record whose times are on the monotonic clock of this process. An end that lies in the future, as
-// the clock of the process that recorded it is ahead, counts as now.
-func onClock(now time.Time, r guard.Record) guard.Record {
-	on := func(t time.Time) time.Time { return now.Add(min(0, t.Sub(now.Round(0)))) }
-	r.Trips, r.Ended = slices.Clone(r.Trips), slices.Clone(r.Ended)
+// notAfter returns a record without times after now. An end that lies in the future, as the clock of the process that
+// recorded it is ahead, counts as now.
+func notAfter(now time.Time, r guard.Record) guard.Record {
+	r.Ended = slices.Clone(r.Ended)
 	for i := range r.Ended {
-		r.Ended[i].At = on(r.Ended[i].At)
+		if r.Ended[i].At.After(now) {
+			r.Ended[i].At = now
+		}
 	}
 	return r
 }

@@ -3,6 +3,7 @@ package holds_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -26,13 +27,20 @@ func (w *twin) note(second int) {
 	w.holding = append(w.holding, w.config.Holds(w.breakers.Tripped(), w.config.Paused))
 }
 
-func (w *twin) ends() (list []string) {
+// ends returns the last end of each hold.
+func (w *twin) ends() []string {
+	last := map[string]int{}
 	for i := 1; i < len(w.holding); i++ {
 		for _, was := range w.holding[i-1] {
 			if !slices.ContainsFunc(w.holding[i], func(is policy.HoldScope) bool { return is.Same(&was) }) {
-				list = append(list, fmt.Sprintf("%s at %ds", was.By, w.seconds[i]))
+				last[was.By+"\n"+was.Before] = w.seconds[i]
 			}
 		}
+	}
+	var list []string
+	for by, second := range last {
+		by, _, _ = strings.Cut(by, "\n")
+		list = append(list, fmt.Sprintf("%s at %ds", by, second))
 	}
 	return list
 }

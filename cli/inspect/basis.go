@@ -43,8 +43,6 @@ func (j *judging) load(cmd *cobra.Command) (err error) {
 		}
 		if given := cmd.Flags().Lookup("eviction-method"); given == nil || !given.Changed {
 			j.settings.EvictionMethod = from.EvictionMethod
-		} else {
-			file.Ignore = false
 		}
 		if !cmd.Flags().Changed("comparison-operators") {
 			j.settings.ComparisonOperators = from.ComparisonOperators
@@ -60,15 +58,9 @@ func (j *judging) load(cmd *cobra.Command) (err error) {
 
 // basisOf returns the basis of these settings and the other content of the file, which may be nil.
 func basisOf(c config.Configuration, file *config.File) (foresight.Basis, error) {
-	by := policy.Config{Rules: c.Rules(), Method: policy.Delete}
-	if c.EvictionMethod == config.MethodEvict {
-		by.Method = policy.Evict
-	}
+	by := policy.Config{Rules: c.Rules(), Method: c.EvictionMethod.Policy()}
 	if file != nil {
 		by.Policies, by.Guards = file.Policies, file.Guards
-		if file.Ignore {
-			by.Method = policy.Ignore
-		}
 	}
 	basis, err := foresight.NewBasis(by, c.Paused)
 	if err != nil {

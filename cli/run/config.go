@@ -75,7 +75,7 @@ func validateFile(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	_, file, err := decodeConfig(name, data)
+	s, file, err := decodeConfig(name, data)
 	if err != nil {
 		return err
 	}
@@ -83,20 +83,14 @@ func validateFile(cmd *cobra.Command, name string) error {
 	for i := range file.Policies {
 		_, _ = fmt.Fprintf(w, "  policy %s: %s\n", file.Policies[i].Name, file.Policies[i].Bound(file.Guards))
 	}
-	for _, warning := range warnings(file) {
+	for _, warning := range warnings(s, file) {
 		_, _ = fmt.Fprintf(w, "  warning: %s\n", warning)
-	}
-	if fields := file.NotCarriedOut(); len(fields) > 0 {
-		_, _ = fmt.Fprintf(w, "  'taint-manager run' does not start with it: %s not carried out by this version yet.\n", areOrIs(fields))
 	}
 	return nil
 }
 
-func warnings(file *config.File) []policy.Warning {
-	c := policy.Config{Policies: file.Policies, Guards: file.Guards}
-	if file.Ignore {
-		c.Method = policy.Ignore
-	}
+func warnings(s *settings, file *config.File) []policy.Warning {
+	c := policy.Config{Policies: file.Policies, Guards: file.Guards, Method: s.EvictionMethod.Policy(), Rules: s.Rules()}
 	return c.Warnings()
 }
 

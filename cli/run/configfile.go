@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/usage"
 	"github.com/taint-manager/taint-manager/config"
@@ -27,24 +26,9 @@ func (s *settings) load(stdin io.Reader, given func(flag string) bool) error {
 	if err != nil {
 		return usage.Wrap(err)
 	}
-	if fields := file.NotCarriedOut(); len(fields) > 0 {
-		return usage.Errorf("%s is not taken: %s not carried out by this version yet; leave that out", s.configFile, areOrIs(fields))
-	}
-	s.policies = file.Policies
 	_, _ = config.Decode(s.configFile, data, s.fileSettings, given) // it was accepted above
-	for _, setting := range s.fileSettings() {
-		if file.Set[setting.Flag] > 0 && given(setting.Flag) {
-			s.overridden = append(s.overridden, setting.Flag)
-		}
-	}
+	s.take(s.configFile, data, file, given)
 	return nil
-}
-
-func areOrIs(fields []string) string {
-	if len(fields) == 1 && fields[0] != "policies" && fields[0] != "guards" {
-		return fields[0] + " is"
-	}
-	return strings.Join(fields, " and ") + " are"
 }
 
 // ReadConfig reads a configuration file, or the standard input for -, and returns the settings that result from the file

@@ -40,12 +40,11 @@ func (p *process) announce(ctx context.Context) {
 	}
 	facts = append(facts, "journal", klog.KRef(c.LeaderElection.ResourceNamespace, journalName(c)))
 	logger := klog.FromContext(ctx)
-	logger.Info("Starting taint-manager", append(facts, "configFile", p.settings.configFile)...)
-	for _, flag := range p.settings.overridden {
-		logger.Info("The flag wins over the configuration file", "flag", "--"+flag, "configFile", p.settings.configFile)
-	}
+	logger.Info("Starting taint-manager", append(facts, "configFile", p.settings.configFile,
+		"policies", len(p.settings.policies), "rates", len(p.settings.guards.Rates), "breakers", len(p.settings.guards.Breakers))...)
+	p.settings.warn(logger)
 	if c.Paused {
-		logger.Info("Evictions are paused: none starts before a restart without paused")
+		logger.Info("Evictions are paused: none starts while paused is true")
 	}
 	if err := p.clock.Trouble(time.Now()); err != nil {
 		logger.Info("The clocks are not in step", "problem", err.Error())

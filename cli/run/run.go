@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/tools/leaderelection"
@@ -74,13 +75,16 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 	if err != nil {
 		return err
 	}
-	shutdown, err := p.server.serve(withLease(s.withPause(endpoints(p.manager, p.clock.Trouble, ctx.Done(), p.watchdog)), p.lease))
+	shutdown, err := p.server.serve(withLease(withState(endpoints(p.manager, p.clock.Trouble, ctx.Done(), p.watchdog), p.manager, p.reloader), p.lease))
 	if err != nil {
 		return err
 	}
 	defer shutdown()
 	p.announce(ctx)
 	go afterLists(ctx, p.manager.HasSynced, shrinkAfterSync)
+	if p.reloader != nil {
+		go p.reloader.run(ctx)
+	}
 	defer p.page.serve(ctx, p.manager, s.Configuration)()
 	return leader.Run(ctx, p.manager, p.campaign)
 }
@@ -98,6 +102,7 @@ type process struct {
 	page     page
 	clock    *skew.Clock
 	lease    func() error // why it can't have the lease; nil if it may
+	reloader *reloader    // nil without a file that can change
 }
 
 // start does everything that can fail, in the order in which errors are most useful.
@@ -124,6 +129,7 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 
 func (p *process) assemble(ctx context.Context, to transport.Clients) (err error) {
 	options := managerOptions(p.settings.Configuration)
+	options.Policies, options.Guards = p.settings.policies, p.settings.guards
 	kept := store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
 	kept.ReportMissing = !p.settings.DryRun
 	options.Journal = kept
@@ -149,5 +155,22 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
+	if err := p.followFile(to, options.Registerer); err != nil {
+		return err
+	}
 	return p.clock.Register(options.Registerer)
+}
+
+// followFile makes the process take in changes of its configuration file.
+func (p *process) followFile(to transport.Clients, r prometheus.Registerer) error {
+	if name := p.settings.configFile; name == "" || name == "-" {
+		return nil
+	}
+	metrics, err := newReloadMetrics(r)
+	if err != nil {
+		return err
+	}
+	p.reloader = newReloader(p.settings, p.manager, to.Main.AuthorizationV1().SelfSubjectAccessReviews(), metrics,
+		leaseEvents(to.Main, p.settings.Configuration, p.identity))
+	return nil
 }

@@ -20,6 +20,9 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // rest_client_*, workqueue_*, leader_election_*
 	"k8s.io/component-base/metrics/prometheus/slis"
 	_ "k8s.io/component-base/metrics/prometheus/version" // kubernetes_build_info
+
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // farewell is how long requests under way may take after the server begins to close.
@@ -136,15 +139,29 @@ func withLease(next http.Handler, trouble func() error) http.Handler {
 	})
 }
 
-// withPause adds to /readyz?verbose that evictions are paused. The process stays ready.
-func (s *settings) withPause(next http.Handler) http.Handler {
-	if !s.Paused {
-		return next
-	}
+// holder reports what holds evictions.
+type holder interface {
+	Paused() bool
+	Trips() []guard.TripRecord
+}
+
+// withState adds to /readyz?verbose what holds evictions, and whether the configuration file is refused. The process
+// stays ready. Everybody may read it, so it names neither nodes nor what the file has; the log does.
+func withState(next http.Handler, h holder, file *reloader) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(answer, r)
-		if r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
+		if r.URL.Path != "/readyz" || !r.URL.Query().Has("verbose") {
+			return
+		}
+		if h.Paused() {
 			_, _ = io.WriteString(answer, "[!]paused: no eviction starts\n")
+		}
+		for _, t := range h.Trips() {
+			_, _ = fmt.Fprintf(answer, "[!]breaker: %s is tripped since %s, and holds evictions\n", t.Breaker, taint.Stamp(t.Began))
+		}
+		remark(answer, "config", file.Trouble())
+		if n := file.Pending(); n > 0 {
+			_, _ = fmt.Fprintf(answer, "[!]config: fields of the file that need a restart: %d\n", n)
 		}
 	})
 }

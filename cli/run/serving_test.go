@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"k8s.io/apiserver/pkg/server/healthz"
+
+	"github.com/taint-manager/taint-manager/guard"
 )
 
 // sight is a fake watcher.
@@ -70,12 +72,10 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 }
 
 func TestAPauseIsARemarkOfReadiness(t *testing.T) {
-	s := defaultSettings()
 	ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
-	expect(t, s.withPause(ready), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
-	s.Paused = true
-	expect(t, s.withPause(ready), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
-	expect(t, s.withPause(ready), "/readyz", http.StatusOK, "ok")
+	expect(t, withState(ready, holding{}, nil), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
+	expect(t, withState(ready, holding{paused: true}, nil), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
+	expect(t, withState(ready, holding{paused: true}, nil), "/readyz", http.StatusOK, "ok")
 }
 
 func TestAMissingLeaseIsARemarkOfReadiness(t *testing.T) {
@@ -86,6 +86,22 @@ func TestAMissingLeaseIsARemarkOfReadiness(t *testing.T) {
 	expect(t, ready, "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]lease: bad\n")
 	expect(t, ready, "/readyz", http.StatusOK, "ok")
 }
+
+func TestATripIsARemarkOfReadiness(t *testing.T) {
+	ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
+	trips := []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}}
+	expect(t, withState(ready, holding{trips: trips}, nil), "/readyz?verbose", http.StatusOK,
+		"readyz check passed\n[!]breaker: zones is tripped since 2026-11-01T12:00:00")
+}
+
+// holding is a fake manager.
+type holding struct {
+	paused bool
+	trips  []guard.TripRecord
+}
+
+func (h holding) Paused() bool              { return h.paused }
+func (h holding) Trips() []guard.TripRecord { return h.trips }
 
 func expect(t *testing.T, h http.Handler, path string, code int, text string) {
 	t.Helper()

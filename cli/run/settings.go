@@ -32,8 +32,13 @@ type settings struct {
 	configFile string
 	overridden []string
 
-	// policies are those of the configuration file.
+	// content is that of the file, with its policies and guards.
+	content  []byte
 	policies []policy.Policy
+	guards   policy.Guards
+
+	// given reports whether a flag was given.
+	given func(flag string) bool
 }
 
 func defaultSettings() *settings {
@@ -43,6 +48,7 @@ func defaultSettings() *settings {
 		authentication: apiserveroptions.NewDelegatingAuthenticationOptions(),
 		authorization:  apiserveroptions.NewDelegatingAuthorizationOptions(),
 		logging:        logsapi.NewLoggingConfiguration(),
+		given:          func(string) bool { return false },
 	}
 	s.serving.BindPort = port
 	s.serving.ServerCert.PairName = "taint-manager"

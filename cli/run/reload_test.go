@@ -1,0 +1,304 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/klog/v2"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+const (
+	header   = "apiVersion: taint-manager/v1alpha1\nkind: TaintManagerConfiguration\n"
+	draining = header + "policies:\n- {name: drain, method: Evict}\n"
+)
+
+// policed is a fake manager.
+type policed struct {
+	err error
+
+	mu  sync.Mutex
+	set []taintmanager.Policies
+}
+
+func (p *policed) SetPolicies(_ context.Context, next taintmanager.Policies) (policy.Diff, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil {
+		p.set = append(p.set, next)
+	}
+	return policy.Diff{Pods: 9, Due: 1, Earlier: 2, Later: 3, Held: 4, Free: 5}, p.err
+}
+
+// mounted is a file as the kubelet mounts a ConfigMap's, with a reloader that follows it.
+type mounted struct {
+	*reloader
+	manager policed
+	dir     string
+	swaps   int
+
+	mu     sync.Mutex
+	lines  []string
+	events []string
+}
+
+// follow starts a reloader in a bubble, with these flags given.
+func follow(t *testing.T, text string, reviews reviewer, given ...string) *mounted {
+	t.Helper()
+	m := &mounted{dir: t.TempDir()}
+	m.write(t, text)
+	s := defaultSettings()
+	sections := s.flags()
+	changed := map[string]bool{}
+	for _, flag := range given {
+		name, value, _ := strings.Cut(flag, "=")
+		for _, section := range sections.FlagSets {
+			if f := section.Lookup(name); f != nil {
+				must(t, f.Value.Set(value))
+				changed[name] = true
+			}
+		}
+	}
+	s.configFile = filepath.Join(m.dir, "config.yaml")
+	must(t, s.load(nil, func(flag string) bool { return changed[flag] }))
+	metrics, err := newReloadMetrics(prometheus.NewRegistry())
+	must(t, err)
+	m.reloader = newReloader(s, &m.manager, reviews, metrics, func(_ context.Context, message string) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.events = append(m.events, message)
+	})
+	log := funcr.New(func(_, line string) { m.mu.Lock(); defer m.mu.Unlock(); m.lines = append(m.lines, line) }, funcr.Options{})
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log))
+	ended := make(chan struct{})
+	go func() { m.run(ctx); close(ended) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	return m
+}
+
+// write replaces the file as the kubelet does: by a new folder, and a link to it that is swapped.
+func (m *mounted) write(t *testing.T, text string) {
+	t.Helper()
+	m.swaps++
+	folder := fmt.Sprintf("..%d", m.swaps)
+	must(t, os.Mkdir(filepath.Join(m.dir, folder), 0o755))
+	must(t, os.WriteFile(filepath.Join(m.dir, folder, "config.yaml"), []byte(text), 0o644))
+	must(t, os.Symlink(folder, filepath.Join(m.dir, "..tmp")))
+	must(t, os.Rename(filepath.Join(m.dir, "..tmp"), filepath.Join(m.dir, "..data")))
+	if m.swaps == 1 {
+		must(t, os.Symlink(filepath.Join("..data", "config.yaml"), filepath.Join(m.dir, "config.yaml")))
+	}
+}
+
+// taken returns what the manager has taken in.
+func (m *mounted) taken() []taintmanager.Policies {
+	synctest.Wait()
+	m.manager.mu.Lock()
+	defer m.manager.mu.Unlock()
+	return slices.Clone(m.manager.set)
+}
+
+func (m *mounted) said() string {
+	synctest.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return strings.Join(m.lines, "\n")
+}
+
+func (m *mounted) counted(result string) int {
+	return int(testutil.ToFloat64(m.metrics.reloads.WithLabelValues(result)))
+}
+
+var everything = answers{which: []string{"nodes", "pods", "events", "leases", "configmaps", "namespaces"}}
+
+func TestAChangeOfTheFileIsTakenInWithin2Seconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := follow(t, header, everything)
+		time.Sleep(time.Minute)
+		if got := m.taken(); len(got) > 0 {
+			t.Errorf("the file has not changed, and taken in was %+v", got)
+		}
+		m.write(t, draining+"paused: true\neviction: {method: Ignore, workers: 7, comparisonOperators: false}\n")
+		time.Sleep(2 * time.Second)
+		got := m.taken()
+		if len(got) != 1 || len(got[0].Policies) != 1 || !got[0].Paused || got[0].Method != taintmanager.Ignore || got[0].Workers != 7 || !got[0].Rules.NoComparison {
+			t.Fatalf("taken in was %+v", got)
+		}
+		const diff = `"podsCompared"=9 "podsDue"=1 "podsEarlier"=2 "podsLater"=3 "podsHeld"=4 "podsFree"=5`
+		if said := m.said(); !strings.Contains(said, diff) || m.counted(resultAccepted) != 1 {
+			t.Errorf("it does not say what changes: %s", said)
+		}
+		m.write(t, draining+"paused: true\neviction: {method: Ignore, workers: 7, comparisonOperators: false}\n")
+		time.Sleep(time.Minute)
+		if got := m.taken(); len(got) != 1 {
+			t.Errorf("the same content was taken in again: %+v", got)
+		}
+	})
+}
+
+func TestABadFileKeepsTheOldOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := follow(t, draining, everything)
+		m.write(t, header+"shards: 0\npolicies:\n- {name: drain, method: Drain}\n")
+		time.Sleep(time.Minute)
+		if got := m.taken(); len(got) > 0 {
+			t.Errorf("taken in was %+v", got)
+		}
+		for _, said := range []string{m.said(), strings.Join(m.events, "\n")} {
+			if strings.Count(said, "config.yaml:3: shards=0 is refused: it takes 1 to 256") != 1 || !strings.Contains(said, "config.yaml:5: policies[0].method=Drain") {
+				t.Errorf("it does not say once what is refused: %s", said)
+			}
+		}
+		ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
+		const line = "[!]config: the file is refused, and the last one that was taken in stays in force; a restart would not start; the log says why\n"
+		expect(t, withState(ready, holding{}, m.reloader), "/readyz?verbose", http.StatusOK, "readyz check passed\n"+line)
+		if m.counted(resultRefused) != 1 || testutil.ToFloat64(m.metrics.refused) != 1 {
+			t.Errorf("counted are %d refusals, and the gauge is %v", m.counted(resultRefused), testutil.ToFloat64(m.metrics.refused))
+		}
+
+		m.write(t, draining)
+		time.Sleep(2 * time.Second)
+		if got := m.taken(); len(got) > 0 || m.Trouble() != nil || testutil.ToFloat64(m.metrics.refused) != 0 {
+			t.Errorf("the old content is back: taken in was %+v, and the trouble is %v", got, m.Trouble())
+		}
+	})
+}
+
+func TestAFileThatIsGoneKeepsTheOldOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := follow(t, draining, everything)
+		must(t, os.Remove(filepath.Join(m.dir, "..data")))
+		time.Sleep(time.Minute)
+		if m.Trouble() == nil || len(m.events) != 1 || m.counted(resultRefused) != 1 {
+			t.Errorf("the trouble is %v, and the events are %q", m.Trouble(), m.events)
+		}
+		m.write(t, draining)
+		time.Sleep(2 * time.Second)
+		if err := m.Trouble(); err != nil || len(m.taken()) > 0 {
+			t.Errorf("the file is back, and the trouble is %v", err)
+		}
+	})
+}
+
+func TestAFileWhosePermissionsAreMissingIsRefused(t *testing.T) {
+	const selects = header + "policies:\n- {name: prod, method: Evict, match: {namespaceSelector: {matchLabels: {tier: prod}}}}\n"
+	for name, test := range map[string]struct {
+		text    string
+		denied  string
+		restart error
+	}{
+		"to evict":            {draining, "create pods/eviction", errStays},
+		"to watch namespaces": {selects, "watch namespaces", errNoRestart},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				reviews := everything
+				reviews.except = test.denied
+				m := follow(t, header, reviews)
+				m.write(t, test.text)
+				time.Sleep(2 * time.Second)
+				if got := m.taken(); len(got) > 0 || !errors.Is(m.Trouble(), test.restart) || !strings.Contains(m.said(), test.denied) {
+					t.Errorf("taken in was %+v, the trouble is %v, and it says %s", got, m.Trouble(), m.said())
+				}
+			})
+		})
+	}
+}
+
+// Operators stop evictions by removing permissions. They can pause then, too.
+func TestAPermissionThatTheOldFileLackedDoesNotMatter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reviews := everything
+		reviews.except = "delete pods"
+		m := follow(t, header, reviews)
+		m.write(t, header+"paused: true\n")
+		time.Sleep(2 * time.Second)
+		if got := m.taken(); len(got) != 1 {
+			t.Errorf("it was not taken in: %s", m.said())
+		}
+	})
+}
+
+// Without an answer about the permissions the file is considered again.
+func TestAFileThatCouldNotBeAppliedIsConsideredAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := follow(t, header, everything)
+		m.manager.mu.Lock()
+		m.manager.err = errors.New("namespaces can't be listed")
+		m.manager.mu.Unlock()
+		m.write(t, draining)
+		time.Sleep(10 * time.Second)
+		if m.Trouble() == nil || !strings.Contains(m.said(), "namespaces can't be listed") {
+			t.Errorf("it says %s", m.said())
+		}
+		m.manager.mu.Lock()
+		m.manager.err = nil
+		m.manager.mu.Unlock()
+		time.Sleep(considerAgain)
+		if got := m.taken(); len(got) != 1 || m.Trouble() != nil || m.counted(resultRefused) != 1 {
+			t.Errorf("taken in was %+v, and the trouble is %v", got, m.Trouble())
+		}
+	})
+}
+
+func TestFieldsThatNeedARestartKeepTheirValues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := follow(t, header+"shards: 4\n", everything)
+		m.write(t, draining+"shards: 16\nleaderElection: {leaseDuration: 30s}\n")
+		time.Sleep(2 * time.Second)
+		if got := m.taken(); len(got) != 1 {
+			t.Fatalf("taken in was %+v", got)
+		}
+		for _, want := range []string{`config.yaml:5: shards=\"16\" needs a restart; \"4\" stays in force`, `leaderElection.leaseDuration=\"30s\" needs a restart; \"15s\" stays in force`} {
+			if said := m.said(); !strings.Contains(said, want) {
+				t.Errorf("it does not say %s: %s", want, said)
+			}
+		}
+		ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
+		expect(t, withState(ready, holding{}, m.reloader), "/readyz?verbose", http.StatusOK, "[!]config: fields of the file that need a restart: 2\n")
+	})
+}
+
+func TestFlagsThatAreGivenWinOverAChangedFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := follow(t, header, everything, "paused=true", "eviction-workers=3", "tls-cipher-suites=TLS_AES_128_GCM_SHA256")
+		m.write(t, draining+"paused: false\neviction: {workers: 9}\n")
+		time.Sleep(2 * time.Second)
+		if got := m.taken(); len(got) != 1 || !got[0].Paused || got[0].Workers != 3 {
+			t.Errorf("taken in was %+v", got)
+		}
+		if said := m.said(); !strings.Contains(said, `"flag"="--paused"`) || !strings.Contains(said, `"flag"="--eviction-workers"`) || strings.Contains(said, "needs a restart") {
+			t.Errorf("it does not say which flags win: %s", said)
+		}
+	})
+}
+
+func TestAFileThatIsBeingWrittenIsNotTakenForTheWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := follow(t, header, everything)
+		path := filepath.Join(m.dir, "..1", "config.yaml")
+		for i := range len(draining) - len(header) { // byte by byte, faster than it is read
+			must(t, os.WriteFile(path, []byte(draining[:len(header)+i+1]), 0o644))
+			time.Sleep(readEvery / 3)
+		}
+		time.Sleep(2 * time.Second)
+		if got := m.taken(); len(got) != 1 || len(m.events) > 0 {
+			t.Errorf("taken in was %+v, and the events are %q", got, m.events)
+		}
+	})
+}

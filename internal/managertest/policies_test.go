@@ -1,0 +1,367 @@
+package managertest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/kubernetes/fake"
+
+	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// holdAll is a policy that holds every pod.
+var holdAll = policy.Policy{Name: "hold", Method: policy.Hold}
+
+func lasting(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
+
+// set replaces the policies, and fails the test if they are refused.
+func (r *running) set(t *testing.T, p taintmanager.Policies) policy.Diff {
+	t.Helper()
+	diff, err := r.SetPolicies(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return diff
+}
+
+func wantEvicted(t *testing.T, when string, e *recorder, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	if got := e.names(); !slices.Equal(got, want) {
+		t.Errorf("%s: evicted are %q, want %q", when, got, want)
+	}
+}
+
+func TestPoliciesDecideFromTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		shop := policy.Policy{Name: "shop", Method: policy.Delete, Match: policy.Match{Namespaces: []string{"shop"}}}
+		inShop := podOn("node", "cart")
+		inShop.Namespace = "shop"
+		start(t, fake.NewClientset(taintedNode(), inShop, podOn("node", "held")),
+			taintmanager.Options{Evictor: evictor, Policies: []policy.Policy{shop, holdAll}})
+		time.Sleep(time.Minute)
+		wantEvicted(t, "after a minute", evictor, "cart")
+	})
+}
+
+func TestTheMethodIgnoreEvictsByPoliciesAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "pod")), taintmanager.Options{Evictor: evictor, Method: taintmanager.Ignore})
+		time.Sleep(time.Minute)
+		wantEvicted(t, "ignored", evictor)
+		diff := r.set(t, taintmanager.Policies{Method: taintmanager.Ignore, Policies: []policy.Policy{{Name: "all", Method: policy.Evict}}})
+		if want := (policy.Diff{Pods: 1, Due: 1}); diff != want {
+			t.Errorf("the difference is %+v, want %+v", diff, want)
+		}
+		time.Sleep(time.Second)
+		wantEvicted(t, "by a policy", evictor, "pod")
+	})
+}
+
+func TestBadPoliciesAreRefused(t *testing.T) {
+	bad := []policy.Policy{{Name: "a", Method: "Drain"}, {Name: "a", Method: policy.Hold, DeleteAfter: lasting(time.Hour)}}
+	_, err := taintmanager.New(fake.NewClientset(), nil, taintmanager.Options{Policies: bad})
+	const want = `taintmanager: policies[0].method is refused: it takes Delete, Evict, Hold, Ignore; choose one of them
+taintmanager: policies[1].name is refused: another one has this name; choose a name of its own
+taintmanager: policies[1].deleteAfter is refused: it goes with method: Evict; leave it out`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestPoliciesThatAreRefusedChangeNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "pod")), taintmanager.Options{Evictor: evictor, Policies: []policy.Policy{holdAll}})
+		for _, p := range []taintmanager.Policies{
+			{Policies: []policy.Policy{{Name: "b", Method: "Drain"}}}, {Workers: -1}, {Method: "drain"},
+		} {
+			if _, err := r.SetPolicies(t.Context(), p); err == nil {
+				t.Errorf("%+v was taken in", p)
+			}
+		}
+		time.Sleep(time.Minute)
+		wantEvicted(t, "after a minute", evictor)
+	})
+}
+
+func TestAPauseHoldsAndAResumptionLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{lasts: time.Millisecond}
+		client := fake.NewClientset(taintedNode())
+		var want []string
+		for i := range 200 {
+			name := fmt.Sprintf("pod-%03d", i)
+			seconds := int64(i)
+			pod := podOn("node", name, v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds})
+			if err := client.Tracker().Add(pod); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, name)
+		}
+		r := start(t, client, taintmanager.Options{Evictor: evictor})
+		time.Sleep(50 * time.Second)
+		r.set(t, taintmanager.Policies{Paused: true})
+		synctest.Wait()
+		before := len(evictor.names())
+		time.Sleep(time.Minute)
+		if after := len(evictor.names()); before == 0 || after != before || !r.Paused() {
+			t.Errorf("before the pause %d were evicted, and after it %d", before, after)
+		}
+		r.set(t, taintmanager.Policies{})
+		time.Sleep(2 * time.Minute)
+		wantEvicted(t, "after the pause", evictor, want...)
+	})
+}
+
+// blocked is an evictor whose calls a budget blocks.
+type blocked struct{}
+
+func (blocked) Evict(context.Context, taintmanager.Eviction) taintmanager.Outcome {
+	return taintmanager.Outcome{Kind: eviction.Blocked, Cause: eviction.CausePDB}
+}
+
+// deleteAfter counts from the end of a pause.
+func TestThePauseCountsAsAHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := blocked{}
+		lingering := []policy.Policy{{Name: "lingering", Method: policy.Evict, DeleteAfter: lasting(time.Hour)}}
+		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "pod")), taintmanager.Options{Evictor: evictor, Policies: lingering, Paused: true})
+		time.Sleep(10 * time.Minute)
+		resumed := time.Now()
+		r.set(t, taintmanager.Policies{Policies: lingering})
+		synctest.Wait()
+		views, err := r.Views(t.Context())
+		if err != nil || len(views) != 1 || !views[0].DeleteAt.Equal(resumed.Add(time.Hour)) {
+			t.Errorf("got %+v, %v; it is to be deleted an hour after %v", views, err, resumed)
+		}
+	})
+}
+
+// Policies change all the time while pods become due. Each pod is evicted once, and none of those that are held.
+func TestReloadsInABurstLoseNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{lasts: 3 * time.Millisecond}
+		client := fake.NewClientset()
+		var want []string
+		for i := range 300 {
+			node := taintedNode()
+			node.Name, node.UID = fmt.Sprintf("node-%d", i%10), types.UID(fmt.Sprint(i%10))
+			if i < 10 {
+				if err := client.Tracker().Add(node); err != nil {
+					t.Fatal(err)
+				}
+			}
+			pod := podOn(node.Name, fmt.Sprintf("pod-%03d", i))
+			if i%3 == 0 {
+				pod.Namespace = "held"
+			} else {
+				want = append(want, pod.Name)
+			}
+			if err := client.Tracker().Add(pod); err != nil {
+				t.Fatal(err)
+			}
+		}
+		held := policy.Policy{Name: "held", Method: policy.Hold, Match: policy.Match{Namespaces: []string{"held"}}}
+		r := start(t, client, taintmanager.Options{Evictor: evictor, Policies: []policy.Policy{held, holdAll}})
+		time.Sleep(time.Second)
+		for i := range 100 {
+			next := taintmanager.Policies{Workers: 1 + i%7, Policies: []policy.Policy{held}}
+			if i%2 == 0 {
+				next.Policies = append(next.Policies, holdAll)
+			}
+			next.Paused = i%5 == 0
+			if i%3 == 0 {
+				next.Guards.Breakers = []policy.Breaker{zoneOutage()}
+			}
+			r.set(t, next)
+			time.Sleep(time.Duration(i%4) * time.Millisecond)
+		}
+		r.set(t, taintmanager.Policies{Policies: []policy.Policy{held}})
+		time.Sleep(time.Minute)
+		wantEvicted(t, "in the end", evictor, want...)
+	})
+}
+
+// zoneOutage trips above half of a zone.
+func zoneOutage() policy.Breaker {
+	return policy.Breaker{
+		Name: "zone-outage", TopologyKey: "zone", Taints: []policy.TaintKey{{Key: "key"}},
+		MaxNodes: intstr.Parse("50%"), Settle: lasting(time.Second), ResetAfter: lasting(time.Minute),
+	}
+}
+
+// zone returns a cluster with one pod on each of the nodes of a zone, the first of which are tainted.
+func zone(t *testing.T, nodes, tainted int) *fake.Clientset {
+	t.Helper()
+	client := fake.NewClientset()
+	for i := range nodes {
+		node := taintedNode()
+		node.Name, node.UID, node.Labels = fmt.Sprintf("node-%d", i), types.UID(fmt.Sprint(i)), map[string]string{"zone": "a"}
+		if i >= tainted {
+			node.Spec.Taints = nil
+		}
+		for _, err := range []error{client.Tracker().Add(node), client.Tracker().Add(podOn(node.Name, fmt.Sprintf("pod-%d", i)))} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return client
+}
+
+func paint(t *testing.T, client *fake.Clientset, name string, taints []v1.Taint) {
+	t.Helper()
+	node, err := client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node = node.DeepCopy()
+	node.Spec.Taints = taints
+	if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestABreakerHoldsAZoneAndIsReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		sink := &sink{}
+		client := zone(t, 4, 0)
+		r := start(t, client, taintmanager.Options{Evictor: evictor, Events: sink, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}})
+		time.Sleep(time.Second)
+		taints := taintedNode().Spec.Taints
+		for i := range 3 {
+			paint(t, client, fmt.Sprintf("node-%d", i), taints)
+		}
+		time.Sleep(10 * time.Minute)
+		wantEvicted(t, "three of four nodes are out", evictor)
+		if trips := r.Trips(); len(trips) != 1 || trips[0].Breaker != "zone-outage" || trips[0].Group != "a" {
+			t.Errorf("got the trips %+v", trips)
+		}
+		if got := sink.about("BreakerTripped"); !slices.Equal(got, []string{"node-0", "node-1", "node-2"}) {
+			t.Errorf("events of a trip are on %q", got)
+		}
+		paint(t, client, "node-0", nil)
+		time.Sleep(2 * time.Minute)
+		wantEvicted(t, "two of four", evictor, "pod-1", "pod-2")
+		if len(r.Trips()) != 0 {
+			t.Errorf("got the trips %+v", r.Trips())
+		}
+	})
+}
+
+// A reload adds a breaker while a zone is out: it trips by the nodes as they are.
+func TestABreakerThatAReloadAddsKnowsAllNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		r := start(t, zone(t, 4, 3), taintmanager.Options{Evictor: evictor, Paused: true})
+		time.Sleep(time.Minute)
+		diff := r.set(t, taintmanager.Policies{Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}})
+		if want := (policy.Diff{Pods: 3, Held: 3}); diff != want {
+			t.Errorf("the difference is %+v, want %+v", diff, want)
+		}
+		time.Sleep(time.Minute)
+		wantEvicted(t, "held by the new breaker", evictor)
+		diff = r.set(t, taintmanager.Policies{})
+		if want := (policy.Diff{Pods: 3, Due: 3}); diff != want {
+			t.Errorf("the difference is %+v, want %+v", diff, want)
+		}
+		time.Sleep(time.Second)
+		wantEvicted(t, "without it", evictor, "pod-0", "pod-1", "pod-2")
+	})
+}
+
+// A reload makes a NoSchedule taint a trigger, which the cache has not kept before.
+func TestAReloadThatNeedsMoreDataWaitsForThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		node := taintedNode()
+		node.Spec.Taints[0].Effect = v1.TaintEffectNoSchedule
+		node.Labels = map[string]string{"pool": "db"}
+		space := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "default", Labels: map[string]string{"tier": "prod"}}}
+		pod := podOn("node", "pod")
+		pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "r", UID: "r", APIVersion: "apps/v1", Controller: new(true)}}
+		r := start(t, fake.NewClientset(node, space, pod), taintmanager.Options{Evictor: evictor})
+		time.Sleep(time.Second)
+		selector := func(key, value string) *metav1.LabelSelector {
+			return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
+		}
+		diff := r.set(t, taintmanager.Policies{Policies: []policy.Policy{{
+			Name: "maintenance", Method: policy.Evict, Tolerations: &policy.Tolerations{Absent: lasting(time.Minute)},
+			Match: policy.Match{
+				Taints:       []policy.Taint{{Key: "key", Effects: []v1.TaintEffect{v1.TaintEffectNoSchedule}}},
+				NodeSelector: selector("pool", "db"), NamespaceSelector: selector("tier", "prod"),
+			},
+		}}})
+		if want := (policy.Diff{Pods: 1, Earlier: 1}); diff != want {
+			t.Errorf("the difference is %+v, want %+v", diff, want)
+		}
+		time.Sleep(50 * time.Second)
+		wantEvicted(t, "within the time that pods may stay", evictor)
+		time.Sleep(15 * time.Second)
+		wantEvicted(t, "after it", evictor, "pod")
+	})
+}
+
+func TestSetPoliciesEndsWithItsContextAndWithRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, err := taintmanager.New(fake.NewClientset(), nil, taintmanager.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := m.SetPolicies(ctx, taintmanager.Policies{}); err == nil {
+			t.Error("no error, although Run does not run")
+		}
+		r := start(t, fake.NewClientset(), taintmanager.Options{})
+		time.Sleep(time.Second)
+		r.run()
+		r.lead()
+		if err := <-r.result; err != nil {
+			t.Error(err)
+		}
+		if _, err := r.SetPolicies(t.Context(), taintmanager.Policies{}); err == nil {
+			t.Error("no error, although Run has ended")
+		}
+	})
+}
+
+// A standby takes in the same policies, and holds what it has to from the moment on at which it leads.
+func TestAHoldOutlivesTheLossOfLeadership(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		r := start(t, zone(t, 4, 3), taintmanager.Options{Evictor: evictor, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}})
+		time.Sleep(time.Minute)
+		r.lead()
+		if err := <-r.led; err != nil {
+			t.Error(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		led := make(chan error, 1)
+		go func() { led <- r.Lead(ctx) }()
+		time.Sleep(time.Minute)
+		wantEvicted(t, "leading again", evictor)
+		r.set(t, taintmanager.Policies{})
+		time.Sleep(time.Second)
+		wantEvicted(t, "without the breaker", evictor, "pod-0", "pod-1", "pod-2")
+		stop()
+		if err := <-led; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package taintmanager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Policies are the options that a running [Manager] can replace, by [Manager.SetPolicies]. The fields have the meaning
+// of the fields of [Options] with the same names. The zero value is that of a manager without policies.
+type Policies struct {
+	Policies []policy.Policy
+	Guards   policy.Guards
+	Method   Method
+	Rules    taint.Rules
+	Paused   bool
+	Workers  int
+}
+
+// policies returns the part of the options that can be replaced.
+func (o *Options) policies() Policies {
+	return Policies{Policies: o.Policies, Guards: o.Guards, Method: o.Method, Rules: o.Rules, Paused: o.Paused, Workers: o.Workers}
+}
+
+// complete returns the policies with defaults, and the configuration on which holds depend; or all problems as one error.
+func (p Policies) complete() (Policies, holds.Config, error) {
+	o := Options{Method: p.Method, Workers: p.Workers}
+	if err := o.configure(); err != nil {
+		return p, holds.Config{}, err
+	}
+	p.Method, p.Workers = o.Method, o.Workers
+	c := holds.Config{Paused: p.Paused, Config: policy.Config{
+		Policies: p.Policies, Guards: p.Guards, Method: p.Method.Policy(), Rules: p.Rules,
+	}}
+	set, problems := policy.Compile(c.Config)
+	errs := make([]error, len(problems))
+	for i, problem := range problems {
+		errs[i] = fmt.Errorf("taintmanager: %s is refused: %s; %s", problem.Path, problem.Allowed, problem.Next)
+	}
+	c.Set = set
+	return p, c, errors.Join(errs...)
+}
+
+// SetPolicies replaces the policies and the other options of Policies: all of them, or none if it returns an error. It
+// blocks until the cache has what they need, such as the labels of nodes, and requires that Run runs. Then all pods that
+// they concern are judged again, and calls under way are confirmed by them. It returns how many pods they concern, and
+// how: which became due, are due earlier or later, are held or free.
+//
+// The client needs the permissions that the doc comment of New lists, and list and watch on namespaces if a policy has a
+// namespaceSelector.
+func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, error) {
+	p, next, err := p.complete()
+	if err != nil {
+		return policy.Diff{}, err
+	}
+	select {
+	case m.replacing <- struct{}{}:
+		defer func() { <-m.replacing }()
+	case <-ctx.Done():
+		return policy.Diff{}, ctx.Err()
+	}
+	if err := m.await(ctx, next.Set.Needs()); err != nil {
+		return policy.Diff{}, err
+	}
+	defer m.need(policy.Needs{})
+	before, pods := m.latestJudge(), m.judgedPods()
+	if p.Paused {
+		m.pool.SetPaused(true)
+	}
+	m.pool.SetRates(p.Guards.Rates)
+	m.pool.SetWorkers(p.Workers)
+	if err := m.holds.Do(ctx, holds.Reconfigured{Config: next}); err != nil {
+		return policy.Diff{}, fmt.Errorf("replacing policies: %w", err)
+	}
+	m.pool.SetPaused(p.Paused)
+	m.paused.Store(p.Paused)
+	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
+}
+
+// await makes the cache get what is needed in addition, and blocks until it has it.
+func (m *Manager) await(ctx context.Context, n policy.Needs) error {
+	select {
+	case err := <-m.need(n):
+		if err != nil {
+			m.need(policy.Needs{})
+			return fmt.Errorf("getting what the policies need: %w", err)
+		}
+		if of := m.source.Namespaces(); of != nil {
+			m.holds.Put(holds.NamespacesChanged{Namespaces: of})
+		}
+		return nil
+	case <-ctx.Done():
+		m.need(policy.Needs{})
+		return fmt.Errorf("waiting until what the policies need is known: %w", ctx.Err())
+	}
+}
+
+// need makes the cache keep what the present judge needs, and these needs in addition. The returned channel is closed
+// once it has that.
+func (m *Manager) need(also policy.Needs) <-chan error {
+	m.needing.Lock()
+	defer m.needing.Unlock()
+	m.also = also
+	return m.source.Need(m.latestJudge().Needs().Or(also))
+}
+
+// judged passes a new judge to all who judge, and has all pods that it may concern judged again.
+func (m *Manager) judged(j policy.Judge) {
+	m.latest.Store(&j)
+	for _, s := range m.shards {
+		s.SetJudge(j)
+	}
+	m.needing.Lock()
+	also := m.also
+	m.needing.Unlock()
+	m.need(also)
+	for _, n := range m.source.Tainted() {
+		handler{shards: m.shards}.of(n.Name).NodeChanged(n.Name)
+	}
+}
+
+// latestJudge returns the judge of now.
+func (m *Manager) latestJudge() policy.Judge { return *m.latest.Load() }
+
+// judgedPods returns the pods that verdicts may concern, each with its node, as they are now.
+func (m *Manager) judgedPods() iter.Seq2[*taint.Pod, *taint.Node] {
+	type pair struct {
+		pod  *taint.Pod
+		node *taint.Node
+	}
+	var all []pair
+	for _, n := range m.source.Tainted() {
+		node, pods := m.source.PodsOn(n.Name)
+		for _, pod := range pods {
+			all = append(all, pair{pod, node})
+		}
+	}
+	return func(yield func(*taint.Pod, *taint.Node) bool) {
+		for _, p := range all {
+			if !yield(p.pod, p.node) {
+				return
+			}
+		}
+	}
+}
+
+// track creates the tracker of holds.
+func (m *Manager) track(c holds.Config) {
+	m.holds = holds.NewTracker(holds.Options{
+		Config: c, Judged: m.judged, Record: m.journal.SetGuards, Report: m.report, OldestExposure: m.oldestExposure,
+	})
+}
+
+// oldestExposure returns a moment before which no exposure to a present taint began.
+func (m *Manager) oldestExposure() time.Time {
+	oldest := time.Now()
+	for _, n := range m.source.Tainted() {
+		for _, histories := range [][]taint.History{n.Taints, n.Triggers} {
+			for _, states := range histories {
+				for i := range states {
+					if since := states[i].Since; since.Before(oldest) {
+						oldest = since
+					}
+				}
+			}
+		}
+	}
+	return oldest
+}
+
+// journaled returns the record that the journal has.
+func (m *Manager) journaled() holds.Journaled {
+	r, known := m.journal.Guards()
+	return holds.Journaled{Record: r, Known: known}
+}
+
+// Trips returns the groups of nodes whose breakers are tripped now, each with the time since when.
+func (m *Manager) Trips() []guard.TripRecord { return m.holds.Trips() }
+
+// Paused reports whether calls are paused.
+func (m *Manager) Paused() bool { return m.paused.Load() }
+
+// apiMethod returns the method of calls whose request has none.
+func (o *Options) apiMethod() Method {
+	if o.Method == Ignore {
+		return config.MethodDelete
+	}
+	return o.Method
+}
