@@ -8,7 +8,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/policy"
 )
 
 // nodeRead is one GET of a node. It stands in for the reads that package evict shares between evictions.
@@ -167,5 +166,5 @@ func (c *confirmation) doubt(read *nodeRead) string {
 		return "the GET took too long"
 	}
 	now, node := p.feed.Pod(pod.UID)
-	return evict.WhyUnconfirmed(policy.Judge{}, &c.f.e, now, node, evict.NewLiveNode(read.node, read.began), p.feed.Version(pod.Node))
+	return evict.WhyUnconfirmed(p.w.judge(), &c.f.e, now, node, evict.NewLiveNode(read.node, read.began), p.feed.Version(pod.Node))
 }

@@ -29,7 +29,17 @@ type shardRun struct {
 const never = time.Duration(1<<63 - 1)
 
 func (p *process) newShard() *shardRun {
-	return &shardRun{p: p, core: shard.NewCore(reader{p}, policy.Judge{}, p.r.Float64), next: never}
+	return &shardRun{p: p, core: shard.NewCore(reader{p}, p.w.judge(), p.r.Float64), next: never}
+}
+
+// judge returns the judge of all processes: without policies, by the drawn method.
+func (w *World) judge() policy.Judge {
+	c := policy.Config{Method: policy.Delete}
+	if w.plan.evict {
+		c.Method = policy.Evict
+	}
+	set, _ := policy.Compile(c) // refuses nothing, as there are neither policies nor guards
+	return policy.Judge{Set: set}
 }
 
 // reader reads the cache in an order that depends only on the seed.
