@@ -13,8 +13,10 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/internal/load"
 	"github.com/taint-manager/taint-manager/internal/testcluster"
+	"github.com/taint-manager/taint-manager/original"
 )
 
 // newLeavingPods creates pods that stay for a while after their deletion, each with the tolerations for its number.
@@ -74,7 +76,7 @@ func TestBothRunningDeleteEachPodOnceAndNoOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terminating := 0
+	terminating, wrote := 0, map[string]int{}
 	for i := range list.Items {
 		pod := &list.Items[i]
 		if pod.Labels["app"] == "probe" {
@@ -87,6 +89,9 @@ func TestBothRunningDeleteEachPodOnceAndNoOther(t *testing.T) {
 		if n := deletes[pod.Name]; gone && (n < 1 || n > 2) || !gone && n != 0 {
 			t.Errorf("%s: %d accepted deletions, terminating: %v", pod.Name, n, gone)
 		}
+		if writer := original.Writer(pod); gone {
+			wrote[writer]++
+		}
 		if gone && *pod.DeletionGracePeriodSeconds != 30 {
 			t.Errorf("%s: its grace period became %d s", pod.Name, *pod.DeletionGracePeriodSeconds)
 		}
@@ -97,7 +102,10 @@ func TestBothRunningDeleteEachPodOnceAndNoOther(t *testing.T) {
 	if want := len(pods.pods) + len(others.pods); len(list.Items)-1 != want {
 		t.Errorf("%d pods are there, want all %d: each terminates for its grace period", len(list.Items)-1, want)
 	}
-	t.Logf("%d pods were deleted; accepted requests by client: %v", terminating, by)
+	if wrote[evict.FieldManager]+wrote["kube-controller-manager"] != terminating {
+		t.Errorf("the conditions were written by %v, want %s and kube-controller-manager", wrote, evict.FieldManager)
+	}
+	t.Logf("%d pods were deleted; accepted requests by client: %v; conditions by field manager: %v", terminating, by, wrote)
 }
 
 // acceptedDeletions counts the accepted DELETEs of each pod, and those of each client.
