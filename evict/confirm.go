@@ -181,7 +181,7 @@ func WhyUnconfirmed(judge policy.Judge, e *eviction.Request, pod *taint.Pod, nod
 func whyNotDue(v *policy.Verdict, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
 	why := ""
 	for _, a := range [...]*policy.Action{&v.Delete, &v.Unconditional, &v.Evict} {
-		if pod.Seen.After(live.Sent) || !due(a, live.Sent) || !permits(v, a, e) {
+		if pod.Seen.After(live.Sent) || !due(a, live.Sent) || !permits(v, a, e, live.Sent) {
 			continue
 		}
 		if node.UID != live.UID {
@@ -198,13 +198,15 @@ func whyNotDue(v *policy.Verdict, e *eviction.Request, pod *taint.Pod, node *tai
 }
 
 // permits reports whether an action of the verdict permits the request once it is due. A request for an eviction is
-// also permitted by a deletion, which goes further.
-func permits(v *policy.Verdict, a *policy.Action, e *eviction.Request) bool {
+// also permitted by a deletion, which goes further. A deletion by deleteAfter needs a refusal that is old enough by the
+// present policies.
+func permits(v *policy.Verdict, a *policy.Action, e *eviction.Request, now time.Time) bool {
 	switch a {
 	case &v.Evict:
 		return e.Method != policy.Delete
 	case &v.Delete:
-		return a.RefusedFor == 0 || e.Method != policy.Delete || !e.RefusedSince.IsZero()
+		refused := !e.RefusedSince.IsZero() && !e.RefusedSince.Add(a.RefusedFor).After(now)
+		return a.RefusedFor == 0 || e.Method != policy.Delete || refused
 	}
 	return v.Delete.RefusedFor > 0
 }

@@ -108,6 +108,9 @@ func TestACallIsConfirmedIfItsActionIsDue(t *testing.T) {
 		"a DELETE after deleteAfter": {with(policy.Delete, func(j *judged) {
 			j.config.Policies, j.refusedSince = drained(time.Minute), tainted
 		}), ""},
+		"a DELETE after deleteAfter, whose refusal is too recent for the policies of now": {with(policy.Delete, func(j *judged) {
+			j.config.Policies, j.refusedSince = drained(time.Minute), tainted.Add(time.Second)
+		}), "verdict has changed"},
 		"a DELETE after deleteAfter, without a refused eviction": {with(policy.Delete, func(j *judged) { j.config.Policies = drained(time.Minute) }), "verdict has changed"},
 		"a DELETE because of another taint, without a refused eviction": {func() *judged {
 			j := bothTaints()

@@ -1,7 +1,10 @@
 package guard
 
 import (
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -19,6 +22,7 @@ type Rates struct {
 
 type rate struct {
 	name        string
+	id          string // tells rates apart that count other evictions, or by other groups, under the same name
 	topologyKey string
 	keys        map[string]bool // nil: all
 	fresh       bucket          // for a group without evictions so far
@@ -57,6 +61,7 @@ func newRate(now time.Time, of *policy.Rate, old *rate) *rate {
 		}
 		next.keys[t.Key] = true
 	}
+	next.id = strings.Join(append([]string{next.name, next.topologyKey}, slices.Sorted(maps.Keys(next.keys))...), "\n")
 	if old != nil {
 		next.carryOn(now, old)
 	}

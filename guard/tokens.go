@@ -25,7 +25,7 @@ type Wait struct {
 	Until time.Time
 
 	// Buckets names the buckets of all rates that count the eviction. Of evictions with the same buckets, none can take
-	// its tokens while one cannot.
+	// its tokens while one cannot. After a reload the same rate may count other evictions; then it has another name here.
 	Buckets string
 }
 
@@ -60,7 +60,7 @@ func (r *Rates) bucketsOf(taintKey string, labels map[string]string) string {
 	var b strings.Builder
 	for _, one := range r.rates {
 		if one.counts(taintKey) {
-			b.WriteString(one.name)
+			b.WriteString(one.id)
 			b.WriteByte('/')
 			b.WriteString(policy.GroupOf(one.topologyKey, labels))
 			b.WriteByte(0) // is in no name and no label

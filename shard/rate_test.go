@@ -208,6 +208,26 @@ func TestATokenThatIsGivenBackIsTakenOnceTheShardHearsOfIt(t *testing.T) {
 	}
 }
 
+// After a reload the same rate may count only some of those that have waited for it together.
+func TestARateThatCountsFewerTaintsHoldsUpNoOther(t *testing.T) {
+	rate := policy.Rate{Name: "cluster", EvictionsPerSecond: 0.001, Burst: 1}
+	p := newRatePlay(t, rate)
+	p.zoned("n", "a", 2)
+	p.taintNode("m", "disk", at(0.5))
+	p.add("m-0")
+	p.change("m-0", func(pod *taint.Pod) { pod.Node = "m" })
+	p.step(0, shard.NodeChanged{Name: "m"})
+	if uid := p.permit(1); uid != "" || p.core.WaitingForRate() != 3 {
+		t.Fatalf("started %q, and %d wait", uid, p.core.WaitingForRate())
+	}
+	rate.Taints = []policy.TaintKey{{Key: "gpu"}}
+	p.rates.Replace(at(2), []policy.Rate{rate})
+	p.step(2, shard.RatesChanged{})
+	if uid := p.permit(2); uid != "m-0" {
+		t.Errorf("started %q, want the pod that no rate counts any longer", uid)
+	}
+}
+
 // The deletion because of the node's death has a rate of its own.
 func TestAnEvictionThatWaitsForARateIsDeletedWhenItsNodeDies(t *testing.T) {
 	p := newRatePlay(t, policy.Rate{Name: "drain", EvictionsPerSecond: 0.001, Burst: 1, Taints: []policy.TaintKey{{Key: "gpu"}}})
