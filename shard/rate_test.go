@@ -127,6 +127,27 @@ func TestOneEvictionOfAGroupTriesAtATime(t *testing.T) {
 	}
 }
 
+// Each of them has tokens of its own, as with a rate for each node. A call that is blocked gives its token back, twenty
+// times a second.
+func TestBlockedCallsOfManyGroupsDoNotMakeAllOthersTryEachTime(t *testing.T) {
+	const groups, seconds = 500, 10
+	p := newRatePlay(t, policy.Rate{Name: "nodes", TopologyKey: "zone", EvictionsPerSecond: 0.001, Burst: 1})
+	for i := range groups {
+		p.zoned(fmt.Sprint("n", i), fmt.Sprint("z", i), 1)
+	}
+	p.permit(0)
+	for tick := range 20 * seconds {
+		now := 1 + float64(tick)/20
+		p.step(now, shard.RatesChanged{})
+		if at, ok := p.core.Next(); ok && !at.After(zero.Add(time.Duration(now*float64(time.Second)))) {
+			p.permit(now)
+		}
+	}
+	if p.takes > groups*(1+seconds*10) || p.takes < groups*seconds*4 {
+		t.Errorf("%d tries of %d groups in %d s", p.takes, groups, seconds)
+	}
+}
+
 func TestWhatWaitsForARateIsDueAndShowsIt(t *testing.T) {
 	p := newRatePlay(t, policy.Rate{Name: "cluster", EvictionsPerSecond: 0.1, Burst: 1})
 	p.zoned("n", "a", 3)

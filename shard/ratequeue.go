@@ -183,9 +183,27 @@ func (c *Core) tryNext(class *rateClass) {
 	}
 }
 
-// tryRates makes the first eviction of each class try again.
-func (c *Core) tryRates() {
+// With more classes than these that wait, tries after a change are spread: a call that is blocked gives its tokens back,
+// and one of a thousand such calls would otherwise make each class try for each of the others.
+const (
+	fewClasses = 16
+	tryEach    = 200 * time.Microsecond
+)
+
+// tryRates makes the first eviction of each class try again: at once if there are few classes, otherwise as soon as that
+// takes a small share of the time.
+func (c *Core) tryRates(now time.Time) {
+	var spread time.Duration
+	if n := len(c.rates.classes); n > fewClasses {
+		spread = time.Duration(n) * tryEach
+	}
 	for w := range c.rates.firsts() {
-		c.alarm(w, w.entry.At)
+		at := w.entry.At
+		if spread > 0 {
+			at = now.Add(spread)
+		}
+		if w.alarm.IsZero() || at.Before(w.alarm) {
+			c.alarm(w, at)
+		}
 	}
 }

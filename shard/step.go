@@ -27,7 +27,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case Ended:
 		c.ended(now, in, &do)
 	case RatesChanged:
-		c.tryRates()
+		c.tryRates(now)
 	case Reconfigured:
 		c.reconfigured(now, in.Judge)
 	}
