@@ -65,6 +65,7 @@ type Manager struct {
 // pods/status, or create pods/eviction. Without list and watch on nodes the manager does not sync and evicts no pod, and
 // [Manager.Trouble] reports it; without those on namespaces it reports that, and holds the pods of such policies.
 func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options) (*Manager, error) {
+	ownMethod := o.Evictor != nil && o.Method == ""
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	}
 	for range o.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Judge: m.latestJudge(), Permits: m.pool.Permits(), Notify: m.notify,
+			Reader: m.source, Judge: m.latestJudge(), OwnMethod: ownMethod, Permits: m.pool.Permits(), Notify: m.notify,
 			Overtaken: m.original.Overtaken, RatesChanged: m.pool.RatesChanged,
 			SlowPermits: m.pool.SlowPermits(), SlowWorkloads: m.pool.SlowWorkloads, MaxInFlight: o.Workers + o.MaxSlowEvictions,
 		}))

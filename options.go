@@ -108,7 +108,8 @@ type Options struct {
 	Leading func() bool
 
 	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
-	// confirms the taint before each call, or before each request if the evictor is an evict.ConfirmingEvictor.
+	// confirms the taint before each call, or before each request if the evictor is an evict.ConfirmingEvictor. If Method
+	// is left out, the evictor chooses the method where no policy decides.
 	Evictor Evictor
 
 	// Events stores the events. Nil means core/v1 events, created with the client.

@@ -38,6 +38,8 @@ type Core struct {
 	audited map[types.UID][]audited // by pod, one for each policy
 	late    map[types.UID]lateness  // of pods that a rate or a hold has kept
 	resumed time.Time               // when a pause of all calls last ended
+
+	ownMethod bool // the evictor chooses the method where no policy decides
 }
 
 // NewCore returns the logic of a shard that judges pods of the reader. jitter returns numbers in [0,1); it spreads

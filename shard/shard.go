@@ -20,6 +20,9 @@ type Options struct {
 	Reader Reader
 	Judge  policy.Judge
 
+	// OwnMethod leaves the method to the evictor where no policy decides: requests have none.
+	OwnMethod bool
+
 	// Permits yields the permissions to start a call. Shards take from it only while they have
 	// something due; they are served in the order in which they began to wait.
 	Permits <-chan Permit
@@ -84,8 +87,10 @@ func New(o Options) *Shard {
 	if o.Overtaken == nil {
 		o.Overtaken = func(eviction.Overtaken) {}
 	}
+	core := newCore(o.Reader, o.Judge, rand.Float64, &queue.Heap)
+	core.ownMethod = o.OwnMethod
 	s := &Shard{
-		core:      newCore(o.Reader, o.Judge, rand.Float64, &queue.Heap),
+		core:      core,
 		queue:     queue,
 		permits:   o.Permits,
 		notify:    o.Notify,

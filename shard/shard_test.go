@@ -27,6 +27,7 @@ type slots struct {
 
 	mu      sync.Mutex
 	started map[types.UID]time.Duration // since the start of the test
+	methods map[types.UID]policy.Method
 	epoch   time.Time
 }
 
@@ -34,7 +35,7 @@ func newSlots(n int, lasts time.Duration) *slots {
 	s := &slots{
 		permits: make(chan shard.Permit), free: make(chan struct{}, n), lasts: lasts,
 		outcome: eviction.Outcome{Kind: eviction.Accepted},
-		started: map[types.UID]time.Duration{}, epoch: time.Now(),
+		started: map[types.UID]time.Duration{}, methods: map[types.UID]policy.Method{}, epoch: time.Now(),
 	}
 	for range n {
 		s.free <- struct{}{}
@@ -64,7 +65,7 @@ func (s *slots) Release() { s.free <- struct{}{} }
 
 func (s *slots) Start(e eviction.Request, done func(eviction.Outcome)) {
 	s.mu.Lock()
-	s.started[e.Pod.UID] = time.Since(s.epoch)
+	s.started[e.Pod.UID], s.methods[e.Pod.UID] = time.Since(s.epoch), e.Method
 	s.mu.Unlock()
 	time.AfterFunc(s.lasts, func() {
 		s.free <- struct{}{}
@@ -77,6 +78,13 @@ func (s *slots) calls() map[types.UID]time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.started)
+}
+
+func (s *slots) methodOf(uid types.UID) (m policy.Method, started bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, started = s.methods[uid]
+	return m, started
 }
 
 // running starts a shard over the world, in a bubble of virtual time.
@@ -184,6 +192,37 @@ func TestANewJudgeCountsBeforeTheEventsThatFollowIt(t *testing.T) {
 			t.Errorf("started %v, held %d, want a at %v", s.calls(), sh.Held(), want)
 		}
 	})
+}
+
+func TestAnEvictorOfACallersOwnChoosesItsMethodWhereNoPolicyDecides(t *testing.T) {
+	for name, c := range map[string]struct {
+		own    bool
+		policy string
+		want   policy.Method
+	}{
+		"the options choose":  {false, "disk", policy.Delete},
+		"the evictor chooses": {true, "disk", ""},
+		"a policy chooses":    {true, "gpu", policy.Evict},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w, s := newWorld(), newSlots(1, time.Millisecond)
+			w.bind("a", "n", 0)
+			w.taintNode("n", "gpu", time.Now())
+			ctx, cancel := context.WithCancel(t.Context())
+			sh := shard.New(shard.Options{
+				Reader: w, Permits: s.permits, MaxInFlight: 1, Notify: func(eviction.Note) {},
+				Judge: judgeOf(t, of(c.policy, policy.Evict)), OwnMethod: c.own,
+			})
+			sh.NodeChanged("n")
+			go s.run(ctx)
+			go sh.Run(ctx)
+			time.Sleep(time.Second)
+			cancel()
+			if got, ok := s.methodOf("a"); !ok || got != c.want {
+				t.Errorf("%s: got %q, want %q", name, got, c.want)
+			}
+		})
+	}
 }
 
 func TestAnIdleShardSleeps(t *testing.T) {

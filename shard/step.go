@@ -124,6 +124,9 @@ func (c *Core) start(pod *taint.Pod, next nextCall, do *Effects) {
 		LateBy:             c.lateBy(pod.UID, next.action),
 		Attempt:            last.attempts, AfterRefusal: last.refused, RefusedSince: last.refusedSince,
 	}
+	if c.ownMethod && last.action.Policy == "" {
+		do.Start.Method = ""
+	}
 }
 
 // ended records the outcome of a call and judges the pod again.
