@@ -27,7 +27,7 @@ func (m *Manager) notice(client kubernetes.Interface) (err error) {
 
 // brokenByOriginal names the settings whose promises do not hold while the original runs.
 func (m *Manager) brokenByOriginal() (names []string) {
-	if m.options.Paused {
+	if m.Paused() {
 		names = append(names, "paused")
 	}
 	return append(names, m.latestJudge().Set.BrokenByOriginal()...)

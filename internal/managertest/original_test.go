@@ -14,6 +14,7 @@ import (
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // deleteAs marks and deletes the pod p as a taint manager does, under the name of that field manager.
@@ -49,11 +50,15 @@ func TestAManagerReportsThatTheOriginalOvertakesItsEvictions(t *testing.T) {
 		writer  string
 		want    string
 	}{
-		"by Delete, which it may":        {taintmanager.Options{}, original, "no pod goes later than by taint-manager alone"},
-		"by Evict":                       {taintmanager.Options{Method: taintmanager.Evict}, original, "this breaks eviction.method: Evict"},
-		"while it is paused":             {taintmanager.Options{Paused: true}, original, "this breaks paused"},
-		"another replica":                {taintmanager.Options{}, evict.FieldManager, ""},
-		"a dry run, beside the original": {taintmanager.Options{DryRun: true}, original, ""},
+		"by Delete, which it may": {taintmanager.Options{}, original, "no pod goes later than by taint-manager alone"},
+		"by Evict":                {taintmanager.Options{Method: taintmanager.Evict}, original, "this breaks eviction.method: Evict"},
+		"while it is paused":      {taintmanager.Options{Paused: true}, original, "this breaks paused"},
+		"while a policy holds the pod": {
+			taintmanager.Options{Policies: []policy.Policy{{Name: "quarantine", Method: policy.Hold}}}, original,
+			"this breaks policy quarantine (method: Hold)",
+		},
+		"another replica":                                          {taintmanager.Options{}, evict.FieldManager, ""},
+		"a dry run, beside the original":                           {taintmanager.Options{DryRun: true}, original, ""},
 		"a caller's evictor, whose writes have names of their own": {taintmanager.Options{Evictor: &recorder{}}, original, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
