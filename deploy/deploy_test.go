@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -200,5 +203,35 @@ func TestTheValuesOfTheChartTakeWhatTheConfigurationFileTakes(t *testing.T) {
 	config, _ := values.Properties["config"].(map[string]any)
 	if diff := cmp.Diff(any(file.Properties), config["properties"]); diff != "" {
 		t.Errorf("run 'make manifests'; the schema of config differs (-file +chart):\n%s", diff)
+	}
+}
+
+// TestTheChartRestartsForNoFieldThatARunningProcessTakesIn compares the fields that the chart leaves out of the hash in
+// the pods' annotation with the settings.
+func TestTheChartRestartsForNoFieldThatARunningProcessTakesIn(t *testing.T) {
+	helpers, err := os.ReadFile("chart/templates/_helpers.tpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, omitted := range regexp.MustCompile(`(get \$config "eviction"[^)]*\)|fromYaml\))((?: "\w+")+)`).FindAllStringSubmatch(string(helpers), -1) {
+		for name := range strings.FieldsSeq(strings.ReplaceAll(omitted[2], `"`, "")) {
+			if strings.HasPrefix(omitted[1], "get") {
+				name = "eviction." + name
+			}
+			got = append(got, name)
+		}
+	}
+	want := []string{"policies", "guards"}
+	c := config.Default()
+	for _, setting := range c.Settings() {
+		if setting.Live {
+			want = append(want, setting.Field)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("taint-manager.restartConfig differs (-taken in +left out):\n%s", diff)
 	}
 }

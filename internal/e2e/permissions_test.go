@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,60 +25,99 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// TestEveryGrantedVerbIsUsedAndNoOtherIsNeeded runs two replicas as a manifest deploys them, through a change of leader,
-// evictions, a record in each partition and a scrape of the metrics, and compares the audit log with the roles.
-func TestEveryGrantedVerbIsUsedAndNoOtherIsNeeded(t *testing.T) {
-	t.Parallel()
-	t.Run("delete", func(t *testing.T) {
-		w := newWorld(t, testcluster.Options{AuditLevel: "Metadata"})
-		w.waitForNoPods(t)
-		w.comparesRoles(t, installed, streamed)
-	})
-	t.Run("evict", func(t *testing.T) {
-		w := newWorld(t, testcluster.Options{AuditLevel: "Metadata", APIServerArgs: []string{"--feature-gates=WatchList=false"}})
-		w.waitForNoPods(t)
-		w.comparesRoles(t, elsewhere, nil)
-	})
+// deployedCase is a manifest, and what makes the program use its permissions.
+type deployedCase struct {
+	file, namespace string
+	flags           []string // of the API server
+	unused          []string // verbs that this API server needs not
+	evicted, next   string   // taints that evict, the second after a change of leader
+	guarded         bool     // a budget keeps the pod from being evicted by the second
 }
 
 // streamed are the verbs that are needed only where the API server does not stream lists.
 var streamed = []string{"list nodes", "list pods", "list configmaps extension-apiserver-authentication"}
 
-func (w *world) comparesRoles(t *testing.T, file string, unused []string) {
-	namespace := "kube-system"
-	if file == elsewhere {
-		namespace = "taint-manager-system"
-		w.kubectl(t, "create", "namespace", namespace)
+// TestEveryGrantedVerbIsUsedAndNoOtherIsNeeded runs two replicas as a manifest deploys them, through a change of leader,
+// evictions, a record in each partition and a scrape of the metrics, and compares the audit log with the roles.
+func TestEveryGrantedVerbIsUsedAndNoOtherIsNeeded(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]deployedCase{
+		"delete": {file: installed, namespace: "kube-system", unused: streamed, evicted: "one", next: "two"},
+		"evict": {
+			file: elsewhere, namespace: "taint-manager-system", flags: []string{"--feature-gates=WatchList=false"},
+			evicted: "one", next: "two",
+		},
+		"deleteAfter and namespaceSelector": {
+			file: soonDeleted(t), namespace: "kube-system", unused: append(slices.Clone(streamed), "list namespaces"),
+			evicted: "maintenance=a", next: "maintenance=b", guarded: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, testcluster.Options{AuditLevel: "Metadata", APIServerArgs: c.flags})
+			w.waitForNoPods(t)
+			w.comparesRoles(t, c)
+		})
 	}
-	w.kubectl(t, "apply", "-f", file)
-	granted := w.granted(t, namespace)
+}
+
+// soonDeleted returns the manifests with policies, with a shorter deleteAfter.
+func soonDeleted(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../release/chart/testdata/policies.golden.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "policies.yaml")
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "deleteAfter: 1h", "deleteAfter: 2s")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (w *world) comparesRoles(t *testing.T, c deployedCase) {
+	if c.namespace != "kube-system" {
+		w.kubectl(t, "create", "namespace", c.namespace)
+	}
+	w.kubectl(t, "label", "namespace", "default", "tier=prod")
+	w.kubectl(t, "apply", "-f", c.file)
+	granted := w.granted(t, c.namespace)
 	begin := time.Now()
-	first, second := w.replica(t, namespace), w.replica(t, namespace)
-	s := w.scene(t)
-	s.goes(s.pod("first"), s.taint("one"), 0)
-	w.scrape(t, second)
-	if err := first.Stop(); err != nil {
-		t.Error(err)
-	}
-	w.taintEachPartition(t)
-	s.taint("two")
-	pod := s.pod("second")
-	s.until("the next leader evicts", func() bool { _, gone := w.deletion(t, pod.UID, time.Now()); return gone })
-	s.event(pod, "Marking for deletion Pod")
-	for deadline := time.Now().Add(20 * time.Second); len(difference(granted, w.used(t, namespace, begin))) > len(unused) && time.Now().Before(deadline); {
+	first, second := w.replica(t, c.namespace), w.replica(t, c.namespace)
+	w.evictsByBoth(t, c, first, second)
+	s := &scene{T: t, world: w}
+	for deadline := time.Now().Add(20 * time.Second); len(difference(granted, w.used(t, c.namespace, begin))) > len(c.unused) && time.Now().Before(deadline); {
 		s.wait(time.Second)
 	}
 	if err := second.Stop(); err != nil {
 		t.Error(err)
 	}
-	used := w.used(t, namespace, begin)
-	for _, verb := range unused {
+	used := w.used(t, c.namespace, begin)
+	for _, verb := range c.unused {
 		delete(granted, verb)
 		delete(used, verb)
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(granted)), slices.Sorted(maps.Keys(used))); diff != "" {
-		t.Errorf("%s (-granted +used):\n%s", file, diff)
+		t.Errorf("%s (-granted +used):\n%s", c.file, diff)
 	}
+}
+
+// evictsByBoth lets the first replica evict a pod, and the second another one after the first has ended.
+func (w *world) evictsByBoth(t *testing.T, c deployedCase, first, second *testcluster.Manager) {
+	t.Helper()
+	s := w.scene(t)
+	s.goes(s.pod("first"), s.taint(c.evicted), 0)
+	s.taint()
+	w.scrape(t, second)
+	if err := first.Stop(); err != nil {
+		t.Error(err)
+	}
+	w.taintEachPartition(t)
+	if c.guarded {
+		w.kubectl(t, "-n", "default", "create", "poddisruptionbudget", "guard", "--selector=app=guarded", "--min-available=1")
+	}
+	pod := s.podWith("second", func(p *v1.Pod) { p.Labels = map[string]string{"app": "guarded"} })
+	s.taint(c.next)
+	s.until("the next leader evicts", func() bool { _, gone := w.deletion(t, pod.UID, time.Now()); return gone })
 }
 
 func difference(of, without map[string]bool) (list []string) {

@@ -44,9 +44,11 @@ func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
 		remove = "Method: Delete. Pods are deleted as the original does"
 		evict  = "Method: Evict. Pods are evicted as PodDisruptionBudgets permit."
 		dryRun = "Method: none, this is a dry run."
+		ignore = "Method: Ignore. No pod goes but by the policies."
 		paused = "It is paused: no eviction starts."
+		first  = "Where one of the 1 policies matches, its method counts instead."
 	)
-	all := []string{remove, evict, dryRun, paused, "is NOT switched off", "The original is switched off", "can't be seen from here"}
+	all := []string{remove, evict, dryRun, ignore, paused, first, "is NOT switched off", "The original is switched off", "can't be seen from here"}
 	for name, test := range map[string]struct {
 		values string
 		pods   []runtime.Object
@@ -56,6 +58,8 @@ func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
 		"evict":                            {"config: {eviction: {method: Evict}}", nil, []string{evict, "can't be seen from here"}},
 		"evict by flag":                    {"extraArgs: [--eviction-method=evict]", nil, []string{evict, "can't be seen from here"}},
 		"delete by flag":                   {"{config: {eviction: {method: Evict}}, extraArgs: [--eviction-method=Delete]}", nil, []string{remove, "can't be seen from here"}},
+		"ignore":                           {"config: {eviction: {method: Ignore}}", nil, []string{ignore, "can't be seen from here"}},
+		"a policy":                         {"config: {policies: [{name: a, method: Hold}]}", nil, []string{remove, first, "can't be seen from here"}},
 		"dry run":                          {"config: {dryRun: true}", nil, []string{dryRun, "can't be seen from here"}},
 		"dry run by flag":                  {"extraArgs: [--dry-run]", nil, []string{dryRun, "can't be seen from here"}},
 		"no dry run by flag":               {"{config: {dryRun: true}, extraArgs: [--dry-run=false]}", nil, []string{remove, "can't be seen from here"}},

@@ -7,7 +7,7 @@ import { stuck, meanings, titles } from './states.js';
 /** @type {Record<string, string>} */
 const advice = {
   pdb: 'A PodDisruptionBudget keeps it. It goes as soon as the budget permits; look which one, and whether its other pods are ready:',
-  rbac: 'taint-manager lacks the permission. Give it back:',
+  rbac: 'taint-manager lacks the permission. The ClusterRole taint-manager-evictions has to grant it, and its binding has to be there:',
   admission: 'Admission forbids it. The words above name who; ask the owner of that webhook or policy.',
   namespace: 'Its namespace is being deleted, and the pod goes with it.',
   webhook: 'An admission webhook does not answer. The words above name it; see whether its pods run.',
@@ -19,7 +19,7 @@ function commands(row) {
   const { namespace, pod, node, cause, budget } = row.of;
   const list = [];
   if (cause === 'pdb') list.push(`kubectl -n ${namespace} ${budget ? `describe pdb ${budget}` : 'get pdb'}`);
-  if (cause === 'rbac') list.push('kubectl apply -f deploy/rbac.yaml');
+  if (cause === 'rbac') list.push('kubectl describe clusterrolebinding,clusterrole taint-manager-evictions');
   if (row.state !== 'evicted') list.push(`kubectl -n ${namespace} describe pod ${pod}`);
   return [...list, `kubectl describe node ${node}`];
 }
