@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func (m *mount) file() string { return filepath.Join(m.dir, "config.yaml") }
 
 func TestTheMountedFileIsTakenInWithoutARestart(t *testing.T) {
 	const head = "apiVersion: taint-manager/v1alpha1\nkind: TaintManagerConfiguration\n"
-	w := newWorld(t, testcluster.Options{WithoutScheduler: true, WithoutControllerManager: true})
+	w := newWorld(t, testcluster.Options{WithoutScheduler: true})
 	files := &mount{dir: t.TempDir()}
 	files.write(t, head+"policies:\n- {name: hold, method: Hold}\n")
 	m := w.manage(t, "--config="+files.file())
@@ -65,14 +66,18 @@ func TestTheMountedFileIsTakenInWithoutARestart(t *testing.T) {
 	s.stays(pod, tainted, 3)
 
 	bad := files.write(t, head+"policies:\n- {name: hold, method: Drain}\n")
-	s.until("an event of the lease says that the file is refused", func() bool { return w.refusedFile(t) })
+	s.until("an event of the lease says that the file is refused", func() bool { return w.refusedFile(t, "policies[0].method=Drain is refused") })
 	s.stays(pod, bad, 3)
 	_, body := ask(t, &tls.Config{InsecureSkipVerify: true}, "https://"+m.Address()+"/readyz?verbose")
 	if !strings.Contains(body, "[!]config: the file is refused") || !strings.Contains(body, "a restart would not start") {
 		t.Errorf("readiness does not mention it:\n%s", body)
 	}
 
-	good := files.write(t, head+"policies:\n- {name: drain, method: Evict, match: {taints: [{key: maintenance}]}}\n")
+	lacking := files.write(t, head+"policies:\n- {name: drain, method: Evict, match: {taints: [{key: maintenance}]}}\n")
+	s.until("an event of the lease says that a permission is missing", func() bool { return w.refusedFile(t, "create pods/eviction") })
+	s.stays(pod, lacking, 3)
+
+	good := files.write(t, head+"policies:\n- {name: drain, method: Delete, match: {taints: [{key: maintenance}]}}\n")
 	at, ended := w.deletion(t, pod.UID, good.after.Add(reloadTime+soon))
 	if !ended {
 		t.Fatalf("the pod did not go within %v of the change", reloadTime+soon)
@@ -89,11 +94,11 @@ func TestTheMountedFileIsTakenInWithoutARestart(t *testing.T) {
 	}
 }
 
-// refusedFile reports whether the lease has an event about the refused file.
-func (w *world) refusedFile(t *testing.T) bool {
+// refusedFile reports whether the lease has an event about a refused file, with that reason.
+func (w *world) refusedFile(t *testing.T, why string) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	events, err := w.admin.CoreV1().Events("kube-system").List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Lease,involvedObject.name=taint-manager,reason=ConfigurationRefused"})
-	return err == nil && len(events.Items) == 1 && events.Items[0].Type == v1.EventTypeWarning
+	return err == nil && slices.ContainsFunc(events.Items, func(e v1.Event) bool { return e.Type == v1.EventTypeWarning && strings.Contains(e.Message, why) })
 }
