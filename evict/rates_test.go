@@ -418,12 +418,17 @@ func TestNoRateIsExceeded(t *testing.T) {
 	})
 }
 
-// play runs a pool for two minutes.
-func play(t *testing.T, s *randomServer, rates []policy.Rate) {
+// tighter returns the same rates with lower limits. Windows across a reload are bounded by the looser ones.
+func tighter(rates []policy.Rate) []policy.Rate {
 	tight := slices.Clone(rates)
 	for i := range tight {
 		tight[i].EvictionsPerSecond, tight[i].Burst = tight[i].EvictionsPerSecond/2, 1
 	}
+	return tight
+}
+
+// play runs a pool for two minutes.
+func play(t *testing.T, s *randomServer, rates []policy.Rate) {
 	p := NewPool(PoolOptions{Evictor: s, Workers: 1 + s.draw(8), Rates: rates})
 	end := lead(t, p)
 	runShards(t, p, 1000, func(eviction.Outcome) {}, "a", "b", "a")
@@ -431,7 +436,7 @@ func play(t *testing.T, s *randomServer, rates []policy.Rate) {
 		time.Sleep(time.Duration(s.draw(12000)) * time.Millisecond)
 		switch s.draw(5) {
 		case 0:
-			p.SetRates(tight)
+			p.SetRates(tighter(rates))
 		case 1:
 			p.SetRates(rates)
 		case 2:
