@@ -159,8 +159,12 @@ func (m *Manager) track(c holds.Config) {
 	})
 }
 
-// oldestExposure returns a moment before which no exposure to a present taint began.
+// oldestExposure returns a moment before which no exposure to a present taint began. While the journal has a problem, an
+// exposure may turn out to be older than what is known.
 func (m *Manager) oldestExposure() time.Time {
+	if m.JournalTrouble() != nil {
+		return time.Time{}
+	}
 	oldest := time.Now()
 	for _, n := range m.source.Tainted() {
 		for _, histories := range [][]taint.History{n.Taints, n.Triggers} {

@@ -18,7 +18,6 @@ type Core struct {
 	ready   bool      // Ready was reported
 	leading bool      // this process leads
 	began   time.Time // the present leadership
-	known   bool      // the record that the journal had when this leadership began, or later
 	unknown time.Time // as policy.Facts has it
 
 	record  guard.Record
@@ -96,7 +95,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 
 // lead begins a leadership. What the journal has is adopted once all nodes are known.
 func (c *Core) lead(now time.Time, j Journaled) []guard.Event {
-	c.leading, c.began, c.known, c.changed = true, now, false, true
+	c.leading, c.began, c.changed = true, now, true
 	if !c.ready {
 		return nil
 	}
@@ -104,10 +103,10 @@ func (c *Core) lead(now time.Time, j Journaled) []guard.Event {
 	return c.breakers.Step(now)
 }
 
-// read adopts a record that the journal has now. A leader that knows the record is the only one that changes it, so it
-// ignores what it reads.
+// read adopts a record that another process has written. A leader reads one if the leader before it has written after
+// this process had last heard of the journal.
 func (c *Core) read(now time.Time, r guard.Record) []guard.Event {
-	if c.leading && (c.known || !c.ready) {
+	if c.leading && !c.ready {
 		return nil
 	}
 	c.adopt(now, Journaled{r, true})
@@ -124,6 +123,9 @@ func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 	c.trips, c.changed = trips, false
 	if c.leading && c.ready {
 		c.record = c.record.With(now, trips, c.config.Holds(c.breakers.Tripped(), c.config.Paused))
+		if !c.unknown.IsZero() && !c.plain() {
+			c.record = c.record.Merge(guard.Record{Ended: []guard.EndedRecord{endOfUnknown(c.unknown)}})
+		}
 		do.Record = c.unwritten()
 	}
 	c.facts = &policy.Facts{

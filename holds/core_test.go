@@ -15,6 +15,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/internal/faketime"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -269,7 +270,7 @@ func TestWithoutARecordHoldsEndedWhenTheLeaderBegan(t *testing.T) {
 	l.step(3, holds.LeadershipBegan{})
 	want(t, "it leads", unknown(l), "3s")
 	l.step(4, holds.Reconfigured{Config: configured(false, nil, lingering())})
-	want(t, "its own ends", l.ends(), []string{"policy quarantine at 4s"})
+	want(t, "its own ends", l.ends(), []string{"holds before 2026-11-01T12:00:03Z at 3s", "policy quarantine at 4s"})
 
 	other := leading(whole(true), known)
 	other.step(1, holds.Reconfigured{Config: whole(false)})
@@ -281,15 +282,57 @@ func TestWithoutARecordHoldsEndedWhenTheLeaderBegan(t *testing.T) {
 	want(t, "another term, without a journal", unknown(l), "20s")
 }
 
-// A leader's own record comes back by the watch, perhaps an old one.
-func TestALeaderIgnoresItsOwnRecord(t *testing.T) {
-	l := leading(whole(false), known)
-	l.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
-	old := l.stored(t).Record
-	l.step(2, holds.NodesChanged{Changes: nodes(4, 0)})
-	l.step(62, holds.TimePassed{}, holds.RecordRead{Record: old})
-	if len(l.Trips()) != 0 {
-		t.Error("the trip is back")
+// The leader before it has written after this one had last heard of the journal, and perhaps after it had begun.
+func TestALeaderThatReadsTheLastRecordLateKeepsItsEnds(t *testing.T) {
+	before := leading(whole(true), known)
+	old := before.stored(t)
+	before.step(5, holds.Reconfigured{Config: whole(false)})
+
+	next := &leader{Core: holds.NewCore(whole(true))}
+	next.step(6, holds.NodesChanged{Changes: nodes(4, 0)}, holds.Ready{Journaled: old}, holds.LeadershipBegan{Journaled: old})
+	next.step(7, holds.Reconfigured{Config: configured(true, []policy.Breaker{zones()}, lingering())})
+	want(t, "by the old record", next.ends(), []string{"policy quarantine at 7s"})
+	next.step(8, holds.RecordRead{Record: before.stored(t).Record})
+	want(t, "by the last one", next.ends(), []string{"pause at 5s", "policy quarantine at 8s"})
+}
+
+// What one leader does not know, the next one cannot know either: it must not count holds as ended earlier.
+func TestTheEndOfUnknownHoldsOutlivesTheLeader(t *testing.T) {
+	first := leading(whole(false), holds.Journaled{})
+	want(t, "the first leader", first.ends(), []string{"holds before 2026-11-01T12:00:00Z at 0s"})
+	second := &leader{Core: holds.NewCore(whole(false))}
+	second.step(50, holds.NodesChanged{Changes: nodes(4, 0)}, holds.LeadershipBegan{}, holds.Ready{Journaled: first.stored(t)})
+	if f := second.Judge().Facts; len(f.Ended) != 1 || !f.Unknown.IsZero() {
+		t.Errorf("the second leader has the facts %+v", f)
+	}
+	third := &leader{Core: holds.NewCore(whole(false))}
+	third.step(60, holds.NodesChanged{Changes: nodes(4, 0)}, holds.LeadershipBegan{}, holds.Ready{})
+	want(t, "the third one, for now", third.ends(), []string{"holds before 2026-11-01T12:01:00Z at 60s"})
+	third.step(70, holds.RecordRead{Record: first.stored(t).Record.Merge(third.stored(t).Record)})
+	want(t, "once it has read the record", third.ends(), []string{"holds before 2026-11-01T12:00:00Z at 0s"})
+}
+
+// The times that a keeper returns are on the monotonic clock; if the wall clock is set, they stay where they are.
+func TestAStepOfTheWallClockMovesNoEnd(t *testing.T) {
+	for name, set := range map[string]float64{"forward": 3600, "back": -3600} {
+		now := func(passed, set float64) time.Time {
+			return faketime.Of(at(passed+set), time.Duration(passed*float64(time.Second)))
+		}
+		core := holds.NewCore(whole(true))
+		var last guard.Record
+		step := func(now time.Time, inputs ...holds.Input) {
+			for _, in := range inputs {
+				if do := core.Step(now, in); do.Record != nil {
+					last = *do.Record
+				}
+			}
+		}
+		step(now(5, 0), holds.NodesChanged{Changes: nodes(4, 0)}, holds.LeadershipBegan{}, holds.Ready{Journaled: known}, holds.Reconfigured{Config: whole(false)})
+		step(now(7, set), holds.LeadershipEnded{}, holds.LeadershipBegan{Journaled: holds.Journaled{Record: last, Known: true}})
+		step(now(8, set), holds.Reconfigured{Config: configured(false, []policy.Breaker{zones()}, lingering())})
+		if len(last.Ended) != 2 || now(8, set).Sub(last.Ended[0].At) != 3*time.Second {
+			t.Errorf("set %s: got %+v", name, last.Ended)
+		}
 	}
 }
 

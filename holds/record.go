@@ -1,7 +1,6 @@
 package holds
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -21,30 +20,28 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 		return
 	}
 	read := notAfter(now, j.Record)
-	c.known, c.unknown, c.written = c.leading, time.Time{}, new(j.Record)
 	c.breakers.Adopt(read.Trips)
-	if !c.leading {
-		c.record = read
-		return
+	if c.leading {
+		read = without(c.unknown, read.Merge(c.record))
 	}
-	c.record.Ended = union(read.Ended, c.record.Ended)
-	for _, h := range read.Holding {
-		if !slices.ContainsFunc(c.record.Holding, func(own policy.HoldScope) bool { return own.Same(&h) }) {
-			c.record.Holding = append(slices.Clone(c.record.Holding), h)
-		}
-	}
+	c.record, c.unknown, c.written = read, time.Time{}, new(j.Record)
 }
 
-// union returns the ended holds of both, the oldest first.
-func union(a, b []guard.EndedRecord) []guard.EndedRecord {
-	all := slices.Clone(a)
-	for _, e := range b {
-		if !slices.ContainsFunc(a, func(other guard.EndedRecord) bool { return other.Same(&e.HoldScope) && atSameTime(other.At, e.At) }) {
-			all = append(all, e)
-		}
+// endOfUnknown returns the end of all holds that were not known when a leader began. It is recorded, as the next leader
+// does not know them either. Each has its own name, so that it is not joined with that of another leader.
+func endOfUnknown(began time.Time) guard.EndedRecord {
+	by := "holds before " + began.UTC().Format(time.RFC3339Nano)
+	return guard.EndedRecord{HoldScope: policy.HoldScope{By: by}, At: began}
+}
+
+// without returns the record without the end of the holds that were not known at this moment, as they are known now.
+func without(began time.Time, r guard.Record) guard.Record {
+	if began.IsZero() {
+		return r
 	}
-	slices.SortStableFunc(all, func(x, y guard.EndedRecord) int { return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.By, y.By)) })
-	return all
+	all := endOfUnknown(began)
+	r.Ended = slices.DeleteFunc(slices.Clone(r.Ended), func(e guard.EndedRecord) bool { return e.Same(&all.HoldScope) })
+	return r
 }
 
 // atSameTime compares wall times.
