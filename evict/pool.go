@@ -151,7 +151,7 @@ func (p *Pool) publish() {
 		p.slow.Store(&slow{workloads: p.limiter.Slow(), changes: changes, changed: make(chan struct{})})
 		close(before.changed)
 	}
-	if p.limiter.rates.takeChanged() {
+	if p.limiter.RatesChanged() {
 		close(p.ratesChanged)
 		p.ratesChanged = make(chan struct{})
 	}

@@ -86,6 +86,9 @@ func (r *rates) takeChanged() bool {
 // others begin empty. Calls under way keep their tokens.
 func (g *Limiter) SetRates(now time.Time, list []policy.Rate) { g.rates.set(now, list) }
 
+// RatesChanged reports whether evictions that wait for a rate are to try again before their time, and forgets it.
+func (g *Limiter) RatesChanged() bool { return g.rates.takeChanged() }
+
 // BeginTerm begins a term of leadership: all buckets are empty.
 func (g *Limiter) BeginTerm(now time.Time) { g.rates.begin(now) }
 

@@ -67,11 +67,11 @@ func (p *process) connectEvictor() {
 
 // mayCall reports whether a call may start now in a slot; mayCallSlowly, whether one may start in a slow place.
 func (p *process) mayCall() bool {
-	return p.term != nil && !p.ending && p.leading() && p.slots.may(false)
+	return p.term != nil && !p.ending && p.leading() && !p.governance.config.Paused && p.slots.may(false)
 }
 
 func (p *process) mayCallSlowly() bool {
-	return p.term != nil && !p.ending && p.leading() && p.slots.may(true)
+	return p.term != nil && !p.ending && p.leading() && !p.governance.config.Paused && p.slots.may(true)
 }
 
 // call starts a call with the limiter's permit.
@@ -81,6 +81,7 @@ func (p *process) call(s *shardRun, e eviction.Request, t evict.Ticket, place bo
 	p.w.check(p.observer.Called(p.w.now(), e.Pod.UID, deadline, e.Attempt))
 	f := &flight{p: p, shard: s, e: e, term: p.term, ticket: t}
 	p.flights = append(p.flights, f)
+	p.w.check(f.decided())
 	p.slots.Start(p.now(), &f.ticket, e.Pod, place)
 	p.after(evict.SlowAfter, f.late)
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
@@ -152,6 +153,7 @@ func (f *flight) arrive(a *ask) error {
 	a.arrived = true
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts.Evicted++
+	f.accepts()
 	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
 	if a.answered { // the process has given the request up
 		f.p.w.counts.LostAnswers++
@@ -207,6 +209,8 @@ func (f *flight) ended(o eviction.Outcome) {
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
 	p.slots.End(p.now(), &f.ticket, f.e.Pod, o)
+	p.governance.refuses(&f.e, &o)
+	p.tellRates()
 	if o.Kind == eviction.Unavailable || o.Kind == eviction.Throttled {
 		p.slots.excuse()
 	}

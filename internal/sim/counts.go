@@ -23,6 +23,9 @@ type Counts struct {
 	Restarts, Stops, Pauses, ClockSteps, Handovers  int
 	Outages, LostAnswers, Conflicts, PartitionsLost int
 	Relists, Resumed, StaleLists, Ahead             int
+
+	// Policies and guards.
+	Reloads, Trips, Resets int
 }
 
 // fields returns the counts by name.

@@ -3,6 +3,8 @@ package sim
 import (
 	"context"
 	"time"
+
+	"github.com/taint-manager/taint-manager/holds"
 )
 
 // Leader election as client-go does it, with its default times, in a few lines: a stand-in.
@@ -62,6 +64,9 @@ func (p *process) lead() {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.now()}
 	p.slots.excuse()
+	p.slots.BeginTerm(p.now())
+	p.tellRates()
+	p.governance.step(holds.LeadershipBegan{Journaled: p.store.journaled()})
 	p.store.lead()
 	p.kick()
 }
@@ -77,6 +82,7 @@ func (p *process) endTerm() {
 	if p.dead {
 		return
 	}
+	p.governance.step(holds.LeadershipEnded{})
 	for _, f := range append([]*flight(nil), p.flights...) {
 		f.cut()
 	}

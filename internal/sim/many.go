@@ -50,7 +50,7 @@ func Many(from, n uint64, workers, most int, o Options) (Counts, []Result) {
 // Explain describes a failure: the seed, the broken promise, the fewest actions that break it, and the end of the
 // trace of the world with those actions alone.
 func Explain(r Result, o Options) string {
-	p := shrunk(draw(r.Seed), rule(r.Err), o)
+	p := shrunk(o.plan(r.Seed), rule(r.Err), o)
 	var lines []string
 	o.Trace = func(line string) { lines = append(lines, line) }
 	again := run(p, o)

@@ -117,6 +117,7 @@ type plan struct {
 	stale    bool          // the first lists may be stale
 	turmoil  time.Duration // how long actions happen
 	actions  []action
+	files    []file // configuration files, in the order of their times; none: no process has one
 }
 
 // The time that a world has before the first action, and after the last fault.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cluster"
 	"github.com/taint-manager/taint-manager/evict"
+	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/skew"
@@ -45,6 +46,8 @@ type process struct {
 	reads   map[string]*nodeRead
 	term    *term
 	store   store
+
+	governance governance
 }
 
 // start starts a process of a replica.
@@ -63,6 +66,7 @@ func (w *World) start(replica int) {
 	p.after(500*time.Millisecond, p.watchSlots)
 	p.feed = cluster.NewFeed(taint.Rules{}, p, p.now)
 	p.feed.SetAhead(p.skew.Excess)
+	p.govern()
 	for range w.plan.shards {
 		p.shards = append(p.shards, p.newShard())
 	}
@@ -250,6 +254,7 @@ func (p *process) mayBegin() {
 		return
 	}
 	p.started = true
+	p.governance.step(holds.Ready{Journaled: p.store.journaled()})
 	for _, s := range p.shards {
 		s.soon()
 	}

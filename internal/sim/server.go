@@ -40,9 +40,10 @@ type server struct {
 	log     []written
 	wrote   func() // called after each write
 
-	born       map[string]int           // how many nodes and pods of a name there have been
-	grace      map[types.UID]podShape   // what a pod was created with
-	faults     map[kind][]time.Duration // when each fault ends
+	labels     map[string]map[string]string // of nodes
+	born       map[string]int               // how many nodes and pods of a name there have been
+	grace      map[types.UID]podShape       // what a pod was created with
+	faults     map[kind][]time.Duration     // when each fault ends
 	partitions [partitions]partition
 	lease      lease
 }
@@ -98,7 +99,7 @@ func (s *server) createNode(name string) {
 	}
 	s.nodes = append(s.nodes, nil)
 	s.putNode(len(s.nodes)-1, &v1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(),
+		Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(), Labels: s.labels[name],
 	}})
 }
 

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -29,17 +29,15 @@ type shardRun struct {
 const never = time.Duration(1<<63 - 1)
 
 func (p *process) newShard() *shardRun {
-	return &shardRun{p: p, core: shard.NewCore(reader{p}, p.w.judge(), p.r.Float64), next: never}
+	return &shardRun{p: p, core: shard.NewCore(reader{p}, p.governance.judge, p.r.Float64), next: never}
 }
 
-// judge returns the judge of all processes: without policies, by the drawn method.
-func (w *World) judge() policy.Judge {
-	c := policy.Config{Method: policy.Delete}
-	if w.plan.evict {
-		c.Method = policy.Evict
+// method returns the method of pairs that no policy decides.
+func (p *plan) method() policy.Method {
+	if p.evict {
+		return policy.Evict
 	}
-	set, _ := policy.Compile(c) // refuses nothing, as there are neither policies nor guards
-	return policy.Judge{Set: set}
+	return policy.Delete
 }
 
 // reader reads the cache in an order that depends only on the seed.
@@ -169,11 +167,15 @@ func (s *shardRun) end() {
 // permit starts one call in a slot or in a slow place, if the shard still has one to make.
 func (s *shardRun) permit(place bool) {
 	t, _ := s.p.slots.Enter(s.p.now())
-	if do := s.step(shard.Permitted{Slow: s.p.slots.Slow(), SlowPlace: place}); do.Start != nil {
+	take := func(key string, labels map[string]string) guard.Wait {
+		return s.p.slots.Take(s.p.now(), &t, key, labels)
+	}
+	if do := s.step(shard.Permitted{Slow: s.p.slots.Slow(), SlowPlace: place, Take: take}); do.Start != nil {
 		s.p.call(s, *do.Start, t, place)
 		return
 	}
 	s.p.slots.give(t)
+	s.p.tellRates()
 }
 
 func (s *shardRun) step(in shard.Input) shard.Effects {
@@ -193,6 +195,9 @@ func (s *shardRun) step(in shard.Input) shard.Effects {
 
 // settle has the oracle judge the state of the process once all shards have processed their events.
 func (p *process) settle() {
+	if p.w.oracle.Governed {
+		return
+	}
 	for _, s := range p.shards {
 		if len(s.nodes)+len(s.pods)+len(s.ended) > 0 {
 			return

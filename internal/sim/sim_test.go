@@ -25,6 +25,12 @@ func TestWorlds(t *testing.T) {
 		replay(t, *seedFlag, o)
 		return
 	}
+	runWorlds(t, o)
+}
+
+// runWorlds runs worlds, and reports those that break a promise.
+func runWorlds(t *testing.T, o Options) {
+	t.Helper()
 	n := *worldsFlag
 	if n == 0 {
 		n = 10_000
@@ -39,7 +45,7 @@ func TestWorlds(t *testing.T) {
 	for i, r := range failed {
 		t.Errorf("seed %d: %v", r.Seed, r.Err)
 		if i == 0 {
-			t.Errorf("%s\nReplay it: make sim SEED=%d", Explain(r, o), r.Seed)
+			t.Errorf("%s\nReplay it: make sim SEED=%d (policies: %v)", Explain(r, o), r.Seed, o.Policies)
 		}
 	}
 	t.Logf("%d worlds from seed %d, %.0f a second: %v", counts.Worlds, *fromFlag, float64(counts.Worlds)/time.Since(began).Seconds(), &counts)
@@ -79,4 +85,35 @@ func firstDifference(a, b []string) int {
 		}
 	}
 	return min(len(a), len(b))
+}
+
+// TestWorldsWithPolicies runs worlds with random policies, guards and reloads.
+func TestWorldsWithPolicies(t *testing.T) {
+	o := Options{Policies: true}
+	if *seedFlag != 0 {
+		replay(t, *seedFlag, o)
+		return
+	}
+	runWorlds(t, o)
+}
+
+// A process with a file without policies and guards does the same as one without a file.
+func TestAFileWithoutPoliciesChangesNothing(t *testing.T) {
+	for seed := range uint64(200) {
+		var traces [2][]string
+		for i := range traces {
+			Run(seed, Options{EmptyFile: i == 1, Trace: func(line string) { traces[i] = append(traces[i], line) }})
+		}
+		if !slices.Equal(traces[0], traces[1]) {
+			i := firstDifference(traces[0], traces[1])
+			t.Fatalf("seed %d: the traces differ in line %d:\n%q\n%q", seed, i, at(traces[0], i), at(traces[1], i))
+		}
+	}
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return "the end"
 }

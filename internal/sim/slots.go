@@ -95,7 +95,7 @@ func (s *slots) excuse() { s.excused = s.p.w.now() }
 func (p *process) keptWaiting() error {
 	now := p.w.now()
 	paused := !p.slots.PausedSince().IsZero() || p.slots.wait() > 10*time.Millisecond
-	if !p.started || p.ending || !p.leading() || paused || p.slots.Kept() > 0 {
+	if p.w.oracle.Governed || !p.started || p.ending || !p.leading() || paused || p.slots.Kept() > 0 {
 		p.slots.excuse()
 		return nil
 	}

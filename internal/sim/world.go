@@ -20,6 +20,8 @@ type World struct {
 	runs      []int           // how often each replica was started
 	offsets   []time.Duration // how far the wall clock of each replica is ahead
 
+	accepted []accepted // in worlds with files
+
 	trace func(line string)
 	err   error
 }
@@ -35,10 +37,25 @@ type Result struct {
 type Options struct {
 	// Trace, if not nil, receives a line for each event.
 	Trace func(line string)
+
+	// Policies draws worlds with policies, guards and reloads. EmptyFile gives each process a file without any.
+	Policies, EmptyFile bool
+}
+
+// plan returns the plan of a seed.
+func (o *Options) plan(seed uint64) *plan {
+	p := draw(seed)
+	switch {
+	case o.Policies:
+		p.govern()
+	case o.EmptyFile:
+		p.ungoverned()
+	}
+	return p
 }
 
 // Run runs the world of a seed.
-func Run(seed uint64, o Options) Result { return run(draw(seed), o) }
+func Run(seed uint64, o Options) Result { return run(o.plan(seed), o) }
 
 func run(p *plan, o Options) Result {
 	w := newWorld(p, o)
@@ -54,11 +71,21 @@ func newWorld(p *plan, o Options) *World {
 	w.oracle = oracle.New(epoch())
 	w.oracle.Drifting = p.clocks.drifting
 	w.oracle.LastLook = true
+	w.oracle.Governed = o.Policies
 	w.server = newServer(w, w.oracle, w.wrote)
 	w.server.offset, w.server.drift = p.clocks.server, p.clocks.serverDrift
 	w.time = time.Minute
+	w.server.labels = map[string]map[string]string{}
 	for i := range p.nodes {
+		if o.Policies {
+			w.server.labels[nodeName(i)] = zoneOf(i)
+		}
 		w.server.createNode(nodeName(i))
+	}
+	for i := range p.files {
+		if at := p.files[i].at; at > 0 {
+			w.at(at, func() { w.reload(i) })
+		}
 	}
 	for i := range p.actions {
 		d := &p.actions[i]
@@ -99,6 +126,9 @@ func (w *World) until(moment time.Duration) {
 // end judges the world by the view of the leader.
 func (w *World) end(calm time.Duration) error {
 	for _, p := range w.processes {
+		if p != nil && p.leading() && w.oracle.Governed {
+			return p.nothingLost()
+		}
 		if p != nil && p.leading() {
 			return p.observer.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second)
 		}

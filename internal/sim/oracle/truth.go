@@ -50,6 +50,10 @@ type Oracle struct {
 	// or is gone. It is off where goroutines run, because the order of the two is not known there.
 	LastLook bool
 
+	// Governed means that policies decide, so deadlines are not judged by the tolerations alone: the promises about
+	// them are those of package sim.
+	Governed bool
+
 	// Seen counts notable events.
 	Seen Counts
 

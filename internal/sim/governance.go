@@ -1,0 +1,237 @@
+package sim
+
+import (
+	"encoding/json"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/shard"
+)
+
+// governance is the part of a process that policies and guards need: the configuration that it has taken in, and the
+// core of package holds. It stands in for what the root wires. A process without files has none of it.
+type governance struct {
+	p      *process
+	core   *holds.Core // nil without files
+	config holds.Config
+	judge  policy.Judge
+	took   int // number of the file that it has taken in
+
+	record *guard.Record // to be stored; nil while that is what the journal has
+	timer  time.Duration // when the core has a step due
+
+	nodes   map[string]*guard.Node // as breakers were shown them
+	synced  bool
+	refused map[types.UID]time.Duration // when an eviction was first refused
+}
+
+// govern sets up the policies and guards with which a process starts: those of the file of now.
+func (p *process) govern() {
+	g := &p.governance
+	g.p, g.timer, g.nodes, g.refused = p, never, map[string]*guard.Node{}, map[types.UID]time.Duration{}
+	if len(p.w.plan.files) == 0 {
+		g.judge = policy.Judge{Set: compiled(policy.Config{Method: p.w.plan.method()}, false).Set}
+		return
+	}
+	g.took = p.w.fileNow()
+	g.config = p.w.plan.files[g.took].config
+	g.core = holds.NewCore(g.config)
+	g.judge = g.core.Judge()
+	p.feed.Need(g.judge.Needs())
+	p.slots.SetRates(p.now(), g.config.Guards.Rates)
+}
+
+// fileNow returns the number of the file that is mounted now.
+func (w *World) fileNow() (n int) {
+	for i := range w.plan.files {
+		if w.plan.files[i].at <= w.now() {
+			n = i
+		}
+	}
+	return n
+}
+
+// reload makes every process take in a file, some time after it was mounted.
+func (w *World) reload(n int) {
+	w.say("world", "mounts file %d", n)
+	for _, p := range w.processes {
+		if p != nil {
+			p.after(span(p.r, 0, 2*time.Second), func() { p.takeIn(n) })
+		}
+	}
+}
+
+// takeIn takes in a file. Where the cache lacks what it needs, the nodes are listed anew first.
+func (p *process) takeIn(n int) {
+	g := &p.governance
+	if n <= g.took {
+		return
+	}
+	g.took = n
+	next := p.w.plan.files[n].config
+	if p.feed.Need(g.judge.Needs().Or(next.Set.Needs())) {
+		p.nodes.breaks(0, true)
+		p.whenListed(func() { p.force(n, next) })
+		return
+	}
+	p.force(n, next)
+}
+
+// whenListed calls the function once the nodes are listed again.
+func (p *process) whenListed(do func()) {
+	if p.nodes.open {
+		do()
+		return
+	}
+	p.after(100*time.Millisecond, func() { p.whenListed(do) })
+}
+
+// force puts a file into force, unless a later one is.
+func (p *process) force(n int, next holds.Config) {
+	if n < p.governance.took {
+		return
+	}
+	p.w.counts.Reloads++
+	p.w.say(p.name, "takes in file %d", n)
+	p.slots.SetRates(p.now(), next.Guards.Rates)
+	p.governance.config = next
+	p.governance.step(holds.Reconfigured{Config: next})
+	p.tellRates()
+	p.kick()
+}
+
+// step passes one input to the core, and its effects on.
+func (g *governance) step(in holds.Input) {
+	if g.core == nil || g.p.dead {
+		return
+	}
+	do := g.core.Step(g.p.now(), in)
+	for _, e := range do.Events {
+		g.p.w.say(g.p.name, "breaker %s of %q: tripped %v, %d of %d", e.Trip.Breaker, e.Trip.Group, e.Tripped, e.Affected, e.Nodes)
+		if e.Tripped {
+			g.p.w.counts.Trips++
+		} else {
+			g.p.w.counts.Resets++
+		}
+	}
+	if do.Record != nil {
+		g.record = do.Record
+		g.p.store.dirty(0)
+	}
+	if do.Judge != nil {
+		g.judged(*do.Judge)
+	}
+	g.wait()
+}
+
+// judged passes a new judge to all shards, and has the pods of all nodes in question judged again.
+func (g *governance) judged(j policy.Judge) {
+	g.judge = j
+	g.p.feed.Need(j.Needs())
+	for _, s := range g.p.shards {
+		s.step(shard.Reconfigured{Judge: j})
+	}
+	if len(g.config.Policies)+len(g.config.Guards.Breakers) == 0 && len(g.p.w.plan.files) == 1 {
+		return // nothing can have changed
+	}
+	for i := range g.p.w.plan.nodes {
+		g.p.shardOf(nodeName(i)).nodeChanged(nodeName(i))
+	}
+}
+
+// wait schedules the next step of the core.
+func (g *governance) wait() {
+	next, ok := g.core.Next()
+	if !ok {
+		g.timer = never
+		return
+	}
+	at := max(g.p.clock.moment(next), g.p.w.now())
+	if at == g.timer {
+		return
+	}
+	g.timer = at
+	g.p.after(at-g.p.w.now(), func() {
+		if g.timer == at {
+			g.timer = never
+			g.step(holds.TimePassed{})
+		}
+	})
+}
+
+// NodesChanged is called by the cache while breakers are needed.
+func (p *process) NodesChanged(changes []guard.NodeChange) {
+	for _, c := range changes {
+		if p.governance.nodes[c.Name] = c.Node; c.Node == nil {
+			delete(p.governance.nodes, c.Name)
+		}
+	}
+	p.governance.step(holds.NodesChanged{Changes: changes})
+}
+
+// NodesSynced is called by the cache once breakers know all nodes.
+func (p *process) NodesSynced() { p.governance.synced = true }
+
+// tellRates makes the evictions that wait for a rate try again, if the limiter says so.
+func (p *process) tellRates() {
+	if !p.slots.RatesChanged() {
+		return
+	}
+	for _, s := range p.shards {
+		if s.core.WaitingForRate() > 0 {
+			s.step(shard.RatesChanged{})
+			s.soon()
+		}
+	}
+}
+
+// journaled returns the record that the journal has.
+func (s *store) journaled() holds.Journaled {
+	if g := &s.partitions[0]; g.known && g.stored.guards != nil {
+		return holds.Journaled{Record: *g.stored.guards, Known: true}
+	}
+	return holds.Journaled{}
+}
+
+// guards returns the record that partition 0 is to have.
+func (s *store) guards() *guard.Record {
+	if s.p.governance.record != nil {
+		return s.p.governance.record
+	}
+	return s.partitions[0].stored.guards
+}
+
+// asStored returns a record as the server returns it.
+func asStored(r *guard.Record) *guard.Record {
+	if r == nil {
+		return nil
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
+	read := &guard.Record{}
+	if err := json.Unmarshal(text, read); err != nil {
+		panic(err)
+	}
+	return read
+}
+
+// tookGuards passes a record that was read to the core.
+func (s *store) tookGuards(by *process) {
+	if by != s.p && s.partitions[0].stored.guards != nil {
+		s.p.governance.step(holds.RecordRead{Record: *s.partitions[0].stored.guards})
+	}
+}
+
+// refuses notes the outcome of an eviction.
+func (g *governance) refuses(e *eviction.Request, o *eviction.Outcome) {
+	if _, before := g.refused[e.Pod.UID]; e.Method == policy.Evict && o.RefusesEviction() && !before {
+		g.refused[e.Pod.UID] = g.p.w.now()
+	}
+}

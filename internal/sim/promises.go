@@ -1,0 +1,228 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// The promises of policies and guards.
+const (
+	RateExceeded = "no rate is exceeded in any window"
+	HeldGoes     = "a held pair never goes"
+	TrippedGoes  = "a tripped breaker lets nothing of its group go"
+	Unasked      = "no DELETE by deleteAfter before an eviction was refused"
+	ByPolicy     = "the first policy that matches decides"
+	Lost         = "at a quiet end all that is due by the last file is gone"
+)
+
+// accepted is a deletion that the server has accepted.
+type accepted struct {
+	at    time.Duration
+	key   string // of the taint
+	group string // of the node
+}
+
+func broken(rule, format string, args ...any) error {
+	return &oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)}
+}
+
+// decided judges the start of a call by a plain reading of the file that the process has in force.
+func (f *flight) decided() error {
+	g, e := &f.p.governance, &f.e
+	if g.core == nil {
+		return nil
+	}
+	if g.config.Paused {
+		return broken(HeldGoes, "%s calls for pod %s while it is paused", f.p.name, e.Pod.UID)
+	}
+	if b := g.breakerOf(e.Verdict.Taint, e.Pod.Node); b != nil {
+		return broken(TrippedGoes, "%s calls for pod %s because of %s, and too many nodes are affected", f.p.name, e.Pod.UID, e.Verdict.Taint.ToString())
+	}
+	decides := g.decides(e.Verdict.Taint, e.Pod.Labels)
+	switch method := g.methodOf(decides, e.Verdict.Taint); {
+	case method == policy.Hold:
+		return broken(HeldGoes, "%s calls for pod %s, which policy %s holds", f.p.name, e.Pod.UID, decides.Name)
+	case method == policy.Ignore || method == "":
+		return broken(ByPolicy, "%s calls for pod %s because of %s, which is to be ignored", f.p.name, e.Pod.UID, e.Verdict.Taint.ToString())
+	case e.Method == policy.Evict && method != policy.Evict:
+		return broken(ByPolicy, "%s evicts pod %s, which is to be deleted", f.p.name, e.Pod.UID)
+	case e.Method == policy.Delete && method == policy.Evict:
+		return f.deletesAfter(decides)
+	}
+	return nil
+}
+
+// deletesAfter judges a DELETE by deleteAfter.
+func (f *flight) deletesAfter(by *policy.Policy) error {
+	p, uid := f.p, f.e.Pod.UID
+	if by == nil || by.DeleteAfter == nil {
+		return broken(ByPolicy, "%s deletes pod %s, which is only to be evicted", p.name, uid)
+	}
+	after, now := by.DeleteAfter.Duration, p.w.now()
+	refused, was := p.governance.refused[uid]
+	if least := min(after, time.Minute); least > 0 && (!was || now-refused < least-slip) {
+		return broken(Unasked, "%s deletes pod %s, whose eviction it has seen refused: %v, at %v", p.name, uid, was, refused)
+	}
+	if since, ok := p.w.server.presentSince(p.w.now(), f.e.Pod.Node, f.e.Verdict.Taint); ok && f.e.Verdict.Taint.Effect == v1.TaintEffectNoSchedule && now-since < after-slip {
+		return broken(oracle.Early, "%s deletes pod %s %v after its taint came; policy %s waits for %v", p.name, uid, now-since, by.Name, after)
+	}
+	return nil
+}
+
+// slip is more than what clocks drift in the time of a world.
+const slip = 100 * time.Millisecond
+
+// presentSince returns since when the node has had the taint, with any value, without a break.
+func (s *server) presentSince(now time.Duration, node string, t *v1.Taint) (since time.Duration, ok bool) {
+	since = never
+	for i := range s.log {
+		w := &s.log[i]
+		if w.node == nil || w.node.Name != node || w.at > now {
+			continue
+		}
+		has := !w.gone && slices.ContainsFunc(w.node.Spec.Taints, func(other v1.Taint) bool { return other.Key == t.Key && other.Effect == t.Effect })
+		switch {
+		case !has:
+			since = never
+		case since == never:
+			since = w.at
+		}
+	}
+	return since, since != never
+}
+
+// decides returns the first policy that matches a pod with these labels and the taint; nil if none does.
+func (g *governance) decides(t *v1.Taint, labels map[string]string) *policy.Policy {
+	for i := range g.config.Policies {
+		p := &g.config.Policies[i]
+		m := &p.Match.Taints[0]
+		effects := m.Effects
+		if effects == nil {
+			effects = []v1.TaintEffect{v1.TaintEffectNoExecute}
+		}
+		switch {
+		case p.Mode == policy.Audit, m.Key != t.Key, !slices.Contains(effects, t.Effect):
+		case m.Values != nil && !slices.Contains(m.Values, t.Value):
+		case p.Match.PodSelector != nil && p.Match.PodSelector.MatchLabels["app"] != labels["app"]:
+		default:
+			return p
+		}
+	}
+	return nil
+}
+
+// methodOf returns the method of the policy, or that of pairs without one.
+func (g *governance) methodOf(p *policy.Policy, t *v1.Taint) policy.Method {
+	switch {
+	case p != nil:
+		return p.Method
+	case t.Effect == v1.TaintEffectNoExecute:
+		return g.config.Method
+	}
+	return ""
+}
+
+// breakerOf returns the breaker that must be tripped for the group of a node, by the nodes that the process was shown.
+func (g *governance) breakerOf(t *v1.Taint, node string) *policy.Breaker {
+	of := g.nodes[node]
+	if of == nil || !g.synced || !g.p.started {
+		return nil
+	}
+	for i := range g.config.Guards.Breakers {
+		b := &g.config.Guards.Breakers[i]
+		named := func(key string) bool { return slices.Contains(b.Taints, policy.TaintKey{Key: key}) }
+		if named(t.Key) && g.tooMany(b, of, named) {
+			return b
+		}
+	}
+	return nil
+}
+
+// tooMany counts the affected nodes among those of the node's group.
+func (g *governance) tooMany(b *policy.Breaker, of *guard.Node, named func(string) bool) bool {
+	all, affected := 0, 0
+	for _, n := range g.nodes {
+		if policy.GroupOf(b.TopologyKey, n.Labels) != policy.GroupOf(b.TopologyKey, of.Labels) {
+			continue
+		}
+		all++
+		if slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return named(t.Key) }) {
+			affected++
+		}
+	}
+	limit, percent := b.Limit()
+	if percent {
+		return affected*100 > limit*all && affected >= b.LeastNodes()
+	}
+	return affected > limit && affected >= b.LeastNodes()
+}
+
+// accepts notes a deletion that the server has accepted.
+func (f *flight) accepts() {
+	w, node := f.p.w, f.e.Pod.Node
+	if len(w.plan.files) == 0 {
+		return
+	}
+	group := ""
+	for i := range w.plan.nodes {
+		if nodeName(i) == node {
+			group = policy.GroupOf(zoneLabel, zoneOf(i))
+		}
+	}
+	w.accepted = append(w.accepted, accepted{w.now(), f.e.Verdict.Taint.Key, group})
+	w.check(w.ratesKept())
+}
+
+// ratesKept judges all windows that end with the last deletion.
+func (w *World) ratesKept() error {
+	last := w.accepted[len(w.accepted)-1]
+	for _, r := range w.plan.files[0].config.Guards.Rates {
+		n := 0
+		for i := len(w.accepted) - 1; i >= 0; i-- {
+			a := &w.accepted[i]
+			if !counted(&r, a.key) || r.TopologyKey != "" && a.group != last.group {
+				continue
+			}
+			n++
+			window := (last.at - a.at + slip).Seconds()
+			if most := float64(r.Burst) + r.EvictionsPerSecond*window; counted(&r, last.key) && float64(n) > most {
+				return broken(RateExceeded, "%d deletions within %.3f s, and rate %s permits %.3f", n, window, r.Name, most)
+			}
+		}
+	}
+	return nil
+}
+
+// counted reports whether the rate counts evictions because of the taint.
+func counted(r *policy.Rate, key string) bool {
+	return len(r.Taints) == 0 || slices.Contains(r.Taints, policy.TaintKey{Key: key})
+}
+
+// longestBehind is how long before the quiet end a pod that is still there may have become due: deleteAfter waits for a
+// refusal of a minute, and rates for their tokens.
+const longestBehind = 100 * time.Second
+
+// nothingLost judges the end of a world by the leader's judge: what has been due for long is gone.
+func (p *process) nothingLost() error {
+	for _, pod := range p.w.server.pods {
+		known, node := p.feed.Pod(pod.UID)
+		if pod.DeletionTimestamp != nil || pod.Spec.NodeName == "" || !watched(pod) {
+			continue
+		}
+		if known == nil {
+			return broken(Lost, "%s does not know pod %s", p.name, pod.UID)
+		}
+		verdict := p.governance.judge.Decide(known, node)
+		if method, action := verdict.Due(p.now().Add(-longestBehind)); action != nil {
+			return broken(Lost, "pod %s is still there, and was due at %v by method %s: %s", pod.UID, p.clock.moment(action.At)-preface, method, action.Because())
+		}
+	}
+	return nil
+}
