@@ -153,7 +153,7 @@ func (f *flight) arrive(a *ask) error {
 	a.arrived = true
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts.Evicted++
-	f.accepts()
+	f.accepts(a)
 	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
 	if a.answered { // the process has given the request up
 		f.p.w.counts.LostAnswers++

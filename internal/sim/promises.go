@@ -164,10 +164,11 @@ func (g *governance) tooMany(b *policy.Breaker, of *guard.Node, named func(strin
 	return affected > limit && affected >= b.LeastNodes()
 }
 
-// accepts notes a deletion that the server has accepted.
-func (f *flight) accepts() {
+// accepts notes a deletion that the server has accepted. One that it accepts only after its call has ended, because the
+// process was killed or has given the request up, may come while another process leads: docs/adr/0019.
+func (f *flight) accepts(a *ask) {
 	w, node := f.p.w, f.e.Pod.Node
-	if len(w.plan.files) == 0 {
+	if len(w.plan.files) == 0 || f.p.dead || f.over || a.answered {
 		return
 	}
 	group := ""
