@@ -65,8 +65,8 @@ unit: ## Run the tests that need no control plane: seconds.
 	go test -short ./...
 
 .PHONY: sim
-sim: ## Run simulated worlds (WORLDS=n, from seed FROM=n), or replay one with its trace (SEED=n).
-	@go test ./internal/sim -count 1 -timeout 0 -v -run 'TestWorlds$$' \
+sim: ## Run simulated worlds (WORLDS=n, from seed FROM=n; POLICIES=1: with policies), or replay one with its trace (SEED=n).
+	@go test ./internal/sim -count 1 -timeout 0 -v -run 'TestWorlds$(if $(POLICIES),WithPolicies)$$' \
 		$(if $(SEED),-sim.seed=$(SEED)) $(if $(WORLDS),-sim.worlds=$(WORLDS)) $(if $(FROM),-sim.from=$(FROM))
 
 .PHONY: lint

@@ -25,19 +25,18 @@ type Counts struct {
 	Relists, Resumed, StaleLists, Ahead             int
 
 	// Policies and guards.
-	Reloads, Trips, Resets int
+	Reloads, Trips, Resets, Holds, RateWaits, DeletedAfter int
 }
 
-// fields returns the counts by name.
-func (c *Counts) fields() []struct {
+// count is a count by name.
+type count struct {
 	name string
 	n    *int
-} {
-	type field = struct {
-		name string
-		n    *int
-	}
-	return []field{
+}
+
+// fields returns the counts by name that all worlds have.
+func (c *Counts) fields() []count {
+	return []count{
 		{"worlds", &c.Worlds},
 		{"steps", &c.Steps},
 		{"evictions scheduled", &c.Scheduled},
@@ -81,17 +80,36 @@ func (c *Counts) fields() []struct {
 	}
 }
 
+// ofPolicies returns the counts by name that only worlds with policies have.
+func (c *Counts) ofPolicies() []count {
+	return []count{
+		{"files taken in", &c.Reloads},
+		{"trips", &c.Trips},
+		{"resets", &c.Resets},
+		{"evictions held", &c.Holds},
+		{"waits for a rate", &c.RateWaits},
+		{"deletions by deleteAfter", &c.DeletedAfter},
+	}
+}
+
+// all returns all counts by name.
+func (c *Counts) all() []count { return append(c.fields(), c.ofPolicies()...) }
+
 // Add adds the counts of other worlds.
 func (c *Counts) Add(other *Counts) {
-	theirs := other.fields()
-	for i, f := range c.fields() {
+	theirs := other.all()
+	for i, f := range c.all() {
 		*f.n += *theirs[i].n
 	}
 }
 
-// Never returns the names of the counts that are zero.
-func (c *Counts) Never() (names []string) {
-	for _, f := range c.fields() {
+// Never returns the names of the counts that are zero. Worlds with policies lack those of the oracle's deadlines.
+func (c *Counts) Never(policies bool) (names []string) {
+	of := c.fields()
+	if policies {
+		of = c.ofPolicies()
+	}
+	for _, f := range of {
 		if *f.n == 0 {
 			names = append(names, f.name)
 		}
@@ -102,7 +120,7 @@ func (c *Counts) Never() (names []string) {
 // String returns all counts other than zero, in one line.
 func (c *Counts) String() string {
 	var parts []string
-	for _, f := range c.fields() {
+	for _, f := range c.all() {
 		if *f.n != 0 {
 			parts = append(parts, fmt.Sprintf("%s %d", f.name, *f.n))
 		}

@@ -75,20 +75,21 @@ func (p *process) takeIn(n int) {
 	g.took = n
 	next := p.w.plan.files[n].config
 	if p.feed.Need(g.judge.Needs().Or(next.Set.Needs())) {
+		p.nodes.forgets = true // also if it is broken now
 		p.nodes.breaks(0, true)
-		p.whenListed(func() { p.force(n, next) })
+		p.whenListed(p.nodes.lists, func() { p.force(n, next) })
 		return
 	}
 	p.force(n, next)
 }
 
-// whenListed calls the function once the nodes are listed again.
-func (p *process) whenListed(do func()) {
-	if p.nodes.open {
+// whenListed calls the function once there are more lists of nodes than before.
+func (p *process) whenListed(before int, do func()) {
+	if p.nodes.lists > before {
 		do()
 		return
 	}
-	p.after(100*time.Millisecond, func() { p.whenListed(do) })
+	p.after(100*time.Millisecond, func() { p.whenListed(before, do) })
 }
 
 // force puts a file into force, unless a later one is.

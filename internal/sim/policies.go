@@ -45,6 +45,10 @@ func (p *plan) govern() {
 	}
 	slices.SortFunc(p.files, func(a, b file) int { return int(a.at - b.at) })
 	p.files[len(p.files)-1].config.Paused = false // so that the world has a quiet end
+	for range r.IntN(3) {
+		p.actions = append(p.actions, action{at: preface + span(r, 0, p.turmoil), kind: budget, lasts: span(r, 5*time.Second, time.Minute)})
+	}
+	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	for i := range p.actions {
 		if a := &p.actions[i]; a.taint.Key != "" && r.IntN(3) == 0 {
 			a.taint.Effect = v1.TaintEffectNoSchedule

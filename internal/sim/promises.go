@@ -65,6 +65,7 @@ func (f *flight) deletesAfter(by *policy.Policy) error {
 	if by == nil || by.DeleteAfter == nil {
 		return broken(ByPolicy, "%s deletes pod %s, which is only to be evicted", p.name, uid)
 	}
+	p.w.counts.DeletedAfter++
 	after, now := by.DeleteAfter.Duration, p.w.now()
 	refused, was := p.governance.refused[uid]
 	if least := min(after, time.Minute); least > 0 && (!was || now-refused < least-slip) {

@@ -10,6 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -168,7 +169,11 @@ func (s *shardRun) end() {
 func (s *shardRun) permit(place bool) {
 	t, _ := s.p.slots.Enter(s.p.now())
 	take := func(key string, labels map[string]string) guard.Wait {
-		return s.p.slots.Take(s.p.now(), &t, key, labels)
+		wait := s.p.slots.Take(s.p.now(), &t, key, labels)
+		if wait.Rate != "" {
+			s.p.w.counts.RateWaits++
+		}
+		return wait
 	}
 	if do := s.step(shard.Permitted{Slow: s.p.slots.Slow(), SlowPlace: place, Take: take}); do.Start != nil {
 		s.p.call(s, *do.Start, t, place)
@@ -188,6 +193,8 @@ func (s *shardRun) step(in shard.Input) shard.Effects {
 			s.p.w.counts.Cancelled++
 		case eviction.EvictionDelayed:
 			s.p.w.counts.Delayed++
+		case eviction.EvictionHeld:
+			s.p.w.counts.Holds++
 		}
 	}
 	return do

@@ -45,11 +45,11 @@ func runWorlds(t *testing.T, o Options) {
 	for i, r := range failed {
 		t.Errorf("seed %d: %v", r.Seed, r.Err)
 		if i == 0 {
-			t.Errorf("%s\nReplay it: make sim SEED=%d (policies: %v)", Explain(r, o), r.Seed, o.Policies)
+			t.Errorf("%s\nReplay it: make sim SEED=%d%s", Explain(r, o), r.Seed, map[bool]string{true: " POLICIES=1"}[o.Policies])
 		}
 	}
 	t.Logf("%d worlds from seed %d, %.0f a second: %v", counts.Worlds, *fromFlag, float64(counts.Worlds)/time.Since(began).Seconds(), &counts)
-	if never := counts.Never(); n >= 10_000 && len(failed) == 0 && len(never) > 0 {
+	if never := counts.Never(o.Policies); n >= 10_000 && len(failed) == 0 && len(never) > 0 {
 		t.Errorf("this never happened: %q", never)
 	}
 }

@@ -19,6 +19,7 @@ type stream struct {
 
 	pos      int           // position of the next event in the server's log
 	listed   bool          // the first list has arrived
+	lists    int           // number of lists that have arrived
 	open     bool          // the watch is open
 	forgets  bool          // the server no longer has the version at which the watch broke off
 	term     int           // number of breaks: functions scheduled before a break do not run
@@ -82,6 +83,7 @@ func (s *stream) list() {
 			s.w.counts.Relists++
 		}
 		s.listed, s.forgets, s.open, s.pos = true, false, true, pos
+		s.lists++
 		if s.pods {
 			s.p.listedPods(pods, how)
 		} else {
