@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -138,7 +140,26 @@ func pause(t *testing.T, d time.Duration) {
 	}
 }
 
-// The pauses keep taint-manager from evicting first.
+const holdingPolicy = `
+apiVersion: taint-manager/v1alpha1
+kind: TaintManagerConfiguration
+policies:
+- name: quarantine
+  match: {taints: [{key: crowd}]}
+  method: Hold
+`
+
+// configFile returns the path of a configuration file with this content.
+func configFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The pause and the policy keep taint-manager from evicting first.
 func TestTheOriginalIsNoticedAndOtherDeletionsAreNot(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	long := func(int) []v1.Toleration { return []v1.Toleration{bears("crowd", 3600)} }
@@ -165,7 +186,7 @@ func TestTheOriginalIsNoticedAndOtherDeletionsAreNot(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	m = w.manage(t, "--leader-elect=false", "--paused")
+	m = w.manage(t, "--leader-elect=false", "--config="+configFile(t, holdingPolicy))
 	evicted := newLeavingPods(t, w, "evicted", 1, 1, func(int) []v1.Toleration { return []v1.Toleration{bears("crowd", 3)} })
 	evicted.taint(t, true)
 	w.awaitScheduled(t, m, 1)
@@ -202,7 +223,7 @@ func body(t *testing.T, url string) string {
 // page.
 func (w *world) awaitNotice(t *testing.T, m *testcluster.Manager) {
 	t.Helper()
-	const sentence = "the built-in taint manager still runs; this breaks paused; switch taint-eviction-controller off on all control-plane nodes (docs/switching-over.md)"
+	const sentence = "the built-in taint manager still runs; this breaks policy quarantine (method: Hold); switch taint-eviction-controller off on all control-plane nodes (docs/switching-over.md)"
 	for until := time.Now().Add(30 * time.Second); !strings.Contains(w.readyz(t, m), "[!]original: kube-controller-manager has evicted pod default/"); {
 		if time.Now().After(until) {
 			t.Fatalf("the original is not noticed:\n%s", w.readyz(t, m))
