@@ -242,7 +242,9 @@ func (s *scene) truth(now time.Time) seen {
 	}
 	truth := seen{UID: node.UID, Pods: map[types.UID]taint.Pod{}}
 	for _, t := range node.Spec.Taints {
-		truth.Taints = append(truth.Taints, v1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect})
+		if t.Effect == v1.TaintEffectNoExecute {
+			truth.Taints = append(truth.Taints, v1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect})
+		}
 	}
 	for i := range pods.Items {
 		p := &pods.Items[i]
