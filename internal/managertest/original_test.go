@@ -54,7 +54,8 @@ func TestAManagerReportsThatTheOriginalOvertakesItsEvictions(t *testing.T) {
 		"by Evict":                {taintmanager.Options{Method: taintmanager.Evict}, original, "this breaks eviction.method: Evict"},
 		"while it is paused":      {taintmanager.Options{Paused: true}, original, "this breaks paused"},
 		"while a policy holds the pod": {
-			taintmanager.Options{Policies: []policy.Policy{{Name: "quarantine", Method: policy.Hold}}}, original,
+			taintmanager.Options{Policies: []policy.Policy{{Name: "quarantine", Method: policy.Hold}}},
+			original,
 			"this breaks policy quarantine (method: Hold)",
 		},
 		"another replica":                                          {taintmanager.Options{}, evict.FieldManager, ""},
