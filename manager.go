@@ -45,7 +45,7 @@ type Manager struct {
 
 	holds     *holds.Tracker
 	latest    atomic.Pointer[policy.Judge]
-	paused    atomic.Bool
+	inForce   atomic.Pointer[Policies]
 	replacing chan struct{} // holds a token while SetPolicies is under way
 	needing   sync.Mutex
 	also      policy.Needs // what the cache keeps beside what the judge needs; under needing
@@ -69,14 +69,14 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	_, configured, err := o.policies().complete()
+	inForce, configured, err := o.policies().complete()
 	if err != nil {
 		return nil, err
 	}
 	m := &Manager{options: o, turn: make(chan struct{}, 1), replacing: make(chan struct{}, 1), trips: newTrips()}
 	m.turn <- struct{}{}
 	m.latest.Store(&policy.Judge{Set: configured.Set, Facts: &policy.Facts{Paused: o.Paused}})
-	m.paused.Store(o.Paused)
+	m.inForce.Store(&inForce)
 	if err := m.read(client, pods); err != nil {
 		return nil, err
 	}

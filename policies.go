@@ -77,11 +77,12 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	}
 	m.pool.SetRates(p.Guards.Rates)
 	m.pool.SetWorkers(p.Workers)
+	m.source.SetRules(p.Rules)
 	if err := m.holds.Do(ctx, holds.Reconfigured{Config: next}); err != nil {
 		return policy.Diff{}, fmt.Errorf("replacing policies: %w", err)
 	}
 	m.pool.SetPaused(p.Paused)
-	m.paused.Store(p.Paused)
+	m.inForce.Store(&p)
 	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
 }
 
@@ -190,7 +191,10 @@ func (m *Manager) journaled() holds.Journaled {
 func (m *Manager) Trips() []guard.TripRecord { return m.holds.Trips() }
 
 // Paused reports whether calls are paused.
-func (m *Manager) Paused() bool { return m.paused.Load() }
+func (m *Manager) Paused() bool { return m.InForce().Paused }
+
+// InForce returns the policies that are in force now, with defaults. Callers must not modify them.
+func (m *Manager) InForce() Policies { return *m.inForce.Load() }
 
 // apiMethod returns the method of calls whose request has none.
 func (o *Options) apiMethod() Method {

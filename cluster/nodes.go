@@ -90,7 +90,7 @@ func after(n *taint.Node, known journal.NodeHistory, l *look) (now *taint.Node, 
 // nodes are the nodes by name, with the histories of their taints. Any number of goroutines may read and adopt; only
 // one may see and forget.
 type nodes struct {
-	rules  taint.Rules
+	rules  atomic.Pointer[taint.Rules]
 	pods   func(node string) []*taint.Pod
 	synced func() bool      // all existing pods are known
 	now    func() time.Time // carries the monotonic clock
@@ -105,10 +105,12 @@ type nodes struct {
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*taint.Pod, synced func() bool) *nodes {
-	return &nodes{
-		rules: rules, pods: pods, synced: synced, now: time.Now, needs: newNeeds(),
+	t := &nodes{
+		pods: pods, synced: synced, now: time.Now, needs: newNeeds(),
 		byName: map[string]seenNode{}, tainted: map[string]bool{},
 	}
+	t.rules.Store(&rules)
+	return t
 }
 
 // get returns the node of this name, or nil.
@@ -258,14 +260,15 @@ func (t *nodes) apart(node string, a, b *v1.Taint) bool {
 // bearsForEver reports whether the pod tolerates the taint without a limit. For a NoSchedule taint, the first toleration
 // that would match it with the effect NoExecute counts, and without any, one that matches it as it is.
 func (t *nodes) bearsForEver(p *taint.Pod, one *v1.Taint) bool {
+	rules := *t.rules.Load()
 	if one.Effect == v1.TaintEffectNoExecute {
-		return taint.BearsForEver(p, one, t.rules)
+		return taint.BearsForEver(p, one, rules)
 	}
 	as := v1.Taint{Key: one.Key, Value: one.Value, Effect: v1.TaintEffectNoExecute}
-	if taint.Matching(p, &as, t.rules) != nil {
-		return taint.BearsForEver(p, &as, t.rules)
+	if taint.Matching(p, &as, rules) != nil {
+		return taint.BearsForEver(p, &as, rules)
 	}
-	return taint.Matching(p, one, t.rules) != nil
+	return taint.Matching(p, one, rules) != nil
 }
 
 // forget drops a node, and reports whether the handler must be called: a node without taints had no countdowns.

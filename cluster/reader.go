@@ -38,6 +38,9 @@ func (r *reader) PodsOn(node string) (*taint.Node, []*taint.Pod) {
 	return r.nodes.get(node), r.pods.on(node)
 }
 
+// SetRules replaces the rules of verdicts. Some states of a taint may have been joined by the rules before, and stay so.
+func (r *reader) SetRules(rules taint.Rules) { r.nodes.rules.Store(&rules) }
+
 // Version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.
 func (r *reader) Version(node string) string { return r.nodes.version(node) }
 

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -78,7 +79,8 @@ func (b *sampler) sample(ctx context.Context, n uint64) (Facts, error) {
 func (b *sampler) manager() Manager {
 	m := b.options.Role()
 	m.Version, m.DryRun = b.options.Version, b.options.DryRun
-	m.Cluster, m.EvictionMethod, m.MaxEvictionsPerSecond = b.options.Cluster, b.options.EvictionMethod, b.options.MaxEvictionsPerSecond
+	m.Cluster, m.MaxEvictionsPerSecond = b.options.Cluster, b.options.MaxEvictionsPerSecond
+	m.EvictionMethod = cmp.Or(m.EvictionMethod, b.options.EvictionMethod)
 	m.Synced = b.options.Health.HasSynced()
 	if err := b.options.Health.Trouble(); err != nil {
 		m.Trouble = err.Error()

@@ -11,7 +11,9 @@ import (
 
 	"k8s.io/klog/v2"
 
+	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/leader"
 	"github.com/taint-manager/taint-manager/status"
 )
@@ -111,6 +113,27 @@ func clusterName(name, server string) string {
 func roleAlone(identity string) func() status.Manager {
 	return func() status.Manager {
 		return status.Manager{Identity: identity, Role: status.Leading, Leader: identity}
+	}
+}
+
+// policySource reports which policies are in force, and which breakers are tripped.
+type policySource interface {
+	InForce() taintmanager.Policies
+	Trips() []guard.TripRecord
+}
+
+// withPolicies adds to a role which policies are in force, and what is held.
+func withPolicies(role func() status.Manager, p policySource) func() status.Manager {
+	return func() status.Manager {
+		m, now := role(), p.InForce()
+		m.EvictionMethod, m.Paused = string(now.Method), now.Paused
+		for i := range now.Policies {
+			m.Policies = append(m.Policies, now.Policies[i].Name)
+		}
+		for _, t := range p.Trips() {
+			m.Trips = append(m.Trips, status.Trip{Breaker: t.Breaker, Group: t.Group, Since: t.Began})
+		}
+		return m
 	}
 }
 

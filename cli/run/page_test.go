@@ -18,9 +18,12 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/klog/v2"
 
+	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/leader"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/status"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -155,3 +158,26 @@ func campaign(t *testing.T, e *leader.Election) (stop func()) {
 		must(t, <-over)
 	}
 }
+
+func TestThePageShowsThePoliciesOfNow(t *testing.T) {
+	m := underPolicies{
+		Policies: taintmanager.Policies{Method: taintmanager.Ignore, Paused: true, Policies: []policy.Policy{{Name: "a"}, {Name: "b"}}},
+		trips:    []guard.TripRecord{{Breaker: "zones", Group: "eu-1a", Began: time.Unix(1, 0)}},
+	}
+	want := status.Manager{
+		Identity: "me", Role: status.Leading, Leader: "me", EvictionMethod: "ignore", Paused: true, Policies: []string{"a", "b"},
+		Trips: []status.Trip{{Breaker: "zones", Group: "eu-1a", Since: time.Unix(1, 0)}},
+	}
+	if got := withPolicies(roleAlone("me"), m)(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// underPolicies is a fake manager.
+type underPolicies struct {
+	taintmanager.Policies
+	trips []guard.TripRecord
+}
+
+func (u underPolicies) InForce() taintmanager.Policies { return u.Policies }
+func (u underPolicies) Trips() []guard.TripRecord      { return u.trips }

@@ -155,6 +155,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 	if p.manager, err = taintmanager.New(to.Main, nil, options); err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
+	p.page.role = withPolicies(p.page.role, p.manager)
 	if err := p.followFile(to, options.Registerer); err != nil {
 		return err
 	}
