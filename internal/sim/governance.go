@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 )
@@ -25,7 +27,8 @@ type governance struct {
 	record *guard.Record // to be stored; nil while that is what the journal has
 	timer  time.Duration // when the core has a step due
 
-	nodes   map[string]*guard.Node // as breakers were shown them
+	shown   map[string]map[v1.Taint]time.Duration // since when nodes have been shown with taints, by key and effect
+	nodes   map[string]*guard.Node                // as breakers were shown them
 	synced  bool
 	refused map[types.UID]time.Duration // when an eviction was first refused
 }
@@ -33,6 +36,8 @@ type governance struct {
 // govern sets up the policies and guards with which a process starts: those of the file of now.
 func (p *process) govern() {
 	g := &p.governance
+	p.w.everGoverned = append(p.w.everGoverned, g)
+	g.shown = map[string]map[v1.Taint]time.Duration{}
 	g.p, g.timer, g.nodes, g.refused = p, never, map[string]*guard.Node{}, map[types.UID]time.Duration{}
 	if len(p.w.plan.files) == 0 {
 		g.judge = policy.Judge{Set: compiled(policy.Config{Method: p.w.plan.method()}, false).Set}
@@ -194,24 +199,27 @@ func (p *process) tellRates() {
 // journaled returns the record that the journal has.
 func (s *store) journaled() holds.Journaled {
 	if g := &s.partitions[0]; g.known && g.stored.guards != nil {
-		return holds.Journaled{Record: *g.stored.guards, Known: true}
+		return holds.Journaled{Record: s.readGuards(), Known: true}
 	}
 	return holds.Journaled{}
 }
 
+// readGuards returns the record of partition 0, with times on this process's clock.
+func (s *store) readGuards() guard.Record {
+	writing, now := s.writing(0), s.p.now()
+	return writing.Guards(*s.partitions[0].stored.guards, now, s.p.skew.Excess(now))
+}
+
 // guards returns the record that partition 0 is to have.
 func (s *store) guards() *guard.Record {
-	if s.p.governance.record != nil {
-		return s.p.governance.record
+	if s.p.governance.record == nil {
+		return s.partitions[0].stored.guards
 	}
-	return s.partitions[0].stored.guards
+	return asStored(journal.GuardsOf(*s.p.governance.record, s.p.now()))
 }
 
 // asStored returns a record as the server returns it.
-func asStored(r *guard.Record) *guard.Record {
-	if r == nil {
-		return nil
-	}
+func asStored(r guard.Record) *guard.Record {
 	text, err := json.Marshal(r)
 	if err != nil {
 		panic(err)
@@ -226,7 +234,7 @@ func asStored(r *guard.Record) *guard.Record {
 // tookGuards passes a record that was read to the core.
 func (s *store) tookGuards(by *process) {
 	if by != s.p && s.partitions[0].stored.guards != nil {
-		s.p.governance.step(holds.RecordRead{Record: *s.partitions[0].stored.guards})
+		s.p.governance.step(holds.RecordRead{Record: s.readGuards()})
 	}
 }
 

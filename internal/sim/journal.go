@@ -136,9 +136,8 @@ func (s *store) adopt(i int) {
 		return
 	}
 	how := oracle.Adoption{At: s.p.w.now(), Stored: g.stored.stored, Received: g.received, Watched: g.received != never}
-	writing := journal.Writing{At: g.stored.written, Stored: s.p.w.server.at(g.stored.stored).Truncate(time.Second)}
+	writing := s.writing(i)
 	if how.Watched {
-		writing.Received = s.p.clock.at(g.received)
 		s.p.w.counts.Received += len(g.stored.entries)
 	}
 	for _, e := range g.stored.entries {
@@ -151,6 +150,16 @@ func (s *store) adopt(i int) {
 			s.p.shardOf(e.node).nodeChanged(e.node)
 		}
 	}
+}
+
+// writing returns the writing of a partition as this process has read it.
+func (s *store) writing(i int) journal.Writing {
+	g := &s.partitions[i]
+	w := journal.Writing{At: g.stored.written, Stored: s.p.w.server.at(g.stored.stored).Truncate(time.Second)}
+	if g.received != never {
+		w.Received = s.p.clock.at(g.received)
+	}
+	return w
 }
 
 // adoptAgain adopts the records of all partitions again, after a list of nodes.
@@ -256,7 +265,7 @@ func (s *store) stamp(i int) {
 func (s *store) content(i int) partition {
 	now := partition{writer: s.p, written: s.p.now().Round(0)}
 	if i == 0 {
-		now.guards = asStored(s.guards())
+		now.guards = s.guards()
 	}
 	for _, n := range s.p.feed.Tainted() {
 		if partitionOf(n.Name) == i {

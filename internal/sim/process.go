@@ -188,6 +188,7 @@ func (p *process) shardOf(node string) *shardRun { return p.shards[shard.Index(n
 func (p *process) sawNode(n *v1.Node, event watch.EventType) {
 	p.w.say(p.name, "sees %s %v", event, (*shownNode)(n))
 	p.observer.WatchedNode(p.w.now(), n, event == watch.Deleted)
+	p.governance.shows(n, event == watch.Deleted)
 	if event == watch.Deleted {
 		p.must(p.feed.Nodes().Delete(n))
 		return
@@ -210,6 +211,7 @@ func (p *process) sawPod(pod *v1.Pod, event watch.EventType) {
 func (p *process) listedNodes(nodes []*v1.Node, how oracle.How) {
 	p.w.say(p.name, "lists %d nodes", len(nodes))
 	p.observer.ListedNodes(p.w.now(), nodes, how)
+	p.governance.showsAll(nodes)
 	items := make([]any, len(nodes))
 	for i, n := range nodes {
 		p.w.say(p.name, "  %v", (*shownNode)(n))

@@ -71,8 +71,8 @@ func (f *flight) deletesAfter(by *policy.Policy) error {
 	if least := min(after, time.Minute); least > 0 && (!was || now-refused < least-slip) {
 		return broken(Unasked, "%s deletes pod %s, whose eviction it has seen refused: %v, at %v", p.name, uid, was, refused)
 	}
-	if since, ok := p.w.server.presentSince(p.w.now(), f.e.Pod.Node, f.e.Verdict.Taint); ok && f.e.Verdict.Taint.Effect == v1.TaintEffectNoSchedule && now-since < after-slip {
-		return broken(oracle.Early, "%s deletes pod %s %v after its taint came; policy %s waits for %v", p.name, uid, now-since, by.Name, after)
+	if since := p.w.shownSince(f.e.Pod.Node, f.e.Verdict.Taint); f.e.Verdict.Taint.Effect == v1.TaintEffectNoSchedule && now-since < after-slip {
+		return broken(oracle.Early, "%s deletes pod %s %v after its taint was seen; policy %s waits for %v", p.name, uid, now-since, by.Name, after)
 	}
 	return nil
 }
@@ -80,23 +80,44 @@ func (f *flight) deletesAfter(by *policy.Policy) error {
 // slip is more than what clocks drift in the time of a world.
 const slip = 100 * time.Millisecond
 
-// presentSince returns since when the node has had the taint, with any value, without a break.
-func (s *server) presentSince(now time.Duration, node string, t *v1.Taint) (since time.Duration, ok bool) {
-	since = never
-	for i := range s.log {
-		w := &s.log[i]
-		if w.node == nil || w.node.Name != node || w.at > now {
-			continue
+// shows notes that the process was shown a node, or that it is gone.
+func (g *governance) shows(n *v1.Node, gone bool) {
+	before, now := g.shown[n.Name], map[v1.Taint]time.Duration{}
+	for _, t := range n.Spec.Taints {
+		key := v1.Taint{Key: t.Key, Effect: t.Effect}
+		since, was := before[key]
+		if !was {
+			since = g.p.w.now()
 		}
-		has := !w.gone && slices.ContainsFunc(w.node.Spec.Taints, func(other v1.Taint) bool { return other.Key == t.Key && other.Effect == t.Effect })
-		switch {
-		case !has:
-			since = never
-		case since == never:
-			since = w.at
+		now[key] = since
+	}
+	if gone {
+		now = nil
+	}
+	g.shown[n.Name] = now
+}
+
+// showsAll notes that the process was shown all nodes.
+func (g *governance) showsAll(nodes []*v1.Node) {
+	for name := range g.shown {
+		if !slices.ContainsFunc(nodes, func(n *v1.Node) bool { return n.Name == name }) {
+			delete(g.shown, name)
 		}
 	}
-	return since, since != never
+	for _, n := range nodes {
+		g.shows(n, false)
+	}
+}
+
+// shownSince returns since when any process has been shown the node with the taint, with any value, without a break.
+func (w *World) shownSince(node string, t *v1.Taint) (since time.Duration) {
+	since = never
+	for _, g := range w.everGoverned {
+		if at, ok := g.shown[node][v1.Taint{Key: t.Key, Effect: t.Effect}]; ok {
+			since = min(since, at)
+		}
+	}
+	return since
 }
 
 // decides returns the first policy that matches a pod with these labels and the taint; nil if none does.
