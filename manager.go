@@ -63,7 +63,7 @@ type Manager struct {
 // informer), and watch pods if there is no informer; create events; list and watch namespaces if a policy has a
 // namespaceSelector; and those of the methods in use, of [Options.Method] and of policies: either delete pods and patch
 // pods/status, or create pods/eviction. Without list and watch on nodes the manager does not sync and evicts no pod, and
-// [Manager.Trouble] reports it; without those on namespaces it reports that, and holds the pods of such policies.
+// [Manager.Trouble] reports it; the same is true of those on namespaces, if they are needed when Run begins.
 func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options) (*Manager, error) {
 	ownMethod := o.Evictor != nil && o.Method == ""
 	if err := o.complete(); err != nil {

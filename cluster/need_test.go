@@ -182,6 +182,7 @@ func TestAWideningListsNodesOnceAndPodsNotAtAll(t *testing.T) {
 			if a.streams {
 				list = "stream nodes"
 			}
+			time.Sleep(time.Minute)
 			a.tookOf("nothing")
 			must(t, <-w.Need(policy.Needs{NodeLabels: true, PodOwners: true, GracePeriods: true}))
 			told.take()
@@ -193,6 +194,9 @@ func TestAWideningListsNodesOnceAndPodsNotAtAll(t *testing.T) {
 			lists := slices.DeleteFunc(slices.Clone(asked), func(ask string) bool { return ask != list })
 			if len(lists) != 1 || slices.ContainsFunc(asked, func(ask string) bool { return strings.Contains(ask, "pods") }) {
 				t.Errorf("asked %q, want one list of nodes", asked)
+			}
+			if len(asked) == 0 || strings.HasPrefix(asked[0], "watch") {
+				t.Errorf("asked %q, want no watch before the list", asked)
 			}
 			must(t, w.Trouble())
 

@@ -13,7 +13,8 @@ import (
 // before it, and only while breakers are needed.
 type NodeObserver interface {
 	// NodesChanged is called when the labels or the taints (of any effect) of nodes have changed, and when nodes have
-	// appeared, were replaced or are gone. Changes that a list shows are one batch. The first batch has all nodes.
+	// appeared, were replaced or are gone. Changes that a list shows are one batch. The first batch has all nodes;
+	// it is empty if there are none.
 	NodesChanged(changes []guard.NodeChange)
 
 	// NodesSynced is called after the first batch. It is called once, and again only if breakers were not needed in the
@@ -55,7 +56,7 @@ func (o *observer) list(items []any, lookIn func(item any) (look, bool), needed 
 	if first {
 		o.nodes = make(map[string]*guard.Node, len(items))
 	}
-	if changes := o.changes(items, lookIn); len(changes) > 0 {
+	if changes := o.changes(items, lookIn); first || len(changes) > 0 {
 		o.NodesChanged(changes)
 	}
 	if first {
