@@ -119,7 +119,7 @@ func (c *workload) burst(ctx context.Context, s subject) (o outcome, err error) 
 	if o, err = c.evict(ctx, s, p.Pid()); err != nil {
 		return o, err
 	}
-	if s.name == report.Ours && len(c.pods) <= maxEvents {
+	if (s.name == report.Ours || s.name == report.Policies) && len(c.pods) <= maxEvents {
 		stored, err := c.lastEvent(ctx)
 		if err != nil {
 			return o, err

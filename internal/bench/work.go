@@ -28,7 +28,7 @@ type stage struct {
 func stages() []stage {
 	many := &sharedWorkload{}
 	return []stage{
-		{works: []work{{"burst", burst}, {"instant", instant}, {"idle", idle}, {"evict", evict}}},
+		{works: []work{{"burst", burst}, {"instant", instant}, {"idle", idle}, {"evict", evict}, {"policies", policies}}},
 		{audit: true, works: []work{{"memory", many.memory}, {"status", many.status}, {"start", many.start}, {"scale", many.scale}}},
 	}
 }

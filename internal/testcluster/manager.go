@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -93,8 +94,8 @@ func (c *Cluster) LaunchWith(ctx context.Context, binary, kubeconfig string, fla
 	return &Manager{process: p, address: address(port), page: address(page), log: log}, nil
 }
 
-// evictPermission is what the chart adds to deploy/rbac.yaml for the method Evict, as a role of its own, because several
-// managers with different methods may run in one cluster.
+// evictPermission is what the chart adds to deploy/rbac.yaml for the method Evict and for policies with it, as a role of
+// its own, because several managers with different methods may run in one cluster.
 const evictPermission = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -120,7 +121,7 @@ subjects:
 `
 
 // Permit applies deploy/rbac.yaml, which gives [ManagerUser] its permissions and creates the lease and the journal. If
-// the flags of "run" have the method Evict, it adds the permission for that.
+// the flags of "run" or their file have the method Evict, it adds the permission for that.
 func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
 	root, err := repositoryRoot()
 	if err != nil {
@@ -131,10 +132,19 @@ func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
 		return fmt.Errorf("the permissions: %w", err)
 	}
 	manifest := string(rbac)
-	if slices.Contains(flags, "--eviction-method=evict") {
+	if slices.ContainsFunc(flags, mayEvict) {
 		manifest += "---" + evictPermission
 	}
 	return c.Apply(ctx, manifest)
+}
+
+// mayEvict reports whether a manager with this flag may evict by the eviction subresource.
+func mayEvict(flag string) bool {
+	if file, given := strings.CutPrefix(flag, "--config="); given {
+		text, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(text), "method: Evict")
+	}
+	return flag == "--eviction-method=evict"
 }
 
 // Address returns the host and port of the manager's secure port.
