@@ -386,8 +386,7 @@ func (m *Manager) Lead(ctx context.Context) error {
 	m.original.SetLeading(true)
 	defer m.original.SetLeading(false)
 	m.journal.Lead(ctx)
-	if m.holds.Do(ctx, holds.LeadershipBegan{Journaled: m.journaled()}) == nil {
-		defer m.holds.Put(holds.LeadershipEnded{})
-	}
+	_ = m.holds.Do(ctx, holds.LeadershipBegan{Journaled: m.journaled()}) // it is queued even if the context ends first
+	defer m.holds.Put(holds.LeadershipEnded{})
 	return m.pool.Lead(klog.NewContext(ctx, m.options.Logger))
 }

@@ -71,6 +71,10 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 		return policy.Diff{}, err
 	}
 	defer m.need(policy.Needs{})
+	// From here on nothing is left out: the context counts until the tracker of holds has answered once.
+	if err := m.holds.Do(ctx, holds.TimePassed{}); err != nil {
+		return policy.Diff{}, fmt.Errorf("replacing policies: %w", err)
+	}
 	before, pods := m.latestJudge(), m.judgedPods()
 	if p.Paused {
 		m.pool.SetPaused(true)
@@ -78,7 +82,7 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	m.pool.SetRates(p.Guards.Rates)
 	m.pool.SetWorkers(p.Workers)
 	m.source.SetRules(p.Rules)
-	if err := m.holds.Do(ctx, holds.Reconfigured{Config: next}); err != nil {
+	if err := m.holds.Do(context.WithoutCancel(ctx), holds.Reconfigured{Config: next}); err != nil {
 		return policy.Diff{}, fmt.Errorf("replacing policies: %w", err)
 	}
 	m.pool.SetPaused(p.Paused)

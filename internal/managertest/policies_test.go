@@ -340,6 +340,32 @@ func TestSetPoliciesEndsWithItsContextAndWithRun(t *testing.T) {
 	})
 }
 
+// An error means that nothing has changed, whenever the context ends.
+func TestPoliciesWhoseContextEndsChangeNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		seconds := int64(60)
+		pod := podOn("node", "pod", v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds})
+		r := start(t, fake.NewClientset(taintedNode(), pod), taintmanager.Options{Evictor: evictor})
+		time.Sleep(time.Second)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		refused := 0
+		for range 100 {
+			if _, err := r.SetPolicies(ended, taintmanager.Policies{Paused: true, Policies: []policy.Policy{holdAll}}); err == nil {
+				r.set(t, taintmanager.Policies{})
+				continue
+			}
+			refused++
+		}
+		time.Sleep(2 * time.Minute)
+		if refused == 0 || r.Paused() {
+			t.Errorf("%d were refused, and paused is %v", refused, r.Paused())
+		}
+		wantEvicted(t, "all were refused", evictor, "pod")
+	})
+}
+
 // A standby takes in the same policies, and holds what it has to from the moment on at which it leads.
 func TestAHoldOutlivesTheLossOfLeadership(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
