@@ -50,6 +50,7 @@ type Manager struct {
 	needing   sync.Mutex
 	also      policy.Needs // what the cache keeps beside what the judge needs; under needing
 	trips     *prometheus.CounterVec
+	audits    *prometheus.CounterVec
 }
 
 // New returns a manager that does nothing before Run.
@@ -73,7 +74,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o, turn: make(chan struct{}, 1), replacing: make(chan struct{}, 1), trips: newTrips()}
+	m := &Manager{options: o, turn: make(chan struct{}, 1), replacing: make(chan struct{}, 1), trips: newTrips(), audits: newAudits()}
 	m.turn <- struct{}{}
 	m.latest.Store(&policy.Judge{Set: configured.Set, Facts: &policy.Facts{Paused: o.Paused}})
 	m.inForce.Store(&inForce)
@@ -197,7 +198,7 @@ func (m *Manager) register(r prometheus.Registerer) error {
 		Help: "Evictions that are due and wait for a slow place, as calls for pods like theirs are slow.",
 	}, func() float64 { return float64(m.waitingForSlowPlace()) })
 	err := errors.Join(r.Register(scheduled), r.Register(waiting), r.Register(evict.NewRateCollector(m.pool, m.waitingByRate)),
-		r.Register(m.trips), r.Register(tripped{m.Trips}))
+		r.Register(m.trips), r.Register(m.audits), r.Register(tripped{m.Trips}))
 	if err != nil {
 		return fmt.Errorf("taintmanager.New: registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
 	}

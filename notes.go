@@ -1,18 +1,29 @@
 package taintmanager
 
 import (
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// notify reports a shard's note: in the log, and as an event of the pod.
+// notify reports a shard's note: in the log, and as an event of the pod, or, what a policy in mode Audit would decide, as
+// a metric.
 func (m *Manager) notify(n eviction.Note) {
 	m.log(n)
-	if n.Kind != eviction.EvictionAudited {
-		m.events.Put(n)
+	if n.Kind == eviction.EvictionAudited {
+		m.audits.WithLabelValues(n.Policy, string(n.Method)).Inc()
+		return
 	}
+	m.events.Put(n)
+}
+
+func newAudits() *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "taint_manager_policy_audits_total",
+		Help: "What policies in mode Audit would decide: decisions about pods that are new or have changed, by policy and its method.",
+	}, []string{"policy", "method"})
 }
 
 func (m *Manager) log(n eviction.Note) {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -336,6 +339,24 @@ func TestSetPoliciesEndsWithItsContextAndWithRun(t *testing.T) {
 		}
 		if _, err := r.SetPolicies(t.Context(), taintmanager.Policies{}); err == nil {
 			t.Error("no error, although Run has ended")
+		}
+	})
+}
+
+// The policy after it decides.
+func TestAnAuditIsCountedAndChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor, registry := &recorder{}, prometheus.NewRegistry()
+		trial := policy.Policy{Name: "trial", Mode: policy.Audit, Method: policy.Hold}
+		start(t, fake.NewClientset(taintedNode(), podOn("node", "a"), podOn("node", "b")),
+			taintmanager.Options{Evictor: evictor, Registerer: registry, Policies: []policy.Policy{trial}})
+		time.Sleep(time.Minute)
+		wantEvicted(t, "after a minute", evictor, "a", "b")
+		const want = "# HELP taint_manager_policy_audits_total What policies in mode Audit would decide: decisions about pods that are new or have changed, by policy and its method.\n" +
+			"# TYPE taint_manager_policy_audits_total counter\n" +
+			`taint_manager_policy_audits_total{method="Hold",policy="trial"} 2` + "\n"
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "taint_manager_policy_audits_total"); err != nil {
+			t.Error(err)
 		}
 	})
 }
