@@ -12,6 +12,7 @@ import (
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // printer is a custom evictor: it prints what it would do, and signals done.
@@ -63,4 +64,39 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output: default/web, because its node has taint maintenance:NoExecute
+}
+
+// Policies say what happens to which pods for which taints. They can be replaced while the manager runs.
+func ExampleManager_SetPolicies() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	client := fake.NewClientset(
+		&v1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "node", UID: "n"},
+			Spec:       v1.NodeSpec{Taints: []v1.Taint{{Key: "maintenance", Effect: v1.TaintEffectNoExecute}}},
+		},
+		&v1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "p"},
+			Spec:       v1.PodSpec{NodeName: "node"},
+		},
+	)
+	hold := policy.Policy{Name: "hold", Method: policy.Hold}
+	m, err := taintmanager.New(client, nil, taintmanager.Options{Policies: []policy.Policy{hold}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ended := make(chan error)
+	go func() { ended <- m.Run(ctx) }()
+	drain := policy.Policy{Name: "drain", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour}}
+	diff, err := m.SetPolicies(ctx, taintmanager.Policies{Policies: []policy.Policy{drain}})
+	if err != nil {
+		fmt.Println(err) // the policies before stay in force
+	}
+	fmt.Printf("of %d pods %d became due\n", diff.Pods, diff.Due)
+	cancel()
+	if err := <-ended; err != nil {
+		fmt.Println(err)
+	}
+	// Output: of 1 pods 1 became due
 }
