@@ -412,3 +412,68 @@ func TestAHoldOutlivesTheLossOfLeadership(t *testing.T) {
 		}
 	})
 }
+
+// The zone has recovered while the process was restarted, so without the record nothing would trip.
+func TestATripIsJournaledAndOutlivesARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor, book, client := &recorder{}, newNotebook(), zone(t, 4, 3)
+		guarded := taintmanager.Options{Evictor: evictor, Journal: book, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}}
+		before := start(t, client, guarded)
+		time.Sleep(time.Minute)
+		first := before.Trips()
+		before.stop(t)
+		paint(t, client, "node-0", nil)
+		after := start(t, client, guarded)
+		time.Sleep(30 * time.Second)
+		wantEvicted(t, "half a minute after the restart", evictor)
+		if trips := after.Trips(); len(trips) != 1 || !trips[0].Began.Equal(first[0].Began) {
+			t.Errorf("got the trips %+v, want %+v", trips, first)
+		}
+		time.Sleep(time.Minute)
+		wantEvicted(t, "a minute and a half", evictor, "pod-1", "pod-2")
+	})
+}
+
+// A pause ends because of a restart without it: deleteAfter counts from the moment at which the next leader begins, and
+// not from another restart after that.
+func TestAPauseThatARestartEndsIsJournaled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		book, client := newNotebook(), aClient()
+		lingering := taintmanager.Options{
+			Evictor: blocked{}, Journal: book, Policies: []policy.Policy{{Name: "lingering", Method: policy.Evict, DeleteAfter: lasting(time.Hour)}},
+		}
+		paused := lingering
+		paused.Paused = true
+		first := start(t, client, paused)
+		time.Sleep(10 * time.Minute)
+		first.stop(t)
+		resumed := time.Now()
+		second := start(t, client, lingering)
+		time.Sleep(10 * time.Minute)
+		second.stop(t)
+		third := start(t, client, lingering)
+		time.Sleep(time.Minute)
+		views, err := third.Views(t.Context())
+		if err != nil || len(views) != 1 || views[0].DeleteAt.Sub(resumed.Add(time.Hour)).Abs() > time.Second {
+			t.Errorf("got %+v, %v; it is to be deleted an hour after %v", views, err, resumed)
+		}
+	})
+}
+
+func TestWithoutPoliciesNothingIsRecordedOfHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		book := newNotebook()
+		r := start(t, zone(t, 4, 3), taintmanager.Options{Evictor: &recorder{}, Journal: book})
+		time.Sleep(time.Minute)
+		r.stop(t)
+		book.mu.Lock()
+		defer book.mu.Unlock()
+		for i := range book.stored {
+			for _, text := range book.stored[i].Data {
+				if strings.Contains(text, "guards") {
+					t.Errorf("partition %d has %s", i, text)
+				}
+			}
+		}
+	})
+}
