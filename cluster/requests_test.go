@@ -186,6 +186,7 @@ func (a *api) encode(object runtime.Object) []byte {
 
 // send sends an event about pods.
 func (a *api) send(kind watch.EventType, object runtime.Object) {
+	synctest.Wait()
 	a.mu.Lock()
 	w := a.watch
 	a.mu.Unlock()
@@ -195,6 +196,7 @@ func (a *api) send(kind watch.EventType, object runtime.Object) {
 
 // sendOf sends an event about another resource.
 func (a *api) sendOf(what string, kind watch.EventType, object runtime.Object) {
+	synctest.Wait() // until the watch is there that follows a plain list
 	a.mu.Lock()
 	w := a.withoutPods[what]
 	a.mu.Unlock()
