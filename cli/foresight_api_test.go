@@ -127,7 +127,7 @@ func journalPage() object {
 	since := time.Date(2026, 5, 1, 11, 59, 30, 5e8, time.UTC)
 	disk := taint.History{{Taint: v1.Taint{Key: "disk", Effect: v1.TaintEffectNoExecute}, Since: since}}
 	record := journal.Record{UID: "1b4ad2d0-0000-4000-8000-0000000000n4", Version: "1", Taints: []taint.History{disk}}
-	data, _ := journal.Encode(journal.Partition{Records: map[string]journal.Record{"n4": record}, Written: since.Add(20*time.Second)})
+	data, _ := journal.Encode(journal.Partition{Records: map[string]journal.Record{"n4": record}, Written: since.Add(20 * time.Second)})
 	name := store.PartitionNames("taint-manager-journal")[journal.PartitionOf("n4")]
 	return object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"namespace": "kube-system", "name": name, "resourceVersion": "7"}, "data": data}
 }

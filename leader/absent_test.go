@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,8 +93,13 @@ func TestALeaseThatIsMissingAndMayNotBeCreatedIsSaidAndTakenOnceItIsThere(t *tes
 
 // campaignLogged campaigns until the test ends. The function returns what was logged.
 func campaignLogged(t *testing.T, l *candidate) func() string {
+	var mu sync.Mutex
 	var log bytes.Buffer
-	logger := funcr.New(func(_, line string) { log.WriteString(line + "\n") }, funcr.Options{})
+	logger := funcr.New(func(_, line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		log.WriteString(line + "\n")
+	}, funcr.Options{})
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
 	over := make(chan error, 1)
 	go func() { over <- l.Campaign(ctx, l.lead) }()
@@ -101,7 +107,12 @@ func campaignLogged(t *testing.T, l *candidate) func() string {
 		cancel()
 		must(t, <-over)
 	})
-	return func() string { synctest.Wait(); return log.String() }
+	return func() string {
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		return log.String()
+	}
 }
 
 func checkMissing(t *testing.T, registry *prometheus.Registry, want float64) {

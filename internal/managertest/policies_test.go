@@ -206,11 +206,11 @@ func zoneOutage() policy.Breaker {
 	}
 }
 
-// zone returns a cluster with one pod on each of the nodes of a zone, the first of which are tainted.
-func zone(t *testing.T, nodes, tainted int) *fake.Clientset {
+// zone returns a cluster with one pod on each of the four nodes of a zone, the first of which are tainted.
+func zone(t *testing.T, tainted int) *fake.Clientset {
 	t.Helper()
 	client := fake.NewClientset()
-	for i := range nodes {
+	for i := range 4 {
 		node := taintedNode()
 		node.Name, node.UID, node.Labels = fmt.Sprintf("node-%d", i), types.UID(fmt.Sprint(i)), map[string]string{"zone": "a"}
 		if i >= tainted {
@@ -242,7 +242,7 @@ func TestABreakerHoldsAZoneAndIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
 		sink := &sink{}
-		client := zone(t, 4, 0)
+		client := zone(t, 0)
 		r := start(t, client, taintmanager.Options{Evictor: evictor, Events: sink, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}})
 		time.Sleep(time.Second)
 		taints := taintedNode().Spec.Taints
@@ -270,7 +270,7 @@ func TestABreakerHoldsAZoneAndIsReset(t *testing.T) {
 func TestABreakerThatAReloadAddsKnowsAllNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
-		r := start(t, zone(t, 4, 3), taintmanager.Options{Evictor: evictor, Paused: true})
+		r := start(t, zone(t, 3), taintmanager.Options{Evictor: evictor, Paused: true})
 		time.Sleep(time.Minute)
 		diff := r.set(t, taintmanager.Policies{Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}})
 		if want := (policy.Diff{Pods: 3, Held: 3}); diff != want {
@@ -391,7 +391,7 @@ func TestPoliciesWhoseContextEndsChangeNothing(t *testing.T) {
 func TestAHoldOutlivesTheLossOfLeadership(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
-		r := start(t, zone(t, 4, 3), taintmanager.Options{Evictor: evictor, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}})
+		r := start(t, zone(t, 3), taintmanager.Options{Evictor: evictor, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}})
 		time.Sleep(time.Minute)
 		r.lead()
 		if err := <-r.led; err != nil {
@@ -416,7 +416,7 @@ func TestAHoldOutlivesTheLossOfLeadership(t *testing.T) {
 // The zone has recovered while the process was restarted, so without the record nothing would trip.
 func TestATripIsJournaledAndOutlivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		evictor, book, client := &recorder{}, newNotebook(), zone(t, 4, 3)
+		evictor, book, client := &recorder{}, newNotebook(), zone(t, 3)
 		guarded := taintmanager.Options{Evictor: evictor, Journal: book, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}}
 		before := start(t, client, guarded)
 		time.Sleep(time.Minute)
@@ -463,7 +463,7 @@ func TestAPauseThatARestartEndsIsJournaled(t *testing.T) {
 func TestWithoutPoliciesNothingIsRecordedOfHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book := newNotebook()
-		r := start(t, zone(t, 4, 3), taintmanager.Options{Evictor: &recorder{}, Journal: book})
+		r := start(t, zone(t, 3), taintmanager.Options{Evictor: &recorder{}, Journal: book})
 		time.Sleep(time.Minute)
 		r.stop(t)
 		book.mu.Lock()

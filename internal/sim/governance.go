@@ -22,7 +22,8 @@ type governance struct {
 	core   *holds.Core // nil without files
 	config holds.Config
 	judge  policy.Judge
-	took   int // number of the file that it has taken in
+	took   int          // number of the file that it has taken in
+	also   policy.Needs // of a file that is being taken in
 
 	record *guard.Record // to be stored; nil while that is what the journal has
 	timer  time.Duration // when the core has a step due
@@ -79,7 +80,8 @@ func (p *process) takeIn(n int) {
 	}
 	g.took = n
 	next := p.w.plan.files[n].config
-	if p.feed.Need(g.judge.Needs().Or(next.Set.Needs())) {
+	g.also = next.Set.Needs()
+	if p.feed.Need(g.judge.Needs().Or(g.also)) {
 		p.nodes.forgets = true // also if it is broken now
 		p.nodes.breaks(0, true)
 		p.whenListed(p.nodes.lists, func() { p.force(n, next) })
@@ -107,6 +109,8 @@ func (p *process) force(n int, next holds.Config) {
 	p.slots.SetRates(p.now(), next.Guards.Rates)
 	p.governance.config = next
 	p.governance.step(holds.Reconfigured{Config: next})
+	p.governance.also = policy.Needs{}
+	p.feed.Need(p.governance.judge.Needs())
 	p.tellRates()
 	p.kick()
 }
@@ -138,7 +142,7 @@ func (g *governance) step(in holds.Input) {
 // judged passes a new judge to all shards, and has the pods of all nodes in question judged again.
 func (g *governance) judged(j policy.Judge) {
 	g.judge = j
-	g.p.feed.Need(j.Needs())
+	g.p.feed.Need(j.Needs().Or(g.also))
 	for _, s := range g.p.shards {
 		s.step(shard.Reconfigured{Judge: j})
 	}

@@ -187,10 +187,11 @@ func (g *governance) tooMany(b *policy.Breaker, of *guard.Node, named func(strin
 }
 
 // accepts notes a deletion that the server has accepted. One that it accepts only after its call has ended, because the
-// process was killed or has given the request up, may come while another process leads: docs/adr/0019.
+// process was killed, has given the request up or is frozen, may come while another process leads: docs/adr/0019.
 func (f *flight) accepts(a *ask) {
 	w, node := f.p.w, f.e.Pod.Node
-	if len(w.plan.files) == 0 || f.p.dead || f.over || a.answered {
+	late := f.p.dead || f.over || a.answered || w.server.lease.holder != f.p.name
+	if len(w.plan.files) == 0 || late {
 		return
 	}
 	group := ""
