@@ -13,7 +13,9 @@ const (
 )
 
 // Subjects returns all subjects in the order of presentation.
-func Subjects() []string { return []string{Baseline, Ours, Original, OriginalDefault, OtherBuild, Policies} }
+func Subjects() []string {
+	return []string{Baseline, Ours, Original, OriginalDefault, OtherBuild, Policies}
+}
 
 // Summary has all results.
 type Summary struct {
