@@ -45,7 +45,7 @@ Examples:
   # Log what would be evicted, and write nothing: safe beside the original
   taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
 
-  # In a pod, once kube-controller-manager runs with --controllers=*,-taint-eviction-controller
+  # In a pod; then append -taint-eviction-controller to the --controllers of kube-controller-manager
   taint-manager run
 
 Exit codes: 0 done, 1 cannot run, 2 wrong usage.

@@ -2,11 +2,13 @@ package run
 
 const runHelp = `Watch the cluster, and evict pods from nodes whose NoExecute taints they do not tolerate.
 
-Several of them may run: one evicts, the others stand by with warm caches. Switch the original off
-first: kube-controller-manager --controllers=*,-taint-eviction-controller. SIGTERM and SIGINT end it
-once the calls under way have ended; a second signal ends it at once. To stop all evictions at once,
-delete the ClusterRoleBinding taint-manager-evictions: what is due is kept, and goes on once the binding
-is back. Scaling to zero, or restarting all with --dry-run, stops them too.
+Several of them may run: one evicts, the others stand by with warm caches. Once one leads, switch the
+original off on every control-plane node: keep the list that --controllers of kube-controller-manager
+has, and append -taint-eviction-controller.
+
+SIGTERM and SIGINT end it once the calls under way have ended; a second signal ends it at once. To stop
+all evictions at once, delete the ClusterRoleBinding taint-manager-evictions: what is due is kept,
+and goes on once the binding is back. Scaling to zero, or restarting all with --dry-run, stops them too.
 
 With --dry-run it leaves the lease alone, so it may run beside the original, or beside a taint-manager
 that evicts.
