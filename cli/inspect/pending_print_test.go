@@ -1,0 +1,30 @@
+package inspect
+
+import (
+	"testing"
+	"time"
+
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/status"
+)
+
+func TestAnEvictionThatWaitsForARateSaysSo(t *testing.T) {
+	now := time.Now()
+	e := &status.Eviction{Namespace: "shop", Pod: "web", State: status.Due, Deadline: now, Policy: "drain", Method: "evict", WaitsForRate: "cluster", DeleteAt: now.Add(90 * time.Minute)}
+	one := pendingOf(e)
+	if got := (pendingText{at: now}).state(&one); got != "due, waits for rate cluster" {
+		t.Errorf("its state is %q", got)
+	}
+	if got := decider(&one.Prediction, now); got != "drain, deletes in 1h30m0s" {
+		t.Errorf("its policy is %q", got)
+	}
+}
+
+func TestWhatAManagerHoldsIsNotCountedAsGoing(t *testing.T) {
+	now := time.Now()
+	held := pendingOf(&status.Eviction{Pod: "web", State: status.Held, Deadline: now, HeldBy: "policy quarantine"})
+	pending := foresight.NewPending(now, []foresight.PendingPod{held})
+	if pending.Going() != 0 || pending.Overdue(-time.Hour) != 0 || when(&held.Prediction, now) != "held" {
+		t.Errorf("got %+v", pending)
+	}
+}
