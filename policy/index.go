@@ -1,32 +1,66 @@
 package policy
 
-import "strings"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
 
-// index finds the policies that may match a pair by the taint's key and the pod's namespace, so that the others need
-// not be evaluated.
+// index finds the policies that may match a pair by the taint's key, the pod's namespace and a label of the pod, so
+// that the others need not be evaluated.
 type index struct {
-	keyed map[string]*numbers // policies that name a taint by its exact key
-	rest  numbers             // policies that name taints by a prefix, or none
+	labels []string            // the keys of the labels by which policies are found
+	keyed  map[string]*numbers // policies that name a taint by its exact key
+	rest   numbers             // policies that name taints by a prefix, or none
 }
 
-// numbers are lists of the numbers of policies, each ascending.
+// indexedLabels is the number of labels by which policies are found: those that most policies name.
+const indexedLabels = 2
+
+// numbers are the numbers of policies.
 type numbers struct {
-	named map[string][]int32 // policies that name namespaces without *
-	rest  []int32
+	named map[string]*byLabel // policies that name namespaces without *
+	rest  byLabel
 }
+
+// byLabel are lists of the numbers of policies, each ascending: those that require one value of an indexed label, by
+// that label, and the others.
+type byLabel struct {
+	labelled map[label][]int32
+	rest     []int32
+}
+
+type label struct{ key, value string }
 
 func newIndex(policies []compiled) index {
-	ix := index{keyed: map[string]*numbers{}}
+	ix := index{labels: frequentLabels(policies), keyed: map[string]*numbers{}}
 	for i := range policies {
 		m := &policies[i].match
 		if len(m.taints) == 0 {
-			ix.rest.add(int32(i), m.namespaces)
+			ix.add(&ix.rest, int32(i), m)
 		}
 		for _, t := range m.taints {
-			ix.of(t).add(int32(i), m.namespaces)
+			ix.add(ix.of(t), int32(i), m)
 		}
 	}
 	return ix
+}
+
+// frequentLabels returns the keys of the labels of which most policies require one value.
+func frequentLabels(policies []compiled) []string {
+	count := map[string]int{}
+	for i := range policies {
+		for j := range policies[i].match.pods {
+			if r := &policies[i].match.pods[j]; r.exact() {
+				count[r.key]++
+			}
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
+	})
+	return keys[:min(len(keys), indexedLabels)]
 }
 
 // of returns the lists for a taint of a match.
@@ -40,18 +74,45 @@ func (ix *index) of(t Taint) *numbers {
 	return ix.keyed[t.Key]
 }
 
-// add appends a policy to the lists.
-func (n *numbers) add(i int32, namespaces []string) {
-	if len(namespaces) == 0 || strings.Contains(strings.Join(namespaces, ""), "*") {
-		n.rest = appendOnce(n.rest, i)
+// add appends a policy to the lists of its namespaces.
+func (ix *index) add(n *numbers, i int32, m *matcher) {
+	by := ix.labelOf(m.pods)
+	if len(m.namespaces) == 0 || strings.Contains(strings.Join(m.namespaces, ""), "*") {
+		n.rest.add(i, by)
 		return
 	}
 	if n.named == nil {
-		n.named = map[string][]int32{}
+		n.named = map[string]*byLabel{}
 	}
-	for _, name := range namespaces {
-		n.named[name] = appendOnce(n.named[name], i)
+	for _, name := range m.namespaces {
+		if n.named[name] == nil {
+			n.named[name] = &byLabel{}
+		}
+		n.named[name].add(i, by)
 	}
+}
+
+// labelOf returns the indexed label of which the selector requires one value; the zero label if there is none.
+func (ix *index) labelOf(s selector) label {
+	for _, key := range ix.labels {
+		for i := range s {
+			if s[i].key == key && s[i].exact() {
+				return label{key, s[i].in[0]}
+			}
+		}
+	}
+	return label{}
+}
+
+func (b *byLabel) add(i int32, by label) {
+	if by == (label{}) {
+		b.rest = appendOnce(b.rest, i)
+		return
+	}
+	if b.labelled == nil {
+		b.labelled = map[label][]int32{}
+	}
+	b.labelled[by] = appendOnce(b.labelled[by], i)
 }
 
 // appendOnce appends the number unless it is the last one: a policy may name a key twice.
@@ -63,27 +124,58 @@ func appendOnce(list []int32, i int32) []int32 {
 }
 
 // candidates yields the policies that may match a pair, in their order, each once.
-type candidates [4][]int32
+type candidates struct {
+	lists [4 * (1 + indexedLabels)][]int32
+	n     int
+}
 
-func (ix *index) candidates(key, namespace string) candidates {
-	c := candidates{ix.rest.rest, ix.rest.named[namespace]}
+func (ix *index) candidates(key, namespace string, labels map[string]string) (c candidates) {
+	c.take(ix, &ix.rest, namespace, labels)
 	if keyed := ix.keyed[key]; keyed != nil {
-		c[2], c[3] = keyed.rest, keyed.named[namespace]
+		c.take(ix, keyed, namespace, labels)
 	}
 	return c
+}
+
+// take adds the lists for a namespace and labels.
+func (c *candidates) take(ix *index, n *numbers, namespace string, labels map[string]string) {
+	c.takeLists(ix, &n.rest, labels)
+	if named := n.named[namespace]; named != nil {
+		c.takeLists(ix, named, labels)
+	}
+}
+
+func (c *candidates) takeLists(ix *index, b *byLabel, labels map[string]string) {
+	c.add(b.rest)
+	if b.labelled == nil {
+		return
+	}
+	for _, key := range ix.labels {
+		if value, ok := labels[key]; ok {
+			c.add(b.labelled[label{key, value}])
+		}
+	}
+}
+
+func (c *candidates) add(list []int32) {
+	if len(list) > 0 {
+		c.lists[c.n] = list
+		c.n++
+	}
 }
 
 // next returns the number of the next policy; -1 after the last one.
 func (c *candidates) next() int {
 	first := int32(-1)
-	for _, list := range c {
+	lists := c.lists[:c.n]
+	for _, list := range lists {
 		if len(list) > 0 && (first < 0 || list[0] < first) {
 			first = list[0]
 		}
 	}
-	for i, list := range c {
+	for i, list := range lists {
 		if len(list) > 0 && list[0] == first {
-			c[i] = list[1:]
+			lists[i] = list[1:]
 		}
 	}
 	return int(first)

@@ -37,6 +37,9 @@ func newSelector(s *metav1.LabelSelector) selector {
 	return all
 }
 
+// exact reports whether the label must be there, with one value.
+func (r *requirement) exact() bool { return len(r.in) == 1 && !r.not && !r.absent }
+
 // selects reports whether all requirements hold.
 func (s selector) selects(labels map[string]string) bool {
 	for i := range s {
