@@ -122,8 +122,8 @@ on('lanes come busiest first, and each state has a shape of its own and a colour
     const mark = /** @type {Element} */ (chip.querySelector('svg'));
     return { shape: mark.innerHTML, colour: getComputedStyle(mark).color, text: chip.textContent };
   }));
-  assert.equal(looks.length, 8);
-  for (const what of /** @type {const} */ (['shape', 'colour', 'text'])) assert.equal(new Set(looks.map((l) => l[what])).size, 8, what);
+  assert.equal(looks.length, 9);
+  for (const what of /** @type {const} */ (['shape', 'colour', 'text'])) assert.equal(new Set(looks.map((l) => l[what])).size, 9, what);
 });
 
 on('bins hold every mark once, and zoom and filter open them', async (page) => {
