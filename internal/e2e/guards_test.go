@@ -127,7 +127,7 @@ func (w *world) outage(t *testing.T, m *testcluster.Manager) {
 		scenes, pods = append(scenes, s), append(pods, s.pod("p", short))
 	}
 	bright := w.zoned(t, "bright", "outage", "bright")
-	neighbour, other := bright.pod("p"), scenes[0].pod("other", exists(v1.TaintNodeNotReady))
+	neighbour, other := bright.pod("p"), scenes[0].pod("other", exists(v1.TaintNodeNotReady), exists("other"))
 	for _, s := range scenes {
 		s.ready(false)
 	}

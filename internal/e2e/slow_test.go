@@ -38,8 +38,9 @@ type slowCase struct {
 }
 
 // noise is how much longer a single round may take on two cores that also run the API server, etcd and the
-// webhooks. The aim is at most a second; the log has the figures.
-const noise = 250 * time.Millisecond
+// webhooks. The aim is at most a second; the log has the figures. Rounds alone differ from each other by more than
+// 100 ms, and a single round beside slow calls has taken 320 ms more than the aim.
+const noise = 500 * time.Millisecond
 
 // slowRounds is the number of other loads that are measured alone, and beside the slow pods.
 const slowRounds = 3
