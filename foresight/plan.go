@@ -336,15 +336,10 @@ func (m *Model) judges(views map[string]view, q Question) judges {
 		return judges{m.judge(&m.basis, q.At, taints), m.now(q.At)}
 	}
 	for name, v := range views {
-		v.before = v.after.under(q.Compare, v.taints, q.At)
+		v.before = v.after.withTriggers(q.Compare, v.taints, q.At)
 		views[name] = v
 	}
 	return judges{m.judge(&m.basis, q.At, taints), m.judge(q.Compare, q.At, taints)}
-}
-
-// under returns the estimate with the triggers of another basis.
-func (k nodeEstimate) under(by *Basis, taints []v1.Taint, at time.Time) nodeEstimate {
-	return k.withTriggers(by, taints, at)
 }
 
 // planPods returns the predictions for the pods of the nodes in question, and for pods that are evicted from other
