@@ -31,16 +31,6 @@ func (c *call) next(v *policy.Verdict, now time.Time) nextCall {
 	return request
 }
 
-// other returns when a deletion may be due for which other rates count than for the next call; zero if none is to be
-// expected.
-func (c *call) other(v *policy.Verdict, next nextCall, now time.Time) time.Time {
-	deletion := c.deletion(v)
-	if next.method == policy.Delete || deletion.action == nil || !deletion.at.After(now) || deletion.action.Taint.Key == next.action.Taint.Key {
-		return time.Time{}
-	}
-	return deletion.at
-}
-
 // deletion returns the next deletion; its action is nil if there is none yet. One by deleteAfter is not there before a
 // request has been refused.
 func (c *call) deletion(v *policy.Verdict) nextCall {

@@ -24,6 +24,9 @@ type ratePlay struct {
 	tokens map[types.UID]guard.Tokens
 	last   guard.Tokens
 	takes  int
+
+	started *eviction.Request
+	blocks  bool // every eviction request in goes
 }
 
 func newRatePlay(t *testing.T, rates ...policy.Rate) *ratePlay {
@@ -36,7 +39,7 @@ func (p *ratePlay) permit(second float64) types.UID {
 	if start == nil {
 		return ""
 	}
-	p.tokens[start.Pod.UID] = p.last
+	p.tokens[start.Pod.UID], p.started = p.last, start
 	return start.Pod.UID
 }
 
@@ -76,13 +79,18 @@ func (p *ratePlay) zoned(node, zone string, pods int) {
 	p.step(0, shard.NodeChanged{Name: node})
 }
 
-// goes accepts every deletion until that second, in steps of 10 ms, and returns what went when: "n-0 at 1".
+// goes accepts every call until that second, in steps of 10 ms, and returns what went when: "n-0 at 1".
 func (p *ratePlay) goes(until float64) (list []string) {
 	for second := 0.0; second <= until; second += 0.01 {
 		if at, ok := p.core.Next(); !ok || at.After(zero.Add(time.Duration(second*float64(time.Second)))) {
 			continue
 		}
 		for uid := p.permit(second); uid != ""; uid = p.permit(second) {
+			if p.blocks && p.started.Method == policy.Evict {
+				p.ended(second, uid, blocked)
+				p.step(second, shard.RatesChanged{})
+				continue
+			}
 			list = append(list, fmt.Sprintf("%s at %.0f", uid, second))
 			p.ended(second, uid, eviction.Outcome{Kind: eviction.Accepted})
 		}
@@ -264,11 +272,69 @@ func TestAnEvictionThatWaitsForARateIsDeletedWhenItsNodeDies(t *testing.T) {
 	}
 }
 
+// A rate delays only what it counts: once a pod may go because of another taint, it does.
+func TestAPodThatWaitsForARateGoesBecauseOfAnotherTaintAtItsOwnTime(t *testing.T) {
+	slow := func(keys ...string) policy.Rate {
+		r := policy.Rate{Name: "slow", EvictionsPerSecond: 0.001, Burst: 1}
+		for _, key := range keys {
+			r.Taints = append(r.Taints, policy.TaintKey{Key: key})
+		}
+		return r
+	}
+	half := policy.Rate{Name: "half", EvictionsPerSecond: 0.025, Burst: 1, Taints: []policy.TaintKey{{Key: "dead"}}}
+	for name, c := range map[string]struct {
+		gpu, dead policy.Method
+		rates     []policy.Rate
+		want      []string
+	}{
+		"two deletions":                         {policy.Delete, policy.Delete, []policy.Rate{slow("gpu")}, []string{"n-0 at 40", "n-1 at 40"}},
+		"two eviction requests":                 {policy.Evict, policy.Evict, []policy.Rate{slow("gpu")}, []string{"n-0 at 40", "n-1 at 40"}},
+		"an eviction request beside a deletion": {policy.Delete, policy.Evict, []policy.Rate{slow("gpu")}, []string{"n-0 at 40", "n-1 at 40"}},
+		"a deletion beside an eviction request": {policy.Evict, policy.Delete, []policy.Rate{slow("gpu")}, []string{"n-0 at 40", "n-1 at 40"}},
+		"the other taint has a rate of its own": {policy.Delete, policy.Delete, []policy.Rate{slow("gpu"), half}, []string{"n-0 at 40", "n-1 at 80"}},
+		"only the other taint has a rate":       {policy.Delete, policy.Delete, []policy.Rate{slow("dead")}, []string{"n-0 at 1", "n-1 at 1"}},
+		"one rate counts both":                  {policy.Delete, policy.Delete, []policy.Rate{slow("gpu", "dead")}, nil},
+		"one rate counts all":                   {policy.Delete, policy.Delete, []policy.Rate{slow()}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newRatePlay(t, c.rates...)
+			p.step(0, shard.Reconfigured{Judge: judgeOf(t, of("gpu", c.gpu), of("dead", c.dead))})
+			p.zoned("n", "a", 2)
+			for _, uid := range []types.UID{"n-0", "n-1"} {
+				p.change(uid, func(pod *taint.Pod) { pod.Tolerations = append(pod.Tolerations, bears("gpu", 1), bears("dead", 30)) })
+			}
+			p.taintNode("n", "dead", at(10))
+			p.nodeChanged(0)
+			got := p.goes(100)
+			if slices.Sort(got); !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// The DELETE by deleteAfter is due first, and waits for the rate of its taint.
+func TestADeletionThatWaitsForARateDelaysNoDeletionThatNeedsNoRefusal(t *testing.T) {
+	p := newRatePlay(t, policy.Rate{Name: "drain", EvictionsPerSecond: 0.1, Burst: 1, Taints: []policy.TaintKey{{Key: "gpu"}}})
+	p.step(0, shard.Reconfigured{Judge: judgeOf(t, deletingAfter(of("gpu", policy.Evict), 5*time.Second))})
+	p.zoned("n", "a", 2)
+	for _, uid := range []types.UID{"n-0", "n-1"} {
+		p.change(uid, func(pod *taint.Pod) { pod.Tolerations = append(pod.Tolerations, bears("dead", 20)) })
+	}
+	p.taintNode("n", "dead", at(0))
+	p.nodeChanged(0)
+	p.blocks = true
+	if got, want := p.goes(60), []string{"n-0 at 15", "n-1 at 20"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // In any order of events, a rate delays evictions and loses none.
 func TestRatesLoseNoEviction(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := newRatePlay(t,
-			policy.Rate{Name: "cluster", EvictionsPerSecond: 2, Burst: 2}, policy.Rate{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1})
+			policy.Rate{Name: "cluster", EvictionsPerSecond: 2, Burst: 2}, policy.Rate{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1},
+			policy.Rate{Name: "gpu", EvictionsPerSecond: 0.5, Burst: 1, Taints: []policy.TaintKey{{Key: "gpu"}}})
 		for i := range 4 {
 			p.zoned(fmt.Sprint("n", i), []string{"a", "b"}[i%2], 3)
 		}
@@ -291,6 +357,11 @@ func TestRatesLoseNoEviction(t *testing.T) {
 			},
 			"a node changes": func(rt *rapid.T) {
 				p.step(now, shard.NodeChanged{Name: fmt.Sprint("n", rapid.IntRange(0, 3).Draw(rt, "node"))})
+			},
+			"a node gets another taint": func(rt *rapid.T) {
+				node := fmt.Sprint("n", rapid.IntRange(0, 3).Draw(rt, "node"))
+				p.taintNode(node, rapid.SampledFrom([]string{"disk", "net"}).Draw(rt, "key"), at(now))
+				p.step(now, shard.NodeChanged{Name: node})
 			},
 			"a pod goes": func(rt *rapid.T) {
 				uid := types.UID(fmt.Sprintf("n%d-%d", rapid.IntRange(0, 3).Draw(rt, "node"), rapid.IntRange(0, 2).Draw(rt, "pod")))

@@ -92,9 +92,10 @@ func (c *Core) try(now time.Time, in Permitted, due evictionqueue.Entry[why], po
 	}
 	switch workload, slow, waits := in.Slow.of(pod); {
 	case in.SlowPlace && slow, !in.SlowPlace && !waits:
-		if wait := in.take(next.action, node); wait.Rate != "" {
+		next, wait := c.take(now, &in, pod, node, next)
+		if wait.Rate != "" {
 			c.late[pod.UID] = lateness{eviction.LateByRate, now}
-			c.waitForRate(due, wait, last.other(&verdict, next, now))
+			c.waitForRate(due, wait, next.at)
 			return
 		}
 		c.start(pod, next, do)

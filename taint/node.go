@@ -40,6 +40,28 @@ type Node struct {
 // Tainted reports whether the node carries any NoExecute taint, or any NoSchedule taint that a policy names.
 func (n *Node) Tainted() bool { return n != nil && len(n.Taints)+len(n.Triggers)+len(n.Audited) > 0 }
 
+// Without returns the node as if it did not carry taints of this key.
+func (n *Node) Without(key string) *Node {
+	without := *n
+	without.Taints, without.Triggers = ended(n.Taints, key), ended(n.Triggers, key)
+	return &without
+}
+
+// ended returns the histories with the states of this key ended. The exposure to another taint of a history stays as
+// long as it is.
+func ended(histories []History, key string) []History {
+	histories = slices.Clone(histories)
+	for i, history := range histories {
+		histories[i] = slices.Clone(history)
+		for j := range history {
+			if history[j].Taint.Key == key {
+				histories[i][j].Ended = true
+			}
+		}
+	}
+	return histories
+}
+
 // History is the uninterrupted presence of one taint on one node: its states, sorted by Since. Each state lasts until
 // the next begins; the last one lasts. At least one state has not Ended; states that have Ended are no longer on the
 // node.

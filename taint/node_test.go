@@ -29,3 +29,28 @@ func TestTaintsWithoutATimeAddedOfZeroAreNotCopied(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestANodeWithoutATaintKeepsTheExposuresToOthers(t *testing.T) {
+	state := func(key string, second int64) taint.State {
+		return taint.State{Taint: v1.Taint{Key: key}, Since: time.Unix(second, 0)}
+	}
+	ended := func(s taint.State) taint.State { s.Ended = true; return s }
+	unreachable, notReady := state("unreachable", 1), state("not-ready", 2)
+	given := func() *taint.Node {
+		return &taint.Node{Name: "n", Taints: []taint.History{{unreachable, notReady}, {state("gpu", 3)}}, Triggers: []taint.History{{state("gpu", 4)}, {state("disk", 5)}}}
+	}
+	for key, want := range map[string]taint.Node{
+		"unreachable": {Taints: []taint.History{{ended(unreachable), notReady}, {state("gpu", 3)}}, Triggers: given().Triggers},
+		"gpu":         {Taints: []taint.History{{unreachable, notReady}, {ended(state("gpu", 3))}}, Triggers: []taint.History{{ended(state("gpu", 4))}, {state("disk", 5)}}},
+		"others":      *given(),
+	} {
+		want.Name = "n"
+		node := given()
+		if diff := cmp.Diff(&want, node.Without(key)); diff != "" {
+			t.Errorf("without %s: %s", key, diff)
+		}
+		if diff := cmp.Diff(given(), node); diff != "" {
+			t.Errorf("the node given was changed: %s", diff)
+		}
+	}
+}
