@@ -43,6 +43,7 @@ type Manager struct {
 
 	original *check.Checker // nil if it can't be told what this program has written
 
+	leads     atomic.Bool
 	holds     *holds.Tracker
 	latest    atomic.Pointer[policy.Judge]
 	inForce   atomic.Pointer[Policies]
@@ -382,6 +383,8 @@ func (m *Manager) Lead(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
+	m.leads.Store(true)
+	defer m.leads.Store(false)
 	m.events.SetLeading(!m.options.DryRun)
 	defer m.events.SetLeading(false)
 	m.original.SetLeading(true)
@@ -389,5 +392,10 @@ func (m *Manager) Lead(ctx context.Context) error {
 	m.journal.Lead(ctx)
 	_ = m.holds.Do(ctx, holds.LeadershipBegan{Journaled: m.journaled()}) // it is queued even if the context ends first
 	defer m.holds.Put(holds.LeadershipEnded{})
+	reportCtx, stop := context.WithCancel(ctx)
+	var reporting sync.WaitGroup
+	defer reporting.Wait()
+	defer stop()
+	reporting.Go(func() { m.reportHeld(reportCtx) })
 	return m.pool.Lead(klog.NewContext(ctx, m.options.Logger))
 }

@@ -1,22 +1,46 @@
 package taintmanager
 
 import (
+	"context"
+	"slices"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // notify reports a shard's note: in the log, and as an event of the pod, or, what a policy in mode Audit would decide, as
 // a metric.
 func (m *Manager) notify(n eviction.Note) {
+	if !m.leads.Load() && (n.Kind == eviction.EvictionHeld || n.Kind == eviction.EvictionCancelled) {
+		return // this process neither holds nor evicts
+	}
 	m.log(n)
 	if n.Kind == eviction.EvictionAudited {
 		m.audits.WithLabelValues(n.Policy, string(n.Method)).Inc()
 		return
 	}
 	m.events.Put(n)
+}
+
+// reportHeld reports the pods that are held as this process begins to lead. One that it finds held at the same time may
+// be reported twice.
+func (m *Manager) reportHeld(ctx context.Context) {
+	if !slices.ContainsFunc(m.shards, func(s *shard.Shard) bool { return s.Held() > 0 }) {
+		return
+	}
+	views, err := m.Views(ctx)
+	if err != nil {
+		return // it no longer leads
+	}
+	for i := range views {
+		if v := &views[i]; v.IsHeld() {
+			m.notify(eviction.Note{Kind: eviction.EvictionHeld, Pod: v.Pod, Verdict: v.Verdict, Policy: v.Policy, Held: v.Held})
+		}
+	}
 }
 
 func newAudits() *prometheus.CounterVec {

@@ -60,7 +60,7 @@ func (m *Manager) report(e guard.Event) {
 func newTrips() *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "taint_manager_breaker_trips_total",
-		Help: "Trips of breakers that this process has seen, by breaker.",
+		Help: "Trips of breakers that this process has reported while it led, by breaker.",
 	}, []string{"breaker"})
 }
 

@@ -201,16 +201,21 @@ func (b *breaker) take(all *Breakers, now time.Time) (events []Event) {
 	for _, name := range b.withEvents() {
 		g := b.groups[name]
 		for _, tripped := range g.events {
-			e := Event{Trip: policy.Trip{Breaker: b.Name, Group: name}, Tripped: tripped, At: now}
-			e.Affected, e.Nodes = g.share()
-			if tripped {
-				e.Names = b.names(all, name)
-			}
-			events = append(events, e)
+			events = append(events, b.event(all, g, tripped, now))
 		}
 		g.events = nil
 	}
 	return events
+}
+
+// event returns the event of a group that has tripped at that time, or was reset.
+func (b *breaker) event(all *Breakers, g *group, tripped bool, at time.Time) Event {
+	e := Event{Trip: policy.Trip{Breaker: b.Name, Group: g.name}, Tripped: tripped, At: at}
+	e.Affected, e.Nodes = g.share()
+	if tripped {
+		e.Names = b.names(all, g.name)
+	}
+	return e
 }
 
 // withEvents returns the names of the groups that have events, sorted.

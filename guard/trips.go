@@ -33,6 +33,22 @@ func (b *Breakers) Trips() []TripRecord {
 	return all
 }
 
+// Unrecorded returns an event for each present trip that a record does not have.
+func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
+	for _, one := range b.list {
+		for _, name := range slices.Sorted(maps.Keys(one.groups)) {
+			g := one.groups[name]
+			has := func(t TripRecord) bool {
+				return t.Breaker == one.Name && t.TopologyKey == one.TopologyKey && t.Group == name && !t.Ended
+			}
+			if g.trip.state == tripped && !slices.ContainsFunc(recorded, has) {
+				events = append(events, one.event(b, g, true, g.trip.began))
+			}
+		}
+	}
+	return events
+}
+
 // Adopt adopts recorded trips. It ignores a trip of a breaker that is missing or that has other groups now, and does
 // not change a trip of this process. Breakers are judged at the next step; a share at or below maxNodes counts from
 // then on.

@@ -88,19 +88,24 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case LeadershipEnded:
 		c.leading = false
 	}
+	if !c.leading {
+		do.Events = nil // this process holds nothing
+	}
 	_, reconfigured := in.(Reconfigured)
 	c.conclude(now, reconfigured, &do)
 	return do
 }
 
-// lead begins a leadership. What the journal has is adopted once all nodes are known.
+// lead begins a leadership. What the journal has is adopted once all nodes are known. It returns the trips and resets to
+// report: a trip that the journal has was reported by the leader that recorded it.
 func (c *Core) lead(now time.Time, j Journaled) []guard.Event {
 	c.leading, c.began, c.changed = true, now, true
 	if !c.ready {
 		return nil
 	}
+	unrecorded := c.breakers.Unrecorded(j.Record.Trips)
 	c.adopt(now, j)
-	return c.breakers.Step(now)
+	return append(unrecorded, c.breakers.Step(now)...)
 }
 
 // read adopts a record that another process has written. A leader reads one if the leader before it has written after

@@ -144,6 +144,39 @@ func want[T any](t *testing.T, when string, got, want T) {
 	}
 }
 
+func TestOnlyALeaderReportsTrips(t *testing.T) {
+	reported := func(l *leader) (list []string) {
+		for _, e := range l.events {
+			list = append(list, fmt.Sprintf("%s %q tripped %v at %gs, %d of %d: %v", e.Trip.Breaker, e.Trip.Group, e.Tripped, e.At.Sub(zero).Seconds(), e.Affected, e.Nodes, e.Names))
+		}
+		return list
+	}
+	began := guard.TripRecord{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at(-5)}
+	ended, elsewhere := began, began
+	ended.Ended, elsewhere.Group = true, "b"
+	tripped := []string{`zones "a" tripped true at 1s, 3 of 4: [n0 n1 n2]`}
+	for name, c := range map[string]struct {
+		journaled []guard.TripRecord // when the process begins to lead
+		want      []string
+	}{
+		"nobody has recorded the trip":             {nil, tripped},
+		"only a trip of another group is recorded": {[]guard.TripRecord{elsewhere}, tripped},
+		"only a trip that has ended is recorded":   {[]guard.TripRecord{ended}, tripped},
+		"a leader has recorded it":                 {[]guard.TripRecord{began}, nil},
+	} {
+		standby := &leader{Core: holds.NewCore(whole(false))}
+		standby.step(0, holds.NodesChanged{Changes: nodes(4, 0)}, holds.Ready{Journaled: known})
+		standby.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
+		want(t, name+": a standby", reported(standby), nil)
+		standby.step(2, holds.LeadershipBegan{Journaled: holds.Journaled{Known: true, Record: guard.Record{Trips: c.journaled}}})
+		want(t, name+": once it leads", reported(standby), c.want)
+		standby.step(3, holds.LeadershipEnded{})
+		standby.step(4, holds.NodesChanged{Changes: nodes(4, 0)})
+		standby.step(300, holds.TimePassed{})
+		want(t, name+": after it has led", reported(standby), c.want)
+	}
+}
+
 func TestALeaderRecordsItsHolds(t *testing.T) {
 	l := leading(whole(true), known)
 	want(t, "at the start", l.holding(), []string{"policy quarantine", "pause"})

@@ -77,6 +77,6 @@ type Effects struct {
 	// Record is the record to store; nil if there is nothing new.
 	Record *guard.Record
 
-	// Events are the trips and resets to report.
+	// Events are the trips and resets to report; a process that does not lead reports none.
 	Events []guard.Event
 }

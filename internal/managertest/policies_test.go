@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	v1 "k8s.io/api/core/v1"
@@ -410,6 +412,60 @@ func TestAHoldOutlivesTheLossOfLeadership(t *testing.T) {
 		if err := <-led; err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// A process that does not lead yet holds nothing, so what it would hold is reported once it leads.
+func TestAStandbyReportsNoHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var lines []string
+		log := funcr.New(func(_, line string) { mu.Lock(); defer mu.Unlock(); lines = append(lines, line) }, funcr.Options{})
+		logged := func(text string) (n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, line := range lines {
+				n += strings.Count(line, text)
+			}
+			return n
+		}
+		sink, client := &sink{}, zone(t, 3)
+		m, err := taintmanager.New(client, nil, taintmanager.Options{
+			Evictor: &recorder{}, Events: sink, Logger: log, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}},
+			Policies: []policy.Policy{{Name: "hold", Method: policy.Hold, Match: policy.Match{Taints: []policy.Taint{{Key: "other"}}}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = m.Run(ctx) })
+		other := taintedNode().Spec.Taints
+		other[0].Key = "other"
+		paint(t, client, "node-3", other)
+		time.Sleep(time.Minute)
+		paint(t, client, "node-3", nil)
+		time.Sleep(time.Minute)
+		paint(t, client, "node-3", other)
+		time.Sleep(time.Minute)
+		for _, text := range []string{"is held", "is withdrawn", "is tripped"} {
+			if n := logged(text); n != 0 {
+				t.Errorf("a standby has logged %q %d times", text, n)
+			}
+		}
+		running.Go(func() { _ = m.Lead(ctx) })
+		time.Sleep(time.Minute)
+		if logged("is tripped") != 1 || logged("is held") != 4 {
+			t.Errorf("the leader has logged %q", lines)
+		}
+		if got := sink.about("EvictionHeld"); !slices.Equal(got, []string{"pod-0", "pod-1", "pod-2", "pod-3"}) {
+			t.Errorf("events of held evictions are on %q", got)
+		}
+		if got := sink.about("BreakerTripped"); !slices.Equal(got, []string{"node-0", "node-1", "node-2"}) {
+			t.Errorf("events of a trip are on %q", got)
+		}
+		stop()
+		running.Wait()
 	})
 }
 
