@@ -83,5 +83,5 @@ func permission(err error) error {
 	if !apierrors.IsForbidden(err) {
 		return err
 	}
-	return fmt.Errorf("policies with a namespaceSelector need the permissions list and watch on namespaces, and hold their pods without them: %w", err)
+	return fmt.Errorf("policies with a namespaceSelector need the permissions list and watch on namespaces, which docs/install.md says how to grant, and hold their pods without them: %w", err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,9 +32,9 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 	case err != nil:
 		return transport.Unreachable(server, s.origin(), err)
 	case slices.ContainsFunc(denied, s.vital):
-		return grants(denied, server)
+		return s.grants(denied, server)
 	}
-	warnOfEvictions(ctx, denied)
+	s.warnOfEvictions(ctx, denied)
 	s.warnOfOptional(ctx, reviews)
 	return nil
 }
@@ -57,10 +58,11 @@ func (s *settings) vital(p permission) bool {
 }
 
 // warnOfEvictions logs missing permissions that evictions wait for.
-func warnOfEvictions(ctx context.Context, denied []permission) {
+func (s *settings) warnOfEvictions(ctx context.Context, denied []permission) {
+	commands := strings.Join(s.granting(denied), "\n") + "\n"
 	for _, p := range denied {
-		klog.FromContext(ctx).Error(nil, "A permission is missing, going on without: what needs it is refused until it is granted, and what is due waits; grant it with 'kubectl apply -f deploy/rbac.yaml', or with 'helm upgrade' for another configuration than the default, and run as the ServiceAccount kube-system/taint-manager",
-			"permission", p.String(), "why", p.why)
+		klog.FromContext(ctx).Error(nil, "A permission is missing, going on without: what needs it is refused until it is granted, and what is due waits; "+howToGrant,
+			"permission", p.String(), "why", p.why, "commands", commands)
 	}
 }
 

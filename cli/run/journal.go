@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"k8s.io/klog/v2"
 
@@ -40,8 +41,9 @@ func (s *settings) warnOfJournal(ctx context.Context, reviews reviewer) {
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Could not ask for the permissions to keep the journal")
 	}
+	commands := strings.Join(s.granting(toKeep(s.Configuration)), "\n") + "\n"
 	for _, p := range denied {
-		klog.FromContext(ctx).Info("A restart will restart countdowns: a permission for the journal is missing; grant it as deploy/rbac.yaml does",
-			"permission", p.String(), "why", p.why)
+		klog.FromContext(ctx).Info("A restart will restart countdowns: a permission for the journal is missing; "+howToGrant,
+			"permission", p.String(), "why", p.why, "commands", commands)
 	}
 }

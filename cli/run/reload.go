@@ -128,7 +128,7 @@ func (r *reloader) consider(ctx context.Context, data []byte) {
 func (r *reloader) permitted(ctx context.Context, next *settings) (consequence, err error) {
 	had := r.current.permissions()
 	added := slices.DeleteFunc(next.permissions(), func(p permission) bool {
-		return slices.ContainsFunc(had, func(old permission) bool { old.why = p.why; return old == p })
+		return slices.ContainsFunc(had, p.same)
 	})
 	bounded, cancel := context.WithTimeout(ctx, optionalPatience)
 	defer cancel()
@@ -139,9 +139,9 @@ func (r *reloader) permitted(ctx context.Context, next *settings) (consequence, 
 	case len(denied) == 0:
 		return nil, nil
 	case slices.ContainsFunc(denied, next.vital):
-		return errNoRestart, grants(denied, "the API server")
+		return errNoRestart, next.grants(denied, "the API server")
 	}
-	return errStays, grants(denied, "the API server")
+	return errStays, next.grants(denied, "the API server")
 }
 
 // accept notes that the file is in force.

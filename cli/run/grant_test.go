@@ -1,0 +1,81 @@
+package run
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+const (
+	mayListNamespaces = `kubectl patch clusterrole taint-manager --type=json -p '[{"op":"add","path":"/rules/-","value":{"apiGroups":[""],"resources":["namespaces"],"verbs":["list","watch"]}}]'`
+	mayEvict          = `kubectl patch clusterrole taint-manager-evictions --type=json -p '[{"op":"add","path":"/rules/-","value":{"apiGroups":[""],"resources":["pods/eviction"],"verbs":["create"]}}]'`
+)
+
+// The test on a real control plane runs such commands.
+func TestTheCommandsGrantWhatIsMissingAndKeepTheRest(t *testing.T) {
+	method := func(m config.Method) func(*settings) { return func(s *settings) { s.EvictionMethod = m } }
+	lease := func(s *settings) { s.LeaderElection.ResourceNamespace, s.LeaderElection.ResourceName = "ours", "mine" }
+	policies := func(list ...policy.Policy) func(*settings) { return func(s *settings) { s.policies = list } }
+	selecting := policies(policy.Policy{Method: policy.Delete, Match: policy.Match{NamespaceSelector: &metav1.LabelSelector{}}})
+	for name, c := range map[string]struct {
+		change func(*settings)
+		denied string // parts of the permissions that are denied
+		want   []string
+	}{
+		"all, by default":                        {func(*settings) {}, "", []string{applyRoles}},
+		"deletions, by default":                  {func(*settings) {}, "pods/status|delete pods", []string{applyRoles}},
+		"namespaces":                             {selecting, "namespaces", []string{mayListNamespaces}},
+		"namespaces, of which one verb is there": {selecting, "watch namespaces", []string{strings.ReplaceAll(mayListNamespaces, `"list",`, "")}},
+		"pods, beside namespaces that may be listed, and a role that is replaced": {selecting, "list pods", []string{applyRoles, mayListNamespaces}},
+		"evictions beside deletions":           {policies(policy.Policy{Method: policy.Evict}), "pods/eviction", []string{mayEvict}},
+		"evictions, perhaps without a binding": {method(config.MethodEvict), "pods/eviction", []string{applyRoles, mayEvict}},
+		"deleteAfter, perhaps without a binding": {
+			func(s *settings) {
+				s.EvictionMethod = config.MethodEvict
+				s.policies = []policy.Policy{{Method: policy.Evict, DeleteAfter: new(metav1.Duration)}}
+			}, "pods/|delete pods", []string{applyRoles, mayEvict},
+		},
+		"another lease": {lease, "leases", []string{
+			"kubectl -n ours create role mine-lease --verb=get,update --resource=leases.coordination.k8s.io --resource-name=mine",
+			"kubectl -n ours create rolebinding mine-lease --role=mine-lease --serviceaccount=kube-system:taint-manager",
+		}},
+		"another journal": {lease, "configmaps", []string{
+			"kubectl -n ours create role mine-journal --verb=list,watch,update --resource=configmaps --resource-name=" + strings.Join(strings.Fields("mine-journal-0 mine-journal-1 mine-journal-2 mine-journal-3 mine-journal-4 mine-journal-5 mine-journal-6 mine-journal-7"), " --resource-name="),
+			"kubectl -n ours create rolebinding mine-journal --role=mine-journal --serviceaccount=kube-system:taint-manager",
+		}},
+	} {
+		s := defaultSettings()
+		c.change(s)
+		denied := slices.DeleteFunc(slices.Concat(needed(s.Configuration, s.policies), toKeep(s.Configuration)), func(p permission) bool {
+			return !slices.ContainsFunc(strings.Split(c.denied, "|"), func(part string) bool { return strings.Contains(p.String(), part) })
+		})
+		if diff := cmp.Diff(c.want, s.granting(denied)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestARefusalEndsWithTheCommands(t *testing.T) {
+	s := defaultSettings()
+	err := s.grants([]permission{{verb: "list", resource: "nodes", why: "to see"}}, "https://a:1")
+	if want := "missing are:\n  list nodes  to see\n" + howToGrant + ":\n  " + applyRoles; !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("got:\n%v\nwant at its end:\n%s", err, want)
+	}
+}
+
+func TestTheDocumentationHasTheSameCommands(t *testing.T) {
+	text, err := os.ReadFile("../../docs/install.md")
+	must(t, err)
+	for _, command := range []string{mayListNamespaces, mayEvict} {
+		if !strings.Contains(strings.ReplaceAll(string(text), "\\\n  ", ""), command) {
+			t.Errorf("docs/install.md lacks %s", command)
+		}
+	}
+}
