@@ -185,3 +185,58 @@ func TestAnEmptiedLeaseWithoutALeaderIsTakenAfterItsDuration(t *testing.T) {
 		stopOther()
 	})
 }
+
+// TestAProcessThatStartsOnceALeaseIsEmptied has leaders that renew every two seconds, and processes that start in between.
+func TestAProcessThatStartsOnceALeaseIsEmptiedDoesNotTakeItFromItsLeader(t *testing.T) {
+	for after := 100 * time.Millisecond; after < 2500*time.Millisecond; after += 200 * time.Millisecond {
+		synctest.Test(t, func(t *testing.T) {
+			s := &leaseStore{}
+			s.empty()
+			one, newcomer := newCandidateOf(direct{leaseStore: s}, "one"), newCandidateOf(direct{leaseStore: s}, "newcomer")
+			defer one.start(t)()
+			time.Sleep(time.Minute + after)
+			s.empty()
+			defer newcomer.start(t)()
+			for range 300 {
+				time.Sleep(100 * time.Millisecond)
+				one.check(t, "emptied", 1, true)
+				newcomer.check(t, "it has seen an empty lease alone", 0, false)
+			}
+		})
+	}
+}
+
+// The two clocks may differ. A process waits for one duration at most.
+func TestANewProcessTakesAnEmptyLeaseByItsAge(t *testing.T) {
+	for name, c := range map[string]struct {
+		age, ahead time.Duration // of the lease, and how far the API server's clock is ahead
+		waits      bool
+	}{
+		"installed for the first time":           {5 * time.Second, 0, false},
+		"there for longer than its duration":     {20 * time.Second, 0, true},
+		"there for a year":                       {365 * 24 * time.Hour, 0, true},
+		"young, and this clock is ahead":         {5 * time.Second, -time.Hour, true},
+		"young, and this clock is behind":        {5 * time.Second, time.Hour, false},
+		"old, and this clock is far behind, too": {20 * time.Second, time.Hour, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &leaseStore{ahead: c.ahead}
+			s.empty()
+			time.Sleep(c.age)
+			l := newCandidateOf(direct{leaseStore: s}, "me")
+			defer l.start(t)()
+			l.check(t, name, terms(!c.waits), !c.waits)
+			time.Sleep(15*time.Second - time.Millisecond)
+			l.check(t, name+", just before its duration has passed", terms(!c.waits), !c.waits)
+			time.Sleep(4400 * time.Millisecond)
+			l.check(t, name+", once its duration has passed", 1, true)
+		})
+	}
+}
+
+func terms(leads bool) int {
+	if leads {
+		return 1
+	}
+	return 0
+}

@@ -28,11 +28,16 @@ type Lock struct {
 	// known is the latest record that this process has read or written; nil before the first.
 	known *resourcelock.LeaderElectionRecord
 
-	// longest is the longest lease duration of all records so far. The record of a released lease has a short one.
+	// longest is the longest lease duration of all records that this process has read or tried to write. The record of a
+	// released lease has a short one.
 	longest time.Duration
 
 	// gone is since when this process has read the lease without a record; zero if it had one when it was read last.
 	gone time.Time
+
+	// age is how old the lease was when this process first read it without a record, by the API server's clock and this
+	// one; zero if it was not there, or if the age is unknown. It counts only before this process has seen a record.
+	age time.Duration
 
 	// absent is why this process may not create the lease, which does not exist; nil if it exists.
 	absent atomic.Pointer[absentError]
@@ -62,12 +67,12 @@ func passed(from, to time.Time) time.Duration {
 // lease while a leader holds it, for instance by 'kubectl replace' with the manifest. Then Get returns the record of
 // this process if it is still fresh, so that the elector writes it back. Otherwise it returns an error for as long as
 // an unknown leader may still lead, so that no second one begins. A process that has never seen a record takes an empty
-// lease at once.
+// lease at once if it was created within its duration, as by a first installation. An older one may have been emptied.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && isEmpty(record):
-		return l.restore(record, raw, err)
+		return l.restore(ctx, record, raw, err)
 	case err != nil:
 		l.waitAgain()
 		return nil, nil, err
@@ -89,12 +94,15 @@ func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
 }
 
 // restore returns what Get returns for a lease that was read without a record, or was not found.
-func (l *Lock) restore(record *resourcelock.LeaderElectionRecord, raw []byte, err error) (*resourcelock.LeaderElectionRecord, []byte, error) {
+func (l *Lock) restore(ctx context.Context, record *resourcelock.LeaderElectionRecord, raw []byte, err error) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	if err == nil {
 		l.absent.Store(nil)
 	}
 	if l.gone.IsZero() {
 		l.gone = l.now()
+	}
+	if failed := l.noteAge(ctx, err == nil); failed != nil {
+		return nil, nil, failed
 	}
 	switch {
 	case l.waits():
@@ -105,11 +113,34 @@ func (l *Lock) restore(record *resourcelock.LeaderElectionRecord, raw []byte, er
 	return record, raw, err
 }
 
-// waits reports whether an unknown leader may still lead: the lease had no record when it was read last, this process
-// has not renewed it, and a lease duration has not passed since it was first seen so. A leader that lives writes it
-// back within that time. A lease that is emptied a second time unseen meanwhile is not noticed.
+// noteAge notes the age of a lease without a record, for a process that has never seen one. If the clocks differ, the
+// process waits for one duration in vain, or takes the lease at once.
+func (l *Lock) noteAge(ctx context.Context, exists bool) error {
+	lock, ok := l.Interface.(*resourcelock.LeaseLock)
+	switch {
+	case !exists:
+		l.age = 0
+		return nil
+	case !ok || l.known != nil || l.age != 0:
+		return nil
+	}
+	lease, err := lock.Client.Leases(lock.LeaseMeta.Namespace).Get(ctx, lock.LeaseMeta.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading when the lease was created: %w", err)
+	}
+	if !lease.CreationTimestamp.IsZero() {
+		l.age = l.now().Sub(lease.CreationTimestamp.Time)
+	}
+	return nil
+}
+
+// waits reports whether an unknown leader may still lead: the lease had no record when it was read last, it may have
+// had one before, this process has not renewed it, and a lease duration has not passed since it was first seen so. A
+// leader that lives writes it back within that time. A lease that is emptied a second time unseen meanwhile is not
+// noticed.
 func (l *Lock) waits() bool {
-	return !l.gone.IsZero() && l.known != nil && !l.renewedWithin(l.longest) && l.now().Sub(l.gone) < l.longest
+	hadOne := l.known != nil || l.age > l.longest
+	return !l.gone.IsZero() && hadOne && !l.renewedWithin(l.longest) && l.now().Sub(l.gone) < l.longest
 }
 
 // waitAgain starts the waiting anew after a request that has failed: a leader may have written the lease back meanwhile.
@@ -123,7 +154,7 @@ func (l *Lock) waitAgain() {
 func (l *Lock) renewedWithin(d time.Duration) bool { return l.holder == l.Identity() && l.Fresh(d) }
 
 // errUnknownHolder is returned for a lease that has no record although a leader may still hold it.
-var errUnknownHolder = errors.New("the lease was emptied or deleted: waiting until its leader has written it back, or for the duration of the lease")
+var errUnknownHolder = errors.New("the lease has no record, and may have had one: waiting until its leader has written it back, or for the duration of the lease")
 
 // lastWritten returns the latest record that this process has written.
 func (l *Lock) lastWritten() (*resourcelock.LeaderElectionRecord, []byte, error) {
@@ -158,10 +189,13 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // without having read the lease. A lease that is released counts as lost from before the request is sent, because
 // others may take it before the response arrives. A write that fails does not renew the lease.
 func (l *Lock) write(record resourcelock.LeaderElectionRecord, send func() error) error {
+	ours, sent := record.HolderIdentity == l.Identity(), l.now()
+	if ours {
+		l.longest = max(l.longest, time.Duration(record.LeaseDurationSeconds)*time.Second)
+	}
 	if l.waits() {
 		return errUnknownHolder
 	}
-	ours, sent := record.HolderIdentity == l.Identity(), l.now()
 	if !ours {
 		l.renewed.Store(nil)
 	}

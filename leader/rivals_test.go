@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -27,6 +28,7 @@ type leaseStore struct {
 	mu      sync.Mutex
 	lease   *coordinationv1.Lease
 	version int
+	ahead   time.Duration // of its clock
 }
 
 func (s *leaseStore) get() (*coordinationv1.Lease, error) {
@@ -48,7 +50,9 @@ func (s *leaseStore) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, er
 		return nil, apierrors.NewConflict(leases, "lease", errors.New("it has changed"))
 	}
 	s.version++
+	created := s.created()
 	s.lease = lease.DeepCopy()
+	s.lease.CreationTimestamp = created
 	s.lease.ResourceVersion = strconv.Itoa(s.version)
 	return s.lease.DeepCopy(), nil
 }
@@ -100,7 +104,15 @@ func (s *leaseStore) empty() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version++
-	s.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "lease", ResourceVersion: strconv.Itoa(s.version)}}
+	s.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "lease", CreationTimestamp: s.created(), ResourceVersion: strconv.Itoa(s.version)}}
+}
+
+// created returns when the lease was created, in whole seconds by the API server's clock; now if there is none.
+func (s *leaseStore) created() metav1.Time {
+	if s.lease == nil {
+		return metav1.NewTime(time.Now().Add(s.ahead).Truncate(time.Second))
+	}
+	return s.lease.CreationTimestamp
 }
 
 // remove is a client that deletes the lease.
@@ -152,45 +164,50 @@ func (l link) delay() time.Duration {
 func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetwork(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}) })
+			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}, true) })
 		})
 	}
 }
 
+// A process that has never seen a record takes a lease that does not exist, if it may create it.
 func TestTwoNeverLeadAtTheSameTimeAlthoughTheLeaseIsEmptiedOrDeleted(t *testing.T) {
 	for name, disturb := range map[string]func(*leaseStore){"emptied": (*leaseStore).empty, "deleted": (*leaseStore).remove} {
 		for seed := range uint64(20) {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { rivals(t, seed, disturb) })
+				synctest.Test(t, func(t *testing.T) { rivals(t, seed, disturb, name == "emptied") })
 			})
 		}
 	}
 }
 
-// rivals compete for ten minutes. Once both have read the lease, it is disturbed.
-func rivals(t *testing.T, seed uint64, disturb func(*leaseStore)) {
+// rivals compete for ten minutes. Once both have read the lease, it is disturbed, and soon after, a third one may start.
+func rivals(t *testing.T, seed uint64, disturb func(*leaseStore), newcomer bool) {
 	defer time.Sleep(time.Minute) // until the last request has arrived
 	s := &leaseStore{}
-	var both []*candidate
-	for i, name := range []string{"one", "other"} {
+	var all []*candidate
+	for i, name := range []string{"one", "other", "newcomer"} {
 		l := link{leaseStore: s, chance: rand.New(rand.NewPCG(seed, uint64(i)))}
-		both = append(both, &candidate{Election: New(config.Default().LeaderElection, l, name)})
-		defer both[i].start(t)()
+		all = append(all, &candidate{Election: New(config.Default().LeaderElection, l, name)})
 	}
-	led, disturbed := 0, 3*time.Minute+time.Duration(rand.New(rand.NewPCG(seed, 2)).Int64N(int64(2*time.Minute)))
+	defer all[0].start(t)()
+	defer all[1].start(t)()
+	chance := rand.New(rand.NewPCG(seed, 3))
+	disturbed := 3*time.Minute + time.Duration(chance.Int64N(int64(2*time.Minute)))
+	joins, led := disturbed+time.Duration(chance.Int64N(int64(4*time.Second))), 0
 	const step = 50 * time.Millisecond
 	for now := time.Duration(0); now < 10*time.Minute; now += step {
 		time.Sleep(step)
 		if now < disturbed && now+step >= disturbed {
 			disturb(s)
 		}
-		one, other := both[0].Leading(), both[1].Leading()
-		if one && other {
-			t.Fatalf("both lead after %s", now)
+		if newcomer && now < joins && now+step >= joins {
+			defer all[2].start(t)()
 		}
-		if one || other {
-			led++
+		leaders := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return !c.Leading() })
+		if len(leaders) > 1 {
+			t.Fatalf("%s and %s lead after %s", leaders[0].Identity(), leaders[1].Identity(), now)
 		}
+		led += len(leaders)
 	}
 	if share := time.Duration(led) * step; share < time.Minute {
 		t.Errorf("somebody led for %s of 10 minutes", share)

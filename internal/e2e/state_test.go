@@ -44,6 +44,7 @@ func TestTheLeaseAndTheJournalOutliveTheirManifests(t *testing.T) {
 	t.Run("replaced with a running leader", func(t *testing.T) { w.replaced(t, s.node) })
 	leader.Kill() // it keeps the lease
 	t.Run("without a leader", func(t *testing.T) { w.reapplied(t, s.node, false) })
+	t.Run("emptied without a leader", w.emptied)
 	if _, gone := w.deletion(t, pod.UID, time.Now()); gone {
 		t.Error("a pod went long before its deadline")
 	}
@@ -167,6 +168,25 @@ func (w *world) replaced(t *testing.T, node string) {
 		after.check(t, strings.Join(way, " "), before, node)
 	}
 	if err := w.Kubectl(t.Context(), "apply", "-f", leaseFile, "-f", journalFile).Run(); err != nil { // restores its annotations, and warns
+		t.Error(err)
+	}
+}
+
+// emptied replaces the lease while no leader runs, which a process that starts can't know: it waits for the lease's
+// duration.
+func (w *world) emptied(t *testing.T) {
+	w.kubectl(t, "replace", "-f", leaseFile)
+	began := time.Now()
+	m, err := w.StartManager(t.Context(), election...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{T: t, world: w}
+	s.until("it leads", func() bool { return w.state(t).holder != "" })
+	if took := time.Since(began); took < 6*time.Second || took > 15*time.Second {
+		t.Errorf("it took the lease after %v, want the lease's 6 s and the time to start", took)
+	}
+	if err := m.Stop(); err != nil {
 		t.Error(err)
 	}
 }
