@@ -30,6 +30,9 @@ func (m *Manager) brokenByOriginal() (names []string) {
 	if m.Paused() {
 		names = append(names, "paused")
 	}
+	if m.options.MaxEvictionsPerSecond > 0 {
+		names = append(names, "eviction.maxEvictionsPerSecond")
+	}
 	return append(names, m.latestJudge().Set.BrokenByOriginal()...)
 }
 

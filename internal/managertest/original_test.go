@@ -53,6 +53,7 @@ func TestAManagerReportsThatTheOriginalOvertakesItsEvictions(t *testing.T) {
 		"by Delete, which it may": {taintmanager.Options{}, original, "no pod goes later than by taint-manager alone"},
 		"by Evict":                {taintmanager.Options{Method: taintmanager.Evict}, original, "this breaks eviction.method: Evict"},
 		"while it is paused":      {taintmanager.Options{Paused: true}, original, "this breaks paused"},
+		"with a limit":            {taintmanager.Options{MaxEvictionsPerSecond: 0.001, Paused: true}, original, "this breaks paused, eviction.maxEvictionsPerSecond"},
 		"while a policy holds the pod": {
 			taintmanager.Options{Policies: []policy.Policy{{Name: "quarantine", Method: policy.Hold}}},
 			original,
