@@ -26,7 +26,7 @@ func (s *settings) grants(denied []permission, server string) error {
 }
 
 // howToGrant introduces the commands of granting.
-const howToGrant = "'helm upgrade' with this configuration grants that; without helm, these commands do, for the ServiceAccount kube-system/taint-manager, as which it has to run"
+const howToGrant = "Grant this with 'helm upgrade' and this configuration, or, without helm, by these commands to the ServiceAccount kube-system/taint-manager, and run as it"
 
 // applyRoles is the command that sets the roles and bindings to those of the default configuration.
 const applyRoles = "kubectl apply -f deploy/rbac.yaml"

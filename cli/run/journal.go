@@ -43,7 +43,7 @@ func (s *settings) warnOfJournal(ctx context.Context, reviews reviewer) {
 	}
 	commands := strings.Join(s.granting(toKeep(s.Configuration)), "\n") + "\n"
 	for _, p := range denied {
-		klog.FromContext(ctx).Info("A restart will restart countdowns: a permission for the journal is missing; "+howToGrant,
+		klog.FromContext(ctx).Info("A restart will restart countdowns: a permission for the journal is missing. "+howToGrant,
 			"permission", p.String(), "why", p.why, "commands", commands)
 	}
 }

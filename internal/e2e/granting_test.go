@@ -31,7 +31,7 @@ func TestTheCommandsThatTheProgramNamesGrantWhatIsMissing(t *testing.T) {
 	if err := refused.Wait(20 * time.Second); err == nil {
 		t.Fatal("it ends without an error")
 	}
-	_, commands, found := strings.Cut(w.logOf(t, refused), "as which it has to run:\n")
+	_, commands, found := strings.Cut(w.logOf(t, refused), "and run as it:\n")
 	if strings.Count(commands, "kubectl ") != 3 || !found {
 		t.Fatalf("want three commands:\n%s", w.logOf(t, refused))
 	}
