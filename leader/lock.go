@@ -113,8 +113,8 @@ func (l *Lock) restore(ctx context.Context, record *resourcelock.LeaderElectionR
 	return record, raw, err
 }
 
-// noteAge notes the age of a lease without a record, for a process that has never seen one. If the clocks differ, the
-// process waits for one duration in vain, or takes the lease at once.
+// noteAge notes the age of a lease without a record, for a process that has never seen one. If its clock is wrong, the
+// process waits for one duration without need, or takes the lease at once.
 func (l *Lock) noteAge(ctx context.Context, exists bool) error {
 	lock, ok := l.Interface.(*resourcelock.LeaseLock)
 	switch {
