@@ -91,16 +91,18 @@ on('the end of a backlog counts what comes due meanwhile, and is not guessed whe
     const row = (/** @type {string} */ state, /** @type {number} */ s) => ({ state, due: now + s * 1000, ended: now + s * 1000 });
     const gone = Array.from({ length: 60 }, (_, i) => row('evicted', i - 60)); // one a second
     const due = [row('due', -9), row('due', -8), row('in-flight', -7)];
-    const says = (/** @type {any[]} */ rows, /** @type {any[]} */ evicted) => tell(backlog(rows, evicted, now), now);
+    const says = (/** @type {any[]} */ rows, /** @type {any[]} */ evicted, paused = false) => tell(backlog(rows, evicted, now), now, paused);
     return [
       says(due, gone), says([...due, row('scheduled', 2), row('scheduled', 60)], gone), says([...due, row('blocked', -99)], []),
       says([row('due', -1), row('scheduled', 9)], gone), says([row('blocked', -99)], gone),
+      says([...due, row('blocked', -99)], gone, true), says([row('due', -9)], gone, true),
     ];
   });
   assert.match(told[0], /^Backlog: 3 pods are due\. At the present rate, 1 a second, it is done in about [23] s/);
   assert.match(told[1], /in about [34] s/);
   assert.equal(told[2], 'Backlog: 3 pods are due, and none was evicted in the last minute: no end is in sight. 1 pod stuck is not counted.');
-  assert.deepEqual(told.slice(3), ['', '']);
+  assert.deepEqual(told.slice(3, 5), ['', '']);
+  assert.deepEqual(told.slice(5), ['Backlog: 3 pods are due, and wait for the end of the pause. 1 pod stuck is not counted.', 'Backlog: 1 pod is due, and waits for the end of the pause.']);
 });
 
 on('times are local by choice, and stay so', async (page) => {

@@ -303,7 +303,7 @@ test('a standby shows that it is one, and the leader', async () => {
 });
 
 test('trouble, a warning and dry run are shown', async () => {
-  for (const [scene, words] of [['trouble', 'The cluster can’t be watched: pods can\'t be watched since'], ['original', 'Warning: kube-controller-manager has evicted pod shop/web-0 of node node-0 at'], ['dry-run', 'A dry run: nobody is evicted.']]) {
+  for (const [scene, words] of [['trouble', 'The cluster can\'t be watched: pods can\'t be watched since'], ['original', 'Warning: kube-controller-manager has evicted pod shop/web-0 of node node-0 at'], ['dry-run', 'Dry run: no pod is evicted.']]) {
     const cluster = await synthetic('-scheduled=10', '-nodes=2', '-rate=0', `-scene=${scene}`);
     const { page, close } = await open(browser, cluster.page);
     await page.getByText(words).waitFor();

@@ -16,6 +16,7 @@ test('banners say that evictions are paused, and which breaker is tripped', asyn
   const { page, complaints, close } = await open(browser, cluster.page);
   const banners = page.locator('#banners');
   await banners.getByText('Paused: no eviction starts').waitFor();
+  assert.doesNotMatch(await page.locator('#backlog').innerText(), /rate|in sight/, 'an end is shown during a pause');
   await banners.getByText('Breaker zone-outage is tripped for eu-1a since').waitFor();
   assert.deepEqual(await violations(page), []);
   assert.deepEqual(complaints, []);

@@ -94,6 +94,13 @@ test('a counter at an end covers no mark, and counts each pod that is not drawn'
   assert.deepEqual(bad, []);
 });
 
+test('the label of now is shown whole at either end', async () => {
+  assert.deepEqual(await opened.page.evaluate(async () => {
+    const { within } = await import(/** @type {any} */ ('/scale.js'));
+    return [within(3, 16, 300), within(120, 16, 300), within(299, 16, 300)];
+  }), [16, 120, 284]);
+});
+
 test('a number fits into the space at an end', async () => {
   const widest = await opened.page.evaluate(() => {
     const c = /** @type {any} */ (document.createElement('canvas').getContext('2d'));

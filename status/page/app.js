@@ -193,7 +193,7 @@ const rangeOf = ({ from, to, late }) => (late ? `due by ${clock(to, now())}` : `
 
 /** Says when the backlog will be done, where there is one. */
 function tellBacklog() {
-  const text = certainty().calls ? told(backlog(store.rows.values(), store.evicted, now()), now()) : '';
+  const text = certainty().calls ? told(backlog(store.rows.values(), store.evicted, now()), now(), store.manager?.paused) : '';
   if (part('backlog').textContent !== text) part('backlog').textContent = text;
   part('backlog').hidden = !text;
 }
@@ -231,7 +231,7 @@ function nothing() {
   if (!store.manager.synced) return 'Pods, nodes and the journal have not been read yet; nothing is decided before that.';
   if (!certainty().all || store.rows.size || store.evicted.length || table.tab !== 'evictions' || !isEmpty(filter)) return '';
   if (!store.nodes.size) return 'All quiet: no node carries a NoExecute taint, and nothing is scheduled.';
-  return `Nothing is scheduled: ${plural(store.nodes.size, 'node')} carry a NoExecute taint, and every pod there bears it without a limit.`;
+  return `Nothing is scheduled: ${plural(store.nodes.size, 'node')} carry a NoExecute taint, and every pod there tolerates it without a limit.`;
 }
 
 /** The state of this replica and of the stream, once a second. */
@@ -271,12 +271,12 @@ function banners(m, stale) {
   /** @type {[string, string][]} */
   const list = [];
   if (stale) list.push([stream.refusal ? `What is shown is of the past: ${stream.refusal}.` : `No word from taint-manager since ${stamp(store.at, now())}. What is shown may be of the past. It is tried again; if you came by kubectl port-forward, see whether that still runs.`, 'bad']);
-  if (m.trouble) list.push([`The cluster can’t be watched: ${m.trouble}`, 'bad']);
-  if (m.paused) list.push(['Paused: no eviction starts until the configuration says so. All that is due waits.', 'bad']);
+  if (m.trouble) list.push([`The cluster can't be watched: ${m.trouble}`, 'bad']);
+  if (m.paused) list.push(['Paused: no eviction starts, and what is due waits, until the configuration has paused: false.', 'bad']);
   for (const t of m.trips ?? []) list.push([`Breaker ${t.breaker} is tripped${t.group ? ` for ${t.group}` : ''} since ${stamp(Date.parse(t.since), now())}: too many nodes are affected. The evictions that it guards are held; all others go on.`, 'bad']);
   if (m.warning) list.push([`Warning: ${m.warning}.`, 'bad']);
-  if (m.role !== 'leading') list.push([m.leader ? `This replica stands by; ${podOf(m.leader)} leads. What was evicted, and what is in the way, is to be seen there.` : 'This replica stands by, and nobody leads that it knows of: nothing is evicted until somebody does.', m.leader ? '' : 'bad']);
-  if (m.dryRun) list.push(['A dry run: nobody is evicted. This is what would be.', '']);
+  if (m.role !== 'leading') list.push([m.leader ? `This replica stands by; ${podOf(m.leader)} leads. Its page shows what was evicted, and what is blocked, refused or delayed.` : 'This replica stands by, and it knows of no leader: nothing is evicted until a replica leads.', m.leader ? '' : 'bad']);
+  if (m.dryRun) list.push(['Dry run: no pod is evicted. The page shows what would be.', '']);
   const key = list.map(([text]) => text).join('\n');
   const box = part('banners');
   if (box.dataset.key === key) return;

@@ -48,11 +48,12 @@ export function backlog(rows, evicted, now) {
   return { count, stuck: stalled, perSecond, done };
 }
 
-/** @param {ReturnType<typeof backlog>} b @param {number} now */
-export function told(b, now) {
+/** A pause has no end that is known. @param {ReturnType<typeof backlog>} b @param {number} now @param {boolean} [paused] */
+export function told(b, now, paused = false) {
   if (!b) return '';
   const begun = `Backlog: ${plural(b.count, 'pod')} ${b.count === 1 ? 'is' : 'are'} due`;
   const rest = b.stuck ? ` ${plural(b.stuck, 'pod')} stuck ${b.stuck === 1 ? 'is' : 'are'} not counted.` : '';
+  if (paused) return `${begun}, and wait${b.count === 1 ? 's' : ''} for the end of the pause.${rest}`;
   if (!Number.isFinite(b.done)) return `${begun}, and none was evicted in the last minute: no end is in sight.${rest}`;
   return `${begun}. At the present rate, ${rateOf(b.perSecond)}, it is done in about ${span(b.done - now)}, at ${stamp(b.done, now)}.${rest}`;
 }

@@ -43,7 +43,7 @@ function bar(i, h) {
  */
 export function plots(parts, minutes, now, certain) {
   const most = draw(parts.rate, minutes, now, (m) => m.evicted);
-  parts.rateText.textContent = most ? `Evicted a minute, most ${most}` : `Evicted a minute: ${certain ? 'none' : 'not known'}`;
+  parts.rateText.textContent = most ? `Evicted per minute, peak ${most.toLocaleString('en')}` : `Evicted per minute: ${certain ? 'none' : 'not known'}`;
   const late = draw(parts.late, minutes, now, (m) => m.maxLateSeconds);
   parts.lateText.textContent = most ? `Worst lateness ${lateness(late)}` : `Worst lateness: ${certain ? 'none' : 'not known'}`;
 }

@@ -169,3 +169,6 @@ function cut(marks, width) {
     after: sum(pending.filter((m) => m.left >= least && m.right > most)),
   };
 }
+
+/** The middle of a label at x that does not go beyond the ends. @param {number} x @param {number} half @param {number} width */
+export const within = (x, half, width) => Math.min(Math.max(x, half), Math.max(half, width - half));

@@ -3,7 +3,7 @@
 /** @import {Row} from './types.js' */
 /** @import {Bin, Lane, Mark} from './scale.js' */
 import { about, clock, date, plural, short, stamp } from './format.js';
-import { binned, lanesOf, placed, reach, stepOf, ticks } from './scale.js';
+import { binned, lanesOf, placed, reach, stepOf, ticks, within } from './scale.js';
 import { draw, states, titles } from './states.js';
 
 const laneHeight = 28;
@@ -284,9 +284,10 @@ export class Timeline {
     c.font = '600 12px system-ui, sans-serif';
     c.textAlign = 'center';
     c.fillStyle = this.#colours.card;
-    c.fillRect(x - 18, 2, 36, axis - 6);
+    const middle = within(x, 16, this.#width);
+    c.fillRect(middle - 18, 2, 36, axis - 6);
     c.fillStyle = this.#colours.strong;
-    c.fillText('now', x, 19);
+    c.fillText('now', middle, 19);
   }
 
   /**
