@@ -42,11 +42,16 @@ Flags:
       --version   print the version
 
 Examples:
+  # What would go if a node got a taint; this only reads
+  taint-manager plan --node n1 --taint maintenance:NoExecute
+
   # Log what would be evicted, and write nothing: safe beside the original
   taint-manager run --kubeconfig=$HOME/.kube/config --dry-run
 
   # In a pod; then append -taint-eviction-controller to the --controllers of kube-controller-manager
   taint-manager run
+
+'taint-manager COMMAND --help' lists a command's flags, with examples.
 
 Exit codes: 0 done, 1 cannot run, 2 wrong usage.
 `

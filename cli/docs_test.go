@@ -120,11 +120,15 @@ func TestTheExamplesOfTheHelpWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		examples := regexp.MustCompile(`(?m)^  (taint-manager `+command+` .*)$`).FindAllStringSubmatch(string(help), -1)
-		if len(examples) < 4 { // the first one is the usage
+		_, after, _ := strings.Cut(string(help), "\nExamples:\n")
+		examples := regexp.MustCompile(`(?m)^  (taint-manager `+command+` .*)$`).FindAllStringSubmatch(after, -1)
+		if len(examples) < 3 {
 			t.Errorf("the help of %s has only %d examples", command, len(examples))
 		}
-		for _, example := range examples[1:] {
+		for _, example := range examples {
+			if strings.Contains(example[1], "--server") {
+				continue // tried by scripts
+			}
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", example[1])
 			cmd.Dir = dir
 			out, err := cmd.CombinedOutput()

@@ -72,7 +72,7 @@ func (a *adapter) check(ctx context.Context) error {
 			return a.compare(pods.Items)
 		}
 		err = fmt.Errorf("reading pods to compare the pod informer with: %w", err)
-		klog.FromContext(ctx).Error(err, "The informer can't be checked yet, and nobody is evicted; trying again")
+		klog.FromContext(ctx).Error(err, "The informer can't be checked yet, and no pod is evicted; trying again")
 		select {
 		case <-time.After(backoff.Step()):
 		case <-ctx.Done():

@@ -65,7 +65,7 @@ func matchShape() shape {
 func effectShape() shape {
 	s := of(text, "An effect.", string(v1.TaintEffectNoExecute), string(v1.TaintEffectNoSchedule))
 	s.hints = map[string]string{
-		string(v1.TaintEffectPreferNoSchedule): "schedulers may ignore PreferNoSchedule, so it evicts nobody: leave it out",
+		string(v1.TaintEffectPreferNoSchedule): "schedulers may ignore PreferNoSchedule, so it evicts no pod: leave it out",
 	}
 	return s
 }

@@ -76,7 +76,7 @@ func TestAPodWithoutTroubleGetsAShortAnswer(t *testing.T) {
 		taints int
 	}{
 		{"no taint", pod("a"), node("n1"), "the node has no NoExecute taint", 0},
-		{"a taint that evicts nobody", pod("a"), node("n1", parsed("gpu:NoSchedule")), "the node has no NoExecute taint", 1},
+		{"a taint that evicts no pod", pod("a"), node("n1", parsed("gpu:NoSchedule")), "the node has no NoExecute taint", 1},
 		{"all tolerated", pod("a", tolerates("", -1)), node("n1", parsed("gpu:NoExecute")), "every NoExecute taint of the node is tolerated without a limit", 1},
 		{"no node", pod("a"), nil, "the node is not known", 0},
 		{"not bound", pod("a", on("")), nil, "the pod is bound to no node", 0},

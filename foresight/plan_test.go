@@ -30,7 +30,7 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 		{"for a while", []string{gpu}, node("n1"), pod("a", tolerates("gpu", 300)), "goes at 5m0s", `is tolerated for 300 s by toleration "gpu Exists"`},
 		{"for ever", []string{gpu}, node("n1"), pod("a", tolerates("gpu", -1)), "stays", "every NoExecute taint of the node is tolerated without a limit"},
 		{"the shortest of several", []string{gpu, "disk:NoExecute"}, node("n1"), pod("a", tolerates("gpu", 300), tolerates("disk", 30)), "goes at 30s", "disk"},
-		{"a taint that evicts nobody", []string{"gpu:NoSchedule"}, node("n1"), pod("a"), "stays", "the node has no NoExecute taint"},
+		{"a taint that evicts no pod", []string{"gpu:NoSchedule"}, node("n1"), pod("a"), "stays", "the node has no NoExecute taint"},
 		{"a finished pod", []string{gpu}, node("n1"), pod("a", in(v1.PodSucceeded)), "stays", "the pod has finished"},
 		{"a pod that goes already", []string{gpu}, node("n1"), pod("a", deleted), "stays", "the pod is being deleted already"},
 		{"a mirror pod", []string{gpu}, node("n1"), pod("a", func(p *v1.Pod) { p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x"} }), "stays", "mirrors"},
@@ -248,7 +248,7 @@ func TestChangesThatDoLessThanOneMightExpectAreNoted(t *testing.T) {
 	want := []string{
 		"gpu=a:NoExecute is there already on n1, and its countdowns go on",
 		"gpu=a:NoExecute replaces the taint of another value on n2",
-		"disk:NoSchedule evicts nobody: only taints with the effect NoExecute do",
+		"disk:NoSchedule evicts no pod: only taints with the effect NoExecute do",
 		"there is no old to be removed on n2",
 	}
 	if diff := cmp.Diff(want, p.Notes); diff != "" {

@@ -52,7 +52,7 @@ func (b *Basis) notes(changes []Change, nodes []PlannedNode) []string {
 	for _, c := range changes {
 		t := c.Taint.ToString()
 		if e := c.Taint.Effect; e != "" && !b.concerns(&c.Taint) {
-			list = append(list, t+" evicts nobody: only taints with the effect NoExecute do"+b.orTriggers())
+			list = append(list, t+" evicts no pod: only taints with the effect NoExecute do"+b.orTriggers())
 		}
 		if on := nodesWith(nodes, Absent, t); c.Remove && len(on) > 0 {
 			list = append(list, fmt.Sprintf("there is no %s to be removed on %s", t, some(on)))

@@ -19,7 +19,7 @@ func TestPreferNoScheduleIsRefused(t *testing.T) {
 		Taints: []policy.Taint{{Key: "a", Effects: []v1.TaintEffect{v1.TaintEffectPreferNoSchedule}}},
 	}}
 	problems := policy.Validate([]policy.Policy{p}, policy.Guards{})
-	if len(problems) != 1 || problems[0].Path != "policies[0].match.taints[0].effects[0]" || !strings.Contains(problems[0].Next, "evicts nobody") {
+	if len(problems) != 1 || problems[0].Path != "policies[0].match.taints[0].effects[0]" || !strings.Contains(problems[0].Next, "evicts no pod") {
 		t.Errorf("got %+v", problems)
 	}
 }

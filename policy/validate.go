@@ -125,7 +125,7 @@ func (t *Taint) validate(at problems) {
 	noSchedule := slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
 	at.at(".keyPrefix").refuseIf(noSchedule && t.KeyPrefix != "", "NoSchedule goes with an exact key", "write key instead")
 	for i, effect := range t.Effects {
-		at.at(".effects[%d]", i).refuseIf(effect == v1.TaintEffectPreferNoSchedule, "it takes NoExecute or NoSchedule", "PreferNoSchedule is a preference that schedulers may ignore, and evicts nobody: leave it out")
+		at.at(".effects[%d]", i).refuseIf(effect == v1.TaintEffectPreferNoSchedule, "it takes NoExecute or NoSchedule", "PreferNoSchedule is a preference that schedulers may ignore, and evicts no pod: leave it out")
 		known := effect == v1.TaintEffectNoExecute || effect == v1.TaintEffectNoSchedule || effect == v1.TaintEffectPreferNoSchedule
 		at.at(".effects[%d]", i).refuseIf(!known, "it takes NoExecute or NoSchedule", "choose one of them")
 		at.at(".effects[%d]", i).refuseIf(slices.Contains(t.Effects[:i], effect), "it is there twice", "leave one out")

@@ -1,11 +1,11 @@
 package inspect
 
-const explainHelp = `Say what becomes of one pod: whether it is to be evicted, when and why; with every taint of its node, since
-when it is there, and which toleration matches it, until when. For a pod that is gone it shows what its events
-still say.
+const explainHelp = `Say what becomes of one pod: whether it is to be evicted, when and why. It lists every taint of the
+pod's node, since when it is there, and which toleration matches it, until when. For a pod that is
+gone it shows what its events still say.
 
-It judges as "run" does, by the same code, from what the API server and the manager's journal have, or a
-dump. Since when a taint is there is not always known from that: then it says so, and gives a range.
+It judges as "run" does, by the same code, from the API server and the manager's journal, or from a
+dump. Where these do not tell since when a taint is there, it says so, and gives a range.
 
 Usage:
   taint-manager explain POD|NAMESPACE/POD [flags]
@@ -20,7 +20,12 @@ Examples:
   # What is left of a pod that is gone
   taint-manager explain shop/web-5d4f8c7b9-zzbrp
 
-  # From what kubectl get nodes,pods,events -A -o json > cluster.json has written, as of that time
+  # What the manager itself knows of it: its attempts, their outcome, the next one
+  kubectl -n kube-system port-forward POD 8080 &
+  taint-manager explain shop/logs-0 --server http://127.0.0.1:8080
+
+  # Without access to the cluster, from a dump, as of that time
+  kubectl get nodes,pods,events -A -o json > cluster.json
   taint-manager explain shop/logs-0 -f cluster.json --at 2026-05-01T12:00:00Z
 
 Exit codes: 0 done, 1 cannot say, 2 the pod is to go (with --exit-code only).

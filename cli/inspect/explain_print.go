@@ -255,7 +255,7 @@ func bearing(one *foresight.ExplainedTaint) string {
 func (t *explainText) follows(one *foresight.ExplainedTaint) (then terminal.Cell, until string) {
 	switch {
 	case one.Prediction == nil:
-		return terminal.Painted("evicts nobody", terminal.Good), ""
+		return terminal.Painted("evicts no pod", terminal.Good), ""
 	case !one.Prediction.Evict && one.Prediction.HeldBy != "":
 		return terminal.Painted("held", terminal.Warned), ""
 	case !one.Prediction.Evict:

@@ -106,7 +106,7 @@ func stale(written time.Time) []string {
 	if written.IsZero() {
 		return nil
 	}
-	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, so perhaps nobody is evicted"}
+	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, so perhaps no pod is evicted"}
 }
 
 // Journal reads the partitions of the nodes, or all of them.

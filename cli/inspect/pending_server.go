@@ -122,7 +122,7 @@ func notesOf(m status.Manager) []string {
 		notes = append(notes, fmt.Sprintf("breaker %s is tripped for %s since %s", t.Breaker, of, taint.Stamp(t.Since)))
 	}
 	if m.DryRun {
-		notes = append(notes, "this is a dry run: nobody is evicted by it")
+		notes = append(notes, "this is a dry run: it evicts no pod")
 	}
 	if m.Trouble != "" {
 		notes = append(notes, "what the manager knows may be out of date: "+m.Trouble)

@@ -1,15 +1,16 @@
 package inspect
 
-const planHelp = `Say what would happen if some nodes got other NoExecute taints, and do nothing: each pod that would go,
-when, and why.
+const planHelp = `Say what would happen if some nodes got other taints: each pod that would go, when, and why. It
+writes nothing.
 
-It judges as "run" does, by the same code. Taints are written as for kubectl taint --overwrite: a taint
-that a node has with another value is replaced; a trailing - removes one. Effects other than NoExecute
-evict nobody. It asks the API server for all nodes, pods and PodDisruptionBudgets, and the manager's
-journal since when taints are there, or reads them from a dump, and writes nothing.
+It judges as "run" does, by the same code. Taints are written as for kubectl taint --overwrite: a
+taint that a node has with another value is replaced; a trailing - removes one. Only NoExecute
+taints evict, and with --config also those of effect NoSchedule that a policy names. It reads
+nodes, pods, PodDisruptionBudgets and the manager's journal from the API server, or from a dump.
 
 Usage:
-  taint-manager plan --node NODE|-l SELECTOR --taint KEY[=VALUE]:EFFECT [flags]
+  taint-manager plan --node NODE|-l SELECTOR|--all-nodes --taint KEY[=VALUE]:EFFECT [flags]
+  taint-manager plan --config FILE --compare FILE [flags]
 
 Examples:
   # Now, in the cluster of the current context
@@ -31,7 +32,8 @@ Examples:
   taint-manager plan --node n1 --taint example.com/maintenance:NoSchedule --config drain.yaml
   taint-manager plan --config drain.yaml --compare none.yaml
 
-  # Without access to the cluster: from what kubectl get nodes,pods,pdb -A -o json > cluster.json has written
+  # Without access to the cluster, from a dump
+  kubectl get nodes,pods,pdb -A -o json > cluster.json
   taint-manager plan -f cluster.json --node n1 --taint maintenance:NoExecute
 
 Exit codes: 0 done, 1 cannot say, or not all, 2 some pod would go (with --exit-code only).

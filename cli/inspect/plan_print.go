@@ -218,7 +218,7 @@ func (t *planText) totals() {
 	total := t.Total
 	switch all := total.Evict + total.Stay + total.Anyway + total.Held; {
 	case all == 0:
-		t.Printf("There are no pods on %s.", t.subject())
+		t.Printf("There are no pods on %s.", strings.TrimPrefix(t.subject(), "each of "))
 	case total.Evict == 0 && total.Stay == 0 && total.Held > 0:
 		t.WriteString("No pod would go because of this.")
 		t.held()

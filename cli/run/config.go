@@ -21,7 +21,7 @@ Usage:
   taint-manager config schema
 
 Commands:
-  validate     Say what is refused of files, or what their policies amount to; - is the standard input
+  validate     Check files, and show what their policies do; - is the standard input
   defaults     Print a file with every setting at its default
   schema       Print the JSON Schema of the file, for editors
 

@@ -2,16 +2,17 @@ package run
 
 const runHelp = `Watch the cluster, and evict pods from nodes whose NoExecute taints they do not tolerate.
 
-Several of them may run: one evicts, the others stand by with warm caches. Once one leads, switch the
-original off on every control-plane node: keep the list that --controllers of kube-controller-manager
-has, and append -taint-eviction-controller.
+Several replicas may run: one leads and evicts, the others stand by with warm caches. Once one
+leads, switch the original off on every control-plane node: keep the list that
+kube-controller-manager has in --controllers, and append -taint-eviction-controller.
 
-SIGTERM and SIGINT end it once the calls under way have ended; a second signal ends it at once. To stop
-all evictions at once, delete the ClusterRoleBinding taint-manager-evictions: what is due is kept,
-and goes on once the binding is back. Scaling to zero, or restarting all with --dry-run, stops them too.
+With --dry-run it evicts no pod and leaves the lease alone, so it may run beside the original, or
+beside a taint-manager that evicts.
 
-With --dry-run it leaves the lease alone, so it may run beside the original, or beside a taint-manager
-that evicts.
+To stop all evictions at once, delete the ClusterRoleBinding taint-manager-evictions. What is due
+is kept, and goes on once the binding is back. Scaling to zero, or restarting all replicas with
+--dry-run, stops them too. SIGTERM and SIGINT end the process once the calls under way have ended;
+a second signal ends it at once.
 
 Usage:
   taint-manager run [flags]
@@ -22,6 +23,9 @@ Examples:
 
   # Obey PodDisruptionBudgets, ten evictions a second at most
   taint-manager run --eviction-method=evict --max-evictions-per-second=10
+
+  # With policies; 'taint-manager config validate' checks the file
+  taint-manager run --config=config.yaml
 
 Exit codes: 0 ended after SIGTERM or an interrupt, 1 cannot run, 2 wrong usage.
 `

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	cliflag "k8s.io/component-base/cli/flag"
@@ -13,13 +14,23 @@ func PlainHelp(text string) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, _ []string) { _, _ = fmt.Fprint(cmd.OutOrStdout(), text) }
 }
 
+// pageWidth is the width of a help that is not printed on a terminal.
+const pageWidth = 100
+
 // SectionedHelp returns a help function that prints the text, and the flags in their sections, in the width of the
 // terminal.
 func SectionedHelp(text string, sections cliflag.NamedFlagSets) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, _ []string) {
 		w := cmd.OutOrStdout()
-		columns, _, _ := term.TerminalSize(w) // 0 if w is not a terminal: nothing is wrapped
+		columns, _, err := term.TerminalSize(w)
+		if err != nil { // not a terminal
+			columns = pageWidth
+		}
+		var flags strings.Builder
+		cliflag.PrintSections(&flags, sections, columns)
 		_, _ = fmt.Fprint(w, text)
-		cliflag.PrintSections(w, sections, columns)
+		for line := range strings.Lines(flags.String()) {
+			_, _ = fmt.Fprintln(w, strings.TrimRight(line, " \n")) // wrapping pads the lines of names
+		}
 	}
 }

@@ -32,7 +32,7 @@ func KnownCommand(cmd *cobra.Command, args []string) error {
 	for _, command := range cmd.Commands() {
 		names = append(names, command.Name())
 	}
-	return Errorf("there is no command %q%s: 'taint-manager --help' lists the commands", args[0], suggest.DidYouMean(args[0], "", names))
+	return Errorf("there is no command %q%s: '%s --help' lists the commands", args[0], suggest.DidYouMean(args[0], "", names), cmd.CommandPath())
 }
 
 // NoArguments rejects arguments of a command that has only flags.
@@ -41,8 +41,11 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := ""
-	if args[0] == "true" || args[0] == "false" {
-		hint = " write a switch as --NAME=" + args[0] + ";"
+	switch args[0] {
+	case "true", "yes", "on":
+		hint = " write a switch as --NAME=true;"
+	case "false", "no", "off":
+		hint = " write a switch as --NAME=false;"
 	}
 	return Errorf("%s takes flags only, got %q:%s '%s --help' lists the flags", cmd.Name(), args[0], hint, cmd.CommandPath())
 }
