@@ -7,6 +7,7 @@ SHELL := bash
 
 version := k8s.io/component-base/version
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
+COMMIT_DATE := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
 # The libraries of Kubernetes require a version of this form.
 VERSION ?= $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || echo v0.1.0-dev)
 GO_FILES := $(shell find . -name '*.go' -not -name '*_test.go' -not -path './controlplane/*' -not -path './differential/*' -not -path './tools/*' -not -path './release/*')
@@ -20,7 +21,7 @@ help: ## Show the targets.
 build: bin/taint-manager ## Build bin/taint-manager.
 
 bin/taint-manager: go.mod go.sum $(GO_FILES) $(wildcard status/page/*) bin/.version
-	$(BUILD) -ldflags '-s -w -X $(version).gitVersion=$(VERSION) -X $(version).gitCommit=$(COMMIT)' -o $@ ./cmd/taint-manager
+	$(BUILD) -ldflags '-s -w -X $(version).gitVersion=$(VERSION) -X $(version).gitCommit=$(COMMIT) $(if $(COMMIT_DATE),-X $(version).buildDate=$(COMMIT_DATE))' -o $@ ./cmd/taint-manager
 
 # Changes only when the version does.
 bin/.version: FORCE

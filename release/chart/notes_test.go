@@ -41,10 +41,10 @@ func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
 	const (
 		on     = "--controllers=*,bootstrapsigner,tokencleaner"
 		off    = on + ",-taint-eviction-controller"
-		remove = "Method: Delete. Pods are deleted as the original does"
-		evict  = "Method: Evict. Pods are evicted as PodDisruptionBudgets permit."
+		remove = "Method: Delete. Pods are deleted, as the original does"
+		evict  = "Method: Evict. Pods are evicted when their PodDisruptionBudgets permit it."
 		dryRun = "Method: none, this is a dry run."
-		ignore = "Method: Ignore. No pod goes but by the policies."
+		ignore = "Method: Ignore. Only pods that a policy matches are evicted."
 		paused = "It is paused: no eviction starts."
 		first  = "Where one of the 1 policies matches, its method counts instead."
 	)
