@@ -269,7 +269,19 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 		}
 		all = append(all, views...)
 	}
+	if m.pool.LimitedByRate() {
+		waitForAllCalls(all, time.Now())
+	}
 	return all, nil
+}
+
+// waitForAllCalls marks the evictions that only wait until one more call may start.
+func waitForAllCalls(views []View, now time.Time) {
+	for i := range views {
+		if v := &views[i]; v.State == eviction.Due && v.WaitsForRate == "" && !v.SlowPlace && !v.Next.After(now) {
+			v.WaitsForRate = eviction.RateOfAllCalls
+		}
+	}
 }
 
 // Tainted returns the nodes that carry NoExecute taints, in no particular order. Callers must not modify them.

@@ -280,6 +280,39 @@ func TestTheRateSpreadsCalls(t *testing.T) {
 	})
 }
 
+func TestThePoolSaysWhenTheRateOfAllCallsIsWhatDelaysThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := always(eviction.Outcome{Kind: eviction.Accepted})
+		p := NewPool(PoolOptions{Evictor: f, Rate: 0.5})
+		want := func(when string, limited bool) {
+			t.Helper()
+			if got := p.LimitedByRate(); got != limited {
+				t.Errorf("%s: limited by the rate: %v, want %v", when, got, limited)
+			}
+		}
+		call := func(o eviction.Outcome) {
+			f.answer = func(context.Context, int) eviction.Outcome { return o }
+			done := make(chan eviction.Outcome, 1)
+			(<-p.Permits()).Start(someRequest(), func(o eviction.Outcome) { done <- o })
+			<-done
+		}
+		want("a standby", false)
+		end := lead(t, p)
+		want("before the first call", false)
+		call(eviction.Outcome{Kind: eviction.Accepted})
+		want("after a call", true)
+		p.SetPaused(true)
+		want("in a pause", false)
+		p.SetPaused(false)
+		time.Sleep(2 * time.Second)
+		want("once the next call may start", false)
+		call(eviction.Outcome{Kind: eviction.Unavailable})
+		want("in an outage", false)
+		end()
+		want("after its leadership", false)
+	})
+}
+
 func TestTheRateHoldsWhileGrantsAreUndecided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(PoolOptions{Evictor: always(eviction.Outcome{Kind: eviction.Accepted}), Rate: 2})

@@ -32,6 +32,18 @@ func (p *rateLimit) wait(now time.Time) time.Duration {
 	return p.next.Sub(now)
 }
 
+// LimitedByRate reports whether all calls wait because of the limit of calls a second, and of nothing else.
+func (g *Limiter) LimitedByRate(now time.Time) bool {
+	return g.rate.wait(now) > 0 && !g.outage.on() && !g.throttled.After(now)
+}
+
+// LimitedByRate reports whether this process leads, and starts no call at this moment because of [PoolOptions.Rate].
+func (p *Pool) LimitedByRate() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.term != nil && !p.paused && p.limiter.LimitedByRate(time.Now())
+}
+
 // take counts a call that starts now.
 func (p *rateLimit) take(now time.Time) {
 	if earliest := now.Add(-rateSlack); p.next.Before(earliest) {

@@ -49,6 +49,9 @@ func Words() []string {
 	return []string{WordScheduled, WordHeld, WordDue, WordInFlight, WordBlocked, WordRefused, WordDelayed, WordDone}
 }
 
+// RateOfAllCalls stands for the limit of all calls a second where the name of a rate is expected.
+const RateOfAllCalls = "max-evictions-per-second"
+
 // View is the state of one eviction, for display.
 type View struct {
 	Pod     *taint.Pod
@@ -66,7 +69,7 @@ type View struct {
 	// deadline that it would have.
 	Held policy.Held
 
-	// WaitsForRate is the name of the rate for which a due eviction waits; empty if it does not.
+	// WaitsForRate is the name of the rate for which a due eviction waits, or [RateOfAllCalls]; empty if it does not.
 	WaitsForRate string
 
 	// Next is when the next call may start; zero when InFlight or Done.

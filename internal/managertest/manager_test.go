@@ -431,3 +431,23 @@ func TestAClusterThatCannotBeListedEvictsNobody(t *testing.T) {
 		}
 	})
 }
+
+func TestAnEvictionThatWaitsForTheRateOfAllCallsShowsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(taintedNode(), podOn("node", "a"), podOn("node", "b"), podOn("node", "c"))
+		r := start(t, client, taintmanager.Options{Evictor: &recorder{}, MaxEvictionsPerSecond: 0.1})
+		time.Sleep(11 * time.Second) // two have gone
+		views, err := r.Views(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range views {
+			got = append(got, v.Word()+" "+v.WaitsForRate)
+		}
+		slices.Sort(got)
+		if want := []string{"done ", "done ", "due max-evictions-per-second"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
