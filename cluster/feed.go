@@ -42,6 +42,9 @@ func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 func (f *Feed) Need(n policy.Needs) (relist bool) {
 	f.needs.Store(&n)
 	old := f.nodes.needs.Swap(&n)
+	if drops(old, &n) {
+		f.nodes.narrow(&n)
+	}
 	return !sameForNodes(old, &n)
 }
 

@@ -29,6 +29,9 @@ func (w *Watcher) Need(n policy.Needs) <-chan error {
 	w.demand.waiting = append(w.demand.waiting, done)
 	w.demand.mu.Unlock()
 
+	if drops(old, &n) {
+		w.nodes.narrow(&n)
+	}
 	w.nodeLists.renew()
 	if old.NamespaceLabels != n.NamespaceLabels {
 		signal(w.namespaces.toggled)
@@ -70,6 +73,9 @@ func (w *Watcher) has(n *policy.Needs) bool {
 	return w.HasSynced() && w.nodeLists.has(n) && (w.podsHave == nil || w.podsHave(n)) &&
 		(!n.NamespaceLabels || w.namespaces.listed())
 }
+
+// drops reports whether a key of NoSchedule taints is no longer needed.
+func drops(before, now *policy.Needs) bool { return len(keysOf(before).Added(keysOf(now))) > 0 }
 
 // sameForNodes reports whether two needs ask for the same data of nodes.
 func sameForNodes(a, b *policy.Needs) bool {

@@ -68,7 +68,7 @@ type seenNode struct {
 
 	known   journal.NodeHistory
 	version string        // of the last look
-	needs   *policy.Needs // at the last look
+	needs   *policy.Needs // at the last look; without keys that have been dropped since then
 }
 
 // after returns the node after a look at it that shows the same taints: with the version for its record, and with its
@@ -202,8 +202,9 @@ func (t *nodes) observe(before *seenNode, l *look, g gap, needs *policy.Needs) (
 	known, keys := before.known, keysOf(needs)
 	var added []string
 	if before.needs != needs {
-		known, changed = known.Restrict(keys, before.version)
-		added = keys.Added(keysOf(before.needs))
+		was := keysOf(before.needs)
+		known, changed = known.Restrict(keys.And(was), before.version)
+		added = keys.Added(was)
 	}
 	if known.Empty() && !observed(l.taints, needs) {
 		return known, changed
@@ -269,6 +270,24 @@ func (t *nodes) bearsForEver(p *taint.Pod, one *v1.Taint) bool {
 		return taint.BearsForEver(p, &as, rules)
 	}
 	return taint.Matching(p, one, rules) != nil
+}
+
+// narrow notes that keys are not among these needs: an exposure to a taint that is dropped, and needed again before the
+// next look at its node, begins at that look.
+func (t *nodes) narrow(to *policy.Needs) {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	narrowed := map[*policy.Needs]*policy.Needs{} // most nodes share one
+	for name, n := range t.byName {
+		if narrowed[n.needs] == nil {
+			keys := keysOf(n.needs).And(keysOf(to))
+			narrowed[n.needs] = &policy.Needs{Triggers: keys.Triggers, Audited: keys.Audited}
+		}
+		n.needs = narrowed[n.needs]
+		t.byName[name] = n
+	}
 }
 
 // forget drops a node, and reports whether the handler must be called: a node without taints had no countdowns.

@@ -1,13 +1,18 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -56,4 +61,85 @@ func TestTriggersBeginAndEndWithTheNeedForThem(t *testing.T) {
 		}
 		need(trigger, "drain=@48")
 	})
+}
+
+// outage makes lists of nodes fail until it is set to false.
+func (w *world) outage() *atomic.Bool {
+	var down atomic.Bool
+	down.Store(true)
+	w.client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return down.Load(), nil, errors.New("connection refused")
+	})
+	return &down
+}
+
+// The cache drops what is no longer needed with its next list. An exposure ends before that.
+func TestATriggerThatIsDroppedAndNamedAgainDuringAnOutageBeginsAnew(t *testing.T) {
+	trigger := policy.Needs{Triggers: []string{"drain"}}
+	for name, c := range map[string]struct {
+		meanwhile policy.Needs
+		want      time.Duration
+	}{
+		"dropped":       {policy.Needs{}, time.Hour},
+		"only audited":  {policy.Needs{Audited: []string{"drain"}}, time.Hour},
+		"beside others": {policy.Needs{Triggers: []string{"drain", "other"}}, 0},
+		"with labels":   {policy.Needs{Triggers: []string{"drain"}, NodeLabels: true}, 0},
+	} {
+		inWorlds(t, []runtime.Object{aNode(v1.Taint{Key: "drain", Effect: v1.TaintEffectNoSchedule})}, func(t *testing.T, w *world) {
+			w.need(trigger)
+			begun, down := time.Now(), w.outage()
+			time.Sleep(10 * time.Minute)
+			w.source.Need(c.meanwhile)
+			time.Sleep(10 * time.Minute)
+			again := w.source.Need(trigger)
+			time.Sleep(time.Until(begun.Add(time.Hour)))
+			down.Store(false)
+			must(t, <-again)
+			n, _ := w.source.PodsOn("n")
+			if got := n.Triggers[0][0].Since.Sub(begun); got < c.want || got > c.want+reflectorBackoff {
+				t.Errorf("%s: the exposure begins after %v, want %v", name, got, c.want)
+			}
+		})
+	}
+}
+
+// Needs that change end the watch of nodes. What happens until the next list is complete counts as after any other break: a
+// taint that is found then has its timeAdded, which the API cuts to the second.
+func TestAListForOtherNeedsMakesNoEvictionEarlyOrLate(t *testing.T) {
+	noExecute := func(key string, at time.Time) v1.Taint {
+		return v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute, TimeAdded: &metav1.Time{Time: at}}
+	}
+	for name, c := range map[string]struct {
+		change func(begun time.Time) []v1.Taint // ten minutes after the needs have changed
+		want   []string
+	}{
+		"a taint that stays":                {func(begun time.Time) []v1.Taint { return []v1.Taint{noExecute("k", begun)} }, []string{"k@0s"}},
+		"a taint that is lifted":            {func(time.Time) []v1.Taint { return nil }, nil},
+		"one that is lifted, and set again": {func(time.Time) []v1.Taint { return []v1.Taint{noExecute("k", time.Now())} }, []string{"k@11m1s"}},
+		"another one": {func(begun time.Time) []v1.Taint {
+			return []v1.Taint{noExecute("k", begun), noExecute("other", time.Now())}
+		}, []string{"k@0s", "other@11m1s"}},
+	} {
+		inWorlds(t, []runtime.Object{aNode()}, func(t *testing.T, w *world) {
+			begun := time.Now()
+			w.set(aNode(noExecute("k", begun)))
+			time.Sleep(time.Minute)
+			down := w.outage()
+			met := w.source.Need(policy.Needs{NodeLabels: true})
+			time.Sleep(10 * time.Minute)
+			w.set(aNode(c.change(begun)...))
+			time.Sleep(time.Minute)
+			down.Store(false)
+			must(t, <-met)
+			var got []string
+			n, _ := w.source.PodsOn("n")
+			for _, h := range n.Taints {
+				last := &h[len(h)-1]
+				got = append(got, fmt.Sprintf("%s@%v", last.Taint.Key, last.Since.Sub(begun).Truncate(time.Second)))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s: got %q, want %q", name, got, c.want)
+			}
+		})
+	}
 }
