@@ -120,7 +120,7 @@ func (r Release) All(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.plugin(all, shared); err != nil {
+	if err := r.plugin(ctx, all, shared); err != nil {
 		return err
 	}
 	if err := r.manifests(); err != nil {
@@ -180,7 +180,7 @@ func (r Release) completions(ctx context.Context, binaries []compiled) (files []
 }
 
 // plugin writes the archives of the program and the manifest by which krew installs them.
-func (r Release) plugin(binaries []compiled, shared []archive.File) error {
+func (r Release) plugin(ctx context.Context, binaries []compiled, shared []archive.File) error {
 	var archives []krew.Archive
 	for _, b := range binaries {
 		program, err := os.ReadFile(b.path)
@@ -205,6 +205,13 @@ func (r Release) plugin(binaries []compiled, shared []archive.File) error {
 	}
 	manifest, err := krew.Manifest(r.Info.Version, r.URL, archives)
 	if err != nil {
+		return err
+	}
+	validator, err := krew.BuildValidator(ctx, filepath.Join(r.Root, "release"))
+	if err != nil {
+		return err
+	}
+	if err := validator.Check(ctx, manifest); err != nil {
 		return err
 	}
 	return r.write("krew.yaml", manifest)

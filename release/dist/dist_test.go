@@ -21,11 +21,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	spdx "github.com/spdx/tools-golang/json"
+	"github.com/spdx/tools-golang/spdx/v2/common"
+	"github.com/spdx/tools-golang/spdx/v2/v2_3"
+	"github.com/spdx/tools-golang/spdxlib"
+	"sigs.k8s.io/krew/pkg/index"
 	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/release/build"
 	"github.com/taint-manager/taint-manager/release/chart"
-	"github.com/taint-manager/taint-manager/release/krew"
 	"github.com/taint-manager/taint-manager/release/manifests"
 )
 
@@ -107,7 +111,7 @@ func TestAReleaseHasAllItsFiles(t *testing.T) {
 	}
 	t.Run("the checksums are those of the files", func(t *testing.T) { checksums(t, out, files) })
 	t.Run("archives hold the program and its licenses", func(t *testing.T) { archives(t, out) })
-	t.Run("krew finds the program in its archive", func(t *testing.T) { plugin(t, out, files) })
+	t.Run("krew installs the program of each platform", func(t *testing.T) { plugin(t, out) })
 	t.Run("the bill of materials names every module of the binary", func(t *testing.T) { bill(t, out) })
 	t.Run("chart and install.yaml install this version", func(t *testing.T) { installs(t, out) })
 }
@@ -162,64 +166,107 @@ func archives(t *testing.T, out string) {
 	}
 }
 
-func plugin(t *testing.T, out string, files map[string]string) {
-	text := read(t, filepath.Join(out, "krew.yaml"))
-	if err := krew.Check(text); err != nil {
-		t.Error(err)
-	}
-	var manifest struct {
-		Spec struct {
-			Platforms []struct{ URI, SHA256, Bin string }
-		}
-	}
-	if err := yaml.Unmarshal(text, &manifest); err != nil {
+// krew itself installs each archive, whose checksum it compares with the manifest's.
+func plugin(t *testing.T, out string) {
+	var manifest index.Plugin
+	if err := yaml.UnmarshalStrict(read(t, filepath.Join(out, "krew.yaml")), &manifest); err != nil {
 		t.Fatal(err)
 	}
 	if len(manifest.Spec.Platforms) != len(cliTargets) {
 		t.Errorf("got %d platforms", len(manifest.Spec.Platforms))
 	}
+	path, err := exec.CommandContext(t.Context(), "go", "tool", "-n", "krew").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range manifest.Spec.Platforms {
+		labels, home := p.Selector.MatchLabels, t.TempDir()
 		name, ok := strings.CutPrefix(p.URI, "https://example.com/v1.2.3/")
-		if !ok || files[name] != p.SHA256 || strings.HasSuffix(name, ".zip") != strings.HasSuffix(p.Bin, ".exe") {
-			t.Errorf("got %+v, the archive's checksum is %s", p, files[name])
+		if !ok {
+			t.Errorf("got the URI %s", p.URI)
+		}
+		krew := exec.CommandContext(t.Context(), strings.TrimSpace(string(path)), "install", "--manifest", filepath.Join(out, "krew.yaml"), "--archive", filepath.Join(out, name))
+		krew.Env = append(os.Environ(), "KREW_NO_UPGRADE_CHECK=1", "KREW_ROOT="+home, "KREW_OS="+labels["os"], "KREW_ARCH="+labels["arch"])
+		if said, err := krew.CombinedOutput(); err != nil {
+			t.Errorf("krew on %v: %v: %s", labels, err, said)
+			continue
+		}
+		installed := filepath.Join(home, "store", "taint-manager", "v1.2.3")
+		if info, err := os.Stat(filepath.Join(installed, p.Bin)); err != nil || info.Mode().Perm() != 0o755 {
+			t.Errorf("krew on %v: the program: %v, %v", labels, info, err)
+		}
+		if diff := cmp.Diff(read(t, filepath.Join(root, "LICENSE")), read(t, filepath.Join(installed, "LICENSE"))); diff != "" {
+			t.Errorf("krew on %v: the license:\n%s", labels, diff)
 		}
 	}
 }
 
+// bill reads the bill of materials by the library of SPDX, and compares it with what the binary says of itself.
 func bill(t *testing.T, out string) {
-	var d struct {
-		SPDXVersion string
-		Packages    []struct{ Name, SPDXID, VersionInfo, LicenseDeclared string }
-	}
-	if err := json.Unmarshal(read(t, filepath.Join(out, "sbom.spdx.json")), &d); err != nil {
+	text := read(t, filepath.Join(out, "sbom.spdx.json"))
+	document, err := spdx.Read(bytes.NewReader(text))
+	if err != nil {
 		t.Fatal(err)
 	}
+	var written bytes.Buffer
+	if err := spdx.Write(document, &written); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(fields(t, text), fields(t, written.Bytes())); diff != "" {
+		t.Errorf("the library does not know all fields (-bill +library):\n%s", diff)
+	}
+	if err := spdxlib.ValidateDocument(document); err != nil {
+		t.Error(err)
+	}
+	described, err := spdxlib.GetDescribedPackageIDs(document)
+	if want := []common.ElementID{"github.com-taint-manager-taint-manager"}; err != nil || !slices.Equal(described, want) || document.SPDXVersion != v2_3.Version {
+		t.Errorf("%s describes %v, want %v: %v", document.SPDXVersion, described, want, err)
+	}
+	if diff := cmp.Diff(modules(t), packages(document)); diff != "" {
+		t.Errorf("modules (-binary +bill):\n%s", diff)
+	}
+	texts := string(read(t, filepath.Join(out, "THIRD_PARTY_NOTICES.txt")))
+	for _, p := range document.Packages {
+		if p.PackageLicenseDeclared == "" || p.PackageLicenseDeclared == "NOASSERTION" || len(p.PackageExternalReferences) != 1 {
+			t.Errorf("got %+v", p)
+		}
+		if p.PackageName != "std" && p.PackageSPDXIdentifier != described[0] && !strings.Contains(texts, "\n"+p.PackageName+" "+p.PackageVersion) {
+			t.Errorf("the notices lack %s", p.PackageName)
+		}
+	}
+}
+
+func fields(t *testing.T, text []byte) (value any) {
+	t.Helper()
+	if err := json.Unmarshal(text, &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// modules returns the versions of the modules that the binary names, by `go version -m`.
+func modules(t *testing.T) map[string]string {
+	t.Helper()
 	said, err := exec.CommandContext(t.Context(), "go", "version", "-m", filepath.Join(root, "bin", "taint-manager")).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, got := []string{"github.com/taint-manager/taint-manager", "std"}, []string(nil)
+	first, _, _ := strings.Cut(string(said), "\n")
+	all := map[string]string{"github.com/taint-manager/taint-manager": info.Version, "std": strings.TrimPrefix(strings.Fields(first)[1], "go")}
 	for line := range strings.Lines(string(said)) {
 		if fields := strings.Fields(line); len(fields) > 2 && fields[0] == "dep" {
-			want = append(want, fields[1])
+			all[fields[1]] = fields[2]
 		}
 	}
-	ids, texts := map[string]bool{}, string(read(t, filepath.Join(out, "THIRD_PARTY_NOTICES.txt")))
-	for _, p := range d.Packages {
-		got = append(got, p.Name)
-		if p.LicenseDeclared == "" || p.LicenseDeclared == "NOASSERTION" || p.VersionInfo == "" || ids[p.SPDXID] {
-			t.Errorf("got %+v", p)
-		}
-		ids[p.SPDXID] = true
-		if p.Name != "std" && p.Name != want[0] && !strings.Contains(texts, "\n"+p.Name+" "+p.VersionInfo) {
-			t.Errorf("the notices lack %s", p.Name)
-		}
+	return all
+}
+
+func packages(document *v2_3.Document) map[string]string {
+	all := map[string]string{}
+	for _, p := range document.Packages {
+		all[p.PackageName] = p.PackageVersion
 	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" || d.SPDXVersion != "SPDX-2.3" {
-		t.Errorf("%s: modules (-binary +bill):\n%s", d.SPDXVersion, diff)
-	}
+	return all
 }
 
 func installs(t *testing.T, out string) {

@@ -3,20 +3,21 @@ package krew
 
 import (
 	"bytes"
-	"embed"
-	"encoding/json"
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/krew/pkg/constants"
+	"sigs.k8s.io/krew/pkg/index"
 	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/release/build"
 )
-
-// schema is a JSON Schema of krew's manifests, after krew's documentation.
-//
-//go:embed schema.json
-var schema embed.FS
 
 // Archive is an archive of the program for one platform.
 type Archive struct {
@@ -25,20 +26,7 @@ type Archive struct {
 	SHA256 string
 }
 
-type platform struct {
-	Selector struct {
-		MatchLabels map[string]string `json:"matchLabels"`
-	} `json:"selector"`
-	URI    string `json:"uri"`
-	SHA256 string `json:"sha256"`
-	Bin    string `json:"bin"`
-	Files  []file `json:"files"`
-}
-
-type file struct {
-	From string `json:"from"`
-	To   string `json:"to"`
-}
+const plugin = "taint-manager"
 
 const description = `Says which pods will be evicted because of NoExecute taints, when and why:
 plan what would happen if nodes got other taints, explain one pod, and list
@@ -51,57 +39,74 @@ cluster, not on a workstation: see the manifests of the release.
 
 // Manifest returns the manifest. The archives are available under the URL.
 func Manifest(version, url string, archives []Archive) ([]byte, error) {
-	platforms := make([]platform, len(archives))
-	for i, a := range archives {
-		p := platform{URI: url + "/" + a.Name, SHA256: a.SHA256, Bin: a.Binary(), Files: []file{{a.Binary(), "."}, {"LICENSE", "."}}}
-		p.Selector.MatchLabels = map[string]string{"os": a.OS, "arch": a.Arch}
-		platforms[i] = p
+	if !strings.HasPrefix(url, "https://") {
+		return nil, fmt.Errorf("URL=%s is refused: archives of plugins are downloaded by HTTPS; name a URL that begins with https://", url)
 	}
-	text, err := yaml.Marshal(map[string]any{
-		"apiVersion": "krew.googlecontainertools.github.com/v1alpha2",
-		"kind":       "Plugin",
-		"metadata":   map[string]any{"name": "taint-manager"},
-		"spec": map[string]any{
-			"version": version, "homepage": "https://github.com/taint-manager/taint-manager",
-			"shortDescription": "Foresee evictions by NoExecute taints",
-			"description":      description, "caveats": caveats, "platforms": platforms,
+	platforms := make([]index.Platform, len(archives))
+	for i, a := range archives {
+		platforms[i] = index.Platform{
+			URI: url + "/" + a.Name, Sha256: a.SHA256, Bin: a.Binary(),
+			Files:    []index.FileOperation{{From: a.Binary(), To: "."}, {From: "LICENSE", To: "."}},
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"os": a.OS, "arch": a.Arch}},
+		}
+	}
+	text, err := yaml.Marshal(index.Plugin{
+		TypeMeta:   metav1.TypeMeta{APIVersion: constants.CurrentAPIVersion, Kind: constants.PluginKind},
+		ObjectMeta: metav1.ObjectMeta{Name: plugin},
+		Spec: index.PluginSpec{
+			Version: version, Homepage: "https://github.com/taint-manager/taint-manager",
+			ShortDescription: "Foresee evictions by NoExecute taints",
+			Description:      description, Caveats: caveats, Platforms: platforms,
 		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the krew manifest: %w", err)
 	}
-	return text, Check(text)
+	return text, nil
 }
 
-// Check returns an error for a manifest that krew would reject.
-func Check(manifest []byte) error {
-	text, err := schema.ReadFile("schema.json")
+// Validator is the path of krew's own validator of manifests.
+type Validator string
+
+// BuildValidator builds the validator, a tool of this module. module is a folder of this module.
+func BuildValidator(ctx context.Context, module string) (Validator, error) {
+	build := exec.CommandContext(ctx, "go", "tool", "-n", "validate-krew-manifest")
+	build.Dir, build.Stderr = module, os.Stderr
+	path, err := build.Output()
 	if err != nil {
-		return fmt.Errorf("the schema of krew's manifests: %w", err)
+		return "", fmt.Errorf("building krew's validator: %w", err)
 	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	return Validator(bytes.TrimSpace(path)), nil
+}
+
+// Check returns an error for a manifest that krew rejects.
+func (v Validator) Check(ctx context.Context, manifest []byte) error {
+	folder, err := os.MkdirTemp("", "krew-")
 	if err != nil {
-		return fmt.Errorf("the schema of krew's manifests: %w", err)
+		return fmt.Errorf("a folder for the krew manifest: %w", err)
 	}
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	if err := compiler.AddResource("krew.json", document); err != nil {
-		return fmt.Errorf("the schema of krew's manifests: %w", err)
+	defer func() { _ = os.RemoveAll(folder) }()
+	// The validator takes the plugin's name from the file's name.
+	path := filepath.Join(folder, plugin+constants.ManifestExtension)
+	if err := os.WriteFile(path, manifest, 0o600); err != nil {
+		return fmt.Errorf("a file for the krew manifest: %w", err)
 	}
-	compiled, err := compiler.Compile("krew.json")
+	said, err := exec.CommandContext(ctx, string(v), "-skip-install", "-manifest", path).CombinedOutput()
+	if _, ended := errors.AsType[*exec.ExitError](err); ended {
+		return fmt.Errorf("krew's validator rejects the manifest: %s", fatal(said))
+	}
 	if err != nil {
-		return fmt.Errorf("the schema of krew's manifests: %w", err)
-	}
-	asJSON, err := yaml.YAMLToJSONStrict(manifest)
-	if err != nil {
-		return fmt.Errorf("the krew manifest: %w", err)
-	}
-	var value any
-	if err := json.Unmarshal(asJSON, &value); err != nil {
-		return fmt.Errorf("the krew manifest: %w", err)
-	}
-	if err := compiled.Validate(value); err != nil {
-		return fmt.Errorf("the krew manifest: %w", err)
+		return fmt.Errorf("running krew's validator: %w", err)
 	}
 	return nil
+}
+
+// fatal returns the message with which the validator ended, without the stacks that follow it.
+func fatal(said []byte) []byte {
+	for line := range bytes.Lines(said) {
+		if _, message, ok := bytes.Cut(line, []byte("] ")); ok && line[0] == 'F' {
+			return bytes.TrimSpace(message)
+		}
+	}
+	return bytes.TrimSpace(said)
 }
