@@ -125,18 +125,21 @@ manifests: ## Render deploy/chart into install.yaml, kustomize and rbac.yaml.
 COMMIT_TIME ?= $(shell git log -1 --format=%ct 2>/dev/null)
 RELEASE := -commit '$(COMMIT)' -time '$(or $(COMMIT_TIME),0)' $(if $(filter file,$(origin VERSION)),,-version '$(VERSION)') $(if $(IMAGE),-image '$(IMAGE)') $(if $(URL),-url '$(URL)')
 
+# The Go that compiles, and that compresses the layers, is the one that go.mod pins.
+PINNED := GOTOOLCHAIN=$(shell sed -n 's/^toolchain //p' go.mod)
+
 .PHONY: image
 image: ## Write dist/image.tar, an OCI archive for amd64 and arm64 (VERSION=v1.2.3, IMAGE=registry/name).
-	cd release && go run ./cmd/release -image-only $(RELEASE)
+	cd release && $(PINNED) go run ./cmd/release -image-only $(RELEASE)
 
 .PHONY: release
 release: ## Write all files of a release to dist/ (VERSION=v1.2.3, IMAGE=registry/name, URL=where the archives will be).
 	rm -rf dist
-	cd release && go run ./cmd/release $(RELEASE)
+	cd release && $(PINNED) go run ./cmd/release $(RELEASE)
 
 .PHONY: test-release
 test-release: build ## Build the image on two paths, once from an empty build cache, and compare: minutes.
-	cd release && go test -count 1 -timeout 60m -v ./dist
+	cd release && $(PINNED) go test -count 1 -timeout 60m -v ./dist
 
 .PHONY: bench
 bench: build controlplane ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: 20 minutes and more (ROUNDS=n, WORK=burst,idle,...).

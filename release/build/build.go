@@ -43,16 +43,16 @@ func (i Info) Validate() error {
 	return nil
 }
 
-// Compile builds the program from the repository at root into the file output. It compiles with the toolchain of
-// go.mod and ignores the settings of this machine.
-func Compile(ctx context.Context, root string, i Info, t Target, output string) error {
+// Command returns the command that builds the program from the repository at root into the file output. It compiles with
+// the toolchain of go.mod and ignores the settings of this machine.
+func Command(ctx context.Context, root string, i Info, t Target, output string) (*exec.Cmd, error) {
 	toolchain, err := toolchain(root)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	output, err = filepath.Abs(output)
 	if err != nil {
-		return fmt.Errorf("the path of the binary: %w", err)
+		return nil, fmt.Errorf("the path of the binary: %w", err)
 	}
 	const version = "k8s.io/component-base/version"
 	flags := fmt.Sprintf("-s -w -buildid= -X %[1]s.gitVersion=%[2]s -X %[1]s.gitCommit=%[3]s -X %[1]s.buildDate=%[4]s",
@@ -62,8 +62,30 @@ func Compile(ctx context.Context, root string, i Info, t Target, output string) 
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.OS, "GOARCH="+t.Arch, "GOAMD64=v1", "GOARM64=v8.0",
 		"GOFLAGS=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off", "GOTOOLCHAIN="+toolchain)
+	return cmd, nil
+}
+
+// Compile runs [Command].
+func Compile(ctx context.Context, root string, i Info, t Target, output string) error {
+	cmd, err := Command(ctx, root, i, t, output)
+	if err != nil {
+		return err
+	}
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("compiling for %s: %w\n%s", t, err, said)
+	}
+	return nil
+}
+
+// CheckGo returns an error unless the running Go, as [runtime.Version] names it, is the one that the repository at root
+// pins: another one may compress and compile to other bytes.
+func CheckGo(root, running string) error {
+	pinned, err := toolchain(root)
+	if err != nil {
+		return err
+	}
+	if running != pinned {
+		return fmt.Errorf("this program runs with %s, and go.mod pins %s, with which everybody gets the same bytes: run make image or make release, or set GOTOOLCHAIN=%[2]s", running, pinned)
 	}
 	return nil
 }

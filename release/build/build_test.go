@@ -1,11 +1,13 @@
 package build
 
 import (
-	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+var root = filepath.Join("..", "..")
 
 func TestVersionsAreSemantic(t *testing.T) {
 	for version, ok := range map[string]bool{
@@ -18,21 +20,20 @@ func TestVersionsAreSemantic(t *testing.T) {
 	}
 }
 
-func TestTheDockerfileBuildsWithThePinnedToolchainWhatTheImageHolds(t *testing.T) {
-	pinned, err := toolchain(filepath.Join("..", ".."))
+func TestMakeReleasesWithThePinnedGo(t *testing.T) {
+	pinned, err := toolchain(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join("..", "..", "Dockerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		" golang:" + strings.TrimPrefix(pinned, "go") + " ", "CGO_ENABLED=0", "-trimpath -buildvcs=false -tags=grpcnotrace",
-		"USER 65532:65532", `ENTRYPOINT ["/taint-manager"]`,
-	} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("the Dockerfile lacks %q", want)
+	for _, target := range []string{"image", "release", "test-release"} {
+		dry := exec.CommandContext(t.Context(), "make", "--dry-run", "--silent", target)
+		dry.Dir = root
+		said, err := dry.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(said), "cd release && GOTOOLCHAIN="+pinned+" go ") {
+			t.Errorf("make %s would run\n%s", target, said)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -39,6 +40,9 @@ func run(args []string) error {
 	seconds := flags.Int64("time", 0, "the commit's time, in `SECONDS` since 1970")
 	url := flags.String("url", "", "`URL` under which the archives will be found")
 	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if err := build.CheckGo(*root, runtime.Version()); err != nil {
 		return err
 	}
 	if *version == "" {
