@@ -93,7 +93,7 @@ func TestTheDockerfileRunsTheProgramAsTheImageDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string][]string{
-		"ARG":        {"TARGETOS TARGETARCH", "VERSION=" + version + " COMMIT= TIME="},
+		"ARG":        {"TARGETOS", "TARGETARCH", "VERSION=" + version, "COMMIT=", "TIME="}, // one each: buildah 1.28 reads the first of a line
 		"USER":       {user},
 		"ENTRYPOINT": {`["/taint-manager"]`},
 		"CMD":        nil,
