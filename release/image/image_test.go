@@ -7,6 +7,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"log"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,9 +18,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
@@ -122,6 +126,40 @@ func TestTheArchiveIsAValidIndexOfBothPlatforms(t *testing.T) {
 	}
 	if want := []string{"linux/amd64", "linux/arm64"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// skopeo and crane push the entry of the archive's index, which is the index of both platforms.
+func TestARegistryTakesTheArchiveAndGivesEachPlatformBack(t *testing.T) {
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	defer server.Close()
+	tag, err := name.NewTag(strings.TrimPrefix(server.URL, "http://") + "/a/taint-manager:v1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, index := unpacked(t)
+	if err := remote.WriteIndex(tag, index); err != nil {
+		t.Fatal(err)
+	}
+	pulled, err := remote.Index(tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := pulled.Digest(); err != nil || got != entry.Digest {
+		t.Errorf("got %v, want %v, %v", got, entry.Digest, err)
+	}
+	if err := validate.Index(pulled); err != nil {
+		t.Error(err)
+	}
+	for _, p := range platforms(t) {
+		got, err := remote.Image(tag, remote.WithPlatform(v1.Platform{OS: p.OS, Architecture: p.Arch}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := p.Image.Digest()
+		if digest, failed := got.Digest(); err != nil || failed != nil || digest != want {
+			t.Errorf("%s: got %v, want %v, %v, %v", p, digest, want, failed, err)
+		}
 	}
 }
 
