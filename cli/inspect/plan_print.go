@@ -21,11 +21,11 @@ func printPlan(w io.Writer, plan *foresight.Plan, s style) error {
 	case s.form == asName:
 		return printNames(w, plan)
 	}
-	t := &planText{Plan: plan, style: s}
+	t := newPlanText(plan, s)
 	t.all()
 	if s.overflows(t.String()) {
 		s.form = asSummary
-		t = &planText{Plan: plan, style: s}
+		t = newPlanText(plan, s)
 		t.all()
 	}
 	_, err := io.WriteString(w, t.String())
@@ -73,6 +73,11 @@ type planText struct {
 	terminal.Builder
 
 	policies bool // whether a policy or a breaker decides about some pod
+}
+
+func newPlanText(plan *foresight.Plan, s style) *planText {
+	policies := byPolicies(plan.Pods, func(p **foresight.PlannedPod) *foresight.Prediction { return &(*p).Prediction })
+	return &planText{Plan: plan, style: s, policies: policies}
 }
 
 func (t *planText) wide() bool { return t.form == asWide }
@@ -130,7 +135,6 @@ func fewOf(names []string) string {
 }
 
 func (t *planText) pods() {
-	t.policies = byPolicies(t.Pods, func(p **foresight.PlannedPod) *foresight.Prediction { return &(*p).Prediction })
 	headings := []string{"NAMESPACE", "POD", "NODE", "WHEN", "AT", "TAINT", "WHY"}
 	if t.wide() {
 		headings = []string{"NAMESPACE", "POD", "NODE", "OWNER", "WHEN", "AT", t.other(), "BUDGETS IN THE WAY", "THE ORIGINAL", "WHY"}
