@@ -33,8 +33,8 @@ function write(cell, text) {
   if (cell.textContent !== text) cell.textContent = text;
 }
 
-/** A text that may be broken after a slash or an equals sign rather than anywhere. @param {string} text */
-const breakable = (text) => text.split(/(?<=[/=])/).flatMap((part) => [part, document.createElement('wbr')]);
+/** A text that may be broken after a slash, a dot or an equals sign rather than anywhere. @param {string} text */
+const breakable = (text) => text.split(/(?<=[/=.])/).flatMap((part) => [part, document.createElement('wbr')]);
 
 /** A column of text. @param {string} title @param {(i: Item, now: number) => string} text @param {(i: Item) => string | number} by @param {string} [at] @returns {Column} */
 const column = (title, text, by, at) => ({ title, by, at, fill: (i, cell, now) => write(cell, text(i, now)) });
