@@ -39,7 +39,7 @@ demo: build controlplane ## Show the main job on a real control plane (KEEP=1: s
 LIVE := internal/demo internal/e2e internal/testcluster
 
 .PHONY: test
-test: setup browser build controlplane lint ## Run every test, with the race detector.
+test: setup browser build controlplane bin/helm lint ## Run every test, with the race detector.
 	go test -race -timeout 20m $$(go list ./... | grep -v $(LIVE:%=-e /%$$))
 	cd differential && go test -timeout 15m ./...
 	cd release && go test -short -count 1 ./...
@@ -48,7 +48,7 @@ test: setup browser build controlplane lint ## Run every test, with the race det
 
 KUBERNETES ?= 1.37 1.35 1.33 1.30
 .PHONY: test-versions
-test-versions: build bin/kwok $(KUBERNETES:%=bin/controlplane-%) ## Run the live tests on other versions of Kubernetes (KUBERNETES="1.37 1.30"): an hour.
+test-versions: build bin/kwok bin/helm $(KUBERNETES:%=bin/controlplane-%) ## Run the live tests on other versions of Kubernetes (KUBERNETES="1.37 1.30"): an hour.
 	@RUN='$(RUN)' controlplane/versions/test.sh $(KUBERNETES)
 
 .PHONY: differential

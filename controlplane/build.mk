@@ -10,6 +10,9 @@
 #
 # The versions are those in controlplane/go.mod and controlplane/kwok/go.mod.
 #
+#   make bin/helm        builds the helm that the tests install the chart with, of
+#                        the version in controlplane/helm/go.mod
+#
 #   make bin/controlplane-1.30    builds the same programs of another version of
 #                                 Kubernetes, that of controlplane/versions/1.30/go.mod
 
@@ -35,3 +38,9 @@ bin/controlplane-%: controlplane/versions/%/go.mod controlplane/versions/%/go.su
 
 bin/kwok: controlplane/kwok/go.mod controlplane/kwok/go.sum controlplane/build.sh controlplane/build.mk
 	@controlplane/build.sh controlplane/kwok sigs.k8s.io/kwok/cmd/kwok $@ 2
+
+# When built as a module, helm does not know its version.
+helm_version = $(shell sed -n 's|^.*helm.sh/helm/v4 \(v[0-9.]*\).*|\1|p' controlplane/helm/go.mod)
+
+bin/helm: controlplane/helm/go.mod controlplane/helm/go.sum controlplane/build.sh
+	@controlplane/build.sh controlplane/helm helm.sh/helm/v4/cmd/helm $@ 2 "-X helm.sh/helm/v4/internal/version.version=$(helm_version)"

@@ -3,8 +3,8 @@
 #
 #   test.sh 1.37 1.30
 #
-# bin/controlplane-VERSION, bin/kwok and bin/taint-manager must be built. RUN limits
-# the tests, as `go test -run` does. What the tests print goes to
+# bin/controlplane-VERSION, bin/kwok, bin/helm and bin/taint-manager must be built. RUN
+# limits the tests, as `go test -run` does. What the tests print goes to
 # bin/test-VERSION.log; the tests that fail and those that are skipped, with the
 # reason, are printed here, and the counts. A version that fails does not keep the
 # next one from running.

@@ -174,22 +174,22 @@ func (w *world) fitsElsewhere(t *testing.T) {
 func (w *world) runsAsDeployed(t *testing.T, file, namespace string) {
 	w.kubectl(t, "apply", "-f", file)
 	defer w.kubectl(t, "delete", "-f", file)
-	d := w.deployment(t, namespace)
-	spec := d.Spec.Template.Spec
-	binary, err := filepath.Abs(filepath.Join("..", "..", "bin", spec.Containers[0].Command[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubeconfig := w.kubeconfigOf(t, d.Namespace, spec.ServiceAccountName)
-	m, err := w.LaunchWith(t.Context(), binary, kubeconfig, w.argsOnThisMachine(t, d)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.evictsAsDeployed(t, namespace)
+}
+
+// evictsAsDeployed runs the program as the Deployment of this namespace says, until it has evicted a pod.
+func (w *world) evictsAsDeployed(t *testing.T, namespace string) {
+	m := w.replica(t, namespace)
 	defer func() {
 		if err := m.Stop(); err != nil {
 			t.Error(err)
 		}
 	}()
+	w.leadsAndEvicts(t, m, namespace)
+}
+
+func (w *world) leadsAndEvicts(t *testing.T, m *testcluster.Manager, namespace string) {
+	t.Helper()
 	s := w.scene(t)
 	pod := s.pod("web")
 	s.until("it leads", func() bool {

@@ -59,7 +59,9 @@ type state struct {
 	renewed     time.Time
 	records     map[string]string // by node
 	labels      map[string]string // the version label of each object
+	releases    map[string]string // the release of helm that owns each object
 	pruned      []string          // the objects without the annotation for Argo CD
+	taken       []string          // the objects whose content another client owns
 }
 
 func (w *world) state(t *testing.T) state {
@@ -68,7 +70,7 @@ func (w *world) state(t *testing.T) state {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := state{records: map[string]string{}, labels: map[string]string{}}
+	s := state{records: map[string]string{}, labels: map[string]string{}, releases: map[string]string{}}
 	if lease.Spec.HolderIdentity != nil && lease.Spec.AcquireTime != nil {
 		s.holder, s.transitions, s.acquired, s.renewed = *lease.Spec.HolderIdentity, *lease.Spec.LeaseTransitions, lease.Spec.AcquireTime.Time, lease.Spec.RenewTime.Time
 	}
@@ -86,6 +88,13 @@ func (w *world) state(t *testing.T) state {
 
 func (s *state) note(name string, of metav1.ObjectMeta) {
 	s.labels[name] = of.Labels["app.kubernetes.io/version"]
+	s.releases[name] = of.Annotations["meta.helm.sh/release-name"]
+	for _, entry := range of.ManagedFields {
+		fields := string(entry.FieldsV1.Raw)
+		if entry.Manager != "taint-manager" && (strings.Contains(fields, `"f:spec"`) || strings.Contains(fields, `"f:data"`)) {
+			s.taken = append(s.taken, name+" by "+entry.Manager)
+		}
+	}
 	if of.Annotations["argocd.argoproj.io/sync-options"] != "Prune=false" {
 		s.pruned = append(s.pruned, name)
 	}
@@ -103,38 +112,51 @@ func (s *state) check(t *testing.T, way string, before state, node string) {
 	if len(s.pruned) > 0 {
 		t.Errorf("%s: %v lack the annotation for Argo CD", way, s.pruned)
 	}
+	if len(s.taken) > 0 {
+		t.Errorf("%s: the content is owned: %v", way, s.taken)
+	}
 }
 
 // reapplied applies the manifests in all ways that merge.
 func (w *world) reapplied(t *testing.T, node string, leads bool) {
 	before := w.state(t)
 	next := relabelled(t, "v7.8.9")
-	helm := []string{"apply", "--server-side", "--field-manager=helm", "--force-conflicts", "-f"}
 	for _, step := range []struct {
 		way     string
 		command []string
 		version string
 	}{
-		{"applied twice", []string{"apply", "-f", installed}, ""},
+		{"applied twice", []string{"apply", "-f", installed}, "v0.1.0-dev"},
 		{"applied with other labels", []string{"apply", "-f", next}, "v7.8.9"},
-		{"applied with the old labels", []string{"apply", "-f", installed}, ""},
-		{"server-side, with force", []string{"apply", "--server-side", "--force-conflicts", "-f", installed}, ""},
-		{"helm upgrade", append(slices.Clone(helm), next), "v7.8.9"},
-		{"helm rollback", append(slices.Clone(helm), installed), ""},
+		{"applied with the old labels", []string{"apply", "-f", installed}, "v0.1.0-dev"},
+		{"server-side, with force", []string{"apply", "--server-side", "--force-conflicts", "-f", installed}, "v0.1.0-dev"},
+		{"server-side, with other labels", []string{"apply", "--server-side", "--force-conflicts", "-f", next}, "v7.8.9"},
 	} {
 		w.kubectl(t, step.command...)
-		at := time.Now()
-		after := w.state(t)
-		after.check(t, step.way, before, node)
-		if leads {
-			s := &scene{T: t, world: w}
-			s.until("the leader has renewed the lease", func() bool { after = w.state(t); return after.renewed.After(at) })
-			after.check(t, step.way+", and then renewed", before, node)
-		}
-		for name, version := range after.labels {
-			if step.version != "" && version != step.version {
-				t.Errorf("%s: %s is labelled %q", step.way, name, version)
-			}
+		w.kept(t, step.way, before, node, leads)
+		w.labelled(t, step.way, step.version)
+	}
+}
+
+// kept requires that what was just done has changed neither lease nor records, also after the next write of the leader.
+func (w *world) kept(t *testing.T, way string, before state, node string, leads bool) {
+	t.Helper()
+	at := time.Now()
+	after := w.state(t)
+	after.check(t, way, before, node)
+	if leads {
+		s := &scene{T: t, world: w}
+		s.until("the leader has renewed the lease", func() bool { after = w.state(t); return after.renewed.After(at) })
+		after.check(t, way+", and then renewed", before, node)
+	}
+}
+
+// labelled requires that the lease and the journal have the labels of this version.
+func (w *world) labelled(t *testing.T, way, version string) {
+	t.Helper()
+	for name, got := range w.state(t).labels {
+		if got != version {
+			t.Errorf("%s: %s is labelled %q, want %q", way, name, got, version)
 		}
 	}
 }
@@ -154,18 +176,12 @@ func relabelled(t *testing.T, version string) string {
 	return path
 }
 
-// replaced empties the objects, as 'kubectl replace' and helm's force do, or deletes and creates them.
+// replaced empties the objects, as 'kubectl replace' does, or deletes and creates them.
 func (w *world) replaced(t *testing.T, node string) {
 	before := w.state(t)
 	for _, way := range [][]string{{"replace"}, {"replace"}, {"replace", "--force", "--cascade=orphan"}} {
 		w.kubectl(t, append(slices.Clone(way), "-f", leaseFile, "-f", journalFile)...)
-		s := &scene{T: t, world: w}
-		var after state
-		s.until("the leader has written both back", func() bool {
-			after = w.state(t)
-			return after.holder != "" && after.records[node] != ""
-		})
-		after.check(t, strings.Join(way, " "), before, node)
+		w.writtenBack(t, strings.Join(way, " "), before, node)
 	}
 	if err := w.Kubectl(t.Context(), "apply", "-f", leaseFile, "-f", journalFile).Run(); err != nil { // restores its annotations, and warns
 		t.Error(err)
@@ -189,6 +205,18 @@ func (w *world) emptied(t *testing.T) {
 	if err := m.Stop(); err != nil {
 		t.Error(err)
 	}
+}
+
+// writtenBack waits until the leader has written its lease and a node's record to the emptied objects.
+func (w *world) writtenBack(t *testing.T, way string, before state, node string) {
+	t.Helper()
+	s := &scene{T: t, world: w}
+	var after state
+	s.until("the leader has written both back", func() bool {
+		after = w.state(t)
+		return after.holder != "" && after.records[node] != ""
+	})
+	after.check(t, way, before, node)
 }
 
 // missing deletes the lease and a partition, and creates them by the commands that the program names.
@@ -271,6 +299,12 @@ func (w *world) shell(t *testing.T, command string) {
 
 func (w *world) uninstalled(t *testing.T) {
 	w.kubectl(t, "delete", "-f", installed)
+	w.nothingLeft(t)
+}
+
+// nothingLeft requires that the lease and all ConfigMaps are gone.
+func (w *world) nothingLeft(t *testing.T) {
+	t.Helper()
 	if _, err := w.admin.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the lease is left: %v", err)
 	}
