@@ -33,9 +33,9 @@ func TestTheChartWithHelmItself(t *testing.T) {
 	w.waitForNoPods(t)
 	h := newHelm(t, w)
 	t.Run("a server before 1.30 is refused", h.checksTheServer)
-	t.Run("in kube-system", h.inKubeSystem)
-	t.Run("takes over what kubectl has applied", h.takesOver)
-	t.Run("in a namespace that it creates", h.elsewhere)
+	_ = t.Run("in kube-system", h.inKubeSystem) && // else its objects are in the way
+		t.Run("over what kubectl has applied", h.takesOver) &&
+		t.Run("in a namespace that it creates", h.elsewhere)
 }
 
 // helm runs bin/helm at the root of the repository as an administrator, with nothing of this machine's settings.
@@ -149,7 +149,7 @@ func (h *helm) inKubeSystem(t *testing.T) {
 		t.Errorf("the notes differ from %s: %v\n%s", notesFile, err, said)
 	}
 	leader := h.replica(t, "kube-system")
-	h.leadsAndEvicts(t, leader, "kube-system")
+	t.Run("leads and evicts as installed", func(t *testing.T) { h.leadsAndEvicts(t, leader, "kube-system") })
 	s := h.scene(t)
 	pod := s.pod("long", bears("key", 3600))
 	s.taint("key")
@@ -160,6 +160,7 @@ func (h *helm) inKubeSystem(t *testing.T) {
 	t.Run("replaced with a running leader", func(t *testing.T) { h.replaces(t, next, s.node) })
 	leader.Kill() // it keeps the lease
 	t.Run("upgraded and rolled back without a leader", func(t *testing.T) { h.upgrades(t, next, s.node, false) })
+	t.Run("replaced without a leader", func(t *testing.T) { h.loses(t, s.node) })
 	if _, err := h.admin.CoreV1().Pods(pod.Namespace).Get(t.Context(), pod.Name, metav1.GetOptions{}); err != nil {
 		t.Errorf("a pod went long before its deadline: %v", err)
 	}
@@ -238,9 +239,14 @@ func (h *helm) released(t *testing.T, way string) {
 	}
 }
 
-// replaces empties the objects by helm's force.
+// replaces empties the objects by helm's force, which helm refuses to combine with server-side apply.
 func (h *helm) replaces(t *testing.T, next, node string) {
 	before := h.state(t)
+	out, err := h.try(t, "upgrade", "taint-manager", chartDir, "-n", "kube-system", "--force-replace")
+	if err == nil || !strings.Contains(out, "cannot use server-side apply and force replace together") {
+		t.Errorf("replaced server-side: %v\n%s", err, out)
+	}
+	h.kept(t, "refused", before, node, true)
 	for _, step := range []struct {
 		args    []string
 		version string
@@ -253,6 +259,14 @@ func (h *helm) replaces(t *testing.T, next, node string) {
 		h.writtenBack(t, way, before, node)
 		h.labelled(t, way, step.version)
 		h.released(t, way)
+	}
+}
+
+// loses empties the objects while nothing can write them back.
+func (h *helm) loses(t *testing.T, node string) {
+	h.helm(t, "upgrade", "taint-manager", chartDir, "-n", "kube-system", "--force-replace", "--server-side=false")
+	if after := h.state(t); after.holder != "" || after.records[node] != "" {
+		t.Errorf("the lease is of %q, and the record is %q", after.holder, after.records[node])
 	}
 }
 
