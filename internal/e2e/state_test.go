@@ -90,7 +90,7 @@ func (s *state) note(name string, of metav1.ObjectMeta) {
 	s.labels[name] = of.Labels["app.kubernetes.io/version"]
 	s.releases[name] = of.Annotations["meta.helm.sh/release-name"]
 	for _, entry := range of.ManagedFields {
-		fields := string(entry.FieldsV1.Raw)
+		fields := entry.FieldsV1.GetRawString()
 		if entry.Manager != "taint-manager" && (strings.Contains(fields, `"f:spec"`) || strings.Contains(fields, `"f:data"`)) {
 			s.taken = append(s.taken, name+" by "+entry.Manager)
 		}
