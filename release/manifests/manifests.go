@@ -82,20 +82,33 @@ type Image struct {
 const installHeader = `# Installs taint-manager into namespace kube-system; rendered from deploy/chart.
 #
 # The image %[1]s is pulled from no registry unless you push it
-# there: 'make image' writes it to dist/image.tar. Import it on the nodes:
+# there: %[2]s. Import it on the nodes:
 #
-#   kind load image-archive dist/image.tar          a cluster of kind
-#   k3s ctr images import dist/image.tar            each node of k3s
-#   ctr -n k8s.io images import dist/image.tar      each node with containerd
+#   kind load image-archive %-[3]*[4]s          a cluster of kind
+#   k3s ctr images import %-[3]*[4]s            each node of k3s
+#   ctr -n k8s.io images import %-[3]*[4]s      each node with containerd
 #
-# or push it, and write its new name below:
+# or push it%[5]s:
 #
-#   skopeo copy --all oci-archive:dist/image.tar docker://REGISTRY/taint-manager:TAG
+#   skopeo copy --all oci-archive:%[4]s docker://%[6]s
 #
 # docs/install.md says more. Then:
 #
 #   kubectl apply -f install.yaml
 `
+
+// header returns the first lines of install.yaml. In a release, the image is a file beside it.
+func (i Image) header(name string) string {
+	origin, file := "it is in image.tar, beside this file", "image.tar"
+	if i.Repository == "" {
+		origin, file = "'make image' writes it to dist/image.tar", "dist/image.tar"
+	}
+	below, target := "", name
+	if strings.HasPrefix(name, "localhost/") {
+		below, target = ", and write its new name below", "REGISTRY/taint-manager:TAG"
+	}
+	return fmt.Sprintf(installHeader, name, origin, len(file), file, below, target)
+}
 
 // Install returns all manifests as one file that names the image.
 func Install(root string, image Image) (string, error) {
@@ -110,7 +123,7 @@ func Install(root string, image Image) (string, error) {
 	all := chart.Join(files)
 	_, name, _ := strings.Cut(all, "\n        image: ")
 	name, _, _ = strings.Cut(name, "\n")
-	return fmt.Sprintf(installHeader, name) + all, nil
+	return image.header(name) + all, nil
 }
 
 // schema returns values.schema.json with the schema of the configuration file inserted. The chart sets apiVersion
