@@ -24,12 +24,9 @@ func (p printer) Evict(_ context.Context, e taintmanager.Eviction) taintmanager.
 	return taintmanager.Outcome{Kind: eviction.Accepted}
 }
 
-// A controller manager that has a pod informer passes it in. It may also replace the component that makes the eviction
-// calls.
-func Example() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	client := fake.NewClientset(
+// tainted returns the client of a cluster with the pod web on a node with the taint maintenance.
+func tainted() *fake.Clientset {
+	return fake.NewClientset(
 		&v1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: "node", UID: "n"},
 			Spec:       v1.NodeSpec{Taints: []v1.Taint{{Key: "maintenance", Effect: v1.TaintEffectNoExecute}}},
@@ -39,6 +36,14 @@ func Example() {
 			Spec:       v1.PodSpec{NodeName: "node"},
 		},
 	)
+}
+
+// A controller manager that has a pod informer passes it in. It may also replace the component that makes the eviction
+// calls.
+func Example() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	client := tainted()
 	factory := informers.NewSharedInformerFactory(client, 0)
 	done := make(chan struct{})
 
@@ -70,16 +75,7 @@ func Example() {
 func ExampleManager_SetPolicies() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	client := fake.NewClientset(
-		&v1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: "node", UID: "n"},
-			Spec:       v1.NodeSpec{Taints: []v1.Taint{{Key: "maintenance", Effect: v1.TaintEffectNoExecute}}},
-		},
-		&v1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "p"},
-			Spec:       v1.PodSpec{NodeName: "node"},
-		},
-	)
+	client := tainted()
 	hold := policy.Policy{Name: "hold", Method: policy.Hold}
 	m, err := taintmanager.New(client, nil, taintmanager.Options{Policies: []policy.Policy{hold}})
 	if err != nil {

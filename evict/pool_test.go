@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/shard"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -135,10 +136,13 @@ func (o *outcomes) kinds() []eviction.Kind {
 	return kinds
 }
 
-func permitted(p *Pool) bool {
+func permitted(p *Pool) bool { return offered(p.Permits()) }
+
+// offered reports whether a permit is offered now.
+func offered(permits <-chan shard.Permit) bool {
 	synctest.Wait()
 	select {
-	case g := <-p.Permits():
+	case g := <-permits:
 		g.Release()
 		return true
 	default:

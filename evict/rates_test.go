@@ -407,15 +407,20 @@ func TestNoRateIsExceeded(t *testing.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
 		s := &randomServer{r: rand.New(rand.NewPCG(seed, 0))}
 		synctest.Test(t, func(t *testing.T) { play(t, s, rates) })
-		if why := exceeds(s.accepted(""), rates[0]); why != "" {
-			rt.Fatal(why)
-		}
-		for _, zone := range []string{"a", "b"} {
-			if why := exceeds(s.accepted(zone), rates[1]); why != "" {
-				rt.Fatalf("zone %s: %s", zone, why)
-			}
-		}
+		s.keeps(rt, rates)
 	})
+}
+
+// keeps fails if the server has accepted more than a rate of the cluster, and one of zones, permit.
+func (s *randomServer) keeps(t *rapid.T, rates []policy.Rate) {
+	if why := exceeds(s.accepted(""), rates[0]); why != "" {
+		t.Fatal(why)
+	}
+	for _, zone := range []string{"a", "b"} {
+		if why := exceeds(s.accepted(zone), rates[1]); why != "" {
+			t.Fatalf("zone %s: %s", zone, why)
+		}
+	}
 }
 
 // tighter returns the same rates with lower limits. Windows across a reload are bounded by the looser ones.
@@ -434,20 +439,26 @@ func play(t *testing.T, s *randomServer, rates []policy.Rate) {
 	runShards(t, p, 1000, func(eviction.Outcome) {}, "a", "b", "a")
 	for range 20 {
 		time.Sleep(time.Duration(s.draw(12000)) * time.Millisecond)
-		switch s.draw(5) {
-		case 0:
-			p.SetRates(tighter(rates))
-		case 1:
-			p.SetRates(rates)
-		case 2:
-			p.SetPaused(s.draw(2) == 0)
-		case 3:
-			end()
-			time.Sleep(time.Duration(s.draw(2000)) * time.Millisecond)
-			end = lead(t, p)
-		}
+		end = s.disturb(t, p, rates, end)
 	}
 	end()
+}
+
+// disturb may reload, pause or resume, or begin another term; it returns the end of the term.
+func (s *randomServer) disturb(t *testing.T, p *Pool, rates []policy.Rate, end func()) func() {
+	switch s.draw(6) {
+	case 0:
+		p.SetRates(tighter(rates))
+	case 1:
+		p.SetRates(rates)
+	case 2:
+		p.SetPaused(s.draw(2) == 0)
+	case 3:
+		end()
+		time.Sleep(time.Duration(s.draw(2000)) * time.Millisecond)
+		return lead(t, p)
+	}
+	return end
 }
 
 // exceeds returns which window has more deletions than the rate permits, or "".

@@ -149,14 +149,7 @@ func TestShardsAndRates(t *testing.T) {
 		if offers > 20_000 {
 			rt.Fatalf("%d permits were offered", offers)
 		}
-		if why := exceeds(s.accepted(""), rates[0]); why != "" {
-			rt.Fatal(why)
-		}
-		for _, zone := range []string{"a", "b"} {
-			if why := exceeds(s.accepted(zone), rates[1]); why != "" {
-				rt.Fatalf("zone %s: %s", zone, why)
-			}
-		}
+		s.keeps(rt, rates)
 	})
 }
 
@@ -167,18 +160,7 @@ func playShards(t *testing.T, s *randomServer, rates []policy.Rate) (left int, o
 	p.run(t)
 	for range 15 {
 		time.Sleep(time.Duration(s.draw(8000)) * time.Millisecond)
-		switch s.draw(6) {
-		case 0:
-			p.SetRates(tighter(rates))
-		case 1:
-			p.SetRates(rates)
-		case 2:
-			p.SetPaused(s.draw(2) == 0)
-		case 3:
-			end()
-			time.Sleep(time.Duration(s.draw(2000)) * time.Millisecond)
-			end = lead(t, p.Pool)
-		}
+		end = s.disturb(t, p.Pool, rates, end)
 	}
 	p.SetRates(rates)
 	p.SetPaused(false)

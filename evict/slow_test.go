@@ -115,16 +115,7 @@ func slowDemand(t *testing.T, p *Pool, next func() eviction.Request) (stop func(
 	return stop
 }
 
-func permittedPlace(p *Pool) bool {
-	synctest.Wait()
-	select {
-	case g := <-p.SlowPermits():
-		g.Release()
-		return true
-	default:
-		return false
-	}
-}
+func permittedPlace(p *Pool) bool { return offered(p.SlowPermits()) }
 
 func isSlow(p *Pool, app string) bool {
 	slow, _ := p.SlowWorkloads()

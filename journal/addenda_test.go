@@ -180,16 +180,8 @@ func bulkTriggers(n int) map[string]journal.Record {
 
 // All of them would not fit into one ConfigMap, so each partition has those of its own nodes.
 func TestTriggersOfTenThousandNodesFitIntoTheirPartitions(t *testing.T) {
-	var partitions [journal.Partitions]map[string]journal.Record
-	for name, r := range bulkTriggers(10_000) {
-		i := journal.PartitionOf(name)
-		if partitions[i] == nil {
-			partitions[i] = map[string]journal.Record{}
-		}
-		partitions[i][name] = r
-	}
 	whole, biggest := 0, 0
-	for i, records := range partitions {
+	for i, records := range partitioned(bulkTriggers(10_000)) {
 		data, leftOut := journal.Encode(journal.Partition{Records: records, Written: at(0)})
 		if len(leftOut.Nodes) > 0 {
 			t.Errorf("%d nodes are left out of partition %d", len(leftOut.Nodes), i)

@@ -174,19 +174,22 @@ func bulk(n int, more bool) map[string]journal.Record {
 	return records
 }
 
+// partitioned returns the records of each partition.
+func partitioned(records map[string]journal.Record) (partitions [journal.Partitions]map[string]journal.Record) {
+	for i := range partitions {
+		partitions[i] = map[string]journal.Record{}
+	}
+	for name, r := range records {
+		partitions[journal.PartitionOf(name)][name] = r
+	}
+	return partitions
+}
+
 func TestTenThousandTaintedNodesFitWellUnderTheLimit(t *testing.T) {
 	const limit = 1 << 20 // of a ConfigMap
 	for more, share := range map[bool]float64{false: 0.35, true: 0.75} {
-		var partitions [journal.Partitions]map[string]journal.Record
-		for name, r := range bulk(10_000, more) {
-			i := journal.PartitionOf(name)
-			if partitions[i] == nil {
-				partitions[i] = map[string]journal.Record{}
-			}
-			partitions[i][name] = r
-		}
 		biggest, most := 0, 0
-		for _, records := range partitions {
+		for _, records := range partitioned(bulk(10_000, more)) {
 			data, leftOut := journal.Encode(journal.Partition{Records: records, Written: at(0)})
 			if len(leftOut.Nodes) > 0 {
 				t.Errorf("%d records are left out", len(leftOut.Nodes))

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -368,15 +367,7 @@ func TestTriggersOutliveARestart(t *testing.T) {
 		w.taint("n", "drain=b:NoSchedule", "gpu")
 		const want = "gpu@7.5 (drain=a:NoSchedule@3) drain=b:NoSchedule@7.5"
 		p.knows("before", "n", want)
-		for i := range 3 {
-			p.stop()
-			w.pass(float64(60 * (i + 1)))
-			p = w.start()
-			p.knows(fmt.Sprintf("after restart %d", i), "n", want)
-			p.knows(fmt.Sprintf("after restart %d", i), "m", "gpu@3")
-			p.lead()
-		}
-		p.troubled("at the end", "")
+		p.restarts(3, map[string]string{"n": want, "m": "gpu@3"}).troubled("at the end", "")
 	})
 }
 

@@ -29,14 +29,7 @@ func TestARestartChangesNoStart(t *testing.T) {
 		w.taint("n", "gpu", "load=2")
 		const want = "gpu@3.123456789 (load=1@3.123456789) load=2@7.5"
 		p.knows("before", "n", want)
-		for i := range 5 {
-			p.stop()
-			w.pass(float64(60 * (i + 1)))
-			p = w.start()
-			p.knows(fmt.Sprintf("after restart %d", i), "n", want)
-			p.lead()
-		}
-		p.troubled("at the end", "")
+		p.restarts(5, map[string]string{"n": want}).troubled("at the end", "")
 	})
 }
 

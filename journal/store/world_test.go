@@ -423,6 +423,22 @@ func (p *process) knows(when, node, want string) {
 	}
 }
 
+// restarts stops the process and starts another one, so many times and a minute apart. Each knows these taints of these
+// nodes before it leads. It returns the last one, which leads.
+func (p *process) restarts(times int, want map[string]string) *process {
+	p.world.Helper()
+	for i := range times {
+		p.stop()
+		p.world.pass(float64(60 * (i + 1)))
+		p = p.world.start()
+		for node, taints := range want {
+			p.knows(fmt.Sprintf("after restart %d", i), node, taints)
+		}
+		p.lead()
+	}
+	return p
+}
+
 // troubled checks the reported problem of the journal.
 func (p *process) troubled(when, want string) {
 	p.world.Helper()
