@@ -2,9 +2,11 @@ package leader
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/yaml"
 )
 
 // absentError says that the lease does not exist, and that this process may not create it.
@@ -21,10 +23,20 @@ func (a *absentError) Error() string {
 // Unwrap returns the API server's answer.
 func (a *absentError) Unwrap() error { return a.cause }
 
-// command returns the command that creates the lease; kubectl has no shorter one for leases.
+// command returns the command that creates the lease; kubectl has no shorter one for leases. Logs would escape the
+// double quotes of JSON.
 func (a *absentError) command() string {
 	namespace, name, _ := strings.Cut(a.lease, "/")
-	return fmt.Sprintf(`echo '{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"namespace":%q,"name":%q}}' | kubectl apply -f -`, namespace, name)
+	return fmt.Sprintf(`echo '{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {namespace: %s, name: %s}}' | kubectl apply -f -`, scalar(namespace), scalar(name))
+}
+
+// scalar returns a name as a string of YAML: quoted if it would be a number, a boolean or a null otherwise.
+func scalar(name string) string {
+	var value any
+	if err := yaml.Unmarshal([]byte(name), &value); err == nil && value == name {
+		return name
+	}
+	return strconv.Quote(name)
 }
 
 // Trouble returns nil unless the lease does not exist and this process may not create it; then the error names the

@@ -73,11 +73,11 @@ func TestALeaseThatIsMissingAndMayNotBeCreatedIsSaidAndTakenOnceItIsThere(t *tes
 		must(t, l.Register(registry))
 		said := campaignLogged(t, l)
 		l.check(t, "without a lease", 0, false)
-		command := `echo '{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"namespace":"kube-system","name":"taint-manager"}}' | kubectl apply -f -`
+		command := "echo '{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {namespace: kube-system, name: taint-manager}}' | kubectl apply -f -"
 		if err := l.Trouble(); err == nil || !strings.HasSuffix(err.Error(), "create it with "+command) {
 			t.Errorf("got %v", err)
 		}
-		if !strings.Contains(strings.ReplaceAll(said(), `\"`, `"`), command) {
+		if !strings.Contains(said(), command) {
 			t.Errorf("the log lacks the command:\n%s", said())
 		}
 		checkMissing(t, registry, 1)
@@ -128,14 +128,39 @@ func checkMissing(t *testing.T, registry *prometheus.Registry, want float64) {
 }
 
 func TestTheCommandIsOneThatAShellTakes(t *testing.T) {
-	command, _, _ := strings.Cut((&absentError{lease: "ours/mine"}).command(), " | kubectl")
-	text, err := exec.CommandContext(t.Context(), "sh", "-c", command).Output()
-	must(t, err)
-	var lease coordinationv1.Lease
-	must(t, yaml.UnmarshalStrict(text, &lease))
-	if lease.Kind != "Lease" || lease.Namespace != "ours" || lease.Name != "mine" {
-		t.Errorf("got %+v", lease)
+	for _, name := range []string{"mine", "mine-2.example", "123", "1e3", "null", "on"} {
+		command, _, _ := strings.Cut((&absentError{lease: "ours/" + name}).command(), " | kubectl")
+		text, err := exec.CommandContext(t.Context(), "sh", "-c", command).Output()
+		must(t, err)
+		var lease coordinationv1.Lease
+		must(t, yaml.UnmarshalStrict(text, &lease))
+		if lease.Kind != "Lease" || lease.Namespace != "ours" || lease.Name != name {
+			t.Errorf("got %+v", lease)
+		}
 	}
+}
+
+// The leader's last request, which its deadline ends, starts the waiting anew.
+func TestALeaderThatHasLostADeletedLeaseTakesTheNewOneAfterItsDuration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		c.forbidCreate()
+		c.put(t, manifest())
+		l := newCandidate(c, "me")
+		defer l.start(t)()
+		time.Sleep(time.Minute)
+		must(t, c.Tracker().Delete(coordinationv1.SchemeGroupVersion.WithResource("leases"), "kube-system", "taint-manager"))
+		time.Sleep(9 * time.Second)
+		c.away.Store(true)
+		time.Sleep(2 * time.Second)
+		c.away.Store(false)
+		time.Sleep(5 * time.Second)
+		c.put(t, manifest())
+		time.Sleep(5 * time.Second)
+		l.check(t, "21 s after the deletion", 1, false)
+		time.Sleep(10 * time.Second)
+		l.check(t, "its duration and a retry after the last request that failed", 2, true)
+	})
 }
 
 // TestALeaderWritesAnEmptiedLeaseBack has an API server that refuses writes to an old version.
