@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -156,43 +155,6 @@ func (m *Manager) judgedPods() iter.Seq2[*taint.Pod, *taint.Node] {
 		}
 	}
 }
-
-// track creates the tracker of holds.
-func (m *Manager) track(c holds.Config) {
-	m.holds = holds.NewTracker(holds.Options{
-		Config: c, Judged: m.judged, Record: m.journal.SetGuards, Report: m.report, OldestExposure: m.oldestExposure,
-	})
-}
-
-// oldestExposure returns a moment before which no exposure to a present taint began. While the journal has a problem, an
-// exposure may turn out to be older than what is known.
-func (m *Manager) oldestExposure() time.Time {
-	if m.JournalTrouble() != nil {
-		return time.Time{}
-	}
-	oldest := time.Now()
-	for _, n := range m.source.Tainted() {
-		for _, histories := range [][]taint.History{n.Taints, n.Triggers} {
-			for _, states := range histories {
-				for i := range states {
-					if since := states[i].Since; since.Before(oldest) {
-						oldest = since
-					}
-				}
-			}
-		}
-	}
-	return oldest
-}
-
-// journaled returns the record that the journal has.
-func (m *Manager) journaled() holds.Journaled {
-	r, known := m.journal.Guards()
-	return holds.Journaled{Record: r, Known: known}
-}
-
-// Trips returns the groups of nodes whose breakers are tripped now, each with the time since when.
-func (m *Manager) Trips() []guard.TripRecord { return m.holds.Trips() }
 
 // Paused reports whether calls are paused.
 func (m *Manager) Paused() bool { return m.InForce().Paused }
