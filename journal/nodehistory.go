@@ -99,6 +99,16 @@ func (k NodeHistory) Adopt(r Record, now AdoptParams) (NodeHistory, bool) {
 	return NodeHistory{taints: taints, more: noScheduleOf(triggers, k.more.audited)}, true
 }
 
+// Recorded reports whether a record tells since when this taint, of an observed effect, is there.
+func (k NodeHistory) Recorded(t *v1.Taint) bool {
+	list := k.taints.list
+	if t.Effect == v1.TaintEffectNoSchedule {
+		list = k.noSchedule().triggers.list
+	}
+	known := presenceOf(list, t)
+	return known != nil && len(known.recorded.states) > 0
+}
+
 // Restrict returns the history without the NoSchedule taints that do not have one of the keys in the same role, and
 // reports whether it changed: the exposure to such a taint ends with the policy that names it. looked is the node's
 // version at the last observation.
