@@ -56,6 +56,8 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint, at time.Time) string {
 	switch e.SinceFrom {
 	case FromJournal:
 		return "the journal has it since " + taint.Stamp(*e.Since)
+	case FromPolicy:
+		return "no journal has it, so it counts as if a manager with such a policy first saw it at " + taint.Stamp(*e.Since)
 	case FromTimeAdded:
 		return "its timeAdded is " + taint.Stamp(t.TimeAdded.Time) + ", cut to whole seconds, so it is there since " + taint.Stamp(*e.Since)
 	case NotKnown:

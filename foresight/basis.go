@@ -7,6 +7,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -42,6 +44,9 @@ func (b *Basis) configured() bool {
 	return len(b.config.Policies) > 0 || len(b.config.Guards.Breakers) > 0 || b.config.Method == policy.Ignore
 }
 
+// Guarded reports whether there are breakers, so that verdicts depend on the trips that the journal records.
+func (b *Basis) Guarded() bool { return len(b.config.Guards.Breakers) > 0 }
+
 // concerns reports whether pods may have to go because of the taint.
 func (b *Basis) concerns(t *v1.Taint) bool {
 	return t.Effect == v1.TaintEffectNoExecute || b.triggers(t)
@@ -56,19 +61,32 @@ func (b *Basis) triggers(t *v1.Taint) bool {
 	return named || slices.Contains(b.needs.Audited, t.Key)
 }
 
+// keys returns the keys of the NoSchedule taints that policies name.
+func (b *Basis) keys() journal.Keys {
+	return journal.Keys{Triggers: b.needs.Triggers, Audited: b.needs.Audited}
+}
+
 // judge judges pods by a basis, with the facts of one moment.
 type judge struct {
 	policy.Judge
 	basis *Basis
+	trips []Trip
 }
 
-// judge returns what judges the pods of the model at this time, if nodes have other taints than in the model.
+// judge returns what judges the pods of the model at this time, if nodes have other taints than in the model: the facts
+// are those of a manager with the basis that begins to lead at this time, and reads the journal.
 func (m *Model) judge(b *Basis, at time.Time, other map[string][]v1.Taint) judge {
-	facts := &policy.Facts{Namespaces: m.labelsOf, Paused: b.paused}
-	if list := b.config.Guards.Breakers; len(list) > 0 {
-		facts.Tripped = m.tripped(list, at, other)
+	core := holds.NewCore(holds.Config{Config: b.config, Set: b.set, Paused: b.paused})
+	core.Step(at, holds.NamespacesChanged{Namespaces: m.labelsOf})
+	if len(b.config.Guards.Breakers) > 0 {
+		core.Step(at, holds.NodesChanged{Changes: m.nodeChanges(other)})
 	}
-	return judge{policy.Judge{Set: b.set, Facts: facts}, b}
+	journaled := m.guards.at(at)
+	if journaled.Known { // else the ends of holds are not known, and the present leader may know them
+		core.Step(at, holds.LeadershipBegan{})
+	}
+	core.Step(at, holds.Ready{Journaled: journaled})
+	return judge{core.Judge(), b, tripsOf(b, core.Trips(), journaled.Record.Trips)}
 }
 
 // now returns what judges the pods of the model at this time.
@@ -80,9 +98,8 @@ func (m *Model) labelsOf(namespace string) (map[string]string, bool) {
 	return set, known
 }
 
-// tripped returns the groups whose breakers are tripped by the present nodes.
-func (m *Model) tripped(list []policy.Breaker, at time.Time, other map[string][]v1.Taint) map[policy.Trip]bool {
-	breakers := guard.NewBreakers(list)
+// nodeChanges returns the nodes in the form that breakers use, some of them with other taints.
+func (m *Model) nodeChanges(other map[string][]v1.Taint) []guard.NodeChange {
 	changes := make([]guard.NodeChange, 0, len(m.nodes))
 	for name, n := range m.nodes {
 		taints, changed := other[name]
@@ -91,7 +108,5 @@ func (m *Model) tripped(list []policy.Breaker, at time.Time, other map[string][]
 		}
 		changes = append(changes, guard.NodeChange{Name: name, Node: &guard.Node{Name: name, UID: n.object.UID, Labels: n.object.Labels, Taints: taints}})
 	}
-	breakers.Step(at, changes...)
-	breakers.Synced(at)
-	return breakers.Tripped()
+	return changes
 }

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func policy(p policyv1.UnhealthyPodEvictionPolicyType) func(*policyv1.PodDisruptionBudget) {
+func unhealthy(p policyv1.UnhealthyPodEvictionPolicyType) func(*policyv1.PodDisruptionBudget) {
 	return func(b *policyv1.PodDisruptionBudget) { b.Spec.UnhealthyPodEvictionPolicy = &p }
 }
 
@@ -59,9 +59,9 @@ func TestWhatBudgetsWouldBlockIsSaid(t *testing.T) {
 		{"an unready pod of a healthy application does not ask", []any{pod("a", web, unready), budget("web", 0, healthy(2, 2))}, ""},
 		{"an unready pod of an unhealthy application asks", []any{pod("a", web, unready), budget("web", 0, healthy(1, 2))}, "web: 0 admitted, 1 asked for, blocks a"},
 		{"an unready pod of an application that needs none asks", []any{pod("a", web, unready), budget("web", 0, healthy(0, 0))}, "web: 0 admitted, 1 asked for, blocks a"},
-		{"an unready pod with the policy AlwaysAllow does not ask", []any{pod("a", web, unready), budget("web", 0, healthy(1, 2), policy(policyv1.AlwaysAllow))}, ""},
-		{"a ready pod with the policy AlwaysAllow asks", []any{pod("a", web), budget("web", 0, policy(policyv1.AlwaysAllow))}, "web: 0 admitted, 1 asked for, blocks a"},
-		{"the policy IfHealthyBudget is the default", []any{pod("a", web, unready), budget("web", 0, healthy(1, 2), policy(policyv1.IfHealthyBudget))}, "web: 0 admitted, 1 asked for, blocks a"},
+		{"an unready pod with the policy AlwaysAllow does not ask", []any{pod("a", web, unready), budget("web", 0, healthy(1, 2), unhealthy(policyv1.AlwaysAllow))}, ""},
+		{"a ready pod with the policy AlwaysAllow asks", []any{pod("a", web), budget("web", 0, unhealthy(policyv1.AlwaysAllow))}, "web: 0 admitted, 1 asked for, blocks a"},
+		{"the policy IfHealthyBudget is the default", []any{pod("a", web, unready), budget("web", 0, healthy(1, 2), unhealthy(policyv1.IfHealthyBudget))}, "web: 0 admitted, 1 asked for, blocks a"},
 		{"a budget that its controller has not looked at admits none", []any{pod("a", web), budget("web", 5, func(b *policyv1.PodDisruptionBudget) { b.Generation = 1 })}, "web: 0 admitted, 1 asked for, blocks a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

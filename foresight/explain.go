@@ -91,14 +91,14 @@ func explanation(namespace, name string, events []v1.Event, at time.Time) *Expla
 
 // explainPod adds the pod's prediction, and the part that its node's taints have in it.
 func (m *Model) explainPod(p *pod, e *Explanation) {
-	n := m.nodes[p.Node]
+	by, n := m.now(e.At), m.nodes[p.Node]
+	e.Trips = by.trips
 	if n == nil {
-		verdict := m.now(e.At).Decide(&p.Pod, m.unseen(p.Node))
+		verdict := by.Decide(&p.Pod, m.unseen(p.Node))
 		prediction := predictionOf(&verdict)
 		e.Prediction = &prediction
 		return
 	}
-	by := m.now(e.At)
 	prediction := n.estimate.judge(&p.Pod, by)
 	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, by)
 	if !prediction.Evict && !bears(&p.Pod, &n.estimate.latest.Node, by) {

@@ -46,6 +46,9 @@ type Explanation struct {
 
 	Warnings []string `json:"warnings,omitempty"`
 
+	// Trips are the breakers that are tripped.
+	Trips []Trip `json:"trips,omitempty"`
+
 	// Notes say what the answer does not take into account.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -77,7 +80,7 @@ type ExplainedTaint struct {
 	// SinceEarliest is the earliest possible start, if the start is not known.
 	SinceEarliest *time.Time `json:"sinceEarliest,omitempty"`
 
-	// SinceFrom is the source of the start: journal, timeAdded or, if there is none, unknown.
+	// SinceFrom is the source of the start, as a Prediction has it.
 	SinceFrom string `json:"sinceFrom,omitempty"`
 
 	// Toleration is the first of the pod's tolerations that matches; empty if none does.

@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -29,7 +30,8 @@ type Model struct {
 	namespaces map[string]map[string]string // labels
 	pods       map[types.UID]*pod
 	budgets    map[string]budget
-	records    Records
+	records    map[string]journal.Record // by node
+	guards     guards
 	events     []v1.Event
 
 	replicas map[ownerKey]int // of pods that are not kept
@@ -79,7 +81,7 @@ type node struct {
 func NewModel(by Basis, focus Focus) *Model {
 	return &Model{
 		basis: by, focus: focus, namespaces: map[string]map[string]string{}, nodes: map[string]*node{}, pods: map[types.UID]*pod{}, budgets: map[string]budget{},
-		records: Records{}, replicas: map[ownerKey]int{}, gaps: newGaps(), shared: newSharing(),
+		records: map[string]journal.Record{}, replicas: map[ownerKey]int{}, gaps: newGaps(), shared: newSharing(),
 	}
 }
 
@@ -167,26 +169,27 @@ func (m *Model) AddBudget(b *policyv1.PodDisruptionBudget) {
 // AddEvent adds an event of a pod.
 func (m *Model) AddEvent(e *v1.Event) { m.events = append(m.events, *e) }
 
-// AddRecords adds the records of a partition of the journal, as they are at this time.
+// AddRecords adds the records of a partition of the journal, each with its writing, as they are at this time.
 func (m *Model) AddRecords(page journal.Partition, at time.Time) {
-	m.records.Add(page)
-	for name := range page.Records {
+	for name, record := range page.Records {
+		m.records[name] = record
 		if n, ok := m.nodes[name]; ok && n.estimated && !m.byRecords {
-			n.estimate = n.estimate.adopt(m.records[name], at)
+			n.estimate = n.estimate.adopt(&m.basis, record, at)
 		}
 	}
 }
 
-// ReplaceByRecords sets the nodes to those that have records in the journal, because the nodes can't be listed.
-// pages are all partitions.
-func (m *Model) ReplaceByRecords(pages []journal.Partition) {
+// ReplaceByRecords sets the nodes to those that have records in the journal, as they are at this time, because the nodes
+// can't be listed. pages are all partitions.
+func (m *Model) ReplaceByRecords(pages []journal.Partition, at time.Time) {
 	m.byRecords = true
-	m.records, m.nodes = Records{}, map[string]*node{}
+	m.records, m.nodes = map[string]journal.Record{}, map[string]*node{}
 	for _, page := range pages {
-		m.records.Add(page)
+		maps.Copy(m.records, page.Records)
 	}
 	for name, record := range m.records {
-		m.nodes[name] = &node{object: record.Node(name), estimate: estimateFromRecord(name, record), estimated: true}
+		n := nodeOf(name, record)
+		m.nodes[name] = &node{object: n, estimate: estimateOf(&m.basis, n, record, at), estimated: true}
 	}
 }
 
@@ -194,7 +197,7 @@ func (m *Model) ReplaceByRecords(pages []journal.Partition) {
 func (m *Model) Begin(at time.Time) {
 	for name, n := range m.nodes {
 		if !n.estimated {
-			n.estimate, n.estimated = estimateOf(n.object, m.records[name], at).withTriggers(&m.basis, n.object.Spec.Taints, at), true
+			n.estimate, n.estimated = estimateOf(&m.basis, n.object, m.records[name], at), true
 		}
 	}
 	for key, p := range m.pods {
@@ -215,11 +218,11 @@ func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
 	switch {
 	case ok && known.estimated && known.object.UID == n.UID:
 		known.object = small(n)
-		known.estimate = known.estimate.with(&m.basis, n, at).adopt(m.records[n.Name], at)
+		known.estimate = known.estimate.with(&m.basis, n, at).adopt(&m.basis, m.records[n.Name], at)
 	default:
 		bare := *n
 		bare.Spec.Taints = nil
-		m.nodes[n.Name] = &node{object: small(n), estimate: estimateOf(&bare, Recorded{}, at).with(&m.basis, n, at), estimated: true}
+		m.nodes[n.Name] = &node{object: small(n), estimate: estimateOf(&m.basis, &bare, journal.Record{}, at).with(&m.basis, n, at), estimated: true}
 	}
 }
 
@@ -258,9 +261,9 @@ func (m *Model) Tainted(among []string) []string {
 }
 
 // Stale returns when the oldest partition with records of these tainted nodes was written, if the journal seems to
-// be no longer written; see [Records.Stale].
+// be no longer written; zero if there is no such partition. The partition of the guards counts if it has holds or trips.
 func (m *Model) Stale(nodes []string, at time.Time) time.Time {
-	return m.records.Stale(m.Tainted(nodes), at)
+	return m.guards.stale(stale(m.records, m.Tainted(nodes), at), at)
 }
 
 // Twice returns an error if an object was added twice, in states of different times.

@@ -75,11 +75,11 @@ func TestWithoutNodesTheJournalCounts(t *testing.T) {
 	record := recorded("uid-n1", -5, taint.History{{Taint: parsed("gpu=a:NoExecute"), Since: at(-40), Ended: true}, {Taint: parsed("gpu=b:NoExecute"), Since: at(-10)}})
 	o.AddPod(pod("a", tolerates("gpu", 60)))
 	o.Begin(noon)
-	o.ReplaceByRecords([]journal.Partition{page(record)})
+	o.ReplaceByRecords([]journal.Partition{page(record)}, noon)
 	if diff := cmp.Diff([]string{"a goes at 20s, scheduled by journal, in 20 s"}, scheduled(o.Pending(noon, nil))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	o.ReplaceByRecords([]journal.Partition{{}})
+	o.ReplaceByRecords([]journal.Partition{{}}, noon)
 	if got := o.Pending(noon, nil).Pods; len(got) != 0 {
 		t.Errorf("with an empty journal: %v", got)
 	}
@@ -93,7 +93,7 @@ func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 	unreachable := taint.History{{Taint: timed("node.kubernetes.io/unreachable:NoExecute", -500), Since: at(-499)}}
 	for name, c := range map[string]struct {
 		taint    v1.Taint
-		recorded foresight.Recorded
+		recorded journal.Record
 		want     string
 	}{
 		"recorded":                              {parsed("gpu:NoExecute"), recorded("uid-n1", 0, gpu(-50)), "goes at -50s, journal"},
@@ -113,14 +113,19 @@ func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 }
 
 func TestAJournalThatNobodyKeepsIsToldOf(t *testing.T) {
-	records := foresight.Records{"old": recorded("a", -120), "older": recorded("b", -180), "kept": recorded("c", -20)}
+	m := foresight.NewModel(foresight.Basis{}, foresight.Focus{})
+	for name, r := range map[string]journal.Record{"old": recorded("a", -120), "older": recorded("b", -180), "kept": recorded("c", -20)} {
+		m.AddNode(node(name, parsed("gpu:NoExecute")))
+		m.AddRecords(journal.Partition{Records: map[string]journal.Record{name: r}}, noon)
+	}
+	m.AddNode(node("none", parsed("gpu:NoExecute")))
 	for _, c := range []struct {
 		nodes []string
 		want  time.Time
 	}{
-		{[]string{"kept", "none"}, time.Time{}}, {[]string{"kept", "old", "older"}, at(-180)}, {[]string{"old"}, at(-120)}, {nil, time.Time{}},
+		{[]string{"kept", "none"}, time.Time{}}, {[]string{"kept", "old", "older"}, at(-180)}, {[]string{"old"}, at(-120)}, {nil, at(-180)},
 	} {
-		if got := records.Stale(c.nodes, noon); !got.Equal(c.want) {
+		if got := m.Stale(c.nodes, noon); !got.Equal(c.want) {
 			t.Errorf("%v: %v, want %v", c.nodes, got, c.want)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // onlyTaint returns the estimate with this one taint only, and its earlier states.
 func (k nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
 	for _, view := range []*nodeView{&k.latest, &k.earliest} {
-		view.Taints, view.Triggers = onlyTaint(view.Taints, t), onlyTaint(view.Triggers, t)
+		view.Taints, view.Triggers, view.Audited = onlyTaint(view.Taints, t), onlyTaint(view.Triggers, t), onlyTaint(view.Audited, t)
 	}
 	return k
 }

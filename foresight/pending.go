@@ -41,6 +41,9 @@ type Pending struct {
 	// be evicted if their node had a taint that they do not tolerate. Pods does not contain them.
 	Undecided *int `json:"undecided,omitempty"`
 
+	// Trips are the breakers that are tripped.
+	Trips []Trip `json:"trips,omitempty"`
+
 	// Incomplete has a clause for each thing that the answer lacks. If it is not empty, an empty list of pods
 	// proves nothing.
 	Incomplete []string `json:"incomplete,omitempty"`
@@ -95,7 +98,9 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 			list = append(list, pendingOf(p, prediction, at))
 		}
 	}
-	return NewPending(at, list)
+	pending := NewPending(at, list)
+	pending.Trips = by.trips
+	return pending
 }
 
 func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
@@ -179,8 +184,8 @@ func (p *Pending) Unsure() bool {
 	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return p.Earliest != nil })
 }
 
-// AsIfNow reports whether the deadline of a pod depends on when a manager with the policies first saw a taint, as if
-// that were the time of the answer.
+// AsIfNow reports whether the deadline of a pod depends on when a manager with the policies first saw a taint, which no
+// journal has, as if that were the time of the answer.
 func (p *Pending) AsIfNow() bool {
 	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return p.SinceFrom == FromPolicy })
 }

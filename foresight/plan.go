@@ -8,8 +8,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // APIVersion is the version of the answers in JSON.
@@ -49,6 +47,9 @@ type Plan struct {
 
 	// Budgets are those that cover pods to be evicted.
 	Budgets []BudgetPlan `json:"budgets"`
+
+	// Trips are the breakers that are tripped with the changes.
+	Trips []Trip `json:"trips,omitempty"`
 
 	// Incomplete has a clause for each thing that the answer lacks. If it is not empty, an empty list of pods
 	// proves nothing.
@@ -159,8 +160,8 @@ func (p *Plan) Unsure() bool {
 	})
 }
 
-// AsIfNow reports whether the deadline of a pod depends on when a manager with the policies first saw a taint, as if
-// that were the time of the question.
+// AsIfNow reports whether the deadline of a pod depends on when a manager with the policies first saw a taint, which no
+// journal has, as if that were the time of the question.
 func (p *Plan) AsIfNow() bool {
 	return slices.ContainsFunc(p.Pods, func(p *PlannedPod) bool { return p.SinceFrom == FromPolicy })
 }
@@ -244,7 +245,9 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 		return nil, err
 	}
 	plan.Notes = m.basis.notes(q.Changes, plan.Nodes)
-	pods := m.planPods(views, m.judges(views, q), q.At)
+	by := m.judges(views, q)
+	plan.Trips = by.with.trips
+	pods := m.planPods(views, by, q)
 	slices.SortFunc(pods, inOrder)
 	plan.Budgets = orNone(ask(inNames(m.budgets), going(pods)))
 	plan.count(pods, m.replicasOf())
@@ -302,13 +305,6 @@ type view struct {
 	taints        []v1.Taint // after
 }
 
-// isNew reports whether the changes set the taint.
-func (v *view) isNew(t string) bool {
-	return !slices.ContainsFunc(v.before.latest.all(), func(h taint.History) bool {
-		return slices.ContainsFunc(h, func(s taint.State) bool { return s.Taint.ToString() == t })
-	})
-}
-
 // change applies the changes to the nodes.
 func (m *Model) change(plan *Plan, nodes map[string]*node, q Question) map[string]view {
 	views := map[string]view{}
@@ -317,10 +313,18 @@ func (m *Model) change(plan *Plan, nodes map[string]*node, q Question) map[strin
 		changed := small(n.object)
 		changed.Spec.Taints, changed.ResourceVersion = taints, ""
 		views[name] = view{n.estimate, n.estimate.with(&m.basis, changed, q.At), taints}
+		if q.Compare != nil {
+			views[name] = view{m.estimateBy(q.Compare, n).with(q.Compare, changed, q.At), views[name].after, taints}
+		}
 		plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: done})
 	}
 	slices.SortFunc(plan.Nodes, func(a, b PlannedNode) int { return cmp.Compare(a.Name, b.Name) })
 	return views
+}
+
+// estimateBy returns the estimate of a node by another basis.
+func (m *Model) estimateBy(by *Basis, n *node) nodeEstimate {
+	return estimateOf(by, n.object, m.records[n.object.Name], m.began)
 }
 
 // judges judge with the changes, and without them.
@@ -335,29 +339,41 @@ func (m *Model) judges(views map[string]view, q Question) judges {
 	if q.Compare == nil {
 		return judges{m.judge(&m.basis, q.At, taints), m.now(q.At)}
 	}
-	for name, v := range views {
-		v.before = v.after.withTriggers(q.Compare, v.taints, q.At)
-		views[name] = v
-	}
 	return judges{m.judge(&m.basis, q.At, taints), m.judge(q.Compare, q.At, taints)}
 }
 
 // planPods returns the predictions for the pods of the nodes in question, and for pods that are evicted from other
 // nodes.
-func (m *Model) planPods(views map[string]view, by judges, at time.Time) []*planned {
+func (m *Model) planPods(views map[string]view, by judges, q Question) []*planned {
 	var pods []*planned
+	others := m.unchanged(views, q)
 	for _, p := range m.pods {
 		if v, here := views[p.Node]; here {
-			pods = append(pods, m.planPod(p, &v, by, at))
-		} else if n := m.nodes[p.Node]; n != nil && m.concerned(n) {
-			same := view{n.estimate, n.estimate, n.object.Spec.Taints}
-			if one := m.planPod(p, &same, by, at); one.result.Evict {
+			pods = append(pods, m.planPod(p, &v, by, q.At))
+		} else if same, tainted := others[p.Node]; tainted {
+			if one := m.planPod(p, &same, by, q.At); one.result.Evict {
 				one.here, one.result.Warnings = false, nil
 				pods = append(pods, one)
 			}
 		}
 	}
 	return pods
+}
+
+// unchanged returns the views of the other nodes with taints because of which pods may have to go.
+func (m *Model) unchanged(views map[string]view, q Question) map[string]view {
+	others := map[string]view{}
+	for name, n := range m.nodes {
+		if _, here := views[name]; here || !m.concerned(n) {
+			continue
+		}
+		same := view{n.estimate, n.estimate, n.object.Spec.Taints}
+		if q.Compare != nil {
+			same.before = m.estimateBy(q.Compare, n)
+		}
+		others[name] = same
+	}
+	return others
 }
 
 func (m *Model) planPod(p *pod, v *view, by judges, at time.Time) *planned {
@@ -373,7 +389,7 @@ func (m *Model) planPod(p *pod, v *view, by judges, at time.Time) *planned {
 		result.Without = &kept
 	}
 	m.shared.prediction(&result.Prediction)
-	if result.SinceFrom == FromSight || result.SinceFrom == FromPolicy && v.isNew(result.Taint) {
+	if result.SinceFrom == FromSight {
 		result.SinceFrom = FromPlan
 	}
 	if result.Evict {

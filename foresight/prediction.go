@@ -35,8 +35,9 @@ type Prediction struct {
 	// ExposedSinceEarliest is set if Earliest is: the earliest possible start of the exposure.
 	ExposedSinceEarliest *time.Time `json:"exposedSinceEarliest,omitempty"`
 
-	// SinceFrom is the source of the taint's start: journal, timeAdded, seen, plan (which sets the taint), policy (a
-	// NoSchedule taint counts from when a manager with the policy sees it) or, if there is none, unknown.
+	// SinceFrom is the source of the taint's start: journal, timeAdded, seen, plan (which sets the taint), policy (no
+	// journal has the NoSchedule taint, which counts from when a manager with the policy sees it, as if that were now)
+	// or, if there is none, unknown.
 	SinceFrom string `json:"sinceFrom,omitempty"`
 
 	// Policy is the name of the policy that decides, and Method, delete or evict, what it does at At; empty if no

@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -12,40 +13,25 @@ import (
 // writtenEvery is more than the time between two writings of a partition with records, while a leader can write it.
 const writtenEvery = time.Minute
 
-// Records are a journal's records of nodes, by the nodes' names.
-type Records map[string]Recorded
+// kept reports whether a journal with this writing was being written at this time.
+func kept(w journal.Writing, at time.Time) bool { return at.Sub(w.At) <= writtenEvery }
 
-// Recorded is the journal's record of one node. The zero value is no record.
-type Recorded struct {
-	journal.Record
-
-	// Written is when the partition with the record was written, by its writer's clock; zero if that is unknown.
-	Written time.Time
-}
-
-// Add adds the records of a partition.
-func (r Records) Add(page journal.Partition) {
-	for name, record := range page.Records {
-		r[name] = Recorded{record, page.Written}
-	}
-}
-
-// Stale returns when the oldest partition with records of these nodes was written, if that is so long before at
+// stale returns when the oldest partition with records of these nodes was written, if that is so long before at
 // that the journal seems to be no longer written; zero if there is no such partition.
-func (r Records) Stale(nodes []string, at time.Time) (written time.Time) {
+func stale(records map[string]journal.Record, nodes []string, at time.Time) (written time.Time) {
 	for _, name := range nodes {
-		one, ok := r[name]
-		if ok && !one.kept(at) && (written.IsZero() || one.Written.Before(written)) {
-			written = one.Written
+		one, ok := records[name]
+		if ok && !kept(one.Writing, at) && (written.IsZero() || one.Writing.At.Before(written)) {
+			written = one.Writing.At
 		}
 	}
 	return written
 }
 
-// Node returns the node of this name as far as the record has it: its UID, and its NoExecute taints.
-func (r *Recorded) Node(name string) *v1.Node {
-	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: r.UID}}
-	for _, history := range r.Taints {
+// nodeOf returns the node of this name as far as the record has it: its UID, its NoExecute taints and its triggers.
+func nodeOf(name string, r journal.Record) *v1.Node {
+	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: r.UID, ResourceVersion: r.Version}}
+	for _, history := range slices.Concat(r.Taints, r.Triggers) {
 		for i := range history {
 			if !history[i].Ended {
 				n.Spec.Taints = append(n.Spec.Taints, history[i].Taint)
@@ -55,21 +41,18 @@ func (r *Recorded) Node(name string) *v1.Node {
 	return n
 }
 
-// kept reports whether the journal was being written at this time.
-func (r *Recorded) kept(at time.Time) bool { return at.Sub(r.Written) <= writtenEvery }
-
 // watched returns the last time at which a writer of the journal is known to have watched the node.
-func (r *Recorded) watched(at time.Time) time.Time {
-	if r.kept(at) {
+func watched(r journal.Record, at time.Time) time.Time {
+	if kept(r.Writing, at) {
 		return at
 	}
-	return r.Written
+	return r.Writing.At
 }
 
-// clock returns at, or the latest time in the record if that is later: the writer's clock may be ahead of the clock
+// clockOf returns at, or the latest time in the record if that is later: the writer's clock may be ahead of the clock
 // of at, and its times must not be rejected for that.
-func (r *Recorded) clock(at time.Time) time.Time {
-	for _, history := range r.Taints {
+func clockOf(r journal.Record, at time.Time) time.Time {
+	for _, history := range slices.Concat(r.Taints, r.Triggers) {
 		for i := range history {
 			if at.Before(history[i].Since) {
 				at = history[i].Since

@@ -126,7 +126,12 @@ func ask(taints ...string) foresight.Question {
 
 // modelOf returns a model of the objects, observed at noon.
 func modelOf(focus foresight.Focus, objects ...any) *foresight.Model {
-	m := foresight.NewModel(foresight.Basis{}, focus)
+	return judgedBy(foresight.Basis{}, focus, objects...)
+}
+
+// judgedBy returns a model that judges by the basis.
+func judgedBy(by foresight.Basis, focus foresight.Focus, objects ...any) *foresight.Model {
+	m := foresight.NewModel(by, focus)
 	for _, o := range objects {
 		switch o := o.(type) {
 		case *v1.Node:
@@ -161,13 +166,21 @@ func plan(t *testing.T, q foresight.Question, objects ...any) *foresight.Plan {
 
 // recorded returns the journal's record of a node, in a partition that was written at this number of seconds from
 // noon.
-func recorded(uid string, written float64, taints ...taint.History) foresight.Recorded {
-	return foresight.Recorded{Record: journal.Record{UID: types.UID(uid), Taints: taints}, Written: at(written)}
+func recorded(uid string, written float64, taints ...taint.History) journal.Record {
+	r := journal.Record{UID: types.UID(uid), Writing: journal.Writing{At: at(written)}}
+	for _, history := range taints {
+		if history[0].Taint.Effect == v1.TaintEffectNoSchedule {
+			r.Triggers = append(r.Triggers, history)
+		} else {
+			r.Taints = append(r.Taints, history)
+		}
+	}
+	return r
 }
 
 // page returns a partition of the journal with the record of n1.
-func page(r foresight.Recorded) journal.Partition {
-	return journal.Partition{Written: r.Written, Records: map[string]journal.Record{"n1": r.Record}}
+func page(r journal.Record) journal.Partition {
+	return journal.Partition{Records: map[string]journal.Record{"n1": r}}
 }
 
 // told formats a prediction in a few words: "stays", "goes at 30", "goes at 10 to 30".

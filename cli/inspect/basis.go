@@ -69,8 +69,8 @@ func basisOf(c config.Configuration, file *config.File) (foresight.Basis, error)
 	return basis, nil
 }
 
-// asIfNow is the note on deadlines that count from when a manager first saw a trigger.
-const asIfNow = "a NoSchedule taint counts from when a manager with such a policy first saw it, and here as if that were now; a manager that has had the policy for longer goes by its journal, and earlier"
+// asIfNow is the note on deadlines that count from when a manager first saw a trigger, which the journal does not tell.
+const asIfNow = "a NoSchedule taint counts from when a manager with such a policy first saw it; where no journal tells when, here as if that were now, and a manager that saw it earlier evicts earlier"
 
 // unknownNamespaces returns a clause about the namespaces whose labels a policy needs and that are not known.
 func (s *seen) unknownNamespaces() []string {

@@ -145,6 +145,9 @@ func (e *explainOptions) explain(ctx context.Context, from source, q query, at t
 	if slices.ContainsFunc(explained.Taints, func(t foresight.ExplainedTaint) bool { return t.SinceFrom == foresight.FromPolicy }) {
 		explained.Notes = append(explained.Notes, asIfNow)
 	}
+	if explained.Prediction != nil {
+		explained.Notes = append(explained.Notes, e.held(&s, explained.Trips)...)
+	}
 	if explained.Prediction != nil && explained.Prediction.Evict {
 		explained.Notes = append(explained.Notes, stale(model.Stale([]string{explained.Pod.Node}, s.at))...)
 	}

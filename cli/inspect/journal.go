@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/taint"
@@ -45,8 +46,9 @@ type pages struct {
 // found is a partition, or the reason why it could not be read.
 type found struct {
 	journal.Partition
-	absent bool
-	err    error
+	writing journal.Writing
+	absent  bool
+	err     error
 }
 
 func (l *journalLocation) noPages() *pages { return &pages{l, map[int]found{}} }
@@ -56,6 +58,11 @@ func (p *pages) take(number int, sheet journal.StoredPartition, err error) {
 	one := found{absent: sheet.Version == "", err: err}
 	if err == nil {
 		one.Partition, _, one.err = journal.Decode(number, sheet.Data)
+		one.writing = journal.Writing{At: one.Written, Stored: sheet.Stored}
+	}
+	for name, record := range one.Records {
+		record.Writing = one.writing
+		one.Records[name] = record
 	}
 	if err == nil && one.err != nil {
 		one.err = fmt.Errorf("%s: %w", sheet.Name, one.err)
@@ -72,6 +79,15 @@ func (p *pages) all() []journal.Partition {
 		}
 	}
 	return list
+}
+
+// guards returns the record of guards and holds, with its writing; nil if it is not known.
+func (p *pages) guards() (*guard.Record, journal.Writing) {
+	one := p.found[journal.GuardsPartition]
+	if one.err != nil {
+		return nil, journal.Writing{}
+	}
+	return one.Guards, one.writing
 }
 
 // missing returns a clause that says why the journal is incomplete, or "".
@@ -109,14 +125,14 @@ func stale(written time.Time) []string {
 	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, so perhaps no pod is evicted"}
 }
 
-// Journal reads the partitions of the nodes, or all of them.
+// Journal reads the partitions of the nodes and that of the guards, or all of them.
 func (c liveCluster) Journal(ctx context.Context, nodes []string, all bool) *pages {
 	from := store.NewConfigMaps(c.client, c.location.space, c.location.name())
 	read := c.location.noPages()
 	var reading sync.WaitGroup
 	var taking sync.Mutex
 	for number := range journal.Partitions {
-		if !all && !slices.ContainsFunc(nodes, func(n string) bool { return journal.PartitionOf(n) == number }) {
+		if !all && number != journal.GuardsPartition && !slices.ContainsFunc(nodes, func(n string) bool { return journal.PartitionOf(n) == number }) {
 			continue
 		}
 		reading.Go(func() {

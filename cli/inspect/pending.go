@@ -273,6 +273,7 @@ func (a *pendingOptions) tell(s *seen, at time.Time) *foresight.Pending {
 	if pending.AsIfNow() {
 		pending.Notes = append(pending.Notes, asIfNow)
 	}
+	pending.Notes = append(pending.Notes, a.held(s, pending.Trips)...)
 	if len(pending.Pods) > 0 {
 		pending.Notes = append(pending.Notes, stale(s.Stale(a.nodes, at))...)
 	}

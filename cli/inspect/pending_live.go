@@ -146,10 +146,11 @@ func (w *watched) turn(number int, sheet journal.StoredPartition, err error) {
 	}
 	w.pages.take(number, sheet, err)
 	if w.hidden {
-		w.model.ReplaceByRecords(w.pages.all())
+		w.model.ReplaceByRecords(w.pages.all(), w.now())
 	} else {
 		w.model.AddRecords(w.pages.found[number].Partition, w.now())
 	}
+	w.model.SetGuards(w.pages.guards())
 	w.noticed(pageName(number))
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/taint-manager/taint-manager/cli/suggest"
 	"github.com/taint-manager/taint-manager/foresight"
 	"github.com/taint-manager/taint-manager/status"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // statusClient gets the scheduled evictions from a manager.
@@ -115,11 +114,7 @@ func notesOf(m status.Manager) []string {
 		notes = append(notes, "the manager is paused: it starts no call")
 	}
 	for _, t := range m.Trips {
-		of := "the whole cluster"
-		if t.Group != "" {
-			of = t.Group
-		}
-		notes = append(notes, fmt.Sprintf("breaker %s is tripped for %s since %s", t.Breaker, of, taint.Stamp(t.Since)))
+		notes = append(notes, tripped(t.Breaker, t.Group, t.Since))
 	}
 	if m.DryRun {
 		notes = append(notes, "this is a dry run: it evicts no pod")

@@ -197,6 +197,7 @@ func (p *planOptions) ask(ctx context.Context, q foresight.Question, from source
 	if plan.AsIfNow() {
 		plan.Notes = append(plan.Notes, asIfNow)
 	}
+	plan.Notes = append(plan.Notes, p.held(&s, plan.Trips)...)
 	plan.Notes = append(plan.Notes, stale(model.Stale(nil, q.At))...)
 	plan.Notes = append(plan.Notes, s.notes()...)
 	plan.Incomplete = append(s.unjudged(q.Names), s.unknownNamespaces()...)

@@ -17,7 +17,8 @@ type source interface {
 	// Read adds what the query asks for to the model.
 	Read(ctx context.Context, q query, m *foresight.Model) (reading, error)
 
-	// Journal reads the manager's journal: the partitions of these nodes, or all. The caller has called Read before.
+	// Journal reads the manager's journal: the partitions of these nodes and that of the guards, or all. The caller has
+	// called Read before.
 	Journal(ctx context.Context, nodes []string, all bool) *pages
 
 	// Check returns an error if what was read can't answer the query.
@@ -92,12 +93,13 @@ func see(ctx context.Context, from source, q query, m *foresight.Model, at time.
 	}
 	found := from.Journal(ctx, nodes, read.hidden)
 	if read.hidden {
-		m.ReplaceByRecords(found.all())
+		m.ReplaceByRecords(found.all(), at)
 	} else {
 		for _, page := range found.all() {
 			m.AddRecords(page, at)
 		}
 	}
+	m.SetGuards(found.guards())
 	m.Begin(at)
 	return seen{m, read, found}, m.Twice()
 }

@@ -1,0 +1,96 @@
+package foresight
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// Trip is a breaker that is tripped for a group of nodes.
+type Trip struct {
+	Breaker string `json:"breaker"`
+
+	// Group is the value of the breaker's topologyKey; empty if it guards the whole cluster.
+	Group string `json:"group,omitempty"`
+
+	// Since is when it tripped.
+	Since time.Time `json:"since"`
+
+	// Recorded reports whether the journal has the trip. If not, the breaker trips by the taints of the nodes.
+	Recorded bool `json:"recorded"`
+
+	// Reset is Automatic or Manual; empty if the configuration has no such breaker, so that the pods it holds are not
+	// known.
+	Reset string `json:"reset,omitempty"`
+}
+
+// guards is the journal's record of guards and holds; nil if it is not known.
+type guards struct {
+	record  *guard.Record
+	writing journal.Writing
+}
+
+// SetGuards sets the record of guards and holds that the journal has in this writing; nil if there is none, or if the
+// journal can't be read.
+func (m *Model) SetGuards(r *guard.Record, w journal.Writing) { m.guards = guards{r, w} }
+
+// at returns the record as a manager adopts it at this time.
+func (g *guards) at(now time.Time) holds.Journaled {
+	if g.record == nil {
+		return holds.Journaled{}
+	}
+	return holds.Journaled{Record: g.writing.Guards(*g.record, now, 0), Known: true}
+}
+
+// stale returns the earlier one of a time and that of the record's writing, if the record has something, and the journal
+// seems to be no longer written.
+func (g *guards) stale(written, at time.Time) time.Time {
+	empty := g.record == nil || len(g.record.Trips)+len(g.record.Holding) == 0
+	if empty || kept(g.writing, at) || !written.IsZero() && written.Before(g.writing.At) {
+		return written
+	}
+	return g.writing.At
+}
+
+// GuardsKnown reports whether the journal's record of guards and holds is known.
+func (m *Model) GuardsKnown() bool { return m.guards.record != nil }
+
+// PauseRecorded reports whether the manager that has written the journal was paused.
+func (m *Model) PauseRecorded() bool {
+	return m.guards.record != nil && slices.ContainsFunc(m.guards.record.Holding, func(h policy.HoldScope) bool { return h.By == policy.ByPause })
+}
+
+// tripsOf returns the present trips, and those recorded ones whose breakers the configuration does not have.
+func tripsOf(b *Basis, present, recorded []guard.TripRecord) []Trip {
+	var trips []Trip
+	for _, t := range present {
+		trips = append(trips, Trip{t.Breaker, t.Group, *utc(t.Began), slices.ContainsFunc(recorded, sameTrip(t)), b.resetOf(t)})
+	}
+	for _, t := range recorded {
+		if !t.Ended && b.resetOf(t) == "" {
+			trips = append(trips, Trip{Breaker: t.Breaker, Group: t.Group, Since: *utc(t.Began), Recorded: true})
+		}
+	}
+	return trips
+}
+
+func sameTrip(a guard.TripRecord) func(guard.TripRecord) bool {
+	return func(b guard.TripRecord) bool {
+		return a.Breaker == b.Breaker && a.TopologyKey == b.TopologyKey && a.Group == b.Group && a.Began.Equal(b.Began)
+	}
+}
+
+// resetOf returns how the breaker of a trip is reset; "" if the configuration has no such breaker.
+func (b *Basis) resetOf(t guard.TripRecord) string {
+	for i := range b.config.Guards.Breakers {
+		if one := &b.config.Guards.Breakers[i]; one.Name == t.Breaker && one.TopologyKey == t.TopologyKey {
+			return string(cmp.Or(one.Reset, policy.Automatic))
+		}
+	}
+	return ""
+}
