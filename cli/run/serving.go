@@ -157,7 +157,11 @@ func withState(next http.Handler, h holder, file *reloader) http.Handler {
 			_, _ = io.WriteString(answer, "[!]paused: no eviction starts\n")
 		}
 		for _, t := range h.Trips() {
-			_, _ = fmt.Fprintf(answer, "[!]breaker: %s is tripped since %s, and holds evictions\n", t.Breaker, taint.Stamp(t.Began))
+			of := "the whole cluster"
+			if t.Group != "" {
+				of = t.Group
+			}
+			_, _ = fmt.Fprintf(answer, "[!]breaker: %s is tripped for %s since %s, and holds evictions\n", t.Breaker, of, taint.Stamp(t.Began))
 		}
 		remark(answer, "config", file.Trouble())
 		if n := file.Pending(); n > 0 {

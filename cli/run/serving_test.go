@@ -91,7 +91,10 @@ func TestATripIsARemarkOfReadiness(t *testing.T) {
 	ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
 	trips := []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}}
 	expect(t, withState(ready, holding{trips: trips}, nil), "/readyz?verbose", http.StatusOK,
-		"readyz check passed\n[!]breaker: zones is tripped since 2026-11-01T12:00:00")
+		"readyz check passed\n[!]breaker: zones is tripped for a since 2026-11-01T12:00:00")
+	trips[0].Group = ""
+	expect(t, withState(ready, holding{trips: trips}, nil), "/readyz?verbose", http.StatusOK,
+		"readyz check passed\n[!]breaker: zones is tripped for the whole cluster since 2026-11-01T12:00:00")
 }
 
 // holding is a fake manager.
