@@ -63,6 +63,9 @@ func (m *Manager) log(n eviction.Note) {
 				"deadline", taint.Stamp(n.Verdict.At), "because", n.Verdict.Because())
 		}
 	case eviction.EvictionCancelled:
+		if n.Held.By != 0 {
+			logger = logger.WithValues("heldBy", n.Held.String())
+		}
 		logger.Info("The eviction of the pod is withdrawn", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
 			"deadline", taint.Stamp(n.Verdict.At), "because", n.Stays.String())
 	case eviction.EvictionDelayed:
@@ -72,6 +75,9 @@ func (m *Manager) log(n eviction.Note) {
 		logger.Info("The eviction of the pod is held", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
 			"deadline", taint.Stamp(n.Verdict.At), "by", n.Held.String())
 	case eviction.EvictionAudited:
+		if !n.DeleteAt.IsZero() {
+			logger = logger.WithValues("deleteAt", taint.Stamp(n.DeleteAt))
+		}
 		logger.Info("A policy in mode Audit would decide", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
 			"policy", n.Policy, "method", n.Method, "decision", n.Verdict.Because())
 	}

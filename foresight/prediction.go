@@ -150,7 +150,11 @@ func would(p *policy.Pair) string {
 	case p.Held.By != 0:
 		return "would hold it"
 	}
-	return "would " + strings.ToLower(string(p.Method)) + " it at " + taint.Stamp(p.Verdict.At)
+	s := "would " + strings.ToLower(string(p.Method)) + " it at " + taint.Stamp(p.Verdict.At)
+	if p.Method == policy.Evict && !p.DeleteAt.IsZero() {
+		s += ", and delete it from " + taint.Stamp(p.DeleteAt) + " on,"
+	}
+	return s
 }
 
 // utc returns the time as JSON has it.

@@ -251,3 +251,14 @@ func TestARecordOfGuardsThatNobodyKeepsIsToldOf(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAuditSaysWhenAPolicyWouldDelete(t *testing.T) {
+	audited := drains("drain")
+	audited.Mode = policy.Audit
+	by := basis(t, policy.Config{Policies: []policy.Policy{audited}})
+	e := judgedBy(by, foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))).Explain("shop", "a", noon)
+	want := []string{"policy drain (Audit) would evict it at 2026-05-01T12:01:00Z, and delete it from 2026-05-01T13:01:00Z on, because of taint drain:NoSchedule"}
+	if diff := cmp.Diff(want, e.Prediction.Audits); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

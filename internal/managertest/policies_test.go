@@ -22,6 +22,7 @@ import (
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // holdAll is a policy that holds every pod.
@@ -359,6 +360,24 @@ func TestAnAuditIsCountedAndChangesNothing(t *testing.T) {
 			`taint_manager_policy_audits_total{method="Hold",policy="trial"} 2` + "\n"
 		if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "taint_manager_policy_audits_total"); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+func TestAnAuditIsLoggedWithItsDeletion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logged []string
+		logger := funcr.New(func(_, args string) {
+			if strings.Contains(args, "A policy in mode Audit would decide") {
+				logged = append(logged, args)
+			}
+		}, funcr.Options{})
+		trial := policy.Policy{Name: "trial", Mode: policy.Audit, Method: policy.Evict, DeleteAfter: lasting(time.Hour)}
+		deleteAt := taint.Stamp(time.Now().Add(time.Hour))
+		start(t, fake.NewClientset(taintedNode(), podOn("node", "a")), taintmanager.Options{Evictor: &recorder{}, Logger: logger, Policies: []policy.Policy{trial}})
+		synctest.Wait()
+		if len(logged) != 1 || !strings.Contains(logged[0], `"deleteAt"="`+deleteAt+`"`) {
+			t.Errorf("got %q, want a deletion at %s", logged, deleteAt)
 		}
 	})
 }
