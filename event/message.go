@@ -12,7 +12,7 @@ import (
 func message(n *eviction.Note) string {
 	switch n.Kind {
 	case eviction.EvictionCancelled:
-		return truncate.Text("Cancelling deletion of Pod " + subject(n) + ", which was due" + when(n) + ": " +
+		return truncate.Text("Cancelling deletion of Pod " + subject(n) + ", which was due" + when(n) + wasHeld(n) + ": " +
 			n.Stays.String() + "; it was to go because " + n.Verdict.Because())
 	case eviction.EvictionHeld:
 		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is held by " + n.Held.String() + ": " + n.Verdict.Because() + by(n))
@@ -26,6 +26,14 @@ func message(n *eviction.Note) string {
 func subject(n *eviction.Note) string { return n.Pod.Key() + " on node " + n.Verdict.Node }
 
 func when(n *eviction.Note) string { return " at " + taint.Stamp(n.Verdict.At) }
+
+// wasHeld names what held the pod.
+func wasHeld(n *eviction.Note) string {
+	if n.Held.By == 0 {
+		return ""
+	}
+	return " and held by " + n.Held.String()
+}
 
 // by names the policy that decides.
 func by(n *eviction.Note) string {

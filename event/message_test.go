@@ -14,6 +14,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/truncate"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -23,6 +24,8 @@ func TestMessages(t *testing.T) {
 	tolerated.Kind, tolerated.Stays = eviction.EvictionCancelled, taint.NotTainted
 	tolerated.Verdict.At = tolerated.Verdict.Start.Add(30*time.Second + 250*time.Millisecond)
 	tolerated.Verdict.Toleration = &v1.Toleration{Key: "maintenance", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
+	held := tolerated
+	held.Held = policy.Held{By: policy.HeldByPolicy, Name: "quarantine"}
 	blocked, refused, other := marking(), marking(), marking()
 	blocked.Kind, refused.Kind, other.Kind = eviction.EvictionDelayed, eviction.EvictionDelayed, eviction.EvictionDelayed
 	blocked.Outcome = eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb", Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}
@@ -35,6 +38,8 @@ func TestMessages(t *testing.T) {
 		{marking(), "Marking for deletion Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z: " +
 			"taint maintenance:NoExecute (exposed since 2026-05-01T12:00:00Z) is not tolerated"},
 		{tolerated, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:30.25Z: " +
+			`the node has no NoExecute taint; it was to go because taint maintenance:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30 s by toleration "maintenance Exists"`},
+		{held, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:30.25Z and held by policy quarantine: " +
 			`the node has no NoExecute taint; it was to go because taint maintenance:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30 s by toleration "maintenance Exists"`},
 		{blocked, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is blocked (pdb), and will be tried again: " +
 			"The disruption budget web needs 2 healthy pods and has 2 currently"},

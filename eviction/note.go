@@ -17,7 +17,7 @@ const (
 	// EvictionStarted: the first call for the pod is about to start.
 	EvictionStarted
 
-	// EvictionCancelled: a scheduled eviction is withdrawn, and the pod stays.
+	// EvictionCancelled: an eviction that is scheduled or held is withdrawn, and the pod stays.
 	EvictionCancelled
 
 	// EvictionDelayed: an eviction that is due is blocked or refused, or has failed several times in a row;
@@ -62,7 +62,8 @@ type Note struct {
 	Policy string
 	Method policy.Method
 
-	// Held describes the hold; set for EvictionHeld, and for EvictionAudited if the policy would hold the pod.
+	// Held describes the hold; set for EvictionHeld, for EvictionCancelled if the pod was held, and for EvictionAudited if
+	// the policy would hold the pod.
 	Held policy.Held
 
 	// DeleteAt is when the pod would be deleted at the latest; set for EvictionAudited only, zero if never.

@@ -34,10 +34,10 @@ type Core struct {
 	slow    slowQueue // due, and waiting for a slow place
 	rates   rateQueue // due, and waiting for a rate
 	calls   map[types.UID]*call
-	held    map[types.UID]hold      // pods that are held, and have no other reason to go
-	audited map[types.UID][]audited // by pod, one for each policy
-	late    map[types.UID]lateness  // of pods that a rate or a hold has kept
-	resumed time.Time               // when a pause of all calls last ended
+	held    map[types.UID]policy.Held // pods that are held, and have no other reason to go
+	audited map[types.UID][]audited   // by pod, one for each policy
+	late    map[types.UID]lateness    // of pods that a rate or a hold has kept
+	resumed time.Time                 // when a pause of all calls last ended
 
 	ownMethod bool // the evictor chooses the method where no policy decides
 }
@@ -51,7 +51,7 @@ func NewCore(reader Reader, judge policy.Judge, jitter func() float64) *Core {
 func newCore(reader Reader, judge policy.Judge, jitter func() float64, queue *evictionqueue.Heap[why]) *Core {
 	return &Core{
 		reader: reader, decider: judge, jitter: jitter, queue: queue,
-		calls: map[types.UID]*call{}, held: map[types.UID]hold{}, audited: map[types.UID][]audited{}, late: map[types.UID]lateness{},
+		calls: map[types.UID]*call{}, held: map[types.UID]policy.Held{}, audited: map[types.UID][]audited{}, late: map[types.UID]lateness{},
 	}
 }
 

@@ -16,6 +16,8 @@ type hold struct {
 	group string
 }
 
+func holdOf(h policy.Held) hold { return hold{h.By, h.Name, h.Group} }
+
 // hold withdraws the eviction of a pod that is held, and reports a hold that is new. What its calls have met is
 // forgotten: a refusal from before the hold does not count after it.
 func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
@@ -27,20 +29,27 @@ func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
 		}
 		delete(c.calls, pod.UID)
 	}
-	is := hold{by.By, by.Name, by.Group}
-	if c.held[pod.UID] == is {
+	known := holdOf(c.held[pod.UID]) == holdOf(*by)
+	c.held[pod.UID] = *by
+	if known {
 		return
 	}
-	c.held[pod.UID] = is
 	do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionHeld, Pod: pod, Verdict: by.Verdict, Policy: by.Policy, Held: *by})
 }
 
 // release ends the hold of a pod that has no reason to go, or that terminates.
 func (c *Core) release(pod *taint.Pod, stay taint.Stay, do *Effects) {
-	if _, held := c.held[pod.UID]; held && stay == taint.Terminating {
-		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod})
-	}
+	was, held := c.held[pod.UID]
 	delete(c.held, pod.UID)
+	switch {
+	case !held:
+	case stay == taint.Terminating:
+		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod})
+	case stay == taint.Tolerated, stay == taint.NotTainted:
+		do.Notes = append(do.Notes, eviction.Note{
+			Kind: eviction.EvictionCancelled, Pod: pod, Verdict: was.Verdict, Policy: was.Policy, Held: was, Stays: stay,
+		})
+	}
 }
 
 // audited is what a policy in mode Audit was last reported to decide about a pod.
@@ -58,7 +67,7 @@ func (c *Core) audit(pod *taint.Pod, node *taint.Node, do *Effects) {
 	}
 	var now []audited
 	for _, p := range earliestAudits(c.decider.Pairs(pod, node)) {
-		is := audited{p.Policy, p.Method, p.Verdict.At, p.DeleteAt, hold{p.Held.By, p.Held.Name, p.Held.Group}}
+		is := audited{p.Policy, p.Method, p.Verdict.At, p.DeleteAt, holdOf(p.Held)}
 		now = append(now, is)
 		if !slices.Contains(c.audited[pod.UID], is) {
 			do.Notes = append(do.Notes, eviction.Note{

@@ -291,7 +291,14 @@ func TestAHeldPodThatStaysOrIsGoneIsForgotten(t *testing.T) {
 			if p.core.Held() != 0 || len(p.core.Views(at(3))) != 0 {
 				t.Errorf("%d are held, want none", p.core.Held())
 			}
-			p.wantNotes(eviction.EvictionHeld)
+			if name != "the taint is lifted" {
+				p.wantNotes(eviction.EvictionHeld)
+				return
+			}
+			if n := p.notes[len(p.notes)-1]; n.Held.Name != "gpu" || n.Policy != "gpu" || n.Stays != taint.NotTainted || !n.Verdict.At.Equal(at(4)) {
+				t.Errorf("got the note %+v", n)
+			}
+			p.wantNotes(eviction.EvictionHeld, eviction.EvictionCancelled)
 		})
 	}
 }
