@@ -159,8 +159,12 @@ func (w *twins) paint() {
 	w.must(err)
 	node = node.DeepCopy()
 	t := []v1.Taint{
-		{Key: "maintenance", Effect: v1.TaintEffectNoSchedule}, {Key: "reboot", Value: "a", Effect: v1.TaintEffectNoSchedule}, {Key: "reboot", Value: "b", Effect: v1.TaintEffectNoSchedule},
-		{Key: "gpu", Effect: v1.TaintEffectNoExecute}, {Key: "out", Effect: v1.TaintEffectNoExecute}, {Key: "out", Effect: v1.TaintEffectNoExecute},
+		{Key: "maintenance", Effect: v1.TaintEffectNoSchedule},
+		{Key: "reboot", Value: "a", Effect: v1.TaintEffectNoSchedule},
+		{Key: "reboot", Value: "b", Effect: v1.TaintEffectNoSchedule},
+		{Key: "gpu", Effect: v1.TaintEffectNoExecute},
+		{Key: "out", Effect: v1.TaintEffectNoExecute},
+		{Key: "out", Effect: v1.TaintEffectNoExecute},
 	}[w.random.IntN(6)]
 	if w.random.IntN(2) == 0 {
 		t.TimeAdded = new(metav1.Now())
@@ -173,9 +177,10 @@ func (w *twins) paint() {
 			kept = append(kept, other)
 		}
 	}
-	if node.Spec.Taints = kept; !had {
-		node.Spec.Taints = append(kept, t)
+	if !had {
+		kept = append(kept, t)
 	}
+	node.Spec.Taints = kept
 	w.version++
 	node.ResourceVersion = strconv.Itoa(10 + w.version)
 	_, err = w.client.CoreV1().Nodes().Update(w.t.Context(), node, metav1.UpdateOptions{})
