@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,6 +27,17 @@ func nodeReads(t *testing.T, path string, since time.Time) int {
 // requests returns the requests of taint-manager since that time that are wanted.
 func requests(t *testing.T, path string, since time.Time, wanted func(r *record) bool) (list []record) {
 	t.Helper()
+	for _, r := range audited(t, path) {
+		if r.User.Username == testcluster.ManagerUser && wanted(&r) && !r.RequestReceivedTimestamp.Before(since) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// audited returns the audit log so far.
+func audited(t *testing.T, path string) []record {
+	t.Helper()
 	log, err := load.OpenAuditLog(path, false)
 	if err != nil {
 		t.Fatal(err)
@@ -34,13 +47,34 @@ func requests(t *testing.T, path string, since time.Time, wanted func(r *record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range all {
-		if r.User.Username == testcluster.ManagerUser && wanted(&r) && !r.RequestReceivedTimestamp.Before(since) {
-			list = append(list, r)
+	return all
+}
+
+// awaitDeletions waits until the log has the accepted deletion or eviction of each of these pods, by taint-manager or
+// the original: a watch shows a deletion before the API server answers the request and writes the record of it.
+func awaitDeletions(t *testing.T, path string, pods ...string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; pause(t, 50*time.Millisecond) {
+		missing := map[string]bool{}
+		for _, pod := range pods {
+			missing[pod] = true
+		}
+		for _, r := range ofPods(audited(t, path)) {
+			if r.User.Username != kubelet && (r.Verb == "delete" || r.ObjectRef.Subresource == "eviction") && r.ResponseStatus.Code < 300 {
+				delete(missing, r.ObjectRef.Name)
+			}
+		}
+		if len(missing) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the audit log lacks the deletions of %d pods: %v", len(missing), slices.Sorted(maps.Keys(missing)))
 		}
 	}
-	return list
 }
+
+// kubelet is the user of the simulated kubelets, which remove a pod that terminates.
+const kubelet = "kwok"
 
 var reads = map[string]bool{"get": true, "list": true, "watch": true}
 

@@ -40,6 +40,7 @@ func (w *world) burst(t *testing.T) {
 	}
 
 	w.wantEvents(t, c, last)
+	awaitDeletions(t, w.AuditLog(), c.podNames()...)
 	deleted := map[string]int{}
 	for _, r := range ofPods(writes(t, w.AuditLog(), began)) {
 		if !strings.HasPrefix(r.ObjectRef.Name, c.name+"-") {

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +53,7 @@ func TestAManagerKilledInTheMiddleOfABurstGoesOn(t *testing.T) {
 	last := c.gone(t, w.deletions, 0)
 	t.Logf("after the kill, the last pod was gone after %v", last.Sub(killed).Round(time.Millisecond))
 
+	awaitDeletions(t, w.AuditLog(), c.podNames()...)
 	deleted := map[string]int{}
 	for _, r := range ofPods(writes(t, w.AuditLog(), began)) {
 		if r.Verb == "delete" {
@@ -164,6 +167,7 @@ func (f *fault) audit() {
 	for _, pod := range f.due {
 		byName[pod.name] = pod.seconds
 	}
+	awaitDeletions(f.T, f.AuditLog(), slices.Collect(maps.Keys(byName))...)
 	deleted := map[string]bool{}
 	for _, r := range ofPods(writes(f.T, f.AuditLog(), f.tainted.before)) {
 		if !strings.HasPrefix(r.ObjectRef.Name, f.node) {

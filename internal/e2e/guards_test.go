@@ -318,6 +318,7 @@ func (w *world) reloadsInABurst(t *testing.T, m *testcluster.Manager, files *mou
 	c.gone(t, w.deletions, 0)
 	t.Logf("%d of %d pods had gone when the file held them", gone, len(c.pods))
 
+	awaitDeletions(t, w.AuditLog(), c.podNames()...)
 	deleted := map[string]int{}
 	for _, r := range ofPods(writes(t, w.AuditLog(), began)) {
 		if r.Verb == "delete" {

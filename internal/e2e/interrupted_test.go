@@ -94,6 +94,7 @@ func (w *world) takeLease(t *testing.T) time.Time {
 // deletedOnce requires one DELETE for each pod, and none for others; it returns when they were received.
 func (c *podLoad) deletedOnce(t *testing.T, auditLog string, since time.Time) (at []time.Time) {
 	t.Helper()
+	awaitDeletions(t, auditLog, c.podNames()...)
 	deleted := map[string]int{}
 	for _, r := range ofPods(writes(t, auditLog, since)) {
 		if r.Verb == "delete" {

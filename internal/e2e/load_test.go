@@ -91,6 +91,13 @@ func (c *podLoad) identities() []load.Identity {
 	return list
 }
 
+func (c *podLoad) podNames() (names []string) {
+	for _, pod := range c.pods {
+		names = append(names, pod.Name)
+	}
+	return names
+}
+
 // events counts the pods of this load with a stored event about their eviction.
 func (c *podLoad) events(t testing.TB) int {
 	t.Helper()

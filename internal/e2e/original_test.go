@@ -113,18 +113,8 @@ func TestBothRunningDeleteEachPodOnceAndNoOther(t *testing.T) {
 // acceptedDeletions counts the accepted DELETEs of each pod, and those of each client.
 func (w *world) acceptedDeletions(t *testing.T) (ofPod, byClient map[string]int) {
 	t.Helper()
-	log, err := load.OpenAuditLog(w.AuditLog(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	all, err := log.Rest()
-	if err != nil {
-		t.Fatal(err)
-	}
 	ofPod, byClient = map[string]int{}, map[string]int{}
-	for i := range all {
-		r := &all[i]
+	for _, r := range audited(t, w.AuditLog()) {
 		if r.Verb == "delete" && r.ObjectRef.Resource == "pods" && r.ResponseStatus.Code == 200 && !strings.HasPrefix(r.ObjectRef.Name, "probe") {
 			ofPod[r.ObjectRef.Name]++
 			byClient[r.User.Username]++

@@ -118,9 +118,11 @@ func (s *scene) goesAround(pod *v1.Pod, since moment, seconds float64) {
 	}
 }
 
-// asked returns when taint-manager first asked for the pod's eviction and for its deletion: zero if it did not.
+// asked returns when taint-manager first asked for the eviction and for the deletion of a pod that has gone: zero if it
+// did not.
 func (s *scene) asked(pod *v1.Pod, since moment) (eviction, deletion time.Time) {
 	s.Helper()
+	awaitDeletions(s.T, s.AuditLog(), pod.Name)
 	for _, r := range ofPods(writes(s.T, s.AuditLog(), since.before)) {
 		switch {
 		case r.ObjectRef.Name != pod.Name:
