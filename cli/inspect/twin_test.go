@@ -32,7 +32,11 @@ import (
 // manager has written: the same pods go or are held, with the same deadlines, and the same breakers are tripped.
 func TestPendingSaysWhatAManagerSaysThatReadsTheSameJournal(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range uint64(60) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 30
+	}
+	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
 			w := newTwins(t, seed)
 			w.live()
