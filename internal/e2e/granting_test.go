@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
@@ -95,5 +97,35 @@ func (w *world) runsCommands(t *testing.T, commands string) {
 			t.Log(command)
 			w.shell(t, "cd ../.. && "+command)
 		}
+	}
+}
+
+// With rbac.create the program creates the lease and the partitions itself. They have the name of the golden file.
+func TestWithThePermissionToCreateNothingIsMissing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testcluster.Options{WithoutScheduler: true})
+	w.waitForNoPods(t)
+	w.kubectl(t, "apply", "-f", "../../release/chart/testdata/create.golden.yaml")
+	w.kubectl(t, "-n", "kube-system", "delete", "lease", "evictions")
+	w.kubectl(t, "-n", "kube-system", "delete", "configmap", "-l", "app.kubernetes.io/name=taint-manager", "--field-selector=metadata.name!=taint-manager")
+	m := w.replica(t, "kube-system")
+	w.taintEachPartition(t)
+	s := &scene{T: t, world: w}
+	s.until("the program has created its lease and eight partitions", func() bool {
+		_, err := w.admin.CoordinationV1().Leases("kube-system").Get(t.Context(), "evictions", metav1.GetOptions{})
+		list, listed := w.admin.CoreV1().ConfigMaps("kube-system").List(t.Context(), metav1.ListOptions{})
+		partitions := 0
+		for i := range list.Items {
+			if strings.HasPrefix(list.Items[i].Name, "evictions-journal-") {
+				partitions++
+			}
+		}
+		return err == nil && listed == nil && partitions == 8
+	})
+	if err := m.Stop(); err != nil {
+		t.Error(err)
+	}
+	if log := w.logOf(t, m); strings.Contains(log, "create it with") || strings.Contains(log, "create them with") {
+		t.Errorf("it says that something is missing:\n%s", log)
 	}
 }
