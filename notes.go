@@ -26,8 +26,11 @@ func (m *Manager) notify(n eviction.Note) {
 	m.events.Put(n)
 }
 
-// reportHeld reports the pods that are held as this process begins to lead. One that it finds held at the same time may
-// be reported twice.
+// maxHeldReports is how many pods a new leader reports as held: more would crowd out the events of evictions.
+const maxHeldReports = 100
+
+// reportHeld reports the pods that are held as this process begins to lead, or some of them and how many more there are.
+// One that it finds held at the same time may be reported twice.
 func (m *Manager) reportHeld(ctx context.Context) {
 	if !slices.ContainsFunc(m.shards, func(s *shard.Shard) bool { return s.Held() > 0 }) {
 		return
@@ -36,10 +39,13 @@ func (m *Manager) reportHeld(ctx context.Context) {
 	if err != nil {
 		return // it no longer leads
 	}
-	for i := range views {
-		if v := &views[i]; v.IsHeld() {
-			m.notify(eviction.Note{Kind: eviction.EvictionHeld, Pod: v.Pod, Verdict: v.Verdict, Policy: v.Policy, Held: v.Held})
-		}
+	held := slices.DeleteFunc(views, func(v eviction.View) bool { return !v.IsHeld() })
+	for i := range held[:min(len(held), maxHeldReports)] {
+		v := &held[i]
+		m.notify(eviction.Note{Kind: eviction.EvictionHeld, Pod: v.Pod, Verdict: v.Verdict, Policy: v.Policy, Held: v.Held})
+	}
+	if more := len(held) - maxHeldReports; more > 0 {
+		m.options.Logger.Info("The evictions of more pods are held", "pods", more)
 	}
 }
 
@@ -67,7 +73,7 @@ func (m *Manager) log(n eviction.Note) {
 			logger = logger.WithValues("heldBy", n.Held.String())
 		}
 		logger.Info("The eviction of the pod is withdrawn", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
-			"deadline", taint.Stamp(n.Verdict.At), "because", n.Stays.String())
+			"deadline", taint.Stamp(n.Verdict.At), "because", n.WhyStays())
 	case eviction.EvictionDelayed:
 		logger.Info("The eviction of the pod is delayed; it is tried again", "pod", pod, "uid", n.Pod.UID,
 			"node", n.Pod.Node, "deadline", taint.Stamp(n.Verdict.At), "cause", n.Outcome.Cause, "message", n.Outcome.Message)

@@ -13,7 +13,7 @@ func message(n *eviction.Note) string {
 	switch n.Kind {
 	case eviction.EvictionCancelled:
 		return truncate.Text("Cancelling deletion of Pod " + subject(n) + ", which was due" + when(n) + wasHeld(n) + ": " +
-			n.Stays.String() + "; it was to go because " + n.Verdict.Because())
+			n.WhyStays() + "; it was to go because " + n.Verdict.Because())
 	case eviction.EvictionHeld:
 		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is held by " + n.Held.String() + ": " + n.Verdict.Because() + by(n))
 	case eviction.EvictionDelayed:

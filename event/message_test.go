@@ -26,6 +26,8 @@ func TestMessages(t *testing.T) {
 	tolerated.Verdict.Toleration = &v1.Toleration{Key: "maintenance", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
 	held := tolerated
 	held.Held = policy.Held{By: policy.HeldByPolicy, Name: "quarantine"}
+	ignored := held
+	ignored.Ignorer = "policy drain"
 	blocked, refused, other := marking(), marking(), marking()
 	blocked.Kind, refused.Kind, other.Kind = eviction.EvictionDelayed, eviction.EvictionDelayed, eviction.EvictionDelayed
 	blocked.Outcome = eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb", Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}
@@ -41,6 +43,9 @@ func TestMessages(t *testing.T) {
 			`the node has no NoExecute taint; it was to go because taint maintenance:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30 s by toleration "maintenance Exists"`},
 		{held, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:30.25Z and held by policy quarantine: " +
 			`the node has no NoExecute taint; it was to go because taint maintenance:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30 s by toleration "maintenance Exists"`},
+		{ignored, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:30.25Z and held by policy quarantine: " +
+			"policy drain ignores a taint of the node, and no other one evicts the pod; it was to go because " +
+			`taint maintenance:NoExecute (exposed since 2026-05-01T12:00:00Z) is tolerated for 30 s by toleration "maintenance Exists"`},
 		{blocked, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is blocked (pdb), and will be tried again: " +
 			"The disruption budget web needs 2 healthy pods and has 2 currently"},
 		{refused, "Eviction of Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z, is refused (rbac), and will be tried again: " +

@@ -69,9 +69,14 @@ type Note struct {
 	// DeleteAt is when the pod would be deleted at the latest; set for EvictionAudited only, zero if never.
 	DeleteAt time.Time
 
-	// Stays is why the pod stays; set for EvictionCancelled only.
-	Stays taint.Stay
+	// Stays is why the pod stays, and Ignorer what ignores a taint of its node, as [policy.Verdict.Ignorer] names it; set
+	// for EvictionCancelled only.
+	Stays   taint.Stay
+	Ignorer string
 
 	// Outcome of the last call; set for EvictionDelayed only.
 	Outcome Outcome
 }
+
+// WhyStays returns why the pod of an EvictionCancelled stays, for people.
+func (n *Note) WhyStays() string { return policy.WhyStays(n.Stays, n.Ignorer) }

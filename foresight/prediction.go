@@ -107,9 +107,9 @@ func predictionOf(v *policy.Verdict) Prediction {
 	case v.Held.By != 0:
 		prediction.Taint, prediction.Policy = v.Held.Verdict.Taint.ToString(), v.Held.Policy
 		prediction.Reason = "held by " + prediction.HeldBy + "; its deadline is " + taint.Stamp(v.Held.Verdict.At) + ": " + v.Held.Verdict.Because()
-	case v.Ignored != "":
+	case v.Ignores:
 		prediction.Policy = v.Ignored
-		prediction.Reason += "; policy " + v.Ignored + " ignores a taint of the node"
+		prediction.Reason = policy.WhyStays(v.Stay, v.Ignorer())
 	}
 	return prediction
 }

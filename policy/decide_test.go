@@ -148,6 +148,22 @@ func TestWhyAPodStays(t *testing.T) {
 	}
 }
 
+// A node whose only taints are ignored has taints.
+func TestWhyAPodStaysNamesWhatIgnoresATaint(t *testing.T) {
+	byPolicy := compiled(t, policies(only(policy.Ignore, "a")))
+	byDefault := compiled(t, policy.Config{Method: policy.Ignore, Policies: policies(only(policy.Delete, "c")).Policies})
+	for want, got := range map[string]policy.Verdict{
+		"policy a ignores a taint of the node, and no other one evicts the pod":                                byPolicy.Decide(aPod(), nodeWith(on(1, "a", "")), nil),
+		"every NoExecute taint of the node is tolerated without a limit; policy a ignores a taint of the node": byPolicy.Decide(aPod(bearing("b", -1)), nodeWith(on(1, "b", ""), on(1, "a", "")), nil),
+		"the method Ignore ignores a taint of the node, and no other one evicts the pod":                       byDefault.Decide(aPod(), nodeWith(on(1, "a", "")), nil),
+		"the node has no NoExecute taint": byPolicy.Decide(aPod(), nodeWith(), nil),
+	} {
+		if why := policy.WhyStays(got.Stay, got.Ignorer()); why != want {
+			t.Errorf("got %q, want %q", why, want)
+		}
+	}
+}
+
 // Breakers hold the pairs of their taints in their group, and no others.
 func TestATrippedBreakerHoldsThePairsOfItsTaints(t *testing.T) {
 	c := policies(hour(policy.Match{}))

@@ -149,6 +149,7 @@ func (v *Verdict) add(p *Pair) {
 	switch {
 	case p.Method == "":
 	case p.Method == Ignore:
+		v.Ignores = true
 		if v.Ignored == "" {
 			v.Ignored = p.Policy
 		}

@@ -29,7 +29,9 @@ type Verdict struct {
 	// Held describes the hold of the pair with the earliest deadline of those that are held.
 	Held Held
 
-	// Ignored is the name of the first policy that ignores a taint of the node; empty if none does.
+	// Ignores reports whether a taint of the node is ignored: by the policy Ignored, or by the method of the configuration
+	// if that is empty.
+	Ignores bool
 	Ignored string
 }
 
@@ -86,6 +88,29 @@ func (h Held) String() string {
 		return "policy " + h.Name + ", until the labels of the namespace are known"
 	}
 	return "nothing"
+}
+
+// Ignorer names what ignores a taint of the node: "policy drain", "the method Ignore"; empty if nothing does.
+func (v *Verdict) Ignorer() string {
+	switch {
+	case !v.Ignores:
+		return ""
+	case v.Ignored == "":
+		return "the method Ignore"
+	}
+	return "policy " + v.Ignored
+}
+
+// WhyStays returns why a pod stays, for people. ignorer is what Ignorer returns: a node whose only taints are ignored is
+// judged like one without taints, and that alone would not be true of it.
+func WhyStays(stay taint.Stay, ignorer string) string {
+	switch {
+	case ignorer == "":
+		return stay.String()
+	case stay == taint.NotTainted:
+		return ignorer + " ignores a taint of the node, and no other one evicts the pod"
+	}
+	return stay.String() + "; " + ignorer + " ignores a taint of the node"
 }
 
 // Goes reports whether the pod is to be evicted or deleted, now or later.

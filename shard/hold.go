@@ -38,16 +38,16 @@ func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
 }
 
 // release ends the hold of a pod that has no reason to go, or that terminates.
-func (c *Core) release(pod *taint.Pod, stay taint.Stay, do *Effects) {
+func (c *Core) release(pod *taint.Pod, now *policy.Verdict, do *Effects) {
 	was, held := c.held[pod.UID]
 	delete(c.held, pod.UID)
 	switch {
 	case !held:
-	case stay == taint.Terminating:
+	case now.Stay == taint.Terminating:
 		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod})
-	case stay == taint.Tolerated, stay == taint.NotTainted:
+	case now.Stay == taint.Tolerated, now.Stay == taint.NotTainted:
 		do.Notes = append(do.Notes, eviction.Note{
-			Kind: eviction.EvictionCancelled, Pod: pod, Verdict: was.Verdict, Policy: was.Policy, Held: was, Stays: stay,
+			Kind: eviction.EvictionCancelled, Pod: pod, Verdict: was.Verdict, Policy: was.Policy, Held: was, Stays: now.Stay, Ignorer: now.Ignorer(),
 		})
 	}
 }

@@ -277,7 +277,11 @@ func TestAHoldWithdrawsWhatIsScheduledAndItsEndSchedulesItAgain(t *testing.T) {
 func TestAHeldPodThatStaysOrIsGoneIsForgotten(t *testing.T) {
 	for name, end := range map[string]func(p *play){
 		"the taint is lifted": func(p *play) { p.lift("gpu"); p.nodeChanged(2) },
-		"the pod is gone":     func(p *play) { p.remove("a"); p.podChanged(2, "a") },
+		"its taint is ignored": func(p *play) {
+			p.step(2, shard.Reconfigured{Judge: judgeOf(t, of("gpu", policy.Ignore))})
+			p.nodeChanged(2)
+		},
+		"the pod is gone": func(p *play) { p.remove("a"); p.podChanged(2, "a") },
 		"the pod finishes": func(p *play) {
 			p.change("a", func(pod *taint.Pod) { pod.Phase = v1.PodFailed })
 			p.podChanged(2, "a")
@@ -291,11 +295,12 @@ func TestAHeldPodThatStaysOrIsGoneIsForgotten(t *testing.T) {
 			if p.core.Held() != 0 || len(p.core.Views(at(3))) != 0 {
 				t.Errorf("%d are held, want none", p.core.Held())
 			}
-			if name != "the taint is lifted" {
+			ignorer, stays := map[string]string{"the taint is lifted": "", "its taint is ignored": "policy gpu"}[name]
+			if !stays {
 				p.wantNotes(eviction.EvictionHeld)
 				return
 			}
-			if n := p.notes[len(p.notes)-1]; n.Held.Name != "gpu" || n.Policy != "gpu" || n.Stays != taint.NotTainted || !n.Verdict.At.Equal(at(4)) {
+			if n := p.notes[len(p.notes)-1]; n.Held.Name != "gpu" || n.Policy != "gpu" || n.Stays != taint.NotTainted || n.Ignorer != ignorer || !n.Verdict.At.Equal(at(4)) {
 				t.Errorf("got the note %+v", n)
 			}
 			p.wantNotes(eviction.EvictionHeld, eviction.EvictionCancelled)

@@ -313,6 +313,26 @@ func TestAPodThatWaitsForARateGoesBecauseOfAnotherTaintAtItsOwnTime(t *testing.T
 	}
 }
 
+func TestAPodThatWaitsForARateShowsTheEarlierTimeOfAnotherTaint(t *testing.T) {
+	p := newRatePlay(t, policy.Rate{Name: "slow", EvictionsPerSecond: 0.001, Burst: 1, Taints: []policy.TaintKey{{Key: "gpu"}}})
+	p.step(0, shard.Reconfigured{Judge: judgeOf(t, of("gpu", policy.Delete), of("dead", policy.Delete))})
+	p.zoned("n", "a", 2)
+	p.change("n-0", func(pod *taint.Pod) { pod.Tolerations = append(pod.Tolerations, bears("dead", 30)) })
+	p.change("n-1", func(pod *taint.Pod) { pod.Tolerations = append(pod.Tolerations, bears("dead", 3000)) })
+	p.taintNode("n", "dead", at(10))
+	p.nodeChanged(0)
+	p.permit(1)
+	for _, v := range p.core.Views(at(1)) {
+		want := at(1000)
+		if v.Pod.UID == "n-0" {
+			want = at(40)
+		}
+		if v.WaitsForRate != "slow" || !v.Next.Equal(want) {
+			t.Errorf("%s: waits for rate %q, next %v, want %v", v.Pod.UID, v.WaitsForRate, v.Next, want)
+		}
+	}
+}
+
 // The DELETE by deleteAfter is due first, and waits for the rate of its taint.
 func TestADeletionThatWaitsForARateDelaysNoDeletionThatNeedsNoRefusal(t *testing.T) {
 	p := newRatePlay(t, policy.Rate{Name: "drain", EvictionsPerSecond: 0.1, Burst: 1, Taints: []policy.TaintKey{{Key: "gpu"}}})

@@ -139,6 +139,16 @@ func (c *Core) waitForRate(e evictionqueue.Entry[why], wait guard.Wait, other ti
 	c.alarm(w.class.first, wait.Until)
 }
 
+// next returns when the eviction is tried again as far as is known: once its rate may have a token, or because of another
+// action; zero if neither is known.
+func (w *rateWaiter) next() time.Time {
+	until := w.class.wait.Until
+	if until.IsZero() || !w.other.IsZero() && w.other.Before(until) {
+		return w.other
+	}
+	return until
+}
+
 // alarm puts an eviction that waits into the queue, to be tried at that time or at that of its other action; if both
 // are zero, it is not there.
 func (c *Core) alarm(w *rateWaiter, at time.Time) {

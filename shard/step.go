@@ -161,8 +161,8 @@ func (c *Core) judge(now time.Time, pod *taint.Pod, node *taint.Node, do *Effect
 	case verdict.Held.By != 0:
 		c.hold(pod, &verdict.Held, do)
 	default:
-		c.release(pod, verdict.Stay, do)
-		c.withdraw(pod, verdict.Stay, do)
+		c.release(pod, &verdict, do)
+		c.withdraw(pod, &verdict, do)
 	}
 }
 
@@ -185,7 +185,8 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, verdict *policy.Verdict) 
 }
 
 // withdraw cancels the eviction of a pod that stays, or that terminates for another reason.
-func (c *Core) withdraw(pod *taint.Pod, stay taint.Stay, do *Effects) {
+func (c *Core) withdraw(pod *taint.Pod, now *policy.Verdict, do *Effects) {
+	stay := now.Stay
 	last := c.calls[pod.UID]
 	scheduled, ok := c.cancel(pod.UID)
 	delete(c.late, pod.UID)
@@ -203,7 +204,8 @@ func (c *Core) withdraw(pod *taint.Pod, stay taint.Stay, do *Effects) {
 	pending := ok || last != nil && last.phase != accepted
 	if pending && (stay == taint.Tolerated || stay == taint.NotTainted) {
 		do.Notes = append(do.Notes, eviction.Note{
-			Kind: eviction.EvictionCancelled, Pod: pod, Verdict: planned.Verdict, Policy: planned.Policy, Method: method, Stays: stay,
+			Kind: eviction.EvictionCancelled, Pod: pod, Verdict: planned.Verdict, Policy: planned.Policy, Method: method,
+			Stays: stay, Ignorer: now.Ignorer(),
 		})
 	}
 }

@@ -32,7 +32,7 @@ func (c *Core) Views(now time.Time) []eviction.View {
 		queued(e, eviction.View{SlowPlace: true})
 	}
 	for _, w := range c.rates.waiting {
-		queued(w.entry, eviction.View{WaitsForRate: w.class.wait.Rate, Next: w.class.wait.Until})
+		queued(w.entry, eviction.View{WaitsForRate: w.class.wait.Rate, Next: w.next()})
 	}
 	for uid, last := range c.calls {
 		if pod := c.awaited(uid, last); pod != nil {

@@ -488,6 +488,43 @@ func TestAStandbyReportsNoHolds(t *testing.T) {
 	})
 }
 
+func TestANewLeaderReportsAHundredHeldPodsAndCountsTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink, client := &sink{}, zone(t, 1)
+		for i := range 150 {
+			if err := client.Tracker().Add(podOn("node-0", fmt.Sprintf("held-%d", i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var mu sync.Mutex
+		var log strings.Builder
+		m, err := taintmanager.New(client, nil, taintmanager.Options{
+			Evictor: &recorder{}, Events: sink,
+			Logger:   funcr.New(func(_, line string) { mu.Lock(); defer mu.Unlock(); log.WriteString(line + "\n") }, funcr.Options{}),
+			Policies: []policy.Policy{{Name: "hold", Method: policy.Hold, Match: policy.Match{Taints: []policy.Taint{{Key: "key"}}}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = m.Run(ctx) })
+		time.Sleep(time.Minute)
+		running.Go(func() { _ = m.Lead(ctx) })
+		time.Sleep(time.Minute)
+		stop()
+		running.Wait()
+		if n := len(sink.about("EvictionHeld")); n != 100 {
+			t.Errorf("%d events of held evictions, want 100", n)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if text := log.String(); strings.Count(text, "is held") != 100 || !strings.Contains(text, `"pods"=51`) {
+			t.Errorf("the log:\n%s", text)
+		}
+	})
+}
+
 // The zone has recovered while the process was restarted, so without the record nothing would trip.
 func TestATripIsJournaledAndOutlivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
