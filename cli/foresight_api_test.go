@@ -16,8 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/journal/store"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -26,11 +28,13 @@ var shopCharacters = []string{
 	"shop",
 	"paged",      // returns two objects at a time
 	"no-nodes",   // forbids to list or get nodes
+	"get-nodes",  // forbids to list nodes, but not to get them
 	"no-budgets", // forbids to list budgets
 	"no-events",  // forbids to list events
 	"journal",    // has a journal, in which the taint of n4 starts at 11:59:30.5
 	"no-journal", // forbids to list ConfigMaps
 	"recorded",   // has that journal, but forbids to list or get nodes
+	"tripped",    // like recorded, and breakers are tripped in the journal
 	"pods-only",  // forbids to list or get anything but pods
 	"no-pods",    // forbids to list pods
 	"nobody",     // does not know the user
@@ -44,6 +48,7 @@ var shopCharacters = []string{
 type shopAPI struct {
 	*httptest.Server
 	objects map[string][]object // by resource
+	trips   object              // the journal's partition of the guards; only "tripped" has it
 }
 
 // object is a JSON object.
@@ -58,7 +63,7 @@ func newShopAPI() (*shopAPI, error) {
 	if err := yaml.Unmarshal(text, &list); err != nil {
 		return nil, err
 	}
-	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage()}, "namespaces": {{"metadata": object{"name": "shop"}}}}}
+	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage()}, "namespaces": {{"metadata": object{"name": "shop"}}}}, trips: guardsPage()}
 	resources := map[string]string{"Node": "nodes", "Pod": "pods", "PodDisruptionBudget": "poddisruptionbudgets", "Event": "events"}
 	for _, o := range list.Items {
 		resource := resources[o["kind"].(string)]
@@ -107,8 +112,13 @@ func (a *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done() // the watch sends no events
+	case resource == "configmaps" && character == "tripped":
+		tripped := shopAPI{objects: map[string][]object{resource: append([]object{a.trips}, a.objects[resource]...)}}
+		tripped.list(w, r, resource, namespace, false)
 	case resource == "configmaps" && character != "journal" && character != "recorded":
 		reply(w, object{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": object{"resourceVersion": "1"}, "items": []object{}})
+	case character == "get-nodes" && resource == "nodes" && name == "":
+		refuse(w, http.StatusForbidden, "Forbidden")
 	case name != "":
 		a.get(w, resource, namespace, name)
 	default:
@@ -119,7 +129,7 @@ func (a *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 // forbidden are the resources that some characters forbid.
 var forbidden = map[string][]string{
 	"no-nodes": {"nodes"}, "no-budgets": {"poddisruptionbudgets"}, "no-events": {"events"}, "no-journal": {"configmaps"},
-	"recorded": {"nodes"}, "no-pods": {"pods"},
+	"recorded": {"nodes"}, "tripped": {"nodes"}, "no-pods": {"pods"},
 }
 
 // journalPage returns the journal's partition that owns n4.
@@ -127,8 +137,24 @@ func journalPage() object {
 	since := time.Date(2026, 5, 1, 11, 59, 30, 5e8, time.UTC)
 	disk := taint.History{{Taint: v1.Taint{Key: "disk", Effect: v1.TaintEffectNoExecute}, Since: since}}
 	record := journal.Record{UID: "1b4ad2d0-0000-4000-8000-0000000000n4", Version: "1", Taints: []taint.History{disk}}
-	data, _ := journal.Encode(journal.Partition{Records: map[string]journal.Record{"n4": record}, Written: since.Add(20 * time.Second)})
-	name := store.PartitionNames("taint-manager-journal")[journal.PartitionOf("n4")]
+	return stored(journal.PartitionOf("n4"), journal.Partition{Records: map[string]journal.Record{"n4": record}, Written: since.Add(20 * time.Second)})
+}
+
+// guardsPage returns the journal's partition of the guards, in which breakers are tripped.
+func guardsPage() object {
+	written := time.Date(2026, 5, 1, 11, 59, 50, 0, time.UTC)
+	var trips []guard.TripRecord
+	for _, t := range []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "c"}, {Breaker: "zones", TopologyKey: "zone", Group: policy.NoGroup}, {Breaker: "half"}, {Breaker: "pool"}} {
+		t.Began = written.Add(-time.Hour)
+		trips = append(trips, t)
+	}
+	return stored(journal.GuardsPartition, journal.Partition{Guards: &guard.Record{Trips: trips}, Written: written})
+}
+
+// stored returns the ConfigMap of a partition.
+func stored(number int, page journal.Partition) object {
+	data, _ := journal.Encode(page)
+	name := store.PartitionNames("taint-manager-journal")[number]
 	return object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"namespace": "kube-system", "name": name, "resourceVersion": "7"}, "data": data}
 }
 

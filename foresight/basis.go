@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -78,7 +79,7 @@ type judge struct {
 func (m *Model) judge(b *Basis, at time.Time, other map[string][]v1.Taint) judge {
 	core := holds.NewCore(holds.Config{Config: b.config, Set: b.set, Paused: b.paused})
 	core.Step(at, holds.NamespacesChanged{Namespaces: m.labelsOf})
-	if len(b.config.Guards.Breakers) > 0 {
+	if b.Guarded() && !m.Partial() { // else only recorded trips count
 		core.Step(at, holds.NodesChanged{Changes: m.nodeChanges(other)})
 	}
 	journaled := m.guards.at(at)
@@ -86,7 +87,27 @@ func (m *Model) judge(b *Basis, at time.Time, other map[string][]v1.Taint) judge
 		core.Step(at, holds.LeadershipBegan{})
 	}
 	core.Step(at, holds.Ready{Journaled: journaled})
-	return judge{core.Judge(), b, tripsOf(b, core.Trips(), journaled.Record.Trips)}
+	by := core.Judge()
+	if m.byRecords {
+		by.Facts = b.withoutLabels(by.Facts)
+	}
+	return judge{by, b, tripsOf(b, core.Trips(), journaled.Record.Trips)}
+}
+
+// withoutLabels returns the facts without the trips of breakers that use the labels of nodes, which are not known: such a
+// breaker would hold the pods of the wrong nodes.
+func (b *Basis) withoutLabels(f *policy.Facts) *policy.Facts {
+	known := *f
+	known.Tripped = maps.Clone(f.Tripped)
+	maps.DeleteFunc(known.Tripped, func(t policy.Trip, _ bool) bool { return b.usesLabels(t.Breaker) })
+	return &known
+}
+
+// usesLabels reports whether the labels of nodes say which pods the breaker holds.
+func (b *Basis) usesLabels(breaker string) bool {
+	return slices.ContainsFunc(b.config.Guards.Breakers, func(one policy.Breaker) bool {
+		return one.Name == breaker && (one.TopologyKey != "" || one.NodeSelector != nil)
+	})
 }
 
 // now returns what judges the pods of the model at this time.

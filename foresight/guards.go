@@ -85,6 +85,12 @@ func sameTrip(a guard.TripRecord) func(guard.TripRecord) bool {
 	}
 }
 
+// HeldKnown reports whether it is known which pods a trip holds: the configuration has its breaker, and if the nodes come
+// from the journal, which has no labels, the breaker does not use them.
+func (m *Model) HeldKnown(t Trip) bool {
+	return t.Reset != "" && (!m.byRecords || !m.basis.usesLabels(t.Breaker))
+}
+
 // resetOf returns how the breaker of a trip is reset; "" if the configuration has no such breaker.
 func (b *Basis) resetOf(t guard.TripRecord) string {
 	for i := range b.config.Guards.Breakers {

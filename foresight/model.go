@@ -41,6 +41,9 @@ type Model struct {
 
 	// byRecords is set while the nodes can't be listed, and their names come from the journal.
 	byRecords bool
+
+	// partial is set if some nodes of the cluster may not be in the model.
+	partial bool
 }
 
 // Focus selects the pods that a model keeps; the zero value keeps all.
@@ -109,6 +112,13 @@ func small(n *v1.Node) *v1.Node {
 		Spec:       v1.NodeSpec{Taints: n.Spec.Taints},
 	}
 }
+
+// SetPartial marks the nodes of the model as some of those of the cluster. Breakers compare affected nodes with all nodes,
+// so only trips that the journal records count then.
+func (m *Model) SetPartial() { m.partial = true }
+
+// Partial reports whether some nodes of the cluster may not be in the model.
+func (m *Model) Partial() bool { return m.partial || m.byRecords }
 
 // AddNamespace adds or replaces a namespace. Only policies with a namespaceSelector use it.
 func (m *Model) AddNamespace(name string, labels map[string]string) { m.namespaces[name] = labels }

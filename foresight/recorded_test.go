@@ -262,3 +262,72 @@ func TestAnAuditSaysWhenAPolicyWouldDelete(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// Breakers compare affected nodes with all nodes. From some of them no trip follows, and only recorded trips count.
+func TestFromSomeNodesNoTripFollows(t *testing.T) {
+	zones, whole, unpooled := outage(""), outage(""), outage("")
+	whole.TopologyKey, unpooled.TopologyKey = "", ""
+	unpooled.NodeSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "pool", Operator: metav1.LabelSelectorOpDoesNotExist}}}
+	trip := func(key, group string) *guard.Record {
+		return &guard.Record{Trips: []guard.TripRecord{{Breaker: "outage", TopologyKey: key, Group: group, Began: at(-300)}}}
+	}
+	const goes, held = "goes at -4m59s", "held by breaker outage"
+	for name, c := range map[string]struct {
+		breaker           policy.Breaker
+		record            *guard.Record
+		all, some, hidden string
+		known             bool // which pods the trip holds is known by the journal alone
+	}{
+		"no trip is recorded":                   {zones, &guard.Record{}, held + " (a)", goes, goes, false},
+		"the record is not known":               {whole, nil, held, goes, goes, false},
+		"a trip of the whole cluster":           {whole, trip("", ""), held, held, held, true},
+		"one that is reset by hand":             {func() policy.Breaker { b := whole; b.Reset = policy.Manual; return b }(), trip("", ""), held, held, held, true},
+		"one that resetBefore has ended":        {func() policy.Breaker { b := whole; b.ResetBefore = new(metav1.NewTime(at(-60))); return b }(), trip("", ""), goes, goes, goes, false},
+		"a trip of the node's group":            {zones, trip("zone", "a"), held + " (a)", held + " (a)", goes, false},
+		"a trip of another group":               {zones, trip("zone", "b"), held + " (a)", goes, goes, false},
+		"a trip of the nodes without the label": {zones, trip("zone", policy.NoGroup), held + " (a)", goes, goes, false},
+		"a trip of a breaker for some nodes":    {unpooled, trip("", ""), held, held, goes, false},
+	} {
+		n := node("n1", timed("out:NoExecute", -300))
+		n.Labels["zone"] = "a"
+		of := func(prepare func(*foresight.Model)) *foresight.Model {
+			m := foresight.NewModel(basis(t, policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{c.breaker}}}), foresight.Focus{})
+			m.AddPod(pod("a"))
+			prepare(m)
+			m.SetGuards(c.record, journal.Writing{At: at(-5)})
+			m.Begin(noon)
+			return m
+		}
+		for what, of := range map[string]struct {
+			*foresight.Model
+			want    string
+			partial bool
+		}{
+			"all":  {of(func(m *foresight.Model) { m.AddNode(n) }), c.all, false},
+			"some": {of(func(m *foresight.Model) { m.AddNode(n); m.SetPartial() }), c.some, true},
+			"hidden": {of(func(m *foresight.Model) {
+				m.ReplaceByRecords([]journal.Partition{page(recorded("uid-n1", -5, taint.History{{Taint: parsed("out:NoExecute"), Since: at(-299)}}))}, noon)
+			}), c.hidden, true},
+		} {
+			e, pending := of.Explain("shop", "a", noon), of.Pending(noon, nil)
+			got := told(e.Prediction)
+			if e.Prediction.HeldBy != "" {
+				got = "held by " + e.Prediction.HeldBy
+			}
+			if state := pending.Pods[0].State; got != of.want || of.Partial() != of.partial || (state == foresight.Held) != (e.Prediction.HeldBy != "") {
+				t.Errorf("%s, %s: %s, %s, want %s, partial %t", name, what, got, state, of.want, of.Partial())
+			}
+			if diff := cmp.Diff(e.Trips, pending.Trips); diff != "" {
+				t.Errorf("%s, %s: the trips differ: %s", name, what, diff)
+			}
+			for _, trip := range e.Trips {
+				if of.partial && !trip.Recorded {
+					t.Errorf("%s, %s: a trip follows from the taints: %+v", name, what, trip)
+				}
+				if known := of.HeldKnown(trip); known != (what != "hidden" || c.known) {
+					t.Errorf("%s, %s: known %t: %+v", name, what, known, trip)
+				}
+			}
+		}
+	}
+}

@@ -82,7 +82,7 @@ func (e *explainOptions) run(ctx context.Context, cmd *cobra.Command, pod string
 	if err != nil {
 		return err
 	}
-	explained, err := e.explain(ctx, from, query{namespaces: e.basis.Needs().NamespaceLabels, namespace: e.from.namespace, pod: name, budgets: true}, at)
+	explained, err := e.explain(ctx, from, query{namespaces: e.basis.Needs().NamespaceLabels, allNodes: e.basis.Guarded(), namespace: e.from.namespace, pod: name, budgets: true}, at)
 	if err != nil {
 		return err
 	}

@@ -48,9 +48,7 @@ func (c liveCluster) Read(ctx context.Context, q query, m *foresight.Model) (r r
 	if q.pod != "" {
 		return c.readPod(ctx, q, m)
 	}
-	err = c.each(ctx, "nodes", m, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-		return c.client.CoreV1().Nodes().List(ctx, o)
-	})
+	err = c.listNodes(ctx, m)
 	switch r.hidden = apierrors.IsForbidden(err) && q.hidden; {
 	case r.hidden:
 	case err != nil:
@@ -64,6 +62,13 @@ func (c liveCluster) Read(ctx context.Context, q query, m *foresight.Model) (r r
 	}
 	r.at = c.now().Round(0)
 	return r, nil
+}
+
+// listNodes adds all nodes.
+func (c liveCluster) listNodes(ctx context.Context, m *foresight.Model) error {
+	return c.each(ctx, "nodes", m, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		return c.client.CoreV1().Nodes().List(ctx, o)
+	})
 }
 
 // readRest lists the pods, if they are needed, and the budgets.

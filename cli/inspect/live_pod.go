@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
-// readPod reads one pod, its events, its node and the budgets of its namespace.
+// readPod reads one pod, its events, its node, or all if breakers count them, and the budgets of its namespace.
 func (c liveCluster) readPod(ctx context.Context, q query, m *foresight.Model) (r reading, err error) {
 	pod, err := c.client.CoreV1().Pods(q.namespace).Get(ctx, q.pod, metav1.GetOptions{})
 	if err != nil && !missingObject(err) {
@@ -28,7 +28,8 @@ func (c liveCluster) readPod(ctx context.Context, q query, m *foresight.Model) (
 	}
 	if pod != nil {
 		m.AddPod(pod)
-		if r.hidden, err = c.readNode(ctx, pod.Spec.NodeName, m); err != nil {
+		r.node = pod.Spec.NodeName
+		if r.hidden, err = c.readNodes(ctx, q, r.node, m); err != nil {
 			return r, err
 		}
 		if err := c.readBudgets(ctx, q, m); err != nil {
@@ -51,6 +52,18 @@ func present(pod *v1.Pod) *v1.Pod {
 		return nil
 	}
 	return pod
+}
+
+// readNodes adds all nodes, if the query asks for them and the user may list them, else the pod's node. It reports whether
+// nodes can't be read.
+func (c liveCluster) readNodes(ctx context.Context, q query, name string, m *foresight.Model) (hidden bool, err error) {
+	if q.allNodes {
+		if err := c.listNodes(ctx, m); !apierrors.IsForbidden(err) {
+			return false, err
+		}
+	}
+	m.SetPartial()
+	return c.readNode(ctx, name, m)
 }
 
 // readNode adds the pod's node, unless it is gone. It reports whether nodes can't be read.

@@ -74,9 +74,7 @@ func (l watchedCluster) Follow(ctx context.Context) (current, error) {
 // the user may not list nodes.
 func (l watchedCluster) mayListNodes(ctx context.Context) (hidden bool, err error) {
 	m := l.model()
-	err = l.each(ctx, "nodes", m, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-		return l.client.CoreV1().Nodes().List(ctx, o)
-	})
+	err = l.listNodes(ctx, m)
 	switch {
 	case apierrors.IsForbidden(err):
 		return true, nil

@@ -49,6 +49,9 @@ type query struct {
 	// hidden permits an answer by the journal alone where the nodes can't be listed.
 	hidden bool
 
+	// allNodes means that all nodes are read for the one pod, if the user may list them, for the breakers.
+	allNodes bool
+
 	// namespaces means that namespaces are read, for the policies that select by their labels.
 	namespaces bool
 
@@ -58,6 +61,7 @@ type query struct {
 
 // reading is what was read beside the objects.
 type reading struct {
+	node   string    // of the one pod, if the query is about one in a live cluster
 	hidden bool      // the nodes can't be listed
 	spaces string    // why namespaces can't be read; "" if they were, or are not needed
 	at     time.Time // the time of the cluster's state; zero if not known
@@ -89,7 +93,7 @@ func see(ctx context.Context, from source, q query, m *foresight.Model, at time.
 	}
 	nodes := m.Tainted(q.nodes)
 	if q.pod != "" {
-		nodes = m.Tainted(nil)
+		nodes = m.Tainted([]string{read.node})
 	}
 	found := from.Journal(ctx, nodes, read.hidden)
 	if read.hidden {

@@ -10,11 +10,14 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// held returns the notes about what holds evictions: trips, a pause, or that neither is known.
+// held returns the notes about what holds evictions: trips, a pause, or that these are not known.
 func (j *judging) held(s *seen, trips []foresight.Trip) []string {
 	var notes []string
 	for _, t := range trips {
-		notes = append(notes, j.tripNote(t))
+		notes = append(notes, j.tripNote(s, t))
+	}
+	if s.Partial() && j.basis.Guarded() {
+		notes = append(notes, "this user may not list nodes, so whether their taints trip a breaker is not known: only trips that the journal has count, pods may be held, and deleteAfter may count from later")
 	}
 	switch {
 	case s.PauseRecorded() && !j.settings.Paused:
@@ -26,7 +29,7 @@ func (j *judging) held(s *seen, trips []foresight.Trip) []string {
 }
 
 // tripNote returns the note about a trip.
-func (j *judging) tripNote(t foresight.Trip) string {
+func (j *judging) tripNote(s *seen, t foresight.Trip) string {
 	switch {
 	case t.Reset == "" && j.file == "":
 		return tripped(t.Breaker, t.Group, t.Since) + "; name the manager's file with --config, so that the pods that it holds are shown"
@@ -34,6 +37,8 @@ func (j *judging) tripNote(t foresight.Trip) string {
 		return tripped(t.Breaker, t.Group, t.Since) + "; this configuration has no such breaker, so the pods that it holds are not shown"
 	case !t.Recorded:
 		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, groupOf(t.Group))
+	case !s.HeldKnown(t):
+		return tripped(t.Breaker, t.Group, t.Since) + "; it holds the pods of nodes with certain labels, and this user may not list nodes, so which pods it holds is not known: here none"
 	case t.Reset == string(policy.Manual):
 		return tripped(t.Breaker, t.Group, t.Since) + ", until its resetBefore is set"
 	}
