@@ -20,10 +20,17 @@ func (m *Manager) track(c holds.Config) {
 	})
 }
 
-// ready starts judging: it adopts the record of the journal, and waits until the cache has what its holds need.
+// ready starts judging: it adopts the record of the journal, and waits until the cache has what its holds need. It waits
+// for a SetPolicies that is under way, because otherwise the cache would drop what that needs.
 func (m *Manager) ready(ctx context.Context) error {
 	if err := m.holds.Do(ctx, holds.Ready{Journaled: m.journaled()}); err != nil {
 		return fmt.Errorf("adopting the record of holds: %w", err)
+	}
+	select {
+	case m.replacing <- struct{}{}:
+		defer func() { <-m.replacing }()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	return m.await(ctx, policy.Needs{})
 }

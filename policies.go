@@ -51,7 +51,8 @@ func (p Policies) complete() (Policies, holds.Config, error) {
 // SetPolicies replaces the policies and the other options of Policies: all of them, or none if it returns an error. It
 // blocks until the cache has what they need, such as the labels of nodes, and requires that Run runs. Then all pods that
 // they concern are judged again, and calls under way are confirmed by them. It returns how many pods they concern, and
-// how: which became due, are due earlier or later, are held or free.
+// how: which became due, are due earlier or later, are held or free. While a call that began before the manager has synced
+// is under way, no pod is evicted.
 //
 // The client needs the permissions that the doc comment of New lists, and list and watch on namespaces if a policy has a
 // namespaceSelector.
@@ -116,16 +117,20 @@ func (m *Manager) need(also policy.Needs) <-chan error {
 	return m.source.Need(m.latestJudge().Needs().Or(also))
 }
 
+// needAnew makes the cache keep what the present judge needs after a change of it. What is needed in addition stays.
+func (m *Manager) needAnew() {
+	m.needing.Lock()
+	defer m.needing.Unlock()
+	m.source.Need(m.latestJudge().Needs().Or(m.also))
+}
+
 // judged passes a new judge to all who judge, and has all pods that it may concern judged again.
 func (m *Manager) judged(j policy.Judge) {
 	m.latest.Store(&j)
 	for _, s := range m.shards {
 		s.SetJudge(j)
 	}
-	m.needing.Lock()
-	also := m.also
-	m.needing.Unlock()
-	m.need(also)
+	m.needAnew()
 	for _, n := range m.source.Tainted() {
 		handler{shards: m.shards}.of(n.Name).NodeChanged(n.Name)
 	}
