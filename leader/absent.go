@@ -24,10 +24,10 @@ func (a *absentError) Error() string {
 func (a *absentError) Unwrap() error { return a.cause }
 
 // command returns the command that creates the lease; kubectl has no shorter one for leases. Logs would escape the
-// double quotes of JSON.
+// double quotes of JSON, and kubectl 1.30 takes all that begins with a brace for JSON.
 func (a *absentError) command() string {
 	namespace, name, _ := strings.Cut(a.lease, "/")
-	return fmt.Sprintf(`echo '{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {namespace: %s, name: %s}}' | kubectl apply -f -`, scalar(namespace), scalar(name))
+	return fmt.Sprintf("(echo 'apiVersion: coordination.k8s.io/v1'; echo 'kind: Lease'; echo 'metadata: {namespace: %s, name: %s}') | kubectl apply -f -", scalar(namespace), scalar(name))
 }
 
 // scalar returns a name as a string of YAML: quoted if it would be a number, a boolean or a null otherwise.

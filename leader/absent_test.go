@@ -73,7 +73,7 @@ func TestALeaseThatIsMissingAndMayNotBeCreatedIsSaidAndTakenOnceItIsThere(t *tes
 		must(t, l.Register(registry))
 		said := campaignLogged(t, l)
 		l.check(t, "without a lease", 0, false)
-		command := "echo '{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {namespace: kube-system, name: taint-manager}}' | kubectl apply -f -"
+		command := "(echo 'apiVersion: coordination.k8s.io/v1'; echo 'kind: Lease'; echo 'metadata: {namespace: kube-system, name: taint-manager}') | kubectl apply -f -"
 		if err := l.Trouble(); err == nil || !strings.HasSuffix(err.Error(), "create it with "+command) {
 			t.Errorf("got %v", err)
 		}
