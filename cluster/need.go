@@ -21,18 +21,15 @@ func newNeeds() *atomic.Pointer[policy.Needs] {
 // both calls are closed once the cache has what the later one needs.
 //
 // Data that is no longer needed is dropped at once. So while policies may still be in force, need theirs as well; see
-// [policy.Needs.Or].
+// [policy.Needs.Or]. The exposure to a NoSchedule taint whose key is dropped ends: if the key is needed again, the cache
+// has it after another list of nodes, and the exposure begins then.
 func (w *Watcher) Need(n policy.Needs) <-chan error {
 	w.demand.mu.Lock()
-	old := w.needs.Swap(&n)
+	old := w.nodeLists.want(&n, w.nodes.narrow)
 	done := make(chan error, 1)
 	w.demand.waiting = append(w.demand.waiting, done)
 	w.demand.mu.Unlock()
 
-	if drops(old, &n) {
-		w.nodes.narrow(&n)
-	}
-	w.nodeLists.renew()
 	if old.NamespaceLabels != n.NamespaceLabels {
 		signal(w.namespaces.toggled)
 	}
@@ -76,6 +73,9 @@ func (w *Watcher) has(n *policy.Needs) bool {
 
 // drops reports whether a key of NoSchedule taints is no longer needed.
 func drops(before, now *policy.Needs) bool { return len(keysOf(before).Added(keysOf(now))) > 0 }
+
+// adds reports whether another key of NoSchedule taints is needed.
+func adds(before, now *policy.Needs) bool { return drops(now, before) }
 
 // sameForNodes reports whether two needs ask for the same data of nodes.
 func sameForNodes(a, b *policy.Needs) bool {

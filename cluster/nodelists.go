@@ -23,7 +23,8 @@ type nodeLists struct {
 
 	mu      sync.Mutex
 	listing bool
-	listed  *policy.Needs   // those of the last complete list; nil if there was none
+	stale   bool            // a key was dropped since the latest list began
+	listed  *policy.Needs   // those of the last complete list; nil if there was none since a key was dropped
 	watch   watch.Interface // the request under way that is a watch, or becomes one
 }
 
@@ -41,7 +42,7 @@ func (l *nodeLists) over(requests *cache.ListWatch) *cache.ListWatch {
 			switch {
 			case o.SendInitialEvents != nil:
 				l.begin()
-			case l.outdated():
+			case l.listsNext():
 				return nil, apierrors.NewResourceExpired("policies need other fields of nodes")
 			}
 			w, err := requests.WatchFuncWithContext(ctx, o)
@@ -58,7 +59,7 @@ func (l *nodeLists) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.followed.Store(l.wanted.Load())
-	l.listing, l.watch = true, nil
+	l.listing, l.stale, l.watch = true, false, nil
 }
 
 // watching notes that the request is a watch, or a streamed list, which becomes one.
@@ -69,23 +70,40 @@ func (l *nodeLists) watching(w watch.Interface) {
 	l.stopOutdated()
 }
 
-// completed notes that a list is complete, and that the handler was called for it.
+// completed notes that a list is complete, and that the handler was called for it. A key may have been dropped after some
+// of its nodes were seen, so a stale list does not count.
 func (l *nodeLists) completed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.listing, l.listed = false, l.followed.Load()
+	l.listing = false
+	if !l.stale {
+		l.listed = l.followed.Load()
+	}
 	l.stopOutdated()
 }
 
-// renew makes the reflector list again if the needs ask for other data of nodes; a list under way is completed first.
+// want sets the needs, and returns the previous ones. It makes the reflector list again if they ask for other data of
+// nodes, or if a key is dropped, even if it is needed again before that list begins; a list under way is completed first.
 // Otherwise the needs are followed at once.
-func (l *nodeLists) renew() {
+//
+// narrow removes all other keys from what nodes were seen with. A key that is added is removed, too: a list that began
+// before it was dropped may have shown it since then.
+func (l *nodeLists) want(n *policy.Needs, narrow func(to *policy.Needs)) (old *policy.Needs) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	old = l.wanted.Swap(n)
+	if adds(old, n) {
+		narrow(old)
+	}
+	if drops(old, n) {
+		narrow(n)
+		l.listed, l.stale = nil, true
+	}
 	if !l.outdated() {
-		l.followed.Store(l.wanted.Load())
+		l.followed.Store(n)
 	}
 	l.stopOutdated()
+	return old
 }
 
 // stopOutdated stops the watch if it is outdated. The caller holds the lock.
@@ -96,8 +114,17 @@ func (l *nodeLists) stopOutdated() {
 	}
 }
 
-// outdated reports whether the needs have changed since the latest list began.
-func (l *nodeLists) outdated() bool { return !sameForNodes(l.followed.Load(), l.wanted.Load()) }
+// listsNext reports whether the next request of the reflector must be a list.
+func (l *nodeLists) listsNext() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.outdated()
+}
+
+// outdated reports whether the needs have changed since the latest list began. The caller holds the lock.
+func (l *nodeLists) outdated() bool {
+	return l.stale || !sameForNodes(l.followed.Load(), l.wanted.Load())
+}
 
 // has reports whether a list for these needs is complete.
 func (l *nodeLists) has(n *policy.Needs) bool {

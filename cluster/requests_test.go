@@ -58,6 +58,7 @@ type api struct {
 	watch *io.PipeWriter // the latest one of pods
 
 	labels      map[string]string         // of the node and of the namespace
+	drains      bool                      // the node has the NoSchedule taint "drain", too
 	withoutPods map[string]*io.PipeWriter // the latest watches of other resources
 }
 
@@ -116,6 +117,9 @@ func (a *api) list(what string) runtime.Object {
 
 func (a *api) node() *v1.Node {
 	n := aNode(v1.Taint{Key: "k"})
+	if a.drains {
+		n.Spec.Taints = append(n.Spec.Taints, v1.Taint{Key: "drain", Effect: v1.TaintEffectNoSchedule})
+	}
 	n.Labels = a.labels
 	return n
 }
