@@ -20,17 +20,11 @@ func (m *Manager) track(c holds.Config) {
 	})
 }
 
-// ready starts judging: it adopts the record of the journal, and waits until the cache has what its holds need. It waits
-// for a SetPolicies that is under way, because otherwise the cache would drop what that needs.
+// ready starts judging: it adopts the record of the journal, and waits until the cache has what its holds need. It does not
+// wait for a SetPolicies that is under way, whose needs may never be met: then the cache has these once that has ended.
 func (m *Manager) ready(ctx context.Context) error {
 	if err := m.holds.Do(ctx, holds.Ready{Journaled: m.journaled()}); err != nil {
 		return fmt.Errorf("adopting the record of holds: %w", err)
-	}
-	select {
-	case m.replacing <- struct{}{}:
-		defer func() { <-m.replacing }()
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 	return m.await(ctx, policy.Needs{})
 }

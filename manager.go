@@ -46,7 +46,7 @@ type Manager struct {
 	holds     *holds.Tracker
 	latest    atomic.Pointer[policy.Judge]
 	inForce   atomic.Pointer[Policies]
-	replacing chan struct{} // holds a token while SetPolicies or ready is under way
+	replacing chan struct{} // holds a token while SetPolicies is under way
 	needing   sync.Mutex
 	also      policy.Needs // what the cache keeps beside what the judge needs; under needing
 	trips     *prometheus.CounterVec

@@ -51,8 +51,7 @@ func (p Policies) complete() (Policies, holds.Config, error) {
 // SetPolicies replaces the policies and the other options of Policies: all of them, or none if it returns an error. It
 // blocks until the cache has what they need, such as the labels of nodes, and requires that Run runs. Then all pods that
 // they concern are judged again, and calls under way are confirmed by them. It returns how many pods they concern, and
-// how: which became due, are due earlier or later, are held or free. While a call that began before the manager has synced
-// is under way, no pod is evicted.
+// how: which became due, are due earlier or later, are held or free.
 //
 // The client needs the permissions that the doc comment of New lists, and list and watch on namespaces if a policy has a
 // namespaceSelector.
