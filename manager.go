@@ -339,7 +339,7 @@ func (m *Manager) Lead(ctx context.Context) error {
 	m.original.SetLeading(true)
 	defer m.original.SetLeading(false)
 	m.journal.Lead(ctx)
-	_ = m.holds.Do(ctx, holds.LeadershipBegan{Journaled: m.journaled()}) // it is queued even if the context ends first
+	_ = m.holds.Do(ctx, holds.LeadershipBegan{}) // it is queued even if the context ends first
 	defer m.holds.Put(holds.LeadershipEnded{})
 	reportCtx, stop := context.WithCancel(ctx)
 	var reporting sync.WaitGroup

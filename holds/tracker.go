@@ -31,6 +31,9 @@ type Options struct {
 	// Report receives each trip and reset.
 	Report func(guard.Event)
 
+	// Journaled returns the record that the journal has now.
+	Journaled func() Journaled
+
 	// OldestExposure returns a moment before which no present exposure began.
 	OldestExposure func() time.Time
 }
@@ -60,7 +63,8 @@ func NewTracker(o Options) *Tracker {
 	return t
 }
 
-// Put adds an input. It does not block.
+// Put adds an input. It does not block. What the journal has need not be in it: Ready and LeadershipBegan receive that
+// right before their step, as the journal may have been read since they were added.
 func (t *Tracker) Put(in Input) { t.put(queued{in: in}) }
 
 // Do adds an input, and blocks until it was processed. It returns an error if the context or Run ends first.
@@ -140,7 +144,7 @@ func (t *Tracker) stepAll() {
 
 // step passes one input to the core, and its effects on.
 func (t *Tracker) step(in Input) {
-	do := t.core.Step(time.Now(), in)
+	do := t.core.Step(time.Now(), t.complete(in))
 	if do.Record != nil {
 		t.options.Record(*do.Record)
 	}
@@ -151,4 +155,15 @@ func (t *Tracker) step(in Input) {
 	for _, e := range do.Events {
 		t.options.Report(e)
 	}
+}
+
+// complete adds what the journal has to the inputs that need it.
+func (t *Tracker) complete(in Input) Input {
+	switch in.(type) {
+	case Ready:
+		return Ready{t.options.Journaled()}
+	case LeadershipBegan:
+		return LeadershipBegan{t.options.Journaled()}
+	}
+	return in
 }

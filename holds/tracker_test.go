@@ -22,6 +22,14 @@ type receiver struct {
 	judges  []policy.Judge
 	records []guard.Record
 	events  []guard.Event
+	journal guard.Record
+	unread  bool // the journal was not read yet
+}
+
+func (r *receiver) journaled() holds.Journaled {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return holds.Journaled{Record: r.journal, Known: !r.unread}
 }
 
 func (r *receiver) options(c holds.Config) holds.Options {
@@ -30,6 +38,7 @@ func (r *receiver) options(c holds.Config) holds.Options {
 		Judged:         func(j policy.Judge) { r.mu.Lock(); defer r.mu.Unlock(); r.judges = append(r.judges, j) },
 		Record:         func(g guard.Record) { r.mu.Lock(); defer r.mu.Unlock(); r.records = append(r.records, g) },
 		Report:         func(e guard.Event) { r.mu.Lock(); defer r.mu.Unlock(); r.events = append(r.events, e) },
+		Journaled:      r.journaled,
 		OldestExposure: time.Now,
 	}
 }
@@ -42,7 +51,7 @@ func TestATripEndsByTimeAlone(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go tracker.Run(ctx)
-		for _, in := range []holds.Input{holds.LeadershipBegan{}, holds.Ready{Journaled: known}} {
+		for _, in := range []holds.Input{holds.LeadershipBegan{}, holds.Ready{}} {
 			if err := tracker.Do(ctx, in); err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +82,7 @@ func TestEndsAreDroppedOnceNoExposureReachesThem(t *testing.T) {
 		defer cancel()
 		go tracker.Run(ctx)
 		tracker.Put(holds.LeadershipBegan{})
-		tracker.Put(holds.Ready{Journaled: known})
+		tracker.Put(holds.Ready{})
 		tracker.Put(holds.Reconfigured{Config: whole(false)})
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -81,6 +90,33 @@ func TestEndsAreDroppedOnceNoExposureReachesThem(t *testing.T) {
 		defer got.mu.Unlock()
 		if last := got.records[len(got.records)-1]; len(got.records) != 3 || len(last.Ended) != 0 {
 			t.Errorf("got the records %+v, want that of the pause, of its end, and without it", got.records)
+		}
+	})
+}
+
+// The journal is read after the beginning of the leadership was reported, and before it is processed. A leader that
+// counted its holds as unknown would begin each deleteAfter again.
+func TestALeaderKnowsWhatTheJournalHasWhenItsLeadershipIsProcessed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		got := receiver{unread: true}
+		tracker := holds.NewTracker(got.options(whole(false)))
+		tracker.Put(holds.NodesChanged{Changes: nodes(4, 0)})
+		tracker.Put(holds.Ready{})
+		tracker.Put(holds.LeadershipBegan{})
+		ended := guard.EndedRecord{HoldScope: policy.HoldScope{By: policy.ByPause}, At: time.Now()}
+		time.Sleep(time.Minute)
+		got.mu.Lock()
+		got.unread, got.journal = false, guard.Record{Ended: []guard.EndedRecord{ended}}
+		got.mu.Unlock()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go tracker.Run(ctx)
+		synctest.Wait()
+		got.mu.Lock()
+		defer got.mu.Unlock()
+		facts, stored := got.judges[len(got.judges)-1].Facts, got.records[len(got.records)-1].Ended
+		if !facts.Unknown.IsZero() || len(stored) != 1 || !stored[0].At.Equal(ended.At) {
+			t.Errorf("got the facts %+v and the ends %+v, want the end of the pause at %v alone", facts, stored, ended.At)
 		}
 	})
 }
