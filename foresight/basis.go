@@ -1,7 +1,6 @@
 package foresight
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -22,6 +21,8 @@ type Basis struct {
 	needs    policy.Needs
 	paused   bool
 	auditing bool
+
+	unlabelled unlabelled
 }
 
 // NewBasis compiles a configuration. It returns an error if the configuration is not valid.
@@ -31,7 +32,7 @@ func NewBasis(c policy.Config, paused bool) (Basis, error) {
 		return Basis{}, &InvalidError{problems}
 	}
 	auditing := slices.ContainsFunc(c.Policies, func(p policy.Policy) bool { return p.Mode == policy.Audit })
-	return Basis{config: c, set: set, needs: set.Needs(), paused: paused, auditing: auditing}, nil
+	return Basis{config: c, set: set, needs: set.Needs(), paused: paused, auditing: auditing, unlabelled: newUnlabelled(c)}, nil
 }
 
 // Needs returns the data that the policies use.
@@ -89,25 +90,9 @@ func (m *Model) judge(b *Basis, at time.Time, other map[string][]v1.Taint) judge
 	core.Step(at, holds.Ready{Journaled: journaled})
 	by := core.Judge()
 	if m.byRecords {
-		by.Facts = b.withoutLabels(by.Facts)
+		by = b.withoutLabels(by)
 	}
 	return judge{by, b, tripsOf(b, core.Trips(), journaled.Record.Trips)}
-}
-
-// withoutLabels returns the facts without the trips of breakers that use the labels of nodes, which are not known: such a
-// breaker would hold the pods of the wrong nodes.
-func (b *Basis) withoutLabels(f *policy.Facts) *policy.Facts {
-	known := *f
-	known.Tripped = maps.Clone(f.Tripped)
-	maps.DeleteFunc(known.Tripped, func(t policy.Trip, _ bool) bool { return b.usesLabels(t.Breaker) })
-	return &known
-}
-
-// usesLabels reports whether the labels of nodes say which pods the breaker holds.
-func (b *Basis) usesLabels(breaker string) bool {
-	return slices.ContainsFunc(b.config.Guards.Breakers, func(one policy.Breaker) bool {
-		return one.Name == breaker && (one.TopologyKey != "" || one.NodeSelector != nil)
-	})
 }
 
 // now returns what judges the pods of the model at this time.

@@ -49,6 +49,9 @@ type Explanation struct {
 	// Trips are the breakers that are tripped.
 	Trips []Trip `json:"trips,omitempty"`
 
+	// Incomplete has a clause for each thing that is not known and that may change the prediction.
+	Incomplete []string `json:"incomplete,omitempty"`
+
 	// Notes say what the answer does not take into account.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -85,6 +85,19 @@ func (s *seen) unknownNamespaces() []string {
 	return []string{fmt.Sprintf("the labels of %s (%s) are not known (%s), and policies select by them: their pods count as held", namespacesIn(len(missing)), fewOf(missing), why)}
 }
 
+// unknownMatches returns a clause about the policies of which it is not known whether they match pods on these nodes.
+func (s *seen) unknownMatches(nodes []string) []string {
+	names := s.UnknownMatches(nodes)
+	if len(names) == 0 {
+		return nil
+	}
+	which := "the nodeSelector of policy " + names[0] + " matches"
+	if len(names) > 1 {
+		which = "the nodeSelectors of " + fmt.Sprintf("%d policies (%s)", len(names), fewOf(names)) + " match"
+	}
+	return []string{"this user may not list nodes, so which of them " + which + " is not known: here none, and so pods may go at another time, be held or stay, and others may go"}
+}
+
 func namespacesIn(n int) string {
 	if n == 1 {
 		return "one namespace"

@@ -97,6 +97,9 @@ func (e *explainOptions) run(ctx context.Context, cmd *cobra.Command, pod string
 	if err := printExplanation(cmd.OutOrStdout(), explained, e.output.style(cmd)); err != nil {
 		return err
 	}
+	if err := cannotSay(explained.Incomplete); err != nil {
+		return err
+	}
 	goes := 0
 	if explained.Prediction != nil && explained.Prediction.Evict {
 		goes = 1
@@ -152,6 +155,7 @@ func (e *explainOptions) explain(ctx context.Context, from source, q query, at t
 		explained.Notes = append(explained.Notes, stale(model.Stale([]string{explained.Pod.Node}, s.at))...)
 	}
 	explained.Notes = append(explained.Notes, s.notes()...)
+	explained.Incomplete = s.unknownMatches(nil)
 	return explained, nil
 }
 

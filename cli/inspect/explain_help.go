@@ -28,5 +28,5 @@ Examples:
   kubectl get nodes,pods,events -A -o json > cluster.json
   taint-manager explain shop/logs-0 -f cluster.json --at 2026-05-01T12:00:00Z
 
-Exit codes: 0 done, 1 cannot say, 2 the pod is to go (with --exit-code only).
+Exit codes: 0 done; 1 cannot say, or not all; 2 the pod is to go (with --exit-code only).
 `

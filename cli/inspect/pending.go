@@ -253,7 +253,7 @@ func (a *pendingOptions) tell(s *seen, at time.Time) *foresight.Pending {
 	pending := s.Pending(at, a.nodes)
 	tainted := len(s.Tainted(a.nodes))
 	pending.TaintedNodes = &tainted
-	pending.Incomplete = append(s.unjudged(a.nodes), s.unknownNamespaces()...)
+	pending.Incomplete = slices.Concat(s.unjudged(a.nodes), s.unknownNamespaces(), s.unknownMatches(a.nodes))
 	pending.Notes = s.notes()
 	switch {
 	case s.hidden && s.journal.missing() != "":

@@ -49,12 +49,13 @@ type lines struct {
 }
 
 func (l *lines) show(now *foresight.Pending, of current) error {
-	for _, n := range now.Notes {
+	all := remarks(now)
+	for _, n := range all {
 		if !slices.Contains(l.noted, n) {
 			note(l.notes, n)
 		}
 	}
-	l.noted = now.Notes
+	l.noted = all
 	for _, c := range l.changes(now, of) {
 		if err := l.write(c); err != nil {
 			return fmt.Errorf("printing a change: %w", err)

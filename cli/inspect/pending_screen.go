@@ -64,11 +64,11 @@ func (a *pendingOptions) frame(now *foresight.Pending, p terminal.Painter, colum
 	if len(now.Pods) > 0 {
 		list := pendingText{at: now.At, wide: a.output.form == asWide, everywhere: a.everywhere}.table(now.Pods)
 		lines = slices.AppendSeq(lines, list.Lines(p, columns))
-	} else if now.Undecided == nil {
+	} else if len(now.Incomplete) == 0 {
 		lines = append(lines, terminal.Escape(a.calm(now)))
 	}
 	var notes []string
-	for _, n := range now.Notes {
+	for _, n := range remarks(now) {
 		notes = append(notes, wrapped(terminal.Escape("Note: "+n+"."), columns)...)
 	}
 	if room := rows - 2 - len(notes); rows > 0 && len(lines) > room {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -80,4 +81,13 @@ func (a *pendingOptions) viewer(cmd *cobra.Command) viewer {
 		return &screen{pendingOptions: a, w: w}
 	}
 	return &lines{pendingOptions: a, w: w, notes: cmd.ErrOrStderr(), shown: map[string]foresight.PendingPod{}}
+}
+
+// remarks returns the notes of an answer, and what it lacks, which is no error while the answer changes.
+func remarks(p *foresight.Pending) []string {
+	list := slices.Clone(p.Notes)
+	if err := cannotSay(p.Incomplete); err != nil {
+		list = append(list, err.Error())
+	}
+	return list
 }

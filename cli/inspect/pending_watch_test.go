@@ -30,6 +30,27 @@ func pendingPod(uid, name string, seconds float64, from time.Time) foresight.Pen
 	}
 }
 
+// A watch goes on where an answer lacks something, and says so instead of that nothing is scheduled.
+func TestAWatchSaysWhatIsNotKnown(t *testing.T) {
+	now := foresight.NewPending(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), nil)
+	now.Incomplete = []string{"half is not known"}
+	a := &pendingOptions{everywhere: true, output: output{form: asTable}}
+	shown := strings.Join(a.frame(now, false, 0, 0), "\n")
+	if strings.Contains(shown, "No eviction") || !strings.Contains(shown, "Note: cannot say all: half is not known.") {
+		t.Errorf("a screen has:\n%s", shown)
+	}
+	var out, notes strings.Builder
+	l := &lines{pendingOptions: a, w: &out, notes: &notes}
+	for range 2 {
+		if err := l.show(now, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := notes.String(); got != "Note: cannot say all: half is not known.\n" {
+		t.Errorf("lines have %q", got)
+	}
+}
+
 // TestAFrameFitsTheTerminal checks what a user sees.
 func TestAFrameFitsTheTerminal(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
