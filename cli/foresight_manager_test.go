@@ -11,7 +11,7 @@ import (
 )
 
 // answerAsManager implements what pending needs of a manager with one of these characters: leads, shop, standby, dry,
-// starts, newer, other, broken.
+// tripped, starts, newer, other, broken.
 func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	if !strings.HasSuffix(r.URL.Path, "/api/v1/snapshot") && !strings.HasSuffix(r.URL.Path, "/api/v1/events") {
 		http.NotFound(w, r)
@@ -25,6 +25,8 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 		s.Manager.Role, s.Manager.Leader = status.Standby, "other_2"
 	case "dry":
 		s.Manager.DryRun, s.Manager.Trouble = true, "nodes can't be watched since 11:00"
+	case "tripped":
+		s.Manager.Trips = managersTrips()
 	case "starts":
 		s.Manager.Synced = false
 	case "newer":
@@ -66,6 +68,14 @@ func stream(w http.ResponseWriter, r *http.Request, snapshot string) {
 		}
 	}
 	<-r.Context().Done()
+}
+
+// managersTrips are the trips of which "tripped" tells, as its journal has them, and one of an older manager.
+func managersTrips() []status.Trip {
+	began := time.Date(2026, 5, 1, 10, 59, 50, 0, time.UTC)
+	return []status.Trip{
+		{Breaker: "half", Since: began, Reset: "Automatic"}, {Breaker: "zones", Group: "c", Since: began.In(time.FixedZone("", 3600)), Reset: "Manual"}, {Breaker: "old", Since: began},
+	}
 }
 
 // managed returns the manager's snapshot.

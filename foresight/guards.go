@@ -1,7 +1,6 @@
 package foresight
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -21,7 +20,8 @@ type Trip struct {
 	// Since is when it tripped.
 	Since time.Time `json:"since"`
 
-	// Recorded reports whether the journal has the trip. If not, the breaker trips by the taints of the nodes.
+	// Recorded reports whether the journal has the trip, or the manager that was asked. If not, the breaker trips by the
+	// taints of the nodes.
 	Recorded bool `json:"recorded"`
 
 	// Reset is Automatic or Manual; empty if the configuration has no such breaker, so that the pods it holds are not
@@ -69,7 +69,7 @@ func (m *Model) PauseRecorded() bool {
 func tripsOf(b *Basis, present, recorded []guard.TripRecord) []Trip {
 	var trips []Trip
 	for _, t := range present {
-		trips = append(trips, Trip{t.Breaker, t.Group, *utc(t.Began), slices.ContainsFunc(recorded, sameTrip(t)), b.resetOf(t)})
+		trips = append(trips, Trip{t.Breaker, t.Group, *utc(t.Began), slices.ContainsFunc(recorded, sameTrip(t)), string(b.resetOf(t))})
 	}
 	for _, t := range recorded {
 		if !t.Ended && b.resetOf(t) == "" {
@@ -92,11 +92,6 @@ func (m *Model) HeldKnown(t Trip) bool {
 }
 
 // resetOf returns how the breaker of a trip is reset; "" if the configuration has no such breaker.
-func (b *Basis) resetOf(t guard.TripRecord) string {
-	for i := range b.config.Guards.Breakers {
-		if one := &b.config.Guards.Breakers[i]; one.Name == t.Breaker && one.TopologyKey == t.TopologyKey {
-			return string(cmp.Or(one.Reset, policy.Automatic))
-		}
-	}
-	return ""
+func (b *Basis) resetOf(t guard.TripRecord) policy.Reset {
+	return b.config.Guards.ResetOf(t.Breaker, t.TopologyKey)
 }

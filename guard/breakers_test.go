@@ -500,3 +500,14 @@ func (w *twin) judge(second int, zone string) {
 		}
 	}
 }
+
+func TestATripIsNamedWithItsGroupAndSinceWhen(t *testing.T) {
+	trip := guard.TripRecord{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: time.Date(2026, 11, 1, 13, 0, 0, 0, time.FixedZone("", 3600))}
+	if got := trip.Words(); got != "zones is tripped for a since 2026-11-01T12:00:00Z" {
+		t.Error(got)
+	}
+	trip.Group = ""
+	if got := trip.Words(); got != "zones is tripped for the whole cluster since 2026-11-01T12:00:00Z" {
+		t.Error(got)
+	}
+}

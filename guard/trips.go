@@ -1,9 +1,12 @@
 package guard
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // TripRecord is a trip as it is recorded, so that it outlives restarts and changes of leader.
@@ -18,6 +21,20 @@ type TripRecord struct {
 	// Ended means that the trip was reset by hand while too many nodes are affected: the breaker does not trip again
 	// before there are fewer.
 	Ended bool `json:"ended,omitempty"`
+}
+
+// Words returns the trip as it follows the word breaker in a sentence, such as "zones is tripped for eu-1a since
+// 2026-11-01T12:00:00Z".
+func (t TripRecord) Words() string {
+	return fmt.Sprintf("%s is tripped for %s since %s", t.Breaker, GroupWords(t.Group), taint.Stamp(t.Began))
+}
+
+// GroupWords returns the group as sentences name it.
+func GroupWords(group string) string {
+	if group == "" {
+		return "the whole cluster"
+	}
+	return group
 }
 
 // Trips returns the trips to record, sorted by group.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -81,4 +82,14 @@ func (b *Breaker) LeastNodes() int {
 // NodesSelected returns the function that reports whether a node with these labels is selected; nil selects all.
 func NodesSelected(s *metav1.LabelSelector) func(labels map[string]string) bool {
 	return newSelector(s).selects
+}
+
+// ResetOf returns how the breaker of this name, with these groups, is reset; "" if there is no such breaker.
+func (g *Guards) ResetOf(breaker, topologyKey string) Reset {
+	for i := range g.Breakers {
+		if one := &g.Breakers[i]; one.Name == breaker && one.TopologyKey == topologyKey {
+			return cmp.Or(one.Reset, Automatic)
+		}
+	}
+	return ""
 }

@@ -114,6 +114,9 @@ type Trip struct {
 	Breaker string    `json:"breaker"`
 	Group   string    `json:"group,omitempty"`
 	Since   time.Time `json:"since"`
+
+	// Reset is how the trip ends: Automatic or Manual; left out while the configuration has no such breaker.
+	Reset string `json:"reset,omitempty"`
 }
 
 // Totals count evictions by their state.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,11 @@ func (e *explainOptions) askManager(ctx context.Context, explained *foresight.Ex
 		return err
 	}
 	explained.Manager = managedOf(s, &explained.Pod)
-	explained.Notes = append(explained.Notes, notesOf(s.Manager)...)
+	for _, n := range notesOf(s.Manager) {
+		if !slices.Contains(explained.Notes, n) { // the journal may have the same trips
+			explained.Notes = append(explained.Notes, n)
+		}
+	}
 	return nil
 }
 

@@ -45,7 +45,7 @@ func (c *statusClient) tell(s *status.Snapshot) *foresight.Pending {
 	pending := foresight.NewPending(s.At, list)
 	tainted := c.tainted(s.Nodes)
 	pending.TaintedNodes = &tainted
-	pending.Notes = notesOf(s.Manager)
+	pending.Trips, pending.Notes = tripsOf(s.Manager), notesOf(s.Manager)
 	if untold := c.untold(s.Nodes); len(untold) > 0 {
 		pending.Notes, pending.TaintedNodes = append(pending.Notes, untold...), nil
 	}
@@ -100,6 +100,15 @@ func pendingOf(e *status.Eviction) foresight.PendingPod {
 	return one
 }
 
+// tripsOf returns the trips of a manager in the form of pending.
+func tripsOf(m status.Manager) []foresight.Trip {
+	var list []foresight.Trip
+	for _, t := range m.Trips {
+		list = append(list, foresight.Trip{Breaker: t.Breaker, Group: t.Group, Since: t.Since.UTC(), Recorded: true, Reset: t.Reset})
+	}
+	return list
+}
+
 // notesOf returns notes about the replica that has answered.
 func notesOf(m status.Manager) []string {
 	var notes []string
@@ -113,8 +122,8 @@ func notesOf(m status.Manager) []string {
 	if m.Paused {
 		notes = append(notes, "the manager is paused: it starts no call")
 	}
-	for _, t := range m.Trips {
-		notes = append(notes, tripped(t.Breaker, t.Group, t.Since))
+	for _, t := range tripsOf(m) {
+		notes = append(notes, tripped(t)+untilReset(t))
 	}
 	if m.DryRun {
 		notes = append(notes, "this is a dry run: it evicts no pod")

@@ -2,12 +2,11 @@ package inspect
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // held returns the notes about what holds evictions: trips, a pause, or that these are not known.
@@ -18,6 +17,9 @@ func (j *judging) held(s *seen, trips []foresight.Trip) []string {
 	}
 	if s.Partial() && j.basis.Guarded() {
 		notes = append(notes, "this user may not list nodes, so whether their taints trip a breaker is not known: only trips that the journal has count, pods may be held, and deleteAfter may count from later")
+	}
+	if s.UnknownEnds() {
+		notes = append(notes, "the journal has the end of a hold for nodes with certain labels, and this user may not list nodes, so deleteAfter may count from later")
 	}
 	switch {
 	case s.PauseRecorded() && !j.settings.Paused:
@@ -32,29 +34,31 @@ func (j *judging) held(s *seen, trips []foresight.Trip) []string {
 func (j *judging) tripNote(s *seen, t foresight.Trip) string {
 	switch {
 	case t.Reset == "" && j.file == "":
-		return tripped(t.Breaker, t.Group, t.Since) + "; name the manager's file with --config, so that the pods that it holds are shown"
+		return tripped(t) + "; name the manager's file with --config, so that the pods that it holds are shown"
 	case t.Reset == "":
-		return tripped(t.Breaker, t.Group, t.Since) + "; this configuration has no such breaker, so the pods that it holds are not shown"
+		return tripped(t) + "; this configuration has no such breaker, so the pods that it holds are not shown"
 	case !t.Recorded:
-		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, groupOf(t.Group))
+		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, guard.GroupWords(t.Group))
 	case !s.HeldKnown(t):
-		return tripped(t.Breaker, t.Group, t.Since) + "; it holds the pods of nodes with certain labels, and this user may not list nodes, so which pods it holds is not known: here none"
-	case t.Reset == string(policy.Manual):
-		return tripped(t.Breaker, t.Group, t.Since) + ", until its resetBefore is set"
+		return tripped(t) + "; it holds the pods of nodes with certain labels, and this user may not list nodes, so which pods it holds is not known: here none"
 	}
-	return tripped(t.Breaker, t.Group, t.Since) + ", until few enough nodes have been affected for its resetAfter"
+	return tripped(t) + untilReset(t)
+}
+
+// untilReset returns the end of a sentence that says what ends a trip; "" if that is not known.
+func untilReset(t foresight.Trip) string {
+	switch policy.Reset(t.Reset) {
+	case policy.Manual:
+		return ", until its resetBefore is set"
+	case policy.Automatic:
+		return ", until few enough nodes have been affected for its resetAfter"
+	}
+	return ""
 }
 
 // tripped says that a breaker is tripped for a group.
-func tripped(breaker, group string, since time.Time) string {
-	return fmt.Sprintf("breaker %s is tripped for %s since %s", breaker, groupOf(group), taint.Stamp(since))
-}
-
-func groupOf(group string) string {
-	if group == "" {
-		return "the whole cluster"
-	}
-	return group
+func tripped(t foresight.Trip) string {
+	return "breaker " + guard.TripRecord{Breaker: t.Breaker, Group: t.Group, Began: t.Since}.Words()
 }
 
 // failed reports whether the partition of the guards exists, or may exist, and can't be read.

@@ -131,7 +131,7 @@ func withPolicies(role func() status.Manager, p policySource) func() status.Mana
 			m.Policies = append(m.Policies, now.Policies[i].Name)
 		}
 		for _, t := range p.Trips() {
-			m.Trips = append(m.Trips, status.Trip{Breaker: t.Breaker, Group: t.Group, Since: t.Began})
+			m.Trips = append(m.Trips, status.Trip{Breaker: t.Breaker, Group: t.Group, Since: t.Began, Reset: string(now.Guards.ResetOf(t.Breaker, t.TopologyKey))})
 		}
 		return m
 	}

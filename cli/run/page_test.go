@@ -161,12 +161,16 @@ func campaign(t *testing.T, e *leader.Election) (stop func()) {
 
 func TestThePageShowsThePoliciesOfNow(t *testing.T) {
 	m := underPolicies{
-		Policies: taintmanager.Policies{Method: taintmanager.Ignore, Paused: true, Policies: []policy.Policy{{Name: "a"}, {Name: "b"}}},
-		trips:    []guard.TripRecord{{Breaker: "zones", Group: "eu-1a", Began: time.Unix(1, 0)}},
+		Policies: taintmanager.Policies{Method: taintmanager.Ignore, Paused: true, Policies: []policy.Policy{{Name: "a"}, {Name: "b"}}, Guards: policy.Guards{
+			Breakers: []policy.Breaker{{Name: "zones", TopologyKey: "zone", Reset: policy.Manual}, {Name: "all"}, {Name: "gone", TopologyKey: "zone"}},
+		}},
+		trips: []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: time.Unix(1, 0)}, {Breaker: "all", Began: time.Unix(2, 0)}, {Breaker: "gone", Began: time.Unix(3, 0)}},
 	}
 	want := status.Manager{
 		Identity: "me", Role: status.Leading, Leader: "me", EvictionMethod: "ignore", Paused: true, Policies: []string{"a", "b"},
-		Trips: []status.Trip{{Breaker: "zones", Group: "eu-1a", Since: time.Unix(1, 0)}},
+		Trips: []status.Trip{
+			{Breaker: "zones", Group: "eu-1a", Since: time.Unix(1, 0), Reset: "Manual"}, {Breaker: "all", Since: time.Unix(2, 0), Reset: "Automatic"}, {Breaker: "gone", Since: time.Unix(3, 0)},
+		},
 	}
 	if got := withPolicies(roleAlone("me"), m)(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -22,7 +22,6 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/version" // kubernetes_build_info
 
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // farewell is how long requests under way may take after the server begins to close.
@@ -157,11 +156,7 @@ func withState(next http.Handler, h holder, file *reloader) http.Handler {
 			_, _ = io.WriteString(answer, "[!]paused: no eviction starts\n")
 		}
 		for _, t := range h.Trips() {
-			of := "the whole cluster"
-			if t.Group != "" {
-				of = t.Group
-			}
-			_, _ = fmt.Fprintf(answer, "[!]breaker: %s is tripped for %s since %s, and holds evictions\n", t.Breaker, of, taint.Stamp(t.Began))
+			_, _ = fmt.Fprintf(answer, "[!]breaker: %s, and holds evictions\n", t.Words())
 		}
 		remark(answer, "config", file.Trouble())
 		if n := file.Pending(); n > 0 {
