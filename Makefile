@@ -138,7 +138,7 @@ release: ## Write all files of a release to dist/ (VERSION=v1.2.3, IMAGE=registr
 	cd release && $(PINNED) go run ./cmd/release $(RELEASE)
 
 .PHONY: test-release
-test-release: build ## Build the image on two paths, once from an empty build cache, and compare: minutes.
+test-release: build ## Compile for every platform, and build the image on two paths, once from an empty build cache, and compare: minutes.
 	cd release && $(PINNED) go test -count 1 -timeout 60m -v ./dist
 
 .PHONY: bench

@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"debug/buildinfo"
 	"debug/elf"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -277,6 +279,29 @@ func installs(t *testing.T, out string) {
 	all, install := chart.Join(files), string(read(t, filepath.Join(out, "install.yaml")))
 	if !strings.HasSuffix(install, all) || !strings.Contains(all, "image: registry.example.com/taint-manager:v1.2.3\n") {
 		t.Errorf("the chart differs from install.yaml:\n%s", cmp.Diff(install, all))
+	}
+}
+
+// TestAReleaseHasAllItsFiles takes the binary of this machine for all platforms. The image's are compiled below.
+func TestTheProgramCompilesForPlatformsWithoutAnImage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles the program for three platforms: run `make test-release`")
+	}
+	for _, target := range cliTargets[len(imageTargets):] {
+		path := filepath.Join(t.TempDir(), target.Binary())
+		if err := build.Compile(t.Context(), root, info, target, path); err != nil {
+			t.Error(err)
+			continue
+		}
+		said, err := buildinfo.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, want := range map[string]string{"GOOS": target.OS, "GOARCH": target.Arch} {
+			if !slices.Contains(said.Settings, debug.BuildSetting{Key: key, Value: want}) {
+				t.Errorf("%s: the settings of the binary are %v", target, said.Settings)
+			}
+		}
 	}
 }
 
