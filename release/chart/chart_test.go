@@ -107,6 +107,8 @@ func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
 		"a flag without dashes":  {"extraArgs: [dry-run]", "extraArgs"},
 		"half a decision":        {"rbac: {create: maybe}", "create"},
 		"another lease by flag":  {"extraArgs: [--leader-elect-resource-name=mine]", "config.leaderElection.resourceName"},
+		"another port by flag":   {"extraArgs: [--secure-port=10271]", "config.serving.securePort"},
+		"no port for the probes": {"config: {serving: {securePort: 0}}", "config.serving.securePort"},
 		"a toleration's mistake": {"tolerations: [{operator: exists}]", "tolerations"},
 	} {
 		var values map[string]any
@@ -137,6 +139,28 @@ func TestADigestWinsOverTheTag(t *testing.T) {
 		}
 		if all := Join(files); !strings.Contains(all, "image: "+test.want+"\n") {
 			t.Errorf("image %s does not yield %s", test.image, test.want)
+		}
+	}
+}
+
+func TestProbesAndNetworkPolicyHaveThePortOfTheConfiguration(t *testing.T) {
+	for config, want := range map[string]string{"{}": "10270", "{serving: {securePort: 10999}}": "10999"} {
+		r := Release{Namespace: "kube-system"}
+		if err := yaml.Unmarshal([]byte("{networkPolicy: {enabled: true}, config: "+config+"}"), &r.Values); err != nil {
+			t.Fatal(err)
+		}
+		files, err := Render(dir, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := Join(files)
+		for _, line := range []string{"- {name: https, containerPort: " + want + "}", "- {port: " + want + ", protocol: TCP}"} {
+			if !strings.Contains(all, line) {
+				t.Errorf("config %s does not yield %s", config, line)
+			}
+		}
+		if n := strings.Count(all, "port: https,"); n != 3 {
+			t.Errorf("config %s: %d probes ask that port, want 3", config, n)
 		}
 	}
 }

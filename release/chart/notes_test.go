@@ -63,7 +63,10 @@ func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
 		"dry run":                          {"config: {dryRun: true}", nil, []string{dryRun, "can't be seen from here"}},
 		"dry run by flag":                  {"extraArgs: [--dry-run]", nil, []string{dryRun, "can't be seen from here"}},
 		"no dry run by flag":               {"{config: {dryRun: true}, extraArgs: [--dry-run=false]}", nil, []string{remove, "can't be seen from here"}},
+		"a policy in a dry run":            {"config: {dryRun: true, policies: [{name: a, method: Hold}]}", nil, []string{dryRun, "can't be seen from here"}},
 		"paused":                           {"config: {paused: true}", nil, []string{remove, paused, "can't be seen from here"}},
+		"paused by flag":                   {"extraArgs: [--paused]", nil, []string{remove, paused, "can't be seen from here"}},
+		"not paused by flag":               {"{config: {paused: true}, extraArgs: [--paused=false]}", nil, []string{remove, "can't be seen from here"}},
 		"the original runs":                {"{}", []runtime.Object{kubeControllerManager("a", on)}, []string{remove, "The original is NOT switched off in kube-controller-manager-a: "}},
 		"the original runs without a list": {"{}", []runtime.Object{kubeControllerManager("a")}, []string{remove, "The original is NOT switched off in kube-controller-manager-a: "}},
 		"the original is switched off": {
@@ -75,6 +78,14 @@ func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", off), kubeControllerManager("b", on)},
 			[]string{remove, "The original is NOT switched off in kube-controller-manager-b: "},
+		},
+		"the original runs as kOps runs it": {
+			"{}",
+			[]runtime.Object{&v1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-controller-manager-i-0", Labels: map[string]string{"k8s-app": "kube-controller-manager"}},
+				Spec:       v1.PodSpec{Containers: []v1.Container{{Command: []string{"/usr/local/bin/kube-controller-manager"}, Args: []string{"--controllers=*,tokencleaner"}}}},
+			}},
+			[]string{remove, "The original is NOT switched off in kube-controller-manager-i-0: "},
 		},
 		"other pods": {
 			"{}",

@@ -63,24 +63,42 @@ subjects:
 {{ $method }}
 {{- end }}
 
-{{- define "taint-manager.dryRun" -}}
-{{- $dryRun := dig "dryRun" false .Values.config -}}
-{{- range .Values.extraArgs -}}
-{{- if has . (list "--dry-run" "--dry-run=true") }}{{ $dryRun = true }}{{ end -}}
-{{- if eq . "--dry-run=false" }}{{ $dryRun = false }}{{ end -}}
+{{- /* Whether a setting is on, of which a flag in extraArgs overrides the value: (list . "--flag" value). */ -}}
+{{- define "taint-manager.on" -}}
+{{- $flag := index . 1 -}}
+{{- $on := index . 2 -}}
+{{- range (index . 0).Values.extraArgs -}}
+{{- if has . (list $flag (printf "%s=true" $flag)) }}{{ $on = true }}{{ end -}}
+{{- if eq . (printf "%s=false" $flag) }}{{ $on = false }}{{ end -}}
 {{- end -}}
-{{- if $dryRun }}true{{ end }}
+{{- if $on }}true{{ end }}
+{{- end }}
+
+{{- define "taint-manager.dryRun" -}}
+{{- include "taint-manager.on" (list . "--dry-run" (dig "dryRun" false .Values.config)) -}}
+{{- end }}
+
+{{- define "taint-manager.paused" -}}
+{{- include "taint-manager.on" (list . "--paused" (dig "paused" false .Values.config)) -}}
+{{- end }}
+
+{{- /* The port of probes and metrics. */ -}}
+{{- define "taint-manager.port" -}}
+{{- range .Values.extraArgs -}}
+{{- if hasPrefix "--secure-port" . }}{{ fail (printf "extraArgs has %s, and the probes would ask another port: set config.serving.securePort" .) }}{{ end -}}
+{{- end -}}
+{{- $port := dig "serving" "securePort" 10270 .Values.config | int -}}
+{{- if not $port }}{{ fail "config.serving.securePort is 0, and the probes need a port: set it to one of 1 to 65535, or leave it out for 10270" }}{{ end -}}
+{{- $port -}}
 {{- end }}
 
 {{- /* Whether it takes part in leader election. A dry run does only if a flag says so. */ -}}
 {{- define "taint-manager.elects" -}}
-{{- $elects := and (dig "leaderElection" "leaderElect" true .Values.config) (not (include "taint-manager.dryRun" .)) -}}
 {{- range .Values.extraArgs -}}
-{{- if has . (list "--leader-elect" "--leader-elect=true") }}{{ $elects = true }}{{ end -}}
-{{- if eq . "--leader-elect=false" }}{{ $elects = false }}{{ end -}}
 {{- if hasPrefix "--leader-elect-resource-" . }}{{ fail (printf "extraArgs has %s, and the manifests would have another lease: set config.leaderElection.resourceName and resourceNamespace" .) }}{{ end -}}
 {{- end -}}
-{{- if $elects }}true{{ end }}
+{{- $elects := and (dig "leaderElection" "leaderElect" true .Values.config) (not (include "taint-manager.dryRun" .)) -}}
+{{- include "taint-manager.on" (list . "--leader-elect" $elects) -}}
 {{- end }}
 
 {{- /* The methods that carry an eviction out: a list of Delete and Evict. Policies in mode Audit carry out nothing. */ -}}
