@@ -81,6 +81,20 @@ func AppVersion(dir string) (string, error) {
 	return c.Metadata.AppVersion, nil
 }
 
+// Repository returns the name of the image, without the tag, that the chart in dir installs by default.
+func Repository(dir string) (string, error) {
+	c, err := load(dir, "")
+	if err != nil {
+		return "", err
+	}
+	image, _ := c.Values["image"].(map[string]any)
+	name, ok := image["repository"].(string)
+	if !ok {
+		return "", fmt.Errorf("the chart in %s has no value image.repository", dir)
+	}
+	return name, nil
+}
+
 // renderer renders the templates of a chart, without access to a cluster or with.
 type renderer func(c charter.Charter, values common.Values) (map[string]string, error)
 

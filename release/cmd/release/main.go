@@ -35,7 +35,7 @@ func run(args []string) error {
 	out := flags.String("out", "../dist", "`FOLDER` to write to")
 	imageOnly := flags.Bool("image-only", false, "make the image alone")
 	version := flags.String("version", "", "`VERSION` such as v1.2.3; empty: the chart's")
-	repository := flags.String("image", "localhost/taint-manager", "`NAME` of the image, without a tag")
+	repository := flags.String("image", "", "`NAME` of the image, without a tag; empty: the chart's")
 	commit := flags.String("commit", "", "git `COMMIT`")
 	seconds := flags.Int64("time", 0, "the commit's time, in `SECONDS` since 1970")
 	url := flags.String("url", "", "`URL` under which the archives will be found")
@@ -45,11 +45,8 @@ func run(args []string) error {
 	if err := build.CheckGo(*root, runtime.Version()); err != nil {
 		return err
 	}
-	if *version == "" {
-		var err error
-		if *version, err = chart.AppVersion(filepath.Join(*root, manifests.ChartDir)); err != nil {
-			return err
-		}
+	if err := complete(*root, version, repository); err != nil {
+		return err
 	}
 	if *url == "" {
 		*url = "https://github.com/taint-manager/taint-manager/releases/download/" + *version
@@ -69,4 +66,18 @@ func run(args []string) error {
 		return r.Image(ctx)
 	}
 	return r.All(ctx)
+}
+
+// complete replaces an empty version and an empty repository by those of the chart, which deploy/install.yaml names.
+func complete(root string, version, repository *string) (err error) {
+	dir := filepath.Join(root, manifests.ChartDir)
+	if *version == "" {
+		if *version, err = chart.AppVersion(dir); err != nil {
+			return err
+		}
+	}
+	if *repository == "" {
+		*repository, err = chart.Repository(dir)
+	}
+	return err
 }

@@ -23,3 +23,22 @@ func TestAnotherGoThanThePinnedOneIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutVersionAndNameTheImageIsThatOfInstallYAML(t *testing.T) {
+	root := filepath.Join("..", "..", "..")
+	text, err := os.ReadFile(filepath.Join(root, "deploy", "install.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var version, repository string
+	if err := complete(root, &version, &repository); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "\n        image: "+repository+":"+version+"\n") {
+		t.Errorf("deploy/install.yaml does not install %s:%s", repository, version)
+	}
+	version, repository = "v9.8.7", "registry.example.com/a"
+	if err := complete(root, &version, &repository); err != nil || version != "v9.8.7" || repository != "registry.example.com/a" {
+		t.Errorf("a name that is given is replaced by %s:%s, %v", repository, version, err)
+	}
+}
