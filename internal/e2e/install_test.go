@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -27,7 +28,7 @@ const (
 
 func TestTheManifestsOnARealControlPlane(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, testcluster.Options{})
+	w := newWorld(t, testcluster.Options{AuditLevel: "Metadata"})
 	w.waitForNoPods(t)
 	for _, way := range [][]string{{"apply"}, {"apply", "--server-side"}} {
 		name := strings.Join(way, " ")
@@ -37,6 +38,7 @@ func TestTheManifestsOnARealControlPlane(t *testing.T) {
 		w.kubectl(t, "apply", "-k", kustomize)
 		w.kubectl(t, "delete", "-k", kustomize)
 	})
+	t.Run("the kustomization of docs/install.md evicts by the method Evict", w.kustomizes)
 	t.Run("two replicas fit on one node, and spread over two and three", w.spreads)
 	t.Run("a namespace of its own under the restricted standard", w.fitsElsewhere)
 	t.Run("the program runs as the Deployment says, with its permissions alone", func(t *testing.T) {
@@ -80,6 +82,42 @@ func (w *world) installs(t *testing.T, way []string) {
 	w.kubectl(t, "delete", "-f", installed)
 	if _, err := w.admin.AppsV1().Deployments("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("uninstalled, the Deployment is still there: %v", err)
+	}
+}
+
+// kustomizes installs by the kustomization in docs/install.md, and runs the program with the permissions that it adds.
+func (w *world) kustomizes(t *testing.T) {
+	text, err := os.ReadFile("../../docs/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, written, found := strings.Cut(string(text), "\n```yaml\nresources: [taint-manager/deploy/kustomize]")
+	written, _, ended := strings.Cut(written, "\n```\n")
+	if !found || !ended {
+		t.Fatal("docs/install.md has no kustomization")
+	}
+	folder := t.TempDir()
+	if err := os.CopyFS(filepath.Join(folder, "taint-manager", "deploy", "kustomize"), os.DirFS(kustomize)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte("resources: [taint-manager/deploy/kustomize]"+written), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.kubectl(t, "apply", "-k", folder)
+	defer w.kubectl(t, "delete", "-k", folder)
+	if got, want := w.deployment(t, "kube-system").Spec.Template.Spec.Containers[0].Image, "registry.example.com/taint-manager:v1.2.3"; got != want {
+		t.Errorf("got the image %s, want %s", got, want)
+	}
+	began := time.Now()
+	w.evictsAsDeployed(t, "kube-system")
+	evictions := 0
+	for _, r := range audited(t, w.AuditLog()) {
+		if r.Verb == "create" && r.ObjectRef.Subresource == "eviction" && r.ResponseStatus.Code < 300 && r.RequestReceivedTimestamp.After(began) {
+			evictions++
+		}
+	}
+	if evictions == 0 {
+		t.Error("no pod went by the eviction API")
 	}
 }
 
