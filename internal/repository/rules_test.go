@@ -242,24 +242,38 @@ func TestEveryFolderOfTheTreeIsInArchitecture(t *testing.T) {
 
 func TestLinksInTheDocsLeadSomewhere(t *testing.T) {
 	atRoot(t)
-	link := regexp.MustCompile(`\]\(([^)#: ]+)(#[^)]*)?\)`)
+	link := regexp.MustCompile(`\]\(([^)#: ]*)(?:#([^)]*))?\)`)
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, match := range link.FindAllStringSubmatch(string(text), -1) {
-				if _, err := os.Stat(filepath.Join(filepath.Dir(file), match[1])); err != nil {
+			for _, match := range link.FindAllStringSubmatch(read(t, file), -1) {
+				target := file
+				if match[1] != "" {
+					target = filepath.Join(filepath.Dir(file), match[1])
+				}
+				if _, err := os.Stat(target); err != nil {
 					t.Errorf("%s links to %s, which does not exist", file, match[1])
+				} else if match[2] != "" && filepath.Ext(target) == ".md" && !slices.Contains(anchors(t, target), match[2]) {
+					t.Errorf("%s links to %s#%s, which is no heading there", file, match[1], match[2])
 				}
 			}
 		}
 	}
+}
+
+// anchors returns the names by which links reach the headings of a file: in lower case, without punctuation, with hyphens
+// for spaces.
+func anchors(t *testing.T, file string) (all []string) {
+	t.Helper()
+	text := regexp.MustCompile("(?s)```.*?```").ReplaceAllString(read(t, file), "")
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		name := regexp.MustCompile(`[^\p{L}\p{N}_ -]`).ReplaceAllString(strings.ToLower(strings.TrimSpace(heading[1])), "")
+		all = append(all, strings.ReplaceAll(name, " ", "-"))
+	}
+	return all
 }
 
 func TestNoPlaceIsLeftToBeFilled(t *testing.T) {
