@@ -3,16 +3,13 @@ package foresight
 import (
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // backAgain returns a warning if a pod that tolerates its taint without a limit is evicted by a policy, and nothing
 // keeps the scheduler from binding its replacement to the same node.
-func (m *Model) backAgain(p *taint.Pod, v *view, by judge) []string {
-	if !by.basis.configured() {
-		return nil
-	}
-	verdict := by.Decide(p, &v.after.latest.Node)
+func (m *Model) backAgain(p *taint.Pod, v *view, verdict *policy.Verdict) []string {
 	first := verdict.First()
 	if !first.Evict || first.Toleration == nil || first.Toleration.TolerationSeconds != nil {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -99,9 +100,9 @@ func (m *Model) explainPod(p *pod, e *Explanation) {
 		e.Prediction = &prediction
 		return
 	}
-	prediction := n.estimate.judge(&p.Pod, by)
-	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, by)
-	if !prediction.Evict && !bears(&p.Pod, &n.estimate.latest.Node, by) {
+	prediction, verdict := n.estimate.judge(&p.Pod, by)
+	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, &verdict, by.basis)
+	if !prediction.Evict && !bears(&verdict) {
 		return
 	}
 	for i := range n.object.Spec.Taints {
@@ -135,8 +136,7 @@ const Swapped = "not-ready and unreachable count as one taint, whose time is res
 	"a manager that has seen the first of them counts from then, and the pod goes earlier"
 
 // bears reports whether a pod stays because of its node's taints, and not because of itself.
-func bears(p *taint.Pod, n *taint.Node, by judge) bool {
-	v := by.Decide(p, n)
+func bears(v *policy.Verdict) bool {
 	return v.Stay == taint.Tolerated || v.Stay == taint.NotTainted || v.Held.By != 0
 }
 
@@ -156,7 +156,7 @@ func (m *Model) explain(p *pod, n *node, t *v1.Taint, by judge, at time.Time) Ex
 		explained.SinceEarliest = utc(earliest.Since)
 	}
 	only := k.onlyTaint(t)
-	prediction := only.judge(&p.Pod, by)
+	prediction, _ := only.judge(&p.Pod, by)
 	explained.Prediction = &prediction
 	explained.Arithmetic = n.arithmetic(p, t, &explained, at)
 	return explained

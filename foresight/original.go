@@ -11,12 +11,12 @@ import (
 )
 
 // original returns a clause that says how the original would decide otherwise, as far as the present state shows
-// it; "" if it would decide alike. docs/semantics.md lists all differences.
-func (k *nodeEstimate) original(p *taint.Pod, by judge) string {
-	rules := by.basis.rules()
+// it; "" if it would decide alike. ours is the verdict by the basis. docs/semantics.md lists all differences.
+func (k *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Basis) string {
+	rules := by.rules()
 	v := taint.Decide(p, &k.latest.Node, rules)
-	if by.basis.configured() {
-		if why := k.beside(p, v, by); why != "" {
+	if by.configured() {
+		if why := beside(v, ours); why != "" {
 			return why
 		}
 	}
@@ -43,8 +43,7 @@ func (k *nodeEstimate) original(p *taint.Pod, by judge) string {
 }
 
 // beside returns a clause that says when the original deletes the pod, if policies or guards decide otherwise.
-func (k *nodeEstimate) beside(p *taint.Pod, original taint.Verdict, by judge) string {
-	ours := by.Decide(p, &k.latest.Node)
+func beside(original taint.Verdict, ours *policy.Verdict) string {
 	first := ours.First()
 	method, _ := ours.Due(first.At)
 	if !original.Evict || first.Evict && method == policy.Delete && !first.At.After(original.At) {

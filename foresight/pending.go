@@ -94,7 +94,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 		if n == nil || len(nodes) > 0 && !slices.Contains(nodes, p.Node) {
 			continue
 		}
-		if prediction := n.estimate.judge(&p.Pod, by); prediction.Evict || prediction.HeldBy != "" {
+		if prediction, _ := n.estimate.judge(&p.Pod, by); prediction.Evict || prediction.HeldBy != "" {
 			list = append(list, pendingOf(p, prediction, at))
 		}
 	}
@@ -127,7 +127,7 @@ func (m *Model) Now(uid types.UID) (why string, stays bool) {
 	if n == nil {
 		return taint.Decide(&p.Pod, m.unseen(p.Node), m.basis.rules()).Because(), !p.Terminating
 	}
-	prediction := n.estimate.judge(&p.Pod, m.now(m.began))
+	prediction, _ := n.estimate.judge(&p.Pod, m.now(m.began))
 	return prediction.Reason, !prediction.Evict && !p.Terminating
 }
 

@@ -377,12 +377,12 @@ func (m *Model) unchanged(views map[string]view, q Question) map[string]view {
 }
 
 func (m *Model) planPod(p *pod, v *view, by judges, at time.Time) *planned {
+	with, verdict := v.after.judge(&p.Pod, by.with)
+	without, _ := v.before.judge(&p.Pod, by.without)
 	result := &PlannedPod{
-		Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node,
-		Prediction: v.after.judge(&p.Pod, by.with), Owner: p.ownerOrNil(),
+		Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, Owner: p.ownerOrNil(),
+		Prediction: with, Effect: effect(&with, &without), Original: v.after.original(&p.Pod, &verdict, by.with.basis),
 	}
-	without := v.before.judge(&p.Pod, by.without)
-	result.Effect, result.Original = effect(&result.Prediction, &without), v.after.original(&p.Pod, by.with)
 	if without.Evict {
 		kept := without
 		m.shared.prediction(&kept)
@@ -393,7 +393,7 @@ func (m *Model) planPod(p *pod, v *view, by judges, at time.Time) *planned {
 		result.SinceFrom = FromPlan
 	}
 	if result.Evict {
-		result.Warnings = append(shadowed(&p.Pod, v.taints, m.basis.rules()), m.backAgain(&p.Pod, v, by.with)...)
+		result.Warnings = append(shadowed(&p.Pod, v.taints, m.basis.rules()), m.backAgain(&p.Pod, v, &verdict)...)
 		seconds := max(0, result.At.Sub(at).Seconds())
 		result.InSeconds = &seconds
 	}

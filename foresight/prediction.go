@@ -57,8 +57,8 @@ type Prediction struct {
 	Audits []string `json:"audits,omitempty"`
 }
 
-// judge returns the prediction for a pod on the node.
-func (k *nodeEstimate) judge(p *taint.Pod, by judge) Prediction {
+// judge returns the prediction for a pod on the node, and the verdict behind it, by the latest starts of the taints.
+func (k *nodeEstimate) judge(p *taint.Pod, by judge) (Prediction, policy.Verdict) {
 	decided, perhaps := by.Decide(p, &k.latest.Node), by.Decide(p, &k.earliest.Node)
 	prediction := predictionOf(&decided)
 	if by.basis.auditing {
@@ -74,7 +74,7 @@ func (k *nodeEstimate) judge(p *taint.Pod, by judge) Prediction {
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason += unsure(latest, earliest)
 	}
-	return prediction
+	return prediction, decided
 }
 
 // atTheEarliest returns the pod bound as early as possible: the API's times are whole seconds, cut off.
