@@ -71,28 +71,40 @@ func (b *Basis) keys() journal.Keys {
 // judge judges pods by a basis, with the facts of one moment.
 type judge struct {
 	policy.Judge
-	basis *Basis
-	trips []Trip
+	basis  *Basis
+	trips  []Trip
+	resets []Reset
 }
 
-// judge returns what judges the pods of the model at this time, if nodes have other taints than in the model: the facts
-// are those of a manager with the basis that begins to lead at this time, and reads the journal.
+// judge returns what judges the pods of the model at this time, if nodes get other taints than in the model at this time:
+// the facts are those of a manager with the basis that begins to lead when the model was read, and reads the journal.
 func (m *Model) judge(b *Basis, at time.Time, other map[string][]v1.Taint) judge {
+	from, present := m.readBefore(at), other
+	ahead := from.Before(at)
+	if ahead {
+		present = nil
+	}
 	core := holds.NewCore(holds.Config{Config: b.config, Set: b.set, Paused: b.paused})
-	core.Step(at, holds.NamespacesChanged{Namespaces: m.labelsOf})
-	if b.Guarded() && !m.Partial() { // else only recorded trips count
+	core.Step(from, holds.NamespacesChanged{Namespaces: m.labelsOf})
+	counting := b.Guarded() && !m.Partial() // else only recorded trips count
+	if counting {
+		core.Step(from, holds.NodesChanged{Changes: m.nodeChanges(present)})
+	}
+	journaled := m.guards.at(from)
+	if journaled.Known { // else the ends of holds are not known, and the present leader may know them
+		core.Step(from, holds.LeadershipBegan{})
+	}
+	core.Step(from, holds.Ready{Journaled: journaled})
+	var resets []Reset
+	if counting && ahead {
+		resets = pass(core, at)
 		core.Step(at, holds.NodesChanged{Changes: m.nodeChanges(other)})
 	}
-	journaled := m.guards.at(at)
-	if journaled.Known { // else the ends of holds are not known, and the present leader may know them
-		core.Step(at, holds.LeadershipBegan{})
-	}
-	core.Step(at, holds.Ready{Journaled: journaled})
 	by := core.Judge()
 	if m.byRecords {
 		by = b.withoutLabels(by)
 	}
-	return judge{by, b, tripsOf(b, core.Trips(), journaled.Record.Trips)}
+	return judge{by, b, tripsOf(b, core.Trips(), journaled.Record.Trips), resets}
 }
 
 // now returns what judges the pods of the model at this time.

@@ -25,6 +25,7 @@ type Model struct {
 	basis Basis
 	focus Focus
 	began time.Time // zero before Begin
+	read  time.Time // as SetRead has set it
 
 	nodes      map[string]*node
 	namespaces map[string]map[string]string // labels

@@ -82,6 +82,7 @@ func see(ctx context.Context, from source, q query, m *foresight.Model, at time.
 	if err != nil {
 		return seen{}, err
 	}
+	m.SetRead(read.at)
 	if at.IsZero() {
 		at = read.at
 	} else {

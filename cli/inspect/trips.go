@@ -7,6 +7,7 @@ import (
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // held returns the notes about what holds evictions: trips, a pause, or that these are not known.
@@ -14,6 +15,9 @@ func (j *judging) held(s *seen, trips []foresight.Trip) []string {
 	var notes []string
 	for _, t := range trips {
 		notes = append(notes, j.tripNote(s, t))
+	}
+	for _, r := range s.Resets(s.at) {
+		notes = append(notes, tripped(r.Trip)+", and is reset at "+taint.Stamp(r.At)+" at the latest if nothing changes until then")
 	}
 	if s.Partial() && j.basis.Guarded() {
 		notes = append(notes, "this user may not list nodes, so whether their taints trip a breaker is not known: only trips that the journal has count, pods may be held, and deleteAfter may count from later")
@@ -41,6 +45,8 @@ func (j *judging) tripNote(s *seen, t foresight.Trip) string {
 		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, guard.GroupWords(t.Group))
 	case !s.HeldKnown(t):
 		return tripped(t) + "; it holds the pods of nodes with certain labels, and this user may not list nodes, so which pods it holds is not known: here none"
+	case s.ResetUnknown(t, s.at):
+		return tripped(t) + untilReset(t) + "; whether that comes before " + taint.Stamp(s.at) + " is not known, as this user may not list nodes"
 	}
 	return tripped(t) + untilReset(t)
 }
