@@ -72,7 +72,7 @@ func (m *Manager) log(n eviction.Note) {
 		if n.Held.By != 0 {
 			logger = logger.WithValues("heldBy", n.Held.String())
 		}
-		logger.Info("The eviction of the pod is withdrawn", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
+		logger.Info("The eviction of the pod is cancelled", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
 			"deadline", taint.Stamp(n.Verdict.At), "because", n.WhyStays())
 	case eviction.EvictionDelayed:
 		logger.Info("The eviction of the pod is delayed; it is tried again", "pod", pod, "uid", n.Pod.UID,

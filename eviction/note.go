@@ -17,7 +17,7 @@ const (
 	// EvictionStarted: the first call for the pod is about to start.
 	EvictionStarted
 
-	// EvictionCancelled: an eviction that is scheduled or held is withdrawn, and the pod stays.
+	// EvictionCancelled: an eviction that is scheduled or held is cancelled, and the pod stays.
 	EvictionCancelled
 
 	// EvictionDelayed: an eviction that is due is blocked or refused, or has failed several times in a row;
@@ -55,7 +55,7 @@ type Note struct {
 	Kind NoteKind
 	Pod  *taint.Pod
 
-	// Verdict is the verdict acted on; for EvictionCancelled, the one that is withdrawn.
+	// Verdict is the verdict acted on; for EvictionCancelled, the one that is cancelled.
 	Verdict taint.Verdict
 
 	// Policy is the name of the policy that decides; empty if none matches. Method is that of the call.

@@ -10,7 +10,7 @@ import (
 )
 
 // call is what a shard remembers of a pod for which an eviction call has been made, until the watch
-// shows the pod gone or its eviction is withdrawn.
+// shows the pod gone or its eviction is cancelled.
 type call struct {
 	phase    phase
 	method   policy.Method // of the last call

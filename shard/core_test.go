@@ -33,7 +33,7 @@ func TestAPodThatComesToATaintedNodeIsJudgedToo(t *testing.T) {
 	p.wantStart(2, "a")
 }
 
-func TestALiftedTaintWithdrawsTheEviction(t *testing.T) {
+func TestALiftedTaintCancelsTheEviction(t *testing.T) {
 	p := newPlay(t)
 	p.add("a", bears("gpu", 4))
 	p.taint("gpu", 0)
@@ -43,7 +43,7 @@ func TestALiftedTaintWithdrawsTheEviction(t *testing.T) {
 	p.wantNone(10)
 	note := p.notes[0]
 	if note.Stays != taint.NotTainted || !note.Verdict.At.Equal(at(4)) || !note.Verdict.Start.Equal(at(0)) || note.Verdict.Taint.Key != "gpu" {
-		t.Errorf("got %+v, want the verdict that is withdrawn", note)
+		t.Errorf("got %+v, want the verdict that is cancelled", note)
 	}
 	p.wantNotes(eviction.EvictionCancelled)
 }
@@ -249,7 +249,7 @@ func TestABlockedEvictionIsToldOncePerCause(t *testing.T) {
 	p.wantNotes(eviction.EvictionStarted, eviction.EvictionDelayed, eviction.EvictionDelayed)
 }
 
-func TestABlockedEvictionIsWithdrawnWhenTheTaintIsLifted(t *testing.T) {
+func TestABlockedEvictionIsCancelledWhenTheTaintIsLifted(t *testing.T) {
 	p := newPlay(t)
 	p.add("a", bears("gpu", 4))
 	p.taint("gpu", 0)
@@ -260,7 +260,7 @@ func TestABlockedEvictionIsWithdrawnWhenTheTaintIsLifted(t *testing.T) {
 	p.nodeChanged(5)
 	p.wantNone(100)
 	if got := p.notes[2].Verdict.At; !got.Equal(at(4)) {
-		t.Errorf("the withdrawn deadline is %v, want that of the verdict, not of the next try", got)
+		t.Errorf("the cancelled deadline is %v, want that of the verdict, not of the next try", got)
 	}
 	p.wantNotes(eviction.EvictionStarted, eviction.EvictionDelayed, eviction.EvictionCancelled)
 }

@@ -7,7 +7,7 @@
 //
 // [Shard] is the goroutine round it: it feeds the core from the inbox, the timer, the permits and the
 // outcomes, node updates before all else. What is due waits in the queue, where it can still be
-// withdrawn, until there is a permit for a slot, or for a slow place if its workload is slow; then the pod is
+// cancelled, until there is a permit for a slot, or for a slow place if its workload is slow; then the pod is
 // judged once more, by the latest state of the cache, and the call starts or does not.
 //
 // What a shard promises: no call starts before the pod's deadline, for a pod that by the cache

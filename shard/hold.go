@@ -18,7 +18,7 @@ type hold struct {
 
 func holdOf(h policy.Held) hold { return hold{h.By, h.Name, h.Group} }
 
-// hold withdraws the eviction of a pod that is held, and reports a hold that is new. What its calls have met is
+// hold cancels the eviction of a pod that is held, and reports a hold that is new. What its calls have met is
 // forgotten: a refusal from before the hold does not count after it.
 func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
 	c.cancel(pod.UID)

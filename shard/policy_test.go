@@ -246,7 +246,7 @@ func TestAHeldPodHasAViewAndNoCall(t *testing.T) {
 	p.wantNotes(eviction.EvictionHeld)
 }
 
-func TestAHoldWithdrawsWhatIsScheduledAndItsEndSchedulesItAgain(t *testing.T) {
+func TestAHoldCancelsWhatIsScheduledAndItsEndSchedulesItAgain(t *testing.T) {
 	hold := of("gpu", policy.Hold)
 	evict := deletingAfter(of("gpu", policy.Evict), 30*time.Second)
 	p := newPolicyPlay(t, evict)
@@ -373,7 +373,7 @@ func TestAViewNamesThePolicyAndWhenThePodIsDeleted(t *testing.T) {
 	want(110, policy.Delete, 110)
 }
 
-func TestAnEvictionThatAPolicyPlannedIsWithdrawnWithItsName(t *testing.T) {
+func TestAnEvictionThatAPolicyPlannedIsCancelledWithItsName(t *testing.T) {
 	p := newPolicyPlay(t, of("gpu", policy.Evict))
 	p.taint("gpu", 1)
 	p.nodeChanged(1)

@@ -174,7 +174,7 @@ func TestWhatWaitsForARateIsDueAndShowsIt(t *testing.T) {
 	}
 }
 
-func TestWhatWaitsForARateIsWithdrawnLikeAllElse(t *testing.T) {
+func TestWhatWaitsForARateIsCancelledLikeAllElse(t *testing.T) {
 	for name, change := range map[string]func(p *ratePlay){
 		"the taint is lifted":               func(p *ratePlay) { p.lift("gpu"); p.nodeChanged(2) },
 		"the taint is lifted, not told yet": func(p *ratePlay) { p.lift("gpu") },

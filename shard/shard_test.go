@@ -145,7 +145,7 @@ func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
 	})
 }
 
-func TestWhatIsDueWaitsForASlotAndCanStillBeWithdrawn(t *testing.T) {
+func TestWhatIsDueWaitsForASlotAndCanStillBeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newWorld(), newSlots(1, 10*time.Second)
 		sh := running(t, w, s)
@@ -159,7 +159,7 @@ func TestWhatIsDueWaitsForASlotAndCanStillBeWithdrawn(t *testing.T) {
 		sh.NodeChanged("n")
 		time.Sleep(time.Minute)
 		if len(s.calls()) != 2 {
-			t.Errorf("started %v, want two of three: the third was withdrawn while it waited", s.calls())
+			t.Errorf("started %v, want two of three: the third was cancelled while it waited", s.calls())
 		}
 		if n := sh.Scheduled(); n != 0 {
 			t.Errorf("%d are scheduled, want none", n)

@@ -124,7 +124,7 @@ func TestWaitingForASlowPlaceIsNoAttempt(t *testing.T) {
 	p.wantNotes(eviction.EvictionStarted)
 }
 
-func TestWhatWaitsForASlowPlaceIsWithdrawnAndMovedLikeAllElse(t *testing.T) {
+func TestWhatWaitsForASlowPlaceIsCancelledAndMovedLikeAllElse(t *testing.T) {
 	for name, c := range map[string]struct {
 		change    func(p *play)
 		scheduled int

@@ -86,7 +86,7 @@ func (c *Core) try(now time.Time, in Permitted, due evictionqueue.Entry[why], po
 	last := c.calls[pod.UID]
 	next := last.next(&verdict, now)
 	if next.action == nil || next.at.After(now) {
-		c.queue.Set(due) // so that judge finds what it withdraws or moves
+		c.queue.Set(due) // so that judge finds what it cancels or moves
 		c.judge(now, pod, node, do)
 		return
 	}
@@ -150,7 +150,7 @@ func (c *Core) ended(now time.Time, in Ended, do *Effects) {
 	c.judge(now, pod, node, do)
 }
 
-// judge schedules, moves, holds or withdraws the eviction of a pod, by the present verdict.
+// judge schedules, moves, holds or cancels the eviction of a pod, by the present verdict.
 func (c *Core) judge(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) {
 	verdict := c.decider.Decide(pod, node)
 	c.audit(pod, node, do)
@@ -162,7 +162,7 @@ func (c *Core) judge(now time.Time, pod *taint.Pod, node *taint.Node, do *Effect
 		c.hold(pod, &verdict.Held, do)
 	default:
 		c.release(pod, &verdict, do)
-		c.withdraw(pod, &verdict, do)
+		c.cancelEviction(pod, &verdict, do)
 	}
 }
 
@@ -184,8 +184,8 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, verdict *policy.Verdict) 
 	}
 }
 
-// withdraw cancels the eviction of a pod that stays, or that terminates for another reason.
-func (c *Core) withdraw(pod *taint.Pod, now *policy.Verdict, do *Effects) {
+// cancelEviction cancels the eviction of a pod that stays, or that terminates for another reason.
+func (c *Core) cancelEviction(pod *taint.Pod, now *policy.Verdict, do *Effects) {
 	stay := now.Stay
 	last := c.calls[pod.UID]
 	scheduled, ok := c.cancel(pod.UID)

@@ -40,7 +40,7 @@ func (c *Core) Tracked(uid types.UID) (h Tracked) {
 }
 
 // Calls returns the number of pods for which a call was made, which the watch has not shown to be gone, and whose
-// eviction was not withdrawn.
+// eviction was not cancelled.
 func (c *Core) Calls() int { return len(c.calls) }
 
 // Next returns the earliest moment at which anything that waits for a slot is due, or what waits for a rate may try

@@ -20,7 +20,7 @@ import (
 // The changes of a scheduled eviction, beside its states.
 const (
 	moved     = "moved"     // its time has changed
-	withdrawn = "withdrawn" // the pod stays
+	cancelled = "cancelled" // the pod stays
 	gone      = "gone"      // the pod is gone, or is being deleted
 	evicted   = "evicted"   // the manager reports that it has evicted the pod
 	over      = "over"      // the manager does not report why the eviction has ended
@@ -32,10 +32,10 @@ type pendingChange struct {
 	Kind       string    `json:"kind"` // PendingChange
 	At         time.Time `json:"at"`
 
-	// Change is moved, withdrawn, gone, evicted or over, or the new state of the eviction.
+	// Change is moved, cancelled, gone, evicted or over, or the new state of the eviction.
 	Change string `json:"change"`
 
-	// Why is the reason why the pod stays, if the change is withdrawn.
+	// Why is the reason why the pod stays, if the change is cancelled.
 	Why string               `json:"why,omitempty"`
 	Pod foresight.PendingPod `json:"pod"`
 }
@@ -139,7 +139,7 @@ func (c pendingChange) String() string {
 	switch c.Change {
 	case gone, evicted, over:
 		return s
-	case withdrawn:
+	case cancelled:
 		return s + ": " + c.Why
 	}
 	if c.Pod.Message != "" {

@@ -194,7 +194,7 @@ func (w *watched) left(uid types.UID) (change, why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if why, stays := w.model.Now(uid); stays {
-		return withdrawn, why
+		return cancelled, why
 	}
 	return gone, ""
 }

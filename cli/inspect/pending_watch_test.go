@@ -94,7 +94,7 @@ type stays struct{ current }
 
 func (stays) left(uid types.UID) (change, why string) {
 	if uid == "stays" {
-		return withdrawn, "the node has no NoExecute taint"
+		return cancelled, "the node has no NoExecute taint"
 	}
 	return gone, ""
 }
@@ -123,7 +123,7 @@ func TestOnlyChangesAreShown(t *testing.T) {
 2026-05-01T12:00:02Z moved shop/a on node node-1, at 2026-05-01T12:00:15Z: because
 2026-05-01T12:00:15Z due shop/a on node node-1, at 2026-05-01T12:00:15Z: because
 2026-05-01T12:00:16Z gone shop/a on node node-1
-2026-05-01T12:00:16Z withdrawn shop/b on node node-1: the node has no NoExecute taint
+2026-05-01T12:00:16Z cancelled shop/b on node node-1: the node has no NoExecute taint
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

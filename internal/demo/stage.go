@@ -116,7 +116,7 @@ func (s *stage) followEvents(ctx context.Context) error {
 			if ok && strings.HasPrefix(e.Message, "Cancelling") {
 				_, because, _ := strings.Cut(e.Message, "Z: ")
 				because, _, _ = strings.Cut(because, ";")
-				s.line(time.Since(s.start), e.InvolvedObject.Name, "withdrawn", because)
+				s.line(time.Since(s.start), e.InvolvedObject.Name, "cancelled", because)
 			}
 		}
 	}()

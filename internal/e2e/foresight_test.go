@@ -332,7 +332,7 @@ func tellsOfChanges(s *scene) {
 	s.tolerate(pod, "key", 400)
 	tells("moved")
 	s.taint()
-	tells("withdrawn")
+	tells("cancelled")
 	s.taint("other")
 	tells("gone")
 	if err := watching.Process.Signal(syscall.SIGTERM); err != nil {

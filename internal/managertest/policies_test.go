@@ -467,7 +467,7 @@ func TestAStandbyReportsNoHolds(t *testing.T) {
 		time.Sleep(time.Minute)
 		paint(t, client, "node-3", other)
 		time.Sleep(time.Minute)
-		for _, text := range []string{"is held", "is withdrawn", "is tripped"} {
+		for _, text := range []string{"is held", "is cancelled", "is tripped"} {
 			if n := logged(text); n != 0 {
 				t.Errorf("a standby has logged %q %d times", text, n)
 			}

@@ -71,6 +71,7 @@ var replaced = []struct {
 	{`Hindered|hindered|Hindrance`, "EvictionDelayed, Delayed, stuck", nil},
 	{`Pretended|pretended|Pretends`, "DryRun", nil},
 	{`Marking|Cancelling`, "EvictionStarted, EvictionCancelled", nil},
+	{`(?i)withdr[ae]w\w*`, "cancel, cancelled", []string{"shard", "eviction", "event", "cli"}},
 	{`CauseUnavailable|DryRunFirst`, "CauseGateway, PreflightFirst", nil},
 	{`(?i)heldUp`, "stuck, delayed", nil},
 	{`(?i)Sheets?|Sightings?|[A-Z]?[a-z]*Pages?`, "StoredPartition, Observation, partition", []string{"journal"}},
