@@ -108,6 +108,8 @@ func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
 		"half a decision":        {"rbac: {create: maybe}", "create"},
 		"another lease by flag":  {"extraArgs: [--leader-elect-resource-name=mine]", "config.leaderElection.resourceName"},
 		"another port by flag":   {"extraArgs: [--secure-port=10271]", "config.serving.securePort"},
+		"replicas that all lead": {"config: {leaderElection: {leaderElect: false}}", "each of 2 replicas would evict"},
+		"the same by a flag":     {"{replicas: 3, extraArgs: [--leader-elect=false]}", "each of 3 replicas would evict"},
 		"no port for the probes": {"config: {serving: {securePort: 0}}", "config.serving.securePort"},
 		"a toleration's mistake": {"tolerations: [{operator: exists}]", "tolerations"},
 	} {
@@ -118,6 +120,24 @@ func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
 		_, err := Render(dir, Release{Namespace: "kube-system", Values: values})
 		if err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: got %v, want a refusal that names %q", name, err, test.says)
+		}
+	}
+}
+
+func TestOneReplicaNeedsNoLeaderElection(t *testing.T) {
+	for _, text := range []string{
+		"{replicas: 1, config: {leaderElection: {leaderElect: false}}}", "{replicas: 1, extraArgs: [--leader-elect=false]}", "{config: {dryRun: true}}",
+	} {
+		var values map[string]any
+		if err := yaml.Unmarshal([]byte(text), &values); err != nil {
+			t.Fatal(err)
+		}
+		files, err := Render(dir, Release{Namespace: "kube-system", Values: values})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if strings.Contains(Join(files), "kind: Lease") {
+			t.Errorf("%s: there is a lease", text)
 		}
 	}
 }

@@ -98,7 +98,9 @@ subjects:
 {{- if hasPrefix "--leader-elect-resource-" . }}{{ fail (printf "extraArgs has %s, and the manifests would have another lease: set config.leaderElection.resourceName and resourceNamespace" .) }}{{ end -}}
 {{- end -}}
 {{- $elects := and (dig "leaderElection" "leaderElect" true .Values.config) (not (include "taint-manager.dryRun" .)) -}}
-{{- include "taint-manager.on" (list . "--leader-elect" $elects) -}}
+{{- $elects = include "taint-manager.on" (list . "--leader-elect" $elects) -}}
+{{- if not (or $elects (include "taint-manager.dryRun" .) (eq 1 (int .Values.replicas))) }}{{ fail (printf "leader election is off, and each of %d replicas would evict: set replicas to 1, or leave leader election on" (int .Values.replicas)) }}{{ end -}}
+{{- $elects -}}
 {{- end }}
 
 {{- /* The methods that carry an eviction out: a list of Delete and Evict. Policies in mode Audit carry out nothing. */ -}}
