@@ -141,8 +141,9 @@ func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore fun
 		why := fmt.Sprintf("the GET of node %s took %v; it counts for %v", e.Pod.Node, age.Round(time.Millisecond), maxReadAge)
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
+	version := c.Version(e.Pod.Node)     // before the node: the cache may change in between, and the node is not older then
 	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
-	if why := WhyUnconfirmed(c.Judge(), e, pod, node, read.live, c.Version(e.Pod.Node)); why != "" {
+	if why := WhyUnconfirmed(c.Judge(), e, pod, node, read.live, version); why != "" {
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
 	return eviction.Outcome{}, read.sent

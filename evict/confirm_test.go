@@ -121,6 +121,42 @@ func (c *confirming) evict(ctx context.Context, uid types.UID) eviction.Outcome 
 	return c.Confirmed.Evict(ctx, eviction.Request{Pod: pod, Verdict: taint.Decide(pod, node, taint.Rules{})})
 }
 
+// changing is a cache that changes right after it was read once.
+type changing struct {
+	*cached
+	once sync.Once
+	do   func()
+}
+
+func (c *changing) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
+	defer c.once.Do(c.do)
+	return c.cached.Pod(uid)
+}
+
+// The taint was lifted and set again, which the cache has not shown when it is read for the verdict, and has shown a
+// moment later.
+func TestAVersionThatComesAfterTheVerdictConfirmsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		minute := int64(60)
+		c.cache.pods["uid"].Tolerations = []v1.Toleration{{Operator: v1.TolerationOpExists, TolerationSeconds: &minute}}
+		time.Sleep(2 * time.Minute)
+		c.live.ResourceVersion = "12"
+		anew := *c.cache.node
+		anew.Taints = []taint.History{{{Taint: c.live.Spec.Taints[0], Since: time.Now()}}}
+		pod, node := c.cache.Pod("uid")
+		request := eviction.Request{Pod: pod, Verdict: taint.Decide(pod, node, taint.Rules{})}
+		c.Evictor = plain{c}
+		c.Reader = &changing{cached: c.cache, do: func() {
+			c.cache.change(func(to *cached) { to.node = &anew })
+			c.version = "12"
+		}}
+		if o := c.Confirmed.Evict(t.Context(), request); o.Kind != eviction.Unconfirmed || len(c.made) != 0 {
+			t.Errorf("got %+v, and %d calls", o, len(c.made))
+		}
+	})
+}
+
 func TestAConfirmedEvictionIsMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
