@@ -14,6 +14,7 @@ type guards struct {
 	record guard.Record
 	known  bool  // the record was read, or set
 	set    *term // in which this process has set it; nil if it has not
+	kept   *term // in which it was known, so that it stays so while it can't be written
 
 	// fresh is when the partition is last known to have been written. A leader writes it regularly if it has a record.
 	fresh time.Time
@@ -24,6 +25,7 @@ type guards struct {
 func (k *Keeper) SetGuards(r guard.Record) {
 	k.guards.mu.Lock()
 	k.guards.record, k.guards.known, k.guards.set = r, true, k.term()
+	k.guards.kept = k.guards.set
 	k.guards.mu.Unlock()
 	if len(k.partitions) > 0 {
 		k.partitions[journal.GuardsPartition].wake()
@@ -37,9 +39,12 @@ func (k *Keeper) SetGuards(r guard.Record) {
 func (k *Keeper) Guards() (r guard.Record, known bool) {
 	k.guards.mu.Lock()
 	defer k.guards.mu.Unlock()
-	g := &k.guards
-	set := g.set != nil && g.set == k.term()
-	return g.record, g.known && (set || time.Since(g.fresh) <= staleAfter)
+	g, present := &k.guards, k.term()
+	if g.known && time.Since(g.fresh) <= staleAfter {
+		g.kept = present
+		return g.record, true
+	}
+	return g.record, g.known && g.kept != nil && g.kept == present
 }
 
 // read replaces the record by one that another process has written; nil means that its partition has none. If this

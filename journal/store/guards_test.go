@@ -158,6 +158,26 @@ func TestGuardsAreWrittenOnceTheJournalWorksAgain(t *testing.T) {
 	})
 }
 
+// A leader that takes over a record, and has nothing to add, keeps it while the journal can't be written.
+func TestGuardsThatALeaderHasOnlyReadOutliveAnOutageOfTheJournal(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.start().lead()
+		p.SetGuards(w.ended(0))
+		w.pass(2)
+		p.kill()
+		w.fault(failing(broken, "create", "update"))
+		p = w.start().lead()
+		p.guarded("as it begins to lead", "zones a@-10, pause@0")
+		w.pass(300)
+		p.guarded("after an outage", "zones a@-10, pause@0")
+		w.fault(nil)
+		w.taint(inGuards, "gpu")
+		w.pass(340)
+		p.kill()
+		w.start().guarded("after a restart", "zones a@-10, pause@0")
+	})
+}
+
 // Its age then shows whether a leader could write it.
 func TestAPartitionWithGuardsAloneIsStampedNowAndThen(t *testing.T) {
 	inWorld(t, func(w *world) {
