@@ -486,6 +486,30 @@ func TestVersionsThatGoBackAreBelievedOnceAWriteHasFailed(t *testing.T) {
 	})
 }
 
+// A write of the first term was stored although it has failed. Its process hears of that in its second term, and then of
+// what the leader in between has written.
+func TestAWriteOfAnEarlierTermHidesNothingThatAnotherLeaderHasWritten(t *testing.T) {
+	inWorld(t, func(w *world) {
+		partitions := newScript(100)
+		p := w.launch(func(o *store.Options) { o.Partitions = partitions }).lead()
+		tell := <-partitions.tells
+		tell(journal.StoredPartition{Version: "100"}, nil)
+		partitions.refuse = errors.New("timeout")
+		p.SetGuards(w.ended(0))
+		w.pass(1)
+		stored := <-partitions.writes
+		stored.Version = "101"
+		p.resign()
+		w.pass(2)
+		p.lead()
+		tell(stored, nil)
+		synctest.Wait()
+		other := strings.TrimSuffix(w.head(1), "}") + `,"guards":{"ended":[{"by":"policy a","at":"` + w.born.Add(time.Second).UTC().Format(time.RFC3339Nano) + `"}]}}`
+		tell(journal.StoredPartition{Version: "102", Data: map[string]string{"_journal": other}}, nil)
+		p.guarded("in the second term", "policy a@1")
+	})
+}
+
 func TestAnErrorDoesNotHideWhatWasReadBeforeIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		partitions := newScript(100)

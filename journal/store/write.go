@@ -100,6 +100,7 @@ func latest(times ...time.Time) (last time.Time) {
 
 // writing is one writing of this process.
 type writing struct {
+	term   *term
 	at     time.Time
 	nodes  int
 	guards bool
@@ -112,7 +113,7 @@ func (p *partition) write(ctx, term context.Context) {
 	partition := journal.Partition{Written: now, Records: p.records(now), Guards: p.guards(now)}
 	data, leftOut := journal.Encode(partition)
 	p.problem(full, named(leftOut))
-	own := writing{now, len(partition.Records) - len(leftOut.Nodes), partition.Guards != nil && !leftOut.Guards}
+	own := writing{p.term, now, len(partition.Records) - len(leftOut.Nodes), partition.Guards != nil && !leftOut.Guards}
 	if !p.worthWriting(data, &own) {
 		p.mine = true
 		return
@@ -173,11 +174,12 @@ func (p *partition) failedToWrite(err error, wanted bool) {
 	}
 }
 
-// written notes that the partition is as this process wants it.
+// written notes that the partition is as this process wants it. What it has written in an earlier term does not show that:
+// another leader may have written since, and its content must be adopted.
 func (p *partition) written(s journal.StoredPartition, own writing) {
 	p.content, p.stamp, p.retry, p.tries = s, own.at, time.Time{}, backoff()
 	p.sent = map[digest]writing{digestOf(s.Data): own}
-	p.mine, p.failed = true, false
+	p.mine, p.failed = p.mine || own.term == p.term && p.term != nil, false
 	if own.guards {
 		p.keeper.guards.written(own.at)
 	}
