@@ -30,13 +30,16 @@ func (m *Manager) ready(ctx context.Context) error {
 	return m.await(ctx, policy.Needs{})
 }
 
+// unseenFor is how long a watch may have been broken unnoticed: until the kernel gives its connection up.
+const unseenFor = 5 * time.Minute
+
 // oldestExposure returns a moment before which no exposure to a present taint began. While the journal has a problem, an
-// exposure may turn out to be older than what is known.
+// exposure may turn out to be older than what is known; so it may while the cluster can't be watched, by its timeAdded.
 func (m *Manager) oldestExposure() time.Time {
-	if m.JournalTrouble() != nil {
+	if m.JournalTrouble() != nil || m.Trouble() != nil {
 		return time.Time{}
 	}
-	oldest := time.Now()
+	oldest := time.Now().Add(-unseenFor)
 	for _, n := range m.source.Tainted() {
 		for _, histories := range [][]taint.History{n.Taints, n.Triggers} {
 			for _, states := range histories {
