@@ -17,13 +17,13 @@ import (
 func (m *Manager) track(c holds.Config) {
 	m.holds = holds.NewTracker(holds.Options{
 		Config: c, Judged: m.judged, Record: m.journal.SetGuards, Report: m.report,
-		Journaled: m.journaled, OldestExposure: m.oldestExposure,
+		Journaled: m.journaled, Namespaces: m.source.Namespaces, OldestExposure: m.oldestExposure,
 	})
 }
 
-// ready starts judging: it adopts the record of the journal, and waits until the cache has what its holds need. It does not
-// wait for a SetPolicies that is under way, whose needs may never be met: then the cache has these once that has ended.
-func (m *Manager) ready(ctx context.Context) error {
+// prepare prepares for judging: it adopts the record of the journal, and waits until the cache has what its holds need. A
+// SetPolicies waits until then, because its needs may never be met, and no eviction is to wait for them.
+func (m *Manager) prepare(ctx context.Context) error {
 	if err := m.holds.Do(ctx, holds.Ready{}); err != nil {
 		return fmt.Errorf("adopting the record of holds: %w", err)
 	}

@@ -46,6 +46,7 @@ type Manager struct {
 	holds     *holds.Tracker
 	latest    atomic.Pointer[policy.Judge]
 	inForce   atomic.Pointer[Policies]
+	ready     chan struct{} // closed once pods can be judged
 	replacing chan struct{} // holds a token while SetPolicies is under way
 	needing   sync.Mutex
 	also      policy.Needs // what the cache keeps beside what the judge needs; under needing
@@ -74,7 +75,10 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o, turn: make(chan struct{}, 1), replacing: make(chan struct{}, 1), trips: newTrips(), audits: newAudits()}
+	m := &Manager{
+		options: o, turn: make(chan struct{}, 1), ready: make(chan struct{}), replacing: make(chan struct{}, 1),
+		trips: newTrips(), audits: newAudits(),
+	}
 	m.turn <- struct{}{}
 	m.latest.Store(&policy.Judge{Set: configured.Set, Facts: &policy.Facts{Paused: o.Paused}})
 	m.inForce.Store(&inForce)
@@ -255,7 +259,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	var watching, writing sync.WaitGroup
 	failed := make(chan error, 1)
 	watching.Go(func() {
-		if err := m.source.Run(running, handler{m.shards, m.journal, &observer{holds: m.holds, namespaces: m.source.Namespaces}}); err != nil {
+		if err := m.source.Run(running, handler{m.shards, m.journal, &observer{holds: m.holds}}); err != nil {
 			failed <- err
 		}
 	})
@@ -289,9 +293,10 @@ func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *
 		return nil
 	case <-m.journal.Loaded():
 	}
-	if err := m.ready(ctx); ctx.Err() == nil && err != nil {
+	if err := m.prepare(ctx); ctx.Err() == nil && err != nil {
 		return err
 	}
+	close(m.ready)
 	for _, s := range m.shards {
 		all.Go(func() { s.Run(running) })
 	}

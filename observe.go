@@ -3,13 +3,11 @@ package taintmanager
 import (
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/holds"
-	"github.com/taint-manager/taint-manager/policy"
 )
 
 // observer forwards what breakers and policies need of nodes and namespaces.
 type observer struct {
-	holds      *holds.Tracker
-	namespaces func() policy.Namespaces
+	holds *holds.Tracker
 
 	// last is the last batch of changes. Only the goroutine of the nodes uses it.
 	last []guard.NodeChange
@@ -29,5 +27,5 @@ func (o *observer) NodesSynced() {
 
 // NamespacesChanged implements [cluster.NamespaceObserver].
 func (o *observer) NamespacesChanged() {
-	o.holds.Put(holds.NamespacesChanged{Namespaces: o.namespaces()})
+	o.holds.Put(holds.NamespacesChanged{})
 }

@@ -49,9 +49,9 @@ func (p Policies) complete() (Policies, holds.Config, error) {
 }
 
 // SetPolicies replaces the policies and the other options of Policies: all of them, or none if it returns an error. It
-// blocks until the cache has what they need, such as the labels of nodes, and requires that Run runs. Then all pods that
-// they concern are judged again, and calls under way are confirmed by them. It returns how many pods they concern, and
-// how: which became due, are due earlier or later, are held or free.
+// blocks until the manager has synced and the cache has what they need, such as the labels of nodes, and requires that Run
+// runs. Then all pods that they concern are judged again, and calls under way are confirmed by them. It returns how many
+// pods they concern, and how: which became due, are due earlier or later, are held or free.
 //
 // The client needs the permissions that the doc comment of New lists, and list and watch on namespaces if a policy has a
 // namespaceSelector.
@@ -65,6 +65,9 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 		defer func() { <-m.replacing }()
 	case <-ctx.Done():
 		return policy.Diff{}, ctx.Err()
+	}
+	if err := m.becomesReady(ctx); err != nil {
+		return policy.Diff{}, err
 	}
 	if err := m.await(ctx, next.Set.Needs()); err != nil {
 		return policy.Diff{}, err
@@ -89,6 +92,18 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
 }
 
+// becomesReady blocks until pods can be judged.
+func (m *Manager) becomesReady(ctx context.Context) error {
+	select {
+	case <-m.ready:
+		return nil
+	case <-m.holds.Done():
+		return errors.New("waiting until the manager is ready: Run has ended")
+	case <-ctx.Done():
+		return fmt.Errorf("waiting until the manager is ready: %w", ctx.Err())
+	}
+}
+
 // await makes the cache get what is needed in addition, and blocks until it has it.
 func (m *Manager) await(ctx context.Context, n policy.Needs) error {
 	select {
@@ -97,8 +112,8 @@ func (m *Manager) await(ctx context.Context, n policy.Needs) error {
 			m.need(policy.Needs{})
 			return fmt.Errorf("getting what the policies need: %w", err)
 		}
-		if of := m.source.Namespaces(); of != nil {
-			m.holds.Put(holds.NamespacesChanged{Namespaces: of})
+		if m.source.Namespaces() != nil {
+			m.holds.Put(holds.NamespacesChanged{})
 		}
 		return nil
 	case <-ctx.Done():

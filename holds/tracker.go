@@ -34,6 +34,9 @@ type Options struct {
 	// Journaled returns the record that the journal has now.
 	Journaled func() Journaled
 
+	// Namespaces returns the labels of namespaces that the cache has now; nil if it does not have them.
+	Namespaces func() policy.Namespaces
+
 	// OldestExposure returns a moment before which no present exposure began.
 	OldestExposure func() time.Time
 }
@@ -63,8 +66,8 @@ func NewTracker(o Options) *Tracker {
 	return t
 }
 
-// Put adds an input. It does not block. What the journal has need not be in it: Ready and LeadershipBegan receive that
-// right before their step, as the journal may have been read since they were added.
+// Put adds an input. It does not block. What the journal and the cache have need not be in it: Ready, LeadershipBegan and
+// NamespacesChanged receive that right before their step, as it may have changed since they were added.
 func (t *Tracker) Put(in Input) { t.put(queued{in: in}) }
 
 // Do adds an input, and blocks until it was processed. It returns an error if the context or Run ends first.
@@ -90,6 +93,9 @@ func (t *Tracker) put(q queued) {
 	default:
 	}
 }
+
+// Done returns a channel that is closed once Run has ended.
+func (t *Tracker) Done() <-chan struct{} { return t.ended }
 
 // Trips returns the present trips. Callers must not modify them.
 func (t *Tracker) Trips() []guard.TripRecord { return *t.trips.Load() }
@@ -157,13 +163,15 @@ func (t *Tracker) step(in Input) {
 	}
 }
 
-// complete adds what the journal has to the inputs that need it.
+// complete adds what the journal and the cache have now to the inputs that need it.
 func (t *Tracker) complete(in Input) Input {
 	switch in.(type) {
 	case Ready:
 		return Ready{t.options.Journaled()}
 	case LeadershipBegan:
 		return LeadershipBegan{t.options.Journaled()}
+	case NamespacesChanged:
+		return NamespacesChanged{t.options.Namespaces()}
 	}
 	return in
 }

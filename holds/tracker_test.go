@@ -23,7 +23,15 @@ type receiver struct {
 	records []guard.Record
 	events  []guard.Event
 	journal guard.Record
-	unread  bool // the journal was not read yet
+	unread  bool   // the journal was not read yet
+	tier    string // of all namespaces
+}
+
+func (r *receiver) namespaces() policy.Namespaces {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	tier := r.tier
+	return func(string) (map[string]string, bool) { return map[string]string{"tier": tier}, true }
 }
 
 func (r *receiver) journaled() holds.Journaled {
@@ -39,6 +47,7 @@ func (r *receiver) options(c holds.Config) holds.Options {
 		Record:         func(g guard.Record) { r.mu.Lock(); defer r.mu.Unlock(); r.records = append(r.records, g) },
 		Report:         func(e guard.Event) { r.mu.Lock(); defer r.mu.Unlock(); r.events = append(r.events, e) },
 		Journaled:      r.journaled,
+		Namespaces:     r.namespaces,
 		OldestExposure: time.Now,
 	}
 }
@@ -117,6 +126,27 @@ func TestALeaderKnowsWhatTheJournalHasWhenItsLeadershipIsProcessed(t *testing.T)
 		facts, stored := got.judges[len(got.judges)-1].Facts, got.records[len(got.records)-1].Ended
 		if !facts.Unknown.IsZero() || len(stored) != 1 || !stored[0].At.Equal(ended.At) {
 			t.Errorf("got the facts %+v and the ends %+v, want the end of the pause at %v alone", facts, stored, ended.At)
+		}
+	})
+}
+
+// Two goroutines report namespaces. The one that has read them first may report them last.
+func TestTheLabelsOfNamespacesAreThoseOfTheMomentAtWhichTheyAreProcessed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		got := receiver{tier: "test"}
+		tracker := holds.NewTracker(got.options(whole(false)))
+		before := got.namespaces()
+		got.tier = "prod"
+		tracker.Put(holds.NamespacesChanged{Namespaces: got.namespaces()})
+		tracker.Put(holds.NamespacesChanged{Namespaces: before})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go tracker.Run(ctx)
+		synctest.Wait()
+		got.mu.Lock()
+		defer got.mu.Unlock()
+		if labels, _ := got.judges[len(got.judges)-1].Facts.Namespaces("shop"); labels["tier"] != "prod" {
+			t.Errorf("the labels are %v, want those of now", labels)
 		}
 	})
 }
