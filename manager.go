@@ -42,6 +42,7 @@ type Manager struct {
 
 	original *check.Checker // nil if it can't be told what this program has written
 
+	started   atomic.Bool // Run was called
 	leads     atomic.Bool
 	holds     *holds.Tracker
 	latest    atomic.Pointer[policy.Judge]
@@ -252,6 +253,9 @@ func (h handler) of(node string) *shard.Shard { return h.shards[shard.Index(node
 // Run may be called only once. It returns an error if it was called before, if the caller's informer has stopped, or if
 // a transform of the informer hides fields that verdicts depend on; no pod is evicted then.
 func (m *Manager) Run(ctx context.Context) error {
+	if m.started.Swap(true) {
+		return errors.New("taintmanager: Run was called before")
+	}
 	ctx = klog.NewContext(ctx, m.options.Logger)
 	// running continues while calls end, because the shards receive their outcomes.
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
