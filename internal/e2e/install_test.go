@@ -195,7 +195,18 @@ func (w *world) spreads(t *testing.T) {
 			t.Errorf("with %s the replicas are on %v, want %v", step.node, got, step.want)
 		}
 	}
+	w.keepsOne(t)
 	w.kubectl(t, "delete", "-f", installed)
+}
+
+// keepsOne waits until the budget counts both replicas, and permits that one of them is evicted.
+func (w *world) keepsOne(t *testing.T) {
+	t.Helper()
+	s := &scene{T: t, world: w}
+	s.until("the budget keeps one of two replicas", func() bool {
+		budget, err := w.admin.PolicyV1().PodDisruptionBudgets("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
+		return err == nil && budget.Status.CurrentHealthy == 2 && budget.Status.DesiredHealthy == 1 && budget.Status.DisruptionsAllowed == 1
+	})
 }
 
 func (w *world) fitsElsewhere(t *testing.T) {
