@@ -37,6 +37,7 @@ var shopCharacters = []string{
 	"tripped",    // like recorded, and breakers are tripped in the journal
 	"pods-only",  // forbids to list or get anything but pods
 	"no-pods",    // forbids to list pods
+	"no-spaces",  // forbids to list namespaces
 	"nobody",     // does not know the user
 	"website",    // is not an API server
 	"broken",     // has lost its database
@@ -129,7 +130,7 @@ func (a *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 // forbidden are the resources that some characters forbid.
 var forbidden = map[string][]string{
 	"no-nodes": {"nodes"}, "no-budgets": {"poddisruptionbudgets"}, "no-events": {"events"}, "no-journal": {"configmaps"},
-	"recorded": {"nodes"}, "tripped": {"nodes"}, "no-pods": {"pods"},
+	"recorded": {"nodes"}, "tripped": {"nodes"}, "no-pods": {"pods"}, "no-spaces": {"namespaces"},
 }
 
 // journalPage returns the journal's partition that owns n4.

@@ -34,6 +34,7 @@ type watched struct {
 	model   *foresight.Model
 	pages   *pages
 	hidden  bool             // the nodes can't be listed
+	spaces  string           // why namespaces can't be read; "" if they were, or are not needed
 	trouble map[string]error // errors of the watches, by what they watch
 	waiting map[string]bool  // what was not received yet
 	seen    chan struct{}    // closed once everything was received
@@ -58,7 +59,7 @@ func (l watchedCluster) Follow(ctx context.Context) (current, error) {
 		pendingOptions: l.pendingOptions, now: l.now, changed: make(chan struct{}, 1), model: l.model(),
 		pages: l.location.noPages(), hidden: hidden, trouble: map[string]error{}, waiting: map[string]bool{}, seen: make(chan struct{}),
 	}
-	if _, err := l.readNamespaces(ctx, l.query(), w.model); err != nil {
+	if w.spaces, err = l.readNamespaces(ctx, l.query(), w.model); err != nil {
 		return nil, err
 	}
 	w.start(ctx, l)
@@ -181,7 +182,7 @@ func (w *watched) news() <-chan struct{} { return w.changed }
 func (w *watched) look() *foresight.Pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	pending := w.tell(&seen{Model: w.model, reading: reading{hidden: w.hidden}, journal: w.pages}, w.now())
+	pending := w.tell(&seen{Model: w.model, reading: reading{hidden: w.hidden, spaces: w.spaces}, journal: w.pages}, w.now())
 	for _, what := range []string{"nodes", "pods"} {
 		if err := w.trouble[what]; err != nil {
 			pending.Notes = append(pending.Notes, fmt.Sprintf("the %s can't be watched, so this may be out of date: %v", what, err))

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 func pendingPod(uid, name string, seconds float64, from time.Time) foresight.PendingPod {
@@ -205,5 +207,35 @@ func TestAWatchWithoutNodesGoesByTheJournal(t *testing.T) {
 		}
 		cancel()
 		synctest.Wait()
+	})
+}
+
+// Why the labels of namespaces are not known is reported in a watch as without one.
+func TestAWatchSaysWhyNamespacesAreNotKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		old := metav1.NewTime(time.Now().Add(-time.Hour))
+		client := fake.NewClientset(
+			&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1", CreationTimestamp: old}, Spec: v1.NodeSpec{Taints: []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute}}}},
+			&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a", CreationTimestamp: old}, Spec: v1.PodSpec{NodeName: "n1"}},
+		)
+		client.PrependReactor("list", "namespaces", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewForbidden(v1.Resource("namespaces"), "", errors.New("no"))
+		})
+		prod := policy.Policy{Name: "prod", Method: policy.Hold, Match: policy.Match{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "prod"}}}}
+		basis, err := foresight.NewBasis(policy.Config{Policies: []policy.Policy{prod}}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &pendingOptions{everywhere: true, watch: true, judging: judging{basis: basis}, from: sourceFlags{journalLocation: journalLocation{"taint-manager", "kube-system"}}}
+		of, err := watchedCluster{liveCluster{&reached{client: client, server: "here"}, io.Discard, time.Now, &a.from.journalLocation}, a}.Follow(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"the labels of one namespace (shop) are not known (this user may not list them), and policies select by them: their pods count as held"}
+		if diff := cmp.Diff(want, of.look().Incomplete); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	})
 }
