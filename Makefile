@@ -139,7 +139,7 @@ release: ## Write all files of a release to dist/ (VERSION=v1.2.3, IMAGE=registr
 
 .PHONY: test-release
 test-release: build ## Compile for every platform, and build the image on two paths, once from an empty build cache, and compare: minutes.
-	cd release && $(PINNED) go test -count 1 -timeout 60m -v ./dist
+	cd release && $(PINNED) go test -count 1 -timeout 90m -v ./dist
 
 .PHONY: bench
 bench: build controlplane ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: 20 minutes and more (ROUNDS=n, WORK=burst,idle,...).
