@@ -215,6 +215,40 @@ func TestSeeingItsOwnLeaseIsNoRenewal(t *testing.T) {
 	})
 }
 
+// The server of TestARenewalThatIsRepeatedCountsFromItsFirstTry stores a renewal, whose response is lost after 4 s. The
+// elector writes the same record again, so that others see no change. Then the server does not respond.
+func TestARenewalThatIsRepeatedCountsFromItsFirstTry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		l := newCandidate(c, "only")
+		var renewTimes []time.Time
+		c.PrependReactor("update", "leases", func(written k8stesting.Action) (bool, runtime.Object, error) {
+			lease := written.(k8stesting.UpdateAction).GetObject().DeepCopyObject().(*coordinationv1.Lease)
+			if renewTimes = append(renewTimes, lease.Spec.RenewTime.Time); len(renewTimes) > 1 {
+				return false, nil, nil
+			}
+			err := c.Tracker().Update(written.GetResource(), lease, written.GetNamespace())
+			time.Sleep(4 * time.Second)
+			return true, nil, errors.Join(err, errors.New("the answer is lost"))
+		})
+		stop := l.start(t)
+		time.Sleep(5 * time.Second)
+		hang := make(chan struct{})
+		c.hang.Store(&hang)
+		time.Sleep(5*time.Second - time.Millisecond)
+		l.check(t, "just before 10 s", 1, true)
+		if len(renewTimes) != 3 || !renewTimes[0].Equal(renewTimes[1]) {
+			t.Errorf("renewals of %v were written, want two of the same time, and the one that has no response", renewTimes)
+		}
+		time.Sleep(2 * time.Millisecond)
+		if synctest.Wait(); l.Leading() {
+			t.Error("it leads 10 s after its last renewal was first sent")
+		}
+		close(hang)
+		stop()
+	})
+}
+
 func TestALeaseIsLedByFromItsMakingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lock := New(config.Default().LeaderElection, newCluster().CoordinationV1(), "me").lock

@@ -42,9 +42,18 @@ type Lock struct {
 	// absent is why this process may not create the lease, which does not exist; nil if it exists.
 	absent atomic.Pointer[absentError]
 
+	// tried is the latest write that was to take or renew the lease.
+	tried try
+
 	// renewed is a moment before the latest write that took or renewed the lease was sent; nil if this process does not
 	// hold the lease.
 	renewed atomic.Pointer[time.Time]
+}
+
+// try is an attempt to take or renew the lease: one or more writes with the same time of renewal.
+type try struct {
+	renewTime metav1.Time
+	at        time.Time // before the first write was sent
 }
 
 // NewLock returns a lock that wraps another one.
@@ -189,8 +198,9 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // without having read the lease. A lease that is released counts as lost from before the request is sent, because
 // others may take it before the response arrives. A write that fails does not renew the lease.
 func (l *Lock) write(record resourcelock.LeaderElectionRecord, send func() error) error {
-	ours, sent := record.HolderIdentity == l.Identity(), l.now()
+	ours := record.HolderIdentity == l.Identity()
 	if ours {
+		l.try(record)
 		l.longest = max(l.longest, time.Duration(record.LeaseDurationSeconds)*time.Second)
 	}
 	if l.waits() {
@@ -207,9 +217,17 @@ func (l *Lock) write(record resourcelock.LeaderElectionRecord, send func() error
 	}
 	l.remember(record)
 	if ours {
-		l.renewed.Store(&sent)
+		l.renewed.Store(new(l.tried.at))
 	}
 	return nil
+}
+
+// try notes when a record was first tried to be written. An elector repeats a write that has failed. If the first one
+// was stored nevertheless, the second changes nothing, and other candidates measure from the first.
+func (l *Lock) try(record resourcelock.LeaderElectionRecord) {
+	if l.tried.at.IsZero() || !l.tried.renewTime.Equal(&record.RenewTime) {
+		l.tried = try{record.RenewTime, l.now()}
+	}
 }
 
 // yield releases the lease if this process holds it. If an elector ends while it takes the lease, it does not learn
