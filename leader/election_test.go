@@ -249,6 +249,29 @@ func TestARenewalThatIsRepeatedCountsFromItsFirstTry(t *testing.T) {
 	})
 }
 
+// Other candidates compare records with times in whole seconds, so they see only the first of them. The renewals are sent
+// at 1.2 s and at 1.6 s, and the next one has no response.
+func TestRenewalsWithinOneSecondCountFromTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		l := newCandidate(c, "only")
+		l.config.LeaseDuration.Duration = 3 * time.Second
+		l.config.RenewDeadline.Duration, l.config.RetryPeriod.Duration = 2900*time.Millisecond, 400*time.Millisecond
+		stop := l.start(t)
+		time.Sleep(1900 * time.Millisecond)
+		hang := make(chan struct{})
+		c.hang.Store(&hang)
+		time.Sleep(2200*time.Millisecond - time.Millisecond)
+		l.check(t, "just before 4.1 s", 1, true)
+		time.Sleep(2 * time.Millisecond)
+		if synctest.Wait(); l.Leading() {
+			t.Error("it leads 2.9 s after the first renewal that others see")
+		}
+		close(hang)
+		stop()
+	})
+}
+
 func TestALeaseIsLedByFromItsMakingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lock := New(config.Default().LeaderElection, newCluster().CoordinationV1(), "me").lock

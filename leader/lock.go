@@ -50,10 +50,10 @@ type Lock struct {
 	renewed atomic.Pointer[time.Time]
 }
 
-// try is an attempt to take or renew the lease: one or more writes with the same time of renewal.
+// try is an attempt to take or renew the lease: one or more writes with the same time of renewal in whole seconds.
 type try struct {
-	renewTime metav1.Time
-	at        time.Time // before the first write was sent
+	second int64     // of the time of renewal, since 1970
+	at     time.Time // before the first write was sent
 }
 
 // NewLock returns a lock that wraps another one.
@@ -223,10 +223,11 @@ func (l *Lock) write(record resourcelock.LeaderElectionRecord, send func() error
 }
 
 // try notes when a record was first tried to be written. An elector repeats a write that has failed. If the first one
-// was stored nevertheless, the second changes nothing, and other candidates measure from the first.
+// was stored nevertheless, the second changes nothing, and other candidates measure from the first. The same holds for
+// renewals within one second: electors compare records as JSON, which has times in whole seconds.
 func (l *Lock) try(record resourcelock.LeaderElectionRecord) {
-	if l.tried.at.IsZero() || !l.tried.renewTime.Equal(&record.RenewTime) {
-		l.tried = try{record.RenewTime, l.now()}
+	if second := record.RenewTime.Unix(); l.tried.at.IsZero() || l.tried.second != second {
+		l.tried = try{second, l.now()}
 	}
 }
 
