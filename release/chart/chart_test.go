@@ -125,8 +125,10 @@ func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
 }
 
 func TestOneReplicaNeedsNoLeaderElection(t *testing.T) {
-	for _, text := range []string{
-		"{replicas: 1, config: {leaderElection: {leaderElect: false}}}", "{replicas: 1, extraArgs: [--leader-elect=false]}", "{config: {dryRun: true}}",
+	for text, strategy := range map[string]string{
+		"{replicas: 1, config: {leaderElection: {leaderElect: false}}}": "Recreate",
+		"{replicas: 1, extraArgs: [--leader-elect=false]}":              "Recreate",
+		"{config: {dryRun: true}}":                                      "RollingUpdate",
 	} {
 		var values map[string]any
 		if err := yaml.Unmarshal([]byte(text), &values); err != nil {
@@ -138,6 +140,9 @@ func TestOneReplicaNeedsNoLeaderElection(t *testing.T) {
 		}
 		if strings.Contains(Join(files), "kind: Lease") {
 			t.Errorf("%s: there is a lease", text)
+		}
+		if !strings.Contains(Join(files), "\n    type: "+strategy+"\n") {
+			t.Errorf("%s: the strategy is not %s", text, strategy)
 		}
 	}
 }
