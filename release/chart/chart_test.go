@@ -111,6 +111,8 @@ func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
 		"replicas that all lead": {"config: {leaderElection: {leaderElect: false}}", "each of 2 replicas would evict"},
 		"the same by a flag":     {"{replicas: 3, extraArgs: [--leader-elect=false]}", "each of 3 replicas would evict"},
 		"no port for the probes": {"config: {serving: {securePort: 0}}", "config.serving.securePort"},
+		"a loopback address":     {"config: {serving: {bindAddress: 127.0.0.1}}", "config.serving.bindAddress"},
+		"the same of IPv6":       {"config: {serving: {bindAddress: '::1'}}", "config.serving.bindAddress"},
 		"a toleration's mistake": {"tolerations: [{operator: exists}]", "tolerations"},
 	} {
 		var values map[string]any

@@ -87,6 +87,8 @@ subjects:
 {{- range .Values.extraArgs -}}
 {{- if hasPrefix "--secure-port" . }}{{ fail (printf "extraArgs has %s, and the probes would ask another port: set config.serving.securePort" .) }}{{ end -}}
 {{- end -}}
+{{- $address := dig "serving" "bindAddress" "" .Values.config -}}
+{{- if or (hasPrefix "127." $address) (eq "::1" $address) }}{{ fail (printf "config.serving.bindAddress is %s, and the kubelet's probes come from outside of the pod: leave it out" $address) }}{{ end -}}
 {{- $port := dig "serving" "securePort" 10270 .Values.config | int -}}
 {{- if not $port }}{{ fail "config.serving.securePort is 0, and the probes need a port: set it to one of 1 to 65535, or leave it out for 10270" }}{{ end -}}
 {{- $port -}}
