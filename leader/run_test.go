@@ -92,6 +92,7 @@ func TestLeadershipWonWhileEndingIsNoError(t *testing.T) {
 		m.lead = errors.New("Run has ended")
 		err := Run(ctx, m, func(campaigning context.Context, lead func(context.Context) error) error {
 			<-ctx.Done()
+			synctest.Wait() // until the manager's Run has ended
 			return lead(campaigning)
 		})
 		if err != nil {
