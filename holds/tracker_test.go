@@ -57,11 +57,9 @@ func TestATripEndsByTimeAlone(t *testing.T) {
 		var got receiver
 		tracker := holds.NewTracker(got.options(whole(false)))
 		tracker.Put(holds.NodesChanged{Changes: nodes(4, 3)}) // before Run
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go tracker.Run(ctx)
+		go tracker.Run(t.Context())
 		for _, in := range []holds.Input{holds.LeadershipBegan{}, holds.Ready{}} {
-			if err := tracker.Do(ctx, in); err != nil {
+			if err := tracker.Do(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -87,9 +85,7 @@ func TestEndsAreDroppedOnceNoExposureReachesThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got receiver
 		tracker := holds.NewTracker(got.options(whole(true)))
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go tracker.Run(ctx)
+		go tracker.Run(t.Context())
 		tracker.Put(holds.LeadershipBegan{})
 		tracker.Put(holds.Ready{})
 		tracker.Put(holds.Reconfigured{Config: whole(false)})
@@ -117,9 +113,7 @@ func TestALeaderKnowsWhatTheJournalHasWhenItsLeadershipIsProcessed(t *testing.T)
 		got.mu.Lock()
 		got.unread, got.journal = false, guard.Record{Ended: []guard.EndedRecord{ended}}
 		got.mu.Unlock()
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go tracker.Run(ctx)
+		go tracker.Run(t.Context())
 		synctest.Wait()
 		got.mu.Lock()
 		defer got.mu.Unlock()
@@ -139,9 +133,7 @@ func TestTheLabelsOfNamespacesAreThoseOfTheMomentAtWhichTheyAreProcessed(t *test
 		got.tier = "prod"
 		tracker.Put(holds.NamespacesChanged{Namespaces: got.namespaces()})
 		tracker.Put(holds.NamespacesChanged{Namespaces: before})
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go tracker.Run(ctx)
+		go tracker.Run(t.Context())
 		synctest.Wait()
 		got.mu.Lock()
 		defer got.mu.Unlock()

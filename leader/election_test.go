@@ -44,6 +44,22 @@ func newCluster() *cluster {
 	return c
 }
 
+// storeAndLose stores an update, whose response is lost, and returns the error that its client gets.
+func (c *cluster) storeAndLose(update k8stesting.Action) error {
+	lease := update.(k8stesting.UpdateAction).GetObject().DeepCopyObject()
+	return errors.Join(c.Tracker().Update(update.GetResource(), lease, update.GetNamespace()), errors.New("the answer is lost"))
+}
+
+// renewTimes returns the times of renewal of all updates.
+func (c *cluster) renewTimes() (all []time.Time) {
+	for _, a := range c.Actions() {
+		if a.Matches("update", "leases") {
+			all = append(all, a.(k8stesting.UpdateAction).GetObject().(*coordinationv1.Lease).Spec.RenewTime.Time)
+		}
+	}
+	return all
+}
+
 func (c *cluster) holder(t *testing.T) string {
 	t.Helper()
 	lease, err := c.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
@@ -96,6 +112,21 @@ func (l *candidate) check(t *testing.T, when string, terms int, now bool) {
 	synctest.Wait()
 	if gotTerms, gotNow := l.state(); gotTerms != terms || gotNow != now || l.Leading() != now {
 		t.Errorf("%s: %d terms, leads %t, by its clock %t; want %d, %t", when, gotTerms, gotNow, l.Leading(), terms, now)
+	}
+}
+
+// leadsFor fails the test unless the candidate, in its first term, leads for just that long once the server does not
+// respond any more. end says when that is.
+func (l *candidate) leadsFor(t *testing.T, c *cluster, d time.Duration, end string) {
+	t.Helper()
+	hang := make(chan struct{})
+	defer close(hang)
+	c.hang.Store(&hang)
+	time.Sleep(d - time.Millisecond)
+	l.check(t, "just before "+end, 1, true)
+	time.Sleep(2 * time.Millisecond)
+	if synctest.Wait(); l.Leading() {
+		t.Errorf("it leads %s", end)
 	}
 }
 
@@ -175,18 +206,9 @@ func TestTheLeadersClockCountsFromBeforeItsWriteWasSent(t *testing.T) {
 			time.Sleep(4 * time.Second)
 			return false, nil, nil
 		})
-		stop := l.start(t)
+		defer l.start(t)()
 		time.Sleep(5 * time.Second) // a renewal was sent at once, and got its response after 4 s
-		hang := make(chan struct{})
-		c.hang.Store(&hang)
-		time.Sleep(5*time.Second - time.Millisecond)
-		l.check(t, "just before 10 s", 1, true)
-		time.Sleep(2 * time.Millisecond)
-		if synctest.Wait(); l.Leading() {
-			t.Error("it leads 10 s after its last renewal was sent")
-		}
-		close(hang)
-		stop()
+		l.leadsFor(t, c, 5*time.Second, "10 s after its last renewal was sent")
 	})
 }
 
@@ -201,8 +223,7 @@ func TestSeeingItsOwnLeaseIsNoRenewal(t *testing.T) {
 			if !lossy.Load() {
 				return false, nil, nil
 			}
-			lease := written.(k8stesting.UpdateAction).GetObject().DeepCopyObject()
-			return true, nil, errors.Join(c.Tracker().Update(written.GetResource(), lease, written.GetNamespace()), errors.New("the answer is lost"))
+			return true, nil, c.storeAndLose(written)
 		})
 		stop := l.start(t)
 		l.check(t, "at the start", 1, true)
@@ -221,31 +242,21 @@ func TestARenewalThatIsRepeatedCountsFromItsFirstTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
 		l := newCandidate(c, "only")
-		var renewTimes []time.Time
+		var lost atomic.Bool
 		c.PrependReactor("update", "leases", func(written k8stesting.Action) (bool, runtime.Object, error) {
-			lease := written.(k8stesting.UpdateAction).GetObject().DeepCopyObject().(*coordinationv1.Lease)
-			if renewTimes = append(renewTimes, lease.Spec.RenewTime.Time); len(renewTimes) > 1 {
+			if lost.Swap(true) {
 				return false, nil, nil
 			}
-			err := c.Tracker().Update(written.GetResource(), lease, written.GetNamespace())
+			err := c.storeAndLose(written)
 			time.Sleep(4 * time.Second)
-			return true, nil, errors.Join(err, errors.New("the answer is lost"))
+			return true, nil, err
 		})
-		stop := l.start(t)
+		defer l.start(t)()
 		time.Sleep(5 * time.Second)
-		hang := make(chan struct{})
-		c.hang.Store(&hang)
-		time.Sleep(5*time.Second - time.Millisecond)
-		l.check(t, "just before 10 s", 1, true)
-		if len(renewTimes) != 3 || !renewTimes[0].Equal(renewTimes[1]) {
-			t.Errorf("renewals of %v were written, want two of the same time, and the one that has no response", renewTimes)
+		if times := c.renewTimes(); len(times) != 2 || !times[0].Equal(times[1]) {
+			t.Errorf("renewals of %v were written, want two of the same time", times)
 		}
-		time.Sleep(2 * time.Millisecond)
-		if synctest.Wait(); l.Leading() {
-			t.Error("it leads 10 s after its last renewal was first sent")
-		}
-		close(hang)
-		stop()
+		l.leadsFor(t, c, 5*time.Second, "10 s after its last renewal was first sent")
 	})
 }
 
@@ -257,18 +268,9 @@ func TestRenewalsWithinOneSecondCountFromTheFirst(t *testing.T) {
 		l := newCandidate(c, "only")
 		l.config.LeaseDuration.Duration = 3 * time.Second
 		l.config.RenewDeadline.Duration, l.config.RetryPeriod.Duration = 2900*time.Millisecond, 400*time.Millisecond
-		stop := l.start(t)
+		defer l.start(t)()
 		time.Sleep(1900 * time.Millisecond)
-		hang := make(chan struct{})
-		c.hang.Store(&hang)
-		time.Sleep(2200*time.Millisecond - time.Millisecond)
-		l.check(t, "just before 4.1 s", 1, true)
-		time.Sleep(2 * time.Millisecond)
-		if synctest.Wait(); l.Leading() {
-			t.Error("it leads 2.9 s after the first renewal that others see")
-		}
-		close(hang)
-		stop()
+		l.leadsFor(t, c, 2200*time.Millisecond, "2.9 s after the first renewal that others see")
 	})
 }
 
