@@ -64,3 +64,15 @@ func (b *bucket) change(now time.Time, to pace) {
 	}
 	b.pace, b.level = to, min(tokens, time.Duration(to.burst))*to.interval
 }
+
+// spend takes a token that was not reserved. The level may become negative.
+func (b *bucket) spend(now time.Time) {
+	b.fill(now)
+	b.level -= b.pace.interval
+}
+
+// give gives a token back, up to the burst.
+func (b *bucket) give(now time.Time) {
+	b.fill(now)
+	b.level = min(b.level+b.pace.interval, b.pace.full())
+}

@@ -27,6 +27,7 @@ type Set struct {
 	policies []compiled
 	index    index
 	breakers []breaker
+	rated    bool     // whether there are rates
 	grouped  bool     // a rate has groups of nodes
 	auditing bool     // whether any policy is in mode Audit
 	broken   []string // as BrokenByOriginal returns them
@@ -74,6 +75,7 @@ func Compile(c Config) (*Set, []Problem) {
 	for i := range c.Guards.Breakers {
 		s.breakers = append(s.breakers, compileBreaker(&c.Guards.Breakers[i]))
 	}
+	s.rated = len(c.Guards.Rates) > 0
 	s.grouped = slices.ContainsFunc(c.Guards.Rates, func(r Rate) bool { return r.TopologyKey != "" })
 	return s, nil
 }

@@ -1,0 +1,225 @@
+package dispatch
+
+import "time"
+
+// leadingPoll is how long no call starts after Leading has denied.
+const leadingPoll = 250 * time.Millisecond
+
+// ownAfter is how long the pods of this program wait for all others at most.
+const ownAfter = time.Minute
+
+// startCalls starts all calls that may start now, and says when more may.
+func (c *Core) startCalls(now time.Time, do *Effects) {
+	for {
+		start, ok, next := c.startNext(now, do)
+		if !ok {
+			do.Next = sooner(next, c.nextChange(now))
+			return
+		}
+		do.Starts = append(do.Starts, start)
+	}
+}
+
+// nextChange returns when time alone next changes something; zero if nothing changes.
+func (c *Core) nextChange(now time.Time) (next time.Time) {
+	if len(c.calls) > 0 {
+		next = c.calls[0].started.Add(SlowAfter)
+	}
+	e, ok := c.expiries.First()
+	switch {
+	case !ok:
+	case c.waiting > 0:
+		next = sooner(next, e.at)
+	default: // it only frees memory
+		next = sooner(next, e.at.Add(remembered/2))
+	}
+	return next
+}
+
+// startNext starts the call of the candidate whose turn it is. If no call may start, next is when that may change by time
+// alone.
+func (c *Core) startNext(now time.Time, do *Effects) (s Start, ok bool, next time.Time) {
+	if c.waiting+c.own.Len() == 0 || !c.leads || c.drained || c.paused {
+		return s, false, time.Time{}
+	}
+	if until := c.heldUntil(now); until.After(now) {
+		return s, false, until
+	} else if c.outage.on() && c.outage.probing {
+		return s, false, time.Time{}
+	}
+	if !c.options.Leading() {
+		return s, false, now.Add(leadingPoll)
+	}
+	chosen, next := c.choose(now)
+	if chosen.line != nil {
+		return c.startFrom(now, chosen), true, time.Time{}
+	}
+	s, ok, own := c.startOwn(now, do)
+	return s, ok, sooner(next, own)
+}
+
+// heldUntil returns until when no call starts, because of an outage, of a loaded server, or of the limit of all calls.
+func (c *Core) heldUntil(now time.Time) time.Time {
+	until := later(c.throttled, c.pace.next)
+	if c.outage.on() && !c.outage.probing {
+		until = later(until, c.outage.until)
+	}
+	return until
+}
+
+// choice is a line, and the door through which its next candidate goes.
+type choice struct {
+	line *line
+	door door
+}
+
+// before reports whether it is the turn of this choice before that of the other choice.
+func (a choice) before(b choice) bool {
+	m, n := a.line.namespace, b.line.namespace
+	i, j := m.calls[a.door.place()], n.calls[b.door.place()]
+	switch {
+	case i != j:
+		return i < j
+	case m != n:
+		return m.served < n.served
+	case a.line != b.line:
+		return a.line.served < b.line.served
+	}
+	return a.door < b.door
+}
+
+// choose returns the line whose turn it is among those whose place is free and whose rates have tokens. Otherwise next is
+// when that may change by time alone.
+func (c *Core) choose(now time.Time) (best choice, next time.Time) {
+	open, next := c.openDoors(now)
+	for _, cl := range c.classes {
+		first := cl.first(open)
+		if first.line == nil || best.line != nil && !first.before(best) {
+			continue
+		}
+		if _, until := cl.wait(now); !until.IsZero() {
+			cl.blocked = now
+			next = sooner(next, until)
+			continue
+		}
+		best = first
+	}
+	return best, next
+}
+
+// openDoors returns which doors are open now, and when the next one opens by time alone.
+func (c *Core) openDoors(now time.Time) (open [doors]bool, next time.Time) {
+	var wait time.Duration
+	open[toSlot], wait = c.places.freeSlot(now)
+	if wait > 0 {
+		next = now.Add(wait)
+	}
+	open[toSlotOfSlow] = open[toSlot] && c.slowSlots < c.places.forSlow()
+	if open[toSlowPlace], wait = c.places.freeSlowPlace(now); wait > 0 && c.anySlow() {
+		next = sooner(next, now.Add(wait))
+	}
+	return open, next
+}
+
+// anySlow reports whether any candidate waits for a slow place.
+func (c *Core) anySlow() bool {
+	for _, cl := range c.classes {
+		if cl.doors[toSlowPlace].Len() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// first returns the line of the class whose turn it is, among those that may use one of the open doors.
+func (cl *class) first(open [doors]bool) (best choice) {
+	for d := range doors {
+		if !open[d] {
+			continue
+		}
+		if l, ok := cl.doors[d].First(); ok && (best.line == nil || (choice{l, d}).before(best)) {
+			best = choice{l, d}
+		}
+	}
+	return best
+}
+
+// startFrom starts the call of the next candidate of a line.
+func (c *Core) startFrom(now time.Time, chosen choice) Start {
+	l := chosen.line
+	it, probe := l.next(chosen.door)
+	way, _ := l.class.way(now)
+	l.served = c.nextSerial()
+	c.left(it)
+	return c.start(now, it, way, chosen.door.place(), probe)
+}
+
+// beforeOwn is the order of the pods of this program: that of this process is the last.
+func beforeOwn(a, b *item) bool {
+	if a.Own != b.Own {
+		return a.Own < b.Own
+	}
+	return before(a, b)
+}
+
+// startOwn starts the call of a pod of this program: if no other candidate waits, or a minute after it was due. For the
+// pod of this process it asks for the leadership to be given back, if that is possible.
+func (c *Core) startOwn(now time.Time, do *Effects) (s Start, ok bool, next time.Time) {
+	it, some := c.own.First()
+	free, wait := c.places.freeSlot(now)
+	if !some || !free {
+		return s, false, nowPlus(now, wait)
+	}
+	latest := it.Deadline.Add(ownAfter)
+	if c.waiting > 0 && latest.After(now) {
+		return s, false, latest
+	}
+	if it.Own == Self && c.options.Yields {
+		return s, false, c.yield(now, latest, do)
+	}
+	way, ready := it.class.way(now)
+	if !ready {
+		it.class.blocked = now
+		_, until := it.class.wait(now)
+		return s, false, until
+	}
+	c.leave(now, it)
+	return c.start(now, it, way, slot, false), true, time.Time{}
+}
+
+// yield asks for the leadership to be given back once no call is under way, at the latest at that moment, and not more
+// often than once in ownAfter. It returns when to ask next.
+func (c *Core) yield(now, latest time.Time, do *Effects) time.Time {
+	switch {
+	case c.inFlight > 0 && latest.After(now):
+		return latest
+	case c.yieldNotBefore.After(now):
+		return c.yieldNotBefore
+	}
+	do.Yield = true
+	c.yieldNotBefore = now.Add(ownAfter)
+	return c.yieldNotBefore
+}
+
+// nowPlus returns the end of a wait; zero for no wait.
+func nowPlus(now time.Time, wait time.Duration) time.Time {
+	if wait == 0 {
+		return time.Time{}
+	}
+	return now.Add(wait)
+}
+
+// sooner returns the earlier of two moments; zero stands for never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

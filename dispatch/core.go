@@ -1,0 +1,212 @@
+package dispatch
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/evictionqueue"
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// CoreOptions are the settings of a [Core].
+type CoreOptions struct {
+	// Slots and SlowPlaces are their numbers, at least 1.
+	Slots, SlowPlaces int
+
+	// CallsPerSecond limits how many calls start in a second. 0: no limit.
+	CallsPerSecond float64
+
+	// Rates limit how many calls start that delete a pod. They must be valid.
+	Rates []policy.Rate
+
+	// Paused withholds all calls.
+	Paused bool
+
+	// Leading is asked before a candidate is chosen; while it denies, no call starts.
+	Leading func() bool
+
+	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
+	Jitter func() float64
+
+	// Yields: the leadership is given back instead of a call for the pod of this process.
+	Yields bool
+}
+
+// Core is the logic of the dispatcher. It is not safe for concurrent use.
+type Core struct {
+	options    CoreOptions
+	items      map[types.UID]*item
+	namespaces map[string]*namespace
+	classes    map[string]*class
+	waiting    int // candidates in lines
+	own        evictionqueue.Ordered[*item]
+	expiries   evictionqueue.Ordered[*expiry]
+	serial     uint64
+
+	places    places
+	calls     []*call // those that are not slow, in the order in which they started; some have ended
+	inFlight  int
+	slowSlots int // slots that calls of slow namespaces hold
+
+	outage    outageBackoff
+	throttled time.Time // no call starts before
+	pace      pace      // of all calls
+	rateList  []policy.Rate
+	rates     *guard.Rates
+
+	leads, drained, paused bool
+	yieldNotBefore         time.Time
+}
+
+// item is a candidate, and what has become of it.
+type item struct {
+	Candidate
+	serial  uint64    // of the first offer
+	offered time.Time // the first time
+	class   *class
+	call    *call // nil while it waits
+	ended   bool  // its call has ended, and the outcome is not settled
+
+	workload *workload
+	group    *group // while it waits in a line
+	pos      int    // in the turns of its node, or among the pods of this program
+}
+
+// NewCore returns the logic of a dispatcher that does not lead yet.
+func NewCore(now time.Time, o CoreOptions) *Core {
+	c := &Core{
+		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
+		own: evictionqueue.NewOrdered(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
+		places: newPlaces(o.Slots, o.SlowPlaces), outage: outageBackoff{jitter: o.Jitter}, pace: newPace(o.CallsPerSecond),
+		rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
+	}
+	return c
+}
+
+// Step processes one input at the time now, and returns what follows from it. The time may not go backwards by more than
+// clocks do.
+func (c *Core) Step(now time.Time, in Input) Effects {
+	var do Effects
+	c.pass(now, &do)
+	switch in := in.(type) {
+	case Offered:
+		do.Taken = c.offer(now, in.Candidate)
+	case Withdrawn:
+		do.Taken = c.withdraw(now, in.UID)
+	case Settled:
+		c.settle(in.UID)
+	case CallEnded:
+		c.end(now, in, &do)
+	case NodeRead:
+		c.nodeRead(now, in, &do)
+	case ServerAnswered:
+		c.outage.nudge(now)
+	case Configured:
+		c.configure(now, in)
+	case Paused:
+		c.paused = in.Paused
+	case TermBegan:
+		c.beginTerm(now)
+	case TermEnded:
+		c.leads = false
+	case Drained:
+		c.drained = true
+	}
+	c.startCalls(now, &do)
+	return do
+}
+
+// pass takes in what time alone changes.
+func (c *Core) pass(now time.Time, do *Effects) {
+	c.turnSlow(now, do)
+	c.forget(now)
+}
+
+// offer adds or replaces a candidate; false if a call for its UID is under way or not settled.
+func (c *Core) offer(now time.Time, candidate Candidate) bool {
+	it := c.items[candidate.UID]
+	if it == nil {
+		it = &item{serial: c.nextSerial(), offered: now}
+		c.items[candidate.UID] = it
+	} else if it.call != nil || it.ended {
+		return false
+	} else if c.replace(now, it, &candidate) {
+		return true
+	} else {
+		c.leave(now, it)
+	}
+	it.Candidate = candidate
+	it.class = c.classOf(&candidate)
+	c.stand(now, it)
+	return true
+}
+
+// replace replaces a candidate that stays in its line, where its node keeps its turn; false if it is to change the line.
+func (c *Core) replace(now time.Time, it *item, candidate *Candidate) bool {
+	same := it.Own == Other && candidate.Own == Other && it.class == c.classOf(candidate) &&
+		it.Namespace == candidate.Namespace && it.Workload == candidate.Workload && it.Node == candidate.Node
+	if same {
+		it.Candidate = *candidate
+		it.group.turns.set(it)
+	}
+	return same
+}
+
+// withdraw removes a candidate; false if its call has begun, or if there is none.
+func (c *Core) withdraw(now time.Time, uid types.UID) bool {
+	it := c.items[uid]
+	if it == nil || it.call != nil || it.ended {
+		return false
+	}
+	c.leave(now, it)
+	delete(c.items, uid)
+	return true
+}
+
+// settle permits the next offer of a pod whose call has ended.
+func (c *Core) settle(uid types.UID) {
+	if it := c.items[uid]; it != nil && it.ended {
+		delete(c.items, uid)
+	}
+}
+
+// configure replaces the rates and the number of slots.
+func (c *Core) configure(now time.Time, in Configured) {
+	c.places.slots = in.Slots
+	c.rateList = in.Rates
+	c.rates.Replace(now, in.Rates)
+	for _, it := range c.bySerial() {
+		if it.call != nil {
+			it.call.recount(now, c)
+			continue
+		}
+		if !it.ended {
+			c.leave(now, it)
+		}
+	}
+	clear(c.classes)
+	for _, it := range c.bySerial() {
+		if it.call == nil && !it.ended {
+			it.class = c.classOf(&it.Candidate)
+			c.stand(now, it)
+		}
+	}
+}
+
+// beginTerm begins a term: a leader before this one may have used what is in the buckets.
+func (c *Core) beginTerm(now time.Time) {
+	c.leads = true
+	c.rates = guard.NewRates(now, c.rateList)
+	c.configure(now, Configured{Rates: c.rateList, Slots: c.places.slots})
+}
+
+// nodeRead takes in the outcome of a GET of a node.
+func (c *Core) nodeRead(now time.Time, in NodeRead, do *Effects) {
+	if in.Outcome.Kind == eviction.Unavailable && !c.outage.on() {
+		do.Pause = pauseUnavailable
+	}
+	c.outage.nodeRead(now, in.Sent, in.Outcome)
+}

@@ -1,0 +1,99 @@
+package dispatch
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// Input is one thing that happens to a [Core].
+type Input interface{ input() }
+
+// Offered adds a candidate, or replaces the candidate of its UID. Effects.Taken is false if a call for the UID is under
+// way, or if the outcome of its last call is not settled.
+type Offered struct{ Candidate Candidate }
+
+// Withdrawn removes a candidate. Effects.Taken is false if its call has begun, or if there is none.
+type Withdrawn struct{ UID types.UID }
+
+// Settled reports that the outcome of the last call for the UID has been taken in: the pod may be offered again.
+type Settled struct{ UID types.UID }
+
+// CallEnded reports the outcome of a call.
+type CallEnded struct {
+	UID     types.UID
+	Outcome eviction.Outcome
+}
+
+// NodeRead reports the outcome of a GET of a node that was sent at that moment.
+type NodeRead struct {
+	Sent    time.Time
+	Outcome eviction.Outcome
+}
+
+// ServerAnswered reports that the API server has answered a list or a watch.
+type ServerAnswered struct{}
+
+// Configured replaces the rates, which must be valid, and the number of slots.
+type Configured struct {
+	Rates []policy.Rate
+	Slots int
+}
+
+// Paused withholds all calls, or permits them again.
+type Paused struct{ Paused bool }
+
+// TermBegan begins a term of leadership: all buckets of rates are empty.
+type TermBegan struct{}
+
+// TermEnded ends the term: no further call starts.
+type TermEnded struct{}
+
+// Drained withholds all calls for good.
+type Drained struct{}
+
+// TimePassed reports that the time of Effects.Next has come.
+type TimePassed struct{}
+
+func (Offered) input()        {}
+func (Withdrawn) input()      {}
+func (Settled) input()        {}
+func (CallEnded) input()      {}
+func (NodeRead) input()       {}
+func (ServerAnswered) input() {}
+func (Configured) input()     {}
+func (Paused) input()         {}
+func (TermBegan) input()      {}
+func (TermEnded) input()      {}
+func (Drained) input()        {}
+func (TimePassed) input()     {}
+
+// Effects is what follows from a step.
+type Effects struct {
+	// Starts are the calls to start, in order.
+	Starts []Start
+
+	// Next is when the next step is due if nothing else happens before; zero if none is due.
+	Next time.Time
+
+	// Taken answers Offered and Withdrawn.
+	Taken bool
+
+	// Kept are calls that are slow from now on and keep their slots, as all slow places are taken.
+	Kept []eviction.Request
+
+	// Pause is the cause of a pause of all calls that begins now; empty if none does.
+	Pause string
+
+	// Yield asks for the leadership to be given back, because the pod of this process is due.
+	Yield bool
+}
+
+// Start is a call to start.
+type Start struct {
+	Request eviction.Request
+	Done    func(Ended)
+}

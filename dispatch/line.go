@@ -1,0 +1,326 @@
+package dispatch
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/evictionqueue"
+	"github.com/taint-manager/taint-manager/guard"
+)
+
+// class holds the lines of the candidates that wait for the same rates.
+type class struct {
+	key     string
+	ways    []guard.Buckets
+	serial  uint64
+	size    int                                 // candidates
+	doors   [doors]evictionqueue.Ordered[*line] // the lines that may use each door
+	blocked time.Time                           // when none of the ways was last found to have its tokens
+}
+
+// door is a way to a place, which some conditions open and close.
+type door uint8
+
+const (
+	toSlot       door = iota // of a namespace that is not slow
+	toSlotOfSlow             // of a slow namespace
+	toSlowPlace              // of a slow namespace
+	doors
+)
+
+// place returns the kind of place behind the door.
+func (d door) place() kind {
+	if d == toSlowPlace {
+		return slowPlace
+	}
+	return slot
+}
+
+// way returns the first way whose rates all have a token now; ok is false if there is none.
+func (c *class) way(now time.Time) (way int, ok bool) {
+	for i := range c.ways {
+		if rate, _ := c.ways[i].Wait(now); rate == "" {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// wait returns the rate that is the first to have a token, and when it has one. The rate is empty if there is a way now.
+func (c *class) wait(now time.Time) (rate string, until time.Time) {
+	for i := range c.ways {
+		name, at := c.ways[i].Wait(now)
+		if name == "" {
+			return "", time.Time{}
+		}
+		if rate == "" || at.Before(until) {
+			rate, until = name, at
+		}
+	}
+	return rate, until
+}
+
+// line holds the candidates of one namespace and one class. A line of a slow namespace has a group for each workload; any
+// other line has one group.
+type line struct {
+	namespace *namespace
+	class     *class
+	served    uint64
+	size      int
+	all       *group // of a namespace that is not slow
+	pos       [doors]int
+
+	// The groups of a slow namespace, by what they may use.
+	quick, unknown, slow evictionqueue.Ordered[*group]
+}
+
+// group holds the candidates of a line whose turn does not differ by workload.
+type group struct {
+	line     *line
+	workload *workload // nil for that of a namespace that is not slow
+	turns    *turns
+
+	quickPos, unknownPos, slowPos int
+}
+
+func newLine(n *namespace, c *class, serial uint64) *line {
+	inSlots := func(a, b *group) bool { return a.workload.before(&b.workload.share, slot) }
+	inSlowPlaces := func(a, b *group) bool { return a.workload.before(&b.workload.share, slowPlace) }
+	return &line{
+		namespace: n, class: c, served: serial,
+		quick:   evictionqueue.NewOrdered(inSlots, func(g *group) *int { return &g.quickPos }),
+		unknown: evictionqueue.NewOrdered(inSlots, func(g *group) *int { return &g.unknownPos }),
+		slow:    evictionqueue.NewOrdered(inSlowPlaces, func(g *group) *int { return &g.slowPos }),
+	}
+}
+
+func (c *Core) newClass(key string, ways []guard.Buckets) *class {
+	cl := &class{key: key, ways: ways, serial: c.nextSerial()}
+	for d := range doors {
+		cl.doors[d] = evictionqueue.NewOrdered(func(a, b *line) bool {
+			if a.namespace == b.namespace {
+				return a.served < b.served
+			}
+			return a.namespace.before(&b.namespace.share, d.place())
+		}, func(l *line) *int { return &l.pos[d] })
+	}
+	return cl
+}
+
+// classOf returns the class of a candidate.
+func (c *Core) classOf(candidate *Candidate) *class {
+	var ways []guard.Buckets
+	key := ""
+	for i := range candidate.Ways {
+		w := &candidate.Ways[i]
+		if t := w.Request.Verdict.Taint; len(c.rateList) > 0 && t != nil {
+			buckets := c.rates.BucketsOf(t.Key, w.NodeLabels)
+			ways = append(ways, buckets)
+			key += buckets.Key + "\x01"
+			continue
+		}
+		ways = append(ways, guard.Buckets{})
+		key += "\x01"
+	}
+	if c.classes[key] == nil {
+		c.classes[key] = c.newClass(key, ways)
+	}
+	return c.classes[key]
+}
+
+// stand adds a candidate to its line.
+func (c *Core) stand(now time.Time, it *item) {
+	it.class.size++
+	if it.Own != Other {
+		c.own.Set(it)
+		return
+	}
+	n := c.namespaceOf(it.Namespace)
+	w := c.workloadOf(n, it.Workload)
+	l := n.lines[it.class]
+	if l == nil {
+		l = newLine(n, it.class, c.nextSerial())
+		n.lines[it.class] = l
+	}
+	l.size++
+	n.waiting++
+	w.waiting++
+	c.waiting++
+	it.workload = w
+	c.join(now, l, it)
+	c.arrangeLine(now, l)
+	c.remember(now, w)
+}
+
+// join adds a candidate to its group in a line.
+func (c *Core) join(now time.Time, l *line, it *item) {
+	if !l.namespace.isSlow {
+		if l.all == nil {
+			l.all = &group{line: l, turns: newTurns()}
+		}
+		it.group = l.all
+		it.group.turns.set(it)
+		return
+	}
+	g := it.workload.groups[l]
+	if g == nil {
+		g = &group{line: l, workload: it.workload, turns: newTurns()}
+		it.workload.groups[l] = g
+	}
+	it.group = g
+	g.turns.set(it)
+	c.rankGroup(now, g)
+}
+
+// leave removes a candidate from its line.
+func (c *Core) leave(now time.Time, it *item) {
+	if it.Own != Other {
+		c.own.Remove(it)
+		c.drop(it.class)
+		return
+	}
+	l, n := it.group.line, it.workload.namespace
+	it.group.turns.remove(it)
+	c.left(it)
+	c.arrangeLine(now, l)
+	if l.size == 0 {
+		delete(n.lines, l.class)
+	}
+	c.remember(now, it.workload)
+}
+
+// left counts a candidate that its turns no longer hold, and drops what is empty.
+func (c *Core) left(it *item) {
+	g := it.group
+	g.line.size--
+	g.line.namespace.waiting--
+	it.workload.waiting--
+	c.waiting--
+	it.group = nil
+	if g.turns.size == 0 && g.workload != nil {
+		g.line.quick.Remove(g)
+		g.line.unknown.Remove(g)
+		g.line.slow.Remove(g)
+		delete(g.workload.groups, g.line)
+	}
+	c.drop(it.class)
+}
+
+// drop counts a candidate out of its class.
+func (c *Core) drop(cl *class) {
+	if cl.size--; cl.size == 0 {
+		delete(c.classes, cl.key)
+	}
+}
+
+// rank puts the groups of a workload where its speed and its calls say.
+func (c *Core) rank(now time.Time, w *workload) {
+	for _, g := range w.groups {
+		c.rankGroup(now, g)
+	}
+}
+
+func (c *Core) rankGroup(now time.Time, g *group) {
+	l := g.line
+	s := g.workload.speed(now)
+	place := func(h *evictionqueue.Ordered[*group], here bool) {
+		if here {
+			h.Set(g)
+		} else {
+			h.Remove(g)
+		}
+	}
+	place(&l.quick, s == quick)
+	place(&l.unknown, s == unknown)
+	place(&l.slow, s != quick)
+}
+
+// arrange puts the lines of a namespace where its speed and its calls say.
+func (c *Core) arrange(now time.Time, n *namespace) {
+	if isSlow := n.speed(now) == slow; isSlow != n.isSlow {
+		c.regroup(now, n, isSlow)
+	}
+	for cl, l := range n.lines {
+		c.arrangeLine(now, l)
+		if l.size == 0 {
+			delete(n.lines, cl)
+		}
+	}
+}
+
+// arrangeLine opens those doors to a line that its namespace may use.
+func (c *Core) arrangeLine(now time.Time, l *line) {
+	n := l.namespace
+	calls := n.calls[slot] + n.calls[slowPlace]
+	opens := [doors]bool{
+		toSlot:       !n.isSlow && l.size > 0 && (calls == 0 || n.speed(now) == quick),
+		toSlotOfSlow: l.quick.Len() > 0 || l.unknown.Len() > 0 && n.probes == 0,
+		toSlowPlace:  l.slow.Len() > 0,
+	}
+	for d, open := range opens {
+		if open {
+			l.class.doors[d].Set(l)
+		} else {
+			l.class.doors[d].Remove(l)
+		}
+	}
+}
+
+// regroup arranges the lines of a namespace that has become slow, or is slow no longer.
+func (c *Core) regroup(now time.Time, n *namespace, isSlow bool) {
+	if isSlow {
+		c.slowSlots += n.calls[slot]
+	} else {
+		c.slowSlots -= n.calls[slot]
+	}
+	n.isSlow, n.probes = isSlow, 0
+	for cl, old := range n.lines {
+		items := old.items()
+		l := newLine(n, cl, old.served)
+		for d := range doors {
+			cl.doors[d].Remove(old)
+		}
+		l.size = old.size
+		n.lines[cl] = l
+		for _, it := range items {
+			if it.group.workload != nil {
+				delete(it.workload.groups, old)
+			}
+			c.join(now, l, it)
+		}
+	}
+}
+
+// items returns the candidates of the line, in the order in which they were first offered.
+func (l *line) items() []*item {
+	var all []*item
+	groups := l.slow.All()
+	groups = append(groups, l.quick.All()...)
+	if l.all != nil {
+		groups = append(groups, l.all)
+	}
+	for _, g := range groups {
+		for _, node := range g.turns.nodes {
+			all = append(all, node.waiting.All()...)
+		}
+	}
+	slices.SortFunc(all, func(a, b *item) int { return cmp.Compare(a.serial, b.serial) })
+	return all
+}
+
+// next removes and returns the candidate of the line that goes through the door.
+func (l *line) next(d door) (it *item, probe bool) {
+	g := l.all
+	switch d {
+	case toSlotOfSlow:
+		var ok bool
+		if g, ok = l.quick.First(); !ok {
+			g, _ = l.unknown.First()
+			probe = true
+		}
+	case toSlowPlace:
+		g, _ = l.slow.First()
+	}
+	return g.turns.next(), probe
+}

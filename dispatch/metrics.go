@@ -1,0 +1,127 @@
+package dispatch
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/registry"
+)
+
+// Metrics are what a [Dispatcher] counts. Several dispatchers may share one.
+type Metrics struct {
+	deletions prometheus.Counter
+	latency   *prometheus.HistogramVec
+	calls     *prometheus.CounterVec
+	inFlight  prometheus.Gauge
+	slots     prometheus.Gauge
+	slow      prometheus.Gauge
+	places    prometheus.Gauge
+	kept      prometheus.Counter
+	backoff   prometheus.Gauge
+	pauses    *prometheus.CounterVec
+}
+
+// NewMetrics registers the metrics; nil registers none. Where the registry has them already, as with
+// two managers in one process, those are used, and both count into them. It fails when a name is
+// taken by something else.
+func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
+	m := newMetrics()
+	if r == nil {
+		return m, nil
+	}
+	err := errors.Join(
+		registry.Register(r, &m.deletions), registry.Register(r, &m.latency), registry.Register(r, &m.calls), registry.Register(r, &m.inFlight),
+		registry.Register(r, &m.slots), registry.Register(r, &m.slow), registry.Register(r, &m.places), registry.Register(r, &m.kept),
+		registry.Register(r, &m.backoff), registry.Register(r, &m.pauses))
+	if err != nil {
+		return nil, fmt.Errorf("registering metrics of evictions: %w", err)
+	}
+	m.latency.WithLabelValues("") // so that it shows from the beginning, as the original's does
+	return m, nil
+}
+
+func newMetrics() *Metrics {
+	return &Metrics{
+		deletions: counter("taint_eviction_controller_pod_deletions_total",
+			"Pods whose deletion the API server has accepted."),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "taint_eviction_controller_pod_deletion_duration_seconds",
+			Help:    "Seconds from a pod's deadline to its accepted deletion; late_by says what explains them: rate, hold, or nothing.",
+			Buckets: []float64{.005, .025, .1, .5, 1, 2.5, 10, 30, 60, 120, 180, 240},
+		}, []string{"late_by"}),
+		calls: counters("taint_manager_eviction_calls_total",
+			"Eviction calls by outcome and cause.", "outcome", "cause"),
+		inFlight: gauge("taint_manager_evictions_in_flight", "Eviction calls under way."),
+		slots:    gauge("taint_manager_eviction_slots", "Eviction calls that may be under way at once, each for its first second at most."),
+		slow:     gauge("taint_manager_slow_evictions_in_flight", "Eviction calls under way for more than a second, or in a slow place from the beginning."),
+		places:   gauge("taint_manager_slow_eviction_places", "Slow eviction calls that may be under way at once beside those in slots."),
+		kept: counter("taint_manager_slow_evictions_in_slots_total",
+			"Eviction calls that were slow while all slow places were taken, and kept their slots."),
+		backoff: gauge("taint_manager_outage_backoff", "1 while all eviction calls pause because the API server cannot be reached."),
+		pauses: counters("taint_manager_eviction_pauses_total",
+			"Pauses of all eviction calls: the API server could not be reached, or asked clients to wait.", "cause"),
+	}
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+}
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func gauge(name, help string) prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+}
+
+// ended counts a call that has ended.
+func (m *Metrics) ended(e eviction.Request, o eviction.Outcome, now time.Time) {
+	m.calls.WithLabelValues(o.Kind.String(), eviction.CauseLabel(o.Cause)).Inc()
+	if o.Kind == eviction.Accepted {
+		m.deletions.Inc()
+		m.latency.WithLabelValues(string(e.LateBy)).Observe(max(now.Sub(e.Verdict.At), 0).Seconds())
+	}
+}
+
+// shown is what the metrics show of one dispatcher. Several add up.
+type shown struct {
+	slots, slowPlaces, inFlight, slow int
+	outage                            bool
+}
+
+// count updates the metrics after a step; under the lock.
+func (d *Dispatcher) count(do Effects) {
+	d.metrics.kept.Add(float64(len(do.Kept)))
+	if do.Pause != "" {
+		d.metrics.pauses.WithLabelValues(do.Pause).Inc()
+	}
+	now := shown{inFlight: d.core.InFlight(), slow: d.core.Slow(), outage: d.core.outage.on()}
+	if !d.core.drained {
+		now.slots, now.slowPlaces = d.core.places.slots, d.core.places.slowPlaces
+	}
+	d.show(now)
+}
+
+// show changes the gauges by what has changed since the last call.
+func (d *Dispatcher) show(now shown) {
+	if now == d.shown {
+		return
+	}
+	number := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	d.metrics.slots.Add(float64(now.slots - d.shown.slots))
+	d.metrics.places.Add(float64(now.slowPlaces - d.shown.slowPlaces))
+	d.metrics.inFlight.Add(float64(now.inFlight - d.shown.inFlight))
+	d.metrics.slow.Add(float64(now.slow - d.shown.slow))
+	d.metrics.backoff.Add(float64(number(now.outage) - number(d.shown.outage)))
+	d.shown = now
+}

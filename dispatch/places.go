@@ -1,0 +1,63 @@
+package dispatch
+
+import "time"
+
+// How slots open when calls begin after there were none: rampFirst at once, and one more after each rampStep. If all
+// started at once, no pod would be gone before the API server had the first requests of all.
+const (
+	rampFirst = 4
+	rampStep  = 4 * time.Millisecond
+)
+
+// slowGap is the least time between two calls that start in slow places, so that 64 that end together do not make a burst.
+const slowGap = 25 * time.Millisecond
+
+// places counts the slots and the slow places.
+type places struct {
+	slots, slowPlaces int
+	used              [2]int // by kind
+	kept              []*call
+	ramp              time.Time // start of the first call in a slot after there were none
+	slowStart         time.Time // of the last call that started in a slow place
+}
+
+func newPlaces(slots, slowPlaces int) places { return places{slots: slots, slowPlaces: slowPlaces} }
+
+// take counts a call that starts.
+func (p *places) take(now time.Time, k kind) {
+	switch {
+	case k == slowPlace:
+		p.slowStart = now
+	case p.used[slot] == 0:
+		p.ramp = now
+	}
+	p.used[k]++
+}
+
+// freeSlot reports whether a call may start in a slot now. If not, wait is how long until it may; 0 if only the end of a
+// call frees a slot.
+func (p *places) freeSlot(now time.Time) (free bool, wait time.Duration) {
+	if p.used[slot] >= p.slots {
+		return false, 0
+	}
+	if p.used[slot] < rampFirst {
+		return true, 0
+	}
+	wait = p.ramp.Add(time.Duration(p.used[slot]-rampFirst+1) * rampStep).Sub(now)
+	return wait <= 0, max(wait, 0)
+}
+
+// freeSlowPlace is the same for the start in a slow place. A quarter of the slow places is for calls that turn slow.
+func (p *places) freeSlowPlace(now time.Time) (free bool, wait time.Duration) {
+	if p.used[slowPlace] >= atLeastOne(3*p.slowPlaces, 4) {
+		return false, 0
+	}
+	wait = p.slowStart.Add(slowGap).Sub(now)
+	return wait <= 0, max(wait, 0)
+}
+
+// forSlow is how many slots the calls of slow namespaces may hold together.
+func (p *places) forSlow() int { return atLeastOne(p.slots, 2) }
+
+// atLeastOne returns a share of a number, rounded up.
+func atLeastOne(n, of int) int { return max(1, (n+of-1)/of) }

@@ -1,0 +1,74 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/truncate"
+)
+
+// defaultRetryAfter is how long to wait when a server is loaded and does not say for how long.
+const defaultRetryAfter = time.Second
+
+// call makes one eviction call and reports its outcome.
+func (d *Dispatcher) call(t *term, s Start) {
+	defer t.calls.Done()
+	outcome := complete(d.evict(t.ctx, s.Request))
+	now := time.Now()
+	d.metrics.ended(s.Request, outcome, now)
+	d.step(CallEnded{UID: s.Request.Pod.UID, Outcome: outcome})
+	d.noteCut(t, s.Request, outcome)
+	d.options.Ended(s.Request, outcome, now)
+	s.Done(Ended{s.Request, outcome})
+}
+
+// evict calls the evictor, if this process leads at this moment.
+func (d *Dispatcher) evict(ctx context.Context, e eviction.Request) (o eviction.Outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			o = panicked(ctx, e, r)
+		}
+	}()
+	if ctx.Err() != nil || !d.options.Leading() {
+		return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: true, Message: "this process does not lead any longer"}
+	}
+	d.options.Started(e)
+	return d.options.Evictor.Evict(ctx, e)
+}
+
+// noteCut remembers a call that has ended if Drain has cut it.
+func (d *Dispatcher) noteCut(t *term, e eviction.Request, o eviction.Outcome) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t.cutting && o.Kind != eviction.Accepted {
+		t.cut = append(t.cut, e)
+	}
+}
+
+// complete adds what a caller's own evictor may leave out, and cuts its texts.
+func complete(o eviction.Outcome) eviction.Outcome {
+	if o.Kind < eviction.Accepted || o.Kind > eviction.Unconfirmed {
+		return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseUnknown, Message: fmt.Sprintf("the evictor returned kind %d", o.Kind)}
+	}
+	o.Cause, o.Message = truncate.Text(o.Cause), truncate.Text(o.Message)
+	if o.Kind == eviction.Throttled {
+		o.RetryAfter = min(o.RetryAfter, maxRetryAfter)
+		if o.RetryAfter <= 0 {
+			o.RetryAfter = defaultRetryAfter
+		}
+	}
+	return o
+}
+
+func panicked(ctx context.Context, e eviction.Request, r any) eviction.Outcome {
+	text := truncate.Text(fmt.Sprintf("the evictor panicked: %v", r))
+	klog.FromContext(ctx).Error(errors.New(text), "Evicting a pod failed",
+		"pod", klog.KRef(e.Pod.Namespace, e.Pod.Name), "stack", string(debug.Stack()))
+	return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CausePanic, Message: text}
+}

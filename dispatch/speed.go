@@ -1,0 +1,60 @@
+package dispatch
+
+import "time"
+
+// SlowAfter is how long a call holds a slot at most. Then it is slow, and takes a slow place.
+const SlowAfter = time.Second
+
+// remembered is how long a call tells of the calls after it: longer than any backoff, so that a pod that is tried once a
+// minute does not take a slot each time.
+const remembered = 2 * time.Minute
+
+// speed says how admission treats the calls of a namespace or of a workload.
+type speed uint8
+
+const (
+	unknown speed = iota
+	quick
+	slow
+)
+
+// memory is what the calls of a namespace or of a workload have shown. The zero value is unknown.
+type memory struct {
+	slowCalls             int // under way
+	slowUntil, quickUntil time.Time
+}
+
+func (m *memory) speed(now time.Time) speed {
+	switch {
+	case m.slowCalls > 0 || now.Before(m.slowUntil):
+		return slow
+	case now.Before(m.quickUntil):
+		return quick
+	}
+	return unknown
+}
+
+// changes returns when the speed next changes by time alone; zero if it does not.
+func (m *memory) changes(now time.Time) time.Time {
+	switch {
+	case m.slowCalls > 0:
+		return time.Time{}
+	case now.Before(m.slowUntil):
+		return m.slowUntil
+	case now.Before(m.quickUntil):
+		return m.quickUntil
+	}
+	return time.Time{}
+}
+
+// turnSlow records that a call under way is slow.
+func (m *memory) turnSlow() { m.slowCalls++ }
+
+// slowEnded records the end of a slow call.
+func (m *memory) slowEnded(now time.Time) {
+	m.slowCalls--
+	m.slowUntil = now.Add(remembered)
+}
+
+// answered records a call that admission has answered within SlowAfter.
+func (m *memory) answered(now time.Time) { m.quickUntil = now.Add(remembered) }

@@ -1,0 +1,76 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/taint-manager/taint-manager/eviction"
+)
+
+// term is one time of leadership.
+type term struct {
+	ctx    context.Context // of the calls
+	cancel context.CancelFunc
+	calls  sync.WaitGroup // calls are added under the dispatcher's lock, and only before the term ends
+
+	cutting bool               // Drain has ended the context; under the dispatcher's lock
+	cut     []eviction.Request // calls that were under way then; under the dispatcher's lock
+}
+
+// Lead permits calls until the context ends, and returns when all of them have ended and their outcomes are reported. The
+// calls' contexts end with it. It fails when another Lead is under way, and once Drain was called; otherwise it may be
+// called again after it has returned.
+func (d *Dispatcher) Lead(ctx context.Context) error {
+	t := &term{}
+	t.ctx, t.cancel = context.WithCancel(ctx)
+	defer t.cancel()
+	if err := d.begin(t); err != nil {
+		return err
+	}
+	d.step(TermBegan{})
+	<-ctx.Done()
+	d.step(TermEnded{})
+	t.calls.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.term = nil
+	return nil
+}
+
+func (d *Dispatcher) begin(t *term) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.core.drained {
+		return errors.New("leading: the dispatcher is drained")
+	}
+	if d.term != nil {
+		return errors.New("leading: another Lead is under way")
+	}
+	d.term = t
+	return nil
+}
+
+// Drain stops all calls from starting for good, and blocks until those under way have ended and their outcomes are
+// reported. If its context ends first, it cancels the calls, waits for them, and returns those that were not accepted.
+// Lead goes on until its own context ends.
+func (d *Dispatcher) Drain(ctx context.Context) (cut []eviction.Request) {
+	d.step(Drained{})
+	d.mu.Lock()
+	t := d.term
+	d.mu.Unlock()
+	if t == nil {
+		return nil
+	}
+	stop := context.AfterFunc(ctx, func() {
+		d.mu.Lock()
+		t.cutting = true
+		d.mu.Unlock()
+		t.cancel()
+	})
+	defer stop()
+	t.calls.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return t.cut
+}

@@ -1,0 +1,105 @@
+package dispatch
+
+import (
+	"container/list"
+
+	"github.com/taint-manager/taint-manager/evictionqueue"
+)
+
+// inARow is the number of candidates of a node that are served before the next node's turn. The call for the first reads
+// the node, and that read serves the others.
+const inARow = 8
+
+// turns holds the candidates of one line and lets their nodes take turns. Nodes that were not served yet, newcomers,
+// alternate with regulars, so that a single pod waits for newcomers at most.
+type turns struct {
+	nodes               map[string]*nodeLine
+	newcomers, regulars list.List // of *nodeLine; a list.List is ready when zero
+	size                int
+	served              int  // how many candidates of the first regular were served in a row
+	regularServedLast   bool // else a newcomer
+}
+
+// nodeLine holds the candidates of one node; it is not empty.
+type nodeLine struct {
+	name    string
+	waiting evictionqueue.Ordered[*item]
+	element *list.Element
+	regular bool
+}
+
+func newTurns() *turns { return &turns{nodes: map[string]*nodeLine{}} }
+
+// before is the order of the candidates of a node.
+func before(a, b *item) bool {
+	if c := a.Deadline.Compare(b.Deadline); c != 0 {
+		return c < 0
+	}
+	if a.Priority != b.Priority {
+		return a.Priority > b.Priority
+	}
+	return a.UID < b.UID
+}
+
+// set adds a candidate, or moves it after its order has changed.
+func (t *turns) set(it *item) {
+	node := t.nodes[it.Node]
+	if node == nil {
+		node = &nodeLine{name: it.Node, waiting: evictionqueue.NewOrdered(before, func(it *item) *int { return &it.pos })}
+		node.element = t.newcomers.PushBack(node)
+		t.nodes[it.Node] = node
+	}
+	if !node.waiting.Has(it) {
+		t.size++
+	}
+	node.waiting.Set(it)
+}
+
+// remove removes a candidate.
+func (t *turns) remove(it *item) {
+	node := t.nodes[it.Node]
+	node.waiting.Remove(it)
+	t.size--
+	if node.waiting.Len() == 0 {
+		t.leave(node)
+	}
+}
+
+// next removes and returns the candidate whose turn it is; there is one.
+func (t *turns) next() *item {
+	node := t.nextNode()
+	it, _ := node.waiting.First()
+	t.remove(it)
+	return it
+}
+
+// nextNode returns the node whose turn it is, and moves it to its new place.
+func (t *turns) nextNode() *nodeLine {
+	newcomer, regular := t.newcomers.Front(), t.regulars.Front()
+	if newcomer != nil && (t.regularServedLast || regular == nil) {
+		t.regularServedLast = false
+		node := newcomer.Value.(*nodeLine)
+		t.newcomers.Remove(newcomer)
+		node.regular, node.element = true, t.regulars.PushBack(node)
+		return node
+	}
+	t.regularServedLast = true
+	if t.served++; t.served == inARow {
+		t.served = 0
+		t.regulars.MoveToBack(regular)
+	}
+	return regular.Value.(*nodeLine)
+}
+
+// leave drops a node without candidates.
+func (t *turns) leave(node *nodeLine) {
+	delete(t.nodes, node.name)
+	if !node.regular {
+		t.newcomers.Remove(node.element)
+		return
+	}
+	if t.regulars.Front() == node.element {
+		t.served = 0
+	}
+	t.regulars.Remove(node.element)
+}

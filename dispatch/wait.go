@@ -1,0 +1,119 @@
+package dispatch
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/guard"
+)
+
+// Status is what the dispatcher knows of an eviction.
+type Status struct {
+	// Calling: a call is under way, or has ended and its outcome is not settled.
+	Calling bool
+
+	// Waits says why the candidate waits; zero if it is unknown or if a call is under way.
+	Waits eviction.Wait
+
+	// Until is when the wait may end as far as is known; zero if that is not known.
+	Until time.Time
+}
+
+// Status returns what is known of the eviction of a pod; the zero value if it was not offered.
+func (c *Core) Status(now time.Time, uid types.UID) Status {
+	it := c.items[uid]
+	switch {
+	case it == nil:
+		return Status{}
+	case it.call != nil || it.ended:
+		return Status{Calling: true}
+	}
+	return c.waits(now, it)
+}
+
+// waits says why a candidate waits. It is the one answer to that question.
+func (c *Core) waits(now time.Time, it *item) Status {
+	because := func(cause eviction.WaitCause, until time.Time) Status {
+		return Status{Waits: eviction.Wait{Cause: cause}, Until: until}
+	}
+	switch {
+	case c.paused:
+		return because(eviction.WaitsPaused, time.Time{})
+	case c.outage.on():
+		return because(eviction.WaitsForServer, c.outage.until)
+	case c.throttled.After(now):
+		return because(eviction.WaitsForServer, c.throttled)
+	}
+	if rate, until := it.class.wait(now); rate != "" {
+		return Status{Waits: eviction.Wait{Cause: eviction.WaitsForRate, Rate: rate}, Until: until}
+	}
+	switch {
+	case it.group != nil && it.group.needsSlowPlace(now):
+		return because(eviction.WaitsForSlowPlace, time.Time{})
+	case c.leads && c.pace.next.After(now):
+		return Status{Waits: eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls}, Until: c.pace.next}
+	}
+	return because(eviction.WaitsForTurn, time.Time{})
+}
+
+// needsSlowPlace reports whether the candidates of the group start in slow places.
+func (g *group) needsSlowPlace(now time.Time) bool {
+	return g.workload != nil && g.workload.speed(now) != quick
+}
+
+// Waiting returns how many candidates wait.
+func (c *Core) Waiting() int { return c.waiting + c.own.Len() }
+
+// WaitingForSlowPlace returns how many of them start in slow places.
+func (c *Core) WaitingForSlowPlace() (n int) {
+	for _, of := range c.namespaces {
+		for _, l := range of.lines {
+			for _, g := range l.slow.All() {
+				n += g.turns.size
+			}
+		}
+	}
+	return n
+}
+
+// WaitingByRate returns how many of them wait for a token, by the names of their rates.
+func (c *Core) WaitingByRate(now time.Time) map[string]int {
+	all := map[string]int{}
+	for _, cl := range c.classes {
+		if rate, _ := cl.wait(now); rate != "" {
+			all[rate] += cl.size
+		}
+	}
+	return all
+}
+
+// InFlight returns how many calls are under way, and Slow how many of them are slow or started in slow places.
+func (c *Core) InFlight() int { return c.inFlight }
+
+// Slow returns how many calls under way are slow, or started in slow places.
+func (c *Core) Slow() int { return c.places.used[slowPlace] + len(c.places.kept) }
+
+// Levels returns how much of each rate is available.
+func (c *Core) Levels(now time.Time) []guard.Level { return c.rates.Levels(now) }
+
+// PausedSince returns when the present pause because of an outage began; zero while there is none.
+func (c *Core) PausedSince() time.Time {
+	if !c.outage.on() {
+		return time.Time{}
+	}
+	return c.outage.since
+}
+
+// bySerial returns all items in the order in which they were first offered.
+func (c *Core) bySerial() []*item {
+	all := make([]*item, 0, len(c.items))
+	for _, it := range c.items {
+		all = append(all, it)
+	}
+	slices.SortFunc(all, func(a, b *item) int { return cmp.Compare(a.serial, b.serial) })
+	return all
+}

@@ -1,0 +1,87 @@
+package evictionqueue
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// Ordered is a priority queue whose elements keep their own positions, so that any of them can be moved and removed.
+// With n elements, Set and Remove take O(log n). It is not safe for concurrent use.
+type Ordered[T any] struct{ elements elements[T] }
+
+// NewOrdered returns an empty queue. before is a strict total order: First is the element before all others. It may change
+// for an element that Set is called for next. at returns where an element keeps its position in this queue; the zero value
+// stands for an element that is not in it.
+func NewOrdered[T any](before func(a, b T) bool, at func(T) *int) Ordered[T] {
+	return Ordered[T]{elements[T]{before: before, at: at}}
+}
+
+// Len returns the number of elements.
+func (o *Ordered[T]) Len() int { return len(o.elements.list) }
+
+// Has reports whether the element is in the queue.
+func (o *Ordered[T]) Has(t T) bool { return *o.elements.at(t) > 0 }
+
+// First returns the first element; false if the queue is empty.
+func (o *Ordered[T]) First() (first T, ok bool) {
+	if o.Len() == 0 {
+		return first, false
+	}
+	return o.elements.list[0], true
+}
+
+// Set adds the element, or moves it to its position if its order has changed.
+func (o *Ordered[T]) Set(t T) {
+	if at := *o.elements.at(t); at > 0 {
+		heap.Fix(&o.elements, at-1)
+		return
+	}
+	heap.Push(&o.elements, t)
+}
+
+// Remove removes the element, and reports whether it was in the queue.
+func (o *Ordered[T]) Remove(t T) bool {
+	at := *o.elements.at(t)
+	if at > 0 {
+		heap.Remove(&o.elements, at-1)
+	}
+	return at > 0
+}
+
+// All returns the elements, in no order.
+func (o *Ordered[T]) All() []T { return slices.Clone(o.elements.list) }
+
+// elements implements heap.Interface. An element keeps its index plus one.
+type elements[T any] struct {
+	list   []T
+	before func(a, b T) bool
+	at     func(T) *int
+}
+
+func (e *elements[T]) Len() int           { return len(e.list) }
+func (e *elements[T]) Less(i, j int) bool { return e.before(e.list[i], e.list[j]) }
+
+func (e *elements[T]) Swap(i, j int) {
+	e.list[i], e.list[j] = e.list[j], e.list[i]
+	*e.at(e.list[i]), *e.at(e.list[j]) = i+1, j+1
+}
+
+// Push implements heap.Interface.
+func (e *elements[T]) Push(x any) {
+	t := x.(T)
+	e.list = append(e.list, t)
+	*e.at(t) = len(e.list)
+}
+
+// Pop implements heap.Interface. An array that is mostly empty is released.
+func (e *elements[T]) Pop() any {
+	last := len(e.list) - 1
+	t := e.list[last]
+	*e.at(t) = 0
+	clear(e.list[last:])
+	e.list = e.list[:last]
+	if cap(e.list) > 64 && last < cap(e.list)/4 {
+		e.list = append(make([]T, 0, 2*last), e.list...)
+	}
+	return t
+}

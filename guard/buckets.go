@@ -1,0 +1,81 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// Buckets are the buckets of all rates that count an eviction: one of each rate. They belong to the rates that returned
+// them until those are replaced.
+type Buckets struct {
+	// Key tells buckets apart: evictions with the same key have the same buckets.
+	Key string
+
+	of []member
+}
+
+// member is the bucket of one group of a rate.
+type member struct {
+	rate  *rate
+	group string
+}
+
+// sameGroup reports whether the other member is of the same group, of the same rate or of the rate that continues it.
+func (m member) sameGroup(other member) bool {
+	return m.rate.name == other.rate.name && m.rate.topologyKey == other.rate.topologyKey && m.group == other.group
+}
+
+// BucketsOf returns the buckets of an eviction because of this taint on a node with these labels.
+func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
+	var all Buckets
+	var key strings.Builder
+	for _, rate := range r.rates {
+		if !rate.counts(taintKey) {
+			continue
+		}
+		m := member{rate, policy.GroupOf(rate.topologyKey, labels)}
+		all.of = append(all.of, m)
+		key.WriteString(rate.name)
+		key.WriteByte('/')
+		key.WriteString(m.group)
+		key.WriteByte(0) // is in no name and no label
+	}
+	all.Key = key.String()
+	return all
+}
+
+// Wait returns the rate with the longest wait for a token, and the end of that wait. The rate is empty if each bucket has
+// a token now.
+func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
+	for _, m := range b.of {
+		if wait, _ := m.rate.bucket(now, m.group).wait(); wait > 0 && now.Add(wait).After(until) {
+			rate, until = m.rate.name, now.Add(wait)
+		}
+	}
+	return rate, until
+}
+
+// Take takes a token of each bucket, also of one that has none.
+func (b Buckets) Take(now time.Time) {
+	for _, m := range b.of {
+		m.rate.bucket(now, m.group).spend(now)
+	}
+}
+
+// Return gives a token back to each bucket, up to its burst.
+func (b Buckets) Return(now time.Time) {
+	for _, m := range b.of {
+		m.rate.bucket(now, m.group).give(now)
+	}
+}
+
+// Beyond returns those buckets that the other ones do not have, nor a bucket that these continue.
+func (b Buckets) Beyond(other Buckets) Buckets {
+	b.of = slices.DeleteFunc(slices.Clone(b.of), func(m member) bool {
+		return slices.ContainsFunc(other.of, m.sameGroup)
+	})
+	return b
+}

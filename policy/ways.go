@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// Way is a request that may be sent for a pod, and the action that permits it.
+type Way struct {
+	Method Method
+	Action Action
+}
+
+// Calls describes what the calls of this process for a pod have met.
+type Calls struct {
+	// RefusedSince is when a request to evict the pod was first refused; zero if none was.
+	RefusedSince time.Time
+
+	// RequestNotBefore is when the next request to evict the pod may be sent, and DeleteNotBefore when a deletion may be
+	// sent. Zero stands for no wait.
+	RequestNotBefore, DeleteNotBefore time.Time
+}
+
+// Ways returns the requests that may be sent for the pod now, the preferred request first, and when that next changes;
+// next is zero if only another event changes it. There is a way for each taint because of which the pod is to go now, if
+// any rate counts evictions: a rate that counts one of the taints does not delay the eviction because of another taint.
+func (j Judge) Ways(pod *taint.Pod, node *taint.Node, c Calls, now time.Time) (ways []Way, next time.Time) {
+	for {
+		verdict := j.Decide(pod, node)
+		way, changes := verdict.way(c, now)
+		next = sooner(next, changes)
+		if way.Method == "" {
+			return ways, next
+		}
+		ways = append(ways, way)
+		if j.Set == nil || !j.Set.rated {
+			return ways, next
+		}
+		node = node.Without(way.Action.Taint.Key)
+	}
+}
+
+// way returns the request that may be sent now; its method is empty if there is none. Of two actions that are due, the
+// deletion counts, so the wait after a refused request does not delay the deletion.
+func (v *Verdict) way(c Calls, now time.Time) (way Way, next time.Time) {
+	deletion, deleteAt := v.DeletionAfter(c)
+	if deletion != nil && !deleteAt.After(now) {
+		return Way{Delete, *deletion}, time.Time{}
+	}
+	if deletion != nil {
+		next = deleteAt
+	}
+	if !v.Evict.Evict {
+		return Way{}, next
+	}
+	requestAt := later(v.Evict.At, c.RequestNotBefore)
+	if requestAt.After(now) {
+		return Way{}, sooner(next, requestAt)
+	}
+	return Way{Evict, v.Evict}, next
+}
+
+// DeletionAfter returns the next deletion, and when it may start. It returns nil if no deletion is to come, as deleteAfter
+// applies only after a refused request.
+func (v *Verdict) DeletionAfter(c Calls) (*Action, time.Time) {
+	switch {
+	case !v.Delete.Evict:
+		return nil, time.Time{}
+	case v.Delete.RefusedFor == 0:
+		return &v.Delete, later(v.Delete.At, c.DeleteNotBefore)
+	}
+	var first *Action
+	var at time.Time
+	if !c.RefusedSince.IsZero() {
+		first, at = &v.Delete, later(v.Delete.At, c.RefusedSince.Add(v.Delete.RefusedFor))
+	}
+	if v.Unconditional.Evict && (first == nil || v.Unconditional.At.Before(at)) {
+		first, at = &v.Unconditional, v.Unconditional.At
+	}
+	return first, later(at, c.DeleteNotBefore)
+}
+
+// sooner returns the earlier of two moments; zero stands for never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// Sent is what a call under way sends for a pod.
+type Sent struct {
+	Method             Method // empty: the evictor's own
+	Policy             string
+	GracePeriodSeconds *int64 // nil: the pod's own
+	TaintKey           string
+}
+
+// Permits reports whether the way still permits what a call for this pod sends: by the same method and policy, with the
+// same grace period, and because of the same taint, which the rates have counted.
+func (w *Way) Permits(pod *taint.Pod, s Sent) bool {
+	grace := GracePeriodSeconds(pod.GracePeriodSeconds, w.Action.GracePeriod)
+	sameGrace := grace == nil && s.GracePeriodSeconds == nil || grace != nil && s.GracePeriodSeconds != nil && *grace == *s.GracePeriodSeconds
+	return sameGrace && (s.Method == "" || s.Method == w.Method) && s.Policy == w.Action.Policy && s.TaintKey == w.Action.Taint.Key
+}
