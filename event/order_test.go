@@ -172,3 +172,31 @@ func TestAnyHistoryOfNotesIsWrittenInOrderAndInTurn(t *testing.T) {
 		})
 	})
 }
+
+func TestTheWaitDoublesWithEachFailureAndBeginsAnewAfterASuccess(t *testing.T) {
+	o, now := newOrder(100), marking().Verdict.At
+	for i := range 20 {
+		o.put(&queuedNote{note: note(i), at: now})
+	}
+	tests := []struct {
+		failed bool
+		wait   time.Duration
+	}{
+		{true, 5 * time.Second},
+		{true, 10 * time.Second},
+		{false, 0},
+		{true, 5 * time.Second},
+		{true, 10 * time.Second},
+		{true, 20 * time.Second},
+		{true, 40 * time.Second},
+		{true, time.Minute},
+		{true, time.Minute},
+	}
+	for i, test := range tests {
+		o.end(o.next(now, 0), test.failed, now)
+		if test.wait > 0 && o.next(now.Add(test.wait-1), 0) != nil {
+			t.Fatalf("after write %d the namespace waits for less than %v", i, test.wait)
+		}
+		now = now.Add(test.wait)
+	}
+}

@@ -80,7 +80,7 @@ func New(o Options) *Queue {
 func (q *Queue) SetLeading(leads bool) { q.leading.Store(leads) }
 
 // Put takes a note. It never blocks. When the queue is full, the newest note of the namespace with the most notes is
-// dropped and counted. When Run has ended, this note is.
+// dropped and counted; after Run has ended, each note is.
 func (q *Queue) Put(n eviction.Note) {
 	q.put(&queuedNote{note: n, node: n.Verdict.Node, at: time.Now()})
 }
