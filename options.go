@@ -51,7 +51,7 @@ type Evictor interface {
 	Evict(ctx context.Context, e Eviction) Outcome
 }
 
-// EventSink stores events. Few goroutines call it, and no eviction waits for it.
+// EventSink stores events. It must be safe for concurrent use, and give up when the context ends. No eviction waits for it.
 type EventSink interface {
 	Create(ctx context.Context, event *v1.Event) error
 }

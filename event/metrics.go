@@ -13,6 +13,7 @@ import (
 const (
 	droppedFull     = "full"     // too many were waiting
 	droppedFailed   = "failed"   // it could not be written, twice
+	droppedTimeout  = "timeout"  // the API server did not answer in time
 	droppedRefused  = "refused"  // the API server does not take it
 	droppedShutdown = "shutdown" // this process ended first
 )

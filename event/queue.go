@@ -12,7 +12,7 @@ import (
 
 const (
 	defaultCapacity = 16384
-	writers         = 2               // few, so that events stay behind the evictions
+	nodeCapacity    = 1024            // of trips, which no note displaces
 	flushTime       = 5 * time.Second // for what is queued when the context ends
 )
 
@@ -25,7 +25,7 @@ type Options struct {
 	Capacity int
 
 	// Busy reports whether evictions are under way. While they are, the writers go slower, unless half
-	// the queue is full. It is called by several goroutines. Nil: they never are.
+	// the queue is full. Nil: they never are.
 	Busy func() bool
 
 	// Metrics counts what is written and dropped. Nil: nothing is counted.
@@ -37,14 +37,16 @@ type Queue struct {
 	sink    Sink
 	busy    func() bool
 	metrics *Metrics
-	notes   chan *queuedNote
 	serial  atomic.Uint64
 	leading atomic.Bool
+	trips   chan *queuedNote
+	changed chan struct{} // order has changed: a write may start
+	overrun chan struct{} // dropped is no longer empty
 
 	mu      sync.Mutex
-	closed  bool           // Run has ended
+	closed  bool // Run has ended
+	order   *order
 	dropped map[string]int // by node, since the last summary; nil when none
-	overrun chan struct{}  // dropped is no longer empty
 }
 
 // queuedNote is a note, or a trip with one of its nodes, and the time when it was taken.
@@ -68,7 +70,8 @@ func New(o Options) *Queue {
 	}
 	return &Queue{
 		sink: o.Sink, busy: o.Busy, metrics: o.Metrics,
-		notes: make(chan *queuedNote, o.Capacity), overrun: make(chan struct{}, 1),
+		order: newOrder(o.Capacity), trips: make(chan *queuedNote, nodeCapacity),
+		changed: make(chan struct{}, 1), overrun: make(chan struct{}, 1),
 	}
 }
 
@@ -76,8 +79,8 @@ func New(o Options) *Queue {
 // and are not counted as dropped: the leader sends them. What is queued is still written.
 func (q *Queue) SetLeading(leads bool) { q.leading.Store(leads) }
 
-// Put takes a note. It never blocks; when the queue is full or Run has ended, the note is dropped and
-// counted.
+// Put takes a note. It never blocks. When the queue is full, the newest note of the namespace with the most notes is
+// dropped and counted; after Run has ended, each note is.
 func (q *Queue) Put(n eviction.Note) {
 	q.put(&queuedNote{note: n, node: n.Verdict.Node, at: time.Now()})
 }
@@ -92,10 +95,22 @@ func (q *Queue) put(n *queuedNote) {
 		q.metrics.drop(droppedShutdown, 1)
 		return
 	}
+	if dropped := q.enqueue(n); dropped != nil {
+		q.overflow(dropped.node)
+	}
+}
+
+// enqueue returns the note that is dropped because the queue is full; q.mu is held.
+func (q *Queue) enqueue(n *queuedNote) (dropped *queuedNote) {
+	if n.trip == nil {
+		defer signal(q.changed)
+		return q.order.put(n)
+	}
 	select {
-	case q.notes <- n:
+	case q.trips <- n:
+		return nil
 	default:
-		q.overflow(n.node)
+		return n
 	}
 }
 
@@ -104,10 +119,15 @@ func (q *Queue) overflow(node string) {
 	q.metrics.drop(droppedFull, 1)
 	if q.dropped == nil {
 		q.dropped = map[string]int{}
+		signal(q.overrun)
 	}
 	q.dropped[node]++
+}
+
+// signal wakes the receiver; repeats collapse.
+func signal(c chan struct{}) {
 	select {
-	case q.overrun <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -119,10 +139,8 @@ func (q *Queue) Run(ctx context.Context) {
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var group sync.WaitGroup
-	for range writers {
-		group.Go(func() { q.write(ctx, writing) })
-	}
-	group.Go(func() { q.summarize(ctx, writing) })
+	group.Go(func() { q.writeNotes(ctx, writing) })
+	group.Go(func() { q.writeOnNodes(ctx, writing) })
 	<-ctx.Done()
 	timer := time.AfterFunc(flushTime, stop)
 	defer timer.Stop()
@@ -135,8 +153,9 @@ func (q *Queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.metrics.drop(droppedShutdown, len(q.notes))
-	for len(q.notes) > 0 {
-		<-q.notes
+	q.metrics.drop(droppedShutdown, q.order.waiting+len(q.trips))
+	q.order = newOrder(q.order.capacity)
+	for len(q.trips) > 0 {
+		<-q.trips
 	}
 }

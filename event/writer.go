@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -16,47 +17,72 @@ const (
 	politeness    = 200 * time.Millisecond
 )
 
-// write sends queued notes, one after the other, until ctx has ended and none is left, or writing has
-// ended.
-func (q *Queue) write(ctx, writing context.Context) {
-	for writing.Err() == nil {
-		e, ok := q.next(ctx)
-		if !ok {
+// writeNotes starts writes as the order permits, until ctx has ended and no note waits, or writing has ended. It returns
+// when the writes have ended.
+func (q *Queue) writeNotes(ctx, writing context.Context) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ended := ctx.Done(); writing.Err() == nil; {
+		wake, empty := q.startWrites(func(w *write, delay time.Duration) {
+			group.Go(func() { q.write(ctx, writing, w, delay) })
+		})
+		if empty && ctx.Err() != nil {
 			return
 		}
-		q.yield(ctx)
-		q.send(writing, render(e, q.serial.Add(1)))
+		timer.Stop()
+		if !wake.IsZero() {
+			timer.Reset(time.Until(wake))
+		}
+		select {
+		case <-q.changed:
+		case <-timer.C:
+		case <-writing.Done():
+		case <-ended:
+			ended = nil
+		}
 	}
 }
 
-// next returns the next note; it reports false once ctx has ended and none is left.
-func (q *Queue) next(ctx context.Context) (*queuedNote, bool) {
-	select {
-	case e := <-q.notes:
-		return e, true
-	default:
+// startWrites starts all writes that may start now. While evictions are under way they begin a moment later, so that the
+// API server serves the evictions first, unless half the queue is full. It returns when to call it again, zero if a change
+// decides that, and whether no note waits.
+func (q *Queue) startWrites(begin func(w *write, delay time.Duration)) (wake time.Time, empty bool) {
+	delay := time.Duration(0)
+	if q.busy() {
+		delay = politeness
 	}
-	select {
-	case e := <-q.notes:
-		return e, true
-	case <-ctx.Done():
-		return nil, false
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.order.waiting > q.order.capacity/2 {
+		delay = 0
 	}
+	now := time.Now()
+	for w := q.order.next(now, delay); w != nil; w = q.order.next(now, delay) {
+		begin(w, delay)
+	}
+	return q.order.wake(), q.order.waiting == 0
 }
 
-// yield pauses for a moment if evictions are under way and the queue has room, so that the API server serves them
-// first.
-func (q *Queue) yield(ctx context.Context) {
-	if len(q.notes) < cap(q.notes)/2 && q.busy() {
-		pause(ctx, politeness)
+// write carries a write out, after the delay unless ctx ends before.
+func (q *Queue) write(ctx, writing context.Context, w *write, delay time.Duration) {
+	if delay > 0 {
+		pause(ctx, delay)
 	}
+	reason := q.send(writing, render(w.note, q.serial.Add(1)))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.order.end(w, reason == droppedFailed || reason == droppedTimeout, time.Now())
+	signal(q.changed)
 }
 
-// send writes an event, with one second try.
-func (q *Queue) send(ctx context.Context, event *v1.Event) {
-	err := q.attempt(ctx, event)
-	if err != nil && !refused(err) && pause(ctx, wait(err)) {
-		err = q.attempt(ctx, event)
+// send writes an event, with a second try unless the first has timed out. It counts the result, and returns why the event
+// was dropped; empty if it was written.
+func (q *Queue) send(ctx context.Context, event *v1.Event) (reason string) {
+	hung, err := q.attempt(ctx, event)
+	if err != nil && !hung && !refused(err) && pause(ctx, wait(err)) {
+		hung, err = q.attempt(ctx, event)
 		if apierrors.IsAlreadyExists(err) {
 			err = nil // the first try was carried out, and its answer lost
 		}
@@ -64,19 +90,30 @@ func (q *Queue) send(ctx context.Context, event *v1.Event) {
 	switch {
 	case err == nil:
 		q.metrics.written.Inc()
+		return ""
 	case refused(err):
-		q.metrics.drop(droppedRefused, 1)
+		reason = droppedRefused
 	case ctx.Err() != nil:
-		q.metrics.drop(droppedShutdown, 1)
+		reason = droppedShutdown
+	case hung:
+		reason = droppedTimeout
 	default:
-		q.metrics.drop(droppedFailed, 1)
+		reason = droppedFailed
 	}
+	q.metrics.drop(reason, 1)
+	return reason
 }
 
-func (q *Queue) attempt(ctx context.Context, event *v1.Event) error {
+// attempt also reports whether it has timed out: here, at the API server, or at a webhook, whose timeout is a second at
+// least and shows as an internal error.
+func (q *Queue) attempt(ctx context.Context, event *v1.Event) (hung bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	return q.sink.Create(ctx, event)
+	begin := time.Now()
+	err = q.sink.Create(ctx, event)
+	late := ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || apierrors.IsTimeout(err)
+	webhook := apierrors.IsInternalError(err) && time.Since(begin) >= time.Second
+	return err != nil && (late || webhook), err
 }
 
 // refused reports whether the server will not take this event at a second try either: no permission, or a
