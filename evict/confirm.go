@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -159,15 +160,13 @@ func WhyUnconfirmed(judge policy.Judge, e *eviction.Request, pod *taint.Pod, nod
 	case judge.Paused():
 		return "all evictions are paused"
 	}
-	verdict := judge.Decide(pod, node)
-	if why := whyNotDue(&verdict, e, pod, node, live); why != "" {
+	if why := whyNotPermitted(judge, e, pod, node, live); why != "" {
 		return why
 	}
 	if judge.UsesNodeLabels() && !maps.Equal(node.Labels, live.Labels) {
 		labelled := *node
 		labelled.Labels = live.Labels
-		verdict = judge.Decide(pod, &labelled)
-		if why := whyNotDue(&verdict, e, pod, node, live); why != "" {
+		if why := whyNotPermitted(judge, e, pod, &labelled, live); why != "" {
 			return "by the labels that node " + node.Name + " has now: " + why
 		}
 	}
@@ -177,43 +176,25 @@ func WhyUnconfirmed(judge policy.Judge, e *eviction.Request, pod *taint.Pod, nod
 	return ""
 }
 
-// whyNotDue returns why no action of the verdict that permits the request was due when the GET was sent, because of a
-// taint that the GET shows; or "".
-func whyNotDue(v *policy.Verdict, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
-	why := ""
-	for _, a := range [...]*policy.Action{&v.Delete, &v.Unconditional, &v.Evict} {
-		if pod.Seen.After(live.Sent) || !due(a, live.Sent) || !permits(v, a, e, live.Sent) {
-			continue
-		}
-		if node.UID != live.UID {
-			return "node " + node.Name + " was replaced by another one of that name"
-		}
-		if why = whyNotCarried(node.Name, live, a.Taint); why == "" {
-			return ""
-		}
+// whyNotPermitted returns why nothing permitted the request when the GET was sent because of a taint that the GET shows;
+// or "".
+func whyNotPermitted(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
+	sent := policy.Sent{Method: e.Method, Policy: e.Policy, GracePeriodSeconds: e.GracePeriodSeconds, TaintKey: e.Verdict.Taint.Key}
+	ways, _ := judge.Ways(pod, node, policy.Calls{RefusedSince: e.RefusedSince}, live.Sent)
+	i := slices.IndexFunc(ways, func(w policy.Way) bool { return w.Permits(pod, sent) })
+	switch {
+	case pod.Seen.After(live.Sent):
+		return "the pod has changed since the GET of node " + node.Name + " was sent"
+	case len(ways) == 0 || e.Method != "" && e.Method != ways[0].Method:
+		verdict := judge.Decide(pod, node)
+		return "the verdict has changed: the pod " + changed(&verdict, e.Method)
+	case i < 0:
+		return "the verdict has changed: the pod is to be evicted in another way: " + ways[0].String()
+	case node.UID != live.UID:
+		return "node " + node.Name + " was replaced by another one of that name"
 	}
-	if why == "" {
-		why = "the verdict has changed: the pod " + changed(v, e.Method)
-	}
-	return why
+	return whyNotCarried(node.Name, live, ways[i].Action.Taint)
 }
-
-// permits reports whether an action of the verdict permits the request once it is due. A request for an eviction is
-// also permitted by a deletion, which goes further. A deletion by deleteAfter needs a refusal that is old enough by the
-// present policies.
-func permits(v *policy.Verdict, a *policy.Action, e *eviction.Request, now time.Time) bool {
-	switch a {
-	case &v.Evict:
-		return e.Method != policy.Delete
-	case &v.Delete:
-		refused := !e.RefusedSince.IsZero() && !e.RefusedSince.Add(a.RefusedFor).After(now)
-		return a.RefusedFor == 0 || e.Method != policy.Delete || refused
-	}
-	return v.Delete.RefusedFor > 0
-}
-
-// due reports whether the verdict has the action, and its time has come.
-func due(a *policy.Action, now time.Time) bool { return a.Evict && !a.At.After(now) }
 
 // changed describes a verdict that does not permit the method, or did not when the GET was sent.
 func changed(v *policy.Verdict, method policy.Method) string {

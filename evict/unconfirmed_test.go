@@ -18,8 +18,8 @@ import (
 type judged struct {
 	config policy.Config
 	facts  policy.Facts
-	method policy.Method
 
+	sent         policy.Sent
 	refusedSince time.Time
 	pod          *taint.Pod
 	node         *taint.Node
@@ -46,6 +46,7 @@ func newJudged(taints ...v1.Taint) *judged {
 		pod:  &taint.Pod{UID: "web", Name: "web", Node: "n1"},
 		node: &taint.Node{Name: "n1", UID: "u"},
 		live: LiveNode{Sent: tainted.Add(time.Minute), UID: "u", Taints: taints},
+		sent: policy.Sent{TaintKey: taints[0].Key},
 	}
 	for _, on := range taints {
 		history := taint.History{{Taint: on, Since: tainted}}
@@ -64,7 +65,10 @@ func (j *judged) why(t *testing.T) string {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	return WhyUnconfirmed(policy.Judge{Set: set, Facts: &j.facts}, &eviction.Request{Method: j.method, RefusedSince: j.refusedSince}, j.pod, j.node, j.live, "")
+	return WhyUnconfirmed(policy.Judge{Set: set, Facts: &j.facts}, &eviction.Request{
+		Method: j.sent.Method, Policy: j.sent.Policy, GracePeriodSeconds: j.sent.GracePeriodSeconds, RefusedSince: j.refusedSince,
+		Verdict: taint.Verdict{Taint: &v1.Taint{Key: j.sent.TaintKey}},
+	}, j.pod, j.node, j.live, "")
 }
 
 func noExecute(key string) v1.Taint { return v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute} }
@@ -91,7 +95,7 @@ func TestACallIsConfirmedIfItsActionIsDue(t *testing.T) {
 	}
 	with := func(method policy.Method, change func(j *judged)) *judged {
 		j := newJudged(noExecute("key"))
-		j.method = method
+		j.sent.Method = method
 		change(j)
 		return j
 	}
@@ -103,29 +107,29 @@ func TestACallIsConfirmedIfItsActionIsDue(t *testing.T) {
 		"a DELETE without policies":               {with(policy.Delete, func(*judged) {}), ""},
 		"an eviction by the default method":       {with(policy.Evict, func(j *judged) { j.config.Method = policy.Evict }), ""},
 		"a DELETE, where only an eviction is due": {with(policy.Delete, func(j *judged) { j.config.Method = policy.Evict }), later},
-		"an eviction before deleteAfter":          {with(policy.Evict, func(j *judged) { j.config.Policies = drained(time.Hour) }), ""},
-		"a DELETE before deleteAfter":             {with(policy.Delete, func(j *judged) { j.config.Policies = drained(time.Hour) }), "at 2026-01-01T01:00:00"},
+		"an eviction before deleteAfter":          {with(policy.Evict, func(j *judged) { j.config.Policies, j.sent.Policy = drained(time.Hour), "drain" }), ""},
+		"a DELETE before deleteAfter":             {with(policy.Delete, func(j *judged) { j.config.Policies, j.sent.Policy = drained(time.Hour), "drain" }), "at 2026-01-01T01:00:00"},
 		"a DELETE after deleteAfter": {with(policy.Delete, func(j *judged) {
-			j.config.Policies, j.refusedSince = drained(time.Minute), tainted
+			j.config.Policies, j.sent.Policy, j.refusedSince = drained(time.Minute), "drain", tainted
 		}), ""},
 		"a DELETE after deleteAfter, whose refusal is too recent for the policies of now": {with(policy.Delete, func(j *judged) {
-			j.config.Policies, j.refusedSince = drained(time.Minute), tainted.Add(time.Second)
+			j.config.Policies, j.sent.Policy, j.refusedSince = drained(time.Minute), "drain", tainted.Add(time.Second)
 		}), "verdict has changed"},
-		"a DELETE after deleteAfter, without a refused eviction": {with(policy.Delete, func(j *judged) { j.config.Policies = drained(time.Minute) }), "verdict has changed"},
+		"a DELETE after deleteAfter, without a refused eviction": {with(policy.Delete, func(j *judged) { j.config.Policies, j.sent.Policy = drained(time.Minute), "drain" }), "verdict has changed"},
 		"a DELETE because of another taint, without a refused eviction": {func() *judged {
 			j := bothTaints()
 			j.config.Policies = drained(time.Minute)
-			j.method = policy.Delete
+			j.sent = policy.Sent{Method: policy.Delete, TaintKey: "dead"}
 			return j
 		}(), ""},
 		"a DELETE because of another taint that is gone from the node, without a refused eviction": {func() *judged {
 			j := bothTaints()
 			j.config.Policies = drained(time.Minute)
-			j.method, j.live.Taints = policy.Delete, j.live.Taints[:1]
+			j.sent, j.live.Taints = policy.Sent{Method: policy.Delete, TaintKey: "dead"}, j.live.Taints[:1]
 			return j
 		}(), "does not have the taint dead"},
-		"an eviction, where a DELETE is due":        {with(policy.Evict, func(*judged) {}), ""},
-		"the eviction of one that is to be deleted": {with(policy.Evict, func(j *judged) { j.config.Policies = drained(time.Minute) }), ""},
+		"an eviction, where the method is Delete by now": {with(policy.Evict, func(*judged) {}), "verdict has changed"},
+		"the eviction of one that is to be deleted":      {with(policy.Evict, func(j *judged) { j.config.Policies, j.sent.Policy = drained(time.Minute), "drain" }), ""},
 		"a policy holds it by now": {with(policy.Evict, func(j *judged) {
 			j.config.Policies = []policy.Policy{onKey("quarantine", "key", policy.Hold)}
 		}), held + " policy quarantine"},
@@ -141,24 +145,59 @@ func TestACallIsConfirmedIfItsActionIsDue(t *testing.T) {
 		"evictions are paused": {with(policy.Delete, func(j *judged) { j.facts.Paused = true }), "all evictions are paused"},
 		"an eviction, whose taint is gone from the node, where a DELETE is due by another taint": {func() *judged {
 			j := bothTaints()
-			j.method, j.live.Taints = policy.Evict, j.live.Taints[1:]
+			j.sent, j.live.Taints = policy.Sent{Method: policy.Evict, Policy: "drain", TaintKey: "key"}, j.live.Taints[1:]
 			return j
-		}(), ""},
+		}(), "verdict has changed"},
 		"an eviction, where the taint of the DELETE is gone from the node": {func() *judged {
 			j := bothTaints()
-			j.method, j.live.Taints = policy.Evict, j.live.Taints[:1]
+			j.sent, j.live.Taints = policy.Sent{Method: policy.Evict, Policy: "drain", TaintKey: "key"}, j.live.Taints[:1]
 			return j
-		}(), ""},
+		}(), "verdict has changed"},
 		"a DELETE whose taint is gone from the node, where an eviction is due by another taint": {func() *judged {
 			j := bothTaints()
-			j.method, j.live.Taints = policy.Delete, j.live.Taints[:1]
+			j.sent, j.live.Taints = policy.Sent{Method: policy.Delete, TaintKey: "dead"}, j.live.Taints[:1]
 			return j
 		}(), "does not have the taint dead"},
-		"a pod that was edited after the GET": {with(policy.Delete, func(j *judged) { j.pod.Seen = j.live.Sent.Add(1) }), later},
+		"a pod that was edited after the GET": {with(policy.Delete, func(j *judged) { j.pod.Seen = j.live.Sent.Add(1) }), "the pod has changed since the GET of node n1"},
 		"a node of another UID":               {with(policy.Delete, func(j *judged) { j.live.UID = "v" }), "was replaced"},
 	} {
 		wantReason(t, name, c.j, c.want)
 	}
+}
+
+// A call sends what the configuration said when it began: after a reload, the next call sends what it says by then.
+func TestACallIsConfirmedOnlyAsLongAsTheConfigurationPermitsTheSameRequest(t *testing.T) {
+	const otherWay = "is to be evicted in another way: "
+	began := policy.Sent{Method: policy.Evict, Policy: "drain", TaintKey: "key", GracePeriodSeconds: new(int64(20))}
+	for name, c := range map[string]struct {
+		reload func(p *policy.Policy)
+		want   string // part of the reason; empty: confirmed
+	}{
+		"nothing has changed":       {func(*policy.Policy) {}, ""},
+		"another policy decides":    {func(p *policy.Policy) { p.Name = "other" }, otherWay + "Evict by policy other"},
+		"the method is Delete":      {func(p *policy.Policy) { p.Method, p.DeleteAfter = policy.Delete, nil }, "to be evicted from node n1 at"},
+		"the grace period is gone":  {func(p *policy.Policy) { p.GracePeriod = nil }, otherWay + "Evict by policy drain, because"},
+		"the grace period is 10 s":  {func(p *policy.Policy) { p.GracePeriod.Max = *after(10 * time.Second) }, "of at most 10s"},
+		"deleteAfter is longer":     {func(p *policy.Policy) { p.DeleteAfter = after(time.Hour) }, ""},
+		"the taint is tolerated":    {func(p *policy.Policy) { p.Tolerations = &policy.Tolerations{Absent: after(time.Hour)} }, "at 2026-01-01T01:00:00"},
+		"the policy counts no more": {func(p *policy.Policy) { p.Match.Taints[0].Key = "unheard-of" }, "verdict has changed"},
+	} {
+		j := newJudged(noExecute("key"))
+		p := drained(time.Minute)[0]
+		p.GracePeriod = &policy.GracePeriod{Max: *after(20 * time.Second)}
+		c.reload(&p)
+		j.config.Policies, j.sent = []policy.Policy{p}, began
+		wantReason(t, name, j, c.want)
+	}
+}
+
+func TestACallBecauseOfATaintThatRatesPassOverIsConfirmedByThatTaint(t *testing.T) {
+	j := newJudged(noExecute("key"), noExecute("dead"))
+	j.config.Guards.Rates = []policy.Rate{{Name: "few", Taints: []policy.TaintKey{{Key: "key"}}, EvictionsPerSecond: 1, Burst: 1}}
+	j.sent = policy.Sent{Method: policy.Delete, TaintKey: "dead"}
+	wantReason(t, "both taints are there", j, "")
+	j.live.Taints = j.live.Taints[:1]
+	wantReason(t, "the taint is gone from the node", j, "does not have the taint dead")
 }
 
 func wantReason(t *testing.T, name string, j *judged, want string) {
@@ -212,7 +251,7 @@ func TestANoScheduleTriggerMustBeOnTheLiveNode(t *testing.T) {
 		p.Match.OwnerKinds = []string{"None"}
 		p.Tolerations = &policy.Tolerations{Absent: after(0)}
 		j.config.Policies = []policy.Policy{p}
-		j.method = policy.Evict
+		j.sent.Method, j.sent.Policy = policy.Evict, "drain"
 		return j
 	}
 	wantReason(t, "it is there", trigger("key"), "")

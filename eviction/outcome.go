@@ -116,10 +116,16 @@ func (o *Outcome) MayHaveDeleted() bool {
 	return false
 }
 
+// FailsInWebhook reports whether an admission webhook could not be called. For requests to evict a pod, that counts as a
+// refusal once it has lasted for [policy.WebhookFailsFor].
+func (o *Outcome) FailsInWebhook() bool {
+	return o.Kind == Failed && o.Cause == CauseWebhook && !o.NodeRead
+}
+
 // RefusesEviction reports whether this outcome of a call of method Evict refuses the eviction itself: a
-// PodDisruptionBudget does not permit it, or admission denies it. Only such refusals let deleteAfter delete the pod.
-// Missing permissions, overload, outages (of a webhook, too), a namespace that is being deleted, and the GET of the
-// node say nothing about the eviction.
+// PodDisruptionBudget does not permit it, or admission denies it. Only such refusals, and webhooks that fail for long,
+// let deleteAfter delete the pod. Missing permissions, overload, outages, a namespace that is being deleted, and the GET
+// of the node say nothing about the eviction.
 func (o *Outcome) RefusesEviction() bool {
 	switch {
 	case o.NodeRead:

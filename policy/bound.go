@@ -31,7 +31,20 @@ func (p *Policy) Bound(guards Guards) string {
 		words += "deleted by "
 		deleted += p.DeleteAfter.Duration
 	}
-	return words + short(deleted) + ", " + p.gone(deleted) + ", " + p.without(guards) + p.exceptions()
+	return words + short(deleted) + ", " + p.gone(deleted) + ", " + p.without(guards) + p.broken(asked) + p.exceptions()
+}
+
+// slowestFailure is how long a pod's eviction requests may fail in a webhook until that counts as a refusal: tries are up
+// to two minutes apart.
+const slowestFailure = WebhookFailsFor + 2*time.Minute
+
+// broken says when a pod is deleted whose eviction requests fail in a webhook, unless deleteAfter is longer than that
+// takes.
+func (p *Policy) broken(asked time.Duration) string {
+	if p.Method != Evict || p.DeleteAfter.Duration >= slowestFailure {
+		return ""
+	}
+	return "; where a webhook for evictions fails, deleted by " + short(asked+slowestFailure)
 }
 
 // unbounded returns the reasons why there is no time by which an eviction is requested.

@@ -45,6 +45,10 @@ func (p *Pair) decided() bool { return p.Method != "" || len(p.Audits) > 0 }
 // an outage delays the deletion by a minute, and no pod is deleted against a budget that was not asked.
 const longestRefusal = time.Minute
 
+// WebhookFailsFor is how long a webhook must have failed for the eviction requests of a pod until that counts as a
+// refusal: a broken webhook does not keep a node from draining when deletion is allowed.
+const WebhookFailsFor = 5 * time.Minute
+
 // nobody stands for no policy where the number of a policy is expected.
 const nobody = -1
 

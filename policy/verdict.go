@@ -46,7 +46,7 @@ type Action struct {
 	GracePeriod time.Duration
 
 	// RefusedFor, of a deletion by deleteAfter, is how long before it an eviction request of this process must have
-	// been refused, by a budget or by admission. If it is 0, no request is needed.
+	// been refused, by a budget, by admission or by a webhook that fails for long. If it is 0, no request is needed.
 	RefusedFor time.Duration
 }
 

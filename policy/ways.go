@@ -12,6 +12,18 @@ type Way struct {
 	Action Action
 }
 
+// String describes the way: "Delete by policy drain, with a grace period of at most 1m0s, because of the taint k".
+func (w *Way) String() string {
+	s := string(w.Method)
+	if w.Action.Policy != "" {
+		s += " by policy " + w.Action.Policy
+	}
+	if w.Action.GracePeriod > 0 {
+		s += ", with a grace period of at most " + w.Action.GracePeriod.String()
+	}
+	return s + ", because of the taint " + w.Action.Taint.Key
+}
+
 // Calls describes what the calls of this process for a pod have met.
 type Calls struct {
 	// RefusedSince is when a request to evict the pod was first refused; zero if none was.

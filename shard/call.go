@@ -24,7 +24,8 @@ type call struct {
 
 	notBefore      time.Time // no request to evict starts before it
 	noDeleteBefore time.Time // no deletion starts before it
-	refusedSince   time.Time // when a budget or admission first refused to evict the pod; zero if none has
+	refusedSince   time.Time // when a request to evict the pod was first refused; zero if none was
+	webhookSince   time.Time // when a request to evict the pod first failed in a webhook; zero if none did
 }
 
 // phase is the progress of a call.
@@ -87,8 +88,8 @@ func (c *call) end(now time.Time, o eviction.Outcome, jitter float64) {
 	if o.Kind == eviction.Unavailable && o.NodeRead {
 		c.repeats = 0
 	}
-	if c.refusedSince.IsZero() && c.method == policy.Evict && o.RefusesEviction() {
-		c.refusedSince = now
+	if c.method == policy.Evict {
+		c.refuse(now, &o)
 	}
 	switch o.Kind {
 	case eviction.Accepted:
@@ -99,6 +100,22 @@ func (c *call) end(now time.Time, o eviction.Outcome, jitter float64) {
 		c.wait(o.Kind, now.Add(o.RetryAfter))
 	default:
 		c.wait(o.Kind, now.Add(backoffOf(o.Kind).delay(c.repeats, jitter)))
+	}
+}
+
+// refuse records whether the outcome of a request to evict the pod counts as a refusal. The failure of a webhook does once
+// it has lasted, and then from its first time on.
+func (c *call) refuse(now time.Time, o *eviction.Outcome) {
+	fails := o.FailsInWebhook()
+	if fails && c.webhookSince.IsZero() {
+		c.webhookSince = now
+	}
+	switch {
+	case !c.refusedSince.IsZero():
+	case o.RefusesEviction():
+		c.refusedSince = now
+	case fails && now.Sub(c.webhookSince) >= policy.WebhookFailsFor:
+		c.refusedSince = c.webhookSince
 	}
 }
 

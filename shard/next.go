@@ -31,31 +31,15 @@ func (c *call) next(v *policy.Verdict, now time.Time) nextCall {
 	return request
 }
 
-// deletion returns the next deletion; its action is nil if there is none yet. One by deleteAfter is not there before a
-// request has been refused.
+// deletion returns the next deletion; its action is nil if none is to come. deleteAfter applies only after a refused
+// request.
 func (c *call) deletion(v *policy.Verdict) nextCall {
-	if !v.Delete.Evict {
-		return nextCall{}
-	}
-	if v.Delete.RefusedFor == 0 {
-		return c.deleting(&v.Delete, v.Delete.At)
-	}
-	var first nextCall
-	if c != nil && !c.refusedSince.IsZero() {
-		first = c.deleting(&v.Delete, later(v.Delete.At, c.refusedSince.Add(v.Delete.RefusedFor)))
-	}
-	if v.Unconditional.Evict && (first.action == nil || v.Unconditional.At.Before(first.at)) {
-		return c.deleting(&v.Unconditional, v.Unconditional.At)
-	}
-	return first
-}
-
-// deleting returns the deletion of that time, or of the end of the wait after the last call if that is later.
-func (c *call) deleting(a *policy.Action, at time.Time) nextCall {
+	var met policy.Calls
 	if c != nil {
-		at = later(at, c.noDeleteBefore)
+		met = policy.Calls{RefusedSince: c.refusedSince, RequestNotBefore: c.notBefore, DeleteNotBefore: c.noDeleteBefore}
 	}
-	return nextCall{policy.Delete, a, at}
+	action, at := v.DeletionAfter(met)
+	return nextCall{policy.Delete, action, at}
 }
 
 func later(a, b time.Time) time.Time {

@@ -144,6 +144,32 @@ func (p *play) deletedBy(second float64, o eviction.Outcome) float64 {
 	return -1
 }
 
+// A broken webhook on evictions must not keep a node from draining when deletion is allowed.
+func TestAWebhookThatFailsForFiveMinutesCountsAsARefusal(t *testing.T) {
+	fails := eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseWebhook}
+	for name, c := range map[string]struct {
+		deleteAfter time.Duration
+		others      eviction.Outcome // of the requests after the first one, which fails in a webhook at second 4
+		from, to    float64          // when the deletion starts; 0: never
+	}{
+		"it fails on, deleteAfter is short":    {30 * time.Second, fails, 304, 334},
+		"it fails on, deleteAfter is long":     {10 * time.Minute, fails, 604, 604},
+		"a budget blocks instead":              {30 * time.Second, blocked, 34, 35},
+		"another part of the server fails":     {30 * time.Second, eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseServer}, 0, 0},
+		"the GET of the node fails in its way": {30 * time.Second, eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseWebhook, NodeRead: true}, 0, 0},
+	} {
+		p := newPolicyPlay(t, deletingAfter(of("gpu", policy.Evict), c.deleteAfter))
+		p.taint("gpu", 0)
+		p.nodeChanged(0)
+		p.wantCall(4, policy.Evict, "gpu")
+		p.ended(4, "a", fails)
+		switch got := p.deletedBy(700, c.others); {
+		case c.to == 0 && got != -1, c.to > 0 && (got < c.from || got > c.to):
+			t.Errorf("%s: deleted at second %v, want %v to %v", name, got, c.from, c.to)
+		}
+	}
+}
+
 func TestADeletionNeedsARequestThatWasRefusedAMinuteBefore(t *testing.T) {
 	p := newPolicyPlay(t, deletingAfter(of("gpu", policy.Evict), 2*time.Hour))
 	p.taint("gpu", 0)
