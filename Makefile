@@ -142,7 +142,7 @@ test-release: build ## Compile for every platform, and build the image on two pa
 	cd release && $(PINNED) go test -count 1 -timeout 90m -v ./dist
 
 .PHONY: bench
-bench: build controlplane ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: 20 minutes and more (ROUNDS=n, WORK=burst,idle,...).
+bench: build controlplane $(if $(findstring 1.30,$(or $(WORK),1.30)),bin/controlplane-1.30) ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: half an hour and more (ROUNDS=n, WORK=burst,idle,...).
 	go test -run '^$$' -bench . -benchmem ./taint ./evictionqueue ./cluster
 	go build -trimpath -tags grpcnotrace -o bin/bench ./internal/bench
 	bin/bench -rounds $(ROUNDS) -work '$(WORK)' $(if $(WORK),,-json docs/bench.json -svg docs/bench.svg -document docs/performance.md)

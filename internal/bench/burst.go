@@ -24,10 +24,18 @@ const (
 type outcome struct {
 	rate               float64 // pods in a second
 	first, median, p99 float64
-	events             float64   // from the last deletion until all events were stored
-	cpu, serverCPU     float64   // the subject's, and the API server's and etcd's
-	peak               float64   // MB
-	last               time.Time // the last deletion
+	last               float64 // of the pod that was deleted last
+	events             float64 // from the last deletion until all events were stored
+	cpu, serverCPU     float64 // the subject's, and the API server's and etcd's
+	reads              float64 // GETs of nodes for a pod
+	peak               float64 // MB
+	ended              time.Time
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("%6.1f/s; first %.3f s, median %.2f s, p99 %.2f s, last %.2f s; CPU %.2f s of its own, %.2f s of the server's; "+
+		"%.3f GETs of nodes for a pod; events %.1f s; peak %.0f MB",
+		o.rate, o.first, o.median, o.p99, o.last, o.cpu, o.serverCPU, o.reads, o.events, o.peak)
 }
 
 // results are the outcomes of each subject, round by round.
@@ -39,11 +47,10 @@ func burst(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 		return builds(ctx, w, rounds)
 	}
 	all := results{}
-	if err := all.add(ctx, w, originalOnce(), size{nodes: slowNodes}); err != nil {
+	if err := all.rounds(ctx, w, 1, []subject{originalOnce()}, w.bursts(size{nodes: slowNodes})); err != nil {
 		return nil, err
 	}
-	err := all.rounds(ctx, w, rounds, size{nodes: burstNodes}, []subject{baseline(load.PatchAndDelete), ours(), originalUnlimited()})
-	if err != nil {
+	if err := all.rounds(ctx, w, rounds, compared(), w.bursts(size{nodes: burstNodes})); err != nil {
 		return nil, err
 	}
 	return burstRows(all), nil
@@ -52,7 +59,7 @@ func burst(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 // builds compares this build's burst with that of another build.
 func builds(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	all := results{}
-	if err := all.rounds(ctx, w, rounds, size{nodes: burstNodes}, []subject{ours(), w.rival()}); err != nil {
+	if err := all.rounds(ctx, w, rounds, []subject{ours(), w.rival()}, w.bursts(size{nodes: burstNodes})); err != nil {
 		return nil, err
 	}
 	const work = "3000 pods of 100 nodes at once, two builds"
@@ -67,44 +74,41 @@ func builds(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	}, nil
 }
 
+// measurement measures one subject once.
+type measurement func(ctx context.Context, s subject) (outcome, error)
+
 // rounds measures the subjects in turn. Every other round has the reversed order, so that no subject always comes
 // after the same one.
-func (r results) rounds(ctx context.Context, w *world, rounds int, l size, subjects []subject) error {
+func (r results) rounds(ctx context.Context, w *world, rounds int, subjects []subject, measure measurement) error {
 	for round := range rounds {
 		turn := slices.Clone(subjects)
 		if round%2 == 1 {
 			slices.Reverse(turn)
 		}
 		for _, s := range turn {
-			if err := r.add(ctx, w, s, l); err != nil {
-				return err
+			o, err := measure(ctx, s)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
 			}
+			r[s.name] = append(r[s.name], o)
+			w.say("%-24s %v", s.name, o)
 		}
 	}
 	return nil
 }
 
-func (r results) add(ctx context.Context, w *world, s subject, l size) error {
-	o, err := w.burst(ctx, s, l)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+// bursts measures subjects with workloads of this size, which it creates and removes.
+func (w *world) bursts(l size) measurement {
+	return func(ctx context.Context, s subject) (o outcome, err error) {
+		c, err := w.newWorkload(ctx, l)
+		if err != nil {
+			return o, err
+		}
+		if o, err = c.burst(ctx, s); err != nil {
+			return o, err
+		}
+		return o, c.clear(ctx)
 	}
-	r[s.name] = append(r[s.name], o)
-	w.say("%-24s %5d pods: %6.1f/s, median %.2f s, p99 %.2f s; CPU %.2f s of its own, %.2f s of the server's; events %.1f s; peak %.0f MB",
-		s.name, l.nodes*l.pods(), o.rate, o.median, o.p99, o.cpu, o.serverCPU, o.events, o.peak)
-	return nil
-}
-
-// burst measures one subject with a workload that it creates and removes.
-func (w *world) burst(ctx context.Context, s subject, l size) (o outcome, err error) {
-	c, err := w.newWorkload(ctx, l)
-	if err != nil {
-		return o, err
-	}
-	if o, err = c.burst(ctx, s); err != nil {
-		return o, err
-	}
-	return o, c.clear(ctx)
 }
 
 // burst measures one subject with this workload.
@@ -119,19 +123,19 @@ func (c *workload) burst(ctx context.Context, s subject) (o outcome, err error) 
 	if o, err = c.evict(ctx, s, p.Pid()); err != nil {
 		return o, err
 	}
-	if (s.name == report.Ours || s.name == report.Policies) && len(c.pods) <= maxEvents {
+	if s.name == report.Ours && len(c.pods) <= maxEvents {
 		stored, err := c.lastEvent(ctx)
 		if err != nil {
 			return o, err
 		}
-		o.events = stored.Sub(o.last).Seconds()
+		o.events = stored.Sub(o.ended).Seconds()
 	}
 	return o, p.Stop()
 }
 
 // evict taints all nodes and waits until all pods are gone.
 func (c *workload) evict(ctx context.Context, s subject, pid int) (o outcome, err error) {
-	before, err := c.w.spent(pid)
+	before, err := c.w.spent(ctx, pid)
 	if err != nil {
 		return o, err
 	}
@@ -140,12 +144,13 @@ func (c *workload) evict(ctx context.Context, s subject, pid int) (o outcome, er
 	if err != nil {
 		return o, err
 	}
-	after, err := c.w.spent(pid)
+	after, err := c.w.spent(ctx, pid)
 	if err != nil {
 		return o, err
 	}
 	o = outcomeOf(times, began)
 	o.cpu, o.serverCPU = after.own-before.own, after.server-before.server
+	o.reads = (after.reads - before.reads) / float64(len(c.pods))
 	if pid != 0 {
 		_, o.peak, err = load.Memory(pid)
 	}
@@ -170,14 +175,21 @@ func (c *workload) gone(ctx context.Context, s subject) (times []time.Time, err 
 	return c.w.waitFor(ctx, c.pods, burstTimeout)
 }
 
-// spent is processor time, in seconds.
-type spent struct{ own, server float64 }
+// spent is processor time, in seconds, and the number of GETs of nodes.
+type spent struct{ own, server, reads float64 }
 
-func (w *world) spent(pid int) (s spent, err error) {
-	if s.server, err = w.serverCPU(); err != nil || pid == 0 {
+func (w *world) spent(ctx context.Context, pid int) (s spent, err error) {
+	if s.server, err = w.serverCPU(); err != nil {
 		return s, err
 	}
-	s.own, err = cpuSeconds(pid)
+	metrics, err := w.admin.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return s, fmt.Errorf("reading the API server's metrics: %w", err)
+	}
+	s.reads = load.Sum(string(metrics), "apiserver_request_total", `resource="nodes"`, `verb="GET"`)
+	if pid != 0 {
+		s.own, err = cpuSeconds(pid)
+	}
 	return s, err
 }
 
@@ -187,9 +199,10 @@ func outcomeOf(times []time.Time, began time.Time) outcome {
 	for i, at := range times {
 		after[i] = at.Sub(began).Seconds()
 	}
+	last := after.Quantile(1)
 	return outcome{
-		rate: float64(len(after)) / after.Quantile(1), last: slices.MaxFunc(times, time.Time.Compare),
-		first: after.Quantile(0), median: after.Quantile(0.5), p99: after.Quantile(0.99),
+		rate: float64(len(after)) / last, ended: slices.MaxFunc(times, time.Time.Compare),
+		first: after.Quantile(0), median: after.Quantile(0.5), p99: after.Quantile(0.99), last: last,
 	}
 }
 

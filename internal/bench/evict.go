@@ -12,7 +12,8 @@ import (
 func evict(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	all := results{}
 	l := size{nodes: burstNodes, running: true}
-	if err := all.rounds(ctx, w, rounds, l, []subject{baseline(load.Evict), ours("--eviction-method=evict")}); err != nil {
+	subjects := []subject{baseline(load.Evict), ours("--eviction-method=evict")}
+	if err := all.rounds(ctx, w, rounds, subjects, w.bursts(l)); err != nil {
 		return nil, err
 	}
 	const work = "3000 Running pods of 100 nodes, --eviction-method=evict"

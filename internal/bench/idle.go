@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
-	"github.com/taint-manager/taint-manager/internal/load"
 )
 
 const (
@@ -23,7 +22,7 @@ const (
 func idle(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	var results [3]report.Series
 	for range rounds {
-		for i, s := range []subject{baseline(load.PatchAndDelete), ours(), originalUnlimited()} {
+		for i, s := range compared() {
 			samples, err := w.idle(ctx, s)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.name, err)

@@ -92,7 +92,8 @@ func (m *sharedWorkload) touch(ctx context.Context, round int) error {
 	apart := len(m.pods) / statusUpdates
 	err := load.Each(ctx, statusUpdates, func(ctx context.Context, i int) error {
 		patch := fmt.Sprintf(`{"status":{"message":"update %d at %d"}}`, round, time.Now().UnixNano())
-		_, err := m.w.admin.CoreV1().Pods(load.Namespace).Patch(ctx, m.pods[i*apart].Name, types.MergePatchType,
+		pod := m.pods[i*apart]
+		_, err := m.w.admin.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType,
 			[]byte(patch), metav1.PatchOptions{}, "status")
 		return err
 	})

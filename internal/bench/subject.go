@@ -50,6 +50,11 @@ func otherBuild(binary string, flags ...string) subject {
 
 func baseline(do call) subject { return subject{name: report.Baseline, plain: do} }
 
+// compared returns the subjects of most works.
+func compared() []subject {
+	return []subject{baseline(load.PatchAndDelete), ours(), originalUnlimited()}
+}
+
 // launchAt launches a subject and returns when its process was started, by the kernel's record.
 func (s subject) launchAt(ctx context.Context, w *world) (began time.Time, p process, err error) {
 	if p, err = s.launch(ctx, w); err != nil {
@@ -97,7 +102,7 @@ func (w *world) newProbe(ctx context.Context) (*probe, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a pod: %w", err)
 	}
-	p.pod = load.Identity{Name: pod.Name, UID: pod.UID}
+	p.pod = load.IdentityOf(pod)
 	return p, nil
 }
 

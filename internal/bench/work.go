@@ -20,16 +20,21 @@ type work struct {
 
 // stage is a list of works that share a control plane.
 type stage struct {
-	audit bool // with an audit log of all requests
-	works []work
+	audit      bool   // with an audit log of all requests
+	kubernetes string // its version, such as 1.30; empty means that of the tests
+	works      []work
 }
 
-// stages returns all works, in order. Those of the second stage share its 30,000 pods, which the last one evicts.
+// stages returns all works, in order. The works of the second stage share 30,000 pods, which the last of them evicts, and
+// so do those of the third.
 func stages() []stage {
-	many := &sharedWorkload{}
+	many, older := &sharedWorkload{}, &sharedWorkload{}
 	return []stage{
-		{works: []work{{"burst", burst}, {"instant", instant}, {"idle", idle}, {"evict", evict}, {"policies", policies}}},
+		{works: []work{
+			{"burst", burst}, {"namespaces", namespaces}, {"webhook", slowWebhook}, {"instant", instant}, {"idle", idle}, {"evict", evict},
+		}},
 		{audit: true, works: []work{{"memory", many.memory}, {"status", many.status}, {"start", many.start}, {"scale", many.scale}}},
+		{audit: true, kubernetes: "1.30", works: []work{{"memory-1.30", older.memory}, {"start-1.30", older.start}}},
 	}
 }
 
@@ -59,7 +64,7 @@ func measure(ctx context.Context, o options) (rows []report.Row, err error) {
 }
 
 func (s stage) measure(ctx context.Context, o options) (rows []report.Row, err error) {
-	w, err := newWorld(ctx, s.audit)
+	w, err := newWorld(ctx, s.options())
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +80,12 @@ func (s stage) measure(ctx context.Context, o options) (rows []report.Row, err e
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", work.name, err)
 		}
-		rows = append(rows, more...)
+		for _, row := range more {
+			if s.kubernetes != "" {
+				row.Work += ", Kubernetes " + s.kubernetes
+			}
+			rows = append(rows, row)
+		}
 		w.say("%s took %v", work.name, time.Since(began).Round(time.Second))
 	}
 	return rows, nil
@@ -94,14 +104,14 @@ func machine(now time.Time) report.Machine {
 	return m
 }
 
-// control returns the options of the control plane of all works. It runs no controller other than the one that is
+// options returns the options of the stage's control plane. It runs no controller other than the one that is
 // measured. Nodes get only the benchmark's taint.
-func control(audit bool) testcluster.Options {
+func (s stage) options() testcluster.Options {
 	o := testcluster.Options{
-		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, Log: os.Stderr,
+		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, Log: os.Stderr, Kubernetes: s.kubernetes,
 		APIServerArgs: []string{"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"},
 	}
-	if audit {
+	if s.audit {
 		o.AuditLevel = "Metadata"
 	}
 	if os.Getenv(profilesDir) != "" {

@@ -23,6 +23,9 @@ type size struct {
 	each    int    // pods on a node; 0 means 30
 	bears   *int64 // seconds for which the pods tolerate the taint; nil means not at all
 	running bool   // the pods are Running and Ready
+
+	namespaces []string // the pods' namespaces, in turn; none means the default namespace
+	held       bool     // a load.Webhook holds the pods' deletions, and each pod has a label of its own
 }
 
 // pods returns the number of pods on a node.
@@ -40,6 +43,8 @@ type workload struct {
 	name  string
 	nodes []string
 	pods  []load.Identity
+
+	namespaces []string // may name one twice
 }
 
 func (w *world) newWorkload(ctx context.Context, l size) (*workload, error) {
@@ -61,11 +66,20 @@ func (c *workload) grow(ctx context.Context, l size) error {
 	if err != nil {
 		return fmt.Errorf("making nodes: %w", err)
 	}
-	old := len(c.pods)
-	c.pods = append(c.pods, make([]load.Identity, l.nodes*l.pods())...)
-	err = load.Each(ctx, l.nodes*l.pods(), func(ctx context.Context, i int) error {
-		return c.makePod(ctx, old+i, c.nodes[first+i/l.pods()], l)
-	})
+	return c.fill(ctx, c.nodes[first:], l)
+}
+
+// fill adds pods to nodes of the workload.
+func (c *workload) fill(ctx context.Context, nodes []string, l size) error {
+	if len(l.namespaces) == 0 {
+		l.namespaces = []string{load.Namespace}
+	}
+	if err := load.EnsureNamespaces(ctx, c.w.admin, l.namespaces...); err != nil {
+		return fmt.Errorf("making namespaces: %w", err)
+	}
+	old, n := len(c.pods), len(nodes)*l.pods()
+	c.namespaces, c.pods = append(c.namespaces, l.namespaces...), append(c.pods, make([]load.Identity, n)...)
+	err := load.Each(ctx, n, func(ctx context.Context, i int) error { return c.makePod(ctx, old+i, nodes[i/l.pods()], l) })
 	if err != nil {
 		return fmt.Errorf("making pods: %w", err)
 	}
@@ -74,21 +88,26 @@ func (c *workload) grow(ctx context.Context, l size) error {
 
 func (c *workload) makePod(ctx context.Context, i int, node string, l size) error {
 	pod := load.Pod(fmt.Sprintf("%s-%d", c.name, i), node, map[string]string{"app": "bench", "workload": c.name})
+	pod.Namespace = l.namespaces[i%len(l.namespaces)]
+	if l.held {
+		pod.Labels[load.HeldLabel], pod.Labels["own"] = "yes", pod.Name
+	}
 	if l.bears != nil {
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{
 			Key: taintKey, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: l.bears,
 		})
 	}
-	made, err := c.w.admin.CoreV1().Pods(load.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+	pods := c.w.admin.CoreV1().Pods(pod.Namespace)
+	made, err := pods.Create(ctx, pod, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	c.pods[i] = load.Identity{Name: made.Name, UID: made.UID}
+	c.pods[i] = load.IdentityOf(made)
 	if !l.running {
 		return nil
 	}
 	made.Status = v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{{Type: v1.PodReady, Status: v1.ConditionTrue}}}
-	_, err = c.w.admin.CoreV1().Pods(load.Namespace).UpdateStatus(ctx, made, metav1.UpdateOptions{})
+	_, err = pods.UpdateStatus(ctx, made, metav1.UpdateOptions{})
 	return err
 }
 
@@ -108,7 +127,7 @@ func (w *world) taintNode(ctx context.Context, node string, since *metav1.Time) 
 	return load.SetTaints(ctx, w.admin, node, v1.Taint{Key: taintKey, Effect: v1.TaintEffectNoExecute, TimeAdded: since})
 }
 
-// clear removes the workload's nodes, its remaining pods, and all events.
+// clear removes the workload's nodes, its remaining pods, and all events of its namespaces.
 func (c *workload) clear(ctx context.Context) error {
 	core := c.w.admin.CoreV1()
 	err := load.Each(ctx, len(c.nodes), func(ctx context.Context, i int) error {
@@ -118,11 +137,13 @@ func (c *workload) clear(ctx context.Context) error {
 		return fmt.Errorf("removing nodes: %w", err)
 	}
 	mine := metav1.ListOptions{LabelSelector: "workload=" + c.name}
-	if err := core.Pods(load.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, mine); err != nil {
-		return fmt.Errorf("removing pods: %w", err)
-	}
-	if err := core.Events(load.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-		return fmt.Errorf("removing events: %w", err)
+	for _, namespace := range c.namespaces {
+		if err := core.Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, mine); err != nil {
+			return fmt.Errorf("removing pods: %w", err)
+		}
+		if err := core.Events(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			return fmt.Errorf("removing events: %w", err)
+		}
 	}
 	return nil
 }
@@ -131,7 +152,7 @@ func (c *workload) clear(ctx context.Context) error {
 // It fails after a minute.
 func (c *workload) lastEvent(ctx context.Context) (time.Time, error) {
 	for deadline := time.Now().Add(time.Minute); ; {
-		list, err := c.w.admin.CoreV1().Events(load.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
+		list, err := c.w.admin.CoreV1().Events(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 		if err != nil {
 			return time.Time{}, fmt.Errorf("listing events: %w", err)
 		}

@@ -25,8 +25,8 @@ type world struct {
 	against   string // another build, which replaces the original in comparisons; may be empty
 }
 
-func newWorld(ctx context.Context, audit bool) (*world, error) {
-	c, err := testcluster.Start(ctx, control(audit))
+func newWorld(ctx context.Context, o testcluster.Options) (*world, error) {
+	c, err := testcluster.Start(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,7 @@ func TestAProcessThatCutsHeldCallsEndsWithZeroAndNamesTheirPods(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	held := newPodLoadOf(t, w.admin, "cut", 2, 4, heldLabels)
 	hook := newHoldingWebhook(t)
-	hook.register(t, w, false)
-	hook.awaitInForce(t, w, held.pods[0].Name)
+	hook.register(t, w, false, held.pods[0])
 	m, err := w.StartManager(t.Context(), "--leader-elect=false")
 	if err != nil {
 		t.Fatal(err)
@@ -53,9 +52,8 @@ func TestDenialsOfAMegabyteFillNeitherMemoryNorLog(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	denied := newPodLoadOf(t, w.admin, "denied", 10, 30, heldLabels)
 	hook := newHoldingWebhook(t)
-	hook.denial = strings.Repeat("no, ", 1<<18)
-	hook.register(t, w, false)
-	hook.awaitInForce(t, w, denied.pods[0].Name)
+	hook.Denial = strings.Repeat("no, ", 1<<18)
+	hook.register(t, w, false, denied.pods[0])
 	m := w.manage(t, "--leader-elect=false")
 	denied.taint(t, true)
 	hook.await(t, len(denied.pods))
@@ -68,21 +66,12 @@ func TestDenialsOfAMegabyteFillNeitherMemoryNorLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d denials: peak memory %.0f MB, log %d kB", hook.held.Load(), peak, log.Size()>>10)
+	t.Logf("%d denials: peak memory %.0f MB, log %d kB", hook.Held(), peak, log.Size()>>10)
 	if peak > 400 || log.Size() > 4<<20 {
 		t.Errorf("peak memory %.0f MB and a log of %d kB, want at most 400 MB and 4096 kB", peak, log.Size()>>10)
 	}
 }
 
-func heldLabels(int) map[string]string { return map[string]string{"app": "held", "held": "yes"} }
-
-// await waits until the webhook has received this number of requests.
-func (h *holdingWebhook) await(t *testing.T, requests int) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); h.held.Load() < int64(requests); {
-		if time.Now().After(deadline) {
-			t.Fatalf("after a minute the webhook was asked for %d deletions, want %d", h.held.Load(), requests)
-		}
-		pauseUntil(t, time.Now().Add(20*time.Millisecond))
-	}
+func heldLabels(int) map[string]string {
+	return map[string]string{"app": "held", load.HeldLabel: "yes"}
 }

@@ -86,7 +86,7 @@ func (c *podLoad) gone(t testing.TB, deletions *load.DeletionTimes, butFor int) 
 func (c *podLoad) identities() []load.Identity {
 	list := make([]load.Identity, len(c.pods))
 	for i, pod := range c.pods {
-		list[i] = load.Identity{Name: pod.Name, UID: pod.UID}
+		list[i] = load.IdentityOf(pod)
 	}
 	return list
 }

@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/taint-manager/taint-manager/internal/load"
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
 
@@ -50,9 +47,8 @@ const slowRounds = 3
 func (c slowCase) run(t *testing.T, w *world) {
 	slow, quick := c.slowPods(t, w), c.quickPods(t, w)
 	hook := newHoldingWebhook(t)
-	hook.register(t, w, c.twice)
+	hook.register(t, w, c.twice, slow.pods[0])
 	alone, first, beside := c.others(t, w, "alone", slowRounds), c.others(t, w, "first", 2), c.others(t, w, "beside", slowRounds)
-	hook.awaitInForce(t, w, slow.pods[0].Name)
 	m := w.manage(t, "--leader-elect=false")
 
 	var without, with []latency
@@ -86,11 +82,11 @@ func (c slowCase) run(t *testing.T, w *world) {
 	if got, usual := quickest(with), quickest(without); !tooBusy && (2*got.median > 3*usual.median || got.p99 > 2*usual.p99) {
 		t.Errorf("beside the slow ones they took %v, want at most 1.5 times the median and twice the 99th percentile of %v", got, usual)
 	}
-	if n := hook.held.Load(); n < int64(min(c.pods, 40)) {
+	if n := hook.Held(); n < min(c.pods, 40) {
 		t.Errorf("the webhook was asked for %d deletions: it held nobody up", n)
 	}
 	c.inspect(t, w, m)
-	hook.release()
+	hook.Release()
 	released := time.Now()
 	last := slow.gone(t, w.deletions, 0)
 	t.Logf("once the webhook let them go, the slow ones were gone within %v", last.Sub(released).Round(time.Millisecond))
@@ -100,7 +96,7 @@ func (c slowCase) run(t *testing.T, w *world) {
 func (c slowCase) slowPods(t *testing.T, w *world) *podLoad {
 	t.Helper()
 	return newPodLoadOf(t, w.admin, "slow-"+c.name, slowNodes, c.pods/slowNodes, func(i int) map[string]string {
-		return map[string]string{"app": "slow", "held": "yes", "apps.kubernetes.io/pod-index": strconv.Itoa(i)}
+		return map[string]string{"app": "slow", load.HeldLabel: "yes", "apps.kubernetes.io/pod-index": strconv.Itoa(i)}
 	})
 }
 
@@ -145,49 +141,30 @@ func (c slowCase) inspect(t *testing.T, w *world, m *testcluster.Manager) {
 	t.Helper()
 	ours := w.managerMetrics(t, m)
 	for _, name := range []string{"taint_manager_outage_backoff", `taint_manager_eviction_pauses_total{cause="unavailable"}`} {
-		if got := sum(ours, name); got != 0 {
+		if got := load.Sum(ours, name); got != 0 {
 			t.Errorf("%s is %v", name, got)
 		}
 	}
-	if got, most := sum(ours, "taint_manager_slow_evictions_in_flight"), float64(min(64, c.pods)); got == 0 || got > most {
+	if got, most := load.Sum(ours, "taint_manager_slow_evictions_in_flight"), float64(min(64, c.pods)); got == 0 || got > most {
 		t.Errorf("%v slow calls are in flight, want some, and %v at most", got, most)
 	}
-	if got := sum(ours, "taint_manager_slow_evictions_waiting"); c.pods > 64 && got == 0 {
+	if got := load.Sum(ours, "taint_manager_slow_evictions_waiting"); c.pods > 64 && got == 0 {
 		t.Error("no eviction waits for a slow place")
 	}
-	t.Logf("%v calls kept their slots", sum(ours, "taint_manager_slow_evictions_in_slots_total"))
-	if timeouts := sum(ours, `taint_manager_eviction_calls_total{cause="timeout",outcome="failed"}`); c.untilTimeout && timeouts == 0 {
+	t.Logf("%v calls kept their slots", load.Sum(ours, "taint_manager_slow_evictions_in_slots_total"))
+	if timeouts := load.Sum(ours, `taint_manager_eviction_calls_total{cause="timeout",outcome="failed"}`); c.untilTimeout && timeouts == 0 {
 		t.Error("the API server has given up no deletion")
 	}
 	theirs, err := w.admin.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := sum(string(theirs), "apiserver_flowcontrol_rejected_requests_total", `priority_level="workload-high"`); got != 0 {
+	if got := load.Sum(string(theirs), "apiserver_flowcontrol_rejected_requests_total", `priority_level="workload-high"`); got != 0 {
 		t.Errorf("the API server has rejected %v requests of workload-high", got)
 	}
-	if got := sum(string(theirs), "apiserver_flowcontrol_nominal_limit_seats", `priority_level="workload-high"`); got != 98 {
+	if got := load.Sum(string(theirs), "apiserver_flowcontrol_nominal_limit_seats", `priority_level="workload-high"`); got != 98 {
 		t.Errorf("workload-high has %v seats, and ADR 0005 says 98", got)
 	}
-}
-
-// sum adds up the samples of a metric, or of those of its series that contain these words.
-func sum(metrics, name string, words ...string) (total float64) {
-	for line := range strings.Lines(metrics) {
-		rest, ok := strings.CutPrefix(line, name)
-		if !ok || rest[0] != ' ' && rest[0] != '{' {
-			continue
-		}
-		if slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
-			continue
-		}
-		fields := strings.Fields(line)
-		value, err := strconv.ParseFloat(fields[len(fields)-1], 64)
-		if err == nil {
-			total += value
-		}
-	}
-	return total
 }
 
 // latency is the time from the taint to the deletion of the pods of a load.
@@ -239,20 +216,6 @@ func (w *world) latencySince(t *testing.T, c *podLoad, began time.Time) latency 
 	}
 	slices.Sort(took)
 	return latency{took[len(took)/2], took[len(took)*99/100]}
-}
-
-// awaitInForce waits until the API server calls the webhook.
-func (h *holdingWebhook) awaitInForce(t *testing.T, w *world, pod string) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); h.held.Load() == 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("the API server does not ask the webhook")
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		_ = w.admin.CoreV1().Pods(v1.NamespaceDefault).Delete(ctx, pod, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}) // the webhook delays it
-		cancel()
-	}
-	h.held.Store(0)
 }
 
 func pauseUntil(t *testing.T, moment time.Time) {

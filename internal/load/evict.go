@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,8 +14,13 @@ import (
 
 // Identity identifies a pod.
 type Identity struct {
-	Name string
-	UID  types.UID
+	Namespace, Name string
+	UID             types.UID
+}
+
+// IdentityOf returns the identity of a pod.
+func IdentityOf(pod *v1.Pod) Identity {
+	return Identity{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 }
 
 // PlainWorkers is the number of plain workers that evict in comparisons, which equals taint-manager's slots.
@@ -25,7 +31,7 @@ func PatchAndDelete(ctx context.Context, client kubernetes.Interface, pod Identi
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"status":{"conditions":[{"type":"DisruptionTarget","status":"True",`+
 		`"reason":"DeletionByTaintManager","message":"Taint manager: deleting due to NoExecute taint","lastTransitionTime":%q}]}}`,
 		pod.UID, time.Now().UTC().Format(time.RFC3339))
-	pods := client.CoreV1().Pods(Namespace)
+	pods := client.CoreV1().Pods(pod.Namespace)
 	_, err := pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
 	if err != nil {
 		return err
@@ -35,8 +41,8 @@ func PatchAndDelete(ctx context.Context, client kubernetes.Interface, pod Identi
 
 // Evict sends the request of the method "evict" for one pod.
 func Evict(ctx context.Context, client kubernetes.Interface, pod Identity) error {
-	return client.CoreV1().Pods(Namespace).EvictV1(ctx, &policyv1.Eviction{
-		ObjectMeta:    metav1.ObjectMeta{Namespace: Namespace, Name: pod.Name},
+	return client.CoreV1().Pods(pod.Namespace).EvictV1(ctx, &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}},
 	})
 }

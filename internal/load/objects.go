@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 )
 
-// Namespace is the namespace of the pods.
+// Namespace is the namespace of the pods of [Pod].
 const Namespace = metav1.NamespaceDefault
 
 // Pod returns a pod of about 5 kB, as in a real cluster. Without a kubelet it is gone as soon as it is deleted, as
@@ -41,6 +42,18 @@ func ReadyNode(name string) *v1.Node {
 			Type: v1.NodeReady, Status: v1.ConditionTrue, LastHeartbeatTime: now, LastTransitionTime: now,
 		}}},
 	}
+}
+
+// EnsureNamespaces creates those of the namespaces that do not exist.
+func EnsureNamespaces(ctx context.Context, client kubernetes.Interface, names ...string) error {
+	return Each(ctx, len(names), func(ctx context.Context, i int) error {
+		namespace := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: names[i]}}
+		_, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	})
 }
 
 // SetTaints replaces the taints of a node.

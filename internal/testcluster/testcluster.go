@@ -37,6 +37,9 @@ type Options struct {
 	// Empty means a new temporary folder, which Stop removes.
 	Dir string
 
+	// Kubernetes is the version of the control plane, such as 1.30. Empty means that of [VersionVariable].
+	Kubernetes string
+
 	WithoutNodes             bool // no kwok: no node becomes ready, no pod runs
 	WithoutControllerManager bool // pods need no service account then
 	WithoutScheduler         bool // only pods that set spec.nodeName are bound
@@ -100,7 +103,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 
 // prepare finds the binaries and creates the folder.
 func prepare(o Options) (*Cluster, error) {
-	minor, err := chosenMinor()
+	minor, err := o.chosenMinor()
 	if err != nil {
 		return nil, err
 	}

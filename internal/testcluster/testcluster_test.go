@@ -312,9 +312,12 @@ func TestAMissingBinaryIsNamedWithTheRemedy(t *testing.T) {
 
 func TestAnotherVersionOfKubernetesHasABinaryOfItsOwn(t *testing.T) {
 	t.Setenv(VersionVariable, "1.30")
-	_, err := Start(t.Context(), Options{BinDir: t.TempDir()})
-	if want := "controlplane-1.30 is missing: run `make bin/controlplane-1.30`"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("the error is %v, want %q", err, want)
+	for option, chosen := range map[string]string{"": "1.30", "1.33": "1.33"} {
+		_, err := Start(t.Context(), Options{BinDir: t.TempDir(), Kubernetes: option})
+		want := fmt.Sprintf("controlplane-%s is missing: run `make bin/controlplane-%[1]s`", chosen)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %q", err, want)
+		}
 	}
 }
 
@@ -322,7 +325,7 @@ func TestWhatIsNoVersionOfKubernetesIsRefused(t *testing.T) {
 	for _, chosen := range []string{"30", "2.30", "1.30.14", "v1.30", "1.29"} {
 		t.Setenv(VersionVariable, chosen)
 		_, err := Start(t.Context(), Options{})
-		if want := fmt.Sprintf("TESTCLUSTER_KUBERNETES is %q: want a minor version from 1.30 on, such as 1.30; unset it for 1.36", chosen); err == nil || err.Error() != want {
+		if want := fmt.Sprintf("the options or TESTCLUSTER_KUBERNETES choose Kubernetes %q: want a minor version from 1.30 on, such as 1.30; choose none for 1.36", chosen); err == nil || err.Error() != want {
 			t.Errorf("the error is %v, want %q", err, want)
 		}
 	}

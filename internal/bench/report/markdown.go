@@ -12,7 +12,8 @@ const (
 	tableEnds   = "<!-- to here -->\n"
 )
 
-// Markdown returns one table of all figures that have a target. The others are in the JSON only.
+// Markdown returns one table of the figures that have a target, with all their comparisons. The other figures are in the
+// JSON only.
 func Markdown(s Summary) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s, %d cores (%s). Medians of %d rounds; in brackets the lowest and the highest round.\n\n",
@@ -20,7 +21,10 @@ func Markdown(s Summary) string {
 	out.WriteString("| | taint-manager | compared with | ratio | target | |\n|---|---|---|---|---|---|\n")
 	work := ""
 	for _, row := range s.Rows {
-		if row.Work != work && row.hasTarget() {
+		if !row.hasTarget() {
+			continue
+		}
+		if row.Work != work {
 			work = row.Work
 			fmt.Fprintf(&out, "| **%s** | | | | | |\n", upper(work))
 		}
@@ -39,18 +43,18 @@ func (r Row) hasTarget() bool {
 	return false
 }
 
-// markdown writes a line for each target of a row.
+// markdown writes a line for each target and comparison of a row.
 func (r Row) markdown(out *strings.Builder) {
 	what, own := r.What, spread(r.of(r.judged()), " "+r.Unit)
 	if r.Judged != "" {
 		own = r.Judged + ": " + own
 	}
 	for _, t := range r.Targets {
-		if t.Bound == None {
-			continue
-		}
 		v := r.Judge(t)
 		beside, ratio, mark := "", "", map[bool]string{true: "met", false: "**missed**"}[v.Met]
+		if t.Bound == None {
+			mark = ""
+		}
 		if t.Of != "" {
 			beside, ratio = t.Of+": "+spread(r.of(t.Of), " "+r.Unit), spread(v.Rounds, "")
 		}

@@ -9,12 +9,11 @@ const (
 	Original        = "original, no limits" // no client limits
 	OriginalDefault = "original, default"
 	OtherBuild      = "other build"
-	Policies        = "taint-manager, 1000 policies"
 )
 
 // Subjects returns all subjects in the order of presentation.
 func Subjects() []string {
-	return []string{Baseline, Ours, Original, OriginalDefault, OtherBuild, Policies}
+	return []string{Baseline, Ours, Original, OriginalDefault, OtherBuild}
 }
 
 // Summary has all results.

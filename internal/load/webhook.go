@@ -1,0 +1,151 @@
+package load
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+const (
+	// HeldLabel is the label of the pods whose deletions a [Webhook] receives. Its value is "yes".
+	HeldLabel = "held"
+
+	webhookName  = "hold.example.com"
+	webhookHolds = 30 * time.Second // the longest timeout that the API server permits
+	inForceTries = 100
+)
+
+// Webhook is an admission webhook on loopback that holds each deletion of a pod with the label [HeldLabel] for 30 s, and
+// then allows the deletion.
+type Webhook struct {
+	// Denial is the message with which all deletions are denied at once. If Denial is empty, deletions are held.
+	Denial string
+
+	server   *httptest.Server
+	held     atomic.Int64
+	released chan struct{}
+	release  func()
+}
+
+// NewWebhook starts a webhook, which the API server does not know before [Webhook.Register].
+func NewWebhook() *Webhook {
+	h := &Webhook{released: make(chan struct{})}
+	h.server = httptest.NewTLSServer(h)
+	h.release = sync.OnceFunc(func() { close(h.released) })
+	return h
+}
+
+// Held returns the number of deletions that the webhook has received since it was in force.
+func (h *Webhook) Held() int { return int(h.held.Load()) }
+
+// Release allows all deletions, those that are held and those to come.
+func (h *Webhook) Release() { h.release() }
+
+// Close releases all deletions and ends the server.
+func (h *Webhook) Close() { h.release(); h.server.Close() }
+
+// ServeHTTP answers the API server.
+func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var review admissionv1.AdmissionReview
+	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Request == nil {
+		http.Error(w, "no AdmissionReview", http.StatusBadRequest)
+		return
+	}
+	h.held.Add(1)
+	response := &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: h.Denial == ""}
+	if h.Denial == "" {
+		h.hold(r.Context())
+	} else {
+		response.Result = &metav1.Status{Message: h.Denial}
+	}
+	review.Response, review.Request = response, nil
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(review) // the API server may have given up
+}
+
+func (h *Webhook) hold(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, webhookHolds)
+	defer cancel()
+	select {
+	case <-ctx.Done():
+	case <-h.released:
+	}
+}
+
+// Register makes the API server call the webhook when pods are deleted: as a validating webhook, and if twice is set
+// also as a mutating webhook before that.
+func (h *Webhook) Register(ctx context.Context, client kubernetes.Interface, twice bool) error {
+	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.server.Certificate().Raw})
+	called := admissionregistrationv1.WebhookClientConfig{URL: &h.server.URL, CABundle: bundle}
+	rules := []admissionregistrationv1.RuleWithOperations{{
+		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Delete},
+		Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
+	}}
+	pods := &metav1.LabelSelector{MatchLabels: map[string]string{HeldLabel: "yes"}}
+	seconds, ignore, none := int32(webhookHolds/time.Second), admissionregistrationv1.Ignore, admissionregistrationv1.SideEffectClassNone
+	named, versions := metav1.ObjectMeta{Name: webhookName}, []string{"v1"}
+
+	admission := client.AdmissionregistrationV1()
+	_, err := admission.ValidatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: named,
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name: webhookName, ClientConfig: called, Rules: rules, ObjectSelector: pods, TimeoutSeconds: &seconds,
+			FailurePolicy: &ignore, SideEffects: &none, AdmissionReviewVersions: versions,
+		}},
+	}, metav1.CreateOptions{})
+	if err == nil && twice {
+		_, err = admission.MutatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
+			ObjectMeta: named,
+			Webhooks: []admissionregistrationv1.MutatingWebhook{{
+				Name: webhookName, ClientConfig: called, Rules: rules, ObjectSelector: pods, TimeoutSeconds: &seconds,
+				FailurePolicy: &ignore, SideEffects: &none, AdmissionReviewVersions: versions,
+			}},
+		}, metav1.CreateOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("registering the webhook: %w", err)
+	}
+	return nil
+}
+
+// Unregister makes the API server forget the webhook.
+func (h *Webhook) Unregister(ctx context.Context, client kubernetes.Interface) error {
+	admission := client.AdmissionregistrationV1()
+	for _, remove := range []func(context.Context, string, metav1.DeleteOptions) error{
+		admission.ValidatingWebhookConfigurations().Delete, admission.MutatingWebhookConfigurations().Delete,
+	} {
+		if err := remove(ctx, webhookName, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("removing the webhook: %w", err)
+		}
+	}
+	return nil
+}
+
+// AwaitInForce waits until the API server calls the webhook, by dry runs of the deletion of this pod, which has the label
+// [HeldLabel].
+func (h *Webhook) AwaitInForce(ctx context.Context, client kubernetes.Interface, namespace, pod string) error {
+	var err error
+	for range inForceTries {
+		try, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // the webhook holds the deletion for longer
+		err = client.CoreV1().Pods(namespace).Delete(try, pod, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		cancel()
+		if h.held.Swap(0) > 0 {
+			return nil
+		}
+		pause(ctx, 20*time.Millisecond)
+	}
+	return errors.Join(errors.New("the API server does not call the webhook"), err, ctx.Err())
+}
