@@ -22,7 +22,7 @@ type Candidate struct {
 	// Ways are the requests that may be sent now, the preferred way first. There is at least one.
 	Ways []Way
 
-	// Own says whether the pod belongs to this program.
+	// Own reports whether the pod belongs to this program.
 	Own Own
 
 	// Done is called once, by the goroutine of the call, when the call has ended. It must not block.
@@ -36,7 +36,7 @@ type Way struct {
 	NodeLabels map[string]string
 }
 
-// Own says whether a pod belongs to this program.
+// Own reports whether a pod belongs to this program.
 type Own uint8
 
 // The kinds of pods.
