@@ -462,7 +462,7 @@ func (w *twin) take(now time.Time, s Start) error {
 	may := w.turns(now)
 	i := slices.IndexFunc(may, func(p permitted) bool { return p.UID == uid })
 	if i < 0 {
-		return fmt.Errorf("the call for %s starts, but only these may: %v", uid, names(may))
+		return fmt.Errorf("the call for %s starts, but only these may: %v; by key %v, its own %v", uid, names(may), may, w.mayStart(now, w.waiting[uid], true, true))
 	}
 	p := may[i]
 	if want := p.Ways[p.way].Request.Attempt; s.Request.Attempt != want {
@@ -791,12 +791,12 @@ func (h *history) compare() error {
 // TestEachStartIsOneThatTheRulesPermitAndNoneIsMissing compares random histories with a twin that looks at all candidates.
 func TestEachStartIsOneThatTheRulesPermitAndNoneIsMissing(t *testing.T) {
 	started, kept, own := 0, 0, 0
-	for seed := range uint64(400) {
+	for seed := range uint64(250) {
 		h := newHistory(t, seed)
 		if err := h.step(TermBegan{}); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		for i := range 300 {
+		for i := range 200 {
 			if err := h.wait(); err != nil {
 				t.Fatalf("seed %d, step %d, waiting: %v", seed, i, err)
 			}
@@ -807,7 +807,7 @@ func TestEachStartIsOneThatTheRulesPermitAndNoneIsMissing(t *testing.T) {
 		}
 		started, kept, own = started+h.started, kept+h.twin.kept, own+h.ownStarts
 	}
-	if started < 10000 || kept < 50 || own < 50 {
+	if started < 5000 || kept < 50 || own < 50 {
 		t.Errorf("the histories are too calm: %d calls, %d kept their slots, %d for the program's own pods", started, kept, own)
 	}
 }
