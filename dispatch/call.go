@@ -38,7 +38,7 @@ func (c *Core) start(now time.Time, it *item, way int, k kind, probe bool) Start
 	w := c.workloadOf(n, it.Workload)
 	it.workload = w
 	request := it.Ways[way].Request
-	if it.class.blocked.After(it.offered) && !it.Deadline.After(it.class.blocked) {
+	if !it.class.blocked.Before(it.offered) && !it.Deadline.After(it.class.blocked) {
 		request.LateBy = eviction.LateByRate
 	}
 	k0 := &call{

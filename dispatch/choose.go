@@ -50,6 +50,11 @@ func (c *Core) startNext(now time.Time, do *Effects) (s Start, ok bool, next tim
 	if !c.options.Leading() {
 		return s, false, now.Add(leadingPoll)
 	}
+	if c.ownOverdue(now) {
+		if s, ok, _ = c.startOwn(now, do); ok {
+			return s, true, time.Time{}
+		}
+	}
 	chosen, next := c.choose(now)
 	if chosen.line != nil {
 		return c.startFrom(now, chosen), true, time.Time{}
@@ -160,6 +165,12 @@ func beforeOwn(a, b *item) bool {
 		return a.Own < b.Own
 	}
 	return before(a, b)
+}
+
+// ownOverdue reports whether a pod of this program no longer waits for others.
+func (c *Core) ownOverdue(now time.Time) bool {
+	it, some := c.own.First()
+	return some && !it.Deadline.Add(ownAfter).After(now)
 }
 
 // startOwn starts the call of a pod of this program: if no other candidate waits, or a minute after it was due. For the

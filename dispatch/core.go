@@ -184,7 +184,7 @@ func (c *Core) configure(now time.Time, in Configured) {
 			continue
 		}
 		if !it.ended {
-			c.leave(now, it)
+			c.stepOut(now, it)
 		}
 	}
 	clear(c.classes)

@@ -173,21 +173,28 @@ func (c *Core) join(now time.Time, l *line, it *item) {
 	c.rankGroup(now, g)
 }
 
-// leave removes a candidate from its line.
+// leave removes a candidate from its line, and what is no longer in use with it.
 func (c *Core) leave(now time.Time, it *item) {
+	c.stepOut(now, it)
+	if it.Own == Other {
+		c.remember(now, it.workload)
+	}
+}
+
+// stepOut removes a candidate from its line. Its namespace and its workload keep their turns.
+func (c *Core) stepOut(now time.Time, it *item) {
 	if it.Own != Other {
 		c.own.Remove(it)
 		c.drop(it.class)
 		return
 	}
-	l, n := it.group.line, it.workload.namespace
+	l := it.group.line
 	it.group.turns.remove(it)
 	c.left(it)
 	c.arrangeLine(now, l)
 	if l.size == 0 {
-		delete(n.lines, l.class)
+		delete(l.namespace.lines, l.class)
 	}
-	c.remember(now, it.workload)
 }
 
 // left counts a candidate that its turns no longer hold, and drops what is empty.
@@ -274,7 +281,7 @@ func (c *Core) regroup(now time.Time, n *namespace, isSlow bool) {
 	} else {
 		c.slowSlots -= n.calls[slot]
 	}
-	n.isSlow, n.probes = isSlow, 0
+	n.isSlow = isSlow
 	for cl, old := range n.lines {
 		items := old.items()
 		l := newLine(n, cl, old.served)
@@ -284,9 +291,8 @@ func (c *Core) regroup(now time.Time, n *namespace, isSlow bool) {
 		l.size = old.size
 		n.lines[cl] = l
 		for _, it := range items {
-			if it.group.workload != nil {
-				delete(it.workload.groups, old)
-			}
+			it.group.turns.remove(it)
+			delete(it.workload.groups, old)
 			c.join(now, l, it)
 		}
 	}

@@ -148,10 +148,8 @@ func (c *Core) forget(now time.Time) {
 			}
 			continue
 		}
-		if len(e.workload.groups) > 0 {
-			c.rank(now, e.workload)
-			c.arrange(now, e.of)
-		}
+		c.rank(now, e.workload)
+		c.arrange(now, e.of)
 		c.remember(now, e.workload)
 	}
 }

@@ -1,0 +1,813 @@
+package dispatch
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// twin states the rules of the Core over flat lists: whose turn it is, is found by looking at all candidates.
+type twin struct {
+	t                        *testing.T
+	slots, slowPlaces        int
+	serial                   int
+	waiting                  map[types.UID]*twinCandidate
+	calls                    []*twinCall // in the order in which they started
+	unsettled                map[types.UID]bool
+	namespaces               map[string]*twinShare
+	workloads                map[twinWorkload]*twinShare
+	lines                    map[string]int // when each was last served
+	rates                    []*twinRate
+	ramp, slowStart          time.Time
+	throttled                time.Time
+	pace                     pace
+	outage                   outageBackoff
+	leads, drained, paused   bool
+	leading, leadingAtLast   bool
+	yields                   bool
+	yieldNotBefore           time.Time
+	started, kept, ownStarts int
+}
+
+type twinCandidate struct {
+	Candidate
+	serial int
+}
+
+type twinWorkload struct {
+	namespace string
+	hash      uint64
+}
+
+// twinShare is the memory of a namespace or of a workload.
+type twinShare struct {
+	served            int
+	slowEnd, quickEnd time.Time // of the last call that was slow, or quick; zero: none
+}
+
+type twinCall struct {
+	*twinCandidate
+	kind        kind
+	way         int
+	at          time.Time
+	slow, probe bool
+	asks        bool
+	round       int
+	tokens      []*twinBucket
+}
+
+// twinRate is a rate, and a bucket for each of its groups.
+type twinRate struct {
+	policy.Rate
+	began   time.Time
+	fresh   twinBucket
+	buckets map[string]*twinBucket
+}
+
+type twinBucket struct {
+	rate            *twinRate
+	group           string
+	level           time.Duration
+	at              time.Time
+	interval, burst time.Duration
+	log             []twinTokens // since the rates were last configured
+}
+
+// twinTokens are tokens that were taken; negative: that came back.
+type twinTokens struct {
+	at time.Time
+	n  int64
+}
+
+func (b *twinBucket) fill(now time.Time) {
+	b.level = min(b.level+now.Sub(b.at), b.burst*b.interval)
+	b.at = now
+}
+
+func (b *twinBucket) take(now time.Time) {
+	b.fill(now)
+	b.level -= b.interval
+	b.log = append(b.log, twinTokens{now, 1})
+}
+
+func (b *twinBucket) giveBack(now time.Time) {
+	b.fill(now)
+	b.log = append(b.log, twinTokens{now, -1})
+	b.level = min(b.level+b.interval, b.burst*b.interval)
+}
+
+// within says which window had more calls than the rate permits, less those that have given their tokens back in it.
+func (b *twinBucket) within(now time.Time) error {
+	n := int64(0)
+	for _, e := range slices.Backward(b.log) {
+		n += e.n
+		if n > int64(b.burst+now.Sub(e.at)/b.interval) {
+			return fmt.Errorf("rate %s, group %q: %d calls in %v, burst %d", b.rate.Name, b.group, n, now.Sub(e.at), b.burst)
+		}
+	}
+	return nil
+}
+
+func (w *twin) next() int {
+	w.serial++
+	return w.serial
+}
+
+func (w *twin) configure(now time.Time, rates []policy.Rate, anew bool) {
+	old := w.rates
+	if anew {
+		old = nil
+	}
+	w.rates = nil
+	for _, r := range rates {
+		next := &twinRate{Rate: r, began: now, buckets: map[string]*twinBucket{}}
+		interval, burst := time.Duration(float64(time.Second)/r.EvictionsPerSecond), time.Duration(r.Burst)
+		next.fresh = twinBucket{at: now, interval: interval, burst: burst, rate: next}
+		for _, o := range old {
+			if o.Name != r.Name || o.TopologyKey != r.TopologyKey {
+				continue
+			}
+			carry := func(b twinBucket) twinBucket {
+				b.fill(now)
+				if b.interval != interval || b.burst != burst {
+					tokens := b.level / b.interval
+					if b.level%b.interval < 0 {
+						tokens--
+					}
+					b.level = min(tokens, burst) * interval
+				}
+				b.rate, b.log, b.interval, b.burst = next, nil, interval, burst
+				return b
+			}
+			next.fresh = carry(o.fresh)
+			for g, b := range o.buckets {
+				b := carry(*b)
+				next.buckets[g] = &b
+			}
+		}
+		w.rates = append(w.rates, next)
+	}
+	for _, k := range w.calls {
+		had := k.tokens
+		if k.tokens = w.bucketsOf(now, &k.Ways[k.way]); anew {
+			had = nil
+		}
+		for _, b := range k.tokens {
+			if !slices.ContainsFunc(had, func(o *twinBucket) bool {
+				return o.rate.Name == b.rate.Name && o.rate.TopologyKey == b.rate.TopologyKey && o.group == b.group
+			}) {
+				b.fill(now)
+				b.level -= b.interval
+			}
+		}
+	}
+	clear(w.lines)
+	for _, c := range w.inOrder() {
+		w.stand(now, c)
+	}
+}
+
+func (w *twin) inOrder() []*twinCandidate {
+	var all []*twinCandidate
+	for _, c := range w.waiting {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *twinCandidate) int { return a.serial - b.serial })
+	return all
+}
+
+func (w *twin) bucketsOf(now time.Time, way *Way) (all []*twinBucket) {
+	key := way.Request.Verdict.Taint
+	if key == nil {
+		return nil
+	}
+	for _, r := range w.rates {
+		if len(r.Taints) > 0 && !slices.Contains(r.Taints, policy.TaintKey{Key: key.Key}) {
+			continue
+		}
+		group := policy.GroupOf(r.TopologyKey, way.NodeLabels)
+		if r.buckets[group] == nil {
+			b := r.fresh
+			b.group = group
+			r.buckets[group] = &b
+		}
+		all = append(all, r.buckets[group])
+	}
+	return all
+}
+
+// lineOf names the line of a candidate: its namespace, and the rates that it waits for.
+func (w *twin) lineOf(now time.Time, c *Candidate) string {
+	name := c.Namespace
+	for i := range c.Ways {
+		name += ";"
+		for _, b := range w.bucketsOf(now, &c.Ways[i]) {
+			name += b.rate.Name + "/" + b.group + ","
+		}
+	}
+	return name
+}
+
+func (w *twin) wayOf(now time.Time, c *Candidate) (int, bool) {
+	for i := range c.Ways {
+		ready := true
+		for _, b := range w.bucketsOf(now, &c.Ways[i]) {
+			b.fill(now)
+			ready = ready && b.level >= b.interval
+		}
+		if ready {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (w *twin) share(c *Candidate) (n, l *twinShare) {
+	key := twinWorkload{c.Namespace, c.Workload}
+	if w.namespaces[c.Namespace] == nil {
+		w.namespaces[c.Namespace] = &twinShare{served: w.next()}
+	}
+	if w.workloads[key] == nil {
+		w.workloads[key] = &twinShare{served: w.next()}
+	}
+	return w.namespaces[c.Namespace], w.workloads[key]
+}
+
+func (w *twin) stand(now time.Time, c *twinCandidate) {
+	if c.Own != Other {
+		return
+	}
+	w.share(&c.Candidate)
+	if line := w.lineOf(now, &c.Candidate); w.lines[line] == 0 {
+		w.lines[line] = w.next()
+	}
+}
+
+func (w *twin) count(is func(*twinCall) bool) (n int) {
+	for _, k := range w.calls {
+		if is(k) {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *twin) used(of kind) int { return w.count(func(k *twinCall) bool { return k.kind == of }) }
+
+func (w *twin) speedOf(now time.Time, s *twinShare, of func(*twinCall) bool) speed {
+	switch {
+	case w.count(func(k *twinCall) bool { return k.slow && of(k) }) > 0,
+		!s.slowEnd.IsZero() && now.Sub(s.slowEnd) < remembered:
+		return slow
+	case !s.quickEnd.IsZero() && now.Sub(s.quickEnd) < remembered:
+		return quick
+	}
+	return unknown
+}
+
+func inNamespace(name string) func(*twinCall) bool {
+	return func(k *twinCall) bool { return k.Namespace == name }
+}
+
+func inWorkload(key twinWorkload) func(*twinCall) bool {
+	return func(k *twinCall) bool { return k.Namespace == key.namespace && k.Workload == key.hash }
+}
+
+func (w *twin) isSlow(now time.Time, name string) bool {
+	return w.speedOf(now, w.namespaces[name], inNamespace(name)) == slow
+}
+
+// prune forgets what is neither in use nor known, as if it had never been.
+func (w *twin) prune(now time.Time) {
+	used := map[string]bool{}
+	lines := map[string]bool{}
+	for _, c := range w.waiting {
+		if c.Own == Other {
+			used[c.Namespace], used[fmt.Sprint(c.Namespace, "/", c.Workload)] = true, true
+			lines[w.lineOf(now, &c.Candidate)] = true
+		}
+	}
+	for line := range w.lines {
+		if !lines[line] {
+			delete(w.lines, line)
+		}
+	}
+	for _, k := range w.calls {
+		used[k.Namespace], used[fmt.Sprint(k.Namespace, "/", k.Workload)] = true, true
+	}
+	for key, s := range w.workloads {
+		if !used[fmt.Sprint(key.namespace, "/", key.hash)] && w.speedOf(now, s, inWorkload(key)) == unknown {
+			delete(w.workloads, key)
+			continue
+		}
+		used[key.namespace] = true
+	}
+	for name, s := range w.namespaces {
+		if !used[name] && w.speedOf(now, s, inNamespace(name)) == unknown {
+			delete(w.namespaces, name)
+		}
+	}
+}
+
+// pass makes calls slow, and gives them slow places.
+func (w *twin) pass(now time.Time) {
+	for _, k := range w.calls {
+		k.slow = k.slow || now.Sub(k.at) >= SlowAfter
+	}
+	w.moveSlow()
+	w.prune(now)
+}
+
+func (w *twin) moveSlow() {
+	for _, k := range w.calls {
+		if k.slow && k.kind == slot && w.used(slowPlace) < w.slowPlaces {
+			k.kind, k.probe = slowPlace, false
+		}
+	}
+}
+
+// permitted is a start that the rules permit.
+type permitted struct {
+	*twinCandidate
+	kind  kind
+	way   int
+	probe bool
+	key   []int
+}
+
+// turns returns the starts that the rules permit now: those whose turn it is, of each node the first.
+func (w *twin) turns(now time.Time) []permitted {
+	switch {
+	case !w.leads, w.drained, w.paused, !w.leading, w.throttled.After(now), w.pace.next.After(now),
+		w.outage.on() && (w.outage.probing || w.outage.until.After(now)):
+		return nil
+	}
+	inSlots := w.used(slot)
+	slotFree := inSlots < w.slots && (inSlots < 4 || now.Sub(w.ramp) >= time.Duration(inSlots-3)*4*time.Millisecond)
+	slowFree := w.used(slowPlace) < (3*w.slowPlaces+3)/4 && now.Sub(w.slowStart) >= 25*time.Millisecond
+	own, yields := w.own(now, slotFree)
+	if own != nil && !own.Deadline.Add(time.Minute).After(now) && !yields {
+		return w.ownTurn(now, own)
+	}
+	var all []permitted
+	others := 0
+	for _, c := range w.waiting {
+		if c.Own == Other {
+			others++
+			all = append(all, w.mayStart(now, c, slotFree, slowFree)...)
+		}
+	}
+	if len(all) == 0 && own != nil && !yields && (others == 0 || !own.Deadline.Add(time.Minute).After(now)) {
+		return w.ownTurn(now, own)
+	}
+	return firsts(all)
+}
+
+// own returns the first of the pods of this program, if it has a slot and a token.
+func (w *twin) own(now time.Time, slotFree bool) (own *twinCandidate, yields bool) {
+	for _, c := range w.waiting {
+		if c.Own != Other && (own == nil || cmp.Or(cmp.Compare(c.Own, own.Own), order(c, own)) < 0) {
+			own = c
+		}
+	}
+	if own == nil || !slotFree {
+		return nil, false
+	}
+	if own.Own == Self && w.yields {
+		return own, true
+	}
+	if _, ready := w.wayOf(now, &own.Candidate); !ready {
+		return nil, false
+	}
+	return own, false
+}
+
+func (w *twin) ownTurn(now time.Time, own *twinCandidate) []permitted {
+	way, _ := w.wayOf(now, &own.Candidate)
+	return []permitted{{twinCandidate: own, way: way}}
+}
+
+func order(a, b *twinCandidate) int {
+	return cmp.Or(a.Deadline.Compare(b.Deadline), -cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.UID, b.UID))
+}
+
+// mayStart returns the starts of one candidate that places and rates permit.
+func (w *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool) (all []permitted) {
+	way, ready := w.wayOf(now, &c.Candidate)
+	if !ready {
+		return nil
+	}
+	of := twinWorkload{c.Namespace, c.Workload}
+	n, l := w.namespaces[c.Namespace], w.workloads[of]
+	namespace := w.speedOf(now, n, inNamespace(c.Namespace))
+	workload := w.speedOf(now, l, inWorkload(of))
+	add := func(d door, probe bool) {
+		k := d.place()
+		key := []int{
+			w.count(func(o *twinCall) bool { return o.kind == k && o.Namespace == c.Namespace }), n.served,
+			w.lines[w.lineOf(now, &c.Candidate)], int(d),
+		}
+		if namespace == slow {
+			known := 0 // workloads known to be quick go before a probe
+			if probe {
+				known = 1
+			}
+			key = append(key, known, w.count(func(o *twinCall) bool { return o.kind == k && inWorkload(of)(o) }), l.served)
+		}
+		all = append(all, permitted{c, k, way, probe, key})
+	}
+	if namespace != slow {
+		if slotFree && (namespace == quick || w.count(inNamespace(c.Namespace)) == 0) {
+			add(toSlot, false)
+		}
+		return all
+	}
+	ofSlow := w.count(func(k *twinCall) bool { return k.kind == slot && w.isSlow(now, k.Namespace) })
+	probes := w.count(func(k *twinCall) bool { return k.probe && k.Namespace == c.Namespace })
+	if slotFree && ofSlow < (w.slots+1)/2 && (workload == quick || workload == unknown && probes == 0) {
+		add(toSlotOfSlow, workload == unknown)
+	}
+	if slowFree && workload != quick {
+		add(toSlowPlace, false)
+	}
+	return all
+}
+
+// firsts returns those with the least key, of each node the first.
+func firsts(all []permitted) (first []permitted) {
+	for _, p := range all {
+		if !slices.ContainsFunc(all, func(o permitted) bool {
+			by := slices.Compare(o.key, p.key)
+			return by < 0 || by == 0 && o.Node == p.Node && order(o.twinCandidate, p.twinCandidate) < 0
+		}) {
+			first = append(first, p)
+		}
+	}
+	return first
+}
+
+// take takes in a start of the Core, which must be among those that are permitted.
+func (w *twin) take(now time.Time, s Start) error {
+	uid := s.Request.Pod.UID
+	may := w.turns(now)
+	i := slices.IndexFunc(may, func(p permitted) bool { return p.UID == uid })
+	if i < 0 {
+		return fmt.Errorf("the call for %s starts, but only these may: %v; by key %v, its own %v", uid, names(may), may, w.mayStart(now, w.waiting[uid], true, true))
+	}
+	p := may[i]
+	if want := p.Ways[p.way].Request.Attempt; s.Request.Attempt != want {
+		return fmt.Errorf("%s: way %d is sent instead of %d", uid, s.Request.Attempt, want)
+	}
+	k := &twinCall{twinCandidate: p.twinCandidate, kind: p.kind, way: p.way, at: now, probe: p.probe, asks: w.outage.on(), round: w.outage.round}
+	delete(w.waiting, uid)
+	n, l := w.share(&p.Candidate)
+	if p.Own == Other {
+		w.lines[w.lineOf(now, &p.Candidate)] = w.next()
+	} else {
+		w.ownStarts++
+	}
+	n.served = w.next()
+	l.served = n.served
+	w.outage.probing = k.asks
+	w.pace.take(now)
+	if p.kind == slowPlace {
+		w.slowStart = now
+	} else if w.used(slot) == 0 {
+		w.ramp = now
+	}
+	k.tokens = w.bucketsOf(now, &p.Ways[p.way])
+	w.calls = append(w.calls, k)
+	w.started++
+	for _, b := range k.tokens {
+		b.take(now)
+		if err := b.within(now); err != nil {
+			return err
+		}
+	}
+	w.prune(now)
+	return nil
+}
+
+func names(may []permitted) (all []string) {
+	for _, p := range may {
+		all = append(all, fmt.Sprintf("%s/%s in %d", p.Namespace, p.UID, p.kind))
+	}
+	return all
+}
+
+// apply takes in an input, and returns what Taken is to be.
+func (w *twin) apply(now time.Time, in Input) (taken bool) {
+	switch in := in.(type) {
+	case Offered:
+		return w.offer(now, in.Candidate)
+	case Withdrawn:
+		_, taken = w.waiting[in.UID]
+		delete(w.waiting, in.UID)
+	case Settled:
+		delete(w.unsettled, in.UID)
+	case CallEnded:
+		w.end(now, in)
+	case NodeRead:
+		w.outage.nodeRead(now, in.Sent, in.Outcome)
+	case ServerAnswered:
+		w.outage.nudge(now)
+	case Configured:
+		w.slots = in.Slots
+		w.configure(now, in.Rates, false)
+	case Paused:
+		w.paused = in.Paused
+	case TermBegan:
+		w.leads = true
+		var list []policy.Rate
+		for _, r := range w.rates {
+			list = append(list, r.Rate)
+		}
+		w.configure(now, list, true)
+	case TermEnded:
+		w.leads = false
+	case Drained:
+		w.drained = true
+	}
+	return taken
+}
+
+func (w *twin) offer(now time.Time, c Candidate) bool {
+	if w.unsettled[c.UID] || w.count(func(k *twinCall) bool { return k.UID == c.UID }) > 0 {
+		return false
+	}
+	serial := 0
+	if old := w.waiting[c.UID]; old != nil {
+		serial = old.serial
+		if old.Own != Other || c.Own != Other || old.Workload != c.Workload || old.Namespace != c.Namespace || old.Node != c.Node ||
+			w.lineOf(now, &old.Candidate) != w.lineOf(now, &c) {
+			delete(w.waiting, c.UID)
+			w.prune(now)
+		}
+	} else {
+		serial = w.next()
+	}
+	w.waiting[c.UID] = &twinCandidate{c, serial}
+	w.stand(now, w.waiting[c.UID])
+	return true
+}
+
+func (w *twin) end(now time.Time, in CallEnded) {
+	i := slices.IndexFunc(w.calls, func(k *twinCall) bool { return k.UID == in.UID })
+	k, o := w.calls[i], in.Outcome
+	w.calls = slices.Delete(w.calls, i, i+1)
+	w.unsettled[in.UID] = true
+	if !o.MayHaveDeleted() && o.Kind != eviction.DryRun {
+		for _, b := range k.tokens {
+			b.giveBack(now)
+		}
+	}
+	n, l := w.share(&k.Candidate)
+	switch {
+	case k.slow:
+		n.slowEnd, l.slowEnd = now, now
+	case o.Kind == eviction.Accepted || o.Kind == eviction.Blocked || o.Kind == eviction.DryRun,
+		o.Cause == eviction.CauseAdmission || o.Cause == eviction.CauseWebhook:
+		n.quickEnd, l.quickEnd = now, now
+	}
+	w.moveSlow()
+	if o.Kind == eviction.Throttled {
+		w.throttled = later(w.throttled, now.Add(o.RetryAfter))
+	}
+	asks := k.asks && w.outage.on() && k.round == w.outage.round
+	switch {
+	case o.Kind == eviction.Unavailable, o.Cause == eviction.CauseTimeout && asks:
+		w.outage.failed(now, asks)
+	case answered(o):
+		w.outage.answered()
+	case asks:
+		w.outage.probing = false
+	}
+}
+
+// history is one random history of a Core and its twin.
+type history struct {
+	*twin
+	core  *Core
+	r     *rand.Rand
+	now   time.Time
+	alarm time.Time
+	zones int
+	pods  int
+}
+
+func newHistory(t *testing.T, seed uint64) *history {
+	r := rand.New(rand.NewPCG(seed, 1))
+	h := &history{r: r, now: time.Unix(1000, 0), zones: 1 + r.IntN(3), pods: 1 + r.IntN(30)}
+	h.twin = &twin{
+		t: t, slots: 1 + r.IntN(8), slowPlaces: 1 + r.IntN(8), waiting: map[types.UID]*twinCandidate{}, unsettled: map[types.UID]bool{},
+		namespaces: map[string]*twinShare{}, workloads: map[twinWorkload]*twinShare{}, lines: map[string]int{}, leading: true,
+		leadingAtLast: true, yields: r.IntN(2) == 0, outage: outageBackoff{jitter: func() float64 { return .5 }},
+	}
+	o := CoreOptions{
+		Slots: h.slots, SlowPlaces: h.slowPlaces, Rates: h.someRates(), Leading: func() bool { return h.leading },
+		Jitter: func() float64 { return .5 }, Yields: h.yields,
+	}
+	if r.IntN(4) == 0 {
+		o.CallsPerSecond = 50
+		h.pace = newPace(50)
+	}
+	h.core = NewCore(h.now, o)
+	h.twin.configure(h.now, o.Rates, true)
+	return h
+}
+
+func (h *history) someRates() (all []policy.Rate) {
+	for i := range h.r.IntN(4) {
+		r := policy.Rate{Name: fmt.Sprint("rate", i), EvictionsPerSecond: []float64{.5, 2, 20, 500}[h.r.IntN(4)], Burst: 1 + h.r.IntN(4)}
+		if h.r.IntN(2) == 0 {
+			r.TopologyKey = "zone"
+		}
+		if h.r.IntN(2) == 0 {
+			r.Taints = []policy.TaintKey{{Key: "a"}}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func (h *history) candidate() Candidate {
+	i := h.r.IntN(h.pods)
+	c := Candidate{
+		UID: types.UID(fmt.Sprintf("p%02d", i)), Namespace: fmt.Sprint("n", i%4), Node: fmt.Sprint("node", i%3), Workload: uint64(i / 4 % 3),
+		Priority: int32(h.r.IntN(2)), Deadline: h.now.Add(-time.Duration(h.r.IntN(3)) * time.Second),
+	}
+	if i%11 == 10 {
+		c.Own = Own(1 + i/11%2)
+	}
+	if h.r.IntN(8) == 0 {
+		c.Node = fmt.Sprint("node", h.r.IntN(3))
+	}
+	for n := range 1 + h.r.IntN(2) {
+		way := Way{NodeLabels: map[string]string{"zone": fmt.Sprint(i % h.zones)}}
+		way.Request = eviction.Request{Attempt: n, Pod: &taint.Pod{UID: c.UID, Namespace: c.Namespace}}
+		if h.r.IntN(5) > 0 {
+			way.Request.Verdict.Taint = &v1.Taint{Key: []string{"a", "b"}[h.r.IntN(2)]}
+		}
+		c.Ways = append(c.Ways, way)
+	}
+	return c
+}
+
+func (h *history) outcome() eviction.Outcome {
+	kinds := []eviction.Outcome{
+		{Kind: eviction.NotFound}, {Kind: eviction.Blocked}, {Kind: eviction.Unconfirmed}, {Kind: eviction.DryRun},
+		{Kind: eviction.Refused, Cause: eviction.CauseAdmission}, {Kind: eviction.Failed, Cause: eviction.CauseTimeout},
+		{Kind: eviction.Failed, Cause: eviction.CauseServer, NothingDeleted: true}, {Kind: eviction.Interrupted, NothingDeleted: true},
+		{Kind: eviction.Unavailable}, {Kind: eviction.Throttled, RetryAfter: time.Duration(h.r.IntN(500)) * time.Millisecond},
+	}
+	if i := h.r.IntN(2 * len(kinds)); i < len(kinds) {
+		return kinds[i]
+	}
+	return eviction.Outcome{Kind: eviction.Accepted}
+}
+
+func (h *history) input() Input {
+	switch i := h.r.IntN(100); {
+	case i < 40:
+		return Offered{h.candidate()}
+	case i < 45:
+		return Withdrawn{h.candidate().UID}
+	case i < 70 && len(h.calls) > 0:
+		return CallEnded{h.calls[h.r.IntN(len(h.calls))].UID, h.outcome()}
+	case i < 85 && len(h.unsettled) > 0:
+		var all []types.UID
+		for uid := range h.unsettled {
+			all = append(all, uid)
+		}
+		slices.Sort(all)
+		return Settled{all[h.r.IntN(len(all))]}
+	case i == 86:
+		return Configured{Rates: h.someRates(), Slots: 1 + h.r.IntN(8)}
+	case i < 89:
+		return Paused{!h.paused}
+	case i == 89 && h.r.IntN(20) == 0:
+		return Drained{}
+	case i == 90 && h.leads:
+		return TermEnded{}
+	case i < 93 && !h.leads && len(h.calls) == 0:
+		return TermBegan{}
+	case i == 93:
+		return NodeRead{h.now.Add(-time.Duration(h.r.IntN(500)) * time.Millisecond), h.outcome()}
+	case i == 94:
+		return ServerAnswered{}
+	case i == 95:
+		h.leading = !h.leading
+	}
+	return TimePassed{}
+}
+
+// wait lets some time pass, with the steps that are due in it.
+func (h *history) wait() error {
+	longest := []time.Duration{0, time.Millisecond, 50 * time.Millisecond, time.Second, time.Second, 40 * time.Second}
+	to := h.now.Add(time.Duration(h.r.Int64N(int64(longest[h.r.IntN(len(longest))]) + 1)))
+	for !h.alarm.IsZero() && !h.alarm.After(to) {
+		if err := h.at(h.alarm.Add(-1)); err != nil {
+			return err
+		}
+		h.now = h.alarm
+		if err := h.step(TimePassed{}); err != nil {
+			return err
+		}
+	}
+	h.now = to
+	return h.at(to)
+}
+
+// at reports a start that the Core has missed at a moment at which it is not asked.
+func (h *history) at(now time.Time) error {
+	h.pass(now)
+	if may := h.turns(now); len(may) > 0 && h.leadingAtLast {
+		return fmt.Errorf("at %v nothing has started, but these may: %v", now.Sub(time.Unix(1000, 0)), names(may))
+	}
+	return nil
+}
+
+func (h *history) step(in Input) error {
+	h.leadingAtLast = h.leading
+	h.pass(h.now)
+	taken := h.apply(h.now, in)
+	h.prune(h.now)
+	do := h.core.Step(h.now, in)
+	if do.Taken != taken {
+		return fmt.Errorf("taken is %v", do.Taken)
+	}
+	for _, s := range do.Starts {
+		if err := h.take(h.now, s); err != nil {
+			return err
+		}
+	}
+	if may := h.turns(h.now); len(may) > 0 {
+		return fmt.Errorf("nothing more has started, but these may: %v", names(may))
+	}
+	if h.alarm = do.Next; !do.Next.IsZero() && !do.Next.After(h.now) {
+		return fmt.Errorf("the next step is due %v ago", h.now.Sub(do.Next))
+	}
+	h.kept += len(do.Kept)
+	return h.compare()
+}
+
+// compare compares what the Core and its twin count.
+func (h *history) compare() error {
+	c := h.core
+	ofSlow := 0
+	for _, n := range c.namespaces {
+		if n.isSlow {
+			ofSlow += n.calls[slot]
+		}
+	}
+	got := []int{c.Waiting(), c.InFlight(), c.places.used[slot], c.places.used[slowPlace], len(c.namespaces), c.slowSlots, len(c.items)}
+	want := []int{len(h.waiting), len(h.calls), h.used(slot), h.used(slowPlace), len(h.namespaces), ofSlow, len(h.waiting) + len(h.calls) + len(h.unsettled)}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("waiting, calls, slots, slow places, namespaces, slots of slow ones, items: %v, want %v", got, want)
+	}
+	size := 0
+	for key, cl := range c.classes {
+		if cl.size == 0 {
+			return fmt.Errorf("class %q is empty", key)
+		}
+		size += cl.size
+	}
+	if size != len(h.waiting) {
+		return fmt.Errorf("classes hold %d of %d candidates", size, len(h.waiting))
+	}
+	return nil
+}
+
+// TestEachStartIsOneThatTheRulesPermitAndNoneIsMissing compares random histories with a twin that looks at all candidates.
+func TestEachStartIsOneThatTheRulesPermitAndNoneIsMissing(t *testing.T) {
+	started, kept, own := 0, 0, 0
+	for seed := range uint64(250) {
+		h := newHistory(t, seed)
+		if err := h.step(TermBegan{}); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for i := range 200 {
+			if err := h.wait(); err != nil {
+				t.Fatalf("seed %d, step %d, waiting: %v", seed, i, err)
+			}
+			in := h.input()
+			if err := h.step(in); err != nil {
+				t.Fatalf("seed %d, step %d, %T %+v: %v", seed, i, in, in, err)
+			}
+		}
+		started, kept, own = started+h.started, kept+h.twin.kept, own+h.ownStarts
+	}
+	if started < 5000 || kept < 50 || own < 50 {
+		t.Errorf("the histories are too calm: %d calls, %d kept their slots, %d for the program's own pods", started, kept, own)
+	}
+}
