@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,14 +29,34 @@ type outcome struct {
 	events             float64 // from the last deletion until all events were stored
 	cpu, serverCPU     float64 // the subject's, and the API server's and etcd's
 	reads              float64 // GETs of nodes for a pod
-	peak               float64 // MB
+	memory, peak       float64 // MB: when idle, and at most
 	ended              time.Time
 }
 
+// String names the figures that were measured.
 func (o outcome) String() string {
-	return fmt.Sprintf("%6.1f/s; first %.3f s, median %.2f s, p99 %.2f s, last %.2f s; CPU %.2f s of its own, %.2f s of the server's; "+
-		"%.3f GETs of nodes for a pod; events %.1f s; peak %.0f MB",
-		o.rate, o.first, o.median, o.p99, o.last, o.cpu, o.serverCPU, o.reads, o.events, o.peak)
+	var parts []string
+	for _, f := range []struct {
+		text   string
+		figure float64
+	}{
+		{"%.1f pods/s", o.rate},
+		{"%.4f s to the first", o.first},
+		{"%.4f s to the median", o.median},
+		{"%.2f s to the 99th percentile", o.p99},
+		{"%.2f s to the last", o.last},
+		{"%.1f s to the last event", o.events},
+		{"CPU %.6f s of its own", o.cpu},
+		{"%.2f s of the server's", o.serverCPU},
+		{"%.2f GETs of nodes for a pod", o.reads},
+		{"%.1f MB when idle", o.memory},
+		{"%.0f MB at most", o.peak},
+	} {
+		if f.figure != 0 {
+			parts = append(parts, fmt.Sprintf(f.text, f.figure))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // results are the outcomes of each subject, round by round.

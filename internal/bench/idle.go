@@ -20,45 +20,37 @@ const (
 // idle measures one pod on an otherwise idle cluster, from the PATCH of its node's taint until the deletion is
 // seen. The baseline is one plain client that sends PATCH and DELETE when its watch shows the node.
 func idle(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
-	var results [3]report.Series
-	for range rounds {
-		for i, s := range compared() {
-			samples, err := w.idle(ctx, s)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.name, err)
-			}
-			results[i] = append(results[i], samples.Median())
-			w.say("%-24s one pod: median %.1f ms (%.1f-%.1f)", s.name, samples.Median(), samples.Quantile(0), samples.Quantile(1))
-		}
+	all := results{}
+	if err := all.rounds(ctx, w, rounds, compared(), w.idle); err != nil {
+		return nil, err
 	}
-	return []report.Row{{
-		Work: "one pod on an idle cluster", What: "taint to deletion", Unit: "ms",
-		Results: []report.Result{{Subject: report.Baseline, Rounds: results[0]}, {Subject: report.Ours, Rounds: results[1]}, {Subject: report.Original, Rounds: results[2]}},
-		Targets: []report.Target{report.AtMost(1.4, report.Baseline), report.AtMost(1, report.Original)},
-	}}, nil
+	return []report.Row{
+		all.row("one pod on an idle cluster", "taint to deletion", "ms", func(o outcome) float64 { return o.median * 1000 },
+			report.AtMost(1.4, report.Baseline), report.AtMost(1, report.Original)),
+	}, nil
 }
 
-// idle returns how long the eviction of each of several pods took, in milliseconds.
-func (w *world) idle(ctx context.Context, s subject) (report.Series, error) {
+// idle measures the evictions of several pods, one after the other.
+func (w *world) idle(ctx context.Context, s subject) (o outcome, err error) {
 	c, err := w.newWorkload(ctx, size{nodes: idleSamples, each: 1})
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	stop, err := c.respond(ctx, s)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	samples, err := c.oneByOne(ctx)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	if err := stop(); err != nil {
-		return nil, err
+		return o, err
 	}
-	return samples, c.clear(ctx)
+	return outcome{first: samples.Quantile(0), median: samples.Median(), last: samples.Quantile(1)}, c.clear(ctx)
 }
 
-// oneByOne taints one node after the other. The first two are not counted: they warm up connections.
+// oneByOne taints one node after the other, and returns how long each eviction took, in seconds. The first two are not counted: they warm up connections.
 func (c *workload) oneByOne(ctx context.Context) (samples report.Series, err error) {
 	for i, node := range c.nodes {
 		if err := pause(ctx, idleGap); err != nil {
@@ -73,7 +65,7 @@ func (c *workload) oneByOne(ctx context.Context) (samples report.Series, err err
 			return nil, err
 		}
 		if i >= 2 {
-			samples = append(samples, float64(times[0].Sub(began).Microseconds())/1000)
+			samples = append(samples, times[0].Sub(began).Seconds())
 		}
 	}
 	return samples, nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/bench/report"
@@ -42,60 +41,43 @@ func (m *sharedWorkload) atLeast(ctx context.Context, w *world, nodes int) (err 
 
 // memory measures the memory of idle subjects after they have listed the whole cluster.
 func (m *sharedWorkload) memory(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
-	row := report.Row{
-		Work: "30,000 pods, nothing tainted", What: "resident memory", Unit: "MB",
-		Targets: []report.Target{report.AtMost(0.2, report.Original)},
-	}
 	if err := m.atLeast(ctx, w, someNodes); err != nil {
 		return nil, err
 	}
-	fewer, err := w.memories(ctx, ours(), 1)
-	if err != nil {
+	fewer, all, memory := results{}, results{}, func(o outcome) float64 { return o.memory }
+	if err := fewer.rounds(ctx, w, 1, []subject{ours()}, w.memory); err != nil {
 		return nil, err
 	}
 	less := len(m.pods)
 	if err := m.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
 	}
-	for _, s := range []subject{ours(), originalUnlimited()} {
-		figures, err := w.memories(ctx, s, rounds)
-		if err != nil {
-			return nil, err
-		}
-		row.Results = append(row.Results, report.Result{Subject: s.name, Rounds: figures})
+	if err := all.rounds(ctx, w, rounds, []subject{ours(), originalUnlimited()}, w.memory); err != nil {
+		return nil, err
 	}
-	var further report.Series // bytes
-	for _, more := range row.Results[0].Rounds {
-		further = append(further, (more-fewer.Median())*1e6/float64(len(m.pods)-less))
+	further := func(o outcome) float64 { // bytes
+		return (o.memory - fewer.of(report.Ours, memory).Median()) * 1e6 / float64(len(m.pods)-less)
 	}
-	return []report.Row{row, {
-		Work: row.Work, What: "for each pod after the first 10,000", Unit: "bytes",
-		Results: []report.Result{{Subject: report.Ours, Rounds: further}}, Targets: []report.Target{report.AtMost(1000, "")},
-	}}, nil
+	const work = "30,000 pods, nothing tainted"
+	return []report.Row{
+		all.row(work, "resident memory", "MB", memory, report.AtMost(0.2, report.Original)),
+		all.but(report.Original).row(work, "for each pod after the first 10,000", "bytes", further, report.AtMost(1000, "")),
+	}, nil
 }
 
-// memories starts a subject several times and reads its memory, in MB, after it is ready and was left alone for a
-// while.
-func (w *world) memories(ctx context.Context, s subject, rounds int) (figures report.Series, err error) {
-	for range rounds {
-		p, err := w.ready(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		if err := pause(ctx, settling); err != nil {
-			return nil, err
-		}
-		now, peak, err := load.Memory(p.Pid())
-		if err != nil {
-			return nil, err
-		}
-		w.say("%-24s %.1f MB in memory, at most %.1f MB so far", s.name, now, peak)
-		figures = append(figures, now)
-		if err := p.Stop(); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.name, err)
-		}
+// memory starts a subject, and reads its memory after it is ready and was left alone for a while.
+func (w *world) memory(ctx context.Context, s subject) (o outcome, err error) {
+	p, err := w.ready(ctx, s)
+	if err != nil {
+		return o, err
 	}
-	return figures, nil
+	if err := pause(ctx, settling); err != nil {
+		return o, err
+	}
+	if o.memory, o.peak, err = load.Memory(p.Pid()); err != nil {
+		return o, err
+	}
+	return o, p.Stop()
 }
 
 // rival returns the subject with which taint-manager is compared: the original, or another build.
@@ -104,23 +86,4 @@ func (w *world) rival() subject {
 		return otherBuild(w.against)
 	}
 	return originalUnlimited()
-}
-
-// byTurns measures taint-manager and its rival alternately in each round, as machines drift.
-func (w *world) byTurns(rounds int, measure func(s subject, round int) (float64, error)) (results []report.Result, err error) {
-	figures := map[string]report.Series{}
-	subjects := []subject{ours(), w.rival()}
-	for round := range rounds {
-		for _, s := range subjects {
-			figure, err := measure(s, round)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.name, err)
-			}
-			figures[s.name] = append(figures[s.name], figure)
-		}
-	}
-	for _, s := range subjects {
-		results = append(results, report.Result{Subject: s.name, Rounds: figures[s.name]})
-	}
-	return results, nil
 }

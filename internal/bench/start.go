@@ -13,48 +13,45 @@ const startRounds = 3
 
 // start measures the time from the start of the process, with 30,000 pods, to the first DELETE, of a pod that was
 // due before.
-func (m *sharedWorkload) start(ctx context.Context, w *world, rounds int) (_ []report.Row, err error) {
+func (m *sharedWorkload) start(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	if err := m.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
 	}
-	row := report.Row{
-		Work: "start with 30,000 pods, of which one is due", What: "process start to first DELETE", Unit: "s",
-		Targets: []report.Target{report.AtMost(0.5, report.Original)},
+	all := results{}
+	if err := all.rounds(ctx, w, rounds*startRounds, []subject{ours(), w.rival()}, w.start); err != nil {
+		return nil, err
 	}
-	row.Results, err = w.byTurns(rounds*startRounds, func(s subject, _ int) (float64, error) {
-		took, err := w.start(ctx, s)
-		if err == nil {
-			w.say("%-24s %.2f s to the first DELETE", s.name, took.Seconds())
-		}
-		return took.Seconds(), err
-	})
-	return []report.Row{row}, err
+	return []report.Row{
+		all.row("start with 30,000 pods, of which one is due", "process start to first DELETE", "s",
+			func(o outcome) float64 { return o.first }, report.AtMost(0.5, report.Original)),
+	}, nil
 }
 
-// start starts and stops a subject, and returns the time to its first DELETE.
-func (w *world) start(ctx context.Context, s subject) (time.Duration, error) {
+// start starts and stops a subject, and measures the time to its first DELETE.
+func (w *world) start(ctx context.Context, s subject) (o outcome, err error) {
 	probe, err := w.newProbe(ctx)
 	if err != nil {
-		return 0, err
+		return o, err
 	}
 	log, err := load.OpenAuditLog(w.AuditLog(), true)
 	if err != nil {
-		return 0, err
+		return o, err
 	}
 	defer log.Close()
 	if err := pause(ctx, time.Second); err != nil {
-		return 0, err
+		return o, err
 	}
 	began, p, err := s.launchAt(ctx, w)
 	if err != nil {
-		return 0, err
+		return o, err
 	}
 	if err := probe.gone(ctx); err != nil {
-		return 0, err
+		return o, err
 	}
 	at, err := firstDelete(ctx, log, probe.pod.Name)
 	if err != nil {
-		return 0, err
+		return o, err
 	}
-	return at.Sub(began), p.Stop()
+	o.first = at.Sub(began).Seconds()
+	return o, p.Stop()
 }

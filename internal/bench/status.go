@@ -19,50 +19,45 @@ const (
 
 // status measures the processor time of subjects for an update of a pod's status that changes no field that they
 // use, with 30,000 pods cached.
-func (m *sharedWorkload) status(ctx context.Context, w *world, rounds int) (_ []report.Row, err error) {
+func (m *sharedWorkload) status(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	if err := m.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
 	}
-	row := report.Row{
-		Work: "30,000 pods, 5000 updates of pods' status that change nothing", What: "processor time for each", Unit: "us",
-		Targets: []report.Target{report.AtMost(1.0/3, report.Original)},
+	all := results{}
+	if err := all.rounds(ctx, w, rounds, []subject{ours(), w.rival()}, m.updates); err != nil {
+		return nil, err
 	}
-	row.Results, err = w.byTurns(rounds, func(s subject, round int) (float64, error) {
-		cost, err := m.updates(ctx, s, round)
-		if err == nil {
-			w.say("%-24s %.1f us for an update", s.name, cost)
-		}
-		return cost, err
-	})
-	return []report.Row{row}, err
+	return []report.Row{
+		all.row("30,000 pods, 5000 updates of pods' status that change nothing", "processor time for each", "us",
+			func(o outcome) float64 { return o.cpu * 1e6 }, report.AtMost(1.0/3, report.Original)),
+	}, nil
 }
 
-// updates starts and stops a subject, and returns the cost of an update. The subject is left alone for a while
+// updates starts and stops a subject, and measures the cost of an update. The subject is left alone for a while
 // first. Otherwise the work after its start would be subtracted as its cost when idle.
-func (m *sharedWorkload) updates(ctx context.Context, s subject, round int) (float64, error) {
+func (m *sharedWorkload) updates(ctx context.Context, s subject) (o outcome, err error) {
 	p, err := m.w.ready(ctx, s)
 	if err != nil {
-		return 0, err
+		return o, err
 	}
 	if err := pause(ctx, settling); err != nil {
-		return 0, err
+		return o, err
 	}
-	cost, err := m.updateCost(ctx, p.Pid(), round)
-	if err != nil {
-		return 0, err
+	if o.cpu, err = m.updateCost(ctx, p.Pid()); err != nil {
+		return o, err
 	}
-	return cost, p.Stop()
+	return o, p.Stop()
 }
 
-// updateCost returns the processor time for one update in microseconds, without the process's cost when idle.
-func (m *sharedWorkload) updateCost(ctx context.Context, pid, round int) (float64, error) {
+// updateCost returns the processor time for one update in seconds, without the process's cost when idle.
+func (m *sharedWorkload) updateCost(ctx context.Context, pid int) (float64, error) {
 	idle, err := cpuWhile(pid, func() error { return pause(ctx, quietSpan) })
 	if err != nil {
 		return 0, err
 	}
 	began := time.Now()
 	busy, err := cpuWhile(pid, func() error {
-		if err := m.touch(ctx, round); err != nil {
+		if err := m.touch(ctx); err != nil {
 			return err
 		}
 		return pause(ctx, time.Second/2) // the last ones arrive
@@ -71,7 +66,7 @@ func (m *sharedWorkload) updateCost(ctx context.Context, pid, round int) (float6
 		return 0, err
 	}
 	busy -= idle * time.Since(began).Seconds() / quietSpan.Seconds()
-	return busy / statusUpdates * 1e6, nil
+	return busy / statusUpdates, nil
 }
 
 // cpuWhile returns the processor time, in seconds, that a process uses while do runs.
@@ -87,11 +82,11 @@ func cpuWhile(pid int, do func() error) (float64, error) {
 	return after - before, err
 }
 
-// touch updates the status of some pods, differently in each round.
-func (m *sharedWorkload) touch(ctx context.Context, round int) error {
+// touch updates the status of some pods, differently each time.
+func (m *sharedWorkload) touch(ctx context.Context) error {
 	apart := len(m.pods) / statusUpdates
 	err := load.Each(ctx, statusUpdates, func(ctx context.Context, i int) error {
-		patch := fmt.Sprintf(`{"status":{"message":"update %d at %d"}}`, round, time.Now().UnixNano())
+		patch := fmt.Sprintf(`{"status":{"message":"update at %d"}}`, time.Now().UnixNano())
 		pod := m.pods[i*apart]
 		_, err := m.w.admin.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType,
 			[]byte(patch), metav1.PatchOptions{}, "status")

@@ -28,13 +28,7 @@ type podLoad struct {
 // newPodLoad creates the nodes and the pods.
 func newPodLoad(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int) *podLoad {
 	t.Helper()
-	return newPodLoadOf(t, admin, name, nodes, podsEach, func(int) map[string]string { return map[string]string{"app": "crowd"} })
-}
-
-// newPodLoadOf is like newPodLoad, with these labels for each pod.
-func newPodLoadOf(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int, labels func(i int) map[string]string) *podLoad {
-	t.Helper()
-	c := &podLoad{admin: admin, name: name, pods: make([]*v1.Pod, nodes*podsEach)}
+	c := &podLoad{admin: admin, name: name}
 	for i := range nodes {
 		c.nodes = append(c.nodes, fmt.Sprintf("%s-node-%d", name, i))
 	}
@@ -43,12 +37,32 @@ func newPodLoadOf(t testing.TB, admin kubernetes.Interface, name string, nodes, 
 		_, err := admin.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 		return err
 	})
-	each(t, len(c.pods), func(ctx context.Context, i int) (err error) {
-		pod := load.Pod(fmt.Sprintf("%s-%d", name, i), c.nodes[i/podsEach], labels(i))
-		c.pods[i], err = admin.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{})
+	c.fill(t, v1.NamespaceDefault, podsEach, alike)
+	return c
+}
+
+// alike are the labels of pods that do not differ.
+func alike(int) map[string]string { return map[string]string{"app": "crowd"} }
+
+// newPodLoadOf is like newPodLoad, with these labels for each pod.
+func newPodLoadOf(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int, labels func(i int) map[string]string) *podLoad {
+	t.Helper()
+	c := newPodLoad(t, admin, name, nodes, 0)
+	c.fill(t, v1.NamespaceDefault, podsEach, labels)
+	return c
+}
+
+// fill adds pods to each node.
+func (c *podLoad) fill(t testing.TB, namespace string, podsEach int, labels func(i int) map[string]string) {
+	t.Helper()
+	first := len(c.pods)
+	c.pods = append(c.pods, make([]*v1.Pod, len(c.nodes)*podsEach)...)
+	each(t, len(c.nodes)*podsEach, func(ctx context.Context, i int) (err error) {
+		pod := load.Pod(fmt.Sprintf("%s-%d", c.name, first+i), c.nodes[i/podsEach], labels(i))
+		pod.Namespace = namespace
+		c.pods[first+i], err = c.admin.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
 		return err
 	})
-	return c
 }
 
 // each makes n requests, several at a time.

@@ -153,7 +153,7 @@ func sample() Summary {
 				Work: "sizes", What: "cost", Unit: "ms", Judged: "10x", Results: []Result{{"1x", Series{2}}, {"10x", Series{3}}},
 				Targets: []Target{AtMost(1.25, "1x")},
 			},
-			{Work: "sizes", What: "nothing to aim at", Unit: "ms", Results: []Result{{Ours, nil}}},
+			{Work: "sizes", What: "nothing to aim at", Unit: "ms", Results: []Result{{Ours, nil}}, Targets: []Target{Reported("1x")}},
 		},
 	}
 }
@@ -171,7 +171,7 @@ peak <memory>  90 MB                                                            
 Sizes
 what               10x   beside  its figure  ratio  target        met
 cost               3 ms  1x      2 ms        1.5    at most 1.25  NO
-nothing to aim at  none                                           
+nothing to aim at  none  1x      none        none   reported      
 `
 	if got := Table(sample()); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
