@@ -13,7 +13,7 @@ func (c *Core) startCalls(now time.Time, do *Effects) {
 	for {
 		start, ok, next := c.startNext(now, do)
 		if !ok {
-			do.Next = sooner(next, c.nextChange(now))
+			do.Next = sooner(next, c.nextChange())
 			return
 		}
 		do.Starts = append(do.Starts, start)
@@ -21,7 +21,7 @@ func (c *Core) startCalls(now time.Time, do *Effects) {
 }
 
 // nextChange returns when time alone next changes something; zero if nothing changes.
-func (c *Core) nextChange(now time.Time) (next time.Time) {
+func (c *Core) nextChange() (next time.Time) {
 	if len(c.calls) > 0 {
 		next = c.calls[0].started.Add(SlowAfter)
 	}
@@ -42,7 +42,7 @@ func (c *Core) startNext(now time.Time, do *Effects) (s Start, ok bool, next tim
 	if c.waiting+c.own.Len() == 0 || !c.leads || c.drained || c.paused {
 		return s, false, time.Time{}
 	}
-	if until := c.heldUntil(now); until.After(now) {
+	if until := c.heldUntil(); until.After(now) {
 		return s, false, until
 	} else if c.outage.on() && c.outage.probing {
 		return s, false, time.Time{}
@@ -64,7 +64,7 @@ func (c *Core) startNext(now time.Time, do *Effects) (s Start, ok bool, next tim
 }
 
 // heldUntil returns until when no call starts, because of an outage, of a loaded server, or of the limit of all calls.
-func (c *Core) heldUntil(now time.Time) time.Time {
+func (c *Core) heldUntil() time.Time {
 	until := later(c.throttled, c.pace.next)
 	if c.outage.on() && !c.outage.probing {
 		until = later(until, c.outage.until)

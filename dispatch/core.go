@@ -128,14 +128,15 @@ func (c *Core) pass(now time.Time, do *Effects) {
 // offer adds or replaces a candidate; false if a call for its UID is under way or not settled.
 func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	it := c.items[candidate.UID]
-	if it == nil {
+	switch {
+	case it == nil:
 		it = &item{serial: c.nextSerial(), offered: now}
 		c.items[candidate.UID] = it
-	} else if it.call != nil || it.ended {
+	case it.call != nil || it.ended:
 		return false
-	} else if c.replace(now, it, &candidate) {
+	case c.replace(it, &candidate):
 		return true
-	} else {
+	default:
 		c.leave(now, it)
 	}
 	it.Candidate = candidate
@@ -145,7 +146,7 @@ func (c *Core) offer(now time.Time, candidate Candidate) bool {
 }
 
 // replace replaces a candidate that stays in its line, where its node keeps its turn; false if it is to change the line.
-func (c *Core) replace(now time.Time, it *item, candidate *Candidate) bool {
+func (c *Core) replace(it *item, candidate *Candidate) bool {
 	same := it.Own == Other && candidate.Own == Other && it.class == c.classOf(candidate) &&
 		it.Namespace == candidate.Namespace && it.Workload == candidate.Workload && it.Node == candidate.Node
 	if same {

@@ -27,18 +27,6 @@ type outageBackoff struct {
 // on reports whether the API server counts as unreachable.
 func (b *outageBackoff) on() bool { return b.pause > 0 }
 
-// wait reports whether a call may start now; if not, it returns how long to wait before asking again; 0: until
-// something has changed.
-func (b *outageBackoff) wait(now time.Time) (bool, time.Duration) {
-	if !b.on() {
-		return true, 0
-	}
-	if b.probing {
-		return false, 0
-	}
-	return !now.Before(b.until), b.until.Sub(now)
-}
-
 // nodeRead records the outcome of a GET of a node that was sent at that moment. An answer to one from before the
 // pause shows nothing of the server as it is now. A failed one lengthens the pause only if it was sent after its
 // start: what was under way then shows nothing new.
@@ -74,10 +62,10 @@ func (b *outageBackoff) hold(now time.Time, pause time.Duration) {
 func (b *outageBackoff) answered() { b.pause, b.probing = 0, false }
 
 // nudge records that the server has answered: the pause ends at once, but no sooner than firstPause after the last
-// probe. It reports whether a pause was ended.
-func (b *outageBackoff) nudge(now time.Time) bool {
+// probe.
+func (b *outageBackoff) nudge(now time.Time) {
 	if !b.on() {
-		return false
+		return
 	}
 	b.pause = firstPause
 	if earliest := b.since.Add(firstPause); earliest.After(now) {
@@ -86,7 +74,6 @@ func (b *outageBackoff) nudge(now time.Time) bool {
 	if b.until.After(now) {
 		b.until = now
 	}
-	return true
 }
 
 // answered reports whether an outcome proves that the server is there.
