@@ -172,7 +172,7 @@ func (w *twin) configure(now time.Time, rates []policy.Rate, anew bool) {
 	}
 	clear(w.lines)
 	for _, c := range w.inOrder() {
-		w.stand(now, c)
+		w.stand(c)
 	}
 }
 
@@ -242,7 +242,7 @@ func (w *twin) share(c *Candidate) (n, l *twinShare) {
 	return w.namespaces[c.Namespace], w.workloads[key]
 }
 
-func (w *twin) stand(now time.Time, c *twinCandidate) {
+func (w *twin) stand(c *twinCandidate) {
 	if c.Own != Other {
 		return
 	}
@@ -556,7 +556,7 @@ func (w *twin) offer(now time.Time, c Candidate) bool {
 		serial = w.next()
 	}
 	w.waiting[c.UID] = &twinCandidate{c, serial}
-	w.stand(now, w.waiting[c.UID])
+	w.stand(w.waiting[c.UID])
 	return true
 }
 
