@@ -10,7 +10,7 @@
 // namespace that was served longest ago. In a slow namespace, workloads take turns in the same way. In a namespace, those
 // who wait for the same rates take turns; among those, nodes take turns: nodes that were not served yet alternate with
 // those that were, and a node of the latter has eight evictions in a row. On a node, the earliest deadline goes first,
-// then the higher priority, then the lesser UID. The pods of this program go last.
+// then the higher priority, then the lesser UID. The pods of this program go last, but wait for a minute at most.
 //
 // # Places
 //
