@@ -97,7 +97,7 @@ func New(o Options) *Dispatcher {
 	d := &Dispatcher{options: o, metrics: o.Metrics}
 	d.core = NewCore(time.Now(), CoreOptions{
 		Slots: o.Slots, SlowPlaces: o.SlowPlaces, CallsPerSecond: o.CallsPerSecond, Rates: o.Rates, Paused: o.Paused,
-		Leading: o.Leading, Jitter: rand.Float64, Yields: o.Yield != nil,
+		Leading: d.leading, Jitter: rand.Float64, Yields: o.Yield != nil,
 	})
 	d.timer = time.AfterFunc(time.Hour, func() { d.step(TimePassed{}) })
 	d.timer.Stop()
@@ -188,6 +188,10 @@ func (d *Dispatcher) appendStatuses(all []Status, uids []types.UID) []Status {
 	}
 	return all
 }
+
+// leading reports whether a call may be chosen: not between the end of a term's context and the end of the term. Under the
+// lock.
+func (d *Dispatcher) leading() bool { return d.term != nil && d.term.ctx.Err() == nil && d.options.Leading() }
 
 // step passes an input to the core, and carries out the effects.
 func (d *Dispatcher) step(in Input) Effects {

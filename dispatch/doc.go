@@ -7,10 +7,11 @@
 // # Whose turn it is
 //
 // Namespaces take turns: the namespace with the fewest calls under way in this kind of place goes first, and of those the
-// namespace that was served longest ago. In a slow namespace, workloads take turns in the same way. In a namespace, lines take
-// turns, one for each set of rates that evictions wait for. In a line, nodes take turns: nodes that were not served yet
-// alternate with nodes that were, and a node that was served has eight evictions in a row. On a node, the earliest deadline goes first,
-// then the higher priority, then the lesser UID. The pods of this program go last.
+// namespace that was served longest ago. In a slow namespace, workloads take turns in the same way. In a namespace, lines
+// take turns, one for each set of rates that evictions wait for. In a line, nodes take turns: nodes that were not served
+// yet alternate with nodes that were, and a node that was served has eight evictions in a row. On a node, the earliest
+// deadline goes first, then the higher priority, then the lesser UID. The pods of this program go last, but wait for a
+// minute at most.
 //
 // # Places
 //

@@ -74,8 +74,8 @@ func (e *events) Pop() any {
 	return last
 }
 
-func newWorld(seed uint64, rates ...policy.Rate) *world {
-	w := &world{r: rand.New(rand.NewPCG(seed, 7)), now: time.Unix(1000, 0), begin: time.Unix(1000, 0), pods: map[types.UID]*evicted{}}
+func newWorld(rates ...policy.Rate) *world {
+	w := &world{r: rand.New(rand.NewPCG(1, 7)), now: time.Unix(1000, 0), begin: time.Unix(1000, 0), pods: map[types.UID]*evicted{}}
 	w.core = NewCore(w.now, CoreOptions{
 		Slots: 32, SlowPlaces: 64, Rates: rates, Leading: func() bool { return true }, Jitter: w.r.Float64,
 	})
@@ -203,7 +203,7 @@ func TestSlowNamespacesDelayOthersByMomentsOnly(t *testing.T) {
 					name := fmt.Sprintf("%d namespaces, quick before %v, labels %s, others due %v later, quick before %v",
 						row.namespaces, row.wereQuick, labels, due, othersQuick)
 					t.Run(name, func(t *testing.T) {
-						w := newWorld(1)
+						w := newWorld()
 						var slowPods, others []*evicted
 						for i := range row.namespaces * 1000 {
 							workload := uint64(0)
@@ -244,7 +244,7 @@ func TestSlowCallsLeaveARateToOthers(t *testing.T) {
 		}
 		return all
 	}
-	alone := newWorld(1, rate)
+	alone := newWorld(rate)
 	mine := others(alone)
 	alone.run(mine, time.Hour)
 	_, want := waits(mine)
@@ -254,7 +254,7 @@ func TestSlowCallsLeaveARateToOthers(t *testing.T) {
 			outcome eviction.Outcome
 		}{{"succeed", succeeds}, {"fail", fails}, {"time out", timesOut}} {
 			t.Run(fmt.Sprintf("the slow calls of namespace %s %s", namespace, end.name), func(t *testing.T) {
-				w := newWorld(1, rate)
+				w := newWorld(rate)
 				for range 30 {
 					w.pod(namespace, w.r.IntN(20), 2, 0, after(30*time.Second, end.outcome))
 				}

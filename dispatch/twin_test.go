@@ -35,7 +35,6 @@ type twin struct {
 	leads, drained, paused   bool
 	leading, leadingAtLast   bool
 	yields                   bool
-	yieldNotBefore           time.Time
 	started, kept, ownStarts int
 }
 
@@ -159,7 +158,7 @@ func (w *twin) configure(now time.Time, rates []policy.Rate, anew bool) {
 	}
 	for _, k := range w.calls {
 		had := k.tokens
-		if k.tokens = w.bucketsOf(now, &k.Ways[k.way]); anew {
+		if k.tokens = w.bucketsOf(&k.Ways[k.way]); anew {
 			had = nil
 		}
 		for _, b := range k.tokens {
@@ -173,7 +172,7 @@ func (w *twin) configure(now time.Time, rates []policy.Rate, anew bool) {
 	}
 	clear(w.lines)
 	for _, c := range w.inOrder() {
-		w.stand(now, c)
+		w.stand(c)
 	}
 }
 
@@ -186,7 +185,7 @@ func (w *twin) inOrder() []*twinCandidate {
 	return all
 }
 
-func (w *twin) bucketsOf(now time.Time, way *Way) (all []*twinBucket) {
+func (w *twin) bucketsOf(way *Way) (all []*twinBucket) {
 	key := way.Request.Verdict.Taint
 	if key == nil {
 		return nil
@@ -207,11 +206,11 @@ func (w *twin) bucketsOf(now time.Time, way *Way) (all []*twinBucket) {
 }
 
 // lineOf names the line of a candidate: its namespace, and the rates that it waits for.
-func (w *twin) lineOf(now time.Time, c *Candidate) string {
+func (w *twin) lineOf(c *Candidate) string {
 	name := c.Namespace
 	for i := range c.Ways {
 		name += ";"
-		for _, b := range w.bucketsOf(now, &c.Ways[i]) {
+		for _, b := range w.bucketsOf(&c.Ways[i]) {
 			name += b.rate.Name + "/" + b.group + ","
 		}
 	}
@@ -221,7 +220,7 @@ func (w *twin) lineOf(now time.Time, c *Candidate) string {
 func (w *twin) wayOf(now time.Time, c *Candidate) (int, bool) {
 	for i := range c.Ways {
 		ready := true
-		for _, b := range w.bucketsOf(now, &c.Ways[i]) {
+		for _, b := range w.bucketsOf(&c.Ways[i]) {
 			b.fill(now)
 			ready = ready && b.level >= b.interval
 		}
@@ -243,12 +242,12 @@ func (w *twin) share(c *Candidate) (n, l *twinShare) {
 	return w.namespaces[c.Namespace], w.workloads[key]
 }
 
-func (w *twin) stand(now time.Time, c *twinCandidate) {
+func (w *twin) stand(c *twinCandidate) {
 	if c.Own != Other {
 		return
 	}
 	w.share(&c.Candidate)
-	if line := w.lineOf(now, &c.Candidate); w.lines[line] == 0 {
+	if line := w.lineOf(&c.Candidate); w.lines[line] == 0 {
 		w.lines[line] = w.next()
 	}
 }
@@ -294,7 +293,7 @@ func (w *twin) prune(now time.Time) {
 	for _, c := range w.waiting {
 		if c.Own == Other {
 			used[c.Namespace], used[fmt.Sprint(c.Namespace, "/", c.Workload)] = true, true
-			lines[w.lineOf(now, &c.Candidate)] = true
+			lines[w.lineOf(&c.Candidate)] = true
 		}
 	}
 	for line := range w.lines {
@@ -415,7 +414,7 @@ func (w *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 		k := d.place()
 		key := []int{
 			w.count(func(o *twinCall) bool { return o.kind == k && o.Namespace == c.Namespace }), n.served,
-			w.lines[w.lineOf(now, &c.Candidate)], int(d),
+			w.lines[w.lineOf(&c.Candidate)], int(d),
 		}
 		if namespace == slow {
 			known := 0 // workloads known to be quick go before a probe
@@ -472,7 +471,7 @@ func (w *twin) take(now time.Time, s Start) error {
 	delete(w.waiting, uid)
 	n, l := w.share(&p.Candidate)
 	if p.Own == Other {
-		w.lines[w.lineOf(now, &p.Candidate)] = w.next()
+		w.lines[w.lineOf(&p.Candidate)] = w.next()
 	} else {
 		w.ownStarts++
 	}
@@ -485,7 +484,7 @@ func (w *twin) take(now time.Time, s Start) error {
 	} else if w.used(slot) == 0 {
 		w.ramp = now
 	}
-	k.tokens = w.bucketsOf(now, &p.Ways[p.way])
+	k.tokens = w.bucketsOf(&p.Ways[p.way])
 	w.calls = append(w.calls, k)
 	w.started++
 	for _, b := range k.tokens {
@@ -549,7 +548,7 @@ func (w *twin) offer(now time.Time, c Candidate) bool {
 	if old := w.waiting[c.UID]; old != nil {
 		serial = old.serial
 		if old.Own != Other || c.Own != Other || old.Workload != c.Workload || old.Namespace != c.Namespace || old.Node != c.Node ||
-			w.lineOf(now, &old.Candidate) != w.lineOf(now, &c) {
+			w.lineOf(&old.Candidate) != w.lineOf(&c) {
 			delete(w.waiting, c.UID)
 			w.prune(now)
 		}
@@ -557,7 +556,7 @@ func (w *twin) offer(now time.Time, c Candidate) bool {
 		serial = w.next()
 	}
 	w.waiting[c.UID] = &twinCandidate{c, serial}
-	w.stand(now, w.waiting[c.UID])
+	w.stand(w.waiting[c.UID])
 	return true
 }
 
@@ -622,7 +621,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 		h.pace = newPace(50)
 	}
 	h.core = NewCore(h.now, o)
-	h.twin.configure(h.now, o.Rates, true)
+	h.configure(h.now, o.Rates, true)
 	return h
 }
 
@@ -665,10 +664,16 @@ func (h *history) candidate() Candidate {
 
 func (h *history) outcome() eviction.Outcome {
 	kinds := []eviction.Outcome{
-		{Kind: eviction.NotFound}, {Kind: eviction.Blocked}, {Kind: eviction.Unconfirmed}, {Kind: eviction.DryRun},
-		{Kind: eviction.Refused, Cause: eviction.CauseAdmission}, {Kind: eviction.Failed, Cause: eviction.CauseTimeout},
-		{Kind: eviction.Failed, Cause: eviction.CauseServer, NothingDeleted: true}, {Kind: eviction.Interrupted, NothingDeleted: true},
-		{Kind: eviction.Unavailable}, {Kind: eviction.Throttled, RetryAfter: time.Duration(h.r.IntN(500)) * time.Millisecond},
+		{Kind: eviction.NotFound},
+		{Kind: eviction.Blocked},
+		{Kind: eviction.Unconfirmed},
+		{Kind: eviction.DryRun},
+		{Kind: eviction.Refused, Cause: eviction.CauseAdmission},
+		{Kind: eviction.Failed, Cause: eviction.CauseTimeout},
+		{Kind: eviction.Failed, Cause: eviction.CauseServer, NothingDeleted: true},
+		{Kind: eviction.Interrupted, NothingDeleted: true},
+		{Kind: eviction.Unavailable},
+		{Kind: eviction.Throttled, RetryAfter: time.Duration(h.r.IntN(500)) * time.Millisecond},
 	}
 	if i := h.r.IntN(2 * len(kinds)); i < len(kinds) {
 		return kinds[i]
@@ -805,7 +810,7 @@ func TestEachStartIsOneThatTheRulesPermitAndNoneIsMissing(t *testing.T) {
 				t.Fatalf("seed %d, step %d, %T %+v: %v", seed, i, in, in, err)
 			}
 		}
-		started, kept, own = started+h.started, kept+h.twin.kept, own+h.ownStarts
+		started, kept, own = started+h.started, kept+h.kept, own+h.ownStarts
 	}
 	if started < 5000 || kept < 50 || own < 50 {
 		t.Errorf("the histories are too calm: %d calls, %d kept their slots, %d for the program's own pods", started, kept, own)

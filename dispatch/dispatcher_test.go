@@ -1,0 +1,317 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"go.uber.org/goleak"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// evictor answers by a function.
+type evictor func(ctx context.Context) eviction.Outcome
+
+func (e evictor) Evict(ctx context.Context, _ eviction.Request) eviction.Outcome { return e(ctx) }
+
+// lasting answers after a while, or when it is cut.
+func lasting(d time.Duration) evictor {
+	return func(ctx context.Context) eviction.Outcome {
+		select {
+		case <-time.After(d):
+			return eviction.Outcome{Kind: eviction.Accepted}
+		case <-ctx.Done():
+			return eviction.Outcome{Kind: eviction.Interrupted}
+		}
+	}
+}
+
+// always answers at once.
+func always(o eviction.Outcome) evictor { return func(context.Context) eviction.Outcome { return o } }
+
+// user offers pods to a dispatcher, and notes what it reports of them.
+type user struct {
+	*Dispatcher
+	t  *testing.T
+	mu sync.Mutex
+
+	reported map[types.UID][]eviction.Outcome
+}
+
+func newUser(t *testing.T, o Options) *user {
+	return &user{Dispatcher: New(o), t: t, reported: map[types.UID][]eviction.Outcome{}}
+}
+
+// offer offers pods of as many namespaces; the UID of each is its number.
+func (u *user) offer(n int) {
+	for i := range n {
+		uid := types.UID(fmt.Sprint(i))
+		request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint("n", i), Name: "p"}}
+		taken := u.Offer(Candidate{UID: uid, Namespace: request.Pod.Namespace, Ways: []Way{{Request: request}}, Done: func(e Ended) {
+			u.mu.Lock()
+			defer u.mu.Unlock()
+			u.reported[uid] = append(u.reported[uid], e.Outcome)
+		}})
+		if !taken {
+			u.t.Errorf("pod %d is not taken", i)
+		}
+	}
+}
+
+// lead leads until the returned function is called.
+func (u *user) lead() (end func()) {
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+	done := make(chan error, 1)
+	go func() { done <- u.Lead(ctx) }()
+	synctest.Wait()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			u.t.Error(err)
+		}
+	}
+}
+
+// expect compares how many pods wait, how many calls are under way, and how many outcomes were reported.
+func (u *user) expect(when string, waiting, inFlight, reported int) {
+	u.t.Helper()
+	synctest.Wait()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := 0
+	for uid, outcomes := range u.reported {
+		if n += len(outcomes); len(outcomes) != 1 {
+			u.t.Errorf("%s: pod %s has the outcomes %v", when, uid, outcomes)
+		}
+	}
+	if got, want := [3]int{u.Waiting(), u.InFlight(), n}, [3]int{waiting, inFlight, reported}; got != want {
+		u.t.Errorf("%s: waiting, in flight, reported are %v, want %v", when, got, want)
+	}
+}
+
+func TestCallsStartOnlyInATermAndEndBeforeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: lasting(500 * time.Millisecond), Slots: 4})
+		u.offer(10)
+		u.expect("before the term", 10, 0, 0)
+		end := u.lead()
+		u.expect("in the term", 6, 4, 0)
+		if err := u.Lead(t.Context()); err == nil {
+			t.Error("two terms at once")
+		}
+		time.Sleep(600 * time.Millisecond)
+		u.expect("later", 2, 4, 4)
+		end()
+		u.expect("after the term", 2, 0, 8)
+		end = u.lead()
+		time.Sleep(time.Second)
+		u.expect("in the next term", 0, 0, 10)
+		end()
+	})
+}
+
+func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: lasting(time.Second)})
+		defer u.lead()()
+		u.offer(1)
+		for _, when := range []string{"under way", "not settled"} {
+			if u.Offer(Candidate{UID: "0", Ways: []Way{{}}}) || u.Withdraw("0") {
+				t.Errorf("the pod is taken while its call is %s", when)
+			}
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+		}
+		u.Settled("0")
+		u.offer(1)
+		if u.InFlight() != 1 {
+			t.Error("a settled pod has no second call")
+		}
+	})
+}
+
+func TestDrainCutsCallsThatLastTooLong(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		most time.Duration
+		took time.Duration
+		cut  int
+	}{{"in time", time.Minute, 10 * time.Second, 0}, {"too late", time.Second, time.Second, 3}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				u := newUser(t, Options{Evictor: lasting(10 * time.Second), Slots: 3, SlowPlaces: 1})
+				defer u.lead()()
+				u.offer(5)
+				u.expect("before", 2, 3, 0)
+				ctx, cancel := context.WithTimeout(t.Context(), c.most)
+				defer cancel()
+				began := time.Now()
+				cut := u.Drain(ctx)
+				if took := time.Since(began); took != c.took || len(cut) != c.cut {
+					t.Errorf("it took %v and has cut %d calls, want %v and %d", took, len(cut), c.took, c.cut)
+				}
+				u.expect("drained", 2, 0, 3)
+			})
+		})
+	}
+}
+
+func TestADrainedDispatcherLeadsNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: lasting(time.Second)})
+		u.Drain(t.Context())
+		if err := u.Lead(t.Context()); err == nil {
+			t.Error("a drained dispatcher leads")
+		}
+	})
+}
+
+func TestAPauseWithholdsCallsAndKeepsCandidates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: always(succeeds), Paused: true})
+		defer u.lead()()
+		u.offer(3)
+		time.Sleep(time.Hour)
+		u.expect("paused", 3, 0, 0)
+		if s := u.Statuses([]types.UID{"0"}); s[0].Waits.Cause != eviction.WaitsPaused {
+			t.Errorf("the status is %+v", s[0])
+		}
+		u.SetPaused(false)
+		u.expect("resumed", 0, 0, 3)
+	})
+}
+
+func TestInAnOutageOneCallAtATimeAsksWhetherTheServerIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var down atomic.Bool
+		down.Store(true)
+		var calls atomic.Int32
+		u := newUser(t, Options{Slots: 4, Evictor: evictor(func(ctx context.Context) eviction.Outcome {
+			calls.Add(1)
+			if down.Load() {
+				return eviction.Outcome{Kind: eviction.Unavailable, NothingDeleted: true}
+			}
+			return lasting(time.Second / 2)(ctx)
+		})})
+		defer u.lead()()
+		u.offer(40)
+		synctest.Wait()
+		first := calls.Load()
+		time.Sleep(10 * time.Second) // pauses double: 0.1, 0.2 ... 6.4 s
+		if asked := calls.Load() - first; first > 4 || asked < 6 || asked > 8 || u.PausedSince().IsZero() {
+			t.Errorf("%d calls before the pause, and %d in ten seconds of it", first, asked)
+		}
+		down.Store(false)
+		u.ServerAnswered()
+		time.Sleep(100 * time.Millisecond)
+		if u.InFlight() != 1 {
+			t.Errorf("%d calls ask", u.InFlight())
+		}
+		u.NodeRead(time.Now(), succeeds)
+		if u.InFlight() != 4 || !u.PausedSince().IsZero() {
+			t.Errorf("%d calls after the answer", u.InFlight())
+		}
+	})
+}
+
+func TestASlowCallKeepsItsSlotWhileAllSlowPlacesAreTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: lasting(10 * time.Second), Slots: 2, SlowPlaces: 1})
+		defer u.lead()()
+		u.offer(5)
+		u.expect("at once", 3, 2, 0)
+		time.Sleep(1500 * time.Millisecond)
+		u.expect("when they are slow", 2, 3, 0)
+		time.Sleep(time.Second)
+		u.expect("when three are slow", 2, 3, 0)
+		if got := u.Statuses([]types.UID{"3"}); got[0].Waits.Cause != eviction.WaitsForTurn {
+			t.Errorf("the status is %+v", got[0])
+		}
+		time.Sleep(time.Minute)
+		u.expect("in the end", 0, 0, 5)
+	})
+}
+
+func TestAnEvictorThatPanicsFailsItsCallOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: evictor(func(context.Context) eviction.Outcome { panic("oh") })})
+		defer u.lead()()
+		u.offer(50)
+		time.Sleep(time.Second)
+		u.expect("after the panics", 0, 0, 50)
+		if o := u.reported["0"][0]; o.Kind != eviction.Failed || o.Cause != eviction.CausePanic {
+			t.Errorf("the outcome is %+v", o)
+		}
+	})
+}
+
+func TestNoCallIsMadeWhileLeadingDenies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made, asked atomic.Int32
+		var leading atomic.Bool
+		u := newUser(t, Options{
+			Leading: func() bool { asked.Add(1); return leading.Load() },
+			Evictor: evictor(func(context.Context) eviction.Outcome { made.Add(1); return succeeds }),
+		})
+		defer u.lead()()
+		u.offer(1)
+		time.Sleep(10 * time.Second)
+		u.expect("denied", 1, 0, 0)
+		if made.Load() != 0 || asked.Load() > 60 {
+			t.Errorf("%d calls, asked %d times", made.Load(), asked.Load())
+		}
+		leading.Store(true)
+		time.Sleep(time.Second)
+		u.expect("leading", 0, 0, 1)
+	})
+}
+
+func TestALeadershipLostSinceTheChoiceInterruptsTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		u := newUser(t, Options{
+			Leading: func() bool { return asked.Add(1) == 1 },
+			Evictor: evictor(func(context.Context) eviction.Outcome { t.Error("the call is made"); return succeeds }),
+		})
+		defer u.lead()()
+		u.offer(1)
+		u.expect("lost", 0, 0, 1)
+		if o := u.reported["0"][0]; o.Kind != eviction.Interrupted || !o.NothingDeleted {
+			t.Errorf("the outcome is %+v", o)
+		}
+	})
+}
+
+func TestTheOutcomeFollowsTheFreePlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var order []string
+		var d *Dispatcher
+		d = New(Options{
+			Evictor: always(succeeds),
+			Started: func(eviction.Request) { order = append(order, "started") },
+			Ended: func(eviction.Request, eviction.Outcome, time.Time) {
+				order = append(order, fmt.Sprint("ended, in flight ", d.InFlight()))
+			},
+		})
+		u := &user{Dispatcher: d, t: t}
+		defer u.lead()()
+		request := eviction.Request{Pod: &taint.Pod{UID: "a"}}
+		d.Offer(Candidate{UID: "a", Ways: []Way{{Request: request}}, Done: func(Ended) { order = append(order, "done") }})
+		synctest.Wait()
+		if want := []string{"started", "ended, in flight 0", "done"}; !slices.Equal(order, want) {
+			t.Errorf("%q, want %q", order, want)
+		}
+	})
+}
