@@ -191,7 +191,9 @@ func (d *Dispatcher) appendStatuses(all []Status, uids []types.UID) []Status {
 
 // leading reports whether a call may be chosen: not between the end of a term's context and the end of the term. Under the
 // lock.
-func (d *Dispatcher) leading() bool { return d.term != nil && d.term.ctx.Err() == nil && d.options.Leading() }
+func (d *Dispatcher) leading() bool {
+	return d.term != nil && d.term.ctx.Err() == nil && d.options.Leading()
+}
 
 // step passes an input to the core, and carries out the effects.
 func (d *Dispatcher) step(in Input) Effects {
