@@ -315,3 +315,20 @@ func TestTheOutcomeFollowsTheFreePlace(t *testing.T) {
 		}
 	})
 }
+
+func TestATermLastsAsLongAsItsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: evictor(func(ctx context.Context) eviction.Outcome {
+			<-ctx.Done()
+			time.Sleep(time.Second) // of the bubble: the call takes its time to end
+			return eviction.Outcome{Kind: eviction.Interrupted}
+		})})
+		end := u.lead()
+		u.offer(1)
+		u.expect("in the term", 0, 1, 0)
+		end()
+		if u.InFlight() != 0 || len(u.reported) != 1 {
+			t.Errorf("%d calls outlast the term", u.InFlight())
+		}
+	})
+}
