@@ -30,7 +30,7 @@
 //
 // No call starts while this process does not lead, while all calls are paused, or before the API server has answered after
 // an outage, except for one call that asks. In any window of w seconds, at most burst + evictionsPerSecond * w calls start
-// by each rate, less those that deleted nothing. Nothing that was offered is forgotten before it is withdrawn or its
+// by each rate, besides as many as have given a token back in that window because they deleted nothing. Nothing that was offered is forgotten before it is withdrawn or its
 // outcome is settled, and no call starts for a pod whose last outcome is not settled. A candidate that can't start costs
 // those behind it nothing: those that wait for the same rates in the same namespace stand in one line.
 package dispatch
