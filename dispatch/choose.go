@@ -116,9 +116,7 @@ func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 func (c *Core) openDoors(now time.Time) (open [doors]bool, next time.Time) {
 	var wait time.Duration
 	open[toSlot], wait = c.places.freeSlot(now)
-	if wait > 0 {
-		next = now.Add(wait)
-	}
+	next = nowPlus(now, wait)
 	open[toSlotOfSlow] = open[toSlot] && c.slowSlots < c.places.forSlow()
 	if open[toSlowPlace], wait = c.places.freeSlowPlace(now); wait > 0 && c.anySlow() {
 		next = sooner(next, now.Add(wait))

@@ -13,7 +13,6 @@ import (
 type class struct {
 	key     string
 	ways    []guard.Buckets
-	serial  uint64
 	size    int                                 // candidates
 	doors   [doors]evictionqueue.Ordered[*line] // the lines that may use each door
 	blocked time.Time                           // when none of the ways was last found to have its tokens
@@ -96,7 +95,7 @@ func newLine(n *namespace, c *class, serial uint64) *line {
 }
 
 func (c *Core) newClass(key string, ways []guard.Buckets) *class {
-	cl := &class{key: key, ways: ways, serial: c.nextSerial()}
+	cl := &class{key: key, ways: ways}
 	for d := range doors {
 		cl.doors[d] = evictionqueue.NewOrdered(func(a, b *line) bool {
 			if a.namespace == b.namespace {

@@ -91,7 +91,7 @@ func (c *Core) WaitingByRate(now time.Time) map[string]int {
 	return all
 }
 
-// InFlight returns how many calls are under way, and Slow how many of them are slow or started in slow places.
+// InFlight returns how many calls are under way.
 func (c *Core) InFlight() int { return c.inFlight }
 
 // Slow returns how many calls under way are slow, or started in slow places.
