@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/cluster"
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/event"
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
@@ -32,13 +34,13 @@ const flushTimeout = 5 * time.Second
 // Manager evicts pods from nodes whose NoExecute taints they do not tolerate. Its methods are safe
 // for concurrent use.
 type Manager struct {
-	options Options
-	source  *cluster.Watcher
-	shards  []*shard.Shard
-	pool    *evict.Pool
-	events  *event.Queue
-	turn    chan struct{} // holds a token unless a Lead is under way
-	journal *store.Keeper
+	options    Options
+	source     *cluster.Watcher
+	shards     []*shard.Shard
+	dispatcher *dispatch.Dispatcher
+	events     *event.Queue
+	turn       chan struct{} // holds a token unless a Lead is under way
+	journal    *store.Keeper
 
 	original *check.Checker // nil if it can't be told what this program has written
 
@@ -89,11 +91,11 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err := errors.Join(m.write(client), m.notice(client)); err != nil {
 		return nil, err
 	}
+	seed := maphash.MakeSeed()
 	for range o.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Judge: m.latestJudge(), OwnMethod: ownMethod, Permits: m.pool.Permits(), Notify: m.notify,
-			Overtaken: m.original.Overtaken, RatesChanged: m.pool.RatesChanged,
-			SlowPermits: m.pool.SlowPermits(), SlowWorkloads: m.pool.SlowWorkloads, MaxInFlight: o.Workers + o.MaxSlowEvictions,
+			Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Seed: seed, OwnMethod: ownMethod,
+			Notify: m.notify, Overtaken: m.original.Overtaken,
 		}))
 	}
 	if err := errors.Join(m.record(), m.register(o.Registerer)); err != nil {
@@ -110,7 +112,7 @@ func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInform
 		client = m.options.Watching
 	}
 	// A response of the API server ends the outage backoff.
-	heard := func() { m.pool.Nudge() }
+	heard := func() { m.dispatcher.ServerAnswered() }
 	if pods == nil {
 		m.source = cluster.Watch(client, m.options.Rules, heard)
 	} else if m.source, err = cluster.Adapt(client, pods.Informer(), m.options.Rules, heard); err != nil {
@@ -120,19 +122,20 @@ func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInform
 	return nil
 }
 
-// write creates the pool of eviction calls and the event queue.
+// write creates the dispatcher and the event queue.
 func (m *Manager) write(client kubernetes.Interface) error {
 	evictor, err := m.evictor(client)
 	if err != nil {
 		return err
 	}
-	calls, err := evict.NewMetrics(m.options.Registerer)
+	calls, err := dispatch.NewMetrics(m.options.Registerer)
 	if err != nil {
 		return fmt.Errorf("taintmanager.New: %w", err)
 	}
-	m.pool = evict.NewPool(evict.PoolOptions{
-		Evictor: evictor, Workers: m.options.Workers, MaxSlow: m.options.MaxSlowEvictions, Rate: m.options.MaxEvictionsPerSecond,
-		Rates: m.options.Guards.Rates, Paused: m.options.Paused, Leading: m.options.Leading, Metrics: calls, Ended: m.options.Ended,
+	m.dispatcher = dispatch.New(dispatch.Options{
+		Evictor: evictor, Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
+		CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
+		Leading: m.options.Leading, Started: m.begun, Ended: m.options.Ended, Metrics: calls,
 	})
 	sink := event.Sink(m.options.Events)
 	if sink == nil {
@@ -143,7 +146,7 @@ func (m *Manager) write(client kubernetes.Interface) error {
 		return fmt.Errorf("taintmanager.New: %w", err)
 	}
 	m.events = event.New(event.Options{
-		Sink: sink, Metrics: stored, Busy: func() bool { return m.pool.InFlight() > 0 },
+		Sink: sink, Metrics: stored, Busy: func() bool { return m.dispatcher.InFlight() > 0 },
 	})
 	return nil
 }
@@ -167,7 +170,7 @@ func (m *Manager) record() error {
 func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
 	switch {
 	case m.options.DryRun:
-		return evict.DryRunEvictor{}, nil
+		return evict.DryRunEvictor{Reader: m.source, Judge: m.latestJudge}, nil
 	case m.options.Evictor != nil:
 		return m.confirmed(client, m.options.Evictor), nil
 	}
@@ -184,8 +187,8 @@ func (m *Manager) confirmed(client kubernetes.Interface, evictor evict.Evictor) 
 	return evict.Confirm(evict.ConfirmOptions{
 		Evictor: evictor, Client: client, Reader: m.source, Judge: m.latestJudge,
 		Version: m.source.Version, Timeout: m.options.CallTimeout,
-		PausedSince: func() time.Time { return m.pool.PausedSince() },
-		NodeRead:    func(sent time.Time, o eviction.Outcome) { m.pool.NodeRead(sent, o) },
+		PausedSince: func() time.Time { return m.dispatcher.PausedSince() },
+		NodeRead:    func(sent time.Time, o eviction.Outcome) { m.dispatcher.NodeRead(sent, o) },
 	})
 }
 
@@ -196,13 +199,13 @@ func (m *Manager) register(r prometheus.Registerer) error {
 	}
 	scheduled := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "taint_manager_evictions_scheduled",
-		Help: "Evictions that wait for their deadline, their next try, a slot or a slow place.",
+		Help: "Evictions that wait for their deadline, for their next try or for their turn.",
 	}, func() float64 { return float64(m.Scheduled()) })
 	waiting := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "taint_manager_slow_evictions_waiting",
 		Help: "Evictions that are due and wait for a slow place, as calls for pods like theirs are slow.",
-	}, func() float64 { return float64(m.waitingForSlowPlace()) })
-	err := errors.Join(r.Register(scheduled), r.Register(waiting), r.Register(evict.NewRateCollector(m.pool, m.waitingByRate)),
+	}, func() float64 { return float64(m.dispatcher.WaitingForSlowPlace()) })
+	err := errors.Join(r.Register(scheduled), r.Register(waiting), r.Register(dispatch.NewRateCollector(m.dispatcher)),
 		r.Register(m.trips), r.Register(m.audits), r.Register(tripped{m.Trips}))
 	if err != nil {
 		return fmt.Errorf("taintmanager.New: registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
@@ -312,7 +315,7 @@ func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *
 func (m *Manager) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.options.DrainTimeout)
 	defer cancel()
-	cut := m.pool.Drain(ctx)
+	cut := m.dispatcher.Drain(ctx)
 	if len(cut) == 0 {
 		return
 	}
@@ -355,5 +358,5 @@ func (m *Manager) Lead(ctx context.Context) error {
 	defer reporting.Wait()
 	defer stop()
 	reporting.Go(func() { m.reportHeld(reportCtx) })
-	return m.pool.Lead(klog.NewContext(ctx, m.options.Logger))
+	return m.dispatcher.Lead(klog.NewContext(ctx, m.options.Logger))
 }

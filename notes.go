@@ -26,6 +26,16 @@ func (m *Manager) notify(n eviction.Note) {
 	m.events.Put(n)
 }
 
+// begun reports a call that begins.
+func (m *Manager) begun(e eviction.Request) {
+	if e.Attempt == 1 && e.Pod.Disrupted {
+		m.original.Overtaken(eviction.Overtaken{Pod: e.Pod, Deadline: e.Verdict.At})
+	}
+	if e.First {
+		m.notify(eviction.Note{Kind: eviction.EvictionStarted, Pod: e.Pod, Verdict: e.Verdict, Policy: e.Policy, Method: e.Method})
+	}
+}
+
 // maxHeldReports is how many pods a new leader reports as held: more would crowd out the events of evictions.
 const maxHeldReports = 100
 

@@ -79,15 +79,14 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	}
 	before, pods := m.latestJudge(), m.judgedPods()
 	if p.Paused {
-		m.pool.SetPaused(true)
+		m.dispatcher.SetPaused(true)
 	}
-	m.pool.SetRates(p.Guards.Rates)
-	m.pool.SetWorkers(p.Workers)
+	m.dispatcher.SetRates(p.Guards.Rates, p.Workers)
 	m.source.SetRules(p.Rules)
 	if err := m.holds.Do(context.WithoutCancel(ctx), holds.Reconfigured{Config: next}); err != nil {
 		return policy.Diff{}, fmt.Errorf("replacing policies: %w", err)
 	}
-	m.pool.SetPaused(p.Paused)
+	m.dispatcher.SetPaused(p.Paused)
 	m.inForce.Store(&p)
 	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
 }

@@ -4,39 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Scheduled returns the number of evictions that wait for their deadline, their next attempt, a slot or a slow place.
+// Scheduled returns the number of evictions that wait for their deadline, for their next attempt or for their turn.
 func (m *Manager) Scheduled() int {
-	n := 0
+	n := m.dispatcher.Waiting()
 	for _, s := range m.shards {
 		n += s.Scheduled()
 	}
 	return n
-}
-
-// waitingForSlowPlace returns the number of evictions that are due and wait for a slow place.
-func (m *Manager) waitingForSlowPlace() int {
-	n := 0
-	for _, s := range m.shards {
-		n += s.WaitingForSlowPlace()
-	}
-	return n
-}
-
-// waitingByRate returns the number of evictions that are due and wait for each rate.
-func (m *Manager) waitingByRate() map[string]int {
-	sum := map[string]int{}
-	for _, s := range m.shards {
-		for rate, n := range s.WaitingByRate() {
-			sum[rate] += n
-		}
-	}
-	return sum
 }
 
 // Views returns the state of each eviction, in no particular order. It takes time in proportion to their number, and
@@ -54,19 +32,7 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 		}
 		all = append(all, views...)
 	}
-	if m.pool.LimitedByRate() {
-		waitForAllCalls(all, time.Now())
-	}
 	return all, nil
-}
-
-// waitForAllCalls marks the evictions that only wait until one more call may start.
-func waitForAllCalls(views []View, now time.Time) {
-	for i := range views {
-		if v := &views[i]; v.State == eviction.Due && v.WaitsForRate == "" && !v.SlowPlace && !v.Next.After(now) {
-			v.WaitsForRate = eviction.RateOfAllCalls
-		}
-	}
 }
 
 // Tainted returns the nodes that carry NoExecute taints, in no particular order. Callers must not modify them.

@@ -38,8 +38,11 @@ func (c *Core) start(now time.Time, it *item, way int, k kind, probe bool) Start
 	w := c.workloadOf(n, it.Workload)
 	it.workload = w
 	request := it.Ways[way].Request
-	if !it.class.blocked.Before(it.offered) && !it.Deadline.After(it.class.blocked) {
+	switch {
+	case !it.class.blocked.Before(it.offered) && !it.Deadline.After(it.class.blocked):
 		request.LateBy = eviction.LateByRate
+	case it.Deadline.Before(c.resumed):
+		request.LateBy = eviction.LateByHold
 	}
 	k0 := &call{
 		item: it, request: &request, way: way, kind: k, started: now, probe: probe, buckets: it.class.ways[way],

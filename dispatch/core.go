@@ -58,6 +58,7 @@ type Core struct {
 	rates     *guard.Rates
 
 	leads, drained, paused bool
+	resumed                time.Time // when the last pause of all calls by the configuration has ended
 	yieldNotBefore         time.Time
 }
 
@@ -107,6 +108,9 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case Configured:
 		c.configure(now, in)
 	case Paused:
+		if c.paused && !in.Paused {
+			c.resumed = now
+		}
 		c.paused = in.Paused
 	case TermBegan:
 		c.beginTerm(now)

@@ -165,6 +165,13 @@ func (d *Dispatcher) Waiting() int {
 	return d.core.Waiting()
 }
 
+// WaitingForSlowPlace returns how many of them start in slow places.
+func (d *Dispatcher) WaitingForSlowPlace() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.core.WaitingForSlowPlace()
+}
+
 // batch is how many statuses are read under the lock at once.
 const batch = 256
 

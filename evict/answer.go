@@ -161,3 +161,8 @@ func (a *answer) cut() bool {
 	_, ok := errors.AsType[net.Error](a.err)
 	return ok || errors.Is(a.err, io.EOF) || errors.Is(a.err, io.ErrUnexpectedEOF)
 }
+
+// interrupted returns the outcome of a call that ends before its deletion is sent.
+func interrupted() eviction.Outcome {
+	return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: true, Message: "this process does not lead any longer"}
+}

@@ -9,19 +9,32 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // few is how many calls may be under way while each needs a GET that was sent after it began. So a single
 // eviction never relies on a GET that was made for an earlier one.
 const few = 4
+
+// Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give
+// up when the context ends.
+type Evictor interface {
+	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
+}
+
+// Reader is the cache that verdicts are based on. It may be called by any number of goroutines, and what it returns is
+// immutable.
+type Reader interface {
+	// Pod returns the pod with this UID and the node that it is bound to; each is nil if it does not exist.
+	Pod(uid types.UID) (*taint.Pod, *taint.Node)
+}
 
 // ConfirmOptions are the settings of a [Confirmed]. All fields but Judge and Timeout are required.
 type ConfirmOptions struct {
@@ -32,7 +45,7 @@ type ConfirmOptions struct {
 	Client kubernetes.Interface
 
 	// Reader is the cache that verdicts are based on.
-	Reader shard.Reader
+	Reader Reader
 
 	// Judge returns the latest judge. It is called by many goroutines. Nil: the zero Judge.
 	Judge func() policy.Judge
@@ -46,7 +59,7 @@ type ConfirmOptions struct {
 
 	// PausedSince is when the present pause of all calls began; zero while there is none. The GET for
 	// a call is sent later than that. NodeRead is called after each GET. They are a
-	// [Pool]'s. Nil: no call pauses, and nothing is called.
+	// [dispatch.Dispatcher]'s. Nil: no call pauses, and nothing is called.
 	PausedSince func() time.Time
 	NodeRead    func(sent time.Time, o eviction.Outcome)
 }
@@ -154,11 +167,8 @@ func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore fun
 // nil; live is the node as the API server has it. version is the resourceVersion that the cache has of the node; empty
 // if the cache has no such node with a trigger taint.
 func WhyUnconfirmed(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode, version string) string {
-	switch {
-	case pod == nil || node == nil:
-		return "the pod or its node is gone"
-	case judge.Paused():
-		return "all evictions are paused"
+	if why := whyNone(judge, pod, node); why != "" {
+		return why
 	}
 	if why := whyNotPermitted(judge, e, pod, node, live); why != "" {
 		return why
@@ -176,24 +186,46 @@ func WhyUnconfirmed(judge policy.Judge, e *eviction.Request, pod *taint.Pod, nod
 	return ""
 }
 
+// whyNone returns why the judge permits no request for the pod, or "".
+func whyNone(judge policy.Judge, pod *taint.Pod, node *taint.Node) string {
+	switch {
+	case pod == nil || node == nil:
+		return "the pod or its node is gone"
+	case judge.Paused():
+		return "all evictions are paused"
+	}
+	return ""
+}
+
 // whyNotPermitted returns why nothing permitted the request when the GET was sent because of a taint that the GET shows;
 // or "".
 func whyNotPermitted(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
-	sent := policy.Sent{Method: e.Method, Policy: e.Policy, GracePeriodSeconds: e.GracePeriodSeconds, TaintKey: e.Verdict.Taint.Key}
-	ways, _ := judge.Ways(pod, node, policy.Calls{RefusedSince: e.RefusedSince}, live.Sent)
-	i := slices.IndexFunc(ways, func(w policy.Way) bool { return w.Permits(pod, sent) })
-	switch {
-	case pod.Seen.After(live.Sent):
+	if pod.Seen.After(live.Sent) {
 		return "the pod has changed since the GET of node " + node.Name + " was sent"
-	case len(ways) == 0 || e.Method != "" && e.Method != ways[0].Method:
-		verdict := judge.Decide(pod, node)
-		return "the verdict has changed: the pod " + changed(&verdict, e.Method)
-	case i < 0:
-		return "the verdict has changed: the pod is to be evicted in another way: " + ways[0].String()
+	}
+	t, why := permitting(judge, e, pod, node, live.Sent)
+	switch {
+	case why != "":
+		return why
 	case node.UID != live.UID:
 		return "node " + node.Name + " was replaced by another one of that name"
 	}
-	return whyNotCarried(node.Name, live, ways[i].Action.Taint)
+	return whyNotCarried(node.Name, live, t)
+}
+
+// permitting returns the taint because of which the request was permitted at that moment, or why it was not.
+func permitting(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, at time.Time) (t *v1.Taint, why string) {
+	sent := policy.Sent{Method: e.Method, Policy: e.Policy, GracePeriodSeconds: e.GracePeriodSeconds, TaintKey: e.Verdict.Taint.Key}
+	ways, _ := judge.Ways(pod, node, policy.Calls{RefusedSince: e.RefusedSince}, at)
+	i := slices.IndexFunc(ways, func(w policy.Way) bool { return w.Permits(pod, sent) })
+	switch {
+	case len(ways) == 0 || e.Method != "" && e.Method != ways[0].Method:
+		verdict := judge.Decide(pod, node)
+		return nil, "the verdict has changed: the pod " + changed(&verdict, e.Method)
+	case i < 0:
+		return nil, "the verdict has changed: the pod is to be evicted in another way: " + ways[0].String()
+	}
+	return ways[i].Action.Taint, ""
 }
 
 // changed describes a verdict that does not permit the method, or did not when the GET was sent.

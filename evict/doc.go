@@ -1,16 +1,11 @@
 // Package evict makes eviction calls. It is the only package that writes pods.
 //
-// [Pool] owns the slots: it hands out permissions to start a call, as many as there are workers, and
-// only while this process leads. A call that lasts for longer than [SlowAfter] gives its slot to others, and
-// takes one of the slow places; [Limiter] decides what may start. [API] makes the call; [DryRunEvictor]
-// only logs it; a caller may bring an [Evictor] of their own. [Confirmed] asks the API server for the node before it
-// lets a request through.
+// [API] makes a call; [DryRunEvictor] only logs it; a caller may bring an [Evictor] of their own. [Confirmed] asks the API
+// server for the node before it lets a request through.
 //
-// What it promises: no call starts while this process does not lead; each call carries the UID of
-// the pod that was judged, so that another pod of the same name is never touched; each call ends in
-// exactly one outcome, by the table that [Rows] shows; while the API server cannot be reached or asks to wait,
-// all calls wait together; in no window are more deletions accepted than the rates permit, of those that took their
-// tokens ([shard.Permit]): a call keeps its tokens unless it has certainly deleted nothing.
+// What it promises: each call carries the UID of the pod that was judged, so that another pod of the same name is never
+// touched; each call ends in exactly one outcome, by the table that [Rows] shows. When a call starts, and how many calls
+// are under way, is up to package dispatch.
 //
 // Each PATCH of a condition, each preflight, each DELETE and each POST of an eviction is confirmed, however
 // far the cache lags; of another [Evictor] that is no [ConfirmingEvictor], the call as a whole. That is, just

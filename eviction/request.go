@@ -30,6 +30,9 @@ type Request struct {
 	// Attempt counts the calls for this pod, from 1.
 	Attempt int
 
+	// First reports whether this is the first call for the pod by this method.
+	First bool
+
 	// AfterRefusal: an earlier call was refused, or has patched the condition without a deletion. The
 	// condition is patched only after a preflight of the deletion (a DELETE with dryRun=All) has passed.
 	AfterRefusal bool

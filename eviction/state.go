@@ -69,14 +69,11 @@ type View struct {
 	// deadline that it would have.
 	Held policy.Held
 
-	// WaitsForRate is the name of the rate for which a due eviction waits, or [RateOfAllCalls]; empty if it does not.
-	WaitsForRate string
+	// Waits is why an eviction that is due waits for its next call; zero if it does not wait, or if that is not known.
+	Waits Wait
 
 	// Next is when the next call may start; zero when InFlight or Done.
 	Next time.Time
-
-	// SlowPlace: it is due and waits for a slow place, because calls for similar pods are slow.
-	SlowPlace bool
 
 	// Attempts is the number of calls made.
 	Attempts int

@@ -51,7 +51,7 @@ func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
 // a token now.
 func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
 	for _, m := range b.of {
-		if wait, _ := m.rate.bucket(now, m.group).wait(); wait > 0 && now.Add(wait).After(until) {
+		if wait := m.rate.bucket(now, m.group).wait(); wait > 0 && now.Add(wait).After(until) {
 			rate, until = m.rate.name, now.Add(wait)
 		}
 	}
@@ -61,7 +61,7 @@ func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
 // Take takes a token of each bucket, also of one that has none.
 func (b Buckets) Take(now time.Time) {
 	for _, m := range b.of {
-		m.rate.bucket(now, m.group).spend(now)
+		m.rate.bucket(now, m.group).take(now)
 	}
 }
 

@@ -1,10 +1,7 @@
 package guard
 
 import (
-	"maps"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -12,17 +9,15 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Rates are the rates of a leader. In any window of w seconds, at most burst + evictionsPerSecond * w deletions are
-// accepted for each group of each rate, even across a change of leader or of the configuration: buckets begin empty,
-// and a rate that keeps its name and its groups keeps its level. This requires that a deletion is accepted before
-// its call ends, and that the calls of a leader end before those of the next one begin.
+// Rates are the rates of a leader. In any window of w seconds, at most burst + evictionsPerSecond * w tokens are taken of
+// each group of each rate, besides those that were given back in that window. That holds even across a change of leader
+// or of the configuration: buckets begin empty, and a rate that keeps its name and its groups keeps its level.
 type Rates struct {
 	rates []*rate
 }
 
 type rate struct {
 	name        string
-	id          string // tells rates apart that count other evictions, or by other groups, under the same name
 	topologyKey string
 	keys        map[string]bool // nil: all
 	fresh       bucket          // for a group without evictions so far
@@ -61,7 +56,6 @@ func newRate(now time.Time, of *policy.Rate, old *rate) *rate {
 		}
 		next.keys[t.Key] = true
 	}
-	next.id = strings.Join(append([]string{next.name, next.topologyKey}, slices.Sorted(maps.Keys(next.keys))...), "\n")
 	if old != nil {
 		next.carryOn(now, old)
 	}

@@ -10,6 +10,9 @@ import (
 type Way struct {
 	Method Method
 	Action Action
+
+	// At is when the request may be sent at the earliest: the deadline of the action, or the end of a later wait.
+	At time.Time
 }
 
 // String describes the way: "Delete by policy drain, with a grace period of at most 1m0s, because of the taint k".
@@ -58,7 +61,7 @@ func (j Judge) Ways(pod *taint.Pod, node *taint.Node, c Calls, now time.Time) (w
 func (v *Verdict) way(c Calls, now time.Time) (way Way, next time.Time) {
 	deletion, deleteAt := v.DeletionAfter(c)
 	if deletion != nil && !deleteAt.After(now) {
-		return Way{Delete, *deletion}, time.Time{}
+		return Way{Delete, *deletion, deleteAt}, time.Time{}
 	}
 	if deletion != nil {
 		next = deleteAt
@@ -70,7 +73,7 @@ func (v *Verdict) way(c Calls, now time.Time) (way Way, next time.Time) {
 	if requestAt.After(now) {
 		return Way{}, sooner(next, requestAt)
 	}
-	return Way{Evict, v.Evict}, next
+	return Way{Evict, v.Evict, requestAt}, next
 }
 
 // DeletionAfter returns the next deletion, and when it may start. It returns nil if no deletion is to come, as deleteAfter

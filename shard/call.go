@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -9,15 +10,12 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// call is what a shard remembers of a pod for which an eviction call has been made, until the watch
-// shows the pod gone or its eviction is cancelled.
-type call struct {
-	phase    phase
+// calls is what a shard remembers of the calls for a pod, until the watch shows the pod gone or its eviction is
+// cancelled.
+type calls struct {
 	method   policy.Method // of the last call
-	action   policy.Action // the one last acted on
-	attempts int           // calls made
-	repeats  int           // outcomes of this kind and method in a row
-	last     eviction.Kind
+	attempts int
+	repeats  int              // outcomes of this kind and method in a row
 	outcome  eviction.Outcome // the last one
 	refused  bool             // at any call so far, or such that a preflight is to be sent first
 	reported []string         // the causes that notes have named
@@ -28,19 +26,18 @@ type call struct {
 	webhookSince   time.Time // when a request to evict the pod first failed in a webhook; zero if none did
 }
 
-// phase is the progress of a call.
-type phase uint8
-
-const (
-	waiting  phase = iota // for its time, in the queue
-	inFlight              // a call is under way
-	accepted              // the API server took the deletion: no further call
-	dryRun                // dry run: as if accepted, while the pod stays due
-)
+// met returns what the calls have met, for the judge.
+func (e *entry) met() policy.Calls {
+	if e.calls == nil {
+		return policy.Calls{}
+	}
+	c := e.calls
+	return policy.Calls{RefusedSince: c.refusedSince, RequestNotBefore: c.notBefore, DeleteNotBefore: c.noDeleteBefore}
+}
 
 // delayed reports whether the eviction counts as delayed. A few failures in a row do not: they are transient.
-func (c *call) delayed() bool {
-	switch c.last {
+func (c *calls) delayed() bool {
+	switch c.outcome.Kind {
 	case eviction.Blocked, eviction.Refused:
 		return true
 	case eviction.Failed:
@@ -52,7 +49,7 @@ func (c *call) delayed() bool {
 }
 
 // report records a cause, and reports whether it is new.
-func (c *call) report(cause string) bool {
+func (c *calls) report(cause string) bool {
 	if slices.Contains(c.reported, cause) {
 		return false
 	}
@@ -60,52 +57,57 @@ func (c *call) report(cause string) bool {
 	return true
 }
 
-// note returns a note about the action last acted on.
-func (c *call) note(kind eviction.NoteKind, pod *taint.Pod) eviction.Note {
-	return eviction.Note{Kind: kind, Pod: pod, Verdict: c.action.Verdict, Policy: c.action.Policy, Method: c.method}
+// note returns a note about the plan.
+func (p *plan) note(kind eviction.NoteKind, pod *taint.Pod) eviction.Note {
+	return eviction.Note{Kind: kind, Pod: pod, Verdict: p.verdict, Policy: p.policy, Method: p.method}
 }
 
-// begin records the call that starts now, and reports whether it is the first one by this method.
-func (c *call) begin(next nextCall) (first bool) {
-	first = c.method != next.method
-	if first {
-		c.repeats = 0
+// record takes in a call that has ended. A wait is fixed here, once: judging the pod again never shortens it.
+func (c *Core) record(now time.Time, e *entry, ended CallEnded) {
+	r := &ended.Request
+	e.plan = plan{method: cmp.Or(r.Method, c.judge.Method()), policy: r.Policy, verdict: r.Verdict}
+	if e.calls == nil {
+		e.calls = &calls{}
 	}
-	c.phase, c.method, c.action = inFlight, next.method, *next.action
-	c.attempts++
-	return first
+	e.calls.attempts = r.Attempt
+	e.calls.end(now, e.plan.method, &ended.Outcome, c.options.Jitter())
+	switch ended.Outcome.Kind {
+	case eviction.Accepted:
+		c.become(e, accepted)
+	case eviction.DryRun:
+		c.become(e, dryRun)
+	default:
+		c.become(e, scheduled)
+	}
 }
 
-// end records the outcome of the call that was under way. A wait is fixed here, once: judging the pod
-// again never shortens it.
-func (c *call) end(now time.Time, o eviction.Outcome, jitter float64) {
-	if o.Kind != c.last {
+// end records the outcome of a call by this method.
+func (c *calls) end(now time.Time, by policy.Method, o *eviction.Outcome, jitter float64) {
+	if o.Kind != c.outcome.Kind || by != c.method {
 		c.repeats = 0
 	}
-	c.last, c.outcome = o.Kind, o
+	c.method, c.outcome = by, *o
 	c.repeats++
 	c.refused = c.refused || o.Kind == eviction.Refused || o.PreflightFirst
 	if o.Kind == eviction.Unavailable && o.NodeRead {
 		c.repeats = 0
 	}
-	if c.method == policy.Evict {
-		c.refuse(now, &o)
+	if by == policy.Evict {
+		c.refuse(now, o)
 	}
-	switch o.Kind {
-	case eviction.Accepted:
-		c.phase = accepted
-	case eviction.DryRun:
-		c.phase = dryRun
-	case eviction.Throttled:
-		c.wait(o.Kind, now.Add(o.RetryAfter))
-	default:
-		c.wait(o.Kind, now.Add(backoffOf(o.Kind).delay(c.repeats, jitter)))
+	wait := backoffOf(o.Kind).delay(c.repeats, jitter)
+	if o.Kind == eviction.Throttled {
+		wait = o.RetryAfter
+	}
+	c.notBefore, c.noDeleteBefore = now.Add(wait), now.Add(wait)
+	if by == policy.Evict && concernsRequestAlone(o.Kind) {
+		c.noDeleteBefore = time.Time{}
 	}
 }
 
 // refuse records whether the outcome of a request to evict the pod counts as a refusal. The failure of a webhook does once
 // it has lasted, and then from its first time on.
-func (c *call) refuse(now time.Time, o *eviction.Outcome) {
+func (c *calls) refuse(now time.Time, o *eviction.Outcome) {
 	fails := o.FailsInWebhook()
 	if fails && c.webhookSince.IsZero() {
 		c.webhookSince = now
@@ -116,15 +118,6 @@ func (c *call) refuse(now time.Time, o *eviction.Outcome) {
 		c.refusedSince = now
 	case fails && now.Sub(c.webhookSince) >= policy.WebhookFailsFor:
 		c.refusedSince = c.webhookSince
-	}
-}
-
-// wait makes the pod wait until then for its next call. After a request to evict, a deletion waits only for what
-// concerns it as well.
-func (c *call) wait(after eviction.Kind, until time.Time) {
-	c.phase, c.notBefore, c.noDeleteBefore = waiting, until, until
-	if c.method == policy.Evict && concernsRequestAlone(after) {
-		c.noDeleteBefore = time.Time{}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -21,13 +23,12 @@ func holdOf(h policy.Held) hold { return hold{h.By, h.Name, h.Group} }
 // hold cancels the eviction of a pod that is held, and reports a hold that is new. What its calls have met is
 // forgotten: a refusal from before the hold does not count after it.
 func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
-	c.cancel(pod.UID)
-	delete(c.late, pod.UID)
-	if last := c.calls[pod.UID]; last != nil {
-		if last.phase == inFlight || last.phase == accepted {
+	delete(c.unheld, pod.UID)
+	if e := c.entries[pod.UID]; e != nil {
+		if !c.withdraw(e) || e.state == accepted {
 			return // the pod is judged when the call has ended, or it is going already
 		}
-		delete(c.calls, pod.UID)
+		c.become(e, none)
 	}
 	known := holdOf(c.held[pod.UID]) == holdOf(*by)
 	c.held[pod.UID] = *by
@@ -35,6 +36,14 @@ func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
 		return
 	}
 	do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionHeld, Pod: pod, Verdict: by.Verdict, Policy: by.Policy, Held: *by})
+}
+
+// unhold ends the hold of a pod that is to go.
+func (c *Core) unhold(now time.Time, uid types.UID) {
+	if _, held := c.held[uid]; held {
+		delete(c.held, uid)
+		c.unheld[uid] = now
+	}
 }
 
 // release ends the hold of a pod that has no reason to go, or that terminates.
@@ -62,11 +71,11 @@ type audited struct {
 
 // audit reports what policies in mode Audit would decide, where that is new.
 func (c *Core) audit(pod *taint.Pod, node *taint.Node, do *Effects) {
-	if !c.decider.Audits() {
+	if !c.judge.Audits() {
 		return
 	}
 	var now []audited
-	for _, p := range earliestAudits(c.decider.Pairs(pod, node)) {
+	for _, p := range earliestAudits(c.judge.Pairs(pod, node)) {
 		is := audited{p.Policy, p.Method, p.Verdict.At, p.DeleteAt, holdOf(p.Held)}
 		now = append(now, is)
 		if !slices.Contains(c.audited[pod.UID], is) {

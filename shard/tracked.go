@@ -8,7 +8,7 @@ import (
 
 // Tracked is a core's state of one pod.
 type Tracked struct {
-	// Queued: the eviction waits for its time, its next try or a permit.
+	// Queued: the eviction waits for its time, its next try or its turn.
 	Queued bool
 
 	// Deadline is the verdict's time, and At the moment before which no call starts: the deadline,
@@ -26,23 +26,23 @@ type Tracked struct {
 }
 
 // Tracked returns the state of a pod; the zero value if there is none.
-func (c *Core) Tracked(uid types.UID) (h Tracked) {
-	last := c.calls[uid]
-	if e, ok := c.get(uid); ok {
-		_, planned := c.planned(e, last)
-		h.Queued, h.Deadline, h.At = true, planned.At, e.At
+func (c *Core) Tracked(uid types.UID) (t Tracked) {
+	_, t.Held = c.held[uid]
+	e := c.entries[uid]
+	if e == nil {
+		return t
 	}
-	_, h.Held = c.held[uid]
-	if last != nil {
-		h.Calling, h.Accepted, h.Attempts = last.phase == inFlight, last.phase == accepted, last.attempts
+	t.Accepted = e.state == accepted
+	t.Calling = e.state == offered && c.options.Dispatcher.Statuses([]types.UID{uid})[0].Calling
+	if t.Queued = e.state == scheduled || e.state == offered && !t.Calling; t.Queued {
+		t.Deadline, t.At = e.plan.verdict.At, e.due
 	}
-	return h
+	if e.calls != nil {
+		t.Attempts = e.calls.attempts
+	}
+	return t
 }
 
-// Calls returns the number of pods for which a call was made, which the watch has not shown to be gone, and whose
-// eviction was not cancelled.
-func (c *Core) Calls() int { return len(c.calls) }
-
-// Next returns the earliest moment at which anything that waits for a slot is due, or what waits for a rate may try
-// again; false when nothing does. What waits for a slow place is due.
-func (c *Core) Next() (time.Time, bool) { return c.queue.Next() }
+// Tracks returns the number of evictions that have not come to their end: that wait, that have a call under way, or whose
+// pod the watch has not shown to be gone.
+func (c *Core) Tracks() int { return len(c.entries) }

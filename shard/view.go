@@ -5,39 +5,19 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/evictionqueue"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Views returns a view of each eviction and of each pod that is held, in no order. It takes time in proportion to their
 // number, and is for display, not for decisions.
 func (c *Core) Views(now time.Time) []eviction.View {
-	views := make([]eviction.View, 0, c.Scheduled()+len(c.calls)+len(c.held))
-	queued := func(e evictionqueue.Entry[why], v eviction.View) {
-		if pod, node := c.reader.Pod(e.UID); pod != nil {
-			last := c.calls[e.UID]
-			method, planned := c.planned(e, last)
-			v.Pod, v.Verdict, v.Policy, v.Method, v.Next = pod, planned.Verdict, planned.Policy, method, later(e.At, v.Next)
-			c.describe(&v, node, last, now)
-			views = append(views, last.view(v, now))
-		}
-	}
-	for e := range c.queue.All() {
-		if c.rates.waiting[e.UID] == nil {
-			queued(e, eviction.View{})
-		}
-	}
-	for e := range c.slow.all() {
-		queued(e, eviction.View{SlowPlace: true})
-	}
-	for _, w := range c.rates.waiting {
-		queued(w.entry, eviction.View{WaitsForRate: w.class.wait.Rate, Next: w.next()})
-	}
-	for uid, last := range c.calls {
-		if pod := c.awaited(uid, last); pod != nil {
-			v := eviction.View{Pod: pod, Verdict: last.action.Verdict, Policy: last.action.Policy, Method: last.method}
-			views = append(views, last.view(v, now))
+	views := make([]eviction.View, 0, len(c.entries)+len(c.held))
+	statuses := c.statuses()
+	for uid, e := range c.entries {
+		if pod, node := c.options.Reader.Pod(uid); pod != nil {
+			views = append(views, c.view(now, e, pod, node, statuses[uid]))
 		}
 	}
 	for uid := range c.held {
@@ -48,67 +28,90 @@ func (c *Core) Views(now time.Time) []eviction.View {
 	return views
 }
 
+// statuses returns what the dispatcher knows of the evictions that it has.
+func (c *Core) statuses() map[types.UID]dispatch.Status {
+	uids := make([]types.UID, 0, c.counts[offered])
+	for uid, e := range c.entries {
+		if e.state == offered {
+			uids = append(uids, uid)
+		}
+	}
+	all := make(map[types.UID]dispatch.Status, len(uids))
+	for i, status := range c.options.Dispatcher.Statuses(uids) {
+		all[uids[i]] = status
+	}
+	return all
+}
+
+// view returns the view of an eviction.
+func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node, status dispatch.Status) eviction.View {
+	v := eviction.View{Pod: pod, Verdict: e.plan.verdict, Policy: e.plan.policy, Method: e.plan.method, Next: e.due}
+	if e.calls != nil {
+		v.Attempts, v.Last = e.calls.attempts, e.calls.outcome
+	}
+	switch {
+	case e.state == accepted, e.state == dryRun:
+		v.State, v.Next = eviction.Done, time.Time{}
+		return v
+	case status.Calling:
+		v.State, v.Next = eviction.InFlight, time.Time{}
+		return v
+	case e.state == offered, !e.due.After(now):
+		v.State, v.Waits = eviction.Due, status.Waits
+		v.Next = later(v.Next, status.Until)
+	default:
+		v.State = eviction.Scheduled
+	}
+	c.describe(&v, node, e, now)
+	switch {
+	case e.calls == nil:
+	case e.calls.delayed():
+		v.State = eviction.Delayed
+	case !v.Verdict.At.After(now):
+		v.State = eviction.Due
+	}
+	return v
+}
+
 // describe adds what policies and holds say of an eviction that waits.
-func (c *Core) describe(v *eviction.View, node *taint.Node, last *call, now time.Time) {
-	if c.decider.Plain() {
+func (c *Core) describe(v *eviction.View, node *taint.Node, e *entry, now time.Time) {
+	if c.judge.Plain() {
 		return
 	}
-	verdict := c.decider.Decide(v.Pod, node)
+	verdict := c.judge.Decide(v.Pod, node)
 	v.Held = verdict.Held
-	_, first := verdict.Earliest()
+	method, first := verdict.Earliest()
 	if first == nil {
-		return // the cache is ahead of the queue
+		return // the cache is ahead of the shard
 	}
-	v.Verdict, v.Policy, v.Method = first.Verdict, first.Policy, last.next(&verdict, now).method
-	if !verdict.Evict.Evict || !verdict.Delete.Evict {
-		return
+	v.Verdict, v.Policy, v.Method = first.Verdict, first.Policy, method
+	if ways, _ := c.judge.Ways(v.Pod, node, e.met(), later(e.due, now)); len(ways) > 0 {
+		v.Method = ways[0].Method
 	}
-	v.DeleteAt = verdict.Delete.At
-	if deletion := last.deletion(&verdict); deletion.action != nil {
-		v.DeleteAt = deletion.at
+	if verdict.Evict.Evict && verdict.Delete.Evict {
+		v.DeleteAt = verdict.Delete.At
+		if deletion, at := verdict.DeletionAfter(e.met()); deletion != nil {
+			v.DeleteAt = at
+		}
 	}
 }
 
 // heldView returns the view of a pod that is held; false if it is gone, or no longer held by the cache.
 func (c *Core) heldView(uid types.UID) (eviction.View, bool) {
-	pod, node := c.reader.Pod(uid)
+	pod, node := c.options.Reader.Pod(uid)
 	if pod == nil {
 		return eviction.View{}, false
 	}
-	held := c.decider.Decide(pod, node).Held
+	held := c.judge.Decide(pod, node).Held
 	return eviction.View{
 		Pod: pod, Verdict: held.Verdict, State: eviction.Scheduled, Policy: held.Policy, Held: held,
 	}, held.By != 0
 }
 
-// awaited returns the pod of a call that is not in the queue; nil when it is gone.
-func (c *Core) awaited(uid types.UID, last *call) *taint.Pod {
-	if last.phase == waiting {
-		return nil
+// later returns the later of two moments.
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
 	}
-	pod, _ := c.reader.Pod(uid)
-	return pod
-}
-
-// view adds the state of the call, which may be nil.
-func (c *call) view(v eviction.View, now time.Time) eviction.View {
-	v.State = eviction.Scheduled
-	if !v.Next.After(now) || v.WaitsForRate != "" {
-		v.State = eviction.Due
-	}
-	if c == nil {
-		return v
-	}
-	v.Attempts, v.Last = c.attempts, c.outcome
-	switch {
-	case c.phase == inFlight:
-		v.State, v.Next = eviction.InFlight, time.Time{}
-	case c.phase != waiting:
-		v.State, v.Next = eviction.Done, time.Time{}
-	case c.delayed():
-		v.State = eviction.Delayed
-	case !c.action.At.After(now):
-		v.State = eviction.Due
-	}
-	return v
+	return a
 }

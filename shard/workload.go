@@ -1,30 +1,21 @@
 package shard
 
 import (
-	"maps"
-	"slices"
-	"strings"
+	"hash/maphash"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Workload identifies pods that admission webhooks select alike: by the namespace, and the labels without those
+// workload returns a hash of what admission webhooks may select a pod by: its namespace, and its labels without those
 // that name a single pod.
-type Workload string
-
-// WorkloadOf returns the workload of a pod.
-func WorkloadOf(pod *taint.Pod) Workload {
-	var b strings.Builder
-	b.WriteString(pod.Namespace)
-	for _, name := range slices.Sorted(maps.Keys(pod.Labels)) {
+func workload(seed maphash.Seed, pod *taint.Pod) uint64 {
+	sum := maphash.String(seed, pod.Namespace)
+	for name, value := range pod.Labels {
 		if !namesOnePod(name) {
-			b.WriteByte(0) // is in no namespace, name or value
-			b.WriteString(name)
-			b.WriteByte(0)
-			b.WriteString(pod.Labels[name])
+			sum += maphash.Comparable(seed, [2]string{name, value}) // a sum, as the order of the labels is random
 		}
 	}
-	return Workload(b.String())
+	return sum
 }
 
 // namesOnePod reports whether a label differs between the pods of one StatefulSet or Job.
@@ -34,20 +25,4 @@ func namesOnePod(label string) bool {
 		return true
 	}
 	return false
-}
-
-// SlowWorkloads are the workloads whose calls are slow now; nil while there are none. The value is true for
-// those of which a call is under way. It is immutable once shared.
-type SlowWorkloads map[Workload]bool
-
-// of returns the pod's workload, whether it is slow, and whether it is to wait for a slow place. The only call of
-// a slow workload may start in a slot: so a workload that was slow by chance does not wait until others free
-// their slow places.
-func (s SlowWorkloads) of(pod *taint.Pod) (w Workload, slow, waits bool) {
-	if len(s) == 0 {
-		return "", false, false
-	}
-	w = WorkloadOf(pod)
-	busy, slow := s[w]
-	return w, slow, busy
 }

@@ -60,7 +60,7 @@ func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
 
 func TestAnEvictionSaysThatItWaitsForASlowPlace(t *testing.T) {
 	v := view("a", "n", 400)
-	v.State, v.SlowPlace = eviction.Due, true
+	v.State, v.Waits = eviction.Due, eviction.Wait{Cause: eviction.WaitsForSlowPlace}
 	if got := status.Build(status.Facts{Views: []eviction.View{v}}).Evictions[0]; !got.SlowPlace {
 		t.Errorf("got %+v", got)
 	}
@@ -68,7 +68,8 @@ func TestAnEvictionSaysThatItWaitsForASlowPlace(t *testing.T) {
 
 func TestAnEvictionSaysWhatPoliciesAndGuardsSayOfIt(t *testing.T) {
 	v := view("a", "n", 400)
-	v.Policy, v.Method, v.DeleteAt, v.WaitsForRate = "maintenance", policy.Evict, at(900), "cluster"
+	v.Policy, v.Method, v.DeleteAt = "maintenance", policy.Evict, at(900)
+	v.Waits = eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}
 	v.Held = policy.Held{By: policy.HeldByBreaker, Name: "outage", Group: "eu-1a", Verdict: v.Verdict}
 	got := status.Build(status.Facts{Views: []eviction.View{v}}).Evictions[0]
 	want := status.Eviction{State: status.Scheduled, Policy: "maintenance", Method: "evict", DeleteAt: at(900), WaitsForRate: "cluster", HeldBy: "breaker outage (eu-1a)"}

@@ -143,7 +143,8 @@ func (w *world) decide() {
 		case i%3 == 1:
 			v.Policy, v.Method, v.DeleteAt = "maintenance-databases", policy.Evict, v.Verdict.At.Add(90*time.Minute)
 		case i < len(w.views)/4:
-			v.Method, v.State, v.WaitsForRate = policy.Delete, eviction.Due, "dead-nodes-by-zone"
+			v.Method, v.State = policy.Delete, eviction.Due
+			v.Waits = eviction.Wait{Cause: eviction.WaitsForRate, Rate: "dead-nodes-by-zone"}
 			v.Verdict.At = w.start.Add(-time.Duration(i) * time.Second)
 		}
 	}
@@ -190,7 +191,7 @@ func (w *world) step(now time.Time) {
 		case v.State == eviction.Delayed && now.After(v.Next):
 			v.Attempts++
 			v.Next = now.Add(15 * time.Second)
-		case v.Held.By != 0 || v.WaitsForRate != "":
+		case v.Held.By != 0 || v.Waits.Cause != "":
 		case v.State == eviction.Scheduled && now.After(v.Verdict.At):
 			v.State = eviction.Due
 		case v.State == eviction.Due && w.admits(now):
