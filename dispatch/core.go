@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/evictionqueue"
 	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/internal/ordered"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -42,8 +42,8 @@ type Core struct {
 	namespaces map[string]*namespace
 	classes    map[string]*class
 	waiting    int // candidates in lines
-	own        evictionqueue.Ordered[*item]
-	expiries   evictionqueue.Ordered[*expiry]
+	own        ordered.Queue[*item]
+	expiries   ordered.Queue[*expiry]
 	serial     uint64
 
 	places    places
@@ -80,7 +80,7 @@ type item struct {
 func NewCore(now time.Time, o CoreOptions) *Core {
 	c := &Core{
 		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
-		own: evictionqueue.NewOrdered(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
+		own: ordered.New(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
 		places: newPlaces(o.Slots, o.SlowPlaces), outage: outageBackoff{jitter: o.Jitter}, pace: newPace(o.CallsPerSecond),
 		rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
 	}

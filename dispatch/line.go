@@ -5,17 +5,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/taint-manager/taint-manager/evictionqueue"
 	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
 // class holds the lines of the candidates that wait for the same rates.
 type class struct {
 	key     string
 	ways    []guard.Buckets
-	size    int                                 // candidates
-	doors   [doors]evictionqueue.Ordered[*line] // the lines that may use each door
-	blocked time.Time                           // when none of the ways was last found to have its tokens
+	size    int                         // candidates
+	doors   [doors]ordered.Queue[*line] // the lines that may use each door
+	blocked time.Time                   // when none of the ways was last found to have its tokens
 }
 
 // door is a way to a place, which some conditions open and close.
@@ -71,7 +71,7 @@ type line struct {
 	pos       [doors]int
 
 	// The groups of a slow namespace, by what they may use.
-	quick, unknown, slow evictionqueue.Ordered[*group]
+	quick, unknown, slow ordered.Queue[*group]
 }
 
 // group holds the candidates of a line whose turn does not differ by workload.
@@ -88,16 +88,16 @@ func newLine(n *namespace, c *class, serial uint64) *line {
 	inSlowPlaces := func(a, b *group) bool { return a.workload.before(&b.workload.share, slowPlace) }
 	return &line{
 		namespace: n, class: c, served: serial,
-		quick:   evictionqueue.NewOrdered(inSlots, func(g *group) *int { return &g.quickPos }),
-		unknown: evictionqueue.NewOrdered(inSlots, func(g *group) *int { return &g.unknownPos }),
-		slow:    evictionqueue.NewOrdered(inSlowPlaces, func(g *group) *int { return &g.slowPos }),
+		quick:   ordered.New(inSlots, func(g *group) *int { return &g.quickPos }),
+		unknown: ordered.New(inSlots, func(g *group) *int { return &g.unknownPos }),
+		slow:    ordered.New(inSlowPlaces, func(g *group) *int { return &g.slowPos }),
 	}
 }
 
 func (c *Core) newClass(key string, ways []guard.Buckets) *class {
 	cl := &class{key: key, ways: ways}
 	for d := range doors {
-		cl.doors[d] = evictionqueue.NewOrdered(func(a, b *line) bool {
+		cl.doors[d] = ordered.New(func(a, b *line) bool {
 			if a.namespace == b.namespace {
 				return a.served < b.served
 			}
@@ -230,7 +230,7 @@ func (c *Core) rank(now time.Time, w *workload) {
 func (c *Core) rankGroup(now time.Time, g *group) {
 	l := g.line
 	s := g.workload.speed(now)
-	place := func(h *evictionqueue.Ordered[*group], here bool) {
+	place := func(h *ordered.Queue[*group], here bool) {
 		if here {
 			h.Set(g)
 		} else {

@@ -3,7 +3,7 @@ package dispatch
 import (
 	"time"
 
-	"github.com/taint-manager/taint-manager/evictionqueue"
+	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
 // kind is a kind of place.
@@ -67,8 +67,8 @@ type expiry struct {
 	pos      int
 }
 
-func newExpiries() evictionqueue.Ordered[*expiry] {
-	return evictionqueue.NewOrdered(func(a, b *expiry) bool {
+func newExpiries() ordered.Queue[*expiry] {
+	return ordered.New(func(a, b *expiry) bool {
 		if c := a.at.Compare(b.at); c != 0 {
 			return c < 0
 		}

@@ -3,7 +3,7 @@ package dispatch
 import (
 	"container/list"
 
-	"github.com/taint-manager/taint-manager/evictionqueue"
+	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
 // inARow is the number of candidates of a node that are served before the next node's turn. The call for the first reads
@@ -23,7 +23,7 @@ type turns struct {
 // nodeLine holds the candidates of one node; it is not empty.
 type nodeLine struct {
 	name    string
-	waiting evictionqueue.Ordered[*item]
+	waiting ordered.Queue[*item]
 	element *list.Element
 	regular bool
 }
@@ -45,7 +45,7 @@ func before(a, b *item) bool {
 func (t *turns) set(it *item) {
 	node := t.nodes[it.Node]
 	if node == nil {
-		node = &nodeLine{name: it.Node, waiting: evictionqueue.NewOrdered(before, func(it *item) *int { return &it.pos })}
+		node = &nodeLine{name: it.Node, waiting: ordered.New(before, func(it *item) *int { return &it.pos })}
 		node.element = t.newcomers.PushBack(node)
 		t.nodes[it.Node] = node
 	}

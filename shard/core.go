@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/dispatch"
-	"github.com/taint-manager/taint-manager/evictionqueue"
+	"github.com/taint-manager/taint-manager/internal/ordered"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -57,8 +57,8 @@ type Core struct {
 	options CoreOptions
 	judge   policy.Judge
 	entries map[types.UID]*entry
-	timed   evictionqueue.Ordered[*entry] // by the time of the next look
-	counts  [states]int                   // of entries, by state
+	timed   ordered.Queue[*entry] // by the time of the next look
+	counts  [states]int           // of entries, by state
 
 	held    map[types.UID]policy.Held // pods that are held, and have no other reason to go
 	audited map[types.UID][]audited   // by pod, one for each policy

@@ -7,7 +7,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/evictionqueue"
+	"github.com/taint-manager/taint-manager/internal/ordered"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -42,8 +42,8 @@ type plan struct {
 	verdict taint.Verdict
 }
 
-func newTimed() evictionqueue.Ordered[*entry] {
-	return evictionqueue.NewOrdered(func(a, b *entry) bool {
+func newTimed() ordered.Queue[*entry] {
+	return ordered.New(func(a, b *entry) bool {
 		if c := a.look.Compare(b.look); c != 0 {
 			return c < 0
 		}

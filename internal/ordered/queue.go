@@ -1,55 +1,55 @@
-package evictionqueue
+package ordered
 
 import (
 	"container/heap"
 	"slices"
 )
 
-// Ordered is a priority queue whose elements keep their own positions, so that any of them can be moved and removed.
-// With n elements, Set and Remove take O(log n). It is not safe for concurrent use.
-type Ordered[T any] struct{ elements elements[T] }
+// Queue is a priority queue whose elements keep their own positions, so that any of them can be moved and removed. With n
+// elements, Set and Remove take O(log n). It is not safe for concurrent use.
+type Queue[T any] struct{ elements elements[T] }
 
-// NewOrdered returns an empty queue. before is a strict total order: First is the element before all others. It may change
-// for an element that Set is called for next. at returns where an element keeps its position in this queue; the zero value
-// stands for an element that is not in it.
-func NewOrdered[T any](before func(a, b T) bool, at func(T) *int) Ordered[T] {
-	return Ordered[T]{elements[T]{before: before, at: at}}
+// New returns an empty queue. before is a strict total order: First is the element before all others. The order of an
+// element may change if Set is called for that element next. at returns where an element keeps its position in this
+// queue; the zero position stands for an element that is not in the queue.
+func New[T any](before func(a, b T) bool, at func(T) *int) Queue[T] {
+	return Queue[T]{elements[T]{before: before, at: at}}
 }
 
 // Len returns the number of elements.
-func (o *Ordered[T]) Len() int { return len(o.elements.list) }
+func (q *Queue[T]) Len() int { return len(q.elements.list) }
 
 // Has reports whether the element is in the queue.
-func (o *Ordered[T]) Has(t T) bool { return *o.elements.at(t) > 0 }
+func (q *Queue[T]) Has(t T) bool { return *q.elements.at(t) > 0 }
 
 // First returns the first element; false if the queue is empty.
-func (o *Ordered[T]) First() (first T, ok bool) {
-	if o.Len() == 0 {
+func (q *Queue[T]) First() (first T, ok bool) {
+	if q.Len() == 0 {
 		return first, false
 	}
-	return o.elements.list[0], true
+	return q.elements.list[0], true
 }
 
 // Set adds the element, or moves it to its position if its order has changed.
-func (o *Ordered[T]) Set(t T) {
-	if at := *o.elements.at(t); at > 0 {
-		heap.Fix(&o.elements, at-1)
+func (q *Queue[T]) Set(t T) {
+	if at := *q.elements.at(t); at > 0 {
+		heap.Fix(&q.elements, at-1)
 		return
 	}
-	heap.Push(&o.elements, t)
+	heap.Push(&q.elements, t)
 }
 
 // Remove removes the element, and reports whether it was in the queue.
-func (o *Ordered[T]) Remove(t T) bool {
-	at := *o.elements.at(t)
+func (q *Queue[T]) Remove(t T) bool {
+	at := *q.elements.at(t)
 	if at > 0 {
-		heap.Remove(&o.elements, at-1)
+		heap.Remove(&q.elements, at-1)
 	}
 	return at > 0
 }
 
 // All returns the elements, in no order.
-func (o *Ordered[T]) All() []T { return slices.Clone(o.elements.list) }
+func (q *Queue[T]) All() []T { return slices.Clone(q.elements.list) }
 
 // elements implements heap.Interface. An element keeps its index plus one.
 type elements[T any] struct {
