@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
@@ -11,6 +12,17 @@ const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 30 * time.Second
 )
+
+// Wait returns how long all calls wait after an outcome of this kind, in words; it is empty where none waits.
+func Wait(kind eviction.Kind) string {
+	switch kind {
+	case eviction.Unavailable:
+		return fmt.Sprintf("%v, doubling to %v, with jitter", firstPause, maxPause)
+	case eviction.Throttled:
+		return fmt.Sprintf("what the server asks for, %v if it does not say, at most %v", defaultRetryAfter, maxRetryAfter)
+	}
+	return ""
+}
 
 // outageBackoff holds all calls back while the API server cannot be reached: pauses that double. After each of
 // them one call may begin, the probe: the GET of its node shows whether the server is back. The zero

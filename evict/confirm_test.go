@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -563,36 +564,63 @@ func TestWhileCallsPauseTheNodeIsReadAnew(t *testing.T) {
 	})
 }
 
-// confirmedPool returns a pool whose calls are confirmed, as in a manager.
-func confirmedPool(c *confirming) *Pool {
-	p := NewPool(PoolOptions{Evictor: c.Confirmed})
-	p.limiter.outage.jitter = func() float64 { return 1 }
-	c.PausedSince, c.reads.ended = p.PausedSince, p.NodeRead
-	return p
+// dispatcherOf returns a dispatcher whose calls are confirmed, as in a manager. It is offered n pods that are due, and again
+// each pod whose call has ended.
+func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
+	d := dispatch.New(dispatch.Options{Evictor: c.Confirmed})
+	c.PausedSince, c.reads.ended = d.PausedSince, d.NodeRead
+	pod, node := c.cache.Pod("uid")
+	for i := range n {
+		of := *pod
+		of.UID = types.UID(fmt.Sprint(i))
+		c.cache.pods[of.UID] = &of
+		way := dispatch.Way{Request: eviction.Request{Pod: &of, Verdict: taint.Decide(&of, node, taint.Rules{})}}
+		candidate := dispatch.Candidate{UID: of.UID, Namespace: fmt.Sprint(i), Ways: []dispatch.Way{way}}
+		candidate.Done = func(dispatch.Ended) {
+			d.Settled(of.UID)
+			d.Offer(candidate)
+		}
+		d.Offer(candidate)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- d.Lead(ctx) }()
+	t.Cleanup(func() {
+		end()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// stuck is an evictor whose calls last until their contexts end.
+type stuck struct{}
+
+func (stuck) Evict(ctx context.Context, _ eviction.Request) eviction.Outcome {
+	<-ctx.Done()
+	return eviction.Outcome{Kind: eviction.Interrupted}
 }
 
 // The deletion after it may be one that admission holds for half a minute.
 func TestAnAnsweredGETOfANodeEndsThePauseWhateverTheDeletionTakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
-		p := confirmedPool(c)
-		c.Evictor = lasting(30 * time.Second)
+		c.Evictor = stuck{}
 		c.err = connectionRefused()
-		defer lead(t, p)()
-		got := demandOf(t, p, c)
-		defer got.stop()
-		time.Sleep(time.Second) // probes at 100, 300 and 700 ms
+		d := dispatcherOf(t, c, 32)
+		time.Sleep(time.Second)
 		synctest.Wait()
-		if kinds := got.kinds(); p.PausedSince().IsZero() || p.InFlight() != 0 || len(c.gets) < 4 {
-			t.Fatalf("outcomes %v, %d GETs, %d in flight, want calls to pause", kinds, len(c.gets), p.InFlight())
+		if d.PausedSince().IsZero() || d.InFlight() != 0 || len(c.gets) < 4 {
+			t.Fatalf("%d GETs, %d in flight, want calls to pause", len(c.gets), d.InFlight())
 		}
 		c.mu.Lock()
 		c.err = nil
 		c.mu.Unlock()
-		time.Sleep(time.Second) // the next probe is at 1.5 s
+		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if !p.PausedSince().IsZero() || p.InFlight() != 32 {
-			t.Errorf("paused since %v, %d in flight, want 32 of them", p.PausedSince(), p.InFlight())
+		if !d.PausedSince().IsZero() || d.InFlight() != 32 {
+			t.Errorf("paused since %v, %d in flight, want 32 of them", d.PausedSince(), d.InFlight())
 		}
 	})
 }
@@ -600,57 +628,26 @@ func TestAnAnsweredGETOfANodeEndsThePauseWhateverTheDeletionTakes(t *testing.T) 
 func TestOneProbeIsOneGET(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
-		p := confirmedPool(c)
 		c.err = connectionRefused()
-		defer lead(t, p)()
-		got := demandOf(t, p, c)
-		time.Sleep(95 * time.Second)
+		d := dispatcherOf(t, c, 40)
+		time.Sleep(4 * time.Minute)
 		synctest.Wait()
-		got.stop()
-		var probes []time.Duration
-		for _, at := range c.gets {
-			if at > 50*time.Millisecond { // calls that were under way when the pause began
-				probes = append(probes, at)
+		if d.PausedSince().IsZero() {
+			t.Error("calls do not pause")
+		}
+		last := slices.IndexFunc(c.gets, func(at time.Duration) bool { return at > 0 }) - 1 // of the calls that began the pause
+		for i, at := range c.gets[last+1:] {
+			pause := min(100*time.Millisecond<<min(i, 20), 30*time.Second)
+			if after := at - c.gets[last+i]; after < pause/2 || after > pause {
+				t.Errorf("GET %d comes %v after the GET before, want half to all of %v", i, after, pause)
 			}
 		}
-		var want []time.Duration
-		at := time.Duration(0)
-		for _, ms := range []int{100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000} {
-			at += time.Duration(ms) * time.Millisecond
-			want = append(want, at)
-		}
-		if !slices.Equal(probes, want) {
-			t.Errorf("GETs at %v, want %v", probes, want)
-		}
-	})
-}
-
-// A deletion that the API server gives up after 34 s concerns its pod alone.
-func TestADeletionThatTimesOutPausesNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &fakeEvictor{answer: func(context.Context, int) eviction.Outcome {
-			time.Sleep(34 * time.Second)
-			return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseTimeout}
-		}}
-		p := NewPool(PoolOptions{Evictor: f, Workers: 4, MaxSlow: 4})
-		defer lead(t, p)()
-		defer demand(t, p).stop()
-		time.Sleep(35 * time.Second)
-		synctest.Wait()
-		if !p.PausedSince().IsZero() || p.InFlight() != 8 {
-			t.Errorf("paused since %v, %d in flight", p.PausedSince(), p.InFlight())
+		if n := len(c.gets) - last; n < 14 {
+			t.Errorf("%d GETs in the pause", n)
 		}
 	})
 }
 
 func connectionRefused() error {
 	return &net.OpError{Op: "dial", Err: errors.New("connection refused")}
-}
-
-// demandOf starts a call for the pod "uid" with every permit until it is stopped.
-func demandOf(t *testing.T, p *Pool, c *confirming) *outcomes {
-	pod, node := c.cache.Pod("uid")
-	return demandFor(t, p, func() eviction.Request {
-		return eviction.Request{Pod: pod, Verdict: taint.Decide(pod, node, taint.Rules{})}
-	})
 }

@@ -67,7 +67,7 @@ func TestACallThatEndsBeforeItsDeletionHasDeletedNothing(t *testing.T) {
 		"the node can't be read":  api.EvictConfirmed(t.Context(), someRequest(), silent(eviction.Outcome{Kind: eviction.Failed, NodeRead: true})),
 		"unconfirmed":             api.EvictConfirmed(t.Context(), someRequest(), silent(eviction.Outcome{Kind: eviction.Unconfirmed})),
 		"another process leads":   following.Evict(t.Context(), someRequest()),
-		"its context had ended":   (&Pool{leading: func() bool { return true }}).evict(ended, someRequest()),
+		"its context had ended":   api.Evict(ended, someRequest()),
 		"a GET that is cut short": func() eviction.Outcome { o, _ := newConfirming().look(ended, new(someRequest()), time.Now); return o }(),
 	} {
 		if o.MayHaveDeleted() {

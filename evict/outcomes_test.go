@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/truncate"
 	"github.com/taint-manager/taint-manager/shard"
@@ -17,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "write golden files anew")
 
 // TestGoldenOutcomes holds docs/outcomes.md equal to what the code says: the kinds and causes of package eviction,
-// the waits of package shard, and the rules.
+// the waits of packages dispatch and shard, and the rules.
 func TestGoldenOutcomes(t *testing.T) {
 	const path = "../docs/outcomes.md"
 	page := outcomesPage()
@@ -63,13 +64,11 @@ func outcomesPage() string {
 
 // waitAfter returns how long calls wait after an outcome of this kind.
 func waitAfter(k eviction.Kind) string {
-	switch k {
-	case eviction.Throttled:
-		return fmt.Sprintf("what the server asks for, %v if it does not say, at most %v", defaultRetryAfter, maxRetryAfter)
-	case eviction.Unavailable:
-		return fmt.Sprintf("all calls: %v, doubling to %v, with jitter; its own: %s", firstPause, maxPause, shard.Wait(k))
+	all, own := dispatch.Wait(k), shard.Wait(k)
+	if all != "" && own != "" {
+		return "all calls: " + all + "; its own: " + own
 	}
-	return shard.Wait(k)
+	return all + own
 }
 
 func table(page *strings.Builder, columns ...string) {
