@@ -24,52 +24,52 @@ func in(zone string) map[string]string { return map[string]string{"zone": zone} 
 
 func one(r policy.Rate) []policy.Rate { return []policy.Rate{r} }
 
-// take requires a token, and returns it.
-func take(t *testing.T, r *guard.Rates, second float64, zone string) guard.Tokens {
-	t.Helper()
-	tokens, wait := r.Take(at(second), "a", in(zone))
-	if wait.Rate != "" {
-		t.Fatalf("at %v: it waits: %+v", second, wait)
+// spend takes as many tokens as there are, at most n, and returns their number.
+func spend(b guard.Buckets, now time.Time, n int) (taken int) {
+	for ; taken < n; taken++ {
+		if rate, _ := b.Wait(now); rate != "" {
+			return taken
+		}
+		b.Take(now)
 	}
-	return tokens
+	return taken
 }
 
-func wantWait(t *testing.T, r *guard.Rates, second float64, zone string, want guard.Wait) {
+func wantWait(t *testing.T, b guard.Buckets, second float64, rate string, until float64) {
 	t.Helper()
-	if _, got := r.Take(at(second), "a", in(zone)); got.Rate != want.Rate || got.Group != want.Group || !got.Until.Equal(want.Until) {
-		t.Errorf("at %v: got %+v, want %+v", second, got, want)
+	if got, when := b.Wait(at(second)); got != rate || rate != "" && !when.Equal(at(until)) {
+		t.Errorf("at %v: waits for %q until %v, want %q until %v", second, got, when, rate, at(until))
 	}
 }
 
 func TestBucketsBeginEmptyAndFillUp(t *testing.T) {
 	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 0.5, Burst: 2}))
-	wantWait(t, r, 0, "a", guard.Wait{Rate: "r", Until: at(2)})
-	wantWait(t, r, 1.9, "a", guard.Wait{Rate: "r", Until: at(2)})
-	take(t, r, 2, "a").Keep(at(2))
-	wantWait(t, r, 2, "a", guard.Wait{Rate: "r", Until: at(4)})
-	take(t, r, 100, "a").Keep(at(100))
-	take(t, r, 100, "b").Keep(at(100)) // the whole cluster is one group
-	wantWait(t, r, 100, "c", guard.Wait{Rate: "r", Until: at(102)})
+	a, b := r.BucketsOf("a", in("a")), r.BucketsOf("b", in("b")) // the whole cluster is one group
+	wantWait(t, a, 0, "r", 2)
+	wantWait(t, a, 1.9, "r", 2)
+	wantWait(t, a, 2, "", 0)
+	a.Take(at(2))
+	wantWait(t, b, 2, "r", 4)
+	if n := spend(a, at(100), 1) + spend(b, at(100), 9); n != 2 {
+		t.Errorf("a full bucket has %d tokens, want its burst of 2", n)
+	}
+	wantWait(t, a, 100, "r", 102)
 }
 
-func TestACallByWhichNothingWentGivesItsTokenBack(t *testing.T) {
-	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}))
-	tokens := take(t, r, 1, "a")
-	wantWait(t, r, 1, "a", guard.Wait{Rate: "r"})
-	wantWait(t, r, 90, "a", guard.Wait{Rate: "r"})
-	tokens.Return()
-	take(t, r, 90, "a").Keep(at(90))
-	wantWait(t, r, 90, "a", guard.Wait{Rate: "r", Until: at(91)})
-}
-
-// Otherwise the bucket would fill up during long calls, and two bursts would be accepted at once.
-func TestATokenIsTakenWhenTheDeletionIsAccepted(t *testing.T) {
+// The rate is one of starts: a call that lasts keeps nobody waiting.
+func TestATokenIsSpentWhenTheCallStartsAndMayComeBack(t *testing.T) {
 	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 2}))
-	first, second := take(t, r, 2, "a"), take(t, r, 2, "a")
-	wantWait(t, r, 30, "a", guard.Wait{Rate: "r"})
-	first.Keep(at(32))
-	second.Keep(at(32))
-	wantWait(t, r, 32, "a", guard.Wait{Rate: "r", Until: at(33)})
+	b := r.BucketsOf("a", nil)
+	if spend(b, at(2), 9) != 2 || spend(b, at(30), 9) != 2 {
+		t.Error("the bucket does not fill up while calls are under way")
+	}
+	b.Return(at(30))
+	wantWait(t, b, 30, "", 0)
+	b.Return(at(30))
+	b.Return(at(30)) // is lost: the bucket is full
+	if n := spend(b, at(30), 9); n != 2 {
+		t.Errorf("%d tokens after three came back, want the burst of 2", n)
+	}
 }
 
 func TestACallTakesATokenOfEveryRateThatCountsIt(t *testing.T) {
@@ -78,28 +78,29 @@ func TestACallTakesATokenOfEveryRateThatCountsIt(t *testing.T) {
 		{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 0.1, Burst: 1},
 		{Name: "others", Taints: []policy.TaintKey{{Key: "b"}}, EvictionsPerSecond: 0.001, Burst: 1},
 	})
-	take(t, r, 10, "a").Keep(at(10))
-	wantWait(t, r, 10, "a", guard.Wait{Rate: "zones", Group: "a", Until: at(20)})
-	take(t, r, 10, "b").Keep(at(10)) // the attempt above took nothing
-	_, wait := r.Take(at(10), "a", nil)
-	if wait.Rate != "" {
-		t.Errorf("nodes without the label are a group: got %+v", wait)
-	}
-	wantWait(t, r, 10, "c", guard.Wait{Rate: "cluster", Until: at(11)}) // its last token is reserved
-	if _, wait := r.Take(at(20), "b", in("d")); wait.Rate != "others" || !wait.Until.Equal(at(1000)) {
-		t.Errorf("the tightest counts: got %+v", wait)
+	a, b, c, none := r.BucketsOf("a", in("a")), r.BucketsOf("a", in("b")), r.BucketsOf("a", in("c")), r.BucketsOf("a", nil)
+	a.Take(at(10))
+	wantWait(t, a, 10, "zones", 20)
+	wantWait(t, b, 10, "", 0)
+	b.Take(at(10))
+	wantWait(t, none, 10, "", 0) // nodes without the label are a group
+	none.Take(at(10))
+	wantWait(t, c, 10, "cluster", 11)
+	wantWait(t, a, 10, "zones", 20) // the longest wait counts
+	a.Return(at(10))
+	wantWait(t, a, 10, "", 0)
+	wantWait(t, b, 10, "zones", 20)
+	wantWait(t, r.BucketsOf("b", in("d")), 10, "others", 1000)
+	if a.Key == b.Key || a.Key != r.BucketsOf("other", in("a")).Key || a.Key == r.BucketsOf("b", in("a")).Key {
+		t.Error("a key does not tell the buckets")
 	}
 }
 
 func TestARateCountsOutOfServiceOnlyIfItNamesIt(t *testing.T) {
 	named := guard.NewRates(at(0), one(policy.Rate{Name: "r", Taints: []policy.TaintKey{{Key: v1.TaintNodeOutOfService}}, EvictionsPerSecond: 1, Burst: 1}))
 	all := guard.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}))
-	if _, wait := named.Take(at(0), v1.TaintNodeOutOfService, nil); wait.Rate == "" {
-		t.Error("named: it does not wait")
-	}
-	if _, wait := all.Take(at(0), v1.TaintNodeOutOfService, nil); wait.Rate != "" {
-		t.Error("not named: it waits")
-	}
+	wantWait(t, named.BucketsOf(v1.TaintNodeOutOfService, nil), 0, "r", 1)
+	wantWait(t, all.BucketsOf(v1.TaintNodeOutOfService, nil), 0, "", 0)
 }
 
 func TestARateThatKeepsItsNameKeepsItsLevel(t *testing.T) {
@@ -108,33 +109,46 @@ func TestARateThatKeepsItsNameKeepsItsLevel(t *testing.T) {
 	faster.EvictionsPerSecond, smaller.Burst, renamed.Name, zoned.TopologyKey = 2, 1, "s", "zone"
 	for name, c := range map[string]struct {
 		next   policy.Rate
-		tokens int // taken at once
+		tokens int     // that are there at once
+		again  float64 // when the next token comes, where a call under way has one that counts anew
 	}{
-		"the same": {was, 3}, "faster": {faster, 3}, "with a smaller burst": {smaller, 1}, "renamed": {renamed, 0}, "with other groups": {zoned, 0},
+		"the same":             {was, 3, 4}, // of which half is there
+		"faster":               {faster, 3, 4},
+		"with a smaller burst": {smaller, 1, 4.5},
+		"renamed":              {renamed, 0, 5.5},
+		"with other groups":    {zoned, 0, 5.5},
 	} {
 		r := guard.NewRates(at(0), one(was))
+		before := r.BucketsOf("a", in("a"))
 		r.Replace(at(3.5), one(c.next))
-		got := 0
-		for ; got < 9; got++ {
-			tokens, wait := r.Take(at(3.5), "a", in("a"))
-			if wait.Rate != "" {
-				break
-			}
-			tokens.Keep(at(3.5))
-		}
-		if got != c.tokens {
+		after := r.BucketsOf("a", in("a"))
+		if got := spend(after, at(3.5), 9); got != c.tokens {
 			t.Errorf("%s: got %d tokens, want %d", name, got, c.tokens)
 		}
+		after.Beyond(before).Take(at(3.5)) // also of a bucket that has none
+		wantWait(t, after, 3.5, c.next.Name, c.again)
 	}
 }
 
-func TestACallUnderWayKeepsItsTokenOverAReload(t *testing.T) {
-	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}))
-	tokens := take(t, r, 1, "a")
-	r.Replace(at(2), one(policy.Rate{Name: "r", EvictionsPerSecond: 0.5, Burst: 1}))
-	wantWait(t, r, 50, "a", guard.Wait{Rate: "r"})
-	tokens.Keep(at(50))
-	wantWait(t, r, 50, "a", guard.Wait{Rate: "r", Until: at(52)})
+func TestAReloadForgivesNoToken(t *testing.T) {
+	rate := policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}
+	r := guard.NewRates(at(0), one(rate))
+	r.BucketsOf("a", nil).Take(at(0.5)) // half a token is missing then
+	rate.EvictionsPerSecond = 0.1
+	r.Replace(at(0.5), one(rate))
+	wantWait(t, r.BucketsOf("a", nil), 0.5, "r", 20.5)
+}
+
+func TestACallGivesItsTokenBackToTheRateThatContinues(t *testing.T) {
+	rate := policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}
+	r := guard.NewRates(at(0), one(rate))
+	r.BucketsOf("a", nil).Take(at(1))
+	rate.EvictionsPerSecond = 0.5
+	r.Replace(at(1), one(rate))
+	b := r.BucketsOf("a", nil)
+	wantWait(t, b, 1, "r", 3)
+	b.Return(at(1))
+	wantWait(t, b, 1, "", 0)
 }
 
 func TestTheLevelIsThatOfTheGroupWithTheFewestTokens(t *testing.T) {
@@ -151,41 +165,37 @@ func TestTheLevelIsThatOfTheGroupWithTheFewestTokens(t *testing.T) {
 	want(0.9, 0, 0)
 	want(1, 1, 1)
 	want(100, 4, 2)
-	underWay := take(t, r, 100, "a")
-	want(100, 3, 1) // a reserved token is not available
-	take(t, r, 100, "b").Keep(at(100))
-	take(t, r, 100, "b").Keep(at(100))
-	want(100, 1, 0)
-	underWay.Return()
-	want(101, 3, 1)
+	a, b := r.BucketsOf("a", in("a")), r.BucketsOf("a", in("b"))
+	a.Take(at(100))
+	want(100, 3, 1)
+	b.Take(at(100))
+	b.Take(at(100))
+	b.Take(at(100)) // of a bucket that has none
+	want(100, 0, 0)
+	a.Return(at(100))
+	want(101, 2, 0)
 }
 
 // Groups come and go with nodes, and leave no buckets behind.
 func TestBucketsOfGroupsThatAreGoneAreForgotten(t *testing.T) {
 	r := guard.NewRates(at(0), one(policy.Rate{Name: "r", TopologyKey: "zone", EvictionsPerSecond: 1, Burst: 1}))
 	for i := range 10_000 {
-		take(t, r, float64(10+i), time.Duration(i).String()).Keep(at(float64(10 + i)))
+		r.BucketsOf("a", in(time.Duration(i).String())).Take(at(float64(10 + i)))
 	}
 	if got := r.Buckets(); got > 300 {
 		t.Errorf("got %d buckets", got)
 	}
 }
 
-// accepted is a deletion: its time and its zone.
-type accepted struct {
+// token is one that was taken, or that came back.
+type token struct {
 	at   time.Time
 	zone string
+	n    int // 1 or -1
 }
 
-// underWay is a call that has taken its tokens.
-type underWay struct {
-	guard.Tokens
-	accepted time.Time // by the API server; zero if not yet
-	zone     string
-}
-
-// TestNoRateIsExceededInAnyWindow plays calls of random length, whose deletions are accepted at any time between
-// their start and their end, and random changes of leader and configuration. The calls of a leader end with it.
+// TestNoRateIsExceededInAnyWindow plays calls of random length of which some give their tokens back, and random changes of
+// leader and of the configuration. The calls of a leader end with it.
 func TestNoRateIsExceededInAnyWindow(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rates := []policy.Rate{
@@ -193,41 +203,33 @@ func TestNoRateIsExceededInAnyWindow(t *testing.T) {
 			{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: rapid.SampledFrom([]float64{0.2, 0.7, 2}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 3).Draw(rt, "burst")},
 		}
 		now, r := zero, guard.NewRates(zero, rates)
-		var calls []underWay
-		var all []accepted
-		for range 60 {
+		var calls []string // by zone
+		var all []token
+		for range 80 {
 			now = now.Add(time.Duration(rapid.IntRange(0, 1500).Draw(rt, "ms")) * time.Millisecond)
 			switch action := rapid.IntRange(0, 20).Draw(rt, "action"); {
-			case action < 10:
+			case action < 12:
 				zone := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "zone")
-				if tokens, wait := r.Take(now, "a", in(zone)); wait.Rate == "" {
-					calls = append(calls, underWay{Tokens: tokens, zone: zone})
+				for range spend(r.BucketsOf("a", in(zone)), now, rapid.IntRange(1, 4).Draw(rt, "calls")) {
+					calls, all = append(calls, zone), append(all, token{now, zone, 1})
 				}
-			case action < 14 && len(calls) > 0:
+			case action < 19 && len(calls) > 0:
 				i := rapid.IntRange(0, len(calls)-1).Draw(rt, "call")
-				if c := &calls[i]; c.accepted.IsZero() {
-					c.accepted = now
-					all = append(all, accepted{now, c.zone})
-				}
-			case action < 18 && len(calls) > 0:
-				i := rapid.IntRange(0, len(calls)-1).Draw(rt, "call")
-				c := calls[i]
+				zone := calls[i]
 				calls = slices.Delete(calls, i, i+1)
-				lost := rapid.Bool().Draw(rt, "lost")
-				if !c.accepted.IsZero() || lost {
-					c.Keep(now)
-				} else {
-					c.Return()
+				if rapid.Bool().Draw(rt, "nothing deleted") {
+					r.BucketsOf("a", in(zone)).Return(now)
+					all = append(all, token{now, zone, -1})
 				}
-			case action == 18:
-				calls, r = nil, guard.NewRates(now, rates)
 			case action == 19:
+				calls, r = nil, guard.NewRates(now, rates)
+			case action == 20:
 				r.Replace(now, rapid.SampledFrom([][]policy.Rate{rates, tighter(rates)}).Draw(rt, "reload"))
 			}
 		}
 		checkWindows(rt, all, rates[0])
 		for _, zone := range []string{"a", "b"} {
-			checkWindows(rt, slices.DeleteFunc(slices.Clone(all), func(a accepted) bool { return a.zone != zone }), rates[1])
+			checkWindows(rt, slices.DeleteFunc(slices.Clone(all), func(a token) bool { return a.zone != zone }), rates[1])
 		}
 	})
 }
@@ -241,58 +243,48 @@ func tighter(rates []policy.Rate) []policy.Rate {
 	return less
 }
 
-func checkWindows(t *rapid.T, all []accepted, r policy.Rate) {
+func checkWindows(t *rapid.T, all []token, r policy.Rate) {
 	for i := range all {
+		n := 0
 		for j := i; j < len(all); j++ {
+			n += all[j].n
 			seconds := all[j].at.Sub(all[i].at).Seconds()
-			if n := j - i + 1; float64(n) > float64(r.Burst)+r.EvictionsPerSecond*seconds+1e-9 {
-				t.Fatalf("%s: %d deletions in %v s, at %v a second and a burst of %d", r.Name, n, seconds, r.EvictionsPerSecond, r.Burst)
+			if float64(n) > float64(r.Burst)+r.EvictionsPerSecond*seconds+1e-9 {
+				t.Fatalf("%s: %d tokens in %v s, besides those that came back, at %v a second and a burst of %d",
+					r.Name, n, seconds, r.EvictionsPerSecond, r.Burst)
 			}
 		}
 	}
 }
 
-// The twin counts tokens as fractions, millisecond by millisecond. An eviction that waits can be sent at the time
-// that Wait gives.
+// The twin counts tokens as fractions, millisecond by millisecond. An eviction that waits can be sent at the time that Wait
+// gives.
 func TestNoTokenIsWithheld(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rate := policy.Rate{Name: "r", EvictionsPerSecond: rapid.SampledFrom([]float64{0.5, 1, 4}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 4).Draw(rt, "burst")}
-		r := guard.NewRates(zero, one(rate))
-		var calls []guard.Tokens
-		now, level := 0, 0.0
+		b := guard.NewRates(zero, one(rate)).BucketsOf("a", nil)
+		level, now, calls := 0.0, 0, 0
 		for range 40 {
 			for range rapid.IntRange(0, 3000).Draw(rt, "ms") {
 				now++
 				level = min(float64(rate.Burst), level+rate.EvictionsPerSecond/1000)
 			}
 			when := at(float64(now) / 1000)
-			switch {
-			case len(calls) > 0 && rapid.Bool().Draw(rt, "ends"):
-				if rapid.Bool().Draw(rt, "kept") {
-					calls[0].Keep(when)
-					level--
-				} else {
-					calls[0].Return()
-				}
-				calls = calls[1:]
-			default:
-				tokens, wait := r.Take(when, "a", nil)
-				if want := level-float64(len(calls)) >= 1-1e-9; (wait.Rate == "") != want {
-					rt.Fatalf("at %d ms with %v tokens, %d under way: got %+v", now, level, len(calls), wait)
-				}
-				if wait.Rate == "" {
-					calls = append(calls, tokens)
-				} else if !wait.Until.IsZero() {
-					checkUntil(rt, r, when, wait)
-				}
+			if calls > 0 && rapid.Bool().Draw(rt, "gives back") {
+				b.Return(when)
+				level, calls = min(float64(rate.Burst), level+1), calls-1
+				continue
+			}
+			name, until := b.Wait(when)
+			if want := level >= 1-1e-9; (name == "") != want {
+				rt.Fatalf("at %d ms with %v tokens: waits for %q", now, level, name)
+			}
+			if name == "" {
+				b.Take(when)
+				level, calls = level-1, calls+1
+			} else if ms := (1 - level) / rate.EvictionsPerSecond * 1000; math.Abs(until.Sub(when).Seconds()*1000-ms) > 1e-3 {
+				rt.Fatalf("at %d ms with %v tokens: waits until %v, want %v ms", now, level, until, ms)
 			}
 		}
 	})
-}
-
-func checkUntil(t *rapid.T, r *guard.Rates, now time.Time, w guard.Wait) {
-	again, later := *r, w.Until // Take on a copy must not change the level
-	if _, wait := again.Take(now, "a", nil); !wait.Until.Equal(later) {
-		t.Fatalf("asked twice: %+v, then %+v", w, wait)
-	}
 }
