@@ -4,18 +4,21 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
-	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"go.uber.org/goleak"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/truncate"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -25,6 +28,32 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type evictor func(ctx context.Context) eviction.Outcome
 
 func (e evictor) Evict(ctx context.Context, _ eviction.Request) eviction.Outcome { return e(ctx) }
+
+// notes notes when each call begins, since it was made.
+type notes struct {
+	Evictor
+	born time.Time
+
+	mu    sync.Mutex
+	began []time.Duration
+}
+
+func noting(e Evictor) *notes { return &notes{Evictor: e, born: time.Now()} }
+
+func (n *notes) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
+	n.mu.Lock()
+	n.began = append(n.began, time.Since(n.born))
+	n.mu.Unlock()
+	return n.Evictor.Evict(ctx, e)
+}
+
+// begins returns when calls began until now.
+func (n *notes) begins() []time.Duration {
+	synctest.Wait()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.began)
+}
 
 // lasting answers after a while, or when it is cut.
 func lasting(d time.Duration) evictor {
@@ -44,35 +73,62 @@ func always(o eviction.Outcome) evictor { return func(context.Context) eviction.
 // user offers pods to a dispatcher, and notes what it reports of them.
 type user struct {
 	*Dispatcher
-	t  *testing.T
-	mu sync.Mutex
+	t     *testing.T
+	mu    sync.Mutex
+	again bool // a pod whose call has ended is settled and offered again
 
 	reported map[types.UID][]eviction.Outcome
+	log      strings.Builder
 }
 
 func newUser(t *testing.T, o Options) *user {
 	return &user{Dispatcher: New(o), t: t, reported: map[types.UID][]eviction.Outcome{}}
 }
 
+// uidOf returns the UID of a pod of a user.
+func uidOf(i int) types.UID { return types.UID(fmt.Sprint(i)) }
+
 // offer offers pods of as many namespaces; the UID of each is its number.
 func (u *user) offer(n int) {
 	for i := range n {
-		uid := types.UID(fmt.Sprint(i))
+		uid := uidOf(i)
 		request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint("n", i), Name: "p"}}
-		taken := u.Offer(Candidate{UID: uid, Namespace: request.Pod.Namespace, Ways: []Way{{Request: request}}, Done: func(e Ended) {
-			u.mu.Lock()
-			defer u.mu.Unlock()
-			u.reported[uid] = append(u.reported[uid], e.Outcome)
-		}})
-		if !taken {
+		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Ways: []Way{{Request: request}}}
+		c.Done = func(e Ended) {
+			if u.report(uid, e.Outcome) {
+				u.Settled(uid)
+				u.Offer(c)
+			}
+		}
+		if !u.Offer(c) {
 			u.t.Errorf("pod %d is not taken", i)
 		}
 	}
 }
 
+// report notes an outcome, and reports whether the pod is to be offered again.
+func (u *user) report(uid types.UID, o eviction.Outcome) (again bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.reported[uid] = append(u.reported[uid], o)
+	return u.again
+}
+
+// demand offers as many pods, and each again once its call has ended.
+func (u *user) demand(n int) *user {
+	u.again = true
+	u.offer(n)
+	return u
+}
+
 // lead leads until the returned function is called.
 func (u *user) lead() (end func()) {
-	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+	log := funcr.New(func(_, args string) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.log.WriteString(args + "\n")
+	}, funcr.Options{})
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), log))
 	done := make(chan error, 1)
 	go func() { done <- u.Lead(ctx) }()
 	synctest.Wait()
@@ -82,6 +138,14 @@ func (u *user) lead() (end func()) {
 			u.t.Error(err)
 		}
 	}
+}
+
+// logged returns what was logged until now.
+func (u *user) logged() string {
+	synctest.Wait()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.log.String()
 }
 
 // expect compares how many pods wait, how many calls are under way, and how many outcomes were reported.
@@ -251,10 +315,42 @@ func TestAnEvictorThatPanicsFailsItsCallOnly(t *testing.T) {
 		u.offer(50)
 		time.Sleep(time.Second)
 		u.expect("after the panics", 0, 0, 50)
-		if o := u.reported["0"][0]; o.Kind != eviction.Failed || o.Cause != eviction.CausePanic {
+		want := eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CausePanic, Message: "the evictor panicked: oh"}
+		if o := u.reported["0"][0]; o != want {
 			t.Errorf("the outcome is %+v", o)
 		}
 	})
+}
+
+func TestAnOutcomeOfNoKindIsAFailure(t *testing.T) {
+	for _, kind := range []eviction.Kind{0, eviction.Unconfirmed + 1} {
+		if got := complete(eviction.Outcome{Kind: kind}); got.Kind != eviction.Failed || got.Message == "" || !got.MayHaveDeleted() {
+			t.Errorf("kind %d: %+v", kind, got)
+		}
+	}
+}
+
+func TestWhatAnEvictorOfACallersOwnSaysIsCut(t *testing.T) {
+	enormous := strings.Repeat("ä", 1<<19)
+	for name, answer := range map[string]evictor{
+		"an outcome": always(eviction.Outcome{Kind: eviction.Failed, Cause: "\xff" + enormous, Message: enormous + "\xff"}),
+		"a panic":    func(context.Context) eviction.Outcome { panic(enormous) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			u := newUser(t, Options{Evictor: answer})
+			defer u.lead()()
+			u.offer(1)
+			log := u.logged()
+			for _, s := range []string{u.reported["0"][0].Message, u.reported["0"][0].Cause} {
+				if len(s) == 0 || len(s) > truncate.MaxBytes || !utf8.ValidString(s) {
+					t.Errorf("%s: %d bytes, valid: %v", name, len(s), utf8.ValidString(s))
+				}
+			}
+			if len(log) > 16<<10 { // a stack
+				t.Errorf("%s: %d bytes are logged", name, len(log))
+			}
+		})
+	}
 }
 
 func TestNoCallIsMadeWhileLeadingDenies(t *testing.T) {

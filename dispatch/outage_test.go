@@ -1,0 +1,227 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/taint-manager/taint-manager/eviction"
+)
+
+var (
+	unreachable = eviction.Outcome{Kind: eviction.Unavailable, NothingDeleted: true}
+	epoch       = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// paused returns an outage backoff that was begun at epoch, whose pauses have their whole length.
+func paused() *outageBackoff {
+	b := &outageBackoff{jitter: func() float64 { return 1 }}
+	b.failed(epoch, false)
+	return b
+}
+
+func TestPausesDoubleFromATenthOfASecondToThirtySeconds(t *testing.T) {
+	b := paused()
+	for i, seconds := range []float64{.1, .2, .4, .8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30} {
+		if got := b.until.Sub(b.since).Seconds(); got != seconds {
+			t.Errorf("pause %d lasts %v s, want %v", i, got, seconds)
+		}
+		b.failed(b.until, true)
+	}
+}
+
+func TestAPauseIsHalfToAllOfItsLength(t *testing.T) {
+	for jitter, want := range map[float64]time.Duration{0: 50 * time.Millisecond, .5: 75 * time.Millisecond, 1: 100 * time.Millisecond} {
+		b := &outageBackoff{jitter: func() float64 { return jitter }}
+		b.failed(epoch, false)
+		if got := b.until.Sub(epoch); got != want {
+			t.Errorf("jitter %v: %v, want %v", jitter, got, want)
+		}
+	}
+}
+
+// Times are in milliseconds since the begin of a pause of 100 ms.
+func TestWhatEndsAPauseAndWhatLengthensIt(t *testing.T) {
+	at := func(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
+	timeout := eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseTimeout}
+	read := func(sent, answered int, o eviction.Outcome) func(b *outageBackoff) {
+		return func(b *outageBackoff) { b.nodeRead(at(answered), at(sent), o) }
+	}
+	for name, c := range map[string]struct {
+		do    func(b *outageBackoff)
+		until int // the end of the pause; 0: it has ended
+	}{
+		"a call that is no probe fails":                    {func(b *outageBackoff) { b.failed(at(50), false) }, 100},
+		"the probe fails":                                  {func(b *outageBackoff) { b.failed(at(110), true) }, 310},
+		"the probe fails, and then a call from before":     {func(b *outageBackoff) { b.failed(at(110), true); b.failed(at(120), false) }, 310},
+		"an answer":                                        {func(b *outageBackoff) { b.answered() }, 0},
+		"an answer, and a new outage":                      {func(b *outageBackoff) { b.failed(at(110), true); b.answered(); b.failed(at(500), false) }, 600},
+		"a GET from before is answered":                    {read(-1, 50, succeeds), 100},
+		"a GET from the pause is answered":                 {read(1, 50, succeeds), 0},
+		"a GET from the pause is answered with a failure":  {read(1, 50, fails), 0},
+		"a GET from the pause is answered with a refusal":  {read(1, 50, eviction.Outcome{Kind: eviction.Refused}), 0},
+		"a GET from the pause is cut":                      {read(1, 50, eviction.Outcome{Kind: eviction.Interrupted}), 100},
+		"a GET from the pause fails":                       {read(10, 20, unreachable), 100},
+		"a GET from the pause has no answer in its time":   {read(10, 99, timeout), 100},
+		"a GET from after the pause fails":                 {read(100, 110, unreachable), 310},
+		"a GET from after the pause has no answer":         {read(100, 110, timeout), 310},
+		"the server answers a watch":                       {func(b *outageBackoff) { b.nudge(at(10)) }, 100},
+		"the server answers a watch after the next probe":  {func(b *outageBackoff) { b.failed(at(110), true); b.nudge(at(120)) }, 210},
+		"the server answers watches, and the probe fails":  {func(b *outageBackoff) { b.failed(at(110), true); b.nudge(at(120)); b.failed(at(210), true) }, 410},
+		"the server answers a watch late in a long pause":  {func(b *outageBackoff) { b.failed(at(110), true); b.nudge(at(250)) }, 250},
+		"an answer, and then a GET without one":            {func(b *outageBackoff) { b.answered(); b.nodeRead(at(50), at(40), timeout) }, 0},
+		"an answer, and then a GET that fails":             {func(b *outageBackoff) { b.answered(); b.nodeRead(at(50), at(40), unreachable) }, 150},
+		"an answer, and then the server answers a watch":   {func(b *outageBackoff) { b.answered(); b.nudge(at(50)) }, 0},
+		"an answer, and then a GET that the server denies": {func(b *outageBackoff) { b.answered(); b.nodeRead(at(50), at(40), fails) }, 0},
+	} {
+		b := paused()
+		c.do(b)
+		if on := b.on(); on != (c.until > 0) || on && !b.until.Equal(at(c.until)) {
+			t.Errorf("%s: paused %v until %v, want %d ms", name, on, b.until.Sub(epoch), c.until)
+		}
+	}
+}
+
+// wholePauses lets pauses have their whole length.
+func (u *user) wholePauses() *user {
+	u.core.outage.jitter = func() float64 { return 1 }
+	return u
+}
+
+// probes answers the first calls with an outage, and each further one by a function.
+func probes(first int32, further evictor) evictor {
+	var n atomic.Int32
+	return func(ctx context.Context) eviction.Outcome {
+		if n.Add(1) <= first {
+			return unreachable
+		}
+		return further(ctx)
+	}
+}
+
+func TestWhatAProbeShows(t *testing.T) {
+	never := func(d time.Duration, o eviction.Outcome) evictor {
+		return func(context.Context) eviction.Outcome { time.Sleep(d); return o }
+	}
+	ms := func(all ...int) (list []time.Duration) {
+		for _, n := range all {
+			list = append(list, time.Duration(n)*time.Millisecond)
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		evictor evictor
+		begins  []time.Duration // of the calls in the first 40 s, of which the first begins the pause
+	}{
+		"the server is away":  {always(unreachable), ms(0, 100, 300, 700, 1500, 3100, 6300, 12700, 25500)},
+		"no answer in time":   {probes(1, never(35*time.Second, timesOut)), ms(0, 100, 35_300)},
+		"it panics":           {probes(1, func(context.Context) eviction.Outcome { time.Sleep(15 * time.Second); panic("oh") }), ms(0, 100, 15_100, 30_100)},
+		"it is cut":           {probes(1, never(15*time.Second, eviction.Outcome{Kind: eviction.Interrupted})), ms(0, 100, 15_100, 30_100)},
+		"an answer that ends": {probes(2, never(15*time.Second, succeeds)), ms(0, 100, 300, 15_300, 30_300)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := noting(c.evictor)
+				u := newUser(t, Options{Evictor: n, Slots: 1, SlowPlaces: 1}).wholePauses().demand(1)
+				defer u.lead()()
+				time.Sleep(40 * time.Second)
+				if got := n.begins(); !slices.Equal(got, c.begins) {
+					t.Errorf("calls at %v, want %v", got, c.begins)
+				}
+			})
+		})
+	}
+}
+
+func TestCallsFromBeforeAPauseDoNotLengthenIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		n := noting(evictor(func(context.Context) eviction.Outcome {
+			time.Sleep(500*time.Millisecond + time.Duration(calls.Add(1))*time.Millisecond) // they fail one after the other
+			return unreachable
+		}))
+		u := newUser(t, Options{Evictor: n, Slots: 4}).wholePauses().demand(4)
+		defer u.lead()()
+		time.Sleep(620 * time.Millisecond)
+		if got := n.begins(); len(got) != 5 || got[4] != 601*time.Millisecond {
+			t.Errorf("calls at %v, want the fifth 100 ms after the first failure", got)
+		}
+	})
+}
+
+func TestAnswersOfWatchesSendProbesButNoMoreThanTenASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := noting(always(unreachable))
+		u := newUser(t, Options{Evictor: n}).wholePauses().demand(40)
+		defer u.lead()()
+		time.Sleep(70 * time.Second) // in the midst of a pause of 30 s
+		before := len(n.begins())
+		u.ServerAnswered()
+		if got := len(n.begins()) - before; got != 1 {
+			t.Errorf("%d calls, want a probe at once", got)
+		}
+		for range 10_000 {
+			time.Sleep(time.Millisecond)
+			u.ServerAnswered()
+		}
+		if got := len(n.begins()) - before; got < 99 || got > 102 {
+			t.Errorf("%d probes in 10 s", got)
+		}
+	})
+}
+
+func TestAProbeMayStartInASlowPlace(t *testing.T) {
+	w := newWorld()
+	w.core.outage.jitter = func() float64 { return 1 }
+	w.pod("a", 0, 1, 0, after(time.Hour, succeeds))
+	waiting := w.pod("a", 0, 1, 2*time.Second, after(time.Hour, succeeds)) // its namespace is slow, and so is its workload
+	w.at(w.begin.Add(1900*time.Millisecond), func() { w.step(NodeRead{w.now, unreachable}) })
+	w.run([]*evicted{waiting}, 2100*time.Millisecond)
+	if used := w.core.places.used; used != [2]int{0, 2} || !w.core.outage.probing {
+		t.Errorf("%v places are used, probing: %v", used, w.core.outage.probing)
+	}
+}
+
+func TestADeletionThatTimesOutPausesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Slots: 4, SlowPlaces: 4, Evictor: evictor(func(context.Context) eviction.Outcome {
+			time.Sleep(34 * time.Second)
+			return timesOut
+		})}).demand(20)
+		defer u.lead()()
+		time.Sleep(36 * time.Second)
+		synctest.Wait()
+		if !u.PausedSince().IsZero() || u.InFlight() != 8 {
+			t.Errorf("paused since %v, %d in flight", u.PausedSince(), u.InFlight())
+		}
+	})
+}
+
+func TestALoadedServerHoldsAllCallsBack(t *testing.T) {
+	for _, c := range []struct{ asked, want time.Duration }{
+		{7 * time.Second, 7 * time.Second},
+		{0, time.Second},
+		{24 * time.Hour, time.Minute},
+	} {
+		t.Run(fmt.Sprint(c.asked), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := noting(always(eviction.Outcome{Kind: eviction.Throttled, RetryAfter: c.asked}))
+				u := newUser(t, Options{Evictor: n, Slots: 1}).demand(4)
+				defer u.lead()()
+				time.Sleep(c.want - 1)
+				u.ServerAnswered() // does not cut a wait that the server asked for
+				if got := n.begins(); len(got) != 1 || u.reported["0"][0].RetryAfter != c.want {
+					t.Errorf("calls at %v within the wait, the first outcome is %+v", got, u.reported["0"][0])
+				}
+				time.Sleep(1)
+				if got := n.begins(); len(got) != 2 {
+					t.Errorf("calls at %v, want another after the wait", got)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package dispatch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+func TestSlotsOpenOneAfterAnotherWhenNoCallWasUnderWay(t *testing.T) {
+	const ms = time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		n := noting(lasting(900 * ms))
+		u := newUser(t, Options{Evictor: n, Slots: 8}).demand(8)
+		defer u.lead()()
+		time.Sleep(1500 * ms)
+		want := []time.Duration{
+			0, 0, 0, 0, 4 * ms, 8 * ms, 12 * ms, 16 * ms, // the calls hang, and keep nobody waiting
+			// There were calls all the time: no new start.
+			900 * ms, 900 * ms, 900 * ms, 900 * ms, 904 * ms, 908 * ms, 912 * ms, 916 * ms,
+		}
+		if got := n.begins(); !slices.Equal(got, want) {
+			t.Errorf("calls at %v, want %v", got, want)
+		}
+		u.again = false
+		time.Sleep(10 * time.Second)
+		for i := range 8 {
+			u.Settled(uidOf(i))
+		}
+		again := time.Since(n.born)
+		u.offer(8)
+		time.Sleep(100 * ms)
+		if got := n.begins()[16:]; len(got) != 8 || got[3] != again || got[4] != again+4*ms || got[7] != again+16*ms {
+			t.Errorf("calls at %v, want four at %v", got, again)
+		}
+	})
+}
+
+func TestTheNumberOfSlotsChangesWhileCallsAreUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: lasting(900 * time.Millisecond), Slots: 4}).demand(20)
+		defer u.lead()()
+		time.Sleep(1900 * time.Millisecond) // the start is slow
+		for _, step := range []struct{ slots, atOnce, later int }{{6, 6, 6}, {2, 6, 2}, {4, 4, 4}, {0, 20, 20}} {
+			u.SetRates(nil, step.slots)
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+			if got := u.InFlight(); got != step.atOnce {
+				t.Errorf("%d slots: %d calls are under way at once, want %d", step.slots, got, step.atOnce)
+			}
+			time.Sleep(1800 * time.Millisecond)
+			synctest.Wait()
+			if got, slots := u.InFlight(), testutil.ToFloat64(u.metrics.slots); got != step.later || step.slots > 0 && int(slots) != step.slots {
+				t.Errorf("%d slots: %d calls are under way later, want %d; the metric has %v", step.slots, got, step.later, slots)
+			}
+		}
+	})
+}
+
+func TestACallHoldsASlotForASecondAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: lasting(30 * time.Second), Slots: 4, SlowPlaces: 8}).demand(40)
+		defer u.lead()()
+		for _, want := range []int{4, 8, 12, 12} { // of which four hold slots in the end, as all places are taken
+			time.Sleep(900 * time.Millisecond)
+			synctest.Wait()
+			if got := u.InFlight(); got != want {
+				t.Errorf("%d calls under way, want %d", got, want)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+}
+
+func TestSlowCallsThatKeepTheirSlotsAreCountedAndLoggedOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: lasting(30 * time.Second), Slots: 4, SlowPlaces: 2}).demand(20)
+		defer u.lead()()
+		for _, want := range []struct {
+			after          time.Duration
+			kept, slow     float64
+			lines, keeping int
+		}{
+			{900 * time.Millisecond, 0, 0, 0, 0},
+			{200 * time.Millisecond, 2, 4, 1, 2},
+			{time.Second, 4, 6, 1, 4},
+			{40 * time.Second, 10, 6, 1, 4},
+			{30 * time.Second, 16, 6, 2, 4},
+		} {
+			time.Sleep(want.after)
+			lines := strings.Count(u.logged(), "keep their slots")
+			kept, slow := testutil.ToFloat64(u.metrics.kept), testutil.ToFloat64(u.metrics.slow)
+			if kept != want.kept || slow != want.slow || lines != want.lines || len(u.core.places.kept) != want.keeping {
+				t.Errorf("%v kept their slots, %v are slow, %d lines, %d keep them now; want %+v", kept, slow, lines, len(u.core.places.kept), want)
+			}
+		}
+		if log := u.logged(); !strings.Contains(log, `"slowPlaces"=2`) || !strings.Contains(log, `"pod"`) {
+			t.Errorf("the log is %s", log)
+		}
+	})
+}
+
+func TestWorkloadsAreRememberedInBoundsAndForgotten(t *testing.T) {
+	w := newWorld()
+	var all []*evicted
+	for i := range 3 * maxIdle {
+		all = append(all, w.pod("a", i%10, uint64(i), time.Duration(i)*10*time.Millisecond, quickly))
+	}
+	w.run(all, 31*time.Second)
+	if n := len(w.core.namespaces["a"].workloads); n < maxIdle || n > maxIdle+1 {
+		t.Errorf("%d workloads are remembered", n)
+	}
+	for !w.alarm.IsZero() {
+		w.now = w.alarm
+		w.step(TimePassed{})
+	}
+	if c := w.core; len(c.namespaces)+len(c.classes)+len(c.items)+c.expiries.Len()+len(c.calls) > 0 {
+		t.Errorf("%d namespaces, %d classes, %d items, %d expiries, %d calls are left", len(c.namespaces), len(c.classes), len(c.items),
+			c.expiries.Len(), len(c.calls))
+	}
+	if passed := w.now.Sub(all[len(all)-1].done); passed > 2*remembered {
+		t.Errorf("forgotten after %v", passed)
+	}
+}
