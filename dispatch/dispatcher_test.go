@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	"go.uber.org/goleak"
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
@@ -77,6 +78,10 @@ type user struct {
 	mu    sync.Mutex
 	again bool // a pod whose call has ended is settled and offered again
 
+	offered  int       // how many pods
+	taint    string    // of the next pods; empty: no rate counts them
+	deadline time.Time // of the next pods
+
 	reported map[types.UID][]eviction.Outcome
 	log      strings.Builder
 }
@@ -88,12 +93,17 @@ func newUser(t *testing.T, o Options) *user {
 // uidOf returns the UID of a pod of a user.
 func uidOf(i int) types.UID { return types.UID(fmt.Sprint(i)) }
 
-// offer offers pods of as many namespaces; the UID of each is its number.
+// offer offers further pods of as many namespaces; the UID of each is its number.
 func (u *user) offer(n int) {
-	for i := range n {
+	for range n {
+		i := u.offered
+		u.offered++
 		uid := uidOf(i)
 		request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint("n", i), Name: "p"}}
-		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Ways: []Way{{Request: request}}}
+		if request.Verdict.At = u.deadline; u.taint != "" {
+			request.Verdict.Taint = &v1.Taint{Key: u.taint}
+		}
+		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Deadline: u.deadline, Ways: []Way{{Request: request}}}
 		c.Done = func(e Ended) {
 			if u.report(uid, e.Outcome) {
 				u.Settled(uid)
@@ -199,8 +209,7 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 			synctest.Wait()
 		}
 		u.Settled("0")
-		u.offer(1)
-		if u.InFlight() != 1 {
+		if !u.Offer(Candidate{UID: "0", Ways: []Way{{Request: eviction.Request{Pod: &taint.Pod{UID: "0"}}}}, Done: func(Ended) {}}) || u.InFlight() != 1 {
 			t.Error("a settled pod has no second call")
 		}
 	})

@@ -51,6 +51,7 @@ type evicted struct {
 	Candidate
 	behave behaviour
 	fails  int
+	lateBy eviction.LateBy // of the last call
 	done   time.Time
 }
 
@@ -121,6 +122,7 @@ func (w *world) step(in Input) {
 	w.alarm = do.Next
 	for _, s := range do.Starts {
 		p := w.pods[s.Request.Pod.UID]
+		p.lateBy = s.Request.LateBy
 		takes, outcome := p.behave(w.r)
 		w.at(w.now.Add(takes), func() { w.end(p, outcome) })
 	}

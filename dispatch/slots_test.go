@@ -27,9 +27,6 @@ func TestSlotsOpenOneAfterAnotherWhenNoCallWasUnderWay(t *testing.T) {
 		}
 		u.again = false
 		time.Sleep(10 * time.Second)
-		for i := range 8 {
-			u.Settled(uidOf(i))
-		}
 		again := time.Since(n.born)
 		u.offer(8)
 		time.Sleep(100 * ms)

@@ -1,0 +1,242 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+func metricsOf(t *testing.T, r prometheus.Registerer) *Metrics {
+	t.Helper()
+	m, err := NewMetrics(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// inTurn gives the outcomes one after the other.
+func inTurn(all ...eviction.Outcome) evictor {
+	var n atomic.Int32
+	return func(context.Context) eviction.Outcome { return all[n.Add(1)-1] }
+}
+
+func TestCallsAreCountedByOutcomeAndOnlyAcceptedOnesAsDeletions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		u := newUser(t, Options{Slots: 4, Metrics: metricsOf(t, registry), Evictor: inTurn(
+			succeeds, eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseRBAC}, eviction.Outcome{Kind: eviction.Failed, Cause: "a caller's own"},
+		)})
+		defer u.lead()()
+		u.offer(3)
+		synctest.Wait()
+		want := `
+# HELP taint_eviction_controller_pod_deletions_total Pods whose deletion the API server has accepted.
+# TYPE taint_eviction_controller_pod_deletions_total counter
+taint_eviction_controller_pod_deletions_total 1
+# HELP taint_manager_eviction_calls_total Eviction calls by outcome and cause.
+# TYPE taint_manager_eviction_calls_total counter
+taint_manager_eviction_calls_total{cause="",outcome="accepted"} 1
+taint_manager_eviction_calls_total{cause="other",outcome="failed"} 1
+taint_manager_eviction_calls_total{cause="rbac",outcome="refused"} 1
+`
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(want),
+			"taint_eviction_controller_pod_deletions_total", "taint_manager_eviction_calls_total"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheGaugesShowWhatIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := metricsOf(t, nil)
+		want := func(when string, slots, places, inFlight, slow float64) {
+			t.Helper()
+			synctest.Wait()
+			got := [4]float64{testutil.ToFloat64(m.slots), testutil.ToFloat64(m.places), testutil.ToFloat64(m.inFlight), testutil.ToFloat64(m.slow)}
+			if got != [4]float64{slots, places, inFlight, slow} {
+				t.Errorf("%s: slots, slow places, in flight, slow are %v", when, got)
+			}
+		}
+		u := newUser(t, Options{Slots: 3, SlowPlaces: 4, Metrics: m, Evictor: lasting(10 * time.Second)}).demand(8)
+		want("before the term", 3, 4, 0, 0)
+		end := u.lead()
+		want("at once", 3, 4, 3, 0)
+		time.Sleep(1500 * time.Millisecond)
+		want("when three are slow", 3, 4, 6, 3)
+		New(Options{Slots: 2, SlowPlaces: 1, Metrics: m}) // a second manager in this process
+		want("beside another dispatcher", 5, 5, 6, 3)
+		end()
+		want("after the term", 5, 5, 0, 0)
+		u.Drain(t.Context())
+		want("drained", 2, 1, 0, 0)
+	})
+}
+
+func TestPausesShow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := metricsOf(t, nil)
+		throttled := eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Second}
+		u := newUser(t, Options{Slots: 1, Metrics: m, Evictor: inTurn(unreachable, unreachable, throttled, unreachable, succeeds)}).wholePauses().demand(1)
+		defer u.lead()()
+		want := func(after time.Duration, on, unavailable, throttled float64) {
+			t.Helper()
+			time.Sleep(after)
+			synctest.Wait()
+			got := [3]float64{
+				testutil.ToFloat64(m.backoff), testutil.ToFloat64(m.pauses.WithLabelValues(pauseUnavailable)),
+				testutil.ToFloat64(m.pauses.WithLabelValues(pauseThrottled)),
+			}
+			if got != [3]float64{on, unavailable, throttled} {
+				t.Errorf("%v later: paused, pauses by outages, and by a loaded server are %v", after, got)
+			}
+		}
+		want(0, 1, 1, 0)
+		want(100*time.Millisecond, 1, 1, 0) // a probe that fails is no new pause
+		u.again = false
+		want(200*time.Millisecond, 0, 1, 1)
+		u.NodeRead(time.Now(), unreachable)
+		want(0, 1, 2, 1)
+		u.NodeRead(time.Now(), unreachable)
+		want(0, 1, 2, 1)
+		u.NodeRead(time.Now(), succeeds)
+		want(0, 0, 2, 1)
+	})
+}
+
+func TestTwoManagersCountIntoOneRegistry(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	first, second := metricsOf(t, registry), metricsOf(t, registry)
+	first.deletions.Inc()
+	second.deletions.Inc()
+	if got := testutil.ToFloat64(first.deletions); got != 2 {
+		t.Errorf("%v deletions, want 2", got)
+	}
+}
+
+func TestATakenMetricNameIsAnError(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(gauge("taint_manager_eviction_slots", "Something else."))
+	if _, err := NewMetrics(registry); err == nil || !strings.Contains(err.Error(), "taint_manager_eviction_slots") {
+		t.Errorf("error %v, want one that names the metric", err)
+	}
+}
+
+func TestRatesShow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: always(succeeds), Rates: []policy.Rate{
+			{Name: "cluster", EvictionsPerSecond: 1, Burst: 5}, {Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 2, Burst: 3},
+		}})
+		defer u.lead()()
+		u.taint = "down"
+		time.Sleep(4 * time.Second)
+		u.offer(9)
+		synctest.Wait()
+		want := `
+# HELP taint_manager_rate_tokens Evictions that each rate permits now, in the group of nodes that has the fewest.
+# TYPE taint_manager_rate_tokens gauge
+taint_manager_rate_tokens{rate="cluster"} 1
+taint_manager_rate_tokens{rate="zones"} 0
+# HELP taint_manager_rate_waiting Evictions that are due and wait for each rate.
+# TYPE taint_manager_rate_waiting gauge
+taint_manager_rate_waiting{rate="cluster"} 0
+taint_manager_rate_waiting{rate="zones"} 6
+`
+		rates := NewRateCollector(u.Dispatcher)
+		if err := testutil.CollectAndCompare(rates, strings.NewReader(want)); err != nil {
+			t.Error(err)
+		}
+		u.SetRates(nil, 0)
+		if n := testutil.CollectAndCount(rates); n != 0 {
+			t.Errorf("%d metrics without rates", n)
+		}
+	})
+}
+
+// latenesses returns how many deletions the histogram has for each value of its label.
+func latenesses(t *testing.T, r prometheus.Gatherer) map[string]uint64 {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]uint64{}
+	for _, family := range families {
+		if family.GetName() != "taint_eviction_controller_pod_deletion_duration_seconds" {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			all[m.GetLabel()[0].GetValue()] = m.GetHistogram().GetSampleCount()
+		}
+	}
+	return all
+}
+
+func TestLatenessThatARateOrAPauseExplainsHasALabel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		u := newUser(t, Options{
+			Evictor: always(succeeds), Metrics: metricsOf(t, registry), Paused: true,
+			Rates: []policy.Rate{{Name: "few", Taints: []policy.TaintKey{{Key: "down"}}, EvictionsPerSecond: 1, Burst: 1}},
+		})
+		defer u.lead()()
+		add := func(n int, key string, deadline time.Duration) {
+			u.taint, u.deadline = key, time.Now().Add(deadline)
+			u.offer(n)
+		}
+		add(1, "other", -time.Minute)
+		time.Sleep(time.Minute)
+		add(1, "other", 0)
+		add(3, "down", 0)
+		u.SetPaused(false) // the pods are due since before, or at this moment
+		add(1, "other", 0)
+		time.Sleep(time.Minute)
+		add(1, "other", 0)
+		add(1, "other", -59*time.Second)
+		add(1, "other", -61*time.Second)
+		time.Sleep(time.Minute)
+		u.SetPaused(false) // ends no pause
+		add(1, "other", -30*time.Second)
+		synctest.Wait()
+		if got, want := latenesses(t, registry), map[string]uint64{"": 6, "hold": 2, "rate": 2}; !maps.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+func TestARateExplainsTheLatenessOfAPodThatHasWaitedForItAfterItsDeadline(t *testing.T) {
+	w := newWorld(policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 6})
+	leads := true
+	w.core.options.Leading = func() bool { return leads }
+	at := func(seconds int) time.Time { return w.begin.Add(time.Duration(seconds) * time.Second) }
+	pod := func(i, due int) *evicted { return w.pod(fmt.Sprint(i), i, 1, time.Duration(due)*time.Second, quickly) }
+	var all []*evicted
+	for i := range 6 {
+		all = append(all, pod(i, 10)) // they take all tokens
+	}
+	waited, edited, late, due := pod(6, 10), pod(7, 10), pod(8, 70), pod(9, 70)
+	late.Deadline = at(5)
+	w.at(at(11).Add(-time.Millisecond), func() { leads = false })
+	w.at(at(69), func() {
+		edited.Deadline = at(69)
+		w.step(Offered{edited.Candidate})
+	})
+	w.at(at(70), func() { leads = true })
+	w.run(append(all, waited, edited, late, due), 80*time.Second)
+	for p, want := range map[*evicted]eviction.LateBy{all[0]: "", waited: eviction.LateByRate, edited: "", late: "", due: ""} {
+		if p.done.IsZero() || p.lateBy != want {
+			t.Errorf("pod %s is late by %q, want %q; done at %v", p.UID, p.lateBy, want, p.done)
+		}
+	}
+}
