@@ -233,8 +233,8 @@ func (d *Dispatcher) stepLocked(in Input) Effects {
 	} else {
 		d.timer.Reset(time.Until(do.Next))
 	}
-	if d.term != nil {
-		d.term.calls.Add(len(do.Starts))
+	if n := len(do.Starts); n > 0 { // Add(0) must not run beside the last Done of a term
+		d.term.calls.Add(n)
 	}
 	d.count(do)
 	return do

@@ -81,6 +81,7 @@ type user struct {
 	offered  int       // how many pods
 	taint    string    // of the next pods; empty: no rate counts them
 	deadline time.Time // of the next pods
+	own      Own       // of the next pods
 
 	reported map[types.UID][]eviction.Outcome
 	log      strings.Builder
@@ -103,7 +104,7 @@ func (u *user) offer(n int) {
 		if request.Verdict.At = u.deadline; u.taint != "" {
 			request.Verdict.Taint = &v1.Taint{Key: u.taint}
 		}
-		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Deadline: u.deadline, Ways: []Way{{Request: request}}}
+		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Deadline: u.deadline, Own: u.own, Ways: []Way{{Request: request}}}
 		c.Done = func(e Ended) {
 			if u.report(uid, e.Outcome) {
 				u.Settled(uid)
@@ -129,6 +130,21 @@ func (u *user) demand(n int) *user {
 	u.again = true
 	u.offer(n)
 	return u
+}
+
+// first returns the first outcome of the first pod.
+func (u *user) first() eviction.Outcome {
+	synctest.Wait()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.reported["0"][0]
+}
+
+// enough ends the demand.
+func (u *user) enough() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.again = false
 }
 
 // lead leads until the returned function is called.
@@ -325,7 +341,7 @@ func TestAnEvictorThatPanicsFailsItsCallOnly(t *testing.T) {
 		time.Sleep(time.Second)
 		u.expect("after the panics", 0, 0, 50)
 		want := eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CausePanic, Message: "the evictor panicked: oh"}
-		if o := u.reported["0"][0]; o != want {
+		if o := u.first(); o != want {
 			t.Errorf("the outcome is %+v", o)
 		}
 	})
@@ -350,7 +366,7 @@ func TestWhatAnEvictorOfACallersOwnSaysIsCut(t *testing.T) {
 			defer u.lead()()
 			u.offer(1)
 			log := u.logged()
-			for _, s := range []string{u.reported["0"][0].Message, u.reported["0"][0].Cause} {
+			for _, s := range []string{u.first().Message, u.first().Cause} {
 				if len(s) == 0 || len(s) > truncate.MaxBytes || !utf8.ValidString(s) {
 					t.Errorf("%s: %d bytes, valid: %v", name, len(s), utf8.ValidString(s))
 				}
@@ -393,7 +409,7 @@ func TestALeadershipLostSinceTheChoiceInterruptsTheCall(t *testing.T) {
 		defer u.lead()()
 		u.offer(1)
 		u.expect("lost", 0, 0, 1)
-		if o := u.reported["0"][0]; o.Kind != eviction.Interrupted || !o.NothingDeleted {
+		if o := u.first(); o.Kind != eviction.Interrupted || !o.NothingDeleted {
 			t.Errorf("the outcome is %+v", o)
 		}
 	})
@@ -436,4 +452,65 @@ func TestATermLastsAsLongAsItsCalls(t *testing.T) {
 			t.Errorf("%d calls outlast the term", u.InFlight())
 		}
 	})
+}
+
+func TestThePodOfThisProcessGoesLastAndByAnotherLeaderIfThatIsPossible(t *testing.T) {
+	for name, c := range map[string]struct {
+		yields bool
+		want   []time.Duration // when the leadership is given back, or the call is made
+	}{
+		"another may lead": {true, []time.Duration{1500 * time.Millisecond, 61500 * time.Millisecond}},
+		"it leads alone":   {false, []time.Duration{1500 * time.Millisecond}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var yields []time.Duration
+			n := noting(lasting(500 * time.Millisecond))
+			o := Options{Evictor: n, Slots: 1}
+			if c.yields {
+				o.Yield = func() { yields = append(yields, time.Since(n.born)) }
+			}
+			u := newUser(t, o)
+			u.deadline, u.own = time.Now(), Self
+			u.offer(1)
+			u.own = Other
+			u.offer(3)
+			defer u.lead()()
+			time.Sleep(90 * time.Second)
+			if got := slices.Concat(yields, n.begins()[3:]); !slices.Equal(got, c.want) {
+				t.Errorf("%s: at %v, want %v", name, got, c.want)
+			}
+		})
+	}
+}
+
+// Steps that start nothing go on while the last call of a term ends.
+func TestTermsEndInTheMidstOfSteps(t *testing.T) {
+	u := newUser(t, Options{Evictor: always(succeeds)})
+	stop := make(chan struct{})
+	var others sync.WaitGroup
+	for range 4 {
+		others.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					u.Settled("unknown")
+				}
+			}
+		})
+	}
+	for range 100 {
+		u.offer(3)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Duration(u.offered%7)*10*time.Microsecond, cancel)
+		if err := u.Lead(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := u.InFlight(); n != 0 {
+			t.Fatalf("%d calls outlast the term", n)
+		}
+	}
+	close(stop)
+	others.Wait()
 }

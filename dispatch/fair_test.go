@@ -84,6 +84,9 @@ func newWorld(rates ...policy.Rate) *world {
 	return w
 }
 
+// after returns a moment in milliseconds after the begin.
+func (w *world) after(ms int) time.Time { return w.begin.Add(time.Duration(ms) * time.Millisecond) }
+
 func (w *world) at(at time.Time, do func()) {
 	w.serial++
 	heap.Push(&w.events, event{at, w.serial, do})

@@ -104,7 +104,7 @@ func TestPausesShow(t *testing.T) {
 		}
 		want(0, 1, 1, 0)
 		want(100*time.Millisecond, 1, 1, 0) // a probe that fails is no new pause
-		u.again = false
+		u.enough()
 		want(200*time.Millisecond, 0, 1, 1)
 		u.NodeRead(time.Now(), unreachable)
 		want(0, 1, 2, 1)
@@ -219,20 +219,19 @@ func TestARateExplainsTheLatenessOfAPodThatHasWaitedForItAfterItsDeadline(t *tes
 	w := newWorld(policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 6})
 	leads := true
 	w.core.options.Leading = func() bool { return leads }
-	at := func(seconds int) time.Time { return w.begin.Add(time.Duration(seconds) * time.Second) }
 	pod := func(i, due int) *evicted { return w.pod(fmt.Sprint(i), i, 1, time.Duration(due)*time.Second, quickly) }
 	var all []*evicted
 	for i := range 6 {
 		all = append(all, pod(i, 10)) // they take all tokens
 	}
 	waited, edited, late, due := pod(6, 10), pod(7, 10), pod(8, 70), pod(9, 70)
-	late.Deadline = at(5)
-	w.at(at(11).Add(-time.Millisecond), func() { leads = false })
-	w.at(at(69), func() {
-		edited.Deadline = at(69)
+	late.Deadline = w.after(5000)
+	w.at(w.after(10_999), func() { leads = false })
+	w.at(w.after(69_000), func() {
+		edited.Deadline = w.now
 		w.step(Offered{edited.Candidate})
 	})
-	w.at(at(70), func() { leads = true })
+	w.at(w.after(70_000), func() { leads = true })
 	w.run(append(all, waited, edited, late, due), 80*time.Second)
 	for p, want := range map[*evicted]eviction.LateBy{all[0]: "", waited: eviction.LateByRate, edited: "", late: "", due: ""} {
 		if p.done.IsZero() || p.lateBy != want {

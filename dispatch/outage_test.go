@@ -55,9 +55,9 @@ func TestWhatEndsAPauseAndWhatLengthensIt(t *testing.T) {
 		do    func(b *outageBackoff)
 		until int // the end of the pause; 0: it has ended
 	}{
-		"a call that is no probe fails":                    {func(b *outageBackoff) { b.failed(at(50), false) }, 100},
-		"the probe fails":                                  {func(b *outageBackoff) { b.failed(at(110), true) }, 310},
-		"the probe fails, and then a call from before":     {func(b *outageBackoff) { b.failed(at(110), true); b.failed(at(120), false) }, 310},
+		"a call that is no probe fails":                {func(b *outageBackoff) { b.failed(at(50), false) }, 100},
+		"the probe fails":                              {func(b *outageBackoff) { b.failed(at(110), true) }, 310},
+		"the probe fails, and then a call from before": {func(b *outageBackoff) { b.failed(at(110), true); b.failed(at(120), false) }, 310},
 		"an answer":                                        {func(b *outageBackoff) { b.answered() }, 0},
 		"an answer, and a new outage":                      {func(b *outageBackoff) { b.failed(at(110), true); b.answered(); b.failed(at(500), false) }, 600},
 		"a GET from before is answered":                    {read(-1, 50, succeeds), 100},
@@ -214,10 +214,10 @@ func TestALoadedServerHoldsAllCallsBack(t *testing.T) {
 				defer u.lead()()
 				time.Sleep(c.want - 1)
 				u.ServerAnswered() // does not cut a wait that the server asked for
-				if got := n.begins(); len(got) != 1 || u.reported["0"][0].RetryAfter != c.want {
-					t.Errorf("calls at %v within the wait, the first outcome is %+v", got, u.reported["0"][0])
+				if got := n.begins(); len(got) != 1 || u.first().RetryAfter != c.want {
+					t.Errorf("calls at %v within the wait, the first outcome is %+v", got, u.first())
 				}
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				if got := n.begins(); len(got) != 2 {
 					t.Errorf("calls at %v, want another after the wait", got)
 				}

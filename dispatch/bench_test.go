@@ -1,0 +1,52 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// BenchmarkCall is what the dispatcher costs for a call, from the offer to the settled outcome, while so many others wait.
+func BenchmarkCall(b *testing.B) {
+	for _, waiting := range []int{0, 10_000} {
+		b.Run(fmt.Sprint(waiting), func(b *testing.B) {
+			d := New(Options{Evictor: always(succeeds), Slots: 1})
+			ctx, cancel := context.WithCancel(context.Background())
+			led := make(chan error)
+			go func() { led <- d.Lead(ctx) }()
+			done := make(chan struct{})
+			offer := func(i int) {
+				uid := uidOf(i)
+				way := Way{Request: eviction.Request{Pod: &taint.Pod{UID: uid}}}
+				d.Offer(Candidate{UID: uid, Namespace: fmt.Sprint(i % 50), Node: fmt.Sprint(i % 100), Ways: []Way{way}, Done: func(Ended) {
+					d.Settled(uid)
+					done <- struct{}{}
+				}})
+			}
+			d.SetPaused(true)
+			for i := range waiting {
+				offer(i)
+			}
+			d.SetPaused(false)
+			i := waiting
+			for b.Loop() {
+				offer(i)
+				i++
+				<-done
+			}
+			d.SetPaused(true)
+			go func() { // of the call under way
+				for range done {
+				}
+			}()
+			cancel()
+			if err := <-led; err != nil {
+				b.Error(err)
+			}
+			close(done)
+		})
+	}
+}

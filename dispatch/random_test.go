@@ -1,0 +1,205 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// randomServer ends calls after any time, with any outcome. It notes the tokens that calls in each zone have spent.
+type randomServer struct {
+	mu     sync.Mutex
+	r      *rand.Rand
+	calls  map[types.UID]bool
+	tokens map[string][]spending
+}
+
+// spending is how many tokens were spent at a moment, less those that came back.
+type spending struct {
+	at time.Time
+	n  int
+}
+
+func newRandomServer(seed uint64) *randomServer {
+	return &randomServer{r: rand.New(rand.NewPCG(seed, 0)), calls: map[types.UID]bool{}, tokens: map[string][]spending{}}
+}
+
+func (s *randomServer) draw(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.r.IntN(n)
+}
+
+// spend notes a token, of the zone and of the cluster.
+func (s *randomServer) spend(zone string, n int) {
+	for _, of := range []string{zone, ""} {
+		all := s.tokens[of]
+		if now := time.Now(); len(all) == 0 || !all[len(all)-1].at.Equal(now) {
+			all = append(all, spending{at: now})
+		}
+		all[len(all)-1].n += n
+		s.tokens[of] = all
+	}
+}
+
+func (s *randomServer) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
+	s.mu.Lock()
+	if s.calls[e.Pod.UID] {
+		panic("two calls for a pod at once")
+	}
+	s.calls[e.Pod.UID] = true
+	s.spend(e.Pod.Node, 1)
+	s.mu.Unlock()
+	select {
+	case <-time.After(time.Duration(s.draw(3)*s.draw(900)) * time.Millisecond):
+	case <-ctx.Done():
+		return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: s.draw(2) == 0}
+	}
+	some := []eviction.Outcome{
+		{Kind: eviction.Blocked},
+		{Kind: eviction.Refused},
+		{Kind: eviction.Unconfirmed},
+		{Kind: eviction.NotFound},
+		fails, timesOut, unreachable,
+		{Kind: eviction.Throttled, RetryAfter: time.Second},
+		{Kind: 0},
+		{Kind: eviction.Failed, Cause: eviction.CausePanic},
+	}
+	o := succeeds
+	if i := s.draw(2 * len(some)); i < len(some) {
+		o = some[i]
+	}
+	if o.Cause == eviction.CausePanic {
+		panic("oh")
+	}
+	return o
+}
+
+// ended notes the tokens that come back.
+func (s *randomServer) ended(e eviction.Request, o eviction.Outcome, _ time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls[e.Pod.UID] && !o.MayHaveDeleted() {
+		s.spend(e.Pod.Node, -1)
+	}
+	delete(s.calls, e.Pod.UID)
+}
+
+// exceeds returns which window has more calls than the rate permits, or "".
+func exceeds(all []spending, r policy.Rate) string {
+	for i := range all {
+		n := 0
+		for j := i; j < len(all); j++ {
+			n += all[j].n
+			if window := all[j].at.Sub(all[i].at).Seconds(); float64(n) > float64(r.Burst)+r.EvictionsPerSecond*window+1e-9 {
+				return fmt.Sprintf("rate %s: %d calls in %v s, at %v a second with a burst of %d", r.Name, n, window, r.EvictionsPerSecond, r.Burst)
+			}
+		}
+	}
+	return ""
+}
+
+// tighter returns the same rates with lower limits. Windows across a reload are bounded by the looser rates.
+func tighter(rates []policy.Rate) (all []policy.Rate) {
+	for _, r := range rates {
+		r.EvictionsPerSecond, r.Burst = r.EvictionsPerSecond/2, 1
+		all = append(all, r)
+	}
+	return all
+}
+
+// gone is how many of the pods are gone.
+type gone struct {
+	sync.Mutex
+	n int
+}
+
+// offerUntilGone offers pods of three namespaces in two zones, and each again until its call is accepted.
+func offerUntilGone(d *Dispatcher, pods int) *gone {
+	g := &gone{}
+	for i := range pods {
+		uid, zone := types.UID(fmt.Sprint(i)), fmt.Sprint("zone", i%2)
+		way := Way{NodeLabels: map[string]string{"zone": zone}}
+		way.Request = eviction.Request{Pod: &taint.Pod{UID: uid, Node: zone}}
+		way.Request.Verdict.Taint = &v1.Taint{Key: "down"}
+		c := Candidate{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone, Workload: uint64(i % 5), Ways: []Way{way}}
+		c.Done = func(e Ended) {
+			d.Settled(uid)
+			if e.Outcome.Kind != eviction.Accepted {
+				time.AfterFunc(100*time.Millisecond, func() { d.Offer(c) })
+				return
+			}
+			g.Lock()
+			defer g.Unlock()
+			g.n++
+		}
+		d.Offer(c)
+	}
+	return g
+}
+
+// play runs a dispatcher through reloads, pauses, terms and answers of watches, and then until all pods are gone.
+func (s *randomServer) play(t *testing.T, rates []policy.Rate) (problem string) {
+	slots := 1 + s.draw(8)
+	u := newUser(t, Options{Evictor: s, Slots: slots, SlowPlaces: 1 + s.draw(4), Rates: rates, Ended: s.ended})
+	const pods = 40
+	g := offerUntilGone(u.Dispatcher, pods)
+	end := u.lead()
+	for range 20 {
+		time.Sleep(time.Duration(s.draw(4000)) * time.Millisecond)
+		switch s.draw(7) {
+		case 0:
+			u.SetRates(tighter(rates), slots)
+		case 1:
+			u.SetRates(rates, 1+s.draw(slots))
+		case 2:
+			u.SetPaused(s.draw(2) == 0)
+		case 3:
+			end()
+			time.Sleep(time.Duration(s.draw(2000)) * time.Millisecond)
+			end = u.lead()
+		case 4:
+			u.ServerAnswered()
+		}
+	}
+	u.SetRates(rates, slots)
+	u.SetPaused(false)
+	time.Sleep(time.Hour)
+	end()
+	if c := u.core; g.n != pods || c.InFlight()+c.Waiting()+len(c.items)+len(c.places.kept) != 0 || c.places.used != [2]int{} || c.slowSlots != 0 {
+		return fmt.Sprintf("%d of %d pods are gone; places %+v, %d items, %d slots of slow namespaces", g.n, pods, c.places, len(c.items), c.slowSlots)
+	}
+	return ""
+}
+
+func TestEachPodGoesNoPlaceIsLostAndNoRateIsExceeded(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rates := []policy.Rate{
+			{Name: "cluster", EvictionsPerSecond: rapid.SampledFrom([]float64{0.3, 2, 5}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 6).Draw(rt, "burst")},
+			{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: rapid.SampledFrom([]float64{0.2, 1, 3}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 4).Draw(rt, "burst")},
+		}
+		s := newRandomServer(rapid.Uint64().Draw(rt, "seed"))
+		problem := ""
+		synctest.Test(t, func(t *testing.T) { problem = s.play(t, rates) })
+		for of, rate := range map[string]policy.Rate{"": rates[0], "zone0": rates[1], "zone1": rates[1]} {
+			if problem == "" {
+				problem = exceeds(s.tokens[of], rate)
+			}
+		}
+		if problem != "" {
+			rt.Fatal(problem)
+		}
+	})
+}

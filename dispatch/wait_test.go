@@ -1,0 +1,103 @@
+package dispatch
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
+	const ms = time.Millisecond
+	hangs := after(time.Hour, succeeds)
+	for name, c := range map[string]struct {
+		prepare func(w *world) // what happens before the candidate is offered, 10 s after the begin
+		waits   eviction.WaitCause
+		rate    string
+		until   time.Duration // from then; 0: not known
+	}{
+		"this process does not lead": {func(w *world) { w.step(TermEnded{}) }, eviction.WaitsForTurn, "", 0},
+		"all calls are paused":       {func(w *world) { w.step(Paused{true}) }, eviction.WaitsPaused, "", 0},
+		"the server is away":         {func(w *world) { w.at(w.after(10_000), func() { w.step(NodeRead{w.now, unreachable}) }) }, eviction.WaitsForServer, "", 100 * ms},
+		"the server is loaded":       {func(w *world) { w.core.throttled = w.after(70_000) }, eviction.WaitsForServer, "", time.Minute},
+		"its rate has no token": {func(w *world) {
+			w.step(Configured{[]policy.Rate{{Name: "few", EvictionsPerSecond: .01, Burst: 1}}, 4})
+		}, eviction.WaitsForRate, "few", 90 * time.Second},
+		"all calls are limited": {func(w *world) {
+			w.core.pace = newPace(.1)
+			w.pod("other", 0, 1, 5*time.Second, hangs)
+		}, eviction.WaitsForRate, eviction.RateOfAllCalls, 5*time.Second - paceSlack},
+		"its namespace is not known to be quick": {func(w *world) { w.pod("a", 0, 1, 9500*ms, hangs) }, eviction.WaitsForTurn, "", 0},
+		"its namespace is slow": {func(w *world) {
+			for i := range 3 {
+				w.pod("a", 0, 1, time.Duration(i)*2*time.Second, hangs)
+			}
+		}, eviction.WaitsForSlowPlace, "", 0},
+	} {
+		w := newWorld()
+		w.core.outage.jitter = func() float64 { return 1 }
+		w.core.places = newPlaces(4, 4)
+		c.prepare(w)
+		p := w.pod("a", 0, 1, 10*time.Second, hangs)
+		checked := false
+		w.at(w.after(10_000), func() {
+			checked = true
+			want := Status{Waits: eviction.Wait{Cause: c.waits, Rate: c.rate}}
+			if c.until > 0 {
+				want.Until = w.now.Add(c.until)
+			}
+			if got := w.core.Status(w.now, p.UID); got != want {
+				t.Errorf("%s: got %+v, want %+v", name, got, want)
+			}
+			slow := 0
+			if c.waits == eviction.WaitsForSlowPlace {
+				slow = 1
+			}
+			if w.core.Waiting() != 1 || w.core.WaitingForSlowPlace() != slow {
+				t.Errorf("%s: %d wait, %d for slow places", name, w.core.Waiting(), w.core.WaitingForSlowPlace())
+			}
+		})
+		w.run([]*evicted{p}, 10*time.Second)
+		if !checked {
+			t.Errorf("%s: nothing was checked", name)
+		}
+	}
+}
+
+func TestStatusesAreInTheOrderThatWasAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUser(t, Options{Evictor: lasting(time.Minute), Slots: 1})
+		defer u.lead()()
+		u.offer(2*batch + 1)
+		var uids []types.UID
+		for i := range 2*batch + 2 { // the last is not known
+			uids = append(uids, uidOf(i))
+		}
+		slices.Reverse(uids)
+		synctest.Wait()
+		all := u.Statuses(uids)
+		if len(all) != len(uids) {
+			t.Fatalf("%d statuses of %d pods", len(all), len(uids))
+		}
+		for i, s := range all {
+			want := Status{Waits: eviction.Wait{Cause: eviction.WaitsForTurn}}
+			if i == 0 {
+				want = Status{}
+			} else if uids[i] == "0" {
+				want = Status{Calling: true}
+			}
+			if s != want {
+				t.Errorf("pod %s: %+v, want %+v", uids[i], s, want)
+			}
+		}
+		time.Sleep(2 * time.Minute)
+		if s := u.Statuses(uids[len(uids)-1:]); !s[0].Calling {
+			t.Errorf("its outcome is not settled: %+v", s)
+		}
+	})
+}
