@@ -192,6 +192,7 @@ func (c *Core) configure(now time.Time, in Configured) {
 			c.stepOut(now, it)
 		}
 	}
+	clear(c.classes)
 	for _, it := range c.bySerial() {
 		if it.call == nil && !it.ended {
 			it.class = c.classOf(&it.Candidate)

@@ -81,7 +81,6 @@ type user struct {
 	offered  int       // how many pods
 	taint    string    // of the next pods; empty: no rate counts them
 	deadline time.Time // of the next pods
-	own      Own       // of the next pods
 
 	reported map[types.UID][]eviction.Outcome
 	log      strings.Builder
@@ -104,7 +103,7 @@ func (u *user) offer(n int) {
 		if request.Verdict.At = u.deadline; u.taint != "" {
 			request.Verdict.Taint = &v1.Taint{Key: u.taint}
 		}
-		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Deadline: u.deadline, Own: u.own, Ways: []Way{{Request: request}}}
+		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Deadline: u.deadline, Ways: []Way{{Request: request}}}
 		c.Done = func(e Ended) {
 			if u.report(uid, e.Outcome) {
 				u.Settled(uid)
@@ -452,35 +451,6 @@ func TestATermLastsAsLongAsItsCalls(t *testing.T) {
 			t.Errorf("%d calls outlast the term", u.InFlight())
 		}
 	})
-}
-
-func TestThePodOfThisProcessGoesLastAndByAnotherLeaderIfThatIsPossible(t *testing.T) {
-	for name, c := range map[string]struct {
-		yields bool
-		want   []time.Duration // when the leadership is given back, or the call is made
-	}{
-		"another may lead": {true, []time.Duration{1500 * time.Millisecond, 61500 * time.Millisecond}},
-		"it leads alone":   {false, []time.Duration{1500 * time.Millisecond}},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var yields []time.Duration
-			n := noting(lasting(500 * time.Millisecond))
-			o := Options{Evictor: n, Slots: 1}
-			if c.yields {
-				o.Yield = func() { yields = append(yields, time.Since(n.born)) }
-			}
-			u := newUser(t, o)
-			u.deadline, u.own = time.Now(), Self
-			u.offer(1)
-			u.own = Other
-			u.offer(3)
-			defer u.lead()()
-			time.Sleep(90 * time.Second)
-			if got := slices.Concat(yields, n.begins()[3:]); !slices.Equal(got, c.want) {
-				t.Errorf("%s: at %v, want %v", name, got, c.want)
-			}
-		})
-	}
 }
 
 // Steps that start nothing go on while the last call of a term ends.
