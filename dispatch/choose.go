@@ -78,10 +78,14 @@ type choice struct {
 	door door
 }
 
-// before reports whether it is the turn of this choice before that of the other choice.
+// before reports whether it is the turn of this choice before that of the other choice. If both wait for rates, all calls
+// of their namespaces count; otherwise only the calls in the kinds of places that the doors lead to count.
 func (a choice) before(b choice) bool {
 	m, n := a.line.namespace, b.line.namespace
 	i, j := m.calls[a.door.place()], n.calls[b.door.place()]
+	if a.line.class.rated && b.line.class.rated {
+		i, j = m.allCalls(), n.allCalls()
+	}
 	switch {
 	case i != j:
 		return i < j
@@ -97,9 +101,14 @@ func (a choice) before(b choice) bool {
 // when that may change by time alone.
 func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 	open, next := c.openDoors(now)
+	var free, rated choice
 	for _, cl := range c.classes {
+		best := &free
+		if cl.rated {
+			best = &rated
+		}
 		first := cl.first(open)
-		if first.line == nil || best.line != nil && !first.before(best) {
+		if first.line == nil || best.line != nil && !first.before(*best) {
 			continue
 		}
 		if _, until := cl.wait(now); !until.IsZero() {
@@ -107,9 +116,12 @@ func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 			next = sooner(next, until)
 			continue
 		}
-		best = first
+		*best = first
 	}
-	return best, next
+	if free.line == nil || rated.line != nil && rated.before(free) {
+		return rated, next
+	}
+	return free, next
 }
 
 // openDoors returns which doors are open now, and when the next one opens by time alone.

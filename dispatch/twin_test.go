@@ -338,10 +338,12 @@ func (w *twin) moveSlow() {
 // permitted is a start that the rules permit.
 type permitted struct {
 	*twinCandidate
-	kind  kind
-	way   int
-	probe bool
-	key   []int
+	kind   kind
+	way    int
+	probe  bool
+	rated  bool // each of its ways has rates
+	inKind int  // calls of its namespace in this kind of place
+	key    []int
 }
 
 // turns returns the starts that the rules permit now: those whose turn it is, of each node the first.
@@ -423,7 +425,12 @@ func (w *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 			}
 			key = append(key, known, w.count(func(o *twinCall) bool { return o.kind == k && inWorkload(of)(o) }), l.served)
 		}
-		all = append(all, permitted{c, k, way, probe, key})
+		inKind := key[0]
+		rated := !slices.ContainsFunc(c.Ways, func(way Way) bool { return len(w.bucketsOf(&way)) == 0 })
+		if rated {
+			key[0] = w.count(inNamespace(c.Namespace))
+		}
+		all = append(all, permitted{c, k, way, probe, rated, inKind, key})
 	}
 	if namespace != slow {
 		if slotFree && (namespace == quick || w.count(inNamespace(c.Namespace)) == 0) {
@@ -442,8 +449,23 @@ func (w *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 	return all
 }
 
-// firsts returns those with the least key, of each node the first.
-func firsts(all []permitted) (first []permitted) {
+// firsts returns those with the least key, of each node the first. Those that wait for rates are compared with others by
+// the calls in their kind of place.
+func firsts(all []permitted) []permitted {
+	rated := leastOf(slices.DeleteFunc(slices.Clone(all), func(p permitted) bool { return !p.rated }))
+	others := leastOf(slices.DeleteFunc(slices.Clone(all), func(p permitted) bool { return p.rated }))
+	if len(rated) == 0 {
+		return others
+	}
+	key := slices.Clone(rated[0].key)
+	key[0] = rated[0].inKind
+	if len(others) > 0 && slices.Compare(others[0].key, key) < 0 {
+		return others
+	}
+	return rated
+}
+
+func leastOf(all []permitted) (first []permitted) {
 	for _, p := range all {
 		if !slices.ContainsFunc(all, func(o permitted) bool {
 			by := slices.Compare(o.key, p.key)
