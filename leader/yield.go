@@ -98,5 +98,5 @@ func (e *Election) noteFailedYield(ctx context.Context) {
 	e.yields.failed.Store(last)
 	e.yields.failures.Add(1)
 	klog.FromContext(ctx).Info("No other process took the lease: leading on", "lease", e.lock.Describe(),
-		"givenBack", *last, "waited", e.config.LeaseDuration.Duration, "yieldsAgainAfter", yieldInterval*e.config.LeaseDuration.Duration)
+		"givenBack", last.UTC().Format(time.RFC3339), "waited", e.config.LeaseDuration.Duration, "yieldsAgainAfter", yieldInterval*e.config.LeaseDuration.Duration)
 }
