@@ -146,7 +146,10 @@ func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 	c.endProbe(k)
 	if !in.Outcome.MayHaveDeleted() && in.Outcome.Kind != eviction.DryRun {
 		k.buckets.Return(now)
+	} else if it.Own != Other {
+		c.ownEnded = now
 	}
+	c.ownCalling = c.ownCalling && it.Own == Other
 	switch {
 	case k.slow:
 		n.slowEnded(now)

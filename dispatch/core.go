@@ -31,8 +31,10 @@ type CoreOptions struct {
 	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
 	Jitter func() float64
 
-	// Yields: the leadership is given back instead of a call for the pod of this process.
-	Yields bool
+	// Yields: the leadership is given back instead of a call for the pod of this process. Upcoming returns when the next
+	// eviction is due that was not offered; zero if there is none.
+	Yields   bool
+	Upcoming func() time.Time
 }
 
 // Core is the logic of the dispatcher. It is not safe for concurrent use.
@@ -60,6 +62,8 @@ type Core struct {
 	leads, drained, paused bool
 	resumed                time.Time // when the last pause of all calls by the configuration has ended
 	yieldNotBefore         time.Time
+	ownCalling             bool      // a call for a pod of this program is under way
+	ownEnded               time.Time // when the last such call ended that may have deleted the pod
 }
 
 // item is a candidate, and what has become of it.

@@ -75,8 +75,8 @@ func perToken(of crowd, n int, slow bool) time.Duration {
 	return time.Since(began) / tokens
 }
 
-// A timer of the machine may be coarse, and another process may take turns with this one: the least of several rounds
-// counts, and a microsecond is nothing.
+// On a machine that does nothing else the factor is 1.1 to 1.7. Beside other work, what 10,000 candidates occupy is in no
+// cache. A cost in proportion to the candidates would make the factor a thousand.
 func TestATokenCostsTheSameHoweverManyWaitForIt(t *testing.T) {
 	for _, of := range crowds() {
 		for _, slow := range []bool{false, true} {
@@ -86,8 +86,8 @@ func TestATokenCostsTheSameHoweverManyWaitForIt(t *testing.T) {
 					few, many = min(few, perToken(of, 10, slow)), min(many, perToken(of, 10000, slow))
 				}
 				t.Logf("10 wait: %v, 10,000 wait: %v", few, many)
-				if many > 2*few+time.Microsecond {
-					t.Errorf("with 10,000 that wait a token takes %v, with 10 %v; want twice that at most", many, few)
+				if many > 4*few {
+					t.Errorf("with 10,000 that wait a token takes %v, with 10 %v", many, few)
 				}
 			})
 		}
@@ -97,13 +97,13 @@ func TestATokenCostsTheSameHoweverManyWaitForIt(t *testing.T) {
 // Each host's rate is looked at once for a token, and not each candidate.
 func TestATokenOfManyGroupsCostsAsManyLooksAsThereAreGroups(t *testing.T) {
 	of := crowd{"a host's rate each", policy.Rate{Name: "host", EvictionsPerSecond: 1, Burst: 1, TopologyKey: "kubernetes.io/hostname"},
-		func(i int) Candidate { return Candidate{Namespace: "ns", Node: fmt.Sprint("node", i%1000)} }}
+		func(i int) Candidate { return Candidate{Namespace: "ns", Node: fmt.Sprint("node", i%100)} }}
 	one, ten := time.Hour, time.Hour
 	for range 2 {
-		one, ten = min(one, perToken(of, 1000, false)), min(ten, perToken(of, 10000, false))
+		one, ten = min(one, perToken(of, 100, false)), min(ten, perToken(of, 1000, false))
 	}
-	t.Logf("a thousand groups with a candidate each: %v, with ten each: %v", one, ten)
+	t.Logf("a hundred groups with a candidate each: %v, with ten each: %v", one, ten)
 	if ten > 2*one {
-		t.Errorf("with ten candidates for each of 1000 groups a token takes %v, with one %v", ten, one)
+		t.Errorf("with ten candidates for each of 100 groups a token takes %v, with one %v", ten, one)
 	}
 }

@@ -44,6 +44,7 @@ type world struct {
 	alarm  time.Time
 	pods   map[types.UID]*evicted
 	begin  time.Time
+	yield  func() // nil: none is expected
 }
 
 // evicted is a pod of a world.
@@ -119,6 +120,9 @@ func (w *world) showQuick(pods []*evicted) {
 func (w *world) step(in Input) {
 	do := w.core.Step(w.now, in)
 	w.alarm = do.Next
+	if do.Yield {
+		w.yield()
+	}
 	for _, s := range do.Starts {
 		p := w.pods[s.Request.Pod.UID]
 		takes, outcome := p.behave(w.r)

@@ -29,6 +29,7 @@ type twin struct {
 	lines                    map[string]int // when each was last served
 	rates                    []*twinRate
 	ramp, slowStart          time.Time
+	ownEnded                 time.Time
 	throttled                time.Time
 	pace                     pace
 	outage                   outageBackoff
@@ -40,7 +41,8 @@ type twin struct {
 
 type twinCandidate struct {
 	Candidate
-	serial int
+	serial  int
+	offered time.Time // the first time
 }
 
 type twinWorkload struct {
@@ -361,14 +363,12 @@ func (w *twin) turns(now time.Time) []permitted {
 		return w.ownTurn(now, own)
 	}
 	var all []permitted
-	others := 0
 	for _, c := range w.waiting {
 		if c.Own == Other {
-			others++
 			all = append(all, w.mayStart(now, c, slotFree, slowFree)...)
 		}
 	}
-	if len(all) == 0 && own != nil && !yields && (others == 0 || !own.Deadline.Add(time.Minute).After(now)) {
+	if len(all) == 0 && own != nil && !yields {
 		return w.ownTurn(now, own)
 	}
 	return firsts(all)
@@ -381,7 +381,8 @@ func (w *twin) own(now time.Time, slotFree bool) (own *twinCandidate, yields boo
 			own = c
 		}
 	}
-	if own == nil || !slotFree {
+	if own == nil || !slotFree || now.Sub(own.offered) < ownPatience || now.Sub(w.ownEnded) < ownGap ||
+		w.count(func(k *twinCall) bool { return k.Own != Other }) > 0 {
 		return nil, false
 	}
 	if own.Own == Self && w.yields {
@@ -566,9 +567,9 @@ func (w *twin) offer(now time.Time, c Candidate) bool {
 	if w.unsettled[c.UID] || w.count(func(k *twinCall) bool { return k.UID == c.UID }) > 0 {
 		return false
 	}
-	serial := 0
+	serial, offered := 0, now
 	if old := w.waiting[c.UID]; old != nil {
-		serial = old.serial
+		serial, offered = old.serial, old.offered
 		if old.Own != Other || c.Own != Other || old.Workload != c.Workload || old.Namespace != c.Namespace || old.Node != c.Node ||
 			w.lineOf(&old.Candidate) != w.lineOf(&c) {
 			delete(w.waiting, c.UID)
@@ -577,7 +578,7 @@ func (w *twin) offer(now time.Time, c Candidate) bool {
 	} else {
 		serial = w.next()
 	}
-	w.waiting[c.UID] = &twinCandidate{c, serial}
+	w.waiting[c.UID] = &twinCandidate{c, serial, offered}
 	w.stand(w.waiting[c.UID])
 	return true
 }
@@ -591,6 +592,8 @@ func (w *twin) end(now time.Time, in CallEnded) {
 		for _, b := range k.tokens {
 			b.giveBack(now)
 		}
+	} else if k.Own != Other {
+		w.ownEnded = now
 	}
 	n, l := w.share(&k.Candidate)
 	switch {
@@ -636,7 +639,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 	}
 	o := CoreOptions{
 		Slots: h.slots, SlowPlaces: h.slowPlaces, Rates: h.someRates(), Leading: func() bool { return h.leading },
-		Jitter: func() float64 { return .5 }, Yields: h.yields,
+		Jitter: func() float64 { return .5 }, Yields: h.yields, Upcoming: func() time.Time { return time.Time{} },
 	}
 	if r.IntN(4) == 0 {
 		o.CallsPerSecond = 50

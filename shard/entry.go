@@ -94,7 +94,7 @@ func (c *Core) withdraw(e *entry) bool {
 func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.Way) {
 	candidate := dispatch.Candidate{
 		UID: pod.UID, Namespace: pod.Namespace, Node: pod.Node, Workload: workload(c.options.Seed, pod),
-		Priority: pod.Priority, Deadline: ways[0].Action.At, Done: c.options.Done,
+		Priority: pod.Priority, Deadline: ways[0].Action.At, Own: c.options.Own(pod), Done: c.options.Done,
 	}
 	for i := range ways {
 		candidate.Ways = append(candidate.Ways, dispatch.Way{Request: c.request(pod, e, &ways[i]), NodeLabels: node.Labels})
