@@ -124,9 +124,11 @@ type Managed struct {
 	// At is the deadline by the manager's state, or when the pod was evicted.
 	At *time.Time `json:"at,omitempty"`
 
-	// Policy decides, and HeldBy holds the pod, by the manager's state; WaitsForRate is the rate for which it waits.
+	// Policy decides, and HeldBy holds the pod, by the manager's state; WaitsFor says what it waits for, and
+	// WaitsForRate is the name of the rate if it is one.
 	Policy       string `json:"policy,omitempty"`
 	HeldBy       string `json:"heldBy,omitempty"`
+	WaitsFor     string `json:"waitsFor,omitempty"`
 	WaitsForRate string `json:"waitsForRate,omitempty"`
 
 	// SlowPlace is set if the eviction waits for a slow place, because calls for pods of its workload are slow.
