@@ -21,6 +21,10 @@ var ownPodsLabel = map[string]string{"app": "own"}
 // takeover is how long a standby takes to see that the lease is free: one retry period with the maximum delay.
 const takeover = 4400 * time.Millisecond
 
+// ownGap is the time between the deletions of two own pods; leaseDuration is for how long nobody leads if no other process
+// takes the lease.
+const ownGap, leaseDuration = 15 * time.Second, 15 * time.Second
+
 // ownKubelet runs the containers of the program's pods on simulated nodes: a process for each pod, which knows the pod's
 // UID as by the downward API, and is asked to end when the pod is deleted.
 type ownKubelet struct {
@@ -203,11 +207,11 @@ func (k *ownKubelet) leavesOne(t *testing.T, scenes []*scene) {
 		tainted[s.node] = s.taint("maintenance")
 	}
 	k.goOnTime(t, now, tainted, 0)
-	if _, gone := k.deletion(t, standby.UID, tainted[leader.Spec.NodeName].after.Add(5*time.Second)); !gone {
+	if _, gone := k.deletion(t, standby.UID, tainted[leader.Spec.NodeName].after.Add(ownGap+5*time.Second)); !gone {
 		t.Error("the standby's pod did not go although nothing else was due")
 	}
 	k.goOnTime(t, later, tainted, 20)
-	if _, gone := k.deletion(t, leader.UID, time.Now().Add(soon)); gone {
+	if _, gone := k.deletion(t, leader.UID, time.Now().Add(ownGap+leaseDuration+takeover)); gone {
 		t.Error("the leader's pod is gone, so that no replica is left")
 	}
 	k.leadsOn(t, leader)
