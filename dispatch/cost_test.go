@@ -75,16 +75,18 @@ func perToken(of crowd, n int, slow bool) time.Duration {
 	return time.Since(began) / tokens
 }
 
-// within requires one time to be at most twice the other one. Other work on the machine makes a round longer and never
-// shorter, so the least of all rounds counts, and there are more rounds until it fits.
+// within requires a token to cost about the same in both cases. On a machine without other work the factor is 1.1 to 1.8;
+// beside other work what 10,000 candidates occupy is in no cache, and it is up to 2.5. A cost in proportion to the
+// candidates would make it a thousand. Other work makes a round longer and never shorter, so the least of all rounds
+// counts.
 func within(t *testing.T, few, many func() time.Duration) {
 	t.Helper()
 	a, b := few(), many()
-	for rounds := 1; b > 2*a && rounds < 50; rounds++ {
+	for rounds := 1; b > 4*a && rounds < 50; rounds++ {
 		a, b = min(a, few()), min(b, many())
 	}
 	t.Logf("%v, and %v", a, b)
-	if b > 2*a {
+	if b > 4*a {
 		t.Errorf("a token takes %v instead of %v", b, a)
 	}
 }
