@@ -13,19 +13,19 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// crowd is how n candidates that wait under a rate differ.
-type crowd struct {
+// load is how n candidates that wait under a rate differ.
+type load struct {
 	name      string
 	rate      policy.Rate
 	candidate func(i int) Candidate
 }
 
-func crowds() []crowd {
+func loads() []load {
 	rate := policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 1}
 	of := func(namespace, node, workload int) Candidate {
 		return Candidate{Namespace: fmt.Sprint("ns", namespace), Node: fmt.Sprint("node", node), Workload: uint64(workload)}
 	}
-	return []crowd{
+	return []load{
 		{"alike", rate, func(i int) Candidate { return of(0, i%20, 0) }},
 		{"a label each", rate, func(i int) Candidate { return of(0, i%20, i) }},
 		{"a namespace each", rate, func(i int) Candidate { return of(i, i%20, 0) }},
@@ -35,7 +35,7 @@ func crowds() []crowd {
 
 // perToken returns the time that one token takes with all that comes with it, a call and a further candidate, while n
 // candidates wait. If slow, the calls last for two seconds.
-func perToken(of crowd, n int, slow bool) time.Duration {
+func perToken(of load, n int, slow bool) time.Duration {
 	now := time.Unix(1000, 0)
 	c := NewCore(now, CoreOptions{
 		Slots: 32, SlowPlaces: 64, Rates: []policy.Rate{of.rate}, Leading: func() bool { return true }, Jitter: func() float64 { return 0 },
@@ -78,7 +78,7 @@ func perToken(of crowd, n int, slow bool) time.Duration {
 // On a machine that does nothing else the factor is 1.1 to 1.7. Beside other work, what 10,000 candidates occupy is in no
 // cache. A cost in proportion to the candidates would make the factor a thousand.
 func TestATokenCostsTheSameHoweverManyWaitForIt(t *testing.T) {
-	for _, of := range crowds() {
+	for _, of := range loads() {
 		for _, slow := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, slow %v", of.name, slow), func(t *testing.T) {
 				few, many := time.Hour, time.Hour
@@ -96,7 +96,7 @@ func TestATokenCostsTheSameHoweverManyWaitForIt(t *testing.T) {
 
 // Each host's rate is looked at once for a token, and not each candidate.
 func TestATokenOfManyGroupsCostsAsManyLooksAsThereAreGroups(t *testing.T) {
-	of := crowd{"a host's rate each", policy.Rate{Name: "host", EvictionsPerSecond: 1, Burst: 1, TopologyKey: "kubernetes.io/hostname"},
+	of := load{"a host's rate each", policy.Rate{Name: "host", EvictionsPerSecond: 1, Burst: 1, TopologyKey: "kubernetes.io/hostname"},
 		func(i int) Candidate { return Candidate{Namespace: "ns", Node: fmt.Sprint("node", i%100)} }}
 	one, ten := time.Hour, time.Hour
 	for range 2 {
