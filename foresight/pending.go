@@ -80,7 +80,7 @@ type PendingPod struct {
 	// WaitsForRate is the name of the rate for which a due eviction waits.
 	WaitsForRate string `json:"waitsForRate,omitempty"`
 
-	// SlowPlace is set if the eviction waits for a slow place, because calls for pods of its workload are slow.
+	// SlowPlace is set if the eviction waits for a slow place, because calls for pods like it are slow.
 	SlowPlace bool `json:"slowPlace,omitempty"`
 }
 
