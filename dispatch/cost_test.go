@@ -96,8 +96,11 @@ func TestATokenCostsTheSameHoweverManyWaitForIt(t *testing.T) {
 
 // Each host's rate is looked at once for a token, and not each candidate.
 func TestATokenOfManyGroupsCostsAsManyLooksAsThereAreGroups(t *testing.T) {
-	of := load{"a host's rate each", policy.Rate{Name: "host", EvictionsPerSecond: 1, Burst: 1, TopologyKey: "kubernetes.io/hostname"},
-		func(i int) Candidate { return Candidate{Namespace: "ns", Node: fmt.Sprint("node", i%100)} }}
+	of := load{
+		"a host's rate each",
+		policy.Rate{Name: "host", EvictionsPerSecond: 1, Burst: 1, TopologyKey: "kubernetes.io/hostname"},
+		func(i int) Candidate { return Candidate{Namespace: "ns", Node: fmt.Sprint("node", i%100)} },
+	}
 	one, ten := time.Hour, time.Hour
 	for range 2 {
 		one, ten = min(one, perToken(of, 100, false)), min(ten, perToken(of, 1000, false))
