@@ -7,8 +7,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// own tells whether a pod belongs to this program: it is the pod in which this process runs, or it has the same controlling
-// owner.
+// own reports whether a pod belongs to this program: it is the pod in which this process runs, or it has the same
+// controlling owner.
 func (m *Manager) own(pod *taint.Pod) dispatch.Own {
 	switch self := m.options.OwnPod; {
 	case self == "":

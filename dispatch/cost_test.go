@@ -13,19 +13,19 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// crowd is how n candidates that wait under a rate differ.
-type crowd struct {
+// load is how n candidates that wait under a rate differ.
+type load struct {
 	name      string
 	rate      policy.Rate
 	candidate func(i int) Candidate
 }
 
-func crowds() []crowd {
+func loads() []load {
 	rate := policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 1}
 	of := func(namespace, node, workload int) Candidate {
 		return Candidate{Namespace: fmt.Sprint("ns", namespace), Node: fmt.Sprint("node", node), Workload: uint64(workload)}
 	}
-	return []crowd{
+	return []load{
 		{"alike", rate, func(i int) Candidate { return of(0, i%20, 0) }},
 		{"a label each", rate, func(i int) Candidate { return of(0, i%20, i) }},
 		{"a namespace each", rate, func(i int) Candidate { return of(i, i%20, 0) }},
@@ -35,7 +35,7 @@ func crowds() []crowd {
 
 // perToken returns the time that one token takes with all that comes with it, a call and a further candidate, while n
 // candidates wait. If slow, the calls last for two seconds.
-func perToken(of crowd, n int, slow bool) time.Duration {
+func perToken(of load, n int, slow bool) time.Duration {
 	now := time.Unix(1000, 0)
 	c := NewCore(now, CoreOptions{
 		Slots: 32, SlowPlaces: 64, Rates: []policy.Rate{of.rate}, Leading: func() bool { return true }, Jitter: func() float64 { return 0 },
@@ -92,7 +92,7 @@ func within(t *testing.T, few, many func() time.Duration) {
 }
 
 func TestATokenCostsTheSameHoweverManyWaitForIt(t *testing.T) {
-	for _, of := range crowds() {
+	for _, of := range loads() {
 		for _, slow := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, slow %v", of.name, slow), func(t *testing.T) {
 				within(t, func() time.Duration { return perToken(of, 10, slow) }, func() time.Duration { return perToken(of, 10000, slow) })
@@ -103,7 +103,10 @@ func TestATokenCostsTheSameHoweverManyWaitForIt(t *testing.T) {
 
 // A token is looked for once in each group, and not for each candidate.
 func TestATokenOfManyGroupsCostsAsManyLooksAsThereAreGroups(t *testing.T) {
-	of := crowd{"a host's rate each", policy.Rate{Name: "host", EvictionsPerSecond: 1, Burst: 1, TopologyKey: "kubernetes.io/hostname"},
-		func(i int) Candidate { return Candidate{Namespace: "ns", Node: fmt.Sprint("node", i%100)} }}
+	of := load{
+		"a host's rate each",
+		policy.Rate{Name: "host", EvictionsPerSecond: 1, Burst: 1, TopologyKey: "kubernetes.io/hostname"},
+		func(i int) Candidate { return Candidate{Namespace: "ns", Node: fmt.Sprint("node", i%100)} },
+	}
 	within(t, func() time.Duration { return perToken(of, 100, false) }, func() time.Duration { return perToken(of, 1000, false) })
 }

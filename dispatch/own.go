@@ -16,7 +16,7 @@ const (
 	ownGap = 15 * time.Second
 
 	// quietBefore is the time in which nothing else may become due when the leadership is given back: the default of
-	// leaseDuration, as nobody leads for so long if no other process takes it.
+	// leaseDuration, as nobody leads for that time if no other process takes the lease.
 	quietBefore = 15 * time.Second
 )
 

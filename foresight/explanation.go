@@ -131,7 +131,7 @@ type Managed struct {
 	WaitsFor     string `json:"waitsFor,omitempty"`
 	WaitsForRate string `json:"waitsForRate,omitempty"`
 
-	// SlowPlace is set if the eviction waits for a slow place, because calls for pods of its workload are slow.
+	// SlowPlace is set if the eviction waits for a slow place, because calls for pods like it are slow.
 	SlowPlace bool `json:"slowPlace,omitempty"`
 
 	// Attempts is the number of calls made. Cause and Message are the outcome of the last one, and Budget is the

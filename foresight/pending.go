@@ -81,7 +81,7 @@ type PendingPod struct {
 	WaitsFor     string `json:"waitsFor,omitempty"`
 	WaitsForRate string `json:"waitsForRate,omitempty"`
 
-	// SlowPlace is set if the eviction waits for a slow place, because calls for pods of its workload are slow.
+	// SlowPlace is set if the eviction waits for a slow place, because calls for pods like it are slow.
 	SlowPlace bool `json:"slowPlace,omitempty"`
 }
 

@@ -21,7 +21,7 @@ const (
 const (
 	Scheduled = eviction.WordScheduled // its deadline has not come
 	Held      = eviction.WordHeld      // a policy or a breaker keeps it from being evicted
-	Due       = eviction.WordDue       // its deadline has come: it waits for a slot or the next try
+	Due       = eviction.WordDue       // its deadline has come: it waits for its turn or the next try
 	InFlight  = eviction.WordInFlight  // a call is under way
 	Blocked   = eviction.WordBlocked   // a PodDisruptionBudget does not permit it now
 	Refused   = eviction.WordRefused   // admission or a missing permission forbids it
