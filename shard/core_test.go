@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -17,11 +18,9 @@ func TestAPodGoesAtItsDeadlineAndNotEarlier(t *testing.T) {
 	p.taint("gpu", 1)
 	p.nodeChanged(1)
 	p.wantNone(4.999)
-	e := p.wantStart(5, "a")
-	if !e.Verdict.At.Equal(at(5)) || e.Attempt != 1 || e.AfterRefusal {
+	if e := p.wantStart(5, "a"); !e.Verdict.At.Equal(at(5)) {
 		t.Errorf("got %+v", e)
 	}
-	p.wantNotes(eviction.EvictionStarted)
 }
 
 func TestAPodThatComesToATaintedNodeIsJudgedToo(t *testing.T) {
@@ -34,10 +33,7 @@ func TestAPodThatComesToATaintedNodeIsJudgedToo(t *testing.T) {
 }
 
 func TestALiftedTaintCancelsTheEviction(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
+	p := newTaintedPlay(t, 4)
 	p.lift("gpu")
 	p.nodeChanged(2)
 	p.wantNone(10)
@@ -46,29 +42,6 @@ func TestALiftedTaintCancelsTheEviction(t *testing.T) {
 		t.Errorf("got %+v, want the verdict that is cancelled", note)
 	}
 	p.wantNotes(eviction.EvictionCancelled)
-}
-
-// The cache may know what the shard has not been told yet.
-func TestAnEvictionIsJudgedOnceMoreWhenItsSlotIsGranted(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.lift("gpu")
-	p.wantNone(5)
-	p.wantNotes(eviction.EvictionCancelled)
-}
-
-func TestADeadlineThatHasMovedIsKeptWhenTheSlotIsGranted(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.change("a", func(pod *taint.Pod) { pod.Tolerations = []v1.Toleration{bears("gpu", 20)} })
-	p.wantNone(5)
-	p.wantNone(19.9)
-	p.wantStart(20, "a")
-	p.wantNotes(eviction.EvictionStarted)
 }
 
 // Each of these is wrong in the original, which never moves a countdown once it runs.
@@ -80,12 +53,8 @@ func TestACountdownIsPlannedAnewAtEveryChange(t *testing.T) {
 	}{
 		{"a second taint with a shorter toleration", func(p *play) { p.taint("disk", 2) }, 6},
 		{"the taint with the shortest toleration is lifted", func(p *play) { p.lift("net") }, 30},
-		{"the toleration is lengthened", func(p *play) {
-			p.change("a", func(pod *taint.Pod) { pod.Tolerations = []v1.Toleration{bears("gpu", 40), bears("net", 40)} })
-		}, 40},
-		{"the toleration is shortened", func(p *play) {
-			p.change("a", func(pod *taint.Pod) { pod.Tolerations = []v1.Toleration{bears("gpu", 3), bears("net", 3)} })
-		}, 3},
+		{"the toleration is lengthened", func(p *play) { p.tolerate("a", bears("gpu", 40), bears("net", 40)) }, 40},
+		{"the toleration is shortened", func(p *play) { p.tolerate("a", bears("gpu", 3), bears("net", 3)) }, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlay(t)
@@ -98,7 +67,45 @@ func TestACountdownIsPlannedAnewAtEveryChange(t *testing.T) {
 			p.podChanged(2, "a")
 			p.wantNone(c.due - 0.001)
 			p.wantStart(c.due, "a")
-			p.wantNotes(eviction.EvictionStarted)
+			p.wantNotes()
+		})
+	}
+}
+
+// The dispatcher has the eviction since second 4, and learns of a change that concerns it as soon as the shard does.
+func TestAnEvictionThatIsOfferedFollowsEveryChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		change   func(p *play)
+		due      float64 // -1: it is taken back for good
+		priority int32
+	}{
+		"nothing changes":          {func(*play) {}, 4, 0},
+		"the taint is lifted":      {func(p *play) { p.lift("gpu") }, -1, 0},
+		"the pod is gone":          {func(p *play) { p.remove("a") }, -1, 0},
+		"the pod terminates":       {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Terminating = true }) }, -1, 0},
+		"it is held":               {func(p *play) { p.step(10, shard.Reconfigured{Judge: judgeOf(p.t, of("gpu", policy.Hold))}) }, -1, 0},
+		"the toleration is longer": {func(p *play) { p.tolerate("a", bears("gpu", 50)) }, 50, 0},
+		"the toleration is less":   {func(p *play) { p.tolerate("a", bears("gpu", 2)) }, 2, 0},
+		"another taint is earlier": {func(p *play) { p.taint("disk", 3) }, 3, 0},
+		"its priority":             {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Priority = 7 }) }, 4, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newTaintedPlay(t, 4)
+			p.pass(4)
+			if got, offered := p.waiting["a"]; !offered || !got.Deadline.Equal(at(4)) || got.Namespace != "ns" || got.Node != "n" {
+				t.Fatalf("offered %v: %+v", offered, got)
+			}
+			c.change(p)
+			p.podChanged(10, "a")
+			p.nodeChanged(10)
+			p.pass(11)
+			if got, offered := p.waiting["a"]; offered != (0 <= c.due && c.due <= 11) || offered && (!got.Deadline.Equal(at(c.due)) || got.Priority != c.priority) {
+				t.Errorf("offered %v: %+v", offered, got)
+			}
+			p.pass(100)
+			if got, offered := p.waiting["a"]; offered != (c.due >= 0) || offered && !got.Deadline.Equal(at(c.due)) {
+				t.Errorf("later, offered %v: %+v", offered, got)
+			}
 		})
 	}
 }
@@ -117,24 +124,24 @@ func TestAReplacedPodHasItsOwnCountdown(t *testing.T) {
 	p.wantStart(7, "new")
 }
 
-func TestNoCallStartsWhileOneIsUnderWay(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
+func TestNoCallStartsBeforeTheOutcomeOfTheLastIsTakenIn(t *testing.T) {
+	p := newTaintedPlay(t, 0)
 	p.wantStart(0, "a")
 	p.nodeChanged(1)
 	p.podChanged(1, "a")
 	p.wantNone(100)
+	outcome := p.end("a", failed(eviction.CauseServer))
+	p.nodeChanged(101)
+	p.podChanged(101, "a")
+	p.wantNone(102)
+	p.step(103, outcome)
+	p.wantStart(104, "a")
 }
 
 func TestNoCallStartsOnceOneWasAccepted(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
+	p := newTaintedPlay(t, 0)
 	p.wantStart(0, "a")
-	p.ended(1, "a", eviction.Outcome{Kind: eviction.Accepted})
+	p.ended(1, "a", accepted)
 	p.nodeChanged(2)
 	p.wantNone(100)
 
@@ -144,7 +151,7 @@ func TestNoCallStartsOnceOneWasAccepted(t *testing.T) {
 	p.taint("gpu", 102)
 	p.nodeChanged(102)
 	p.wantNone(1000)
-	p.wantNotes(eviction.EvictionStarted)
+	p.wantNotes()
 }
 
 func TestWhatHappensAfterEachOutcome(t *testing.T) {
@@ -154,7 +161,7 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 		next    float64 // seconds until the next call may start, with jitter 0.5; 0: at once
 	}{
 		{"not found: the watch has 5 s to show it", eviction.Outcome{Kind: eviction.NotFound}, 5},
-		{"unavailable: the evictor itself holds calls back", eviction.Outcome{Kind: eviction.Unavailable}, 0},
+		{"unavailable: the dispatcher itself holds calls back", eviction.Outcome{Kind: eviction.Unavailable}, 0},
 		{"unavailable, found when the node was read", eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true}, 0},
 		{"interrupted: a quarter of a second, so that nothing spins", eviction.Outcome{Kind: eviction.Interrupted}, 0.25},
 		{"throttled: when the server says", eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 7 * time.Second}, 7},
@@ -165,17 +172,15 @@ func TestWhatHappensAfterEachOutcome(t *testing.T) {
 		{"unconfirmed after the condition was patched", eviction.Outcome{Kind: eviction.Unconfirmed, PreflightFirst: true}, 0.0375},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newPlay(t)
-			p.add("a")
-			p.taint("gpu", 0)
-			p.nodeChanged(0)
-			p.wantStart(0, "a")
-			p.ended(1, "a", c.outcome)
+			p := newTaintedPlay(t, 0)
+			if e := p.tried(1, "a", c.outcome); e.Attempt != 1 || !e.First || e.AfterRefusal {
+				t.Errorf("got %+v", e)
+			}
 			if c.next > 0 {
 				p.wantNone(1 + c.next - 0.001)
 			}
 			e := p.wantStart(1+c.next, "a")
-			if e.Attempt != 2 || e.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
+			if e.Attempt != 2 || e.First || e.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
 				t.Errorf("got %+v", e)
 			}
 		})
@@ -193,14 +198,10 @@ func TestWaitsDoubleUpToTheirLimit(t *testing.T) {
 		{eviction.Refused, []float64{0.75, 1.5, 3, 6, 12, 24, 45, 45}},
 		{eviction.Unconfirmed, []float64{0.0375, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 3.75, 3.75}},
 	} {
-		p := newPlay(t)
-		p.add("a")
-		p.taint("gpu", 0)
-		p.nodeChanged(0)
+		p := newTaintedPlay(t, 0)
 		now := 0.0
 		for _, wait := range c.want {
-			p.wantStart(now, "a")
-			p.ended(now, "a", eviction.Outcome{Kind: c.kind})
+			p.tried(now, "a", eviction.Outcome{Kind: c.kind})
 			if wait > 0 {
 				p.wantNone(now + wait - 0.001)
 			}
@@ -209,103 +210,82 @@ func TestWaitsDoubleUpToTheirLimit(t *testing.T) {
 	}
 }
 
-// The server is unavailable for all then; the evictor holds calls back until it is there again.
+// The server is unavailable for all then; the dispatcher holds calls back until it is there again.
 func TestANodeThatCantBeReadMakesNoPodWait(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
+	p := newTaintedPlay(t, 0)
 	for range 10 {
-		p.wantStart(0, "a")
-		p.ended(0, "a", eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true})
+		p.tried(0, "a", eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true})
 	}
 	p.wantStart(0, "a")
 }
 
 func TestJudgingAgainNeverShortensAWait(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.wantStart(0, "a")
-	p.ended(0, "a", eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 60 * time.Second})
+	p := newTaintedPlay(t, 0)
+	p.tried(0, "a", eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 60 * time.Second})
 	p.nodeChanged(1)
 	p.podChanged(2, "a")
 	p.wantNone(59)
 	p.wantStart(60, "a")
 }
 
-func TestABlockedEvictionIsToldOncePerCause(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	now := 0.0
-	for _, cause := range []string{"pdb", "pdb", "admission", "pdb"} {
-		p.wantStart(now, "a")
-		p.ended(now, "a", eviction.Outcome{Kind: eviction.Blocked, Cause: cause})
-		now += 60
+// A few failures in a row are no news, nor is a node watch that lags for a moment.
+func TestADelayedEvictionIsReportedOncePerCause(t *testing.T) {
+	times := func(n int, o eviction.Outcome) (all []eviction.Outcome) {
+		for range n {
+			all = append(all, o)
+		}
+		return all
 	}
-	p.wantNotes(eviction.EvictionStarted, eviction.EvictionDelayed, eviction.EvictionDelayed)
+	refused := denied
+	refused.Cause = eviction.CauseRBAC
+	for name, c := range map[string]struct {
+		outcomes []eviction.Outcome
+		notes    int
+	}{
+		"blocked, denied and blocked again": {[]eviction.Outcome{blocked, blocked, denied, blocked}, 2},
+		"refused for two causes":            {[]eviction.Outcome{denied, refused, denied}, 2},
+		"a few failures":                    {times(2, failed(eviction.CauseServer)), 0},
+		"many failures":                     {times(5, failed(eviction.CauseServer)), 1},
+		"failures with others in between":   {append(times(2, failed(eviction.CauseServer)), eviction.Outcome{Kind: eviction.Unavailable}, failed(eviction.CauseServer)), 0},
+		"unconfirmed a few times":           {times(6, eviction.Outcome{Kind: eviction.Unconfirmed}), 0},
+		"unconfirmed many times":            {times(9, eviction.Outcome{Kind: eviction.Unconfirmed}), 1},
+	} {
+		p := newTaintedPlay(t, 0)
+		for i, o := range c.outcomes {
+			p.tried(float64(60*i), "a", o)
+		}
+		for _, note := range p.notes {
+			if note.Kind != eviction.EvictionDelayed || note.Outcome.Kind == 0 || !note.Verdict.At.Equal(at(0)) {
+				t.Errorf("%s: got %+v", name, note)
+			}
+		}
+		if len(p.notes) != c.notes {
+			t.Errorf("%s: got %d notes, want %d", name, len(p.notes), c.notes)
+		}
+	}
 }
 
 func TestABlockedEvictionIsCancelledWhenTheTaintIsLifted(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.wantStart(4, "a")
-	p.ended(4, "a", eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb"})
+	p := newTaintedPlay(t, 4)
+	p.tried(4, "a", blocked)
 	p.lift("gpu")
 	p.nodeChanged(5)
 	p.wantNone(100)
-	if got := p.notes[2].Verdict.At; !got.Equal(at(4)) {
+	if got := p.notes[1].Verdict.At; !got.Equal(at(4)) {
 		t.Errorf("the cancelled deadline is %v, want that of the verdict, not of the next try", got)
 	}
-	p.wantNotes(eviction.EvictionStarted, eviction.EvictionDelayed, eviction.EvictionCancelled)
+	p.wantNotes(eviction.EvictionDelayed, eviction.EvictionCancelled)
 }
 
 func TestATaintLiftedWhileTheCallIsUnderWayIsActedOnAfterIt(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
+	p := newTaintedPlay(t, 0)
 	p.wantStart(0, "a")
 	p.lift("gpu")
 	p.nodeChanged(1)
-	p.ended(2, "a", eviction.Outcome{Kind: eviction.Failed})
+	p.wantNotes()
+	p.ended(2, "a", failed(""))
 	p.wantNone(100)
-	p.wantNotes(eviction.EvictionStarted, eviction.EvictionCancelled)
-}
-
-func TestAnEvictionThatFailsAgainAndAgainIsTold(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	for now := range 5 {
-		p.wantStart(float64(60*now), "a")
-		p.ended(float64(60*now), "a", eviction.Outcome{Kind: eviction.Failed, Cause: "webhook"})
-	}
-	p.wantNotes(eviction.EvictionStarted, eviction.EvictionDelayed)
-}
-
-// A node watch that lags for a moment is usual.
-func TestAnEvictionThatStaysUnconfirmedIsTold(t *testing.T) {
-	for times, want := range map[int][]eviction.NoteKind{
-		6: {eviction.EvictionStarted},
-		9: {eviction.EvictionStarted, eviction.EvictionDelayed},
-	} {
-		p := newPlay(t)
-		p.add("a")
-		p.taint("gpu", 0)
-		p.nodeChanged(0)
-		for now := range times {
-			p.wantStart(float64(60*now), "a")
-			p.ended(float64(60*now), "a", eviction.Outcome{Kind: eviction.Unconfirmed})
-		}
-		p.wantNotes(want...)
-	}
+	p.wantNotes(eviction.EvictionCancelled)
 }
 
 func TestAPodThatGoesByItselfIsForgottenWithoutANote(t *testing.T) {
@@ -315,70 +295,41 @@ func TestAPodThatGoesByItselfIsForgottenWithoutANote(t *testing.T) {
 		"gone":                func(p *play) { p.remove("a") },
 		"its node gone":       func(p *play) { delete(p.nodes, "n") },
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPlay(t)
-			p.add("a", bears("gpu", 4))
-			p.taint("gpu", 0)
-			p.nodeChanged(0)
-			goes(p)
-			p.podChanged(1, "a")
-			p.nodeChanged(1)
-			if n := p.core.Scheduled(); n != 0 {
-				t.Errorf("%d evictions are scheduled, want none", n)
-			}
-			p.wantNone(100)
-			p.wantNotes()
-		})
+		for _, when := range []string{"before its deadline", "during its call"} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				p := newTaintedPlay(t, 4)
+				if when == "during its call" {
+					p.wantStart(4, "a")
+				}
+				goes(p)
+				p.podChanged(5, "a")
+				p.nodeChanged(5)
+				if when == "during its call" {
+					p.ended(6, "a", failed(""))
+				}
+				if n := p.core.Tracks(); n != 0 || p.core.Scheduled() != 0 {
+					t.Errorf("%d evictions are tracked, %d are scheduled, want none", n, p.core.Scheduled())
+				}
+				p.wantNone(100)
+				p.wantNotes()
+			})
+		}
 	}
 }
 
-func TestADryRunLogsOncePerPodThatIsDue(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.wantStart(4, "a")
-	p.ended(4, "a", eviction.Outcome{Kind: eviction.DryRun})
+func TestADryRunIsMadeOncePerPodThatIsDue(t *testing.T) {
+	p := newTaintedPlay(t, 4)
+	p.tried(4, "a", eviction.Outcome{Kind: eviction.DryRun})
 	p.nodeChanged(5)
 	p.wantNone(100)
 
 	// What moves into the future is due again then.
-	p.change("a", func(pod *taint.Pod) { pod.Tolerations = []v1.Toleration{bears("gpu", 200)} })
+	p.tolerate("a", bears("gpu", 200))
 	p.podChanged(100, "a")
-	p.wantStart(200, "a")
-	p.ended(200, "a", eviction.Outcome{Kind: eviction.DryRun})
-
+	if e := p.tried(200, "a", eviction.Outcome{Kind: eviction.DryRun}); !e.First {
+		t.Error("it is not reported again")
+	}
 	p.lift("gpu")
 	p.nodeChanged(300)
-	p.wantNotes(eviction.EvictionStarted, eviction.EvictionStarted, eviction.EvictionCancelled)
-}
-
-func TestAnOutcomeForAPodThatIsGoneIsDropped(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.wantStart(0, "a")
-	p.remove("a")
-	p.podChanged(1, "a")
-	p.ended(2, "a", eviction.Outcome{Kind: eviction.Failed})
-	p.ended(3, "a", eviction.Outcome{Kind: eviction.Failed})
-	p.wantNone(100)
-}
-
-func TestNodesTakeTurnsAndTheEarliestDeadlineGoesFirst(t *testing.T) {
-	p := newPlay(t)
-	p.add("n1", bears("gpu", 2))
-	p.add("n2", bears("gpu", 1))
-	p.add("n3", bears("gpu", 3))
-	p.add("other")
-	p.change("other", func(pod *taint.Pod) { pod.Node, pod.Bound = "m", at(9) })
-	p.taint("gpu", 0)
-	p.taintNode("m", "gpu", at(0))
-	p.nodeChanged(0)
-	p.step(0, shard.NodeChanged{Name: "m"})
-	p.wantStart(10, "n2")
-	p.wantStart(10, "n1")
-	p.wantStart(10, "other")
-	p.wantStart(10, "n3")
+	p.wantNotes(eviction.EvictionCancelled)
 }

@@ -2,13 +2,14 @@ package shard_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
@@ -24,7 +25,7 @@ type change struct {
 // Whatever the order in which these arrive, the end is the same: what is due, and when.
 func TestEveryOrderOfTheSameEventsEndsInOneState(t *testing.T) {
 	notify := func(p *play) { p.nodeChanged(5) }
-	podTold := func(p *play, uid string) { p.podChanged(5, podUID(uid)) }
+	podTold := func(p *play, uid types.UID) { p.podChanged(5, uid) }
 	for _, c := range []struct {
 		name    string
 		changes []change
@@ -37,7 +38,7 @@ func TestEveryOrderOfTheSameEventsEndsInOneState(t *testing.T) {
 				{"disk set", func(p *play) { p.taint("disk", 2); notify(p) }},
 				{"net lifted", func(p *play) { p.lift("net"); notify(p) }},
 				{"a bears more", func(p *play) {
-					p.change("a", func(pod *taint.Pod) { pod.Tolerations = append(slices.Clip(pod.Tolerations), bears("gpu", 60)) })
+					p.tolerate("a", bears("net", 10), bears("disk", 40), bears("gpu", 60))
 					podTold(p, "a")
 				}},
 				{"b is deleted", func(p *play) { p.remove("b"); podTold(p, "b") }},
@@ -73,7 +74,7 @@ func TestEveryOrderOfTheSameEventsEndsInOneState(t *testing.T) {
 					notify(p)
 				}},
 				{"b bears less", func(p *play) {
-					p.change("b", func(pod *taint.Pod) { pod.Tolerations = nil })
+					p.tolerate("b")
 					podTold(p, "b")
 				}},
 				{"c comes", func(p *play) { p.add("c", bears("", 50)); podTold(p, "c") }},
@@ -107,11 +108,7 @@ func playOut(t *testing.T, order []change) (goes []string) {
 	}
 	p.nodeChanged(5)
 	for second := range 100 {
-		for {
-			start := p.step(float64(second), shard.Permitted{})
-			if start == nil {
-				break
-			}
+		for start := p.start(float64(second)); start != nil; start = p.start(float64(second)) {
 			goes = append(goes, fmt.Sprintf("%s at %d", start.Pod.UID, start.Verdict.At.Unix()-zero.Unix()))
 		}
 	}

@@ -5,70 +5,40 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// wantOvertaken wants the evictions of exactly these pods to have been overtaken, each with its deadline.
-func (p *play) wantOvertaken(deadlines map[string]float64) {
-	p.t.Helper()
-	if len(p.overtaken) != len(deadlines) {
-		p.t.Errorf("%d evictions were overtaken, want %d", len(p.overtaken), len(deadlines))
-	}
-	for _, o := range p.overtaken {
-		if want, ok := deadlines[o.Pod.Name]; !ok || !o.Deadline.Equal(at(want)) {
-			p.t.Errorf("the eviction of %s, due at %v, was overtaken, want %v", o.Pod.Name, o.Deadline, deadlines)
-		}
-	}
-}
-
 func TestAnEvictionThatWaitsIsOvertakenWhenAnotherClientDeletesThePod(t *testing.T) {
-	terminate := func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Terminating = true }) }
+	terminate := func(p *play) {
+		p.change("a", func(pod *taint.Pod) { pod.Terminating = true })
+		p.podChanged(5, "a")
+	}
 	for _, c := range []struct {
 		name  string
 		until func(p *play)
-		want  map[string]float64
+		want  bool
 	}{
-		{"scheduled", terminate, map[string]float64{"a": 4}},
-		{"blocked by a budget, with its own deadline and not that of the next try", func(p *play) {
-			p.wantStart(4, "a")
-			p.ended(4, "a", eviction.Outcome{Kind: eviction.Blocked, Cause: eviction.CausePDB})
-			terminate(p)
-		}, map[string]float64{"a": 4}},
-		{"its call is under way", func(p *play) { p.wantStart(4, "a"); terminate(p) }, nil},
-		{"its deletion was accepted", func(p *play) {
-			p.wantStart(4, "a")
-			p.ended(4, "a", eviction.Outcome{Kind: eviction.Accepted})
-			terminate(p)
-		}, nil},
-		{"the taint was lifted before", func(p *play) { p.lift("gpu"); p.nodeChanged(2); terminate(p) }, nil},
-		{"the pod has finished", func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Phase = v1.PodSucceeded }) }, nil},
-		{"the pod is gone", func(p *play) { p.remove("a") }, nil},
+		{"scheduled", terminate, true},
+		{"offered", func(p *play) { p.pass(5); terminate(p) }, true},
+		{"blocked by a budget, with its own deadline and not that of the next try", func(p *play) { p.tried(4, "a", blocked); terminate(p) }, true},
+		{"its call is under way", func(p *play) { p.wantStart(4, "a"); terminate(p) }, false},
+		{"its call has failed after it", func(p *play) { p.wantStart(4, "a"); terminate(p); p.ended(5, "a", failed("")) }, false},
+		{"its deletion was accepted", func(p *play) { p.tried(4, "a", accepted); terminate(p) }, false},
+		{"the taint was lifted before", func(p *play) { p.lift("gpu"); p.nodeChanged(2); terminate(p) }, false},
+		{"the pod has finished", func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Phase = v1.PodSucceeded }) }, false},
+		{"the pod is gone", func(p *play) { p.remove("a") }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newPlay(t)
-			p.add("a", bears("gpu", 4))
-			p.taint("gpu", 0)
-			p.nodeChanged(0)
+			p := newTaintedPlay(t, 4)
 			c.until(p)
 			p.podChanged(5, "a")
 			p.podChanged(6, "a")
-			p.wantOvertaken(c.want)
+			if got := len(p.overtaken) == 1; got != c.want || got && !p.overtaken[0].Deadline.Equal(at(4)) {
+				t.Errorf("overtaken: %+v, want %v", p.overtaken, c.want)
+			}
 		})
 	}
-}
-
-func TestAnEvictionIsOvertakenWhenAnotherClientHasMarkedThePodBeforeItsFirstCall(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.change("a", func(pod *taint.Pod) { pod.Disrupted = true })
-	p.wantStart(4, "a")
-	p.ended(4, "a", eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseAdmission})
-	p.wantStart(400, "a")
-	p.wantOvertaken(map[string]float64{"a": 4})
 }
 
 func TestAnEvictionThatIsHeldIsOvertakenToo(t *testing.T) {
@@ -82,8 +52,6 @@ func TestAnEvictionThatIsHeldIsOvertakenToo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPolicyPlay(t, of("gpu", policy.Hold))
-			p.taint("gpu", 0)
-			p.nodeChanged(0)
 			c.then(p)
 			p.nodeChanged(1)
 			p.podChanged(1, "a")
@@ -92,17 +60,4 @@ func TestAnEvictionThatIsHeldIsOvertakenToo(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A call may patch the condition, and the deletion may fail.
-func TestAnEvictionIsNotOvertakenByItsOwnCalls(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.wantStart(0, "a")
-	p.change("a", func(pod *taint.Pod) { pod.Disrupted = true })
-	p.ended(0, "a", eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseServer})
-	p.wantStart(400, "a")
-	p.wantOvertaken(nil)
 }
