@@ -12,101 +12,69 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-func TestAPodGoesAtItsDeadlineAndNotEarlier(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 1)
-	p.nodeChanged(1)
-	p.wantNone(4.999)
-	if e := p.wantStart(5, "a"); !e.Verdict.At.Equal(at(5)) {
-		t.Errorf("got %+v", e)
-	}
-}
-
-func TestAPodThatComesToATaintedNodeIsJudgedToo(t *testing.T) {
-	p := newPlay(t)
-	p.taint("gpu", 1)
-	p.nodeChanged(1)
-	p.add("a")
-	p.podChanged(2, "a")
-	p.wantStart(2, "a")
-}
-
-func TestALiftedTaintCancelsTheEviction(t *testing.T) {
-	p := newTaintedPlay(t, 4)
-	p.lift("gpu")
-	p.nodeChanged(2)
-	p.wantNone(10)
-	note := p.notes[0]
-	if note.Stays != taint.NotTainted || !note.Verdict.At.Equal(at(4)) || !note.Verdict.Start.Equal(at(0)) || note.Verdict.Taint.Key != "gpu" {
-		t.Errorf("got %+v, want the verdict that is cancelled", note)
-	}
-	p.wantNotes(eviction.EvictionCancelled)
-}
-
-// Each of these is wrong in the original, which never moves a countdown once it runs.
-func TestACountdownIsPlannedAnewAtEveryChange(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(p *play)
-		due    float64
-	}{
-		{"a second taint with a shorter toleration", func(p *play) { p.taint("disk", 2) }, 6},
-		{"the taint with the shortest toleration is lifted", func(p *play) { p.lift("net") }, 30},
-		{"the toleration is lengthened", func(p *play) { p.tolerate("a", bears("gpu", 40), bears("net", 40)) }, 40},
-		{"the toleration is shortened", func(p *play) { p.tolerate("a", bears("gpu", 3), bears("net", 3)) }, 3},
+func TestACancelledEvictionIsReportedWithItsVerdict(t *testing.T) {
+	for name, play := range map[string]func(p *play){
+		"scheduled":              func(*play) {},
+		"offered":                func(p *play) { p.pass(5) },
+		"blocked":                func(p *play) { p.tried(4, blocked) },
+		"its call is under way":  func(p *play) { p.wantStart(4, "a") },
+		"its taint was set anew": func(p *play) { p.pass(5); p.taint("gpu", 0); p.nodeChanged(5) },
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		p := newPolicyPlay(t, of("gpu", policy.Evict))
+		play(p)
+		p.lift("gpu")
+		p.nodeChanged(6)
+		if p.calls["a"] != nil {
+			p.ended(7, "a", failed("")) // only then it is acted on
+		}
+		p.wantNone(100)
+		n := p.notes[len(p.notes)-1]
+		if n.Kind != eviction.EvictionCancelled || n.Stays != taint.NotTainted || n.Policy != "gpu" || n.Method != policy.Evict ||
+			!n.Verdict.At.Equal(at(4)) || !n.Verdict.Start.Equal(at(0)) || n.Verdict.Taint.Key != "gpu" {
+			t.Errorf("%s: got %+v", name, n)
+		}
+	}
+}
+
+// The pod is due at second 10. What changes is known at second 2, or at second 12, when the dispatcher has the eviction. The
+// original never moves a countdown once it runs.
+func TestAnEvictionIsPlannedAnewAtEveryChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		change   func(p *play)
+		due      float64 // -1: never
+		priority int32
+	}{
+		"nothing changes":                     {func(*play) {}, 10, 0},
+		"another taint is tolerated for less": {func(p *play) { p.taint("disk", 2) }, 6, 0},
+		"the toleration is longer":            {func(p *play) { p.tolerate("a", bears("gpu", 40), bears("net", 40)) }, 40, 0},
+		"the toleration is shorter":           {func(p *play) { p.tolerate("a", bears("gpu", 3), bears("net", 3)) }, 3, 0},
+		"the first taint is lifted":           {func(p *play) { p.lift("net") }, 30, 0},
+		"all taints are lifted":               {func(p *play) { p.lift("net"); p.lift("gpu") }, -1, 0},
+		"the pod is gone":                     {func(p *play) { p.remove("a") }, -1, 0},
+		"the pod terminates":                  {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Terminating = true }) }, -1, 0},
+		"the pod is held": {func(p *play) {
+			p.step(2, shard.Reconfigured{Judge: judgeOf(p.t, of("gpu", policy.Hold), of("net", policy.Hold))})
+		}, -1, 0},
+		"its priority": {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Priority = 7 }) }, 10, 7},
+	} {
+		for _, known := range []float64{2, 12} {
 			p := newPlay(t)
 			p.add("a", bears("gpu", 30), bears("net", 10), bears("disk", 4))
 			p.taint("gpu", 0)
 			p.taint("net", 0)
 			p.nodeChanged(0)
+			p.pass(known)
 			c.change(p)
-			p.nodeChanged(2)
-			p.podChanged(2, "a")
-			p.wantNone(c.due - 0.001)
-			p.wantStart(c.due, "a")
-			p.wantNotes()
-		})
-	}
-}
-
-// The dispatcher has the eviction since second 4, and learns of a change that concerns it as soon as the shard does.
-func TestAnEvictionThatIsOfferedFollowsEveryChange(t *testing.T) {
-	for name, c := range map[string]struct {
-		change   func(p *play)
-		due      float64 // -1: it is taken back for good
-		priority int32
-	}{
-		"nothing changes":          {func(*play) {}, 4, 0},
-		"the taint is lifted":      {func(p *play) { p.lift("gpu") }, -1, 0},
-		"the pod is gone":          {func(p *play) { p.remove("a") }, -1, 0},
-		"the pod terminates":       {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Terminating = true }) }, -1, 0},
-		"it is held":               {func(p *play) { p.step(10, shard.Reconfigured{Judge: judgeOf(p.t, of("gpu", policy.Hold))}) }, -1, 0},
-		"the toleration is longer": {func(p *play) { p.tolerate("a", bears("gpu", 50)) }, 50, 0},
-		"the toleration is less":   {func(p *play) { p.tolerate("a", bears("gpu", 2)) }, 2, 0},
-		"another taint is earlier": {func(p *play) { p.taint("disk", 3) }, 3, 0},
-		"its priority":             {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Priority = 7 }) }, 4, 7},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newTaintedPlay(t, 4)
-			p.pass(4)
-			if got, offered := p.waiting["a"]; !offered || !got.Deadline.Equal(at(4)) || got.Namespace != "ns" || got.Node != "n" {
-				t.Fatalf("offered %v: %+v", offered, got)
+			p.nodeChanged(known)
+			p.podChanged(known, "a")
+			for _, second := range []float64{known, max(c.due-0.001, known), max(c.due, known), 100} {
+				p.pass(second)
+				got, offered := p.waiting["a"]
+				if offered != (0 <= c.due && c.due <= second) || offered && (!got.Deadline.Equal(at(c.due)) || got.Priority != c.priority || got.Node != "n") {
+					t.Errorf("%s, known at %v, second %v: offered %v: %+v", name, known, second, offered, got)
+				}
 			}
-			c.change(p)
-			p.podChanged(10, "a")
-			p.nodeChanged(10)
-			p.pass(11)
-			if got, offered := p.waiting["a"]; offered != (0 <= c.due && c.due <= 11) || offered && (!got.Deadline.Equal(at(c.due)) || got.Priority != c.priority) {
-				t.Errorf("offered %v: %+v", offered, got)
-			}
-			p.pass(100)
-			if got, offered := p.waiting["a"]; offered != (c.due >= 0) || offered && !got.Deadline.Equal(at(c.due)) {
-				t.Errorf("later, offered %v: %+v", offered, got)
-			}
-		})
+		}
 	}
 }
 
@@ -154,78 +122,44 @@ func TestNoCallStartsOnceOneWasAccepted(t *testing.T) {
 	p.wantNotes()
 }
 
-func TestWhatHappensAfterEachOutcome(t *testing.T) {
-	for _, c := range []struct {
-		name    string
+// The jitter is 0.5: a wait that doubles is three quarters of its full length. Judging again never shortens a wait.
+func TestHowLongAPodWaitsAfterEachOutcome(t *testing.T) {
+	for name, c := range map[string]struct {
 		outcome eviction.Outcome
-		next    float64 // seconds until the next call may start, with jitter 0.5; 0: at once
+		waits   []float64
 	}{
-		{"not found: the watch has 5 s to show it", eviction.Outcome{Kind: eviction.NotFound}, 5},
-		{"unavailable: the dispatcher itself holds calls back", eviction.Outcome{Kind: eviction.Unavailable}, 0},
-		{"unavailable, found when the node was read", eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true}, 0},
-		{"interrupted: a quarter of a second, so that nothing spins", eviction.Outcome{Kind: eviction.Interrupted}, 0.25},
-		{"throttled: when the server says", eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 7 * time.Second}, 7},
-		{"failed: 100 ms, less the jitter", eviction.Outcome{Kind: eviction.Failed}, 0.075},
-		{"blocked: half a second, less the jitter", eviction.Outcome{Kind: eviction.Blocked}, 0.375},
-		{"refused: a second, less the jitter", eviction.Outcome{Kind: eviction.Refused}, 0.75},
-		{"unconfirmed: 50 ms, less the jitter", eviction.Outcome{Kind: eviction.Unconfirmed}, 0.0375},
-		{"unconfirmed after the condition was patched", eviction.Outcome{Kind: eviction.Unconfirmed, PreflightFirst: true}, 0.0375},
+		"not found: the watch has 5 s to show it":             {eviction.Outcome{Kind: eviction.NotFound}, []float64{5, 5}},
+		"interrupted: so that nothing spins":                  {eviction.Outcome{Kind: eviction.Interrupted}, []float64{0.25, 0.25}},
+		"throttled: as the server says":                       {eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 7 * time.Second}, []float64{7, 7}},
+		"unavailable: the dispatcher itself holds calls back": {eviction.Outcome{Kind: eviction.Unavailable}, []float64{0, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
+		"unavailable, found when the node was read":           {eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true}, make([]float64, 10)},
+		"failed":      {eviction.Outcome{Kind: eviction.Failed}, []float64{0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
+		"blocked":     {blocked, []float64{0.375, 0.75, 1.5, 3, 6, 11.25, 11.25}},
+		"refused":     {denied, []float64{0.75, 1.5, 3, 6, 12, 24, 45, 45}},
+		"unconfirmed": {eviction.Outcome{Kind: eviction.Unconfirmed}, []float64{0.0375, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 3.75, 3.75}},
+		"unconfirmed after the condition was patched": {eviction.Outcome{Kind: eviction.Unconfirmed, PreflightFirst: true}, []float64{0.0375}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			p := newTaintedPlay(t, 0)
-			if e := p.tried(1, "a", c.outcome); e.Attempt != 1 || !e.First || e.AfterRefusal {
-				t.Errorf("got %+v", e)
+			now := 0.0
+			for i, wait := range c.waits {
+				e := p.tried(now, c.outcome)
+				afterRefusal := i > 0 && (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst)
+				if e.Attempt != i+1 || e.First != (i == 0) || e.AfterRefusal != afterRefusal {
+					t.Errorf("call %d: got %+v", i, e)
+				}
+				if wait > 0 {
+					p.nodeChanged(now)
+					p.podChanged(now+wait/2, "a")
+					p.wantNone(now + wait - 0.001)
+				}
+				now += wait
 			}
-			if c.next > 0 {
-				p.wantNone(1 + c.next - 0.001)
-			}
-			e := p.wantStart(1+c.next, "a")
-			if e.Attempt != 2 || e.First || e.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
+			if e := p.wantStart(now, "a"); e.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
 				t.Errorf("got %+v", e)
 			}
 		})
 	}
-}
-
-func TestWaitsDoubleUpToTheirLimit(t *testing.T) {
-	for _, c := range []struct {
-		kind eviction.Kind
-		want []float64 // with jitter 0.5: three quarters of the full wait
-	}{
-		{eviction.Unavailable, []float64{0, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
-		{eviction.Failed, []float64{0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
-		{eviction.Blocked, []float64{0.375, 0.75, 1.5, 3, 6, 11.25, 11.25}},
-		{eviction.Refused, []float64{0.75, 1.5, 3, 6, 12, 24, 45, 45}},
-		{eviction.Unconfirmed, []float64{0.0375, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 3.75, 3.75}},
-	} {
-		p := newTaintedPlay(t, 0)
-		now := 0.0
-		for _, wait := range c.want {
-			p.tried(now, "a", eviction.Outcome{Kind: c.kind})
-			if wait > 0 {
-				p.wantNone(now + wait - 0.001)
-			}
-			now += wait
-		}
-	}
-}
-
-// The server is unavailable for all then; the dispatcher holds calls back until it is there again.
-func TestANodeThatCantBeReadMakesNoPodWait(t *testing.T) {
-	p := newTaintedPlay(t, 0)
-	for range 10 {
-		p.tried(0, "a", eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true})
-	}
-	p.wantStart(0, "a")
-}
-
-func TestJudgingAgainNeverShortensAWait(t *testing.T) {
-	p := newTaintedPlay(t, 0)
-	p.tried(0, "a", eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 60 * time.Second})
-	p.nodeChanged(1)
-	p.podChanged(2, "a")
-	p.wantNone(59)
-	p.wantStart(60, "a")
 }
 
 // A few failures in a row are no news, nor is a node watch that lags for a moment.
@@ -252,7 +186,7 @@ func TestADelayedEvictionIsReportedOncePerCause(t *testing.T) {
 	} {
 		p := newTaintedPlay(t, 0)
 		for i, o := range c.outcomes {
-			p.tried(float64(60*i), "a", o)
+			p.tried(float64(60*i), o)
 		}
 		for _, note := range p.notes {
 			if note.Kind != eviction.EvictionDelayed || note.Outcome.Kind == 0 || !note.Verdict.At.Equal(at(0)) {
@@ -263,29 +197,6 @@ func TestADelayedEvictionIsReportedOncePerCause(t *testing.T) {
 			t.Errorf("%s: got %d notes, want %d", name, len(p.notes), c.notes)
 		}
 	}
-}
-
-func TestABlockedEvictionIsCancelledWhenTheTaintIsLifted(t *testing.T) {
-	p := newTaintedPlay(t, 4)
-	p.tried(4, "a", blocked)
-	p.lift("gpu")
-	p.nodeChanged(5)
-	p.wantNone(100)
-	if got := p.notes[1].Verdict.At; !got.Equal(at(4)) {
-		t.Errorf("the cancelled deadline is %v, want that of the verdict, not of the next try", got)
-	}
-	p.wantNotes(eviction.EvictionDelayed, eviction.EvictionCancelled)
-}
-
-func TestATaintLiftedWhileTheCallIsUnderWayIsActedOnAfterIt(t *testing.T) {
-	p := newTaintedPlay(t, 0)
-	p.wantStart(0, "a")
-	p.lift("gpu")
-	p.nodeChanged(1)
-	p.wantNotes()
-	p.ended(2, "a", failed(""))
-	p.wantNone(100)
-	p.wantNotes(eviction.EvictionCancelled)
 }
 
 func TestAPodThatGoesByItselfIsForgottenWithoutANote(t *testing.T) {
@@ -304,6 +215,9 @@ func TestAPodThatGoesByItselfIsForgottenWithoutANote(t *testing.T) {
 				goes(p)
 				p.podChanged(5, "a")
 				p.nodeChanged(5)
+				if p.pods["a"].Name == "" && len(p.core.Views(at(5))) != 0 {
+					t.Error("a pod that is gone has a view")
+				}
 				if when == "during its call" {
 					p.ended(6, "a", failed(""))
 				}
@@ -319,17 +233,70 @@ func TestAPodThatGoesByItselfIsForgottenWithoutANote(t *testing.T) {
 
 func TestADryRunIsMadeOncePerPodThatIsDue(t *testing.T) {
 	p := newTaintedPlay(t, 4)
-	p.tried(4, "a", eviction.Outcome{Kind: eviction.DryRun})
+	p.tried(4, eviction.Outcome{Kind: eviction.DryRun})
 	p.nodeChanged(5)
 	p.wantNone(100)
 
 	// What moves into the future is due again then.
 	p.tolerate("a", bears("gpu", 200))
 	p.podChanged(100, "a")
-	if e := p.tried(200, "a", eviction.Outcome{Kind: eviction.DryRun}); !e.First {
+	if e := p.tried(200, eviction.Outcome{Kind: eviction.DryRun}); !e.First {
 		t.Error("it is not reported again")
 	}
 	p.lift("gpu")
 	p.nodeChanged(300)
 	p.wantNotes(eviction.EvictionCancelled)
+}
+
+func TestAnEvictionThatWaitsIsOvertakenWhenAnotherClientDeletesThePod(t *testing.T) {
+	terminate := func(p *play) {
+		p.change("a", func(pod *taint.Pod) { pod.Terminating = true })
+		p.podChanged(5, "a")
+	}
+	for _, c := range []struct {
+		name  string
+		until func(p *play)
+		want  bool
+	}{
+		{"scheduled", terminate, true},
+		{"offered", func(p *play) { p.pass(5); terminate(p) }, true},
+		{"blocked by a budget, with its own deadline and not that of the next try", func(p *play) { p.tried(4, blocked); terminate(p) }, true},
+		{"its call is under way", func(p *play) { p.wantStart(4, "a"); terminate(p) }, false},
+		{"its call has failed after it", func(p *play) { p.wantStart(4, "a"); terminate(p); p.ended(5, "a", failed("")) }, false},
+		{"its deletion was accepted", func(p *play) { p.tried(4, accepted); terminate(p) }, false},
+		{"the taint was lifted before", func(p *play) { p.lift("gpu"); p.nodeChanged(2); terminate(p) }, false},
+		{"the pod has finished", func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Phase = v1.PodSucceeded }) }, false},
+		{"the pod is gone", func(p *play) { p.remove("a") }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newTaintedPlay(t, 4)
+			c.until(p)
+			p.podChanged(5, "a")
+			p.podChanged(6, "a")
+			if got := len(p.overtaken) == 1; got != c.want || got && !p.overtaken[0].Deadline.Equal(at(4)) {
+				t.Errorf("overtaken: %+v, want %v", p.overtaken, c.want)
+			}
+		})
+	}
+}
+
+func TestAnEvictionThatIsHeldIsOvertakenToo(t *testing.T) {
+	for name, c := range map[string]struct {
+		then func(p *play)
+		want int
+	}{
+		"the pod terminates":      {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Terminating = true }) }, 1},
+		"the taint is lifted":     {func(p *play) { p.lift("gpu") }, 0},
+		"the pod is gone at once": {func(p *play) { p.remove("a") }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPolicyPlay(t, of("gpu", policy.Hold))
+			c.then(p)
+			p.nodeChanged(1)
+			p.podChanged(1, "a")
+			if len(p.overtaken) != c.want || c.want > 0 && !p.overtaken[0].Deadline.IsZero() {
+				t.Errorf("overtaken: %+v, want %d, without a deadline", p.overtaken, c.want)
+			}
+		})
+	}
 }

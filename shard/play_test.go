@@ -154,11 +154,11 @@ func (p *play) ended(second float64, uid types.UID, o eviction.Outcome) {
 	p.step(second, p.end(uid, o))
 }
 
-// tried starts a call, which ends at once.
-func (p *play) tried(second float64, uid types.UID, o eviction.Outcome) *eviction.Request {
+// tried starts the call of pod a, which ends at once.
+func (p *play) tried(second float64, o eviction.Outcome) *eviction.Request {
 	p.t.Helper()
-	start := p.wantStart(second, uid)
-	p.ended(second, uid, o)
+	start := p.wantStart(second, "a")
+	p.ended(second, "a", o)
 	return start
 }
 

@@ -152,19 +152,20 @@ func TestAPodThatBudgetsProtectIsDeletedAfterDeleteAfter(t *testing.T) {
 	}
 }
 
-// deletedBy starts calls every 10 ms until that second, and returns when the DELETE started; -1 if none did. The requests
-// before it end so.
+// deletedBy starts calls until that second, and returns when the DELETE started; -1 if none did. The requests before it end
+// so.
 func (p *play) deletedBy(second float64, o eviction.Outcome) float64 {
-	for now := 4.0; now <= second; now += 0.01 {
-		for e := p.start(now); e != nil; e = p.start(now) {
-			if e.Method == policy.Delete {
-				return float64(int(now*100+0.5)) / 100
-			}
-			p.ended(now, "a", o)
-			if o.Kind == eviction.Unavailable {
-				break
-			}
+	for now := 4.0; now <= second; {
+		e := p.start(now)
+		if e == nil {
+			next, _ := p.core.Next()
+			now = max(now+0.001, next.Sub(zero).Seconds())
+			continue
 		}
+		if e.Method == policy.Delete {
+			return now
+		}
+		p.ended(now, "a", o)
 	}
 	return -1
 }
@@ -172,7 +173,7 @@ func (p *play) deletedBy(second float64, o eviction.Outcome) float64 {
 func TestADeletionNeedsARequestThatWasRefusedAMinuteBefore(t *testing.T) {
 	p := newPolicyPlay(t, evicting(2*time.Hour))
 	const deleteAt = 4 + 7200
-	if e := p.tried(deleteAt+100, "a", blocked); e.Method != policy.Evict { // this process begins late: nothing was refused yet
+	if e := p.tried(deleteAt+100, blocked); e.Method != policy.Evict { // this process begins late: nothing was refused yet
 		t.Errorf("got %s", e.Method)
 	}
 	if got := p.deletedBy(deleteAt+400, blocked); got != deleteAt+160 {
@@ -214,42 +215,20 @@ func TestADeletionThatNeedsNoRequestDoesNotWaitForARefusal(t *testing.T) {
 	}
 }
 
-func TestAFailedDeletionHasABackoffOfItsOwn(t *testing.T) {
+func TestADeletionAfterARefusalIsANewBegin(t *testing.T) {
 	p := newPolicyPlay(t, evicting(30*time.Second))
-	p.tried(4, "a", blocked)
-	p.tried(34, "a", failed(eviction.CauseServer))
-	if e := p.wantCall(34.075, policy.Delete, "gpu"); e.First || e.Attempt != 3 {
+	if e := p.wantCall(4, policy.Evict, "gpu"); !e.First || !e.RefusedSince.IsZero() {
 		t.Errorf("got %+v", e)
 	}
-}
-
-// A rate that counts one of the taints delays nothing that is due because of another taint.
-func TestAnEvictionIsOfferedInEachWayThatIsDueIfThereAreRates(t *testing.T) {
-	rates := policy.Guards{Rates: []policy.Rate{{Name: "all", EvictionsPerSecond: 1, Burst: 1}}}
-	for name, c := range map[string]struct {
-		guards policy.Guards
-		want   []string
-	}{
-		"with rates":    {rates, []string{"Delete by gpu", "Evict by disk"}},
-		"without rates": {policy.Guards{}, []string{"Delete by gpu"}},
-	} {
-		p := newPolicyPlay(t)
-		p.step(0, shard.Reconfigured{Judge: judgeWith(t, c.guards, of("gpu", policy.Delete), of("disk", policy.Evict), of("net", policy.Hold))})
-		p.tolerate("a", bears("gpu", 4), bears("disk", 6), bears("late", 60))
-		for _, key := range []string{"disk", "net", "late"} {
-			p.taint(key, 0)
-		}
-		p.nodeChanged(0)
-		for i, second := range []float64{5, 7} {
-			p.pass(second)
-			var got []string
-			for _, w := range p.waiting["a"].Ways {
-				got = append(got, string(w.Request.Method)+" by "+w.Request.Policy)
-			}
-			if diff := cmp.Diff(c.want[:min(i+1, len(c.want))], got); diff != "" {
-				t.Errorf("%s, second %v: %s", name, second, diff)
-			}
-		}
+	p.ended(5, "a", blocked)
+	if e := p.tried(10, blocked); e.First || !e.RefusedSince.Equal(at(5)) {
+		t.Errorf("got %+v", e)
+	}
+	if e := p.tried(35, failed(eviction.CauseServer)); e.Method != policy.Delete || !e.First || e.Attempt != 3 || !e.RefusedSince.Equal(at(5)) {
+		t.Errorf("got %+v", e)
+	}
+	if e := p.wantCall(35.075, policy.Delete, "gpu"); e.First || e.Attempt != 4 {
+		t.Errorf("got %+v, want the first backoff of deletions", e)
 	}
 }
 
@@ -272,13 +251,13 @@ func TestAHeldPodHasAViewAndNoCall(t *testing.T) {
 
 func TestAHoldCancelsWhatIsScheduledAndItsEndSchedulesItAgain(t *testing.T) {
 	p := newPolicyPlay(t, evicting(30*time.Second))
-	p.tried(4, "a", blocked)
+	p.tried(4, blocked)
 	p.reconfigured(5, of("gpu", policy.Hold))
 	p.wantNone(40)
 
 	// The request from before the hold does not count after it.
 	p.reconfigured(50, evicting(30*time.Second))
-	if e := p.tried(50, "a", blocked); e.Method != policy.Evict || e.Attempt != 1 {
+	if e := p.tried(50, blocked); e.Method != policy.Evict || e.Attempt != 1 {
 		t.Errorf("got %+v", e)
 	}
 	if got := p.deletedBy(100, blocked); got != 80 {
@@ -361,55 +340,10 @@ func TestAnAuditReportsEachDecisionOnceAndChangesNothing(t *testing.T) {
 	p.wantNotes()
 }
 
-func TestAnEvictionThatAPolicyPlannedIsCancelledWithItsName(t *testing.T) {
-	p := newPolicyPlay(t, of("gpu", policy.Evict))
-	p.lift("gpu")
-	p.nodeChanged(2)
-	n := p.notes[0]
-	if n.Policy != "gpu" || n.Method != policy.Evict || !n.Verdict.Start.Equal(at(0)) || !n.Verdict.At.Equal(at(4)) {
-		t.Errorf("got %+v", n)
-	}
-	p.wantNotes(eviction.EvictionCancelled)
-}
-
 // Between the new judge and the next event of a node its evictions are judged by the new judge when they are due.
 func TestAnEvictionThatIsDueIsJudgedByTheLatestPolicies(t *testing.T) {
 	p := newPolicyPlay(t, of("gpu", policy.Delete))
 	p.step(1, shard.Reconfigured{Judge: judgeOf(t, of("gpu", policy.Ignore))})
 	p.wantNone(10)
 	p.wantNotes(eviction.EvictionCancelled)
-}
-
-func TestACallSaysThatAHoldEndedAfterItsDeadline(t *testing.T) {
-	for name, c := range map[string]struct {
-		held, free float64
-		want       eviction.LateBy
-	}{
-		"it is never held":                        {100, 0, ""},
-		"the hold ends after the deadline":        {1, 8, eviction.LateByHold},
-		"the hold ends before the deadline":       {1, 3, ""},
-		"it begins and ends while the pod is due": {5, 8, eviction.LateByHold},
-	} {
-		p := newPolicyPlay(t)
-		if c.held < c.free {
-			p.reconfigured(c.held, of("gpu", policy.Hold))
-			p.reconfigured(c.free)
-		}
-		if e := p.wantStart(9, "a"); e.LateBy != c.want {
-			t.Errorf("%s: got %q, want %q", name, e.LateBy, c.want)
-		}
-	}
-}
-
-func TestARequestSaysSinceWhenThePodIsRefused(t *testing.T) {
-	p := newPolicyPlay(t, evicting(30*time.Second))
-	if e := p.wantStart(4, "a"); !e.RefusedSince.IsZero() {
-		t.Errorf("refused since %v before the first request", e.RefusedSince)
-	}
-	p.ended(5, "a", blocked)
-	p.wantStart(10, "a")
-	p.ended(11, "a", blocked)
-	if e := p.wantStart(35, "a"); e.Method != policy.Delete || !e.RefusedSince.Equal(at(5)) {
-		t.Errorf("got %s, refused since %v", e.Method, e.RefusedSince)
-	}
 }

@@ -24,6 +24,7 @@ type machine struct {
 	refused  map[types.UID]float64 // when a request was first refused
 
 	judge  policy.Judge
+	rated  bool // by the judge
 	untold bool // the node has not been judged by this judge, or with these taints, yet
 }
 
@@ -78,7 +79,7 @@ func (m *machine) reconfigure(rt *rapid.T) {
 		list = append(list, drawPolicy(rt, fmt.Sprintf("p%d", i)))
 	}
 	var guards policy.Guards
-	if rapid.Bool().Draw(rt, "rates") {
+	if m.rated = rapid.Bool().Draw(rt, "rates"); m.rated {
 		guards.Rates = []policy.Rate{{Name: "all", EvictionsPerSecond: 1, Burst: 1}}
 	}
 	m.judge = judgeWith(m.t, guards, list...)
@@ -208,6 +209,10 @@ func (m *machine) check(rt *rapid.T) {
 				rt.Fatalf("%s is offered by %q, want %q: %+v", uid, way.Request.Method, want, verdict)
 			}
 			node = node.Without(way.Request.Verdict.Taint.Key)
+		}
+		verdict = m.judge.Decide(pod, node)
+		if more := m.mayStart(uid, &verdict); offered && (m.rated && more != "" || !m.rated && len(candidate.Ways) != 1) {
+			rt.Fatalf("%s is offered in %d ways, rates: %v, and may go by %q, too", uid, len(candidate.Ways), m.rated, more)
 		}
 	}
 	for uid := range m.waiting {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/dispatch"
@@ -30,7 +31,7 @@ type real struct {
 
 	mu    sync.Mutex
 	made  []eviction.Request // calls
-	goes  []string           // what was accepted, and when: "n-0 at 1"
+	goes  []string           // what was accepted, and when its call began: "n-0 at 1"
 	notes []eviction.Note
 }
 
@@ -66,6 +67,7 @@ func running(t *testing.T, d dispatch.Options, policies ...policy.Policy) *real 
 }
 
 func (r *real) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
+	began := time.Since(zero).Seconds()
 	r.mu.Lock()
 	r.made = append(r.made, e)
 	r.mu.Unlock()
@@ -81,7 +83,7 @@ func (r *real) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	if o.Kind == eviction.Accepted {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.goes = append(r.goes, fmt.Sprintf("%s at %.0f", e.Pod.UID, time.Since(zero).Seconds()))
+		r.goes = append(r.goes, fmt.Sprintf("%s at %.0f", e.Pod.UID, began))
 	}
 	return o
 }
@@ -125,6 +127,12 @@ func (r *real) put(node, zone string, pods int) {
 		r.change(uid, func(pod *taint.Pod) { pod.Node = node })
 	}
 	r.NodeChanged(node)
+}
+
+// bears replaces a pod's tolerations.
+func (r *real) bears(uid types.UID, tolerations ...v1.Toleration) {
+	r.tolerate(uid, tolerations...)
+	r.PodChanged(uid)
 }
 
 // view returns the view of a pod.

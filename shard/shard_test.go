@@ -22,9 +22,9 @@ func TestAShardOffersEachEvictionAtItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := running(t, dispatch.Options{})
 		r.put("n", "", 3)
-		r.tolerate("n-0", bears("gpu", 4))
-		r.tolerate("n-1", bears("gpu", 2))
-		r.tolerate("n-2")
+		r.bears("n-0", bears("gpu", 4))
+		r.bears("n-1", bears("gpu", 2))
+		r.bears("n-2")
 		r.wantGone(60, "n-0 at 4", "n-1 at 2", "n-2 at 0")
 	})
 }
@@ -75,7 +75,7 @@ func TestANewJudgeCountsBeforeTheEventsThatFollowIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := running(t, dispatch.Options{})
 		r.put("n", "", 1)
-		r.tolerate("n-0", bears("gpu", 10))
+		r.bears("n-0", bears("gpu", 10))
 		r.sleep(1)
 		r.SetJudge(judgeOf(t, of("gpu", policy.Delete)))
 		r.SetJudge(judgeOf(t, of("gpu", policy.Hold)))
@@ -128,7 +128,7 @@ func TestAnIdleShardSleeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := running(t, dispatch.Options{})
 		r.put("n", "", 1)
-		r.tolerate("n-0", bears("gpu", 3600))
+		r.bears("n-0", bears("gpu", 3600))
 		// In a bubble, virtual time only goes on once every goroutine waits: a shard that spins
 		// would keep this from ever returning.
 		r.wantGone(60)

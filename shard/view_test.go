@@ -6,7 +6,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/shard"
 )
 
 func TestViewsTellTheStateOfEachEviction(t *testing.T) {
@@ -17,17 +16,18 @@ func TestViewsTellTheStateOfEachEviction(t *testing.T) {
 		want     eviction.State
 		next     float64 // seconds; -1: none
 		attempts int
+		last     eviction.Outcome
 	}{
-		{"before its deadline", func(*play) {}, 3, eviction.Scheduled, 4, 0},
-		{"from its deadline on", func(*play) {}, 4, eviction.Due, 4, 0},
-		{"once it is offered", func(p *play) { p.pass(4) }, 5, eviction.Due, 4, 0},
-		{"while a call is under way", func(p *play) { p.wantStart(4, "a") }, 5, eviction.InFlight, -1, 1},
-		{"while a call is under way, and the taint is lifted", func(p *play) { p.wantStart(4, "a"); p.lift("gpu"); p.nodeChanged(5) }, 5, eviction.InFlight, -1, 1},
-		{"when its call has ended, which is not taken in", func(p *play) { p.wantStart(4, "a"); p.end("a", blocked) }, 5, eviction.InFlight, -1, 1},
-		{"when it was accepted and the pod is still there", func(p *play) { p.tried(4, "a", accepted) }, 5, eviction.Done, -1, 1},
-		{"when a budget blocks it", func(p *play) { p.tried(4, "a", blocked) }, 4.1, eviction.Delayed, 4.375, 1},
-		{"when a budget blocks it, and it is offered again", func(p *play) { p.tried(4, "a", blocked); p.pass(5) }, 5, eviction.Delayed, 4.375, 1},
-		{"after one failure", func(p *play) { p.tried(4, "a", failed("")) }, 4.01, eviction.Due, 4.075, 1},
+		{"before its deadline", func(*play) {}, 3, eviction.Scheduled, 4, 0, eviction.Outcome{}},
+		{"from its deadline on", func(*play) {}, 4, eviction.Due, 4, 0, eviction.Outcome{}},
+		{"once it is offered", func(p *play) { p.pass(4) }, 5, eviction.Due, 4, 0, eviction.Outcome{}},
+		{"while a call is under way", func(p *play) { p.wantStart(4, "a") }, 5, eviction.InFlight, -1, 1, eviction.Outcome{}},
+		{"while a call is under way, and the taint is lifted", func(p *play) { p.wantStart(4, "a"); p.lift("gpu"); p.nodeChanged(5) }, 5, eviction.InFlight, -1, 1, eviction.Outcome{}},
+		{"when its call has ended, which is not taken in", func(p *play) { p.wantStart(4, "a"); p.end("a", blocked) }, 5, eviction.InFlight, -1, 1, eviction.Outcome{}},
+		{"when it was accepted and the pod is still there", func(p *play) { p.tried(4, accepted) }, 5, eviction.Done, -1, 1, accepted},
+		{"when a budget blocks it", func(p *play) { p.tried(4, blocked) }, 4.1, eviction.Delayed, 4.375, 1, blocked},
+		{"when a budget blocks it, and it is offered again", func(p *play) { p.tried(4, blocked); p.pass(5) }, 5, eviction.Delayed, 4.375, 1, blocked},
+		{"after one failure", func(p *play) { p.tried(4, failed("")) }, 4.01, eviction.Due, 4.075, 1, failed("")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newTaintedPlay(t, 4)
@@ -37,7 +37,7 @@ func TestViewsTellTheStateOfEachEviction(t *testing.T) {
 				t.Fatalf("got %+v", views)
 			}
 			v := views[0]
-			if v.State != c.want || v.Pod.UID != "a" || !v.Verdict.At.Equal(at(4)) || v.Verdict.Taint.Key != "gpu" || v.Attempts != c.attempts {
+			if v.State != c.want || v.Pod.UID != "a" || !v.Verdict.At.Equal(at(4)) || v.Verdict.Taint.Key != "gpu" || v.Attempts != c.attempts || v.Last != c.last {
 				t.Errorf("got %+v", v)
 			}
 			if c.next >= 0 && !v.Next.Equal(at(c.next)) || c.next < 0 && !v.Next.IsZero() {
@@ -52,25 +52,6 @@ func TestViewsTellTheStateOfEachEviction(t *testing.T) {
 	}
 }
 
-func TestAViewCarriesTheLastOutcome(t *testing.T) {
-	p := newTaintedPlay(t, 0)
-	refused := eviction.Outcome{Kind: eviction.Refused, Cause: "admission", Message: "frozen"}
-	p.tried(0, "a", refused)
-	if v := p.core.Views(at(0))[0]; v.Last != refused {
-		t.Errorf("got %+v", v)
-	}
-}
-
-func TestWhatIsGoneIsInNoView(t *testing.T) {
-	p := newTaintedPlay(t, 0)
-	p.wantStart(0, "a")
-	p.remove("a")
-	p.podChanged(1, "a")
-	if views := p.core.Views(at(1)); len(views) != 0 {
-		t.Errorf("got %+v", views)
-	}
-}
-
 func TestAViewNamesThePolicyAndWhenThePodIsDeleted(t *testing.T) {
 	p := newPolicyPlay(t, evicting(90*time.Second))
 	want := func(second float64, m policy.Method, deleteAt float64) {
@@ -81,26 +62,11 @@ func TestAViewNamesThePolicyAndWhenThePodIsDeleted(t *testing.T) {
 		}
 	}
 	want(1, policy.Evict, 94)
-	p.tried(50, "a", blocked)
+	p.tried(50, blocked)
 	want(51, policy.Evict, 110)
 	want(110, policy.Delete, 110)
 	p.wantStart(110, "a")
 	if v := p.core.Views(at(110))[0]; v.State != eviction.InFlight || v.Method != policy.Delete || v.Attempts != 2 {
 		t.Errorf("during the deletion: got %+v", v)
-	}
-}
-
-// A call may carry out another way than the preferred way.
-func TestAViewShowsTheCallThatIsUnderWay(t *testing.T) {
-	p := newPolicyPlay(t)
-	rates := policy.Guards{Rates: []policy.Rate{{Name: "all", EvictionsPerSecond: 1, Burst: 1}}}
-	p.step(0, shard.Reconfigured{Judge: judgeWith(t, rates, of("gpu", policy.Delete), of("disk", policy.Evict))})
-	p.taint("disk", 5)
-	p.nodeChanged(0)
-	p.pass(5)
-	p.calls["a"] = &p.waiting["a"].Ways[1].Request
-	delete(p.waiting, "a")
-	if v := p.core.Views(at(5))[0]; v.Policy != "disk" || v.Method != policy.Evict || !v.Verdict.At.Equal(at(5)) {
-		t.Errorf("got %+v", v)
 	}
 }

@@ -73,9 +73,10 @@ func (w *world) add(uid types.UID, tolerations ...v1.Toleration) {
 func (w *world) change(uid types.UID, change func(*taint.Pod)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	pod := w.pods[uid]
-	change(&pod)
-	w.pods[uid] = pod
+	if pod, there := w.pods[uid]; there {
+		change(&pod)
+		w.pods[uid] = pod
+	}
 }
 
 // tolerate replaces a pod's tolerations.
