@@ -1,10 +1,12 @@
 package shard_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
@@ -18,14 +20,16 @@ func TestACancelledEvictionIsReportedWithItsVerdict(t *testing.T) {
 		"offered":                func(p *play) { p.pass(5) },
 		"blocked":                func(p *play) { p.tried(4, blocked) },
 		"its call is under way":  func(p *play) { p.wantStart(4, "a") },
+		"its second call is":     func(p *play) { p.tried(4, blocked); p.wantStart(5, "a") },
 		"its taint was set anew": func(p *play) { p.pass(5); p.taint("gpu", 0); p.nodeChanged(5) },
 	} {
-		p := newPolicyPlay(t, of("gpu", policy.Evict))
+		p := newPolicyPlay(t, evicting(30*time.Second))
 		play(p)
 		p.lift("gpu")
 		p.nodeChanged(6)
+		p.pass(50)
 		if p.calls["a"] != nil {
-			p.ended(7, "a", failed("")) // only then it is acted on
+			p.ended(51, "a", failed("")) // only then it is acted on
 		}
 		p.wantNone(100)
 		n := p.notes[len(p.notes)-1]
@@ -155,8 +159,9 @@ func TestHowLongAPodWaitsAfterEachOutcome(t *testing.T) {
 				}
 				now += wait
 			}
-			if e := p.wantStart(now, "a"); e.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
-				t.Errorf("got %+v", e)
+			p.pass(now)
+			if got := p.waiting["a"]; !got.Deadline.Equal(at(0)) || got.Ways[0].Request.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
+				t.Errorf("got %+v", got)
 			}
 		})
 	}
@@ -219,6 +224,9 @@ func TestAPodThatGoesByItselfIsForgottenWithoutANote(t *testing.T) {
 					t.Error("a pod that is gone has a view")
 				}
 				if when == "during its call" {
+					if p.core.Tracks() != 1 {
+						t.Error("the call under way is not tracked")
+					}
 					p.ended(6, "a", failed(""))
 				}
 				if n := p.core.Tracks(); n != 0 || p.core.Scheduled() != 0 {
@@ -298,5 +306,40 @@ func TestAnEvictionThatIsHeldIsOvertakenToo(t *testing.T) {
 				t.Errorf("overtaken: %+v, want %d, without a deadline", p.overtaken, c.want)
 			}
 		})
+	}
+}
+
+func TestAWorkloadIsItsNamespaceAndLabelsWithoutThoseThatNameASinglePod(t *testing.T) {
+	first, second := newPlay(t), newPlay(t)
+	first.taint("gpu", 0)
+	second.taint("gpu", 0)
+	of := func(p *play, namespace string, labels map[string]string) uint64 {
+		uid := types.UID(fmt.Sprint(len(p.pods)))
+		p.add(uid)
+		p.change(uid, func(pod *taint.Pod) { pod.Namespace, pod.Labels = namespace, labels })
+		p.podChanged(0, uid)
+		return p.waiting[uid].Workload
+	}
+	hash := func(namespace string, labels map[string]string) uint64 { return of(first, namespace, labels) }
+	web := hash("shop", map[string]string{"app": "web", "tier": "1"})
+	for name, c := range map[string]struct {
+		other uint64
+		same  bool
+	}{
+		"another pod of it": {hash("shop", map[string]string{"tier": "1", "app": "web"}), true},
+		"a pod of a StatefulSet": {hash("shop", map[string]string{
+			"app": "web", "tier": "1", "statefulset.kubernetes.io/pod-name": "web-3", "apps.kubernetes.io/pod-index": "3",
+		}), true},
+		"a pod of an indexed Job": {hash("shop", map[string]string{"app": "web", "tier": "1", "batch.kubernetes.io/job-completion-index": "7"}), true},
+		"another namespace":       {hash("bar", map[string]string{"app": "web", "tier": "1"}), false},
+		"another value":           {hash("shop", map[string]string{"app": "web", "tier": "2"}), false},
+		"values swapped":          {hash("shop", map[string]string{"app": "1", "tier": "web"}), false},
+		"a label less":            {hash("shop", map[string]string{"app": "web"}), false},
+		"no label":                {hash("shop", nil), false},
+		"a pod of another shard":  {of(second, "shop", map[string]string{"app": "web", "tier": "1"}), true},
+	} {
+		if (c.other == web) != c.same {
+			t.Errorf("%s: the same workload: %v, want %v", name, c.other == web, c.same)
+		}
 	}
 }

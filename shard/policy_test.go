@@ -132,6 +132,7 @@ func TestAPodThatBudgetsProtectIsDeletedAfterDeleteAfter(t *testing.T) {
 		{"overload does not count", 30 * time.Second, throttled(time.Second), throttled(time.Second), -1, -1},
 		{"an outage does not count", 30 * time.Second, unavailable, unavailable, -1, -1},
 		{"a failure does not count", 30 * time.Second, failed(eviction.CauseServer), failed(eviction.CauseServer), -1, -1},
+		{"a budget, then overload for 50 s, which concerns deletions as well", 30 * time.Second, blocked, throttled(50 * time.Second), 54.375, 54.375},
 		{"overload until second 44, then a budget", 30 * time.Second, throttled(40 * time.Second), blocked, 74, 74},
 
 		// A broken webhook on evictions must not keep a node from draining when deletion is allowed.
@@ -220,15 +221,30 @@ func TestADeletionAfterARefusalIsANewBegin(t *testing.T) {
 	if e := p.wantCall(4, policy.Evict, "gpu"); !e.First || !e.RefusedSince.IsZero() {
 		t.Errorf("got %+v", e)
 	}
-	p.ended(5, "a", blocked)
-	if e := p.tried(10, blocked); e.First || !e.RefusedSince.Equal(at(5)) {
+	p.ended(5, "a", denied)
+	if e := p.tried(10, failed(eviction.CauseServer)); e.First || !e.AfterRefusal || !e.RefusedSince.Equal(at(5)) {
 		t.Errorf("got %+v", e)
 	}
-	if e := p.tried(35, failed(eviction.CauseServer)); e.Method != policy.Delete || !e.First || e.Attempt != 3 || !e.RefusedSince.Equal(at(5)) {
+	e := p.tried(35, failed(eviction.CauseServer))
+	if e.Method != policy.Delete || !e.First || e.Attempt != 3 || !e.AfterRefusal || !e.RefusedSince.Equal(at(5)) {
 		t.Errorf("got %+v", e)
 	}
 	if e := p.wantCall(35.075, policy.Delete, "gpu"); e.First || e.Attempt != 4 {
 		t.Errorf("got %+v, want the first backoff of deletions", e)
+	}
+}
+
+func TestADeniedDeletionIsNoRefusalOfARequest(t *testing.T) {
+	p := newPolicyPlay(t, evicting(30*time.Second))
+	p.tolerate("a", bears("gpu", 4), bears("disk", 2))
+	p.taint("disk", 0)
+	p.nodeChanged(0)
+	p.wantCall(2, policy.Delete, "")
+	p.ended(2, "a", denied)
+	p.lift("disk")
+	p.nodeChanged(3)
+	if e := p.wantCall(4, policy.Evict, "gpu"); !e.RefusedSince.IsZero() {
+		t.Errorf("got %+v", e)
 	}
 }
 

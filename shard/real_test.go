@@ -3,7 +3,6 @@ package shard_test
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"sync"
 	"testing"
@@ -40,7 +39,7 @@ func newReal(t *testing.T, d dispatch.Options, o shard.Options) *real {
 	r := &real{world: newWorld(), t: t}
 	d.Evictor = r
 	r.dispatcher = dispatch.New(d)
-	o.Reader, o.Dispatcher, o.Seed = r.world, r.dispatcher, maphash.MakeSeed()
+	o.Reader, o.Dispatcher, o.Seed = r.world, r.dispatcher, seed()
 	o.Notify = func(n eviction.Note) { r.notes = append(r.notes, n) }
 	r.Shard = shard.New(o)
 	r.background(func(ctx context.Context) {

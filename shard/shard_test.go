@@ -3,7 +3,6 @@ package shard_test
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"testing"
 	"testing/synctest"
@@ -44,7 +43,7 @@ func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
 func TestNoOutcomeWaitsForTheShardAndNoneIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, d, busy := newWorld(), newTurns(t), make(chan struct{})
-		s := shard.New(shard.Options{Reader: w, Dispatcher: d, Seed: maphash.MakeSeed(), Notify: func(eviction.Note) { <-busy }})
+		s := shard.New(shard.Options{Reader: w, Dispatcher: d, Seed: seed(), Notify: func(eviction.Note) { <-busy }})
 		for i := range 1000 {
 			w.add(types.UID(fmt.Sprint(i)))
 		}
