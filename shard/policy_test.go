@@ -62,7 +62,7 @@ func tolerating(p policy.Policy, d time.Duration) policy.Policy {
 	return p
 }
 
-// evicting evicts because of gpu, and deletes what was refused for so long.
+// evicting evicts because of gpu, and deletes what was refused for this long.
 func evicting(deleteAfter time.Duration) policy.Policy {
 	return deletingAfter(of("gpu", policy.Evict), deleteAfter)
 }
@@ -127,6 +127,8 @@ func TestAPodThatBudgetsProtectIsDeletedAfterDeleteAfter(t *testing.T) {
 	}{
 		{"blocked by a budget", 30 * time.Second, blocked, blocked, 34, 34},
 		{"denied by admission", 30 * time.Second, denied, blocked, 34, 34},
+		{"blocked, with a long backoff", 90 * time.Second, blocked, blocked, 94, 94},
+		{"denied, with a longer backoff", 90 * time.Second, denied, denied, 94, 94},
 		{"a missing permission does not count", 30 * time.Second, refused(eviction.CauseRBAC), refused(eviction.CauseRBAC), -1, -1},
 		{"the end of a namespace does not count", 30 * time.Second, refused(eviction.CauseNamespace), refused(eviction.CauseNamespace), -1, -1},
 		{"overload does not count", 30 * time.Second, throttled(time.Second), throttled(time.Second), -1, -1},
@@ -153,8 +155,8 @@ func TestAPodThatBudgetsProtectIsDeletedAfterDeleteAfter(t *testing.T) {
 	}
 }
 
-// deletedBy starts calls until that second, and returns when the DELETE started; -1 if none did. The requests before it end
-// so.
+// deletedBy starts calls until that second, and returns when the DELETE started; -1 if none did. The requests before it have
+// this outcome.
 func (p *play) deletedBy(second float64, o eviction.Outcome) float64 {
 	for now := 4.0; now <= second; {
 		e := p.start(now)
@@ -179,15 +181,6 @@ func TestADeletionNeedsARequestThatWasRefusedAMinuteBefore(t *testing.T) {
 	}
 	if got := p.deletedBy(deleteAt+400, blocked); got != deleteAt+160 {
 		t.Errorf("deleted at second %v, want %v", got, deleteAt+160)
-	}
-}
-
-func TestTheBackoffOfRequestsDoesNotDelayADeletion(t *testing.T) {
-	for _, outcome := range []eviction.Outcome{blocked, denied} {
-		p := newPolicyPlay(t, evicting(90*time.Second))
-		p.deletedBy(90, outcome)
-		p.nodeChanged(93)
-		p.wantCall(94, policy.Delete, "gpu")
 	}
 }
 
