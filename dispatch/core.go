@@ -72,8 +72,8 @@ type item struct {
 	serial  uint64    // of the first offer
 	offered time.Time // the first time
 	class   *class
-	call    *call // nil while it waits
-	ended   bool  // its call has ended, and the outcome is not settled
+	call    *call             // nil while it waits, and once its call has ended
+	request *eviction.Request // of its call, until the outcome is settled; nil while it waits
 
 	workload *workload
 	group    *group // while it waits in a line
@@ -140,7 +140,7 @@ func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	case it == nil:
 		it = &item{serial: c.nextSerial(), offered: now}
 		c.items[candidate.UID] = it
-	case it.call != nil || it.ended:
+	case it.request != nil:
 		return false
 	case c.replace(it, &candidate):
 		return true
@@ -167,7 +167,7 @@ func (c *Core) replace(it *item, candidate *Candidate) bool {
 // withdraw removes a candidate; false if its call has begun, or if there is none.
 func (c *Core) withdraw(now time.Time, uid types.UID) bool {
 	it := c.items[uid]
-	if it == nil || it.call != nil || it.ended {
+	if it == nil || it.request != nil {
 		return false
 	}
 	c.leave(now, it)
@@ -177,7 +177,7 @@ func (c *Core) withdraw(now time.Time, uid types.UID) bool {
 
 // settle permits the next offer of a pod whose call has ended.
 func (c *Core) settle(uid types.UID) {
-	if it := c.items[uid]; it != nil && it.ended {
+	if it := c.items[uid]; it != nil && it.request != nil && it.call == nil {
 		delete(c.items, uid)
 	}
 }
@@ -188,17 +188,16 @@ func (c *Core) configure(now time.Time, in Configured) {
 	c.rateList = in.Rates
 	c.rates.Replace(now, in.Rates)
 	for _, it := range c.bySerial() {
-		if it.call != nil {
+		switch {
+		case it.call != nil:
 			it.call.recount(now, c)
-			continue
-		}
-		if !it.ended {
+		case it.request == nil:
 			c.stepOut(now, it)
 		}
 	}
 	clear(c.classes)
 	for _, it := range c.bySerial() {
-		if it.call == nil && !it.ended {
+		if it.request == nil {
 			it.class = c.classOf(&it.Candidate)
 			c.stand(now, it)
 		}

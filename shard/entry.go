@@ -30,6 +30,7 @@ const (
 	none      state = iota // not an entry of the core
 	scheduled              // waits for its time
 	offered                // waits for its turn, or a call is under way
+	called                 // the call has ended, and the pod is not judged again yet
 	accepted               // the API server took the deletion: no further call
 	dryRun                 // dry run: as if accepted, while the pod stays due
 	states
