@@ -13,7 +13,7 @@ import (
 // calls is what a shard remembers of the calls for a pod, until the watch shows the pod gone or its eviction is
 // cancelled.
 type calls struct {
-	method   policy.Method // of the last call
+	method   policy.Method // of the last call that was not interrupted
 	attempts int
 	repeats  int              // outcomes of this kind and method in a row
 	outcome  eviction.Outcome // the last one
@@ -92,6 +92,9 @@ func (c *calls) end(now time.Time, by policy.Method, o *eviction.Outcome, jitter
 		c.repeats = 0
 	}
 	c.method, c.outcome = by, *o
+	if o.Kind == eviction.Interrupted {
+		c.method = "" // it may not have begun, so the next call is reported as the first one
+	}
 	c.repeats++
 	c.refused = c.refused || o.Kind == eviction.Refused || o.PreflightFirst
 	if o.Kind == eviction.Unavailable && o.NodeRead {

@@ -149,7 +149,8 @@ func TestHowLongAPodWaitsAfterEachOutcome(t *testing.T) {
 			for i, wait := range c.waits {
 				e := p.tried(now, c.outcome)
 				afterRefusal := i > 0 && (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst)
-				if e.Attempt != i+1 || e.First != (i == 0) || e.AfterRefusal != afterRefusal {
+				first := i == 0 || c.outcome.Kind == eviction.Interrupted // which may not have begun
+				if e.Attempt != i+1 || e.First != first || e.AfterRefusal != afterRefusal {
 					t.Errorf("call %d: got %+v", i, e)
 				}
 				if wait > 0 {
