@@ -143,7 +143,7 @@ test-release: build ## Compile for every platform, and build the image on two pa
 
 .PHONY: bench
 bench: build controlplane $(if $(findstring 1.30,$(or $(WORK),1.30)),bin/controlplane-1.30) ## Measure beside the original controller, and write docs/bench.* and docs/performance.md: half an hour and more (ROUNDS=n, WORK=burst,idle,...).
-	go test -run '^$$' -bench . -benchmem ./taint ./evictionqueue ./cluster
+	go test -run '^$$' -bench . -benchmem ./taint ./cluster
 	go build -trimpath -tags grpcnotrace -o bin/bench ./internal/bench
 	bin/bench -rounds $(ROUNDS) -work '$(WORK)' $(if $(WORK),,-json docs/bench.json -svg docs/bench.svg -document docs/performance.md)
 ROUNDS ?= 3

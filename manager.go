@@ -94,7 +94,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	seed := maphash.MakeSeed()
 	for range o.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Seed: seed, OwnMethod: ownMethod,
+			Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Seed: seed, Own: m.own, OwnMethod: ownMethod,
 			Notify: m.notify, Overtaken: m.original.Overtaken,
 		}))
 	}
@@ -135,7 +135,7 @@ func (m *Manager) write(client kubernetes.Interface) error {
 	m.dispatcher = dispatch.New(dispatch.Options{
 		Evictor: evictor, Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
 		CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
-		Leading: m.options.Leading, Started: m.begun, Ended: m.options.Ended, Metrics: calls,
+		Leading: m.options.Leading, Yield: m.options.Yield, Upcoming: m.upcoming, Started: m.begun, Ended: m.options.Ended, Metrics: calls,
 	})
 	sink := event.Sink(m.options.Events)
 	if sink == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
@@ -106,6 +107,18 @@ type Options struct {
 	// leader's own clock belongs here, because an elector cancels its context late: use Leading of package leader's
 	// Election, or add Fresh of its Lock to the caller's own elector. Nil means that only Lead's context decides.
 	Leading func() bool
+
+	// OwnPod is the UID of the pod in which this process runs, from the downward API's metadata.uid. The manager evicts
+	// this pod and its siblings last: the pods with the same controlling owner start when no other eviction can, at the
+	// latest a minute after they are due. A caller's informer must keep the owners of pods then. Empty means unknown: all
+	// pods are alike.
+	OwnPod types.UID
+
+	// Yield gives the leadership back so that another process evicts the pod OwnPod: Yield of package leader's Election. The
+	// manager calls Yield instead of evicting that pod itself, whenever that pod's turn has come. Yield must end the context
+	// of Lead, must not wait until Lead has returned, and must not block; it may ignore a call. Nil means that the manager
+	// evicts the pod OwnPod itself, last of all, as without leader election.
+	Yield func()
 
 	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
 	// confirms the taint before each call, or before each request if the evictor is an evict.ConfirmingEvictor. If Method

@@ -104,7 +104,8 @@ func managedShop() status.Snapshot {
 	blocked, slow := &s.Evictions[0], &s.Evictions[1]
 	blocked.Pod, blocked.UID = "api-5d4f8c7b9-q8zvw", "8ef2f453-edd6-4abe-83c5-bd5edf521700"
 	blocked.Budget, blocked.Owner = "api", &status.Owner{Kind: "Deployment", Name: "api"}
-	slow.Pod, slow.UID, slow.State, slow.SlowPlace = "logs-0", "3f8b6c57-5216-4826-84fb-e2037e8cd0e5", status.Due, true
+	slow.Pod, slow.UID, slow.State = "logs-0", "3f8b6c57-5216-4826-84fb-e2037e8cd0e5", status.Due
+	slow.WaitsFor, slow.SlowPlace = "a slow place", true
 	s.Evicted = []status.Evicted{{Namespace: "shop", Pod: "web-5d4f8c7b9-zzbrp", UID: "gone", At: s.At.Add(-2 * time.Minute)}}
 	return s
 }

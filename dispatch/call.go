@@ -20,7 +20,6 @@ const (
 // call is a call under way.
 type call struct {
 	item    *item
-	request *eviction.Request
 	way     int
 	kind    kind // of its place
 	started time.Time
@@ -45,10 +44,10 @@ func (c *Core) start(now time.Time, it *item, way int, k kind, probe bool) Start
 		request.LateBy = eviction.LateByHold
 	}
 	k0 := &call{
-		item: it, request: &request, way: way, kind: k, started: now, probe: probe, buckets: it.class.ways[way],
+		item: it, way: way, kind: k, started: now, probe: probe, buckets: it.class.ways[way],
 		asks: c.outage.on(), round: c.outage.round,
 	}
-	it.call = k0
+	it.call, it.request = k0, &request
 	c.outage.probing = k0.asks
 	c.calls = append(c.calls, k0)
 	c.inFlight++
@@ -98,7 +97,7 @@ func (c *Core) becomeSlow(now time.Time, k *call, do *Effects) {
 		c.places.kept = append(c.places.kept, k)
 		c.moveKept(now)
 		if k.kind == slot {
-			do.Kept = append(do.Kept, *k.request)
+			do.Kept = append(do.Kept, *k.item.request)
 		}
 	}
 	c.rank(now, w)
@@ -138,7 +137,7 @@ func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 		return
 	}
 	k, w, n := it.call, it.workload, it.workload.namespace
-	it.call, it.ended = nil, true
+	it.call = nil
 	c.inFlight--
 	c.places.kept = slices.DeleteFunc(c.places.kept, func(other *call) bool { return other == k })
 	c.places.used[k.kind]--
@@ -146,7 +145,10 @@ func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 	c.endProbe(k)
 	if !in.Outcome.MayHaveDeleted() && in.Outcome.Kind != eviction.DryRun {
 		k.buckets.Return(now)
+	} else if it.Own != Other {
+		c.ownEnded = now
 	}
+	c.ownCalling = c.ownCalling && it.Own == Other
 	switch {
 	case k.slow:
 		n.slowEnded(now)

@@ -5,9 +5,6 @@ import "time"
 // leadingPoll is how long no call starts after Leading has denied.
 const leadingPoll = 250 * time.Millisecond
 
-// ownAfter is how long the pods of this program wait for all others at most.
-const ownAfter = time.Minute
-
 // startCalls starts all calls that may start now, and says when more may.
 func (c *Core) startCalls(now time.Time, do *Effects) {
 	for {
@@ -78,10 +75,14 @@ type choice struct {
 	door door
 }
 
-// before reports whether it is the turn of this choice before that of the other choice.
+// before reports whether it is the turn of this choice before that of the other choice. If both wait for rates, all calls
+// of their namespaces count; otherwise only the calls in the kinds of places that the doors lead to count.
 func (a choice) before(b choice) bool {
 	m, n := a.line.namespace, b.line.namespace
 	i, j := m.calls[a.door.place()], n.calls[b.door.place()]
+	if a.line.class.rated && b.line.class.rated {
+		i, j = m.allCalls(), n.allCalls()
+	}
 	switch {
 	case i != j:
 		return i < j
@@ -97,9 +98,14 @@ func (a choice) before(b choice) bool {
 // when that may change by time alone.
 func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 	open, next := c.openDoors(now)
+	var free, rated choice
 	for _, cl := range c.classes {
+		best := &free
+		if cl.rated {
+			best = &rated
+		}
 		first := cl.first(open)
-		if first.line == nil || best.line != nil && !first.before(best) {
+		if first.line == nil || best.line != nil && !first.before(*best) {
 			continue
 		}
 		if _, until := cl.wait(now); !until.IsZero() {
@@ -107,9 +113,12 @@ func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 			next = sooner(next, until)
 			continue
 		}
-		best = first
+		*best = first
 	}
-	return best, next
+	if free.line == nil || rated.line != nil && rated.before(free) {
+		return rated, next
+	}
+	return free, next
 }
 
 // openDoors returns which doors are open now, and when the next one opens by time alone.
@@ -155,59 +164,6 @@ func (c *Core) startFrom(now time.Time, chosen choice) Start {
 	l.served = c.nextSerial()
 	c.left(it)
 	return c.start(now, it, way, chosen.door.place(), probe)
-}
-
-// beforeOwn is the order of the pods of this program: that of this process is the last.
-func beforeOwn(a, b *item) bool {
-	if a.Own != b.Own {
-		return a.Own < b.Own
-	}
-	return before(a, b)
-}
-
-// ownOverdue reports whether a pod of this program no longer waits for others.
-func (c *Core) ownOverdue(now time.Time) bool {
-	it, some := c.own.First()
-	return some && !it.Deadline.Add(ownAfter).After(now)
-}
-
-// startOwn starts the call of a pod of this program: if no other candidate waits, or a minute after it was due. For the
-// pod of this process it asks for the leadership to be given back, if that is possible.
-func (c *Core) startOwn(now time.Time, do *Effects) (s Start, ok bool, next time.Time) {
-	it, some := c.own.First()
-	free, wait := c.places.freeSlot(now)
-	if !some || !free {
-		return s, false, nowPlus(now, wait)
-	}
-	latest := it.Deadline.Add(ownAfter)
-	if c.waiting > 0 && latest.After(now) {
-		return s, false, latest
-	}
-	if it.Own == Self && c.options.Yields {
-		return s, false, c.yield(now, latest, do)
-	}
-	way, ready := it.class.way(now)
-	if !ready {
-		it.class.blocked = now
-		_, until := it.class.wait(now)
-		return s, false, until
-	}
-	c.leave(now, it)
-	return c.start(now, it, way, slot, false), true, time.Time{}
-}
-
-// yield asks for the leadership to be given back once no call is under way, at the latest at that moment, and not more
-// often than once in ownAfter. It returns when to ask next.
-func (c *Core) yield(now, latest time.Time, do *Effects) time.Time {
-	switch {
-	case c.inFlight > 0 && latest.After(now):
-		return latest
-	case c.yieldNotBefore.After(now):
-		return c.yieldNotBefore
-	}
-	do.Yield = true
-	c.yieldNotBefore = now.Add(ownAfter)
-	return c.yieldNotBefore
 }
 
 // nowPlus returns the end of a wait; zero for no wait.

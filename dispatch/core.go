@@ -31,8 +31,10 @@ type CoreOptions struct {
 	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
 	Jitter func() float64
 
-	// Yields: the leadership is given back instead of a call for the pod of this process.
-	Yields bool
+	// Yields: the leadership is given back instead of a call for the pod of this process. Upcoming returns when the next
+	// eviction is due that was not offered; zero if there is none.
+	Yields   bool
+	Upcoming func() time.Time
 }
 
 // Core is the logic of the dispatcher. It is not safe for concurrent use.
@@ -60,6 +62,8 @@ type Core struct {
 	leads, drained, paused bool
 	resumed                time.Time // when the last pause of all calls by the configuration has ended
 	yieldNotBefore         time.Time
+	ownCalling             bool      // a call for a pod of this program is under way
+	ownEnded               time.Time // when the last such call ended that may have deleted the pod
 }
 
 // item is a candidate, and what has become of it.
@@ -68,8 +72,8 @@ type item struct {
 	serial  uint64    // of the first offer
 	offered time.Time // the first time
 	class   *class
-	call    *call // nil while it waits
-	ended   bool  // its call has ended, and the outcome is not settled
+	call    *call             // nil while it waits, and once its call has ended
+	request *eviction.Request // of its call, until the outcome is settled; nil while it waits
 
 	workload *workload
 	group    *group // while it waits in a line
@@ -136,7 +140,7 @@ func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	case it == nil:
 		it = &item{serial: c.nextSerial(), offered: now}
 		c.items[candidate.UID] = it
-	case it.call != nil || it.ended:
+	case it.request != nil:
 		return false
 	case c.replace(it, &candidate):
 		return true
@@ -163,7 +167,7 @@ func (c *Core) replace(it *item, candidate *Candidate) bool {
 // withdraw removes a candidate; false if its call has begun, or if there is none.
 func (c *Core) withdraw(now time.Time, uid types.UID) bool {
 	it := c.items[uid]
-	if it == nil || it.call != nil || it.ended {
+	if it == nil || it.request != nil {
 		return false
 	}
 	c.leave(now, it)
@@ -173,7 +177,7 @@ func (c *Core) withdraw(now time.Time, uid types.UID) bool {
 
 // settle permits the next offer of a pod whose call has ended.
 func (c *Core) settle(uid types.UID) {
-	if it := c.items[uid]; it != nil && it.ended {
+	if it := c.items[uid]; it != nil && it.request != nil && it.call == nil {
 		delete(c.items, uid)
 	}
 }
@@ -184,17 +188,16 @@ func (c *Core) configure(now time.Time, in Configured) {
 	c.rateList = in.Rates
 	c.rates.Replace(now, in.Rates)
 	for _, it := range c.bySerial() {
-		if it.call != nil {
+		switch {
+		case it.call != nil:
 			it.call.recount(now, c)
-			continue
-		}
-		if !it.ended {
+		case it.request == nil:
 			c.stepOut(now, it)
 		}
 	}
 	clear(c.classes)
 	for _, it := range c.bySerial() {
-		if it.call == nil && !it.ended {
+		if it.request == nil {
 			it.class = c.classOf(&it.Candidate)
 			c.stand(now, it)
 		}

@@ -50,6 +50,10 @@ type Options struct {
 	// that pod is evicted by this process, after all others.
 	Yield func()
 
+	// Upcoming returns when the next eviction is due that was not offered; zero if there is none. Required with Yield. It
+	// is called under the dispatcher's lock.
+	Upcoming func() time.Time
+
 	// Started is called by the goroutine of a call before its first request. It must not block. Nil: nothing is called.
 	Started func(e eviction.Request)
 
@@ -97,7 +101,7 @@ func New(o Options) *Dispatcher {
 	d := &Dispatcher{options: o, metrics: o.Metrics}
 	d.core = NewCore(time.Now(), CoreOptions{
 		Slots: o.Slots, SlowPlaces: o.SlowPlaces, CallsPerSecond: o.CallsPerSecond, Rates: o.Rates, Paused: o.Paused,
-		Leading: d.leading, Jitter: rand.Float64, Yields: o.Yield != nil,
+		Leading: d.leading, Jitter: rand.Float64, Yields: o.Yield != nil, Upcoming: o.Upcoming,
 	})
 	d.timer = time.AfterFunc(time.Hour, func() { d.step(TimePassed{}) })
 	d.timer.Stop()

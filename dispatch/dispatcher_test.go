@@ -220,6 +220,9 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 			if u.Offer(Candidate{UID: "0", Ways: []Way{{}}}) || u.Withdraw("0") {
 				t.Errorf("the pod is taken while its call is %s", when)
 			}
+			if s := u.Statuses([]types.UID{"0"})[0]; s.Request == nil || s.Request.Pod.UID != "0" {
+				t.Errorf("the status is %+v while the call is %s", s, when)
+			}
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 		}

@@ -13,6 +13,8 @@
 // deadline goes first, then the higher priority, then the lesser UID. The pods of this program go last, but wait for a
 // minute at most.
 //
+// For a place, only the calls of a namespace in this kind of place count; for the token of a rate, all of them.
+//
 // # Places
 //
 // A call has a slot for its first second. Then it is slow, and takes a slow place; it keeps its slot while all slow places
@@ -30,7 +32,8 @@
 //
 // No call starts while this process does not lead, while all calls are paused, or before the API server has answered after
 // an outage, except for one call that asks. In any window of w seconds, at most burst + evictionsPerSecond * w calls start
-// by each rate, besides as many as have given a token back in that window because they deleted nothing. Nothing that was offered is forgotten before it is withdrawn or its
-// outcome is settled, and no call starts for a pod whose last outcome is not settled. A candidate that can't start costs
-// those behind it nothing: those that wait for the same rates in the same namespace stand in one line.
+// by each rate, besides as many as have given a token back in that window because they deleted nothing. Nothing that was
+// offered is forgotten before it is withdrawn or its outcome is settled, and no call starts for a pod whose last outcome is
+// not settled. A candidate that can't start costs those behind it nothing: those that wait for the same rates in the same
+// namespace stand in one line.
 package dispatch

@@ -13,6 +13,7 @@ import (
 type class struct {
 	key     string
 	ways    []guard.Buckets
+	rated   bool                        // each way has buckets
 	size    int                         // candidates
 	doors   [doors]ordered.Queue[*line] // the lines that may use each door
 	blocked time.Time                   // when none of the ways was last found to have its tokens
@@ -95,13 +96,10 @@ func newLine(n *namespace, c *class, serial uint64) *line {
 }
 
 func (c *Core) newClass(key string, ways []guard.Buckets) *class {
-	cl := &class{key: key, ways: ways}
+	cl := &class{key: key, ways: ways, rated: !slices.ContainsFunc(ways, func(b guard.Buckets) bool { return b.Key == "" })}
 	for d := range doors {
 		cl.doors[d] = ordered.New(func(a, b *line) bool {
-			if a.namespace == b.namespace {
-				return a.served < b.served
-			}
-			return a.namespace.before(&b.namespace.share, d.place())
+			return choice{a, d}.before(choice{b, d})
 		}, func(l *line) *int { return &l.pos[d] })
 	}
 	return cl
@@ -258,9 +256,8 @@ func (c *Core) arrange(now time.Time, n *namespace) {
 // arrangeLine opens those doors to a line that its namespace may use.
 func (c *Core) arrangeLine(now time.Time, l *line) {
 	n := l.namespace
-	calls := n.calls[slot] + n.calls[slowPlace]
 	opens := [doors]bool{
-		toSlot:       !n.isSlow && l.size > 0 && (calls == 0 || n.speed(now) == quick),
+		toSlot:       !n.isSlow && l.size > 0 && (n.allCalls() == 0 || n.speed(now) == quick),
 		toSlotOfSlow: l.quick.Len() > 0 || l.unknown.Len() > 0 && n.probes == 0,
 		toSlowPlace:  l.slow.Len() > 0,
 	}

@@ -165,7 +165,7 @@ taint_manager_rate_waiting{rate="zones"} 6
 }
 
 // latenesses returns how many deletions the histogram has for each value of its label.
-func latenesses(t *testing.T, r prometheus.Gatherer) map[string]uint64 {
+func latenesses(t *testing.T, r *prometheus.Registry) map[string]uint64 {
 	t.Helper()
 	families, err := r.Gather()
 	if err != nil {

@@ -29,6 +29,9 @@ func (s *share) before(other *share, k kind) bool {
 	return s.served < other.served
 }
 
+// allCalls returns the number of calls under way in all places.
+func (s *share) allCalls() int { return s.calls[slot] + s.calls[slowPlace] }
+
 // namespace is what is known of a namespace. It exists while it has candidates, calls, or a memory.
 type namespace struct {
 	share
@@ -52,10 +55,10 @@ type workload struct {
 }
 
 // inUse reports whether the workload has candidates or calls.
-func (w *workload) inUse() bool { return w.waiting+w.calls[slot]+w.calls[slowPlace]+w.slowCalls > 0 }
+func (w *workload) inUse() bool { return w.waiting+w.allCalls()+w.slowCalls > 0 }
 
 func (n *namespace) inUse() bool {
-	return n.waiting+n.calls[slot]+n.calls[slowPlace]+n.slowCalls+len(n.workloads) > 0
+	return n.waiting+n.allCalls()+n.slowCalls+len(n.workloads) > 0
 }
 
 // expiry is when the memory of a namespace or of a workload next changes by time alone.

@@ -29,6 +29,7 @@ type twin struct {
 	lines                    map[string]int // when each was last served
 	rates                    []*twinRate
 	ramp, slowStart          time.Time
+	ownEnded                 time.Time
 	throttled                time.Time
 	pace                     pace
 	outage                   outageBackoff
@@ -40,7 +41,8 @@ type twin struct {
 
 type twinCandidate struct {
 	Candidate
-	serial int
+	serial  int
+	offered time.Time // the first time
 }
 
 type twinWorkload struct {
@@ -338,10 +340,12 @@ func (w *twin) moveSlow() {
 // permitted is a start that the rules permit.
 type permitted struct {
 	*twinCandidate
-	kind  kind
-	way   int
-	probe bool
-	key   []int
+	kind   kind
+	way    int
+	probe  bool
+	rated  bool // each of its ways has rates
+	inKind int  // calls of its namespace in this kind of place
+	key    []int
 }
 
 // turns returns the starts that the rules permit now: those whose turn it is, of each node the first.
@@ -359,14 +363,12 @@ func (w *twin) turns(now time.Time) []permitted {
 		return w.ownTurn(now, own)
 	}
 	var all []permitted
-	others := 0
 	for _, c := range w.waiting {
 		if c.Own == Other {
-			others++
 			all = append(all, w.mayStart(now, c, slotFree, slowFree)...)
 		}
 	}
-	if len(all) == 0 && own != nil && !yields && (others == 0 || !own.Deadline.Add(time.Minute).After(now)) {
+	if len(all) == 0 && own != nil && !yields {
 		return w.ownTurn(now, own)
 	}
 	return firsts(all)
@@ -379,7 +381,8 @@ func (w *twin) own(now time.Time, slotFree bool) (own *twinCandidate, yields boo
 			own = c
 		}
 	}
-	if own == nil || !slotFree {
+	if own == nil || !slotFree || now.Sub(own.offered) < ownPatience || now.Sub(w.ownEnded) < ownGap ||
+		w.count(func(k *twinCall) bool { return k.Own != Other }) > 0 {
 		return nil, false
 	}
 	if own.Own == Self && w.yields {
@@ -423,7 +426,12 @@ func (w *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 			}
 			key = append(key, known, w.count(func(o *twinCall) bool { return o.kind == k && inWorkload(of)(o) }), l.served)
 		}
-		all = append(all, permitted{c, k, way, probe, key})
+		inKind := key[0]
+		rated := !slices.ContainsFunc(c.Ways, func(way Way) bool { return len(w.bucketsOf(&way)) == 0 })
+		if rated {
+			key[0] = w.count(inNamespace(c.Namespace))
+		}
+		all = append(all, permitted{c, k, way, probe, rated, inKind, key})
 	}
 	if namespace != slow {
 		if slotFree && (namespace == quick || w.count(inNamespace(c.Namespace)) == 0) {
@@ -442,8 +450,23 @@ func (w *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 	return all
 }
 
-// firsts returns those with the least key, of each node the first.
-func firsts(all []permitted) (first []permitted) {
+// firsts returns those with the least key, of each node the first. Those that wait for rates are compared with others by
+// the calls in their kind of place.
+func firsts(all []permitted) []permitted {
+	rated := leastOf(slices.DeleteFunc(slices.Clone(all), func(p permitted) bool { return !p.rated }))
+	others := leastOf(slices.DeleteFunc(slices.Clone(all), func(p permitted) bool { return p.rated }))
+	if len(rated) == 0 {
+		return others
+	}
+	key := slices.Clone(rated[0].key)
+	key[0] = rated[0].inKind
+	if len(others) > 0 && slices.Compare(others[0].key, key) < 0 {
+		return others
+	}
+	return rated
+}
+
+func leastOf(all []permitted) (first []permitted) {
 	for _, p := range all {
 		if !slices.ContainsFunc(all, func(o permitted) bool {
 			by := slices.Compare(o.key, p.key)
@@ -544,9 +567,9 @@ func (w *twin) offer(now time.Time, c Candidate) bool {
 	if w.unsettled[c.UID] || w.count(func(k *twinCall) bool { return k.UID == c.UID }) > 0 {
 		return false
 	}
-	serial := 0
+	serial, offered := 0, now
 	if old := w.waiting[c.UID]; old != nil {
-		serial = old.serial
+		serial, offered = old.serial, old.offered
 		if old.Own != Other || c.Own != Other || old.Workload != c.Workload || old.Namespace != c.Namespace || old.Node != c.Node ||
 			w.lineOf(&old.Candidate) != w.lineOf(&c) {
 			delete(w.waiting, c.UID)
@@ -555,7 +578,7 @@ func (w *twin) offer(now time.Time, c Candidate) bool {
 	} else {
 		serial = w.next()
 	}
-	w.waiting[c.UID] = &twinCandidate{c, serial}
+	w.waiting[c.UID] = &twinCandidate{c, serial, offered}
 	w.stand(w.waiting[c.UID])
 	return true
 }
@@ -569,6 +592,8 @@ func (w *twin) end(now time.Time, in CallEnded) {
 		for _, b := range k.tokens {
 			b.giveBack(now)
 		}
+	} else if k.Own != Other {
+		w.ownEnded = now
 	}
 	n, l := w.share(&k.Candidate)
 	switch {
@@ -614,7 +639,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 	}
 	o := CoreOptions{
 		Slots: h.slots, SlowPlaces: h.slowPlaces, Rates: h.someRates(), Leading: func() bool { return h.leading },
-		Jitter: func() float64 { return .5 }, Yields: h.yields,
+		Jitter: func() float64 { return .5 }, Yields: h.yields, Upcoming: func() time.Time { return time.Time{} },
 	}
 	if r.IntN(4) == 0 {
 		o.CallsPerSecond = 50

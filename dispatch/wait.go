@@ -13,8 +13,9 @@ import (
 
 // Status is what the dispatcher knows of an eviction.
 type Status struct {
-	// Calling: a call is under way, or has ended and its outcome is not settled.
-	Calling bool
+	// Request is that of the call that is under way, or that has ended while its outcome is not settled; nil if there is
+	// none.
+	Request *eviction.Request
 
 	// Waits says why the candidate waits; zero if it is unknown or if a call is under way.
 	Waits eviction.Wait
@@ -29,8 +30,8 @@ func (c *Core) Status(now time.Time, uid types.UID) Status {
 	switch {
 	case it == nil:
 		return Status{}
-	case it.call != nil || it.ended:
-		return Status{Calling: true}
+	case it.request != nil:
+		return Status{Request: it.request}
 	}
 	return c.waits(now, it)
 }

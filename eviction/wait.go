@@ -19,3 +19,20 @@ type Wait struct {
 	// Rate is the name of the rate, or [RateOfAllCalls]; set for WaitsForRate only.
 	Rate string
 }
+
+// String returns what the eviction waits for: "its turn", "rate cluster". It is empty for the zero value.
+func (w Wait) String() string {
+	switch w.Cause {
+	case WaitsForTurn:
+		return "its turn"
+	case WaitsForRate:
+		return "rate " + w.Rate
+	case WaitsForSlowPlace:
+		return "a slow place"
+	case WaitsPaused:
+		return "the end of the pause"
+	case WaitsForServer:
+		return "the API server"
+	}
+	return ""
+}

@@ -124,12 +124,14 @@ type Managed struct {
 	// At is the deadline by the manager's state, or when the pod was evicted.
 	At *time.Time `json:"at,omitempty"`
 
-	// Policy decides, and HeldBy holds the pod, by the manager's state; WaitsForRate is the rate for which it waits.
+	// Policy decides, and HeldBy holds the pod, by the manager's state; WaitsFor says what it waits for, and
+	// WaitsForRate is the name of the rate if it is one.
 	Policy       string `json:"policy,omitempty"`
 	HeldBy       string `json:"heldBy,omitempty"`
+	WaitsFor     string `json:"waitsFor,omitempty"`
 	WaitsForRate string `json:"waitsForRate,omitempty"`
 
-	// SlowPlace is set if the eviction waits for a slow place, because calls for pods of its workload are slow.
+	// SlowPlace is set if the eviction waits for a slow place, because calls for pods like it are slow.
 	SlowPlace bool `json:"slowPlace,omitempty"`
 
 	// Attempts is the number of calls made. Cause and Message are the outcome of the last one, and Budget is the

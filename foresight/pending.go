@@ -77,10 +77,11 @@ type PendingPod struct {
 	// Budget is the PodDisruptionBudget that does not permit the eviction, if the API server has named one.
 	Budget string `json:"budget,omitempty"`
 
-	// WaitsForRate is the name of the rate for which a due eviction waits.
+	// WaitsFor says what a due eviction waits for; WaitsForRate is the name of the rate if it is one.
+	WaitsFor     string `json:"waitsFor,omitempty"`
 	WaitsForRate string `json:"waitsForRate,omitempty"`
 
-	// SlowPlace is set if the eviction waits for a slow place, because calls for pods of its workload are slow.
+	// SlowPlace is set if the eviction waits for a slow place, because calls for pods like it are slow.
 	SlowPlace bool `json:"slowPlace,omitempty"`
 }
 

@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -39,16 +40,17 @@ func scalar(name string) string {
 	return strconv.Quote(name)
 }
 
-// Trouble returns nil unless the lease does not exist and this process may not create it; then the error names the
-// command that creates it. A candidate takes the lease within seconds once it exists.
+// Trouble returns nil unless the lease does not exist and this process may not create it, or a yield has failed. In the
+// first case the error names the command that creates the lease; a candidate takes the lease within seconds once it
+// exists. In the second case the error says that this process leads on, see [Election.FailedYield].
 func (e *Election) Trouble() error {
 	if absent := e.lock.absent.Load(); absent != nil {
 		return absent
 	}
-	return nil
+	return e.failedYieldError()
 }
 
-// Register registers the metric of a missing lease; nil registers none.
+// Register registers the metrics of a missing lease and of failed yields; nil registers none.
 func (e *Election) Register(r prometheus.Registerer) error {
 	if r == nil {
 		return nil
@@ -57,13 +59,17 @@ func (e *Election) Register(r prometheus.Registerer) error {
 		Name: "taint_manager_lease_missing",
 		Help: "1 while the lease of the leader election does not exist and this process may not create it; the log has the command that creates it.",
 	}, func() float64 {
-		if e.Trouble() != nil {
+		if e.lock.absent.Load() != nil {
 			return 1
 		}
 		return 0
 	})
-	if err := r.Register(missing); err != nil {
-		return fmt.Errorf("registering the metric of the lease: %w", err)
+	failed := prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "taint_manager_failed_yields_total",
+		Help: "How often this process gave the lease back so that another one evicts its pod, no other process took the lease for its duration, and this process led on.",
+	}, func() float64 { return float64(e.yields.failures.Load()) })
+	if err := errors.Join(r.Register(missing), r.Register(failed)); err != nil {
+		return fmt.Errorf("registering the metrics of the lease: %w", err)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"os/exec"
 	"strings"
 	"sync"
@@ -80,11 +81,11 @@ func TestALeaseThatIsMissingAndMayNotBeCreatedIsSaidAndTakenOnceItIsThere(t *tes
 		if !strings.Contains(said(), command) {
 			t.Errorf("the log lacks the command:\n%s", said())
 		}
-		checkMissing(t, registry, 1)
+		checkMetrics(t, registry, 1, 0)
 		c.put(t, manifest())
 		time.Sleep(4400 * time.Millisecond) // one attempt with the maximum delay
 		l.check(t, "with the lease", 1, true)
-		checkMissing(t, registry, 0)
+		checkMetrics(t, registry, 0, 0)
 		if err := l.Trouble(); err != nil {
 			t.Errorf("with the lease: %v", err)
 		}
@@ -115,12 +116,19 @@ func campaignLogged(t *testing.T, l *candidate) func() string {
 	}
 }
 
-func checkMissing(t *testing.T, registry *prometheus.Registry, want float64) {
+// checkMetrics fails the test unless the registry has exactly these metrics of the lease.
+func checkMetrics(t *testing.T, registry *prometheus.Registry, missing, failedYields float64) {
 	t.Helper()
 	families, err := registry.Gather()
 	must(t, err)
-	if got := families[0].GetMetric()[0].GetGauge().GetValue(); families[0].GetName() != "taint_manager_lease_missing" || got != want {
-		t.Errorf("got %s %v, want %v", families[0].GetName(), got, want)
+	got := map[string]float64{}
+	for _, f := range families {
+		m := f.GetMetric()[0]
+		got[f.GetName()] = m.GetGauge().GetValue() + m.GetCounter().GetValue() // one of the two
+	}
+	want := map[string]float64{"taint_manager_lease_missing": missing, "taint_manager_failed_yields_total": failedYields}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Errorf("got %v, %v", problems, err)

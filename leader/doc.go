@@ -7,6 +7,9 @@
 // machine or a changed wall clock therefore cannot cause two leaders. It belongs in Options.Leading of package
 // taintmanager, which calls it right before each eviction call.
 //
+// [Election.Yield] gives the lease back while the process goes on, so that another process evicts its pod. It belongs in
+// Options.Yield.
+//
 // A program that already has an elector wraps the elector's lock in a [Lock], and leads while both the elector's
 // IsLeader and [Lock.Fresh] return true. A program without one uses an [Election], and [Run] to end in order: the lease
 // is released only after the last call has ended.

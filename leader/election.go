@@ -2,9 +2,9 @@ package leader
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,8 +30,10 @@ type Election struct {
 	// elector belongs to the current term or candidacy; nil before the first.
 	elector atomic.Pointer[leaderelection.LeaderElector]
 
-	// term is held while leading, because an elector does not wait for the function that it has started.
-	term sync.Mutex
+	// term has room for one lead function, because an elector does not wait for the function that it has started.
+	term chan struct{}
+
+	yields yields
 }
 
 // New returns an election for the lease in the configuration. The defaults are those of
@@ -47,6 +49,7 @@ func New(config componentbaseconfig.LeaderElectionConfiguration, leases coordina
 		config:   config,
 		lock:     NewLock(lease),
 		watchdog: leaderelection.NewLeaderHealthzAdaptor(late),
+		term:     make(chan struct{}, 1),
 	}
 }
 
@@ -83,28 +86,34 @@ func (e *Election) Leader() string {
 func (e *Election) Watchdog() *leaderelection.HealthzAdaptor { return e.watchdog }
 
 // Campaign calls lead whenever this process holds the lease, one call at a time, until ctx ends; then it releases the
-// lease. The context of a call ends with its term. Losing the lease is not an error: the process becomes a candidate
-// again. If lead returns an error during its term, Campaign ends and returns it.
+// lease. The context of a call ends with its term, or by [Election.Yield]. Losing the lease is not an error: the process
+// becomes a candidate again. If lead returns an error during its term, Campaign ends and returns it.
 func (e *Election) Campaign(ctx context.Context, lead func(context.Context) error) error {
-	defer e.yield(ctx)
+	defer e.release(ctx)
 	for ctx.Err() == nil {
-		if err := e.runTerm(ctx, lead); err != nil {
+		err := e.runTerm(ctx, lead)
+		switch {
+		case errors.Is(err, errYielded):
+			e.standAside(ctx)
+		case err != nil:
 			return err
-		}
-		if ctx.Err() == nil {
+		case ctx.Err() == nil:
 			klog.FromContext(ctx).Info("Lost the leadership, standing by", "lease", e.lock.Describe())
 		}
 	}
 	return nil
 }
 
-// yield releases the lease if this process still holds it. If it fails, the others wait for the lease's duration.
-func (e *Election) yield(ctx context.Context) {
+// release releases the lease if this process still holds it, and reports whether it could. If it could not, the others
+// wait for the lease's duration.
+func (e *Election) release(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.config.RenewDeadline.Duration/2)
 	defer cancel()
-	if err := e.lock.yield(ctx); err != nil {
+	err := e.lock.release(ctx)
+	if err != nil {
 		klog.FromContext(ctx).Error(err, "The lease may be left held until it ends", "lease", e.lock.Describe())
 	}
+	return err == nil
 }
 
 func (e *Election) runTerm(ctx context.Context, lead func(context.Context) error) error {
@@ -131,11 +140,24 @@ func (e *Election) runTerm(ctx context.Context, lead func(context.Context) error
 	}
 }
 
-// leadTerm leads once the previous term is over.
+// leadTerm leads once the previous term is over. It returns errYielded if the term is to end because of Yield.
 func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) error) error {
-	e.term.Lock()
-	defer e.term.Unlock()
-	if err := lead(ctx); err != nil && ctx.Err() == nil {
+	select {
+	case e.term <- struct{}{}:
+		defer func() { <-e.term }()
+	case <-ctx.Done():
+		return nil
+	}
+	e.noteFailedYield(ctx)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	e.yields.stop.Store(&stop)
+	defer e.yields.stop.Store(nil)
+	err := lead(ctx)
+	switch {
+	case errors.Is(context.Cause(ctx), errYielded):
+		return errYielded
+	case err != nil && ctx.Err() == nil:
 		return fmt.Errorf("leading: %w", err)
 	}
 	return nil

@@ -72,6 +72,7 @@ func (c *cluster) holder(t *testing.T) string {
 // candidate is a candidate that records how often and whether it leads.
 type candidate struct {
 	*Election
+	drain time.Duration // how long its lead function takes to return
 	mu    sync.Mutex
 	terms int
 	now   bool
@@ -89,6 +90,7 @@ func (l *candidate) lead(ctx context.Context) error {
 	l.note(true)
 	defer l.note(false)
 	<-ctx.Done()
+	time.Sleep(l.drain)
 	return nil
 }
 
@@ -175,6 +177,25 @@ func TestALostLeadershipIsCampaignedForAgain(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		l.check(t, "back", 2, true)
 		stop()
+	})
+}
+
+func TestATermBeginsOnceTheCallsOfTheLastOneHaveEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		l := newCandidate(c, "only")
+		l.drain = time.Minute
+		stop := l.start(t)
+		l.check(t, "at the start", 1, true)
+		c.away.Store(true)
+		time.Sleep(30 * time.Second)
+		c.away.Store(false)
+		time.Sleep(30 * time.Second)
+		l.check(t, "leading again while calls of the first term end", 1, true)
+		time.Sleep(30 * time.Second)
+		l.check(t, "when they have ended", 2, true)
+		stop()
+		time.Sleep(l.drain)
 	})
 }
 

@@ -48,6 +48,10 @@ type Lock struct {
 	// renewed is a moment before the latest write that took or renewed the lease was sent; nil if this process does not
 	// hold the lease.
 	renewed atomic.Pointer[time.Time]
+
+	// ledByOther is when this process last read a record which shows that another process leads or has led; nil before
+	// the first.
+	ledByOther atomic.Pointer[time.Time]
 }
 
 // try is an attempt to take or renew the lease: one or more writes with the same time of renewal in whole seconds.
@@ -97,9 +101,28 @@ func isEmpty(r *resourcelock.LeaderElectionRecord) bool {
 
 // remember notes the record of a lease that exists.
 func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
+	if l.showsOther(record) {
+		l.ledByOther.Store(new(l.now()))
+	}
 	l.holder, l.known, l.gone = record.HolderIdentity, &record, time.Time{}
 	l.longest = max(l.longest, time.Duration(record.LeaseDurationSeconds)*time.Second)
 	l.absent.Store(nil)
+}
+
+// showsOther reports whether the record shows that another process leads, or has led since the record before and has
+// released the lease.
+func (l *Lock) showsOther(r resourcelock.LeaderElectionRecord) bool {
+	if r.HolderIdentity == "" {
+		return l.known != nil && r.LeaderTransitions > l.known.LeaderTransitions
+	}
+	return r.HolderIdentity != l.Identity()
+}
+
+// ledByOtherSince reports whether this process has seen after that time that another process leads or has led. Any
+// goroutine may call it.
+func (l *Lock) ledByOtherSince(at time.Time) bool {
+	seen := l.ledByOther.Load()
+	return seen != nil && seen.After(at)
 }
 
 // restore returns what Get returns for a lease that was read without a record, or was not found.
@@ -160,7 +183,10 @@ func (l *Lock) waitAgain() {
 }
 
 // renewedWithin reports whether this process is the last known holder and has renewed the lease within the given time.
-func (l *Lock) renewedWithin(d time.Duration) bool { return l.holder == l.Identity() && l.Fresh(d) }
+func (l *Lock) renewedWithin(d time.Duration) bool { return l.holds() && l.Fresh(d) }
+
+// holds reports whether this process is the last known holder.
+func (l *Lock) holds() bool { return l.holder == l.Identity() }
 
 // errUnknownHolder is returned for a lease that has no record although a leader may still hold it.
 var errUnknownHolder = errors.New("the lease has no record, and may have had one: waiting until its leader has written it back, or for the duration of the lease")
@@ -188,7 +214,7 @@ func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 
 // Update refuses to clear another holder's name.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	if record.HolderIdentity == "" && l.holder != l.Identity() {
+	if record.HolderIdentity == "" && !l.holds() {
 		return fmt.Errorf("the lease is not given back: %q holds it", l.holder)
 	}
 	return l.write(record, func() error { return l.Interface.Update(ctx, record) })
@@ -231,9 +257,9 @@ func (l *Lock) try(record resourcelock.LeaderElectionRecord) {
 	}
 }
 
-// yield releases the lease if this process holds it. If an elector ends while it takes the lease, it does not learn
+// release releases the lease if this process holds it. If an elector ends while it takes the lease, it does not learn
 // that it holds it, and the others would have to wait until it expires.
-func (l *Lock) yield(ctx context.Context) error {
+func (l *Lock) release(ctx context.Context) error {
 	record, _, err := l.Get(ctx)
 	if apierrors.IsNotFound(err) || errors.Is(err, errUnknownHolder) || err == nil && record.HolderIdentity != l.Identity() {
 		return nil

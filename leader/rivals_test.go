@@ -164,7 +164,15 @@ func (l link) delay() time.Duration {
 func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetwork(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}, true) })
+			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}, true, false) })
+		})
+	}
+}
+
+func TestTwoNeverLeadAtTheSameTimeAlthoughLeadersYield(t *testing.T) {
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}, true, true) })
 		})
 	}
 }
@@ -174,20 +182,21 @@ func TestTwoNeverLeadAtTheSameTimeAlthoughTheLeaseIsEmptiedOrDeleted(t *testing.
 	for name, disturb := range map[string]func(*leaseStore){"emptied": (*leaseStore).empty, "deleted": (*leaseStore).remove} {
 		for seed := range uint64(20) {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { rivals(t, seed, disturb, name == "emptied") })
+				synctest.Test(t, func(t *testing.T) { rivals(t, seed, disturb, name == "emptied", seed%2 == 0) })
 			})
 		}
 	}
 }
 
 // rivals compete for ten minutes. Once both have read the lease, it is disturbed, and soon after, a third one may start.
-func rivals(t *testing.T, seed uint64, disturb func(*leaseStore), newcomer bool) {
+// Leaders may yield whenever that is permitted, and take up to 3 s to end their calls.
+func rivals(t *testing.T, seed uint64, disturb func(*leaseStore), newcomer, yield bool) {
 	defer time.Sleep(time.Minute) // until the last request has arrived
 	s := &leaseStore{}
 	var all []*candidate
 	for i, name := range []string{"one", "other", "newcomer"} {
 		l := link{leaseStore: s, chance: rand.New(rand.NewPCG(seed, uint64(i)))}
-		all = append(all, &candidate{Election: New(config.Default().LeaderElection, l, name)})
+		all = append(all, &candidate{Election: New(config.Default().LeaderElection, l, name), drain: time.Duration(seed%4) * time.Second})
 	}
 	defer all[0].start(t)()
 	defer all[1].start(t)()
@@ -208,6 +217,9 @@ func rivals(t *testing.T, seed uint64, disturb func(*leaseStore), newcomer bool)
 			t.Fatalf("%s and %s lead after %s", leaders[0].Identity(), leaders[1].Identity(), now)
 		}
 		led += len(leaders)
+		if yield && len(leaders) == 1 && chance.IntN(100) == 0 {
+			leaders[0].Yield()
+		}
 	}
 	if share := time.Duration(led) * step; share < time.Minute {
 		t.Errorf("somebody led for %s of 10 minutes", share)

@@ -13,7 +13,7 @@ import (
 // calls is what a shard remembers of the calls for a pod, until the watch shows the pod gone or its eviction is
 // cancelled.
 type calls struct {
-	method   policy.Method // of the last call
+	method   policy.Method // of the last call that was not interrupted
 	attempts int
 	repeats  int              // outcomes of this kind and method in a row
 	outcome  eviction.Outcome // the last one
@@ -62,10 +62,15 @@ func (p *plan) note(kind eviction.NoteKind, pod *taint.Pod) eviction.Note {
 	return eviction.Note{Kind: kind, Pod: pod, Verdict: p.verdict, Policy: p.policy, Method: p.method}
 }
 
+// planOf returns the plan that a request carries out.
+func (c *Core) planOf(r *eviction.Request) plan {
+	return plan{method: cmp.Or(r.Method, c.judge.Method()), policy: r.Policy, verdict: r.Verdict}
+}
+
 // record takes in a call that has ended. A wait is fixed here, once: judging the pod again never shortens it.
 func (c *Core) record(now time.Time, e *entry, ended CallEnded) {
 	r := &ended.Request
-	e.plan = plan{method: cmp.Or(r.Method, c.judge.Method()), policy: r.Policy, verdict: r.Verdict}
+	e.plan = c.planOf(r)
 	if e.calls == nil {
 		e.calls = &calls{}
 	}
@@ -77,7 +82,7 @@ func (c *Core) record(now time.Time, e *entry, ended CallEnded) {
 	case eviction.DryRun:
 		c.become(e, dryRun)
 	default:
-		c.become(e, scheduled)
+		c.become(e, called)
 	}
 }
 
@@ -87,6 +92,9 @@ func (c *calls) end(now time.Time, by policy.Method, o *eviction.Outcome, jitter
 		c.repeats = 0
 	}
 	c.method, c.outcome = by, *o
+	if o.Kind == eviction.Interrupted {
+		c.method = "" // it may not have begun, so the next call is reported as the first one
+	}
 	c.repeats++
 	c.refused = c.refused || o.Kind == eviction.Refused || o.PreflightFirst
 	if o.Kind == eviction.Unavailable && o.NodeRead {

@@ -32,7 +32,7 @@ type Dispatcher interface {
 	Statuses(uids []types.UID) []dispatch.Status
 }
 
-// CoreOptions are the settings of a [Core]. All fields but OwnMethod are required.
+// CoreOptions are the settings of a [Core]. All fields but Own and OwnMethod are required.
 type CoreOptions struct {
 	// Reader is the cache to judge by. Judge judges until Reconfigured.
 	Reader Reader
@@ -47,6 +47,9 @@ type CoreOptions struct {
 
 	// Jitter returns numbers in [0,1); it spreads retries.
 	Jitter func() float64
+
+	// Own tells which pods belong to this program. Nil: none does.
+	Own func(*taint.Pod) dispatch.Own
 
 	// OwnMethod leaves the method to the evictor where no policy decides: requests have none.
 	OwnMethod bool
@@ -67,6 +70,9 @@ type Core struct {
 
 // NewCore returns the logic of a shard.
 func NewCore(o CoreOptions) *Core {
+	if o.Own == nil {
+		o.Own = func(*taint.Pod) dispatch.Own { return dispatch.Other }
+	}
 	return &Core{
 		options: o, judge: o.Judge, entries: map[types.UID]*entry{}, timed: newTimed(),
 		held: map[types.UID]policy.Held{}, audited: map[types.UID][]audited{}, unheld: map[types.UID]time.Time{},

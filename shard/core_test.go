@@ -1,105 +1,84 @@
 package shard_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-func TestAPodGoesAtItsDeadlineAndNotEarlier(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 1)
-	p.nodeChanged(1)
-	p.wantNone(4.999)
-	e := p.wantStart(5, "a")
-	if !e.Verdict.At.Equal(at(5)) || e.Attempt != 1 || e.AfterRefusal {
-		t.Errorf("got %+v", e)
-	}
-	p.wantNotes(eviction.EvictionStarted)
-}
-
-func TestAPodThatComesToATaintedNodeIsJudgedToo(t *testing.T) {
-	p := newPlay(t)
-	p.taint("gpu", 1)
-	p.nodeChanged(1)
-	p.add("a")
-	p.podChanged(2, "a")
-	p.wantStart(2, "a")
-}
-
-func TestALiftedTaintCancelsTheEviction(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.lift("gpu")
-	p.nodeChanged(2)
-	p.wantNone(10)
-	note := p.notes[0]
-	if note.Stays != taint.NotTainted || !note.Verdict.At.Equal(at(4)) || !note.Verdict.Start.Equal(at(0)) || note.Verdict.Taint.Key != "gpu" {
-		t.Errorf("got %+v, want the verdict that is cancelled", note)
-	}
-	p.wantNotes(eviction.EvictionCancelled)
-}
-
-// The cache may know what the shard has not been told yet.
-func TestAnEvictionIsJudgedOnceMoreWhenItsSlotIsGranted(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.lift("gpu")
-	p.wantNone(5)
-	p.wantNotes(eviction.EvictionCancelled)
-}
-
-func TestADeadlineThatHasMovedIsKeptWhenTheSlotIsGranted(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.change("a", func(pod *taint.Pod) { pod.Tolerations = []v1.Toleration{bears("gpu", 20)} })
-	p.wantNone(5)
-	p.wantNone(19.9)
-	p.wantStart(20, "a")
-	p.wantNotes(eviction.EvictionStarted)
-}
-
-// Each of these is wrong in the original, which never moves a countdown once it runs.
-func TestACountdownIsPlannedAnewAtEveryChange(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(p *play)
-		due    float64
-	}{
-		{"a second taint with a shorter toleration", func(p *play) { p.taint("disk", 2) }, 6},
-		{"the taint with the shortest toleration is lifted", func(p *play) { p.lift("net") }, 30},
-		{"the toleration is lengthened", func(p *play) {
-			p.change("a", func(pod *taint.Pod) { pod.Tolerations = []v1.Toleration{bears("gpu", 40), bears("net", 40)} })
-		}, 40},
-		{"the toleration is shortened", func(p *play) {
-			p.change("a", func(pod *taint.Pod) { pod.Tolerations = []v1.Toleration{bears("gpu", 3), bears("net", 3)} })
-		}, 3},
+func TestACancelledEvictionIsReportedWithItsVerdict(t *testing.T) {
+	for name, play := range map[string]func(p *play){
+		"scheduled":              func(*play) {},
+		"offered":                func(p *play) { p.pass(5) },
+		"blocked":                func(p *play) { p.tried(4, blocked) },
+		"its call is under way":  func(p *play) { p.wantStart(4, "a") },
+		"its second call is":     func(p *play) { p.tried(4, blocked); p.wantStart(5, "a") },
+		"its taint was set anew": func(p *play) { p.pass(5); p.taint("gpu", 0); p.nodeChanged(5) },
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		p := newPolicyPlay(t, evicting(30*time.Second))
+		play(p)
+		p.lift("gpu")
+		p.nodeChanged(6)
+		p.pass(50)
+		if p.calls["a"] != nil {
+			p.ended(51, "a", failed("")) // only then it is acted on
+		}
+		p.wantNone(100)
+		n := p.notes[len(p.notes)-1]
+		if n.Kind != eviction.EvictionCancelled || n.Stays != taint.NotTainted || n.Policy != "gpu" || n.Method != policy.Evict ||
+			!n.Verdict.At.Equal(at(4)) || !n.Verdict.Start.Equal(at(0)) || n.Verdict.Taint.Key != "gpu" {
+			t.Errorf("%s: got %+v", name, n)
+		}
+	}
+}
+
+// The pod is due at second 10. What changes is known at second 2, or at second 12, when the dispatcher has the eviction. The
+// original never moves a countdown once it runs.
+func TestAnEvictionIsPlannedAnewAtEveryChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		change   func(p *play)
+		due      float64 // -1: never
+		priority int32
+	}{
+		"nothing changes":                     {func(*play) {}, 10, 0},
+		"another taint is tolerated for less": {func(p *play) { p.taint("disk", 2) }, 6, 0},
+		"the toleration is longer":            {func(p *play) { p.tolerate("a", bears("gpu", 40), bears("net", 40)) }, 40, 0},
+		"the toleration is shorter":           {func(p *play) { p.tolerate("a", bears("gpu", 3), bears("net", 3)) }, 3, 0},
+		"the first taint is lifted":           {func(p *play) { p.lift("net") }, 30, 0},
+		"all taints are lifted":               {func(p *play) { p.lift("net"); p.lift("gpu") }, -1, 0},
+		"the pod is gone":                     {func(p *play) { p.remove("a") }, -1, 0},
+		"the pod terminates":                  {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Terminating = true }) }, -1, 0},
+		"the pod is held": {func(p *play) {
+			p.step(2, shard.Reconfigured{Judge: judgeOf(p.t, of("gpu", policy.Hold), of("net", policy.Hold))})
+		}, -1, 0},
+		"its priority": {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Priority = 7 }) }, 10, 7},
+	} {
+		for _, known := range []float64{2, 12} {
 			p := newPlay(t)
 			p.add("a", bears("gpu", 30), bears("net", 10), bears("disk", 4))
 			p.taint("gpu", 0)
 			p.taint("net", 0)
 			p.nodeChanged(0)
+			p.pass(known)
 			c.change(p)
-			p.nodeChanged(2)
-			p.podChanged(2, "a")
-			p.wantNone(c.due - 0.001)
-			p.wantStart(c.due, "a")
-			p.wantNotes(eviction.EvictionStarted)
-		})
+			p.nodeChanged(known)
+			p.podChanged(known, "a")
+			for _, second := range []float64{known, max(c.due-0.001, known), max(c.due, known), 100} {
+				p.pass(second)
+				got, offered := p.waiting["a"]
+				if offered != (0 <= c.due && c.due <= second) || offered && (!got.Deadline.Equal(at(c.due)) || got.Priority != c.priority || got.Node != "n") {
+					t.Errorf("%s, known at %v, second %v: offered %v: %+v", name, known, second, offered, got)
+				}
+			}
+		}
 	}
 }
 
@@ -117,24 +96,24 @@ func TestAReplacedPodHasItsOwnCountdown(t *testing.T) {
 	p.wantStart(7, "new")
 }
 
-func TestNoCallStartsWhileOneIsUnderWay(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
+func TestNoCallStartsBeforeTheOutcomeOfTheLastIsTakenIn(t *testing.T) {
+	p := newTaintedPlay(t, 0)
 	p.wantStart(0, "a")
 	p.nodeChanged(1)
 	p.podChanged(1, "a")
 	p.wantNone(100)
+	outcome := p.end("a", failed(eviction.CauseServer))
+	p.nodeChanged(101)
+	p.podChanged(101, "a")
+	p.wantNone(102)
+	p.step(103, outcome)
+	p.wantStart(104, "a")
 }
 
 func TestNoCallStartsOnceOneWasAccepted(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
+	p := newTaintedPlay(t, 0)
 	p.wantStart(0, "a")
-	p.ended(1, "a", eviction.Outcome{Kind: eviction.Accepted})
+	p.ended(1, "a", accepted)
 	p.nodeChanged(2)
 	p.wantNone(100)
 
@@ -144,167 +123,85 @@ func TestNoCallStartsOnceOneWasAccepted(t *testing.T) {
 	p.taint("gpu", 102)
 	p.nodeChanged(102)
 	p.wantNone(1000)
-	p.wantNotes(eviction.EvictionStarted)
+	p.wantNotes()
 }
 
-func TestWhatHappensAfterEachOutcome(t *testing.T) {
-	for _, c := range []struct {
-		name    string
+// The jitter is 0.5: a wait that doubles is three quarters of its full length. Judging again never shortens a wait.
+func TestHowLongAPodWaitsAfterEachOutcome(t *testing.T) {
+	for name, c := range map[string]struct {
 		outcome eviction.Outcome
-		next    float64 // seconds until the next call may start, with jitter 0.5; 0: at once
+		waits   []float64
 	}{
-		{"not found: the watch has 5 s to show it", eviction.Outcome{Kind: eviction.NotFound}, 5},
-		{"unavailable: the evictor itself holds calls back", eviction.Outcome{Kind: eviction.Unavailable}, 0},
-		{"unavailable, found when the node was read", eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true}, 0},
-		{"interrupted: a quarter of a second, so that nothing spins", eviction.Outcome{Kind: eviction.Interrupted}, 0.25},
-		{"throttled: when the server says", eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 7 * time.Second}, 7},
-		{"failed: 100 ms, less the jitter", eviction.Outcome{Kind: eviction.Failed}, 0.075},
-		{"blocked: half a second, less the jitter", eviction.Outcome{Kind: eviction.Blocked}, 0.375},
-		{"refused: a second, less the jitter", eviction.Outcome{Kind: eviction.Refused}, 0.75},
-		{"unconfirmed: 50 ms, less the jitter", eviction.Outcome{Kind: eviction.Unconfirmed}, 0.0375},
-		{"unconfirmed after the condition was patched", eviction.Outcome{Kind: eviction.Unconfirmed, PreflightFirst: true}, 0.0375},
+		"not found: the watch has 5 s to show it":             {eviction.Outcome{Kind: eviction.NotFound}, []float64{5, 5}},
+		"interrupted: so that nothing spins":                  {eviction.Outcome{Kind: eviction.Interrupted}, []float64{0.25, 0.25}},
+		"throttled: as the server says":                       {eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 7 * time.Second}, []float64{7, 7}},
+		"unavailable: the dispatcher itself holds calls back": {eviction.Outcome{Kind: eviction.Unavailable}, []float64{0, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
+		"unavailable, found when the node was read":           {eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true}, make([]float64, 10)},
+		"failed":      {eviction.Outcome{Kind: eviction.Failed}, []float64{0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
+		"blocked":     {blocked, []float64{0.375, 0.75, 1.5, 3, 6, 11.25, 11.25}},
+		"refused":     {denied, []float64{0.75, 1.5, 3, 6, 12, 24, 45, 45}},
+		"unconfirmed": {eviction.Outcome{Kind: eviction.Unconfirmed}, []float64{0.0375, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 3.75, 3.75}},
+		"unconfirmed after the condition was patched": {eviction.Outcome{Kind: eviction.Unconfirmed, PreflightFirst: true}, []float64{0.0375}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := newPlay(t)
-			p.add("a")
-			p.taint("gpu", 0)
-			p.nodeChanged(0)
-			p.wantStart(0, "a")
-			p.ended(1, "a", c.outcome)
-			if c.next > 0 {
-				p.wantNone(1 + c.next - 0.001)
+		t.Run(name, func(t *testing.T) {
+			p := newTaintedPlay(t, 0)
+			now := 0.0
+			for i, wait := range c.waits {
+				e := p.tried(now, c.outcome)
+				afterRefusal := i > 0 && (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst)
+				first := i == 0 || c.outcome.Kind == eviction.Interrupted // which may not have begun
+				if e.Attempt != i+1 || e.First != first || e.AfterRefusal != afterRefusal {
+					t.Errorf("call %d: got %+v", i, e)
+				}
+				if wait > 0 {
+					p.nodeChanged(now)
+					p.podChanged(now+wait/2, "a")
+					p.wantNone(now + wait - 0.001)
+				}
+				now += wait
 			}
-			e := p.wantStart(1+c.next, "a")
-			if e.Attempt != 2 || e.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
-				t.Errorf("got %+v", e)
+			p.pass(now)
+			if got := p.waiting["a"]; !got.Deadline.Equal(at(0)) || got.Ways[0].Request.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
+				t.Errorf("got %+v", got)
 			}
 		})
 	}
 }
 
-func TestWaitsDoubleUpToTheirLimit(t *testing.T) {
-	for _, c := range []struct {
-		kind eviction.Kind
-		want []float64 // with jitter 0.5: three quarters of the full wait
+// A few failures in a row are no news, nor is a node watch that lags for a moment.
+func TestADelayedEvictionIsReportedOncePerCause(t *testing.T) {
+	times := func(n int, o eviction.Outcome) (all []eviction.Outcome) {
+		for range n {
+			all = append(all, o)
+		}
+		return all
+	}
+	refused := denied
+	refused.Cause = eviction.CauseRBAC
+	for name, c := range map[string]struct {
+		outcomes []eviction.Outcome
+		notes    int
 	}{
-		{eviction.Unavailable, []float64{0, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
-		{eviction.Failed, []float64{0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 22.5, 22.5}},
-		{eviction.Blocked, []float64{0.375, 0.75, 1.5, 3, 6, 11.25, 11.25}},
-		{eviction.Refused, []float64{0.75, 1.5, 3, 6, 12, 24, 45, 45}},
-		{eviction.Unconfirmed, []float64{0.0375, 0.075, 0.15, 0.3, 0.6, 1.2, 2.4, 3.75, 3.75}},
+		"blocked, denied and blocked again": {[]eviction.Outcome{blocked, blocked, denied, blocked}, 2},
+		"refused for two causes":            {[]eviction.Outcome{denied, refused, denied}, 2},
+		"a few failures":                    {times(2, failed(eviction.CauseServer)), 0},
+		"many failures":                     {times(5, failed(eviction.CauseServer)), 1},
+		"failures with others in between":   {append(times(2, failed(eviction.CauseServer)), eviction.Outcome{Kind: eviction.Unavailable}, failed(eviction.CauseServer)), 0},
+		"unconfirmed a few times":           {times(6, eviction.Outcome{Kind: eviction.Unconfirmed}), 0},
+		"unconfirmed many times":            {times(9, eviction.Outcome{Kind: eviction.Unconfirmed}), 1},
 	} {
-		p := newPlay(t)
-		p.add("a")
-		p.taint("gpu", 0)
-		p.nodeChanged(0)
-		now := 0.0
-		for _, wait := range c.want {
-			p.wantStart(now, "a")
-			p.ended(now, "a", eviction.Outcome{Kind: c.kind})
-			if wait > 0 {
-				p.wantNone(now + wait - 0.001)
+		p := newTaintedPlay(t, 0)
+		for i, o := range c.outcomes {
+			p.tried(float64(60*i), o)
+		}
+		for _, note := range p.notes {
+			if note.Kind != eviction.EvictionDelayed || note.Outcome.Kind == 0 || !note.Verdict.At.Equal(at(0)) {
+				t.Errorf("%s: got %+v", name, note)
 			}
-			now += wait
 		}
-	}
-}
-
-// The server is unavailable for all then; the evictor holds calls back until it is there again.
-func TestANodeThatCantBeReadMakesNoPodWait(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	for range 10 {
-		p.wantStart(0, "a")
-		p.ended(0, "a", eviction.Outcome{Kind: eviction.Unavailable, NodeRead: true})
-	}
-	p.wantStart(0, "a")
-}
-
-func TestJudgingAgainNeverShortensAWait(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.wantStart(0, "a")
-	p.ended(0, "a", eviction.Outcome{Kind: eviction.Throttled, RetryAfter: 60 * time.Second})
-	p.nodeChanged(1)
-	p.podChanged(2, "a")
-	p.wantNone(59)
-	p.wantStart(60, "a")
-}
-
-func TestABlockedEvictionIsToldOncePerCause(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	now := 0.0
-	for _, cause := range []string{"pdb", "pdb", "admission", "pdb"} {
-		p.wantStart(now, "a")
-		p.ended(now, "a", eviction.Outcome{Kind: eviction.Blocked, Cause: cause})
-		now += 60
-	}
-	p.wantNotes(eviction.EvictionStarted, eviction.EvictionDelayed, eviction.EvictionDelayed)
-}
-
-func TestABlockedEvictionIsCancelledWhenTheTaintIsLifted(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.wantStart(4, "a")
-	p.ended(4, "a", eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb"})
-	p.lift("gpu")
-	p.nodeChanged(5)
-	p.wantNone(100)
-	if got := p.notes[2].Verdict.At; !got.Equal(at(4)) {
-		t.Errorf("the cancelled deadline is %v, want that of the verdict, not of the next try", got)
-	}
-	p.wantNotes(eviction.EvictionStarted, eviction.EvictionDelayed, eviction.EvictionCancelled)
-}
-
-func TestATaintLiftedWhileTheCallIsUnderWayIsActedOnAfterIt(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.wantStart(0, "a")
-	p.lift("gpu")
-	p.nodeChanged(1)
-	p.ended(2, "a", eviction.Outcome{Kind: eviction.Failed})
-	p.wantNone(100)
-	p.wantNotes(eviction.EvictionStarted, eviction.EvictionCancelled)
-}
-
-func TestAnEvictionThatFailsAgainAndAgainIsTold(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	for now := range 5 {
-		p.wantStart(float64(60*now), "a")
-		p.ended(float64(60*now), "a", eviction.Outcome{Kind: eviction.Failed, Cause: "webhook"})
-	}
-	p.wantNotes(eviction.EvictionStarted, eviction.EvictionDelayed)
-}
-
-// A node watch that lags for a moment is usual.
-func TestAnEvictionThatStaysUnconfirmedIsTold(t *testing.T) {
-	for times, want := range map[int][]eviction.NoteKind{
-		6: {eviction.EvictionStarted},
-		9: {eviction.EvictionStarted, eviction.EvictionDelayed},
-	} {
-		p := newPlay(t)
-		p.add("a")
-		p.taint("gpu", 0)
-		p.nodeChanged(0)
-		for now := range times {
-			p.wantStart(float64(60*now), "a")
-			p.ended(float64(60*now), "a", eviction.Outcome{Kind: eviction.Unconfirmed})
+		if len(p.notes) != c.notes {
+			t.Errorf("%s: got %d notes, want %d", name, len(p.notes), c.notes)
 		}
-		p.wantNotes(want...)
 	}
 }
 
@@ -315,70 +212,135 @@ func TestAPodThatGoesByItselfIsForgottenWithoutANote(t *testing.T) {
 		"gone":                func(p *play) { p.remove("a") },
 		"its node gone":       func(p *play) { delete(p.nodes, "n") },
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPlay(t)
-			p.add("a", bears("gpu", 4))
-			p.taint("gpu", 0)
-			p.nodeChanged(0)
-			goes(p)
-			p.podChanged(1, "a")
-			p.nodeChanged(1)
-			if n := p.core.Scheduled(); n != 0 {
-				t.Errorf("%d evictions are scheduled, want none", n)
-			}
-			p.wantNone(100)
-			p.wantNotes()
-		})
+		for _, when := range []string{"before its deadline", "during its call"} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				p := newTaintedPlay(t, 4)
+				if when == "during its call" {
+					p.wantStart(4, "a")
+				}
+				goes(p)
+				p.podChanged(5, "a")
+				p.nodeChanged(5)
+				if p.pods["a"].Name == "" && len(p.core.Views(at(5))) != 0 {
+					t.Error("a pod that is gone has a view")
+				}
+				if when == "during its call" {
+					if p.core.Tracks() != 1 {
+						t.Error("the call under way is not tracked")
+					}
+					p.ended(6, "a", failed(""))
+				}
+				if n := p.core.Tracks(); n != 0 || p.core.Scheduled() != 0 {
+					t.Errorf("%d evictions are tracked, %d are scheduled, want none", n, p.core.Scheduled())
+				}
+				p.wantNone(100)
+				p.wantNotes()
+			})
+		}
 	}
 }
 
-func TestADryRunLogsOncePerPodThatIsDue(t *testing.T) {
-	p := newPlay(t)
-	p.add("a", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.wantStart(4, "a")
-	p.ended(4, "a", eviction.Outcome{Kind: eviction.DryRun})
+func TestADryRunIsMadeOncePerPodThatIsDue(t *testing.T) {
+	p := newTaintedPlay(t, 4)
+	p.tried(4, eviction.Outcome{Kind: eviction.DryRun})
 	p.nodeChanged(5)
 	p.wantNone(100)
 
 	// What moves into the future is due again then.
-	p.change("a", func(pod *taint.Pod) { pod.Tolerations = []v1.Toleration{bears("gpu", 200)} })
+	p.tolerate("a", bears("gpu", 200))
 	p.podChanged(100, "a")
-	p.wantStart(200, "a")
-	p.ended(200, "a", eviction.Outcome{Kind: eviction.DryRun})
-
+	if e := p.tried(200, eviction.Outcome{Kind: eviction.DryRun}); !e.First {
+		t.Error("it is not reported again")
+	}
 	p.lift("gpu")
 	p.nodeChanged(300)
-	p.wantNotes(eviction.EvictionStarted, eviction.EvictionStarted, eviction.EvictionCancelled)
+	p.wantNotes(eviction.EvictionCancelled)
 }
 
-func TestAnOutcomeForAPodThatIsGoneIsDropped(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.wantStart(0, "a")
-	p.remove("a")
-	p.podChanged(1, "a")
-	p.ended(2, "a", eviction.Outcome{Kind: eviction.Failed})
-	p.ended(3, "a", eviction.Outcome{Kind: eviction.Failed})
-	p.wantNone(100)
+func TestAnEvictionThatWaitsIsOvertakenWhenAnotherClientDeletesThePod(t *testing.T) {
+	terminate := func(p *play) {
+		p.change("a", func(pod *taint.Pod) { pod.Terminating = true })
+		p.podChanged(5, "a")
+	}
+	for _, c := range []struct {
+		name  string
+		until func(p *play)
+		want  bool
+	}{
+		{"scheduled", terminate, true},
+		{"offered", func(p *play) { p.pass(5); terminate(p) }, true},
+		{"blocked by a budget, with its own deadline and not that of the next try", func(p *play) { p.tried(4, blocked); terminate(p) }, true},
+		{"its call is under way", func(p *play) { p.wantStart(4, "a"); terminate(p) }, false},
+		{"its call has failed after it", func(p *play) { p.wantStart(4, "a"); terminate(p); p.ended(5, "a", failed("")) }, false},
+		{"its deletion was accepted", func(p *play) { p.tried(4, accepted); terminate(p) }, false},
+		{"the taint was lifted before", func(p *play) { p.lift("gpu"); p.nodeChanged(2); terminate(p) }, false},
+		{"the pod has finished", func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Phase = v1.PodSucceeded }) }, false},
+		{"the pod is gone", func(p *play) { p.remove("a") }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newTaintedPlay(t, 4)
+			c.until(p)
+			p.podChanged(5, "a")
+			p.podChanged(6, "a")
+			if got := len(p.overtaken) == 1; got != c.want || got && !p.overtaken[0].Deadline.Equal(at(4)) {
+				t.Errorf("overtaken: %+v, want %v", p.overtaken, c.want)
+			}
+		})
+	}
 }
 
-func TestNodesTakeTurnsAndTheEarliestDeadlineGoesFirst(t *testing.T) {
-	p := newPlay(t)
-	p.add("n1", bears("gpu", 2))
-	p.add("n2", bears("gpu", 1))
-	p.add("n3", bears("gpu", 3))
-	p.add("other")
-	p.change("other", func(pod *taint.Pod) { pod.Node, pod.Bound = "m", at(9) })
-	p.taint("gpu", 0)
-	p.taintNode("m", "gpu", at(0))
-	p.nodeChanged(0)
-	p.step(0, shard.NodeChanged{Name: "m"})
-	p.wantStart(10, "n2")
-	p.wantStart(10, "n1")
-	p.wantStart(10, "other")
-	p.wantStart(10, "n3")
+func TestAnEvictionThatIsHeldIsOvertakenToo(t *testing.T) {
+	for name, c := range map[string]struct {
+		then func(p *play)
+		want int
+	}{
+		"the pod terminates":      {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Terminating = true }) }, 1},
+		"the taint is lifted":     {func(p *play) { p.lift("gpu") }, 0},
+		"the pod is gone at once": {func(p *play) { p.remove("a") }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPolicyPlay(t, of("gpu", policy.Hold))
+			c.then(p)
+			p.nodeChanged(1)
+			p.podChanged(1, "a")
+			if len(p.overtaken) != c.want || c.want > 0 && !p.overtaken[0].Deadline.IsZero() {
+				t.Errorf("overtaken: %+v, want %d, without a deadline", p.overtaken, c.want)
+			}
+		})
+	}
+}
+
+func TestAWorkloadIsItsNamespaceAndLabelsWithoutThoseThatNameASinglePod(t *testing.T) {
+	first, second := newPlay(t), newPlay(t)
+	first.taint("gpu", 0)
+	second.taint("gpu", 0)
+	of := func(p *play, namespace string, labels map[string]string) uint64 {
+		uid := types.UID(fmt.Sprint(len(p.pods)))
+		p.add(uid)
+		p.change(uid, func(pod *taint.Pod) { pod.Namespace, pod.Labels = namespace, labels })
+		p.podChanged(0, uid)
+		return p.waiting[uid].Workload
+	}
+	hash := func(namespace string, labels map[string]string) uint64 { return of(first, namespace, labels) }
+	web := hash("shop", map[string]string{"app": "web", "tier": "1"})
+	for name, c := range map[string]struct {
+		other uint64
+		same  bool
+	}{
+		"another pod of it": {hash("shop", map[string]string{"tier": "1", "app": "web"}), true},
+		"a pod of a StatefulSet": {hash("shop", map[string]string{
+			"app": "web", "tier": "1", "statefulset.kubernetes.io/pod-name": "web-3", "apps.kubernetes.io/pod-index": "3",
+		}), true},
+		"a pod of an indexed Job": {hash("shop", map[string]string{"app": "web", "tier": "1", "batch.kubernetes.io/job-completion-index": "7"}), true},
+		"another namespace":       {hash("bar", map[string]string{"app": "web", "tier": "1"}), false},
+		"another value":           {hash("shop", map[string]string{"app": "web", "tier": "2"}), false},
+		"values swapped":          {hash("shop", map[string]string{"app": "1", "tier": "web"}), false},
+		"a label less":            {hash("shop", map[string]string{"app": "web"}), false},
+		"no label":                {hash("shop", nil), false},
+		"a pod of another shard":  {of(second, "shop", map[string]string{"app": "web", "tier": "1"}), true},
+	} {
+		if (c.other == web) != c.same {
+			t.Errorf("%s: the same workload: %v, want %v", name, c.other == web, c.same)
+		}
+	}
 }

@@ -1,8 +1,8 @@
 // Package shard judges the pods on a part of the nodes and decides when the eviction of a pod is due.
 //
-// [Core] is the logic, and is pure but for the [Dispatcher] that it tells of evictions: [Core.Step] takes the time and one
-// [Input], and returns the [Effects]. It reads the cache through a [Reader]. It has no clock, no client and no goroutine,
-// and nothing else uses its state, so that no part of it needs a lock.
+// [Core] is the logic. It is pure, except that it reads the cache through a [Reader] and offers evictions to a
+// [Dispatcher]: [Core.Step] takes the time and one [Input], and returns the [Effects]. It has no clock, no client and no
+// goroutine, and nothing else uses its state, so that no part of it needs a lock.
 //
 // [Shard] is the goroutine round it: it passes on what the inbox, the timer and the outcomes of calls bring, node updates
 // before all else.

@@ -30,6 +30,7 @@ const (
 	none      state = iota // not an entry of the core
 	scheduled              // waits for its time
 	offered                // waits for its turn, or a call is under way
+	called                 // the call has ended, and the pod is not judged again yet
 	accepted               // the API server took the deletion: no further call
 	dryRun                 // dry run: as if accepted, while the pod stays due
 	states
@@ -94,7 +95,7 @@ func (c *Core) withdraw(e *entry) bool {
 func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.Way) {
 	candidate := dispatch.Candidate{
 		UID: pod.UID, Namespace: pod.Namespace, Node: pod.Node, Workload: workload(c.options.Seed, pod),
-		Priority: pod.Priority, Deadline: ways[0].Action.At, Done: c.options.Done,
+		Priority: pod.Priority, Deadline: ways[0].Action.At, Own: c.options.Own(pod), Done: c.options.Done,
 	}
 	for i := range ways {
 		candidate.Ways = append(candidate.Ways, dispatch.Way{Request: c.request(pod, e, &ways[i]), NodeLabels: node.Labels})

@@ -13,23 +13,19 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
-	"github.com/taint-manager/taint-manager/taint"
 )
-
-func podUID(s string) types.UID { return types.UID(s) }
 
 // machine plays a shard against random changes and outcomes, and holds what a shard promises.
 type machine struct {
 	*play
 	now      float64
-	inFlight map[types.UID]bool
+	outcomes map[types.UID]shard.CallEnded // that the shard has not taken in
 	accepted map[types.UID]bool
-	slow     shard.SlowWorkloads
+	refused  map[types.UID]float64 // when a request was first refused
 
-	judge   policy.Judge
-	untold  bool                        // the node has not been judged by this judge yet
-	methods map[types.UID]policy.Method // of the calls under way
-	refused map[types.UID]float64       // when a request was first refused
+	judge  policy.Judge
+	rated  bool // by the judge
+	untold bool // the node has not been judged by this judge, or with these taints, yet
 }
 
 var (
@@ -39,55 +35,56 @@ var (
 
 func TestAShardKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := newMachine(t)
+		m := &machine{
+			play: newPlay(t), outcomes: map[types.UID]shard.CallEnded{}, accepted: map[types.UID]bool{}, refused: map[types.UID]float64{},
+		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"time passes": func(rt *rapid.T) { m.now += rapid.Float64Range(0.001, 10).Draw(rt, "seconds") },
 			"taint": func(rt *rapid.T) {
 				m.taint(rapid.SampledFrom(someKeys).Draw(rt, "key"), m.now)
-				m.nodeChanged(m.now)
+				m.told()
 			},
 			"lift": func(rt *rapid.T) {
 				m.lift(rapid.SampledFrom(someKeys).Draw(rt, "key"))
-				m.nodeChanged(m.now)
+				m.tell(rt)
 			},
-			"lift, not told yet": func(rt *rapid.T) { m.lift(rapid.SampledFrom(someKeys).Draw(rt, "key")) },
-			"pod":                m.podComes,
-			"pod gone":           m.podGoes,
-			"permit":             m.permit,
-			"slow workloads":     m.slowChange,
-			"outcome":            m.outcome,
-			"policies":           m.reconfigure,
-			"":                   func(*rapid.T) { m.forgetRefusals() },
+			"pod":          m.podComes,
+			"pod gone":     m.podGoes,
+			"call":         m.call,
+			"call ends":    m.callEnds,
+			"take outcome": func(rt *rapid.T) { m.takeIn(rapid.SampledFrom(someUIDs).Draw(rt, "uid")) },
+			"policies":     m.reconfigure,
+			"":             m.check,
 		})
 		m.drain(rt)
 	})
 }
 
-func newMachine(t *testing.T) *machine {
-	return &machine{
-		play: newPlay(t), inFlight: map[types.UID]bool{}, accepted: map[types.UID]bool{},
-		methods: map[types.UID]policy.Method{}, refused: map[types.UID]float64{},
+func (m *machine) told() {
+	m.untold = false
+	m.nodeChanged(m.now)
+}
+
+// tell has the node judged now, or by the next event.
+func (m *machine) tell(rt *rapid.T) {
+	m.untold = true
+	if rapid.Bool().Draw(rt, "told") {
+		m.told()
 	}
 }
 
-// reconfigure replaces the policies. The node is judged again by them now, or by the next event.
 func (m *machine) reconfigure(rt *rapid.T) {
 	var list []policy.Policy
 	for i := range rapid.IntRange(0, 3).Draw(rt, "policies") {
 		list = append(list, drawPolicy(rt, fmt.Sprintf("p%d", i)))
 	}
-	m.judge = judgeOf(m.t, list...)
-	m.judge.Facts.Paused = rapid.IntRange(0, 4).Draw(rt, "paused") == 0
-	m.step(m.now, shard.Reconfigured{Judge: m.judge})
-	m.untold = true
-	if rapid.Bool().Draw(rt, "told") {
-		m.nodeChanged(m.now)
+	var guards policy.Guards
+	if m.rated = rapid.Bool().Draw(rt, "rates"); m.rated {
+		guards.Rates = []policy.Rate{{Name: "all", EvictionsPerSecond: 1, Burst: 1}}
 	}
-}
-
-func (m *machine) nodeChanged(second float64) {
-	m.untold = false
-	m.play.nodeChanged(second)
+	m.judge = judgeWith(m.t, guards, list...)
+	m.step(m.now, shard.Reconfigured{Judge: m.judge})
+	m.tell(rt)
 }
 
 // drawPolicy draws a policy for some of the taints.
@@ -122,29 +119,13 @@ func (m *machine) podComes(rt *rapid.T) {
 		}
 	}
 	if _, there := m.pods[uid]; there {
-		m.change(uid, func(pod *taint.Pod) { pod.Tolerations = tolerations })
-	} else if m.inFlight[uid] || m.accepted[uid] {
+		m.tolerate(uid, tolerations...)
+	} else if m.calls[uid] != nil || m.accepted[uid] {
 		return // a UID does not come back
 	} else {
 		m.add(uid, tolerations...)
 	}
-	if rapid.Bool().Draw(rt, "labelled") {
-		m.change(uid, func(pod *taint.Pod) { pod.Labels = map[string]string{"app": string(uid)} })
-	}
 	m.podChanged(m.now, uid)
-}
-
-// slowChange lets other workloads be slow. Shards may hear of it, or not before the next permit.
-func (m *machine) slowChange(rt *rapid.T) {
-	m.slow = shard.SlowWorkloads{}
-	for _, uid := range someUIDs {
-		if pod, _ := m.Pod(uid); pod != nil && rapid.Bool().Draw(rt, "slow "+string(uid)) {
-			m.slow[shard.WorkloadOf(pod)] = rapid.Bool().Draw(rt, "busy")
-		}
-	}
-	if rapid.Bool().Draw(rt, "heard") {
-		m.step(m.now, shard.SlowChanged{Slow: m.slow})
-	}
 }
 
 func (m *machine) podGoes(rt *rapid.T) {
@@ -153,36 +134,36 @@ func (m *machine) podGoes(rt *rapid.T) {
 	m.podChanged(m.now, uid)
 }
 
-// permit requires that a call starts, once, if and only if a pod is due now.
-func (m *machine) permit(rt *rapid.T) {
-	in := shard.Permitted{Slow: m.slow, SlowPlace: rapid.Bool().Draw(rt, "slow place")}
-	start := m.step(m.now, in)
-	if start == nil {
-		m.wantNothingDue(rt)
-		return
+// call starts a call, if a candidate waits.
+func (m *machine) call(rt *rapid.T) {
+	start := m.start(m.now)
+	if start != nil && m.accepted[start.Pod.UID] {
+		rt.Fatalf("a call for %s after one was accepted", start.Pod.UID)
 	}
-	uid := start.Pod.UID
-	pod, node := m.Pod(uid)
-	if pod == nil {
-		rt.Fatalf("a call for %s, which is gone", uid)
-	}
-	if busy, slow := m.slow[shard.WorkloadOf(pod)]; in.SlowPlace && !slow || !in.SlowPlace && busy {
-		rt.Fatalf("a call for %s, slow: %v, busy: %v, in a slow place: %v", uid, slow, busy, in.SlowPlace)
-	}
-	if verdict := m.judge.Decide(pod, node); m.mayStart(uid, &verdict) != start.Method {
-		rt.Fatalf("a call of method %q for %s at second %v, first refused at %v; want %q: %+v", start.Method, uid, m.now, m.refused[uid], m.mayStart(uid, &verdict), verdict)
-	}
-	m.methods[uid] = start.Method
-	if m.inFlight[uid] || m.accepted[uid] {
-		rt.Fatalf("a second call for %s", uid)
-	}
-	m.inFlight[uid] = true
 }
 
-// first returns the verdict of the earliest action.
-func (m *machine) first(pod *taint.Pod, node *taint.Node) taint.Verdict {
-	v := m.judge.Decide(pod, node)
-	return v.First()
+func (m *machine) callEnds(rt *rapid.T) {
+	uid := rapid.SampledFrom(someUIDs).Draw(rt, "uid")
+	kind := rapid.SampledFrom([]eviction.Kind{
+		eviction.Accepted, eviction.NotFound, eviction.Unavailable, eviction.Throttled, eviction.Failed, eviction.Blocked, eviction.Refused, eviction.Interrupted,
+	}).Draw(rt, "kind")
+	if m.calls[uid] != nil && !m.turns.ended[uid] {
+		m.outcomes[uid] = m.end(uid, eviction.Outcome{Kind: kind})
+	}
+}
+
+// takeIn passes an outcome to the shard.
+func (m *machine) takeIn(uid types.UID) {
+	o, some := m.outcomes[uid]
+	if !some {
+		return
+	}
+	delete(m.outcomes, uid)
+	m.accepted[uid] = o.Outcome.Kind == eviction.Accepted
+	if _, before := m.refused[uid]; o.Outcome.Kind == eviction.Blocked && o.Request.Method == policy.Evict && !before {
+		m.refused[uid] = m.now
+	}
+	m.step(m.now, o)
 }
 
 // mayStart returns the method of the call that may start now; empty if none may.
@@ -199,75 +180,84 @@ func (m *machine) mayStart(uid types.UID, v *policy.Verdict) policy.Method {
 	return ""
 }
 
+// check compares what is offered with what may start: all that is due, has no call and does not wait after a call.
+func (m *machine) check(rt *rapid.T) {
+	m.forgetRefusals()
+	m.pass(m.now)
+	if m.untold {
+		return
+	}
+	for uid := range m.pods {
+		pod, node := m.Pod(uid)
+		verdict := m.judge.Decide(pod, node)
+		method := m.mayStart(uid, &verdict)
+		tracked := m.core.Tracked(uid)
+		candidate, offered := m.waiting[uid]
+		switch {
+		case m.calls[uid] != nil, m.accepted[uid]:
+			if offered || tracked.Queued {
+				rt.Fatalf("%s is offered while a call is under way, or after one was accepted", uid)
+			}
+		case method != "" && !tracked.Queued:
+			rt.Fatalf("%s is due, and does not wait", uid)
+		case offered != (method != "" && !tracked.At.After(at(m.now))):
+			rt.Fatalf("%s is offered: %v, though %q is due, at %v", uid, offered, method, tracked.At)
+		}
+		for _, way := range candidate.Ways {
+			verdict := m.judge.Decide(pod, node)
+			if want := m.mayStart(uid, &verdict); way.Request.Method != want {
+				rt.Fatalf("%s is offered by %q, want %q: %+v", uid, way.Request.Method, want, verdict)
+			}
+			node = node.Without(way.Request.Verdict.Taint.Key)
+		}
+		verdict = m.judge.Decide(pod, node)
+		if more := m.mayStart(uid, &verdict); offered && (m.rated && more != "" || !m.rated && len(candidate.Ways) != 1) {
+			rt.Fatalf("%s is offered in %d ways, rates: %v, and may go by %q, too", uid, len(candidate.Ways), m.rated, more)
+		}
+	}
+	for uid := range m.waiting {
+		if pod, _ := m.Pod(uid); pod == nil {
+			rt.Fatalf("%s is offered, and is gone", uid)
+		}
+	}
+}
+
 // forgetRefusals forgets the refusals of pods that are not to go any longer.
 func (m *machine) forgetRefusals() {
 	for uid := range m.refused {
 		pod, node := m.Pod(uid)
 		if pod == nil {
 			delete(m.refused, uid)
-		} else if v := m.judge.Decide(pod, node); !v.Goes() && !m.core.Tracked(uid).Queued && !m.inFlight[uid] {
+		} else if v := m.judge.Decide(pod, node); !v.Goes() && !m.core.Tracked(uid).Queued && m.calls[uid] == nil {
 			delete(m.refused, uid)
 		}
 	}
 }
 
-// wantNothingDue wants a reason for every pod that is due and not started: a call was accepted, is
-// under way, or has left a wait behind, which Scheduled shows.
-func (m *machine) wantNothingDue(rt *rapid.T) {
-	if m.untold {
-		return
-	}
-	for uid := range m.pods {
-		pod, node := m.Pod(uid)
-		verdict := m.first(pod, node)
-		due := verdict.Evict && !verdict.At.After(at(m.now))
-		if due && !m.inFlight[uid] && !m.accepted[uid] && m.core.Scheduled() == 0 {
-			rt.Fatalf("%s is due, and nothing is scheduled", uid)
-		}
-	}
-}
-
-func (m *machine) outcome(rt *rapid.T) {
-	uid := rapid.SampledFrom(someUIDs).Draw(rt, "uid")
-	if !m.inFlight[uid] {
-		return
-	}
-	kind := rapid.SampledFrom([]eviction.Kind{
-		eviction.Accepted, eviction.NotFound, eviction.Unavailable, eviction.Throttled, eviction.Failed, eviction.Blocked, eviction.Refused, eviction.Interrupted,
-	}).Draw(rt, "kind")
-	delete(m.inFlight, uid)
-	m.accepted[uid] = kind == eviction.Accepted
-	if _, before := m.refused[uid]; kind == eviction.Blocked && m.methods[uid] == policy.Evict && !before {
-		m.refused[uid] = m.now
-	}
-	m.ended(m.now, uid, eviction.Outcome{Kind: kind})
-}
-
-// drain accepts every deletion from now on. It requires that all due pods are evicted, and that the shard is empty
-// then.
+// drain accepts every deletion from now on. It requires that all due pods are evicted, and that the shard is empty once
+// they are gone.
 func (m *machine) drain(rt *rapid.T) {
-	for uid := range m.inFlight {
-		m.ended(m.now, uid, eviction.Outcome{Kind: eviction.Failed})
-	}
-	m.inFlight = map[types.UID]bool{}
-	m.nodeChanged(m.now)
-	m.now += 1000
-	m.step(m.now, shard.SlowChanged{})
-	for {
-		start := m.step(m.now, shard.Permitted{})
-		if start == nil {
-			break
+	for _, uid := range someUIDs {
+		m.takeIn(uid)
+		if m.calls[uid] != nil {
+			m.ended(m.now, uid, failed(""))
 		}
+	}
+	m.told()
+	m.now += 1000
+	for start := m.start(m.now); start != nil; start = m.start(m.now) {
 		m.accepted[start.Pod.UID] = true
-		m.ended(m.now, start.Pod.UID, eviction.Outcome{Kind: eviction.Accepted})
+		m.ended(m.now, start.Pod.UID, accepted)
 	}
 	for uid := range m.pods {
 		pod, node := m.Pod(uid)
-		if verdict := m.first(pod, node); verdict.Evict && !m.accepted[uid] {
+		if verdict := m.judge.Decide(pod, node); verdict.Goes() && !m.accepted[uid] {
 			rt.Fatalf("%s was never evicted: %v", uid, verdict)
 		}
+		m.remove(uid)
+		m.podChanged(m.now, uid)
 	}
-	if n := m.core.Scheduled(); n != 0 {
-		rt.Fatalf("%d evictions are still scheduled", n)
+	if m.core.Tracks() != 0 || m.core.Scheduled() != 0 || m.core.Held() != 0 || len(m.waiting) != 0 {
+		rt.Fatalf("%d evictions are left, %d are scheduled, %d held, %d offered", m.core.Tracks(), m.core.Scheduled(), m.core.Held(), len(m.waiting))
 	}
 }

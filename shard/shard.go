@@ -10,17 +10,20 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Options are the settings of a shard. The fields have the meaning of those of [CoreOptions] with the same names. All
-// fields but Judge, OwnMethod and Overtaken are required.
+// fields but Judge, Own, OwnMethod and Overtaken are required.
 type Options struct {
 	Reader     Reader
 	Judge      policy.Judge
 	Dispatcher Dispatcher
 	Seed       maphash.Seed
+	Own        func(*taint.Pod) dispatch.Own
 	OwnMethod  bool
 
 	// Notify receives each note. It must not block.
@@ -46,6 +49,7 @@ type Shard struct {
 
 	held      atomic.Int64
 	scheduled atomic.Int64
+	upcoming  atomic.Pointer[time.Time]
 }
 
 // New returns a shard that does nothing before Run.
@@ -60,7 +64,7 @@ func New(o Options) *Shard {
 	close(s.now)
 	s.core = NewCore(CoreOptions{
 		Reader: o.Reader, Judge: o.Judge, Dispatcher: o.Dispatcher, Done: s.outcomes.put, Seed: o.Seed,
-		Jitter: rand.Float64, OwnMethod: o.OwnMethod,
+		Jitter: rand.Float64, Own: o.Own, OwnMethod: o.OwnMethod,
 	})
 	return s
 }
@@ -70,6 +74,22 @@ func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
 
 // Held returns how many pods are held and have no other reason to go. It is safe for concurrent use.
 func (s *Shard) Held() int { return int(s.held.Load()) }
+
+// Upcoming returns when the shard next judges a pod if nothing else happens before; zero if it does not. It is safe for
+// concurrent use.
+func (s *Shard) Upcoming() time.Time {
+	if next := s.upcoming.Load(); next != nil {
+		return *next
+	}
+	return time.Time{}
+}
+
+// publishNext makes Upcoming return what it is now.
+func (s *Shard) publishNext() {
+	if next, _ := s.core.Next(); !next.Equal(s.Upcoming()) {
+		s.upcoming.Store(&next)
+	}
+}
 
 // SetJudge replaces the judge of all verdicts from the next input on. It judges no pod: the caller reports the nodes
 // whose pods may have another verdict with NodeChanged. It may be called by any goroutine, and does not block; of
@@ -191,6 +211,7 @@ func (s *Shard) step(in Input) {
 	do := s.core.Step(time.Now(), in)
 	s.held.Store(int64(s.core.Held()))
 	s.scheduled.Store(int64(s.core.Scheduled()))
+	s.publishNext()
 	for _, note := range do.Notes {
 		s.notify(note)
 	}

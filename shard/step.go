@@ -99,14 +99,15 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 	}
 	e.plan.policy, e.plan.verdict = first.Policy, first.Verdict
 	ways, next := c.judge.Ways(pod, node, e.met(), now)
-	if len(ways) > 0 {
+	switch {
+	case len(ways) > 0:
 		e.due = ways[0].At
 		c.offer(pod, node, e, ways)
-	} else if !c.withdraw(e) {
-		return
-	} else {
+	case c.withdraw(e):
 		e.due = next
 		c.become(e, scheduled)
+	default:
+		return // the pod is judged when the call has ended
 	}
 	c.lookAt(e, next)
 }

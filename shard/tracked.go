@@ -33,12 +33,16 @@ func (c *Core) Tracked(uid types.UID) (t Tracked) {
 		return t
 	}
 	t.Accepted = e.state == accepted
-	t.Calling = e.state == offered && c.options.Dispatcher.Statuses([]types.UID{uid})[0].Calling
-	if t.Queued = e.state == scheduled || e.state == offered && !t.Calling; t.Queued {
-		t.Deadline, t.At = e.plan.verdict.At, e.due
-	}
 	if e.calls != nil {
 		t.Attempts = e.calls.attempts
+	}
+	if e.state == offered {
+		if call := c.options.Dispatcher.Statuses([]types.UID{uid})[0].Request; call != nil {
+			t.Calling, t.Attempts = true, call.Attempt
+		}
+	}
+	if t.Queued = e.state == scheduled || e.state == offered && !t.Calling; t.Queued {
+		t.Deadline, t.At = e.plan.verdict.At, e.due
 	}
 	return t
 }

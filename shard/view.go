@@ -45,7 +45,11 @@ func (c *Core) statuses() map[types.UID]dispatch.Status {
 
 // view returns the view of an eviction.
 func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node, status dispatch.Status) eviction.View {
-	v := eviction.View{Pod: pod, Verdict: e.plan.verdict, Policy: e.plan.policy, Method: e.plan.method, Next: e.due}
+	planned := e.plan
+	if status.Request != nil {
+		planned = c.planOf(status.Request)
+	}
+	v := eviction.View{Pod: pod, Verdict: planned.verdict, Policy: planned.policy, Method: planned.method, Next: e.due}
 	if e.calls != nil {
 		v.Attempts, v.Last = e.calls.attempts, e.calls.outcome
 	}
@@ -53,12 +57,12 @@ func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node, s
 	case e.state == accepted, e.state == dryRun:
 		v.State, v.Next = eviction.Done, time.Time{}
 		return v
-	case status.Calling:
-		v.State, v.Next = eviction.InFlight, time.Time{}
+	case status.Request != nil:
+		v.State, v.Next, v.Attempts = eviction.InFlight, time.Time{}, status.Request.Attempt
 		return v
 	case e.state == offered, !e.due.After(now):
 		v.State, v.Waits = eviction.Due, status.Waits
-		v.Next = later(v.Next, status.Until)
+		v.Next = e.next(status)
 	default:
 		v.State = eviction.Scheduled
 	}
@@ -71,6 +75,16 @@ func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node, s
 		v.State = eviction.Due
 	}
 	return v
+}
+
+// next returns when the next call of an offered eviction may start, as far as is known. A rate does not delay the ways
+// that the next look may add.
+func (e *entry) next(status dispatch.Status) time.Time {
+	until := status.Until
+	if status.Waits.Cause == eviction.WaitsForRate && !e.look.IsZero() && e.look.Before(until) {
+		until = e.look
+	}
+	return later(e.due, until)
 }
 
 // describe adds what policies and holds say of an eviction that waits.

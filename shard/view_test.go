@@ -1,109 +1,72 @@
 package shard_test
 
 import (
-	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/shard"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 func TestViewsTellTheStateOfEachEviction(t *testing.T) {
-	blocked := eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb", Message: "the budget says no"}
 	for _, c := range []struct {
-		name string
-		play func(p *play)
-		at   float64
-		want eviction.State
-		next float64 // seconds; -1: none
+		name     string
+		play     func(p *play)
+		at       float64
+		want     eviction.State
+		next     float64 // seconds; -1: none
+		attempts int
+		last     eviction.Outcome
 	}{
-		{"before its deadline", func(*play) {}, 3, eviction.Scheduled, 4},
-		{"from its deadline on", func(*play) {}, 4, eviction.Due, 4},
-		{"while a call is under way", func(p *play) { p.wantStart(4, "a") }, 5, eviction.InFlight, -1},
-		{"when it was accepted and the pod is still there", func(p *play) {
-			p.wantStart(4, "a")
-			p.ended(4, "a", eviction.Outcome{Kind: eviction.Accepted})
-		}, 5, eviction.Done, -1},
-		{"when a budget blocks it", func(p *play) {
-			p.wantStart(4, "a")
-			p.ended(4, "a", blocked)
-		}, 4.1, eviction.Delayed, 4.375},
-		{"after one failure", func(p *play) {
-			p.wantStart(4, "a")
-			p.ended(4, "a", eviction.Outcome{Kind: eviction.Failed})
-		}, 4.01, eviction.Due, 4.075},
+		{"before its deadline", func(*play) {}, 3, eviction.Scheduled, 4, 0, eviction.Outcome{}},
+		{"from its deadline on", func(*play) {}, 4, eviction.Due, 4, 0, eviction.Outcome{}},
+		{"once it is offered", func(p *play) { p.pass(4) }, 5, eviction.Due, 4, 0, eviction.Outcome{}},
+		{"while a call is under way", func(p *play) { p.wantStart(4, "a") }, 5, eviction.InFlight, -1, 1, eviction.Outcome{}},
+		{"while a call is under way, and the taint is lifted", func(p *play) { p.wantStart(4, "a"); p.lift("gpu"); p.nodeChanged(5) }, 5, eviction.InFlight, -1, 1, eviction.Outcome{}},
+		{"when its call has ended, which is not taken in", func(p *play) { p.wantStart(4, "a"); p.end("a", blocked) }, 5, eviction.InFlight, -1, 1, eviction.Outcome{}},
+		{"when it was accepted and the pod is still there", func(p *play) { p.tried(4, accepted) }, 5, eviction.Done, -1, 1, accepted},
+		{"when a budget blocks it", func(p *play) { p.tried(4, blocked) }, 4.1, eviction.Delayed, 4.375, 1, blocked},
+		{"when a budget blocks it, and it is offered again", func(p *play) { p.tried(4, blocked); p.pass(5) }, 5, eviction.Delayed, 4.375, 1, blocked},
+		{"after one failure", func(p *play) { p.tried(4, failed("")) }, 4.01, eviction.Due, 4.075, 1, failed("")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newPlay(t)
-			p.add("a", bears("gpu", 4))
-			p.taint("gpu", 0)
-			p.nodeChanged(0)
+			p := newTaintedPlay(t, 4)
 			c.play(p)
 			views := p.core.Views(at(c.at))
 			if len(views) != 1 {
 				t.Fatalf("got %+v", views)
 			}
 			v := views[0]
-			if v.State != c.want || v.Pod.UID != "a" || !v.Verdict.At.Equal(at(4)) || v.Verdict.Taint.Key != "gpu" {
+			if v.State != c.want || v.Pod.UID != "a" || !v.Verdict.At.Equal(at(4)) || v.Verdict.Taint.Key != "gpu" || v.Attempts != c.attempts || v.Last != c.last {
 				t.Errorf("got %+v", v)
 			}
 			if c.next >= 0 && !v.Next.Equal(at(c.next)) || c.next < 0 && !v.Next.IsZero() {
 				t.Errorf("next try at %v", v.Next)
 			}
+			tracked := p.core.Tracked("a")
+			calling, done := c.want == eviction.InFlight, c.want == eviction.Done
+			if tracked.Calling != calling || tracked.Accepted != done || tracked.Queued == (calling || done) || tracked.Attempts != c.attempts {
+				t.Errorf("tracked as %+v", tracked)
+			}
 		})
 	}
 }
 
-func TestAViewCarriesTheLastOutcome(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	refused := eviction.Outcome{Kind: eviction.Refused, Cause: "admission", Message: "frozen"}
-	p.wantStart(0, "a")
-	p.ended(0, "a", refused)
-	if v := p.core.Views(at(0))[0]; v.Last != refused || v.Attempts != 1 {
-		t.Errorf("got %+v", v)
-	}
-}
-
-func TestWhatIsGoneIsInNoView(t *testing.T) {
-	p := newPlay(t)
-	p.add("a")
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.wantStart(0, "a")
-	p.remove("a")
-	p.podChanged(1, "a")
-	if views := p.core.Views(at(1)); len(views) != 0 {
-		t.Errorf("got %+v", views)
-	}
-}
-
-func TestARunningShardAnswersForItsViews(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		w.add("a", bears("gpu", 3600))
-		w.taint("gpu", 0)
-		s := running(t, w, newSlots(1, time.Second))
-		s.NodeChanged("n")
-		synctest.Wait()
-		views, err := s.Views(t.Context())
-		if err != nil || len(views) != 1 {
-			t.Errorf("got %+v, %v", views, err)
+func TestAViewNamesThePolicyAndWhenThePodIsDeleted(t *testing.T) {
+	p := newPolicyPlay(t, evicting(90*time.Second))
+	want := func(second float64, m policy.Method, deleteAt float64) {
+		t.Helper()
+		v := p.core.Views(at(second))[0]
+		if v.Policy != "gpu" || v.Method != m || !v.DeleteAt.Equal(at(deleteAt)) || !v.Verdict.At.Equal(at(4)) {
+			t.Errorf("second %v: got %+v", second, v)
 		}
-	})
-}
-
-func TestAShardThatDoesNotRunHasNoViews(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := shard.New(shard.Options{Reader: newWorld(), MaxInFlight: 1})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := s.Views(ctx); err == nil {
-			t.Error("got no error")
-		}
-	})
+	}
+	want(1, policy.Evict, 94)
+	p.tried(50, blocked)
+	want(51, policy.Evict, 110)
+	want(110, policy.Delete, 110)
+	p.wantStart(110, "a")
+	if v := p.core.Views(at(110))[0]; v.State != eviction.InFlight || v.Method != policy.Delete || v.Attempts != 2 {
+		t.Errorf("during the deletion: got %+v", v)
+	}
 }

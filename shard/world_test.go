@@ -3,20 +3,16 @@ package shard_test
 import (
 	"math"
 	"sync"
-	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// zero is the moment from which the tests count seconds.
-var zero = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+// zero is the moment from which the tests count seconds. Virtual time begins at it.
+var zero = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // at returns that second, to the microsecond.
 func at(seconds float64) time.Time {
@@ -28,7 +24,6 @@ type world struct {
 	mu    sync.Mutex
 	pods  map[types.UID]taint.Pod
 	nodes map[string]taint.Node
-	reads int // of single pods
 }
 
 func newWorld() *world {
@@ -38,7 +33,6 @@ func newWorld() *world {
 func (w *world) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.reads++
 	pod, ok := w.pods[uid]
 	if !ok {
 		return nil, nil
@@ -79,9 +73,15 @@ func (w *world) add(uid types.UID, tolerations ...v1.Toleration) {
 func (w *world) change(uid types.UID, change func(*taint.Pod)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	pod := w.pods[uid]
-	change(&pod)
-	w.pods[uid] = pod
+	if pod, there := w.pods[uid]; there {
+		change(&pod)
+		w.pods[uid] = pod
+	}
+}
+
+// tolerate replaces a pod's tolerations.
+func (w *world) tolerate(uid types.UID, tolerations ...v1.Toleration) {
+	w.change(uid, func(pod *taint.Pod) { pod.Tolerations = tolerations })
 }
 
 func (w *world) remove(uid types.UID) {
@@ -124,67 +124,4 @@ func without(histories []taint.History, key string) (rest []taint.History) {
 // bears tolerates a taint for some seconds.
 func bears(key string, seconds int64) v1.Toleration {
 	return v1.Toleration{Key: key, Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}
-}
-
-// play drives a core by hand: one step after the other, at the times that the test says.
-type play struct {
-	*world
-	t     *testing.T
-	core  *shard.Core
-	notes []eviction.Note
-
-	overtaken []eviction.Overtaken
-}
-
-func newPlay(t *testing.T) *play {
-	w := newWorld()
-	half := func() float64 { return 0.5 }
-	return &play{world: w, t: t, core: shard.NewCore(w, policy.Judge{}, half)}
-}
-
-func (p *play) step(second float64, in shard.Input) *eviction.Request {
-	do := p.core.Step(at(second), in)
-	p.notes = append(p.notes, do.Notes...)
-	p.overtaken = append(p.overtaken, do.Overtaken...)
-	return do.Start
-}
-
-func (p *play) nodeChanged(second float64) { p.step(second, shard.NodeChanged{Name: "n"}) }
-
-func (p *play) podChanged(second float64, uid types.UID) { p.step(second, shard.PodChanged{UID: uid}) }
-
-// wantStart permits a slot and wants this pod's call to start.
-func (p *play) wantStart(second float64, uid types.UID) *eviction.Request {
-	p.t.Helper()
-	start := p.step(second, shard.Permitted{})
-	if start == nil || start.Pod.UID != uid {
-		p.t.Fatalf("second %v: started %v, want %s", second, start, uid)
-	}
-	return start
-}
-
-// wantNone permits a slot and wants it back.
-func (p *play) wantNone(second float64) {
-	p.t.Helper()
-	if start := p.step(second, shard.Permitted{}); start != nil {
-		p.t.Fatalf("second %v: started %s, want nothing", second, start.Pod.UID)
-	}
-}
-
-func (p *play) ended(second float64, uid types.UID, o eviction.Outcome) {
-	p.step(second, shard.Ended{UID: uid, Outcome: o})
-}
-
-// wantNotes wants exactly these kinds of notes since it was last asked.
-func (p *play) wantNotes(kinds ...eviction.NoteKind) {
-	p.t.Helper()
-	if len(p.notes) != len(kinds) {
-		p.t.Fatalf("got %d notes (%v), want %d", len(p.notes), p.notes, len(kinds))
-	}
-	for i, kind := range kinds {
-		if p.notes[i].Kind != kind {
-			p.t.Errorf("note %d: got kind %d, want %d", i, p.notes[i].Kind, kind)
-		}
-	}
-	p.notes = nil
 }

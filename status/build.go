@@ -90,6 +90,7 @@ func evictionOf(v *eviction.View) Eviction {
 		Method:       strings.ToLower(string(v.Method)),
 		DeleteAt:     stamp(v.DeleteAt),
 		HeldBy:       heldBy(v),
+		WaitsFor:     v.Waits.String(),
 		WaitsForRate: v.Waits.Rate,
 		NextTry:      stamp(v.Next),
 		Attempts:     v.Attempts,

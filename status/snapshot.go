@@ -21,7 +21,7 @@ const (
 const (
 	Scheduled = eviction.WordScheduled // its deadline has not come
 	Held      = eviction.WordHeld      // a policy or a breaker keeps it from being evicted
-	Due       = eviction.WordDue       // its deadline has come: it waits for a slot or the next try
+	Due       = eviction.WordDue       // its deadline has come: it waits for its turn or the next try
 	InFlight  = eviction.WordInFlight  // a call is under way
 	Blocked   = eviction.WordBlocked   // a PodDisruptionBudget does not permit it now
 	Refused   = eviction.WordRefused   // admission or a missing permission forbids it
@@ -166,6 +166,10 @@ type Eviction struct {
 	// HeldBy names what holds the pod: "policy quarantine", "breaker zone-outage (eu-1a)". The state is held unless the
 	// pod goes because of another taint.
 	HeldBy string `json:"heldBy,omitempty"`
+
+	// WaitsFor says what a due eviction waits for: "its turn", "rate cluster", "a slow place", "the end of the pause" or
+	// "the API server". Left out if it does not wait.
+	WaitsFor string `json:"waitsFor,omitempty"`
 
 	// WaitsForRate is the name of the rate for which a due eviction waits.
 	WaitsForRate string `json:"waitsForRate,omitempty"`

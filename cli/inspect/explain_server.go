@@ -53,7 +53,7 @@ func managedOf(s *status.Snapshot, p *foresight.ExplainedPod) *foresight.Managed
 		}
 		at := one.Deadline.UTC()
 		about.State, about.At, about.SlowPlace = one.State, &at, one.SlowPlace
-		about.Policy, about.HeldBy, about.WaitsForRate = one.Policy, one.HeldBy, one.WaitsForRate
+		about.Policy, about.HeldBy, about.WaitsFor, about.WaitsForRate = one.Policy, one.HeldBy, one.WaitsFor, one.WaitsForRate
 		about.Attempts, about.Cause, about.Message, about.Budget = one.Attempts, one.Cause, one.Message, one.Budget
 		if !one.NextTry.IsZero() {
 			next := one.NextTry.UTC()
@@ -88,11 +88,11 @@ func (t *explainText) manager() {
 	if m.HeldBy != "" {
 		t.Printf("; held by %s", m.HeldBy)
 	}
-	if m.WaitsForRate != "" {
-		t.Printf("; it waits for rate %s", m.WaitsForRate)
-	}
-	if m.SlowPlace {
-		t.WriteString("; it waits for a slow place, because calls for pods like it are slow")
+	if m.WaitsFor != "" {
+		t.Printf("; it waits for %s", m.WaitsFor)
+		if m.SlowPlace {
+			t.WriteString(", because calls for pods like it are slow")
+		}
 	}
 	t.WriteString(".\n")
 	t.attempts(m)

@@ -150,8 +150,8 @@ func (t pendingText) state(p *foresight.PendingPod) string {
 	if p.Cause != "" {
 		s += " (" + p.Cause + ")"
 	}
-	if p.WaitsForRate != "" {
-		s += ", waits for rate " + p.WaitsForRate
+	if p.WaitsFor != "" {
+		s += ", waits for " + p.WaitsFor
 	}
 	if p.NextTry != nil && p.State != status.Scheduled && p.NextTry.After(t.at) {
 		s += ", tries again in " + lasting(t.at, *p.NextTry)

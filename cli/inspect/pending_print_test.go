@@ -10,7 +10,7 @@ import (
 
 func TestAnEvictionThatWaitsForARateSaysSo(t *testing.T) {
 	now := time.Now()
-	e := &status.Eviction{Namespace: "shop", Pod: "web", State: status.Due, Deadline: now, Policy: "drain", Method: "evict", WaitsForRate: "cluster", DeleteAt: now.Add(90 * time.Minute)}
+	e := &status.Eviction{Namespace: "shop", Pod: "web", State: status.Due, Deadline: now, Policy: "drain", Method: "evict", WaitsFor: "rate cluster", DeleteAt: now.Add(90 * time.Minute)}
 	one := pendingOf(e)
 	if got := (pendingText{at: now}).state(&one); got != "due, waits for rate cluster" {
 		t.Errorf("its state is %q", got)

@@ -84,7 +84,7 @@ func pendingOf(e *status.Eviction) foresight.PendingPod {
 		Prediction: foresight.Prediction{Evict: true, At: &deadline, Reason: e.Because, Taint: e.Taint, ExposedSince: &since},
 		Attempts:   e.Attempts, Cause: e.Cause, Message: e.Message, Budget: e.Budget, SlowPlace: e.SlowPlace,
 	}
-	one.Policy, one.Method, one.HeldBy, one.WaitsForRate = e.Policy, e.Method, e.HeldBy, e.WaitsForRate
+	one.Policy, one.Method, one.HeldBy, one.WaitsFor, one.WaitsForRate = e.Policy, e.Method, e.HeldBy, e.WaitsFor, e.WaitsForRate
 	if one.Evict = e.State != status.Held; !one.Evict {
 		one.HeldDeadline = one.At
 	}

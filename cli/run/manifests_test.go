@@ -67,3 +67,18 @@ func TestTheManifestsArgumentsAreFlagsOfRun(t *testing.T) {
 		}
 	}
 }
+
+func TestTheManifestsGiveThePodsUIDToTheProgram(t *testing.T) {
+	for _, file := range rendered(t) {
+		var d appsv1.Deployment
+		decodeKind(t, file, "Deployment", &d)
+		for _, e := range d.Spec.Template.Spec.Containers[0].Env {
+			if e.ValueFrom.FieldRef.FieldPath == "metadata.uid" {
+				t.Setenv(e.Name, file)
+			}
+		}
+		if got := string(ownPod()); got != file {
+			t.Errorf("%s: the program takes %q for its pod's UID", file, got)
+		}
+	}
+}

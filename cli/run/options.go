@@ -2,8 +2,10 @@ package run
 
 import (
 	"context"
+	"os"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
@@ -23,6 +25,10 @@ func managerOptions(c config.Configuration) taintmanager.Options {
 		Rules:                 c.Rules(),
 	}
 }
+
+// ownPod returns the UID of the pod in which this process runs: the manifests set the environment variable POD_UID by the
+// downward API. Empty if this process does not run in a pod.
+func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }
 
 // announce logs in one line what is watched and how.
 func (p *process) announce(ctx context.Context) {

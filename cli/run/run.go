@@ -101,7 +101,7 @@ type process struct {
 	campaign leader.Campaign
 	page     page
 	clock    *skew.Clock
-	lease    func() error // why it can't have the lease; nil if it may
+	lease    func() error // what /readyz?verbose says of the lease; nil if nothing
 	reloader *reloader    // nil without a file that can change
 }
 
@@ -133,7 +133,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 	kept := store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
 	kept.ReportMissing = !p.settings.DryRun
 	options.Journal = kept
-	options.Watching, options.Ahead = to.Watch, p.clock.Ahead
+	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
 	if p.identity, err = leader.NewIdentity(); err != nil {
 		return err
 	}
@@ -147,6 +147,9 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 		options.Leading, p.campaign, p.watchdog, p.page.role = e.Leading, e.Campaign, e.Watchdog(), roleIn(e)
 		options.LastLed = leader.LastLed(ctx, to.Lease.CoordinationV1(), p.settings.LeaderElection)
 		p.lease = e.Trouble
+		if !p.settings.DryRun { // it evicts no pod, and neither would the next leader
+			options.Yield = e.Yield
+		}
 		if err := e.Register(options.Registerer); err != nil {
 			return err
 		}

@@ -1,7 +1,3 @@
-// Until package dispatch starts the calls, these tests fail: they are compiled with the tag dispatch only.
-
-//go:build dispatch
-
 package e2e
 
 import (

@@ -82,7 +82,7 @@ func (c slowCase) run(t *testing.T, w *world) {
 	if got, usual := quickest(with), quickest(without); !tooBusy && (2*got.median > 3*usual.median || got.p99 > 2*usual.p99) {
 		t.Errorf("beside the slow ones they took %v, want at most 1.5 times the median and twice the 99th percentile of %v", got, usual)
 	}
-	if n := hook.Held(); n < min(c.pods, 40) {
+	if n := hook.Held(); n < min(c.pods, 40) && !tooBusy { // calls that are slow on their own take slow places, too
 		t.Errorf("the webhook was asked for %d deletions: it held nobody up", n)
 	}
 	c.inspect(t, w, m)

@@ -443,7 +443,7 @@ func TestAnEvictionThatWaitsForTheRateOfAllCallsShowsIt(t *testing.T) {
 		}
 		var got []string
 		for _, v := range views {
-			got = append(got, v.Word()+" "+v.WaitsForRate)
+			got = append(got, v.Word()+" "+v.Waits.Rate)
 		}
 		slices.Sort(got)
 		if want := []string{"done ", "done ", "due max-evictions-per-second"}; !slices.Equal(got, want) {

@@ -17,8 +17,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// deleteAs marks and deletes the pod p as a taint manager does, under the name of that field manager.
-func deleteAs(t *testing.T, client *fake.Clientset, manager string) {
+// markAs marks the pod p as a taint manager does, under the name of that field manager; and deletes it, if so said.
+func markAs(t *testing.T, client *fake.Clientset, manager string, deletes bool) {
 	t.Helper()
 	pods := client.CoreV1().Pods("default")
 	pod, err := pods.Get(t.Context(), "p", metav1.GetOptions{})
@@ -34,7 +34,9 @@ func deleteAs(t *testing.T, client *fake.Clientset, manager string) {
 		return true, &v1.PodList{Items: []v1.Pod{*pod}}, nil
 	})
 	now := metav1.Now()
-	pod.DeletionTimestamp, pod.Finalizers = &now, []string{"example.com/stays"}
+	if deletes {
+		pod.DeletionTimestamp, pod.Finalizers = &now, []string{"example.com/stays"}
+	}
 	pod.Status.Conditions = append(pod.Status.Conditions, v1.PodCondition{
 		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: "DeletionByTaintManager", LastTransitionTime: now,
 	})
@@ -68,7 +70,7 @@ func TestAManagerReportsThatTheOriginalOvertakesItsEvictions(t *testing.T) {
 				client := aClient()
 				r := start(t, client, c.options)
 				time.Sleep(5 * time.Second)
-				deleteAs(t, client, c.writer)
+				markAs(t, client, c.writer, true)
 				time.Sleep(time.Second)
 				said := ""
 				if err := r.OriginalTrouble(); err != nil {
@@ -80,4 +82,22 @@ func TestAManagerReportsThatTheOriginalOvertakesItsEvictions(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The original patches the condition right before it deletes the pod, and this process may be between the two.
+func TestAPodThatIsMarkedAsItsCallBeginsWasOvertaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := aClient()
+		r := start(t, client, taintmanager.Options{})
+		time.Sleep(5 * time.Second)
+		markAs(t, client, "kube-controller-manager", false)
+		time.Sleep(10 * time.Second)
+		if err := r.OriginalTrouble(); err != nil {
+			t.Errorf("before the pod is due: %v", err)
+		}
+		time.Sleep(10 * time.Second)
+		if r.OriginalTrouble() == nil {
+			t.Error("the original was not noticed")
+		}
+	})
 }

@@ -68,10 +68,11 @@ func ownModule(dir string) bool {
 // pure are the files, or folders of files, that use no clock, client, lock or goroutine.
 var pure = []string{
 	"cluster/wire", "config", "dump", "foresight", "guard", "internal/bench/report", "internal/truncate", "journal", "original", "policy", "skew/interval.go", "taint",
-	"evictionqueue/heap.go", "evictionqueue/nodequeue.go", "evictionqueue/sift.go", "evictionqueue/slab.go",
-	"evictionqueue/roundrobin.go", "evictionqueue/index.go",
-	"shard/step.go", "shard/core.go", "shard/call.go", "shard/backoff.go", "shard/input.go",
-	"shard/permit.go", "eviction", "shard/view.go", "shard/tracked.go",
+	"dispatch/call.go", "dispatch/candidate.go", "dispatch/choose.go", "dispatch/core.go", "dispatch/input.go", "dispatch/line.go",
+	"dispatch/outage.go", "dispatch/own.go", "dispatch/pace.go", "dispatch/places.go", "dispatch/speed.go", "dispatch/tenant.go",
+	"dispatch/turns.go", "dispatch/wait.go", "eviction", "internal/ordered",
+	"shard/backoff.go", "shard/call.go", "shard/core.go", "shard/entry.go", "shard/hold.go", "shard/input.go", "shard/step.go",
+	"shard/tracked.go", "shard/view.go", "shard/workload.go",
 	"holds/core.go", "holds/input.go", "holds/record.go",
 }
 

@@ -62,16 +62,15 @@ var replaced = []struct {
 	names, instead string
 	rooms          []string
 }{
-	{`(?i)(slow)?grant(s|ed|ing|Slot|Place)?`, "permit", []string{"evict", "shard", "internal/sim"}},
-	{`(?i)(slow)?gate`, "limiter", []string{"evict", "shard", "internal/sim"}},
+	{`(?i)(slow)?grant(s|ed|ing|Slot|Place)?`, "candidate, slot, slowPlace", []string{"evict", "shard", "internal/sim"}},
+	{`(?i)(slow)?gate`, "dispatcher", []string{"evict", "shard", "internal/sim"}},
 	{`(?i)brake\w*`, "outageBackoff", nil},
 	{`(?i)pace[rs]?|paceSlack`, "rateLimit", []string{"evict", "shard", "internal/sim"}},
 	{`(?i)ramp(First|Step)?`, "slowStart", []string{"evict", "shard", "internal/sim"}},
-	{`(?i)lanes?|\w*Lanes?|turn|settle`, "nodeQueue, roundRobin, reposition", []string{"evictionqueue"}},
 	{`Hindered|hindered|Hindrance`, "EvictionDelayed, Delayed, stuck", nil},
 	{`Pretended|pretended|Pretends`, "DryRun", nil},
 	{`Marking|Cancelling`, "EvictionStarted, EvictionCancelled", nil},
-	{`(?i)withdr[ae]w\w*`, "cancel, cancelled", []string{"shard", "eviction", "event", "cli"}},
+	{`(?i)withdr[ae]w\w*`, "cancel, cancelled", []string{"eviction", "event", "cli"}},
 	{`CauseUnavailable|DryRunFirst`, "CauseGateway, PreflightFirst", nil},
 	{`(?i)heldUp`, "stuck, delayed", nil},
 	{`(?i)Sheets?|Sightings?|[A-Z]?[a-z]*Pages?`, "StoredPartition, Observation, partition", []string{"journal"}},

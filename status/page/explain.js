@@ -46,7 +46,7 @@ function facts(row, nodes, now) {
   if (row.owner) list.push(['Owner', row.owner]);
   if (row.policy) list.push(['Policy', e.method && e.state !== 'held' ? `${row.policy}, method ${e.method}` : row.policy]);
   if (e.heldBy) list.push(['Held by', e.heldBy]);
-  if (e.waitsForRate) list.push(['Waits for', `rate ${e.waitsForRate}`]);
+  if (e.waitsFor) list.push(['Waits for', e.waitsFor]);
   if (e.deleteAt) list.push(['Deleted', `${stamp(Date.parse(e.deleteAt), now)}, if its eviction is refused until then`]);
   if (row.budget) list.push(['Budget', row.budget]);
   if (e.exposedSince) list.push(['Exposed since', `${stamp(Date.parse(e.exposedSince), now)}, ${span(row.due - Date.parse(e.exposedSince))} before the deadline`]);

@@ -21,7 +21,7 @@ export function rowOf(of, past) {
     state: past ? 'evicted' : of.state,
     shown: past ? ended : due,
     next: moment(of.nextTry),
-    text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${owner} ${budget} ${policy} ${of.heldBy ?? ''} ${of.waitsForRate ?? ''} ${of.cause ?? ''}`.toLowerCase(),
+    text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${owner} ${budget} ${policy} ${of.heldBy ?? ''} ${of.waitsFor ?? ''} ${of.cause ?? ''}`.toLowerCase(),
   };
 }
 

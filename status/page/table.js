@@ -88,7 +88,7 @@ const pod = (open) => ({
 function reason(r) {
   if (stuck(r.state)) return r.of.message || r.of.cause || titles[r.state];
   if (r.state === 'held') return `held by ${r.of.heldBy}`;
-  if (r.of.waitsForRate) return `waits for rate ${r.of.waitsForRate}`;
+  if (r.of.waitsFor) return `waits for ${r.of.waitsFor}`;
   return r.of.because.replace(/^taint .* \(exposed since [^)]*\) is /, '');
 }
 

@@ -16,7 +16,7 @@
  * @property {string} [method]
  * @property {string} [deleteAt]
  * @property {string} [heldBy]
- * @property {string} [waitsForRate]
+ * @property {string} [waitsFor]
  * @property {string} [nextTry]
  * @property {number} [attempts]
  * @property {string} [cause]
