@@ -19,6 +19,7 @@ type calls struct {
 	outcome  eviction.Outcome // the last one
 	refused  bool             // at any call so far, or such that a preflight is to be sent first
 	reported []string         // the causes that notes have named
+	rated    time.Time        // the deadline of the last call that had waited for a rate
 
 	notBefore      time.Time // no request to evict starts before it
 	noDeleteBefore time.Time // no deletion starts before it
@@ -75,6 +76,9 @@ func (c *Core) record(now time.Time, e *entry, ended CallEnded) {
 		e.calls = &calls{}
 	}
 	e.calls.attempts = r.Attempt
+	if r.LateBy == eviction.LateByRate {
+		e.calls.rated = r.Verdict.At
+	}
 	e.calls.end(now, e.plan.method, &ended.Outcome, c.options.Jitter())
 	switch ended.Outcome.Kind {
 	case eviction.Accepted:

@@ -110,12 +110,15 @@ func (c *Core) request(pod *taint.Pod, e *entry, way *policy.Way) eviction.Reque
 		Pod: pod, Verdict: way.Action.Verdict, Method: way.Method, Policy: way.Action.Policy, Attempt: 1, First: true,
 		GracePeriodSeconds: policy.GracePeriodSeconds(pod.GracePeriodSeconds, way.Action.GracePeriod),
 	}
+	if until, was := c.unheld[pod.UID]; was && !way.Action.At.After(until) {
+		r.LateBy = eviction.LateByHold
+	}
 	if met := e.calls; met != nil {
 		r.Attempt, r.First = met.attempts+1, met.method != way.Method
 		r.AfterRefusal, r.RefusedSince = met.refused, met.refusedSince
-	}
-	if until, was := c.unheld[pod.UID]; was && !way.Action.At.After(until) {
-		r.LateBy = eviction.LateByHold
+		if met.rated.Equal(way.Action.At) {
+			r.LateBy = eviction.LateByRate
+		}
 	}
 	if c.options.OwnMethod && r.Policy == "" {
 		r.Method = ""
