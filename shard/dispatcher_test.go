@@ -142,8 +142,8 @@ func TestAPodThatWaitsForARateShowsTheEarlierTimeOfAnotherTaint(t *testing.T) {
 	})
 }
 
-// The pod n-0 is due at second 1, and goes at the next change after second 20 at the earliest.
-func TestACallNamesWhatExplainsThatItIsLate(t *testing.T) {
+// The pod n-0 is due at second 1. Its first call is denied.
+func TestEachCallNamesWhatExplainsThatItIsLate(t *testing.T) {
 	tenth := []policy.Rate{rate("cluster", 0.1)}
 	judged := func(r *real, second float64, policies ...policy.Policy) {
 		r.sleep(second)
@@ -165,14 +165,6 @@ func TestACallNamesWhatExplainsThatItIsLate(t *testing.T) {
 		"a hold, then a rate":       {dispatch.Options{Rates: tenth}, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, eviction.LateByRate},
 		"a pause":                   {dispatch.Options{Paused: true}, func(r *real) { r.sleep(5); r.dispatcher.SetPaused(false) }, eviction.LateByHold},
 		"a pause that ends before":  {dispatch.Options{Paused: true}, func(r *real) { r.sleep(0.5); r.dispatcher.SetPaused(false) }, ""},
-		"a rate, and then a call that fails": {dispatch.Options{Rates: tenth}, func(r *real) {
-			r.answer = func(e eviction.Request) eviction.Outcome {
-				if e.Attempt == 1 {
-					return denied // its token comes back, so the next call has one at once
-				}
-				return accepted
-			}
-		}, eviction.LateByRate},
 		"a rate, before the taint was set anew": {dispatch.Options{Rates: tenth}, func(r *real) {
 			r.sleep(5)
 			r.lift("gpu")
@@ -184,10 +176,16 @@ func TestACallNamesWhatExplainsThatItIsLate(t *testing.T) {
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			r := running(t, c.options)
+			r.answer = func(e eviction.Request) eviction.Outcome {
+				if e.Attempt == 1 {
+					return denied // a token comes back, so the next call has one at once
+				}
+				return accepted
+			}
 			r.put("n", "", 1)
 			c.play(r)
 			r.sleep(30)
-			if n := r.calls(); n == 0 || r.made[n-1].LateBy != c.want {
+			if r.calls() != 2 || r.made[0].LateBy != c.want || r.made[1].LateBy != c.want {
 				t.Errorf("got %+v, want %q", r.made, c.want)
 			}
 		})
