@@ -38,7 +38,7 @@ func (c *Core) start(now time.Time, it *item, way int, k kind, probe bool) Start
 	it.workload = w
 	request := it.Ways[way].Request
 	switch {
-	case !it.class.blocked.Before(it.offered) && !it.Deadline.After(it.class.blocked):
+	case it.class.dryUntil.After(it.offered) && !it.Deadline.After(it.class.dryUntil):
 		request.LateBy = eviction.LateByRate
 	case it.Deadline.Before(c.resumed):
 		request.LateBy = eviction.LateByHold
@@ -145,6 +145,7 @@ func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 	c.endProbe(k)
 	if !in.Outcome.MayHaveDeleted() && in.Outcome.Kind != eviction.DryRun {
 		k.buckets.Return(now)
+		c.endWaits(now)
 	} else if it.Own != Other {
 		c.ownEnded = now
 	}

@@ -98,8 +98,9 @@ func (a choice) before(b choice) bool {
 // when that may change by time alone.
 func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 	open, next := c.openDoors(now)
+	c.refill(now)
 	var free, rated choice
-	for _, cl := range c.classes {
+	for cl := range c.ready {
 		best := &free
 		if cl.rated {
 			best = &rated
@@ -109,11 +110,13 @@ func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 			continue
 		}
 		if _, until := cl.wait(now); !until.IsZero() {
-			cl.blocked = now
-			next = sooner(next, until)
+			c.runDry(cl, until)
 			continue
 		}
 		*best = first
+	}
+	if cl, ok := c.dry.First(); ok {
+		next = sooner(next, cl.dryUntil)
 	}
 	if free.line == nil || rated.line != nil && rated.before(free) {
 		return rated, next
@@ -127,20 +130,8 @@ func (c *Core) openDoors(now time.Time) (open [doors]bool, next time.Time) {
 	open[toSlot], wait = c.places.freeSlot(now)
 	next = nowPlus(now, wait)
 	open[toSlotOfSlow] = open[toSlot] && c.slowSlots < c.places.forSlow()
-	if open[toSlowPlace], wait = c.places.freeSlowPlace(now); wait > 0 && c.anySlow() {
-		next = sooner(next, now.Add(wait))
-	}
-	return open, next
-}
-
-// anySlow reports whether any candidate waits for a slow place.
-func (c *Core) anySlow() bool {
-	for _, cl := range c.classes {
-		if cl.doors[toSlowPlace].Len() > 0 {
-			return true
-		}
-	}
-	return false
+	open[toSlowPlace], wait = c.places.freeSlowPlace(now)
+	return open, sooner(next, nowPlus(now, wait))
 }
 
 // first returns the line of the class whose turn it is, among those that may use one of the open doors.

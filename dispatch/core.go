@@ -43,7 +43,9 @@ type Core struct {
 	items      map[types.UID]*item
 	namespaces map[string]*namespace
 	classes    map[string]*class
-	waiting    int // candidates in lines
+	ready      map[*class]bool       // those of which tokens may be there
+	dry        ordered.Queue[*class] // all others, by the ends of their waits
+	waiting    int                   // candidates in lines
 	own        ordered.Queue[*item]
 	expiries   ordered.Queue[*expiry]
 	serial     uint64
@@ -84,6 +86,7 @@ type item struct {
 func NewCore(now time.Time, o CoreOptions) *Core {
 	c := &Core{
 		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
+		ready: map[*class]bool{}, dry: newDry(),
 		own: ordered.New(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
 		places: newPlaces(o.Slots, o.SlowPlaces), outage: outageBackoff{jitter: o.Jitter}, pace: newPace(o.CallsPerSecond),
 		rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
@@ -195,7 +198,6 @@ func (c *Core) configure(now time.Time, in Configured) {
 			c.stepOut(now, it)
 		}
 	}
-	clear(c.classes)
 	for _, it := range c.bySerial() {
 		if it.request == nil {
 			it.class = c.classOf(&it.Candidate)

@@ -33,44 +33,60 @@ func loads() []load {
 	}
 }
 
-// perToken returns the time that one token takes with all that comes with it, a call and a further candidate, while n
-// candidates wait. If slow, the calls last for two seconds.
-func perToken(of load, n int, slow bool) time.Duration {
-	now := time.Unix(1000, 0)
-	c := NewCore(now, CoreOptions{
+// loaded is a Core with candidates that wait.
+type loaded struct {
+	*Core
+	of  load
+	now time.Time
+}
+
+// newLoaded returns a Core with n candidates, and no token yet.
+func newLoaded(of load, n int) *loaded {
+	w := &loaded{of: of, now: time.Unix(1000, 0)}
+	w.Core = NewCore(w.now, CoreOptions{
 		Slots: 32, SlowPlaces: 64, Rates: []policy.Rate{of.rate}, Leading: func() bool { return true }, Jitter: func() float64 { return 0 },
 	})
-	c.Step(now, TermBegan{})
-	add := func(i int) {
-		candidate := of.candidate(i)
-		candidate.UID, candidate.Deadline = types.UID(fmt.Sprint(i)), now
-		request := eviction.Request{Pod: &taint.Pod{UID: candidate.UID, Namespace: candidate.Namespace}}
-		request.Verdict.Taint = &v1.Taint{Key: "down"}
-		candidate.Ways = []Way{{Request: request, NodeLabels: map[string]string{"kubernetes.io/hostname": candidate.Node}}}
-		c.Step(now, Offered{candidate})
-	}
-	token := func(i int) {
-		now = now.Add(time.Second)
-		for _, s := range c.Step(now, TimePassed{}).Starts {
-			if slow {
-				now = now.Add(2 * time.Second)
-				c.Step(now, TimePassed{})
-			}
-			c.Step(now, CallEnded{UID: s.Request.Pod.UID, Outcome: eviction.Outcome{Kind: eviction.Accepted}})
-			c.Step(now, Settled{s.Request.Pod.UID})
-		}
-		add(n + i)
-	}
+	w.Step(w.now, TermBegan{})
 	for i := range n {
-		add(i)
+		w.add(i)
 	}
-	const first, tokens = 10, 200
-	for i := range first { // a namespace that turns slow is arranged anew, once
-		token(i)
+	return w
+}
+
+func (w *loaded) add(i int) {
+	candidate := w.of.candidate(i)
+	candidate.UID, candidate.Deadline = types.UID(fmt.Sprint(i)), w.now
+	request := eviction.Request{Pod: &taint.Pod{UID: candidate.UID, Namespace: candidate.Namespace}}
+	request.Verdict.Taint = &v1.Taint{Key: "down"}
+	candidate.Ways = []Way{{Request: request, NodeLabels: map[string]string{"kubernetes.io/hostname": candidate.Node}}}
+	w.Step(w.now, Offered{candidate})
+}
+
+// token lets a second pass, and the calls end that start then. If slow, they last for two seconds.
+func (w *loaded) token(slow bool) {
+	w.now = w.now.Add(time.Second)
+	for _, s := range w.Step(w.now, TimePassed{}).Starts {
+		if slow {
+			w.now = w.now.Add(2 * time.Second)
+			w.Step(w.now, TimePassed{})
+		}
+		w.Step(w.now, CallEnded{UID: s.Request.Pod.UID, Outcome: eviction.Outcome{Kind: eviction.Accepted}})
+		w.Step(w.now, Settled{s.Request.Pod.UID})
+	}
+}
+
+// perToken returns the time that one token takes with all that comes with it, a call and a further candidate, while n
+// candidates wait.
+func perToken(of load, n int, slow bool) time.Duration {
+	w := newLoaded(of, n)
+	for range 10 { // a namespace that turns slow is arranged anew, once
+		w.token(slow)
 	}
 	began := time.Now()
+	const tokens = 200
 	for i := range tokens {
-		token(first + i)
+		w.token(slow)
+		w.add(n + i)
 	}
 	return time.Since(began) / tokens
 }
@@ -109,4 +125,21 @@ func TestATokenOfManyGroupsCostsAsManyLooksAsThereAreGroups(t *testing.T) {
 		func(i int) Candidate { return Candidate{Namespace: "ns", Node: fmt.Sprint("node", i%100)} },
 	}
 	within(t, func() time.Duration { return perToken(of, 100, false) }, func() time.Duration { return perToken(of, 1000, false) })
+}
+
+// Groups that have no token are not looked at again for each offer.
+func TestAnOfferCostsTheSameHoweverManyGroupsWait(t *testing.T) {
+	perOffer := func(groups int) time.Duration {
+		of := load{
+			rate:      policy.Rate{Name: "host", EvictionsPerSecond: 1, Burst: 1, TopologyKey: "kubernetes.io/hostname"},
+			candidate: func(i int) Candidate { return Candidate{Namespace: "ns", Node: fmt.Sprint("node", i%groups)} },
+		}
+		w := newLoaded(of, 3*groups)
+		began := time.Now()
+		for i := range 500 {
+			w.add(3*groups + i)
+		}
+		return time.Since(began) / 500
+	}
+	within(t, func() time.Duration { return perOffer(10) }, func() time.Duration { return perOffer(3000) })
 }

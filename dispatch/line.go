@@ -11,12 +11,13 @@ import (
 
 // class holds the lines of the candidates that wait for the same rates.
 type class struct {
-	key     string
-	ways    []guard.Buckets
-	rated   bool                        // each way has buckets
-	size    int                         // candidates
-	doors   [doors]ordered.Queue[*line] // the lines that may use each door
-	blocked time.Time                   // when none of the ways was last found to have its tokens
+	key      string
+	ways     []guard.Buckets
+	rated    bool                        // each way has buckets
+	size     int                         // candidates
+	doors    [doors]ordered.Queue[*line] // the lines that may use each door
+	dryUntil time.Time                   // when its last wait for tokens ends, or has ended
+	dryPos   int                         // among the classes that wait for tokens
 }
 
 // door is a way to a place, which some conditions open and close.
@@ -45,6 +46,29 @@ func (c *class) way(now time.Time) (way int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// runDry notes that no way of the class has its tokens until then.
+func (c *Core) runDry(cl *class, until time.Time) {
+	cl.dryUntil = until
+	delete(c.ready, cl)
+	c.dry.Set(cl)
+}
+
+// refill makes the classes ready whose wait for tokens has ended.
+func (c *Core) refill(now time.Time) {
+	for cl, ok := c.dry.First(); ok && !cl.dryUntil.After(now); cl, ok = c.dry.First() {
+		c.dry.Remove(cl)
+		c.ready[cl] = true
+	}
+}
+
+// endWaits ends the waits of all classes, as any of them may wait for the tokens that a call has given back.
+func (c *Core) endWaits(now time.Time) {
+	for _, cl := range c.dry.All() {
+		cl.dryUntil = now
+		c.dry.Set(cl)
+	}
 }
 
 // wait returns the rate that is the first to have a token, and when it has one. The rate is empty if there is a way now.
@@ -105,6 +129,15 @@ func (c *Core) newClass(key string, ways []guard.Buckets) *class {
 	return cl
 }
 
+func newDry() ordered.Queue[*class] {
+	return ordered.New(func(a, b *class) bool {
+		if c := a.dryUntil.Compare(b.dryUntil); c != 0 {
+			return c < 0
+		}
+		return a.key < b.key
+	}, func(cl *class) *int { return &cl.dryPos })
+}
+
 // classOf returns the class of a candidate.
 func (c *Core) classOf(candidate *Candidate) *class {
 	var ways []guard.Buckets
@@ -120,10 +153,12 @@ func (c *Core) classOf(candidate *Candidate) *class {
 		ways = append(ways, guard.Buckets{})
 		key += "\x01"
 	}
-	if c.classes[key] == nil {
-		c.classes[key] = c.newClass(key, ways)
+	cl := c.classes[key]
+	if cl == nil {
+		cl = c.newClass(key, ways)
+		c.classes[key], c.ready[cl] = cl, true
 	}
-	return c.classes[key]
+	return cl
 }
 
 // stand adds a candidate to its line.
@@ -215,6 +250,8 @@ func (c *Core) left(it *item) {
 func (c *Core) drop(cl *class) {
 	if cl.size--; cl.size == 0 {
 		delete(c.classes, cl.key)
+		delete(c.ready, cl)
+		c.dry.Remove(cl)
 	}
 }
 

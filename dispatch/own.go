@@ -50,8 +50,8 @@ func (c *Core) startOwn(now time.Time, do *Effects) (s Start, ok bool, next time
 	}
 	way, ready := it.class.way(now)
 	if !ready {
-		it.class.blocked = now
 		_, until := it.class.wait(now)
+		c.runDry(it.class, until)
 		return s, false, until
 	}
 	c.leave(now, it)
