@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/holds"
@@ -49,7 +50,6 @@ func (p *process) govern() {
 	g.core = holds.NewCore(g.config)
 	g.judge = g.core.Judge()
 	p.feed.Need(g.judge.Needs())
-	p.slots.SetRates(p.now(), g.config.Guards.Rates)
 }
 
 // fileNow returns the number of the file that is mounted now.
@@ -106,13 +106,15 @@ func (p *process) force(n int, next holds.Config) {
 	}
 	p.w.counts.Reloads++
 	p.w.say(p.name, "takes in file %d", n)
-	p.slots.SetRates(p.now(), next.Guards.Rates)
+	if next.Paused {
+		p.dispatcher.step(dispatch.Paused{Paused: true})
+	}
+	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Slots: p.w.plan.workers})
 	p.governance.config = next
 	p.governance.step(holds.Reconfigured{Config: next})
+	p.dispatcher.step(dispatch.Paused{Paused: next.Paused})
 	p.governance.also = policy.Needs{}
 	p.feed.Need(p.governance.judge.Needs())
-	p.tellRates()
-	p.kick()
 }
 
 // step passes one input to the core, and its effects on.
@@ -186,19 +188,6 @@ func (p *process) NodesChanged(changes []guard.NodeChange) {
 
 // NodesSynced is called by the cache once breakers know all nodes.
 func (p *process) NodesSynced() { p.governance.synced = true }
-
-// tellRates makes the evictions that wait for a rate try again, if the limiter says so.
-func (p *process) tellRates() {
-	if !p.slots.RatesChanged() {
-		return
-	}
-	for _, s := range p.shards {
-		if s.core.WaitingForRate() > 0 {
-			s.step(shard.RatesChanged{})
-			s.soon()
-		}
-	}
-}
 
 // journaled returns the record that the journal has.
 func (s *store) journaled() holds.Journaled {
