@@ -25,10 +25,12 @@ type flight struct {
 	term  *term
 	began time.Duration
 
-	slow  bool // it has lasted for dispatch.SlowAfter
-	over  bool
-	sent  int   // number of requests
-	shown int64 // generation of the pod, by an answer to this call
+	slow    bool // it has lasted for dispatch.SlowAfter
+	over    bool
+	gave    bool  // it has given its tokens back
+	deleted bool  // the server has accepted its deletion
+	sent    int   // number of requests
+	shown   int64 // generation of the pod, by an answer to this call
 
 	ask     *ask // the confirmation or request under way
 	resume  func() (*ask, bool)
@@ -74,6 +76,7 @@ func (p *process) call(s dispatch.Start) {
 		p.w.check(err)
 	}
 	f := &flight{p: p, start: s, e: e, term: p.term}
+	p.w.check(f.permitted())
 	p.flights = append(p.flights, f)
 	p.after(dispatch.SlowAfter, f.turnSlow)
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
@@ -155,7 +158,8 @@ func (f *flight) arrive(a *ask) error {
 	a.arrived = true
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts.Evicted++
-	f.accepts(a)
+	f.deleted = true
+	f.p.w.check(f.keepTokens())
 	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
 	if a.answered { // the process has given the request up
 		f.p.w.counts.LostAnswers++
@@ -211,7 +215,9 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.over = true
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
-	p.waits.ended(f, &o)
+	p.waits.ended(f)
+	f.giveBack(&o)
+	p.w.check(f.keepTokens())
 	p.governance.refuses(&f.e, &o)
 	p.w.counts.outcome(o.Kind)
 	p.observer.Ended(p.w.now(), f.e.Pod.UID, leastWait(o))

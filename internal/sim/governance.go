@@ -26,6 +26,8 @@ type governance struct {
 	took   int          // number of the file that it has taken in
 	also   policy.Needs // of a file that is being taken in
 
+	tokens []*tokens // of the rates in force
+
 	record *guard.Record // to be stored; nil while that is what the journal has
 	timer  time.Duration // when the core has a step due
 
@@ -109,6 +111,7 @@ func (p *process) force(n int, next holds.Config) {
 	if next.Paused {
 		p.dispatcher.step(dispatch.Paused{Paused: true})
 	}
+	p.governance.setRates(next.Guards.Rates)
 	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Slots: p.w.plan.workers})
 	p.governance.config = next
 	p.governance.step(holds.Reconfigured{Config: next})

@@ -66,6 +66,7 @@ func (p *process) lead() {
 	p.waits.excuse()
 	p.governance.step(holds.LeadershipBegan{Journaled: p.store.journaled()})
 	p.store.lead()
+	p.governance.emptyTokens()
 	p.dispatcher.step(dispatch.TermBegan{})
 }
 

@@ -36,7 +36,7 @@ type desk struct {
 	feed     *cluster.Feed
 	core     *shard.Core
 	waiting  *dispatch.Core // does not lead
-	lazy     bool // the shard looks only at the end
+	lazy     bool           // the shard looks only at the end
 	told     []shard.Input
 }
 

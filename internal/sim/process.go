@@ -49,8 +49,8 @@ type process struct {
 	dispatcher dispatcher
 	timer      time.Duration // when the dispatcher has a step due
 
-	term    *term
-	store   store
+	term  *term
+	store store
 
 	governance governance
 }
@@ -67,7 +67,7 @@ func (w *World) start(replica int) {
 	p.observer = w.oracle.Started(name, p.clock.ahead)
 	p.asksTheTime()
 	w.processes[replica] = p
-	p.waits.p = p
+	p.waits = waits{p: p, slow: map[string]time.Duration{}}
 	p.after(500*time.Millisecond, p.waits.watch)
 	p.feed = cluster.NewFeed(taint.Rules{}, p, p.now)
 	p.feed.SetAhead(p.skew.Excess)

@@ -14,20 +14,13 @@ import (
 
 // The promises of policies and guards.
 const (
-	RateExceeded = "no rate is exceeded in any window"
+	RateExceeded = "no more calls start than a rate permits"
 	HeldGoes     = "a held pair never goes"
 	TrippedGoes  = "a tripped breaker lets nothing of its group go"
 	Unasked      = "no DELETE by deleteAfter before an eviction was refused"
 	ByPolicy     = "the first policy that matches decides"
 	Lost         = "at a quiet end all that is due by the last file is gone"
 )
-
-// accepted is a deletion that the server has accepted.
-type accepted struct {
-	at    time.Duration
-	key   string // of the taint
-	group string // of the node
-}
 
 func broken(rule, format string, args ...any) error {
 	return &oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)}
@@ -186,47 +179,12 @@ func (g *governance) tooMany(b *policy.Breaker, of *guard.Node, named func(strin
 	return affected > limit && affected >= b.LeastNodes()
 }
 
-// accepts notes a deletion that the server has accepted. One that it accepts only after its call has ended, because the
-// process was killed, has given the request up or is frozen, may come while another process leads: docs/adr/0019.
-func (f *flight) accepts(a *ask) {
-	w, node := f.p.w, f.e.Pod.Node
-	late := f.p.dead || f.over || a.answered || w.server.lease.holder != f.p.name
-	if len(w.plan.files) == 0 || late {
-		return
+// permitted judges the start of a call by the pause.
+func (f *flight) permitted() error {
+	if f.p.governance.config.Paused {
+		return broken(HeldGoes, "%s calls for pod %s while it is paused", f.p.name, f.e.Pod.UID)
 	}
-	group := ""
-	for i := range w.plan.nodes {
-		if nodeName(i) == node {
-			group = policy.GroupOf(zoneLabel, zoneOf(i))
-		}
-	}
-	w.accepted = append(w.accepted, accepted{w.now(), f.e.Verdict.Taint.Key, group})
-	w.check(w.ratesKept())
-}
-
-// ratesKept judges all windows that end with the last deletion.
-func (w *World) ratesKept() error {
-	last := w.accepted[len(w.accepted)-1]
-	for _, r := range w.plan.files[0].config.Guards.Rates {
-		n := 0
-		for i := len(w.accepted) - 1; i >= 0; i-- {
-			a := &w.accepted[i]
-			if !counted(&r, a.key) || r.TopologyKey != "" && a.group != last.group {
-				continue
-			}
-			n++
-			window := (last.at - a.at + slip).Seconds()
-			if most := float64(r.Burst) + r.EvictionsPerSecond*window; counted(&r, last.key) && float64(n) > most {
-				return broken(RateExceeded, "%d deletions within %.3f s, and rate %s permits %.3f", n, window, r.Name, most)
-			}
-		}
-	}
-	return nil
-}
-
-// counted reports whether the rate counts evictions because of the taint.
-func counted(r *policy.Rate, key string) bool {
-	return len(r.Taints) == 0 || slices.Contains(r.Taints, policy.TaintKey{Key: key})
+	return f.takeTokens()
 }
 
 // longestBehind is how long before the quiet end a pod that is still there may have become due: deleteAfter waits for a

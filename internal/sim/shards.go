@@ -77,7 +77,7 @@ func (s *shardRun) callEnded(e dispatch.Ended) {
 	s.soon()
 }
 
-// behind reports whether the shard has yet to process an event of the pod or of its node.
+// behind reports whether the shard has not processed all events of the pod and of its node.
 func (s *shardRun) behind(pod *taint.Pod) bool {
 	return slices.Contains(s.pods, pod.UID) || slices.Contains(s.nodes, pod.Node)
 }
@@ -153,16 +153,14 @@ func (s *shardRun) plan() {
 
 func (s *shardRun) drainNodes() {
 	for len(s.nodes) > 0 {
-		name := s.nodes[0]
+		s.step(shard.NodeChanged{Name: s.nodes[0]})
 		s.nodes = s.nodes[1:]
-		s.step(shard.NodeChanged{Name: name})
 	}
 }
 
 func (s *shardRun) pod() {
-	uid := s.pods[0]
+	s.step(shard.PodChanged{UID: s.pods[0]})
 	s.pods = s.pods[1:]
-	s.step(shard.PodChanged{UID: uid})
 }
 
 func (s *shardRun) end() {

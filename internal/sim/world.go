@@ -20,7 +20,6 @@ type World struct {
 	runs      []int           // how often each replica was started
 	offsets   []time.Duration // how far the wall clock of each replica is ahead
 
-	accepted     []accepted    // in worlds with files
 	everGoverned []*governance // of all processes so far
 
 	trace func(line string)
