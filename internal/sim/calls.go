@@ -19,13 +19,13 @@ import (
 // flight is one eviction call of a process. The program's own evictor makes it, as a coroutine: whenever it asks for
 // a confirmation or sends a request, the world continues until the answer arrives.
 type flight struct {
-	p     *process
-	start dispatch.Start
-	e     eviction.Request
-	term  *term
-	began time.Duration
+	p       *process
+	start   dispatch.Start
+	e       eviction.Request
+	term    *term
+	began   time.Duration // its first request; started is when the dispatcher chose it
+	started time.Duration
 
-	slow    bool // it has lasted for dispatch.SlowAfter
 	over    bool
 	gave    bool  // it has given its tokens back
 	deleted bool  // the server has accepted its deletion
@@ -75,21 +75,14 @@ func (p *process) call(s dispatch.Start) {
 	if !p.shardOf(e.Pod.Node).behind(e.Pod) {
 		p.w.check(err)
 	}
-	f := &flight{p: p, start: s, e: e, term: p.term}
+	f := &flight{p: p, start: s, e: e, term: p.term, started: p.w.now()}
 	p.w.check(f.permitted())
 	p.flights = append(p.flights, f)
-	p.after(dispatch.SlowAfter, f.turnSlow)
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
 }
 
-// turnSlow notes that the call has lasted for a second.
-func (f *flight) turnSlow() {
-	if !f.over {
-		f.slow = true
-		f.p.w.counts.Slow++
-		f.p.w.say(f.p.name, "call for pod %s is slow", f.e.Pod.UID)
-	}
-}
+// slow reports whether the call has lasted for as long as makes calls slow, by a clock that may drift.
+func (f *flight) slow() bool { return f.p.w.now()-f.started >= dispatch.SlowAfter-time.Millisecond }
 
 // begin checks the leadership once more.
 func (f *flight) begin() {

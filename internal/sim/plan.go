@@ -108,6 +108,7 @@ type plan struct {
 	seed     uint64
 	nodes    int
 	replicas int
+	tenants  int // namespaces
 	shards   int
 	workers  int
 	places   int  // number of slow places
@@ -134,6 +135,7 @@ func draw(seed uint64) *plan {
 		evict: r.IntN(5) == 0, lag: pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
 		stale: r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
 	}
+	p.tenants = 1 + rand.New(rand.NewPCG(seed, 5)).IntN(3)
 	p.clocks = drawClocks(rand.New(rand.NewPCG(seed, 3)), p.replicas)
 	d := drawer{r: r, plan: p, at: preface}
 	d.stock()

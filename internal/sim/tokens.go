@@ -71,7 +71,7 @@ func (g *governance) tokensOf(r policy.Rate, group string, before []*tokens) *to
 	})
 	if i < 0 {
 		for _, f := range g.p.flights {
-			if now.counts(f) {
+			if now.counts(f) && r.TopologyKey == "" { // the labels of nodes may not have been known when the call was offered
 				now.left--
 			}
 		}

@@ -22,7 +22,8 @@ type waits struct {
 
 // ended notes a call that has ended.
 func (w *waits) ended(f *flight) {
-	if f.slow {
+	if f.slow() {
+		w.p.w.counts.Slow++
 		w.slow[f.e.Pod.Namespace] = w.p.w.now()
 	}
 }
@@ -33,7 +34,7 @@ const remembered = 2 * time.Minute
 // isSlow reports whether a call of the namespace is slow, or was lately.
 func (w *waits) isSlow(namespace string) bool {
 	for _, f := range w.p.flights {
-		if f.slow && f.e.Pod.Namespace == namespace {
+		if f.slow() && f.e.Pod.Namespace == namespace {
 			return true
 		}
 	}
