@@ -81,9 +81,6 @@ func (p *process) call(s dispatch.Start) {
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
 }
 
-// slow reports whether the call has lasted for as long as makes calls slow, by a clock that may drift.
-func (f *flight) slow() bool { return f.p.w.now()-f.started >= dispatch.SlowAfter-time.Millisecond }
-
 // begin checks the leadership once more.
 func (f *flight) begin() {
 	switch {
@@ -208,7 +205,7 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.over = true
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
-	p.waits.ended(f)
+	p.waits.ended(f, &o)
 	f.giveBack(&o)
 	p.w.check(f.keepTokens())
 	p.governance.refuses(&f.e, &o)

@@ -135,12 +135,15 @@ func draw(seed uint64) *plan {
 		evict: r.IntN(5) == 0, lag: pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
 		stale: r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
 	}
-	p.tenants = 1 + rand.New(rand.NewPCG(seed, 5)).IntN(3)
 	p.clocks = drawClocks(rand.New(rand.NewPCG(seed, 3)), p.replicas)
 	d := drawer{r: r, plan: p, at: preface}
 	d.stock()
 	for range 8 + r.IntN(30) {
 		d.next()
+	}
+	d.r = rand.New(rand.NewPCG(seed, 5))
+	if p.tenants = 1 + d.r.IntN(3); d.r.IntN(3) == 0 {
+		d.storm()
 	}
 	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p

@@ -67,7 +67,7 @@ func (w *World) start(replica int) {
 	p.observer = w.oracle.Started(name, p.clock.ahead)
 	p.asksTheTime()
 	w.processes[replica] = p
-	p.waits = waits{p: p, slow: map[string]time.Duration{}}
+	p.waits = waits{p: p, slow: map[string]time.Duration{}, quick: map[string]time.Duration{}}
 	p.after(500*time.Millisecond, p.waits.watch)
 	p.feed = cluster.NewFeed(taint.Rules{}, p, p.now)
 	p.feed.SetAhead(p.skew.Excess)

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -11,60 +10,70 @@ import (
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
-// waits judges for how long the evictions of a process wait for their turn.
+// waits judges for how long the evictions of a process wait for their turn, by what its calls have shown.
 type waits struct {
-	p       *process
-	looked  time.Duration               // when watch was last called
-	excused time.Duration               // before that moment, any pod had a reason to wait
-	since   map[types.UID]time.Duration // since when watch has seen these pods wait
-	slow    map[string]time.Duration    // when the last slow call of a namespace ended
+	p           *process
+	looked      time.Duration               // when watch was last called
+	excused     time.Duration               // before that moment, any pod had a reason to wait
+	since       map[types.UID]time.Duration // since when watch has seen these pods wait
+	slow, quick map[string]time.Duration    // by namespace: when its last slow call, and its last quick answer of admission came
 }
+
+// remembered is for how long a call predicts the calls of its namespace. A call that has lasted for maybeSlow may be slow.
+const (
+	remembered = 2 * time.Minute
+	maybeSlow  = dispatch.SlowAfter - time.Millisecond
+)
 
 // ended notes a call that has ended.
-func (w *waits) ended(f *flight) {
-	if f.slow() {
+func (w *waits) ended(f *flight, o *eviction.Outcome) {
+	namespace, now := f.e.Pod.Namespace, w.p.w.now()
+	switch {
+	case now-f.started >= maybeSlow:
 		w.p.w.counts.Slow++
-		w.slow[f.e.Pod.Namespace] = w.p.w.now()
+		w.slow[namespace] = now
+	case o.Kind == eviction.Accepted, o.Kind == eviction.Blocked, o.Cause == eviction.CauseAdmission, o.Cause == eviction.CauseWebhook:
+		w.quick[namespace] = now
 	}
 }
 
-// remembered is for how long a slow call predicts the calls of its namespace.
-const remembered = 2 * time.Minute
-
-// isSlow reports whether a call of the namespace is slow, or was lately.
-func (w *waits) isSlow(namespace string) bool {
+// calls returns how many calls have been under way for so long; of one namespace, or of all if that is empty.
+func (w *waits) calls(namespace string, lasting time.Duration) (n int) {
 	for _, f := range w.p.flights {
-		if f.slow() && f.e.Pod.Namespace == namespace {
-			return true
+		if (namespace == "" || f.e.Pod.Namespace == namespace) && w.p.w.now()-f.started >= lasting {
+			n++
 		}
 	}
+	return n
+}
+
+// isSlow reports whether a call of the namespace is slow, or was within what is remembered.
+func (w *waits) isSlow(namespace string) bool {
 	ended, was := w.slow[namespace]
-	return was && w.p.w.now() <= ended+remembered+slip
+	return w.calls(namespace, maybeSlow) > 0 || was && w.p.w.now() <= ended+remembered+slip
 }
 
 // watch checks twice a second whether any pod waits without a reason.
 func (w *waits) watch() {
-	if now := w.p.w.now(); now-w.looked > time.Second {
-		w.excuse() // the process was frozen
+	if p := w.p; p.w.now()-w.looked > time.Second || !p.started || p.ending || !p.leading() { // or it was frozen
+		w.excuse()
+		w.since = nil
+	} else {
+		p.w.check(w.judge())
 	}
 	w.looked = w.p.w.now()
-	w.p.w.check(w.judge())
 	w.p.after(500*time.Millisecond, w.watch)
 }
 
 // excuse notes that any pod may have a reason to wait now.
 func (w *waits) excuse() { w.excused = w.p.w.now() }
 
-// judge requires that no pod waits for its turn for longer than quick calls for all other pods take.
+// judge judges all pods that wait.
 func (w *waits) judge() error {
-	p, before := w.p, w.since
+	before := w.since
 	w.since = map[types.UID]time.Duration{}
-	if !p.started || p.ending || !p.leading() {
-		w.excuse()
-		return nil
-	}
-	for _, s := range p.shards {
-		for _, v := range s.core.Views(p.now()) {
+	for _, s := range w.p.shards {
+		for _, v := range s.core.Views(w.p.now()) {
 			if err := w.judgeOne(&v, before); err != nil {
 				return err
 			}
@@ -73,39 +82,48 @@ func (w *waits) judge() error {
 	return nil
 }
 
+// judgeOne requires that a pod that is due is not kept waiting by slow calls of other namespaces, and that no slot is free
+// that it may use. Slow calls hold slots while all slow places are taken, and those of slow namespaces hold half of the
+// slots at most.
 func (w *waits) judgeOne(v *eviction.View, before map[types.UID]time.Duration) error {
-	p, now := w.p, w.p.w.now()
-	slots := p.w.plan.workers - max(0, p.dispatcher.Slow()-p.w.plan.places)
-	slow := w.isSlow(v.Pod.Namespace)
+	p, uid, namespace, now := w.p, v.Pod.UID, v.Pod.Namespace, w.p.w.now()
+	plan, slow := p.w.plan, w.isSlow(namespace)
+	slots := plan.workers - max(0, w.calls("", maybeSlow)-plan.places)
 	if slow {
-		slots -= p.w.plan.workers / 2
+		slots -= plan.workers / 2
 	}
-	switch v.Waits.Cause {
-	case eviction.WaitsForRate:
+	due := v.State == eviction.Due || v.State == eviction.Delayed
+	switch cause := v.Waits.Cause; {
+	case cause == eviction.WaitsForRate:
 		p.w.counts.RateWaits++
 		return nil
-	case eviction.WaitsForSlowPlace:
-		if !slow {
-			return broken(oracle.KeptWaiting, "%s keeps pod %s waiting for a slow place, and no call of its namespace was slow", p.name, v.Pod.UID)
-		}
+	case !due || v.Next.After(p.now()) || slots <= 0:
 		return nil
-	case eviction.WaitsForServer, eviction.WaitsPaused:
-		return nil
-	}
-	waits := v.State == eviction.Due || v.State == eviction.Delayed
-	if !waits || v.Next.After(p.now()) || slots <= 0 {
+	case cause == eviction.WaitsForSlowPlace && !slow:
+		return broken(oracle.KeptWaiting, "%s keeps pod %s waiting for a slow place, and no call of its namespace was slow", p.name, uid)
+	case cause != "" && cause != eviction.WaitsForTurn:
 		return nil
 	}
-	since, ok := before[v.Pod.UID]
-	if !ok {
+	since, seen := before[uid]
+	if !seen {
 		since = now // a deadline that becomes known late may have passed long ago
 	}
-	w.since[v.Pod.UID] = since
-	since = max(p.clock.moment(v.Next), since, w.excused)
-	longest := dispatch.SlowAfter * time.Duration(2+p.w.plan.pods()/slots)
-	if now-since > longest {
-		return &oracle.Violation{Rule: oracle.KeptWaiting, Text: fmt.Sprintf(
-			"%s keeps pod %s waiting for %v, with %d calls under way, slow %v, slots %d of %d", p.name, v.Pod.UID, now-since, p.dispatcher.InFlight(), slow, slots, p.w.plan.workers)}
+	w.since[uid] = since
+	waits := now - max(p.clock.moment(v.Next), since, w.excused)
+	if longest := dispatch.SlowAfter * time.Duration(1+plan.pods()/slots); waits > longest || waits > mayPoll && !slow && w.free(namespace) {
+		return broken(oracle.KeptWaiting, "%s keeps pod %s waiting for %v, with %d calls under way, %d of them slow", p.name, uid, waits, len(p.flights), w.calls("", maybeSlow))
 	}
 	return nil
+}
+
+// mayPoll is longer than the time for which no call starts after this process did not lead for a moment.
+const mayPoll = 300 * time.Millisecond
+
+// free reports whether a slot is free that a namespace may use which is not slow: one at a time until admission has
+// answered quickly.
+func (w *waits) free(namespace string) bool {
+	answered, was := w.quick[namespace]
+	quick := was && w.p.w.now() < answered+remembered-slip
+	inSlots := len(w.p.flights) - min(w.calls("", dispatch.SlowAfter+slip), w.p.w.plan.places)
+	return inSlots < w.p.w.plan.workers && (quick || w.calls(namespace, 0) == 0)
 }
