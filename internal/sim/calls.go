@@ -19,12 +19,11 @@ import (
 // flight is one eviction call of a process. The program's own evictor makes it, as a coroutine: whenever it asks for
 // a confirmation or sends a request, the world continues until the answer arrives.
 type flight struct {
-	p       *process
-	start   dispatch.Start
-	e       eviction.Request
-	term    *term
-	began   time.Duration // its first request; started is when the dispatcher chose it
-	started time.Duration
+	p     *process
+	start dispatch.Start
+	e     eviction.Request
+	term  *term
+	began time.Duration
 
 	over    bool
 	gave    bool  // it has given its tokens back
@@ -75,7 +74,7 @@ func (p *process) call(s dispatch.Start) {
 	if !p.shardOf(e.Pod.Node).behind(e.Pod) {
 		p.w.check(err)
 	}
-	f := &flight{p: p, start: s, e: e, term: p.term, started: p.w.now()}
+	f := &flight{p: p, start: s, e: e, term: p.term, began: p.w.now()}
 	p.w.check(f.permitted())
 	p.flights = append(p.flights, f)
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
@@ -88,7 +87,6 @@ func (f *flight) begin() {
 	case f.term.ctx.Err() != nil || !f.p.leading():
 		f.ended(interrupted())
 	default:
-		f.began = f.p.w.now()
 		f.evict()
 	}
 }

@@ -19,6 +19,7 @@ const (
 	TrippedGoes  = "a tripped breaker lets nothing of its group go"
 	Unasked      = "no DELETE by deleteAfter before an eviction was refused"
 	ByPolicy     = "the first policy that matches decides"
+	Crowded      = "no more calls than slots and slow places, and one of a namespace of which nothing is known"
 	Lost         = "at a quiet end all that is due by the last file is gone"
 )
 
@@ -26,24 +27,24 @@ func broken(rule, format string, args ...any) error {
 	return &oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)}
 }
 
-// decided judges the start of a call by a plain reading of the file that the process has in force.
+// decided judges a request that writes by a plain reading of the file that the process has in force.
 func (f *flight) decided() error {
 	g, e := &f.p.governance, &f.e
 	if g.core == nil {
 		return nil
 	}
 	if g.config.Paused {
-		return broken(HeldGoes, "%s calls for pod %s while it is paused", f.p.name, e.Pod.UID)
+		return broken(HeldGoes, "%s goes on with pod %s while it is paused", f.p.name, e.Pod.UID)
 	}
 	if b := g.breakerOf(e.Verdict.Taint, e.Pod.Node); b != nil {
-		return broken(TrippedGoes, "%s calls for pod %s because of %s, and too many nodes are affected", f.p.name, e.Pod.UID, e.Verdict.Taint.ToString())
+		return broken(TrippedGoes, "%s goes on with pod %s because of %s, and too many nodes are affected", f.p.name, e.Pod.UID, e.Verdict.Taint.ToString())
 	}
 	decides := g.decides(e.Verdict.Taint, e.Pod.Labels)
 	switch method := g.methodOf(decides, e.Verdict.Taint); {
 	case method == policy.Hold:
-		return broken(HeldGoes, "%s calls for pod %s, which policy %s holds", f.p.name, e.Pod.UID, decides.Name)
+		return broken(HeldGoes, "%s goes on with pod %s, which policy %s holds", f.p.name, e.Pod.UID, decides.Name)
 	case method == policy.Ignore || method == "":
-		return broken(ByPolicy, "%s calls for pod %s because of %s, which is to be ignored", f.p.name, e.Pod.UID, e.Verdict.Taint.ToString())
+		return broken(ByPolicy, "%s goes on with pod %s because of %s, which is to be ignored", f.p.name, e.Pod.UID, e.Verdict.Taint.ToString())
 	case e.Method == policy.Evict && method != policy.Evict:
 		return broken(ByPolicy, "%s evicts pod %s, which is to be deleted", f.p.name, e.Pod.UID)
 	case e.Method == policy.Delete && method == policy.Evict:
@@ -58,7 +59,9 @@ func (f *flight) deletesAfter(by *policy.Policy) error {
 	if by == nil || by.DeleteAfter == nil {
 		return broken(ByPolicy, "%s deletes pod %s, which is only to be evicted", p.name, uid)
 	}
-	p.w.counts.DeletedAfter++
+	if f.ask.deletes {
+		p.w.counts.DeletedAfter++
+	}
 	after, now := by.DeleteAfter.Duration, p.w.now()
 	refused, was := p.governance.refused[uid]
 	if least := min(after, time.Minute); least > 0 && (!was || now-refused < least-slip) {
@@ -179,10 +182,16 @@ func (g *governance) tooMany(b *policy.Breaker, of *guard.Node, named func(strin
 	return affected > limit && affected >= b.LeastNodes()
 }
 
-// permitted judges the start of a call by the pause.
+// permitted judges the start of a call by the pause, by places and by rates.
 func (f *flight) permitted() error {
-	if f.p.governance.config.Paused {
-		return broken(HeldGoes, "%s calls for pod %s while it is paused", f.p.name, f.e.Pod.UID)
+	p, of := f.p, f.e.Pod
+	switch {
+	case p.governance.config.Paused:
+		return broken(HeldGoes, "%s calls for pod %s while it is paused", p.name, of.UID)
+	case len(p.flights) >= p.w.plan.workers+p.w.plan.places:
+		return broken(Crowded, "%s calls for pod %s, and %d calls are under way", p.name, of.UID, len(p.flights))
+	case !p.waits.isSlow(of.Namespace) && !p.waits.isQuick(of.Namespace, slip) && p.waits.calls(of.Namespace, 0) > 0:
+		return broken(Crowded, "%s calls for pod %s, and another call of its namespace is under way", p.name, of.UID)
 	}
 	return f.takeTokens()
 }

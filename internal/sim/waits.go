@@ -29,7 +29,7 @@ const (
 func (w *waits) ended(f *flight, o *eviction.Outcome) {
 	namespace, now := f.e.Pod.Namespace, w.p.w.now()
 	switch {
-	case now-f.started >= maybeSlow:
+	case now-f.began >= maybeSlow:
 		w.p.w.counts.Slow++
 		w.slow[namespace] = now
 	case o.Kind == eviction.Accepted, o.Kind == eviction.Blocked, o.Cause == eviction.CauseAdmission, o.Cause == eviction.CauseWebhook:
@@ -40,7 +40,7 @@ func (w *waits) ended(f *flight, o *eviction.Outcome) {
 // calls returns how many calls have been under way for so long; of one namespace, or of all if that is empty.
 func (w *waits) calls(namespace string, lasting time.Duration) (n int) {
 	for _, f := range w.p.flights {
-		if (namespace == "" || f.e.Pod.Namespace == namespace) && w.p.w.now()-f.started >= lasting {
+		if (namespace == "" || f.e.Pod.Namespace == namespace) && w.p.w.now()-f.began >= lasting {
 			n++
 		}
 	}
@@ -51,6 +51,12 @@ func (w *waits) calls(namespace string, lasting time.Duration) (n int) {
 func (w *waits) isSlow(namespace string) bool {
 	ended, was := w.slow[namespace]
 	return w.calls(namespace, maybeSlow) > 0 || was && w.p.w.now() <= ended+remembered+slip
+}
+
+// isQuick reports whether admission has answered a call of the namespace quickly within what is remembered, and longer.
+func (w *waits) isQuick(namespace string, longer time.Duration) bool {
+	answered, was := w.quick[namespace]
+	return was && w.p.w.now() < answered+remembered+longer
 }
 
 // watch checks twice a second whether any pod waits without a reason.
@@ -122,8 +128,6 @@ const mayPoll = 300 * time.Millisecond
 // free reports whether a slot is free that a namespace may use which is not slow: one at a time until admission has
 // answered quickly.
 func (w *waits) free(namespace string) bool {
-	answered, was := w.quick[namespace]
-	quick := was && w.p.w.now() < answered+remembered-slip
 	inSlots := len(w.p.flights) - min(w.calls("", dispatch.SlowAfter+slip), w.p.w.plan.places)
-	return inSlots < w.p.w.plan.workers && (quick || w.calls(namespace, 0) == 0)
+	return inSlots < w.p.w.plan.workers && (w.isQuick(namespace, -slip) || w.calls(namespace, 0) == 0)
 }
