@@ -204,8 +204,7 @@ func (f *flight) ended(o eviction.Outcome) {
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
 	p.waits.ended(f, &o)
-	f.giveBack(&o)
-	p.w.check(f.keepTokens())
+	p.w.check(f.giveBack(&o))
 	p.governance.refuses(&f.e, &o)
 	p.w.counts.outcome(o.Kind)
 	p.observer.Ended(p.w.now(), f.e.Pod.UID, leastWait(o))

@@ -67,11 +67,7 @@ func (p *process) sincePause(moment time.Duration) time.Duration {
 
 // nodeRead passes the outcome of a GET to the dispatcher.
 func (p *process) nodeRead(read *nodeRead) {
-	o := evict.NodeOutcome(read.err)
-	if o.Kind == eviction.Unavailable {
-		p.waits.excuse()
-	}
-	p.dispatcher.step(dispatch.NodeRead{Sent: read.began, Outcome: o})
+	p.dispatcher.step(dispatch.NodeRead{Sent: read.began, Outcome: evict.NodeOutcome(read.err)})
 }
 
 // ask uses a GET that can answer the question, waits for the one under way, or sends one.

@@ -58,19 +58,5 @@ func (p *process) dispatch(do dispatch.Effects) {
 	for _, s := range do.Starts {
 		p.call(s)
 	}
-	if do.Next.IsZero() {
-		p.timer = never
-		return
-	}
-	at := max(p.clock.moment(do.Next), p.w.now())
-	if at == p.timer {
-		return
-	}
-	p.timer = at
-	p.after(at-p.w.now(), func() {
-		if p.timer == at {
-			p.timer = never
-			p.dispatcher.step(dispatch.TimePassed{})
-		}
-	})
+	p.wake(&p.timer, do.Next, func() { p.dispatcher.step(dispatch.TimePassed{}) })
 }

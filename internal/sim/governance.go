@@ -31,8 +31,8 @@ type governance struct {
 	record *guard.Record // to be stored; nil while that is what the journal has
 	timer  time.Duration // when the core has a step due
 
-	shown   map[string]map[v1.Taint]time.Duration // since when nodes have been shown with taints, by key and effect
-	nodes   map[string]*guard.Node                // as breakers were shown them
+	shown   map[string]map[v1.Taint]shownTaint // by node, and by key and effect
+	nodes   map[string]*guard.Node             // as breakers were shown them
 	synced  bool
 	refused map[types.UID]time.Duration // when an eviction was first refused
 }
@@ -41,7 +41,7 @@ type governance struct {
 func (p *process) govern() {
 	g := &p.governance
 	p.w.everGoverned = append(p.w.everGoverned, g)
-	g.shown = map[string]map[v1.Taint]time.Duration{}
+	g.shown = map[string]map[v1.Taint]shownTaint{}
 	g.p, g.timer, g.nodes, g.refused = p, never, map[string]*guard.Node{}, map[types.UID]time.Duration{}
 	if len(p.w.plan.files) == 0 {
 		g.judge = policy.Judge{Set: compiled(policy.Config{Method: p.w.plan.method()}, false).Set}
@@ -141,7 +141,8 @@ func (g *governance) step(in holds.Input) {
 	if do.Judge != nil {
 		g.judged(*do.Judge)
 	}
-	g.wait()
+	next, _ := g.core.Next()
+	g.p.wake(&g.timer, next, func() { g.step(holds.TimePassed{}) })
 }
 
 // judged passes a new judge to all shards, and has the pods of all nodes in question judged again.
@@ -157,26 +158,6 @@ func (g *governance) judged(j policy.Judge) {
 	for i := range g.p.w.plan.nodes {
 		g.p.shardOf(nodeName(i)).nodeChanged(nodeName(i))
 	}
-}
-
-// wait schedules the next step of the core.
-func (g *governance) wait() {
-	next, ok := g.core.Next()
-	if !ok {
-		g.timer = never
-		return
-	}
-	at := max(g.p.clock.moment(next), g.p.w.now())
-	if at == g.timer {
-		return
-	}
-	g.timer = at
-	g.p.after(at-g.p.w.now(), func() {
-		if g.timer == at {
-			g.timer = never
-			g.step(holds.TimePassed{})
-		}
-	})
 }
 
 // NodesChanged is called by the cache while breakers are needed.

@@ -63,10 +63,10 @@ func (p *process) lead() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.now()}
-	p.waits.excuse()
 	p.governance.step(holds.LeadershipBegan{Journaled: p.store.journaled()})
 	p.store.lead()
-	p.governance.emptyTokens()
+	p.governance.tokens = nil
+	p.governance.setRates(p.governance.config.Guards.Rates)
 	p.dispatcher.step(dispatch.TermBegan{})
 }
 

@@ -123,6 +123,27 @@ func (p *process) run(do func()) {
 	}
 }
 
+// wake makes the process run the function at that time of its clock, and not when the timer was set to before. The zero
+// time is never.
+func (p *process) wake(timer *time.Duration, next time.Time, do func()) {
+	at := never
+	if !next.IsZero() {
+		at = max(p.clock.moment(next), p.w.now())
+	}
+	if at == *timer {
+		return
+	}
+	*timer = at
+	if at < oracle.Far {
+		p.after(at-p.w.now(), func() {
+			if *timer == at {
+				*timer = never
+				do()
+			}
+		})
+	}
+}
+
 // freeze suspends the process for a while.
 func (p *process) freeze(lasts time.Duration) {
 	p.frozen = max(p.frozen, p.w.now()+lasts)

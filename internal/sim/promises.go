@@ -27,34 +27,50 @@ func broken(rule, format string, args ...any) error {
 	return &oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)}
 }
 
-// decided judges a request that writes by a plain reading of the file that the process has in force.
+// decided judges a request that writes by a plain reading of the file that the process has in force: one of the taints of
+// the key for which the rates count it must permit it, as the process was shown them last.
 func (f *flight) decided() error {
 	g, e := &f.p.governance, &f.e
-	if g.core == nil {
+	switch {
+	case g.core == nil:
 		return nil
-	}
-	if g.config.Paused {
+	case g.config.Paused:
 		return broken(HeldGoes, "%s goes on with pod %s while it is paused", f.p.name, e.Pod.UID)
 	}
-	if b := g.breakerOf(e.Verdict.Taint, e.Pod.Node); b != nil {
-		return broken(TrippedGoes, "%s goes on with pod %s because of %s, and too many nodes are affected", f.p.name, e.Pod.UID, e.Verdict.Taint.ToString())
+	err := broken(oracle.Stays, "%s goes on with pod %s, whose node has no taint %s", f.p.name, e.Pod.UID, e.Verdict.Taint.Key)
+	for t, s := range g.shown[e.Pod.Node] {
+		if t.Value = s.value; t.Key != e.Verdict.Taint.Key {
+			continue
+		}
+		if err = f.decidedBy(&t); err == nil {
+			return nil
+		}
 	}
-	decides := g.decides(e.Verdict.Taint, e.Pod.Labels)
-	switch method := g.methodOf(decides, e.Verdict.Taint); {
+	return err
+}
+
+// decidedBy judges a request that writes because of this taint.
+func (f *flight) decidedBy(t *v1.Taint) error {
+	g, e := &f.p.governance, &f.e
+	if b := g.breakerOf(t, e.Pod.Node); b != nil {
+		return broken(TrippedGoes, "%s goes on with pod %s because of %s, and too many nodes are affected", f.p.name, e.Pod.UID, t.ToString())
+	}
+	decides := g.decides(t, e.Pod.Labels)
+	switch method := g.methodOf(decides, t); {
 	case method == policy.Hold:
-		return broken(HeldGoes, "%s goes on with pod %s, which policy %s holds", f.p.name, e.Pod.UID, decides.Name)
+		return broken(HeldGoes, "%s goes on with pod %s because of %s, which policy %s holds", f.p.name, e.Pod.UID, t.ToString(), decides.Name)
 	case method == policy.Ignore || method == "":
-		return broken(ByPolicy, "%s goes on with pod %s because of %s, which is to be ignored", f.p.name, e.Pod.UID, e.Verdict.Taint.ToString())
+		return broken(ByPolicy, "%s goes on with pod %s because of %s, which is to be ignored", f.p.name, e.Pod.UID, t.ToString())
 	case e.Method == policy.Evict && method != policy.Evict:
 		return broken(ByPolicy, "%s evicts pod %s, which is to be deleted", f.p.name, e.Pod.UID)
 	case e.Method == policy.Delete && method == policy.Evict:
-		return f.deletesAfter(decides)
+		return f.deletesAfter(decides, t)
 	}
 	return nil
 }
 
-// deletesAfter judges a DELETE by deleteAfter.
-func (f *flight) deletesAfter(by *policy.Policy) error {
+// deletesAfter judges a DELETE by deleteAfter because of this taint.
+func (f *flight) deletesAfter(by *policy.Policy, t *v1.Taint) error {
 	p, uid := f.p, f.e.Pod.UID
 	if by == nil || by.DeleteAfter == nil {
 		return broken(ByPolicy, "%s deletes pod %s, which is only to be evicted", p.name, uid)
@@ -67,7 +83,7 @@ func (f *flight) deletesAfter(by *policy.Policy) error {
 	if least := min(after, time.Minute); least > 0 && (!was || now-refused < least-slip) {
 		return broken(Unasked, "%s deletes pod %s, whose eviction it has seen refused: %v, at %v", p.name, uid, was, refused)
 	}
-	if since := p.w.shownSince(f.e.Pod.Node, f.e.Verdict.Taint); f.e.Verdict.Taint.Effect == v1.TaintEffectNoSchedule && now-since < after-slip {
+	if since := p.w.shownSince(f.e.Pod.Node, t); t.Effect == v1.TaintEffectNoSchedule && now-since < after-slip {
 		return broken(oracle.Early, "%s deletes pod %s %v after its taint was seen; policy %s waits for %v", p.name, uid, now-since, by.Name, after)
 	}
 	return nil
@@ -76,16 +92,22 @@ func (f *flight) deletesAfter(by *policy.Policy) error {
 // slip is more than what clocks drift in the time of a world.
 const slip = 100 * time.Millisecond
 
+// shownTaint is the value of a taint, and since when it was shown with any value, without a break.
+type shownTaint struct {
+	value string
+	since time.Duration
+}
+
 // shows notes that the process was shown a node, or that it is gone.
 func (g *governance) shows(n *v1.Node, gone bool) {
-	before, now := g.shown[n.Name], map[v1.Taint]time.Duration{}
+	before, now := g.shown[n.Name], map[v1.Taint]shownTaint{}
 	for _, t := range n.Spec.Taints {
 		key := v1.Taint{Key: t.Key, Effect: t.Effect}
-		since, was := before[key]
-		if !was {
-			since = g.p.w.now()
+		s, was := before[key]
+		if s.value = t.Value; !was {
+			s.since = g.p.w.now()
 		}
-		now[key] = since
+		now[key] = s
 	}
 	if gone {
 		now = nil
@@ -109,8 +131,8 @@ func (g *governance) showsAll(nodes []*v1.Node) {
 func (w *World) shownSince(node string, t *v1.Taint) (since time.Duration) {
 	since = never
 	for _, g := range w.everGoverned {
-		if at, ok := g.shown[node][v1.Taint{Key: t.Key, Effect: t.Effect}]; ok {
-			since = min(since, at)
+		if s, ok := g.shown[node][v1.Taint{Key: t.Key, Effect: t.Effect}]; ok {
+			since = min(since, s.since)
 		}
 	}
 	return since
@@ -193,7 +215,7 @@ func (f *flight) permitted() error {
 	case !p.waits.isSlow(of.Namespace) && !p.waits.isQuick(of.Namespace, slip) && p.waits.calls(of.Namespace, 0) > 0:
 		return broken(Crowded, "%s calls for pod %s, and another call of its namespace is under way", p.name, of.UID)
 	}
-	return f.takeTokens()
+	return f.countTokens(-1)
 }
 
 // longestBehind is how long before the quiet end a pod that is still there may have become due: deleteAfter waits for a

@@ -40,12 +40,6 @@ func (w *World) slack(t *tokens) float64 {
 	return 1e-6
 }
 
-// emptyTokens begins a term.
-func (g *governance) emptyTokens() {
-	g.tokens = nil
-	g.setRates(g.config.Guards.Rates)
-}
-
 // setRates replaces the rates. A rate that keeps its name and its groups keeps its whole tokens; any other begins with
 // none, less the calls under way.
 func (g *governance) setRates(rates []policy.Rate) {
@@ -86,32 +80,26 @@ func (g *governance) tokensOf(r policy.Rate, group string, before []*tokens) *to
 	return now
 }
 
-// takeTokens judges the start of a call by the rates.
-func (f *flight) takeTokens() error {
-	w := f.p.w
+// countTokens adds tokens for a call, or takes some: then they must be there.
+func (f *flight) countTokens(n float64) error {
 	for _, t := range f.p.governance.tokens {
 		if !t.counts(f) {
 			continue
 		}
-		t.fill(w.now())
-		if t.left--; t.left < -w.slack(t) {
+		t.fill(f.p.w.now())
+		if t.left = min(t.left+n, float64(t.rate.Burst)); n < 0 && t.left < -f.p.w.slack(t) {
 			return broken(RateExceeded, "%s calls for pod %s, and rate %s lacks %.3f tokens", f.p.name, f.e.Pod.UID, t.rate.Name, -t.left)
 		}
 	}
 	return nil
 }
 
-// giveBack takes tokens back from a call that has deleted nothing, by its outcome.
-func (f *flight) giveBack(o *eviction.Outcome) {
-	if f.gave = !o.MayHaveDeleted(); !f.gave {
-		return
+// giveBack gives tokens back if the call has deleted nothing by its outcome.
+func (f *flight) giveBack(o *eviction.Outcome) error {
+	if f.gave = !o.MayHaveDeleted(); f.gave {
+		_ = f.countTokens(1) // never fails
 	}
-	for _, t := range f.p.governance.tokens {
-		if t.counts(f) {
-			t.fill(f.p.w.now())
-			t.left = min(t.left+1, float64(t.rate.Burst))
-		}
-	}
+	return f.keepTokens()
 }
 
 // keepTokens requires that a call whose deletion the server has accepted has not given its tokens back.

@@ -14,8 +14,7 @@ import (
 type waits struct {
 	p           *process
 	looked      time.Duration               // when watch was last called
-	excused     time.Duration               // before that moment, any pod had a reason to wait
-	since       map[types.UID]time.Duration // since when watch has seen these pods wait
+	since       map[types.UID]time.Duration // since when watch has seen these pods wait without a reason
 	slow, quick map[string]time.Duration    // by namespace: when its last slow call, and its last quick answer of admission came
 }
 
@@ -62,7 +61,6 @@ func (w *waits) isQuick(namespace string, longer time.Duration) bool {
 // watch checks twice a second whether any pod waits without a reason.
 func (w *waits) watch() {
 	if p := w.p; p.w.now()-w.looked > time.Second || !p.started || p.ending || !p.leading() { // or it was frozen
-		w.excuse()
 		w.since = nil
 	} else {
 		p.w.check(w.judge())
@@ -70,9 +68,6 @@ func (w *waits) watch() {
 	w.looked = w.p.w.now()
 	w.p.after(500*time.Millisecond, w.watch)
 }
-
-// excuse notes that any pod may have a reason to wait now.
-func (w *waits) excuse() { w.excused = w.p.w.now() }
 
 // judge judges all pods that wait.
 func (w *waits) judge() error {
@@ -115,7 +110,7 @@ func (w *waits) judgeOne(v *eviction.View, before map[types.UID]time.Duration) e
 		since = now // a deadline that becomes known late may have passed long ago
 	}
 	w.since[uid] = since
-	waits := now - max(p.clock.moment(v.Next), since, w.excused)
+	waits := now - max(p.clock.moment(v.Next), since)
 	if longest := dispatch.SlowAfter * time.Duration(1+plan.pods()/slots); waits > longest || waits > mayPoll && !slow && w.free(namespace) {
 		return broken(oracle.KeptWaiting, "%s keeps pod %s waiting for %v, with %d calls under way, %d of them slow", p.name, uid, waits, len(p.flights), w.calls("", maybeSlow))
 	}
