@@ -88,7 +88,7 @@ func (s *server) held(pod string) (held time.Duration) {
 		return 0
 	}
 	for _, k := range []kind{holding, holdingToo} {
-		if s.strike(k) && p.Labels["app"] == heldApp {
+		if s.strike(k) && p.Labels["app"] == heldApp && p.Namespace == hookedNamespace {
 			held += 30 * time.Second
 		}
 	}

@@ -10,25 +10,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
-	"github.com/taint-manager/taint-manager/shard"
 )
 
 // flight is one eviction call of a process. The program's own evictor makes it, as a coroutine: whenever it asks for
 // a confirmation or sends a request, the world continues until the answer arrives.
 type flight struct {
 	p     *process
-	shard *shardRun
+	start dispatch.Start
 	e     eviction.Request
 	term  *term
 	began time.Duration
 
-	ticket evict.Ticket
-	over   bool
-	sent   int   // number of requests
-	shown  int64 // generation of the pod, by an answer to this call
+	over    bool
+	gave    bool  // it has given its tokens back
+	deleted bool  // the server has accepted its deletion
+	sent    int   // number of requests
+	shown   int64 // generation of the pod, by an answer to this call
 
 	ask     *ask // the confirmation or request under way
 	resume  func() (*ask, bool)
@@ -65,25 +66,17 @@ func (p *process) connectEvictor() {
 	p.api = api
 }
 
-// mayCall reports whether a call may start now in a slot; mayCallSlowly, whether one may start in a slow place.
-func (p *process) mayCall() bool {
-	return p.term != nil && !p.ending && p.leading() && !p.governance.config.Paused && p.slots.may(false)
-}
-
-func (p *process) mayCallSlowly() bool {
-	return p.term != nil && !p.ending && p.leading() && !p.governance.config.Paused && p.slots.may(true)
-}
-
-// call starts a call with the limiter's permit.
-func (p *process) call(s *shardRun, e eviction.Request, t evict.Ticket, place bool) {
-	deadline := p.clock.moment(e.Verdict.At)
+// call starts a call of the dispatcher. What the pod's shard has not processed yet counts from the confirmation on.
+func (p *process) call(s dispatch.Start) {
+	e := s.Request
 	p.w.say(p.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
-	p.w.check(p.observer.Called(p.w.now(), e.Pod.UID, deadline, e.Attempt))
-	f := &flight{p: p, shard: s, e: e, term: p.term, ticket: t}
+	err := p.observer.Called(p.w.now(), e.Pod.UID, p.clock.moment(e.Verdict.At), e.Attempt)
+	if !p.shardOf(e.Pod.Node).behind(e.Pod) {
+		p.w.check(err)
+	}
+	f := &flight{p: p, start: s, e: e, term: p.term, began: p.w.now()}
+	p.w.check(f.permitted())
 	p.flights = append(p.flights, f)
-	p.w.check(f.decided())
-	p.slots.Start(p.now(), &f.ticket, e.Pod, place)
-	p.after(evict.SlowAfter, f.late)
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
 }
 
@@ -94,7 +87,6 @@ func (f *flight) begin() {
 	case f.term.ctx.Err() != nil || !f.p.leading():
 		f.ended(interrupted())
 	default:
-		f.began = f.p.w.now()
 		f.evict()
 	}
 }
@@ -125,6 +117,7 @@ func (f *flight) goOn() {
 	f.sent++
 	f.p.w.check(f.p.observer.Writes(f.p.w.now(), f.e.Pod.UID))
 	f.p.w.say(f.p.name, "sends %s", a.what)
+	f.p.w.check(f.decided())
 	if a.deletes {
 		f.deletes(a)
 	}
@@ -153,7 +146,8 @@ func (f *flight) arrive(a *ask) error {
 	a.arrived = true
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts.Evicted++
-	f.accepts(a)
+	f.deleted = true
+	f.p.w.check(f.keepTokens())
 	f.p.w.check(f.p.observer.Arrived(f.e.Pod.UID, uid))
 	if a.answered { // the process has given the request up
 		f.p.w.counts.LostAnswers++
@@ -182,6 +176,7 @@ func (f *flight) answer(a *ask, err error) {
 func (f *flight) cut() {
 	switch {
 	case f.ask == nil:
+		f.ended(interrupted())
 	case f.ask.confirm != nil:
 		f.ask.confirm.end(interrupted())
 	default:
@@ -208,31 +203,17 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.over = true
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
-	p.slots.End(p.now(), &f.ticket, f.e.Pod, o)
+	p.waits.ended(f, &o)
+	p.w.check(f.giveBack(&o))
 	p.governance.refuses(&f.e, &o)
-	p.tellRates()
-	if o.Kind == eviction.Unavailable || o.Kind == eviction.Throttled {
-		p.slots.excuse()
-	}
 	p.w.counts.outcome(o.Kind)
 	p.observer.Ended(p.w.now(), f.e.Pod.UID, leastWait(o))
-	f.shard.ended = append(f.shard.ended, shard.Ended{UID: f.e.Pod.UID, Outcome: o})
-	f.shard.soon()
-	p.kick()
-}
-
-// kick makes all shards with due pods look, because more calls may start, and once more at the end of a pause.
-func (p *process) kick() {
-	for _, s := range p.shards {
-		s.plan()
-	}
-	if wait := p.slots.wait(); wait > 0 {
-		p.after(wait, p.kick)
-	}
+	p.dispatcher.step(dispatch.CallEnded{UID: f.e.Pod.UID, Outcome: o})
+	f.start.Done(dispatch.Ended{Request: f.e, Outcome: o})
 }
 
 func interrupted() eviction.Outcome {
-	return eviction.Outcome{Kind: eviction.Interrupted, Message: "this process does not lead any longer"}
+	return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: true, Message: "this process does not lead any longer"}
 }
 
 // term is one period of leadership.

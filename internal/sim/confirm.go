@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
 )
@@ -58,20 +59,15 @@ func (c *confirmation) notBefore() time.Duration {
 
 // sincePause returns the moment; while calls pause, it returns the start of the pause if that is later.
 func (p *process) sincePause(moment time.Duration) time.Duration {
-	if since := p.slots.PausedSince(); !since.IsZero() {
+	if since := p.dispatcher.PausedSince(); !since.IsZero() {
 		return max(moment, p.clock.moment(since))
 	}
 	return moment
 }
 
-// nodeRead passes the outcome of a GET to the limiter.
+// nodeRead passes the outcome of a GET to the dispatcher.
 func (p *process) nodeRead(read *nodeRead) {
-	o := evict.NodeOutcome(read.err)
-	if o.Kind == eviction.Unavailable {
-		p.slots.excuse()
-	}
-	p.slots.NodeRead(p.now(), read.began, o)
-	p.kick()
+	p.dispatcher.step(dispatch.NodeRead{Sent: read.began, Outcome: evict.NodeOutcome(read.err)})
 }
 
 // ask uses a GET that can answer the question, waits for the one under way, or sends one.

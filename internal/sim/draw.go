@@ -132,6 +132,19 @@ func (d *drawer) unseen() {
 	}
 }
 
+// storm taints all nodes within a second, while a webhook delays deletions.
+func (d *drawer) storm() {
+	begin := preface + span(d.r, 0, d.plan.turmoil)
+	held := d.action(holding, begin)
+	held.lasts = span(d.r, time.Second, 30*time.Second)
+	d.add(held)
+	for node := range d.plan.nodes {
+		change := d.action(setTaint, begin+span(d.r, 0, time.Second))
+		change.node, change.taint = node, v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}
+		d.add(change)
+	}
+}
+
 // numbers changes the value of a taint many times.
 func (d *drawer) numbers() {
 	change := d.action(setTaint, d.at)

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/holds"
@@ -25,11 +26,13 @@ type governance struct {
 	took   int          // number of the file that it has taken in
 	also   policy.Needs // of a file that is being taken in
 
+	tokens []*tokens // of the rates in force
+
 	record *guard.Record // to be stored; nil while that is what the journal has
 	timer  time.Duration // when the core has a step due
 
-	shown   map[string]map[v1.Taint]time.Duration // since when nodes have been shown with taints, by key and effect
-	nodes   map[string]*guard.Node                // as breakers were shown them
+	shown   map[string]map[v1.Taint]shownTaint // by node, and by key and effect
+	nodes   map[string]*guard.Node             // as breakers were shown them
 	synced  bool
 	refused map[types.UID]time.Duration // when an eviction was first refused
 }
@@ -38,7 +41,7 @@ type governance struct {
 func (p *process) govern() {
 	g := &p.governance
 	p.w.everGoverned = append(p.w.everGoverned, g)
-	g.shown = map[string]map[v1.Taint]time.Duration{}
+	g.shown = map[string]map[v1.Taint]shownTaint{}
 	g.p, g.timer, g.nodes, g.refused = p, never, map[string]*guard.Node{}, map[types.UID]time.Duration{}
 	if len(p.w.plan.files) == 0 {
 		g.judge = policy.Judge{Set: compiled(policy.Config{Method: p.w.plan.method()}, false).Set}
@@ -49,7 +52,6 @@ func (p *process) govern() {
 	g.core = holds.NewCore(g.config)
 	g.judge = g.core.Judge()
 	p.feed.Need(g.judge.Needs())
-	p.slots.SetRates(p.now(), g.config.Guards.Rates)
 }
 
 // fileNow returns the number of the file that is mounted now.
@@ -106,13 +108,16 @@ func (p *process) force(n int, next holds.Config) {
 	}
 	p.w.counts.Reloads++
 	p.w.say(p.name, "takes in file %d", n)
-	p.slots.SetRates(p.now(), next.Guards.Rates)
+	if next.Paused {
+		p.dispatcher.step(dispatch.Paused{Paused: true})
+	}
+	p.governance.setRates(next.Guards.Rates)
+	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Slots: p.w.plan.workers})
 	p.governance.config = next
 	p.governance.step(holds.Reconfigured{Config: next})
+	p.dispatcher.step(dispatch.Paused{Paused: next.Paused})
 	p.governance.also = policy.Needs{}
 	p.feed.Need(p.governance.judge.Needs())
-	p.tellRates()
-	p.kick()
 }
 
 // step passes one input to the core, and its effects on.
@@ -136,7 +141,8 @@ func (g *governance) step(in holds.Input) {
 	if do.Judge != nil {
 		g.judged(*do.Judge)
 	}
-	g.wait()
+	next, _ := g.core.Next()
+	g.p.wake(&g.timer, next, func() { g.step(holds.TimePassed{}) })
 }
 
 // judged passes a new judge to all shards, and has the pods of all nodes in question judged again.
@@ -154,26 +160,6 @@ func (g *governance) judged(j policy.Judge) {
 	}
 }
 
-// wait schedules the next step of the core.
-func (g *governance) wait() {
-	next, ok := g.core.Next()
-	if !ok {
-		g.timer = never
-		return
-	}
-	at := max(g.p.clock.moment(next), g.p.w.now())
-	if at == g.timer {
-		return
-	}
-	g.timer = at
-	g.p.after(at-g.p.w.now(), func() {
-		if g.timer == at {
-			g.timer = never
-			g.step(holds.TimePassed{})
-		}
-	})
-}
-
 // NodesChanged is called by the cache while breakers are needed.
 func (p *process) NodesChanged(changes []guard.NodeChange) {
 	for _, c := range changes {
@@ -186,19 +172,6 @@ func (p *process) NodesChanged(changes []guard.NodeChange) {
 
 // NodesSynced is called by the cache once breakers know all nodes.
 func (p *process) NodesSynced() { p.governance.synced = true }
-
-// tellRates makes the evictions that wait for a rate try again, if the limiter says so.
-func (p *process) tellRates() {
-	if !p.slots.RatesChanged() {
-		return
-	}
-	for _, s := range p.shards {
-		if s.core.WaitingForRate() > 0 {
-			s.step(shard.RatesChanged{})
-			s.soon()
-		}
-	}
-}
 
 // journaled returns the record that the journal has.
 func (s *store) journaled() holds.Journaled {

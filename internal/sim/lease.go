@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/holds"
 )
 
@@ -39,7 +40,6 @@ func (p *process) elect() {
 		return
 	case p.term != nil && reached && l.holder == p.name:
 		l.renewed, p.term.renewed = now, p.now()
-		p.kick()
 	case p.term != nil && (l.holder != p.name || p.now().Sub(p.term.renewed) >= renewDeadline):
 		p.w.say(p.name, "has lost the lease")
 		p.endTerm()
@@ -63,12 +63,11 @@ func (p *process) lead() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.now()}
-	p.slots.excuse()
-	p.slots.BeginTerm(p.now())
-	p.tellRates()
 	p.governance.step(holds.LeadershipBegan{Journaled: p.store.journaled()})
 	p.store.lead()
-	p.kick()
+	p.governance.tokens = nil
+	p.governance.setRates(p.governance.config.Guards.Rates)
+	p.dispatcher.step(dispatch.TermBegan{})
 }
 
 // endTerm ends a term and cuts the calls under way.
@@ -82,10 +81,11 @@ func (p *process) endTerm() {
 	if p.dead {
 		return
 	}
-	p.governance.step(holds.LeadershipEnded{})
+	p.dispatcher.step(dispatch.TermEnded{})
 	for _, f := range append([]*flight(nil), p.flights...) {
 		f.cut()
 	}
+	p.governance.step(holds.LeadershipEnded{})
 }
 
 // release gives the lease back.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/taint-manager/taint-manager/cluster"
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -34,7 +35,8 @@ type desk struct {
 	observer *oracle.Process
 	feed     *cluster.Feed
 	core     *shard.Core
-	lazy     bool // the shard looks only at the end
+	waiting  *dispatch.Core // does not lead
+	lazy     bool           // the shard looks only at the end
 	told     []shard.Input
 }
 
@@ -80,7 +82,10 @@ func newDesk(t *testing.T, lazy bool) *desk {
 	d.observer = o.Started("shard", d.clock.ahead)
 	d.feed = cluster.NewFeed(taint.Rules{}, d, d.now)
 	half := func() float64 { return 0.5 }
-	d.core = shard.NewCore(d.feed, policy.Judge{}, half)
+	d.waiting = dispatch.NewCore(d.now(), dispatch.CoreOptions{Slots: 1, SlowPlaces: 1, Jitter: half})
+	d.core = shard.NewCore(shard.CoreOptions{
+		Reader: d.feed, Dispatcher: dispatcher{d.waiting, d.now, func(dispatch.Effects) {}}, Jitter: half, Seed: maphash.MakeSeed(),
+	})
 	d.list()
 	d.server.createNode("n0")
 	d.server.do(&action{kind: setTaint, taint: noExecute("net")})
@@ -147,8 +152,8 @@ func (d *desk) schedule() string {
 			lines = append(lines, fmt.Sprintf("%s at %v", name(p.UID), d.clock.moment(h.Deadline)-preface))
 		}
 	}
-	if len(lines) != d.core.Scheduled() {
-		lines = append(lines, fmt.Sprintf("%d scheduled", d.core.Scheduled()))
+	if n := d.core.Scheduled() + d.waiting.Waiting(); len(lines) != n {
+		lines = append(lines, fmt.Sprintf("%d scheduled", n))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, ", ")

@@ -108,6 +108,7 @@ type plan struct {
 	seed     uint64
 	nodes    int
 	replicas int
+	tenants  int // namespaces
 	shards   int
 	workers  int
 	places   int  // number of slow places
@@ -139,6 +140,10 @@ func draw(seed uint64) *plan {
 	d.stock()
 	for range 8 + r.IntN(30) {
 		d.next()
+	}
+	d.r = rand.New(rand.NewPCG(seed, 5))
+	if p.tenants = 1 + d.r.IntN(3); d.r.IntN(3) == 0 {
+		d.storm()
 	}
 	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p

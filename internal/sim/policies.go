@@ -40,6 +40,9 @@ func (p *plan) govern() {
 	for i := range 1 + r.IntN(4) {
 		if i > 0 {
 			at = preface + span(r, 0, p.turmoil)
+			if r.IntN(3) == 0 {
+				rates = d.rates()
+			}
 		}
 		p.files = append(p.files, file{at, d.config(rates)})
 	}
@@ -135,7 +138,7 @@ func (d *policyDrawer) duration(least, most time.Duration) *metav1.Duration {
 	return &metav1.Duration{Duration: span(d.r, least, most).Round(time.Millisecond)}
 }
 
-// rates draws the rates, which all files of a world have.
+// rates draws rates.
 func (d *policyDrawer) rates() (list []policy.Rate) {
 	if d.r.IntN(2) == 0 {
 		list = append(list, policy.Rate{Name: "cluster", EvictionsPerSecond: pick(d.r, 0.3, 1, 5), Burst: 1 + d.r.IntN(3)})

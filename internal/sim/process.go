@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/taint-manager/taint-manager/cluster"
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
@@ -42,10 +43,14 @@ type process struct {
 	api     *evict.API
 	flights []*flight
 	turn    *flight // the call whose requests the client sends now
-	slots   slots
 	reads   map[string]*nodeRead
-	term    *term
-	store   store
+	waits   waits
+
+	dispatcher dispatcher
+	timer      time.Duration // when the dispatcher has a step due
+
+	term  *term
+	store store
 
 	governance governance
 }
@@ -57,16 +62,17 @@ func (w *World) start(replica int) {
 	p := &process{
 		w: w, replica: replica, name: name, clock: newClock(w.now(), w.offsets[replica], w.plan.clocks.drifts[replica]),
 		r:     w.rand(uint64(100 + 1000*replica + 10*w.runs[replica])),
-		reads: map[string]*nodeRead{},
+		reads: map[string]*nodeRead{}, timer: never,
 	}
 	p.observer = w.oracle.Started(name, p.clock.ahead)
 	p.asksTheTime()
 	w.processes[replica] = p
-	p.slots = newSlots(p)
-	p.after(500*time.Millisecond, p.watchSlots)
+	p.waits = waits{p: p, slow: map[string]time.Duration{}, quick: map[string]time.Duration{}}
+	p.after(500*time.Millisecond, p.waits.watch)
 	p.feed = cluster.NewFeed(taint.Rules{}, p, p.now)
 	p.feed.SetAhead(p.skew.Excess)
 	p.govern()
+	p.dispatcher = p.newDispatcher()
 	for range w.plan.shards {
 		p.shards = append(p.shards, p.newShard())
 	}
@@ -117,6 +123,27 @@ func (p *process) run(do func()) {
 	}
 }
 
+// wake makes the process run the function at that time of its clock, and not when the timer was set to before. The zero
+// time is never.
+func (p *process) wake(timer *time.Duration, next time.Time, do func()) {
+	at := never
+	if !next.IsZero() {
+		at = max(p.clock.moment(next), p.w.now())
+	}
+	if at == *timer {
+		return
+	}
+	*timer = at
+	if at < oracle.Far {
+		p.after(at-p.w.now(), func() {
+			if *timer == at {
+				*timer = never
+				do()
+			}
+		})
+	}
+}
+
 // freeze suspends the process for a while.
 func (p *process) freeze(lasts time.Duration) {
 	p.frozen = max(p.frozen, p.w.now()+lasts)
@@ -150,6 +177,7 @@ func (p *process) die() {
 // lease back.
 func (p *process) stop() {
 	p.ending = true
+	p.dispatcher.step(dispatch.Drained{})
 	p.stopped(p.w.now() + 30*time.Second)
 }
 
@@ -169,8 +197,9 @@ func (p *process) stopped(bound time.Duration) {
 
 // heard notes that the API server has answered a list or a watch.
 func (p *process) heard() {
-	p.slots.nudge()
-	p.kick()
+	if !p.dispatcher.PausedSince().IsZero() {
+		p.dispatcher.step(dispatch.ServerAnswered{})
+	}
 }
 
 // NodeChanged is called by the cache.

@@ -14,64 +14,76 @@ import (
 
 // The promises of policies and guards.
 const (
-	RateExceeded = "no rate is exceeded in any window"
+	RateExceeded = "no more calls start than a rate permits"
 	HeldGoes     = "a held pair never goes"
 	TrippedGoes  = "a tripped breaker lets nothing of its group go"
 	Unasked      = "no DELETE by deleteAfter before an eviction was refused"
 	ByPolicy     = "the first policy that matches decides"
+	Crowded      = "no more calls than slots and slow places, and one of a namespace of which nothing is known"
 	Lost         = "at a quiet end all that is due by the last file is gone"
 )
-
-// accepted is a deletion that the server has accepted.
-type accepted struct {
-	at    time.Duration
-	key   string // of the taint
-	group string // of the node
-}
 
 func broken(rule, format string, args ...any) error {
 	return &oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)}
 }
 
-// decided judges the start of a call by a plain reading of the file that the process has in force.
+// decided judges a request that writes by a plain reading of the file that the process has in force: one of the taints of
+// the key for which the rates count it must permit it, as the process was shown them last.
 func (f *flight) decided() error {
 	g, e := &f.p.governance, &f.e
-	if g.core == nil {
+	switch {
+	case g.core == nil:
 		return nil
+	case g.config.Paused:
+		return broken(HeldGoes, "%s goes on with pod %s while it is paused", f.p.name, e.Pod.UID)
 	}
-	if g.config.Paused {
-		return broken(HeldGoes, "%s calls for pod %s while it is paused", f.p.name, e.Pod.UID)
+	err := broken(oracle.Stays, "%s goes on with pod %s, whose node has no taint %s", f.p.name, e.Pod.UID, e.Verdict.Taint.Key)
+	for t, s := range g.shown[e.Pod.Node] {
+		if t.Value = s.value; t.Key != e.Verdict.Taint.Key {
+			continue
+		}
+		if err = f.decidedBy(&t); err == nil {
+			return nil
+		}
 	}
-	if b := g.breakerOf(e.Verdict.Taint, e.Pod.Node); b != nil {
-		return broken(TrippedGoes, "%s calls for pod %s because of %s, and too many nodes are affected", f.p.name, e.Pod.UID, e.Verdict.Taint.ToString())
+	return err
+}
+
+// decidedBy judges a request that writes because of this taint.
+func (f *flight) decidedBy(t *v1.Taint) error {
+	g, e := &f.p.governance, &f.e
+	if b := g.breakerOf(t, e.Pod.Node); b != nil {
+		return broken(TrippedGoes, "%s goes on with pod %s because of %s, and too many nodes are affected", f.p.name, e.Pod.UID, t.ToString())
 	}
-	decides := g.decides(e.Verdict.Taint, e.Pod.Labels)
-	switch method := g.methodOf(decides, e.Verdict.Taint); {
+	decides := g.decides(t, e.Pod.Labels)
+	switch method := g.methodOf(decides, t); {
 	case method == policy.Hold:
-		return broken(HeldGoes, "%s calls for pod %s, which policy %s holds", f.p.name, e.Pod.UID, decides.Name)
+		return broken(HeldGoes, "%s goes on with pod %s because of %s, which policy %s holds", f.p.name, e.Pod.UID, t.ToString(), decides.Name)
 	case method == policy.Ignore || method == "":
-		return broken(ByPolicy, "%s calls for pod %s because of %s, which is to be ignored", f.p.name, e.Pod.UID, e.Verdict.Taint.ToString())
+		return broken(ByPolicy, "%s goes on with pod %s because of %s, which is to be ignored", f.p.name, e.Pod.UID, t.ToString())
 	case e.Method == policy.Evict && method != policy.Evict:
 		return broken(ByPolicy, "%s evicts pod %s, which is to be deleted", f.p.name, e.Pod.UID)
 	case e.Method == policy.Delete && method == policy.Evict:
-		return f.deletesAfter(decides)
+		return f.deletesAfter(decides, t)
 	}
 	return nil
 }
 
-// deletesAfter judges a DELETE by deleteAfter.
-func (f *flight) deletesAfter(by *policy.Policy) error {
+// deletesAfter judges a DELETE by deleteAfter because of this taint.
+func (f *flight) deletesAfter(by *policy.Policy, t *v1.Taint) error {
 	p, uid := f.p, f.e.Pod.UID
 	if by == nil || by.DeleteAfter == nil {
 		return broken(ByPolicy, "%s deletes pod %s, which is only to be evicted", p.name, uid)
 	}
-	p.w.counts.DeletedAfter++
+	if f.ask.deletes {
+		p.w.counts.DeletedAfter++
+	}
 	after, now := by.DeleteAfter.Duration, p.w.now()
 	refused, was := p.governance.refused[uid]
 	if least := min(after, time.Minute); least > 0 && (!was || now-refused < least-slip) {
 		return broken(Unasked, "%s deletes pod %s, whose eviction it has seen refused: %v, at %v", p.name, uid, was, refused)
 	}
-	if since := p.w.shownSince(f.e.Pod.Node, f.e.Verdict.Taint); f.e.Verdict.Taint.Effect == v1.TaintEffectNoSchedule && now-since < after-slip {
+	if since := p.w.shownSince(f.e.Pod.Node, t); t.Effect == v1.TaintEffectNoSchedule && now-since < after-slip {
 		return broken(oracle.Early, "%s deletes pod %s %v after its taint was seen; policy %s waits for %v", p.name, uid, now-since, by.Name, after)
 	}
 	return nil
@@ -80,16 +92,22 @@ func (f *flight) deletesAfter(by *policy.Policy) error {
 // slip is more than what clocks drift in the time of a world.
 const slip = 100 * time.Millisecond
 
+// shownTaint is the value of a taint, and since when it was shown with any value, without a break.
+type shownTaint struct {
+	value string
+	since time.Duration
+}
+
 // shows notes that the process was shown a node, or that it is gone.
 func (g *governance) shows(n *v1.Node, gone bool) {
-	before, now := g.shown[n.Name], map[v1.Taint]time.Duration{}
+	before, now := g.shown[n.Name], map[v1.Taint]shownTaint{}
 	for _, t := range n.Spec.Taints {
 		key := v1.Taint{Key: t.Key, Effect: t.Effect}
-		since, was := before[key]
-		if !was {
-			since = g.p.w.now()
+		s, was := before[key]
+		if s.value = t.Value; !was {
+			s.since = g.p.w.now()
 		}
-		now[key] = since
+		now[key] = s
 	}
 	if gone {
 		now = nil
@@ -113,8 +131,8 @@ func (g *governance) showsAll(nodes []*v1.Node) {
 func (w *World) shownSince(node string, t *v1.Taint) (since time.Duration) {
 	since = never
 	for _, g := range w.everGoverned {
-		if at, ok := g.shown[node][v1.Taint{Key: t.Key, Effect: t.Effect}]; ok {
-			since = min(since, at)
+		if s, ok := g.shown[node][v1.Taint{Key: t.Key, Effect: t.Effect}]; ok {
+			since = min(since, s.since)
 		}
 	}
 	return since
@@ -186,47 +204,18 @@ func (g *governance) tooMany(b *policy.Breaker, of *guard.Node, named func(strin
 	return affected > limit && affected >= b.LeastNodes()
 }
 
-// accepts notes a deletion that the server has accepted. One that it accepts only after its call has ended, because the
-// process was killed, has given the request up or is frozen, may come while another process leads: docs/adr/0019.
-func (f *flight) accepts(a *ask) {
-	w, node := f.p.w, f.e.Pod.Node
-	late := f.p.dead || f.over || a.answered || w.server.lease.holder != f.p.name
-	if len(w.plan.files) == 0 || late {
-		return
+// permitted judges the start of a call by the pause, by places and by rates.
+func (f *flight) permitted() error {
+	p, of := f.p, f.e.Pod
+	switch {
+	case p.governance.config.Paused:
+		return broken(HeldGoes, "%s calls for pod %s while it is paused", p.name, of.UID)
+	case len(p.flights) >= p.w.plan.workers+p.w.plan.places:
+		return broken(Crowded, "%s calls for pod %s, and %d calls are under way", p.name, of.UID, len(p.flights))
+	case !p.waits.isSlow(of.Namespace) && !p.waits.isQuick(of.Namespace, slip) && p.waits.calls(of.Namespace, 0) > 0:
+		return broken(Crowded, "%s calls for pod %s, and another call of its namespace is under way", p.name, of.UID)
 	}
-	group := ""
-	for i := range w.plan.nodes {
-		if nodeName(i) == node {
-			group = policy.GroupOf(zoneLabel, zoneOf(i))
-		}
-	}
-	w.accepted = append(w.accepted, accepted{w.now(), f.e.Verdict.Taint.Key, group})
-	w.check(w.ratesKept())
-}
-
-// ratesKept judges all windows that end with the last deletion.
-func (w *World) ratesKept() error {
-	last := w.accepted[len(w.accepted)-1]
-	for _, r := range w.plan.files[0].config.Guards.Rates {
-		n := 0
-		for i := len(w.accepted) - 1; i >= 0; i-- {
-			a := &w.accepted[i]
-			if !counted(&r, a.key) || r.TopologyKey != "" && a.group != last.group {
-				continue
-			}
-			n++
-			window := (last.at - a.at + slip).Seconds()
-			if most := float64(r.Burst) + r.EvictionsPerSecond*window; counted(&r, last.key) && float64(n) > most {
-				return broken(RateExceeded, "%d deletions within %.3f s, and rate %s permits %.3f", n, window, r.Name, most)
-			}
-		}
-	}
-	return nil
-}
-
-// counted reports whether the rate counts evictions because of the taint.
-func counted(r *policy.Rate, key string) bool {
-	return len(r.Taints) == 0 || slices.Contains(r.Taints, policy.TaintKey{Key: key})
+	return f.countTokens(-1)
 }
 
 // longestBehind is how long before the quiet end a pod that is still there may have become due: deleteAfter waits for a

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -40,6 +41,7 @@ type server struct {
 	log     []written
 	wrote   func() // called after each write
 
+	tenants    int                          // namespaces; 0 counts as 1
 	labels     map[string]map[string]string // of nodes
 	born       map[string]int               // how many nodes and pods of a name there have been
 	grace      map[types.UID]podShape       // what a pod was created with
@@ -153,7 +155,7 @@ func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape
 		return
 	}
 	p := &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(), Generation: 1},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespaceOf(name), Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(), Generation: 1},
 		Spec:       v1.PodSpec{Tolerations: tolerations},
 		Status:     v1.PodStatus{Phase: v1.PodPending},
 	}
@@ -173,8 +175,13 @@ func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape
 	s.line.after(shape.bindsAfter, func() { s.bind(p.UID, node) })
 }
 
-// namespace of all pods.
-const namespace = "ns"
+// hookedNamespace is the namespace whose webhooks delay deletions. Names of pods differ between namespaces.
+const hookedNamespace = "ns0"
+
+// namespaceOf returns the namespace of the pods of a name, whose last letter is a digit.
+func (s *server) namespaceOf(pod string) string {
+	return fmt.Sprintf("ns%d", int(pod[len(pod)-1])%max(s.tenants, 1))
+}
 
 func (s *server) bind(uid types.UID, node string) {
 	s.changePod(uid, func(p *v1.Pod) {

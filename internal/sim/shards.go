@@ -2,27 +2,28 @@ package sim
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// shardRun stands in for the goroutine of a shard: it passes events from an inbox, the timer, permits and outcomes
-// to the core, node updates first. The order of the others is drawn.
+// shardRun stands in for the goroutine of a shard: it passes events from an inbox, the timer and outcomes to the core,
+// node updates first. The order of the others is drawn.
 type shardRun struct {
 	p     *process
 	core  *shard.Core
 	nodes []string
 	pods  []types.UID
-	ended []shard.Ended
+	ended []dispatch.Ended
 	next  time.Duration // when it looks again; never if nothing is scheduled
 }
 
@@ -30,7 +31,12 @@ type shardRun struct {
 const never = time.Duration(1<<63 - 1)
 
 func (p *process) newShard() *shardRun {
-	return &shardRun{p: p, core: shard.NewCore(reader{p}, p.governance.judge, p.r.Float64), next: never}
+	s := &shardRun{p: p, next: never}
+	s.core = shard.NewCore(shard.CoreOptions{
+		Reader: reader{p}, Judge: p.governance.judge, Dispatcher: p.dispatcher, Done: s.callEnded, Seed: maphash.MakeSeed(),
+		Jitter: p.r.Float64,
+	})
+	return s
 }
 
 // method returns the method of pairs that no policy decides.
@@ -66,6 +72,19 @@ func (s *shardRun) podChanged(uid types.UID) {
 	s.soon()
 }
 
+func (s *shardRun) callEnded(e dispatch.Ended) {
+	s.ended = append(s.ended, e)
+	s.soon()
+}
+
+// behind reports whether the shard has not processed all events of the pod and of its node.
+func (s *shardRun) behind(pod *taint.Pod) bool {
+	return slices.Contains(s.pods, pod.UID) || slices.Contains(s.nodes, pod.Node)
+}
+
+// busy reports whether the shard has any event to process.
+func (s *shardRun) busy() bool { return len(s.nodes)+len(s.pods)+len(s.ended) > 0 }
+
 // soon makes the shard look within some milliseconds.
 func (s *shardRun) soon() {
 	most := time.Millisecond
@@ -93,7 +112,7 @@ func (s *shardRun) look() {
 	s.next = never
 	s.drainNodes()
 	s.one()
-	if len(s.nodes)+len(s.pods)+len(s.ended) > 0 {
+	if s.busy() {
 		s.soon()
 		return
 	}
@@ -110,80 +129,48 @@ func (s *shardRun) one() {
 	if len(s.ended) > 0 {
 		ready = append(ready, s.end)
 	}
-	if s.due() && s.p.mayCall() {
-		ready = append(ready, func() { s.permit(false) })
-	}
-	if s.waitsForSlowPlace() && s.p.mayCallSlowly() {
-		ready = append(ready, func() { s.permit(true) })
+	if at, ok := s.core.Next(); ok && !at.After(s.p.now()) {
+		ready = append(ready, func() { s.step(shard.TimePassed{}) })
 	}
 	if len(ready) > 0 {
 		ready[s.p.r.IntN(len(ready))]()
 	}
 }
 
-// due reports whether the queue has an eviction that is due.
-func (s *shardRun) due() bool {
-	at, ok := s.core.Next()
-	return ok && !at.After(s.p.now())
-}
-
-// plan makes the shard look at the next deadline, or soon if more calls may start.
+// plan makes the shard look at the next deadline.
 func (s *shardRun) plan() {
-	if s.waitsForSlowPlace() && s.p.mayCallSlowly() {
-		s.soon()
-	}
 	at, ok := s.core.Next()
 	switch {
 	case !ok:
-	case at.After(s.p.now()):
+	case !at.After(s.p.now()):
+		s.soon()
+	default:
 		if moment := s.p.clock.moment(at); moment < oracle.Far {
 			s.wake(moment)
 		}
-	case s.p.mayCall():
-		s.soon()
 	}
 }
 
 func (s *shardRun) drainNodes() {
 	for len(s.nodes) > 0 {
-		name := s.nodes[0]
+		s.step(shard.NodeChanged{Name: s.nodes[0]})
 		s.nodes = s.nodes[1:]
-		s.step(shard.NodeChanged{Name: name})
 	}
 }
 
 func (s *shardRun) pod() {
-	uid := s.pods[0]
+	s.step(shard.PodChanged{UID: s.pods[0]})
 	s.pods = s.pods[1:]
-	s.step(shard.PodChanged{UID: uid})
 }
 
 func (s *shardRun) end() {
 	ended := s.ended[0]
 	s.ended = s.ended[1:]
-	s.p.w.say(s.p.name, "call for pod %s ended: %s %s", ended.UID, ended.Outcome.Kind.String(), ended.Outcome.Cause)
-	s.step(ended)
+	s.p.w.say(s.p.name, "call for pod %s ended: %s %s", ended.Request.Pod.UID, ended.Outcome.Kind.String(), ended.Outcome.Cause)
+	s.step(shard.CallEnded{Ended: ended})
 }
 
-// permit starts one call in a slot or in a slow place, if the shard still has one to make.
-func (s *shardRun) permit(place bool) {
-	t, _ := s.p.slots.Enter(s.p.now())
-	take := func(key string, labels map[string]string) guard.Wait {
-		wait := s.p.slots.Take(s.p.now(), &t, key, labels)
-		if wait.Rate != "" {
-			s.p.w.counts.RateWaits++
-		}
-		return wait
-	}
-	if do := s.step(shard.Permitted{Slow: s.p.slots.Slow(), SlowPlace: place, Take: take}); do.Start != nil {
-		s.p.call(s, *do.Start, t, place)
-		return
-	}
-	s.p.slots.give(t)
-	s.p.tellRates()
-}
-
-func (s *shardRun) step(in shard.Input) shard.Effects {
+func (s *shardRun) step(in shard.Input) {
 	s.p.w.counts.Steps++
 	do := s.core.Step(s.p.now(), in)
 	for _, note := range do.Notes {
@@ -197,7 +184,6 @@ func (s *shardRun) step(in shard.Input) shard.Effects {
 			s.p.w.counts.Holds++
 		}
 	}
-	return do
 }
 
 // settle has the oracle judge the state of the process once all shards have processed their events.
@@ -206,7 +192,7 @@ func (p *process) settle() {
 		return
 	}
 	for _, s := range p.shards {
-		if len(s.nodes)+len(s.pods)+len(s.ended) > 0 {
+		if s.busy() {
 			return
 		}
 	}
@@ -219,7 +205,7 @@ func (p *process) settle() {
 		return h
 	})
 	p.w.check(err)
-	queued := 0
+	queued := p.dispatcher.Waiting()
 	for _, s := range p.shards {
 		queued += s.core.Scheduled()
 	}

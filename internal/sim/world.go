@@ -20,7 +20,6 @@ type World struct {
 	runs      []int           // how often each replica was started
 	offsets   []time.Duration // how far the wall clock of each replica is ahead
 
-	accepted     []accepted    // in worlds with files
 	everGoverned []*governance // of all processes so far
 
 	trace func(line string)
@@ -75,6 +74,7 @@ func newWorld(p *plan, o Options) *World {
 	w.oracle.Governed = o.Policies
 	w.server = newServer(w, w.oracle, w.wrote)
 	w.server.offset, w.server.drift = p.clocks.server, p.clocks.serverDrift
+	w.server.tenants = p.tenants
 	w.time = time.Minute
 	w.server.labels = map[string]map[string]string{}
 	for i := range p.nodes {

@@ -92,12 +92,12 @@ func (p *Process) within(s *seen, v verdict, deadline time.Duration) error {
 // Called judges the start of a call. deadline is the one that the call is based on; attempt counts the calls since
 // the eviction was scheduled, from 1.
 func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration, attempt int) error {
-	s := p.pod(uid)
-	if s == nil {
-		return violation(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
-	}
+	s := p.ever(uid)
 	s.called = true
-	if p.oracle.Governed {
+	switch {
+	case p.pod(uid) == nil:
+		return violation(Stays, "%s calls for pod %s, which it was shown to be gone", p.Name, uid)
+	case p.oracle.Governed:
 		return nil
 	}
 	if attempt > 1 && at < s.notBefore-p.oracle.slip(longestWait) {
