@@ -111,7 +111,7 @@ func (w *waits) judgeOne(v *eviction.View, before map[types.UID]time.Duration) e
 	}
 	w.since[uid] = since
 	waits := now - max(p.clock.moment(v.Next), since)
-	if longest := dispatch.SlowAfter * time.Duration(1+plan.pods()/slots); waits > longest || waits > mayPoll && !slow && w.free(namespace) {
+	if longest := dispatch.SlowAfter * time.Duration(1+podNames/slots); waits > longest || waits > mayPoll && !slow && w.free(namespace) {
 		return broken(oracle.KeptWaiting, "%s keeps pod %s waiting for %v, with %d calls under way, %d of them slow", p.name, uid, waits, len(p.flights), w.calls("", maybeSlow))
 	}
 	return nil
