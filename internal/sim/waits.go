@@ -36,7 +36,7 @@ func (w *waits) ended(f *flight, o *eviction.Outcome) {
 	}
 }
 
-// calls returns how many calls have been under way for so long; of one namespace, or of all if that is empty.
+// calls returns how many calls have been under way for this long; of one namespace, or of all if that is empty.
 func (w *waits) calls(namespace string, lasting time.Duration) (n int) {
 	for _, f := range w.p.flights {
 		if (namespace == "" || f.e.Pod.Namespace == namespace) && w.p.w.now()-f.began >= lasting {
