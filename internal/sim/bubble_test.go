@@ -278,12 +278,12 @@ func (b *bubble) end() {
 	synctest.Wait()
 	b.mu.Lock()
 	if b.leader < 0 {
-		b.check(nil, &oracle.Violation{Rule: oracle.Behind, Text: "nobody leads"})
+		b.check(nil, broken(oracle.Behind, "nobody leads"))
 	} else {
 		m := b.managers[b.leader]
 		b.check(nil, m.observer.Ends(b.now(), preface+b.plan.turmoil+40*time.Second, quiet-60*time.Second))
 		if got, want := m.Scheduled(), m.observer.Planned(); b.err == nil && got != want {
-			b.check(nil, &oracle.Violation{Rule: oracle.Empty, Text: fmt.Sprintf("%s has scheduled %d, want %d", m.name, got, want)})
+			b.check(nil, broken(oracle.Empty, "%s has scheduled %d, want %d", m.name, got, want))
 		}
 	}
 	all := b.managers
@@ -320,7 +320,7 @@ func (j judged) EvictConfirmed(ctx context.Context, e taintmanager.Eviction, con
 	o := j.api.EvictConfirmed(context.WithValue(ctx, meant{}, e.Pod.UID), e, confirm)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.counts.outcome(o.Kind)
+	b.counts.outcomes[o.Kind]++
 	b.say(j.m.name, "call for pod %s ended: %s %s", e.Pod.UID, o.Kind.String(), o.Cause)
 	j.m.observer.Ended(b.now(), e.Pod.UID, leastWait(o))
 	return o

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -132,8 +131,8 @@ func (f *flight) goOn() {
 func (f *flight) deletes(a *ask) {
 	f.p.w.check(f.p.observer.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
 	if known := f.e.Pod.Generation; f.shown > known {
-		f.p.w.check(&oracle.Violation{Rule: oracle.Confirmed, Text: fmt.Sprintf(
-			"%s deletes pod %s, whose generation an answer showed to be %d instead of %d", f.p.name, f.e.Pod.UID, f.shown, known)})
+		f.p.w.check(broken(oracle.Confirmed, "%s deletes pod %s, whose generation an answer showed to be %d instead of %d",
+			f.p.name, f.e.Pod.UID, f.shown, known))
 	}
 }
 
@@ -206,7 +205,7 @@ func (f *flight) ended(o eviction.Outcome) {
 	p.waits.ended(f, &o)
 	p.w.check(f.giveBack(&o))
 	p.governance.refuses(&f.e, &o)
-	p.w.counts.outcome(o.Kind)
+	p.w.counts.outcomes[o.Kind]++
 	p.observer.Ended(p.w.now(), f.e.Pod.UID, leastWait(o))
 	p.dispatcher.step(dispatch.CallEnded{UID: f.e.Pod.UID, Outcome: o})
 	f.start.Done(dispatch.Ended{Request: f.e, Outcome: o})
@@ -241,24 +240,4 @@ func leastWait(o eviction.Outcome) time.Duration {
 		return o.RetryAfter
 	}
 	return 0
-}
-
-// outcome counts an outcome.
-func (c *Counts) outcome(k eviction.Kind) {
-	switch k {
-	case eviction.Interrupted:
-		c.Interrupted++
-	case eviction.NotFound:
-		c.NotFound++
-	case eviction.Throttled:
-		c.Throttled++
-	case eviction.Blocked:
-		c.Blocked++
-	case eviction.Refused:
-		c.Refused++
-	case eviction.Failed:
-		c.Failed++
-	case eviction.Unavailable:
-		c.Unavailable++
-	}
 }

@@ -65,11 +65,6 @@ func (p *process) sincePause(moment time.Duration) time.Duration {
 	return moment
 }
 
-// nodeRead passes the outcome of a GET to the dispatcher.
-func (p *process) nodeRead(read *nodeRead) {
-	p.dispatcher.step(dispatch.NodeRead{Sent: read.began, Outcome: evict.NodeOutcome(read.err)})
-}
-
 // ask uses a GET that can answer the question, waits for the one under way, or sends one.
 func (c *confirmation) ask() {
 	p, name := c.f.p, c.f.e.Pod.Node
@@ -100,7 +95,7 @@ func (p *process) readNode(name string, c *confirmation) {
 		},
 		answer: func(err error) {
 			read.over, read.err = true, err
-			p.nodeRead(read)
+			p.dispatcher.step(dispatch.NodeRead{Sent: read.began, Outcome: evict.NodeOutcome(err)})
 			for _, c := range read.waiting {
 				c.read(read)
 			}
@@ -134,7 +129,6 @@ func (c *confirmation) judge(read *nodeRead) {
 		c.ask()
 	case why != "":
 		p.w.say(p.name, "pod %s is not confirmed: %s", f.e.Pod.UID, why)
-		p.w.counts.Unconfirmed++
 		if f.sent > 0 {
 			p.w.counts.NotSent++
 		}

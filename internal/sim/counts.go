@@ -2,29 +2,35 @@ package sim
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 )
 
-// Counts counts what has happened in one or more worlds.
+// Counts counts what has happened in one or more worlds. A count has the name of its field.
 type Counts struct {
 	Worlds, Steps int
 	oracle.Counts
 
 	// Actions of the program.
-	Scheduled, Evicted, Cancelled, Delayed        int
-	Unconfirmed, Interrupted, NotFound, Throttled int
-	Blocked, Refused, Failed, Unavailable         int
-	Slow, KeptSlots, HeldByWebhook                int
-	LedAnew, Recorded, Received, NotSent, Edited  int
+	Scheduled, Evicted, Cancelled, Delayed       int
+	Slow, KeptSlots, HeldByWebhook               int // calls
+	LedAnew, Recorded, Received, NotSent, Edited int
 
 	// Faults that befell the program.
 	Restarts, Stops, Pauses, ClockSteps, Handovers  int
 	Outages, LostAnswers, Conflicts, PartitionsLost int
 	Relists, Resumed, StaleLists, Ahead             int
 
-	// Policies and guards.
+	OfPolicies
+	outcomes [eviction.Unconfirmed + 1]int // of calls
+}
+
+// OfPolicies are the counts that only worlds with policies have.
+type OfPolicies struct {
 	Reloads, Trips, Resets, Holds, RateWaits, DeletedAfter int
 }
 
@@ -34,66 +40,27 @@ type count struct {
 	n    *int
 }
 
-// fields returns the counts by name that all worlds have.
-func (c *Counts) fields() []count {
-	return []count{
-		{"worlds", &c.Worlds},
-		{"steps", &c.Steps},
-		{"evictions scheduled", &c.Scheduled},
-		{"evicted", &c.Evicted},
-		{"cancelled", &c.Cancelled},
-		{"delayed", &c.Delayed},
-		{"unconfirmed", &c.Unconfirmed},
-		{"interrupted", &c.Interrupted},
-		{"not found", &c.NotFound},
-		{"throttled", &c.Throttled},
-		{"blocked", &c.Blocked},
-		{"refused", &c.Refused},
-		{"failed", &c.Failed},
-		{"unavailable", &c.Unavailable},
-		{"slow calls", &c.Slow},
-		{"slow calls that kept their slots", &c.KeptSlots},
-		{"deletions that a webhook held", &c.HeldByWebhook},
-		{"changes of leader", &c.LedAnew},
-		{"records written", &c.Recorded},
-		{"records received as they were written", &c.Received},
-		{"records taken over", &c.TakenOver},
-		{"requests not sent, as the reason had just gone", &c.NotSent},
-		{"answers that showed a pod edited", &c.Edited},
-		{"DELETEs repeated", &c.Repeated},
-		{"kills", &c.Restarts},
-		{"graceful stops", &c.Stops},
-		{"pauses", &c.Pauses},
-		{"steps of a wall clock", &c.ClockSteps},
-		{"leases given back", &c.Handovers},
-		{"outages", &c.Outages},
-		{"lost answers", &c.LostAnswers},
-		{"conflicts in the journal", &c.Conflicts},
-		{"partitions of the journal lost", &c.PartitionsLost},
-		{"starts with a clock that is ahead", &c.Ahead},
-		{"relists", &c.Relists},
-		{"watches resumed", &c.Resumed},
-		{"stale first lists", &c.StaleLists},
-		{"taken for one taint, as nobody can tell", &c.OneByException},
-		{"told to be another taint by timeAdded", &c.Renewed},
-		{"more states than are kept", &c.Forgotten},
+// countsOf returns the fields of a struct that are counts.
+func countsOf(of any) (list []count) {
+	v := reflect.ValueOf(of).Elem()
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.Type.Kind() == reflect.Int {
+			list = append(list, count{f.Name, v.FieldByIndex(f.Index).Addr().Interface().(*int)})
+		}
 	}
+	return list
 }
 
-// ofPolicies returns the counts by name that only worlds with policies have.
-func (c *Counts) ofPolicies() []count {
-	return []count{
-		{"files taken in", &c.Reloads},
-		{"trips", &c.Trips},
-		{"resets", &c.Resets},
-		{"evictions held", &c.Holds},
-		{"waits for a rate", &c.RateWaits},
-		{"deletions by deleteAfter", &c.DeletedAfter},
+// all returns all counts by name. No call is a dry run.
+func (c *Counts) all() []count {
+	list := countsOf(c)
+	for k := eviction.Accepted; k <= eviction.Unconfirmed; k++ {
+		if k != eviction.DryRun {
+			list = append(list, count{k.String(), &c.outcomes[k]})
+		}
 	}
+	return list
 }
-
-// all returns all counts by name.
-func (c *Counts) all() []count { return append(c.fields(), c.ofPolicies()...) }
 
 // Add adds the counts of other worlds.
 func (c *Counts) Add(other *Counts) {
@@ -105,12 +72,9 @@ func (c *Counts) Add(other *Counts) {
 
 // Never returns the names of the counts that are zero. Worlds with policies lack those of the oracle's deadlines.
 func (c *Counts) Never(policies bool) (names []string) {
-	of := c.fields()
-	if policies {
-		of = c.ofPolicies()
-	}
-	for _, f := range of {
-		if *f.n == 0 {
+	ofPolicies := countsOf(&c.OfPolicies)
+	for _, f := range c.all() {
+		if *f.n == 0 && slices.Contains(ofPolicies, f) == policies {
 			names = append(names, f.name)
 		}
 	}

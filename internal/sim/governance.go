@@ -17,10 +17,10 @@ import (
 )
 
 // governance is the part of a process that policies and guards need: the configuration that it has taken in, and the
-// core of package holds. It stands in for what the root wires. A process without files has none of it.
+// core of package holds. It stands in for what the root wires.
 type governance struct {
 	p      *process
-	core   *holds.Core // nil without files
+	core   *holds.Core
 	config holds.Config
 	judge  policy.Judge
 	took   int          // number of the file that it has taken in
@@ -43,10 +43,6 @@ func (p *process) govern() {
 	p.w.everGoverned = append(p.w.everGoverned, g)
 	g.shown = map[string]map[v1.Taint]shownTaint{}
 	g.p, g.timer, g.nodes, g.refused = p, never, map[string]*guard.Node{}, map[types.UID]time.Duration{}
-	if len(p.w.plan.files) == 0 {
-		g.judge = policy.Judge{Set: compiled(policy.Config{Method: p.w.plan.method()}, false).Set}
-		return
-	}
 	g.took = p.w.fileNow()
 	g.config = p.w.plan.files[g.took].config
 	g.core = holds.NewCore(g.config)
@@ -122,7 +118,7 @@ func (p *process) force(n int, next holds.Config) {
 
 // step passes one input to the core, and its effects on.
 func (g *governance) step(in holds.Input) {
-	if g.core == nil || g.p.dead {
+	if g.p.dead {
 		return
 	}
 	do := g.core.Step(g.p.now(), in)

@@ -119,11 +119,11 @@ func (m *manager) request(ctx context.Context, do func() error, d *deletion) err
 		return connectionRefused()
 	}
 	if !sleep(ctx, way.there) {
-		return d.answered(ctx, canceledOr(ctx))
+		return d.answered(canceledOr(ctx))
 	}
 	if way.hangs {
 		<-ctx.Done()
-		return d.answered(ctx, canceledOr(ctx))
+		return d.answered(canceledOr(ctx))
 	}
 	err := way.err
 	if err == nil {
@@ -145,11 +145,11 @@ func (m *manager) request(ctx context.Context, do func() error, d *deletion) err
 	if !sleep(ctx, way.back) {
 		err = canceledOr(ctx)
 	}
-	return d.answered(ctx, err)
+	return d.answered(err)
 }
 
 // answered passes the answer that the process gets to the oracle.
-func (d *deletion) answered(_ context.Context, err error) error {
+func (d *deletion) answered(err error) error {
 	if d != nil && d.accepted {
 		d.m.b.mu.Lock()
 		defer d.m.b.mu.Unlock()

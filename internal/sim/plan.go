@@ -118,7 +118,7 @@ type plan struct {
 	stale    bool          // the first lists may be stale
 	turmoil  time.Duration // how long actions happen
 	actions  []action
-	files    []file // configuration files, in the order of their times; none: no process has one
+	files    []file // configuration files, in the order of their times; none: one without policies
 }
 
 // The time that a world has before the first action, and after the last fault.
@@ -148,9 +148,6 @@ func draw(seed uint64) *plan {
 	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p
 }
-
-// pods returns the maximal number of pods at a time.
-func (p *plan) pods() int { return podNames }
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 

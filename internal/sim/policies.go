@@ -59,11 +59,6 @@ func (p *plan) govern() {
 	}
 }
 
-// ungoverned gives the plan a file without policies.
-func (p *plan) ungoverned() {
-	p.files = []file{{0, compiled(policy.Config{Method: p.method()}, false)}}
-}
-
 // compiled returns a configuration, which must be valid.
 func compiled(c policy.Config, paused bool) holds.Config {
 	set, problems := policy.Compile(c)

@@ -218,22 +218,22 @@ func (p *process) sawNode(n *v1.Node, event watch.EventType) {
 	p.w.say(p.name, "sees %s %v", event, (*shownNode)(n))
 	p.observer.WatchedNode(p.w.now(), n, event == watch.Deleted)
 	p.governance.shows(n, event == watch.Deleted)
-	if event == watch.Deleted {
-		p.must(p.feed.Nodes().Delete(n))
-		return
-	}
-	p.must(p.feed.Nodes().Update(n))
+	p.saw(p.feed.Nodes(), n, event)
 }
 
 // sawPod passes an event of the pod watch to the cache.
 func (p *process) sawPod(pod *v1.Pod, event watch.EventType) {
 	p.w.say(p.name, "sees %s %v", event, (*shownPod)(pod))
 	p.observer.WatchedPod(p.w.now(), pod, event == watch.Deleted)
+	p.saw(p.feed.Pods(), pod, event)
+}
+
+func (p *process) saw(in cache.TransformingStore, object any, event watch.EventType) {
 	if event == watch.Deleted {
-		p.must(p.feed.Pods().Delete(pod))
+		p.must(in.Delete(object))
 		return
 	}
-	p.must(p.feed.Pods().Update(pod))
+	p.must(in.Update(object))
 }
 
 // listedNodes passes a list of nodes to the cache.

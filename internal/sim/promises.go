@@ -31,10 +31,7 @@ func broken(rule, format string, args ...any) error {
 // the key for which the rates count it must permit it, as the process was shown them last.
 func (f *flight) decided() error {
 	g, e := &f.p.governance, &f.e
-	switch {
-	case g.core == nil:
-		return nil
-	case g.config.Paused:
+	if g.config.Paused {
 		return broken(HeldGoes, "%s goes on with pod %s while it is paused", f.p.name, e.Pod.UID)
 	}
 	err := broken(oracle.Stays, "%s goes on with pod %s, whose node has no taint %s", f.p.name, e.Pod.UID, e.Verdict.Taint.Key)
@@ -117,12 +114,10 @@ func (g *governance) shows(n *v1.Node, gone bool) {
 
 // showsAll notes that the process was shown all nodes.
 func (g *governance) showsAll(nodes []*v1.Node) {
-	for name := range g.shown {
-		if !slices.ContainsFunc(nodes, func(n *v1.Node) bool { return n.Name == name }) {
-			delete(g.shown, name)
-		}
-	}
+	before := g.shown
+	g.shown = map[string]map[v1.Taint]shownTaint{}
 	for _, n := range nodes {
+		g.shown[n.Name] = before[n.Name]
 		g.shows(n, false)
 	}
 }

@@ -96,7 +96,7 @@ func (s *shardRun) soon() {
 
 // wake makes the shard look at a moment, unless it looks before that.
 func (s *shardRun) wake(at time.Duration) {
-	if at >= s.next || !s.p.started {
+	if at >= min(s.next, oracle.Far) || !s.p.started {
 		return
 	}
 	s.next = at
@@ -139,15 +139,8 @@ func (s *shardRun) one() {
 
 // plan makes the shard look at the next deadline.
 func (s *shardRun) plan() {
-	at, ok := s.core.Next()
-	switch {
-	case !ok:
-	case !at.After(s.p.now()):
-		s.soon()
-	default:
-		if moment := s.p.clock.moment(at); moment < oracle.Far {
-			s.wake(moment)
-		}
+	if at, ok := s.core.Next(); ok {
+		s.wake(max(s.p.clock.moment(at), s.p.w.now()))
 	}
 }
 
@@ -211,7 +204,7 @@ func (p *process) settle() {
 	}
 	p.w.counts.Scheduled = max(p.w.counts.Scheduled, queued)
 	if err == nil && queued != known {
-		p.w.check(&oracle.Violation{Rule: oracle.Empty, Text: p.name + " holds pods that are gone"})
+		p.w.check(broken(oracle.Empty, "%s holds pods that are gone", p.name))
 	}
 }
 

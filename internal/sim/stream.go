@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -194,17 +195,14 @@ func (s *server) stateAt(pos int) (nodes []*v1.Node, pods []*v1.Pod) {
 
 // replaced returns the list with the object's previous version replaced by the new one, or removed.
 func replaced[T any](list []*T, now *T, gone bool, same func(*T) bool) []*T {
-	for i, old := range list {
-		if same(old) {
-			if gone {
-				return append(list[:i], list[i+1:]...)
-			}
-			list[i] = now
-			return list
-		}
+	switch i := slices.IndexFunc(list, same); {
+	case i < 0 && gone:
+	case i < 0:
+		list = append(list, now)
+	case gone:
+		list = slices.Delete(list, i, i+1)
+	default:
+		list[i] = now
 	}
-	if gone {
-		return list
-	}
-	return append(list, now)
+	return list
 }

@@ -22,6 +22,8 @@ type waits struct {
 const (
 	remembered = 2 * time.Minute
 	maybeSlow  = dispatch.SlowAfter - time.Millisecond
+
+	watchEvery = 500 * time.Millisecond
 )
 
 // ended notes a call that has ended.
@@ -36,7 +38,7 @@ func (w *waits) ended(f *flight, o *eviction.Outcome) {
 	}
 }
 
-// calls returns how many calls have been under way for so long; of one namespace, or of all if that is empty.
+// calls returns how many calls have been under way for this long; of one namespace, or of all if that is empty.
 func (w *waits) calls(namespace string, lasting time.Duration) (n int) {
 	for _, f := range w.p.flights {
 		if (namespace == "" || f.e.Pod.Namespace == namespace) && w.p.w.now()-f.began >= lasting {
@@ -60,13 +62,13 @@ func (w *waits) isQuick(namespace string, longer time.Duration) bool {
 
 // watch checks twice a second whether any pod waits without a reason.
 func (w *waits) watch() {
-	if p := w.p; p.w.now()-w.looked > time.Second || !p.started || p.ending || !p.leading() { // or it was frozen
+	if p := w.p; p.w.now()-w.looked > watchEvery || !p.started || p.ending || !p.leading() { // or it was frozen
 		w.since = nil
 	} else {
 		p.w.check(w.judge())
 	}
 	w.looked = w.p.w.now()
-	w.p.after(500*time.Millisecond, w.watch)
+	w.p.after(watchEvery, w.watch)
 }
 
 // judge judges all pods that wait.
@@ -111,7 +113,7 @@ func (w *waits) judgeOne(v *eviction.View, before map[types.UID]time.Duration) e
 	}
 	w.since[uid] = since
 	waits := now - max(p.clock.moment(v.Next), since)
-	if longest := dispatch.SlowAfter * time.Duration(1+plan.pods()/slots); waits > longest || waits > mayPoll && !slow && w.free(namespace) {
+	if longest := dispatch.SlowAfter * time.Duration(1+podNames/slots); waits > longest || waits > mayPoll && !slow && w.free(namespace) {
 		return broken(oracle.KeptWaiting, "%s keeps pod %s waiting for %v, with %d calls under way, %d of them slow", p.name, uid, waits, len(p.flights), w.calls("", maybeSlow))
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // World is one simulated cluster.
@@ -38,18 +39,15 @@ type Options struct {
 	// Trace, if not nil, receives a line for each event.
 	Trace func(line string)
 
-	// Policies draws worlds with policies, guards and reloads. EmptyFile gives each process a file without any.
-	Policies, EmptyFile bool
+	// Policies draws worlds with policies, guards and reloads.
+	Policies bool
 }
 
 // plan returns the plan of a seed.
 func (o *Options) plan(seed uint64) *plan {
 	p := draw(seed)
-	switch {
-	case o.Policies:
+	if o.Policies {
 		p.govern()
-	case o.EmptyFile:
-		p.ungoverned()
 	}
 	return p
 }
@@ -66,6 +64,9 @@ func run(p *plan, o Options) Result {
 }
 
 func newWorld(p *plan, o Options) *World {
+	if len(p.files) == 0 {
+		p.files = []file{{0, compiled(policy.Config{Method: p.method()}, false)}}
+	}
 	w := &World{plan: p, trace: o.Trace, processes: make([]*process, p.replicas), runs: make([]int, p.replicas)}
 	w.offsets = append(w.offsets, p.clocks.replicas...)
 	w.oracle = oracle.New(epoch())
@@ -118,7 +119,7 @@ const restless = 1_000_000
 func (w *World) until(moment time.Duration) {
 	for w.err == nil && w.step(moment) {
 		if w.seq > restless {
-			w.check(&oracle.Violation{Rule: oracle.Behind, Text: "the world does not come to rest"})
+			w.check(broken(oracle.Behind, "the world does not come to rest"))
 		}
 	}
 	w.time = max(w.time, moment)
@@ -134,7 +135,7 @@ func (w *World) end(calm time.Duration) error {
 			return p.observer.Ends(w.now(), calm+20*time.Second, quiet-50*time.Second)
 		}
 	}
-	return &oracle.Violation{Rule: oracle.Behind, Text: "nobody leads"}
+	return broken(oracle.Behind, "nobody leads")
 }
 
 // calmDown ends all faults.

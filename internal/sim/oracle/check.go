@@ -34,7 +34,7 @@ const (
 	Leading  = "only a leader deletes"
 	Records  = "a record tells what its writer was shown"
 
-	KeptWaiting = "slow calls keep no other pod waiting"
+	KeptWaiting = "no pod that is due waits without a reason"
 
 	Confirmed = "the node is confirmed live"
 	Behind    = "at a quiet end all that is due is gone"
