@@ -29,6 +29,7 @@ var (
 const (
 	leastUntouched = 30
 	enough         = 5000
+	mostRaced      = 5
 )
 
 // TestMain makes garbage collection rarer: there is much garbage, and little else in memory.
@@ -43,6 +44,9 @@ func TestAgainstTheOriginal(t *testing.T) {
 	all := playAll(t, setting{comparison: true}, *histories)
 	if all.histories < enough {
 		return
+	}
+	if all.raced > mostRaced {
+		t.Errorf("the original had to play %d histories again; want %d at most", all.raced, mostRaced)
 	}
 	if share := 100 * all.untouched / all.histories; share < leastUntouched {
 		t.Errorf("no correction applies to only %d %% of the histories; want %d %% or more", share, leastUntouched)

@@ -19,6 +19,7 @@ type result struct {
 	embedded outcome
 	original outcome
 	applied  []applied
+	raced    bool // the original did otherwise when it played the history again
 }
 
 // applied is a correction that applies to a pod at a moment.
@@ -60,7 +61,22 @@ func (r *result) check(t *testing.T) {
 		r.compare(t, p.UID, "this controller, watching by itself,", r.ours, "the model", r.model)
 		r.compare(t, p.UID, "this controller, on a caller's informer of pods,", r.embedded, "the model", r.model)
 		if !corrected[p.Name] {
+			r.playAgain(t, p.UID)
 			r.compare(t, p.UID, "this controller", r.ours, "the original", r.original)
+		}
+	}
+}
+
+// playAgain has the original play the history again, some times, if it differs. The order of the original's goroutines at
+// one moment is not determined, and with one order in some tens it loses an eviction. Against the model, this controller
+// has no second try.
+func (r *result) playAgain(t *testing.T, uid types.UID) {
+	for tries := 0; tries < 5 && r.ours.of(uid) != r.original.of(uid); tries++ {
+		before := r.original.of(uid)
+		r.original = play(t, r.history, original)
+		if now := r.original.of(uid); now != before {
+			r.raced = true
+			t.Logf("seed %d, pod %s: the original evicts it: %s, and when it plays the history again: %s", r.seed, uid, before, now)
 		}
 	}
 }

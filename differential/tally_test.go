@@ -15,6 +15,7 @@ type tally struct {
 	untouched int // histories to which no correction applies
 	agreed    int // evictions in those
 	compared  int // pods that the original must treat alike
+	raced     int // histories in which the original did so only when it played them again
 	of        map[string]*counts
 }
 
@@ -42,6 +43,9 @@ func (a *tally) add(r *result) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.histories++
+	if r.raced {
+		a.raced++
+	}
 	a.evictions += len(r.ours)
 	corrected := r.corrected()
 	for _, p := range r.history.all() {
