@@ -22,8 +22,6 @@ type waits struct {
 const (
 	remembered = 2 * time.Minute
 	maybeSlow  = dispatch.SlowAfter - time.Millisecond
-
-	watchEvery = 500 * time.Millisecond
 )
 
 // ended notes a call that has ended.
@@ -62,13 +60,14 @@ func (w *waits) isQuick(namespace string, longer time.Duration) bool {
 
 // watch checks twice a second whether any pod waits without a reason.
 func (w *waits) watch() {
-	if p := w.p; p.w.now()-w.looked > watchEvery || !p.started || p.ending || !p.leading() { // or it was frozen
+	const every = 500 * time.Millisecond
+	if p := w.p; p.w.now()-w.looked > every || !p.started || p.ending || !p.leading() { // it is late if it was frozen
 		w.since = nil
 	} else {
 		p.w.check(w.judge())
 	}
 	w.looked = w.p.w.now()
-	w.p.after(watchEvery, w.watch)
+	w.p.after(every, w.watch)
 }
 
 // judge judges all pods that wait.
