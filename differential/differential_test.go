@@ -29,7 +29,7 @@ var (
 const (
 	leastUntouched = 30
 	enough         = 5000
-	mostRaced      = 5
+	maxRaced      = 5
 )
 
 // TestMain makes garbage collection rarer: there is much garbage, and little else in memory.
@@ -45,8 +45,8 @@ func TestAgainstTheOriginal(t *testing.T) {
 	if all.histories < enough {
 		return
 	}
-	if all.raced > mostRaced {
-		t.Errorf("the original had to play %d histories again; want %d at most", all.raced, mostRaced)
+	if all.raced > maxRaced {
+		t.Errorf("the original had to play %d histories again; want %d at most", all.raced, maxRaced)
 	}
 	if share := 100 * all.untouched / all.histories; share < leastUntouched {
 		t.Errorf("no correction applies to only %d %% of the histories; want %d %% or more", share, leastUntouched)
