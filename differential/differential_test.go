@@ -29,7 +29,7 @@ var (
 const (
 	leastUntouched = 30
 	enough         = 5000
-	maxRaced      = 5
+	maxRaced       = 5
 )
 
 // TestMain makes garbage collection rarer: there is much garbage, and little else in memory.
