@@ -244,6 +244,42 @@ func TestSlowNamespacesDelayOthersByMomentsOnly(t *testing.T) {
 	}
 }
 
+// TestASlowNamespaceDelaysItsOwnQuickPodsByMomentsOnly has a thousand slow pods that are alike, beside pods of another
+// workload of their namespace.
+func TestASlowNamespaceDelaysItsOwnQuickPodsByMomentsOnly(t *testing.T) {
+	for _, row := range []struct {
+		name            string
+		known           bool // to be quick
+		median, longest time.Duration
+	}{
+		{"known to be quick", true, 300 * time.Millisecond, time.Second},
+		{"unknown", false, 200 * time.Millisecond, time.Second},
+	} {
+		for _, due := range []time.Duration{2 * time.Second, 5 * time.Second, 2 * time.Minute} {
+			t.Run(fmt.Sprintf("%s, due %v later", row.name, due), func(t *testing.T) {
+				w := newWorld()
+				for range 1000 {
+					w.pod("shop", w.r.IntN(20), 0, 0, after(30*time.Second, fails))
+				}
+				var others []*evicted
+				for i := range 200 {
+					others = append(others, w.pod("shop", i%20, 1, due, quickly))
+				}
+				if row.known {
+					w.run(others, due-time.Second)
+					w.showQuick(others)
+				}
+				w.run(others, due+time.Minute)
+				median, longest := waits(others)
+				t.Logf("median %v, longest %v", median, longest)
+				if median > row.median || longest > row.longest {
+					t.Errorf("they wait for %v, at most %v; want %v, %v", median, longest, row.median, row.longest)
+				}
+			})
+		}
+	}
+}
+
 // TestSlowCallsLeaveARateToOthers has thirty slow pods under a rate of one a second, beside sixty others.
 func TestSlowCallsLeaveARateToOthers(t *testing.T) {
 	rate := policy.Rate{Name: "all", EvictionsPerSecond: 1, Burst: 5}
