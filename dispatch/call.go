@@ -144,8 +144,7 @@ func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 	c.count(n, w, k.kind, -1)
 	c.endProbe(k)
 	if !in.Outcome.MayHaveDeleted() && in.Outcome.Kind != eviction.DryRun {
-		k.buckets.Return(now)
-		c.endWaits(now)
+		c.giveBack(now, k)
 	} else if it.Own != Other {
 		c.ownEnded = now
 	}
@@ -163,6 +162,18 @@ func (c *Core) end(now time.Time, in CallEnded, do *Effects) {
 	c.arrange(now, n)
 	c.remember(now, w)
 	do.Pause = c.learn(now, k, &in.Outcome)
+}
+
+// giveBack returns the tokens of a call. It ends the waits of all classes, as any of them may wait for these tokens.
+func (c *Core) giveBack(now time.Time, k *call) {
+	if k.buckets.Key == "" {
+		return
+	}
+	k.buckets.Return(now)
+	for _, cl := range c.dry.All() {
+		cl.dryUntil = now
+		c.dry.Set(cl)
+	}
 }
 
 // recount takes tokens for a call under way of the rates that count it since they were replaced.

@@ -84,14 +84,13 @@ type item struct {
 
 // NewCore returns the logic of a dispatcher that does not lead yet.
 func NewCore(now time.Time, o CoreOptions) *Core {
-	c := &Core{
+	return &Core{
 		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
 		ready: map[*class]bool{}, dry: newDry(),
 		own: ordered.New(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
 		places: newPlaces(o.Slots, o.SlowPlaces), outage: outageBackoff{jitter: o.Jitter}, pace: newPace(o.CallsPerSecond),
 		rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
 	}
-	return c
 }
 
 // Step processes one input at the time now, and returns what follows from it. The time may not go backwards by more than

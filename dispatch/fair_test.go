@@ -191,6 +191,22 @@ func waits(pods []*evicted) (median, longest time.Duration) {
 	return all[len(all)/2], all[len(all)-1]
 }
 
+// requireWaits runs until these pods are gone, which are due some time after the begin, and requires their waits to be at
+// most these. If quick, their workloads are known to be quick before.
+func (w *world) requireWaits(t *testing.T, pods []*evicted, due time.Duration, quick bool, median, longest time.Duration) {
+	t.Helper()
+	if quick {
+		w.run(pods, due-time.Second)
+		w.showQuick(pods)
+	}
+	w.run(pods, due+time.Minute)
+	gotMedian, gotLongest := waits(pods)
+	t.Logf("median %v, longest %v", gotMedian, gotLongest)
+	if gotMedian > median || gotLongest > longest {
+		t.Errorf("they wait for %v, at most %v; want %v, %v", gotMedian, gotLongest, median, longest)
+	}
+}
+
 // TestSlowNamespacesDelayOthersByMomentsOnly has namespaces of a thousand pods each, whose calls take 30 s and fail.
 func TestSlowNamespacesDelayOthersByMomentsOnly(t *testing.T) {
 	sec := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -227,16 +243,7 @@ func TestSlowNamespacesDelayOthersByMomentsOnly(t *testing.T) {
 						if row.wereQuick {
 							w.showQuick(slowPods)
 						}
-						if othersQuick {
-							w.run(others, due-time.Second)
-							w.showQuick(others)
-						}
-						w.run(others, due+time.Minute)
-						median, longest := waits(others)
-						t.Logf("median %v, longest %v", median, longest)
-						if median > row.median || longest > row.longest {
-							t.Errorf("others wait for %v, at most %v; want %v, %v", median, longest, row.median, row.longest)
-						}
+						w.requireWaits(t, others, due, othersQuick, row.median, row.longest)
 					})
 				}
 			}
@@ -265,16 +272,7 @@ func TestASlowNamespaceDelaysItsOwnQuickPodsByMomentsOnly(t *testing.T) {
 				for i := range 200 {
 					others = append(others, w.pod("shop", i%20, 1, due, quickly))
 				}
-				if row.known {
-					w.run(others, due-time.Second)
-					w.showQuick(others)
-				}
-				w.run(others, due+time.Minute)
-				median, longest := waits(others)
-				t.Logf("median %v, longest %v", median, longest)
-				if median > row.median || longest > row.longest {
-					t.Errorf("they wait for %v, at most %v; want %v, %v", median, longest, row.median, row.longest)
-				}
+				w.requireWaits(t, others, due, row.known, row.median, row.longest)
 			})
 		}
 	}

@@ -63,14 +63,6 @@ func (c *Core) refill(now time.Time) {
 	}
 }
 
-// endWaits ends the waits of all classes, as any of them may wait for the tokens that a call has given back.
-func (c *Core) endWaits(now time.Time) {
-	for _, cl := range c.dry.All() {
-		cl.dryUntil = now
-		c.dry.Set(cl)
-	}
-}
-
 // wait returns the rate that is the first to have a token, and when it has one. The rate is empty if there is a way now.
 func (c *class) wait(now time.Time) (rate string, until time.Time) {
 	for i := range c.ways {
