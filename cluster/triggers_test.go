@@ -67,6 +67,8 @@ func TestTriggersBeginAndEndWithTheNeedForThem(t *testing.T) {
 func (w *world) outage() *atomic.Bool {
 	var down atomic.Bool
 	down.Store(true)
+	w.client.Lock() // PrependReactor does not lock what concurrent requests read
+	defer w.client.Unlock()
 	w.client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return down.Load(), nil, errors.New("connection refused")
 	})

@@ -44,6 +44,13 @@ func newCluster() *cluster {
 	return c
 }
 
+// PrependReactor replaces [k8stesting.Fake.PrependReactor], which does not lock what the requests of an Election read.
+func (c *cluster) PrependReactor(verb, resource string, react k8stesting.ReactionFunc) {
+	c.Lock()
+	defer c.Unlock()
+	c.Clientset.PrependReactor(verb, resource, react)
+}
+
 // storeAndLose stores an update, whose response is lost, and returns the error that its client gets.
 func (c *cluster) storeAndLose(update k8stesting.Action) error {
 	lease := update.(k8stesting.UpdateAction).GetObject().DeepCopyObject()

@@ -26,6 +26,7 @@ func markAs(t *testing.T, client *fake.Clientset, manager string, deletes bool) 
 		t.Fatal(err)
 	}
 	// The fake clientset keeps no managedFields.
+	client.Lock() // PrependReactor does not lock what concurrent requests read
 	client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 		pod := pod.DeepCopy()
 		pod.ManagedFields = []metav1.ManagedFieldsEntry{{
@@ -33,6 +34,7 @@ func markAs(t *testing.T, client *fake.Clientset, manager string, deletes bool) 
 		}}
 		return true, &v1.PodList{Items: []v1.Pod{*pod}}, nil
 	})
+	client.Unlock()
 	now := metav1.Now()
 	if deletes {
 		pod.DeletionTimestamp, pod.Finalizers = &now, []string{"example.com/stays"}
