@@ -56,7 +56,7 @@ func (s *namespaceStore) take(obj any, there bool) {
 func (s *namespaceStore) Replace(items []any, _ string) error {
 	labels := make(map[string]map[string]string, len(items))
 	for _, item := range items {
-		if n, ok := item.(*v1.Namespace); ok && n != nil {
+		if n, ok := untrimmed(item).(*v1.Namespace); ok && n != nil {
 			labels[n.Name] = n.Labels
 		} else {
 			s.warnings.unexpected("namespace", item)

@@ -36,7 +36,7 @@ func (t *nodes) lookAt(n *v1.Node) look {
 
 // lookIn returns the look in an item of a list.
 func (t *nodes) lookIn(item any) (look, bool) {
-	switch n := item.(type) {
+	switch n := untrimmed(item).(type) {
 	case *look:
 		return *n, true
 	case *v1.Node:
@@ -129,19 +129,6 @@ func (t *nodes) version(name string) string {
 		return last.version
 	}
 	return ""
-}
-
-// recall returns the last known labels of a node, and reports whether labels are needed. It does not allocate.
-func (t *nodes) recall(name []byte) (labels map[string]string, needed bool) {
-	if !t.needs.Load().NodeLabels {
-		return nil, false
-	}
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if n := t.byName[string(name)]; n.Node != nil {
-		labels = n.Labels
-	}
-	return labels, true
 }
 
 // taintedNodes returns the nodes that carry NoExecute taints, or NoSchedule taints that policies name.

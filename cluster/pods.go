@@ -82,17 +82,6 @@ func (t *pods) get(uid types.UID) *taint.Pod {
 	return &e.Pod
 }
 
-// recall is get for a UID in bytes. It does not allocate.
-func (t *pods) recall(uid []byte) *taint.Pod {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	e := t.byUID[types.UID(uid)]
-	if e == nil {
-		return nil
-	}
-	return &e.Pod
-}
-
 // on returns the pods on the node with this name, in no particular order.
 func (t *pods) on(node string) []*taint.Pod {
 	t.mu.RLock()

@@ -120,7 +120,7 @@ func (s *podStore) podOf(p *v1.Pod, bound time.Time) taint.Pod {
 
 // podIn returns the pod in an item of a list.
 func (s *podStore) podIn(item any) (taint.Pod, bool) {
-	switch p := item.(type) {
+	switch p := untrimmed(item).(type) {
 	case *entry:
 		return p.Pod, true
 	case *v1.Pod:

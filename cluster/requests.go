@@ -1,172 +1,115 @@
 package cluster
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
-	"net/http"
-	"time"
+	"errors"
+	"reflect"
 
-	v1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/features"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
-	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
-
-	"github.com/taint-manager/taint-manager/cluster/wire"
+	"k8s.io/client-go/tools/cache"
 )
 
-// lister lists and watches one resource.
-type lister interface {
-	List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
-	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
-}
+// pageSize is the maximum number of objects in one response to a list.
+const pageSize = 500
 
-// podLister returns a lister that decodes only the required fields, or the client's own if that is not possible. It
-// calls granted as soon as the response to a request has begun; with the client's own lister, only once the response
-// has ended.
-func podLister(client kubernetes.Interface, lookup wire.PodLookup, granted func()) lister {
-	if requests := requestsOf(client); requests != nil {
-		return trimming{requests, "pods", wire.Lookup{Pod: lookup}, granted}
-	}
-	return whole[*v1.PodList]{client.CoreV1().Pods(metav1.NamespaceAll), granted}
-}
-
-// nodeLister is podLister for nodes.
-func nodeLister(client kubernetes.Interface, lookup wire.NodeLookup, granted func()) lister {
-	if requests := requestsOf(client); requests != nil {
-		return trimming{requests, "nodes", wire.Lookup{Node: lookup}, granted}
-	}
-	return whole[*v1.NodeList]{client.CoreV1().Nodes(), granted}
-}
-
-// namespaceLister is podLister for namespaces.
-func namespaceLister(client kubernetes.Interface, granted func()) lister {
-	if requests := requestsOf(client); requests != nil {
-		return trimming{requests, "namespaces", wire.Lookup{}, granted}
-	}
-	return whole[*v1.NamespaceList]{client.CoreV1().Namespaces(), granted}
-}
-
-// typed is client-go's typed client for one resource.
-type typed[L runtime.Object] interface {
+// typedClient is client-go's typed client for one resource.
+type typedClient[L runtime.Object] interface {
 	List(ctx context.Context, o metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// whole lists and watches with a typed client.
-type whole[L runtime.Object] struct {
-	typed[L]
-	granted func()
+// requests are the requests of a reflector for one resource.
+type requests[L runtime.Object] struct {
+	client  typedClient[L]
+	contact *contact
+
+	// selector is the field selector of the objects; empty: all.
+	selector string
+
+	// trim is the transformer of the reflector's store.
+	trim cache.TransformFunc
 }
 
-// List returns a list.
-func (w whole[L]) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	list, err := w.typed.List(ctx, o)
-	if err == nil {
-		w.granted()
+func (r requests[L]) listWatch() *cache.ListWatch {
+	return &cache.ListWatch{ListWithContextFunc: r.list, WatchFuncWithContext: r.watch}
+}
+
+// list returns all objects as one list of trimmed objects. It reads pages, and trims each page before it reads the
+// next, so that memory holds one page of whole objects. The reflector's own first list would not be paged: it asks for
+// resourceVersion "0", for which the API server ignores the limit. If the API server no longer has the next page, the
+// error makes the reflector list again.
+func (r requests[L]) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	o.FieldSelector, o.ResourceVersion, o.ResourceVersionMatch = r.selector, "", ""
+	o.Limit, o.Continue = pageSize, ""
+	whole := &internalversion.List{}
+	for {
+		page, err := ask(ctx, r.contact, o, r.client.List)
+		if err != nil {
+			return nil, err
+		}
+		if err := meta.EachListItem(page, r.addTo(whole)); err != nil {
+			return nil, err
+		}
+		about, err := meta.ListAccessor(page)
+		if err != nil {
+			return nil, err
+		}
+		if o.Continue = about.GetContinue(); o.Continue == "" {
+			whole.ResourceVersion = about.GetResourceVersion()
+			return whole, nil
+		}
 	}
-	return list, err
 }
 
-// Watch returns a watch, once the API server has accepted it.
-func (w whole[L]) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	stream, err := w.typed.Watch(ctx, o)
-	if err == nil {
-		w.granted()
+// addTo returns a function that adds a trimmed object to the list.
+func (r requests[L]) addTo(list *internalversion.List) func(runtime.Object) error {
+	return func(object runtime.Object) error {
+		value, err := r.trim(object)
+		list.Items = append(list.Items, trimmed{value})
+		return err
+	}
+}
+
+// watch returns a watch, or a streamed list that becomes one, once the API server has accepted it.
+func (r requests[L]) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	o.FieldSelector, o.Watch = r.selector, true
+	stream, err := ask(ctx, r.contact, o, r.open)
+	if errors.Is(err, errBroken) {
+		return stream, nil // which has ended, so that the reflector tries again
 	}
 	return stream, err
 }
 
-// requestsOf returns a client that makes requests like the given one, with its transport, limits and content type. It
-// returns nil if the client is not client-go's, because another one may do more than requests, and if the client may
-// use CBOR.
-func requestsOf(client kubernetes.Interface) rest.Interface {
-	core, ok := client.CoreV1().(*corev1.CoreV1Client)
-	if !ok || features.FeatureGates().Enabled(features.ClientsAllowCBOR) {
-		return nil
+// errBroken is the trouble of a watch that client-go reports as an empty one.
+var errBroken = errors.New("the connection broke before the API server's response")
+
+// open opens a watch. Client-go tries again where a connection breaks, and returns an empty watch in the end.
+func (r requests[L]) open(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	stream, err := r.client.Watch(ctx, o)
+	if err == nil && reflect.TypeOf(stream) == reflect.TypeOf(watch.NewEmptyWatch()) {
+		err = errBroken
 	}
-	return core.RESTClient()
+	return stream, err
 }
 
-// trimming lists and watches one resource. Package wire decodes protobuf; client-go's decoders decode everything else.
-type trimming struct {
-	requests rest.Interface
-	resource string
-	lookup   wire.Lookup
-	granted  func()
-}
+// trimmed is a trimmed object in a list.
+type trimmed struct{ value any }
 
-// List returns a list.
-func (t trimming) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	body, err := t.open(ctx, t.get(o))
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	object, err := readList(bufio.NewReaderSize(body, readAhead), t.lookup)
-	if err != nil {
-		return nil, fmt.Errorf("reading the list of %s: %w", t.resource, err)
-	}
-	if !meta.IsListType(object) {
-		return nil, apierrors.FromObject(object) // a Status contains the error
-	}
-	return object, nil
-}
+// GetObjectKind returns no kind.
+func (t trimmed) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// Watch returns a watch, once the API server has accepted it.
-func (t trimming) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	o.Watch = true
-	body, err := t.open(ctx, t.get(o).Throttle(nil)) // as in client-go, a watch does not wait for the limit
-	if err != nil {
-		return nil, err
+// DeepCopyObject returns the object itself, because a trimmed object does not change.
+func (t trimmed) DeepCopyObject() runtime.Object { return t }
+
+// untrimmed returns the value in an item of a list.
+func untrimmed(item any) any {
+	if t, ok := item.(trimmed); ok {
+		return t.value
 	}
-	unknown := apierrors.NewClientErrorReporter(http.StatusInternalServerError, http.MethodGet, "ClientWatchDecoding")
-	return watch.NewStreamWatcherWithLogger(klog.FromContext(ctx), newEvents(body, t.lookup), unknown), nil
-}
-
-const (
-	tries = 10
-	pause = time.Second
-)
-
-// open makes the request, and returns the body of its response. As in client-go, a request whose connection breaks is
-// repeated; otherwise the reflector would list again.
-func (t trimming) open(ctx context.Context, request *rest.Request) (io.ReadCloser, error) {
-	for try := 1; ; try++ {
-		body, err := request.Stream(ctx)
-		if err == nil {
-			t.granted()
-		}
-		if err == nil || try == tries || !broken(err) {
-			return body, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
-		}
-	}
-}
-
-func broken(err error) bool {
-	return utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err) || utilnet.IsHTTP2ConnectionLost(err)
-}
-
-func (t trimming) get(o metav1.ListOptions) *rest.Request {
-	var timeout time.Duration
-	if o.TimeoutSeconds != nil {
-		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
-	}
-	return t.requests.Get().UseProtobufAsDefault().Resource(t.resource).
-		VersionedParams(&o, scheme.ParameterCodec).Timeout(timeout)
+	return item
 }

@@ -11,12 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/taint-manager/taint-manager/cluster/wire"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -52,8 +50,7 @@ type Watcher struct {
 }
 
 // Watch returns a watcher of nodes and pods that does nothing before Run. The client's configuration determines the
-// content type. Protobuf is by far the cheapest, because only the required fields are decoded. The rules must be those
-// that verdicts use. If heard is not nil, it is called whenever the API server has accepted a list or a watch, hence
+// content type, of which protobuf is the cheapest. The rules must be those that verdicts use. If heard is not nil, it is called whenever the API server has accepted a list or a watch, hence
 // also as soon as the API server is available again. It must not block.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
 	needs := newNeeds()
@@ -62,7 +59,11 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 	w.runPods = func(ctx context.Context, handler Handler, warnings *warnings, listed func()) error {
 		store := &podStore{pods: p, handler: handler, warnings: warnings, listed: listed}
 		complete := completing{store, func() { w.podContact.listed(ctx) }}
-		w.reflect(ctx, "pods", &v1.Pod{}, w.podRequests(p.recall), complete)
+		pods := requests[*v1.PodList]{
+			client: client.CoreV1().Pods(metav1.NamespaceAll), contact: &w.podContact,
+			selector: podsWatched, trim: store.Transformer(),
+		}
+		w.reflect(ctx, "pods", &v1.Pod{}, pods.listWatch(), complete)
 		return nil
 	}
 	return w
@@ -107,7 +108,7 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	}}
 	var watching sync.WaitGroup
 	watching.Go(func() { w.watchNamespaces(ctx, handler, log) })
-	watching.Go(func() { w.reflect(ctx, "nodes", &v1.Node{}, w.nodeRequests(), completeNodes) })
+	watching.Go(func() { w.reflect(ctx, "nodes", &v1.Node{}, w.nodeRequests(nodeStore), completeNodes) })
 	err := w.runPods(ctx, handler, log, listed)
 	cancel()
 	watching.Wait()
@@ -158,28 +159,9 @@ func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object,
 	}).RunWithContext(ctx)
 }
 
-func (w *Watcher) podRequests(lookup wire.PodLookup) *cache.ListWatch {
-	c := &w.podContact
-	return requestsBy(podLister(w.client, lookup, c.granted), c, podsWatched)
-}
-
-func (w *Watcher) nodeRequests() *cache.ListWatch {
-	c := &w.nodeContact
-	return w.nodeLists.over(requestsBy(nodeLister(w.client, w.nodes.recall, c.granted), c, ""))
-}
-
-// requestsBy returns a reflector's requests for the objects that the selector matches.
-func requestsBy(l lister, c *contact, selector string) *cache.ListWatch {
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			o.FieldSelector = selector
-			return ask(ctx, c, o, l.List)
-		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			o.FieldSelector, o.Watch = selector, true
-			return ask(ctx, c, o, l.Watch)
-		},
-	}
+func (w *Watcher) nodeRequests(store cache.TransformingStore) *cache.ListWatch {
+	r := requests[*v1.NodeList]{client: w.client.CoreV1().Nodes(), contact: &w.nodeContact, trim: store.Transformer()}
+	return w.nodeLists.over(r.listWatch())
 }
 
 func closed(c <-chan struct{}) bool {
