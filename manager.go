@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -91,10 +90,9 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err := errors.Join(m.write(client), m.notice(client)); err != nil {
 		return nil, err
 	}
-	seed := maphash.MakeSeed()
 	for range o.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
-			Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Seed: seed, Own: m.own, OwnMethod: ownMethod,
+			Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
 			Notify: m.notify, Overtaken: m.original.Overtaken,
 		}))
 	}

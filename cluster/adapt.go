@@ -18,11 +18,11 @@ import (
 
 // adapter reads pods from a caller's informer. It stores little itself: it converts pods when they are read.
 type adapter struct {
+	trimmer
 	client   kubernetes.Interface
 	informer cache.SharedIndexInformer
 	seenPods *seenPods
 	ahead    Ahead
-	needs    *atomic.Pointer[policy.Needs]
 	checked  atomic.Pointer[policy.Needs] // those for which the informer was checked; nil before
 	recheck  chan struct{}
 	done     func(err error) // is called after each check but the first
@@ -54,7 +54,7 @@ func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules ta
 		}
 	}
 	needs := newNeeds()
-	a := &adapter{client: client, informer: pods, seenPods: newSeenPods(), needs: needs, recheck: make(chan struct{}, 1)}
+	a := &adapter{client: client, informer: pods, seenPods: newSeenPods(), trimmer: newTrimmer(needs), recheck: make(chan struct{}, 1)}
 	w := newWatcher(client, a, rules, heard, needs)
 	a.done = w.end
 	w.recheck, w.podsHave, w.runPods = a.recheck, a.has, a.run
@@ -115,7 +115,7 @@ func (a *adapter) setHandler(handler Handler, warnings *warnings) {
 }
 
 // get returns the pod with this UID, or nil.
-func (a *adapter) get(uid types.UID) *taint.Pod {
+func (a *adapter) get(uid types.UID) *entry {
 	s, ok := a.seenPods.get(uid)
 	if !ok {
 		return nil
@@ -128,12 +128,12 @@ func (a *adapter) get(uid types.UID) *taint.Pod {
 }
 
 // on returns the pods on a node, except those whose first event has not come yet: the handler is called for them later.
-func (a *adapter) on(node string) []*taint.Pod {
+func (a *adapter) on(node string) []*entry {
 	objects, err := a.informer.GetIndexer().ByIndex(podsByNode, node)
 	if err != nil {
 		return nil
 	}
-	list := make([]*taint.Pod, 0, len(objects))
+	list := make([]*entry, 0, len(objects))
 	for _, obj := range objects {
 		if p := a.convert(obj, ""); p != nil {
 			list = append(list, p)
@@ -144,7 +144,7 @@ func (a *adapter) on(node string) []*taint.Pod {
 
 // convert returns the pod in an object of the informer. It returns nil if the pod is not kept, was not seen yet, or has
 // another UID than uid, unless that is "".
-func (a *adapter) convert(obj any, uid types.UID) *taint.Pod {
+func (a *adapter) convert(obj any, uid types.UID) *entry {
 	p, ok := obj.(*v1.Pod)
 	if !ok || p == nil || uid != "" && p.UID != uid {
 		return nil
@@ -153,15 +153,15 @@ func (a *adapter) convert(obj any, uid types.UID) *taint.Pod {
 	if !ok {
 		return nil
 	}
-	pod := PodOf(p, s.bound)
-	if !kept(&pod) {
+	e := a.trim(p, s.bound)
+	if !e.kept() {
 		return nil
 	}
-	pod.Seen = s.seen
+	e.Seen = s.seen
 	// The informer is ahead of its events. (Another object with the same version comes from a relist, which does not
 	// produce an event.)
 	if p.ResourceVersion != s.version {
-		pod.Seen = time.Now()
+		e.Seen = time.Now()
 	}
-	return &pod
+	return &e
 }

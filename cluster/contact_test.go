@@ -101,14 +101,15 @@ func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, lines := logged(t.Context())
 		log := newWarnings(klog.FromContext(ctx))
-		malformed := PodOf(aPod(func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = "Roughly" }), time.Now())
-		fine := PodOf(aPod(), time.Now())
+		trim := newTrimmer(newNeeds()).trim
+		malformed := trim(aPod(func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = "Roughly" }), time.Now())
+		fine := trim(aPod(), time.Now())
 		for range 100 {
 			log.tolerations(&fine)
 			log.tolerations(&malformed)
 			log.unexpected("pod", 7)
 			log.unexpected("node", nil)
-			log.nameless(&malformed)
+			log.nameless(&malformed.Pod)
 		}
 		if len(*lines) != 4 {
 			t.Fatalf("got %d lines, want 4: %q", len(*lines), *lines)

@@ -24,11 +24,10 @@ type Feed struct {
 // NewFeed returns an empty feed. The goroutine that puts in something also calls the handler. The times that now
 // returns must carry the monotonic clock.
 func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
-	needs := newNeeds()
-	p := newPods(needs)
+	p := newPods(newNeeds())
 	p.now = now
 	f := &Feed{}
-	f.pods, f.nodes, f.needs = p, newNodes(rules, p.on, f.HasSynced), needs
+	f.pods, f.nodes, f.needs = p, newNodes(rules, p.on, f.HasSynced), p.needs
 	f.nodes.now = now
 	log := newWarnings(logr.Discard())
 	listed := func() { f.lists++ }
@@ -37,15 +36,15 @@ func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	return f
 }
 
-// Need sets the data that the cache keeps for policies, and reports whether it has all of it only after another list of
-// nodes. Labels of namespaces are not part of a feed.
+// Need sets the data that the cache keeps for policies, and reports whether it has all of it only after other lists of
+// nodes and of pods. Labels of namespaces are not part of a feed.
 func (f *Feed) Need(n policy.Needs) (relist bool) {
-	f.needs.Store(&n)
+	kept := f.needs.Swap(&n)
 	old := f.nodes.needs.Swap(&n)
 	if drops(old, &n) {
 		f.nodes.narrow(&n)
 	}
-	return !sameForNodes(old, &n)
+	return !sameForNodes(old, &n) || !coversPods(kept, &n)
 }
 
 // Pods returns the store into which pods from lists and watches are put, as a reflector does.

@@ -40,7 +40,9 @@ func TestTheFilterOfPods(t *testing.T) {
 		{"node", onNode("other"), true, true, false},
 		{"terminating", func(p *v1.Pod) { p.DeletionTimestamp = &now }, true, true, false},
 		{"mirror", func(p *v1.Pod) { p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x"} }, true, true, false},
-		{"a label", func(p *v1.Pod) { p.Labels["app"] = "db" }, true, true, false},
+		{"a label that policies read", func(p *v1.Pod) { p.Labels["app"] = "db" }, true, true, false},
+		{"another label", func(p *v1.Pod) { p.Labels["other"] = "db" }, false, true, false},
+		{"a label that names one pod", func(p *v1.Pod) { p.Labels["apps.kubernetes.io/pod-index"] = "1" }, false, false, false},
 		{"no tolerations", func(p *v1.Pod) { p.Spec.Tolerations = nil }, true, true, false},
 		{"toleration: key", func(p *v1.Pod) { p.Spec.Tolerations[0].Key = "other" }, true, true, false},
 		{"toleration: operator", func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = v1.TolerationOpLt }, true, true, false},
@@ -51,13 +53,18 @@ func TestTheFilterOfPods(t *testing.T) {
 		{"toleration: one more", func(p *v1.Pod) { p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{}) }, true, true, false},
 	} {
 		before := []pod{controlledBy("ReplicaSet", "web"), func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(30)) }}
-		old, changed := PodOf(aPod(before...), time.Time{}), PodOf(aPod(append(before, test.change)...), time.Time{})
-		for _, needs := range []policy.Needs{{}, {NodeLabels: true, NamespaceLabels: true, GracePeriods: true, Breakers: true}, {PodOwners: true}} {
-			if got := worthJudging(&old, &changed, &needs); got != (test.judged || test.owners && needs.PodOwners) {
-				t.Errorf("%s, needed %+v: judged: got %t", test.name, needs, got)
+		for _, owners := range []bool{false, true} {
+			needs := newNeeds()
+			needs.Store(&policy.Needs{PodOwners: owners, PodLabels: []string{"app"}, Triggers: []string{"k"}})
+			table := newPods(needs)
+			table.put(table.trim(aPod(before...), time.Time{}))
+			old := *table.get("p1")
+			changed := table.trim(aPod(append(before, test.change)...), time.Time{})
+			if got := !old.sameVerdict(&changed, owners); got != (test.judged || test.owners && owners) {
+				t.Errorf("%s, owners needed %t: judged: got %t", test.name, owners, got)
 			}
-			if got := worthKeeping(&old, &changed, &needs); got != test.shown {
-				t.Errorf("%s, needed %+v: shown: got %t", test.name, needs, got)
+			if got := !old.same(&changed); got != test.shown {
+				t.Errorf("%s, owners needed %t: shown: got %t", test.name, owners, got)
 			}
 		}
 	}
@@ -76,7 +83,7 @@ func TestOnlyBoundAndUnfinishedPodsAreKept(t *testing.T) {
 		{aPod(inPhase(v1.PodFailed)), false},
 		{aPod(onNode("")), false},
 	} {
-		if p := PodOf(test.pod, time.Time{}); kept(&p) != test.want {
+		if p := newTrimmer(newNeeds()).trim(test.pod, time.Time{}); p.kept() != test.want {
 			t.Errorf("a pod on %q that is %q: want kept %t", p.Node, p.Phase, test.want)
 		}
 	}

@@ -6,9 +6,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // podsByNode is the index that an adapter registers; the name is its own, so that it can't clash.
@@ -47,8 +44,8 @@ func (a *adapter) eachPod(obj any, f func(p *v1.Pod)) {
 	case !ok || p == nil:
 		a.warnings.unexpected("pod", obj)
 	case p.UID == "":
-		pod := ownerless(p, time.Time{})
-		a.warnings.nameless(&pod)
+		e := a.trim(p, time.Time{})
+		a.warnings.nameless(&e.Pod)
 	default:
 		f(p)
 	}
@@ -60,17 +57,15 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 		a.podGone(before.UID)
 		before = nil
 	}
-	needs := a.needs.Load()
-	now := podToJudge(p, needs)
-	if !kept(&now) {
+	now := a.trim(p, time.Time{})
+	if !now.kept() {
 		a.podGone(p.UID)
 		return
 	}
 	s, seen := a.seenPods.get(p.UID)
-	var old *taint.Pod
+	var old *entry
 	if seen && before != nil {
-		of := podToJudge(before, needs)
-		old = &of
+		old = new(a.trim(before, time.Time{}))
 	}
 	a.seenPods.put(p.UID, s.next(p, &now, old, initial, a.ahead))
 	switch {
@@ -78,23 +73,15 @@ func (a *adapter) podSeen(before, p *v1.Pod, initial bool) {
 		a.warnings.tolerations(&now)
 	case s.node != now.Node:
 		a.handler.PodChanged(p.UID, s.node)
-	case old != nil && !worthJudging(old, &now, needs):
+	case old != nil && old.sameVerdict(&now, a.needs.Load().PodOwners):
 		return
 	}
 	a.handler.PodChanged(p.UID, now.Node)
 }
 
-// podToJudge returns the pod with its controller only if policies need it, because that allocates.
-func podToJudge(p *v1.Pod, needs *policy.Needs) taint.Pod {
-	if needs.PodOwners {
-		return PodOf(p, time.Time{})
-	}
-	return ownerless(p, time.Time{})
-}
-
 // next returns what is remembered of a pod after an event; s is empty if it is the first event. old is the pod's
 // previous state, or nil if unknown.
-func (s seenPod) next(p *v1.Pod, now, old *taint.Pod, initial bool, ahead Ahead) seenPod {
+func (s seenPod) next(p *v1.Pod, now, old *entry, initial bool, ahead Ahead) seenPod {
 	at := time.Now()
 	if s.bound.IsZero() {
 		s.bound = at
@@ -102,7 +89,7 @@ func (s seenPod) next(p *v1.Pod, now, old *taint.Pod, initial bool, ahead Ahead)
 			s.bound = boundSince(p, at, ahead.at(at))
 		}
 	}
-	if old == nil || !sameExposure(old, now) {
+	if old == nil || !old.sameExposure(now) {
 		s.seen = at
 	}
 	s.key, s.node, s.version = now.Key(), now.Node, p.ResourceVersion

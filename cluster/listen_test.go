@@ -20,7 +20,7 @@ import (
 func byHand(t *testing.T) (*adapter, *record) {
 	t.Helper()
 	client := fake.NewClientset()
-	a := &adapter{client: client, informer: podInformer(client), seenPods: newSeenPods(), needs: newNeeds(), recheck: make(chan struct{}, 1)}
+	a := &adapter{client: client, informer: podInformer(client), seenPods: newSeenPods(), trimmer: newTrimmer(newNeeds()), recheck: make(chan struct{}, 1)}
 	must(t, a.informer.AddIndexers(cache.Indexers{podsByNode: indexByNode}))
 	told := &record{source: &reader{a, newNodes(taint.Rules{}, a.on, nil), a.needs}}
 	a.setHandler(told, newWarnings(logr.Discard()))

@@ -16,7 +16,8 @@ func newNeeds() *atomic.Pointer[policy.Needs] {
 }
 
 // Need sets the data that the cache keeps for policies, before Run or at any later time. The channel is closed once the
-// cache has it: after the first lists, and after another list of nodes if the needs of nodes have changed. It receives
+// cache has it: after the first lists, and after another list of nodes if the needs of nodes have changed, and of pods if other labels
+// or tolerations of pods are needed. It receives
 // an error first if a caller's informer lacks a needed field. If Need is called again in the meantime, the channels of
 // both calls are closed once the cache has what the later one needs.
 //
@@ -26,6 +27,7 @@ func newNeeds() *atomic.Pointer[policy.Needs] {
 func (w *Watcher) Need(n policy.Needs) <-chan error {
 	w.demand.mu.Lock()
 	old := w.nodeLists.want(&n, w.nodes.narrow)
+	w.podLists.changed()
 	done := make(chan error, 1)
 	w.demand.waiting = append(w.demand.waiting, done)
 	w.demand.mu.Unlock()
@@ -67,7 +69,7 @@ func (w *Watcher) end(err error) {
 
 // has reports whether the cache has what is needed.
 func (w *Watcher) has(n *policy.Needs) bool {
-	return w.HasSynced() && w.nodeLists.has(n) && (w.podsHave == nil || w.podsHave(n)) &&
+	return w.HasSynced() && w.nodeLists.has(n) && w.podsHave(n) &&
 		(!n.NamespaceLabels || w.namespaces.listed())
 }
 
@@ -81,6 +83,14 @@ func adds(before, now *policy.Needs) bool { return drops(now, before) }
 func sameForNodes(a, b *policy.Needs) bool {
 	return a.NodeLabels == b.NodeLabels && a.Breakers == b.Breakers &&
 		slices.Equal(a.Triggers, b.Triggers) && slices.Equal(a.Audited, b.Audited)
+}
+
+// coversPods reports whether what is kept of pods for some needs is enough for others.
+func coversPods(kept, wanted *policy.Needs) bool {
+	labels := func(key string) bool { return !slices.Contains(kept.PodLabels, key) }
+	triggers := func(key string) bool { return !kept.TriggeredBy(key) }
+	return !slices.ContainsFunc(wanted.PodLabels, labels) &&
+		!slices.ContainsFunc(wanted.Triggers, triggers) && !slices.ContainsFunc(wanted.Audited, triggers)
 }
 
 // signal wakes up the receiver of a channel with room for one.

@@ -97,7 +97,7 @@ func TestWhatIsJudgedAgainDependsOnWhatIsNeeded(t *testing.T) {
 		{"a heartbeat", inZone("a", tainted), inZone("a", tainted), nil, ""},
 		{"the kind of the controller", aNode(tainted), aPod(controlledBy("Job", "j")), func(n policy.Needs) bool { return n.PodOwners }, "pod p1 for n: n"},
 		{"the grace period", aNode(tainted), aPod(func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(5)) }), nil, ""},
-		{"a label of the pod", aNode(tainted), aPod(func(p *v1.Pod) { p.Labels["app"] = "other" }), func(policy.Needs) bool { return true }, "pod p1 for n: n"},
+		{"a label of the pod", aNode(tainted), aPod(func(p *v1.Pod) { p.Labels["app"] = "other" }), func(n policy.Needs) bool { return len(n.PodLabels) > 0 }, "pod p1 for n: n"},
 	} {
 		for _, needs := range []policy.Needs{
 			{},
@@ -105,6 +105,7 @@ func TestWhatIsJudgedAgainDependsOnWhatIsNeeded(t *testing.T) {
 			{PodOwners: true},
 			{GracePeriods: true},
 			{NamespaceLabels: true},
+			{PodLabels: []string{"app"}},
 			{Triggers: []string{"drain"}},
 			{Audited: []string{"drain"}},
 			{NodeLabels: true, Triggers: []string{"drain"}},

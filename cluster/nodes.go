@@ -69,6 +69,9 @@ type seenNode struct {
 	known   journal.NodeHistory
 	version string        // of the last look
 	needs   *policy.Needs // at the last look; without keys that have been dropped since then
+
+	// revision is the number of the change in this process that led to this state.
+	revision uint64
 }
 
 // after returns the node after a look at it that shows the same taints: with the version for its record, and with its
@@ -88,23 +91,25 @@ func after(n *taint.Node, known journal.NodeHistory, l *look) (now *taint.Node, 
 }
 
 // nodes are the nodes by name, with the histories of their taints. Any number of goroutines may read and adopt; only
-// one may see and forget.
+// one may see and forget. A change is computed without a lock, because that may read all pods of the node, and is
+// computed again if the node has changed in the meantime.
 type nodes struct {
 	rules  atomic.Pointer[taint.Rules]
-	pods   func(node string) []*taint.Pod
+	pods   func(node string) []*entry
 	synced func() bool      // all existing pods are known
 	now    func() time.Time // carries the monotonic clock
 	ahead  Ahead
 	needs  *atomic.Pointer[policy.Needs] // those that the cache of nodes follows
 
-	writing sync.Mutex // held from reading a node until it is replaced
-
 	mu      sync.RWMutex
 	byName  map[string]seenNode
 	tainted map[string]bool
+
+	changes uint64 // of all nodes
+	absent  uint64 // the latest change that concerns nodes that are not there
 }
 
-func newNodes(rules taint.Rules, pods func(node string) []*taint.Pod, synced func() bool) *nodes {
+func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() bool) *nodes {
 	t := &nodes{
 		pods: pods, synced: synced, now: time.Now, needs: newNeeds(),
 		byName: map[string]seenNode{}, tainted: map[string]bool{},
@@ -120,7 +125,22 @@ func (t *nodes) get(name string) *taint.Node { return t.last(name).Node }
 func (t *nodes) last(name string) seenNode {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.byName[name]
+	return t.present(name)
+}
+
+// present is last for a caller that holds the lock.
+func (t *nodes) present(name string) seenNode {
+	n, ok := t.byName[name]
+	if !ok {
+		n.revision = t.absent
+	}
+	return n
+}
+
+// revise returns the number of a change. The caller holds the lock.
+func (t *nodes) revise() uint64 {
+	t.changes++
+	return t.changes
 }
 
 // version returns the resourceVersion of the last look at a tainted node; "" if there is no such node.
@@ -144,44 +164,58 @@ func (t *nodes) taintedNodes() []*taint.Node {
 
 // see stores a look at a node, and reports whether the handler must be called.
 func (t *nodes) see(l look, g gap) bool {
-	t.writing.Lock()
-	defer t.writing.Unlock()
-	old, needs := t.last(l.name), t.needs.Load()
+	for {
+		old := t.last(l.name)
+		now, tell := t.next(old, &l, g)
+		if t.replace(l.name, old, now) {
+			return tell
+		}
+	}
+}
+
+// next returns the state of a node after a look at it, and reports whether the handler must be called.
+func (t *nodes) next(old seenNode, l *look, g gap) (now seenNode, tell bool) {
+	needs := t.needs.Load()
 	if old.Node == nil || old.UID != l.uid {
 		old.known, old.version, old.needs = journal.NodeHistory{}, "", needs
 	}
-	now, changed := t.observe(&old, &l, g, needs)
+	known, changed := t.observe(&old, l, g, needs)
 	if old.Node != nil && old.UID == l.uid && !changed {
-		node, labelled := after(old.Node, old.known, &l)
-		t.put(seenNode{node, old.known, l.version, needs})
-		return labelled && needs.NodeLabels && node.Tainted()
+		node, labelled := after(old.Node, old.known, l)
+		return seenNode{Node: node, known: old.known, version: l.version, needs: needs}, labelled && needs.NodeLabels && node.Tainted()
 	}
-	node := l.node(now)
-	t.put(seenNode{&node, now, l.version, needs})
-	return old.Node != nil || node.Tainted()
+	node := l.node(known)
+	return seenNode{Node: &node, known: known, version: l.version, needs: needs}, old.Node != nil || node.Tainted()
 }
 
 // adopt merges the journal's record of a node into what is known of it, and reports whether that changes anything.
 func (t *nodes) adopt(name string, r journal.Record) bool {
-	t.writing.Lock()
-	defer t.writing.Unlock()
-	old := t.last(name)
+	for {
+		old := t.last(name)
+		now, changed := t.adopted(old, r)
+		if !changed || t.replace(name, old, now) {
+			return changed
+		}
+	}
+}
+
+// adopted returns the state of a node with a record merged into it, and reports whether that changes anything.
+func (t *nodes) adopted(old seenNode, r journal.Record) (merged seenNode, changed bool) {
 	if !old.Tainted() {
-		return false
+		return old, false
 	}
 	now := t.now()
 	known, changed := old.known.Adopt(r, journal.AdoptParams{
 		UID: old.UID, Created: old.Created, Version: old.version, At: now, Ahead: t.ahead.at(now),
-		Keys: keysOf(old.needs), Distinguishes: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
+		Keys: keysOf(old.needs), Distinguishes: func(a, b *v1.Taint) bool { return t.apart(old.Name, a, b) },
 	})
 	if !changed {
-		return false
+		return old, false
 	}
 	node := *old.Node
 	node.Taints, node.Triggers = known.Taints(), known.Triggers()
 	node.Version = known.UpTo(node.Version, old.version)
-	t.put(seenNode{&node, known, old.version, old.needs})
-	return true
+	return seenNode{Node: &node, known: known, version: old.version, needs: old.needs}, true
 }
 
 // observe passes a look at the node to the journal. A node without taints, before and now, needs no journal.
@@ -237,35 +271,35 @@ func (t *nodes) apart(node string, a, b *v1.Taint) bool {
 	if !t.synced() || t.needs.Load().Distinguish(a, b) {
 		return true
 	}
-	for _, p := range t.pods(node) {
-		if t.bearsForEver(p, a) != t.bearsForEver(p, b) {
+	rules := *t.rules.Load()
+	for _, e := range t.pods(node) {
+		p := e.against([]v1.Taint{*a, *b})
+		if toleratesForever(p, a, rules) != toleratesForever(p, b, rules) {
 			return true
 		}
 	}
 	return false
 }
 
-// bearsForEver reports whether the pod tolerates the taint without a limit. For a NoSchedule taint, the first toleration
-// that would match it with the effect NoExecute counts, and without any, one that matches it as it is.
-func (t *nodes) bearsForEver(p *taint.Pod, one *v1.Taint) bool {
-	rules := *t.rules.Load()
-	if one.Effect == v1.TaintEffectNoExecute {
-		return taint.BearsForEver(p, one, rules)
+// toleratesForever reports whether the pod tolerates the taint without a limit. For a NoSchedule taint, the first
+// toleration that would match it with the effect NoExecute counts, and without any, one that matches it as it is.
+func toleratesForever(p *taint.Pod, t *v1.Taint, rules taint.Rules) bool {
+	if t.Effect == v1.TaintEffectNoExecute {
+		return taint.BearsForEver(p, t, rules)
 	}
-	as := v1.Taint{Key: one.Key, Value: one.Value, Effect: v1.TaintEffectNoExecute}
+	as := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
 	if taint.Matching(p, &as, rules) != nil {
 		return taint.BearsForEver(p, &as, rules)
 	}
-	return taint.Matching(p, one, rules) != nil
+	return taint.Matching(p, t, rules) != nil
 }
 
 // narrow notes that keys are not among these needs: an exposure to a taint that is dropped, and needed again before the
 // next look at its node, begins at that look.
 func (t *nodes) narrow(to *policy.Needs) {
-	t.writing.Lock()
-	defer t.writing.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.absent = t.revise()
 	narrowed := map[*policy.Needs]*policy.Needs{} // most nodes share one
 	for name, n := range t.byName {
 		if narrowed[n.needs] == nil {
@@ -273,19 +307,19 @@ func (t *nodes) narrow(to *policy.Needs) {
 			narrowed[n.needs] = &policy.Needs{Triggers: keys.Triggers, Audited: keys.Audited}
 		}
 		n.needs = narrowed[n.needs]
+		n.revision = t.absent
 		t.byName[name] = n
 	}
 }
 
 // forget drops a node, and reports whether the handler must be called: a node without taints had no countdowns.
 func (t *nodes) forget(name string) bool {
-	t.writing.Lock()
-	defer t.writing.Unlock()
-	old := t.get(name)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	old := t.byName[name]
 	delete(t.byName, name)
 	delete(t.tainted, name)
+	t.absent = t.revise()
 	return old.Tainted()
 }
 
@@ -300,13 +334,20 @@ func (t *nodes) names() []string {
 	return list
 }
 
-func (t *nodes) put(n seenNode) {
+// replace stores the state of a node that was computed from an old one. It reports false, and stores nothing, if the old
+// state is not the present one.
+func (t *nodes) replace(name string, old, now seenNode) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.byName[n.Name] = n
-	if n.Tainted() {
-		t.tainted[n.Name] = true
-	} else {
-		delete(t.tainted, n.Name)
+	if t.present(name).revision != old.revision {
+		return false
 	}
+	now.revision = t.revise()
+	t.byName[name] = now
+	if now.Tainted() {
+		t.tainted[name] = true
+	} else {
+		delete(t.tainted, name)
+	}
+	return true
 }

@@ -8,20 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
-
-// entry is a pod in the cache. Once linked it is never written to, because readers keep its Pod, which also keeps the
-// boxes alive.
-type entry struct {
-	taint.Pod
-	tolerations *box[[]v1.Toleration]
-	labels      *box[map[string]string]
-}
 
 // change is one change of a pod for the handler.
 type change struct {
@@ -43,13 +34,12 @@ type (
 
 // pods are the pods by UID, by namespace and name, and by node. One goroutine writes; any number read.
 type pods struct {
-	tolerations *sharer[[]v1.Toleration]
+	trimmer
 	labelSets   *sharer[map[string]string]
 	controllers *sharer[taint.Owner]
 	periods     *sharer[int64]
 	now         func() time.Time // carries the monotonic clock
 	ahead       Ahead
-	needs       *atomic.Pointer[policy.Needs]
 
 	mu         sync.RWMutex
 	byUID      map[types.UID]*entry
@@ -59,12 +49,11 @@ type pods struct {
 
 func newPods(needs *atomic.Pointer[policy.Needs]) *pods {
 	return &pods{
-		tolerations: newSharer(hashTolerations, sameTolerations),
+		trimmer:     newTrimmer(needs),
 		labelSets:   newSharer(hashLabels, maps.Equal[map[string]string]),
 		controllers: newSharer(maphash.Comparable[taint.Owner], func(a, b taint.Owner) bool { return a == b }),
 		periods:     newSharer(maphash.Comparable[int64], func(a, b int64) bool { return a == b }),
 		now:         time.Now,
-		needs:       needs,
 		byUID:       map[types.UID]*entry{},
 		namespaces:  map[string]*namespaceIndex{},
 		nodes:       map[string]*nodeIndex{},
@@ -72,58 +61,50 @@ func newPods(needs *atomic.Pointer[policy.Needs]) *pods {
 }
 
 // get returns the pod with this UID, or nil.
-func (t *pods) get(uid types.UID) *taint.Pod {
+func (t *pods) get(uid types.UID) *entry {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	e := t.byUID[uid]
-	if e == nil {
-		return nil
-	}
-	return &e.Pod
+	return t.byUID[uid]
 }
 
 // on returns the pods on the node with this name, in no particular order.
-func (t *pods) on(node string) []*taint.Pod {
+func (t *pods) on(node string) []*entry {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	c := t.nodes[node]
 	if c == nil {
 		return nil
 	}
-	list := make([]*taint.Pod, len(c.pods))
-	for i, e := range c.pods {
-		list[i] = &e.Pod
-	}
-	return list
+	return slices.Clone(c.pods)
 }
 
 // put stores the current state of a pod, and returns the resulting changes. The Bound of a known pod stays; its Seen
-// stays while its node and tolerations do. put only reads seen, and does not keep it.
-func (t *pods) put(seen taint.Pod) []change {
-	old := t.byUID[seen.UID]
+// stays while its node and tolerations do.
+func (t *pods) put(now entry) []change {
+	old := t.byUID[now.UID]
 	switch {
-	case !kept(&seen):
-		return t.drop(seen.UID)
+	case !now.kept():
+		return t.drop(now.UID)
 	case old == nil:
-		told := t.dropNamesake(&seen)
-		seen.Seen = t.now()
-		t.swap(nil, t.entry(&seen))
-		return append(told, change{seen.UID, seen.Node})
-	case !worthKeeping(&old.Pod, &seen, t.needs.Load()):
+		told := t.dropNamesake(&now.Pod)
+		now.Seen = t.now()
+		t.swap(nil, t.shared(now))
+		return append(told, change{now.UID, now.Node})
+	case old.same(&now):
 		return nil
 	}
-	seen.Bound, seen.Seen = old.Bound, old.Seen
-	if !sameExposure(&old.Pod, &seen) {
-		seen.Seen = t.now()
+	now.Bound, now.Seen = old.Bound, old.Seen
+	if !old.sameExposure(&now) {
+		now.Seen = t.now()
 	}
-	t.swap(old, t.entry(&seen))
-	return t.changesOf(&old.Pod, &seen)
+	t.swap(old, t.shared(now))
+	return t.changesOf(old, &now)
 }
 
 // changesOf returns the changes of a pod that was there before.
-func (t *pods) changesOf(old, now *taint.Pod) []change {
+func (t *pods) changesOf(old, now *entry) []change {
 	switch {
-	case !worthJudging(old, now, t.needs.Load()):
+	case old.sameVerdict(now, t.needs.Load().PodOwners):
 		return nil
 	case old.Node != now.Node:
 		return []change{{old.UID, old.Node}, {now.UID, now.Node}}
@@ -161,24 +142,19 @@ func (t *pods) dropAllBut(listed map[types.UID]bool) []change {
 	return told
 }
 
-// entry returns the entry of a pod; it shares what can be shared.
-func (t *pods) entry(p *taint.Pod) *entry {
-	e := &entry{Pod: *p}
-	e.Phase = known(p.Phase)
-	if len(p.Tolerations) > 0 {
-		e.tolerations = t.tolerations.share(p.Tolerations)
+// shared returns the entry with what it can share with the entries of other pods.
+func (t *pods) shared(e entry) *entry {
+	if len(e.Labels) > 0 {
+		e.labels = t.labelSets.share(e.Labels)
+		e.Labels = e.labels.value
 	}
-	if len(p.Labels) > 0 {
-		e.labels = t.labelSets.share(p.Labels)
+	if e.Controller != nil {
+		e.Controller = &t.controllers.share(*e.Controller).value // which keeps the box alive
 	}
-	if p.Controller != nil {
-		e.Controller = &t.controllers.share(*p.Controller).value // which keeps the box alive
+	if e.GracePeriodSeconds != nil {
+		e.GracePeriodSeconds = &t.periods.share(*e.GracePeriodSeconds).value
 	}
-	if p.GracePeriodSeconds != nil {
-		e.GracePeriodSeconds = &t.periods.share(*p.GracePeriodSeconds).value
-	}
-	e.Tolerations, e.Labels = e.tolerations.get(), e.labels.get()
-	return e
+	return &e
 }
 
 // swap replaces one entry by another in one step for all readers; either may be nil.
@@ -227,15 +203,4 @@ func (t *pods) unlink(e *entry) {
 	if len(c.pods) == 0 {
 		delete(t.nodes, c.name)
 	}
-}
-
-// known returns the phase as a constant of the program if there is one, so that the copy that came with the pod can be
-// freed.
-func known(phase v1.PodPhase) v1.PodPhase {
-	for _, p := range [...]v1.PodPhase{v1.PodRunning, v1.PodPending, v1.PodUnknown} {
-		if p == phase {
-			return p
-		}
-	}
-	return phase
 }

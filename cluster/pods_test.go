@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 func typesUID(format string, args ...any) types.UID { return types.UID(fmt.Sprintf(format, args...)) }
@@ -45,7 +44,9 @@ func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 // The twin is a map: a new pod replaces its namesake, and every change is reported.
 func TestPodsAreLikeAPlainMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table, twin := newPods(newNeeds()), map[types.UID]taint.Pod{}
+		needs := newNeeds()
+		needs.Store(&policy.Needs{PodLabels: []string{"app"}})
+		table, twin := newPods(needs), map[types.UID]entry{}
 		told := map[types.UID]bool{}
 		tell := func(changes []change) {
 			for _, c := range changes {
@@ -57,7 +58,7 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 			"put": func(t *rapid.T) {
 				before := maps.Clone(twin)
 				clear(told)
-				p := drawPod(t)
+				p := table.trim(drawPod(t))
 				tell(table.put(p))
 				putInTwin(twin, p)
 				checkTold(t, before, twin, told)
@@ -70,7 +71,7 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 			"drop all but": func(t *rapid.T) {
 				uid := drawUID(t)
 				tell(table.dropAllBut(map[types.UID]bool{uid: true}))
-				maps.DeleteFunc(twin, func(u types.UID, _ taint.Pod) bool { return u != uid })
+				maps.DeleteFunc(twin, func(u types.UID, _ entry) bool { return u != uid })
 			},
 		})
 	})
@@ -79,9 +80,9 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 func drawUID(t *rapid.T) types.UID { return typesUID("u%d", rapid.IntRange(0, 5).Draw(t, "uid")) }
 
 // drawPod draws one of few pods, so that they collide; a UID always has one name.
-func drawPod(t *rapid.T) taint.Pod {
+func drawPod(t *rapid.T) (*v1.Pod, time.Time) {
 	uid := drawUID(t)
-	return PodOf(aPod(withUID(uid), func(p *v1.Pod) {
+	return aPod(withUID(uid), func(p *v1.Pod) {
 		p.Name = map[types.UID]string{"u0": "a", "u1": "a", "u2": "b", "u3": "b"}[uid]
 		if p.Name == "" {
 			p.Name, p.Namespace = string(uid), "other"
@@ -90,10 +91,10 @@ func drawPod(t *rapid.T) taint.Pod {
 		p.Labels["app"] = rapid.SampledFrom([]string{"web", "db"}).Draw(t, "label")
 		p.Generation = rapid.Int64Range(1, 2).Draw(t, "generation")
 		p.Status.Phase = rapid.SampledFrom([]v1.PodPhase{v1.PodRunning, v1.PodFailed}).Draw(t, "phase")
-	}), time.Unix(rapid.Int64Range(0, 9).Draw(t, "bound"), 0))
+	}), time.Unix(rapid.Int64Range(0, 9).Draw(t, "bound"), 0)
 }
 
-func putInTwin(twin map[types.UID]taint.Pod, p taint.Pod) {
+func putInTwin(twin map[types.UID]entry, p entry) {
 	if p.Node == "" || p.Phase == v1.PodFailed {
 		delete(twin, p.UID)
 		return
@@ -101,11 +102,11 @@ func putInTwin(twin map[types.UID]taint.Pod, p taint.Pod) {
 	if old, ok := twin[p.UID]; ok {
 		p.Bound = old.Bound
 	}
-	maps.DeleteFunc(twin, func(uid types.UID, old taint.Pod) bool { return old.Key() == p.Key() && uid != p.UID })
+	maps.DeleteFunc(twin, func(uid types.UID, old entry) bool { return old.Key() == p.Key() && uid != p.UID })
 	twin[p.UID] = p
 }
 
-func checkTold(t *rapid.T, before, after map[types.UID]taint.Pod, told map[types.UID]bool) {
+func checkTold(t *rapid.T, before, after map[types.UID]entry, told map[types.UID]bool) {
 	for i := range 6 {
 		uid := typesUID("u%d", i)
 		old, was := before[uid]
@@ -117,14 +118,14 @@ func checkTold(t *rapid.T, before, after map[types.UID]taint.Pod, told map[types
 	}
 }
 
-func compareWithTwin(t *rapid.T, table *pods, twin map[types.UID]taint.Pod) {
+func compareWithTwin(t *rapid.T, table *pods, twin map[types.UID]entry) {
 	checkInvariants(t, table)
 	if len(table.byUID) != len(twin) {
 		t.Fatalf("%d pods, want %d", len(table.byUID), len(twin))
 	}
 	for uid, want := range twin {
 		got := table.get(uid)
-		if got == nil || worthKeeping(got, &want, &policy.Needs{}) || !got.Bound.Equal(want.Bound) || got.Key() != want.Key() {
+		if got == nil || !got.same(&want) || !got.Bound.Equal(want.Bound) || got.Key() != want.Key() {
 			t.Fatalf("got %+v, want %+v", got, want)
 		}
 	}

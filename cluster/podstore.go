@@ -1,14 +1,9 @@
 package cluster
 
 import (
-	"time"
-
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // podStore is the store of a reflector for pods: the watch puts in whole objects, a list whole objects or entries. Only
@@ -17,9 +12,6 @@ type podStore struct {
 	pods     *pods
 	handler  Handler
 	warnings *warnings
-
-	// controller is reused space for the controller of the current pod; pods that are kept get a copy.
-	controller taint.Owner
 
 	// listed is called when the first list is in, and is nil from then on.
 	listed func()
@@ -35,8 +27,7 @@ func (s *podStore) Transformer() cache.TransformFunc {
 		if !ok || p == nil {
 			return obj, nil
 		}
-		pod := s.podOf(p, s.pods.boundSince(p))
-		return s.pods.entry(&pod), nil
+		return s.pods.shared(s.pods.trim(p, s.pods.boundSince(p))), nil
 	}
 }
 
@@ -46,7 +37,7 @@ func (s *podStore) Add(obj any) error { return s.Update(obj) }
 // Update stores a pod that the watch has shown.
 func (s *podStore) Update(obj any) error {
 	if p, ok := obj.(*v1.Pod); ok && p != nil {
-		s.put(s.podOf(p, s.pods.now()))
+		s.put(s.pods.trim(p, s.pods.now()))
 		return nil
 	}
 	s.warnings.unexpected("pod", obj)
@@ -68,16 +59,16 @@ func (s *podStore) Replace(items []any, _ string) error {
 	first, now := s.listed != nil, s.pods.now()
 	listed := make(map[types.UID]bool, len(items))
 	for _, item := range items {
-		pod, ok := s.podIn(item)
+		e, ok := s.entryIn(item)
 		if !ok {
 			s.warnings.unexpected("pod", item)
 			continue
 		}
 		if !first {
-			pod.Bound = now
+			e.Bound = now
 		}
-		listed[pod.UID] = true
-		s.put(pod)
+		listed[e.UID] = true
+		s.put(e)
 	}
 	s.tell(s.pods.dropAllBut(listed))
 	if first {
@@ -90,14 +81,14 @@ func (s *podStore) Replace(items []any, _ string) error {
 // Resync does nothing: the handler was called for everything.
 func (s *podStore) Resync() error { return nil }
 
-func (s *podStore) put(pod taint.Pod) {
-	if pod.UID == "" {
-		s.warnings.nameless(&pod)
+func (s *podStore) put(e entry) {
+	if e.UID == "" {
+		s.warnings.nameless(&e.Pod)
 		return
 	}
-	told := s.pods.put(pod)
+	told := s.pods.put(e)
 	if len(told) > 0 {
-		s.warnings.tolerations(&pod)
+		s.warnings.tolerations(&e)
 	}
 	s.tell(told)
 }
@@ -108,25 +99,15 @@ func (s *podStore) tell(changes []change) {
 	}
 }
 
-// podOf is PodOf without an allocation: the controller is valid until the next call.
-func (s *podStore) podOf(p *v1.Pod, bound time.Time) taint.Pod {
-	pod := ownerless(p, bound)
-	if controller := metav1.GetControllerOfNoCopy(p); controller != nil {
-		s.controller = taint.Owner{Kind: controller.Kind, Name: controller.Name}
-		pod.Controller = &s.controller
-	}
-	return pod
-}
-
-// podIn returns the pod in an item of a list.
-func (s *podStore) podIn(item any) (taint.Pod, bool) {
+// entryIn returns the entry in an item of a list.
+func (s *podStore) entryIn(item any) (entry, bool) {
 	switch p := untrimmed(item).(type) {
 	case *entry:
-		return p.Pod, true
+		return *p, true
 	case *v1.Pod:
 		if p != nil {
-			return s.podOf(p, s.pods.boundSince(p)), true
+			return s.pods.trim(p, s.pods.boundSince(p)), true
 		}
 	}
-	return taint.Pod{}, false
+	return entry{}, false
 }

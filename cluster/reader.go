@@ -12,8 +12,12 @@ import (
 
 // podReader reads pods from this cache or from a caller's informer. Any number of goroutines may use it.
 type podReader interface {
-	get(uid types.UID) *taint.Pod
-	on(node string) []*taint.Pod
+	// get returns the pod with this UID, or nil.
+	get(uid types.UID) *entry
+
+	// on returns the pods on the node with this name, in no particular order.
+	on(node string) []*entry
+
 	setAhead(ahead Ahead)
 }
 
@@ -24,18 +28,26 @@ type reader struct {
 	needs *atomic.Pointer[policy.Needs] // the latest ones
 }
 
-// Pod returns the pod with this UID and the node that it is bound to; each is nil if unknown.
+// Pod returns the pod with this UID and the node that it is bound to; each is nil if unknown. The pod has the
+// tolerations that count for a taint of that node.
 func (r *reader) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
-	p := r.pods.get(uid)
-	if p == nil {
+	e := r.pods.get(uid)
+	if e == nil {
 		return nil, nil
 	}
-	return p, r.nodes.get(p.Node)
+	node := r.nodes.get(e.Node)
+	return e.on(node), node
 }
 
-// PodsOn returns the node with this name, or nil if unknown, and the pods bound to it, in no particular order.
+// PodsOn returns the node with this name, or nil if unknown, and the pods bound to it, in no particular order. The pods
+// are as those of Pod.
 func (r *reader) PodsOn(node string) (*taint.Node, []*taint.Pod) {
-	return r.nodes.get(node), r.pods.on(node)
+	n, entries := r.nodes.get(node), r.pods.on(node)
+	taints, list := taintsOf(n), make([]*taint.Pod, len(entries))
+	for i, e := range entries {
+		list[i] = e.against(taints)
+	}
+	return n, list
 }
 
 // SetRules replaces the rules of verdicts. Some states of a taint may have been joined by the rules before, and stay so.

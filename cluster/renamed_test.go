@@ -35,9 +35,9 @@ func TestATriggerThatIsDroppedAndNamedAgainBeforeAListBeginsAnew(t *testing.T) {
 		"with labels":   {policy.Needs{Triggers: []string{"drain"}, NodeLabels: true}, 0},
 	} {
 		inWorlds(t, []runtime.Object{aNode(v1.Taint{Key: "drain", Effect: v1.TaintEffectNoSchedule})}, func(t *testing.T, w *world) {
-			w.need(trigger)
 			begun := time.Now()
-			time.Sleep(2 * time.Hour)
+			w.need(trigger)
+			time.Sleep(time.Until(begun.Add(2 * time.Hour)))
 			w.client.ClearActions()
 			dropped := w.source.Need(c.meanwhile)
 			w.need(trigger)
@@ -215,7 +215,9 @@ func (a *api) goOn(t *testing.T, w *Watcher, told *record) {
 	if !w.HasSynced() || n == nil || len(n.Taints) != 1 || len(pods) != 1 {
 		t.Errorf("in sync %t, node %+v, %d pods", w.HasSynced(), n, len(pods))
 	}
-	a.send(watch.Modified, aPod(func(p *v1.Pod) { p.Labels["app"], p.ResourceVersion = time.Now().String(), "6" }))
+	a.send(watch.Modified, aPod(func(p *v1.Pod) {
+		p.Spec.Tolerations[0].TolerationSeconds, p.ResourceVersion = new(time.Now().Unix()), "6"
+	}))
 	synctest.Wait()
 	if got := told.take(); len(got) != 1 || got[0] != "pod p1 for n: n" {
 		t.Errorf("told %q, want the pod", got)

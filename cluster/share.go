@@ -4,19 +4,10 @@ import (
 	"hash/maphash"
 	"maps"
 	"weak"
-
-	v1 "k8s.io/api/core/v1"
 )
 
-// box holds a value that pods share. An empty value has a nil box.
+// box holds a value that pods share.
 type box[T any] struct{ value T }
-
-func (b *box[T]) get() (value T) {
-	if b != nil {
-		value = b.value
-	}
-	return value
-}
 
 // sharer gives equal values one box. It does not keep boxes alive: a box that no pod uses any more is freed, and its
 // entry is removed before the number of entries has doubled. A sharer belongs to one goroutine.
@@ -59,22 +50,6 @@ func (s *sharer[T]) share(v T) *box[T] {
 func (s *sharer[T]) sweep() {
 	maps.DeleteFunc(s.boxes, func(_ uint64, p weak.Pointer[box[T]]) bool { return p.Value() == nil })
 	s.sweepAt = max(fewest, 2*len(s.boxes))
-}
-
-// hashTolerations hashes a list; the order matters.
-func hashTolerations(seed maphash.Seed, list []v1.Toleration) uint64 {
-	var h maphash.Hash
-	h.SetSeed(seed)
-	for i := range list {
-		t := &list[i]
-		for _, field := range [...]string{t.Key, string(t.Operator), t.Value, string(t.Effect)} {
-			maphash.WriteComparable(&h, field)
-		}
-		if t.TolerationSeconds != nil {
-			maphash.WriteComparable(&h, *t.TolerationSeconds)
-		}
-	}
-	return h.Sum64()
 }
 
 // hashLabels hashes a map, independently of the order of iteration.

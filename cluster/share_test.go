@@ -4,23 +4,27 @@ import (
 	"fmt"
 	"hash/maphash"
 	"runtime"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 func TestPodsShareEqualLists(t *testing.T) {
-	table := newPods(newNeeds())
+	table := newPods(needsOf("app"))
 	for i := range 3 {
-		table.put(numbered(i, map[string]string{"app": "web", "tier": "front"}))
+		table.put(table.trim(numbered(i, map[string]string{"app": "web", "tier": "front"}), time.Now()))
 	}
 	a, b := table.get("uid-0"), table.get("uid-2")
-	if &a.Tolerations[0] != &b.Tolerations[0] {
+	if unsafe.StringData(a.tolerations.encoded.Value()) != unsafe.StringData(b.tolerations.encoded.Value()) {
 		t.Error("equal tolerations are not shared")
 	}
 	a.Labels["shared"] = "yes"
@@ -32,9 +36,9 @@ func TestPodsShareEqualLists(t *testing.T) {
 func TestPodsOfOneControllerShareIt(t *testing.T) {
 	table := newPods(newNeeds())
 	for i := range 3 {
-		table.put(PodOf(aPod(withUID(types.UID(fmt.Sprint("uid-", i))), controlledBy("ReplicaSet", "web"), func(p *v1.Pod) { p.Name = fmt.Sprint("p", i) }), time.Now()))
+		table.put(table.trim(aPod(withUID(types.UID(fmt.Sprint("uid-", i))), controlledBy("ReplicaSet", "web"), func(p *v1.Pod) { p.Name = fmt.Sprint("p", i) }), time.Now()))
 	}
-	table.put(PodOf(aPod(withUID("alone"), func(p *v1.Pod) { p.Name = "alone" }), time.Now()))
+	table.put(table.trim(aPod(withUID("alone"), func(p *v1.Pod) { p.Name = "alone" }), time.Now()))
 	a, b := table.get("uid-0").Controller, table.get("uid-2").Controller
 	if a == nil || *a != (taint.Owner{Kind: "ReplicaSet", Name: "web"}) || a != b {
 		t.Errorf("controllers %v and %v", a, b)
@@ -66,12 +70,12 @@ func controlledBy(kind, name string) func(*v1.Pod) {
 }
 
 func TestPodsDoNotShareUnequalLists(t *testing.T) {
-	table := newPods(newNeeds())
-	table.put(PodOf(aPod(), time.Now()))
+	table := newPods(needsOf("app"))
+	table.put(table.trim(aPod(), time.Now()))
 	other := aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q"; p.Labels["app"] = "db" })
 	other.Spec.Tolerations[0].TolerationSeconds = nil
-	table.put(PodOf(other, time.Now()))
-	p := table.get("p2")
+	table.put(table.trim(other, time.Now()))
+	p := table.get("p2").against([]v1.Taint{{Key: "k", Effect: v1.TaintEffectNoExecute}})
 	if p.Labels["app"] != "db" || p.Tolerations[0].TolerationSeconds != nil {
 		t.Errorf("got %+v", p)
 	}
@@ -81,17 +85,17 @@ func TestPodsDoNotShareUnequalLists(t *testing.T) {
 func TestACollisionOfHashesIsHarmless(t *testing.T) {
 	s := newSharer(func(maphash.Seed, int) uint64 { return 1 }, func(a, b int) bool { return a == b })
 	one, two := s.share(1), s.share(2)
-	if one.get() != 1 || two.get() != 2 || s.share(1) != one {
+	if one.value != 1 || two.value != 2 || s.share(1) != one {
 		t.Error("a collision of hashes mixes values up")
 	}
 	runtime.KeepAlive(two)
 }
 
 func TestSharedListsAreReleasedWithTheirPods(t *testing.T) {
-	table := newPods(newNeeds())
+	table := newPods(needsOf("pod", "new"))
 	const many = 10_000
 	for i := range many {
-		table.put(numbered(i, map[string]string{"pod": fmt.Sprint(i)}))
+		table.put(table.trim(numbered(i, map[string]string{"pod": fmt.Sprint(i)}), time.Now()))
 	}
 	if got := len(table.labelSets.boxes); got != many {
 		t.Fatalf("%d label sets held, want %d", got, many)
@@ -99,7 +103,7 @@ func TestSharedListsAreReleasedWithTheirPods(t *testing.T) {
 	table.dropAllBut(nil)
 	runtime.GC()
 	for i := range fewest {
-		table.put(numbered(i, map[string]string{"new": fmt.Sprint(i)}))
+		table.put(table.trim(numbered(i, map[string]string{"new": fmt.Sprint(i)}), time.Now()))
 	}
 	table.labelSets.sweep()
 	if got := len(table.labelSets.boxes); got > fewest {
@@ -112,9 +116,9 @@ func TestSharedListsAreReleasedWithTheirPods(t *testing.T) {
 
 // However pods come and go, there are at most twice as many entries as values in use, without a call to sweep.
 func TestEntriesAreSweptAsPodsComeAndGo(t *testing.T) {
-	table := newPods(newNeeds())
+	table := newPods(needsOf("pod", "new"))
 	for i := range 5_000 {
-		table.put(numbered(i, map[string]string{"pod": fmt.Sprint(i)}))
+		table.put(table.trim(numbered(i, map[string]string{"pod": fmt.Sprint(i)}), time.Now()))
 		table.drop(numbered(i, nil).UID)
 		if i%50 == 0 {
 			runtime.GC()
@@ -126,10 +130,16 @@ func TestEntriesAreSweptAsPodsComeAndGo(t *testing.T) {
 }
 
 // numbered returns a pod with its own strings, as pods come from the API server.
-func numbered(i int, labels map[string]string) taint.Pod {
-	p := aPod(func(p *v1.Pod) {
+func numbered(i int, labels map[string]string) *v1.Pod {
+	return aPod(func(p *v1.Pod) {
 		p.UID, p.Name = typesUID("uid-%d", i), fmt.Sprintf("pod-%d", i)
 		p.Labels = labels
 	})
-	return PodOf(p, time.Now())
+}
+
+// needsOf returns needs of labels of pods.
+func needsOf(labels ...string) *atomic.Pointer[policy.Needs] {
+	needs := newNeeds()
+	needs.Store(&policy.Needs{PodLabels: slices.Sorted(slices.Values(labels))})
+	return needs
 }

@@ -83,17 +83,17 @@ func TestARelistTellsOnlyWhatHasChanged(t *testing.T) {
 	inBothKindsOfList(t, func(t *testing.T, streamed bool) {
 		s := newStores()
 		must(t, s.podStore.Replace(items(t, s.podStore, streamed,
-			aPod(named("same", "a")), aPod(named("labelled", "b")), aPod(named("gone", "c")), aPod(named("replaced", "d")),
+			aPod(named("same", "a")), aPod(named("changed", "b")), aPod(named("gone", "c")), aPod(named("replaced", "d")),
 			aPod(named("finished", "e"), inPhase(v1.PodSucceeded))), "1"))
-		s.wantTold(t, "first list", "pod gone for n: n", "pod labelled for n: n", "pod replaced for n: n", "pod same for n: n")
+		s.wantTold(t, "first list", "pod changed for n: n", "pod gone for n: n", "pod replaced for n: n", "pod same for n: n")
 
 		must(t, s.podStore.Replace(items(t, s.podStore, streamed,
-			aPod(named("same", "a")), aPod(named("labelled", "b"), func(p *v1.Pod) { p.Labels["x"] = "y" }),
+			aPod(named("same", "a")), aPod(named("changed", "b"), func(p *v1.Pod) { p.Spec.Tolerations = nil }),
 			aPod(named("new", "d"))), "2"))
-		s.wantTold(t, "relist", "pod gone for n: gone", "pod labelled for n: n", "pod new for n: n", "pod replaced for n: gone")
+		s.wantTold(t, "relist", "pod changed for n: n", "pod gone for n: gone", "pod new for n: n", "pod replaced for n: gone")
 
 		must(t, s.podStore.Replace(nil, "3"))
-		s.wantTold(t, "empty list", "pod labelled for n: gone", "pod new for n: gone", "pod same for n: gone")
+		s.wantTold(t, "empty list", "pod changed for n: gone", "pod new for n: gone", "pod same for n: gone")
 		if s.listed != 1 {
 			t.Errorf("the first list was told %d times", s.listed)
 		}
@@ -191,7 +191,7 @@ func TestReadersMayRunBesideTheWriter(t *testing.T) {
 		}
 	}()
 	for !closed(done) {
-		if p, _ := s.Pod("p1"); p != nil && p.Labels["app"] != "web" {
+		if p, _ := s.Pod("p1"); p != nil && p.Key() != "ns/p" {
 			t.Fatalf("got %+v", p)
 		}
 		s.PodsOn("n")

@@ -88,8 +88,9 @@ func TestATriggerThatIsDroppedAndNamedAgainDuringAnOutageBeginsAnew(t *testing.T
 		"with labels":   {policy.Needs{Triggers: []string{"drain"}, NodeLabels: true}, 0},
 	} {
 		inWorlds(t, []runtime.Object{aNode(v1.Taint{Key: "drain", Effect: v1.TaintEffectNoSchedule})}, func(t *testing.T, w *world) {
+			begun := time.Now()
 			w.need(trigger)
-			begun, down := time.Now(), w.outage()
+			down := w.outage()
 			time.Sleep(10 * time.Minute)
 			w.source.Need(c.meanwhile)
 			time.Sleep(10 * time.Minute)

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,13 +38,13 @@ func (o *warnings) nameless(p *taint.Pod) {
 }
 
 // tolerations reports a toleration with an unknown operator, which matches nothing.
-func (o *warnings) tolerations(p *taint.Pod) {
-	for i := range p.Tolerations {
-		switch t := &p.Tolerations[i]; t.Operator {
+func (o *warnings) tolerations(e *entry) {
+	for t := range e.tolerations.all() {
+		switch t.Operator {
 		case "", v1.TolerationOpEqual, v1.TolerationOpExists, v1.TolerationOpLt, v1.TolerationOpGt:
 		default:
 			o.say("A toleration matches nothing, as its operator is not known: write Equal, Exists, Lt or Gt",
-				"pod", p.Key(), "key", t.Key, "operator", t.Operator)
+				"pod", e.Key(), "key", strings.Clone(t.Key), "operator", string(t.Operator))
 			return
 		}
 	}

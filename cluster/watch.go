@@ -40,30 +40,36 @@ type Watcher struct {
 	podContact, nodeContact, namespaceContact contact
 
 	demand     demand
-	nodeLists  nodeLists
+	nodeLists  relists
+	podLists   relists // not used with a caller's informer
 	namespaces *namespaces
 
-	// recheck wakes up the check of a caller's informer, and podsHave reports whether the informer was checked for these
-	// needs. Both are nil without an informer: then pods always have all that can be needed.
-	recheck  chan struct{}
+	// podsHave reports whether a list of pods, or a caller's informer, was found to have what is needed.
 	podsHave func(n *policy.Needs) bool
+
+	// recheck wakes up the check of a caller's informer; nil without an informer.
+	recheck chan struct{}
 }
 
 // Watch returns a watcher of nodes and pods that does nothing before Run. The client's configuration determines the
 // content type, of which protobuf is the cheapest. The rules must be those that verdicts use. If heard is not nil, it is called whenever the API server has accepted a list or a watch, hence
 // also as soon as the API server is available again. It must not block.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
-	needs := newNeeds()
-	p := newPods(needs)
-	w := newWatcher(client, p, rules, heard, needs)
+	p := newPods(newNeeds())
+	w := newWatcher(client, p, rules, heard, newNeeds())
+	w.podLists.followed, w.podsHave = p.needs, w.podLists.has
 	w.runPods = func(ctx context.Context, handler Handler, warnings *warnings, listed func()) error {
 		store := &podStore{pods: p, handler: handler, warnings: warnings, listed: listed}
-		complete := completing{store, func() { w.podContact.listed(ctx) }}
+		complete := completing{store, func() {
+			w.podContact.listed(ctx)
+			w.podLists.completed()
+			w.settle()
+		}}
 		pods := requests[*v1.PodList]{
 			client: client.CoreV1().Pods(metav1.NamespaceAll), contact: &w.podContact,
 			selector: podsWatched, trim: store.Transformer(),
 		}
-		w.reflect(ctx, "pods", &v1.Pod{}, pods.listWatch(), complete)
+		w.reflect(ctx, "pods", &v1.Pod{}, w.podLists.over(pods.listWatch()), complete)
 		return nil
 	}
 	return w
@@ -79,7 +85,8 @@ func newWatcher(client kubernetes.Interface, pods podReader, rules taint.Rules, 
 		namespaceContact: contact{what: "namespaces", heard: heard}, namespaces: newNamespaces(),
 	}
 	w.pods, w.nodes, w.needs = pods, newNodes(rules, pods.on, w.HasSynced), needs
-	w.nodeLists.wanted, w.nodeLists.followed = needs, w.nodes.needs
+	w.nodeLists = relists{covers: sameForNodes, wanted: needs, followed: w.nodes.needs}
+	w.podLists = relists{covers: coversPods, wanted: needs, followed: newNeeds()}
 	return w
 }
 

@@ -57,3 +57,11 @@ func (r *requirement) holds(labels map[string]string) bool {
 	}
 	return (len(r.in) == 0 || slices.Contains(r.in, value)) != r.not
 }
+
+// keys returns the keys of the labels that the selector reads.
+func (s selector) keys() (list []string) {
+	for i := range s {
+		list = append(list, s[i].key)
+	}
+	return list
+}

@@ -13,6 +13,9 @@ type Needs struct {
 	// those that only policies in mode Audit name: their starts are shown, but do not begin an exposure.
 	Triggers, Audited []string
 
+	// PodLabels are the sorted keys of the labels of pods that policies select by.
+	PodLabels []string
+
 	// NodeLabels, PodOwners and NamespaceLabels report whether they are used. Namespaces need a watch only then.
 	NodeLabels, PodOwners, NamespaceLabels bool
 
@@ -39,6 +42,7 @@ func (s *Set) Needs() Needs {
 	for i := range s.policies {
 		p := &s.policies[i]
 		n.NodeLabels = n.NodeLabels || p.match.nodes != nil
+		n.PodLabels = union(n.PodLabels, p.match.pods.keys())
 		n.NamespaceLabels = n.NamespaceLabels || p.match.spaces != nil
 		n.PodOwners = n.PodOwners || len(p.match.owners) > 0 || p.stay.Unlimited != nil
 		n.GracePeriods = n.GracePeriods || p.gracePeriod > 0
@@ -91,6 +95,10 @@ func (n *Needs) Distinguish(a, b *v1.Taint) bool {
 	return a.Value != b.Value && (contains(n.Values, a.Value) || contains(n.Values, b.Value))
 }
 
+// TriggeredBy reports whether a policy makes taints of effect NoSchedule with this key triggers, or would if it were
+// enforced.
+func (n *Needs) TriggeredBy(key string) bool { return contains(n.Triggers, key) || contains(n.Audited, key) }
+
 func contains(sorted []string, s string) bool {
 	_, found := slices.BinarySearch(sorted, s)
 	return found
@@ -99,6 +107,7 @@ func contains(sorted []string, s string) bool {
 // Or returns what one of the two needs.
 func (n Needs) Or(m Needs) Needs {
 	n.Triggers, n.Audited = union(n.Triggers, m.Triggers), union(n.Audited, m.Audited)
+	n.PodLabels = union(n.PodLabels, m.PodLabels)
 	n.NodeLabels = n.NodeLabels || m.NodeLabels
 	n.PodOwners = n.PodOwners || m.PodOwners
 	n.NamespaceLabels = n.NamespaceLabels || m.NamespaceLabels
@@ -125,6 +134,7 @@ func (j Judge) Needs() Needs {
 	for i := range j.Facts.Ended {
 		e := &j.Facts.Ended[i]
 		n.NodeLabels = n.NodeLabels || e.topologyKey != "" || e.match.nodes != nil
+		n.PodLabels = union(n.PodLabels, e.match.pods.keys())
 		n.PodOwners = n.PodOwners || len(e.match.owners) > 0
 	}
 	return n

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"hash/maphash"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -41,9 +40,6 @@ type CoreOptions struct {
 	// Dispatcher takes the evictions that are due. Done receives the outcome of each call; see [dispatch.Candidate].
 	Dispatcher Dispatcher
 	Done       func(dispatch.Ended)
-
-	// Seed is the seed of the hashes of workloads; the shards of one dispatcher have the same.
-	Seed maphash.Seed
 
 	// Jitter returns numbers in [0,1); it spreads retries.
 	Jitter func() float64

@@ -1,12 +1,10 @@
 package shard_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
@@ -307,40 +305,5 @@ func TestAnEvictionThatIsHeldIsOvertakenToo(t *testing.T) {
 				t.Errorf("overtaken: %+v, want %d, without a deadline", p.overtaken, c.want)
 			}
 		})
-	}
-}
-
-func TestAWorkloadIsItsNamespaceAndLabelsWithoutThoseThatNameASinglePod(t *testing.T) {
-	first, second := newPlay(t), newPlay(t)
-	first.taint("gpu", 0)
-	second.taint("gpu", 0)
-	of := func(p *play, namespace string, labels map[string]string) uint64 {
-		uid := types.UID(fmt.Sprint(len(p.pods)))
-		p.add(uid)
-		p.change(uid, func(pod *taint.Pod) { pod.Namespace, pod.Labels = namespace, labels })
-		p.podChanged(0, uid)
-		return p.waiting[uid].Workload
-	}
-	hash := func(namespace string, labels map[string]string) uint64 { return of(first, namespace, labels) }
-	web := hash("shop", map[string]string{"app": "web", "tier": "1"})
-	for name, c := range map[string]struct {
-		other uint64
-		same  bool
-	}{
-		"another pod of it": {hash("shop", map[string]string{"tier": "1", "app": "web"}), true},
-		"a pod of a StatefulSet": {hash("shop", map[string]string{
-			"app": "web", "tier": "1", "statefulset.kubernetes.io/pod-name": "web-3", "apps.kubernetes.io/pod-index": "3",
-		}), true},
-		"a pod of an indexed Job": {hash("shop", map[string]string{"app": "web", "tier": "1", "batch.kubernetes.io/job-completion-index": "7"}), true},
-		"another namespace":       {hash("bar", map[string]string{"app": "web", "tier": "1"}), false},
-		"another value":           {hash("shop", map[string]string{"app": "web", "tier": "2"}), false},
-		"values swapped":          {hash("shop", map[string]string{"app": "1", "tier": "web"}), false},
-		"a label less":            {hash("shop", map[string]string{"app": "web"}), false},
-		"no label":                {hash("shop", nil), false},
-		"a pod of another shard":  {of(second, "shop", map[string]string{"app": "web", "tier": "1"}), true},
-	} {
-		if (c.other == web) != c.same {
-			t.Errorf("%s: the same workload: %v, want %v", name, c.other == web, c.same)
-		}
 	}
 }

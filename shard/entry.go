@@ -94,7 +94,7 @@ func (c *Core) withdraw(e *entry) bool {
 // offer offers the eviction to the dispatcher by these ways. If a call is under way, the pod is judged again at its end.
 func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.Way) {
 	candidate := dispatch.Candidate{
-		UID: pod.UID, Namespace: pod.Namespace, Node: pod.Node, Workload: workload(c.options.Seed, pod),
+		UID: pod.UID, Namespace: pod.Namespace, Node: pod.Node, Workload: pod.LabelHash,
 		Priority: pod.Priority, Deadline: ways[0].Action.At, Own: c.options.Own(pod), Done: c.options.Done,
 	}
 	for i := range ways {

@@ -1,8 +1,6 @@
 package shard_test
 
 import (
-	"hash/maphash"
-	"sync"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -71,7 +69,6 @@ func (d *turns) start() *eviction.Request {
 }
 
 // seed is the same for all shards.
-var seed = sync.OnceValue(maphash.MakeSeed)
 
 // play drives a core by hand: one step after the other, at the times that the test says.
 type play struct {
@@ -86,7 +83,7 @@ type play struct {
 func newPlay(t *testing.T) *play {
 	p := &play{world: newWorld(), turns: newTurns(t), t: t}
 	p.core = shard.NewCore(shard.CoreOptions{
-		Reader: p.world, Dispatcher: p.turns, Done: func(dispatch.Ended) {}, Seed: seed(), Jitter: func() float64 { return 0.5 },
+		Reader: p.world, Dispatcher: p.turns, Done: func(dispatch.Ended) {}, Jitter: func() float64 { return 0.5 },
 	})
 	return p
 }

@@ -3,7 +3,6 @@ package shard
 import (
 	"context"
 	"hash/fnv"
-	"hash/maphash"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -22,7 +21,6 @@ type Options struct {
 	Reader     Reader
 	Judge      policy.Judge
 	Dispatcher Dispatcher
-	Seed       maphash.Seed
 	Own        func(*taint.Pod) dispatch.Own
 	OwnMethod  bool
 
@@ -63,7 +61,7 @@ func New(o Options) *Shard {
 	}
 	close(s.now)
 	s.core = NewCore(CoreOptions{
-		Reader: o.Reader, Judge: o.Judge, Dispatcher: o.Dispatcher, Done: s.outcomes.put, Seed: o.Seed,
+		Reader: o.Reader, Judge: o.Judge, Dispatcher: o.Dispatcher, Done: s.outcomes.put,
 		Jitter: rand.Float64, Own: o.Own, OwnMethod: o.OwnMethod,
 	})
 	return s

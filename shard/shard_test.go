@@ -40,7 +40,7 @@ func newReal(t *testing.T, d dispatch.Options, o shard.Options) *real {
 	r := &real{world: newWorld(), t: t}
 	d.Evictor = r
 	r.dispatcher = dispatch.New(d)
-	o.Reader, o.Dispatcher, o.Seed = r.world, r.dispatcher, seed()
+	o.Reader, o.Dispatcher = r.world, r.dispatcher
 	o.Notify = func(n eviction.Note) { r.notes = append(r.notes, n) }
 	r.Shard = shard.New(o)
 	r.background(func(ctx context.Context) {
@@ -182,7 +182,7 @@ func TestWhatIsReportedBeforeRunIsNotLost(t *testing.T) {
 func TestNoOutcomeWaitsForTheShardAndNoneIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, d, busy := newWorld(), newTurns(t), make(chan struct{})
-		s := shard.New(shard.Options{Reader: w, Dispatcher: d, Seed: seed(), Notify: func(eviction.Note) { <-busy }})
+		s := shard.New(shard.Options{Reader: w, Dispatcher: d, Notify: func(eviction.Note) { <-busy }})
 		for i := range 1000 {
 			w.add(types.UID(fmt.Sprint(i)))
 		}

@@ -25,11 +25,17 @@ type Pod struct {
 	// the API server that were sent earlier prove nothing about the pod.
 	Seen time.Time
 
-	// Tolerations in the order of the pod's spec, which matters. Pods with equal lists may share one slice.
+	// Tolerations in the order of the pod's spec, which matters. A cache may leave out those that do not count for any
+	// taint of the pod's node.
 	Tolerations []v1.Toleration
 
-	// Labels of the pod, for policies. Pods with equal labels may share one map.
+	// Labels of the pod, for policies and for [Pod.Workload]. A cache may leave out those that neither of them reads.
+	// Pods with equal labels may share one map.
 	Labels map[string]string
+
+	// LabelHash is a hash of the namespace and of all labels, without those that name a single pod. Its seed is the
+	// process's. Pods with equal hashes count as one workload when it is decided whose turn it is.
+	LabelHash uint64
 
 	// Controller is the pod's controlling owner, for policies and messages; nil if there is none. Pods of one controller
 	// may share it. No verdict of [Decide] depends on it.

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -85,7 +84,7 @@ func newDesk(t *testing.T, lazy bool) *desk {
 	half := func() float64 { return 0.5 }
 	d.waiting = dispatch.NewCore(d.now(), dispatch.CoreOptions{Slots: 1, SlowPlaces: 1, Jitter: half})
 	d.core = shard.NewCore(shard.CoreOptions{
-		Reader: d.feed, Dispatcher: dispatcher{d.waiting, d.now, func(dispatch.Effects) {}}, Jitter: half, Seed: maphash.MakeSeed(),
+		Reader: d.feed, Dispatcher: dispatcher{d.waiting, d.now, func(dispatch.Effects) {}}, Jitter: half,
 	})
 	d.list()
 	d.server.createNode("n0")

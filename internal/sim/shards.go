@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"hash/maphash"
 	"slices"
 	"time"
 
@@ -33,7 +32,7 @@ const never = time.Duration(1<<63 - 1)
 func (p *process) newShard() *shardRun {
 	s := &shardRun{p: p, next: never}
 	s.core = shard.NewCore(shard.CoreOptions{
-		Reader: reader{p}, Judge: p.governance.judge, Dispatcher: p.dispatcher, Done: s.callEnded, Seed: maphash.MakeSeed(),
+		Reader: reader{p}, Judge: p.governance.judge, Dispatcher: p.dispatcher, Done: s.callEnded,
 		Jitter: p.r.Float64,
 	})
 	return s

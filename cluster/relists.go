@@ -14,10 +14,12 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// nodeLists makes the reflector of nodes list again when the needs have changed, because what the cache has dropped is
-// in no event. The needs that the cache follows change when the list begins: until then it keeps what the previous ones
-// ask for.
-type nodeLists struct {
+// relists makes a reflector list again when the needs have changed, because what the cache has dropped is in no event.
+// The needs that the cache follows change when the list begins: until then it keeps what the previous ones ask for.
+type relists struct {
+	// covers reports whether what a list showed, and what was kept of it by the needs followed, is enough for others.
+	covers func(followed, wanted *policy.Needs) bool
+
 	wanted   *atomic.Pointer[policy.Needs]
 	followed *atomic.Pointer[policy.Needs] // since the latest list began
 
@@ -30,7 +32,7 @@ type nodeLists struct {
 
 // over returns the requests, with a watch that ends when the needs have changed. The API server is not asked for another
 // one then: an expired version makes the reflector list again.
-func (l *nodeLists) over(requests *cache.ListWatch) *cache.ListWatch {
+func (l *relists) over(requests *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			if o.Continue == "" {
@@ -43,7 +45,7 @@ func (l *nodeLists) over(requests *cache.ListWatch) *cache.ListWatch {
 			case o.SendInitialEvents != nil:
 				l.begin()
 			case l.listsNext():
-				return nil, apierrors.NewResourceExpired("policies need other fields of nodes")
+				return nil, apierrors.NewResourceExpired("policies need other fields")
 			}
 			w, err := requests.WatchFuncWithContext(ctx, o)
 			if err == nil {
@@ -55,7 +57,7 @@ func (l *nodeLists) over(requests *cache.ListWatch) *cache.ListWatch {
 }
 
 // begin notes that a list is requested.
-func (l *nodeLists) begin() {
+func (l *relists) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.followed.Store(l.wanted.Load())
@@ -63,7 +65,7 @@ func (l *nodeLists) begin() {
 }
 
 // watching notes that the request is a watch, or a streamed list, which becomes one.
-func (l *nodeLists) watching(w watch.Interface) {
+func (l *relists) watching(w watch.Interface) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.watch = w
@@ -72,7 +74,7 @@ func (l *nodeLists) watching(w watch.Interface) {
 
 // completed notes that a list is complete, and that the handler was called for it. A key may have been dropped after some
 // of its nodes were seen, so a stale list does not count.
-func (l *nodeLists) completed() {
+func (l *relists) completed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listing = false
@@ -82,13 +84,32 @@ func (l *nodeLists) completed() {
 	l.stopOutdated()
 }
 
-// want sets the needs, and returns the previous ones. It makes the reflector list again if they ask for other data of
-// nodes, or if a key is dropped, even if it is needed again before that list begins; a list under way is completed first.
-// Otherwise the needs are followed at once.
+// changed notes that other needs are wanted. It makes the reflector list again if what was listed is not enough for
+// them; a list under way is completed first. Otherwise the needs are followed at once.
+func (l *relists) changed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.follow()
+}
+
+// follow is changed for a caller that holds the lock.
+func (l *relists) follow() {
+	if !l.outdated() {
+		wanted := l.wanted.Load()
+		l.followed.Store(wanted)
+		if l.listed != nil && l.covers(l.listed, wanted) {
+			l.listed = wanted // what is dropped from now on is not there any longer
+		}
+	}
+	l.stopOutdated()
+}
+
+// want sets the wanted needs, and returns the previous ones. It makes the reflector list again also if a key is dropped,
+// even if it is needed again before that list begins.
 //
 // narrow removes all other keys from what nodes were seen with. A key that is added is removed, too: a list that began
 // before it was dropped may have shown it since then.
-func (l *nodeLists) want(n *policy.Needs, narrow func(to *policy.Needs)) (old *policy.Needs) {
+func (l *relists) want(n *policy.Needs, narrow func(to *policy.Needs)) (old *policy.Needs) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	old = l.wanted.Swap(n)
@@ -99,15 +120,12 @@ func (l *nodeLists) want(n *policy.Needs, narrow func(to *policy.Needs)) (old *p
 		narrow(n)
 		l.listed, l.stale = nil, true
 	}
-	if !l.outdated() {
-		l.followed.Store(n)
-	}
-	l.stopOutdated()
+	l.follow()
 	return old
 }
 
 // stopOutdated stops the watch if it is outdated. The caller holds the lock.
-func (l *nodeLists) stopOutdated() {
+func (l *relists) stopOutdated() {
 	if l.watch != nil && !l.listing && l.outdated() {
 		l.watch.Stop()
 		l.watch = nil
@@ -115,20 +133,20 @@ func (l *nodeLists) stopOutdated() {
 }
 
 // listsNext reports whether the next request of the reflector must be a list.
-func (l *nodeLists) listsNext() bool {
+func (l *relists) listsNext() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.outdated()
 }
 
 // outdated reports whether the needs have changed since the latest list began. The caller holds the lock.
-func (l *nodeLists) outdated() bool {
-	return l.stale || !sameForNodes(l.followed.Load(), l.wanted.Load())
+func (l *relists) outdated() bool {
+	return l.stale || !l.covers(l.followed.Load(), l.wanted.Load())
 }
 
 // has reports whether a list for these needs is complete.
-func (l *nodeLists) has(n *policy.Needs) bool {
+func (l *relists) has(n *policy.Needs) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.listed != nil && sameForNodes(l.listed, n) && sameForNodes(l.followed.Load(), n)
+	return l.listed != nil && l.covers(l.listed, n) && l.covers(l.followed.Load(), n)
 }

@@ -1,0 +1,163 @@
+package cluster
+
+import (
+	"hash/maphash"
+	"maps"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/taint-manager/taint-manager/policy"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// templateHash is the label by which [taint.Workload] finds the Deployment of a pod.
+const templateHash = "pod-template-hash"
+
+// entry is what the cache keeps of a pod. Its size does not grow with what the pod's owner writes into the pod, except with
+// tolerations that may match a taint that evicts. An entry does not change, because readers keep its Pod.
+type entry struct {
+	// Pod has no tolerations, and of the labels those that are needed. Its strings and maps may be shared.
+	taint.Pod
+
+	tolerations tolerations
+
+	// labels keeps the labels alive that the Pod shares with other pods.
+	labels *box[map[string]string]
+}
+
+// on returns the pod with the tolerations that count for the taints of its node.
+func (e *entry) on(n *taint.Node) *taint.Pod { return e.against(taintsOf(n)) }
+
+// against returns the pod with the tolerations that count for the taints.
+func (e *entry) against(taints []v1.Taint) *taint.Pod {
+	list := e.tolerations.deciding(taints)
+	if len(list) == 0 {
+		return &e.Pod
+	}
+	pod := e.Pod
+	pod.Tolerations = list
+	return &pod
+}
+
+// trimmer makes entries of pods.
+type trimmer struct {
+	seed  maphash.Seed
+	needs *atomic.Pointer[policy.Needs] // those that entries follow
+}
+
+func newTrimmer(needs *atomic.Pointer[policy.Needs]) trimmer {
+	return trimmer{seed: maphash.MakeSeed(), needs: needs}
+}
+
+// trim returns the entry of a pod that counts as bound from the given moment on. The entry shares no memory that grows
+// with the pod.
+func (t trimmer) trim(p *v1.Pod, bound time.Time) entry {
+	needs := t.needs.Load()
+	e := entry{Pod: ownerless(p, bound), tolerations: encode(p.Spec.Tolerations, needs)}
+	e.Tolerations, e.Labels, e.Phase = nil, needed(p.Labels, needs.PodLabels), known(p.Status.Phase)
+	e.LabelHash = t.hash(p.Namespace, p.Labels)
+	if controller := metav1.GetControllerOfNoCopy(p); controller != nil {
+		e.Controller = &taint.Owner{
+			Kind: cut(controller.Kind, validation.DNS1035LabelMaxLength),
+			Name: cut(controller.Name, validation.DNS1123SubdomainMaxLength),
+		}
+	}
+	return e
+}
+
+// needed returns the labels with these keys, and the one by which a Deployment is found; nil if there are none.
+func needed(labels map[string]string, keys []string) (few map[string]string) {
+	add := func(key string) {
+		if value, ok := labels[key]; ok {
+			if few == nil {
+				few = map[string]string{}
+			}
+			few[key] = value
+		}
+	}
+	add(templateHash)
+	for _, key := range keys {
+		add(key)
+	}
+	return few
+}
+
+// hash returns the LabelHash of a [taint.Pod].
+func (t trimmer) hash(namespace string, labels map[string]string) uint64 {
+	sum := maphash.String(t.seed, namespace)
+	for name, value := range labels {
+		if !namesOnePod(name) {
+			sum += maphash.Comparable(t.seed, [2]string{name, value}) // a sum, as the order of the labels is random
+		}
+	}
+	return sum
+}
+
+// namesOnePod reports whether a label differs between the pods of one StatefulSet or Job.
+func namesOnePod(label string) bool {
+	switch label {
+	case "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index":
+		return true
+	}
+	return false
+}
+
+// cut returns the first bytes of a text. The API server does not limit the texts of an owner reference, but those of
+// the object to which it refers.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.Clone(text[:most])
+}
+
+// known returns a phase of the API as a constant, and any other phase as Unknown.
+func known(phase v1.PodPhase) v1.PodPhase {
+	for _, p := range [...]v1.PodPhase{v1.PodRunning, v1.PodPending, v1.PodSucceeded, v1.PodFailed, ""} {
+		if p == phase {
+			return p
+		}
+	}
+	return v1.PodUnknown
+}
+
+// same reports whether two entries are of a pod in the same state, as far as readers see it. When the pod counts as
+// bound, and when it was seen, does not count.
+func (e *entry) same(o *entry) bool {
+	a, b := &e.Pod, &o.Pod
+	return a.Phase == b.Phase && a.Priority == b.Priority && a.Generation == b.Generation && a.Disrupted == b.Disrupted &&
+		a.UID == b.UID && sameController(a, b) && sameSeconds(a.GracePeriodSeconds, b.GracePeriodSeconds) &&
+		a.LabelHash == b.LabelHash && e.sameVerdict(o, true)
+}
+
+// sameVerdict reports whether the verdict of a pod is the same in both states, and so are the policies that apply to it.
+func (e *entry) sameVerdict(o *entry, owners bool) bool {
+	a, b := &e.Pod, &o.Pod
+	return a.UID == b.UID && e.sameExposure(o) && a.Terminating == b.Terminating && a.Mirror == b.Mirror &&
+		maps.Equal(a.Labels, b.Labels) && (!owners || sameController(a, b))
+}
+
+// sameExposure reports whether a pod is exposed to the same taints in both states, and tolerates the same.
+func (e *entry) sameExposure(o *entry) bool {
+	return e.Node == o.Node && e.tolerations == o.tolerations
+}
+
+// kept reports whether a pod is kept: it is bound to a node and has not finished.
+func (e *entry) kept() bool {
+	return e.Node != "" && e.Phase != v1.PodSucceeded && e.Phase != v1.PodFailed
+}
+
+func sameSeconds(a, b *int64) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// sameController reports whether a pod has the same controller as before.
+func sameController(old, now *taint.Pod) bool {
+	a, b := old.Controller, now.Controller
+	return a == b || a != nil && b != nil && *a == *b
+}
