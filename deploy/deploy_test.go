@@ -3,6 +3,7 @@ package deploy_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -155,6 +156,20 @@ func TestThePodHasNoMorePrivilegesThanItNeeds(t *testing.T) {
 		if !ok {
 			t.Errorf("%s: it is not so", what)
 		}
+	}
+}
+
+func TestGOMEMLIMITIsNineTenthsOfTheMemoryLimit(t *testing.T) {
+	container := deployment(t).Spec.Template.Spec.Containers[0]
+	want := []string{fmt.Sprintf("%dB", container.Resources.Limits.Memory().Value()*9/10)}
+	var got []string
+	for _, variable := range container.Env {
+		if variable.Name == "GOMEMLIMIT" {
+			got = append(got, variable.Value)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("under a limit of %v it is %q, want %q", container.Resources.Limits.Memory(), got, want)
 	}
 }
 

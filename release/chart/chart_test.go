@@ -113,6 +113,7 @@ func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
 		"no port for the probes": {"config: {serving: {securePort: 0}}", "config.serving.securePort"},
 		"a loopback address":     {"config: {serving: {bindAddress: 127.0.0.1}}", "config.serving.bindAddress"},
 		"the same of IPv6":       {"config: {serving: {bindAddress: '::1'}}", "config.serving.bindAddress"},
+		"a limit that is true":   {"resources: {limits: {memory: true}}", "/resources/limits/memory"},
 		"a toleration's mistake": {"tolerations: [{operator: exists}]", "tolerations"},
 	} {
 		var values map[string]any

@@ -94,6 +94,22 @@ subjects:
 {{- $port -}}
 {{- end }}
 
+{{- /* GOMEMLIMIT, nine tenths of resources.limits.memory in bytes; empty without that limit. */ -}}
+{{- define "taint-manager.goMemoryLimit" -}}
+{{- $limit := dig "limits" "memory" nil (.Values.resources | default dict) -}}
+{{- if not (kindIs "invalid" $limit) -}}
+{{- $units := dict "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- $text := toString $limit -}}
+{{- $bytes := 0.0 -}}
+{{- if regexMatch "^([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+]?[0-9]+|[KMGT]i|[kMGT])?$" $text -}}
+{{- $unit := regexFind "([KMGT]i|[kMGT])?$" $text -}}
+{{- $bytes = mulf (trimSuffix $unit $text) (get $units $unit) -}}
+{{- end -}}
+{{- if or (lt $bytes 1048576.0) (gt $bytes 1e15) }}{{ fail (printf "resources.limits.memory is %s, and GOMEMLIMIT can't be computed from it: set it to a quantity of 1Mi to 1000T without a suffix or with k, M, G, T, Ki, Mi, Gi or Ti, such as 512Mi, or to null for no limit" (toJson $limit)) }}{{ end -}}
+{{ mulf $bytes 0.9 | floor | int64 }}B
+{{- end -}}
+{{- end }}
+
 {{- /* Whether it takes part in leader election. A dry run does only if a flag says so. */ -}}
 {{- define "taint-manager.elects" -}}
 {{- range .Values.extraArgs -}}
