@@ -15,8 +15,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// look is what is used of a node object. It may have taints of any effect.
-type look struct {
+// nodeModel is what is used of a node object. It may have taints of any effect.
+type nodeModel struct {
 	name    string
 	uid     types.UID
 	version string
@@ -25,40 +25,40 @@ type look struct {
 	labels  map[string]string // nil if they are not needed
 }
 
-// lookAt returns what is used of a node.
-func (t *nodes) lookAt(n *v1.Node) look {
-	l := look{name: n.Name, uid: n.UID, version: n.ResourceVersion, created: n.CreationTimestamp.Time, taints: taint.Normalize(n.Spec.Taints)}
+// modelOf returns what is used of a node.
+func (t *nodes) modelOf(n *v1.Node) nodeModel {
+	l := nodeModel{name: n.Name, uid: n.UID, version: n.ResourceVersion, created: n.CreationTimestamp.Time, taints: taint.Normalize(n.Spec.Taints)}
 	if t.needs.Load().NodeLabels {
 		l.labels = n.Labels
 	}
 	return l
 }
 
-// lookIn returns the look in an item of a list.
-func (t *nodes) lookIn(item any) (look, bool) {
+// modelIn returns the model in an item of a list.
+func (t *nodes) modelIn(item any) (nodeModel, bool) {
 	switch n := untrimmed(item).(type) {
-	case *look:
+	case *nodeModel:
 		return *n, true
 	case *v1.Node:
 		if n != nil {
-			return t.lookAt(n), true
+			return t.modelOf(n), true
 		}
 	}
-	return look{}, false
+	return nodeModel{}, false
 }
 
 // node returns the small value of the node.
-func (l *look) node(known journal.NodeHistory) taint.Node {
+func (l *nodeModel) node(known journal.NodeHistory) taint.Node {
 	return taint.Node{
 		Name: l.name, UID: l.uid, Created: l.created, Version: l.version, Labels: l.labels,
 		Taints: known.Taints(), Triggers: known.Triggers(), Audited: known.Audited(),
 	}
 }
 
-// gap describes what may have been missed between two looks. The zero gap means nothing.
+// gap describes what may have been missed between two observations of a node. The zero gap means nothing.
 type gap struct {
-	first   bool      // this is the process's first look
-	missed  bool      // the process did not watch all the time since the last look
+	first   bool      // this is the process's first list
+	missed  bool      // the process did not watch all the time since the last observation
 	watched time.Time // the last moment at which the process did watch
 }
 
@@ -67,16 +67,16 @@ type seenNode struct {
 	*taint.Node
 
 	known   journal.NodeHistory
-	version string        // of the last look
-	needs   *policy.Needs // at the last look; without keys that have been dropped since then
+	version string        // of the last observation
+	needs   *policy.Needs // at the last observation; without keys that have been dropped since then
 
 	// revision is the number of the change in this process that led to this state.
 	revision uint64
 }
 
-// after returns the node after a look at it that shows the same taints: with the version for its record, and with its
+// after returns the node after an observation that shows the same taints: with the version for its record, and with its
 // present labels. It reports whether the labels have changed.
-func after(n *taint.Node, known journal.NodeHistory, l *look) (now *taint.Node, labelled bool) {
+func after(n *taint.Node, known journal.NodeHistory, l *nodeModel) (now *taint.Node, labelled bool) {
 	version := known.UpTo(n.Version, l.version)
 	labelled = !maps.Equal(n.Labels, l.labels)
 	if version == n.Version && !labelled {
@@ -143,7 +143,7 @@ func (t *nodes) revise() uint64 {
 	return t.changes
 }
 
-// version returns the resourceVersion of the last look at a tainted node; "" if there is no such node.
+// version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.
 func (t *nodes) version(name string) string {
 	if last := t.last(name); last.Tainted() {
 		return last.version
@@ -162,8 +162,8 @@ func (t *nodes) taintedNodes() []*taint.Node {
 	return list
 }
 
-// see stores a look at a node, and reports whether the handler must be called.
-func (t *nodes) see(l look, g gap) bool {
+// update stores the model at a node, and reports whether the handler must be called.
+func (t *nodes) update(l nodeModel, g gap) bool {
 	for {
 		old := t.last(l.name)
 		now, tell := t.next(old, &l, g)
@@ -173,8 +173,8 @@ func (t *nodes) see(l look, g gap) bool {
 	}
 }
 
-// next returns the state of a node after a look at it, and reports whether the handler must be called.
-func (t *nodes) next(old seenNode, l *look, g gap) (now seenNode, tell bool) {
+// next returns the state of a node after an observation of it, and reports whether the handler must be called.
+func (t *nodes) next(old seenNode, l *nodeModel, g gap) (now seenNode, tell bool) {
 	needs := t.needs.Load()
 	if old.Node == nil || old.UID != l.uid {
 		old.known, old.version, old.needs = journal.NodeHistory{}, "", needs
@@ -218,8 +218,8 @@ func (t *nodes) adopted(old seenNode, r journal.Record) (merged seenNode, change
 	return seenNode{Node: &node, known: known, version: old.version, needs: old.needs}, true
 }
 
-// observe passes a look at the node to the journal. A node without taints, before and now, needs no journal.
-func (t *nodes) observe(before *seenNode, l *look, g gap, needs *policy.Needs) (known journal.NodeHistory, changed bool) {
+// observe passes an observation of the node to the journal. A node without taints, before and now, needs no journal.
+func (t *nodes) observe(before *seenNode, l *nodeModel, g gap, needs *policy.Needs) (known journal.NodeHistory, changed bool) {
 	known, keys := before.known, keysOf(needs)
 	var added []string
 	if before.needs != needs {
@@ -230,7 +230,7 @@ func (t *nodes) observe(before *seenNode, l *look, g gap, needs *policy.Needs) (
 	if known.Empty() && !observed(l.taints, needs) {
 		return known, changed
 	}
-	name, now := l.name, t.now() // otherwise the look escapes to the heap
+	name, now := l.name, t.now() // otherwise the model escapes to the heap
 	known, observed := known.Observe(journal.Observation{
 		Taints: l.taints, Keys: keys, Added: added,
 		At: now, Ahead: t.ahead.at(now), Created: l.created, Version: l.version, Before: before.version,
@@ -295,7 +295,7 @@ func toleratesForever(p *taint.Pod, t *v1.Taint, rules taint.Rules) bool {
 }
 
 // narrow notes that keys are not among these needs: an exposure to a taint that is dropped, and needed again before the
-// next look at its node, begins at that look.
+// next observation of its node, begins at that observation.
 func (t *nodes) narrow(to *policy.Needs) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

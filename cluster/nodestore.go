@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// nodeStore is the store of a reflector for nodes: the watch puts in whole objects, a list whole objects or looks. Only
+// nodeStore is the store of a reflector for nodes: the watch puts in whole objects, a list whole objects or models. Only
 // the reflector's goroutine uses it.
 type nodeStore struct {
 	nodes    *nodes
@@ -33,7 +33,7 @@ func (s *nodeStore) Transformer() cache.TransformFunc {
 		if !ok || n == nil {
 			return obj, nil
 		}
-		l := s.nodes.lookAt(n)
+		l := s.nodes.modelOf(n)
 		l.taints = slices.Clone(l.taints)
 		return &l, nil
 	}
@@ -45,9 +45,9 @@ func (s *nodeStore) Add(obj any) error { return s.Update(obj) }
 // Update stores a node that the watch has shown.
 func (s *nodeStore) Update(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
-		l := s.nodes.lookAt(n)
-		s.observer.see(l.name, &l)
-		s.see(l, gap{})
+		l := s.nodes.modelOf(n)
+		s.observer.update(l.name, &l)
+		s.store(l, gap{})
 		s.watched = s.nodes.now()
 		return nil
 	}
@@ -58,7 +58,7 @@ func (s *nodeStore) Update(obj any) error {
 // Delete removes a node that was deleted.
 func (s *nodeStore) Delete(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
-		s.observer.see(n.Name, nil)
+		s.observer.update(n.Name, nil)
 		s.forget(n.Name)
 		s.watched = s.nodes.now()
 		return nil
@@ -70,16 +70,16 @@ func (s *nodeStore) Delete(obj any) error {
 // Replace stores a whole list; the handler is called for differences only.
 func (s *nodeStore) Replace(items []any, _ string) error {
 	since := gap{first: s.listed != nil, missed: s.listed == nil, watched: s.watched}
-	s.observer.list(items, s.nodes.lookIn, s.nodes.needs.Load().Breakers)
+	s.observer.list(items, s.nodes.modelIn, s.nodes.needs.Load().Breakers)
 	listed := make(map[string]bool, len(items))
 	for _, item := range items {
-		l, ok := s.nodes.lookIn(item)
+		l, ok := s.nodes.modelIn(item)
 		if !ok {
 			s.warnings.unexpected("node", item)
 			continue
 		}
 		listed[l.name] = true
-		s.see(l, since)
+		s.store(l, since)
 	}
 	for _, name := range s.nodes.names() {
 		if !listed[name] {
@@ -97,8 +97,8 @@ func (s *nodeStore) Replace(items []any, _ string) error {
 // Resync does nothing: the handler was called for everything.
 func (s *nodeStore) Resync() error { return nil }
 
-func (s *nodeStore) see(l look, g gap) {
-	if s.nodes.see(l, g) {
+func (s *nodeStore) store(l nodeModel, g gap) {
+	if s.nodes.update(l, g) {
 		s.handler.NodeChanged(l.name)
 	}
 }

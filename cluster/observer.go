@@ -36,8 +36,8 @@ func observerOf(h Handler) observer {
 	return observer{NodeObserver: o}
 }
 
-// see passes on the change of one node. A nil look means that it is gone.
-func (o *observer) see(name string, l *look) {
+// update passes on the change of one node. A nil model means that it is gone.
+func (o *observer) update(name string, l *nodeModel) {
 	if o.nodes == nil {
 		return
 	}
@@ -47,7 +47,7 @@ func (o *observer) see(name string, l *look) {
 }
 
 // list passes on what a list shows. needed reports whether breakers are needed.
-func (o *observer) list(items []any, lookIn func(item any) (look, bool), needed bool) {
+func (o *observer) list(items []any, modelIn func(item any) (nodeModel, bool), needed bool) {
 	if o.NodeObserver == nil || !needed {
 		o.nodes = nil
 		return
@@ -56,7 +56,7 @@ func (o *observer) list(items []any, lookIn func(item any) (look, bool), needed 
 	if first {
 		o.nodes = make(map[string]*guard.Node, len(items))
 	}
-	if changes := o.changes(items, lookIn); first || len(changes) > 0 {
+	if changes := o.changes(items, modelIn); first || len(changes) > 0 {
 		o.NodesChanged(changes)
 	}
 	if first {
@@ -65,10 +65,10 @@ func (o *observer) list(items []any, lookIn func(item any) (look, bool), needed 
 }
 
 // changes returns the changes in a list.
-func (o *observer) changes(items []any, lookIn func(item any) (look, bool)) (changes []guard.NodeChange) {
+func (o *observer) changes(items []any, modelIn func(item any) (nodeModel, bool)) (changes []guard.NodeChange) {
 	listed := make(map[string]bool, len(items))
 	for _, item := range items {
-		l, ok := lookIn(item)
+		l, ok := modelIn(item)
 		if !ok {
 			continue
 		}
@@ -87,7 +87,7 @@ func (o *observer) changes(items []any, lookIn func(item any) (look, bool)) (cha
 }
 
 // change stores the present state of a node, and reports whether it has changed.
-func (o *observer) change(name string, l *look) (guard.NodeChange, bool) {
+func (o *observer) change(name string, l *nodeModel) (guard.NodeChange, bool) {
 	old := o.nodes[name]
 	if l == nil {
 		delete(o.nodes, name)

@@ -3,12 +3,18 @@ package repository
 import (
 	"go/ast"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// maxWay is how many functions a datum may pass through from the watch event to the outcome of the call.
-const maxWay = 55
+const (
+	// maxWay is the maximum number of functions between a watch event and the outcome of a call.
+	maxWay = 56
+
+	// maxToInbox is the maximum number of functions between a watch event and the inbox of a shard.
+	maxToInbox = 15
+)
 
 // The block "way" of ARCHITECTURE.md has the functions between a watch event and the outcome of a call, by room. A line
 // that begins with == stands for a change of the goroutine.
@@ -19,15 +25,21 @@ func TestTheWayOfADatumInArchitectureConsistsOfFunctionsThatThereAre(t *testing.
 		t.Fatal("ARCHITECTURE.md has no block ```way")
 	}
 	declared := functionsOfRooms(t)
-	changes, length := 0, 0
+	changes, length, names := 0, 0, []string{"", "", ""}
 	for line := range strings.Lines(block[1]) {
 		if strings.HasPrefix(line, "==") {
-			changes++
+			if changes++; changes == 1 && length > maxToInbox {
+				t.Errorf("%d functions lead to the inbox, want at most %d", length, maxToInbox)
+			}
 			continue
 		}
 		room, list, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		for function := range strings.SplitSeq(list, ", ") {
 			length++
+			last := strings.ToLower(function[strings.Index(function, ".")+1:])
+			if names = append(names[1:], last); changes == 0 && len(slices.Compact(slices.Clone(names))) == 1 {
+				t.Errorf("three functions in a row are named %s", last)
+			}
 			if !declared[room+": "+function] {
 				t.Errorf("ARCHITECTURE.md names %s of room %s, which does not exist", function, room)
 			}
