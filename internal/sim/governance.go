@@ -70,7 +70,7 @@ func (w *World) reload(n int) {
 	}
 }
 
-// takeIn takes in a file. Where the cache lacks what it needs, the nodes are listed anew first.
+// takeIn takes in a file. Where the cache lacks what it needs, nodes and pods are listed anew first.
 func (p *process) takeIn(n int) {
 	g := &p.governance
 	if n <= g.took {
@@ -80,21 +80,26 @@ func (p *process) takeIn(n int) {
 	next := p.w.plan.files[n].config
 	g.also = next.Set.Needs()
 	if p.feed.Need(g.judge.Needs().Or(g.also)) {
-		p.nodes.forgets = true // also if it is broken now
-		p.nodes.breaks(0, true)
-		p.whenListed(p.nodes.lists, func() { p.force(n, next) })
+		p.listsAgain(p.nodes, func() { p.listsAgain(p.pods, func() { p.force(n, next) }) })
 		return
 	}
 	p.force(n, next)
 }
 
-// whenListed calls the function once there are more lists of nodes than before.
-func (p *process) whenListed(before int, do func()) {
-	if p.nodes.lists > before {
+// listsAgain makes the process list, and calls the function once the list is complete.
+func (p *process) listsAgain(s *stream, do func()) {
+	s.forgets = true // also if it is broken now
+	s.breaks(0, true)
+	p.whenListed(s, s.lists, do)
+}
+
+// whenListed calls the function once there are more lists than before.
+func (p *process) whenListed(s *stream, before int, do func()) {
+	if s.lists > before {
 		do()
 		return
 	}
-	p.after(100*time.Millisecond, func() { p.whenListed(before, do) })
+	p.after(100*time.Millisecond, func() { p.whenListed(s, before, do) })
 }
 
 // force puts a file into force, unless a later one is.

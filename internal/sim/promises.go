@@ -52,7 +52,7 @@ func (f *flight) decidedBy(t *v1.Taint) error {
 	if b := g.breakerOf(t, e.Pod.Node); b != nil {
 		return broken(TrippedGoes, "%s goes on with pod %s because of %s, and too many nodes are affected", f.p.name, e.Pod.UID, t.ToString())
 	}
-	decides := g.decides(t, e.Pod.Labels)
+	decides := g.decides(t, f.p.w.server.grace[e.Pod.UID].app)
 	switch method := g.methodOf(decides, t); {
 	case method == policy.Hold:
 		return broken(HeldGoes, "%s goes on with pod %s because of %s, which policy %s holds", f.p.name, e.Pod.UID, t.ToString(), decides.Name)
@@ -133,8 +133,8 @@ func (w *World) shownSince(node string, t *v1.Taint) (since time.Duration) {
 	return since
 }
 
-// decides returns the first policy that matches a pod with these labels and the taint; nil if none does.
-func (g *governance) decides(t *v1.Taint, labels map[string]string) *policy.Policy {
+// decides returns the first policy that matches a pod with this label app and the taint; nil if none does.
+func (g *governance) decides(t *v1.Taint, app string) *policy.Policy {
 	for i := range g.config.Policies {
 		p := &g.config.Policies[i]
 		m := &p.Match.Taints[0]
@@ -145,7 +145,7 @@ func (g *governance) decides(t *v1.Taint, labels map[string]string) *policy.Poli
 		switch {
 		case p.Mode == policy.Audit, m.Key != t.Key, !slices.Contains(effects, t.Effect):
 		case m.Values != nil && !slices.Contains(m.Values, t.Value):
-		case p.Match.PodSelector != nil && p.Match.PodSelector.MatchLabels["app"] != labels["app"]:
+		case p.Match.PodSelector != nil && p.Match.PodSelector.MatchLabels["app"] != app:
 		default:
 			return p
 		}
