@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
@@ -81,7 +82,8 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 	}
 	defer shutdown()
 	p.announce(ctx)
-	go afterLists(ctx, p.manager.HasSynced, shrinkAfterSync)
+	// The lists have taken more memory than is ever needed again.
+	go afterLists(ctx, p.manager.HasSynced, debug.FreeOSMemory)
 	if p.reloader != nil {
 		go p.reloader.run(ctx)
 	}
