@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -13,28 +12,24 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/fieldmask"
 )
 
-// Clients are separate, so that neither evictions nor a limit on them delay the lease's renewal, and so that watches
-// cost little.
+// Clients are separate, so that neither evictions nor a limit on them delay the lease's renewal or a watch. Each has a
+// connection of its own.
 type Clients struct {
 	Main  kubernetes.Interface
-	Watch kubernetes.Interface // of pods and nodes
+	Watch kubernetes.Interface // its watches have only the fields that this program uses
 	Lease kubernetes.Interface
 }
 
 // New returns clients of base's API server.
 func New(base *rest.Config, c config.Configuration, userAgent string) (Clients, error) {
-	mainAccess := commonConfig(base, c, userAgent)
-	mainHTTP, err := rest.HTTPClientFor(mainAccess)
-	if err != nil {
-		return Clients{}, fmt.Errorf("setting up the connections to %s: %w", base.Host, err)
-	}
-	main, err := kubernetes.NewForConfigAndClient(mainAccess, mainHTTP)
+	main, err := kubernetes.NewForConfig(commonConfig(base, c, userAgent))
 	if err != nil {
 		return Clients{}, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
 	}
-	watch, err := watchClient(watchConfig(base, c, userAgent), mainHTTP.Transport)
+	watch, err := kubernetes.NewForConfig(watchConfig(base, c, userAgent))
 	if err != nil {
 		return Clients{}, fmt.Errorf("setting up the watches' client of %s: %w", base.Host, err)
 	}
@@ -56,15 +51,27 @@ func commonConfig(base *rest.Config, c config.Configuration, userAgent string) *
 	return made
 }
 
-// leaseConfig bounds each call so that a renewal without a response can be repeated in time. Its dialer gives the lease
-// its own connection, so that no renewal waits behind evictions.
+// watchConfig drops the fields that this program does not use from watches.
+func watchConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
+	made := separate(commonConfig(base, c, userAgent))
+	made.Wrap(fieldmask.Wrap)
+	return made
+}
+
+// leaseConfig bounds each call so that a renewal without a response can be repeated in time.
 func leaseConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
-	made := commonConfig(base, c, userAgent)
+	made := separate(commonConfig(base, c, userAgent))
 	made.UserAgent += " leader-election"
 	made.QPS, made.Burst = -1, 0
 	made.Timeout = max(time.Second, c.LeaderElection.RenewDeadline.Duration/2)
+	return made
+}
+
+// separate gives a client its own connections: client-go shares connections between clients of equal configurations,
+// but not between clients with dialers. A dialer of the base configuration is kept.
+func separate(made *rest.Config) *rest.Config {
 	if made.Dial == nil {
-		made.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
+		made.Dial = newDialer().DialContext
 	}
 	return made
 }

@@ -1,6 +1,10 @@
 package transport
 
 import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
 	"testing"
 	"time"
 
@@ -51,5 +55,36 @@ func TestTheClientSaysWhoItIsAndSpeaksProtobuf(t *testing.T) {
 	made := commonConfig(&rest.Config{}, config.Default(), "taint-manager/v1.2.3 (linux/amd64)")
 	if made.UserAgent != "taint-manager/v1.2.3 (linux/amd64)" || made.ContentType != config.ContentTypeProtobuf || made.Timeout != 0 {
 		t.Errorf("got %q, %q, %s", made.UserAgent, made.ContentType, made.Timeout)
+	}
+}
+
+func TestOnlyTheWatchesClientDropsFields(t *testing.T) {
+	none := &rest.Config{}
+	for name, test := range map[string]struct {
+		made  *rest.Config
+		wraps bool
+	}{
+		"calls":   {commonConfig(none, config.Default(), ""), false},
+		"watches": {watchConfig(none, config.Default(), ""), true},
+		"lease":   {leaseConfig(none, config.Default(), ""), false},
+	} {
+		if got := test.made.WrapTransport != nil; got != test.wraps {
+			t.Errorf("%s: fields are dropped: %v", name, got)
+		}
+	}
+}
+
+func TestADialerAndAWrapperOfTheConfigurationStay(t *testing.T) {
+	dialed, wrapped := errors.New("dialed"), 0
+	base := &rest.Config{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, dialed }}
+	base.Wrap(func(next http.RoundTripper) http.RoundTripper { wrapped++; return next })
+	for _, made := range []*rest.Config{watchConfig(base, config.Default(), ""), leaseConfig(base, config.Default(), "")} {
+		made.WrapTransport(http.DefaultTransport)
+		if _, err := made.Dial(t.Context(), "tcp", "a:1"); !errors.Is(err, dialed) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if wrapped != 2 {
+		t.Errorf("wrapped %d times, want 2", wrapped)
 	}
 }

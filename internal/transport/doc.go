@@ -1,8 +1,13 @@
-// Package transport makes the connections to the API server: three clients with separate connections, for calls, for
-// watches and for the lease, so that none of them waits for another.
+// Package transport makes the connections to the API server: three clients of client-go, for calls, for watches and for
+// the lease. Each has a connection of its own, so that none of them waits for another.
 //
-// Watches use HTTP/1.1 and cost little (docs/adr/0014, 0016). If a load balancer rejects that, they use the main
-// connections. A connection whose peer is gone is detected within 45 s, a watch whose server hangs within 150 s.
+// Watches of pods, nodes and namespaces have only the fields that this program uses (package fieldmask).
+//
+// A dead connection is detected in two ways, and a broken one changes nothing for later connections. The kernel probes a
+// connection of watches or of the lease that is idle, and gives it up after 45 s. Client-go pings by HTTP/2 a server
+// that has sent nothing for 30 s, and gives it up if no answer comes within 15 s, so that a hanging server is detected,
+// too. The environment variables HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS of client-go change
+// these two times. There are no pings on HTTP/1.1, which a proxy may impose.
 //
 // [Unreachable] says in one sentence why an API server can't be worked with, and what to check.
 package transport
