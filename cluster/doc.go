@@ -1,13 +1,16 @@
 // Package cluster is the cache of pods and nodes, as the small values of package taint.
 //
-// A [Watcher] keeps the cache up to date. A watcher from [Watch] watches pods and nodes itself, decodes only the
-// required fields from protobuf (package wire), and keeps trimmed values only. A watcher from [Adapt] does so for
-// nodes, and reads pods from a caller's informer. Both are readers (Pod, PodsOn): any number of goroutines may call
+// A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes with client-go's typed
+// clients, and keeps trimmed values only: each object is trimmed as soon as it comes. A watcher from [Adapt] does so
+// for nodes, and reads pods from a caller's informer. Both are readers (Pod, PodsOn): any number of goroutines may call
 // them, and they return immutable values. Both call a [Handler] after every change that may change a verdict.
 // Heartbeats of nodes and status updates of pods do not call it, and cost next to nothing.
 //
-// What only policies use is kept only while [Watcher.Need] asks for it: labels of nodes, triggers, namespaces, and the
-// nodes for breakers. A handler may also be a [NodeObserver] and a [NamespaceObserver].
+// What a pod costs is bounded, whatever its owner writes into it, except for tolerations that may match a taint that
+// evicts: they cost what they cost in the API server. No lock that readers take is held for a time that grows with a pod.
+//
+// What only policies use is kept only while [Watcher.Need] asks for it: labels of pods and of nodes, triggers,
+// namespaces, and the nodes for breakers. A handler may also be a [NodeObserver] and a [NamespaceObserver].
 //
 // A pod is kept while it is bound to a node and has not finished; it is identified by its UID. Its Bound is fixed when
 // it is first seen: the moment of its event or, for a pod of the very first list, the result of [BoundSince]. Package

@@ -92,9 +92,11 @@ func (t tolerations) deciding(taints []v1.Taint) (list []v1.Toleration) {
 	if len(open) == 0 {
 		return nil
 	}
+	pod := taint.Pod{Tolerations: make([]v1.Toleration, 1)}
 	for toleration := range t.all() {
 		before := len(open)
-		open = remaining(open, toleration)
+		pod.Tolerations[0] = *toleration
+		open = remaining(open, &pod)
 		if len(open) < before {
 			list = append(list, cloned(toleration))
 		}
@@ -124,12 +126,11 @@ func questions(list []question, taints []v1.Taint) []question {
 	return list
 }
 
-// remaining returns the questions that the toleration does not answer. It reuses the list.
-func remaining(open []question, toleration *v1.Toleration) []question {
+// remaining returns the questions that no toleration of the pod answers. It reuses the list.
+func remaining(open []question, pod *taint.Pod) []question {
 	rest := open[:0]
-	pod := taint.Pod{Tolerations: []v1.Toleration{*toleration}}
 	for i := range open {
-		if q := open[i]; taint.Matching(&pod, &q.taint, q.rules) == nil {
+		if q := open[i]; taint.Matching(pod, &q.taint, q.rules) == nil {
 			rest = append(rest, q)
 		}
 	}
