@@ -34,7 +34,7 @@ type contact struct {
 	err     error
 	since   time.Time
 	listing bool        // the current request is for a list, or for a part of one
-	timer   *time.Timer // of the current request; nil once it has a response
+	timer   *time.Timer // of the current request; nil once the response has begun
 	relist  relist
 }
 
@@ -93,6 +93,14 @@ func (c *contact) pause(ctx context.Context) error {
 	}
 }
 
+// granted notes that the response to the current request has begun.
+func (c *contact) granted() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answered()
+	c.relist.begun = c.listing
+}
+
 // answered ends the wait for a response. The caller holds the lock.
 func (c *contact) answered() {
 	if c.timer != nil {
@@ -106,9 +114,6 @@ func (c *contact) note(ctx context.Context, o metav1.ListOptions, err error) err
 	err = truncate.Error(err)
 	c.mu.Lock()
 	c.answered()
-	if err == nil {
-		c.relist.begun = c.listing
-	}
 	if ctx.Err() == nil && !notStreamed(o, err) && (err != nil || !isList(o)) {
 		c.turn(klog.FromContext(ctx), err, 0)
 	}

@@ -8,7 +8,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 )
 
 // watchNamespaces watches namespaces while they are needed, until the context ends.
@@ -47,29 +49,33 @@ func (w *Watcher) reflectNamespaces(ctx context.Context, warnings *warnings) {
 		w.namespaceContact.listed(ctx)
 		w.settle()
 	}}
-	r := requests[*v1.NamespaceList]{
-		client: permitted{w.client.CoreV1().Namespaces()}, contact: &w.namespaceContact, trim: store.Transformer(),
-	}
-	w.reflect(ctx, "namespaces", &v1.Namespace{}, r.listWatch(), complete)
+	w.reflect(ctx, "namespaces", &v1.Namespace{}, w.namespaceRequests(store.Transformer()), complete)
 	cancel()
 	waiting.Wait()
 	w.namespaces.clear()
 	w.namespaceContact.reset()
 }
 
-// permitted is the typed client for namespaces whose errors name the permission that is missing.
-type permitted struct{ typedClient[*v1.NamespaceList] }
-
-// List returns a list.
-func (p permitted) List(ctx context.Context, o metav1.ListOptions) (*v1.NamespaceList, error) {
-	list, err := p.typedClient.List(ctx, o)
-	return list, permission(err)
-}
-
-// Watch returns a watch.
-func (p permitted) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	stream, err := p.typedClient.Watch(ctx, o)
-	return stream, permission(err)
+// namespaceRequests returns the requests of the reflector of namespaces. An error that they are forbidden names the
+// permission that is missing.
+func (w *Watcher) namespaceRequests(trim cache.TransformFunc) *cache.ListWatch {
+	c := &w.namespaceContact
+	l := newLister(w.client, w.client.CoreV1().Namespaces(), "namespaces", trim, c.granted)
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return ask(ctx, c, o, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+				list, err := l.List(ctx, o)
+				return list, permission(err)
+			})
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.Watch = true
+			return ask(ctx, c, o, func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+				stream, err := l.Watch(ctx, o)
+				return stream, permission(err)
+			})
+		},
+	}
 }
 
 // permission returns the error, which names the missing permission if it shows that one is missing.

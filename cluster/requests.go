@@ -1,100 +1,165 @@
 package cluster
 
 import (
+	"bufio"
 	"context"
-	"errors"
-	"reflect"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/features"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
-// pageSize is the maximum number of objects in one response to a list.
-const pageSize = 500
+// lister lists and watches one resource.
+type lister interface {
+	List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
+	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+}
 
-// typedClient is client-go's typed client for one resource.
-type typedClient[L runtime.Object] interface {
+// newLister returns a lister that decodes only the required fields, or the typed client if that is not possible. It trims
+// each item of a list as the item arrives. It calls granted as soon as the response to a request has begun; with the
+// typed client, only once the response has ended, and items are not trimmed.
+func newLister[L runtime.Object](
+	client kubernetes.Interface, own typed[L], resource string, trim cache.TransformFunc, granted func(),
+) lister {
+	if requests := requestsOf(client); requests != nil {
+		return trimming{requests, resource, trim, granted}
+	}
+	return whole[L]{own, granted}
+}
+
+// typed is client-go's typed client for one resource.
+type typed[L runtime.Object] interface {
 	List(ctx context.Context, o metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// requests are the requests of a reflector for one resource.
-type requests[L runtime.Object] struct {
-	client  typedClient[L]
-	contact *contact
-
-	// selector is the field selector of the objects; empty: all.
-	selector string
-
-	// trim is the transformer of the reflector's store.
-	trim cache.TransformFunc
+// whole lists and watches with a typed client.
+type whole[L runtime.Object] struct {
+	typed[L]
+	granted func()
 }
 
-func (r requests[L]) listWatch() *cache.ListWatch {
-	return &cache.ListWatch{ListWithContextFunc: r.list, WatchFuncWithContext: r.watch}
-}
-
-// list returns all objects as one list of trimmed objects. It reads pages, and trims each page before it reads the
-// next, so that memory holds one page of whole objects. The reflector's own first list would not be paged: it asks for
-// resourceVersion "0", for which the API server ignores the limit. If the API server no longer has the next page, the
-// error makes the reflector list again.
-func (r requests[L]) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	o.FieldSelector, o.ResourceVersion, o.ResourceVersionMatch = r.selector, "", ""
-	o.Limit, o.Continue = pageSize, ""
-	whole := &internalversion.List{}
-	for {
-		page, err := ask(ctx, r.contact, o, r.client.List)
-		if err != nil {
-			return nil, err
-		}
-		if err := meta.EachListItem(page, r.addTo(whole)); err != nil {
-			return nil, err
-		}
-		about, err := meta.ListAccessor(page)
-		if err != nil {
-			return nil, err
-		}
-		if o.Continue = about.GetContinue(); o.Continue == "" {
-			whole.ResourceVersion = about.GetResourceVersion()
-			return whole, nil
-		}
+// List returns a list.
+func (w whole[L]) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	list, err := w.typed.List(ctx, o)
+	if err == nil {
+		w.granted()
 	}
+	return list, err
 }
 
-// addTo returns a function that adds a trimmed object to the list.
-func (r requests[L]) addTo(list *internalversion.List) func(runtime.Object) error {
-	return func(object runtime.Object) error {
-		value, err := r.trim(object)
-		list.Items = append(list.Items, trimmed{value})
-		return err
-	}
-}
-
-// watch returns a watch, or a streamed list that becomes one, once the API server has accepted it.
-func (r requests[L]) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	o.FieldSelector, o.Watch = r.selector, true
-	stream, err := ask(ctx, r.contact, o, r.open)
-	if errors.Is(err, errBroken) {
-		return stream, nil // which has ended, so that the reflector tries again
+// Watch returns a watch, once the API server has accepted it.
+func (w whole[L]) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	stream, err := w.typed.Watch(ctx, o)
+	if err == nil {
+		w.granted()
 	}
 	return stream, err
 }
 
-// errBroken is the trouble of a watch that client-go reports as an empty one.
-var errBroken = errors.New("the connection broke before the API server's response")
-
-// open opens a watch. Client-go tries again where a connection breaks, and returns an empty watch in the end.
-func (r requests[L]) open(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	stream, err := r.client.Watch(ctx, o)
-	if err == nil && reflect.TypeOf(stream) == reflect.TypeOf(watch.NewEmptyWatch()) {
-		err = errBroken
+// requestsOf returns a client that makes requests like the given one, with its transport, limits and content type. It
+// returns nil if the client is not client-go's, because another one may do more than requests, and if the client may
+// use CBOR.
+func requestsOf(client kubernetes.Interface) rest.Interface {
+	core, ok := client.CoreV1().(*corev1.CoreV1Client)
+	if !ok || features.FeatureGates().Enabled(features.ClientsAllowCBOR) {
+		return nil
 	}
-	return stream, err
+	return core.RESTClient()
+}
+
+// trimming lists and watches one resource. Package wire decodes protobuf; client-go's decoders decode everything else.
+type trimming struct {
+	requests rest.Interface
+	resource string
+	trim     cache.TransformFunc
+	granted  func()
+}
+
+// List returns a list.
+func (t trimming) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	body, err := t.open(ctx, t.get(o))
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	object, err := readList(bufio.NewReaderSize(body, readAhead), t.item)
+	if err != nil {
+		return nil, fmt.Errorf("reading the list of %s: %w", t.resource, err)
+	}
+	if !meta.IsListType(object) {
+		return nil, apierrors.FromObject(object) // a Status contains the error
+	}
+	return object, nil
+}
+
+// item returns a trimmed object as an item of a list.
+func (t trimming) item(object runtime.Object) (runtime.Object, error) {
+	value, err := t.trim(object)
+	return trimmed{value}, err
+}
+
+// Watch returns a watch, once the API server has accepted it.
+func (t trimming) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	o.Watch = true
+	body, err := t.open(ctx, t.get(o).Throttle(nil)) // as in client-go, a watch does not wait for the limit
+	if err != nil {
+		return nil, err
+	}
+	unknown := apierrors.NewClientErrorReporter(http.StatusInternalServerError, http.MethodGet, "ClientWatchDecoding")
+	return watch.NewStreamWatcherWithLogger(klog.FromContext(ctx), newEvents(body), unknown), nil
+}
+
+const (
+	tries = 10
+	pause = time.Second
+)
+
+// open makes the request, and returns the body of its response. As in client-go, a request whose connection breaks is
+// repeated; otherwise the reflector would list again.
+func (t trimming) open(ctx context.Context, request *rest.Request) (io.ReadCloser, error) {
+	for try := 1; ; try++ {
+		body, err := request.Stream(ctx)
+		if err == nil {
+			t.granted()
+		}
+		if err == nil || try == tries || !broken(err) {
+			return body, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+func broken(err error) bool {
+	return utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err) || utilnet.IsHTTP2ConnectionLost(err)
+}
+
+func (t trimming) get(o metav1.ListOptions) *rest.Request {
+	var timeout time.Duration
+	if o.TimeoutSeconds != nil {
+		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
+	}
+	return t.requests.Get().UseProtobufAsDefault().Resource(t.resource).
+		VersionedParams(&o, scheme.ParameterCodec).Timeout(timeout)
 }
 
 // trimmed is a trimmed object in a list.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -22,9 +24,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/features"
+	featurestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/kubernetes/scheme"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -303,7 +310,7 @@ func TestAWatchWhoseConnectionBreaksIsAskedForAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		begun := time.Now()
 		must(t, a.watch.Close())
-		time.Sleep(time.Minute)
+		time.Sleep(3 * pause)
 		synctest.Wait()
 		if got, want := a.took(), slices.Repeat([]string{"watch pods from 5"}, 4); !slices.Equal(got, want) {
 			t.Errorf("within %s, asked for %q, want %q", time.Since(begun), got, want)
@@ -320,8 +327,8 @@ func TestAConnectionThatStaysBrokenIsTrouble(t *testing.T) {
 	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
 	a.refuse = func(string) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 	a.over(t, func(w *Watcher, _ *record) {
-		time.Sleep(time.Minute)
-		if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "broke") {
+		time.Sleep(tries * pause)
+		if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
 			t.Errorf("trouble: %v", err)
 		}
 	})
@@ -338,24 +345,31 @@ func TestAListThatIsRefusedIsTroubleInTheServersWords(t *testing.T) {
 	})
 }
 
-func TestAListThatIsAStatusIsTrouble(t *testing.T) {
+// A response with code 200 may contain a Status, or another kind than was requested.
+func TestAListThatIsNoneIsTrouble(t *testing.T) {
 	inAllForms(t, func(t *testing.T, a *api) {
 		if a.streams {
 			return
 		}
-		a.refuse = func(ask string) (*http.Response, error) {
-			if strings.HasPrefix(ask, "list") {
-				return a.respond(200, &metav1.Status{
-					Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Code: 403, Message: "no way",
-				}), nil
+		for want, object := range map[string]runtime.Object{
+			"no way": &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonForbidden, Code: 403, Message: "no way"},
+			map[string]string{
+				runtime.ContentTypeProtobuf: "it is neither a pod, a node, a namespace, a list of them nor a status",
+				runtime.ContentTypeJSON:     "unexpected object:",
+			}[a.format]: aPod(),
+		} {
+			a.refuse = func(ask string) (*http.Response, error) {
+				if strings.HasPrefix(ask, "list") {
+					return a.respond(200, object.DeepCopyObject()), nil // encoding sets its kind
+				}
+				return nil, nil
 			}
-			return nil, nil
+			a.over(t, func(w *Watcher, _ *record) {
+				if err := w.Trouble(); w.HasSynced() || err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%T: trouble %v, want %s", object, err, want)
+				}
+			})
 		}
-		a.over(t, func(w *Watcher, _ *record) {
-			if err := w.Trouble(); w.HasSynced() || err == nil || !strings.Contains(err.Error(), "no way") {
-				t.Errorf("in sync %t, trouble %v", w.HasSynced(), err)
-			}
-		})
 	})
 }
 
@@ -369,6 +383,7 @@ func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
 			a.send(watch.Error, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
 		}, "stream pods", 1},
 		"what it sends is no event": {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 0, 1, 0}) }, "stream pods", 1},
+		"what it sends has no end":  {func(a *api) { _, _ = a.watch.Write([]byte{1, 0, 0, 1}) }, "stream pods", 1},
 		"it ends in an event":       {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 1, 0, 0}); _ = a.watch.Close() }, "watch pods from 7", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -387,5 +402,95 @@ func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func ignore() {}
+
+// asking records requests and accepts none.
+type asking struct{ asked []string }
+
+func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.asked = append(a.asked, fmt.Sprint(r.Method, " ", r.URL, " ", r.Header))
+	return nil, errors.New("no")
+}
+
+func TestRequestsAreThoseThatTheClientItselfMakes(t *testing.T) {
+	all := metav1.ListOptions{
+		FieldSelector: podsWatched, ResourceVersion: "7", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+		AllowWatchBookmarks: true, SendInitialEvents: new(true), TimeoutSeconds: new(int64(300)), Limit: 10, Continue: "more",
+	}
+	for name, config := range map[string]*rest.Config{
+		"the default": {}, "JSON": {ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON}},
+		"protobuf or JSON, by a user": {UserAgent: "me", ContentConfig: rest.ContentConfig{
+			ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
+		}},
+	} {
+		asked := &asking{}
+		config.Host, config.QPS = "https://proxy/some/path", -1
+		client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: asked})
+		must(t, err)
+		for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "0"}, all} {
+			for _, lister := range []lister{
+				whole[*v1.PodList]{client.CoreV1().Pods(""), ignore},
+				newLister(client, client.CoreV1().Pods(""), "pods", nil, ignore),
+				whole[*v1.NodeList]{client.CoreV1().Nodes(), ignore},
+				newLister(client, client.CoreV1().Nodes(), "nodes", nil, ignore),
+				whole[*v1.NamespaceList]{client.CoreV1().Namespaces(), ignore},
+				newLister(client, client.CoreV1().Namespaces(), "namespaces", nil, ignore),
+			} {
+				_, _ = lister.List(t.Context(), o)
+				_, _ = lister.Watch(t.Context(), o)
+			}
+		}
+		for i := 0; i < len(asked.asked); i += 4 {
+			if own, ours := asked.asked[i:i+2], asked.asked[i+2:i+4]; !slices.Equal(own, ours) {
+				t.Errorf("%s: asked\n%q, want\n%q", name, ours, own)
+			}
+		}
+	}
+}
+
+func TestAWatchDoesNotWaitForTheLimitOnRequests(t *testing.T) {
+	a := &api{format: runtime.ContentTypeProtobuf}
+	config := &rest.Config{Host: "http://api", RateLimiter: flowcontrol.NewFakeNeverRateLimiter()}
+	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: a})
+	must(t, err)
+	pods := newLister(client, client.CoreV1().Pods(""), "pods", nil, ignore)
+	if list, err := pods.List(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
+		t.Errorf("listing did not wait: %v", list)
+	}
+	granted, err := pods.Watch(t.Context(), metav1.ListOptions{})
+	must(t, err)
+	granted.Stop()
+}
+
+// otherCore is a client with a core client that is not client-go's.
+type otherCore struct{ kubernetes.Interface }
+
+func (o otherCore) CoreV1() corev1.CoreV1Interface {
+	return struct{ corev1.CoreV1Interface }{o.Interface.CoreV1()}
+}
+
+func TestOnlyRequestsOfClientGosOwnClientAreTrimmed(t *testing.T) {
+	real, err := kubernetes.NewForConfig(&rest.Config{Host: "http://api"})
+	must(t, err)
+	for name, test := range map[string]struct {
+		client  kubernetes.Interface
+		trimmed bool
+	}{
+		"client-go's own":     {real, true},
+		"wrapped as a whole":  {struct{ kubernetes.Interface }{real}, true},
+		"one of its own core": {otherCore{real}, false},
+		"a fake":              {fake.NewClientset(), false},
+	} {
+		pods := fmt.Sprintf("%T", newLister(test.client, test.client.CoreV1().Pods(""), "pods", nil, ignore))
+		if strings.Contains(pods, "trimming") != test.trimmed {
+			t.Errorf("%s: pods by %s", name, pods)
+		}
+	}
+	featurestesting.SetFeatureDuringTest(t, features.ClientsAllowCBOR, true)
+	if pods := fmt.Sprintf("%T", newLister(real, real.CoreV1().Pods(""), "pods", nil, ignore)); strings.Contains(pods, "trimming") {
+		t.Errorf("where CBOR may come: pods by %s", pods)
 	}
 }

@@ -20,14 +20,20 @@ type tolerations struct{ encoded unique.Handle[string] }
 // encode returns the tolerations that may match a taint that evicts. Those are the taints of effect NoExecute, and the
 // taints of effect NoSchedule whose keys are needed.
 func encode(list []v1.Toleration, needs *policy.Needs) tolerations {
-	var b []byte
+	var b strings.Builder
+	if len(list) > 0 {
+		b.Grow(len(list) * (len(list[0].Key) + typicalSize))
+	}
 	for i := range list {
 		if t := &list[i]; mayMatch(t, needs) {
-			b = appendToleration(b, t)
+			writeToleration(&b, t)
 		}
 	}
-	return tolerations{unique.Make(string(b))}
+	return tolerations{unique.Make(b.String())}
 }
+
+// typicalSize is the number of bytes of an encoded toleration without its key.
+const typicalSize = 24
 
 // mayMatch reports whether a toleration may match a taint that evicts.
 func mayMatch(t *v1.Toleration, needs *policy.Needs) bool {
@@ -40,14 +46,19 @@ func mayMatch(t *v1.Toleration, needs *policy.Needs) bool {
 	return false
 }
 
-func appendToleration(b []byte, t *v1.Toleration) []byte {
+// writeToleration encodes a toleration: its texts with their lengths, and its seconds after a 1, or a 0 if it has none.
+func writeToleration(b *strings.Builder, t *v1.Toleration) {
+	var number [binary.MaxVarintLen64]byte
 	for _, text := range [...]string{t.Key, string(t.Operator), t.Value, string(t.Effect)} {
-		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+		b.Write(binary.AppendUvarint(number[:0], uint64(len(text))))
+		b.WriteString(text)
 	}
 	if t.TolerationSeconds == nil {
-		return append(b, 0)
+		b.WriteByte(0)
+		return
 	}
-	return binary.AppendVarint(append(b, 1), *t.TolerationSeconds)
+	b.WriteByte(1)
+	b.Write(binary.AppendVarint(number[:0], *t.TolerationSeconds))
 }
 
 // all returns the tolerations one by one. A toleration is valid until the next one; its texts are parts of the encoding.

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -52,9 +53,9 @@ type Watcher struct {
 }
 
 // Watch returns a watcher of nodes and pods that does nothing before Run. The client's configuration determines the
-// content type, of which protobuf is the cheapest. The rules must be those that verdicts use. If heard is not nil, it
-// is called whenever the API server has accepted a list or a watch, hence also as soon as the API server is available
-// again. It must not block.
+// content type. Protobuf is by far the cheapest, because only the required fields are decoded. The rules must be those
+// that verdicts use. If heard is not nil, it is called whenever the API server has accepted a list or a watch, hence
+// also as soon as the API server is available again. It must not block.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
 	p := newPods(newNeeds())
 	w := newWatcher(client, p, rules, heard, newNeeds())
@@ -66,11 +67,7 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 			w.podLists.completed()
 			w.settle()
 		}}
-		pods := requests[*v1.PodList]{
-			client: client.CoreV1().Pods(metav1.NamespaceAll), contact: &w.podContact,
-			selector: podsWatched, trim: store.Transformer(),
-		}
-		w.reflect(ctx, "pods", &v1.Pod{}, w.podLists.over(pods.listWatch()), complete)
+		w.reflect(ctx, "pods", &v1.Pod{}, w.podRequests(store.Transformer()), complete)
 		return nil
 	}
 	return w
@@ -116,7 +113,7 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	}}
 	var watching sync.WaitGroup
 	watching.Go(func() { w.watchNamespaces(ctx, handler, log) })
-	watching.Go(func() { w.reflect(ctx, "nodes", &v1.Node{}, w.nodeRequests(nodeStore), completeNodes) })
+	watching.Go(func() { w.reflect(ctx, "nodes", &v1.Node{}, w.nodeRequests(nodeStore.Transformer()), completeNodes) })
 	err := w.runPods(ctx, handler, log, listed)
 	cancel()
 	watching.Wait()
@@ -167,9 +164,30 @@ func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object,
 	}).RunWithContext(ctx)
 }
 
-func (w *Watcher) nodeRequests(store cache.TransformingStore) *cache.ListWatch {
-	r := requests[*v1.NodeList]{client: w.client.CoreV1().Nodes(), contact: &w.nodeContact, trim: store.Transformer()}
-	return w.nodeLists.over(r.listWatch())
+func (w *Watcher) podRequests(trim cache.TransformFunc) *cache.ListWatch {
+	c := &w.podContact
+	l := newLister(w.client, w.client.CoreV1().Pods(metav1.NamespaceAll), "pods", trim, c.granted)
+	return w.podLists.over(requestsBy(l, c, podsWatched))
+}
+
+func (w *Watcher) nodeRequests(trim cache.TransformFunc) *cache.ListWatch {
+	c := &w.nodeContact
+	l := newLister(w.client, w.client.CoreV1().Nodes(), "nodes", trim, c.granted)
+	return w.nodeLists.over(requestsBy(l, c, ""))
+}
+
+// requestsBy returns a reflector's requests for the objects that the selector matches.
+func requestsBy(l lister, c *contact, selector string) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = selector
+			return ask(ctx, c, o, l.List)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.FieldSelector, o.Watch = selector, true
+			return ask(ctx, c, o, l.Watch)
+		},
+	}
 }
 
 func closed(c <-chan struct{}) bool {

@@ -97,7 +97,9 @@ func (n *Needs) Distinguish(a, b *v1.Taint) bool {
 
 // TriggeredBy reports whether a policy makes taints of effect NoSchedule with this key triggers, or would if it were
 // enforced.
-func (n *Needs) TriggeredBy(key string) bool { return contains(n.Triggers, key) || contains(n.Audited, key) }
+func (n *Needs) TriggeredBy(key string) bool {
+	return contains(n.Triggers, key) || contains(n.Audited, key)
+}
 
 func contains(sorted []string, s string) bool {
 	_, found := slices.BinarySearch(sorted, s)

@@ -73,7 +73,7 @@ func TestTheManifestsGiveThePodsUIDToTheProgram(t *testing.T) {
 		var d appsv1.Deployment
 		decodeKind(t, file, "Deployment", &d)
 		for _, e := range d.Spec.Template.Spec.Containers[0].Env {
-			if e.ValueFrom.FieldRef.FieldPath == "metadata.uid" {
+			if e.ValueFrom != nil && e.ValueFrom.FieldRef.FieldPath == "metadata.uid" {
 				t.Setenv(e.Name, file)
 			}
 		}

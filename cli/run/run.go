@@ -61,7 +61,6 @@ func (s *settings) run(ctx context.Context, b Build) error {
 	if err := logsapi.ValidateAndApply(s.logging, nil); err != nil {
 		return usage.Errorf("setting up the logs: %w", err)
 	}
-	tuneGC()
 	ctx, done := signalled(ctx)
 	defer done()
 	err := s.runUntil(ctx, b)

@@ -23,7 +23,7 @@ func (m *sharedWorkload) start(ctx context.Context, w *world, rounds int) ([]rep
 	}
 	return []report.Row{
 		all.row("start with 30,000 pods, of which one is due", "process start to first DELETE", "s",
-			func(o outcome) float64 { return o.first }, report.AtMost(0.5, report.Original)),
+			func(o outcome) float64 { return o.first }, report.AtMost(0.75, report.Original)),
 	}, nil
 }
 

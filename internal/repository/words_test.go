@@ -80,7 +80,6 @@ var replaced = []struct {
 	{`(?i)Fates?|Outlook|Inventory`, "Prediction, Forecast, Model", nil},
 	{`Doubt|Look|LookAt`, "WhyUnconfirmed, LiveNode, NewLiveNode", nil},
 	{`[mM]ost[A-Z]\w*|Most`, "maxX, MaxX", nil},
-	{`(?i)gatherer|collectRarely|rawLightly`, "coalescingWriter, tuneGC, rawReader", nil},
 	{`awaiting|explaining|planning|ledger`, "pendingOptions, explainOptions, planOptions, journalLocation", nil},
 	{`told|lives|life|settle`, "recorded, presences, presence", []string{"journal/adopt.go", "journal/convert.go", "journal/join.go", "journal/nodehistory.go", "journal/presence.go"}},
 	{`crowds?|newCrowd\w*|floor`, "load, baseline", nil},

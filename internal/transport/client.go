@@ -12,14 +12,13 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/internal/fieldmask"
 )
 
 // Clients are separate, so that neither evictions nor a limit on them delay the lease's renewal or a watch. Each has a
 // connection of its own.
 type Clients struct {
 	Main  kubernetes.Interface
-	Watch kubernetes.Interface // its watches have only the fields that this program uses
+	Watch kubernetes.Interface // of pods, nodes and namespaces
 	Lease kubernetes.Interface
 }
 
@@ -29,7 +28,7 @@ func New(base *rest.Config, c config.Configuration, userAgent string) (Clients, 
 	if err != nil {
 		return Clients{}, fmt.Errorf("setting up the client of %s: %w", base.Host, err)
 	}
-	watch, err := kubernetes.NewForConfig(watchConfig(base, c, userAgent))
+	watch, err := kubernetes.NewForConfig(separate(commonConfig(base, c, userAgent)))
 	if err != nil {
 		return Clients{}, fmt.Errorf("setting up the watches' client of %s: %w", base.Host, err)
 	}
@@ -48,13 +47,6 @@ func commonConfig(base *rest.Config, c config.Configuration, userAgent string) *
 	made.ContentType = c.KubeAPIContentType
 	made.AcceptContentTypes = c.KubeAPIContentType + "," + config.ContentTypeJSON
 	made.QPS, made.Burst = limits(c)
-	return made
-}
-
-// watchConfig drops the fields that this program does not use from watches.
-func watchConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
-	made := separate(commonConfig(base, c, userAgent))
-	made.Wrap(fieldmask.Wrap)
 	return made
 }
 

@@ -58,27 +58,11 @@ func TestTheClientSaysWhoItIsAndSpeaksProtobuf(t *testing.T) {
 	}
 }
 
-func TestOnlyTheWatchesClientDropsFields(t *testing.T) {
-	none := &rest.Config{}
-	for name, test := range map[string]struct {
-		made  *rest.Config
-		wraps bool
-	}{
-		"calls":   {commonConfig(none, config.Default(), ""), false},
-		"watches": {watchConfig(none, config.Default(), ""), true},
-		"lease":   {leaseConfig(none, config.Default(), ""), false},
-	} {
-		if got := test.made.WrapTransport != nil; got != test.wraps {
-			t.Errorf("%s: fields are dropped: %v", name, got)
-		}
-	}
-}
-
 func TestADialerAndAWrapperOfTheConfigurationStay(t *testing.T) {
 	dialed, wrapped := errors.New("dialed"), 0
 	base := &rest.Config{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, dialed }}
 	base.Wrap(func(next http.RoundTripper) http.RoundTripper { wrapped++; return next })
-	for _, made := range []*rest.Config{watchConfig(base, config.Default(), ""), leaseConfig(base, config.Default(), "")} {
+	for _, made := range []*rest.Config{separate(commonConfig(base, config.Default(), "")), leaseConfig(base, config.Default(), "")} {
 		made.WrapTransport(http.DefaultTransport)
 		if _, err := made.Dial(t.Context(), "tcp", "a:1"); !errors.Is(err, dialed) {
 			t.Errorf("got %v", err)

@@ -1,4 +1,4 @@
-package fieldmask
+package wire_test
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -16,20 +17,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
-	"pgregory.net/rapid"
+
+	"github.com/taint-manager/taint-manager/cluster/wire"
 )
 
 // usualPod returns a pod of about 5 kB, with all the fields of a real one.
-func usualPod() *v1.Pod {
+func usualPod(i int) *v1.Pod {
 	at := metav1.NewTime(time.Unix(1_700_000_000, 0))
 	var env []v1.EnvVar
 	for j := range 25 {
 		env = append(env, v1.EnvVar{Name: fmt.Sprintf("SOME_SETTING_%d", j), Value: strings.Repeat("value ", 12)})
 	}
+	name := fmt.Sprintf("web-frontend-7d9c6b5f4-%05d", i)
 	return &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "web-frontend-7d9c6b5f4-00001", GenerateName: "web-frontend-7d9c6b5f4-", Namespace: "team-a",
-			UID: uid(1), ResourceVersion: "1001", Generation: 1, CreationTimestamp: at,
+			Name: name, GenerateName: "web-frontend-7d9c6b5f4-", Namespace: "team-a",
+			UID: uid(i), ResourceVersion: fmt.Sprint(1000 + i), Generation: 1, CreationTimestamp: at,
 			Labels: map[string]string{
 				"app.kubernetes.io/name": "web-frontend", "app.kubernetes.io/part-of": "shop", "pod-template-hash": "7d9c6b5f4",
 			},
@@ -37,12 +40,13 @@ func usualPod() *v1.Pod {
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-frontend-7d9c6b5f4", UID: uid(0), Controller: new(true)}},
 			ManagedFields: []metav1.ManagedFieldsEntry{{
 				Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Time: &at,
-				FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(strings.Repeat(`{"f:metadata":{"f:labels":`, 30) + "{}" + strings.Repeat("}}", 30)),
+				FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(strings.Repeat(`{"f:metadata":{"f:labels":{}}}`, 30)),
 			}},
 		},
 		Spec: v1.PodSpec{
-			NodeName: "ip-10-0-0-17.eu-central-1.compute.internal", Priority: new(int32(0)), TerminationGracePeriodSeconds: new(int64(30)),
-			ServiceAccountName: "default", SchedulerName: "default-scheduler", RestartPolicy: v1.RestartPolicyAlways,
+			NodeName: fmt.Sprintf("ip-10-0-0-%d.eu-central-1.compute.internal", i%250), Priority: new(int32(0)),
+			TerminationGracePeriodSeconds: new(int64(30)),
+			ServiceAccountName:            "default", SchedulerName: "default-scheduler", RestartPolicy: v1.RestartPolicyAlways,
 			Containers: []v1.Container{{
 				Name: "web", Image: "registry.example.com/team/service:v1.2.3", Env: env,
 				Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceCPU: resource.MustParse("100m"), v1.ResourceMemory: resource.MustParse("1Gi")}},
@@ -69,7 +73,7 @@ func usualPod() *v1.Pod {
 	}
 }
 
-// usualNode returns a node with all the fields that are used, and more.
+// usualNode returns a node with all the fields that are decoded, and more.
 func usualNode() *v1.Node {
 	at := metav1.NewTime(time.Unix(1_700_000_000, 0))
 	return &v1.Node{
@@ -98,70 +102,101 @@ func usualNamespace() *v1.Namespace {
 	}
 }
 
-// expired returns the status by which the API server ends a watch whose resourceVersion is too old.
-func expired() *metav1.Status {
-	return &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410, Message: "too old"}
-}
-
-// projected returns an object with only its used fields.
-func projected(object runtime.Object) runtime.Object {
+// trimmed returns an object with only the fields that are decoded.
+func trimmed(object runtime.Object) runtime.Object {
 	switch o := object.(type) {
 	case *v1.Pod:
-		var conditions []v1.PodCondition
-		for _, c := range o.Status.Conditions {
-			if c.Type == v1.PodScheduled || c.Type == v1.DisruptionTarget {
-				conditions = append(conditions, v1.PodCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime})
-			}
-		}
-		return &v1.Pod{
-			ObjectMeta: projectedMeta(&o.ObjectMeta),
-			Spec: v1.PodSpec{
-				NodeName: o.Spec.NodeName, Tolerations: o.Spec.Tolerations, Priority: o.Spec.Priority,
-				TerminationGracePeriodSeconds: o.Spec.TerminationGracePeriodSeconds,
-			},
-			Status: v1.PodStatus{Phase: o.Status.Phase, Conditions: conditions},
-		}
+		return new(trimmedPod(*o))
 	case *v1.Node:
-		return &v1.Node{ObjectMeta: projectedMeta(&o.ObjectMeta), Spec: v1.NodeSpec{Taints: o.Spec.Taints}}
+		return new(trimmedNode(*o))
 	case *v1.Namespace:
-		return &v1.Namespace{ObjectMeta: projectedMeta(&o.ObjectMeta)}
+		return &v1.Namespace{ObjectMeta: trimmedMeta(o.ObjectMeta)}
+	case *v1.NamespaceList:
+		list := &wire.List{ListMeta: o.ListMeta}
+		for i := range o.Items {
+			list.Items = append(list.Items, trimmed(&o.Items[i]))
+		}
+		return list
+	case *v1.PodList:
+		list := &wire.List{ListMeta: o.ListMeta}
+		for i := range o.Items {
+			list.Items = append(list.Items, trimmed(&o.Items[i]))
+		}
+		return list
+	case *v1.NodeList:
+		list := &wire.List{ListMeta: o.ListMeta}
+		for i := range o.Items {
+			list.Items = append(list.Items, trimmed(&o.Items[i]))
+		}
+		return list
+	case *metav1.Status:
+		o = o.DeepCopy()
+		o.TypeMeta = metav1.TypeMeta{}
+		return o
 	}
 	return object
 }
 
-func projectedMeta(m *metav1.ObjectMeta) metav1.ObjectMeta {
-	made := metav1.ObjectMeta{
-		Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation,
-		CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp, Labels: m.Labels,
+func trimmedPod(p v1.Pod) v1.Pod {
+	var conditions []v1.PodCondition
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1.PodScheduled || c.Type == v1.DisruptionTarget {
+			conditions = append(conditions, v1.PodCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime})
+		}
 	}
+	return v1.Pod{
+		ObjectMeta: trimmedMeta(p.ObjectMeta),
+		Spec: v1.PodSpec{
+			NodeName: p.Spec.NodeName, Tolerations: p.Spec.Tolerations, Priority: p.Spec.Priority,
+			TerminationGracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
+		},
+		Status: v1.PodStatus{Phase: p.Status.Phase, Conditions: conditions},
+	}
+}
+
+func trimmedNode(n v1.Node) v1.Node {
+	return v1.Node{ObjectMeta: trimmedMeta(n.ObjectMeta), Spec: v1.NodeSpec{Taints: n.Spec.Taints}}
+}
+
+func trimmedMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
+	var annotations map[string]string
 	for _, key := range []string{v1.MirrorPodAnnotationKey, metav1.InitialEventsAnnotationKey} {
 		if value, there := m.Annotations[key]; there {
-			metav1.SetMetaDataAnnotation(&made, key, value)
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[key] = value
 		}
 	}
-	for _, owner := range m.OwnerReferences {
-		if owner.Controller != nil && *owner.Controller {
-			made.OwnerReferences = append(made.OwnerReferences,
-				metav1.OwnerReference{Kind: owner.Kind, Name: owner.Name, Controller: owner.Controller})
+	var owners []metav1.OwnerReference
+	for _, o := range m.OwnerReferences {
+		if o.Controller != nil && *o.Controller {
+			owners = append(owners, metav1.OwnerReference{Kind: o.Kind, Name: o.Name, Controller: o.Controller})
 		}
 	}
-	return made
+	return metav1.ObjectMeta{
+		Labels: m.Labels, OwnerReferences: owners, Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation,
+		CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp, Annotations: annotations,
+	}
+}
+
+// whole decodes a body like client-go.
+func whole(body []byte) (runtime.Object, error) {
+	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	return object, err
 }
 
 func uid(i int) types.UID { return types.UID(fmt.Sprintf("0b7c6a0e-5d1f-4c58-9a3e-%012d", i)) }
 
 // frameOf returns an event as the API server writes it.
-func frameOf(t rapid.TB, kind watch.EventType, object runtime.Object) []byte {
+func frameOf(t testing.TB, kind watch.EventType, object runtime.Object) []byte {
 	t.Helper()
-	return framed(eventWith(t, kind, encoded(t, object)))
-}
-
-// eventWith returns an event with the encoded object.
-func eventWith(t rapid.TB, kind watch.EventType, raw []byte) []byte {
-	t.Helper()
-	message, err := (&metav1.WatchEvent{Type: string(kind), Object: runtime.RawExtension{Raw: raw}}).Marshal()
-	must(t, err)
-	return message
+	event := &metav1.WatchEvent{Type: string(kind), Object: runtime.RawExtension{Raw: encoded(t, object)}}
+	message, err := event.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return framed(message)
 }
 
 // framed returns a message after its length.
@@ -170,17 +205,12 @@ func framed(message []byte) []byte {
 }
 
 // encoded returns an object as the API server writes it.
-func encoded(t rapid.TB, object runtime.Object) []byte {
+func encoded(t testing.TB, object runtime.Object) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), v1.SchemeGroupVersion)
-	must(t, encoder.Encode(object, &b))
-	return b.Bytes()
-}
-
-func must(t rapid.TB, err error) {
-	t.Helper()
-	if err != nil {
+	if err := encoder.Encode(object, &b); err != nil {
 		t.Fatal(err)
 	}
+	return b.Bytes()
 }

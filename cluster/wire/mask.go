@@ -1,7 +1,7 @@
-package fieldmask
+package wire
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -10,14 +10,20 @@ import (
 // mask has the used fields of a message.
 type mask map[protowire.Number]field
 
-// field says what is used of a field. The zero field is used with its whole value.
+// field says what is used of a field: the whole value, a text or message, unless it says otherwise.
 type field struct {
+	number bool                      // the value is a number
 	inner  mask                      // the used fields of the message in it; nil means all
-	prefix int                       // the number of bytes before that message
 	keep   func(message []byte) bool // reports whether this message of a list is used; nil means that all are
 }
 
-var errNoMessage = errors.New("a field has no message where one is expected")
+// wireType returns the wire type of a used field.
+func (f field) wireType() protowire.Type {
+	if f.number {
+		return protowire.VarintType
+	}
+	return protowire.BytesType
+}
 
 // prune appends the used fields of a message to out. The result is never longer than the message.
 func (m mask) prune(out, message []byte) ([]byte, error) {
@@ -38,20 +44,21 @@ func (m mask) prune(out, message []byte) ([]byte, error) {
 
 // prune appends what is used of the element to out.
 func (f field) prune(out []byte, e element) ([]byte, error) {
-	message := e.kind == protowire.BytesType && len(e.value) >= f.prefix
-	switch {
-	case !message && (f.inner != nil || f.keep != nil):
-		return nil, errNoMessage
-	case f.keep != nil && !f.keep(e.value):
-		return out, nil
-	case f.inner == nil:
+	if e.kind != f.wireType() {
+		return nil, fmt.Errorf("field %d: it has wire type %d, not %d", e.number, e.kind, f.wireType())
+	}
+	if f.inner == nil {
 		return append(out, e.encoded...), nil
 	}
+	before := len(out)
 	out = protowire.AppendTag(out, e.number, e.kind)
 	begin := len(out)
-	out, err := f.inner.prune(append(out, e.value[:f.prefix]...), e.value[f.prefix:])
-	if err != nil {
-		return nil, err
+	out, err := f.inner.prune(out, e.value)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("field %d: %w", e.number, err)
+	case f.keep != nil && !f.keep(e.value):
+		return out[:before], nil
 	}
 	var length [10]byte
 	return slices.Insert(out, begin, protowire.AppendVarint(length[:0], uint64(len(out)-begin))...), nil
@@ -84,18 +91,25 @@ func first(message []byte) (e element, err error) {
 	return element{number, kind, message[:tag+size], value}, nil
 }
 
-// last returns the value of the last field with this number, which is the one that counts; nil if there is none, or if
-// the message can't be parsed.
-func last(message []byte, number protowire.Number) (value []byte) {
+// last returns the text or message in the last field with this number, which is the one that counts; nil if there is
+// none, or if the message can't be parsed.
+func last(message []byte, number protowire.Number) []byte {
+	if e := lastElement(message, number); e.kind == protowire.BytesType {
+		return e.value
+	}
+	return nil
+}
+
+func lastElement(message []byte, number protowire.Number) (found element) {
 	for len(message) > 0 {
 		e, err := first(message)
 		if err != nil {
-			return nil
+			return element{}
 		}
 		if e.number == number {
-			value = e.value
+			found = e
 		}
 		message = message[len(e.encoded):]
 	}
-	return value
+	return found
 }

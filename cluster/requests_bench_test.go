@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// endless is the body of a watch that sends the same bytes again and again.
+type endless struct {
+	frame []byte
+	at    int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.frame[e.at:])
+	e.at = (e.at + n) % len(e.frame)
+	return n, nil
+}
+
+func (e *endless) Close() error { return nil }
+
+// RoundTrip accepts such a watch.
+func (e *endless) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {runtime.ContentTypeProtobuf}}, Body: &endless{frame: e.frame}}, nil
+}
+
+// burstPod returns a pod of a burst: bound, running, of about 5 kB.
+func burstPod() *v1.Pod {
+	pod := bigPod(1, false)
+	var env []v1.EnvVar
+	for i := range 40 {
+		env = append(env, v1.EnvVar{Name: fmt.Sprintf("SOME_SETTING_%d", i), Value: strings.Repeat("value ", 12)})
+	}
+	pod.Annotations, pod.Spec.Priority = nil, new(int32(0))
+	pod.Spec.Containers = []v1.Container{{Name: "c", Image: "registry.example.com/team/service:v1.2.3", Env: env}}
+	return pod
+}
+
+// updating returns a pod, and a client whose watches all receive the same update of its status again and again.
+func updating(t testing.TB) (*v1.Pod, kubernetes.Interface) {
+	t.Helper()
+	pod := burstPod()
+	pod.ResourceVersion = "12345"
+	frame := &bytes.Buffer{}
+	(&api{format: runtime.ContentTypeProtobuf}).sendTo(frame, watch.Modified, pod)
+	client, err := kubernetes.NewForConfigAndClient(&rest.Config{Host: "http://api", QPS: -1},
+		&http.Client{Transport: &endless{frame: frame.Bytes()}})
+	must(t, err)
+	return pod, client
+}
+
+// BenchmarkWatchedStatusUpdate measures an update of a pod's status, from the bytes of a watch to the store that sees
+// no change.
+func BenchmarkWatchedStatusUpdate(b *testing.B) {
+	s, d := newBenchStores()
+	pod, client := updating(b)
+	must(b, s.podStore.Add(pod))
+	d.calls = 0
+	for name, pods := range map[string]lister{
+		"whole":   whole[*v1.PodList]{client.CoreV1().Pods(""), ignore},
+		"trimmed": newLister(client, client.CoreV1().Pods(""), "pods", nil, ignore),
+	} {
+		b.Run(name, func(b *testing.B) {
+			updates, err := pods.Watch(b.Context(), metav1.ListOptions{})
+			must(b, err)
+			defer updates.Stop()
+			b.ReportAllocs()
+			for b.Loop() {
+				must(b, s.podStore.Update((<-updates.ResultChan()).Object))
+			}
+		})
+	}
+	if d.calls != 0 {
+		b.Fatalf("%d calls to the handler", d.calls)
+	}
+}
