@@ -70,7 +70,8 @@ func TestAnEntryDecidesAsTheWholePodDoes(t *testing.T) {
 		needs.Store(&policy.Needs{Triggers: []string{"a"}, Audited: []string{"b"}})
 		p := aPod(func(p *v1.Pod) { p.Spec.Tolerations = rapid.SliceOf(toleration).Draw(t, "tolerations") })
 		e, whole := newTrimmer(needs).trim(p, time.Unix(0, 0)), PodOf(p, time.Unix(0, 0))
-		node := &taint.Node{Name: "n",
+		node := &taint.Node{
+			Name:     "n",
 			Taints:   rapid.SliceOfN(history(v1.TaintEffectNoExecute), 0, 2).Draw(t, "taints"),
 			Triggers: rapid.SliceOfN(history(v1.TaintEffectNoSchedule), 0, 2).Draw(t, "triggers"),
 		}
