@@ -259,7 +259,11 @@ func (s *scene) truth(now time.Time) seen {
 // seen.
 func (s *scene) showTheSame(all []*way) {
 	s.Helper()
-	unbound := cmp.Transformer("unbound", func(p taint.Pod) taint.Pod { p.Bound, p.Seen = time.Time{}, time.Time{}; return p })
+	// A cache keeps labels and tolerations as far as verdicts read them; cluster/entry_test.go compares the verdicts.
+	unbound := cmp.Transformer("unbound", func(p taint.Pod) taint.Pod {
+		p.Bound, p.Seen, p.Tolerations, p.Labels, p.LabelHash = time.Time{}, time.Time{}, nil, nil, 0
+		return p
+	})
 	unbound = cmp.FilterValues(func(a, b taint.Pod) bool { return !a.Bound.IsZero() || !b.Bound.IsZero() }, unbound)
 	anyOrder := cmp.Transformer("anyOrder", func(list []v1.Taint) map[v1.Taint]bool {
 		set := map[v1.Taint]bool{}
