@@ -1,7 +1,7 @@
 // Package cluster is the cache of pods and nodes, as the small values of package taint.
 //
-// A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes with client-go's typed
-// clients, and keeps trimmed values only: each object is trimmed as soon as it comes. A watcher from [Adapt] does so
+// A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, decodes only the
+// used fields of protobuf (package wire), and keeps trimmed values only: each object is trimmed as soon as it comes. A watcher from [Adapt] does so
 // for nodes, and reads pods from a caller's informer. Both are readers (Pod, PodsOn): any number of goroutines may call
 // them, and they return immutable values. Both call a [Handler] after every change that may change a verdict.
 // Heartbeats of nodes and status updates of pods do not call it, and cost next to nothing.
