@@ -8,15 +8,12 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
-
-// templateHash is the label by which [taint.Workload] finds the Deployment of a pod.
-const templateHash = "pod-template-hash"
 
 // entry is what the cache keeps of a pod. Its size does not grow with what the pod's owner writes into the pod, except with
 // tolerations that may match a taint that evicts. An entry does not change, because readers keep its Pod.
@@ -58,14 +55,11 @@ func newTrimmer(needs *atomic.Pointer[policy.Needs]) trimmer {
 // with the pod.
 func (t trimmer) trim(p *v1.Pod, bound time.Time) entry {
 	needs := t.needs.Load()
-	e := entry{Pod: ownerless(p, bound), tolerations: encode(p.Spec.Tolerations, needs)}
+	e := entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, needs)}
 	e.Tolerations, e.Labels, e.Phase = nil, needed(p.Labels, needs.PodLabels), known(p.Status.Phase)
 	e.LabelHash = t.hash(p.Namespace, p.Labels)
-	if controller := metav1.GetControllerOfNoCopy(p); controller != nil {
-		e.Controller = &taint.Owner{
-			Kind: cut(controller.Kind, validation.DNS1035LabelMaxLength),
-			Name: cut(controller.Name, validation.DNS1123SubdomainMaxLength),
-		}
+	if c := e.Controller; c != nil {
+		c.Kind, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength), cut(c.Name, validation.DNS1123SubdomainMaxLength)
 	}
 	return e
 }
@@ -80,7 +74,7 @@ func needed(labels map[string]string, keys []string) (few map[string]string) {
 			few[key] = value
 		}
 	}
-	add(templateHash)
+	add(taint.PodTemplateHash)
 	for _, key := range keys {
 		add(key)
 	}
@@ -131,15 +125,14 @@ func known(phase v1.PodPhase) v1.PodPhase {
 func (e *entry) same(o *entry) bool {
 	a, b := &e.Pod, &o.Pod
 	return a.Phase == b.Phase && a.Priority == b.Priority && a.Generation == b.Generation && a.Disrupted == b.Disrupted &&
-		a.UID == b.UID && sameController(a, b) && sameSeconds(a.GracePeriodSeconds, b.GracePeriodSeconds) &&
-		a.LabelHash == b.LabelHash && e.sameVerdict(o, true)
+		ptr.Equal(a.GracePeriodSeconds, b.GracePeriodSeconds) && a.LabelHash == b.LabelHash && e.sameVerdict(o, true)
 }
 
 // sameVerdict reports whether the verdict of a pod is the same in both states, and so are the policies that apply to it.
 func (e *entry) sameVerdict(o *entry, owners bool) bool {
 	a, b := &e.Pod, &o.Pod
 	return a.UID == b.UID && e.sameExposure(o) && a.Terminating == b.Terminating && a.Mirror == b.Mirror &&
-		maps.Equal(a.Labels, b.Labels) && (!owners || sameController(a, b))
+		maps.Equal(a.Labels, b.Labels) && (!owners || ptr.Equal(a.Controller, b.Controller))
 }
 
 // sameExposure reports whether a pod is exposed to the same taints in both states, and tolerates the same.
@@ -150,14 +143,4 @@ func (e *entry) sameExposure(o *entry) bool {
 // kept reports whether a pod is kept: it is bound to a node and has not finished.
 func (e *entry) kept() bool {
 	return e.Node != "" && e.Phase != v1.PodSucceeded && e.Phase != v1.PodFailed
-}
-
-func sameSeconds(a, b *int64) bool {
-	return a == b || a != nil && b != nil && *a == *b
-}
-
-// sameController reports whether a pod has the same controller as before.
-func sameController(old, now *taint.Pod) bool {
-	a, b := old.Controller, now.Controller
-	return a == b || a != nil && b != nil && *a == *b
 }

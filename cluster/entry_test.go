@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/policy"
@@ -105,7 +106,7 @@ func TestTolerationsAreEncodedWithoutLoss(t *testing.T) {
 		}
 		i := 0
 		for got := range encode(list, &policy.Needs{}).all() {
-			if !got.MatchToleration(&list[i]) || !sameSeconds(got.TolerationSeconds, list[i].TolerationSeconds) {
+			if !got.MatchToleration(&list[i]) || !ptr.Equal(got.TolerationSeconds, list[i].TolerationSeconds) {
 				t.Fatalf("got %+v, want %+v", got, list[i])
 			}
 			i++

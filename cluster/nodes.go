@@ -271,9 +271,9 @@ func (t *nodes) apart(node string, a, b *v1.Taint) bool {
 	if !t.synced() || t.needs.Load().Distinguish(a, b) {
 		return true
 	}
-	rules := *t.rules.Load()
+	rules, both := *t.rules.Load(), []v1.Taint{*a, *b}
 	for _, e := range t.pods(node) {
-		p := e.against([]v1.Taint{*a, *b})
+		p := e.against(both)
 		if toleratesForever(p, a, rules) != toleratesForever(p, b, rules) {
 			return true
 		}

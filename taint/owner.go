@@ -8,13 +8,13 @@ type Owner struct {
 	Name string
 }
 
-// podTemplateHash is the label that a Deployment gives to the pods of each of its ReplicaSets.
-const podTemplateHash = "pod-template-hash"
+// PodTemplateHash is the label that a Deployment gives to the pods of each of its ReplicaSets.
+const PodTemplateHash = "pod-template-hash"
 
 // Workload returns the workload that a pod belongs to: the Deployment of a ReplicaSet whose name ends in the pod's
 // template hash, otherwise the controller itself. It does not allocate.
 func Workload(controller Owner, labels map[string]string) Owner {
-	hash := labels[podTemplateHash]
+	hash := labels[PodTemplateHash]
 	if controller.Kind != "ReplicaSet" || hash == "" {
 		return controller
 	}

@@ -39,15 +39,20 @@ func (e envelope) typed(message []byte) envelope {
 	return e
 }
 
+// open opens the envelope in the API server's message. It reports false if there is none.
+func open(data []byte) (e envelope, ok bool) {
+	message, ok := bytes.CutPrefix(data, []byte(magic))
+	return envelope{raw: last(message, envelopeRaw)}.typed(last(message, envelopeType)), ok
+}
+
 // Decode returns the object in the API server's message: a *v1.Pod, *v1.Node, *v1.Namespace or *metav1.Status. Another
 // kind is an error.
 func Decode(data []byte) (runtime.Object, error) {
-	message, ok := bytes.CutPrefix(data, []byte(magic))
-	if !ok {
+	e, ok := open(data)
+	switch {
+	case !ok:
 		return nil, errMagic
-	}
-	e := envelope{raw: last(message, envelopeRaw)}.typed(last(message, envelopeType))
-	if e.raw == nil {
+	case e.raw == nil:
 		return nil, errEmpty // and not an empty object
 	}
 	object, err := e.object(e.raw, "")

@@ -1,17 +1,12 @@
 package wire
 
-import (
-	"bytes"
-
-	"google.golang.org/protobuf/encoding/protowire"
-)
+import "google.golang.org/protobuf/encoding/protowire"
 
 // Generation returns the metadata.generation of a pod, or of the metadata of a pod, in the API server's message, and
 // reports whether the pod is to be deleted. It decodes nothing else, because metadata may have 100,000 labels. ok is
 // false if the message is another one.
 func Generation(data []byte) (generation int64, terminating, ok bool) {
-	message, ok := bytes.CutPrefix(data, []byte(magic))
-	e := envelope{raw: last(message, envelopeRaw)}.typed(last(message, envelopeType))
+	e, ok := open(data)
 	partial := string(e.version) == "meta.k8s.io/v1" && string(e.kind) == "PartialObjectMetadata"
 	if !ok || !partial && !e.is("Pod") {
 		return 0, false, false
