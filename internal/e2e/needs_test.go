@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,8 +24,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// forPolicies are needs of nodes and namespaces.
-var forPolicies = policy.Needs{NodeLabels: true, Breakers: true, NamespaceLabels: true, Triggers: []string{"drain"}}
+// forPolicies are needs of nodes, pods and namespaces.
+var forPolicies = policy.Needs{
+	NodeLabels: true, Breakers: true, NamespaceLabels: true, Triggers: []string{"drain"}, PodLabels: []string{"app"},
+}
 
 // Watches that run list again once policies need more, in every way to watch, and show the same as before.
 func TestWhatPoliciesNeedIsThereOnceItIsNeeded(t *testing.T) {
@@ -65,10 +68,17 @@ func TestWhatPoliciesNeedIsThereOnceItIsNeeded(t *testing.T) {
 	s.showTheSame(all)
 }
 
-// needs requires the way to show these labels of the node, its triggers if they are needed, and this namespace.
+// needs requires the way to show these labels of the node, its triggers and the labels of its pods if they are needed,
+// and this namespace.
 func (s *scene) needs(w *way, needed policy.Needs, labels map[string]string, namespace string) {
 	s.Helper()
-	n, _ := w.PodsOn(s.node)
+	n, pods := w.PodsOn(s.node)
+	for _, p := range pods {
+		labelled := p.Name == s.node+"-early-labelled" && slices.Contains(needed.PodLabels, "app")
+		if labelled && p.Labels["app"] != "web" {
+			s.Errorf("%s: %s has labels %v, needed %+v", w.name, p.Name, p.Labels, needed)
+		}
+	}
 	if !maps.Equal(n.Labels, labels) || len(n.Triggers) != len(needed.Triggers) {
 		s.Errorf("%s: the node has labels %v and %d triggers, needed %+v", w.name, n.Labels, len(n.Triggers), needed)
 	}

@@ -212,6 +212,31 @@ type seen struct {
 	UID    types.UID
 	Taints []v1.Taint
 	Pods   map[types.UID]taint.Pod
+
+	// Tolerations are the verdict on each pod, by the taints of the node: whether the pod goes, and after how long.
+	Tolerations map[types.UID]toleration
+}
+
+type toleration struct {
+	Evicted  bool
+	Duration time.Duration
+}
+
+// tolerations returns the verdicts on pods that were all exposed to the node's taints at one moment.
+func tolerations(s seen) map[types.UID]toleration {
+	exposed := time.Now()
+	node := &taint.Node{UID: s.UID}
+	for _, t := range s.Taints {
+		node.Taints = append(node.Taints, taint.History{{Taint: t, Since: exposed}})
+	}
+	verdicts := map[types.UID]toleration{}
+	for uid, p := range s.Pods {
+		p.Bound, p.Seen = exposed, exposed
+		if v := taint.Decide(&p, node, taint.Rules{}); v.Evict {
+			verdicts[uid] = toleration{true, v.At.Sub(exposed)}
+		}
+	}
+	return verdicts
 }
 
 func (w *way) sees(node string) seen {
@@ -226,6 +251,7 @@ func (w *way) sees(node string) seen {
 	for _, p := range pods {
 		shown.Pods[p.UID] = *p
 	}
+	shown.Tolerations = tolerations(shown)
 	return shown
 }
 
@@ -252,6 +278,7 @@ func (s *scene) truth(now time.Time) seen {
 			truth.Pods[p.UID] = cluster.PodOf(p, cluster.BoundSince(p, now))
 		}
 	}
+	truth.Tolerations = tolerations(truth)
 	return truth
 }
 
@@ -259,7 +286,7 @@ func (s *scene) truth(now time.Time) seen {
 // seen.
 func (s *scene) showTheSame(all []*way) {
 	s.Helper()
-	// A cache keeps labels and tolerations as far as verdicts read them; cluster/entry_test.go compares the verdicts.
+	// A cache keeps labels and tolerations as far as verdicts read them: the verdicts are compared.
 	unbound := cmp.Transformer("unbound", func(p taint.Pod) taint.Pod {
 		p.Bound, p.Seen, p.Tolerations, p.Labels, p.LabelHash = time.Time{}, time.Time{}, nil, nil, 0
 		return p
