@@ -24,10 +24,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// forPolicies are needs of nodes, pods and namespaces.
-var forPolicies = policy.Needs{
-	NodeLabels: true, Breakers: true, NamespaceLabels: true, Triggers: []string{"drain"}, PodLabels: []string{"app"},
-}
+// forTriggers are needs of nodes and namespaces.
+var forTriggers = policy.Needs{NodeLabels: true, Breakers: true, NamespaceLabels: true, Triggers: []string{"drain"}}
+
+// forPolicies are needs of nodes, namespaces and pods.
+func forPolicies() policy.Needs { return forTriggers.Or(policy.Needs{PodLabels: []string{"app"}}) }
 
 // Watches that run list again once policies need more, in every way to watch, and show the same as before.
 func TestWhatPoliciesNeedIsThereOnceItIsNeeded(t *testing.T) {
@@ -41,12 +42,14 @@ func TestWhatPoliciesNeedIsThereOnceItIsNeeded(t *testing.T) {
 	}
 	s.label("zone", "a")
 	for _, way := range all {
-		began := time.Now()
-		if err := <-way.Need(forPolicies); err != nil {
-			t.Fatal(err)
+		for _, needed := range []policy.Needs{forTriggers, forPolicies()} {
+			began := time.Now()
+			if err := <-way.Need(needed); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s: the needs are met after %v", way.name, time.Since(began).Round(time.Millisecond))
+			s.needs(way, needed, s.labels(), "default")
 		}
-		t.Logf("%s: the needs are met after %v", way.name, time.Since(began).Round(time.Millisecond))
-		s.needs(way, forPolicies, s.labels(), "default")
 	}
 	s.showTheSame(all)
 
@@ -198,7 +201,7 @@ func TestNamespacesWithoutAPermission(t *testing.T) {
 		}
 	}()
 	<-source.Synced()
-	met := source.Need(forPolicies)
+	met := source.Need(forPolicies())
 	s.until("the missing permission is said", func() bool {
 		err := source.Trouble()
 		return err != nil && strings.Contains(err.Error(), "need the permissions list and watch on namespaces") && strings.Contains(err.Error(), `"without-namespaces" cannot`)
