@@ -39,12 +39,16 @@ demo: build controlplane ## Show the main job on a real control plane (KEEP=1: s
 LIVE := internal/demo internal/e2e internal/testcluster
 
 .PHONY: test
-test: setup browser build controlplane bin/helm lint ## Run every test, with the race detector.
-	go test -race -timeout 20m $$(go list ./... | grep -v $(LIVE:%=-e /%$$))
-	cd differential && go test -timeout 15m ./...
-	cd release && go test -short -count 1 ./...
-	@$(MAKE) --no-print-directory page
-	go test -race -timeout 30m -count 1 -p 1 $(LIVE:%=./%/...)
+test: setup browser build controlplane bin/helm ## Run every test, with the race detector, and print how long each part took.
+	$(call part,the linter,$(MAKE) --no-print-directory lint)
+	$(call part,the tests without a control plane,go test -race -timeout 20m $$(go list ./... | grep -v $(LIVE:%=-e /%$$)))
+	$(call part,the comparison with the original,cd differential && go test -timeout 15m ./...)
+	$(call part,the release,cd release && go test -short -count 1 ./...)
+	$(call part,the page,$(MAKE) --no-print-directory page)
+	$(call part,the tests on the control plane,go test -race -timeout 30m -count 1 -p 1 $(LIVE:%=./%/...))
+
+# part runs the command $(2) and prints how long $(1) took.
+part = @echo "== $(1)"; began=$$SECONDS; ( $(2) ); echo "== $(1): $$((SECONDS - began)) s"
 
 KUBERNETES ?= 1.37 1.35 1.33 1.30
 .PHONY: test-versions
