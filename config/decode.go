@@ -30,11 +30,11 @@ const maxRefusals = 100
 
 // File is the content of a configuration file other than the settings.
 type File struct {
-	Policies []policy.Policy
-	Guards   policy.Guards
+	Policies []policy.Policy `json:"policies,omitempty"`
+	Guards   policy.Guards   `json:"guards,omitzero"`
 
 	// Set has the lines of the settings in the file, by their flags.
-	Set map[string]int
+	Set map[string]int `json:"-"`
 
 	name   string
 	fields map[string]string // by flag
@@ -58,9 +58,9 @@ func Decode(name string, data []byte, settings func() []Setting, kept func(flag 
 		return nil, []Refusal{*refusal}
 	}
 	d := &decoder{name: name, file: newFile(name, settings()), nodes: map[string]*yaml.Node{}, kept: kept}
-	d.value(root, fileShape(settings()), "")
+	value := d.value(root, fileShape(settings()), "")
 	if misshapen := slices.Clone(d.refusals); d.more == 0 { // otherwise there is enough to fix
-		d.policies(root, misshapen)
+		d.policies(value, misshapen)
 		d.rules(settings(), misshapen)
 	}
 	return d.file, d.told()
@@ -184,82 +184,45 @@ func (d *decoder) around(path string) *yaml.Node {
 
 func parent(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
 
-// policies decodes policies and guards. It omits misshapen parts, and does not validate what depends on them.
-func (d *decoder) policies(root *yaml.Node, misshapen []Refusal) {
-	var said struct {
-		Policies []policy.Policy `json:"policies"`
-		Guards   policy.Guards   `json:"guards"`
-	}
-	refused := map[string]bool{}
-	for _, r := range misshapen {
-		refused[r.Field] = true
-	}
-	if root.Kind != yaml.MappingNode {
-		return
-	}
-	wanted, err := json.Marshal(d.plain(root, "", refused))
+// policies reads policies and guards, without their refused parts, and validates them.
+func (d *decoder) policies(value any, misshapen []Refusal) {
+	data, err := json.Marshal(value)
 	if err == nil {
-		err = json.Unmarshal(wanted, &said)
+		err = json.Unmarshal(data, d.file)
 	}
 	if err != nil {
-		d.refuse(root, "policies", "it can't be read ("+shortened(err.Error())+")", "'taint-manager config schema' says what it takes")
+		d.refuseAt("policies", "it can't be read ("+shortened(err.Error())+")", "'taint-manager config schema' says what it takes")
 		return
 	}
-	d.file.Policies, d.file.Guards = said.Policies, said.Guards
-	for _, p := range policy.Validate(said.Policies, said.Guards) {
-		if !depends(p.Path, misshapen) {
+	for _, p := range policy.Validate(d.file.Policies, d.file.Guards) {
+		if !d.follows(p.Path, false, misshapen) {
 			d.refuseAt(p.Path, p.Allowed, p.Next)
 		}
 	}
 }
 
-// plain returns a value in the form of package json, without the refused parts.
-func (d *decoder) plain(n *yaml.Node, path string, refused map[string]bool) any {
-	switch n.Kind {
-	case yaml.MappingNode:
-		all := map[string]any{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			name := n.Content[i].Value
-			if at := join(path, name); d.nodes[at] != nil && !refused[at] {
-				all[name] = d.plain(n.Content[i+1], at, refused)
-			}
+// rules checks the settings against their rules, which may depend on several of them.
+func (d *decoder) rules(settings []Setting, misshapen []Refusal) {
+	for _, s := range settings {
+		if s.refused && !d.follows(s.Field, s.compares, misshapen) {
+			d.refuseAt(s.Field, "it takes "+s.takes, s.next)
 		}
-		return all
-	case yaml.SequenceNode:
-		var all []any
-		for i, item := range n.Content {
-			at := fmt.Sprintf("%s[%d]", path, i)
-			if refused[at] {
-				item = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"} // the other items keep their indexes
-			}
-			all = append(all, d.plain(item, at, refused))
-		}
-		return all
 	}
-	var value any
-	_ = n.Decode(&value) // it was found to be a readable scalar
-	return value
 }
 
-// depends reports whether something is misshapen in a path, around it, or beside it.
-func depends(path string, misshapen []Refusal) bool {
+// follows reports whether the refusal of a path may only follow from what is misshapen: in the path, or around it. What
+// is misshapen beside the path counts if the path has no value, which may have been misspelt there, or if its value is
+// compared with those beside it.
+func (d *decoder) follows(path string, compared bool, misshapen []Refusal) bool {
+	beside := parent(path) != "" && (compared || d.nodes[path] == nil)
 	return slices.ContainsFunc(misshapen, func(r Refusal) bool {
-		return within(r.Field, path) || within(path, r.Field) || parent(path) != "" && parent(r.Field) == parent(path)
+		return within(r.Field, path) || within(path, r.Field) || beside && parent(r.Field) == parent(path)
 	})
 }
 
 func within(inner, outer string) bool {
 	rest, ok := strings.CutPrefix(inner, outer)
 	return ok && outer != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
-// rules checks the settings against their rules, which may depend on several of them.
-func (d *decoder) rules(settings []Setting, misshapen []Refusal) {
-	for _, s := range settings {
-		if s.refused && !depends(s.Field, misshapen) {
-			d.refuseAt(s.Field, "it takes "+s.takes, s.next)
-		}
-	}
 }
 
 // shown returns a value in a few words.

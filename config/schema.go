@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-
-	"github.com/taint-manager/taint-manager/policy"
+	"maps"
 )
 
 // Schema returns the JSON Schema of a configuration file with these settings, for editors. It describes the shape of a
@@ -32,51 +31,26 @@ func (s *shape) schema() map[string]any {
 	if len(s.words) > 0 {
 		schema["enum"] = s.words
 	}
-	if s.setting != nil {
-		s.setting.describe(schema)
+	if s.setting != nil && s.setting.most > s.setting.least {
+		schema["minimum"], schema["maximum"] = s.setting.least, s.setting.most
 	}
 	return schema
 }
 
-// describe adds the bounds of a setting.
-func (s *Setting) describe(schema map[string]any) {
-	if s.most > s.least {
-		schema["minimum"], schema["maximum"] = s.least, s.most
-	}
-}
-
-const durationPattern = `^[+-]?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
-
 func (s *shape) typeSchema() map[string]any {
-	switch s.kind {
-	case object:
-		return s.objectSchema()
-	case list:
+	switch {
+	case s.kind != nil:
+		return maps.Clone(s.kind.schema)
+	case s.items != nil:
 		schema := map[string]any{"type": "array", "minItems": 1, "items": s.items.schema()}
-		if s.items.child("method") != nil {
-			schema["maxItems"] = policy.MaxPolicies
+		if s.most > 0 {
+			schema["maxItems"] = s.most
 		}
 		return schema
-	case labels:
-		return map[string]any{"type": "object", "minProperties": 1, "additionalProperties": map[string]any{"type": "string"}}
-	case boolean:
-		return map[string]any{"type": "boolean"}
-	case integer:
-		return map[string]any{"type": "integer"}
-	case number:
-		return map[string]any{"type": "number"}
-	case duration:
-		return map[string]any{"type": "string", "pattern": durationPattern}
-	case share:
-		return map[string]any{"anyOf": []any{
-			map[string]any{"type": "integer", "minimum": 0},
-			map[string]any{"type": "string", "pattern": policy.PercentagePattern},
-		}}
-	case moment:
-		return map[string]any{"type": "string", "format": "date-time"}
-	default:
-		return map[string]any{"type": "string"}
+	case s.isLabels():
+		return map[string]any{"type": "object", "minProperties": 1, "additionalProperties": text.schema}
 	}
+	return s.objectSchema()
 }
 
 func (s *shape) objectSchema() map[string]any {

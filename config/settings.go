@@ -126,7 +126,7 @@ func (c *Configuration) burstSetting() Setting {
 		next:  "leave it out for as many as --kube-api-qps",
 	}
 	if !s.refused && c.KubeAPIBurst > 0 && c.KubeAPIQPS <= 0 {
-		s.rule = rule{refused: true, takes: "0 while --kube-api-qps sets no limit"}
+		s.rule = rule{compares: true, refused: true, takes: "0 while --kube-api-qps sets no limit"}
 		s.next = "set --kube-api-qps too, or leave both out for no limit"
 	}
 	return s

@@ -1,34 +1,27 @@
 package config
 
 import (
+	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// kind is the kind of a field's value in the file.
-type kind int
-
-const (
-	object kind = iota
-	list
-	labels // an object with texts as values
-	text
-	boolean
-	integer
-	number
-	duration
-	share  // a whole number or a percentage
-	moment // a time of day and date
-)
-
-// shape describes the allowed values in the file: Decode uses it, and Schema is derived from it.
+// shape describes the allowed values of a part of the file. The decoder, the schema and the printed defaults follow
+// from the shape of the file.
 type shape struct {
-	kind   kind
-	about  string   // the description
-	fields []field  // of an object
-	items  *shape   // of a list
-	words  []string // allowed values of a text; none means any
+	about string // the description
 
-	// hints are the next steps for refused words that are often used by mistake.
+	// Either of these is set; none for an object without fields, which is one of labels.
+	kind   *kind   // of a single value
+	items  *shape  // of a list
+	fields []field // of an object
+
+	most int // items of a list; 0 means any number
+
+	// words are the allowed values of a text; none means any. hints are the next steps after words that are often
+	// used by mistake.
+	words []string
 	hints map[string]string
 
 	// setting receives the value; nil for policies and guards.
@@ -41,6 +34,9 @@ type field struct {
 	required bool
 	shape
 }
+
+// isLabels reports whether the values are objects with any names and texts as values.
+func (s *shape) isLabels() bool { return s.kind == nil && s.items == nil && s.fields == nil }
 
 // child returns the field with this name; nil if there is none.
 func (s *shape) child(name string) *field {
@@ -60,8 +56,38 @@ func (s *shape) names() string {
 	return strings.Join(names, ", ")
 }
 
+// allowed describes the allowed values.
+func (s *shape) allowed() string {
+	switch {
+	case len(s.words) > 0:
+		return orWords(s.words)
+	case s.setting != nil && s.setting.takes != "":
+		return s.setting.takes
+	case s.kind != nil:
+		return s.kind.takes
+	case s.items != nil:
+		return "a list"
+	case s.isLabels():
+		return "labels such as app: db"
+	}
+	return "fields: " + s.names()
+}
+
+// hint returns the next step after a word that is not allowed.
+func (s *shape) hint(word string) string {
+	if hint := s.hints[word]; hint != "" {
+		return hint
+	}
+	for _, known := range s.words {
+		if strings.EqualFold(known, word) || len(s.words) == 1 {
+			return "write " + known
+		}
+	}
+	return "choose one of them"
+}
+
 // put adds a setting at its path, with the objects around it.
-func (s *shape) put(path string, setting *Setting, words *strings.Replacer) {
+func (s *shape) put(path string, setting shape) {
 	name, rest, deeper := strings.Cut(path, ".")
 	f := s.child(name)
 	if f == nil {
@@ -69,26 +95,20 @@ func (s *shape) put(path string, setting *Setting, words *strings.Replacer) {
 		f = &s.fields[len(s.fields)-1]
 	}
 	if deeper {
-		f.put(rest, setting, words)
+		f.put(rest, setting)
 		return
 	}
-	f.shape = setting.shape()
-	f.about = words.Replace(setting.helpInFile(&f.shape))
+	f.shape = setting
 }
 
-// fileShape returns the shape of the whole file, with these settings.
-func fileShape(settings []Setting) *shape {
-	root := &shape{about: "The configuration of taint-manager. Whatever is left out keeps its default.", fields: []field{
-		{"apiVersion", true, shape{kind: text, words: []string{APIVersion}, about: "The version of this format."}},
-		{"kind", true, shape{kind: text, words: []string{Kind}, about: "The kind of this object."}},
-	}}
-	words := fieldWords(settings)
-	for i := range settings {
-		root.put(settings[i].Field, &settings[i], words)
+// nextAfter returns the next step after a value of another kind.
+func (s *shape) nextAfter(n *yaml.Node) string {
+	quoted := n.ShortTag() == "!!str" && n.Style != 0
+	switch {
+	case quoted && !slices.Contains(s.kind.tags, "!!str"):
+		return "write it without quotes"
+	case s.kind != text && s.setting != nil && s.setting.next != "":
+		return s.setting.next
 	}
-	root.fields = append(root.fields,
-		field{name: "policies", shape: policiesShape()},
-		field{name: "guards", shape: guardsShape()},
-	)
-	return root
+	return s.kind.next
 }
