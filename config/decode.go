@@ -92,7 +92,8 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 	}
 	switch {
 	case len(data) > MaxFileSize:
-		return nil, whole(0, fmt.Sprintf("it takes %d bytes at most, as a ConfigMap does", MaxFileSize), "leave out what does not belong there")
+		return nil, whole(0, fmt.Sprintf("it takes %d bytes at most, as a ConfigMap does", MaxFileSize),
+			"leave out what does not belong there")
 	case !utf8.Valid(data):
 		return nil, whole(0, "it takes text in UTF-8", "save it as UTF-8")
 	case len(strings.TrimSpace(string(data))) == 0:
@@ -107,7 +108,8 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 		return nil, whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
 	case err != nil:
 		line, reason := readYAMLError(err)
-		return nil, whole(line, "it is not YAML or JSON ("+reason+")", "'taint-manager config defaults' prints a file that is")
+		return nil, whole(line, "it is not YAML or JSON ("+reason+")",
+			"'taint-manager config defaults' prints a file that is")
 	}
 	if documents.Decode(&second) == nil {
 		return nil, whole(second.Line, "it takes one document", "leave out what follows ---")
@@ -137,8 +139,13 @@ type decoder struct {
 	kept     func(flag string) bool
 }
 
-func (d *decoder) refuse(n *yaml.Node, path, allowed, next string) {
-	d.refuseField(n.Line, path, shown(n), allowed, next)
+// refuse refuses the value at a path, or its absence.
+func (d *decoder) refuse(path, allowed, next string) {
+	if n := d.nodes[path]; n != nil {
+		d.refuseField(n.Line, path, shown(n), allowed, next)
+		return
+	}
+	d.refuseField(d.around(path).Line, path, "", allowed, next)
 }
 
 // refuseField refuses a field; value is empty if there is none to show.
@@ -150,25 +157,20 @@ func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 	if path == "" {
 		value = "" // it would be the whole file
 	}
-	d.refusals = append(d.refusals, Refusal{File: d.name, Line: line, Field: path, Value: value, Allowed: d.file.words.Replace(allowed), Next: d.file.words.Replace(next)})
+	d.refusals = append(d.refusals, Refusal{
+		File: d.name, Line: line, Field: path, Value: value,
+		Allowed: d.file.words.Replace(allowed), Next: d.file.words.Replace(next),
+	})
 }
 
 // told returns the refusals sorted by line, up to maxRefusals.
 func (d *decoder) told() []Refusal {
 	slices.SortStableFunc(d.refusals, func(a, b Refusal) int { return a.Line - b.Line })
 	if d.more > 0 {
-		d.refusals = append(d.refusals, Refusal{File: d.name, Allowed: fmt.Sprintf("there are %d more refusals", d.more), Next: "mend these first"})
+		more := Refusal{File: d.name, Allowed: fmt.Sprintf("there are %d more refusals", d.more), Next: "mend these first"}
+		d.refusals = append(d.refusals, more)
 	}
 	return d.refusals
-}
-
-// refuseAt refuses the value at a path, or its absence.
-func (d *decoder) refuseAt(path, allowed, next string) {
-	if n := d.nodes[path]; n != nil {
-		d.refuse(n, path, allowed, next)
-		return
-	}
-	d.refuseField(d.around(path).Line, path, "", allowed, next)
 }
 
 // around returns the innermost value that contains a path.
@@ -191,12 +193,13 @@ func (d *decoder) policies(value any, misshapen []Refusal) {
 		err = json.Unmarshal(data, d.file)
 	}
 	if err != nil {
-		d.refuseAt("policies", "it can't be read ("+shortened(err.Error())+")", "'taint-manager config schema' says what it takes")
+		d.refuse("policies", "it can't be read ("+shortened(err.Error())+")",
+			"'taint-manager config schema' says what it takes")
 		return
 	}
 	for _, p := range policy.Validate(d.file.Policies, d.file.Guards) {
 		if !d.follows(p.Path, false, misshapen) {
-			d.refuseAt(p.Path, p.Allowed, p.Next)
+			d.refuse(p.Path, p.Allowed, p.Next)
 		}
 	}
 }
@@ -205,7 +208,7 @@ func (d *decoder) policies(value any, misshapen []Refusal) {
 func (d *decoder) rules(settings []Setting, misshapen []Refusal) {
 	for _, s := range settings {
 		if s.refused && !d.follows(s.Field, s.compares, misshapen) {
-			d.refuseAt(s.Field, "it takes "+s.takes, s.next)
+			d.refuse(s.Field, "it takes "+s.takes, s.next)
 		}
 	}
 }

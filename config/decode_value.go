@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -13,17 +14,17 @@ func (d *decoder) value(n *yaml.Node, s *shape, path string) any {
 	d.nodes[path] = n
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		d.refuse(n, path, "anchors and aliases are not taken", "write the value itself")
+		d.refuse(path, "anchors and aliases are not taken", "write the value itself")
 	case n.Tag != "" && n.Style&yaml.TaggedStyle != 0:
-		d.refuse(n, path, "tags such as "+shortened(n.Tag)+" are not taken", "write the value alone")
+		d.refuse(path, "tags such as "+shortened(n.Tag)+" are not taken", "write the value alone")
 	case n.ShortTag() == "!!null" || n.Kind != yaml.ScalarNode && len(n.Content) == 0:
-		d.refuse(n, path, "it is empty", "leave it out, or write "+s.allowed())
-	case s.items != nil:
+		d.refuse(path, "it is empty", "leave it out, or write "+s.allowed())
+	case s.Items != nil:
 		return d.list(n, s, path)
 	case s.kind == nil:
 		return d.object(n, s, path)
 	case n.Kind != yaml.ScalarNode:
-		d.refuse(n, path, "it takes "+s.allowed(), "write one value")
+		d.refuse(path, "it takes "+s.allowed(), "write one value")
 	default:
 		return d.single(n, s, path)
 	}
@@ -32,7 +33,7 @@ func (d *decoder) value(n *yaml.Node, s *shape, path string) any {
 
 func (d *decoder) object(n *yaml.Node, s *shape, path string) any {
 	if n.Kind != yaml.MappingNode {
-		d.refuse(n, path, "it takes "+s.allowed(), "write them indented below it")
+		d.refuse(path, "it takes "+s.allowed(), "write them indented below it")
 		return nil
 	}
 	values, seen := map[string]any{}, map[string]bool{}
@@ -41,7 +42,7 @@ func (d *decoder) object(n *yaml.Node, s *shape, path string) any {
 		at := join(path, shortened(key.Value))
 		switch {
 		case key.Kind != yaml.ScalarNode || key.Anchor != "":
-			d.refuse(key, path, "names of fields are texts", "it takes "+s.allowed())
+			d.refuseField(key.Line, path, shown(key), "names of fields are texts", "it takes "+s.allowed())
 		case seen[key.Value]:
 			d.refuseField(key.Line, at, shown(value), "the field is there twice", "leave one out")
 		default:
@@ -51,9 +52,9 @@ func (d *decoder) object(n *yaml.Node, s *shape, path string) any {
 		}
 		seen[key.Value] = true
 	}
-	for _, f := range s.fields {
-		if f.required && !seen[f.name] {
-			d.refuseField(n.Line, join(path, f.name), "", "it is missing", "it takes "+f.allowed())
+	for _, name := range s.Required {
+		if !seen[name] {
+			d.refuse(join(path, name), "it is missing", "it takes "+s.Properties[name].allowed())
 		}
 	}
 	return values
@@ -64,17 +65,17 @@ func (d *decoder) entry(key, value *yaml.Node, s *shape, at string) any {
 	if s.isLabels() {
 		d.nodes[at] = value
 		if value.Kind != yaml.ScalarNode || value.ShortTag() != "!!str" {
-			d.refuse(value, at, "it takes text", "put it in quotes")
+			d.refuse(at, "it takes text", "put it in quotes")
 			return nil
 		}
 		return value.Value
 	}
-	f := s.child(key.Value)
-	if f == nil {
-		d.refuseField(key.Line, at, shown(value), "there is no such field", "there are "+s.names())
+	property := s.Properties[key.Value]
+	if property == nil {
+		d.refuseField(key.Line, at, shown(value), "there is no such field", "there are "+strings.Join(s.names, ", "))
 		return nil
 	}
-	return d.value(value, &f.shape, at)
+	return d.value(value, property, at)
 }
 
 func join(path, name string) string {
@@ -87,12 +88,12 @@ func join(path, name string) string {
 // list decodes a list. Refused items are nil, so that the others keep their indexes.
 func (d *decoder) list(n *yaml.Node, s *shape, path string) any {
 	if n.Kind != yaml.SequenceNode {
-		d.refuse(n, path, "it takes a list", "write it as [...], or each item after '- '")
+		d.refuse(path, "it takes a list", "write it as [...], or each item after '- '")
 		return nil
 	}
 	values := make([]any, len(n.Content))
 	for i, item := range n.Content {
-		values[i] = d.value(item, s.items, fmt.Sprintf("%s[%d]", path, i))
+		values[i] = d.value(item, s.Items, fmt.Sprintf("%s[%d]", path, i))
 	}
 	d.write(n, s, path, values)
 	return values
@@ -102,11 +103,11 @@ func (d *decoder) single(n *yaml.Node, s *shape, path string) any {
 	value, ok := s.kind.read(n)
 	switch {
 	case !ok && s.kind == duration:
-		d.refuse(n, path, "it takes "+duration.takes, "write "+spelled(n.Value))
+		d.refuse(path, "it takes "+duration.takes, "write "+spelled(n.Value))
 	case !ok:
-		d.refuse(n, path, "it takes "+s.allowed(), s.nextAfter(n))
-	case len(s.words) > 0 && !slices.Contains(s.words, n.Value):
-		d.refuse(n, path, "it takes "+s.allowed(), s.hint(n.Value))
+		d.refuse(path, "it takes "+s.allowed(), s.nextAfter(n))
+	case len(s.Enum) > 0 && !slices.Contains(s.Enum, n.Value):
+		d.refuse(path, "it takes "+s.allowed(), s.hint(n.Value))
 	default:
 		d.write(n, s, path, value)
 		return value
@@ -124,6 +125,6 @@ func (d *decoder) write(n *yaml.Node, s *shape, path string, value any) {
 		return
 	}
 	if err := s.setting.write(n, value); err != nil {
-		d.refuse(n, path, "it takes "+s.allowed(), s.setting.next)
+		d.refuse(path, "it takes "+s.allowed(), s.setting.next)
 	}
 }

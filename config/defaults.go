@@ -10,40 +10,40 @@ import (
 // Defaults returns a configuration file with the current values of these settings, each with a comment that describes
 // it.
 func Defaults(settings []Setting) string {
-	text := fmt.Sprintf("apiVersion: %s\nkind: %s\n", APIVersion, Kind)
-	for _, f := range fileShape(settings).fields {
-		if printed := f.print(""); printed != "" {
+	text, root := fmt.Sprintf("apiVersion: %s\nkind: %s\n", APIVersion, Kind), fileShape(settings)
+	for _, name := range root.names {
+		if printed := root.Properties[name].print(name, ""); printed != "" {
 			text += "\n" + printed
 		}
 	}
 	return text
 }
 
-// print returns the settings of a field; "" if none has a value.
-func (f *field) print(indent string) string {
-	if f.setting != nil {
-		return f.printSetting(indent)
+// print returns the settings of a property; "" if none has a value.
+func (s *shape) print(name, indent string) string {
+	if s.setting != nil {
+		return s.printSetting(name, indent)
 	}
 	var settings string
-	for i := range f.fields {
-		settings += f.fields[i].print(indent + "  ")
+	for _, within := range s.names {
+		settings += s.Properties[within].print(within, indent+"  ")
 	}
 	if settings == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s%s:\n%s", indent, f.name, settings)
+	return fmt.Sprintf("%s%s:\n%s", indent, name, settings)
 }
 
-func (f *field) printSetting(indent string) string {
-	value := f.setting.textInFile(f.kind)
+func (s *shape) printSetting(name, indent string) string {
+	value := s.setting.textInFile(s.kind)
 	if value == "[]" {
 		return ""
 	}
 	var lines strings.Builder
-	for _, line := range wrapped(f.about, 100-len(indent)) {
+	for _, line := range wrapped(s.Description, 100-len(indent)) {
 		fmt.Fprintf(&lines, "%s# %s\n", indent, line)
 	}
-	fmt.Fprintf(&lines, "%s%s: %s\n", indent, f.name, value)
+	fmt.Fprintf(&lines, "%s%s: %s\n", indent, name, value)
 	return lines.String()
 }
 
@@ -63,14 +63,14 @@ func (s *Setting) textInFile(k *kind) string {
 
 // inYAML returns a text or a list of texts on one line.
 func inYAML(value any) string {
-	node := yaml.Node{}
+	var node yaml.Node
 	if err := node.Encode(value); err != nil {
-		panic(err) // texts can be encoded
+		return "[]" // neither a text nor a list
 	}
 	node.Style |= yaml.FlowStyle
 	written, err := yaml.Marshal(&node)
 	if err != nil {
-		panic(err)
+		return "[]"
 	}
 	return strings.TrimSpace(string(written))
 }

@@ -18,7 +18,7 @@ type kind struct {
 	tags   []string // YAML's tags of such values
 	takes  string   // describes such values
 	next   string   // the next step after any other value
-	schema map[string]any
+	schema shape
 
 	// parse returns the value in a form that package json writes as the policies read it.
 	parse func(n *yaml.Node) (any, error)
@@ -29,27 +29,27 @@ const durationPattern = `^[+-]?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|
 var (
 	text = &kind{
 		tags: []string{"!!str"}, takes: "text", next: "put it in quotes if it is meant as text",
-		schema: map[string]any{"type": "string"},
+		schema: shape{Type: "string"},
 		parse:  func(n *yaml.Node) (any, error) { return n.Value, nil },
 	}
 	boolean = &kind{
 		tags: []string{"!!bool"}, takes: "true or false", next: "write true or false",
-		schema: map[string]any{"type": "boolean"},
+		schema: shape{Type: "boolean"},
 		parse:  func(n *yaml.Node) (any, error) { return strconv.ParseBool(n.Value) },
 	}
 	integer = &kind{
 		tags: []string{"!!int"}, takes: "whole numbers from -2147483648 to 2147483647", next: "write digits alone",
-		schema: map[string]any{"type": "integer"},
+		schema: shape{Type: "integer"},
 		parse:  func(n *yaml.Node) (any, error) { return strconv.ParseInt(n.Value, 10, 32) },
 	}
 	number = &kind{
 		tags: []string{"!!int", "!!float"}, takes: "numbers", next: "write it as 20 or 0.5",
-		schema: map[string]any{"type": "number"},
+		schema: shape{Type: "number"},
 		parse:  func(n *yaml.Node) (any, error) { return strconv.ParseFloat(n.Value, 64) },
 	}
 	duration = &kind{
 		tags: []string{"!!str"}, takes: "Go durations such as 90s, 30m or 1h30m", // the next step is that of spelled
-		schema: map[string]any{"type": "string", "pattern": durationPattern},
+		schema: shape{Type: "string", Pattern: durationPattern},
 		parse: func(n *yaml.Node) (any, error) {
 			d, err := time.ParseDuration(n.Value)
 			return metav1.Duration{Duration: d}, err
@@ -57,14 +57,13 @@ var (
 	}
 	moment = &kind{
 		tags: []string{"!!str", "!!timestamp"}, takes: "moments such as 2026-11-22T10:00:00Z", next: "write it in quotes",
-		schema: map[string]any{"type": "string", "format": "date-time"},
+		schema: shape{Type: "string", Format: "date-time"},
 		parse:  func(n *yaml.Node) (any, error) { return time.Parse(time.RFC3339, n.Value) },
 	}
 	share = &kind{
 		tags: []string{"!!int", "!!str"}, takes: "a whole number, or a percentage such as 50%", next: "write it as 10 or 50%",
-		schema: map[string]any{"anyOf": []any{
-			map[string]any{"type": "integer", "minimum": 0},
-			map[string]any{"type": "string", "pattern": policy.PercentagePattern},
+		schema: shape{AnyOf: []shape{
+			{Type: "integer", Minimum: new(float64)}, {Type: "string", Pattern: policy.PercentagePattern},
 		}},
 		parse: func(n *yaml.Node) (any, error) {
 			if n.ShortTag() == "!!str" {
@@ -74,6 +73,13 @@ var (
 		},
 	}
 )
+
+// shape returns the shape of values of the kind; of these words, if there are any.
+func (k *kind) shape(about string, words ...string) shape {
+	s := k.schema
+	s.kind, s.Description, s.Enum = k, about, words
+	return s
+}
 
 // read returns the value of n. It returns false if n is not a value of the kind in its usual notation.
 func (k *kind) read(n *yaml.Node) (value any, ok bool) {

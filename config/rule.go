@@ -23,7 +23,10 @@ type rule struct {
 }
 
 func between(n, least, most int) rule {
-	return rule{refused: n < least || n > most, takes: fmt.Sprintf("%d to %d", least, most), least: float64(least), most: float64(most)}
+	return rule{
+		refused: n < least || n > most, takes: fmt.Sprintf("%d to %d", least, most),
+		least: float64(least), most: float64(most),
+	}
 }
 
 // noLimitOr allows the numbers from least to most, and 0 for no limit.
@@ -80,7 +83,7 @@ func leaseRule(lease time.Duration) rule {
 func renewRule(renew, lease, retry time.Duration) rule {
 	return rule{
 		compares: true,
-		refused: renew <= 0 || renew >= lease || float64(renew) <= spread*float64(retry),
+		refused:  renew <= 0 || renew >= lease || float64(renew) <= spread*float64(retry),
 		takes: fmt.Sprintf("less than --leader-elect-lease-duration=%s and more than %v times --leader-elect-retry-period=%s",
 			lease, spread, retry),
 	}

@@ -5,100 +5,93 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	v1 "k8s.io/api/core/v1"
 )
 
-// shape describes the allowed values of a part of the file. The decoder, the schema and the printed defaults follow
-// from the shape of the file.
+// shape describes the allowed values of a part of the file. Its exported fields are the JSON Schema of that part, in
+// the order of the alphabet.
 type shape struct {
-	about string // the description
+	Version              string            `json:"$schema,omitempty"`
+	AdditionalProperties any               `json:"additionalProperties,omitempty"`
+	AnyOf                []shape           `json:"anyOf,omitempty"`
+	Description          string            `json:"description,omitempty"`
+	Enum                 []string          `json:"enum,omitempty"`
+	Format               string            `json:"format,omitempty"`
+	Items                *shape            `json:"items,omitempty"`
+	MaxItems             int               `json:"maxItems,omitempty"`
+	Maximum              *float64          `json:"maximum,omitempty"`
+	MinItems             int               `json:"minItems,omitempty"`
+	MinProperties        int               `json:"minProperties,omitempty"`
+	Minimum              *float64          `json:"minimum,omitempty"`
+	Pattern              string            `json:"pattern,omitempty"`
+	Properties           map[string]*shape `json:"properties,omitempty"`
+	Required             []string          `json:"required,omitempty"`
+	Title                string            `json:"title,omitempty"`
+	Type                 string            `json:"type,omitempty"`
 
-	// Either of these is set; none for an object without fields, which is one of labels.
-	kind   *kind   // of a single value
-	items  *shape  // of a list
-	fields []field // of an object
-
-	most int // items of a list; 0 means any number
-
-	// words are the allowed values of a text; none means any. hints are the next steps after words that are often
-	// used by mistake.
-	words []string
-	hints map[string]string
-
-	// setting receives the value; nil for policies and guards.
-	setting *Setting
+	kind    *kind    // of a single value
+	names   []string // of the properties, in their order
+	setting *Setting // receives the value; nil for policies and guards
 }
 
-// field is a field of an object.
-type field struct {
-	name     string
-	required bool
-	shape
-}
+// objectShape returns the shape of an object without properties.
+func objectShape() shape { return shape{Type: "object", MinProperties: 1, AdditionalProperties: false} }
 
-// isLabels reports whether the values are objects with any names and texts as values.
-func (s *shape) isLabels() bool { return s.kind == nil && s.items == nil && s.fields == nil }
+// isLabels reports whether the values are objects of any names, with texts as values.
+func (s *shape) isLabels() bool { return s.Type == "object" && s.AdditionalProperties != false }
 
-// child returns the field with this name; nil if there is none.
-func (s *shape) child(name string) *field {
-	for i := range s.fields {
-		if s.fields[i].name == name {
-			return &s.fields[i]
-		}
+// set adds a property.
+func (s *shape) set(name string, property shape, required bool) {
+	if s.Properties == nil {
+		s.Properties = map[string]*shape{}
 	}
-	return nil
+	s.names, s.Properties[name] = append(s.names, name), &property
+	if required {
+		s.Required = append(s.Required, name)
+	}
 }
 
-func (s *shape) names() string {
-	names := make([]string, len(s.fields))
-	for i, f := range s.fields {
-		names[i] = f.name
+// put adds a property at a path, with the objects around it.
+func (s *shape) put(path string, property shape) {
+	name, rest, deeper := strings.Cut(path, ".")
+	switch {
+	case !deeper:
+		s.set(name, property, false)
+		return
+	case s.Properties[name] == nil:
+		s.set(name, objectShape(), false)
 	}
-	return strings.Join(names, ", ")
+	s.Properties[name].put(rest, property)
 }
 
 // allowed describes the allowed values.
 func (s *shape) allowed() string {
 	switch {
-	case len(s.words) > 0:
-		return orWords(s.words)
+	case len(s.Enum) > 0:
+		return orWords(s.Enum)
 	case s.setting != nil && s.setting.takes != "":
 		return s.setting.takes
 	case s.kind != nil:
 		return s.kind.takes
-	case s.items != nil:
+	case s.Items != nil:
 		return "a list"
 	case s.isLabels():
 		return "labels such as app: db"
 	}
-	return "fields: " + s.names()
+	return "fields: " + strings.Join(s.names, ", ")
 }
 
 // hint returns the next step after a word that is not allowed.
 func (s *shape) hint(word string) string {
-	if hint := s.hints[word]; hint != "" {
-		return hint
+	if word == string(v1.TaintEffectPreferNoSchedule) {
+		return "schedulers may ignore PreferNoSchedule, so it evicts no pod: leave it out"
 	}
-	for _, known := range s.words {
-		if strings.EqualFold(known, word) || len(s.words) == 1 {
+	for _, known := range s.Enum {
+		if strings.EqualFold(known, word) || len(s.Enum) == 1 {
 			return "write " + known
 		}
 	}
 	return "choose one of them"
-}
-
-// put adds a setting at its path, with the objects around it.
-func (s *shape) put(path string, setting shape) {
-	name, rest, deeper := strings.Cut(path, ".")
-	f := s.child(name)
-	if f == nil {
-		s.fields = append(s.fields, field{name: name})
-		f = &s.fields[len(s.fields)-1]
-	}
-	if deeper {
-		f.put(rest, setting)
-		return
-	}
-	f.shape = setting
 }
 
 // nextAfter returns the next step after a value of another kind.

@@ -15,18 +15,18 @@ import (
 
 // fileShape returns the shape of the whole file: its head, these settings, and the fields of [File].
 func fileShape(settings []Setting) *shape {
-	root := &shape{about: "The configuration of taint-manager. Whatever is left out keeps its default.", fields: []field{
-		{"apiVersion", true, shape{kind: text, words: []string{APIVersion}, about: "The version of this format."}},
-		{"kind", true, shape{kind: text, words: []string{Kind}, about: "The kind of this object."}},
-	}}
+	root := objectShape()
+	root.Version, root.Title = "http://json-schema.org/draft-07/schema#", Kind
+	root.Description = "The configuration of taint-manager. Whatever is left out keeps its default."
+	root.set("apiVersion", text.shape("The version of this format.", APIVersion), true)
+	root.set("kind", text.shape("The kind of this object.", Kind), true)
 	words := fieldWords(settings)
 	for i := range settings {
 		root.put(settings[i].Field, settings[i].shape(words))
 	}
-	content := shapeOf(reflect.TypeFor[File](), "")
-	content.child("policies").most = policy.MaxPolicies
-	root.fields = append(root.fields, content.fields...)
-	return root
+	root.setFields(reflect.TypeFor[File]())
+	root.Properties["policies"].MaxItems = policy.MaxPolicies
+	return &root
 }
 
 // descriptions has a line for each field of the policies and guards: its type and name, and its description. A line
@@ -60,48 +60,41 @@ var wordsOf = map[reflect.Type][]string{
 	reflect.TypeFor[metav1.LabelSelectorOperator](): {"In", "NotIn", "Exists", "DoesNotExist"},
 }
 
-// hintsOf are the next steps after other words.
-var hintsOf = map[reflect.Type]map[string]string{
-	reflect.TypeFor[v1.TaintEffect](): {
-		string(v1.TaintEffectPreferNoSchedule): "schedulers may ignore PreferNoSchedule, so it evicts no pod: leave it out",
-	},
-}
-
 // shapeOf returns the shape of the values that package json decodes into the type. name is that of the field.
 func shapeOf(t reflect.Type, name string) shape {
-	made := shape{about: described(name), kind: kinds[t], words: wordsOf[t], hints: hintsOf[t]}
-	if made.kind != nil {
-		return made
+	about := described(name)
+	if k := kinds[t]; k != nil {
+		return k.shape(about)
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return shapeOf(t.Elem(), name)
 	case reflect.Slice:
 		items := shapeOf(t.Elem(), name+"[]")
-		made.items = &items
+		return shape{Type: "array", MinItems: 1, Items: &items, Description: about}
 	case reflect.Struct:
-		made.fields = fieldsOf(t)
-	case reflect.String:
-		made.kind = text
+		made := objectShape()
+		made.Description = about
+		made.setFields(t)
+		return made
+	case reflect.Map:
+		return shape{Type: "object", MinProperties: 1, AdditionalProperties: text.shape(""), Description: about}
 	case reflect.Bool:
-		made.kind = boolean
+		return boolean.shape(about)
 	case reflect.Int, reflect.Int32:
-		made.kind = integer
+		return integer.shape(about)
 	case reflect.Float32, reflect.Float64:
-		made.kind = number
+		return number.shape(about)
 	}
-	return made // without any of these, a map of labels
+	return text.shape(about, wordsOf[t]...)
 }
 
-// fieldsOf returns the fields of a struct. Those that are written even if they are empty are required.
-func fieldsOf(t reflect.Type) []field {
-	var fields []field
+// setFields adds the fields of a struct. Those that package json writes even if they are empty are required.
+func (s *shape) setFields(t reflect.Type) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name != "" && name != "-" {
-			shape := shapeOf(f.Type, t.Name()+"."+name)
-			fields = append(fields, field{name, !strings.Contains(options, "omit"), shape})
+			s.set(name, shapeOf(f.Type, t.Name()+"."+name), !strings.Contains(options, "omit"))
 		}
 	}
-	return fields
 }

@@ -1,13 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 )
 
 // FlagValue is the value of a setting that parses its text itself, like values of flags.
@@ -27,23 +27,23 @@ type listValue interface {
 var flagKinds = map[string]*kind{"bool": boolean, "int": integer, "Level": integer, "duration": duration}
 
 // shape returns the shape of the setting in the file, with its description in these words.
-func (s *Setting) shape(words *strings.Replacer) shape {
-	var made shape
+func (s *Setting) shape(words *strings.Replacer) (made shape) {
 	switch value := s.Value.(type) {
 	case listValue:
-		made.items = &shape{kind: text}
+		made = shapeOf(reflect.TypeFor[[]string](), "")
 		if strings.HasPrefix(value.(FlagValue).Type(), "int") {
-			made.items.kind = integer
+			made = shapeOf(reflect.TypeFor[[]int](), "")
 		}
 	case FlagValue:
-		if made.kind = flagKinds[value.Type()]; made.kind == nil {
-			made.kind = text
-		}
+		made = cmp.Or(flagKinds[value.Type()], text).shape("")
 	default:
 		made = shapeOf(reflect.TypeOf(s.Value), "")
 	}
 	made.setting = s
-	made.about = words.Replace(s.helpInFile(made.words))
+	made.Description = words.Replace(s.helpInFile(made.Enum))
+	if s.most > s.least {
+		made.Minimum, made.Maximum = &s.least, &s.most
+	}
 	return made
 }
 
