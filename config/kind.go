@@ -58,7 +58,10 @@ var (
 	moment = &kind{
 		tags: []string{"!!str", "!!timestamp"}, takes: "moments such as 2026-11-22T10:00:00Z", next: "write it in quotes",
 		schema: shape{Type: "string", Format: "date-time"},
-		parse:  func(n *yaml.Node) (any, error) { return time.Parse(time.RFC3339, n.Value) },
+		parse: func(n *yaml.Node) (any, error) {
+			_, err := time.Parse(time.RFC3339, n.Value)
+			return n.Value, err // as text, because package json refuses to write the zone +24:00
+		},
 	}
 	share = &kind{
 		tags: []string{"!!int", "!!str"}, takes: "a whole number, or a percentage such as 50%", next: "write it as 10 or 50%",
