@@ -30,11 +30,11 @@ const maxRefusals = 100
 
 // File is the content of a configuration file other than the settings.
 type File struct {
-	Policies []policy.Policy
-	Guards   policy.Guards
+	Policies []policy.Policy `json:"policies,omitempty"`
+	Guards   policy.Guards   `json:"guards,omitzero"`
 
 	// Set has the lines of the settings in the file, by their flags.
-	Set map[string]int
+	Set map[string]int `json:"-"`
 
 	name   string
 	fields map[string]string // by flag
@@ -58,9 +58,9 @@ func Decode(name string, data []byte, settings func() []Setting, kept func(flag 
 		return nil, []Refusal{*refusal}
 	}
 	d := &decoder{name: name, file: newFile(name, settings()), nodes: map[string]*yaml.Node{}, kept: kept}
-	d.value(root, fileShape(settings()), "")
+	value := d.value(root, fileShape(settings()), "")
 	if misshapen := slices.Clone(d.refusals); d.more == 0 { // otherwise there is enough to fix
-		d.policies(root, misshapen)
+		d.policies(value, misshapen)
 		d.rules(settings(), misshapen)
 	}
 	return d.file, d.told()
@@ -92,7 +92,8 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 	}
 	switch {
 	case len(data) > MaxFileSize:
-		return nil, whole(0, fmt.Sprintf("it takes %d bytes at most, as a ConfigMap does", MaxFileSize), "leave out what does not belong there")
+		return nil, whole(0, fmt.Sprintf("it takes %d bytes at most, as a ConfigMap does", MaxFileSize),
+			"leave out what does not belong there")
 	case !utf8.Valid(data):
 		return nil, whole(0, "it takes text in UTF-8", "save it as UTF-8")
 	case len(strings.TrimSpace(string(data))) == 0:
@@ -107,7 +108,8 @@ func parse(name string, data []byte) (*yaml.Node, *Refusal) {
 		return nil, whole(0, "it is empty", "'taint-manager config defaults' prints a file to begin with")
 	case err != nil:
 		line, reason := readYAMLError(err)
-		return nil, whole(line, "it is not YAML or JSON ("+reason+")", "'taint-manager config defaults' prints a file that is")
+		return nil, whole(line, "it is not YAML or JSON ("+reason+")",
+			"'taint-manager config defaults' prints a file that is")
 	}
 	if documents.Decode(&second) == nil {
 		return nil, whole(second.Line, "it takes one document", "leave out what follows ---")
@@ -137,8 +139,13 @@ type decoder struct {
 	kept     func(flag string) bool
 }
 
-func (d *decoder) refuse(n *yaml.Node, path, allowed, next string) {
-	d.refuseField(n.Line, path, shown(n), allowed, next)
+// refuse refuses the value at a path, or its absence.
+func (d *decoder) refuse(path, allowed, next string) {
+	if n := d.nodes[path]; n != nil {
+		d.refuseField(n.Line, path, shown(n), allowed, next)
+		return
+	}
+	d.refuseField(d.around(path).Line, path, "", allowed, next)
 }
 
 // refuseField refuses a field; value is empty if there is none to show.
@@ -150,25 +157,20 @@ func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 	if path == "" {
 		value = "" // it would be the whole file
 	}
-	d.refusals = append(d.refusals, Refusal{File: d.name, Line: line, Field: path, Value: value, Allowed: d.file.words.Replace(allowed), Next: d.file.words.Replace(next)})
+	d.refusals = append(d.refusals, Refusal{
+		File: d.name, Line: line, Field: path, Value: value,
+		Allowed: d.file.words.Replace(allowed), Next: d.file.words.Replace(next),
+	})
 }
 
 // told returns the refusals sorted by line, up to maxRefusals.
 func (d *decoder) told() []Refusal {
 	slices.SortStableFunc(d.refusals, func(a, b Refusal) int { return a.Line - b.Line })
 	if d.more > 0 {
-		d.refusals = append(d.refusals, Refusal{File: d.name, Allowed: fmt.Sprintf("there are %d more refusals", d.more), Next: "mend these first"})
+		more := Refusal{File: d.name, Allowed: fmt.Sprintf("there are %d more refusals", d.more), Next: "mend these first"}
+		d.refusals = append(d.refusals, more)
 	}
 	return d.refusals
-}
-
-// refuseAt refuses the value at a path, or its absence.
-func (d *decoder) refuseAt(path, allowed, next string) {
-	if n := d.nodes[path]; n != nil {
-		d.refuse(n, path, allowed, next)
-		return
-	}
-	d.refuseField(d.around(path).Line, path, "", allowed, next)
 }
 
 // around returns the innermost value that contains a path.
@@ -184,82 +186,46 @@ func (d *decoder) around(path string) *yaml.Node {
 
 func parent(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
 
-// policies decodes policies and guards. It omits misshapen parts, and does not validate what depends on them.
-func (d *decoder) policies(root *yaml.Node, misshapen []Refusal) {
-	var said struct {
-		Policies []policy.Policy `json:"policies"`
-		Guards   policy.Guards   `json:"guards"`
-	}
-	refused := map[string]bool{}
-	for _, r := range misshapen {
-		refused[r.Field] = true
-	}
-	if root.Kind != yaml.MappingNode {
-		return
-	}
-	wanted, err := json.Marshal(d.plain(root, "", refused))
+// policies reads policies and guards, without their refused parts, and validates them.
+func (d *decoder) policies(value any, misshapen []Refusal) {
+	data, err := json.Marshal(value)
 	if err == nil {
-		err = json.Unmarshal(wanted, &said)
+		err = json.Unmarshal(data, d.file)
 	}
 	if err != nil {
-		d.refuse(root, "policies", "it can't be read ("+shortened(err.Error())+")", "'taint-manager config schema' says what it takes")
+		d.refuse("policies", "it can't be read ("+shortened(err.Error())+")",
+			"'taint-manager config schema' says what it takes")
 		return
 	}
-	d.file.Policies, d.file.Guards = said.Policies, said.Guards
-	for _, p := range policy.Validate(said.Policies, said.Guards) {
-		if !depends(p.Path, misshapen) {
-			d.refuseAt(p.Path, p.Allowed, p.Next)
+	for _, p := range policy.Validate(d.file.Policies, d.file.Guards) {
+		if !d.follows(p.Path, false, misshapen) {
+			d.refuse(p.Path, p.Allowed, p.Next)
 		}
 	}
 }
 
-// plain returns a value in the form of package json, without the refused parts.
-func (d *decoder) plain(n *yaml.Node, path string, refused map[string]bool) any {
-	switch n.Kind {
-	case yaml.MappingNode:
-		all := map[string]any{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			name := n.Content[i].Value
-			if at := join(path, name); d.nodes[at] != nil && !refused[at] {
-				all[name] = d.plain(n.Content[i+1], at, refused)
-			}
+// rules checks the settings against their rules, which may depend on several of them.
+func (d *decoder) rules(settings []Setting, misshapen []Refusal) {
+	for _, s := range settings {
+		if s.refused && !d.follows(s.Field, s.compares, misshapen) {
+			d.refuse(s.Field, "it takes "+s.takes, s.next)
 		}
-		return all
-	case yaml.SequenceNode:
-		var all []any
-		for i, item := range n.Content {
-			at := fmt.Sprintf("%s[%d]", path, i)
-			if refused[at] {
-				item = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"} // the other items keep their indexes
-			}
-			all = append(all, d.plain(item, at, refused))
-		}
-		return all
 	}
-	var value any
-	_ = n.Decode(&value) // it was found to be a readable scalar
-	return value
 }
 
-// depends reports whether something is misshapen in a path, around it, or beside it.
-func depends(path string, misshapen []Refusal) bool {
+// follows reports whether the refusal of a path may only follow from what is misshapen: in the path, or around it. What
+// is misshapen beside the path counts if the path has no value, which may have been misspelt there, or if its value is
+// compared with those beside it.
+func (d *decoder) follows(path string, compared bool, misshapen []Refusal) bool {
+	beside := parent(path) != "" && (compared || d.nodes[path] == nil)
 	return slices.ContainsFunc(misshapen, func(r Refusal) bool {
-		return within(r.Field, path) || within(path, r.Field) || parent(path) != "" && parent(r.Field) == parent(path)
+		return within(r.Field, path) || within(path, r.Field) || beside && parent(r.Field) == parent(path)
 	})
 }
 
 func within(inner, outer string) bool {
 	rest, ok := strings.CutPrefix(inner, outer)
 	return ok && outer != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
-// rules checks the settings against their rules, which may depend on several of them.
-func (d *decoder) rules(settings []Setting, misshapen []Refusal) {
-	for _, s := range settings {
-		if s.refused && !depends(s.Field, misshapen) {
-			d.refuseAt(s.Field, "it takes "+s.takes, s.next)
-		}
-	}
 }
 
 // shown returns a value in a few words.

@@ -128,6 +128,18 @@ func TestPoliciesAndGuardsAreDecoded(t *testing.T) {
 	golden(t, "policies.golden", string(written))
 }
 
+func TestAMomentIsTakenInAnyZone(t *testing.T) {
+	for text, want := range map[string]string{
+		`2026-11-22T10:00:00Z`: "2026-11-22T10:00:00Z", `"2026-11-22T10:00:00+01:00"`: "2026-11-22T09:00:00Z",
+		`"2026-11-22T10:00:00+24:00"`: "2026-11-21T10:00:00Z",
+	} {
+		_, file := mustDecode(t, head+"guards: {breakers: [{name: a, taints: [{key: a}], maxNodes: 1, resetBefore: "+text+"}]}\n")
+		if got := file.Guards.Breakers[0].ResetBefore.UTC().Format(time.RFC3339); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestTheMethodIsOneOfThree(t *testing.T) {
 	for text, want := range map[string]config.Method{"Delete": config.MethodDelete, "Evict": config.MethodEvict, "Ignore": config.MethodIgnore} {
 		if c, _ := mustDecode(t, head+"eviction: {method: "+text+"}\n"); c.EvictionMethod != want || string(c.EvictionMethod.Policy()) != text {

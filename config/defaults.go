@@ -2,90 +2,77 @@ package config
 
 import (
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Defaults returns a configuration file with the current values of these settings, each with a comment that describes
 // it.
 func Defaults(settings []Setting) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "apiVersion: %s\nkind: %s\n", APIVersion, Kind)
-	for _, f := range fileShape(settings).fields {
-		if f.kind == object && f.name != "guards" || f.setting != nil {
-			f.print(&out, "")
+	text, root := fmt.Sprintf("apiVersion: %s\nkind: %s\n", APIVersion, Kind), fileShape(settings)
+	for _, name := range root.names {
+		if printed := root.Properties[name].print(name, ""); printed != "" {
+			text += "\n" + printed
 		}
 	}
-	return out.String()
+	return text
 }
 
-func (f *field) print(out *strings.Builder, indent string) {
-	if f.setting != nil && f.setting.isEmptyList() {
-		return
+// print returns the settings of a property; "" if none has a value.
+func (s *shape) print(name, indent string) string {
+	if s.setting != nil {
+		return s.printSetting(name, indent)
 	}
-	if indent == "" {
-		out.WriteString("\n")
+	var settings string
+	for _, within := range s.names {
+		settings += s.Properties[within].print(within, indent+"  ")
 	}
-	if f.setting == nil {
-		fmt.Fprintf(out, "%s%s:\n", indent, f.name)
-		for i := range f.fields {
-			f.fields[i].print(out, indent+"  ")
-		}
-		return
+	if settings == "" {
+		return ""
 	}
-	for _, line := range wrapped(f.about, 100-len(indent)) {
-		fmt.Fprintf(out, "%s# %s\n", indent, line)
-	}
-	fmt.Fprintf(out, "%s%s: %s\n", indent, f.name, f.setting.textInFile(f.kind))
+	return fmt.Sprintf("%s%s:\n%s", indent, name, settings)
 }
 
-// helpInFile returns the help with the words of the file.
-func (s *Setting) helpInFile(of *shape) string {
-	help := s.Help()
-	if len(of.words) > 0 {
-		help = s.Usage + " Takes " + of.allowed() + "."
+func (s *shape) printSetting(name, indent string) string {
+	value := s.setting.textInFile(s.kind)
+	if value == "[]" {
+		return ""
 	}
-	if s.Live {
-		help += " A change takes effect without a restart."
+	var lines strings.Builder
+	for _, line := range wrapped(s.Description, 100-len(indent)) {
+		fmt.Fprintf(&lines, "%s# %s\n", indent, line)
 	}
-	return help
-}
-
-func (s *Setting) isEmptyList() bool {
-	l, ok := s.Value.(listValue)
-	return ok && len(l.GetSlice()) == 0
+	fmt.Fprintf(&lines, "%s%s: %s\n", indent, name, value)
+	return lines.String()
 }
 
 // textInFile returns the value in the file's notation.
-func (s *Setting) textInFile(k kind) string {
+func (s *Setting) textInFile(k *kind) string {
 	switch value := s.Value.(type) {
 	case *Method:
 		return value.written()
 	case listValue:
-		items := make([]string, len(value.GetSlice()))
-		for i, item := range value.GetSlice() {
-			items[i] = plainOrQuoted(item)
-		}
-		return "[" + strings.Join(items, ", ") + "]"
+		return inYAML(value.GetSlice())
 	}
 	if k == text {
-		return plainOrQuoted(s.Text())
+		return inYAML(s.Text())
 	}
 	return s.Text()
 }
 
-var (
-	plain    = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
-	reserved = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|y|n|null|nan|inf)$`)
-)
-
-// plainOrQuoted omits quotes that YAML does not need.
-func plainOrQuoted(s string) string {
-	if plain.MatchString(s) && !reserved.MatchString(s) {
-		return s
+// inYAML returns a text or a list of texts on one line.
+func inYAML(value any) string {
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		return "[]" // neither a text nor a list
 	}
-	return strconv.Quote(s)
+	node.Style |= yaml.FlowStyle
+	written, err := yaml.Marshal(&node)
+	if err != nil {
+		return "[]"
+	}
+	return strings.TrimSpace(string(written))
 }
 
 // wrapped breaks a text into lines of at most width bytes, except for longer words.

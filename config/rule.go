@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,12 +15,18 @@ type rule struct {
 	refused bool
 	takes   string
 
+	// compares reports whether the value is compared with other settings of the same object.
+	compares bool
+
 	// least and most are the bounds of numbers; both are 0 if there are none.
 	least, most float64
 }
 
 func between(n, least, most int) rule {
-	return rule{refused: n < least || n > most, takes: fmt.Sprintf("%d to %d", least, most), least: float64(least), most: float64(most)}
+	return rule{
+		refused: n < least || n > most, takes: fmt.Sprintf("%d to %d", least, most),
+		least: float64(least), most: float64(most),
+	}
 }
 
 // noLimitOr allows the numbers from least to most, and 0 for no limit.
@@ -75,7 +82,8 @@ func leaseRule(lease time.Duration) rule {
 
 func renewRule(renew, lease, retry time.Duration) rule {
 	return rule{
-		refused: renew <= 0 || renew >= lease || float64(renew) <= spread*float64(retry),
+		compares: true,
+		refused:  renew <= 0 || renew >= lease || float64(renew) <= spread*float64(retry),
 		takes: fmt.Sprintf("less than --leader-elect-lease-duration=%s and more than %v times --leader-elect-retry-period=%s",
 			lease, spread, retry),
 	}
@@ -94,30 +102,17 @@ func loopbackOrNone(address string) rule {
 	}
 }
 
-func isLoopbackPort(address string) bool {
-	colon := strings.LastIndexByte(address, ':')
-	return colon >= 0 && isLoopback(address[:colon]) && isPort(address[colon+1:])
-}
+const octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
 
-func isLoopback(host string) bool {
-	if host == "localhost" || host == "[::1]" {
-		return true
-	}
-	parts := strings.Split(host, ".")
-	if len(parts) != 4 || parts[0] != "127" {
+var loopbackPort = regexp.MustCompile(`^(localhost|\[::1\]|127(\.` + octet + `){3}):([1-9][0-9]{0,4})$`)
+
+func isLoopbackPort(address string) bool {
+	found := loopbackPort.FindStringSubmatch(address)
+	if found == nil {
 		return false
 	}
-	for _, part := range parts {
-		if n, err := strconv.Atoi(part); err != nil || n < 0 || n > 255 || strconv.Itoa(n) != part {
-			return false
-		}
-	}
-	return true
-}
-
-func isPort(text string) bool {
-	n, err := strconv.Atoi(text)
-	return err == nil && 1 <= n && n <= 65535 && strconv.Itoa(n) == text
+	port, _ := strconv.Atoi(found[len(found)-1])
+	return port <= 65535
 }
 
 // maxName is the maximum length of a host name.

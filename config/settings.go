@@ -44,21 +44,27 @@ func (c *Configuration) Settings() []Setting {
 // EvictionSettings returns the settings of verdicts and evictions.
 func (c *Configuration) EvictionSettings() []Setting {
 	d := Default()
-	return []Setting{
+	settings := []Setting{
 		{
-			Flag: "eviction-method", Field: "eviction.method", Value: &c.EvictionMethod, Live: true, rule: oneOf(c.EvictionMethod, methods()...),
-			Usage: "How pods are evicted: delete ignores PodDisruptionBudgets, as the original does; evict obeys them; ignore leaves all pods alone that no policy matches.",
-			next:  "choose delete to do as the original does, or evict to obey PodDisruptionBudgets",
+			Flag: "eviction-method", Field: "eviction.method", Value: &c.EvictionMethod, Live: true,
+			rule: oneOf(c.EvictionMethod, methods()...),
+			Usage: "How pods are evicted: delete ignores PodDisruptionBudgets, as the original does; evict obeys them; " +
+				"ignore leaves all pods alone that no policy matches.",
+			next: "choose delete to do as the original does, or evict to obey PodDisruptionBudgets",
 		},
 		{
-			Flag: "eviction-workers", Field: "eviction.workers", Value: &c.EvictionWorkers, Live: true, rule: between(c.EvictionWorkers, 1, 1000),
+			Flag: "eviction-workers", Field: "eviction.workers", Value: &c.EvictionWorkers, Live: true,
+			rule:  between(c.EvictionWorkers, 1, 1000),
 			Usage: "How many eviction calls may be under way at once, each for its first second at most.",
-			next:  leaveOut(d.EvictionWorkers) + ", and see --max-evictions-per-second and --dry-run for fewer evictions or none",
+			next: leaveOut(d.EvictionWorkers) +
+				", and see --max-evictions-per-second and --dry-run for fewer evictions or none",
 		},
 		{
-			Flag: "max-slow-evictions", Field: "eviction.maxSlowEvictions", Value: &c.MaxSlowEvictions, rule: between(c.MaxSlowEvictions, 1, 1000),
-			Usage: "How many eviction calls that take longer, because of an admission webhook for instance, may be under way beside them.",
-			next:  leaveOut(d.MaxSlowEvictions),
+			Flag: "max-slow-evictions", Field: "eviction.maxSlowEvictions", Value: &c.MaxSlowEvictions,
+			rule: between(c.MaxSlowEvictions, 1, 1000),
+			Usage: "How many eviction calls that take longer, because of an admission webhook for instance, may be " +
+				"under way beside them.",
+			next: leaveOut(d.MaxSlowEvictions),
 		},
 		{
 			Flag: "shards", Field: "shards", Value: &c.Shards, rule: between(c.Shards, 1, 256),
@@ -66,27 +72,36 @@ func (c *Configuration) EvictionSettings() []Setting {
 			next:  leaveOut(d.Shards),
 		},
 		{ // below its least value, the time between two evictions is practically infinite
-			Flag: "max-evictions-per-second", Field: "eviction.maxEvictionsPerSecond", Value: &c.MaxEvictionsPerSecond, rule: noLimitOr(c.MaxEvictionsPerSecond, 0.001, 1e6),
+			Flag: "max-evictions-per-second", Field: "eviction.maxEvictionsPerSecond", Value: &c.MaxEvictionsPerSecond,
+			rule:  noLimitOr(c.MaxEvictionsPerSecond, 0.001, 1e6),
 			Usage: "How many eviction calls may start in a second.",
 			next:  "leave it out for no limit, and see --dry-run for no evictions",
 		},
 		{
-			Flag: "comparison-operators", Field: "eviction.comparisonOperators", Value: &c.ComparisonOperators, Judges: true, Live: true,
+			Flag: "comparison-operators", Field: "eviction.comparisonOperators", Value: &c.ComparisonOperators,
+			Judges: true, Live: true,
 			Usage: "Let tolerations with the operators Lt and Gt count. If false, they match nothing.",
 		},
+	}
+	return slices.Concat(settings, c.processSettings())
+}
+
+// processSettings returns the settings of the process as a whole.
+func (c *Configuration) processSettings() []Setting {
+	return []Setting{
 		{
 			Flag: "paused", Field: "paused", Value: &c.Paused, Live: true,
 			Usage: "Start no eviction call; all evictions stay planned and visible.",
 		},
 		{
 			Flag: "dry-run", Field: "dryRun", Value: &c.DryRun,
-			Usage: "Judge and log, but write neither to pods nor events, and take no part in leader election unless --leader-elect=true is given. " +
-				"It may run in parallel with the controller that evicts.",
+			Usage: "Judge and log, but write neither to pods nor events, and take no part in leader election unless " +
+				"--leader-elect=true is given. It may run in parallel with the controller that evicts.",
 		},
 		{
 			Flag: "status-address", Field: "statusAddress", Value: &c.StatusAddress, rule: loopbackOrNone(c.StatusAddress),
 			Usage: "Where to serve the page and its JSON; see it by kubectl port-forward.",
-			next:  leaveOut(d.StatusAddress) + ", and reach the page from elsewhere with kubectl port-forward",
+			next:  leaveOut(Default().StatusAddress) + ", and reach the page from elsewhere with kubectl port-forward",
 		},
 		{
 			Flag: "cluster-name", Field: "clusterName", Value: &c.ClusterName, rule: oneLine(c.ClusterName),
@@ -111,7 +126,8 @@ func (c *Configuration) ClientSettings() []Setting {
 		},
 		c.burstSetting(),
 		{
-			Flag: "kube-api-content-type", Field: "clientConnection.contentType", Value: &c.KubeAPIContentType, rule: oneOf(c.KubeAPIContentType, ContentTypeProtobuf, ContentTypeJSON),
+			Flag: "kube-api-content-type", Field: "clientConnection.contentType", Value: &c.KubeAPIContentType,
+			rule:  oneOf(c.KubeAPIContentType, ContentTypeProtobuf, ContentTypeJSON),
 			Usage: "How requests are encoded.",
 			next:  "leave it out for protobuf",
 		},
@@ -121,12 +137,13 @@ func (c *Configuration) ClientSettings() []Setting {
 // burstSetting refuses a burst without a limit, because it would have no effect.
 func (c *Configuration) burstSetting() Setting {
 	s := Setting{
-		Flag: "kube-api-burst", Field: "clientConnection.burst", Value: &c.KubeAPIBurst, rule: between(c.KubeAPIBurst, 0, 1e6),
+		Flag: "kube-api-burst", Field: "clientConnection.burst", Value: &c.KubeAPIBurst,
+		rule:  between(c.KubeAPIBurst, 0, 1e6),
 		Usage: "Requests at once on top of --kube-api-qps. 0: as many as it allows in a second.",
 		next:  "leave it out for as many as --kube-api-qps",
 	}
 	if !s.refused && c.KubeAPIBurst > 0 && c.KubeAPIQPS <= 0 {
-		s.rule = rule{refused: true, takes: "0 while --kube-api-qps sets no limit"}
+		s.rule = rule{compares: true, refused: true, takes: "0 while --kube-api-qps sets no limit"}
 		s.next = "set --kube-api-qps too, or leave both out for no limit"
 	}
 	return s
@@ -139,17 +156,21 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 	settings := []Setting{
 		{
 			Flag: "leader-elect", Field: "leaderElection.leaderElect", Value: &e.LeaderElect,
-			Usage: "Evict only while this process holds the lease. Those that do not lead keep their caches and countdowns current. With --dry-run, false unless this flag is given.",
+			Usage: "Evict only while this process holds the lease. Those that do not lead keep their caches and " +
+				"countdowns current. With --dry-run, false unless this flag is given.",
 		},
 		{
-			Flag: "leader-elect-lease-duration", Field: "leaderElection.leaseDuration", Value: lease, rule: leaseRule(*lease),
+			Flag: "leader-elect-lease-duration", Field: "leaderElection.leaseDuration", Value: lease,
+			rule:  leaseRule(*lease),
 			Usage: "How long candidates wait for a leader that does not renew its lease.",
 			next:  leaveOut(d.LeaseDuration.Duration),
 		},
 		{
-			Flag: "leader-elect-renew-deadline", Field: "leaderElection.renewDeadline", Value: renew, rule: renewRule(*renew, *lease, *retry),
+			Flag: "leader-elect-renew-deadline", Field: "leaderElection.renewDeadline", Value: renew,
+			rule:  renewRule(*renew, *lease, *retry),
 			Usage: "How long a leader goes on without a renewal of the lease.",
-			next:  fmt.Sprintf("leave all three out for %s, %s and %s", d.LeaseDuration.Duration, d.RenewDeadline.Duration, d.RetryPeriod.Duration),
+			next: fmt.Sprintf("leave all three out for %s, %s and %s",
+				d.LeaseDuration.Duration, d.RenewDeadline.Duration, d.RetryPeriod.Duration),
 		},
 		{
 			Flag: "leader-elect-retry-period", Field: "leaderElection.retryPeriod", Value: retry, rule: retryRule(*retry),
@@ -157,7 +178,8 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 			next:  leaveOut(d.RetryPeriod.Duration),
 		},
 		{
-			Flag: "leader-elect-resource-lock", Field: "leaderElection.resourceLock", Value: &e.ResourceLock, rule: oneOf(e.ResourceLock, leases),
+			Flag: "leader-elect-resource-lock", Field: "leaderElection.resourceLock", Value: &e.ResourceLock,
+			rule:  oneOf(e.ResourceLock, leases),
 			Usage: "The kind of object that is the lock.",
 			next:  "leave it out",
 		},
@@ -170,7 +192,8 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 			next:  leaveOut(d.ResourceName),
 		},
 		{
-			Flag: "leader-elect-resource-namespace", Field: "leaderElection.resourceNamespace", Value: &e.ResourceNamespace, rule: rule{
+			Flag: "leader-elect-resource-namespace", Field: "leaderElection.resourceNamespace", Value: &e.ResourceNamespace,
+			rule: rule{
 				refused: len(validation.IsDNS1123Label(e.ResourceNamespace)) > 0,
 				takes:   "lower case letters, digits and '-', 63 at most, with a letter or digit at both ends",
 			},

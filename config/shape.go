@@ -1,94 +1,107 @@
 package config
 
 import (
+	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
+	v1 "k8s.io/api/core/v1"
 )
 
-// kind is the kind of a field's value in the file.
-type kind int
-
-const (
-	object kind = iota
-	list
-	labels // an object with texts as values
-	text
-	boolean
-	integer
-	number
-	duration
-	share  // a whole number or a percentage
-	moment // a time of day and date
-)
-
-// shape describes the allowed values in the file: Decode uses it, and Schema is derived from it.
+// shape describes the allowed values of a part of the file. Its exported fields are the JSON Schema of that part, in
+// the order of the alphabet.
 type shape struct {
-	kind   kind
-	about  string   // the description
-	fields []field  // of an object
-	items  *shape   // of a list
-	words  []string // allowed values of a text; none means any
+	Version              string            `json:"$schema,omitempty"`
+	AdditionalProperties any               `json:"additionalProperties,omitempty"`
+	AnyOf                []shape           `json:"anyOf,omitempty"`
+	Description          string            `json:"description,omitempty"`
+	Enum                 []string          `json:"enum,omitempty"`
+	Format               string            `json:"format,omitempty"`
+	Items                *shape            `json:"items,omitempty"`
+	MaxItems             int               `json:"maxItems,omitempty"`
+	Maximum              *float64          `json:"maximum,omitempty"`
+	MinItems             int               `json:"minItems,omitempty"`
+	MinProperties        int               `json:"minProperties,omitempty"`
+	Minimum              *float64          `json:"minimum,omitempty"`
+	Pattern              string            `json:"pattern,omitempty"`
+	Properties           map[string]*shape `json:"properties,omitempty"`
+	Required             []string          `json:"required,omitempty"`
+	Title                string            `json:"title,omitempty"`
+	Type                 string            `json:"type,omitempty"`
 
-	// hints are the next steps for refused words that are often used by mistake.
-	hints map[string]string
-
-	// setting receives the value; nil for policies and guards.
-	setting *Setting
+	kind    *kind    // of a single value
+	names   []string // of the properties, in their order
+	setting *Setting // receives the value; nil for policies and guards
 }
 
-// field is a field of an object.
-type field struct {
-	name     string
-	required bool
-	shape
+// objectShape returns the shape of an object without properties.
+func objectShape() shape { return shape{Type: "object", MinProperties: 1, AdditionalProperties: false} }
+
+// isLabels reports whether the values are objects of any names, with texts as values.
+func (s *shape) isLabels() bool { return s.Type == "object" && s.AdditionalProperties != false }
+
+// set adds a property.
+func (s *shape) set(name string, property shape, required bool) {
+	if s.Properties == nil {
+		s.Properties = map[string]*shape{}
+	}
+	s.names, s.Properties[name] = append(s.names, name), &property
+	if required {
+		s.Required = append(s.Required, name)
+	}
 }
 
-// child returns the field with this name; nil if there is none.
-func (s *shape) child(name string) *field {
-	for i := range s.fields {
-		if s.fields[i].name == name {
-			return &s.fields[i]
+// put adds a property at a path, with the objects around it.
+func (s *shape) put(path string, property shape) {
+	name, rest, deeper := strings.Cut(path, ".")
+	switch {
+	case !deeper:
+		s.set(name, property, false)
+		return
+	case s.Properties[name] == nil:
+		s.set(name, objectShape(), false)
+	}
+	s.Properties[name].put(rest, property)
+}
+
+// allowed describes the allowed values.
+func (s *shape) allowed() string {
+	switch {
+	case len(s.Enum) > 0:
+		return orWords(s.Enum)
+	case s.setting != nil && s.setting.takes != "":
+		return s.setting.takes
+	case s.kind != nil:
+		return s.kind.takes
+	case s.Items != nil:
+		return "a list"
+	case s.isLabels():
+		return "labels such as app: db"
+	}
+	return "fields: " + strings.Join(s.names, ", ")
+}
+
+// hint returns the next step after a word that is not allowed.
+func (s *shape) hint(word string) string {
+	if word == string(v1.TaintEffectPreferNoSchedule) {
+		return "schedulers may ignore PreferNoSchedule, so it evicts no pod: leave it out"
+	}
+	for _, known := range s.Enum {
+		if strings.EqualFold(known, word) || len(s.Enum) == 1 {
+			return "write " + known
 		}
 	}
-	return nil
+	return "choose one of them"
 }
 
-func (s *shape) names() string {
-	names := make([]string, len(s.fields))
-	for i, f := range s.fields {
-		names[i] = f.name
+// nextAfter returns the next step after a value of another kind.
+func (s *shape) nextAfter(n *yaml.Node) string {
+	quoted := n.ShortTag() == "!!str" && n.Style != 0
+	switch {
+	case quoted && !slices.Contains(s.kind.tags, "!!str"):
+		return "write it without quotes"
+	case s.kind != text && s.setting != nil && s.setting.next != "":
+		return s.setting.next
 	}
-	return strings.Join(names, ", ")
-}
-
-// put adds a setting at its path, with the objects around it.
-func (s *shape) put(path string, setting *Setting, words *strings.Replacer) {
-	name, rest, deeper := strings.Cut(path, ".")
-	f := s.child(name)
-	if f == nil {
-		s.fields = append(s.fields, field{name: name})
-		f = &s.fields[len(s.fields)-1]
-	}
-	if deeper {
-		f.put(rest, setting, words)
-		return
-	}
-	f.shape = setting.shape()
-	f.about = words.Replace(setting.helpInFile(&f.shape))
-}
-
-// fileShape returns the shape of the whole file, with these settings.
-func fileShape(settings []Setting) *shape {
-	root := &shape{about: "The configuration of taint-manager. Whatever is left out keeps its default.", fields: []field{
-		{"apiVersion", true, shape{kind: text, words: []string{APIVersion}, about: "The version of this format."}},
-		{"kind", true, shape{kind: text, words: []string{Kind}, about: "The kind of this object."}},
-	}}
-	words := fieldWords(settings)
-	for i := range settings {
-		root.put(settings[i].Field, &settings[i], words)
-	}
-	root.fields = append(root.fields,
-		field{name: "policies", shape: policiesShape()},
-		field{name: "guards", shape: guardsShape()},
-	)
-	return root
+	return s.kind.next
 }

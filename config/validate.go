@@ -1,10 +1,5 @@
 package config
 
-import (
-	"fmt"
-	"time"
-)
-
 // Validate returns every refused setting, in a fixed order; none if c is valid.
 func (c Configuration) Validate() []Refusal {
 	var refusals []Refusal
@@ -39,27 +34,4 @@ func (s Setting) Help() string {
 		return s.Usage
 	}
 	return s.Usage + " Takes " + s.takes + "."
-}
-
-// Text returns the value in the flag's notation.
-func (s Setting) Text() string {
-	switch value := s.Value.(type) {
-	case *bool:
-		return fmt.Sprint(*value)
-	case *int:
-		return fmt.Sprint(*value)
-	case *float32:
-		return fmt.Sprint(*value)
-	case *float64:
-		return fmt.Sprint(*value)
-	case *string:
-		return *value
-	case *Method:
-		return string(*value)
-	case *time.Duration:
-		return value.String()
-	case FlagValue:
-		return value.String()
-	}
-	panic(fmt.Sprintf("config: --%s has a value of type %T", s.Flag, s.Value))
 }

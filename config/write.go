@@ -1,12 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
+	"reflect"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // FlagValue is the value of a setting that parses its text itself, like values of flags.
@@ -22,35 +23,40 @@ type listValue interface {
 	GetSlice() []string
 }
 
-// shape returns the shape of the setting in the file.
-func (s *Setting) shape() shape {
-	made := shape{setting: s, kind: text}
+// flagKinds are the kinds of the FlagValues that are not texts.
+var flagKinds = map[string]*kind{"bool": boolean, "int": integer, "Level": integer, "duration": duration}
+
+// shape returns the shape of the setting in the file, with its description in these words.
+func (s *Setting) shape(words *strings.Replacer) (made shape) {
 	switch value := s.Value.(type) {
-	case *bool:
-		made.kind = boolean
-	case *int:
-		made.kind = integer
-	case *float32, *float64:
-		made.kind = number
-	case *time.Duration:
-		made.kind = duration
-	case *Method:
-		for _, m := range methods() {
-			made.words = append(made.words, m.written())
-		}
 	case listValue:
-		items := shape{kind: text}
+		made = shapeOf(reflect.TypeFor[[]string](), "")
 		if strings.HasPrefix(value.(FlagValue).Type(), "int") {
-			items.kind = integer
+			made = shapeOf(reflect.TypeFor[[]int](), "")
 		}
-		made.kind, made.items = list, &items
 	case FlagValue:
-		made.kind = map[string]kind{"bool": boolean, "int": integer, "Level": integer, "duration": duration}[value.Type()]
-		if made.kind == object {
-			made.kind = text
-		}
+		made = cmp.Or(flagKinds[value.Type()], text).shape("")
+	default:
+		made = shapeOf(reflect.TypeOf(s.Value), "")
+	}
+	made.setting = s
+	made.Description = words.Replace(s.helpInFile(made.Enum))
+	if s.most > s.least {
+		made.Minimum, made.Maximum = &s.least, &s.most
 	}
 	return made
+}
+
+// helpInFile returns the help with the words of the file.
+func (s *Setting) helpInFile(words []string) string {
+	help := s.Help()
+	if len(words) > 0 {
+		help = s.Usage + " Takes " + orWords(words) + "."
+	}
+	if s.Live {
+		help += " A change takes effect without a restart."
+	}
+	return help
 }
 
 // written returns the method in the spelling of the file and of Kubernetes.
@@ -61,60 +67,46 @@ func (m Method) written() string {
 	return strings.ToUpper(string(m[:1])) + string(m[1:])
 }
 
+// field returns the field of a Configuration that the setting points to.
+func (s Setting) field() reflect.Value { return reflect.ValueOf(s.Value).Elem() }
+
+// Text returns the value in the flag's notation.
+func (s Setting) Text() string {
+	if value, ok := s.Value.(FlagValue); ok {
+		return value.String()
+	}
+	return fmt.Sprint(s.field().Interface())
+}
+
 // CopyFrom sets the setting to the value of the same setting of another Configuration.
 func (s *Setting) CopyFrom(other Setting) error {
 	switch from := other.Value.(type) {
-	case *bool:
-		*s.Value.(*bool) = *from
-	case *int:
-		*s.Value.(*int) = *from
-	case *float32:
-		*s.Value.(*float32) = *from
-	case *float64:
-		*s.Value.(*float64) = *from
-	case *string:
-		*s.Value.(*string) = *from
-	case *Method:
-		*s.Value.(*Method) = *from
-	case *time.Duration:
-		*s.Value.(*time.Duration) = *from
 	case listValue:
 		return s.Value.(listValue).Replace(from.GetSlice())
 	case FlagValue:
 		return s.Value.(FlagValue).Set(from.String())
 	}
+	s.field().Set(other.field())
 	return nil
 }
 
 // write sets the setting to a value of the right shape.
-func (s *Setting) write(n *yaml.Node) (err error) {
-	switch value := s.Value.(type) {
-	case *bool:
-		*value, err = strconv.ParseBool(n.Value)
-	case *int:
-		*value, err = strconv.Atoi(n.Value)
-	case *float32:
-		var wide float64
-		wide, err = strconv.ParseFloat(n.Value, 32)
-		*value = float32(wide)
-	case *float64:
-		*value, err = strconv.ParseFloat(n.Value, 64)
-	case *string:
-		*value = n.Value
-	case *Method:
-		*value = ParseMethod(n.Value)
-	case *time.Duration:
-		*value, err = time.ParseDuration(n.Value)
+func (s *Setting) write(n *yaml.Node, value any) error {
+	switch to := s.Value.(type) {
 	case listValue:
 		items := make([]string, len(n.Content))
 		for i, item := range n.Content {
 			items[i] = item.Value
 		}
-		err = value.Replace(items)
+		return to.Replace(items)
 	case FlagValue:
-		err = value.Set(n.Value)
-	default:
-		err = fmt.Errorf("a setting of type %T can't be set", s.Value)
+		return to.Set(n.Value)
+	case *Method:
+		value = ParseMethod(n.Value)
 	}
-	return err
+	if d, ok := value.(metav1.Duration); ok {
+		value = d.Duration
+	}
+	s.field().Set(reflect.ValueOf(value).Convert(s.field().Type()))
+	return nil
 }

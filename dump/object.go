@@ -6,48 +6,34 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
-// object has the fields of all kinds that are read. A dump is decoded into it and not into the types of Kubernetes,
-// because most fields of a pod are not needed, and fields that are not decoded cost little.
+// object has the fields of all kinds that are read: those of an event, and those of the other kinds. A dump is decoded
+// into it and not into the types of Kubernetes, because most fields of a pod are not needed.
 type object struct {
-	APIVersion string   `json:"apiVersion"`
-	Kind       string   `json:"kind"`
-	Metadata   metadata `json:"metadata"`
-	Spec       spec     `json:"spec"`
-	Status     status   `json:"status"`
-
-	// Of ConfigMaps.
-	Data map[string]string `json:"data"`
-
-	// Of events.
-	InvolvedObject v1.ObjectReference `json:"involvedObject"`
-	Reason         string             `json:"reason"`
-	Message        string             `json:"message"`
-	Type           string             `json:"type"`
-	FirstTimestamp metav1.Time        `json:"firstTimestamp"`
-	LastTimestamp  metav1.Time        `json:"lastTimestamp"`
-	EventTime      metav1.MicroTime   `json:"eventTime"`
+	v1.Event
+	Metadata metadata          `json:"metadata"`
+	Spec     spec              `json:"spec"`
+	Status   status            `json:"status"`
+	Data     map[string]string `json:"data"` // of ConfigMaps
 }
 
+// metadata is that of Kubernetes, except for what may be long and is not needed.
 type metadata struct {
-	Name              string                  `json:"name"`
-	Namespace         string                  `json:"namespace"`
-	UID               types.UID               `json:"uid"`
-	ResourceVersion   string                  `json:"resourceVersion"`
-	Labels            map[string]string       `json:"labels"`
-	Annotations       annotations             `json:"annotations"`
-	Generation        int64                   `json:"generation"`
-	CreationTimestamp metav1.Time             `json:"creationTimestamp"`
-	DeletionTimestamp *metav1.Time            `json:"deletionTimestamp"`
-	OwnerReferences   []metav1.OwnerReference `json:"ownerReferences"`
-	Finalizers        []string                `json:"finalizers"`
+	metav1.ObjectMeta
+	Annotations   annotations `json:"annotations"`
+	ManagedFields skipped     `json:"managedFields"`
 }
 
 type annotations struct {
 	Mirror *string `json:"kubernetes.io/config.mirror"`
 }
+
+// skipped is a value that is not decoded.
+type skipped struct{}
+
+// UnmarshalJSON accepts every value.
+func (*skipped) UnmarshalJSON([]byte) error { return nil }
 
 type spec struct {
 	// Of nodes.
@@ -64,17 +50,13 @@ type spec struct {
 }
 
 type status struct {
+	policyv1.PodDisruptionBudgetStatus
+
 	// Of pods.
 	Phase v1.PodPhase `json:"phase"`
 
 	// Of pods and nodes.
 	Conditions []condition `json:"conditions"`
-
-	// Of budgets.
-	ObservedGeneration int64 `json:"observedGeneration"`
-	DisruptionsAllowed int32 `json:"disruptionsAllowed"`
-	CurrentHealthy     int32 `json:"currentHealthy"`
-	DesiredHealthy     int32 `json:"desiredHealthy"`
 }
 
 // condition has the fields of a pod's condition, and the heartbeat of a node's.
@@ -106,12 +88,7 @@ func (o *object) wanted() bool {
 
 // meta returns the object's metadata. Of the annotations it keeps only the mirror pod's.
 func (o *object) meta() metav1.ObjectMeta {
-	m := metav1.ObjectMeta{
-		Name: o.Metadata.Name, Namespace: o.Metadata.Namespace, UID: o.Metadata.UID, ResourceVersion: o.Metadata.ResourceVersion,
-		Finalizers: o.Metadata.Finalizers, Labels: o.Metadata.Labels,
-		Generation: o.Metadata.Generation, OwnerReferences: o.Metadata.OwnerReferences,
-		CreationTimestamp: o.Metadata.CreationTimestamp, DeletionTimestamp: o.Metadata.DeletionTimestamp,
-	}
+	m := o.Metadata.ObjectMeta
 	if o.Metadata.Annotations.Mirror != nil {
 		m.Annotations = map[string]string{v1.MirrorPodAnnotationKey: *o.Metadata.Annotations.Mirror}
 	}
@@ -165,18 +142,14 @@ func (o *object) budget() *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: o.meta(),
 		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: o.Spec.Selector, UnhealthyPodEvictionPolicy: o.Spec.Unhealthy},
-		Status: policyv1.PodDisruptionBudgetStatus{
-			ObservedGeneration: o.Status.ObservedGeneration, DisruptionsAllowed: o.Status.DisruptionsAllowed,
-			CurrentHealthy: o.Status.CurrentHealthy, DesiredHealthy: o.Status.DesiredHealthy,
-		},
+		Status:     o.Status.PodDisruptionBudgetStatus,
 	}
 }
 
 func (o *object) event() *v1.Event {
-	return &v1.Event{
-		ObjectMeta: o.meta(), InvolvedObject: o.InvolvedObject, Reason: o.Reason, Message: o.Message, Type: o.Type,
-		FirstTimestamp: o.FirstTimestamp, LastTimestamp: o.LastTimestamp, EventTime: o.EventTime,
-	}
+	e := o.Event
+	e.TypeMeta, e.ObjectMeta = metav1.TypeMeta{}, o.meta()
+	return &e
 }
 
 func (o *object) space() *v1.Namespace { return &v1.Namespace{ObjectMeta: o.meta()} }

@@ -54,6 +54,11 @@ func read(buffered *bufio.Reader, to Visitor) error {
 	return readYAML(buffered, to)
 }
 
+// cutOff is the error of a dump that is truncated after a number of objects.
+func cutOff(place string, read int) error {
+	return fmt.Errorf("it is cut off at %s, after %d whole objects", place, read)
+}
+
 // The byte order marks with which some programs begin a text. PowerShell writes UTF-16 by default.
 var (
 	markUTF8  = []byte{0xEF, 0xBB, 0xBF}
@@ -62,18 +67,14 @@ var (
 
 // firstByte returns the first byte that is not a space, without consuming it.
 func firstByte(r *bufio.Reader) (byte, error) {
-	for n := 1; ; n++ {
-		ahead, err := r.Peek(n)
-		if len(ahead) < n {
-			return 0, err
-		}
-		if c := ahead[n-1]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			return c, nil
-		}
-		if n == r.Size() {
-			return 0, errors.New("it begins with nothing but spaces")
-		}
+	ahead, err := r.Peek(r.Size())
+	if text := bytes.TrimLeft(ahead, " \t\r\n"); len(text) > 0 {
+		return text[0], nil // the next read returns an error again
 	}
+	if err == nil {
+		err = errors.New("it begins with nothing but spaces")
+	}
+	return 0, err
 }
 
 func skipMark(r *bufio.Reader) error {

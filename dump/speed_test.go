@@ -29,7 +29,7 @@ func shortest(rounds int, one, other func()) (a, b time.Duration) {
 	return a, b
 }
 
-func TestADumpIsReadInLessTimeThanEncodingJSONNeedsToCheckIt(t *testing.T) {
+func TestADumpIsReadInTwiceTheTimeThatEncodingJSONNeedsToCheckIt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures")
 	}
@@ -51,7 +51,7 @@ func TestADumpIsReadInLessTimeThanEncodingJSONNeedsToCheckIt(t *testing.T) {
 		}
 	})
 	t.Logf("%d kB: read in %s, checked by encoding/json in %s", len(text)>>10, read, decode)
-	if read > decode {
-		t.Errorf("reading %d kB takes %s, encoding/json needs only %s to check them", len(text)>>10, read, decode)
+	if read > 2*decode {
+		t.Errorf("reading %d kB takes %s, encoding/json needs %s to check them", len(text)>>10, read, decode)
 	}
 }

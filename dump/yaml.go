@@ -6,19 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 )
-
-// largest is the maximum size of an object in bytes. The API server accepts at most 3 MiB.
-const largest = 32 << 20
 
 // yamlReader splits documents by their lines: at "---", and within a list at each item of "items". That is safe
 // without parsing YAML, because everything that belongs to an item is indented deeper than its dash, even in a
 // string of several lines.
 type yamlReader struct {
 	lines *bufio.Reader
+	from  *meter // of the lines
 	to    Visitor
 	line  int // the number of the last line read
 	read  int // objects
@@ -38,14 +37,17 @@ type part struct {
 	begins int // its first line
 }
 
-func readYAML(r *bufio.Reader, to Visitor) error {
-	y := &yamlReader{lines: r, to: to}
+func readYAML(r io.Reader, to Visitor) error {
+	from := &meter{from: r, most: largest}
+	y := &yamlReader{lines: bufio.NewReader(from), from: from, to: to}
 	for {
 		line, err := y.next()
 		switch {
 		case errors.Is(err, io.EOF):
 			y.ended = true
 			return y.endDocument()
+		case errors.Is(err, errTooLarge):
+			return fmt.Errorf("the object at line %d is larger than any that an API server has", y.part().begins)
 		case err != nil:
 			return fmt.Errorf("reading it failed at line %d: %w", y.line, err)
 		}
@@ -69,7 +71,8 @@ func beginsJSON(line []byte) bool {
 
 // goOnInJSON reads the rest of the dump as JSON, beginning with the line.
 func (y *yamlReader) goOnInJSON(line []byte) error {
-	rest := io.MultiReader(bytes.NewReader(bytes.Clone(line)), y.lines)
+	y.from.allow(math.MaxInt64 - y.from.read) // the size of an object in JSON is limited below
+	rest := io.MultiReader(bytes.NewReader(line), y.lines)
 	if err := readJSON(rest, y.to); err != nil {
 		return fmt.Errorf("in the JSON that begins at line %d: %w", y.line, err)
 	}
@@ -79,27 +82,11 @@ func (y *yamlReader) goOnInJSON(line []byte) error {
 // next returns the next line with its line break, which the last line may lack.
 func (y *yamlReader) next() ([]byte, error) {
 	y.line++
-	line, err := y.lines.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, atEnd(line, err)
-	}
-	long := bytes.Clone(line)
-	for errors.Is(err, bufio.ErrBufferFull) && len(long) <= largest {
-		line, err = y.lines.ReadSlice('\n')
-		long = append(long, line...)
-	}
-	if errors.Is(err, bufio.ErrBufferFull) {
-		err = nil // the line is too large; add reports this
-	}
-	return long, atEnd(long, err)
-}
-
-// atEnd accepts the end of the dump only if the line before it is empty.
-func atEnd(line []byte, err error) error {
+	line, err := y.lines.ReadBytes('\n')
 	if len(line) > 0 && errors.Is(err, io.EOF) {
-		return nil
+		return line, nil
 	}
-	return err
+	return line, err
 }
 
 func (y *yamlReader) take(line []byte) error {
@@ -109,12 +96,11 @@ func (y *yamlReader) take(line []byte) error {
 	case separates(content):
 		return y.endDocument()
 	case len(content) == indent || content[indent] == '#': // nothing, unless it is in a string of several lines
-		return y.add(line)
+		y.add(line)
+		return nil
 	case y.within && y.isItem(content, indent):
 		return y.beginItem(line, indent)
-	case y.within && indent > max(y.indent, 0):
-		return y.add(line)
-	case y.within:
+	case y.within && indent <= max(y.indent, 0):
 		if err := y.endItem(); err != nil {
 			return err
 		}
@@ -124,7 +110,8 @@ func (y *yamlReader) take(line []byte) error {
 		y.openItems()
 		return nil
 	}
-	return y.add(line)
+	y.add(line)
+	return nil
 }
 
 // openItems handles the line before the items. The API server's own lists have the kind of their items once, at the
@@ -133,7 +120,7 @@ func (y *yamlReader) openItems() {
 	y.list, y.within, y.indent = true, true, -1
 	var frame object
 	if yaml.Unmarshal(y.frame.text, &frame) == nil {
-		y.blank = object{APIVersion: frame.APIVersion, Kind: strings.TrimSuffix(frame.Kind, "List")}
+		y.blank.APIVersion, y.blank.Kind = frame.APIVersion, strings.TrimSuffix(frame.Kind, "List")
 	}
 }
 
@@ -159,27 +146,27 @@ func (y *yamlReader) beginItem(line []byte, indent int) error {
 		return err
 	}
 	y.indent = indent
-	if err := y.add(line); err != nil {
-		return err
-	}
+	y.add(line)
 	y.current.text[indent] = ' ' // without its dash, an item is an object
 	return nil
 }
 
-// add adds a line to the item or frame that it belongs to.
-func (y *yamlReader) add(line []byte) error {
-	p := &y.frame
+// part returns the item or frame that the current line belongs to.
+func (y *yamlReader) part() *part {
 	if y.within {
-		p = &y.current
+		return &y.current
 	}
+	return &y.frame
+}
+
+// add adds a line to its part.
+func (y *yamlReader) add(line []byte) {
+	p := y.part()
 	if len(p.text) == 0 {
 		p.begins = y.line
+		y.from.allow(largest)
 	}
 	p.text = append(p.text, line...)
-	if len(p.text) > largest {
-		return fmt.Errorf("the object at line %d is larger than any that an API server has", p.begins)
-	}
-	return nil
 }
 
 // endItem passes the last item to the visitor.
@@ -195,7 +182,7 @@ func (y *yamlReader) endItem() error {
 
 // endDocument passes the rest of a document to the visitor, and prepares for the next document.
 func (y *yamlReader) endDocument() error {
-	defer func() { *y = yamlReader{lines: y.lines, to: y.to, line: y.line, read: y.read} }()
+	defer func() { *y = yamlReader{lines: y.lines, from: y.from, to: y.to, line: y.line, read: y.read} }()
 	switch {
 	case y.list:
 		return y.endList()
@@ -211,7 +198,7 @@ func (y *yamlReader) endList() error {
 	err := yaml.Unmarshal(y.frame.text, &frame)
 	switch {
 	case y.ended && frame.Kind == "":
-		return cut{fmt.Sprintf("line %d", y.line-1), y.read}
+		return cutOff(fmt.Sprintf("line %d", y.line-1), y.read)
 	case err != nil:
 		return y.broken(y.frame.begins, err)
 	}

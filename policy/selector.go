@@ -26,9 +26,10 @@ func (p problems) selector(s *metav1.LabelSelector) {
 func (p problems) expression(e metav1.LabelSelectorRequirement) {
 	p.at(".key").refuseIf(len(validation.IsQualifiedName(e.Key)) > 0, "it takes the key of a label", "write it as in the object's labels")
 	p.at(".operator").oneOf(string(e.Operator), "In", "NotIn", "Exists", "DoesNotExist")
-	needed := slices.Contains([]metav1.LabelSelectorOperator{metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn}, e.Operator)
+	needed := e.Operator == metav1.LabelSelectorOpIn || e.Operator == metav1.LabelSelectorOpNotIn
+	useless := e.Operator == metav1.LabelSelectorOpExists || e.Operator == metav1.LabelSelectorOpDoesNotExist
 	p.at(".values").refuseIf(needed && len(e.Values) == 0, "it is required with the operators In and NotIn", "write the values, or choose Exists or DoesNotExist")
-	p.at(".values").refuseIf(!needed && len(e.Values) > 0, "it goes with the operators In and NotIn", "leave it out")
+	p.at(".values").refuseIf(useless && len(e.Values) > 0, "it goes with the operators In and NotIn", "leave it out")
 	for i, value := range e.Values {
 		p.at(".values[%d]", i).refuseIf(len(validation.IsValidLabelValue(value)) > 0, "it takes the value of a label", "write it as in the object's labels")
 	}

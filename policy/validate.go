@@ -64,16 +64,17 @@ func (p problems) oneOf(word string, words ...string) {
 // calls reports whether the policy makes calls.
 func (p *Policy) calls() bool { return p.Method == Delete || p.Method == Evict }
 
-// validateTimes refuses fields that have no effect with the method.
+// validateTimes refuses fields that have no effect with the method. An unknown method is refused by itself.
 func (p *Policy) validateTimes(at problems) {
+	idle := p.Method == Hold || p.Method == Ignore
 	if p.DeleteAfter != nil {
 		after := at.at(".deleteAfter")
-		after.refuseIf(p.Method != Evict, "it goes with method: Evict", "leave it out")
+		after.refuseIf(idle || p.Method == Delete, "it goes with method: Evict", "leave it out")
 		after.refuseIf(p.DeleteAfter.Duration < time.Second, "it takes 1s or more", "choose method: Delete to ask no budget at all")
 	}
 	const without = "it goes with method: Delete or Evict"
-	at.at(".tolerations").refuseIf(p.Tolerations != nil && !p.calls(), without, "leave it out")
-	at.at(".gracePeriod").refuseIf(p.GracePeriod != nil && !p.calls(), without, "leave it out")
+	at.at(".tolerations").refuseIf(p.Tolerations != nil && idle, without, "leave it out")
+	at.at(".gracePeriod").refuseIf(p.GracePeriod != nil && idle, without, "leave it out")
 }
 
 func (t *Tolerations) validate(at problems) {

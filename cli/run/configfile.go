@@ -50,20 +50,25 @@ func decodeConfig(name string, data []byte) (*settings, *config.File, error) {
 	s := defaultSettings()
 	s.flags()
 	file, refusals := config.Decode(name, data, s.fileSettings, func(string) bool { return false })
-	if len(refusals) > 0 {
-		return nil, nil, errors.Join(asErrors(refusals)...)
-	}
-	var errs []error
-	for _, err := range s.refusals() {
-		if r, ok := errors.AsType[config.Refusal](err); ok && r.Flag != "" {
-			err = file.Refusal(r)
-		}
-		errs = append(errs, err)
+	errs := asErrors(refusals)
+	if file != nil { // otherwise nothing of it could be read
+		errs = append(errs, refusedComponents(s, file)...)
 	}
 	if len(errs) > 0 {
 		return nil, nil, errors.Join(errs...)
 	}
 	return s, file, nil
+}
+
+// refusedComponents returns the refusals of the settings that config.Decode does not check, by their fields.
+func refusedComponents(s *settings, file *config.File) []error {
+	errs := s.componentRefusals()
+	for i, err := range errs {
+		if r, ok := errors.AsType[config.Refusal](err); ok && r.Flag != "" {
+			errs[i] = file.Refusal(r)
+		}
+	}
+	return errs
 }
 
 // readConfigFile reads a file, or the standard input for -, up to the maximum size.

@@ -82,5 +82,10 @@ func (s *settings) validate() error {
 }
 
 func (s *settings) refusals() []error {
-	return slices.Concat(asErrors(s.Validate()), s.validateServing(), s.authentication.Validate(), s.authorization.Validate(), s.validateLogging())
+	return slices.Concat(asErrors(s.Validate()), s.componentRefusals())
+}
+
+// componentRefusals returns the refusals of the settings that every component of Kubernetes has.
+func (s *settings) componentRefusals() []error {
+	return slices.Concat(s.validateServing(), s.authentication.Validate(), s.authorization.Validate(), s.validateLogging())
 }
