@@ -34,6 +34,7 @@ type Election struct {
 	term chan struct{}
 
 	yields yields
+	seen   observations
 }
 
 // New returns an election for the lease in the configuration. The defaults are those of
@@ -129,6 +130,7 @@ func (e *Election) runTerm(ctx context.Context, lead func(context.Context) error
 	if err != nil {
 		return fmt.Errorf("setting up the leader election: %w", err)
 	}
+	e.seen.begin(time.Now())
 	e.elector.Store(elector)
 	e.watchdog.SetLeaderElection(elector)
 	elector.Run(ctx)
@@ -166,7 +168,7 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 func (e *Election) electorConfig(ctx context.Context, started func(context.Context)) leaderelection.LeaderElectionConfig {
 	return leaderelection.LeaderElectionConfig{
 		Name:            e.config.ResourceName,
-		Lock:            e.lock,
+		Lock:            observedLock{e.lock, &e.seen},
 		LeaseDuration:   e.config.LeaseDuration.Duration,
 		RenewDeadline:   e.config.RenewDeadline.Duration,
 		RetryPeriod:     e.config.RetryPeriod.Duration,

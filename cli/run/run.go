@@ -75,7 +75,7 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 	if err != nil {
 		return err
 	}
-	shutdown, err := p.server.serve(withLease(withState(endpoints(p.manager, p.clock.Trouble, ctx.Done(), p.watchdog), p.manager, p.reloader), p.lease))
+	shutdown, err := p.server.serve(withElection(withState(endpoints(p.manager, p.clock.Trouble, ctx.Done(), p.watchdog), p.manager, p.reloader), p.election))
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ type process struct {
 	campaign leader.Campaign
 	page     page
 	clock    *skew.Clock
-	lease    func() error // what /readyz?verbose says of the lease; nil if nothing
-	reloader *reloader    // nil without a file that can change
+	election election  // nil without leader election
+	reloader *reloader // nil without a file that can change
 }
 
 // start does everything that can fail, in the order in which errors are most useful.
@@ -141,13 +141,12 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 	p.page.version, p.page.role = p.build.Version, roleAlone(p.identity)
 	p.page.cluster = clusterName(p.settings.ClusterName, p.host)
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
-	p.lease = func() error { return nil }
 	options.Registerer = legacyregistry.Registerer()
 	if p.settings.LeaderElection.LeaderElect {
 		e := leader.New(p.settings.LeaderElection, to.Lease.CoordinationV1(), p.identity)
 		options.Leading, p.campaign, p.watchdog, p.page.role = e.Leading, e.Campaign, e.Watchdog(), roleIn(e)
 		options.LastLed = leader.LastLed(ctx, to.Lease.CoordinationV1(), p.settings.LeaderElection)
-		p.lease = e.Trouble
+		p.election = e
 		if !p.settings.DryRun { // it evicts no pod, and neither would the next leader
 			options.Yield = e.Yield
 		}

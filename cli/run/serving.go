@@ -102,11 +102,11 @@ func (s *server) guard(handler http.Handler) http.Handler {
 }
 
 // endpoints serves the usual paths of components of Kubernetes. A process that has not synced, cannot watch, or is
-// about to end is alive, but not ready.
+// about to end is alive, but not ready. A leader whose elector is stuck is not alive.
 func endpoints(w watcher, clock clockTrouble, ending <-chan struct{}, watchdog healthz.HealthChecker) http.Handler {
 	paths := mux.NewPathRecorderMux("taint-manager")
 	healthz.InstallHandler(paths, healthz.PingHealthz, watchdog)
-	healthz.InstallLivezHandler(paths, healthz.PingHealthz)
+	healthz.InstallLivezHandler(paths, healthz.PingHealthz, watchdog)
 	healthz.InstallReadyzHandler(paths, healthz.PingHealthz, syncCheck(w), watchCheck(w), healthz.NewShutdownHealthz(ending))
 	paths.Handle("/metrics", legacyregistry.Handler())
 	slis.SLIMetrics{}.Install(paths)
@@ -127,14 +127,21 @@ func withRemarks(next http.Handler, w watcher, clock clockTrouble) http.Handler 
 	})
 }
 
-// withLease adds to /readyz?verbose that the lease is missing, or that no other process has taken the lease which this one
-// has given back. The process stays ready: it may lead once the lease exists, and a rolling update must not wait for that;
-// and it leads on with the lease that no other has taken.
-func withLease(next http.Handler, trouble func() error) http.Handler {
+// election is what /readyz?verbose says of the leader election.
+type election interface {
+	Trouble() error
+	Unled() error
+}
+
+// withElection adds to /readyz?verbose that no process leads, that the lease is missing, or that no other process has taken
+// the lease which this one has given back. The process stays ready: it may lead once the lease exists, and a rolling update
+// must not wait for that; and it leads on with the lease that no other has taken. A nil election has nothing to say.
+func withElection(next http.Handler, e election) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(answer, r)
-		if r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
-			remark(answer, "lease", trouble())
+		if e != nil && r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
+			remark(answer, "leader", e.Unled())
+			remark(answer, "lease", e.Trouble())
 		}
 	})
 }

@@ -8,12 +8,18 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/kubernetes/fake"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/leader"
 )
 
 // sight is a fake watcher.
@@ -56,7 +62,7 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 		"both":          {sight{true, bad, bad, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: bad\n", 500, 200},
 		"clock":         {sight{true, nil, nil, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]clock: bad\n", 200, 200},
 		"the original":  {sight{true, nil, nil, nil, bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]original: bad\n", 200, 200},
-		"lease overdue": {sight{true, nil, nil, nil, nil}, false, bad, "[-]leaderElection failed", "[+]ping ok", "[+]watch ok", 200, 500},
+		"lease overdue": {sight{true, nil, nil, nil, nil}, false, bad, "[-]leaderElection failed", "[-]leaderElection failed", "[+]watch ok", 200, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ending := make(chan struct{})
@@ -65,7 +71,7 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 			}
 			h := endpoints(test.sight, test.sight.clockTrouble, ending, watchdog(test.lease))
 			expect(t, h, "/healthz?verbose", test.healthzCode, test.healthz)
-			expect(t, h, "/livez?verbose", http.StatusOK, test.livez)
+			expect(t, h, "/livez?verbose", test.healthzCode, test.livez)
 			expect(t, h, "/readyz?verbose", test.readyzCode, test.readyz)
 		})
 	}
@@ -78,13 +84,79 @@ func TestAPauseIsARemarkOfReadiness(t *testing.T) {
 	expect(t, withState(ready, holding{paused: true}, nil), "/readyz", http.StatusOK, "ok")
 }
 
-func TestAMissingLeaseIsARemarkOfReadiness(t *testing.T) {
-	var missing error
-	ready := withLease(endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil)), func() error { return missing })
-	expect(t, ready, "/readyz?verbose", http.StatusOK, "readyz check passed\n")
-	missing = errors.New("bad")
-	expect(t, ready, "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]lease: bad\n")
-	expect(t, ready, "/readyz", http.StatusOK, "ok")
+// voting is a fake leader election.
+type voting struct{ trouble, unled error }
+
+func (v voting) Trouble() error { return v.trouble }
+func (v voting) Unled() error   { return v.unled }
+
+func TestWhatIsWrongWithTheElectionIsARemarkOfReadiness(t *testing.T) {
+	ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
+	bad, none := errors.New("bad"), errors.New("nobody")
+	for _, test := range []struct {
+		election election
+		path     string
+		want     string
+	}{
+		{nil, "/readyz?verbose", "readyz check passed\n"},
+		{voting{}, "/readyz?verbose", "readyz check passed\n"},
+		{voting{trouble: bad}, "/readyz?verbose", "readyz check passed\n[!]lease: bad\n"},
+		{voting{unled: none}, "/readyz?verbose", "readyz check passed\n[!]leader: nobody\n"},
+		{voting{bad, none}, "/readyz?verbose", "readyz check passed\n[!]leader: nobody\n[!]lease: bad\n"},
+		{voting{bad, none}, "/readyz", "ok"},
+	} {
+		expect(t, withElection(ready, test.election), test.path, http.StatusOK, test.want)
+	}
+}
+
+func TestALeaderWhoseElectorIsStuckIsNotAlive(t *testing.T) {
+	for name, test := range map[string]struct {
+		stuck, leads bool
+		code         int
+	}{
+		"a leader whose elector is stuck":    {true, true, http.StatusInternalServerError},
+		"a leader that renews its lease":     {false, true, http.StatusOK},
+		"a replica whose elector is stuck":   {true, false, http.StatusOK},
+		"a replica that looks for the lease": {false, false, http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := fake.NewClientset()
+				if !test.leads {
+					other := leader.New(config.Default().LeaderElection, client.CoordinationV1(), "other")
+					defer campaign(t, other)()
+					time.Sleep(time.Second)
+				}
+				var stuck atomic.Bool
+				done := make(chan struct{})
+				e := leader.New(config.Default().LeaderElection, leases{client.CoordinationV1(), func() {
+					if stuck.Load() {
+						<-done // though the context of the call has ended
+					}
+				}}, "me")
+				end := campaign(t, e)
+				h := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, e.Watchdog())
+				time.Sleep(time.Minute)
+				expect(t, h, "/livez", http.StatusOK, "ok")
+				stuck.Store(test.stuck)
+				time.Sleep(time.Minute)
+				expect(t, h, "/livez", test.code, "")
+				close(done)
+				end()
+			})
+		})
+	}
+}
+
+// leases calls a function before each request.
+type leases struct {
+	coordinationv1.LeasesGetter
+	before func()
+}
+
+func (l leases) Leases(namespace string) coordinationv1.LeaseInterface {
+	l.before()
+	return l.LeasesGetter.Leases(namespace)
 }
 
 func TestATripIsARemarkOfReadiness(t *testing.T) {
