@@ -75,6 +75,11 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 	if err != nil {
 		return err
 	}
+	return p.run(ctx)
+}
+
+// run runs until ctx ends.
+func (p *process) run(ctx context.Context) error {
 	shutdown, err := p.server.serve(withElection(withState(endpoints(p.manager, p.clock.Trouble, ctx.Done(), p.watchdog), p.manager, p.reloader), p.election))
 	if err != nil {
 		return err
@@ -86,7 +91,7 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 	if p.reloader != nil {
 		go p.reloader.run(ctx)
 	}
-	defer p.page.serve(ctx, p.manager, s.Configuration)()
+	defer p.page.serve(ctx, p.manager, p.settings.Configuration)()
 	return leader.Run(ctx, p.manager, p.campaign)
 }
 
@@ -122,13 +127,13 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 		return nil, err
 	}
 	p := &process{settings: s, build: b, host: access.Host, clock: clock}
-	if p.server, err = s.listen(); err != nil {
+	if p.server, err = s.listen(ctx); err != nil {
 		return nil, err
 	}
-	return p, p.assemble(ctx, to)
+	return p, p.assemble(ctx, to, legacyregistry.Registerer())
 }
 
-func (p *process) assemble(ctx context.Context, to transport.Clients) (err error) {
+func (p *process) assemble(ctx context.Context, to transport.Clients, registerer prometheus.Registerer) (err error) {
 	options := managerOptions(p.settings.Configuration)
 	options.Policies, options.Guards = p.settings.policies, p.settings.guards
 	kept := store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
@@ -141,7 +146,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 	p.page.version, p.page.role = p.build.Version, roleAlone(p.identity)
 	p.page.cluster = clusterName(p.settings.ClusterName, p.host)
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
-	options.Registerer = legacyregistry.Registerer()
+	options.Registerer = registerer
 	if p.settings.LeaderElection.LeaderElect {
 		e := leader.New(p.settings.LeaderElection, to.Lease.CoordinationV1(), p.identity)
 		options.Leading, p.campaign, p.watchdog, p.page.role = e.Leading, e.Campaign, e.Watchdog(), roleIn(e)
@@ -150,7 +155,7 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 		if !p.settings.DryRun { // it evicts no pod, and neither would the next leader
 			options.Yield = e.Yield
 		}
-		if err := e.Register(options.Registerer); err != nil {
+		if err := e.Register(registerer); err != nil {
 			return err
 		}
 	}
@@ -159,10 +164,10 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
 	p.page.role = withPolicies(p.page.role, p.manager)
-	if err := p.followFile(to, options.Registerer); err != nil {
+	if err := p.followFile(to, registerer); err != nil {
 		return err
 	}
-	return p.clock.Register(options.Registerer)
+	return p.clock.Register(registerer)
 }
 
 // followFile makes the process take in changes of its configuration file.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ import (
 )
 
 // farewell is how long requests under way may take after the server begins to close.
-const farewell = 5 * time.Second
+const farewell = time.Second
 
 // server is the HTTPS server, which listens but does not answer yet. Nil means none.
 type server struct {
@@ -34,8 +35,8 @@ type server struct {
 	authorization  genericserver.AuthorizationInfo
 }
 
-// listen listens on the port, so that a port in use is detected first.
-func (s *settings) listen() (*server, error) {
+// listen listens on the port, so that a port in use is detected first. It ends early with its context.
+func (s *settings) listen(ctx context.Context) (*server, error) {
 	if s.serving.BindPort == 0 {
 		return nil, nil
 	}
@@ -51,10 +52,15 @@ func (s *settings) listen() (*server, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the certificate can't be used: %w; check --tls-cert-file, --tls-private-key-file and --tls-sni-cert-key", err)
 	}
-	err = errors.Join(
-		s.authentication.ApplyTo(&made.authentication, made.info, nil),
-		s.authorization.ApplyTo(&made.authorization),
-	)
+	delegated := make(chan error, 1)
+	go func() { // this asks the API server, with no time limit
+		delegated <- errors.Join(s.authentication.ApplyTo(&made.authentication, made.info, nil), s.authorization.ApplyTo(&made.authorization))
+	}()
+	select {
+	case err = <-delegated:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("setting up the authentication of requests for metrics: %w; check the --authentication and --authorization flags", err)
 	}

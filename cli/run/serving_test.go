@@ -212,7 +212,7 @@ func serveTLS(t *testing.T) (get func(path string) int) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	s.serving.Listener = listener
-	made, err := s.listen()
+	made, err := s.listen(t.Context())
 	must(t, err)
 	shutdown, err := made.serve(endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil)))
 	must(t, err)
@@ -235,7 +235,7 @@ func serveTLS(t *testing.T) (get func(path string) int) {
 func TestPortZeroServesNothing(t *testing.T) {
 	s := defaultSettings()
 	s.serving.BindPort = 0
-	made, err := s.listen()
+	made, err := s.listen(t.Context())
 	must(t, err)
 	shutdown, err := made.serve(http.NotFoundHandler())
 	must(t, err)
