@@ -2,7 +2,6 @@ package leader
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -35,7 +34,7 @@ func (o *observations) begin(now time.Time) {
 
 // note notes the result of a request of an elector. An error means that there is no record.
 func (o *observations) note(now time.Time, record *resourcelock.LeaderElectionRecord, err error) {
-	if err != nil && !apierrors.IsNotFound(err) && !errors.Is(err, errUnknownHolder) {
+	if err != nil && !apierrors.IsNotFound(err) {
 		return
 	}
 	o.mu.Lock()

@@ -164,9 +164,8 @@ func TestABadFileKeepsTheOldOne(t *testing.T) {
 				t.Errorf("it does not say once what is refused: %s", said)
 			}
 		}
-		ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
 		const line = "[!]config: the file is refused, and the last one that was taken in stays in force; a restart would not start; the log says why\n"
-		expect(t, withState(ready, holding{}, m.reloader), "/readyz?verbose", http.StatusOK, "readyz check passed\n"+line)
+		expect(t, ready(remarks{file: m.reloader}), "/readyz?verbose", http.StatusOK, "readyz check passed\n"+line)
 		if m.counted(resultRefused) != 1 || testutil.ToFloat64(m.metrics.refused) != 1 {
 			t.Errorf("counted are %d refusals, and the gauge is %v", m.counted(resultRefused), testutil.ToFloat64(m.metrics.refused))
 		}
@@ -269,8 +268,7 @@ func TestFieldsThatNeedARestartKeepTheirValues(t *testing.T) {
 				t.Errorf("it does not say %s: %s", want, said)
 			}
 		}
-		ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
-		expect(t, withState(ready, holding{}, m.reloader), "/readyz?verbose", http.StatusOK, "[!]config: fields of the file that need a restart: 2\n")
+		expect(t, ready(remarks{file: m.reloader}), "/readyz?verbose", http.StatusOK, "[!]config: fields of the file that need a restart: 2\n")
 	})
 }
 

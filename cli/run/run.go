@@ -80,7 +80,8 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 
 // run runs until ctx ends.
 func (p *process) run(ctx context.Context) error {
-	shutdown, err := p.server.serve(withElection(withState(endpoints(p.manager, p.clock.Trouble, ctx.Done(), p.watchdog), p.manager, p.reloader), p.election))
+	says := remarks{watcher: p.manager, clock: p.clock.Trouble, holder: p.manager, file: p.reloader, election: p.election}
+	shutdown, err := p.server.serve(says.below(endpoints(p.manager, ctx.Done(), p.watchdog)))
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 			if test.ending {
 				close(ending)
 			}
-			h := endpoints(test.sight, test.sight.clockTrouble, ending, watchdog(test.lease))
+			h := remarks{watcher: test.sight, clock: test.sight.clockTrouble, holder: holding{}}.below(endpoints(test.sight, ending, watchdog(test.lease)))
 			expect(t, h, "/healthz?verbose", test.healthzCode, test.healthz)
 			expect(t, h, "/livez?verbose", test.healthzCode, test.livez)
 			expect(t, h, "/readyz?verbose", test.readyzCode, test.readyz)
@@ -77,11 +77,19 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 	}
 }
 
+// ready serves the endpoints of a process that is ready, with these remarks. What they lack is as it should be.
+func ready(m remarks) http.Handler {
+	m.watcher, m.clock = sight{synced: true}, sight{}.clockTrouble
+	if m.holder == nil {
+		m.holder = holding{}
+	}
+	return m.below(endpoints(m.watcher, nil, watchdog(nil)))
+}
+
 func TestAPauseIsARemarkOfReadiness(t *testing.T) {
-	ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
-	expect(t, withState(ready, holding{}, nil), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
-	expect(t, withState(ready, holding{paused: true}, nil), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
-	expect(t, withState(ready, holding{paused: true}, nil), "/readyz", http.StatusOK, "ok")
+	expect(t, ready(remarks{holder: holding{}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
+	expect(t, ready(remarks{holder: holding{paused: true}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
+	expect(t, ready(remarks{holder: holding{paused: true}}), "/readyz", http.StatusOK, "ok")
 }
 
 // voting is a fake leader election.
@@ -91,7 +99,6 @@ func (v voting) Trouble() error { return v.trouble }
 func (v voting) Unled() error   { return v.unled }
 
 func TestWhatIsWrongWithTheElectionIsARemarkOfReadiness(t *testing.T) {
-	ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
 	bad, none := errors.New("bad"), errors.New("nobody")
 	for _, test := range []struct {
 		election election
@@ -105,7 +112,7 @@ func TestWhatIsWrongWithTheElectionIsARemarkOfReadiness(t *testing.T) {
 		{voting{bad, none}, "/readyz?verbose", "readyz check passed\n[!]leader: nobody\n[!]lease: bad\n"},
 		{voting{bad, none}, "/readyz", "ok"},
 	} {
-		expect(t, withElection(ready, test.election), test.path, http.StatusOK, test.want)
+		expect(t, ready(remarks{election: test.election}), test.path, http.StatusOK, test.want)
 	}
 }
 
@@ -135,7 +142,7 @@ func TestALeaderWhoseElectorIsStuckIsNotAlive(t *testing.T) {
 					}
 				}}, "me")
 				end := campaign(t, e)
-				h := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, e.Watchdog())
+				h := endpoints(sight{synced: true}, nil, e.Watchdog())
 				time.Sleep(time.Minute)
 				expect(t, h, "/livez", http.StatusOK, "ok")
 				stuck.Store(test.stuck)
@@ -160,12 +167,11 @@ func (l leases) Leases(namespace string) coordinationv1.LeaseInterface {
 }
 
 func TestATripIsARemarkOfReadiness(t *testing.T) {
-	ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
 	trips := []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}}
-	expect(t, withState(ready, holding{trips: trips}, nil), "/readyz?verbose", http.StatusOK,
+	expect(t, ready(remarks{holder: holding{trips: trips}}), "/readyz?verbose", http.StatusOK,
 		"readyz check passed\n[!]breaker: zones is tripped for a since 2026-11-01T12:00:00")
 	trips[0].Group = ""
-	expect(t, withState(ready, holding{trips: trips}, nil), "/readyz?verbose", http.StatusOK,
+	expect(t, ready(remarks{holder: holding{trips: trips}}), "/readyz?verbose", http.StatusOK,
 		"readyz check passed\n[!]breaker: zones is tripped for the whole cluster since 2026-11-01T12:00:00")
 }
 
@@ -188,7 +194,7 @@ func expect(t *testing.T, h http.Handler, path string, code int, text string) {
 }
 
 func TestMetricsAreThoseOfAComponentOfKubernetes(t *testing.T) {
-	h := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
+	h := endpoints(sight{synced: true}, nil, watchdog(nil))
 	for _, name := range []string{"go_goroutines", "process_cpu_seconds_total", "kubernetes_build_info", "registered_metrics_total"} {
 		expect(t, h, "/metrics", http.StatusOK, "\n"+name)
 	}
@@ -214,7 +220,7 @@ func serveTLS(t *testing.T) (get func(path string) int) {
 	s.serving.Listener = listener
 	made, err := s.listen(t.Context())
 	must(t, err)
-	shutdown, err := made.serve(endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil)))
+	shutdown, err := made.serve(endpoints(sight{synced: true}, nil, watchdog(nil)))
 	must(t, err)
 	t.Cleanup(shutdown)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
