@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
+	genericserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/component-base/logs"
@@ -61,8 +62,9 @@ func (s *settings) run(ctx context.Context, b Build) error {
 	if err := logsapi.ValidateAndApply(s.logging, nil); err != nil {
 		return usage.Errorf("setting up the logs: %w", err)
 	}
-	ctx, done := signalled(ctx)
-	defer done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	context.AfterFunc(genericserver.SetupSignalContext(), cancel) // a second signal ends the process with exit code 1
 	err := s.runUntil(ctx, b)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // cancelled while it was starting
