@@ -20,6 +20,9 @@ import (
 // late is the time after the end of its lease after which a leader that has not noticed it counts as unhealthy.
 const late = 20 * time.Second
 
+// maxRelease bounds how long the release of the lease may take.
+const maxRelease = 5 * time.Second
+
 // Election campaigns for one lease, term after term. Any goroutine may call its methods, but only one may call
 // [Election.Campaign].
 type Election struct {
@@ -27,13 +30,14 @@ type Election struct {
 	lock     *Lock
 	watchdog *leaderelection.HealthzAdaptor
 
-	// elector belongs to the current term or candidacy; nil before the first.
+	// elector belongs to the current term or candidacy; nil while there is none.
 	elector atomic.Pointer[leaderelection.LeaderElector]
 
 	// term has room for one lead function, because an elector does not wait for the function that it has started.
 	term chan struct{}
 
 	yields yields
+	seen   observations
 }
 
 // New returns an election for the lease in the configuration. The defaults are those of
@@ -63,8 +67,7 @@ func NewIdentity() (string, error) {
 }
 
 // Leading reports whether this process leads by its own clock: while it does, no other candidate can have taken the
-// lease. It does not block. An elector cancels its context only after it has tried to release the lease; others may
-// have taken it by then. The elector's own clock is not sufficient: it measures from the response to a renewal, or from
+// lease. It does not block. The elector's own clock is not sufficient: it measures from the response to a renewal, or from
 // reading the lease, while the other candidates measure from the write.
 func (e *Election) Leading() bool {
 	elector := e.elector.Load()
@@ -105,11 +108,15 @@ func (e *Election) Campaign(ctx context.Context, lead func(context.Context) erro
 }
 
 // release releases the lease if this process still holds it, and reports whether it could. If it could not, the others
-// wait for the lease's duration.
+// wait for the lease's duration. Electors do not release the lease: they would wait for RenewDeadline at the end of the
+// process if the API server does not answer.
 func (e *Election) release(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.config.RenewDeadline.Duration/2)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(e.config.RenewDeadline.Duration/2, maxRelease))
 	defer cancel()
 	err := e.lock.release(ctx)
+	if err != nil { // the lease may be free, and the response lost
+		err = e.lock.release(ctx)
+	}
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "The lease may be left held until it ends", "lease", e.lock.Describe())
 	}
@@ -129,7 +136,9 @@ func (e *Election) runTerm(ctx context.Context, lead func(context.Context) error
 	if err != nil {
 		return fmt.Errorf("setting up the leader election: %w", err)
 	}
+	e.seen.begin(time.Now())
 	e.elector.Store(elector)
+	defer e.elector.Store(nil)
 	e.watchdog.SetLeaderElection(elector)
 	elector.Run(ctx)
 	select {
@@ -165,12 +174,11 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 
 func (e *Election) electorConfig(ctx context.Context, started func(context.Context)) leaderelection.LeaderElectionConfig {
 	return leaderelection.LeaderElectionConfig{
-		Name:            e.config.ResourceName,
-		Lock:            e.lock,
-		LeaseDuration:   e.config.LeaseDuration.Duration,
-		RenewDeadline:   e.config.RenewDeadline.Duration,
-		RetryPeriod:     e.config.RetryPeriod.Duration,
-		ReleaseOnCancel: true,
+		Name:          e.config.ResourceName,
+		Lock:          observedLock{e.lock, &e.seen},
+		LeaseDuration: e.config.LeaseDuration.Duration,
+		RenewDeadline: e.config.RenewDeadline.Duration,
+		RetryPeriod:   e.config.RetryPeriod.Duration,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: started,
 			OnStoppedLeading: func() {},

@@ -281,7 +281,7 @@ func TestALeaderThatCanNotReleaseTheLeaseLeadsOn(t *testing.T) {
 	})
 }
 
-// The response to the elector's release is lost, but the lease is free.
+// The response to the release is lost, but the lease is free.
 func TestALeaseThatWasReleasedWithoutAResponseIsNotTakenAgainAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()

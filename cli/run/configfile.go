@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/go-logr/logr"
+
 	"github.com/taint-manager/taint-manager/cli/usage"
 	"github.com/taint-manager/taint-manager/config"
 )
@@ -22,13 +24,77 @@ func (s *settings) load(stdin io.Reader, given func(flag string) bool) error {
 	if err != nil {
 		return err
 	}
-	_, file, err := decodeConfig(s.configFile, data)
-	if err != nil {
+	if _, err := s.apply(data, given); err != nil {
 		return usage.Wrap(err)
 	}
-	_, _ = config.Decode(s.configFile, data, s.fileSettings, given) // it was accepted above
-	s.take(s.configFile, data, file, given)
 	return nil
+}
+
+// reread returns the settings that the process would start with if the file had this content. Flags that were given
+// keep their values.
+func (s *settings) reread(data []byte) (*settings, *config.File, error) {
+	next := defaultSettings()
+	next.flags()
+	next.configFile = s.configFile
+	file, err := next.apply(data, s.given)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, was := range s.fileSettings() {
+		if s.given(was.Flag) {
+			if err := next.fileSettings()[i].CopyFrom(was); err != nil {
+				return nil, nil, fmt.Errorf("keeping the flag --%s: %w", was.Flag, err)
+			}
+		}
+	}
+	next.complete(s.given)
+	return next, file, next.validate()
+}
+
+// apply sets what the content of the configuration file sets, except the settings whose flags are given. It sets nothing
+// if the content is refused.
+func (s *settings) apply(data []byte, given func(flag string) bool) (*config.File, error) {
+	_, file, err := decodeConfig(s.configFile, data)
+	if err != nil {
+		return nil, err
+	}
+	_, _ = config.Decode(s.configFile, data, s.fileSettings, given) // it was accepted above
+	s.content, s.given = data, given
+	s.policies, s.guards = file.Policies, file.Guards
+	for _, setting := range s.fileSettings() {
+		if file.Set[setting.Flag] > 0 && given(setting.Flag) {
+			s.overridden = append(s.overridden, setting.Flag)
+		}
+	}
+	return file, nil
+}
+
+// warn logs the consequences of the policies and guards that their author may not want, and the flags that win over the
+// file.
+func (s *settings) warn(logger logr.Logger) {
+	for _, flag := range s.overridden {
+		logger.Info("The flag wins over the configuration file", "flag", "--"+flag, "configFile", s.configFile)
+	}
+	for _, w := range warnings(s, &config.File{Policies: s.policies, Guards: s.guards}) {
+		logger.Info("A warning about the configuration file", "configFile", s.configFile, "warning", w.String())
+	}
+}
+
+// needRestart returns the fields that a process with these settings does not take in, each with its value in the file
+// and the one in force.
+func (s *settings) needRestart(next *settings, file *config.File) (lines []string) {
+	was, is := s.fileSettings(), next.fileSettings()
+	for i := range is {
+		if is[i].Live || s.given(is[i].Flag) || is[i].Text() == was[i].Text() {
+			continue
+		}
+		where := s.configFile
+		if line := file.Set[is[i].Flag]; line > 0 {
+			where = fmt.Sprintf("%s:%d", where, line)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s=%q needs a restart; %q stays in force", where, is[i].Field, is[i].Text(), was[i].Text()))
+	}
+	return lines
 }
 
 // ReadConfig reads a configuration file, or the standard input for -, and returns the settings that result from the file

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
@@ -63,24 +64,14 @@ func warningOf(s shown) func() string {
 
 // serveWhenever serves once the port is free: another replica on the same host may use it until it ends.
 func serveWhenever(ctx context.Context, server *status.Server, address string) {
-	logger := klog.FromContext(ctx)
 	said := false
-	for {
-		err := serveAt(ctx, server, address)
-		if ctx.Err() != nil {
-			return
-		}
-		if !said {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := serveAt(ctx, server, address); ctx.Err() == nil && !said {
 			said = true
-			logger.Error(err, "The page is not served, the rest goes on; free the port, name another by --status-address, or none by --status-address=",
+			klog.FromContext(ctx).Error(err, "The page is not served, the rest goes on; free the port, name another by --status-address, or none by --status-address=",
 				"address", address, "triesAgainEvery", listenAgain)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(listenAgain):
-		}
-	}
+	}, listenAgain)
 }
 
 func serveAt(ctx context.Context, server *status.Server, address string) error {

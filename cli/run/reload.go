@@ -5,21 +5,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/internal/truncate"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
 const (
-	// readEvery is the time between two reads of the configuration file. A change is taken in once two reads agree, so
-	// that a file that is being written is not taken for the whole.
+	// readEvery is the time between two readings of the configuration file.
 	readEvery = 500 * time.Millisecond
+
+	// wholeAfter is how long a file that is written in place must be unchanged until its content counts as whole.
+	wholeAfter = 2 * time.Second
 
 	// applyTimeout bounds how long the manager may take to get what a new configuration needs.
 	applyTimeout = 30 * time.Second
@@ -27,7 +37,74 @@ const (
 	// considerAgain is the time after which a refused file is considered again, because permissions may have been
 	// granted since.
 	considerAgain = 30 * time.Second
+
+	// eventTimeout bounds the write of one event.
+	eventTimeout = 5 * time.Second
 )
+
+// reading is one look at the configuration file.
+type reading struct {
+	mount    string // the folder of the file if a kubelet has made the folder; a change of a mount is a new folder
+	size     int64
+	modified time.Time
+	content  []byte // the text of err if the file can't be read
+	err      error
+}
+
+// readingOf reads the configuration file. It reads the file to which symbolic links lead now, so that the content belongs
+// to the mount.
+func readingOf(name string) reading {
+	path, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		path = name // reading it says why
+	}
+	content, err := readConfigFile(path, nil)
+	if err != nil {
+		return reading{content: []byte(err.Error()), err: err}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return reading{content: []byte(err.Error()), err: fmt.Errorf("looking at the configuration file: %w", err)}
+	}
+	return reading{mount: mountOf(path), size: info.Size(), modified: info.ModTime(), content: content}
+}
+
+// mountOf returns the folder of a file below a folder whose name begins with two dots, as the kubelet names what it
+// mounts; otherwise it returns "". The kubelet writes such a folder once, before a symbolic link leads to it.
+func mountOf(path string) string {
+	for part := range strings.SplitSeq(filepath.Dir(path), string(filepath.Separator)) {
+		if len(part) > len("..") && strings.HasPrefix(part, "..") {
+			return filepath.Dir(path)
+		}
+	}
+	return ""
+}
+
+func (r reading) equal(other reading) bool {
+	return r.mount == other.mount && r.size == other.size && r.modified.Equal(other.modified) && bytes.Equal(r.content, other.content)
+}
+
+// stability decides whether a reading shows the whole file.
+type stability struct {
+	last  reading
+	since time.Time // of the first reading that equals the last
+	whole bool
+}
+
+// Step takes a reading in, and reports whether the file is whole. It is whole at once after the swap of a mount. Otherwise
+// a writer may be under way: the file is whole once it has not changed for wholeAfter. The times are those of this
+// process's clock, never those of the file.
+func (s *stability) Step(now time.Time, r reading) (whole bool) {
+	if r.err != nil {
+		r.mount = s.last.mount
+	}
+	swapped := r.mount != s.last.mount && r.mount != ""
+	if !r.equal(s.last) {
+		s.since, s.whole = now, swapped
+	}
+	s.last, s.whole = r, s.whole || now.Sub(s.since) >= wholeAfter
+	return s.whole
+}
 
 // reloadable is the part of a manager that a new configuration concerns.
 type reloadable interface {
@@ -42,9 +119,8 @@ type reloader struct {
 	metrics *reloadMetrics
 	event   func(ctx context.Context, message string) // reports a refused file; nil: no events
 
+	file     stability
 	current  *settings // the latest that was taken in
-	inForce  []byte    // its content
-	read     []byte    // the content that was read last
 	refused  []byte    // the content that is refused; nil if none is
 	refusing time.Time // since when
 
@@ -55,9 +131,7 @@ type reloader struct {
 
 // newReloader returns a reloader for a process that has started with these settings.
 func newReloader(s *settings, m reloadable, reviews reviewer, metrics *reloadMetrics, event func(ctx context.Context, message string)) *reloader {
-	return &reloader{
-		manager: m, started: s, current: s, inForce: s.content, reviews: reviews, metrics: metrics, event: event,
-	}
+	return &reloader{manager: m, started: s, current: s, reviews: reviews, metrics: metrics, event: event}
 }
 
 // run reads the file until the context ends.
@@ -69,65 +143,57 @@ func (r *reloader) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			r.look(ctx)
+		}
+		if read := readingOf(r.started.configFile); r.file.Step(time.Now(), read) {
+			r.compare(ctx, read)
 		}
 	}
 }
 
-// look reads the file once, and considers it if it has changed.
-func (r *reloader) look(ctx context.Context) {
-	data, err := readConfigFile(r.started.configFile, nil)
-	if err != nil {
-		r.refuse(ctx, []byte(err.Error()), errNoRestart, err)
-		return
-	}
-	stable := bytes.Equal(data, r.read)
-	r.read = data
+// compare considers a whole file if it differs from the file in force.
+func (r *reloader) compare(ctx context.Context, read reading) {
+	refused := r.refused != nil && bytes.Equal(read.content, r.refused)
 	switch {
-	case !stable:
-	case bytes.Equal(data, r.inForce):
-		r.restored(ctx)
-	case r.refused == nil || !bytes.Equal(data, r.refused) || time.Since(r.refusing) >= considerAgain:
-		r.consider(ctx, data)
+	case refused && time.Since(r.refusing) < considerAgain:
+	case read.err != nil:
+		r.refuse(ctx, read.content, errNoRestart, read.err)
+	case !bytes.Equal(read.content, r.current.content):
+		r.consider(ctx, read.content)
+	case r.refused != nil:
+		r.accept()
+		klog.FromContext(ctx).Info("The configuration file has the content again that is in force", "configFile", r.started.configFile)
 	}
-}
-
-// restored notes that the file has the content in force again.
-func (r *reloader) restored(ctx context.Context) {
-	if r.refused == nil {
-		return
-	}
-	r.accept()
-	klog.FromContext(ctx).Info("The configuration file has the content again that is in force", "configFile", r.started.configFile)
 }
 
 // consider takes in a file, or refuses it.
-func (r *reloader) consider(ctx context.Context, data []byte) {
-	next, file, err := r.started.reread(data)
+func (r *reloader) consider(ctx context.Context, content []byte) {
+	next, file, err := r.started.reread(content)
 	if err != nil {
-		r.refuse(ctx, data, errNoRestart, err)
+		r.refuse(ctx, content, errNoRestart, err)
 		return
 	}
 	if consequence, err := r.permitted(ctx, next); err != nil {
-		r.refuse(ctx, data, consequence, err)
+		r.refuse(ctx, content, consequence, err)
 		return
 	}
 	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
-	diff, err := r.manager.SetPolicies(bounded, next.replaceable())
+	diff, err := r.manager.SetPolicies(bounded, taintmanager.Policies{
+		Policies: next.policies, Guards: next.guards, Method: next.EvictionMethod, Rules: next.Rules(), Paused: next.Paused, Workers: next.EvictionWorkers,
+	})
 	if err != nil {
-		r.refuse(ctx, data, errStays, fmt.Errorf("taking in the configuration file: %w", err))
+		r.refuse(ctx, content, errStays, fmt.Errorf("taking in the configuration file: %w", err))
 		return
 	}
-	r.inForce, r.current = data, next
+	r.current = next
 	r.accept()
-	r.report(ctx, next, file, diff)
+	r.report(ctx, file, diff)
 }
 
 // permitted returns an error if permissions are missing that the settings need, and that those in force do not need.
 func (r *reloader) permitted(ctx context.Context, next *settings) (consequence, err error) {
-	had := r.current.permissions()
-	added := slices.DeleteFunc(next.permissions(), func(p permission) bool {
+	had := needed(r.current.Configuration, r.current.policies)
+	added := slices.DeleteFunc(needed(next.Configuration, next.policies), func(p permission) bool {
 		return slices.ContainsFunc(had, p.same)
 	})
 	bounded, cancel := context.WithTimeout(ctx, optionalPatience)
@@ -160,12 +226,12 @@ var (
 )
 
 // refuse notes, once for each content, that the file is not taken in.
-func (r *reloader) refuse(ctx context.Context, data []byte, consequence, why error) {
+func (r *reloader) refuse(ctx context.Context, content []byte, consequence, why error) {
 	if ctx.Err() != nil {
 		return
 	}
-	again := r.refused != nil && bytes.Equal(data, r.refused)
-	r.refused, r.refusing = data, time.Now()
+	again := r.refused != nil && bytes.Equal(content, r.refused)
+	r.refused, r.refusing = content, time.Now()
 	r.mu.Lock()
 	r.trouble = consequence
 	r.mu.Unlock()
@@ -181,9 +247,9 @@ func (r *reloader) refuse(ctx context.Context, data []byte, consequence, why err
 	}
 }
 
-// report logs what a file that was taken in changes.
-func (r *reloader) report(ctx context.Context, next *settings, file *config.File, diff policy.Diff) {
-	logger := klog.FromContext(ctx)
+// report logs what the file that was taken in changes.
+func (r *reloader) report(ctx context.Context, file *config.File, diff policy.Diff) {
+	logger, next := klog.FromContext(ctx), r.current
 	r.metrics.reloads.WithLabelValues(resultAccepted).Inc()
 	logger.Info("The configuration file has changed and is in force", "configFile", next.configFile,
 		"policies", len(next.policies), "rates", len(next.guards.Rates), "breakers", len(next.guards.Breakers), "paused", next.Paused,
@@ -199,7 +265,7 @@ func (r *reloader) report(ctx context.Context, next *settings, file *config.File
 }
 
 // Trouble returns nil if the configuration file is in force; otherwise it returns what its refusal means. It names
-// nothing of the file, so that it may be shown to everybody; the log does.
+// nothing of the file, so that it may be shown to everybody; the log does. A nil reloader follows no file.
 func (r *reloader) Trouble() error {
 	if r == nil {
 		return nil
@@ -217,4 +283,61 @@ func (r *reloader) Pending() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pending
+}
+
+// The results of a reload: a metric's label.
+const (
+	resultAccepted = "accepted"
+	resultRefused  = "refused"
+)
+
+// reloadMetrics are the metrics of the configuration file.
+type reloadMetrics struct {
+	reloads *prometheus.CounterVec
+	refused prometheus.Gauge
+}
+
+func newReloadMetrics(r prometheus.Registerer) (*reloadMetrics, error) {
+	m := &reloadMetrics{
+		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "taint_manager_config_reloads_total",
+			Help: "Changes of the configuration file, by result: accepted or refused.",
+		}, []string{"result"}),
+		refused: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "taint_manager_config_refused",
+			Help: "1 while the present content of the configuration file is refused, and an earlier one is in force.",
+		}),
+	}
+	m.reloads.WithLabelValues(resultAccepted)
+	m.reloads.WithLabelValues(resultRefused)
+	if err := errors.Join(r.Register(m.reloads), r.Register(m.refused)); err != nil {
+		return nil, fmt.Errorf("registering metrics of the configuration file: %w", err)
+	}
+	return m, nil
+}
+
+// leaseEvents returns a function that writes a warning as an event of the lease. It returns nil in a dry run, which
+// writes nothing, and without leader election, as there is no lease.
+func leaseEvents(client kubernetes.Interface, c config.Configuration, identity string) func(ctx context.Context, message string) {
+	e := c.LeaderElection
+	if c.DryRun || !e.LeaderElect {
+		return nil
+	}
+	return func(ctx context.Context, message string) {
+		ctx, cancel := context.WithTimeout(ctx, eventTimeout)
+		defer cancel()
+		now := metav1.Now()
+		event := &v1.Event{
+			ObjectMeta: metav1.ObjectMeta{Namespace: e.ResourceNamespace, Name: fmt.Sprintf("%s.%x", e.ResourceName, now.UnixNano())},
+			InvolvedObject: v1.ObjectReference{
+				APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: e.ResourceNamespace, Name: e.ResourceName,
+			},
+			Type: v1.EventTypeWarning, Reason: "ConfigurationRefused", Message: truncate.Text(identity + ": " + message),
+			FirstTimestamp: now, LastTimestamp: now, Count: 1,
+			Source: v1.EventSource{Component: "taint-manager", Host: identity}, ReportingController: "taint-manager", ReportingInstance: identity,
+		}
+		if _, err := client.CoreV1().Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{}); err != nil {
+			klog.FromContext(ctx).Error(err, "The event about the configuration file was not written")
+		}
+	}
 }

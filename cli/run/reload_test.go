@@ -164,9 +164,8 @@ func TestABadFileKeepsTheOldOne(t *testing.T) {
 				t.Errorf("it does not say once what is refused: %s", said)
 			}
 		}
-		ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
 		const line = "[!]config: the file is refused, and the last one that was taken in stays in force; a restart would not start; the log says why\n"
-		expect(t, withState(ready, holding{}, m.reloader), "/readyz?verbose", http.StatusOK, "readyz check passed\n"+line)
+		expect(t, ready(remarks{file: m.reloader}), "/readyz?verbose", http.StatusOK, "readyz check passed\n"+line)
 		if m.counted(resultRefused) != 1 || testutil.ToFloat64(m.metrics.refused) != 1 {
 			t.Errorf("counted are %d refusals, and the gauge is %v", m.counted(resultRefused), testutil.ToFloat64(m.metrics.refused))
 		}
@@ -269,8 +268,7 @@ func TestFieldsThatNeedARestartKeepTheirValues(t *testing.T) {
 				t.Errorf("it does not say %s: %s", want, said)
 			}
 		}
-		ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
-		expect(t, withState(ready, holding{}, m.reloader), "/readyz?verbose", http.StatusOK, "[!]config: fields of the file that need a restart: 2\n")
+		expect(t, ready(remarks{file: m.reloader}), "/readyz?verbose", http.StatusOK, "[!]config: fields of the file that need a restart: 2\n")
 	})
 }
 
@@ -288,17 +286,141 @@ func TestFlagsThatAreGivenWinOverAChangedFile(t *testing.T) {
 	})
 }
 
-func TestAFileThatIsBeingWrittenIsNotTakenForTheWhole(t *testing.T) {
+func TestAReadingShowsTheWholeFile(t *testing.T) {
+	const first, second = "paused: false", "paused: true"
+	written := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	mounted := func(folder, text string) reading {
+		return reading{mount: folder, modified: written, content: []byte(text)}
+	}
+	file := func(text string, modified time.Duration) reading {
+		return reading{size: int64(len(text)), modified: written.Add(modified), content: []byte(text)}
+	}
+	gone := reading{content: []byte("gone"), err: os.ErrNotExist}
+	type look struct {
+		at    time.Duration
+		sees  reading
+		whole bool
+	}
+	for name, looks := range map[string][]look{
+		"once it has not changed for two seconds": {
+			{0, file(first, 0), false}, {1999 * time.Millisecond, file(first, 0), false}, {2 * time.Second, file(first, 0), true}, {time.Hour, file(first, 0), true},
+		},
+		"two seconds after the last change of its content": {
+			{0, file(first, 0), false}, {time.Second, file(second, 0), false}, {2 * time.Second, file(second, 0), false}, {3 * time.Second, file(second, 0), true},
+		},
+		"two seconds after the last change of its time": {
+			{0, file(first, 0), false}, {time.Second, file(first, 1), false}, {2 * time.Second, file(first, 1), false}, {3 * time.Second, file(first, 1), true},
+		},
+		"two seconds after the last change of its size": {
+			{0, reading{size: 1}, false}, {time.Second, reading{size: 2}, false}, {2 * time.Second, reading{size: 2}, false}, {3 * time.Second, reading{size: 2}, true},
+		},
+		"never by its own time, which may be of another clock": {
+			{0, file(first, -time.Hour), false}, {time.Second, file(first, -time.Hour), false}, {2 * time.Second, file(first, time.Hour), false},
+		},
+		"no longer once it changes again": {
+			{0, file(first, 0), false}, {2 * time.Second, file(first, 0), true}, {3 * time.Second, file(second, 1), false},
+		},
+		"at once after the swap of a mount": {
+			{0, mounted("/etc/..1", first), true}, {time.Second, mounted("/etc/..2", second), true}, {2 * time.Second, mounted("/etc/..2", second), true},
+		},
+		"not at once if it is written in place in a mount": {
+			{0, mounted("/etc/..1", first), true}, {time.Second, mounted("/etc/..1", second), false}, {3 * time.Second, mounted("/etc/..1", second), true},
+		},
+		"at once if a mount takes the place of another file": {
+			{0, file(first, 0), false}, {time.Second, mounted("/etc/..1", second), true},
+		},
+		"two seconds after another file takes the place of a mount": {
+			{0, mounted("/etc/..1", first), true}, {time.Second, file(second, 0), false}, {3 * time.Second, file(second, 0), true},
+		},
+		"not at once if it was removed and written anew in a mount": {
+			{0, mounted("/etc/..1", first), true}, {time.Second, gone, false}, {2 * time.Second, mounted("/etc/..1", second), false}, {4 * time.Second, mounted("/etc/..1", second), true},
+		},
+		"also if it can't be read": {
+			{0, gone, false}, {2 * time.Second, gone, true},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s stability
+			start := time.Now()
+			for i, l := range looks {
+				if whole := s.Step(start.Add(l.at), l.sees); whole != l.whole {
+					t.Errorf("reading %d, after %v: got %v, want %v", i, l.at, whole, l.whole)
+				}
+			}
+		})
+	}
+}
+
+func TestAMountIsAFolderThatTheKubeletHasMade(t *testing.T) {
+	for path, want := range map[string]string{
+		"/etc/tm/..2026_11_01_12_00_00.123/config.yaml":     "/etc/tm/..2026_11_01_12_00_00.123",
+		"/etc/tm/..2026_11_01_12_00_00.123/sub/config.yaml": "/etc/tm/..2026_11_01_12_00_00.123/sub",
+		"/etc/tm/config.yaml":                               "",
+		"/etc/tm/..config.yaml":                             "",
+		"../config.yaml":                                    "",
+		"config.yaml":                                       "",
+		"/home/me/releases/5/config.yaml":                   "",
+	} {
+		if got := mountOf(path); got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+}
+
+// The kubelet makes a change visible as a whole, so nothing is to be waited for.
+func TestTheSwapOfAMountIsTakenInAtTheNextReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := follow(t, header, everything)
-		path := filepath.Join(m.dir, "..1", "config.yaml")
-		for i := range len(draining) - len(header) { // byte by byte, faster than it is read
-			must(t, os.WriteFile(path, []byte(draining[:len(header)+i+1]), 0o644))
-			time.Sleep(readEvery / 3)
-		}
-		time.Sleep(2 * time.Second)
-		if got := m.taken(); len(got) != 1 || len(m.events) > 0 {
-			t.Errorf("taken in was %+v, and the events are %q", got, m.events)
+		time.Sleep(5 * time.Second)
+		m.write(t, draining)
+		time.Sleep(readEvery + time.Millisecond)
+		if got := m.taken(); len(got) != 1 {
+			t.Errorf("taken in was %+v", got)
 		}
 	})
+}
+
+func TestAFileThatIsWrittenInPlaceIsTakenInAsAWhole(t *testing.T) {
+	for name, write := range map[string]func(t *testing.T, path string){
+		"byte by byte, faster than it is read": func(t *testing.T, path string) {
+			for i := range len(draining) - len(header) {
+				must(t, os.WriteFile(path, []byte(draining[:len(header)+i+1]), 0o644))
+				time.Sleep(readEvery / 3)
+			}
+		},
+		"by a writer that stalls": func(t *testing.T, path string) {
+			file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+			must(t, err)
+			_, err = file.WriteString(header)
+			must(t, err)
+			time.Sleep(wholeAfter - readEvery)
+			_, err = file.WriteString(strings.TrimPrefix(draining, header))
+			must(t, errors.Join(err, file.Close()))
+		},
+		"by removing it first": func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			time.Sleep(wholeAfter - readEvery)
+			must(t, os.WriteFile(path, []byte(draining), 0o644))
+		},
+		"by renaming another file": func(t *testing.T, path string) {
+			must(t, os.WriteFile(path+".new", []byte(draining), 0o644))
+			must(t, os.Rename(path+".new", path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := follow(t, header+"paused: true\n", everything)
+				time.Sleep(5 * time.Second)
+				write(t, filepath.Join(m.dir, "..1", "config.yaml"))
+				time.Sleep(wholeAfter - readEvery)
+				if got := m.taken(); len(got) > 0 {
+					t.Errorf("taken in was %+v, and a writer may be under way", got)
+				}
+				time.Sleep(2 * readEvery)
+				if got := m.taken(); len(got) != 1 || len(got[0].Policies) != 1 || len(m.events) > 0 {
+					t.Errorf("taken in was %+v, and the events are %q", got, m.events)
+				}
+			})
+		})
+	}
 }

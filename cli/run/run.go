@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
+	genericserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/component-base/logs"
@@ -61,8 +62,9 @@ func (s *settings) run(ctx context.Context, b Build) error {
 	if err := logsapi.ValidateAndApply(s.logging, nil); err != nil {
 		return usage.Errorf("setting up the logs: %w", err)
 	}
-	ctx, done := signalled(ctx)
-	defer done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	context.AfterFunc(genericserver.SetupSignalContext(), cancel) // a second signal ends the process with exit code 1
 	err := s.runUntil(ctx, b)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // cancelled while it was starting
@@ -75,7 +77,13 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 	if err != nil {
 		return err
 	}
-	shutdown, err := p.server.serve(withLease(withState(endpoints(p.manager, p.clock.Trouble, ctx.Done(), p.watchdog), p.manager, p.reloader), p.lease))
+	return p.run(ctx)
+}
+
+// run runs until ctx ends.
+func (p *process) run(ctx context.Context) error {
+	says := remarks{watcher: p.manager, clock: p.clock.Trouble, holder: p.manager, file: p.reloader, election: p.election}
+	shutdown, err := p.server.serve(says.below(endpoints(p.manager, ctx.Done(), p.watchdog)))
 	if err != nil {
 		return err
 	}
@@ -86,7 +94,7 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 	if p.reloader != nil {
 		go p.reloader.run(ctx)
 	}
-	defer p.page.serve(ctx, p.manager, s.Configuration)()
+	defer p.page.serve(ctx, p.manager, p.settings.Configuration)()
 	return leader.Run(ctx, p.manager, p.campaign)
 }
 
@@ -102,8 +110,8 @@ type process struct {
 	campaign leader.Campaign
 	page     page
 	clock    *skew.Clock
-	lease    func() error // what /readyz?verbose says of the lease; nil if nothing
-	reloader *reloader    // nil without a file that can change
+	election election  // nil without leader election
+	reloader *reloader // nil without a file that can change
 }
 
 // start does everything that can fail, in the order in which errors are most useful.
@@ -122,13 +130,13 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 		return nil, err
 	}
 	p := &process{settings: s, build: b, host: access.Host, clock: clock}
-	if p.server, err = s.listen(); err != nil {
+	if p.server, err = s.listen(ctx); err != nil {
 		return nil, err
 	}
-	return p, p.assemble(ctx, to)
+	return p, p.assemble(ctx, to, legacyregistry.Registerer())
 }
 
-func (p *process) assemble(ctx context.Context, to transport.Clients) (err error) {
+func (p *process) assemble(ctx context.Context, to transport.Clients, registerer prometheus.Registerer) (err error) {
 	options := managerOptions(p.settings.Configuration)
 	options.Policies, options.Guards = p.settings.policies, p.settings.guards
 	kept := store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
@@ -141,17 +149,16 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 	p.page.version, p.page.role = p.build.Version, roleAlone(p.identity)
 	p.page.cluster = clusterName(p.settings.ClusterName, p.host)
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails
-	p.lease = func() error { return nil }
-	options.Registerer = legacyregistry.Registerer()
+	options.Registerer = registerer
 	if p.settings.LeaderElection.LeaderElect {
 		e := leader.New(p.settings.LeaderElection, to.Lease.CoordinationV1(), p.identity)
 		options.Leading, p.campaign, p.watchdog, p.page.role = e.Leading, e.Campaign, e.Watchdog(), roleIn(e)
 		options.LastLed = leader.LastLed(ctx, to.Lease.CoordinationV1(), p.settings.LeaderElection)
-		p.lease = e.Trouble
+		p.election = e
 		if !p.settings.DryRun { // it evicts no pod, and neither would the next leader
 			options.Yield = e.Yield
 		}
-		if err := e.Register(options.Registerer); err != nil {
+		if err := e.Register(registerer); err != nil {
 			return err
 		}
 	}
@@ -160,10 +167,10 @@ func (p *process) assemble(ctx context.Context, to transport.Clients) (err error
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
 	p.page.role = withPolicies(p.page.role, p.manager)
-	if err := p.followFile(to, options.Registerer); err != nil {
+	if err := p.followFile(to, registerer); err != nil {
 		return err
 	}
-	return p.clock.Register(options.Registerer)
+	return p.clock.Register(registerer)
 }
 
 // followFile makes the process take in changes of its configuration file.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ import (
 )
 
 // farewell is how long requests under way may take after the server begins to close.
-const farewell = 5 * time.Second
+const farewell = time.Second
 
 // server is the HTTPS server, which listens but does not answer yet. Nil means none.
 type server struct {
@@ -34,8 +35,8 @@ type server struct {
 	authorization  genericserver.AuthorizationInfo
 }
 
-// listen listens on the port, so that a port in use is detected first.
-func (s *settings) listen() (*server, error) {
+// listen listens on the port, so that a port in use is detected first. It ends early with its context.
+func (s *settings) listen(ctx context.Context) (*server, error) {
 	if s.serving.BindPort == 0 {
 		return nil, nil
 	}
@@ -51,10 +52,15 @@ func (s *settings) listen() (*server, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the certificate can't be used: %w; check --tls-cert-file, --tls-private-key-file and --tls-sni-cert-key", err)
 	}
-	err = errors.Join(
-		s.authentication.ApplyTo(&made.authentication, made.info, nil),
-		s.authorization.ApplyTo(&made.authorization),
-	)
+	delegated := make(chan error, 1)
+	go func() { // this asks the API server, with no time limit
+		delegated <- errors.Join(s.authentication.ApplyTo(&made.authentication, made.info, nil), s.authorization.ApplyTo(&made.authorization))
+	}()
+	select {
+	case err = <-delegated:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("setting up the authentication of requests for metrics: %w; check the --authentication and --authorization flags", err)
 	}
@@ -102,41 +108,57 @@ func (s *server) guard(handler http.Handler) http.Handler {
 }
 
 // endpoints serves the usual paths of components of Kubernetes. A process that has not synced, cannot watch, or is
-// about to end is alive, but not ready.
-func endpoints(w watcher, clock clockTrouble, ending <-chan struct{}, watchdog healthz.HealthChecker) http.Handler {
+// about to end is alive, but not ready. A leader whose elector is stuck is not alive.
+func endpoints(w watcher, ending <-chan struct{}, watchdog healthz.HealthChecker) http.Handler {
 	paths := mux.NewPathRecorderMux("taint-manager")
 	healthz.InstallHandler(paths, healthz.PingHealthz, watchdog)
-	healthz.InstallLivezHandler(paths, healthz.PingHealthz)
+	healthz.InstallLivezHandler(paths, healthz.PingHealthz, watchdog)
 	healthz.InstallReadyzHandler(paths, healthz.PingHealthz, syncCheck(w), watchCheck(w), healthz.NewShutdownHealthz(ending))
 	paths.Handle("/metrics", legacyregistry.Handler())
 	slis.SLIMetrics{}.Install(paths)
-	return withRemarks(paths, w, clock)
+	return paths
 }
 
-// withRemarks adds the problems of the journal and of the clock, and the original beside, to /readyz?verbose. A check that passes cannot have a
-// text, and a check that fails would make a process unready that still evicts.
-func withRemarks(next http.Handler, w watcher, clock clockTrouble) http.Handler {
-	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(answer, r)
-		if r.URL.Path != "/readyz" || !r.URL.Query().Has("verbose") {
-			return
-		}
-		remark(answer, "journal", w.JournalTrouble())
-		remark(answer, "clock", clock(time.Now()))
-		remark(answer, "original", w.OriginalTrouble())
-	})
+// remarks are what /readyz?verbose says beside its checks, of what lets the process stay ready. A check that passes cannot
+// have a text, and a check that fails would make a process unready that still evicts: it may lead once the lease exists, and
+// a rolling update must not wait for that. Everybody may read them, so they name neither nodes nor what the configuration
+// file has; the log does.
+type remarks struct {
+	watcher  watcher
+	clock    clockTrouble
+	holder   holder
+	file     *reloader // nil if no file is followed
+	election election  // nil without leader election
 }
 
-// withLease adds to /readyz?verbose that the lease is missing, or that no other process has taken the lease which this one
-// has given back. The process stays ready: it may lead once the lease exists, and a rolling update must not wait for that;
-// and it leads on with the lease that no other has taken.
-func withLease(next http.Handler, trouble func() error) http.Handler {
+// below adds the remarks to the answers of the next handler.
+func (m remarks) below(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(answer, r)
 		if r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
-			remark(answer, "lease", trouble())
+			m.write(answer)
 		}
 	})
+}
+
+func (m remarks) write(w io.Writer) {
+	remark(w, "journal", m.watcher.JournalTrouble())
+	remark(w, "clock", m.clock(time.Now()))
+	remark(w, "original", m.watcher.OriginalTrouble())
+	if m.holder.Paused() {
+		_, _ = io.WriteString(w, "[!]paused: no eviction starts\n")
+	}
+	for _, t := range m.holder.Trips() {
+		_, _ = fmt.Fprintf(w, "[!]breaker: %s, and holds evictions\n", t.Words())
+	}
+	remark(w, "config", m.file.Trouble())
+	if n := m.file.Pending(); n > 0 {
+		_, _ = fmt.Fprintf(w, "[!]config: fields of the file that need a restart: %d\n", n)
+	}
+	if m.election != nil {
+		remark(w, "leader", m.election.Unled())
+		remark(w, "lease", m.election.Trouble())
+	}
 }
 
 // holder reports what holds evictions.
@@ -145,25 +167,11 @@ type holder interface {
 	Trips() []guard.TripRecord
 }
 
-// withState adds to /readyz?verbose what holds evictions, and whether the configuration file is refused. The process
-// stays ready. Everybody may read it, so it names neither nodes nor what the file has; the log does.
-func withState(next http.Handler, h holder, file *reloader) http.Handler {
-	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(answer, r)
-		if r.URL.Path != "/readyz" || !r.URL.Query().Has("verbose") {
-			return
-		}
-		if h.Paused() {
-			_, _ = io.WriteString(answer, "[!]paused: no eviction starts\n")
-		}
-		for _, t := range h.Trips() {
-			_, _ = fmt.Fprintf(answer, "[!]breaker: %s, and holds evictions\n", t.Words())
-		}
-		remark(answer, "config", file.Trouble())
-		if n := file.Pending(); n > 0 {
-			_, _ = fmt.Fprintf(answer, "[!]config: fields of the file that need a restart: %d\n", n)
-		}
-	})
+// election is the leader election. It reports that no process leads; and that the lease is missing, or that no other process
+// has taken the lease which this process has given back.
+type election interface {
+	Unled() error
+	Trouble() error
 }
 
 // remark writes a line about a problem, if there is one.

@@ -8,12 +8,18 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/kubernetes/fake"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
+	"github.com/taint-manager/taint-manager/config"
 	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/leader"
 )
 
 // sight is a fake watcher.
@@ -56,44 +62,116 @@ func TestHealthAndReadinessTellWhatIsWrong(t *testing.T) {
 		"both":          {sight{true, bad, bad, nil, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check failed\n[!]journal: bad\n", 500, 200},
 		"clock":         {sight{true, nil, nil, bad, nil}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]clock: bad\n", 200, 200},
 		"the original":  {sight{true, nil, nil, nil, bad}, false, nil, "[+]ping ok", "[+]ping ok", "readyz check passed\n[!]original: bad\n", 200, 200},
-		"lease overdue": {sight{true, nil, nil, nil, nil}, false, bad, "[-]leaderElection failed", "[+]ping ok", "[+]watch ok", 200, 500},
+		"lease overdue": {sight{true, nil, nil, nil, nil}, false, bad, "[-]leaderElection failed", "[-]leaderElection failed", "[+]watch ok", 200, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ending := make(chan struct{})
 			if test.ending {
 				close(ending)
 			}
-			h := endpoints(test.sight, test.sight.clockTrouble, ending, watchdog(test.lease))
+			h := remarks{watcher: test.sight, clock: test.sight.clockTrouble, holder: holding{}}.below(endpoints(test.sight, ending, watchdog(test.lease)))
 			expect(t, h, "/healthz?verbose", test.healthzCode, test.healthz)
-			expect(t, h, "/livez?verbose", http.StatusOK, test.livez)
+			expect(t, h, "/livez?verbose", test.healthzCode, test.livez)
 			expect(t, h, "/readyz?verbose", test.readyzCode, test.readyz)
 		})
 	}
 }
 
-func TestAPauseIsARemarkOfReadiness(t *testing.T) {
-	ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
-	expect(t, withState(ready, holding{}, nil), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
-	expect(t, withState(ready, holding{paused: true}, nil), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
-	expect(t, withState(ready, holding{paused: true}, nil), "/readyz", http.StatusOK, "ok")
+// ready serves the endpoints of a process that is ready, with these remarks. What they lack is as it should be.
+func ready(m remarks) http.Handler {
+	m.watcher, m.clock = sight{synced: true}, sight{}.clockTrouble
+	if m.holder == nil {
+		m.holder = holding{}
+	}
+	return m.below(endpoints(m.watcher, nil, watchdog(nil)))
 }
 
-func TestAMissingLeaseIsARemarkOfReadiness(t *testing.T) {
-	var missing error
-	ready := withLease(endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil)), func() error { return missing })
-	expect(t, ready, "/readyz?verbose", http.StatusOK, "readyz check passed\n")
-	missing = errors.New("bad")
-	expect(t, ready, "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]lease: bad\n")
-	expect(t, ready, "/readyz", http.StatusOK, "ok")
+func TestAPauseIsARemarkOfReadiness(t *testing.T) {
+	expect(t, ready(remarks{holder: holding{}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
+	expect(t, ready(remarks{holder: holding{paused: true}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
+	expect(t, ready(remarks{holder: holding{paused: true}}), "/readyz", http.StatusOK, "ok")
+}
+
+// voting is a fake leader election.
+type voting struct{ trouble, unled error }
+
+func (v voting) Trouble() error { return v.trouble }
+func (v voting) Unled() error   { return v.unled }
+
+func TestWhatIsWrongWithTheElectionIsARemarkOfReadiness(t *testing.T) {
+	bad, none := errors.New("bad"), errors.New("nobody")
+	for _, test := range []struct {
+		election election
+		path     string
+		want     string
+	}{
+		{nil, "/readyz?verbose", "readyz check passed\n"},
+		{voting{}, "/readyz?verbose", "readyz check passed\n"},
+		{voting{trouble: bad}, "/readyz?verbose", "readyz check passed\n[!]lease: bad\n"},
+		{voting{unled: none}, "/readyz?verbose", "readyz check passed\n[!]leader: nobody\n"},
+		{voting{bad, none}, "/readyz?verbose", "readyz check passed\n[!]leader: nobody\n[!]lease: bad\n"},
+		{voting{bad, none}, "/readyz", "ok"},
+	} {
+		expect(t, ready(remarks{election: test.election}), test.path, http.StatusOK, test.want)
+	}
+}
+
+func TestALeaderWhoseElectorIsStuckIsNotAlive(t *testing.T) {
+	for name, test := range map[string]struct {
+		stuck, leads bool
+		code         int
+	}{
+		"a leader whose elector is stuck":    {true, true, http.StatusInternalServerError},
+		"a leader that renews its lease":     {false, true, http.StatusOK},
+		"a replica whose elector is stuck":   {true, false, http.StatusOK},
+		"a replica that looks for the lease": {false, false, http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := fake.NewClientset()
+				if !test.leads {
+					other := leader.New(config.Default().LeaderElection, client.CoordinationV1(), "other")
+					defer campaign(t, other)()
+					time.Sleep(time.Second)
+				}
+				var stuck atomic.Bool
+				done := make(chan struct{})
+				e := leader.New(config.Default().LeaderElection, leases{client.CoordinationV1(), func() {
+					if stuck.Load() {
+						<-done // though the context of the call has ended
+					}
+				}}, "me")
+				end := campaign(t, e)
+				h := endpoints(sight{synced: true}, nil, e.Watchdog())
+				time.Sleep(time.Minute)
+				expect(t, h, "/livez", http.StatusOK, "ok")
+				stuck.Store(test.stuck)
+				time.Sleep(time.Minute)
+				expect(t, h, "/livez", test.code, "")
+				close(done)
+				end()
+			})
+		})
+	}
+}
+
+// leases calls a function before each request.
+type leases struct {
+	coordinationv1.LeasesGetter
+	before func()
+}
+
+func (l leases) Leases(namespace string) coordinationv1.LeaseInterface {
+	l.before()
+	return l.LeasesGetter.Leases(namespace)
 }
 
 func TestATripIsARemarkOfReadiness(t *testing.T) {
-	ready := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
 	trips := []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}}
-	expect(t, withState(ready, holding{trips: trips}, nil), "/readyz?verbose", http.StatusOK,
+	expect(t, ready(remarks{holder: holding{trips: trips}}), "/readyz?verbose", http.StatusOK,
 		"readyz check passed\n[!]breaker: zones is tripped for a since 2026-11-01T12:00:00")
 	trips[0].Group = ""
-	expect(t, withState(ready, holding{trips: trips}, nil), "/readyz?verbose", http.StatusOK,
+	expect(t, ready(remarks{holder: holding{trips: trips}}), "/readyz?verbose", http.StatusOK,
 		"readyz check passed\n[!]breaker: zones is tripped for the whole cluster since 2026-11-01T12:00:00")
 }
 
@@ -116,7 +194,7 @@ func expect(t *testing.T, h http.Handler, path string, code int, text string) {
 }
 
 func TestMetricsAreThoseOfAComponentOfKubernetes(t *testing.T) {
-	h := endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil))
+	h := endpoints(sight{synced: true}, nil, watchdog(nil))
 	for _, name := range []string{"go_goroutines", "process_cpu_seconds_total", "kubernetes_build_info", "registered_metrics_total"} {
 		expect(t, h, "/metrics", http.StatusOK, "\n"+name)
 	}
@@ -140,9 +218,9 @@ func serveTLS(t *testing.T) (get func(path string) int) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	s.serving.Listener = listener
-	made, err := s.listen()
+	made, err := s.listen(t.Context())
 	must(t, err)
-	shutdown, err := made.serve(endpoints(sight{synced: true}, sight{}.clockTrouble, nil, watchdog(nil)))
+	shutdown, err := made.serve(endpoints(sight{synced: true}, nil, watchdog(nil)))
 	must(t, err)
 	t.Cleanup(shutdown)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
@@ -163,7 +241,7 @@ func serveTLS(t *testing.T) (get func(path string) int) {
 func TestPortZeroServesNothing(t *testing.T) {
 	s := defaultSettings()
 	s.serving.BindPort = 0
-	made, err := s.listen()
+	made, err := s.listen(t.Context())
 	must(t, err)
 	shutdown, err := made.serve(http.NotFoundHandler())
 	must(t, err)

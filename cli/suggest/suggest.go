@@ -1,50 +1,52 @@
+// Package suggest suggests the name that was probably meant by a mistyped one.
 package suggest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
 // DidYouMean suggests the name that is most similar to the typed one; it returns "" if none is similar.
 func DidYouMean(typed, prefix string, names []string) string {
-	best, least := "", min(len(typed)/3+2, len(typed)) // the name has something in common with the typed one
-	for _, name := range names {
-		if d := unlikeness(typed, name); d < least {
-			best, least = name, d
-		}
-	}
-	if best == "" {
+	like := similar(typed, names, min(len(typed)/3+1, len(typed)-1)) // the name has something in common with the typed one
+	if len(like) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (did you mean %s%s?)", prefix, best)
+	return fmt.Sprintf(" (did you mean %s%s?)", prefix, like[0])
 }
 
-// unlikeness returns the distance of a name from the typed one. A name whose beginning was typed is near, however long
-// it is.
-func unlikeness(typed, name string) int {
-	if len(typed) > 1 && strings.HasPrefix(name, typed) {
-		return 1
+// Nearest returns up to three names that are similar to the typed one: " (did you mean a or b?)"; "" if none is.
+func Nearest(typed string, names []string) string {
+	like := similar(typed, names, len(typed)/3+1)
+	if len(like) == 0 {
+		return ""
 	}
-	return distance(typed, name)
+	return " (did you mean " + Listed(like[:min(3, len(like))], "or") + "?)"
 }
 
-// distance returns the number of bytes to insert, delete or replace to turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+// similar returns the names that cobra would suggest if they were commands, up to this distance, the nearest first.
+func similar(typed string, names []string, distance int) (like []string) {
+	var parent cobra.Command
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		parent.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
+	for parent.SuggestionsMinimumDistance = 1; parent.SuggestionsMinimumDistance <= distance; parent.SuggestionsMinimumDistance++ {
+		for _, name := range parent.SuggestionsFor(typed) {
+			if !slices.Contains(like, name) {
+				like = append(like, name)
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, diagonal+1, row[j]+1)
 		}
 	}
-	return row[len(b)]
+	return like
+}
+
+// Listed joins words: "a", "a or b", "a, b or c".
+func Listed(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
 }
