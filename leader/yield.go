@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 )
@@ -74,10 +75,9 @@ func (e *Election) failedYieldError() error {
 // if the lease can't be released.
 func (e *Election) standAside(ctx context.Context) {
 	at := e.lock.now()
-	if e.lock.holds() && !e.release(ctx) { // the elector has tried it before
+	if !e.release(ctx) {
 		return
 	}
-	e.lock.renewed.Store(nil)
 	e.yields.last.Store(&at)
 	klog.FromContext(ctx).Info("Gave the lease back so that another process leads, standing by", "lease", e.lock.Describe(), "atMost", e.config.LeaseDuration.Duration)
 	ctx, cancel := context.WithTimeout(ctx, e.config.LeaseDuration.Duration)
@@ -99,4 +99,19 @@ func (e *Election) noteFailedYield(ctx context.Context) {
 	e.yields.failures.Add(1)
 	klog.FromContext(ctx).Info("No other process took the lease: leading on", "lease", e.lock.Describe(),
 		"givenBack", last.UTC().Format(time.RFC3339), "waited", e.config.LeaseDuration.Duration, "yieldsAgainAfter", yieldInterval*e.config.LeaseDuration.Duration)
+}
+
+// Register registers the metric of failed yields; nil registers none.
+func (e *Election) Register(r prometheus.Registerer) error {
+	if r == nil {
+		return nil
+	}
+	err := r.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "taint_manager_failed_yields_total",
+		Help: "How often this process gave the lease back so that another one evicts its pod, no other process took the lease for its duration, and this process led on.",
+	}, func() float64 { return float64(e.yields.failures.Load()) }))
+	if err != nil {
+		return fmt.Errorf("registering the metric of failed yields: %w", err)
+	}
+	return nil
 }

@@ -105,11 +105,11 @@ func TestAFailedYieldIsReportedUntilAnotherLeads(t *testing.T) {
 		must(t, l.Register(registry))
 		said := campaignLogged(t, l)
 		time.Sleep(time.Minute)
-		checkMetrics(t, registry, 0, 0)
+		checkFailedYields(t, registry, 0)
 		l.Yield()
 		time.Sleep(20 * time.Second)
 		l.check(t, "alone", 2, true)
-		checkMetrics(t, registry, 0, 1)
+		checkFailedYields(t, registry, 1)
 		err := l.Trouble()
 		if want := "gave the lease back at 2000-01-01T00:01:00Z"; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "for 15s") {
 			t.Errorf("got %v, want %q", err, want)
@@ -122,7 +122,7 @@ func TestAFailedYieldIsReportedUntilAnotherLeads(t *testing.T) {
 		c.away.Store(false)
 		time.Sleep(5 * time.Second)
 		l.check(t, "after an outage", 3, true)
-		checkMetrics(t, registry, 0, 1)
+		checkFailedYields(t, registry, 1)
 		defer other.start(t)()
 		time.Sleep(5 * time.Minute)
 		l.Yield()
@@ -131,7 +131,7 @@ func TestAFailedYieldIsReportedUntilAnotherLeads(t *testing.T) {
 		if err := l.Trouble(); err != nil || !l.FailedYield().IsZero() {
 			t.Errorf("once another one leads: got %v, failed yield at %v", err, l.FailedYield())
 		}
-		checkMetrics(t, registry, 0, 1)
+		checkFailedYields(t, registry, 1)
 	})
 }
 

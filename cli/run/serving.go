@@ -127,9 +127,9 @@ func withRemarks(next http.Handler, w watcher, clock clockTrouble) http.Handler 
 	})
 }
 
-// withLease adds to /readyz?verbose that the lease is missing, or that no other process has taken the lease which this one
-// has given back. The process stays ready: it may lead once the lease exists, and a rolling update must not wait for that;
-// and it leads on with the lease that no other has taken.
+// withLease adds to /readyz?verbose that the lease is missing and may not be created, or that no other process has taken
+// the lease which this one has given back. The process stays ready: it may lead once the lease exists, and a rolling update
+// must not wait for that; and it leads on with the lease that no other has taken.
 func withLease(next http.Handler, trouble func() error) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(answer, r)
