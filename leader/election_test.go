@@ -409,7 +409,7 @@ func TestALeaseTakenWhileBeingToldToEndIsGivenBack(t *testing.T) {
 		c := newCluster()
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 		c.PrependReactor("update", "leases", func(taken k8stesting.Action) (bool, runtime.Object, error) {
-			if ctx.Err() != nil {
+			if holder := taken.(k8stesting.UpdateAction).GetObject().(*coordinationv1.Lease).Spec.HolderIdentity; *holder == "" {
 				return false, nil, nil
 			}
 			cancel() // the lease is taken, and the response lost
