@@ -191,12 +191,16 @@ func (e *Election) logLeader(ctx context.Context, identity string) {
 	klog.FromContext(ctx).Info("Seen a leader", "identity", identity, "self", identity == e.lock.Identity())
 }
 
-// Trouble returns nil unless the lease does not exist and the API server forbids this process to create it, or a yield
-// has failed, see [Election.FailedYield].
+// Trouble returns nil unless the lease does not exist and the API server forbids this process to create it, or this
+// process leads on after an [Election.Yield] because no other process has led since.
 func (e *Election) Trouble() error {
 	if e.lock.forbidden.Load() {
 		return fmt.Errorf("the Lease %s does not exist, and this process can't lead without the permission to create leases.coordination.k8s.io in namespace %s",
 			e.lock.Describe(), e.config.ResourceNamespace)
 	}
-	return e.failedYieldError()
+	if at := e.failedYield(); !at.IsZero() {
+		return fmt.Errorf("this process gave the lease back at %s so that another one evicts its pod, and no other took it for %s; it leads on, and its pod stays until another replica is ready",
+			at.UTC().Format(time.RFC3339), e.config.LeaseDuration.Duration)
+	}
+	return nil
 }

@@ -37,7 +37,7 @@ type yields struct {
 // Yield gives the leadership back so that another process can evict the pod in which this process runs. The context of
 // the running lead function ends, and the lease is released once that function has returned. Then this process is no
 // candidate until another process has led, or until the lease duration has passed. In the latter case this process leads
-// on, see [Election.FailedYield].
+// on, and [Election.Trouble] says so.
 //
 // Yield does not block. It does nothing while this process does not lead, and within 20 lease durations of the last
 // yield.
@@ -52,23 +52,13 @@ func (e *Election) yieldedLately() bool {
 	return last != nil && passed(*last, e.lock.now()) < yieldInterval*e.config.LeaseDuration.Duration
 }
 
-// FailedYield returns when this process last gave the lease back because of [Election.Yield], if no other process has
-// led since and this process has led again; otherwise the zero time.
-func (e *Election) FailedYield() time.Time {
+// failedYield returns when this process last gave the lease back because of [Election.Yield], if no other process has led
+// since and this process has led again; otherwise the zero time.
+func (e *Election) failedYield() time.Time {
 	if at := e.yields.failed.Load(); at != nil && !e.lock.ledByOtherSince(*at) {
 		return *at
 	}
 	return time.Time{}
-}
-
-// failedYieldError returns the error that describes the present failed yield; nil if there is none.
-func (e *Election) failedYieldError() error {
-	at := e.FailedYield()
-	if at.IsZero() {
-		return nil
-	}
-	return fmt.Errorf("this process gave the lease back at %s so that another one evicts its pod, and no other took it for %s; it leads on, and its pod stays until another replica is ready",
-		at.UTC().Format(time.RFC3339), e.config.LeaseDuration.Duration)
 }
 
 // standAside waits after a yield until another process has led, but no longer than the lease duration. It does not wait

@@ -246,7 +246,7 @@ func (h *helm) fromFirst(t *testing.T) {
 			{"upgrade", "taint-manager", chartDir}, {"upgrade", "taint-manager", next}, {"rollback", "taint-manager", "1"},
 			{"upgrade", "taint-manager", next, "--server-side=false"}, {"rollback", "taint-manager", "1", "--server-side=true"},
 		} {
-			h.helm(t, append(args, "-n", "kube-system")...)
+			h.helm(t, append(args, "-n", "kube-system", "--history-max=0")...) // the first revision is rolled back to
 			way := "helm " + strings.Join(args, " ")
 			h.kept(t, way, before, s.node, leads)
 			h.owned(t, way, args[0] == "upgrade")
@@ -255,7 +255,7 @@ func (h *helm) fromFirst(t *testing.T) {
 	merges(true)
 	for _, args := range [][]string{{"upgrade", "taint-manager", next}, {"rollback", "taint-manager", "1"}, {"upgrade", "taint-manager", chartDir}} {
 		way := "helm " + strings.Join(args, " ") + " --force-replace"
-		h.helm(t, append(args, "-n", "kube-system", "--force-replace", "--server-side=false")...)
+		h.helm(t, append(args, "-n", "kube-system", "--history-max=0", "--force-replace", "--server-side=false")...)
 		h.writtenBack(t, way, before, s.node)
 		h.owned(t, way, args[0] == "upgrade")
 	}
