@@ -104,7 +104,7 @@ func (s *state) check(t *testing.T, way string, before state, node string) {
 	}
 }
 
-// isLed reports whether somebody holds the lease, which may be absent.
+// isLed reports whether the lease has a holder, which may be absent.
 func (w *world) isLed(t *testing.T) bool {
 	t.Helper()
 	lease, err := w.admin.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
