@@ -243,8 +243,11 @@ func (h *helm) fromFirst(t *testing.T) {
 	before := h.state(t)
 	merges := func(leads bool) {
 		for _, args := range [][]string{
-			{"upgrade", "taint-manager", chartDir}, {"upgrade", "taint-manager", next}, {"rollback", "taint-manager", "1"},
-			{"upgrade", "taint-manager", next, "--server-side=false"}, {"rollback", "taint-manager", "1", "--server-side=true"},
+			{"upgrade", "taint-manager", chartDir},
+			{"upgrade", "taint-manager", next},
+			{"rollback", "taint-manager", "1"},
+			{"upgrade", "taint-manager", next, "--server-side=false"},
+			{"rollback", "taint-manager", "1", "--server-side=true"},
 		} {
 			h.helm(t, append(args, "-n", "kube-system", "--history-max=0")...) // the first revision is rolled back to
 			way := "helm " + strings.Join(args, " ")
