@@ -36,7 +36,7 @@ type fakeAPI struct {
 	server *httptest.Server
 	secure *httptest.Server // with an untrusted certificate
 
-	// lease receives each change of the lease: held or free. leases is the number of requests for it.
+	// lease receives each change of the lease: held or free. leases is the number of requests for it. stored is the lease.
 	lease   chan string
 	keeping sync.Mutex
 	leases  atomic.Int32
@@ -46,8 +46,11 @@ type fakeAPI struct {
 	watches chan struct{}
 }
 
+// releasedLease is as a leader leaves it, so that the next one takes it at once.
+const releasedLease = `{"kind": "Lease", "apiVersion": "coordination.k8s.io/v1", "metadata": {"name": "taint-manager"}, "spec": {"holderIdentity": "", "renewTime": "2026-01-01T00:00:00.000000Z"}}`
+
 func newFakeAPI() *fakeAPI {
-	api := &fakeAPI{lease: make(chan string, 1000), watches: make(chan struct{}, 1000)}
+	api := &fakeAPI{lease: make(chan string, 1000), watches: make(chan struct{}, 1000), stored: []byte(releasedLease)}
 	api.server = httptest.NewServer(http.HandlerFunc(api.answer))
 	api.secure = httptest.NewTLSServer(http.NotFoundHandler())
 	api.secure.Config.ErrorLog = nil
@@ -124,10 +127,6 @@ func (a *fakeAPI) serveLease(w http.ResponseWriter, r *http.Request) {
 	a.keeping.Lock()
 	defer a.keeping.Unlock()
 	a.leases.Add(1)
-	if r.Method == http.MethodGet && a.stored == nil {
-		refuse(w, http.StatusNotFound, "NotFound")
-		return
-	}
 	if r.Method != http.MethodGet {
 		a.storeLease(r)
 	}

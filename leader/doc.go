@@ -7,6 +7,9 @@
 // machine or a changed wall clock therefore cannot cause two leaders. It belongs in Options.Leading of package
 // taintmanager, which calls it right before each eviction call.
 //
+// A lease that was deleted or emptied belongs to the leader that held it: that leader writes its record back, and every
+// other process waits for the lease duration before it takes the lease, also the first process after an installation.
+//
 // [Election.Yield] gives the lease back while the process goes on, so that another process evicts its pod. It belongs in
 // Options.Yield.
 //

@@ -13,6 +13,7 @@ import (
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/util/retry"
 	componentbaseconfig "k8s.io/component-base/config"
 	"k8s.io/klog/v2"
 )
@@ -51,7 +52,7 @@ func New(config componentbaseconfig.LeaderElectionConfiguration, leases coordina
 	}
 	return &Election{
 		config:   config,
-		lock:     NewLock(lease),
+		lock:     NewLock(lease, config.LeaseDuration.Duration),
 		watchdog: leaderelection.NewLeaderHealthzAdaptor(late),
 		term:     make(chan struct{}, 1),
 	}
@@ -77,12 +78,14 @@ func (e *Election) Leading() bool {
 // Identity returns the identity under which this process is a candidate.
 func (e *Election) Identity() string { return e.lock.Identity() }
 
-// Leader returns the identity of the last leader that this process has seen; empty before it has seen one.
+// Leader returns the identity of the last leader that this process has seen; empty before it has seen one, and while the
+// lease has no record.
 func (e *Election) Leader() string {
-	if elector := e.elector.Load(); elector != nil {
-		return elector.GetLeader()
+	elector := e.elector.Load()
+	if elector == nil || elector.GetLeader() == unknownLeader {
+		return ""
 	}
-	return ""
+	return elector.GetLeader()
 }
 
 // Watchdog returns a health check that fails once this process should have noticed long ago that its lease has ended.
@@ -113,10 +116,8 @@ func (e *Election) Campaign(ctx context.Context, lead func(context.Context) erro
 func (e *Election) release(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(e.config.RenewDeadline.Duration/2, maxRelease))
 	defer cancel()
-	err := e.lock.release(ctx)
-	if err != nil { // the lease may be free, and the response lost
-		err = e.lock.release(ctx)
-	}
+	// A renewal under way may cause a conflict.
+	err := retry.OnError(retry.DefaultRetry, func(error) bool { return ctx.Err() == nil }, func() error { return e.lock.release(ctx) })
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "The lease may be left held until it ends", "lease", e.lock.Describe())
 	}
@@ -182,9 +183,30 @@ func (e *Election) electorConfig(ctx context.Context, started func(context.Conte
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: started,
 			OnStoppedLeading: func() {},
-			OnNewLeader: func(identity string) {
-				klog.FromContext(ctx).Info("Seen a leader", "identity", identity, "self", identity == e.lock.Identity())
-			},
+			OnNewLeader:      func(identity string) { e.logLeader(ctx, identity) },
 		},
 	}
+}
+
+func (e *Election) logLeader(ctx context.Context, identity string) {
+	if identity == unknownLeader {
+		klog.FromContext(ctx).Info("The lease has no record, so a leader that is not known may hold it: waiting for the lease duration",
+			"lease", e.lock.Describe(), "duration", e.config.LeaseDuration.Duration)
+		return
+	}
+	klog.FromContext(ctx).Info("Seen a leader", "identity", identity, "self", identity == e.lock.Identity())
+}
+
+// Trouble returns nil unless the lease does not exist and the API server forbids this process to create it, or this
+// process leads on after an [Election.Yield] because no other process has led since.
+func (e *Election) Trouble() error {
+	if e.lock.forbidden.Load() {
+		return fmt.Errorf("the Lease %s does not exist, and this process can't lead without the permission to create leases.coordination.k8s.io in namespace %s",
+			e.lock.Describe(), e.config.ResourceNamespace)
+	}
+	if at := e.failedYield(); !at.IsZero() {
+		return fmt.Errorf("this process gave the lease back at %s so that another one evicts its pod, and no other took it for %s; it leads on, and its pod stays until another replica is ready",
+			at.UTC().Format(time.RFC3339), e.config.LeaseDuration.Duration)
+	}
+	return nil
 }

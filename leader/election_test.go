@@ -32,8 +32,19 @@ type cluster struct {
 	hang atomic.Pointer[chan struct{}]
 }
 
-func newCluster() *cluster {
-	c := &cluster{Clientset: fake.NewClientset()}
+// newCluster returns a cluster whose lease has been released, so that a candidate takes it at once.
+func newCluster() *cluster { return newClusterWith(released()) }
+
+func released() *coordinationv1.Lease {
+	record := resourcelock.LeaderElectionRecord{LeaseDurationSeconds: 1, RenewTime: metav1.Now(), AcquireTime: metav1.Now()}
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "taint-manager"},
+		Spec:       resourcelock.LeaderElectionRecordToLeaseSpec(&record),
+	}
+}
+
+func newClusterWith(objects ...runtime.Object) *cluster {
+	c := &cluster{Clientset: fake.NewClientset(objects...)}
 	c.PrependReactor("*", "leases", func(k8stesting.Action) (bool, runtime.Object, error) {
 		if hang := c.hang.Load(); hang != nil {
 			<-*hang
@@ -270,9 +281,9 @@ func TestARenewalThatIsRepeatedCountsFromItsFirstTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
 		l := newCandidate(c, "only")
-		var lost atomic.Bool
+		var writes atomic.Int32
 		c.PrependReactor("update", "leases", func(written k8stesting.Action) (bool, runtime.Object, error) {
-			if lost.Swap(true) {
+			if writes.Add(1) != 2 { // the first takes the lease
 				return false, nil, nil
 			}
 			err := c.storeAndLose(written)
@@ -281,7 +292,7 @@ func TestARenewalThatIsRepeatedCountsFromItsFirstTry(t *testing.T) {
 		})
 		defer l.start(t)()
 		time.Sleep(5 * time.Second)
-		if times := c.renewTimes(); len(times) != 2 || !times[0].Equal(times[1]) {
+		if times := c.renewTimes(); len(times) != 3 || !times[1].Equal(times[2]) {
 			t.Errorf("renewals of %v were written, want two of the same time", times)
 		}
 		l.leadsFor(t, c, 5*time.Second, "10 s after its last renewal was first sent")
@@ -304,7 +315,7 @@ func TestRenewalsWithinOneSecondCountFromTheFirst(t *testing.T) {
 
 func TestALeaseIsLedByFromItsMakingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lock := New(config.Default().LeaderElection, newCluster().CoordinationV1(), "me").lock
+		lock := New(config.Default().LeaderElection, newClusterWith().CoordinationV1(), "me").lock
 		must(t, lock.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}))
 		if !lock.Fresh(time.Nanosecond) {
 			t.Error("it does not count as renewed")
@@ -373,7 +384,7 @@ func TestAnErrorOfLeadingEndsTheCampaignAndGivesTheLeaseBack(t *testing.T) {
 }
 
 func TestALeaderNeverGivesBackALeaseThatAnotherHolds(t *testing.T) {
-	c := newCluster()
+	c := newClusterWith()
 	mine := New(config.Default().LeaderElection, c.CoordinationV1(), "me").lock
 	other := New(config.Default().LeaderElection, c.CoordinationV1(), "other").lock
 	free := resourcelock.LeaderElectionRecord{}
@@ -397,10 +408,12 @@ func TestALeaseTakenWhileBeingToldToEndIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
-		c.PrependReactor("create", "leases", func(taken k8stesting.Action) (bool, runtime.Object, error) {
+		c.PrependReactor("update", "leases", func(taken k8stesting.Action) (bool, runtime.Object, error) {
+			if holder := taken.(k8stesting.UpdateAction).GetObject().(*coordinationv1.Lease).Spec.HolderIdentity; *holder == "" {
+				return false, nil, nil
+			}
 			cancel() // the lease is taken, and the response lost
-			lease := taken.(k8stesting.CreateAction).GetObject()
-			return true, nil, errors.Join(c.Tracker().Create(taken.GetResource(), lease, taken.GetNamespace()), ctx.Err())
+			return true, nil, c.storeAndLose(taken)
 		})
 		l := newCandidate(c, "me")
 		must(t, l.Campaign(ctx, l.lead))
@@ -443,8 +456,8 @@ func TestTheLeaseIsTheOneThatTheSettingsName(t *testing.T) {
 		settings.ResourceName, settings.ResourceNamespace = "mine", "ours"
 		l := &candidate{Election: New(settings, c.CoordinationV1(), "me")}
 		stop := l.start(t)
+		time.Sleep(15*time.Second + oneAttempt)
 		synctest.Wait()
-		var lease *coordinationv1.Lease
 		lease, err := c.CoordinationV1().Leases("ours").Get(t.Context(), "mine", metav1.GetOptions{})
 		if err != nil || *lease.Spec.HolderIdentity != "me" || *lease.Spec.LeaseDurationSeconds != 15 {
 			t.Errorf("got %v, %v", lease, err)

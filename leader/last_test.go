@@ -16,7 +16,7 @@ import (
 )
 
 func TestWhoHasLedLastIsReadFromTheLease(t *testing.T) {
-	c := newCluster()
+	c := newClusterWith()
 	election := config.Default().LeaderElection
 	if got := LastLed(t.Context(), c.CoordinationV1(), election); !got.IsZero() {
 		t.Errorf("without a lease: %v", got)

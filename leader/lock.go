@@ -2,9 +2,9 @@ package leader
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -13,34 +13,33 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Lock wraps the lock of an elector. It records when the lease was renewed, see [Lock.Fresh], and releases only a lease
-// that this process holds. An elector that could not renew in time also releases its lease, without checking who holds
-// it by then; another leader would lose it. It also protects a leader whose lease was emptied or deleted, see
-// [Lock.Get].
+// unknownLeader is the holder in a record that stands in for a lost one, see [Lock.Get]. No host has such a name.
+const unknownLeader = "an unknown leader"
+
+// Lock wraps the lock of an elector. It notes when the lease was renewed, see [Lock.Fresh]. It protects a leader whose
+// lease was emptied or deleted, see [Lock.Get]. It releases only a lease that this process holds, see [Lock.Update].
 //
 // An elector makes one call at a time, and a Lock is not safe for concurrent use, except that any goroutine may call
 // Fresh.
 type Lock struct {
 	resourcelock.Interface
-	now    func() time.Time // carries the monotonic clock
-	holder string
+	now func() time.Time // carries the monotonic clock
 
-	// known is the latest record that this process has read or written; nil before the first.
+	// duration is the longest lease duration of this process and of all records that it has read.
+	duration time.Duration
+
+	// known is the latest record that this process has read or written, or the one that stands in for a lost record; nil
+	// before the first.
 	known *resourcelock.LeaderElectionRecord
 
-	// longest is the longest lease duration of all records that this process has read or tried to write. The record of a
-	// released lease has a short one.
-	longest time.Duration
+	// lost is when this process found the lease without a record; zero while the lease has one.
+	lost time.Time
 
-	// gone is since when this process has read the lease without a record; zero if it had one when it was read last.
-	gone time.Time
+	// absent says that the lease did not exist when it was read last.
+	absent bool
 
-	// age is how old the lease was when this process first read it without a record, by the API server's clock and this
-	// one; zero if it was not there, or if the age is unknown. It counts only before this process has seen a record.
-	age time.Duration
-
-	// absent is why this process may not create the lease, which does not exist; nil if it exists.
-	absent atomic.Pointer[absentError]
+	// forbidden says that the API server has forbidden to create the lease, which does not exist.
+	forbidden atomic.Bool
 
 	// tried is the latest write that was to take or renew the lease.
 	tried try
@@ -60,8 +59,10 @@ type try struct {
 	at     time.Time // before the first write was sent
 }
 
-// NewLock returns a lock that wraps another one.
-func NewLock(wrapped resourcelock.Interface) *Lock { return &Lock{Interface: wrapped, now: time.Now} }
+// NewLock returns a lock that wraps another one. Pass the elector's LeaseDuration.
+func NewLock(wrapped resourcelock.Interface, leaseDuration time.Duration) *Lock {
+	return &Lock{Interface: wrapped, now: time.Now, duration: leaseDuration}
+}
 
 // Fresh reports whether the lease was renewed within the given time, measured from before the renewal was sent: no
 // other candidate can take the lease within its duration from then on. Pass the elector's RenewDeadline.
@@ -76,18 +77,25 @@ func passed(from, to time.Time) time.Duration {
 	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }
 
-// Get returns the lease's record, and remembers it. A client other than a candidate may have emptied or deleted the
-// lease while a leader holds it, for instance by 'kubectl replace' with the manifest. Then Get returns the record of
-// this process if it is still fresh, so that the elector writes it back. Otherwise it returns an error for as long as
-// an unknown leader may still lead, so that no second one begins. A process that has never seen a record takes an empty
-// lease at once if it was created within its duration, as by a first installation. An older one may have been emptied.
+// Get returns the lease's record. If the lease does not exist or has no record, an administrator may have deleted or
+// emptied it while a leader holds it. Then Get returns a record that stands in for the lost one:
+//
+//   - The process that has renewed the lease within its duration gets its own latest record, so its elector writes that
+//     record back at the next renewal.
+//   - Any other process gets the record of an unknown leader. Its elector waits for the lease duration before it takes
+//     the lease, as it does when a leader falls silent. This includes the first process after an installation.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
+	l.absent = apierrors.IsNotFound(err)
+	if err == nil {
+		l.forbidden.Store(false)
+	}
 	switch {
-	case apierrors.IsNotFound(err), err == nil && isEmpty(record):
-		return l.restore(ctx, record, raw, err)
+	case l.absent, err == nil && isEmpty(record):
+		record, raw = l.standIn()
+		return record, raw, nil
 	case err != nil:
-		l.waitAgain()
+		l.lost = time.Time{} // a leader may have written the lease meanwhile: the waiting begins anew
 		return nil, nil, err
 	}
 	l.remember(*record)
@@ -99,14 +107,32 @@ func isEmpty(r *resourcelock.LeaderElectionRecord) bool {
 	return r.HolderIdentity == "" && r.RenewTime.IsZero()
 }
 
-// remember notes the record of a lease that exists.
+// standIn returns the record that stands in for a lost one, and bytes that differ from those of any other record: an
+// elector waits for the lease duration from when they change.
+func (l *Lock) standIn() (*resourcelock.LeaderElectionRecord, []byte) {
+	if !l.holds() || !l.Fresh(l.duration) {
+		if l.lost.IsZero() {
+			l.lost = l.now()
+		}
+		unknown := resourcelock.LeaderElectionRecord{
+			HolderIdentity: unknownLeader, LeaseDurationSeconds: int(math.Ceil(l.duration.Seconds())),
+		}
+		if l.known != nil {
+			unknown.LeaderTransitions = l.known.LeaderTransitions
+		}
+		l.known = &unknown
+	}
+	record := *l.known
+	return &record, fmt.Appendf(nil, "%+v, lost at %v", record, l.lost)
+}
+
+// remember notes a record that the lease has.
 func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
 	if l.showsOther(record) {
 		l.ledByOther.Store(new(l.now()))
 	}
-	l.holder, l.known, l.gone = record.HolderIdentity, &record, time.Time{}
-	l.longest = max(l.longest, time.Duration(record.LeaseDurationSeconds)*time.Second)
-	l.absent.Store(nil)
+	l.known, l.lost = &record, time.Time{}
+	l.duration = max(l.duration, time.Duration(record.LeaseDurationSeconds)*time.Second)
 }
 
 // showsOther reports whether the record shows that another process leads, or has led since the record before and has
@@ -125,122 +151,44 @@ func (l *Lock) ledByOtherSince(at time.Time) bool {
 	return seen != nil && seen.After(at)
 }
 
-// restore returns what Get returns for a lease that was read without a record, or was not found.
-func (l *Lock) restore(ctx context.Context, record *resourcelock.LeaderElectionRecord, raw []byte, err error) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	if err == nil {
-		l.absent.Store(nil)
-	}
-	if l.gone.IsZero() {
-		l.gone = l.now()
-	}
-	if failed := l.noteAge(ctx, err == nil); failed != nil {
-		return nil, nil, failed
-	}
-	switch {
-	case l.waits():
-		return nil, nil, errUnknownHolder
-	case err == nil && l.renewedWithin(l.longest):
-		return l.lastWritten()
-	}
-	return record, raw, err
-}
-
-// noteAge notes the age of a lease without a record, for a process that has never seen one. If its clock is wrong, the
-// process waits for one duration without need, or takes the lease at once.
-func (l *Lock) noteAge(ctx context.Context, exists bool) error {
-	lock, ok := l.Interface.(*resourcelock.LeaseLock)
-	switch {
-	case !exists:
-		l.age = 0
-		return nil
-	case !ok || l.known != nil || l.age != 0:
-		return nil
-	}
-	lease, err := lock.Client.Leases(lock.LeaseMeta.Namespace).Get(ctx, lock.LeaseMeta.Name, metav1.GetOptions{})
-	if err != nil {
-		return fmt.Errorf("reading when the lease was created: %w", err)
-	}
-	if !lease.CreationTimestamp.IsZero() {
-		l.age = l.now().Sub(lease.CreationTimestamp.Time)
-	}
-	return nil
-}
-
-// waits reports whether an unknown leader may still lead: the lease had no record when it was read last, it may have
-// had one before, this process has not renewed it, and a lease duration has not passed since it was first seen so. A
-// leader that lives writes it back within that time. A lease that is emptied a second time unseen meanwhile is not
-// noticed.
-func (l *Lock) waits() bool {
-	hadOne := l.known != nil || l.age > l.longest
-	return !l.gone.IsZero() && hadOne && !l.renewedWithin(l.longest) && l.now().Sub(l.gone) < l.longest
-}
-
-// waitAgain starts the waiting anew after a request that has failed: a leader may have written the lease back meanwhile.
-func (l *Lock) waitAgain() {
-	if !l.gone.IsZero() {
-		l.gone = l.now()
-	}
-}
-
-// renewedWithin reports whether this process is the last known holder and has renewed the lease within the given time.
-func (l *Lock) renewedWithin(d time.Duration) bool { return l.holds() && l.Fresh(d) }
-
 // holds reports whether this process is the last known holder.
-func (l *Lock) holds() bool { return l.holder == l.Identity() }
+func (l *Lock) holds() bool { return l.known != nil && l.known.HolderIdentity == l.Identity() }
 
-// errUnknownHolder is returned for a lease that has no record although a leader may still hold it.
-var errUnknownHolder = errors.New("the lease has no record, and may have had one: waiting until its leader has written it back, or for the duration of the lease")
-
-// lastWritten returns the latest record that this process has written.
-func (l *Lock) lastWritten() (*resourcelock.LeaderElectionRecord, []byte, error) {
-	record := *l.known
-	raw, err := json.Marshal(record)
-	if err != nil {
-		return nil, nil, fmt.Errorf("encoding the record of the lease: %w", err)
-	}
-	return &record, raw, nil
-}
-
-// Create creates the lease for this process. If that is forbidden, the error names the command that creates it.
+// Create creates the lease for this process.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	err := l.write(record, func() error { return l.Interface.Create(ctx, record) })
-	if apierrors.IsForbidden(err) {
-		absent := &absentError{lease: l.Describe(), cause: err}
-		l.absent.Store(absent)
-		return absent
-	}
-	return err
+	return l.write(ctx, record, l.Interface.Create)
 }
 
-// Update refuses to clear another holder's name.
+// errNotHolder is returned for a release of a lease that this process does not hold.
+var errNotHolder = errors.New("the lease is not released: this process does not hold it")
+
+// Update writes the record, and creates a lease that did not exist when it was read last. It refuses to clear another
+// holder's name: an elector that could not renew in time releases the lease without checking who holds it by then.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	if record.HolderIdentity == "" && !l.holds() {
-		return fmt.Errorf("the lease is not given back: %q holds it", l.holder)
+	switch {
+	case record.HolderIdentity == "" && !l.holds():
+		return errNotHolder
+	case l.absent:
+		err := l.Create(ctx, record)
+		l.forbidden.Store(apierrors.IsForbidden(err))
+		return err
 	}
-	return l.write(record, func() error { return l.Interface.Update(ctx, record) })
+	return l.write(ctx, record, l.Interface.Update)
 }
 
-// write records who holds the lease. It refuses to while an unknown leader may hold it, because an elector also writes
-// without having read the lease. A lease that is released counts as lost from before the request is sent, because
-// others may take it before the response arrives. A write that fails does not renew the lease.
-func (l *Lock) write(record resourcelock.LeaderElectionRecord, send func() error) error {
+// write sends the record. A lease that is released counts as lost from before the request is sent, because others may
+// take it before the response arrives. A write that fails does not renew the lease.
+func (l *Lock) write(ctx context.Context, record resourcelock.LeaderElectionRecord, send func(context.Context, resourcelock.LeaderElectionRecord) error) error {
 	ours := record.HolderIdentity == l.Identity()
 	if ours {
 		l.try(record)
-		l.longest = max(l.longest, time.Duration(record.LeaseDurationSeconds)*time.Second)
-	}
-	if l.waits() {
-		return errUnknownHolder
-	}
-	if !ours {
+	} else {
 		l.renewed.Store(nil)
 	}
-	if err := send(); err != nil {
-		if !apierrors.IsForbidden(err) {
-			l.waitAgain()
-		}
+	if err := send(ctx, record); err != nil {
 		return err
 	}
+	l.absent = false
 	l.remember(record)
 	if ours {
 		l.renewed.Store(new(l.tried.at))
@@ -257,22 +205,23 @@ func (l *Lock) try(record resourcelock.LeaderElectionRecord) {
 	}
 }
 
-// release releases the lease if this process holds it. If an elector ends while it takes the lease, it does not learn
-// that it holds it, and the others would have to wait until it expires.
+// release releases the lease if this process holds it. This process does not lead afterwards, also if the release has
+// failed.
 func (l *Lock) release(ctx context.Context) error {
+	defer l.renewed.Store(nil)
 	record, _, err := l.Get(ctx)
-	if apierrors.IsNotFound(err) || errors.Is(err, errUnknownHolder) || err == nil && record.HolderIdentity != l.Identity() {
-		return nil
-	}
 	if err != nil {
-		return fmt.Errorf("looking whose the lease is: %w", err)
+		return fmt.Errorf("reading whose the lease is: %w", err)
+	}
+	if record.HolderIdentity != l.Identity() {
+		return nil
 	}
 	now := metav1.Now()
 	err = l.Update(ctx, resourcelock.LeaderElectionRecord{
 		LeaseDurationSeconds: 1, AcquireTime: now, RenewTime: now, LeaderTransitions: record.LeaderTransitions,
 	})
 	if err != nil {
-		return fmt.Errorf("giving the lease back: %w", err)
+		return fmt.Errorf("releasing the lease: %w", err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +29,13 @@ type leaseStore struct {
 	mu      sync.Mutex
 	lease   *coordinationv1.Lease
 	version int
-	ahead   time.Duration // of its clock
+}
+
+// newLeaseStore returns a store whose lease has been released, so that a candidate takes it at once.
+func newLeaseStore() *leaseStore {
+	s := &leaseStore{lease: released()}
+	s.lease.ResourceVersion = "0"
+	return s
 }
 
 func (s *leaseStore) get() (*coordinationv1.Lease, error) {
@@ -50,9 +57,7 @@ func (s *leaseStore) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, er
 		return nil, apierrors.NewConflict(leases, "lease", errors.New("it has changed"))
 	}
 	s.version++
-	created := s.created()
 	s.lease = lease.DeepCopy()
-	s.lease.CreationTimestamp = created
 	s.lease.ResourceVersion = strconv.Itoa(s.version)
 	return s.lease.DeepCopy(), nil
 }
@@ -79,6 +84,37 @@ func (l link) Update(ctx context.Context, lease *coordinationv1.Lease, _ metav1.
 	return l.put(ctx, lease)
 }
 
+// cut is a direct client that can be cut off.
+type cut struct {
+	direct
+	off atomic.Bool
+}
+
+func (c *cut) Leases(string) coordinationclient.LeaseInterface {
+	if c.off.Load() {
+		return unreachable{}
+	}
+	return c.direct
+}
+
+type unreachable struct {
+	coordinationclient.LeaseInterface
+}
+
+var errUnreachable = errors.New("connection refused")
+
+func (unreachable) Get(context.Context, string, metav1.GetOptions) (*coordinationv1.Lease, error) {
+	return nil, errUnreachable
+}
+
+func (unreachable) Create(context.Context, *coordinationv1.Lease, metav1.CreateOptions) (*coordinationv1.Lease, error) {
+	return nil, errUnreachable
+}
+
+func (unreachable) Update(context.Context, *coordinationv1.Lease, metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+	return nil, errUnreachable
+}
+
 // direct is a client of the leaseStore that gets each response at once.
 type direct struct {
 	coordinationclient.LeaseInterface
@@ -99,20 +135,12 @@ func (d direct) Update(_ context.Context, lease *coordinationv1.Lease, _ metav1.
 	return d.leaseStore.put(lease)
 }
 
-// empty is a client that replaces the lease by the one of the manifests, without a spec.
+// empty is a client that replaces the lease by one without a spec.
 func (s *leaseStore) empty() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version++
-	s.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "lease", CreationTimestamp: s.created(), ResourceVersion: strconv.Itoa(s.version)}}
-}
-
-// created returns when the lease was created, in whole seconds by the API server's clock; now if there is none.
-func (s *leaseStore) created() metav1.Time {
-	if s.lease == nil {
-		return metav1.NewTime(time.Now().Add(s.ahead).Truncate(time.Second))
-	}
-	return s.lease.CreationTimestamp
+	s.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "lease", ResourceVersion: strconv.Itoa(s.version)}}
 }
 
 // remove is a client that deletes the lease.
@@ -164,7 +192,7 @@ func (l link) delay() time.Duration {
 func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetwork(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}, true, false) })
+			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}, false) })
 		})
 	}
 }
@@ -172,25 +200,24 @@ func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetwork(t *testing.T) {
 func TestTwoNeverLeadAtTheSameTimeAlthoughLeadersYield(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}, true, true) })
+			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}, true) })
 		})
 	}
 }
 
-// A process that has never seen a record takes a lease that does not exist, if it may create it.
 func TestTwoNeverLeadAtTheSameTimeAlthoughTheLeaseIsEmptiedOrDeleted(t *testing.T) {
-	for name, disturb := range map[string]func(*leaseStore){"emptied": (*leaseStore).empty, "deleted": (*leaseStore).remove} {
+	for name, disturb := range losses {
 		for seed := range uint64(20) {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { rivals(t, seed, disturb, name == "emptied", seed%2 == 0) })
+				synctest.Test(t, func(t *testing.T) { rivals(t, seed, disturb, seed%2 == 0) })
 			})
 		}
 	}
 }
 
-// rivals compete for ten minutes. Once both have read the lease, it is disturbed, and soon after, a third one may start.
+// rivals compete for ten minutes. Once both have read the lease, it is disturbed, and soon after, a third one starts.
 // Leaders may yield whenever that is permitted, and take up to 3 s to end their calls.
-func rivals(t *testing.T, seed uint64, disturb func(*leaseStore), newcomer, yield bool) {
+func rivals(t *testing.T, seed uint64, disturb func(*leaseStore), yield bool) {
 	defer time.Sleep(time.Minute) // until the last request has arrived
 	s := &leaseStore{}
 	var all []*candidate
@@ -209,7 +236,7 @@ func rivals(t *testing.T, seed uint64, disturb func(*leaseStore), newcomer, yiel
 		if now < disturbed && now+step >= disturbed {
 			disturb(s)
 		}
-		if newcomer && now < joins && now+step >= joins {
+		if now < joins && now+step >= joins {
 			defer all[2].start(t)()
 		}
 		leaders := slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return !c.Leading() })

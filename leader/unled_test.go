@@ -22,9 +22,9 @@ func (l *candidate) saysUnled(t *testing.T, when, text string) {
 	}
 }
 
-// withoutUpdates makes the cluster refuse to update leases.
-func (c *cluster) withoutUpdates() {
-	c.PrependReactor("update", "leases", func(k8stesting.Action) (bool, runtime.Object, error) {
+// forbid makes the cluster refuse to do something with leases.
+func (c *cluster) forbid(verb string) {
+	c.PrependReactor(verb, "leases", func(k8stesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(leases, "taint-manager", errors.New("no"))
 	})
 }
@@ -35,10 +35,10 @@ func TestAMinuteWithoutALeaderIsSaid(t *testing.T) {
 		says   string
 	}{
 		"the leader is gone, and no replica may write the lease": {
-			func(c *cluster, stop func()) { c.withoutUpdates(); stop() }, "no process has led for 1m",
+			func(c *cluster, stop func()) { c.forbid("update"); stop() }, "no process has led for 1m",
 		},
 		"the leader lives, and may not write the lease any more": {
-			func(c *cluster, _ func()) { c.withoutUpdates() }, "no process has led for 1m",
+			func(c *cluster, _ func()) { c.forbid("update") }, "no process has led for 1m",
 		},
 		"the lease can't be read": {
 			func(c *cluster, _ func()) { c.away.Store(true) }, "no process was seen to lead for 1m",
@@ -72,15 +72,15 @@ func TestAMinuteWithoutALeaderIsSaid(t *testing.T) {
 
 func TestAMissingLeaseThatMayNotBeCreatedLeavesTheClusterWithoutALeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		c.forbidCreate()
+		c := newClusterWith()
+		c.forbid("create")
 		l := newCandidate(c, "me")
 		defer l.start(t)()
 		time.Sleep(unledAfter - time.Second)
 		l.saysUnled(t, "within a minute", "")
 		time.Sleep(2 * time.Second)
 		l.saysUnled(t, "after a minute", "no process has led for 1m")
-		c.put(t, manifest())
+		c.put(t, released())
 		time.Sleep(10 * time.Second)
 		l.saysUnled(t, "once it leads", "")
 	})

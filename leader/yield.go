@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 )
@@ -36,7 +37,7 @@ type yields struct {
 // Yield gives the leadership back so that another process can evict the pod in which this process runs. The context of
 // the running lead function ends, and the lease is released once that function has returned. Then this process is no
 // candidate until another process has led, or until the lease duration has passed. In the latter case this process leads
-// on, see [Election.FailedYield].
+// on, and [Election.Trouble] says so.
 //
 // Yield does not block. It does nothing while this process does not lead, and within 20 lease durations of the last
 // yield.
@@ -51,33 +52,22 @@ func (e *Election) yieldedLately() bool {
 	return last != nil && passed(*last, e.lock.now()) < yieldInterval*e.config.LeaseDuration.Duration
 }
 
-// FailedYield returns when this process last gave the lease back because of [Election.Yield], if no other process has
-// led since and this process has led again; otherwise the zero time.
-func (e *Election) FailedYield() time.Time {
+// failedYield returns when this process last gave the lease back because of [Election.Yield], if no other process has led
+// since and this process has led again; otherwise the zero time.
+func (e *Election) failedYield() time.Time {
 	if at := e.yields.failed.Load(); at != nil && !e.lock.ledByOtherSince(*at) {
 		return *at
 	}
 	return time.Time{}
 }
 
-// failedYieldError returns the error that describes the present failed yield; nil if there is none.
-func (e *Election) failedYieldError() error {
-	at := e.FailedYield()
-	if at.IsZero() {
-		return nil
-	}
-	return fmt.Errorf("this process gave the lease back at %s so that another one evicts its pod, and no other took it for %s; it leads on, and its pod stays until another replica is ready",
-		at.UTC().Format(time.RFC3339), e.config.LeaseDuration.Duration)
-}
-
 // standAside waits after a yield until another process has led, but no longer than the lease duration. It does not wait
 // if the lease can't be released.
 func (e *Election) standAside(ctx context.Context) {
 	at := e.lock.now()
-	if e.lock.holds() && !e.release(ctx) { // the elector has tried it before
+	if !e.release(ctx) {
 		return
 	}
-	e.lock.renewed.Store(nil)
 	e.yields.last.Store(&at)
 	klog.FromContext(ctx).Info("Gave the lease back so that another process leads, standing by", "lease", e.lock.Describe(), "atMost", e.config.LeaseDuration.Duration)
 	ctx, cancel := context.WithTimeout(ctx, e.config.LeaseDuration.Duration)
@@ -99,4 +89,19 @@ func (e *Election) noteFailedYield(ctx context.Context) {
 	e.yields.failures.Add(1)
 	klog.FromContext(ctx).Info("No other process took the lease: leading on", "lease", e.lock.Describe(),
 		"givenBack", last.UTC().Format(time.RFC3339), "waited", e.config.LeaseDuration.Duration, "yieldsAgainAfter", yieldInterval*e.config.LeaseDuration.Duration)
+}
+
+// Register registers the metric of failed yields; nil registers none.
+func (e *Election) Register(r prometheus.Registerer) error {
+	if r == nil {
+		return nil
+	}
+	err := r.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "taint_manager_failed_yields_total",
+		Help: "How often this process gave the lease back so that another one evicts its pod, no other process took the lease for its duration, and this process led on.",
+	}, func() float64 { return float64(e.yields.failures.Load()) }))
+	if err != nil {
+		return fmt.Errorf("registering the metric of failed yields: %w", err)
+	}
+	return nil
 }

@@ -86,7 +86,7 @@ func TestALeaderThatYields(t *testing.T) {
 				if _, leads := other.state(); leads != c.otherLeads {
 					t.Errorf("the other one leads: %t, want %t", leads, c.otherLeads)
 				}
-				got, count := l.FailedYield(), l.yields.failures.Load()
+				got, count := l.failedYield(), l.yields.failures.Load()
 				if got.IsZero() == c.failed || c.failed && !got.Equal(yielded) || (count == 1) != c.failed {
 					t.Errorf("failed yield: %v, %d in all; want %t of %v", got, count, c.failed, yielded)
 				}
@@ -105,11 +105,11 @@ func TestAFailedYieldIsReportedUntilAnotherLeads(t *testing.T) {
 		must(t, l.Register(registry))
 		said := campaignLogged(t, l)
 		time.Sleep(time.Minute)
-		checkMetrics(t, registry, 0, 0)
+		checkFailedYields(t, registry, 0)
 		l.Yield()
 		time.Sleep(20 * time.Second)
 		l.check(t, "alone", 2, true)
-		checkMetrics(t, registry, 0, 1)
+		checkFailedYields(t, registry, 1)
 		err := l.Trouble()
 		if want := "gave the lease back at 2000-01-01T00:01:00Z"; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "for 15s") {
 			t.Errorf("got %v, want %q", err, want)
@@ -122,16 +122,16 @@ func TestAFailedYieldIsReportedUntilAnotherLeads(t *testing.T) {
 		c.away.Store(false)
 		time.Sleep(5 * time.Second)
 		l.check(t, "after an outage", 3, true)
-		checkMetrics(t, registry, 0, 1)
+		checkFailedYields(t, registry, 1)
 		defer other.start(t)()
 		time.Sleep(5 * time.Minute)
 		l.Yield()
 		time.Sleep(10 * time.Second)
 		l.check(t, "beside another", 3, false)
-		if err := l.Trouble(); err != nil || !l.FailedYield().IsZero() {
-			t.Errorf("once another one leads: got %v, failed yield at %v", err, l.FailedYield())
+		if err := l.Trouble(); err != nil || !l.failedYield().IsZero() {
+			t.Errorf("once another one leads: got %v, failed yield at %v", err, l.failedYield())
 		}
-		checkMetrics(t, registry, 0, 1)
+		checkFailedYields(t, registry, 1)
 	})
 }
 
@@ -211,7 +211,7 @@ func TestAProcessThatHasLedForAMomentEndsAYield(t *testing.T) {
 		must(t, other.release(t.Context()))
 		time.Sleep(2 * time.Second)
 		l.check(t, "3 s after the yield", 2, true)
-		if at := l.FailedYield(); !at.IsZero() {
+		if at := l.failedYield(); !at.IsZero() {
 			t.Errorf("the yield has failed at %v", at)
 		}
 	})
@@ -275,7 +275,7 @@ func TestALeaderThatCanNotReleaseTheLeaseLeadsOn(t *testing.T) {
 		c.away.Store(false)
 		time.Sleep(5 * time.Second)
 		l.check(t, "when the server answers again", 2, true)
-		if at := l.FailedYield(); !at.IsZero() {
+		if at := l.failedYield(); !at.IsZero() {
 			t.Errorf("a yield that did not release the lease counts as failed at %v", at)
 		}
 	})
@@ -301,8 +301,8 @@ func TestALeaseThatWasReleasedWithoutAResponseIsNotTakenAgainAtOnce(t *testing.T
 		l.check(t, "after 14 s", 1, false)
 		time.Sleep(2 * time.Second)
 		l.check(t, "after 16 s", 2, true)
-		if !lost || l.FailedYield().IsZero() {
-			t.Errorf("a response was lost: %t; failed yield at %v", lost, l.FailedYield())
+		if !lost || l.failedYield().IsZero() {
+			t.Errorf("a response was lost: %t; failed yield at %v", lost, l.failedYield())
 		}
 	})
 }

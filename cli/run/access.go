@@ -18,7 +18,7 @@ import (
 
 // checkAccess makes the first requests to the API server. It returns an error if the server cannot be reached, or
 // denies a permission to watch or to lead. Permissions to evict may be missing: operators stop evictions that way, and
-// evictions that are due wait for them.
+// evictions that are due wait for them. The permission to create the lease may be missing, as in the roles of version 0.1.
 func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
 	var denied []permission
 	err := transport.Contact(ctx, func(ctx context.Context) (err error) {
@@ -36,7 +36,7 @@ func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server str
 	case slices.ContainsFunc(denied, s.vital):
 		return s.grants(denied, server)
 	}
-	s.warnOfEvictions(ctx, denied)
+	s.warnOfDenied(ctx, denied)
 	s.warnOfOptional(ctx, reviews)
 	return nil
 }
@@ -54,13 +54,14 @@ func (s *settings) warnOfOptional(ctx context.Context, reviews reviewer) {
 	both.Wait()
 }
 
-// vital reports whether nothing works without the permission.
+// vital reports whether nothing works without the permission. The lease exists unless this is the first start.
 func (s *settings) vital(p permission) bool {
-	return !slices.Contains(toEvict(s.Configuration, s.policies), p)
+	creates := p.verb == "create" && p.resource == "leases"
+	return !creates && !slices.Contains(toEvict(s.Configuration, s.policies), p)
 }
 
-// warnOfEvictions logs missing permissions that evictions wait for.
-func (s *settings) warnOfEvictions(ctx context.Context, denied []permission) {
+// warnOfDenied logs missing permissions that evictions, or the first leader, wait for.
+func (s *settings) warnOfDenied(ctx context.Context, denied []permission) {
 	commands := strings.Join(s.granting(denied), "\n") + "\n"
 	for _, p := range denied {
 		klog.FromContext(ctx).Error(nil, "A permission is missing, going on without: what needs it is refused until it is granted, and what is due waits. "+howToGrant,

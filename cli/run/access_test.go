@@ -80,6 +80,7 @@ func TestItStartsWithoutAPermissionOnlyWhereEvictionsCanWaitForIt(t *testing.T) 
 		"watch pods":        false,
 		"get leases":        false,
 		"update leases":     false,
+		"create leases":     true,
 		"delete pods":       true,
 		"patch pods/status": true,
 		"create events":     true,

@@ -44,7 +44,7 @@ func (s *settings) granting(denied []permission) (commands []string) {
 			return byDefault(p) || p.clusterRole() != role
 		}))...)
 	}
-	return append(commands, namedRoles(slices.DeleteFunc(slices.Clone(denied), func(p permission) bool {
+	return append(commands, s.namespaceRoles(slices.DeleteFunc(slices.Clone(denied), func(p permission) bool {
 		return byDefault(p) || p.namespace == ""
 	}))...)
 }
@@ -104,9 +104,11 @@ func patches(role string, missing []permission) (commands []string) {
 	return commands
 }
 
-// sameResource reports whether both permissions concern the same kind of object in the same place.
+// sameResource reports whether both permissions concern the same kind of object in the same place, either all objects or
+// named ones.
 func (p permission) sameResource(other permission) bool {
-	return p.group == other.group && p.resource == other.resource && p.subresource == other.subresource && p.namespace == other.namespace
+	return p.group == other.group && p.resource == other.resource && p.subresource == other.subresource &&
+		p.namespace == other.namespace && (p.name == "") == (other.name == "")
 }
 
 // verbs returns those of the permissions for the same resource.
@@ -119,18 +121,21 @@ func verbs(of permission, all []permission) (list []string) {
 	return list
 }
 
-// namedRoles returns the commands that create and bind roles for objects by their names: the lease, or the journal.
-func namedRoles(missing []permission) (commands []string) {
+// namespaceRoles returns the commands that create and bind roles in the namespace of the lease and of the journal.
+func (s *settings) namespaceRoles(missing []permission) (commands []string) {
 	for i, p := range missing {
 		if slices.ContainsFunc(missing[:i], p.sameResource) {
 			continue
 		}
-		resource, role := p.resource, p.name+"-lease"
+		resource, role := p.resource, s.LeaderElection.ResourceName+"-lease"
 		if p.group != "" {
 			resource += "." + p.group
 		}
 		if p.resource == "configmaps" {
-			role = strings.TrimSuffix(p.name, "-0")
+			role = journalName(s.Configuration)
+		}
+		if p.name == "" {
+			role += "-create"
 		}
 		commands = append(commands,
 			fmt.Sprintf("kubectl -n %s create role %s --verb=%s --resource=%s%s", p.namespace, role, strings.Join(verbs(p, missing), ","), resource, objects(p, missing)),
@@ -143,7 +148,7 @@ func namedRoles(missing []permission) (commands []string) {
 func objects(of permission, all []permission) (flags string) {
 	var names []string
 	for _, p := range all {
-		if of.sameResource(p) && !slices.Contains(names, p.name) {
+		if p.name != "" && of.sameResource(p) && !slices.Contains(names, p.name) {
 			names = append(names, p.name)
 			flags += " --resource-name=" + p.name
 		}

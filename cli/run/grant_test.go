@@ -42,13 +42,18 @@ func TestTheCommandsGrantWhatIsMissingAndKeepTheRest(t *testing.T) {
 				s.policies = []policy.Policy{{Method: policy.Evict, DeleteAfter: new(metav1.Duration)}}
 			}, "pods/|delete pods", []string{applyRoles, mayEvict},
 		},
+		"the lease, which is there": {func(*settings) {}, "create leases", []string{applyRoles}},
 		"another lease": {lease, "leases", []string{
 			"kubectl -n ours create role mine-lease --verb=get,update --resource=leases.coordination.k8s.io --resource-name=mine",
 			"kubectl -n ours create rolebinding mine-lease --role=mine-lease --serviceaccount=kube-system:taint-manager",
+			"kubectl -n ours create role mine-lease-create --verb=create --resource=leases.coordination.k8s.io",
+			"kubectl -n ours create rolebinding mine-lease-create --role=mine-lease-create --serviceaccount=kube-system:taint-manager",
 		}},
 		"another journal": {lease, "configmaps", []string{
 			"kubectl -n ours create role mine-journal --verb=list,watch,update --resource=configmaps --resource-name=" + strings.Join(strings.Fields("mine-journal-0 mine-journal-1 mine-journal-2 mine-journal-3 mine-journal-4 mine-journal-5 mine-journal-6 mine-journal-7"), " --resource-name="),
 			"kubectl -n ours create rolebinding mine-journal --role=mine-journal --serviceaccount=kube-system:taint-manager",
+			"kubectl -n ours create role mine-journal-create --verb=create --resource=configmaps",
+			"kubectl -n ours create rolebinding mine-journal-create --role=mine-journal-create --serviceaccount=kube-system:taint-manager",
 		}},
 	} {
 		s := defaultSettings()

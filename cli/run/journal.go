@@ -15,7 +15,8 @@ import (
 // journal.
 func journalName(c config.Configuration) string { return store.NameFor(c.LeaderElection.ResourceName) }
 
-// toKeep returns the permissions that only the journal needs. The manifests create its ConfigMaps.
+// toKeep returns the permissions that only the journal needs. The one to create its ConfigMaps can't be restricted to
+// their names.
 func toKeep(c config.Configuration) []permission {
 	var all []permission
 	for _, name := range store.PartitionNames(journalName(c)) {
@@ -26,6 +27,7 @@ func toKeep(c config.Configuration) []permission {
 		update.verb, update.why = "update", "to record since when taints are there"
 		all = append(all, list, watch, update)
 	}
+	all = append(all, permission{verb: "create", resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, why: "to create the journal if it does not exist"})
 	if c.DryRun {
 		all = slices.DeleteFunc(all, func(p permission) bool { return p.verb != "list" && p.verb != "watch" })
 	}

@@ -17,7 +17,7 @@ func TestWithoutThePermissionsForTheJournalItGoesOnAndSaysSo(t *testing.T) {
 	}{
 		"evicting": {false, []string{
 			"list configmaps taint-manager-journal-0 in namespace kube-system", "watch configmaps taint-manager-journal-0",
-			"update configmaps taint-manager-journal-0",
+			"update configmaps taint-manager-journal-0", "create configmaps in namespace kube-system",
 		}},
 		"dry run": {true, []string{"list configmaps taint-manager-journal-0", "watch configmaps taint-manager-journal-0"}},
 	} {

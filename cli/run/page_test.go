@@ -128,7 +128,11 @@ func TestAReplicaKnowsWhoLeads(t *testing.T) {
 			t.Errorf("before it has looked: %+v", got)
 		}
 		stopFirst := campaign(t, first)
-		synctest.Wait()
+		time.Sleep(10 * time.Second)
+		if got := roleIn(first)(); got.Role != status.Standby || got.Leader != "" {
+			t.Errorf("the first, while nobody is known to lead: %+v", got)
+		}
+		time.Sleep(10 * time.Second)
 		stopSecond := campaign(t, second)
 		synctest.Wait()
 		if got := roleIn(first)(); !reflect.DeepEqual(got, status.Manager{Identity: "first", Role: status.Leading, Leader: "first"}) {

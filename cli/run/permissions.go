@@ -88,18 +88,18 @@ func toEvict(c config.Configuration, policies []policy.Policy) []permission {
 	return append(all, permission{verb: "create", resource: "events", why: "to tell on each pod why it goes"})
 }
 
-// toLead returns the permissions to lead. The manifests create the lease: to create one is a permission that can't be
-// restricted to a name.
+// toLead returns the permissions to lead. The one to create the lease can't be restricted to its name.
 func toLead(c config.Configuration) []permission {
 	e := c.LeaderElection
 	if !e.LeaderElect {
 		return nil
 	}
 	lease := permission{group: "coordination.k8s.io", resource: "leases", namespace: e.ResourceNamespace, name: e.ResourceName}
-	get, update := lease, lease
+	get, update, create := lease, lease, lease
 	get.verb, get.why = "get", "to see the leader"
 	update.verb, update.why = "update", "to take and renew the lease"
-	return []permission{get, update}
+	create.verb, create.name, create.why = "create", "", "to create the lease if it does not exist"
+	return []permission{get, update, create}
 }
 
 // toServe returns the permissions without which all requests for metrics are refused. Nothing else needs them.

@@ -1,12 +1,11 @@
 package e2e
 
 import (
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/testcluster"
 )
@@ -100,32 +99,31 @@ func (w *world) runsCommands(t *testing.T, commands string) {
 	}
 }
 
-// With rbac.create the program creates the lease and the partitions itself. They have the name of the golden file.
-func TestWithThePermissionToCreateNothingIsMissing(t *testing.T) {
+// The roles of version 0.1 do not permit creating the lease.
+func TestWithoutThePermissionToCreateTheLeaseItSaysSoAndLeadsOnceItIsGranted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testcluster.Options{WithoutScheduler: true})
 	w.waitForNoPods(t)
-	w.kubectl(t, "apply", "-f", "../../release/chart/testdata/create.golden.yaml")
-	w.kubectl(t, "-n", "kube-system", "delete", "lease", "evictions")
-	w.kubectl(t, "-n", "kube-system", "delete", "configmap", "-l", "app.kubernetes.io/name=taint-manager", "--field-selector=metadata.name!=taint-manager")
-	m := w.replica(t, "kube-system")
-	w.taintEachPartition(t)
+	w.kubectl(t, "apply", "-f", installed)
+	w.kubectl(t, "apply", "-f", newHelm(t, w).firstRoles(t))
+	m := w.launchUnpermitted(t, election...)
 	s := &scene{T: t, world: w}
-	s.until("the program has created its lease and eight partitions", func() bool {
-		_, err := w.admin.CoordinationV1().Leases("kube-system").Get(t.Context(), "evictions", metav1.GetOptions{})
-		list, listed := w.admin.CoreV1().ConfigMaps("kube-system").List(t.Context(), metav1.ListOptions{})
-		partitions := 0
-		for i := range list.Items {
-			if strings.HasPrefix(list.Items[i].Name, "evictions-journal-") {
-				partitions++
-			}
-		}
-		return err == nil && listed == nil && partitions == 8
+	var said string
+	s.until("it serves", func() bool { return strings.Contains(w.logOf(t, m), "Serving securely") })
+	s.until("readiness says what is missing", func() bool {
+		status, body := ask(t, w.adminTLS(t), "https://"+m.Address()+"/readyz?verbose")
+		said = body
+		return status == http.StatusOK && strings.Contains(body, "[!]lease: the Lease kube-system/taint-manager does not exist, and this process can't lead without the permission to create leases.coordination.k8s.io in namespace kube-system\n")
 	})
+	if log := w.logOf(t, m); !strings.Contains(log, `permission="create leases.coordination.k8s.io in namespace kube-system"`) || !strings.Contains(log, `cannot create resource \"leases\"`) {
+		t.Errorf("the log does not name the permission:\n%s", log)
+	}
+	w.kubectl(t, "apply", "-f", installed)
+	s.until("it leads", func() bool { return w.isLed(t) })
+	if _, said = ask(t, w.adminTLS(t), "https://"+m.Address()+"/readyz?verbose"); strings.Contains(said, "[!]lease") {
+		t.Errorf("readiness still says:\n%s", said)
+	}
 	if err := m.Stop(); err != nil {
 		t.Error(err)
-	}
-	if log := w.logOf(t, m); strings.Contains(log, "create it with") || strings.Contains(log, "create them with") {
-		t.Errorf("it says that something is missing:\n%s", log)
 	}
 }

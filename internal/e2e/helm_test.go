@@ -34,6 +34,7 @@ func TestTheChartWithHelmItself(t *testing.T) {
 	h := newHelm(t, w)
 	t.Run("a server before 1.30 is refused", h.checksTheServer)
 	_ = t.Run("in kube-system", h.inKubeSystem) && // else its objects are in the way
+		t.Run("from version 0.1 and back", h.fromFirst) &&
 		t.Run("over what kubectl has applied", h.takesOver) &&
 		t.Run("in a namespace that it creates", h.elsewhere)
 }
@@ -157,10 +158,8 @@ func (h *helm) inKubeSystem(t *testing.T) {
 	h.runsTheOriginal(t, s.node)
 	next := h.nextChart(t)
 	t.Run("upgraded and rolled back with a running leader", func(t *testing.T) { h.upgrades(t, next, s.node, true) })
-	t.Run("replaced with a running leader", func(t *testing.T) { h.replaces(t, next, s.node) })
 	leader.Kill() // it keeps the lease
 	t.Run("upgraded and rolled back without a leader", func(t *testing.T) { h.upgrades(t, next, s.node, false) })
-	t.Run("replaced without a leader", func(t *testing.T) { h.loses(t, s.node) })
 	if _, err := h.admin.CoreV1().Pods(pod.Namespace).Get(t.Context(), pod.Name, metav1.GetOptions{}); err != nil {
 		t.Errorf("a pod went long before its deadline: %v", err)
 	}
@@ -190,28 +189,128 @@ func (h *helm) nextChart(t *testing.T) string {
 	return filepath.Join(dir, "taint-manager-7.8.9.tgz")
 }
 
-// upgrades upgrades the release in all ways that merge, and rolls it back.
+// firstChart returns an archive of a chart that differs from the present one as that of version 0.1 does: it creates the
+// lease and the journal, and does not permit creating them.
+func (h *helm) firstChart(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "taint-manager")
+	templates := filepath.Join(dir, "templates")
+	must(t, os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", chartDir))))
+	must(t, os.Remove(filepath.Join(templates, "state.yaml")))
+	must(t, os.CopyFS(templates, os.DirFS("testdata/v0.1")))
+	rbac, err := os.ReadFile(filepath.Join(templates, "rbac.yaml"))
+	must(t, err)
+	creates := regexp.MustCompile(`# To create (it|them)[.:].*\n- apiGroups: .*\n  resources: .*\n  verbs: \[create\]\n`)
+	if n := len(creates.FindAll(rbac, -1)); n != 2 {
+		t.Fatalf("rbac.yaml has %d rules to create the lease or the journal, want 2", n)
+	}
+	must(t, os.WriteFile(filepath.Join(templates, "rbac.yaml"), creates.ReplaceAll(rbac, nil), 0o600))
+	h.helm(t, "package", dir, "--version=0.1.0", "--app-version=v0.1.0", "--destination="+filepath.Dir(dir))
+	return filepath.Join(filepath.Dir(dir), "taint-manager-0.1.0.tgz")
+}
+
+// firstState returns a file with the lease and the journal as the manifests of version 0.1 create them, and firstRoles
+// one with their roles.
+func (h *helm) firstState(t *testing.T) string {
+	t.Helper()
+	return h.firstManifests(t, "lease.yaml", "journal.yaml")
+}
+
+func (h *helm) firstRoles(t *testing.T) string {
+	t.Helper()
+	return h.firstManifests(t, "rbac.yaml")
+}
+
+func (h *helm) firstManifests(t *testing.T, templates ...string) string {
+	t.Helper()
+	args := []string{"template", "taint-manager", h.firstChart(t), "-n", "kube-system"}
+	for _, name := range templates {
+		args = append(args, "--show-only=templates/"+name)
+	}
+	path := filepath.Join(t.TempDir(), "first.yaml")
+	must(t, os.WriteFile(path, []byte(h.helm(t, args...)), 0o600))
+	return path
+}
+
+// fromFirst upgrades a release of version 0.1 and rolls it back.
+func (h *helm) fromFirst(t *testing.T) {
+	h.helm(t, "install", "taint-manager", h.firstChart(t), "-n", "kube-system")
+	leader := h.replica(t, "kube-system")
+	s := h.scene(t)
+	s.taint("key")
+	s.until("the taint is recorded", func() bool { return h.state(t).records[s.node] != "" })
+	next := h.nextChart(t)
+	before := h.state(t)
+	merges := func(leads bool) {
+		for _, args := range [][]string{
+			{"upgrade", "taint-manager", chartDir},
+			{"upgrade", "taint-manager", next},
+			{"rollback", "taint-manager", "1"},
+			{"upgrade", "taint-manager", next, "--server-side=false"},
+			{"rollback", "taint-manager", "1", "--server-side=true"},
+		} {
+			h.helm(t, append(args, "-n", "kube-system", "--history-max=0")...) // the first revision is rolled back to
+			way := "helm " + strings.Join(args, " ")
+			h.kept(t, way, before, s.node, leads)
+			h.owned(t, way, args[0] == "upgrade")
+		}
+	}
+	merges(true)
+	for _, args := range [][]string{{"upgrade", "taint-manager", next}, {"rollback", "taint-manager", "1"}, {"upgrade", "taint-manager", chartDir}} {
+		way := "helm " + strings.Join(args, " ") + " --force-replace"
+		h.helm(t, append(args, "-n", "kube-system", "--history-max=0", "--force-replace", "--server-side=false")...)
+		h.writtenBack(t, way, before, s.node)
+		h.owned(t, way, args[0] == "upgrade")
+	}
+	leader.Kill() // it keeps the lease
+	merges(false)
+	h.helm(t, "upgrade", "taint-manager", chartDir, "-n", "kube-system")
+	h.helm(t, "uninstall", "taint-manager", "-n", "kube-system")
+	h.kept(t, "uninstalled", before, s.node, false)
+	h.helm(t, documented(t, "kube-system")...)
+	h.kept(t, "installed again", before, s.node, false)
+	h.uninstalls(t, "kube-system")
+}
+
+// owned requires that the lease and the journal are of the release, and that helm keeps them, or not.
+func (h *helm) owned(t *testing.T, way string, keeps bool) {
+	t.Helper()
+	for name, annotations := range h.state(t).annotations {
+		kept := annotations["helm.sh/resource-policy"] == "keep"
+		if annotations["meta.helm.sh/release-name"] != "taint-manager" || kept != keeps || annotations["argocd.argoproj.io/sync-options"] != "Prune=false" {
+			t.Errorf("%s: %s has the annotations %v", way, name, annotations)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// upgrades upgrades the release in all ways, and rolls it back.
 func (h *helm) upgrades(t *testing.T, next, node string, leads bool) {
 	before := h.state(t)
-	for _, step := range []struct {
-		args    []string
-		version string
-	}{
-		{[]string{"upgrade", "taint-manager", next, "--set=config.clusterName=blue,podLabels.team=infra"}, "v7.8.9"},
-		{[]string{"rollback", "taint-manager"}, "v0.1.0-dev"},
-		{[]string{"upgrade", "taint-manager", next, "--force-conflicts", "--server-side=true"}, "v7.8.9"},
-		{[]string{"upgrade", "taint-manager", chartDir, "--server-side=false"}, "v0.1.0-dev"},
-		{[]string{"rollback", "taint-manager", "--server-side=true"}, "v7.8.9"},
+	for _, args := range [][]string{
+		{"upgrade", "taint-manager", next, "--set=config.clusterName=blue,podLabels.team=infra"},
+		{"rollback", "taint-manager"},
+		{"upgrade", "taint-manager", next, "--force-conflicts", "--server-side=true"},
+		{"upgrade", "taint-manager", chartDir, "--server-side=false"},
+		{"upgrade", "taint-manager", next, "--server-side=false", "--force-replace"},
+		{"rollback", "taint-manager", "--server-side=true"},
 	} {
-		way := "helm " + strings.Join(step.args, " ")
-		out := h.helm(t, append(step.args, "-n", "kube-system")...)
-		if step.args[0] == "upgrade" && !strings.Contains(out, "The original is NOT switched off in kube-controller-manager-a") {
+		way := "helm " + strings.Join(args, " ")
+		out := h.helm(t, append(args, "-n", "kube-system")...)
+		if args[0] == "upgrade" && !strings.Contains(out, "The original is NOT switched off in kube-controller-manager-a") {
 			t.Errorf("%s: the notes don't say that the original runs:\n%s", way, out)
 		}
 		h.kept(t, way, before, node, leads)
-		h.labelled(t, way, step.version)
-		h.released(t, way)
 		h.configured(t, way, strings.Contains(way, "blue"))
+	}
+	if got := h.helm(t, "get", "manifest", "taint-manager", "-n", "kube-system"); strings.Contains(got, "kind: Lease") || strings.Contains(got, "journal-0\n  namespace") {
+		t.Errorf("the release has the lease or the journal, which the program has created:\n%s", got)
 	}
 }
 
@@ -225,47 +324,6 @@ func (h *helm) configured(t *testing.T, way string, upgraded bool) {
 	label := h.deployment(t, "kube-system").Spec.Template.Labels["team"]
 	if got := strings.Contains(config.Data["config.yaml"], "clusterName: blue"); got != upgraded || (label == "infra") != upgraded {
 		t.Errorf("%s: the configuration is %q, the pods' label %q, want those of the upgrade: %t", way, config.Data, label, upgraded)
-	}
-}
-
-// released requires that the lease and the journal are of the release.
-func (h *helm) released(t *testing.T, way string) {
-	t.Helper()
-	for name, release := range h.state(t).releases {
-		if release != "taint-manager" {
-			t.Errorf("%s: %s is of the release %q", way, name, release)
-		}
-	}
-}
-
-// replaces empties the objects by helm's force, which helm refuses to combine with server-side apply.
-func (h *helm) replaces(t *testing.T, next, node string) {
-	before := h.state(t)
-	out, err := h.try(t, "upgrade", "taint-manager", chartDir, "-n", "kube-system", "--force-replace")
-	if err == nil || !strings.Contains(out, "cannot use server-side apply and force replace together") {
-		t.Errorf("replaced server-side: %v\n%s", err, out)
-	}
-	h.kept(t, "refused", before, node, true)
-	for _, step := range []struct {
-		args    []string
-		version string
-	}{
-		{[]string{"upgrade", "taint-manager", next}, "v7.8.9"},
-		{[]string{"rollback", "taint-manager"}, "v0.1.0-dev"},
-	} {
-		way := "helm " + strings.Join(step.args, " ") + " --force-replace"
-		h.helm(t, append(step.args, "-n", "kube-system", "--force-replace", "--server-side=false")...)
-		h.writtenBack(t, way, before, node)
-		h.labelled(t, way, step.version)
-		h.released(t, way)
-	}
-}
-
-// loses empties the objects while nothing can write them back.
-func (h *helm) loses(t *testing.T, node string) {
-	h.helm(t, "upgrade", "taint-manager", chartDir, "-n", "kube-system", "--force-replace", "--server-side=false")
-	if after := h.state(t); after.holder != "" || after.records[node] != "" {
-		t.Errorf("the lease is of %q, and the record is %q", after.holder, after.records[node])
 	}
 }
 
@@ -284,7 +342,6 @@ func (h *helm) takesOver(t *testing.T) {
 	h.kept(t, "refused", before, s.node, true)
 	h.helm(t, append(install, "--take-ownership")...)
 	h.kept(t, "taken over", before, s.node, true)
-	h.released(t, "taken over")
 	if err := leader.Stop(); err != nil {
 		t.Error(err)
 	}
@@ -303,10 +360,11 @@ func (h *helm) elsewhere(t *testing.T) {
 	h.uninstalls(t, "taint-manager-system")
 }
 
-// uninstalls removes the release with everything that it has created.
+// uninstalls removes the release with everything that it has created, and what the program has created.
 func (h *helm) uninstalls(t *testing.T, namespace string) {
 	t.Helper()
 	h.helm(t, "uninstall", "taint-manager", "-n", namespace)
+	h.forgets(t, namespace)
 	kinds := "leases,configmaps,deployments,poddisruptionbudgets,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,resourcequotas,flowschemas"
 	if left := h.kubectl(t, "get", kinds, "-A", "-l", "app.kubernetes.io/name=taint-manager", "-o", "name"); left != "" {
 		t.Errorf("helm uninstall leaves:\n%s", left)

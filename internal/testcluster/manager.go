@@ -120,8 +120,9 @@ subjects:
   namespace: kube-system
 `
 
-// Permit applies deploy/rbac.yaml, which gives [ManagerUser] its permissions and creates the lease and the journal. If
-// the flags of "run" or their file have the method Evict, it adds the permission for that.
+// Permit applies deploy/rbac.yaml, which gives [ManagerUser] its permissions. If the flags of "run" or their file have the
+// method Evict, it adds the permission for that. If there is no lease, it creates a released one: the first leader of an
+// installation would begin after the lease duration.
 func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
 	root, err := repositoryRoot()
 	if err != nil {
@@ -135,7 +136,27 @@ func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
 	if slices.ContainsFunc(flags, mayEvict) {
 		manifest += "---" + evictPermission
 	}
-	return c.Apply(ctx, manifest)
+	if err := c.Apply(ctx, manifest); err != nil || slices.Contains(flags, "--leader-elect=false") {
+		return err
+	}
+	return c.createLease(ctx)
+}
+
+const releasedLease = `
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: taint-manager, namespace: kube-system}
+spec: {holderIdentity: "", leaseTransitions: 0, renewTime: "2026-01-01T00:00:00.000000Z"}
+`
+
+// createLease creates a released lease if there is none.
+func (c *Cluster) createLease(ctx context.Context) error {
+	cmd := c.Kubectl(ctx, "create", "-f", "-")
+	cmd.Stdin = strings.NewReader(releasedLease)
+	if out, err := cmd.CombinedOutput(); err != nil && !bytes.Contains(out, []byte("AlreadyExists")) {
+		return fmt.Errorf("creating the lease: %w: %s", err, bytes.TrimSpace(out))
+	}
+	return nil
 }
 
 // mayEvict reports whether a manager with this flag may evict by the eviction subresource.

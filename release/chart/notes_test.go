@@ -9,20 +9,23 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/engine"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 )
 
-// cluster has pods, for the function lookup of templates.
-type cluster struct{ pods []runtime.Object }
+// cluster has objects, for the function lookup of templates.
+type cluster struct{ objects []runtime.Object }
 
-func (c cluster) GetClientFor(string, string) (dynamic.NamespaceableResourceInterface, bool, error) {
-	client := fake.NewSimpleDynamicClient(scheme.Scheme, c.pods...)
-	return client.Resource(v1.SchemeGroupVersion.WithResource("pods")), true, nil
+func (c cluster) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
+	client := fake.NewSimpleDynamicClient(scheme.Scheme, c.objects...)
+	resource, _ := meta.UnsafeGuessKindToResource(schema.FromAPIVersionAndKind(apiVersion, kind))
+	return client.Resource(resource), true, nil
 }
 
 func (c cluster) render(of charter.Charter, values common.Values) (map[string]string, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/taint-manager/taint-manager/release/chart"
@@ -18,14 +17,11 @@ const Namespace = "kube-system"
 // ChartDir is the folder of the chart, from the root of the repository.
 const ChartDir = "deploy/chart"
 
-const rbacHeader = `# Rendered by 'make manifests' from deploy/chart/templates: what a process outside the cluster needs, that is the
-# permissions, the lease, and the journal.
+const rbacHeader = `# Rendered by 'make manifests' from deploy/chart/templates: the permissions, which is all that a process outside
+# the cluster needs.
 #
 #   kubectl apply -f deploy/rbac.yaml
 `
-
-// withoutPods are the templates of deploy/rbac.yaml.
-var withoutPods = []string{"rbac.yaml", "lease.yaml", "journal.yaml"}
 
 // Files returns all rendered files by their path from the root of the repository.
 func Files(root string) (map[string]string, error) {
@@ -35,15 +31,13 @@ func Files(root string) (map[string]string, error) {
 		return nil, err
 	}
 	list := "# Rendered by 'make manifests' from deploy/chart.\napiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n"
-	var permissions []chart.File
 	for _, file := range rendered {
 		all["deploy/kustomize/"+file.Name] = "# Rendered by 'make manifests' from deploy/chart/templates/" + file.Name + ".\n" + file.Text
 		list += "- " + file.Name + "\n"
-		if slices.Contains(withoutPods, file.Name) {
-			permissions = append(permissions, file)
+		if file.Name == "rbac.yaml" {
+			all["deploy/rbac.yaml"] = rbacHeader + file.Text
 		}
 	}
-	all["deploy/rbac.yaml"] = rbacHeader + chart.Join(permissions)
 	all["deploy/kustomize/kustomization.yaml"] = list
 	if all["deploy/install.yaml"], err = Install(root, Image{}); err != nil {
 		return nil, err

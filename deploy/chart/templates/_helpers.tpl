@@ -137,11 +137,3 @@ subjects:
 {{- define "taint-manager.watchesNamespaces" -}}
 {{- range .Values.config.policies }}{{ if hasKey (dig "match" dict .) "namespaceSelector" }}true{{ end }}{{ end -}}
 {{- end }}
-
-{{- /* Of the objects that the program writes: no tool prunes them or takes their content for a difference. */ -}}
-{{- define "taint-manager.stateMetadata" -}}
-labels:
-  {{- include "taint-manager.labels" . | nindent 2 }}
-annotations:
-  argocd.argoproj.io/sync-options: Prune=false
-{{- end }}
