@@ -33,7 +33,7 @@ type nodeView struct {
 
 // estimateOf returns the estimate of a node that is observed for the first time, at this time. A taint whose start
 // neither the journal nor timeAdded shows started between the node's creation and now.
-func estimateOf(by *Basis, n *v1.Node, r journal.Record, at time.Time) nodeEstimate {
+func estimateOf(by *Ruleset, n *v1.Node, r journal.Record, at time.Time) nodeEstimate {
 	k := nodeEstimate{latest: viewOf(n), earliest: viewOf(n)}
 	look := journal.Observation{Taints: n.Spec.Taints, At: at, Created: k.latest.Created, Version: n.ResourceVersion, Gap: true}
 	return k.see(by, look, n.CreationTimestamp.Time).adopt(by, r, at)
@@ -45,7 +45,7 @@ func viewOf(n *v1.Node) nodeView {
 }
 
 // see returns the estimate after an observation. Of a taint whose start it does not show, unknown is the earliest one.
-func (k nodeEstimate) see(by *Basis, s journal.Observation, unknown time.Time) nodeEstimate {
+func (k nodeEstimate) see(by *Ruleset, s journal.Observation, unknown time.Time) nodeEstimate {
 	s.Taints, s.Keys = taint.Normalize(s.Taints), by.keys()
 	k.latest.history, _ = k.latest.history.Observe(s)
 	s.Unknown = unknown
@@ -55,7 +55,7 @@ func (k nodeEstimate) see(by *Basis, s journal.Observation, unknown time.Time) n
 }
 
 // adopt merges the journal's record into the estimate, as a manager does.
-func (k nodeEstimate) adopt(by *Basis, r journal.Record, at time.Time) nodeEstimate {
+func (k nodeEstimate) adopt(by *Ruleset, r journal.Record, at time.Time) nodeEstimate {
 	for _, p := range []*nodeView{&k.latest, &k.earliest} {
 		p.history, _ = p.history.Adopt(r, journal.AdoptParams{
 			UID: p.UID, Created: p.Created, Version: p.Version, At: clockOf(r, at), Watched: watched(r, at), Keys: by.keys(),
@@ -73,7 +73,7 @@ func (k nodeEstimate) taken() nodeEstimate {
 }
 
 // with returns the estimate after the node is observed with the taints, labels and version of n.
-func (k nodeEstimate) with(by *Basis, n *v1.Node, at time.Time) nodeEstimate {
+func (k nodeEstimate) with(by *Ruleset, n *v1.Node, at time.Time) nodeEstimate {
 	k = k.see(by, journal.Observation{Taints: n.Spec.Taints, At: at, Version: n.ResourceVersion}, time.Time{})
 	k.latest.Labels, k.earliest.Labels = n.Labels, n.Labels
 	return k

@@ -71,7 +71,7 @@ func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
 }
 
 func TestWithoutNodesTheJournalCounts(t *testing.T) {
-	o := foresight.NewModel(foresight.Basis{}, foresight.Focus{})
+	o := foresight.NewModel(foresight.Ruleset{}, foresight.Focus{})
 	record := recorded("uid-n1", -5, taint.History{{Taint: parsed("gpu=a:NoExecute"), Since: at(-40), Ended: true}, {Taint: parsed("gpu=b:NoExecute"), Since: at(-10)}})
 	o.AddPod(pod("a", tolerates("gpu", 60)))
 	o.Begin(noon)
@@ -113,7 +113,7 @@ func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 }
 
 func TestAJournalThatNobodyKeepsIsToldOf(t *testing.T) {
-	m := foresight.NewModel(foresight.Basis{}, foresight.Focus{})
+	m := foresight.NewModel(foresight.Ruleset{}, foresight.Focus{})
 	for name, r := range map[string]journal.Record{"old": recorded("a", -120), "older": recorded("b", -180), "kept": recorded("c", -20)} {
 		m.AddNode(node(name, parsed("gpu:NoExecute")))
 		m.AddRecords(journal.Partition{Records: map[string]journal.Record{name: r}}, noon)
@@ -223,7 +223,7 @@ func (s *shown) changePod(name string) {
 
 // begin lets the model observe the cluster. As far as it knows, the pods were bound long ago.
 func (s *shown) begin() {
-	s.model = foresight.NewModel(foresight.Basis{}, foresight.Focus{})
+	s.model = foresight.NewModel(foresight.Ruleset{}, foresight.Focus{})
 	s.model.AddNode(s.node.DeepCopy())
 	for _, p := range s.pods {
 		s.model.AddPod(p)

@@ -12,8 +12,8 @@ import (
 
 // original returns a clause that says how the original would decide otherwise, as far as the present state shows
 // it; "" if it would decide alike. ours is the verdict by the basis. docs/semantics.md lists all differences.
-func (k *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Basis) string {
-	rules := by.rules()
+func (k *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset) string {
+	rules := by.tolerations()
 	v := taint.Decide(p, &k.latest.Node, rules)
 	if by.configured() {
 		if why := beside(v, ours); why != "" {

@@ -10,22 +10,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// APIVersion is the version of the answers in JSON.
-const APIVersion = "taint-manager/v1alpha1"
-
-// Rules are the rules of all answers. docs/semantics.md lists those of the original that differ.
-const Rules = "taint-manager"
-
 // Plan predicts the effect of changes of taints.
 type Plan struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"` // Plan
-
-	// Rules are the rules by which the pods were judged: taint-manager.
-	Rules string `json:"rules"`
-
-	// At is the time at which the nodes get the taints.
-	At time.Time `json:"at"`
+	Header
 
 	// EvictionMethod is delete or evict. With delete, budgets are not asked.
 	EvictionMethod string `json:"evictionMethod"`
@@ -48,15 +35,23 @@ type Plan struct {
 	// Budgets are those that cover pods to be evicted.
 	Budgets []BudgetPlan `json:"budgets"`
 
-	// Trips are the breakers that are tripped with the changes.
-	Trips []Trip `json:"trips,omitempty"`
+	Remarks
+}
 
-	// Incomplete has a clause for each thing that the answer lacks. If it is not empty, an empty list of pods
-	// proves nothing.
-	Incomplete []string `json:"incomplete,omitempty"`
+// Names returns the namespaces and names of the pods that go, or go sooner, because of the change.
+func (p *Plan) Names() []string {
+	var names []string
+	for _, one := range p.Pods {
+		if one.Effect == Evicted || one.Effect == Sooner {
+			names = append(names, one.String())
+		}
+	}
+	return names
+}
 
-	// Notes are remarks on the changes and the answer.
-	Notes []string `json:"notes,omitempty"`
+// Evictions returns the number of pods that go, or go sooner, because of the change, and that of all pods that go.
+func (p *Plan) Evictions() (because, all int) {
+	return p.Total.Evict, p.Total.Evict + p.Total.Anyway + p.Total.Elsewhere
 }
 
 // PlannedNode is a node that gets the taints.
@@ -70,11 +65,7 @@ type PlannedNode struct {
 
 // PlannedPod is the prediction for one pod.
 type PlannedPod struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	UID       string `json:"uid"`
-	Node      string `json:"node"`
-	Owner     *Owner `json:"owner,omitempty"`
+	PodRef
 
 	Prediction `json:",inline"`
 
@@ -153,19 +144,6 @@ type OwnerTotal struct {
 	LosesAll bool `json:"losesAll"`
 }
 
-// Unsure reports whether the deadline of a pod, with the plan or without it, is known only as a range.
-func (p *Plan) Unsure() bool {
-	return slices.ContainsFunc(p.Pods, func(p *PlannedPod) bool {
-		return p.Earliest != nil || p.Without != nil && p.Without.Earliest != nil
-	})
-}
-
-// AsIfNow reports whether the deadline of a pod depends on when a manager with the policies first saw a taint, which no
-// journal has, as if that were the time of the question.
-func (p *Plan) AsIfNow() bool {
-	return slices.ContainsFunc(p.Pods, func(p *PlannedPod) bool { return p.SinceFrom == FromPolicy })
-}
-
 // Question is the question that a plan answers.
 type Question struct {
 	// Selection of the nodes that get the taints.
@@ -176,12 +154,9 @@ type Question struct {
 	// At is the time at which the nodes get the taints.
 	At time.Time
 
-	// Method is delete or evict.
-	Method string
-
 	// Compare, if not nil, is what the changes are compared with: this configuration instead of no changes. Compared is
 	// its name.
-	Compare  *Basis
+	Compare  *Ruleset
 	Compared string
 }
 
@@ -233,32 +208,39 @@ func (t *Total) add(p *planned) {
 }
 
 // Plan predicts the effect of the changes. It returns an error if the nodes in question or their taints do not
-// exist. Begin must have been called.
+// exist.
 func (m *Model) Plan(q Question) (*Plan, error) {
 	nodes, err := m.selected(&q.Selection)
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{APIVersion: APIVersion, Kind: "Plan", Rules: Rules, At: *utc(q.At), EvictionMethod: q.Method, Compared: q.Compared}
+	plan := &Plan{Header: header("Plan", q.At), EvictionMethod: m.rules.method(), Compared: q.Compared}
 	views := m.change(plan, nodes, q)
 	if err := absent(plan.Nodes, q.Changes); err != nil {
 		return nil, err
 	}
-	plan.Notes = m.basis.notes(q.Changes, plan.Nodes)
 	by := m.judges(views, q)
-	plan.Trips = by.with.trips
 	pods := m.planPods(views, by, q)
 	slices.SortFunc(pods, inOrder)
 	plan.Budgets = orNone(ask(inNames(m.budgets), going(pods)))
 	plan.count(pods, m.replicasOf())
+	plan.Remarks = m.remarks(by.with, q.At, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
+	plan.Notes = append(plan.Notes, m.staleNote(nil, q.At)...)
+	plan.Incomplete = m.gaps(q.Names)
 	return plan, nil
+}
+
+// doubts returns what the times of the plan depend on.
+func (p *Plan) doubts() (d doubts) {
+	for _, one := range p.Pods {
+		d.unsure = d.unsure || one.Earliest != nil || one.Without != nil && one.Without.Earliest != nil
+		d.asIfNow = d.asIfNow || one.SinceFrom == FromPolicy
+	}
+	return d
 }
 
 // selected returns the nodes in question, by their names.
 func (m *Model) selected(s *Selection) (map[string]*node, error) {
-	if err := m.Twice(); err != nil {
-		return nil, err
-	}
 	var missing []string
 	for _, name := range s.Names {
 		if m.nodes[name] == nil {
@@ -312,7 +294,7 @@ func (m *Model) change(plan *Plan, nodes map[string]*node, q Question) map[strin
 		taints, done := apply(q.Changes, n.object.Spec.Taints)
 		changed := small(n.object)
 		changed.Spec.Taints, changed.ResourceVersion = taints, ""
-		views[name] = view{n.estimate, n.estimate.with(&m.basis, changed, q.At), taints}
+		views[name] = view{n.estimate, n.estimate.with(&m.rules, changed, q.At), taints}
 		if q.Compare != nil {
 			views[name] = view{m.estimateBy(q.Compare, n).with(q.Compare, changed, q.At), views[name].after, taints}
 		}
@@ -323,7 +305,7 @@ func (m *Model) change(plan *Plan, nodes map[string]*node, q Question) map[strin
 }
 
 // estimateBy returns the estimate of a node by another basis.
-func (m *Model) estimateBy(by *Basis, n *node) nodeEstimate {
+func (m *Model) estimateBy(by *Ruleset, n *node) nodeEstimate {
 	return estimateOf(by, n.object, m.records[n.object.Name], m.began)
 }
 
@@ -337,9 +319,9 @@ func (m *Model) judges(views map[string]view, q Question) judges {
 		taints[name] = views[name].taints
 	}
 	if q.Compare == nil {
-		return judges{m.judge(&m.basis, q.At, taints), m.now(q.At)}
+		return judges{m.judge(&m.rules, q.At, taints), m.now(q.At)}
 	}
-	return judges{m.judge(&m.basis, q.At, taints), m.judge(q.Compare, q.At, taints)}
+	return judges{m.judge(&m.rules, q.At, taints), m.judge(q.Compare, q.At, taints)}
 }
 
 // planPods returns the predictions for the pods of the nodes in question, and for pods that are evicted from other
@@ -380,8 +362,7 @@ func (m *Model) planPod(p *pod, v *view, by judges, at time.Time) *planned {
 	with, verdict := v.after.judge(&p.Pod, by.with)
 	without, _ := v.before.judge(&p.Pod, by.without)
 	result := &PlannedPod{
-		Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, Owner: p.ownerOrNil(),
-		Prediction: with, Effect: effect(&with, &without), Original: v.after.original(&p.Pod, &verdict, by.with.basis),
+		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), Original: v.after.original(&p.Pod, &verdict, by.with.rules),
 	}
 	if without.Evict {
 		kept := without
@@ -393,7 +374,7 @@ func (m *Model) planPod(p *pod, v *view, by judges, at time.Time) *planned {
 		result.SinceFrom = FromPlan
 	}
 	if result.Evict {
-		result.Warnings = append(shadowed(&p.Pod, v.taints, m.basis.rules()), m.backAgain(&p.Pod, v, &verdict)...)
+		result.Warnings = append(shadowed(&p.Pod, v.taints, m.rules.tolerations()), m.backAgain(&p.Pod, v, &verdict)...)
 		seconds := max(0, result.At.Sub(at).Seconds())
 		result.InSeconds = &seconds
 	}

@@ -61,7 +61,7 @@ type Prediction struct {
 func (k *nodeEstimate) judge(p *taint.Pod, by judge) (Prediction, policy.Verdict) {
 	decided, perhaps := by.Decide(p, &k.latest.Node), by.Decide(p, &k.earliest.Node)
 	prediction := predictionOf(&decided)
-	if by.basis.auditing {
+	if by.rules.auditing {
 		prediction.Audits = audits(by.Set.Pairs(p, &k.latest.Node, by.Facts))
 	}
 	latest, earliest := decided.First(), perhaps.First()

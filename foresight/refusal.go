@@ -29,6 +29,16 @@ type TwiceError struct{ What string }
 
 func (e *TwiceError) Error() string { return e.What + " is there twice" }
 
+// UnjudgedError reports that nothing can be said of a pod.
+type UnjudgedError struct {
+	Pod, From string
+	Why       []string
+}
+
+func (e *UnjudgedError) Error() string {
+	return fmt.Sprintf("cannot say what becomes of pod %s: in %s %s", e.Pod, e.From, joined(e.Why))
+}
+
 // AbsentError reports that no node has the taint to be removed.
 type AbsentError struct{ Change Change }
 
@@ -47,7 +57,7 @@ func absent(nodes []PlannedNode, changes []Change) error {
 }
 
 // notes returns remarks on changes whose effect may be unexpected.
-func (b *Basis) notes(changes []Change, nodes []PlannedNode) []string {
+func (b *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
 	var list []string
 	for _, c := range changes {
 		t := c.Taint.ToString()
@@ -68,7 +78,7 @@ func (b *Basis) notes(changes []Change, nodes []PlannedNode) []string {
 }
 
 // orTriggers names the other taints that do, if there are policies.
-func (b *Basis) orTriggers() string {
+func (b *Ruleset) orTriggers() string {
 	if len(b.config.Policies) == 0 {
 		return ""
 	}
