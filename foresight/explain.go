@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +43,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		return e, nil
 	}
 	if unknown := append(m.unjudged(nil), m.unknownNamespaces()...); len(unknown) > 0 {
-		return nil, &UnjudgedError{p.Key(), m.reading.From, unknown}
+		return nil, fmt.Errorf("cannot say what becomes of pod %s: in %s %s", p.Key(), m.reading.From, joined(unknown))
 	}
 	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.ownerOrNil()
 	e.Pod.Ends, e.Disruption, e.Stuck = p.ends, p.disruption, m.stuck(p, at)

@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -278,8 +279,7 @@ func (m *Model) twiceError() error {
 	if len(m.twice) == 0 {
 		return nil
 	}
-	slices.Sort(m.twice)
-	return &TwiceError{m.twice[0]}
+	return fmt.Errorf("%s is there twice in %s; give what was written at one moment", slices.Min(m.twice), m.reading.From)
 }
 
 // Words ends a sentence with the selected pods, on these nodes: " in namespace shop on n1 for pods with app=web".

@@ -51,7 +51,7 @@ func (p *Plan) Names() []string {
 
 // Evictions returns the number of pods that go, or go sooner, because of the change, and that of all pods that go.
 func (p *Plan) Evictions() (because, all int) {
-	return p.Total.Evict, p.Total.Evict + p.Total.Anyway + p.Total.Elsewhere
+	return p.Total.Evict, p.Total.going()
 }
 
 // PlannedNode is a node that gets the taints.
@@ -186,6 +186,9 @@ func effect(with, without *Prediction) string {
 	return Anyway
 }
 
+// going returns the number of pods that go, be it anyway.
+func (t *Total) going() int { return t.Evict + t.Anyway + t.Elsewhere }
+
 // add counts a pod.
 func (t *Total) add(p *planned) {
 	switch p.result.Effect {
@@ -241,14 +244,8 @@ func (p *Plan) doubts() (d doubts) {
 
 // selected returns the nodes in question, by their names.
 func (m *Model) selected(s *Selection) (map[string]*node, error) {
-	var missing []string
-	for _, name := range s.Names {
-		if m.nodes[name] == nil {
-			missing = append(missing, name)
-		}
-	}
-	if len(missing) > 0 {
-		return nil, &UnknownNodesError{missing}
+	if err := m.checkNodes(s.Names); err != nil {
+		return nil, err
 	}
 	found := map[string]*node{}
 	for name, n := range m.nodes {
@@ -257,7 +254,7 @@ func (m *Model) selected(s *Selection) (map[string]*node, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, &NoNodeError{s.Selector}
+		return nil, &QuestionError{What: "no node matches " + s.Selector.String(), Look: "get nodes --show-labels"}
 	}
 	return found, nil
 }
@@ -403,53 +400,47 @@ func going(pods []*planned) []*planned {
 	return pods[:n]
 }
 
-// count adds the pods and their totals to the plan.
+// count adds the pods and their totals to the plan, in the order of their names.
 func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
-	p.Pods = make([]*PlannedPod, 0, len(pods))
-	namespaces, owners := map[string]*NamespaceTotal{}, map[ownerKey]*OwnerTotal{}
-	for _, pod := range pods {
-		if key := keyOf(pod.pod); pod.here {
-			namespaces[key.namespace] = &NamespaceTotal{Namespace: key.namespace}
-			owners[key] = &OwnerTotal{Namespace: key.namespace, Owner: key.owner, Replicas: replicas[key]}
-		}
+	p.Pods, p.Namespaces, p.Owners = make([]*PlannedPod, 0, len(pods)), []NamespaceTotal{}, []OwnerTotal{}
+	for _, one := range pods {
+		p.Pods = append(p.Pods, one.result)
+		p.Total.add(one)
 	}
-	nodes := map[string]*PlannedNode{}
+	nodes := totalsBy(pods, func(p *planned) string { return p.Node })
 	for i := range p.Nodes {
-		nodes[p.Nodes[i].Name] = &p.Nodes[i]
+		p.Nodes[i].Total = nodes[p.Nodes[i].Name]
 	}
-	for _, pod := range pods {
-		p.Pods = append(p.Pods, pod.result)
-		p.Total.add(pod)
-		if node := nodes[pod.Node]; node != nil {
-			node.add(pod)
-		}
-		key := keyOf(pod.pod)
-		if namespace := namespaces[key.namespace]; namespace != nil {
-			namespace.add(pod)
-		}
-		if owner := owners[key]; owner != nil {
-			owner.add(pod)
-		}
+	for name, total := range totalsBy(pods, func(p *planned) string { return p.Namespace }) {
+		p.Namespaces = append(p.Namespaces, NamespaceTotal{name, total})
 	}
-	p.sum(namespaces, owners)
-}
-
-// sum adds the totals to the plan, in the order of their names.
-func (p *Plan) sum(namespaces map[string]*NamespaceTotal, owners map[ownerKey]*OwnerTotal) {
-	for _, namespace := range namespaces {
-		p.Namespaces = append(p.Namespaces, *namespace)
-	}
-	for key, owner := range owners {
+	for key, total := range totalsBy(pods, func(p *planned) ownerKey { return keyOf(p.pod) }) {
 		if key.owner != (Owner{}) {
-			owner.LosesAll = owner.Evict > 0 && owner.Evict+owner.Anyway+owner.Elsewhere == owner.Replicas
-			p.Owners = append(p.Owners, *owner)
+			all := replicas[key]
+			p.Owners = append(p.Owners, OwnerTotal{key.namespace, key.owner, total, all, total.Evict > 0 && total.going() == all})
 		}
 	}
-	p.Namespaces, p.Owners = orNone(p.Namespaces), orNone(p.Owners)
 	slices.SortFunc(p.Namespaces, func(a, b NamespaceTotal) int { return strings.Compare(a.Namespace, b.Namespace) })
 	slices.SortFunc(p.Owners, func(a, b OwnerTotal) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.String(), b.String()))
 	})
+}
+
+// totalsBy counts the pods by a key that some pod on a node in question has.
+func totalsBy[K comparable](pods []*planned, key func(*planned) K) map[K]Total {
+	totals := map[K]Total{}
+	for _, p := range pods {
+		if p.here {
+			totals[key(p)] = Total{}
+		}
+	}
+	for _, p := range pods {
+		if total, ok := totals[key(p)]; ok {
+			total.add(p)
+			totals[key(p)] = total
+		}
+	}
+	return totals
 }
 
 // orNone returns an empty list instead of nil, so that JSON has [] and not null.

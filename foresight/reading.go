@@ -54,6 +54,9 @@ func (b Builder) Pods(namespace string) int {
 // Namespaces returns the namespaces in which pods were added.
 func (b Builder) Namespaces() []string { return slices.Collect(maps.Keys(b.model.missing.namespaces)) }
 
+// CheckNodes returns a [QuestionError] if a node of these names was not added.
+func (b Builder) CheckNodes(names []string) error { return b.model.checkNodes(names) }
+
 // Reading is what is known of how the objects were read.
 type Reading struct {
 	// At is when the objects were read. A question about a later time takes into account which breakers are reset until

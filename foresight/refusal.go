@@ -2,55 +2,43 @@ package foresight
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/labels"
-
-	"github.com/taint-manager/taint-manager/policy"
 )
 
-// UnknownNodesError reports that nodes in question do not exist.
-type UnknownNodesError struct{ Names []string }
+// QuestionError reports that a question does not fit the cluster.
+type QuestionError struct {
+	What string
 
-func (e *UnknownNodesError) Error() string {
-	if len(e.Names) == 1 {
-		return "there is no node " + e.Names[0]
+	// Look is the command of kubectl that shows what there is.
+	Look string
+
+	// Typed is a name that does not exist, and Names are those that do.
+	Typed string
+	Names []string
+}
+
+func (e *QuestionError) Error() string { return e.What }
+
+// checkNodes returns an error if a node of these names does not exist.
+func (m *Model) checkNodes(wanted []string) error {
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return m.nodes[name] != nil })
+	what := "there are no nodes "
+	switch len(missing) {
+	case 0:
+		return nil
+	case 1:
+		what = "there is no node "
 	}
-	return "there are no nodes " + strings.Join(e.Names, ", ")
-}
-
-// NoNodeError reports that the selector matches no node.
-type NoNodeError struct{ Selector labels.Selector }
-
-func (e *NoNodeError) Error() string { return fmt.Sprintf("no node matches %s", e.Selector) }
-
-// TwiceError reports that an object was added twice.
-type TwiceError struct{ What string }
-
-func (e *TwiceError) Error() string { return e.What + " is there twice" }
-
-// UnjudgedError reports that nothing can be said of a pod.
-type UnjudgedError struct {
-	Pod, From string
-	Why       []string
-}
-
-func (e *UnjudgedError) Error() string {
-	return fmt.Sprintf("cannot say what becomes of pod %s: in %s %s", e.Pod, e.From, joined(e.Why))
-}
-
-// AbsentError reports that no node has the taint to be removed.
-type AbsentError struct{ Change Change }
-
-func (e *AbsentError) Error() string {
-	return fmt.Sprintf("no node has a taint %s", e.Change.Taint.ToString())
+	return &QuestionError{what + strings.Join(missing, ", "), "get nodes", missing[0], slices.Sorted(maps.Keys(m.nodes))}
 }
 
 // absent returns an error for a change that would have no effect on any node, or nil.
 func absent(nodes []PlannedNode, changes []Change) error {
 	for _, c := range changes {
 		if on := nodesWith(nodes, Absent, c.Taint.ToString()); c.Remove && len(on) == len(nodes) {
-			return &AbsentError{c}
+			return &QuestionError{What: "no node has a taint " + c.Taint.ToString(), Look: "describe nodes"}
 		}
 	}
 	return nil
@@ -105,12 +93,4 @@ func some(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more nodes", strings.Join(names[:few], ", "), len(names)-few)
-}
-
-// InvalidError reports that a configuration is not valid.
-type InvalidError struct{ Problems []policy.Problem }
-
-func (e *InvalidError) Error() string {
-	p := e.Problems[0]
-	return fmt.Sprintf("%s is not valid: it must be %s", p.Path, p.Allowed)
 }

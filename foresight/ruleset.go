@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ type Ruleset struct {
 func NewRuleset(c policy.Config, paused bool) (Ruleset, error) {
 	set, problems := policy.Compile(c)
 	if len(problems) > 0 {
-		return Ruleset{}, &InvalidError{problems}
+		return Ruleset{}, fmt.Errorf("%s is not valid: it must be %s", problems[0].Path, problems[0].Allowed)
 	}
 	auditing := slices.ContainsFunc(c.Policies, func(p policy.Policy) bool { return p.Mode == policy.Audit })
 	return Ruleset{config: c, set: set, needs: set.Needs(), paused: paused, auditing: auditing, unlabelled: newUnlabelled(c)}, nil

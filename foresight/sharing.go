@@ -1,9 +1,7 @@
 package foresight
 
 import (
-	"slices"
-	"strconv"
-	"strings"
+	"encoding/json"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -38,8 +36,8 @@ func shared[K comparable, V any](stored map[K]V, key K, value V) V {
 // pod replaces the values of a pod by shared ones.
 func (s *sharing) pod(p *pod) {
 	p.Namespace, p.Node, p.Phase = s.text(p.Namespace), s.text(p.Node), v1.PodPhase(s.text(string(p.Phase)))
-	p.Labels = shared(s.labels, keyOfLabels(p.Labels), p.Labels)
-	p.Tolerations = shared(s.tolerations, keyOfTolerations(p.Tolerations), p.Tolerations)
+	p.Labels = shared(s.labels, sharingKey(p.Labels), p.Labels)
+	p.Tolerations = shared(s.tolerations, sharingKey(p.Tolerations), p.Tolerations)
 	if p.Controller != nil {
 		p.Controller = shared(s.owners, *p.Controller, p.Controller)
 	}
@@ -52,28 +50,8 @@ func (s *sharing) prediction(f *Prediction) {
 	f.Policy, f.Method, f.HeldBy = s.text(f.Policy), s.text(f.Method), s.text(f.HeldBy)
 }
 
-// keyOfLabels returns a text that is the same for equal labels, and differs for others.
-func keyOfLabels(labels map[string]string) string {
-	list := make([]string, 0, len(labels))
-	for name, value := range labels {
-		list = append(list, strconv.Quote(name)+strconv.Quote(value))
-	}
-	slices.Sort(list)
-	return strings.Join(list, "")
-}
-
-// keyOfTolerations returns a text that is the same for equal tolerations, and differs for others.
-func keyOfTolerations(list []v1.Toleration) string {
-	var key []byte
-	for i := range list {
-		t := &list[i]
-		for _, part := range []string{t.Key, string(t.Operator), t.Value, string(t.Effect)} {
-			key = append(strconv.AppendQuote(key, part), ' ')
-		}
-		if t.TolerationSeconds != nil {
-			key = strconv.AppendInt(key, *t.TolerationSeconds, 10)
-		}
-		key = append(key, ',')
-	}
-	return string(key)
+// sharingKey returns a text that is the same for equal labels or tolerations, and differs for others.
+func sharingKey(value any) string {
+	text, _ := json.Marshal(value) // strings and numbers always have a text
+	return string(text)
 }

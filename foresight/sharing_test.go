@@ -16,7 +16,7 @@ func TestOnlyPodsWithTheSameLabelsShareThem(t *testing.T) {
 			got, ok := other[name]
 			same = same && ok && got == value
 		}
-		if got := keyOfLabels(one) == keyOfLabels(other); got != same {
+		if got := sharingKey(one) == sharingKey(other); got != same {
 			t.Fatalf("%q and %q: the same key %t", one, other, got)
 		}
 	})
@@ -42,7 +42,7 @@ func TestOnlyPodsWithTheSameTolerationsShareThem(t *testing.T) {
 	}
 	keys := map[string]int{}
 	for i, list := range different {
-		key := keyOfTolerations(list)
+		key := sharingKey(list)
 		if before, ok := keys[key]; ok {
 			t.Errorf("%v and %v have the same key", different[before], list)
 		}

@@ -89,13 +89,7 @@ func ask(ctx context.Context, from source.Source, s *source.Scope, q foresight.Q
 	}
 	q.At = m.At()
 	plan, err := m.Plan(q)
-	switch {
-	case errors.As(err, new(*foresight.NoNodeError)):
-		return nil, fmt.Errorf("%w in %s; %s", err, from, from.Hint("get nodes --show-labels"))
-	case errors.As(err, new(*foresight.AbsentError)):
-		return nil, fmt.Errorf("%w in %s; %s", err, from, from.Hint("describe nodes"))
-	}
-	return plan, err
+	return plan, source.Refused(err, from)
 }
 
 // question returns the question that the flags ask. Its time is zero if there is none.

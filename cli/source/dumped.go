@@ -119,7 +119,7 @@ func (d *dumped) check(_ context.Context, s *Scope, of foresight.Builder, _ *rea
 	case namespace != "" && of.Pods(namespace) == 0:
 		return fmt.Errorf("%s has no pods in namespace %s%s; %s", d, namespace, suggest.Nearest(namespace, of.Namespaces()), d.Hint(""))
 	}
-	return s.unknownNodes(of.Nodes(), d)
+	return s.checkNodes(of, d)
 }
 
 // Locate returns the namespace of the one pod of that name. The pod may be known only from an event.

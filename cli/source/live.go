@@ -135,14 +135,14 @@ func (s *Scope) narrow(o *metav1.ListOptions) {
 // check returns an error if a node or the namespace does not exist, unless namespaces can't be read. It notes a namespace
 // without pods.
 func (c Cluster) check(ctx context.Context, s *Scope, of foresight.Builder, r *reading) error {
-	namespace, nodes := s.Focus.Namespace, of.Nodes()
+	namespace, nodes := s.Focus.Namespace, len(of.Nodes())
 	switch {
 	case s.Pod != "":
 		return nil
-	case len(nodes) == 0 && !s.Scheduled:
+	case nodes == 0 && !s.Scheduled:
 		return fmt.Errorf("%s has no nodes; %s", c, c.Hint("get nodes"))
-	case len(nodes) > 0:
-		if err := s.unknownNodes(nodes, c); err != nil {
+	case nodes > 0:
+		if err := s.checkNodes(of, c); err != nil {
 			return err
 		}
 	}
@@ -167,15 +167,15 @@ func (c Cluster) each(ctx context.Context, resource string, to foresight.Builder
 	p := terminal.NewProgress(c.messages, "Reading "+resource, 0)
 	defer p.End()
 	for o := (metav1.ListOptions{Limit: portion}); ; {
-		answer, err := list(ctx, o)
+		page, err := list(ctx, o)
 		if err != nil {
 			return c.refused("list "+resource, err)
 		}
-		about, err := meta.ListAccessor(answer)
+		about, err := meta.ListAccessor(page)
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", resource, err)
 		}
-		n, err := addAll(answer, to)
+		n, err := addAll(page, to)
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", resource, err)
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,25 +99,25 @@ func Load(ctx context.Context, from Source, s *Scope) (*foresight.Model, error) 
 		nodes = []string{read.node}
 	}
 	read.Journal = from.journal(ctx, to.Tainted(nodes), read.Hidden != "")
-	m, err := to.Load(read.Reading, s.At)
-	if errors.As(err, new(*foresight.TwiceError)) {
-		return nil, fmt.Errorf("%w in %s; give what was written at one moment", err, from)
-	}
-	return m, err
+	return to.Load(read.Reading, s.At)
 }
 
-// unknownNodes returns an error if a node of the question does not exist.
-func (s *Scope) unknownNodes(names []string, from Source) error {
+// checkNodes returns an error if a node of the question does not exist.
+func (s *Scope) checkNodes(of foresight.Builder, from Source) error {
 	wanted := s.Nodes
 	if s.Focus.Nodes != nil {
 		wanted = s.Focus.Nodes.Names
 	}
-	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return slices.Contains(names, name) })
-	if len(missing) == 0 {
-		return nil
+	return Refused(of.CheckNodes(wanted), from)
+}
+
+// Refused adds the next step to an error about a question that does not fit the cluster.
+func Refused(err error, from Source) error {
+	q, ok := errors.AsType[*foresight.QuestionError](err)
+	if !ok {
+		return err
 	}
-	err := &foresight.UnknownNodesError{Names: missing}
-	return fmt.Errorf("%w in %s%s; %s", err, from, suggest.Nearest(missing[0], names), from.Hint("get nodes"))
+	return fmt.Errorf("%w in %s%s; %s", err, from, suggest.Nearest(q.Typed, q.Names), from.Hint(q.Look))
 }
 
 // Flags are the flags of a source.

@@ -11,11 +11,12 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/taint-manager/taint-manager/status"
 )
+
+const eventsPath = "/api/v1/events"
 
 // comeBackAfter is the time between two attempts to open a manager's stream.
 const comeBackAfter = time.Second
@@ -41,13 +42,13 @@ func (m *Manager) Follow(ctx context.Context) (*Stream, error) {
 		return nil, err
 	}
 	s := &Stream{from: m, changed: make(chan struct{}, 1)}
-	body, err := s.open(ctx)
+	body, err := m.get(ctx, eventsPath)
 	if err != nil {
 		return nil, err
 	}
 	events := bufio.NewReader(body)
 	for known := false; !known; { // the snapshot, which may arrive in pieces
-		if err := s.take(events); err != nil {
+		if err := s.next(body, events); err != nil {
 			return nil, m.errNotManager(err)
 		}
 		known = s.evictions != nil && !s.more
@@ -56,49 +57,19 @@ func (m *Manager) Follow(ctx context.Context) (*Stream, error) {
 	return s, nil
 }
 
-func (s *Stream) open(ctx context.Context) (io.ReadCloser, error) {
-	body, err := s.from.get(ctx, "/api/v1/events")
-	if err != nil {
-		return nil, err
-	}
-	return newIdleTimeoutReader(body), nil
-}
-
 // silence is how long a stream may be silent. A manager sends something every five seconds.
 const silence = 15 * time.Second
 
 var errSilent = fmt.Errorf("it has been silent for %s", silence)
 
-// idleTimeoutReader is a stream that fails after a silence.
-type idleTimeoutReader struct {
-	io.ReadCloser
-	patience *time.Timer
-	silent   atomic.Bool
-}
-
-func newIdleTimeoutReader(body io.ReadCloser) *idleTimeoutReader {
-	r := &idleTimeoutReader{ReadCloser: body}
-	r.patience = time.AfterFunc(silence, func() {
-		r.silent.Store(true)
-		_ = body.Close()
-	})
-	return r
-}
-
-func (r *idleTimeoutReader) Read(p []byte) (int, error) {
-	n, err := r.ReadCloser.Read(p)
-	switch {
-	case n > 0:
-		r.patience.Reset(silence)
-	case err != nil && r.silent.Load():
-		err = errSilent
+// next applies the next event of the stream. A stream that is silent for too long is closed.
+func (s *Stream) next(body io.Closer, events *bufio.Reader) error {
+	patience := time.AfterFunc(silence, func() { _ = body.Close() })
+	err := s.take(events)
+	if !patience.Stop() && err != nil {
+		return errSilent
 	}
-	return n, err
-}
-
-func (r *idleTimeoutReader) Close() error {
-	r.patience.Stop()
-	return r.ReadCloser.Close()
+	return err
 }
 
 // run reads the stream until the context ends, and opens it again whenever it breaks.
@@ -106,7 +77,7 @@ func (s *Stream) run(ctx context.Context, body io.ReadCloser, events *bufio.Read
 	for {
 		var err error
 		for err == nil {
-			err = s.take(events)
+			err = s.next(body, events)
 		}
 		_ = body.Close()
 		for err != nil {
@@ -116,7 +87,7 @@ func (s *Stream) run(ctx context.Context, body io.ReadCloser, events *bufio.Read
 				return
 			case <-time.After(comeBackAfter):
 			}
-			body, err = s.open(ctx)
+			body, err = s.from.get(ctx, eventsPath)
 		}
 		events = bufio.NewReader(body)
 	}
