@@ -16,8 +16,13 @@ type Owner struct {
 	Name string `json:"name"`
 }
 
-// String returns the owner as kubectl writes it, but with the kind unchanged: "Deployment/web".
-func (o Owner) String() string { return o.Kind + "/" + o.Name }
+// String returns the owner as kubectl writes it, but with the kind unchanged: "Deployment/web"; "" if there is none.
+func (o *Owner) String() string {
+	if o == nil {
+		return ""
+	}
+	return o.Kind + "/" + o.Name
+}
 
 // pod has the fields of a pod that are kept. Its Bound is zero until Begin.
 type pod struct {

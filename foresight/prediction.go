@@ -57,6 +57,9 @@ type Prediction struct {
 	Audits []string `json:"audits,omitempty"`
 }
 
+// Decided reports whether a policy or a breaker decides about the pod, or would by a policy in mode Audit.
+func (f *Prediction) Decided() bool { return f.Policy != "" || f.HeldBy != "" || len(f.Audits) > 0 }
+
 // judge returns the prediction for a pod on the node, and the verdict behind it, by the latest starts of the taints.
 func (k *nodeEstimate) judge(p *taint.Pod, by judge) (Prediction, policy.Verdict) {
 	decided, perhaps := by.Decide(p, &k.latest.Node), by.Decide(p, &k.earliest.Node)

@@ -118,11 +118,8 @@ func Decider(f *foresight.Prediction, from time.Time) string {
 }
 
 // ByPolicies reports whether a policy or a breaker decides about one of the pods.
-func ByPolicies[T any](pods []T, of func(*T) *foresight.Prediction) bool {
-	return slices.ContainsFunc(pods, func(p T) bool {
-		f := of(&p)
-		return f.Policy != "" || f.HeldBy != "" || len(f.Audits) > 0
-	})
+func ByPolicies[T interface{ Decided() bool }](pods []T) bool {
+	return slices.ContainsFunc(pods, func(p T) bool { return p.Decided() })
 }
 
 // Because returns the taint without the effect NoExecute, which most have.

@@ -48,9 +48,6 @@ func (t *Text) Top(list *terminal.Table) {
 	}
 }
 
-// Number returns a cell with a number.
-func Number(n int) terminal.Cell { return terminal.Text(fmt.Sprint(n)) }
-
 // Count returns a number of things: "1 pod", "3 pods".
 func Count(n int, thing string) string {
 	if n == 1 {

@@ -130,7 +130,7 @@ func (t *text) taintTable() *terminal.Table {
 	for i := range t.Taints {
 		one := &t.Taints[i]
 		then, until := t.follows(one)
-		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(countsFrom(one)), terminal.Text(bearing(one)), terminal.Text(until), then)
+		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(countsFrom(one)), terminal.Text(granted(one)), terminal.Text(until), then)
 	}
 	return list
 }
@@ -200,7 +200,8 @@ func sinceWhen(one *foresight.ExplainedTaint) string {
 	return taint.Stamp(*one.Since) + " (" + one.SinceFrom + ")"
 }
 
-func bearing(one *foresight.ExplainedTaint) string {
+// granted returns the toleration, and how long it tolerates the taint.
+func granted(one *foresight.ExplainedTaint) string {
 	switch {
 	case one.Toleration == "":
 		return "none"
@@ -256,9 +257,9 @@ func (t *text) events() {
 }
 
 func (t *text) eventTable() *terminal.Table {
-	list := terminal.NewTable("TIME", "TYPE", "REASON", "MESSAGE")
-	for _, e := range t.Events {
-		list.Add(terminal.Text(taint.Stamp(e.Time)), terminal.Text(e.Type), terminal.Text(e.Reason), terminal.Text(answer.OneLine(e.Message)))
-	}
-	return list
+	return answer.TableOf(t.Events,
+		answer.Texts("TIME", func(e foresight.Event) string { return taint.Stamp(e.Time) }),
+		answer.Texts("TYPE", func(e foresight.Event) string { return e.Type }),
+		answer.Texts("REASON", func(e foresight.Event) string { return e.Reason }),
+		answer.Texts("MESSAGE", func(e foresight.Event) string { return answer.OneLine(e.Message) }))
 }

@@ -55,64 +55,56 @@ func total(p *foresight.Pending) string {
 	return s
 }
 
+type (
+	pod    = *foresight.PendingPod
+	column = answer.Column[pod]
+)
+
 // table has a row for each pod.
 func (o *options) table(p *foresight.Pending) *terminal.Table {
-	r := rows{at: p.At, wide: o.output.Form == answer.AsWide, everywhere: o.everywhere}
-	r.policies = answer.ByPolicies(p.Pods, func(p *foresight.PendingPod) *foresight.Prediction { return &p.Prediction })
-	made := terminal.NewTable(r.headings()...)
-	for i := range p.Pods {
-		made.AddRow(func() []terminal.Cell { return r.row(&p.Pods[i]) })
+	pods := make([]pod, len(p.Pods))
+	for i := range pods {
+		pods[i] = &p.Pods[i]
 	}
-	return made
+	return answer.TableOf(pods, o.columns(p.At, answer.ByPolicies(pods))...)
 }
 
-// rows shows people what is scheduled at a moment.
-type rows struct {
-	at               time.Time
-	wide, everywhere bool
-	policies         bool // whether a policy or a breaker decides about some pod
-}
-
-func (r rows) headings() []string {
-	list := []string{"WHEN", "AT"}
-	if r.everywhere {
-		list = append(list, "NAMESPACE")
+// columns are those of the table as of this time, perhaps with that of the policy.
+func (o *options) columns(at time.Time, policies bool) []column {
+	wide := o.output.Form == answer.AsWide
+	moment := func(p pod) string { return answer.Clock(&p.Prediction, at) }
+	if wide {
+		moment = func(p pod) string { return answer.Stamp(&p.Prediction) }
 	}
-	list = append(list, "POD", "NODE", "STATE", "TAINT")
-	if r.wide {
-		list = append(list, "OWNER", "SINCE FROM")
+	list := []column{
+		answer.Painted("WHEN", func(p pod) string { return when(p, at) }, func(p pod) terminal.Colour { return urgency(p, at) }),
+		answer.Texts("AT", moment),
 	}
-	if r.policies {
-		list = append(list, "POLICY")
+	if o.everywhere {
+		list = append(list, answer.Texts("NAMESPACE", func(p pod) string { return p.Namespace }))
 	}
-	return append(list, "WHY")
-}
-
-func (r rows) row(p *foresight.PendingPod) []terminal.Cell {
-	moment, why := answer.Clock(&p.Prediction, r.at), answer.Why(&p.Prediction)
-	if r.wide {
-		moment, why = answer.Stamp(&p.Prediction), reason(p)
+	list = append(list,
+		answer.Texts("POD", func(p pod) string { return p.Name }),
+		answer.Texts("NODE", func(p pod) string { return p.Node }),
+		answer.Painted("STATE", func(p pod) string { return state(p, at) }, func(p pod) terminal.Colour { return answer.StateColour(p.State) }),
+		answer.Texts("TAINT", func(p pod) string { return answer.Because(&p.Prediction) }))
+	if wide {
+		list = append(list,
+			answer.Texts("OWNER", func(p pod) string { return p.Owner.String() }),
+			answer.Texts("SINCE FROM", func(p pod) string { return p.SinceFrom }))
 	}
-	cells := []terminal.Cell{terminal.Painted(r.when(p), r.urgency(p)), terminal.Text(moment)}
-	if r.everywhere {
-		cells = append(cells, terminal.Text(p.Namespace))
+	if policies {
+		list = append(list, answer.Texts("POLICY", func(p pod) string { return answer.Decider(&p.Prediction, at) }))
 	}
-	cells = append(cells, terminal.Text(p.Name), terminal.Text(p.Node), terminal.Painted(r.state(p), answer.StateColour(p.State)), terminal.Text(answer.Because(&p.Prediction)))
-	if r.wide {
-		owner := ""
-		if p.Owner != nil {
-			owner = p.Owner.String()
-		}
-		cells = append(cells, terminal.Text(owner), terminal.Text(p.SinceFrom))
+	why := func(p pod) string { return answer.Why(&p.Prediction) }
+	if wide {
+		why = reason
 	}
-	if r.policies {
-		cells = append(cells, terminal.Text(answer.Decider(&p.Prediction, r.at)))
-	}
-	return append(cells, terminal.Text(why))
+	return append(list, answer.Texts("WHY", why))
 }
 
 // reason returns the whole reason, and the outcome of the last call.
-func reason(p *foresight.PendingPod) string {
+func reason(p pod) string {
 	clauses := slices.Concat([]string{p.Reason}, p.Audits)
 	if p.Message != "" {
 		clauses = append(clauses, fmt.Sprintf("after %d tries: %s", p.Attempts, answer.OneLine(p.Message)))
@@ -121,22 +113,22 @@ func reason(p *foresight.PendingPod) string {
 }
 
 // when formats the time until the eviction, or since.
-func (r rows) when(p *foresight.PendingPod) string {
-	if p.Evict && r.at.Sub(*p.At) > foresight.OverdueAfter {
-		return answer.Lasting(*p.At, r.at) + " ago"
+func when(p pod, at time.Time) string {
+	if p.Evict && at.Sub(*p.At) > foresight.OverdueAfter {
+		return answer.Lasting(*p.At, at) + " ago"
 	}
-	return answer.When(&p.Prediction, r.at)
+	return answer.When(&p.Prediction, at)
 }
 
-func (r rows) urgency(p *foresight.PendingPod) terminal.Colour {
-	if p.At.After(r.at) {
+func urgency(p pod, at time.Time) terminal.Colour {
+	if p.At.After(at) {
 		return terminal.Warned
 	}
 	return terminal.Bad
 }
 
 // state describes the state of the eviction, the reason, and the next step.
-func (r rows) state(p *foresight.PendingPod) string {
+func state(p pod, at time.Time) string {
 	s := p.State
 	if p.Cause != "" {
 		s += " (" + p.Cause + ")"
@@ -144,8 +136,8 @@ func (r rows) state(p *foresight.PendingPod) string {
 	if p.WaitsFor != "" {
 		s += ", waits for " + p.WaitsFor
 	}
-	if p.NextTry != nil && p.State != status.Scheduled && p.NextTry.After(r.at) {
-		s += ", tries again in " + answer.Lasting(r.at, *p.NextTry)
+	if p.NextTry != nil && p.State != status.Scheduled && p.NextTry.After(at) {
+		s += ", tries again in " + answer.Lasting(at, *p.NextTry)
 	}
 	return s
 }

@@ -13,7 +13,7 @@ func TestAnEvictionThatWaitsForARateSaysSo(t *testing.T) {
 	now := time.Now()
 	e := &status.Eviction{Namespace: "shop", Pod: "web", State: status.Due, Deadline: now, Policy: "drain", Method: "evict", WaitsFor: "rate cluster", DeleteAt: now.Add(90 * time.Minute)}
 	one := podOf(e)
-	if got := (rows{at: now}).state(&one); got != "due, waits for rate cluster" {
+	if got := state(&one, now); got != "due, waits for rate cluster" {
 		t.Errorf("its state is %q", got)
 	}
 	if got := answer.Decider(&one.Prediction, now); got != "drain, deletes in 1h30m0s" {

@@ -3,6 +3,7 @@ package pending
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
@@ -18,7 +19,7 @@ type group struct {
 
 // groups groups the evictions by one attribute, the largest group first. It ignores those for which of returns no
 // name.
-func groups(pods []foresight.PendingPod, of func(*foresight.PendingPod) (namespace, name string)) []group {
+func groups(pods []foresight.PendingPod, of func(pod) (namespace, name string)) []group {
 	var list []group
 	at := map[[2]string]int{}
 	for i := range pods {
@@ -42,40 +43,25 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 	if !t.Bare {
 		t.Printf("%s.\n", total(p))
 	}
-	for _, by := range []struct {
-		heading string
-		of      func(*foresight.PendingPod) (namespace, name string)
-	}{
-		{"NAMESPACE", func(p *foresight.PendingPod) (_, name string) { return "", p.Namespace }},
-		{"OWNER", func(p *foresight.PendingPod) (namespace, name string) {
-			if p.Owner == nil {
-				return "", ""
-			}
-			return p.Namespace, p.Owner.String()
-		}},
-		{"BUDGET IN THE WAY", func(p *foresight.PendingPod) (namespace, name string) { return p.Namespace, p.Budget }},
-		{"NODE", func(p *foresight.PendingPod) (_, name string) { return "", p.Node }},
-	} {
-		t.Top(groupsTable(by.heading, groups(p.Pods, by.of), p))
-	}
+	t.Top(groupsTable("NAMESPACE", p.At, groups(p.Pods, func(p pod) (_, name string) { return "", p.Namespace })))
+	t.Top(groupsTable("OWNER", p.At, groups(p.Pods, func(p pod) (namespace, name string) { return p.Namespace, p.Owner.String() })))
+	t.Top(groupsTable("BUDGET IN THE WAY", p.At, groups(p.Pods, func(p pod) (namespace, name string) { return p.Namespace, p.Budget })))
+	t.Top(groupsTable("NODE", p.At, groups(p.Pods, func(p pod) (_, name string) { return "", p.Node })))
 	if !t.Bare {
 		t.WriteString("\n-o table shows each pod, -o wide also why.\n")
 	}
 }
 
-func groupsTable(by string, list []group, p *foresight.Pending) *terminal.Table {
-	headings := []string{by, "EVICTIONS", "NEXT", "AT"}
-	within := len(list) > 0 && list[0].namespace != ""
-	if within {
-		headings = append([]string{"NAMESPACE"}, headings...)
+func groupsTable(by string, at time.Time, list []group) *terminal.Table {
+	columns := []answer.Column[group]{
+		answer.Texts(by, func(g group) string { return g.name }),
+		answer.Numbers("EVICTIONS", func(g group) int { return g.pods }),
+		answer.Texts("NEXT", func(g group) string { return answer.When(g.next, at) }),
+		answer.Texts("AT", func(g group) string { return answer.Clock(g.next, at) }),
 	}
-	made := terminal.NewTable(headings...)
-	for _, g := range list {
-		cells := []terminal.Cell{terminal.Text(g.name), answer.Number(g.pods), terminal.Text(answer.When(g.next, p.At)), terminal.Text(answer.Clock(g.next, p.At))}
-		if within {
-			cells = append([]terminal.Cell{terminal.Text(g.namespace)}, cells...)
-		}
-		made.Add(cells...)
+	if len(list) > 0 && list[0].namespace != "" {
+		namespace := answer.Texts("NAMESPACE", func(g group) string { return g.namespace })
+		columns = slices.Insert(columns, 0, namespace)
 	}
-	return made
+	return answer.TableOf(list, columns...)
 }

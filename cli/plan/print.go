@@ -22,8 +22,7 @@ type text struct {
 }
 
 func newText(t *answer.Text, plan *foresight.Plan) *text {
-	policies := answer.ByPolicies(plan.Pods, func(p **foresight.PlannedPod) *foresight.Prediction { return &(*p).Prediction })
-	return &text{plan, t, policies}
+	return &text{plan, t, answer.ByPolicies(plan.Pods)}
 }
 
 // all writes the whole answer.
@@ -39,7 +38,7 @@ func (t *text) all() {
 		t.pods()
 	default:
 		t.pods()
-		t.Table(t.namespaces(t.Namespaces))
+		t.Table(t.totalsTable("NAMESPACE", t.byNamespace()))
 		t.Table(ownersTable(t.Owners, t.Wide()))
 		t.budgets(t.Table)
 		t.warnings()
@@ -90,145 +89,35 @@ func (t *text) subject() string {
 	return fmt.Sprintf("each of %d nodes (%s)", len(names), answer.Few(names))
 }
 
-func (t *text) pods() {
-	headings := []string{"NAMESPACE", "POD", "NODE", "WHEN", "AT", "TAINT", "WHY"}
-	if t.Wide() {
-		headings = []string{"NAMESPACE", "POD", "NODE", "OWNER", "WHEN", "AT", t.other(), "BUDGETS IN THE WAY", "THE ORIGINAL", "WHY"}
-	}
-	if t.policies {
-		headings = slices.Insert(headings, len(headings)-1, "POLICY")
-	}
-	list := terminal.NewTable(headings...)
-	for i := range t.Pods {
-		if p := t.Pods[i]; p.Evict || p.HeldBy != "" || t.Wide() {
-			list.AddRow(func() []terminal.Cell { return t.row(p) })
-		}
-	}
-	t.Table(list)
-	if len(list.Rows) > 0 && t.Wide() && !t.Bare {
-		t.WriteString("\n" + whereItDiffers + "\n")
-	}
-}
-
-func (t *text) row(p *foresight.PlannedPod) []terminal.Cell {
-	moment := terminal.Painted(answer.When(&p.Prediction, t.At)+marks[p.Effect], urgency(&p.Prediction, t.Plan))
-	if !t.Wide() {
-		cells := []terminal.Cell{terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), moment, terminal.Text(answer.Clock(&p.Prediction, t.At)), terminal.Text(answer.Because(&p.Prediction)), terminal.Text(answer.Why(&p.Prediction))}
-		return t.withPolicy(cells, &p.Prediction)
-	}
-	owner, without := "", "stays"
-	if p.Owner != nil {
-		owner = p.Owner.String()
-	}
-	if p.Without != nil {
-		without = "goes " + answer.When(p.Without, t.At)
-	}
-	cells := []terminal.Cell{
-		terminal.Text(p.Namespace), terminal.Text(p.Name), terminal.Text(p.Node), terminal.Text(owner), moment, terminal.Text(answer.Stamp(&p.Prediction)), terminal.Text(without),
-		terminal.Text(strings.Join(p.BlockedBy, ", ")), terminal.Text(p.Original), terminal.Text(strings.Join(append([]string{p.Reason}, p.Audits...), "; ")),
-	}
-	return t.withPolicy(cells, &p.Prediction)
-}
-
-// withPolicy inserts the cell of the policy before the last one, if there are policies.
-func (t *text) withPolicy(cells []terminal.Cell, f *foresight.Prediction) []terminal.Cell {
-	if !t.policies {
-		return cells
-	}
-	return slices.Insert(cells, len(cells)-1, terminal.Text(answer.Decider(f, t.At)))
-}
-
-// other is the heading of the column about what the changes are compared with.
-func (t *text) other() string {
-	if t.Compared != "" {
-		return "BEFORE"
-	}
-	return "WITHOUT THIS"
-}
-
-// whereItDiffers explains the column about the original.
-const whereItDiffers = "THE ORIGINAL is how it would decide otherwise, as far as the present state shows it; " + answer.Differences + " lists the differences."
-
-// marks distinguish evictions that happen anyway from those because of the change.
-var marks = map[string]string{foresight.Anyway: ", anyway", foresight.Later: ", later", foresight.Sooner: ", sooner", foresight.Saved: ""}
-
-// urgency returns the colour of the time of an eviction.
-func urgency(f *foresight.Prediction, plan *foresight.Plan) terminal.Colour {
-	switch {
-	case !f.Evict && f.HeldBy != "":
-		return terminal.Warned
-	case !f.Evict:
-		return terminal.Good
-	case !f.At.After(plan.At):
-		return terminal.Bad
-	}
-	return terminal.Warned
-}
-
+// totals writes how many pods go, stay or are held, and how many go whether or not the nodes get the taints.
 func (t *text) totals() {
-	total := t.Total
+	total, hint := t.Total, ""
 	switch all := total.Evict + total.Stay + total.Anyway + total.Held; {
 	case all == 0:
 		t.Printf("There are no pods on %s.", strings.TrimPrefix(t.subject(), "each of "))
 	case total.Evict == 0 && total.Stay == 0 && total.Held > 0:
 		t.WriteString("No pod would go because of this.")
-		t.held()
 	case total.Evict == 0:
 		t.Printf("No pod would go because of this: %s", answer.Pods(total.Stay, "stays", "stay"))
 		t.saved()
-		t.held()
 	default:
 		t.Printf("%d of %s would go", total.Evict, answer.Count(all, "pod"))
 		t.saved()
-		t.held()
 		if total.Stay > 0 && t.Form == answer.AsTable {
-			t.WriteString(" -o wide shows those that stay, and why.")
+			hint = " -o wide shows those that stay, and why."
 		}
 	}
-	t.anyway()
+	if total.Held > 0 {
+		t.Printf(" %s held.", answer.Pods(total.Held, "is", "are"))
+	}
+	t.WriteString(hint)
+	if total.Anyway > 0 {
+		t.Printf(" %s anyway.", answer.Pods(total.Anyway, "goes", "go"))
+	}
+	if total.Elsewhere > 0 {
+		t.Printf(" %s anyway from other nodes.", answer.Pods(total.Elsewhere, "goes", "go"))
+	}
 	t.WriteString("\n")
-}
-
-func (t *text) namespaces(list []foresight.NamespaceTotal) *terminal.Table {
-	made := terminal.NewTable(t.columns("NAMESPACE", "GO", "ANYWAY", "STAY")...)
-	for _, n := range list {
-		made.Add(t.counts(n.Namespace, n.Total)...)
-	}
-	return made
-}
-
-// columns adds the column of those held to the headings, if there are any.
-func (t *text) columns(headings ...string) []string {
-	if t.Total.Held > 0 {
-		return append(headings, "HELD")
-	}
-	return headings
-}
-
-// counts returns the row of a total.
-func (t *text) counts(name string, total foresight.Total) []terminal.Cell {
-	cells := []terminal.Cell{terminal.Text(name), answer.Number(total.Evict), answer.Number(total.Anyway + total.Elsewhere), answer.Number(total.Stay)}
-	if t.Total.Held > 0 {
-		cells = append(cells, answer.Number(total.Held))
-	}
-	return cells
-}
-
-// anyway writes how many pods are evicted whether or not the nodes get the taints.
-func (t *text) anyway() {
-	if t.Total.Anyway > 0 {
-		t.Printf(" %s anyway.", answer.Pods(t.Total.Anyway, "goes", "go"))
-	}
-	if t.Total.Elsewhere > 0 {
-		t.Printf(" %s anyway from other nodes.", answer.Pods(t.Total.Elsewhere, "goes", "go"))
-	}
-}
-
-// held writes how many pods are held.
-func (t *text) held() {
-	if t.Total.Held > 0 {
-		t.Printf(" %s held.", answer.Pods(t.Total.Held, "is", "are"))
-	}
 }
 
 // saved ends a sentence with the number of pods that stay only because of the plan.
@@ -239,25 +128,9 @@ func (t *text) saved() {
 	t.WriteString(".")
 }
 
-// ownersTable has the owners that lose pods, or all.
-func ownersTable(owners []foresight.OwnerTotal, all bool) *terminal.Table {
-	list := terminal.NewTable("NAMESPACE", "OWNER", "GO", "ANYWAY", "REPLICAS", "")
-	for _, o := range owners {
-		if o.Evict == 0 && !all {
-			continue
-		}
-		var loses terminal.Cell
-		if o.LosesAll {
-			loses = terminal.Painted("loses all its replicas", terminal.Bad)
-		}
-		list.Add(terminal.Text(o.Namespace), terminal.Text(o.String()), answer.Number(o.Evict), answer.Number(o.Anyway+o.Elsewhere), answer.Number(o.Replicas), loses)
-	}
-	return list
-}
-
 // budgets writes what PodDisruptionBudgets would block, or would if they were asked, and their table.
 func (t *text) budgets(write func(*terminal.Table)) {
-	if t.Total.Evict+t.Total.Anyway+t.Total.Elsewhere == 0 {
+	if _, all := t.Evictions(); all == 0 {
 		return
 	}
 	t.WriteString("\n")
@@ -284,14 +157,6 @@ func (t *text) blocked() (n int) {
 	return n
 }
 
-func budgetsTable(budgets []foresight.BudgetPlan) *terminal.Table {
-	list := terminal.NewTable("NAMESPACE", "BUDGET", "ADMITS NOW", "ASKED FOR", "BLOCKS")
-	for _, b := range budgets {
-		list.Add(terminal.Text(b.Namespace), terminal.Text(b.Name), answer.Number(b.Admits), answer.Number(b.Evictions), terminal.Painted(answer.Few(b.Blocks), terminal.Bad))
-	}
-	return list
-}
-
 func count(n int) string {
 	if n == 0 {
 		return "none"
@@ -303,13 +168,12 @@ func count(n int) string {
 func (t *text) warnings() {
 	var order []string
 	about := map[string][]string{}
-	for i := range t.Pods {
-		p := t.Pods[i]
+	for _, p := range t.Pods {
 		for _, warning := range p.Warnings {
 			if about[warning] == nil {
 				order = append(order, warning)
 			}
-			about[warning] = append(about[warning], p.Namespace+"/"+p.Name)
+			about[warning] = append(about[warning], p.String())
 		}
 	}
 	for _, warning := range order {

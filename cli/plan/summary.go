@@ -4,24 +4,19 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/foresight"
 )
 
 // summary counts the pods of a plan by namespace, owner, budget and node. The largest number of evictions comes first.
 func (t *text) summary() {
-	t.Top(t.namespaces(largest(t.Namespaces, func(n *foresight.NamespaceTotal) int { return n.Evict })))
+	t.Top(t.totalsTable("NAMESPACE", largest(t.byNamespace(), func(g *group) int { return g.Evict })))
 	t.Top(ownersTable(largest(t.Owners, func(o *foresight.OwnerTotal) int { return o.Evict }), false))
 	if t.Bare {
 		t.Top(budgetsTable(t.Budgets))
 	} else {
 		t.budgets(t.Top)
 	}
-	nodes := terminal.NewTable(t.columns("NODE", "GO", "ANYWAY", "STAY")...)
-	for _, n := range largest(t.Nodes, func(n *foresight.PlannedNode) int { return n.Evict }) {
-		nodes.Add(t.counts(n.Name, n.Total)...)
-	}
-	t.Top(nodes)
+	t.Top(t.totalsTable("NODE", largest(t.byNode(), func(g *group) int { return g.Evict })))
 	if !t.Bare {
 		t.WriteString("\n-o table shows each pod, -o wide also why.\n")
 	}
