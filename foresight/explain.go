@@ -36,7 +36,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	p := m.named(namespace, name)
 	e := &Explanation{
 		Header: header("Explanation", at), Pod: ExplainedPod{Namespace: namespace, Name: name},
-		Events: told(m.eventsOf(namespace, name, p)), EvictionMethod: m.rules.method(),
+		Events: inOrderOfTime(m.eventsOf(namespace, name, p)), EvictionMethod: m.rules.method(),
 	}
 	if p == nil {
 		e.Pod.Gone, e.Notes = true, m.readingNotes()
@@ -106,7 +106,7 @@ func (m *Model) explainPod(p *pod, e *Explanation, by judge) (d doubts) {
 	}
 	prediction, verdict := n.estimate.judge(&p.Pod, by)
 	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, &verdict, by.rules)
-	if !prediction.Evict && !bears(&verdict) {
+	if !prediction.Evict && !staysByTaints(&verdict) {
 		return d
 	}
 	for i := range n.object.Spec.Taints {
@@ -134,8 +134,8 @@ func (p *Prediction) isSwapped() bool {
 	return p.SinceFrom == FromTimeAdded && (key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable)
 }
 
-// bears reports whether a pod stays because of its node's taints, and not because of itself.
-func bears(v *policy.Verdict) bool {
+// staysByTaints reports whether a pod stays because of its node's taints, and not because of itself.
+func staysByTaints(v *policy.Verdict) bool {
 	return v.Stay == taint.Tolerated || v.Stay == taint.NotTainted || v.Held.By != 0
 }
 
@@ -188,8 +188,8 @@ func disruption(p *v1.Pod) *Disruption {
 	return nil
 }
 
-// told returns the events in the order of their times.
-func told(events []v1.Event) []Event {
+// inOrderOfTime returns the events in the order of their times.
+func inOrderOfTime(events []v1.Event) []Event {
 	var list []Event
 	for i := range events {
 		e := &events[i]

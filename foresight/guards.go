@@ -47,7 +47,7 @@ func (g *guards) at(now time.Time) holds.Journaled {
 // seems to be no longer written.
 func (g *guards) stale(written, at time.Time) time.Time {
 	empty := g.record == nil || len(g.record.Trips)+len(g.record.Holding) == 0
-	if empty || kept(g.writing, at) || !written.IsZero() && written.Before(g.writing.At) {
+	if empty || isWritten(g.writing, at) || !written.IsZero() && written.Before(g.writing.At) {
 		return written
 	}
 	return g.writing.At
@@ -85,6 +85,6 @@ func (m *Model) heldKnown(t Trip) bool {
 }
 
 // resetOf returns how the breaker of a trip is reset; "" if the configuration has no such breaker.
-func (b *Ruleset) resetOf(t guard.TripRecord) policy.Reset {
-	return b.config.Guards.ResetOf(t.Breaker, t.TopologyKey)
+func (r *Ruleset) resetOf(t guard.TripRecord) policy.Reset {
+	return r.config.Guards.ResetOf(t.Breaker, t.TopologyKey)
 }

@@ -87,36 +87,36 @@ func byLabels(h policy.HoldScope) bool {
 }
 
 // selectsNodes reports whether a policy has a nodeSelector.
-func (b *Ruleset) selectsNodes() bool {
-	return slices.ContainsFunc(b.config.Policies, func(p policy.Policy) bool { return p.Match.NodeSelector != nil })
+func (r *Ruleset) selectsNodes() bool {
+	return slices.ContainsFunc(r.config.Policies, func(p policy.Policy) bool { return p.Match.NodeSelector != nil })
 }
 
 // selectsNodesBy reports whether the policy of this name has a nodeSelector.
-func (b *Ruleset) selectsNodesBy(name string) bool {
-	return slices.ContainsFunc(b.config.Policies, func(p policy.Policy) bool { return p.Name == name && p.Match.NodeSelector != nil })
+func (r *Ruleset) selectsNodesBy(name string) bool {
+	return slices.ContainsFunc(r.config.Policies, func(p policy.Policy) bool { return p.Name == name && p.Match.NodeSelector != nil })
 }
 
 // deletesLater reports whether a policy has a deleteAfter.
-func (b *Ruleset) deletesLater() bool {
-	return slices.ContainsFunc(b.config.Policies, func(p policy.Policy) bool { return p.DeleteAfter != nil })
+func (r *Ruleset) deletesLater() bool {
+	return slices.ContainsFunc(r.config.Policies, func(p policy.Policy) bool { return p.DeleteAfter != nil })
 }
 
 // withoutLabels returns the judge without what depends on labels of nodes while they are not known: policies with a
 // nodeSelector, and trips of breakers that use labels. They would decide about the pods of the wrong nodes.
-func (b *Ruleset) withoutLabels(by policy.Judge) policy.Judge {
+func (r *Ruleset) withoutLabels(by policy.Judge) policy.Judge {
 	facts := *by.Facts
 	facts.Tripped = maps.Clone(facts.Tripped)
-	maps.DeleteFunc(facts.Tripped, func(t policy.Trip, _ bool) bool { return b.usesLabels(t.Breaker) })
+	maps.DeleteFunc(facts.Tripped, func(t policy.Trip, _ bool) bool { return r.usesLabels(t.Breaker) })
 	by.Facts = &facts
-	if b.selectsNodes() {
-		by.Set = b.unlabelled.certain
+	if r.selectsNodes() {
+		by.Set = r.unlabelled.certain
 	}
 	return by
 }
 
 // usesLabels reports whether the labels of nodes say which pods the breaker holds.
-func (b *Ruleset) usesLabels(breaker string) bool {
-	return slices.ContainsFunc(b.config.Guards.Breakers, func(one policy.Breaker) bool {
+func (r *Ruleset) usesLabels(breaker string) bool {
+	return slices.ContainsFunc(r.config.Guards.Breakers, func(one policy.Breaker) bool {
 		return one.Name == breaker && (one.TopologyKey != "" || one.NodeSelector != nil)
 	})
 }

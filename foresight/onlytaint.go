@@ -9,11 +9,11 @@ import (
 )
 
 // onlyTaint returns the estimate with this one taint only, and its earlier states.
-func (k nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
-	for _, view := range []*nodeView{&k.latest, &k.earliest} {
+func (e nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
+	for _, view := range []*nodeView{&e.latest, &e.earliest} {
 		view.Taints, view.Triggers, view.Audited = onlyTaint(view.Taints, t), onlyTaint(view.Triggers, t), onlyTaint(view.Audited, t)
 	}
-	return k
+	return e
 }
 
 // onlyTaint returns the history of the taint up to it, in which all states before it have ended; none if the taint

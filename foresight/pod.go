@@ -59,8 +59,8 @@ func bindTime(p *v1.Pod) time.Time {
 }
 
 // boundBefore returns the time from which a pod counts as bound that was bound at the first observation.
-func (p *pod) boundBefore(look time.Time) time.Time {
-	return cluster.BoundSince(&v1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.bind}}}, look)
+func (p *pod) boundBefore(observed time.Time) time.Time {
+	return cluster.BoundSince(&v1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.bind}}}, observed)
 }
 
 // ownerOrNil returns the pod's owner, or nil.

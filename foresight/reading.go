@@ -54,6 +54,9 @@ func (b Builder) Pods(namespace string) int {
 // Namespaces returns the namespaces in which pods were added.
 func (b Builder) Namespaces() []string { return slices.Collect(maps.Keys(b.model.missing.namespaces)) }
 
+// Find returns the namespaces that have a pod of this name or, if there are none, those with events about it.
+func (b Builder) Find(name string) []string { return b.model.Find(name) }
+
 // CheckNodes returns a [QuestionError] if a node of these names was not added.
 func (b Builder) CheckNodes(names []string) error { return b.model.checkNodes(names) }
 

@@ -19,7 +19,7 @@ type QuestionError struct {
 	Names []string
 }
 
-func (e *QuestionError) Error() string { return e.What }
+func (q *QuestionError) Error() string { return q.What }
 
 // checkNodes returns an error if a node of these names does not exist.
 func (m *Model) checkNodes(wanted []string) error {
@@ -45,12 +45,12 @@ func absent(nodes []PlannedNode, changes []Change) error {
 }
 
 // notes returns remarks on changes whose effect may be unexpected.
-func (b *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
+func (r *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
 	var list []string
 	for _, c := range changes {
 		t := c.Taint.ToString()
-		if e := c.Taint.Effect; e != "" && !b.concerns(&c.Taint) {
-			list = append(list, t+" evicts no pod: only taints with the effect NoExecute do"+b.orTriggers())
+		if e := c.Taint.Effect; e != "" && !r.concerns(&c.Taint) {
+			list = append(list, t+" evicts no pod: only taints with the effect NoExecute do"+r.orTriggers())
 		}
 		if on := nodesWith(nodes, Absent, t); c.Remove && len(on) > 0 {
 			list = append(list, fmt.Sprintf("there is no %s to be removed on %s", t, some(on)))
@@ -66,8 +66,8 @@ func (b *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
 }
 
 // orTriggers names the other taints that do, if there are policies.
-func (b *Ruleset) orTriggers() string {
-	if len(b.config.Policies) == 0 {
+func (r *Ruleset) orTriggers() string {
+	if len(r.config.Policies) == 0 {
 		return ""
 	}
 	return ", and those of effect NoSchedule that a policy names"

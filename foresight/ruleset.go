@@ -42,41 +42,41 @@ func NewRuleset(c policy.Config, paused bool) (Ruleset, error) {
 }
 
 // Needs returns the data that the policies use.
-func (b *Ruleset) Needs() policy.Needs { return b.needs }
+func (r *Ruleset) Needs() policy.Needs { return r.needs }
 
 // tolerations returns the rules of tolerations.
-func (b *Ruleset) tolerations() taint.Rules { return b.config.Rules }
+func (r *Ruleset) tolerations() taint.Rules { return r.config.Rules }
 
 // configured reports whether policies or breakers may change a verdict.
-func (b *Ruleset) configured() bool {
-	return len(b.config.Policies) > 0 || len(b.config.Guards.Breakers) > 0 || b.config.Method == policy.Ignore
+func (r *Ruleset) configured() bool {
+	return len(r.config.Policies) > 0 || len(r.config.Guards.Breakers) > 0 || r.config.Method == policy.Ignore
 }
 
 // method returns the method of the rules, delete or evict.
-func (b *Ruleset) method() string {
-	return strings.ToLower(string(cmp.Or(b.config.Method, policy.Delete)))
+func (r *Ruleset) method() string {
+	return strings.ToLower(string(cmp.Or(r.config.Method, policy.Delete)))
 }
 
 // Guarded reports whether there are breakers, so that verdicts depend on the trips that the journal records.
-func (b *Ruleset) Guarded() bool { return len(b.config.Guards.Breakers) > 0 }
+func (r *Ruleset) Guarded() bool { return len(r.config.Guards.Breakers) > 0 }
 
 // concerns reports whether pods may have to go because of the taint.
-func (b *Ruleset) concerns(t *v1.Taint) bool {
-	return t.Effect == v1.TaintEffectNoExecute || b.triggers(t)
+func (r *Ruleset) concerns(t *v1.Taint) bool {
+	return t.Effect == v1.TaintEffectNoExecute || r.triggers(t)
 }
 
 // triggers reports whether a policy makes the taint, of effect NoSchedule, a trigger.
-func (b *Ruleset) triggers(t *v1.Taint) bool {
+func (r *Ruleset) triggers(t *v1.Taint) bool {
 	if t.Effect != v1.TaintEffectNoSchedule {
 		return false
 	}
-	_, named := slices.BinarySearch(b.needs.Triggers, t.Key)
-	return named || slices.Contains(b.needs.Audited, t.Key)
+	_, named := slices.BinarySearch(r.needs.Triggers, t.Key)
+	return named || slices.Contains(r.needs.Audited, t.Key)
 }
 
 // keys returns the keys of the NoSchedule taints that policies name.
-func (b *Ruleset) keys() journal.Keys {
-	return journal.Keys{Triggers: b.needs.Triggers, Audited: b.needs.Audited}
+func (r *Ruleset) keys() journal.Keys {
+	return journal.Keys{Triggers: r.needs.Triggers, Audited: r.needs.Audited}
 }
 
 // judge judges pods by rules, with the facts of one moment.

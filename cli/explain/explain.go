@@ -113,11 +113,7 @@ func explain(ctx context.Context, from source.Source, s *source.Scope) (*foresig
 	if err != nil {
 		return nil, err
 	}
-	namespace, err := from.Locate(s, m)
-	if err != nil {
-		return nil, err
-	}
-	return m.Explain(namespace, s.Pod, m.At())
+	return m.Explain(m.Find(s.Pod)[0], s.Pod, m.At()) // Load has found one
 }
 
 // setPod parses POD, pod/POD or NAMESPACE/POD, and returns the name. It sets the namespace if the argument has one.

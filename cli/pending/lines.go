@@ -133,16 +133,16 @@ func (l *lines) write(c pendingChange) error {
 }
 
 // String returns the change as a line of a log.
-func (c pendingChange) String() string {
-	s := fmt.Sprintf("%s %s %s on node %s", taint.Stamp(c.At.Truncate(time.Second)), c.Change, &c.Pod.PodRef, c.Pod.Node)
-	switch c.Change {
+func (p pendingChange) String() string {
+	s := fmt.Sprintf("%s %s %s on node %s", taint.Stamp(p.At.Truncate(time.Second)), p.Change, &p.Pod.PodRef, p.Pod.Node)
+	switch p.Change {
 	case gone, evicted, over:
 		return s
 	case cancelled:
-		return s + ": " + c.Why
+		return s + ": " + p.Why
 	}
-	if c.Pod.Message != "" {
-		return s + " (" + c.Pod.Cause + "): " + c.Pod.Message
+	if p.Pod.Message != "" {
+		return s + " (" + p.Pod.Cause + "): " + p.Pod.Message
 	}
-	return s + ", " + answer.AtTheLatest(&c.Pod.Prediction) + ": " + c.Pod.Reason
+	return s + ", " + answer.AtTheLatest(&p.Pod.Prediction) + ": " + p.Pod.Reason
 }

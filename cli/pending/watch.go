@@ -36,10 +36,10 @@ type inCluster struct {
 	nodes []string
 }
 
-func (c inCluster) look() *foresight.Pending { return c.Pending(c.nodes) }
+func (i inCluster) look() *foresight.Pending { return i.Pending(i.nodes) }
 
-func (c inCluster) left(uid string) (change, why string) {
-	if why, stays := c.Stays(types.UID(uid)); stays {
+func (i inCluster) left(uid string) (change, why string) {
+	if why, stays := i.Stays(types.UID(uid)); stays {
 		return cancelled, why
 	}
 	return gone, ""
@@ -51,9 +51,9 @@ type inManager struct {
 	*options
 }
 
-func (m inManager) look() *foresight.Pending {
-	s, trouble := m.Snapshot()
-	pending := m.pendingOf(s)
+func (i inManager) look() *foresight.Pending {
+	s, trouble := i.Snapshot()
+	pending := i.pendingOf(s)
 	if trouble != nil {
 		pending.Notes = append(pending.Notes, fmt.Sprintf("the manager does not answer, so this may be out of date: %v", trouble))
 	}
@@ -62,8 +62,8 @@ func (m inManager) look() *foresight.Pending {
 
 // left distinguishes the pods that the manager has evicted from those whose eviction has ended for another reason.
 // The manager does not report that reason.
-func (m inManager) left(uid string) (change, why string) {
-	if m.Evicted(uid) {
+func (i inManager) left(uid string) (change, why string) {
+	if i.Evicted(uid) {
 		return evicted, ""
 	}
 	return over, ""

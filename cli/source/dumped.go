@@ -111,7 +111,7 @@ func (d *dumped) check(_ context.Context, s *Scope, of foresight.Builder, _ *rea
 	namespace := s.Focus.Namespace
 	switch {
 	case s.Pod != "":
-		return nil // its node matters
+		return d.checkPod(s, of.Find(s.Pod))
 	case len(of.Nodes()) == 0:
 		return fmt.Errorf("%s has no nodes, so it is not known which taints there are; %s", d, d.Hint(""))
 	case of.Pods("") == 0:
@@ -122,18 +122,17 @@ func (d *dumped) check(_ context.Context, s *Scope, of foresight.Builder, _ *rea
 	return s.checkNodes(of, d)
 }
 
-// Locate returns the namespace of the one pod of that name. The pod may be known only from an event.
-func (d *dumped) Locate(s *Scope, m *foresight.Model) (namespace string, err error) {
-	namespaces := m.Find(s.Pod)
+// checkPod returns an error unless there is one pod of that name. The pod may be known only from an event.
+func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
-		return "", fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one with --namespace", s.Pod, suggest.Listed(namespaces, "and"), d)
+		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one with --namespace", s.Pod, suggest.Listed(namespaces, "and"), d)
 	case len(namespaces) == 1:
-		return namespaces[0], nil
+		return nil
 	case s.Focus.Namespace == "":
-		return "", fmt.Errorf("there is no pod %s in %s%s, and no event names one; %s", s.Pod, d, suggest.Nearest(s.Pod, d.others), d.Hint(""))
+		return fmt.Errorf("there is no pod %s in %s%s, and no event names one; %s", s.Pod, d, suggest.Nearest(s.Pod, d.others), d.Hint(""))
 	}
-	return "", s.noPod(d, d.others, d.Hint(""))
+	return s.noPod(d, d.others, d.Hint(""))
 }
 
 func (d *dumped) open(name string) (io.ReadCloser, int64, error) {

@@ -200,14 +200,14 @@ func addAll(list runtime.Object, to foresight.Builder) (n int64, err error) {
 }
 
 // refused returns an error that gives the API server's reason and the next step.
-func (c *reached) refused(what string, err error) error {
+func (r *reached) refused(what string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("this user may not %s: %w; ask for that permission ('kubectl auth can-i %s' checks it), or for a dump, and give it with --filename=FILE", what, err, what)
 	case transport.Untrusted(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
-		return transport.Unreachable(c.server, c.origin, err)
+		return transport.Unreachable(r.server, r.origin, err)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("asking to %s: %w", what, err)
 	}
-	return fmt.Errorf("the API server %s can't be asked to %s: %w; check that it runs, and the server address in %s", c.server, what, err, c.origin)
+	return fmt.Errorf("the API server %s can't be asked to %s: %w; check that it runs, and the server address in %s", r.server, what, err, r.origin)
 }

@@ -38,9 +38,6 @@ func (c Cluster) readPod(ctx context.Context, s *Scope, to foresight.Builder, r 
 	return c.listNamespaces(ctx, s, to, r)
 }
 
-// Locate returns the namespace of the scope, in which the pod was found.
-func (c Cluster) Locate(s *Scope, _ *foresight.Model) (string, error) { return s.Focus.Namespace, nil }
-
 // readNodes adds all nodes, if breakers count them and the user may list them, else the pod's node, unless it is gone.
 func (c Cluster) readNodes(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
 	if s.Rules.Guarded() {

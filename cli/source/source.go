@@ -25,9 +25,6 @@ type Source interface {
 	// of kubectl.
 	Hint(kubectl string) string
 
-	// Locate returns the namespace of the one pod of the scope.
-	Locate(s *Scope, m *foresight.Model) (namespace string, err error)
-
 	// read adds the objects of the scope.
 	read(ctx context.Context, s *Scope, to foresight.Builder) (reading, error)
 
