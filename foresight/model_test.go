@@ -2,6 +2,7 @@ package foresight_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
@@ -186,7 +187,11 @@ func (s *shown) step() {
 		if s.journal && rapid.Bool().Draw(s.T, "the journal is faster") {
 			s.record()
 		}
-		s.model.UpdateNode(s.node.DeepCopy(), s.now.Add(lag))
+		if rapid.Bool().Draw(s.T, "by a list") {
+			s.model.ReplaceNodes([]*v1.Node{s.node.DeepCopy()}, s.now.Add(lag))
+		} else {
+			s.model.UpdateNode(s.node.DeepCopy(), s.now.Add(lag))
+		}
 	}
 }
 
@@ -203,7 +208,9 @@ func (s *shown) changePod(name string) {
 	if old := s.pods[name]; old != nil {
 		delete(s.pods, name)
 		s.must(s.manager.Pods().Delete(old))
-		if s.model != nil {
+		if s.model != nil && rapid.Bool().Draw(s.T, "by a list") {
+			s.model.ReplacePods(slices.Collect(maps.Values(s.pods)), s.now)
+		} else if s.model != nil {
 			s.model.RemovePod(old.UID)
 		}
 		return
