@@ -134,8 +134,8 @@ func (m *Model) staleNote(nodes []string, at time.Time) []string {
 	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, so perhaps no pod is evicted"}
 }
 
-// counted returns a number of things: "1 pod", "3 pods".
-func counted(n int, thing string) string {
+// Count returns a number of things: "1 pod", "3 pods".
+func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
@@ -145,8 +145,8 @@ func counted(n int, thing string) string {
 // joined joins clauses into one.
 func joined(clauses []string) string { return strings.Join(clauses, "; and ") }
 
-// few lists a few of many names.
-func few(names []string) string {
+// Few lists a few of many names.
+func Few(names []string) string {
 	const most = 5
 	if len(names) <= most {
 		return strings.Join(names, ", ")

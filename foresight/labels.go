@@ -66,7 +66,7 @@ func (m *Model) unknownMatches(nodes []string) []string {
 	}
 	which := "the nodeSelector of policy " + names[0] + " matches"
 	if len(names) > 1 {
-		which = fmt.Sprintf("the nodeSelectors of %d policies (%s) match", len(names), few(names))
+		which = fmt.Sprintf("the nodeSelectors of %d policies (%s) match", len(names), Few(names))
 	}
 	return []string{"this user may not list nodes, so which of them " + which + " is not known: here none, and so pods may go at another time, be held or stay, and others may go"}
 }

@@ -110,14 +110,14 @@ func (m *Model) unknownNamespaces() []string {
 		which = "one namespace"
 	}
 	why := cmp.Or(m.reading.NamespacesRefused, "they are missing in what was read")
-	return []string{fmt.Sprintf("the labels of %s (%s) are not known (%s), and policies select by them: their pods count as held", which, few(names), why)}
+	return []string{fmt.Sprintf("the labels of %s (%s) are not known (%s), and policies select by them: their pods count as held", which, Few(names), why)}
 }
 
 func having(n int, kind string) string {
 	if n == 1 {
 		return "1 " + kind + " has"
 	}
-	return fmt.Sprintf("%d %ss have", n, kind)
+	return Count(n, kind) + " have"
 }
 
 // key identifies a pod: its UID or, if it has none, its name. No UID has a slash.

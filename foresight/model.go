@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/taint-manager/taint-manager/journal"
 )
@@ -214,6 +215,7 @@ func (m *Model) begin(at time.Time) {
 func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
 	known, ok := m.nodes[n.Name]
 	switch {
+	case ok && known.object.UID == n.UID && older(n, known.object): // a list may come from a cache that lags behind
 	case ok && known.estimated && known.object.UID == n.UID:
 		known.object = small(n)
 		known.estimate = known.estimate.with(&m.rules, n, at).adopt(&m.rules, m.records[n.Name], at)
@@ -222,6 +224,12 @@ func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
 		bare.Spec.Taints = nil
 		m.nodes[n.Name] = &node{object: small(n), estimate: estimateOf(&m.rules, &bare, journal.Record{}, at).with(&m.rules, n, at), estimated: true}
 	}
+}
+
+// older reports whether a node is an older version than the other one.
+func older(n, than *v1.Node) bool {
+	order, err := resourceversion.CompareResourceVersion(n.ResourceVersion, than.ResourceVersion)
+	return err == nil && order < 0
 }
 
 // ReplaceNodes replaces all nodes by a list that was observed at this time.
@@ -289,7 +297,7 @@ func (f Focus) Words(nodes []string) string {
 		words += " in namespace " + f.Namespace
 	}
 	if len(nodes) > 0 {
-		words += " on " + few(nodes)
+		words += " on " + Few(nodes)
 	}
 	if f.Labels != nil && !f.Labels.Empty() {
 		words += " for pods with " + f.Labels.String()

@@ -102,7 +102,7 @@ func (m *Model) finish(p *Pending, by judge, d doubts, nodes []string) {
 		p.Undecided = &could
 		p.Trips, p.Notes = by.trips, m.readingNotes()
 		p.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known which taints there are: none to %d of %s are scheduled%s; "+
-			"--server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants what is missing", missing, could, counted(all, "pod"), m.focus.Words(nodes)))
+			"--server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants what is missing", missing, could, Count(all, "pod"), m.focus.Words(nodes)))
 		return
 	}
 	tainted := len(m.tainted(nodes))
@@ -113,7 +113,7 @@ func (m *Model) finish(p *Pending, by judge, d doubts, nodes []string) {
 		p.Notes = append(p.Notes, m.staleNote(nodes, p.At)...)
 	}
 	if late := p.overdue(OverdueAfter); late > 0 {
-		p.Notes = append(p.Notes, counted(late, "pod")+" should have gone by now: no manager runs, or something is in the way; "+
+		p.Notes = append(p.Notes, Count(late, "pod")+" should have gone by now: no manager runs, or something is in the way; "+
 			"--server asks the manager, and 'taint-manager explain POD' tells what its events say")
 	}
 }

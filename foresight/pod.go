@@ -93,21 +93,3 @@ func ready(p *v1.Pod) bool {
 	}
 	return false
 }
-
-// shadowed returns warnings of tolerations that have no effect because an earlier one in the list matches the same
-// taint.
-func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
-	var warnings []string
-	for i := range taints {
-		t := &taints[i]
-		if t.Effect != v1.TaintEffectNoExecute {
-			continue
-		}
-		if longer := taint.Longer(p, t, rules); longer != nil {
-			counts := taint.Matching(p, t, rules)
-			warnings = append(warnings, "of the tolerations that match "+t.ToString()+" the first one counts, "+granted(counts)+
-				"; a later one, "+granted(longer)+", would have tolerated it longer if it came first")
-		}
-	}
-	return warnings
-}

@@ -1,10 +1,10 @@
 package answer
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/foresight"
 )
 
 // Text is an answer in a form for people.
@@ -48,29 +48,12 @@ func (t *Text) Top(list *terminal.Table) {
 	}
 }
 
-// Count returns a number of things: "1 pod", "3 pods".
-func Count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // Pods returns a number of pods with a verb.
 func Pods(n int, one, many string) string {
 	if n == 1 {
 		many = one
 	}
-	return Count(n, "pod") + " " + many
-}
-
-// Few lists a few of many names.
-func Few(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:most], ", ") + ", ..."
+	return foresight.Count(n, "pod") + " " + many
 }
 
 // OneLine returns a text without line breaks.

@@ -97,7 +97,7 @@ func (t *text) manager() {
 // attempts describes the calls so far, and when the next one is.
 func (t *text) attempts(m *foresight.Managed) {
 	if m.Attempts > 0 {
-		t.Printf("%s so far", answer.Count(m.Attempts, "call"))
+		t.Printf("%s so far", foresight.Count(m.Attempts, "call"))
 		if m.Cause != "" {
 			t.Printf("; the last one ended in %s", m.Cause)
 		}

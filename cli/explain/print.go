@@ -163,7 +163,7 @@ func (t *text) budgets() {
 		case b.Admits == 0:
 			asked = ", so it would block the eviction"
 		}
-		t.Printf("PodDisruptionBudget %s selects it, and admits %s now%s.\n", b.Name, answer.Count(b.Admits, "eviction"), asked)
+		t.Printf("PodDisruptionBudget %s selects it, and admits %s now%s.\n", b.Name, foresight.Count(b.Admits, "eviction"), asked)
 	}
 	if len(t.Budgets) > 1 && t.method() == string(config.MethodEvict) {
 		t.WriteString("The API server evicts no pod that two of them select.\n")

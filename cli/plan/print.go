@@ -86,7 +86,7 @@ func (t *text) subject() string {
 	if len(names) == 1 {
 		return "node " + names[0]
 	}
-	return fmt.Sprintf("each of %d nodes (%s)", len(names), answer.Few(names))
+	return fmt.Sprintf("each of %d nodes (%s)", len(names), foresight.Few(names))
 }
 
 // totals writes how many pods go, stay or are held, and how many go whether or not the nodes get the taints.
@@ -101,7 +101,7 @@ func (t *text) totals() {
 		t.Printf("No pod would go because of this: %s", answer.Pods(total.Stay, "stays", "stay"))
 		t.saved()
 	default:
-		t.Printf("%d of %s would go", total.Evict, answer.Count(all, "pod"))
+		t.Printf("%d of %s would go", total.Evict, foresight.Count(all, "pod"))
 		t.saved()
 		if total.Stay > 0 && t.Form == answer.AsTable {
 			hint = " -o wide shows those that stay, and why."
@@ -177,6 +177,6 @@ func (t *text) warnings() {
 		}
 	}
 	for _, warning := range order {
-		t.Printf("\n%s %s: %s.\n", t.Paint(terminal.Warned, "Warning:"), answer.Few(about[warning]), warning)
+		t.Printf("\n%s %s: %s.\n", t.Paint(terminal.Warned, "Warning:"), foresight.Few(about[warning]), warning)
 	}
 }

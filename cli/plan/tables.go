@@ -144,6 +144,6 @@ func budgetsTable(budgets []foresight.BudgetPlan) *terminal.Table {
 		answer.Texts("BUDGET", func(b foresight.BudgetPlan) string { return b.Name }),
 		answer.Numbers("ADMITS NOW", func(b foresight.BudgetPlan) int { return b.Admits }),
 		answer.Numbers("ASKED FOR", func(b foresight.BudgetPlan) int { return b.Evictions }),
-		answer.Painted("BLOCKS", func(b foresight.BudgetPlan) string { return answer.Few(b.Blocks) },
+		answer.Painted("BLOCKS", func(b foresight.BudgetPlan) string { return foresight.Few(b.Blocks) },
 			func(foresight.BudgetPlan) terminal.Colour { return terminal.Bad }))
 }
