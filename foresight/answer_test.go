@@ -45,11 +45,13 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 			foresight.Reading{Notes: []string{"budgets are not known"}}, []any{node("n1"), unknown}, []string{"budgets are not known"},
 		},
 		"what a dump lacks": {
-			foresight.Reading{Dumped: true}, []any{node("n1"), pod("a", func(p *v1.Pod) { p.UID = "" })},
+			foresight.Reading{Dumped: true},
+			[]any{node("n1"), pod("a", func(p *v1.Pod) { p.UID = "" })},
 			[]string{"1 pod has no metadata.uid, so pods are identified by namespace and name"},
 		},
 		"an unknown start, without the journal": {
-			foresight.Reading{Journal: foresight.NewJournal("nowhere")}, []any{node("n1", parsed("gpu:NoExecute")), unknown},
+			foresight.Reading{Journal: foresight.NewJournal("nowhere")},
+			[]any{node("n1", parsed("gpu:NoExecute")), unknown},
 			[]string{"there is no journal (nowhere), so since when a taint is there is known only where it has a timeAdded"},
 		},
 		"a journal that can't be read": {

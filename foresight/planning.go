@@ -80,7 +80,7 @@ func (m *Model) selected(s *Selection) (map[string]*node, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, &QuestionError{What: "no node matches " + s.Selector.String(), Look: "get nodes --show-labels"}
+		return nil, &QuestionError{What: "no node matches " + s.Selector.String(), Kubectl: "get nodes --show-labels"}
 	}
 	return found, nil
 }

@@ -11,8 +11,8 @@ import (
 type QuestionError struct {
 	What string
 
-	// Look is the command of kubectl that shows what there is.
-	Look string
+	// Kubectl is the command of kubectl that shows the nodes and their taints or labels.
+	Kubectl string
 
 	// Typed is a name that does not exist, and Names are those that do.
 	Typed string
@@ -38,7 +38,7 @@ func (m *Model) checkNodes(wanted []string) error {
 func absent(nodes []PlannedNode, changes []Change) error {
 	for _, c := range changes {
 		if on := nodesWith(nodes, Absent, c.Taint.ToString()); c.Remove && len(on) == len(nodes) {
-			return &QuestionError{What: "no node has a taint " + c.Taint.ToString(), Look: "describe nodes"}
+			return &QuestionError{What: "no node has a taint " + c.Taint.ToString(), Kubectl: "describe nodes"}
 		}
 	}
 	return nil

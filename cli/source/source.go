@@ -114,7 +114,7 @@ func Refused(err error, from Source) error {
 	if !ok {
 		return err
 	}
-	return fmt.Errorf("%w in %s%s; %s", err, from, suggest.Nearest(q.Typed, q.Names), from.Hint(q.Look))
+	return fmt.Errorf("%w in %s%s; %s", err, from, suggest.Nearest(q.Typed, q.Names), from.Hint(q.Kubectl))
 }
 
 // Flags are the flags of a source.
