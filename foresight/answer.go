@@ -85,11 +85,13 @@ func (d *doubts) add(p *Prediction) {
 
 const (
 	// swappedNote is about predictions whose only source of the start of not-ready or unreachable is its timeAdded.
-	swappedNote = "not-ready and unreachable count as one taint, whose time is reset whenever one replaces the other: " +
+	swappedNote = "not-ready and unreachable count as one taint, whose time is reset whenever one " +
+		"replaces the other: " +
 		"a manager that has seen the first of them counts from then, and the pod goes earlier"
 
 	// asIfNowNote is about deadlines that count from when a manager first saw a trigger, which no journal has.
-	asIfNowNote = "a NoSchedule taint counts from when a manager with such a policy first saw it; where no journal tells when, " +
+	asIfNowNote = "a NoSchedule taint counts from when a manager with such a policy first saw it; where no journal " +
+		"tells when, " +
 		"here as if that were now, and a manager that saw it earlier evicts earlier"
 )
 
@@ -115,7 +117,8 @@ func (m *Model) readingNotes() []string {
 		notes = append(notes, m.lacks()...)
 	}
 	if m.byRecords && m.journal().Missing() == "" {
-		notes = append(notes, "this user may not "+m.reading.Hidden+" nodes, so those taints count that the manager has recorded in its journal")
+		notes = append(notes, "this user may not "+m.reading.Hidden+" nodes, so those taints count that the manager "+
+			"has recorded in its journal")
 	}
 	return notes
 }
@@ -131,7 +134,8 @@ func (m *Model) staleNote(nodes []string, at time.Time) []string {
 	if written.IsZero() {
 		return nil
 	}
-	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, so perhaps no pod is evicted"}
+	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, " +
+		"so perhaps no pod is evicted"}
 }
 
 // Count returns a number of things: "1 pod", "3 pods".

@@ -44,7 +44,8 @@ func viewOf(n *v1.Node) nodeView {
 	return nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion}}
 }
 
-// observe returns the estimate after an observation. Of a taint whose start it does not show, unknown is the earliest one.
+// observe returns the estimate after an observation. Of a taint whose start it does not show, unknown is the earliest
+// one.
 func (e nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.Time) nodeEstimate {
 	s.Taints, s.Keys = taint.Normalize(s.Taints), by.keys()
 	e.latest.history, _ = e.latest.history.Observe(s)

@@ -30,8 +30,8 @@ func (m *Model) Find(name string) []string {
 	return slices.Compact(list)
 }
 
-// Explain explains the verdict on a pod. Of a pod that is gone it returns only the events, if there are any. It returns an
-// error if nothing can be said of the pod.
+// Explain explains the verdict on a pod. Of a pod that is gone it returns only the events, if there are any. It
+// returns an error if nothing can be said of the pod.
 func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, error) {
 	p := m.named(namespace, name)
 	e := &Explanation{

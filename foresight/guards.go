@@ -20,8 +20,8 @@ type Trip struct {
 	// Since is when it tripped.
 	Since time.Time `json:"since"`
 
-	// Recorded reports whether the journal has the trip, or the manager that was asked. If not, the breaker trips by the
-	// taints of the nodes.
+	// Recorded reports whether the journal has the trip, or the manager that was asked. If not, the breaker trips by
+	// the taints of the nodes.
 	Recorded bool `json:"recorded"`
 
 	// Reset is Automatic or Manual; empty if the configuration has no such breaker, so that the pods it holds are not
@@ -43,8 +43,8 @@ func (g *guards) at(now time.Time) holds.Journaled {
 	return holds.Journaled{Record: g.writing.Guards(*g.record, now, 0), Known: true}
 }
 
-// stale returns the earlier one of a time and that of the record's writing, if the record has something, and the journal
-// seems to be no longer written.
+// stale returns the earlier one of a time and that of the record's writing, if the record has something, and the
+// journal seems to be no longer written.
 func (g *guards) stale(written, at time.Time) time.Time {
 	empty := g.record == nil || len(g.record.Trips)+len(g.record.Holding) == 0
 	if empty || isWritten(g.writing, at) || !written.IsZero() && written.Before(g.writing.At) {
@@ -78,8 +78,8 @@ func sameTrip(a guard.TripRecord) func(guard.TripRecord) bool {
 	}
 }
 
-// heldKnown reports whether it is known which pods a trip holds: the configuration has its breaker, and if the nodes come
-// from the journal, which has no labels, the breaker does not use them.
+// heldKnown reports whether it is known which pods a trip holds: the configuration has its breaker, and if the nodes
+// come from the journal, which has no labels, the breaker does not use them.
 func (m *Model) heldKnown(t Trip) bool {
 	return t.Reset != "" && (!m.byRecords || !m.rules.usesLabels(t.Breaker))
 }

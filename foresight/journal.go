@@ -109,5 +109,6 @@ func (j *Journal) unguarded() string {
 	if why == "" {
 		why = "the journal has no record of guards and holds"
 	}
-	return why + ", so whether a breaker has tripped or the manager is paused is not known: pods may be held, and deleteAfter may count from later"
+	return why + ", so whether a breaker has tripped or the manager is paused is not known: pods may be held, and " +
+		"deleteAfter may count from later"
 }

@@ -33,9 +33,9 @@ func newUnlabelled(c policy.Config) unlabelled {
 	return of
 }
 
-// unknownPolicies returns the sorted names of the policies of which it is not known whether they match pods on these nodes,
-// or on all if none is named: the nodes come from the journal, which has no labels, and the policies have a nodeSelector.
-// The model judges as if they matched no pod.
+// unknownPolicies returns the sorted names of the policies of which it is not known whether they match pods on these
+// nodes, or on all if none is named: the nodes come from the journal, which has no labels, and the policies have a
+// nodeSelector. The model judges as if they matched no pod.
 func (m *Model) unknownPolicies(nodes []string) []string {
 	if !m.byRecords || !m.rules.selectsNodes() {
 		return nil
@@ -68,11 +68,12 @@ func (m *Model) unknownMatches(nodes []string) []string {
 	if len(names) > 1 {
 		which = fmt.Sprintf("the nodeSelectors of %d policies (%s) match", len(names), Few(names))
 	}
-	return []string{"this user may not list nodes, so which of them " + which + " is not known: here none, and so pods may go at another time, be held or stay, and others may go"}
+	return []string{"this user may not list nodes, so which of them " + which + " is not known: here none, and so " +
+		"pods may go at another time, be held or stay, and others may go"}
 }
 
-// unknownEnds reports whether deleteAfter may count from later: a hold has ended of which it is not known whether it held
-// pods on the nodes, as the journal has no labels of nodes.
+// unknownEnds reports whether deleteAfter may count from later: a hold has ended of which it is not known whether it
+// held pods on the nodes, as the journal has no labels of nodes.
 func (m *Model) unknownEnds() bool {
 	if !m.byRecords || m.guards.record == nil || !m.rules.deletesLater() {
 		return false

@@ -51,9 +51,11 @@ func (m *Model) lacks() []string {
 	}{
 		{g.uids, "pod", "no metadata.uid", "pods are identified by namespace and name"},
 		{g.phases, "pod", "no status.phase", "a pod that has finished is judged as if it ran"},
-		{g.times, "pod", "neither metadata.creationTimestamp nor the time of their condition PodScheduled", "such a pod counts as bound at the moment of the question"},
+		{g.times, "pod", "neither metadata.creationTimestamp nor the time of their condition " +
+			"PodScheduled", "such a pod counts as bound at the moment of the question"},
 		{g.nodeUIDs, "node", "no metadata.uid", "what a journal has recorded of them does not count"},
-		{g.nodeTimes, "node", "no metadata.creationTimestamp", "a taint without a usable timeAdded counts from the moment of the question"},
+		{g.nodeTimes, "node", "no metadata.creationTimestamp", "a taint without a usable timeAdded counts from the " +
+			"moment of the question"},
 	} {
 		if lack.n > 0 {
 			list = append(list, fmt.Sprintf("%s %s, so %s", having(lack.n, lack.kind), lack.what, lack.then))
@@ -70,7 +72,8 @@ func (m *Model) unjudged(nodes []string) []string {
 		return nil
 	}
 	if n := m.missing.placeless; n > 0 {
-		list = append(list, fmt.Sprintf("%s no spec.nodeName, and so no known taints, though not Pending", having(n, "pod")))
+		list = append(list, fmt.Sprintf("%s no spec.nodeName, and so no known taints, "+
+			"though not Pending", having(n, "pod")))
 	}
 	if m.byRecords || len(nodes) > 0 {
 		return list
@@ -85,7 +88,8 @@ func (m *Model) unjudged(nodes []string) []string {
 		}
 	}
 	if lost > 0 {
-		list = append(list, fmt.Sprintf("%s a node that is missing (%s), and so no known taints", having(lost, "pod"), some))
+		list = append(list, fmt.Sprintf("%s a node that is missing (%s), and so no "+
+			"known taints", having(lost, "pod"), some))
 	}
 	return list
 }
@@ -110,7 +114,8 @@ func (m *Model) unknownNamespaces() []string {
 		which = "one namespace"
 	}
 	why := cmp.Or(m.reading.NamespacesRefused, "they are missing in what was read")
-	return []string{fmt.Sprintf("the labels of %s (%s) are not known (%s), and policies select by them: their pods count as held", which, Few(names), why)}
+	return []string{fmt.Sprintf("the labels of %s (%s) are not known (%s), and policies select by them: their pods "+
+		"count as held", which, Few(names), why)}
 }
 
 func having(n int, kind string) string {

@@ -178,8 +178,8 @@ func (m *Model) addRecords(page journal.Partition, at time.Time) {
 	}
 }
 
-// replaceByRecords sets the nodes to those that have records in the journal, as they are at this time, because the nodes
-// can't be listed. pages are all partitions.
+// replaceByRecords sets the nodes to those that have records in the journal, as they are at this time, because the
+// nodes can't be listed. pages are all partitions.
 func (m *Model) replaceByRecords(pages []journal.Partition, at time.Time) {
 	m.byRecords = true
 	m.records, m.nodes = map[string]journal.Record{}, map[string]*node{}
@@ -277,7 +277,8 @@ func (m *Model) tainted(among []string) []string {
 }
 
 // stale returns when the oldest partition with records of these tainted nodes was written, if the journal seems to
-// be no longer written; zero if there is no such partition. The partition of the guards counts if it has holds or trips.
+// be no longer written; zero if there is no such partition. The partition of the guards counts if it has holds or
+// trips.
 func (m *Model) stale(nodes []string, at time.Time) time.Time {
 	return m.guards.stale(stale(m.records, m.tainted(nodes), at), at)
 }
@@ -287,7 +288,8 @@ func (m *Model) twiceError() error {
 	if len(m.twice) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s is there twice in %s; give what was written at one moment", slices.Min(m.twice), m.reading.From)
+	return fmt.Errorf("%s is there twice in %s; give what was written "+
+		"at one moment", slices.Min(m.twice), m.reading.From)
 }
 
 // Words ends a sentence with the selected pods, on these nodes: " in namespace shop on n1 for pods with app=web".

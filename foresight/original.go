@@ -28,16 +28,19 @@ func (e *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset)
 		return ""
 	}
 	if without := taint.Decide(p, &e.latest.Node, taint.Rules{NoComparison: true}); without.Evict != v.Evict || !without.At.Equal(v.At) {
-		return "while its feature gate TaintTolerationComparisonOperators is off, the original ignores the tolerations with the operators Lt and Gt"
+		return "while its feature gate TaintTolerationComparisonOperators is off, the original ignores the " +
+			"tolerations with the operators Lt and Gt"
 	}
 	finite := e.finite(p, rules)
 	for _, f := range finite {
 		if f.seconds > math.MaxInt64/int64(time.Second) {
-			return "the original counts tolerationSeconds in nanoseconds, which overflow here, so it may evict the pod at once"
+			return "the original counts tolerationSeconds in nanoseconds, which overflow here, so it may evict " +
+				"the pod at once"
 		}
 	}
 	if first := earliest(finite); v.Evict && v.Toleration != nil && first != nil && !first.taint.MatchTaint(v.Taint) {
-		return "the countdown of the original began with taint " + first.taint.ToString() + ", and no other taint moves it"
+		return "the countdown of the original began with taint " + first.taint.ToString() + ", and no other " +
+			"taint moves it"
 	}
 	return ""
 }

@@ -56,8 +56,8 @@ type PendingPod struct {
 
 // Progress is what only the manager knows of an eviction.
 type Progress struct {
-	// NextTry is when the next call may start, Attempts the number of calls made. Cause and Message are the outcome of the
-	// last one, and Budget is the PodDisruptionBudget that it names.
+	// NextTry is when the next call may start, Attempts the number of calls made. Cause and Message are the outcome of
+	// the last one, and Budget is the PodDisruptionBudget that it names.
 	NextTry  *time.Time `json:"nextTry,omitempty"`
 	Attempts int        `json:"attempts,omitempty"`
 	Cause    string     `json:"cause,omitempty"`
@@ -101,8 +101,10 @@ func (m *Model) finish(p *Pending, by judge, d doubts, nodes []string) {
 		could, all := m.undecided(nodes)
 		p.Undecided = &could
 		p.Trips, p.Notes = by.trips, m.readingNotes()
-		p.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known which taints there are: none to %d of %s are scheduled%s; "+
-			"--server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants what is missing", missing, could, Count(all, "pod"), m.focus.Words(nodes)))
+		p.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known "+
+			"which taints there are: none to %d of %s are scheduled%s; "+
+			"--server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants "+
+			"what is missing", missing, could, Count(all, "pod"), m.focus.Words(nodes)))
 		return
 	}
 	tainted := len(m.tainted(nodes))
@@ -113,7 +115,8 @@ func (m *Model) finish(p *Pending, by judge, d doubts, nodes []string) {
 		p.Notes = append(p.Notes, m.staleNote(nodes, p.At)...)
 	}
 	if late := p.overdue(OverdueAfter); late > 0 {
-		p.Notes = append(p.Notes, Count(late, "pod")+" should have gone by now: no manager runs, or something is in the way; "+
+		p.Notes = append(p.Notes, Count(late, "pod")+" should have gone by now: no manager runs, or something is "+
+			"in the way; "+
 			"--server asks the manager, and 'taint-manager explain POD' tells what its events say")
 	}
 }

@@ -132,7 +132,8 @@ func (m *Model) views(plan *Plan, selected map[string]*node, q Question) map[str
 	return views
 }
 
-// change applies the changes to the view of a node. If configurations are compared, the node gets the taints under both.
+// change applies the changes to the view of a node. If configurations are compared, the node gets the taints under
+// both.
 func (m *Model) change(v *view, n *node, q Question) (done []NodeChange) {
 	v.taints, done = apply(q.Changes, v.taints)
 	changed := small(n.object)

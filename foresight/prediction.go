@@ -89,7 +89,8 @@ func atTheEarliest(p *taint.Pod) *taint.Pod {
 
 // unsure returns the end of the reason if the deadline is a range.
 func unsure(latest, earliest taint.Verdict) string {
-	s := "; since when " + earliest.Taint.ToString() + " is there is not known: exposed since " + taint.Stamp(earliest.Start) + " at the earliest"
+	s := "; since when " + earliest.Taint.ToString() + " is there is not known: " +
+		"exposed since " + taint.Stamp(earliest.Start) + " at the earliest"
 	if latest.Taint.MatchTaint(earliest.Taint) {
 		s += ", since " + taint.Stamp(latest.Start) + " at the latest"
 	}

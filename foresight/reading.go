@@ -75,12 +75,12 @@ type Reading struct {
 	// Dumped is set if an object that is missing may only be missing from a dump.
 	Dumped bool
 
-	// Hidden is the verb that this user may not use on nodes, get or list: then the nodes are those of the journal. Empty
-	// if nodes were read.
+	// Hidden is the verb that this user may not use on nodes, get or list: then the nodes are those of the journal.
+	// Empty if nodes were read.
 	Hidden string
 
-	// Partial is set if some nodes of the cluster were not read. Breakers compare affected nodes with all nodes, so only
-	// trips that the journal records count then.
+	// Partial is set if some nodes of the cluster were not read. Breakers compare affected nodes with all nodes, so
+	// only trips that the journal records count then.
 	Partial bool
 
 	// NamespacesRefused says why namespaces were not read; empty if they were, or are not needed.

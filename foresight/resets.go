@@ -15,8 +15,8 @@ type reset struct {
 	at time.Time
 }
 
-// readBefore returns when the model was read, or the time of the question if that is not later. The objects are not older
-// than the journal's record that was read with them.
+// readBefore returns when the model was read, or the time of the question if that is not later. The objects are not
+// older than the journal's record that was read with them.
 func (m *Model) readBefore(at time.Time) time.Time {
 	read := m.reading.At
 	if m.guards.record != nil && m.guards.writing.At.After(read) {
@@ -36,8 +36,8 @@ func (m *Model) resets(at time.Time) []reset {
 	return m.now(at).resets
 }
 
-// resetUnknown reports whether the trip may end between the reading of the model and this time, which is not known from some
-// of the nodes.
+// resetUnknown reports whether the trip may end between the reading of the model and this time, which is not known
+// from some of the nodes.
 func (m *Model) resetUnknown(t Trip, at time.Time) bool {
 	return t.Reset == string(policy.Automatic) && m.partial() && m.readBefore(at).Before(at)
 }

@@ -87,8 +87,9 @@ type judge struct {
 	resets []reset
 }
 
-// judge returns what judges the pods of the model at this time, if nodes get other taints than in the model at this time:
-// the facts are those of a manager with the rules that begins to lead when the model was read, and reads the journal.
+// judge returns what judges the pods of the model at this time, if nodes get other taints than in the model at this
+// time: the facts are those of a manager with the rules that begins to lead when the model was read, and reads the
+// journal.
 func (m *Model) judge(b *Ruleset, at time.Time, other map[string][]v1.Taint) judge {
 	from, present := m.readBefore(at), other
 	ahead := from.Before(at)

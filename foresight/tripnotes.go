@@ -16,17 +16,21 @@ func (m *Model) holdNotes(by judge, at time.Time) []string {
 		notes = append(notes, m.tripNote(t, at))
 	}
 	for _, r := range m.resets(at) {
-		notes = append(notes, r.tripped()+", and is reset at "+taint.Stamp(r.at)+" at the latest if nothing changes until then")
+		notes = append(notes, r.tripped()+", and is reset at "+taint.Stamp(r.at)+" at the latest if nothing "+
+			"changes until then")
 	}
 	if m.partial() && m.rules.Guarded() {
-		notes = append(notes, "this user may not list nodes, so whether their taints trip a breaker is not known: only trips that the journal has count, pods may be held, and deleteAfter may count from later")
+		notes = append(notes, "this user may not list nodes, so whether their taints trip a breaker is not known: "+
+			"only trips that the journal has count, pods may be held, and deleteAfter may count from later")
 	}
 	if m.unknownEnds() {
-		notes = append(notes, "the journal has the end of a hold for nodes with certain labels, and this user may not list nodes, so deleteAfter may count from later")
+		notes = append(notes, "the journal has the end of a hold for nodes with certain labels, and this user may "+
+			"not list nodes, so deleteAfter may count from later")
 	}
 	switch {
 	case m.pauseRecorded() && !m.rules.paused:
-		notes = append(notes, "the manager that has written the journal is paused: it starts no call, and here the pods are judged as if it were not")
+		notes = append(notes, "the manager that has written the journal is paused: it starts no call, and here the "+
+			"pods are judged as if it were not")
 	case m.guards.record == nil && (m.rules.Guarded() || m.journal().failed()):
 		notes = append(notes, m.journal().unguarded())
 	}
@@ -43,9 +47,11 @@ func (m *Model) tripNote(t Trip, at time.Time) string {
 	case !t.Recorded:
 		return fmt.Sprintf("breaker %s trips for %s by the taints of the nodes", t.Breaker, guard.GroupWords(t.Group))
 	case !m.heldKnown(t):
-		return t.tripped() + "; it holds the pods of nodes with certain labels, and this user may not list nodes, so which pods it holds is not known: here none"
+		return t.tripped() + "; it holds the pods of nodes with certain labels, and this user may not list nodes, so " +
+			"which pods it holds is not known: here none"
 	case m.resetUnknown(t, at):
-		return t.String() + "; whether that comes before " + taint.Stamp(at) + " is not known, as this user may not list nodes"
+		return t.String() + "; whether that comes before " + taint.Stamp(at) + " is not known, as this user may " +
+			"not list nodes"
 	}
 	return t.String()
 }

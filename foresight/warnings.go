@@ -40,7 +40,8 @@ func (m *Model) backAgain(p *taint.Pod, v *view, verdict *policy.Verdict) []stri
 			return nil
 		}
 	}
-	return []string{"it tolerates " + first.Taint.ToString() + ", and every other taint of its node that keeps pods away, so its replacement may be bound to the same node; " +
+	return []string{"it tolerates " + first.Taint.ToString() + ", and every other taint of its node that keeps pods " +
+		"away, so its replacement may be bound to the same node; " +
 		"set a taint of effect NoSchedule that it does not tolerate"}
 }
 

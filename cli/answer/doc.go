@@ -1,5 +1,5 @@
-// Package answer prints the answers of plan, explain and pending in the forms of --output, with their notes, and decides
-// their exit code.
+// Package answer prints the answers of plan, explain and pending in the forms of --output, with their notes, and
+// decides their exit code.
 package answer
 
 import (

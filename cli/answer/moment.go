@@ -17,7 +17,8 @@ import (
 
 // MomentFlag adds --at.
 func MomentFlag(fs *pflag.FlagSet, at *string, meaning string) {
-	fs.StringVar(at, "at", "", meaning+" `TIME` is now, +1h, or a time in RFC 3339, such as 2026-05-01T12:00:00Z. If left out, now, or with a dump that is over ten minutes old, its own time.")
+	fs.StringVar(at, "at", "", meaning+" `TIME` is now, +1h, or a time in RFC 3339, such as 2026-05-01T12:00:00Z. If "+
+		"left out, now, or with a dump that is over ten minutes old, its own time.")
 }
 
 // Moment returns the given time, or zero if there is none: "now", a time from now such as "+1h", or a time as the
@@ -35,7 +36,8 @@ func Moment(at string) (time.Time, error) {
 	}
 	parsed, err := time.Parse(time.RFC3339, at)
 	if err != nil {
-		return time.Time{}, config.Refusal{Flag: "at", Value: at, Allowed: "it takes now, times from now such as +1h, and times such as 2026-05-01T12:00:00Z", Next: "leave it out for now"}
+		return time.Time{}, config.Refusal{Flag: "at", Value: at, Allowed: "it takes now, times from now such as " +
+			"+1h, and times such as 2026-05-01T12:00:00Z", Next: "leave it out for now"}
 	}
 	return parsed, nil
 }

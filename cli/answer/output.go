@@ -83,8 +83,8 @@ func (o *Output) Check() error {
 	return config.Refusal{Flag: "output", Value: o.Form, Allowed: "it takes " + suggest.Listed(o.named(), "or"), Next: "leave it out for table"}
 }
 
-// Print prints the notes of an answer, and the answer in its form; show writes the forms for people. It returns an error if
-// the answer is incomplete, or if the exit code is to report evictions.
+// Print prints the notes of an answer, and the answer in its form; show writes the forms for people. It returns an
+// error if the answer is incomplete, or if the exit code is to report evictions.
 func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	for _, n := range a.Messages() {
 		Note(cmd.ErrOrStderr(), n)
@@ -102,8 +102,8 @@ func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	return o.Exit.of(a.Evictions())
 }
 
-// in returns the answer in its form. A table that is longer than the screen becomes a summary, unless the user has chosen
-// the table.
+// in returns the answer in its form. A table that is longer than the screen becomes a summary, unless the user has
+// chosen the table.
 func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, error) {
 	switch o.Form {
 	case AsName:

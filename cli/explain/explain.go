@@ -58,9 +58,12 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	o.rules.Bind(fs, "eviction-method")
 	answer.MomentFlag(fs, &o.at, "The moment of the question:")
 	o.output.Bind(fs)
-	fs.StringVar(&o.server, "server", "", "Ask the manager, too, at the `URL` of its --status-address, such as http://127.0.0.1:8080 after kubectl port-forward: it knows the state of the eviction, its attempts, their outcome, and when it tries again.")
+	fs.StringVar(&o.server, "server", "", "Ask the manager, too, at the `URL` of its --status-address, such as "+
+		"http://127.0.0.1:8080 after kubectl port-forward: it knows the state of the eviction, its attempts, their "+
+		"outcome, and when it tries again.")
 	o.output.Exit.Bind(fs, "Exit with 2 when the pod is to go.")
-	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "`NAMESPACE` of the pod. If empty, that of the kubeconfig's context; in a dump, any.")
+	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "`NAMESPACE` of the pod. If empty, that of the "+
+		"kubeconfig's context; in a dump, any.")
 	o.from.Bind(sections.FlagSet("cluster"), sections.FlagSet("journal"))
 	return sections
 }
@@ -100,7 +103,8 @@ func (o *options) check() (time.Time, error) {
 	case err != nil:
 		return time.Time{}, err
 	case o.server != "" && o.from.Dumped():
-		return time.Time{}, errors.New("--server and --filename exclude each other; a manager describes the cluster, not the dump")
+		return time.Time{}, errors.New("--server and --filename exclude each other; a manager describes the cluster, " +
+			"not the dump")
 	case o.server != "" && o.at != "":
 		return time.Time{}, errors.New("--server and --at exclude each other; the manager describes the present")
 	}

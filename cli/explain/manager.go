@@ -77,7 +77,8 @@ func (t *text) manager() {
 		t.Printf("\n%s has evicted it at %s.\n", who, taint.Stamp(*m.At))
 		return
 	}
-	t.Printf("\n%s has its eviction as %s, due at %s", who, t.Paint(answer.StateColour(m.State), m.State), taint.Stamp(*m.At))
+	t.Printf("\n%s has its eviction as "+
+		"%s, due at %s", who, t.Paint(answer.StateColour(m.State), m.State), taint.Stamp(*m.At))
 	if m.Policy != "" {
 		t.Printf(", by policy %s", m.Policy)
 	}

@@ -69,7 +69,8 @@ func (t *text) prediction() {
 		t.Printf("%s%s %s, %s: %s.\n", t.pod(), t.onNode(), t.due(), answer.AtTheLatest(f), f.Reason)
 	}
 	if t.Stuck != "" {
-		t.Printf("It should be gone since %s, and is %s: %s.\n", taint.Stamp(*t.Pod.Ends), t.Paint(terminal.Bad, "stuck"), t.Stuck)
+		t.Printf("It should be gone since %s, and "+
+			"is %s: %s.\n", taint.Stamp(*t.Pod.Ends), t.Paint(terminal.Bad, "stuck"), t.Stuck)
 	}
 	if f.Evict && f.HeldBy != "" {
 		t.Printf("Because of another taint it is held by %s.\n", f.HeldBy)
@@ -87,7 +88,8 @@ func (t *text) inTheWay() string {
 	if t.Manager != nil {
 		return "It is still there.\n"
 	}
-	return "It is still there: no manager runs, or something is in the way of its eviction; --server asks the manager.\n"
+	return "It is still there: no manager runs, or something is in the way of its eviction; --server asks " +
+		"the manager.\n"
 }
 
 // due describes when the pod is evicted, relative to the moment of the question.
@@ -163,7 +165,8 @@ func (t *text) budgets() {
 		case b.Admits == 0:
 			asked = ", so it would block the eviction"
 		}
-		t.Printf("PodDisruptionBudget %s selects it, and admits %s now%s.\n", b.Name, foresight.Count(b.Admits, "eviction"), asked)
+		t.Printf("PodDisruptionBudget %s selects it, and "+
+			"admits %s now%s.\n", b.Name, foresight.Count(b.Admits, "eviction"), asked)
 	}
 	if len(t.Budgets) > 1 && t.method() == string(config.MethodEvict) {
 		t.WriteString("The API server evicts no pod that two of them select.\n")
@@ -187,7 +190,9 @@ func (t *text) original() {
 		t.WriteString("\nBy taint-manager's rules.\n")
 		return
 	}
-	t.Printf("\nBy taint-manager's rules. %s: %s. %s lists the differences.\n", t.Paint(terminal.Warned, "The original would decide otherwise"), t.Original, answer.Differences)
+	t.Printf("\nBy taint-manager's rules. %s: %s. %s lists the "+
+		"differences.\n", t.Paint(terminal.Warned, "The original would "+
+		"decide otherwise"), t.Original, answer.Differences)
 }
 
 func sinceWhen(one *foresight.ExplainedTaint) string {

@@ -43,12 +43,17 @@ func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cob
 
 func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs := sections.FlagSet("pending")
-	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`. If empty, that of the kubeconfig's context; in a dump, all.")
+	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`. If empty, that of the "+
+		"kubeconfig's context; in a dump, all.")
 	fs.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "The pods of all namespaces.")
 	fs.StringSliceVar(&o.nodes, "node", nil, "Only the pods of `NODE`. May be given several times, or with commas.")
-	fs.StringVarP(&o.selector, "selector", "l", "", "Only the pods with these labels: `SELECTOR` as in kubectl get pods -l.")
-	fs.BoolVarP(&o.watch, "watch", "w", false, "Go on: on a terminal with running countdowns, else with a line for each change.")
-	fs.StringVar(&o.server, "server", "", "Ask the manager itself, at the `URL` of its --status-address, such as http://127.0.0.1:8080 after kubectl port-forward. It also knows what is blocked, delayed or in flight, and when it tries again.")
+	fs.StringVarP(&o.selector, "selector", "l", "", "Only the pods with these labels: `SELECTOR` as in kubectl "+
+		"get pods -l.")
+	fs.BoolVarP(&o.watch, "watch", "w", false, "Go on: on a terminal with running countdowns, else with a line for "+
+		"each change.")
+	fs.StringVar(&o.server, "server", "", "Ask the manager itself, at the `URL` of its --status-address, such as "+
+		"http://127.0.0.1:8080 after kubectl port-forward. It also knows what is blocked, delayed or in flight, and "+
+		"when it tries again.")
 	o.rules.Bind(fs)
 	answer.MomentFlag(fs, &o.at, "The moment of the question:")
 	o.output.Bind(fs, answer.AsSummary)
@@ -151,11 +156,13 @@ func (o *options) check() error {
 	}{
 		{o.watch, o.from.Dumped(), "--watch and --filename exclude each other; a dump does not change"},
 		{o.watch, o.output.Exit.Given(), "--watch and --exit-code exclude each other; what is watched has no end"},
-		{o.watch, o.output.Form == answer.AsSummary, "--watch and --output=summary exclude each other; a watch reports pod by pod"},
+		{o.watch, o.output.Form == answer.AsSummary, "--watch and --output=summary exclude each other; a watch " +
+			"reports pod by pod"},
 		{o.watch, o.at != "", "--watch and --at exclude each other; what is watched is now"},
 		{o.server != "", o.from.Dumped(), "--server and --filename exclude each other; ask the manager or the dump"},
 		{o.server != "", o.at != "", "--server and --at exclude each other; the manager describes the present"},
-		{o.server != "", o.selector != "", "--server and --selector exclude each other; the manager does not tell labels: name nodes by --node, or leave --server out"},
+		{o.server != "", o.selector != "", "--server and --selector exclude each other; the manager does not tell " +
+			"labels: name nodes by --node, or leave --server out"},
 	} {
 		if both.a && both.b {
 			return errors.New(both.refuse)

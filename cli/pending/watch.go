@@ -55,7 +55,8 @@ func (i inManager) look() *foresight.Pending {
 	s, trouble := i.Snapshot()
 	pending := i.pendingOf(s)
 	if trouble != nil {
-		pending.Notes = append(pending.Notes, fmt.Sprintf("the manager does not answer, so this may be out of date: %v", trouble))
+		pending.Notes = append(pending.Notes, fmt.Sprintf("the manager does not answer, so this may be "+
+			"out of date: %v", trouble))
 	}
 	return pending
 }

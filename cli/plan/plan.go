@@ -47,16 +47,20 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs := sections.FlagSet("plan")
 	fs.StringSliceVar(&o.nodes, "node", nil, "`NODE` that gets the taints. May be given several times, or with commas.")
 	fs.BoolVar(&o.allNodes, "all-nodes", false, "All nodes get the taints.")
-	fs.StringVarP(&o.selector, "selector", "l", "", "Labels of the nodes that get the taints: `SELECTOR` as in kubectl get nodes -l.")
+	fs.StringVarP(&o.selector, "selector", "l", "", "Labels of the nodes that get the taints: `SELECTOR` as in "+
+		"kubectl get nodes -l.")
 	fs.StringSliceVar(&o.taints, "taint", nil,
-		"`TAINT` as kubectl taint --overwrite takes it: KEY[=VALUE]:EFFECT to set, KEY:EFFECT- or KEY- to remove. May be given several times.")
+		"`TAINT` as kubectl taint --overwrite takes it: KEY[=VALUE]:EFFECT to set, KEY:EFFECT- or KEY- to remove. "+
+			"May be given several times.")
 	o.rules.Bind(fs, "eviction-method")
 	answer.MomentFlag(fs, &o.at, "When the nodes get the taints:")
 	o.output.Bind(fs, answer.AsSummary)
-	o.output.Exit.Bind(fs, "Exit with 2 when some pod would go, or go sooner, because of the change; with --exit-code=any, when any pod is to go, on any node.", "any")
+	o.output.Exit.Bind(fs, "Exit with 2 when some pod would go, or go sooner, because of the change; with "+
+		"--exit-code=any, when any pod is to go, on any node.", "any")
 	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
 	fs.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
-	fs.StringVar(&o.compare, "compare", "", "Say what the file of --config would change beside this configuration `FILE`: the same question, asked under both. Without --taint, about the cluster as it is.")
+	fs.StringVar(&o.compare, "compare", "", "Say what the file of --config would change beside this configuration "+
+		"`FILE`: the same question, asked under both. Without --taint, about the cluster as it is.")
 	o.from.Bind(sections.FlagSet("cluster"), sections.FlagSet("journal"))
 	return sections
 }
@@ -138,18 +142,21 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 func (o *options) selection() (foresight.Selection, error) {
 	switch {
 	case o.allNodes && (len(o.nodes) > 0 || o.selector != ""):
-		return foresight.Selection{}, errors.New("--all-nodes and --node or --selector exclude each other; leave one of them out")
+		return foresight.Selection{}, errors.New("--all-nodes and --node or --selector exclude each other; leave " +
+			"one of them out")
 	case o.allNodes:
 		return foresight.Selection{Selector: labels.Everything()}, nil
 	case len(o.nodes) > 0 && o.selector != "":
-		return foresight.Selection{}, errors.New("--node and --selector exclude each other; name the nodes, or select them by labels")
+		return foresight.Selection{}, errors.New("--node and --selector exclude each other; name the nodes, or " +
+			"select them by labels")
 	case len(o.nodes) > 0:
 		slices.Sort(o.nodes)
 		return foresight.Selection{Names: slices.Compact(o.nodes)}, nil
 	case o.selector == "" && o.compare != "" && len(o.taints) == 0:
 		return foresight.Selection{Selector: labels.Everything()}, nil
 	case o.selector == "":
-		return foresight.Selection{}, errors.New("there is no node; name some with --node=NODE, or select them by labels with -l SELECTOR, or all with --all-nodes")
+		return foresight.Selection{}, errors.New("there is no node; name some with --node=NODE, or select them by " +
+			"labels with -l SELECTOR, or all with --all-nodes")
 	}
 	selector, err := labels.Parse(o.selector)
 	if err != nil {

@@ -136,13 +136,16 @@ func (t *text) budgets(write func(*terminal.Table)) {
 	t.WriteString("\n")
 	switch blocked := t.Total.Blocked; {
 	case t.policies:
-		t.Printf("PodDisruptionBudgets would block %s of those that are evicted, not deleted, until they admit more.\n", count(t.blocked()))
+		t.Printf("PodDisruptionBudgets would block %s of those that are evicted, not deleted, until they "+
+			"admit more.\n", count(t.blocked()))
 	case t.EvictionMethod == string(config.MethodDelete):
-		t.Printf("PodDisruptionBudgets are not asked (--eviction-method=delete). With evict they would block %s of these.\n", count(blocked))
+		t.Printf("PodDisruptionBudgets are not asked (--eviction-method=delete). With evict they would block "+
+			"%s of these.\n", count(blocked))
 	case blocked == 0:
 		t.WriteString("PodDisruptionBudgets would block none of these (--eviction-method=evict).\n")
 	default:
-		t.Printf("PodDisruptionBudgets would block %d of these until they admit more (--eviction-method=evict).\n", blocked)
+		t.Printf("PodDisruptionBudgets would block %d of these until they admit more "+
+			"(--eviction-method=evict).\n", blocked)
 	}
 	write(budgetsTable(t.Budgets))
 }

@@ -16,7 +16,8 @@ func (t *text) pods() {
 	})
 	t.Table(answer.TableOf(shown, t.columns()...))
 	if len(shown) > 0 && t.Wide() && !t.Bare {
-		t.WriteString("\nTHE ORIGINAL is how it would decide otherwise, as far as the present state shows it; " + answer.Differences + " lists the differences.\n")
+		t.WriteString("\nTHE ORIGINAL is how it would decide otherwise, as far as the present " +
+			"state shows it; " + answer.Differences + " lists the differences.\n")
 	}
 }
 

@@ -46,7 +46,8 @@ func (d *dumped) read(_ context.Context, s *Scope, into foresight.Builder) (r re
 	r.Dumped, r.At = true, now.Truncate(time.Second)
 	if age := now.Sub(d.newest); !d.newest.IsZero() && age > oldAfter {
 		r.At = d.newest
-		r.Aged = fmt.Sprintf("the newest time in %s is %s, so it is judged as of then; --at=now judges it as of now", d, taint.Stamp(d.newest))
+		r.Aged = fmt.Sprintf("the newest time in %s is %s, so it is judged as of then; --at=now judges "+
+			"it as of now", d, taint.Stamp(d.newest))
 	}
 	if !s.Scheduled && s.Pod == "" && d.budgets == 0 {
 		r.Notes = []string{d.String() + " has no PodDisruptionBudgets"}
@@ -117,7 +118,8 @@ func (d *dumped) check(_ context.Context, s *Scope, of foresight.Builder, _ *rea
 	case of.Pods("") == 0:
 		return fmt.Errorf("%s has no pods, so nothing can be said of them; %s", d, d.Hint(""))
 	case namespace != "" && of.Pods(namespace) == 0:
-		return fmt.Errorf("%s has no pods in namespace %s%s; %s", d, namespace, suggest.Nearest(namespace, of.Namespaces()), d.Hint(""))
+		return fmt.Errorf("%s has no pods in "+
+			"namespace %s%s; %s", d, namespace, suggest.Nearest(namespace, of.Namespaces()), d.Hint(""))
 	}
 	return s.checkNodes(of, d)
 }
@@ -126,11 +128,13 @@ func (d *dumped) check(_ context.Context, s *Scope, of foresight.Builder, _ *rea
 func (d *dumped) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
-		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one with --namespace", s.Pod, suggest.Listed(namespaces, "and"), d)
+		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
+			"with --namespace", s.Pod, suggest.Listed(namespaces, "and"), d)
 	case len(namespaces) == 1:
 		return nil
 	case s.Focus.Namespace == "":
-		return fmt.Errorf("there is no pod %s in %s%s, and no event names one; %s", s.Pod, d, suggest.Nearest(s.Pod, d.others), d.Hint(""))
+		return fmt.Errorf("there is no pod %s in %s%s, and no event "+
+			"names one; %s", s.Pod, d, suggest.Nearest(s.Pod, d.others), d.Hint(""))
 	}
 	return s.noPod(d, d.others, d.Hint(""))
 }

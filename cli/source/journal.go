@@ -20,8 +20,10 @@ type location struct{ lease, namespace string }
 
 func (l *location) flags(fs *pflag.FlagSet) {
 	usual := config.Default().LeaderElection
-	fs.StringVar(&l.lease, "leader-elect-resource-name", usual.ResourceName, "`NAME` of the manager's lease, as it runs with. Its journal is in the ConfigMaps NAME-journal-0 to -7.")
-	fs.StringVar(&l.namespace, "leader-elect-resource-namespace", usual.ResourceNamespace, "`NAMESPACE` of the manager's lease and journal.")
+	fs.StringVar(&l.lease, "leader-elect-resource-name", usual.ResourceName, "`NAME` of the manager's lease, as it "+
+		"runs with. Its journal is in the ConfigMaps NAME-journal-0 to -7.")
+	fs.StringVar(&l.namespace, "leader-elect-resource-namespace", usual.ResourceNamespace, "`NAMESPACE` of the "+
+		"manager's lease and journal.")
 }
 
 // name returns the name of the ConfigMaps without their numbers.
@@ -29,7 +31,8 @@ func (l location) name() string { return store.NameFor(l.lease) }
 
 // none returns a journal of which nothing was read.
 func (l location) none() *foresight.Journal {
-	return foresight.NewJournal(fmt.Sprintf("the ConfigMaps %s-0 to -%d in namespace %s", l.name(), journal.Partitions-1, l.namespace))
+	return foresight.NewJournal(fmt.Sprintf("the ConfigMaps %s-0 to -%d in "+
+		"namespace %s", l.name(), journal.Partitions-1, l.namespace))
 }
 
 // store returns the store of the journal in the cluster.

@@ -32,16 +32,20 @@ type kube struct {
 // --server has another meaning here.
 func (k *kube) bind(fs *pflag.FlagSet) {
 	k.fs = fs
-	fs.StringVar(&k.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster. If empty, $KUBECONFIG or ~/.kube/config, else the service account of the pod that this runs in.")
+	fs.StringVar(&k.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster. If empty, $KUBECONFIG "+
+		"or ~/.kube/config, else the service account of the pod that this runs in.")
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	names.ContextOverrideFlags.Namespace, names.ClusterOverrideFlags.APIServer = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
 	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
 	names.CurrentContext.Description = "`CONTEXT` of the kubeconfig to use. If empty, the current one."
-	names.ContextOverrideFlags.ClusterName.Description = "`CLUSTER` of the kubeconfig to use, instead of that of the context."
-	names.ContextOverrideFlags.AuthInfoName.Description = "`USER` of the kubeconfig to use, instead of that of the context."
+	names.ContextOverrideFlags.ClusterName.Description = "`CLUSTER` of the kubeconfig to use, instead of that of " +
+		"the context."
+	names.ContextOverrideFlags.AuthInfoName.Description = "`USER` of the kubeconfig to use, instead of that of " +
+		"the context."
 	names.AuthOverrideFlags.Impersonate.Description = "`USER` to impersonate, as with kubectl --as."
 	names.AuthOverrideFlags.ImpersonateGroups.Description = "`GROUP` to impersonate. May be given several times."
-	names.Timeout.Description = "`DURATION` after which a request to the API server is given up, such as 10s; 0 is no limit."
+	names.Timeout.Description = "`DURATION` after which a request to the API server is given up, such as 10s; 0 " +
+		"is no limit."
 	clientcmd.BindOverrideFlags(&k.overrides, fs, names)
 	for _, rare := range []string{
 		clientcmd.FlagImpersonateUID, clientcmd.FlagBearerToken, clientcmd.FlagCertFile, clientcmd.FlagKeyFile, clientcmd.FlagCAFile,
@@ -120,7 +124,8 @@ func (k *kube) ContextNamespace() (string, error) {
 func (k *kube) reach() (*reached, error) {
 	if k.kubeconfig != "" {
 		if err := transport.Readable(k.kubeconfig); err != nil {
-			return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this user may read", k.kubeconfig, err)
+			return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this "+
+				"user may read", k.kubeconfig, err)
 		}
 	}
 	loader := k.loader()
@@ -167,9 +172,11 @@ func (k *kube) unusable(loader clientcmd.ClientConfig, err error) error {
 	contexts := k.contextNames()
 	switch {
 	case clientcmd.IsEmptyConfig(err):
-		return errors.New("there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig file with --kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE")
+		return errors.New("there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig " +
+			"file with --kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE")
 	case k.overrides.CurrentContext != "" && len(contexts) > 0 && !slices.Contains(contexts, k.overrides.CurrentContext):
-		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config get-contexts' lists them", k.overrides.CurrentContext, k.origin(loader), suggest.Nearest(k.overrides.CurrentContext, contexts))
+		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config "+
+			"get-contexts' lists them", k.overrides.CurrentContext, k.origin(loader), suggest.Nearest(k.overrides.CurrentContext, contexts))
 	}
 	return fmt.Errorf("%s can't be used: %w; check it with 'kubectl cluster-info'", k.origin(loader), err)
 }

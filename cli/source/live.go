@@ -132,8 +132,8 @@ func (s *Scope) narrow(o *metav1.ListOptions) {
 	}
 }
 
-// check returns an error if a node or the namespace does not exist, unless namespaces can't be read. It notes a namespace
-// without pods.
+// check returns an error if a node or the namespace does not exist, unless namespaces can't be read. It notes a
+// namespace without pods.
 func (c Cluster) check(ctx context.Context, s *Scope, of foresight.Builder, r *reading) error {
 	namespace, nodes := s.Focus.Namespace, len(of.Nodes())
 	switch {
@@ -203,11 +203,13 @@ func addAll(list runtime.Object, to foresight.Builder) (n int64, err error) {
 func (r *reached) refused(what string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("this user may not %s: %w; ask for that permission ('kubectl auth can-i %s' checks it), or for a dump, and give it with --filename=FILE", what, err, what)
+		return fmt.Errorf("this user may not %s: %w; ask for that permission ('kubectl auth can-i %s' checks it), or "+
+			"for a dump, and give it with --filename=FILE", what, err, what)
 	case transport.Untrusted(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
 		return transport.Unreachable(r.server, r.origin, err)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("asking to %s: %w", what, err)
 	}
-	return fmt.Errorf("the API server %s can't be asked to %s: %w; check that it runs, and the server address in %s", r.server, what, err, r.origin)
+	return fmt.Errorf("the API server %s can't be asked to %s: %w; check that it runs, and the server "+
+		"address in %s", r.server, what, err, r.origin)
 }

@@ -96,5 +96,6 @@ func (c Cluster) noPod(ctx context.Context, s *Scope) error {
 
 // noPod returns the error for a pod that does not exist and that no event names.
 func (s *Scope) noPod(from Source, others []string, next string) error {
-	return fmt.Errorf("there is no pod %s in namespace %s of %s%s, and no event names one; %s", s.Pod, s.Focus.Namespace, from, suggest.Nearest(s.Pod, others), next)
+	return fmt.Errorf("there is no pod %s in namespace %s of %s%s, and no event "+
+		"names one; %s", s.Pod, s.Focus.Namespace, from, suggest.Nearest(s.Pod, others), next)
 }

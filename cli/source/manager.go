@@ -31,7 +31,9 @@ type Manager struct {
 func NewManager(server string) (*Manager, error) {
 	base, err := url.Parse(server)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, config.Refusal{Flag: "server", Value: nameOf(server, base), Allowed: "it takes the URL of a manager's --status-address", Next: "write http://127.0.0.1:8080, after 'kubectl -n kube-system port-forward POD 8080'"}
+		return nil, config.Refusal{Flag: "server", Value: nameOf(server, base), Allowed: "it takes the URL of a " +
+			"manager's --status-address", Next: "write http://127.0.0.1:8080, after 'kubectl -n kube-system " +
+			"port-forward POD 8080'"}
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = answerPatience
@@ -100,7 +102,8 @@ func (m *Manager) get(ctx context.Context, path string) (io.ReadCloser, error) {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err // without the address, which the message contains
 		}
-		return nil, fmt.Errorf("--server=%s does not answer: %w; check that 'kubectl -n kube-system port-forward POD 8080' runs, and that the manager runs with --status-address", m.name, err)
+		return nil, fmt.Errorf("--server=%s does not answer: %w; check that 'kubectl -n kube-system port-forward POD "+
+			"8080' runs, and that the manager runs with --status-address", m.name, err)
 	}
 	if answer.StatusCode == http.StatusOK {
 		return answer.Body, nil
@@ -114,7 +117,8 @@ func (m *Manager) get(ctx context.Context, path string) (io.ReadCloser, error) {
 }
 
 func (m *Manager) errNotManager(err error) error {
-	return fmt.Errorf("--server=%s does not answer as a taint-manager (%w); give the URL of its --status-address, not of its secure port or of the API server", m.name, err)
+	return fmt.Errorf("--server=%s does not answer as a taint-manager (%w); give the URL of its --status-address, "+
+		"not of its secure port or of the API server", m.name, err)
 }
 
 // check returns an error unless a synced manager with this version of the API has answered.
@@ -123,9 +127,11 @@ func (m *Manager) check(about status.TypeMeta, state status.Manager) error {
 	case !strings.HasPrefix(about.APIVersion, "status.taint-manager/"):
 		return m.errNotManager(errors.New("its answer is no snapshot"))
 	case about.APIVersion != status.APIVersion || about.Kind != status.KindSnapshot:
-		return fmt.Errorf("--server=%s answers with %s %s, and this program knows %s only; use the taint-manager of the same version", m.name, about.APIVersion, about.Kind, status.APIVersion)
+		return fmt.Errorf("--server=%s answers with %s %s, and this program knows %s only; use the taint-manager of "+
+			"the same version", m.name, about.APIVersion, about.Kind, status.APIVersion)
 	case !state.Synced:
-		return fmt.Errorf("the manager at --server=%s has not seen all pods and nodes yet; try again in some seconds", m.name)
+		return fmt.Errorf("the manager at --server=%s has not seen all pods and nodes yet; try again in "+
+			"some seconds", m.name)
 	}
 	return nil
 }
@@ -143,7 +149,9 @@ func TripsOf(m status.Manager) []foresight.Trip {
 func NotesOf(m status.Manager) []string {
 	var notes []string
 	if m.Role == status.Standby {
-		notes = append(notes, fmt.Sprintf("this replica (%s) stands by and %s leads, which alone knows what is blocked, delayed or in flight; forward the port of that one's pod", m.Identity, cmp.Or(m.Leader, "another one")))
+		notes = append(notes, fmt.Sprintf("this replica (%s) stands by and %s leads, which alone knows what is "+
+			"blocked, delayed or in flight; forward the port of "+
+			"that one's pod", m.Identity, cmp.Or(m.Leader, "another one")))
 	}
 	if m.Paused {
 		notes = append(notes, "the manager is paused: it starts no call")

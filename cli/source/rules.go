@@ -36,7 +36,8 @@ func NewRuleFlags(read ReadConfig) RuleFlags {
 // Bind adds the flags of the settings that affect verdicts, and the named ones.
 func (r *RuleFlags) Bind(fs *pflag.FlagSet, named ...string) {
 	flags.BindJudging(fs, &r.Settings, named...)
-	fs.StringVar(&r.File, "config", "", "Judge as a manager with this configuration `FILE`, with its policies and breakers; - is the standard input. Flags that are given win over the file.")
+	fs.StringVar(&r.File, "config", "", "Judge as a manager with this configuration `FILE`, with its policies and "+
+		"breakers; - is the standard input. Flags that are given win over the file.")
 }
 
 // Load reads the configuration file, and returns the rules.

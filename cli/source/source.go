@@ -53,8 +53,8 @@ type Scope struct {
 	// At is the time of the question; zero is the time of the reading.
 	At time.Time
 
-	// Scheduled means that only what is scheduled now is asked: no pods are needed while no node is tainted, budgets don't
-	// matter, and the journal takes the place of nodes that can't be listed.
+	// Scheduled means that only what is scheduled now is asked: no pods are needed while no node is tainted, budgets
+	// don't matter, and the journal takes the place of nodes that can't be listed.
 	Scheduled bool
 
 	// NeedBudgets means that there is no answer without budgets.
@@ -131,7 +131,8 @@ func NewFlags(userAgent string) Flags { return Flags{kube: kube{userAgent: userA
 func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
 	f.bind(cluster)
 	cluster.StringArrayVarP(&f.files, "filename", "f", nil,
-		"Instead: a dump of the cluster, the `FILE` that 'kubectl get nodes,pods,pdb -A -o json' (or yaml) wrote, be it compressed by gzip or zstd; - is the standard input. May be given several times.")
+		"Instead: a dump of the cluster, the `FILE` that 'kubectl get nodes,pods,pdb -A -o json' (or yaml) wrote, be "+
+			"it compressed by gzip or zstd; - is the standard input. May be given several times.")
 	f.location.flags(journal)
 }
 

@@ -31,8 +31,8 @@ type Watched struct {
 	trouble map[string]error // errors of the watches, by what they watch
 }
 
-// Follow reads the scope once, so that a refusal is reported at once; then it watches until the context ends. The process
-// does not wait for the goroutines when it ends.
+// Follow reads the scope once, so that a refusal is reported at once; then it watches until the context ends. The
+// process does not wait for the goroutines when it ends.
 func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
 	model, err := Load(ctx, c, s)
 	if err != nil {
@@ -73,7 +73,8 @@ func (w *Watched) Pending(nodes []string) *foresight.Pending {
 	pending := w.model.Pending(w.now(), nodes)
 	for _, what := range []string{"nodes", "pods"} {
 		if err := w.trouble[what]; err != nil {
-			pending.Notes = append(pending.Notes, fmt.Sprintf("the %s can't be watched, so this may be out of date: %v", what, err))
+			pending.Notes = append(pending.Notes, fmt.Sprintf("the %s can't be watched, so this may be "+
+				"out of date: %v", what, err))
 		}
 	}
 	return pending
