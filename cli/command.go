@@ -8,7 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/taint-manager/taint-manager/cli/inspect"
+	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/explain"
+	"github.com/taint-manager/taint-manager/cli/pending"
+	"github.com/taint-manager/taint-manager/cli/plan"
 	"github.com/taint-manager/taint-manager/cli/run"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/cli/usage"
@@ -67,7 +70,7 @@ func execute(cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	err := cmd.Execute()
-	if err != nil && !errors.Is(err, inspect.ErrWouldEvict) {
+	if err != nil && !errors.Is(err, answer.ErrWouldEvict) {
 		_, _ = fmt.Fprintf(stderr, "taint-manager: %s\n", spelled(cmd, err.Error()))
 	}
 	return exitCode(err)
@@ -77,8 +80,8 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return OK
-	case errors.Is(err, inspect.ErrWouldEvict):
-		return inspect.WouldEvict
+	case errors.Is(err, answer.ErrWouldEvict):
+		return answer.WouldEvict
 	case errors.As(err, new(usage.Error)):
 		return Usage
 	default:
@@ -109,7 +112,8 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	build := thisBuild()
 	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: build.userAgent()}), run.ConfigCommand(), versionCommand(), completionCommand())
-	for _, cmd := range inspect.Commands(ctx, build.userAgent(), run.ReadConfig) {
+	agent, read := build.userAgent(), run.ReadConfig
+	for _, cmd := range []*cobra.Command{plan.Command(ctx, agent, read), explain.Command(ctx, agent, read), pending.Command(ctx, agent, read)} {
 		if cmd.Args == nil {
 			cmd.Args = func(cmd *cobra.Command, args []string) error { return cannotRun(usage.NoArguments(cmd, args)) }
 		}

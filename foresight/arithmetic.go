@@ -20,7 +20,8 @@ func (n *node) arithmetic(p *pod, t *v1.Taint, e *ExplainedTaint, at time.Time) 
 		case start.After(*e.Since) && start.Equal(p.Bound):
 			steps = append(steps, "the pod was bound later, so it counts from "+taint.Stamp(start))
 		case start.Before(*e.Since):
-			steps = append(steps, "before, it was there as one that the pod does not tolerate without a limit either, so it counts from "+taint.Stamp(start))
+			steps = append(steps, "before, it was there as one that the pod does not tolerate without a limit "+
+				"either, so it counts from "+taint.Stamp(start))
 		default:
 			steps = append(steps, "it counts from "+taint.Stamp(start))
 		}
@@ -57,11 +58,14 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint, at time.Time) string {
 	case FromJournal:
 		return "the journal has it since " + taint.Stamp(*e.Since)
 	case FromPolicy:
-		return "no journal has it, so it counts as if a manager with such a policy first saw it at " + taint.Stamp(*e.Since)
+		return "no journal has it, so it counts as if a manager with such a policy " +
+			"first saw it at " + taint.Stamp(*e.Since)
 	case FromTimeAdded:
-		return "its timeAdded is " + taint.Stamp(t.TimeAdded.Time) + ", cut to whole seconds, so it is there since " + taint.Stamp(*e.Since)
+		return "its timeAdded is " + taint.Stamp(t.TimeAdded.Time) + ", cut to whole seconds, so it is " +
+			"there since " + taint.Stamp(*e.Since)
 	case NotKnown:
-		return added + ", and no journal has it: it came between " + taint.Stamp(created) + ", when the node was made, and " + taint.Stamp(*e.Since)
+		return added + ", and no journal has it: it came between " + taint.Stamp(created) + ", when the node " +
+			"was made, and " + taint.Stamp(*e.Since)
 	}
 	return added + ", and no journal has it: it is there since " + taint.Stamp(*e.Since)
 }
@@ -77,7 +81,8 @@ func byPolicy(e *ExplainedTaint) string {
 	}
 	switch f := e.Prediction; {
 	case f.Evict && f.DeleteAt != nil:
-		return fmt.Sprintf("%s; policy %s sets its deadline to %s, and deletes it from %s on", own, f.Policy, taint.Stamp(*f.At), taint.Stamp(*f.DeleteAt))
+		return fmt.Sprintf("%s; policy %s sets its deadline to %s, and deletes "+
+			"it from %s on", own, f.Policy, taint.Stamp(*f.At), taint.Stamp(*f.DeleteAt))
 	case f.Evict && f.Policy != "":
 		return fmt.Sprintf("%s; policy %s sets its deadline to %s", own, f.Policy, taint.Stamp(*f.At))
 	case f.Evict:

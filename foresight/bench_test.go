@@ -16,7 +16,7 @@ func BenchmarkPlan(b *testing.B) {
 		"plain":    {},
 		"policies": {Policies: []policy.Policy{drains("drain"), drains("reboot"), lingers}},
 	} {
-		by, err := foresight.NewBasis(c, false)
+		by, err := foresight.NewRuleset(c, false)
 		if err != nil {
 			b.Fatal(err)
 		}

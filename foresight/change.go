@@ -17,7 +17,8 @@ type Change struct {
 }
 
 // form describes the syntax of a change.
-const form = "write KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove the key with every effect"
+const form = "write KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove the key with " +
+	"every effect"
 
 // ParseChange parses a change as kubectl taint does: "gpu=a100:NoExecute", "gpu:NoExecute-", "gpu-".
 func ParseChange(s string) (Change, error) {

@@ -9,6 +9,8 @@
 // The API alone does not always show the start of a taint. Then a pod is judged twice, with the earliest and the
 // latest possible start, and its [Prediction] has both times.
 //
-// [Plan] and [Explanation] are the answers, as the command line prints them and as JSON. They are versioned: within
+// A [Builder] collects what was read, and [Builder.Load] returns the [Model] that can be asked. [Plan], [Explanation]
+// and [Pending] are the answers, finished: their notes, what they lack, and how many pods are to go follow from the
+// model and its [Reading]. They are printed, as the command line prints them and as JSON. They are versioned: within
 // one [APIVersion] fields are added, but none is renamed or removed.
 package foresight

@@ -33,10 +33,10 @@ type nodeView struct {
 
 // estimateOf returns the estimate of a node that is observed for the first time, at this time. A taint whose start
 // neither the journal nor timeAdded shows started between the node's creation and now.
-func estimateOf(by *Basis, n *v1.Node, r journal.Record, at time.Time) nodeEstimate {
+func estimateOf(by *Ruleset, n *v1.Node, r journal.Record, at time.Time) nodeEstimate {
 	k := nodeEstimate{latest: viewOf(n), earliest: viewOf(n)}
-	look := journal.Observation{Taints: n.Spec.Taints, At: at, Created: k.latest.Created, Version: n.ResourceVersion, Gap: true}
-	return k.see(by, look, n.CreationTimestamp.Time).adopt(by, r, at)
+	first := journal.Observation{Taints: n.Spec.Taints, At: at, Created: k.latest.Created, Version: n.ResourceVersion, Gap: true}
+	return k.observe(by, first, n.CreationTimestamp.Time).adopt(by, r, at)
 }
 
 // viewOf returns the node without taints.
@@ -44,48 +44,49 @@ func viewOf(n *v1.Node) nodeView {
 	return nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion}}
 }
 
-// see returns the estimate after an observation. Of a taint whose start it does not show, unknown is the earliest one.
-func (k nodeEstimate) see(by *Basis, s journal.Observation, unknown time.Time) nodeEstimate {
+// observe returns the estimate after an observation. Of a taint whose start it does not show, unknown is the earliest
+// one.
+func (e nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.Time) nodeEstimate {
 	s.Taints, s.Keys = taint.Normalize(s.Taints), by.keys()
-	k.latest.history, _ = k.latest.history.Observe(s)
+	e.latest.history, _ = e.latest.history.Observe(s)
 	s.Unknown = unknown
-	k.earliest.history, _ = k.earliest.history.Observe(s)
-	k.latest.Version, k.earliest.Version = s.Version, s.Version
-	return k.taken()
+	e.earliest.history, _ = e.earliest.history.Observe(s)
+	e.latest.Version, e.earliest.Version = s.Version, s.Version
+	return e.refreshed()
 }
 
 // adopt merges the journal's record into the estimate, as a manager does.
-func (k nodeEstimate) adopt(by *Basis, r journal.Record, at time.Time) nodeEstimate {
-	for _, p := range []*nodeView{&k.latest, &k.earliest} {
+func (e nodeEstimate) adopt(by *Ruleset, r journal.Record, at time.Time) nodeEstimate {
+	for _, p := range []*nodeView{&e.latest, &e.earliest} {
 		p.history, _ = p.history.Adopt(r, journal.AdoptParams{
 			UID: p.UID, Created: p.Created, Version: p.Version, At: clockOf(r, at), Watched: watched(r, at), Keys: by.keys(),
 		})
 	}
-	return k.taken()
+	return e.refreshed()
 }
 
-// taken returns the estimate with the taints of its histories.
-func (k nodeEstimate) taken() nodeEstimate {
-	for _, p := range []*nodeView{&k.latest, &k.earliest} {
-		p.Taints, p.Triggers, p.Audited = p.history.Taints(), k.latest.history.Triggers(), k.latest.history.Audited()
+// refreshed returns the estimate with the taints of its histories.
+func (e nodeEstimate) refreshed() nodeEstimate {
+	for _, p := range []*nodeView{&e.latest, &e.earliest} {
+		p.Taints, p.Triggers, p.Audited = p.history.Taints(), e.latest.history.Triggers(), e.latest.history.Audited()
 	}
-	return k
+	return e
 }
 
 // with returns the estimate after the node is observed with the taints, labels and version of n.
-func (k nodeEstimate) with(by *Basis, n *v1.Node, at time.Time) nodeEstimate {
-	k = k.see(by, journal.Observation{Taints: n.Spec.Taints, At: at, Version: n.ResourceVersion}, time.Time{})
-	k.latest.Labels, k.earliest.Labels = n.Labels, n.Labels
-	return k
+func (e nodeEstimate) with(by *Ruleset, n *v1.Node, at time.Time) nodeEstimate {
+	e = e.observe(by, journal.Observation{Taints: n.Spec.Taints, At: at, Version: n.ResourceVersion}, time.Time{})
+	e.latest.Labels, e.earliest.Labels = n.Labels, n.Labels
+	return e
 }
 
 // from returns the source of the start of a taint of the node, even if the taint had another value at first.
-func (k *nodeEstimate) from(t *v1.Taint) string {
-	latest, earliest := stateOf(k.latest.all(), t), stateOf(k.earliest.all(), t)
+func (e *nodeEstimate) from(t *v1.Taint) string {
+	latest, earliest := stateOf(e.latest.all(), t), stateOf(e.earliest.all(), t)
 	switch {
 	case latest == nil || earliest == nil || earliest.Since.Before(latest.Since):
 		return NotKnown
-	case k.latest.history.Recorded(t):
+	case e.latest.history.Recorded(t):
 		return FromJournal
 	case t.Effect == v1.TaintEffectNoSchedule && latest.FoundInList:
 		return FromPolicy
@@ -118,4 +119,30 @@ func stands(s *taint.State, t *v1.Taint) bool {
 }
 
 // all returns the histories of all taints because of which pods may have to go.
-func (p *nodeView) all() []taint.History { return slices.Concat(p.Taints, p.Triggers, p.Audited) }
+func (v *nodeView) all() []taint.History { return slices.Concat(v.Taints, v.Triggers, v.Audited) }
+
+// onlyTaint returns the estimate with this one taint only, and its earlier states.
+func (e nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
+	for _, view := range []*nodeView{&e.latest, &e.earliest} {
+		view.Taints, view.Triggers, view.Audited = onlyTaint(view.Taints, t), onlyTaint(view.Triggers, t), onlyTaint(view.Audited, t)
+	}
+	return e
+}
+
+// onlyTaint returns the history of the taint up to it, in which all states before it have ended; none if the taint
+// is not on the node.
+func onlyTaint(histories []taint.History, t *v1.Taint) []taint.History {
+	for _, history := range histories {
+		for i := range history {
+			if !stands(&history[i], t) {
+				continue
+			}
+			states := slices.Clone(history[:i+1])
+			for j := range i {
+				states[j].Ended = true
+			}
+			return []taint.History{states}
+		}
+	}
+	return nil
+}

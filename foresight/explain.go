@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,8 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Find returns the namespaces that have a pod of this name or, if there are none, those with events about such a
-// pod.
+// Find returns the namespaces that have a pod of this name or, if there are none, those with events about it.
 func (m *Model) Find(name string) []string {
 	var list []string
 	for _, p := range m.pods {
@@ -30,20 +30,32 @@ func (m *Model) Find(name string) []string {
 	return slices.Compact(list)
 }
 
-// Explain explains the verdict on a pod. Of a pod that is gone it returns only the events, if there are any. Begin
-// must have been called.
-func (m *Model) Explain(namespace, name string, at time.Time) *Explanation {
+// Explain explains the verdict on a pod. Of a pod that is gone it returns only the events, if there are any. It
+// returns an error if nothing can be said of the pod.
+func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, error) {
 	p := m.named(namespace, name)
-	e := explanation(namespace, name, m.eventsOf(namespace, name, p), at)
+	e := &Explanation{
+		Header: header("Explanation", at), Pod: ExplainedPod{Namespace: namespace, Name: name},
+		Events: inOrderOfTime(m.eventsOf(namespace, name, p)), EvictionMethod: m.rules.method(),
+	}
 	if p == nil {
-		e.Pod.Gone = true
-		return e
+		e.Pod.Gone, e.Notes = true, m.readingNotes()
+		return e, nil
+	}
+	if unknown := append(m.unjudged(nil), m.unknownNamespaces()...); len(unknown) > 0 {
+		return nil, fmt.Errorf("cannot say what becomes of pod %s: in %s %s", p.Key(), m.reading.From, joined(unknown))
 	}
 	e.Pod.UID, e.Pod.Node, e.Pod.Phase, e.Pod.Owner = string(p.UID), p.Node, string(p.Phase), p.ownerOrNil()
 	e.Pod.Ends, e.Disruption, e.Stuck = p.ends, p.disruption, m.stuck(p, at)
 	e.Budgets = m.budgetsOf(p)
-	m.explainPod(p, e)
-	return e
+	by := m.now(at)
+	d := m.explainPod(p, e, by)
+	e.Remarks = m.remarks(by, at, d, nil)
+	e.Incomplete = m.unknownMatches(nil)
+	if e.Prediction.Evict {
+		e.Notes = append(e.Notes, m.staleNote([]string{p.Node}, at)...)
+	}
+	return e, nil
 }
 
 // budgetsOf returns the budgets that select the pod; none if the pod can no longer be evicted.
@@ -83,33 +95,28 @@ func (m *Model) eventsOf(namespace, name string, p *pod) []v1.Event {
 	return list
 }
 
-func explanation(namespace, name string, events []v1.Event, at time.Time) *Explanation {
-	return &Explanation{
-		APIVersion: APIVersion, Kind: "Explanation", Rules: Rules, At: *utc(at),
-		Pod: ExplainedPod{Namespace: namespace, Name: name}, Events: told(events),
-	}
-}
-
 // explainPod adds the pod's prediction, and the part that its node's taints have in it.
-func (m *Model) explainPod(p *pod, e *Explanation) {
-	by, n := m.now(e.At), m.nodes[p.Node]
-	e.Trips = by.trips
+func (m *Model) explainPod(p *pod, e *Explanation, by judge) (d doubts) {
+	n := m.nodes[p.Node]
 	if n == nil {
 		verdict := by.Decide(&p.Pod, m.unseen(p.Node))
 		prediction := predictionOf(&verdict)
 		e.Prediction = &prediction
-		return
+		return d
 	}
 	prediction, verdict := n.estimate.judge(&p.Pod, by)
-	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, &verdict, by.basis)
-	if !prediction.Evict && !bears(&verdict) {
-		return
+	e.Prediction, e.Original = &prediction, n.estimate.original(&p.Pod, &verdict, by.rules)
+	if !prediction.Evict && !staysByTaints(&verdict) {
+		return d
 	}
 	for i := range n.object.Spec.Taints {
-		e.Taints = append(e.Taints, m.explain(p, n, &n.object.Spec.Taints[i], by, e.At))
+		t := m.explain(p, n, &n.object.Spec.Taints[i], by, e.At)
+		d.unsure, d.asIfNow = d.unsure || t.SinceFrom == NotKnown, d.asIfNow || t.SinceFrom == FromPolicy
+		e.Taints = append(e.Taints, t)
 	}
-	e.Warnings = shadowed(&p.Pod, n.object.Spec.Taints, m.basis.rules())
-	e.Notes = swapped(prediction)
+	e.Warnings = shadowed(&p.Pod, n.object.Spec.Taints, m.rules.tolerations())
+	d.swapped = prediction.isSwapped()
+	return d
 }
 
 // unseen returns the node to judge by if the model has no node of this name: nil, or a node without taints if the
@@ -121,22 +128,14 @@ func (m *Model) unseen(name string) *taint.Node {
 	return &taint.Node{Name: name}
 }
 
-// swapped returns a note if a taint may have started before its timeAdded.
-func swapped(f Prediction) []string {
-	key := f.Taint[:max(0, strings.IndexAny(f.Taint, "=:"))]
-	if f.SinceFrom != FromTimeAdded || key != v1.TaintNodeNotReady && key != v1.TaintNodeUnreachable {
-		return nil
-	}
-	return []string{Swapped}
+// isSwapped reports whether the taint may have started before its timeAdded, which is set anew at each swap.
+func (p *Prediction) isSwapped() bool {
+	key := p.Taint[:max(0, strings.IndexAny(p.Taint, "=:"))]
+	return p.SinceFrom == FromTimeAdded && (key == v1.TaintNodeNotReady || key == v1.TaintNodeUnreachable)
 }
 
-// Swapped is the note on a prediction whose only source of the start of not-ready or unreachable is the taint's
-// timeAdded.
-const Swapped = "not-ready and unreachable count as one taint, whose time is reset whenever one replaces the other: " +
-	"a manager that has seen the first of them counts from then, and the pod goes earlier"
-
-// bears reports whether a pod stays because of its node's taints, and not because of itself.
-func bears(v *policy.Verdict) bool {
+// staysByTaints reports whether a pod stays because of its node's taints, and not because of itself.
+func staysByTaints(v *policy.Verdict) bool {
 	return v.Stay == taint.Tolerated || v.Stay == taint.NotTainted || v.Held.By != 0
 }
 
@@ -165,13 +164,13 @@ func (m *Model) explain(p *pod, n *node, t *v1.Taint, by judge, at time.Time) Ex
 // matching returns the toleration that counts, or nil. For a trigger, tolerations count as if its effect were
 // NoExecute; only if none matches, one that matches the taint itself counts.
 func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
-	if m.basis.triggers(t) {
+	if m.rules.triggers(t) {
 		asNoExecute := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
-		if toleration := taint.Matching(p, &asNoExecute, m.basis.rules()); toleration != nil {
+		if toleration := taint.Matching(p, &asNoExecute, m.rules.tolerations()); toleration != nil {
 			return toleration
 		}
 	}
-	return taint.Matching(p, t, m.basis.rules())
+	return taint.Matching(p, t, m.rules.tolerations())
 }
 
 func disruption(p *v1.Pod) *Disruption {
@@ -189,8 +188,8 @@ func disruption(p *v1.Pod) *Disruption {
 	return nil
 }
 
-// told returns the events in the order of their times.
-func told(events []v1.Event) []Event {
+// inOrderOfTime returns the events in the order of their times.
+func inOrderOfTime(events []v1.Event) []Event {
 	var list []Event
 	for i := range events {
 		e := &events[i]

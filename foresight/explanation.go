@@ -4,14 +4,7 @@ import "time"
 
 // Explanation explains the verdict on one pod, or has what is still known of a pod that is gone.
 type Explanation struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"` // Explanation
-
-	// Rules are the rules by which the pod was judged: taint-manager.
-	Rules string `json:"rules"`
-
-	// At is the time of the question.
-	At time.Time `json:"at"`
+	Header
 
 	Pod ExplainedPod `json:"pod"`
 
@@ -46,15 +39,19 @@ type Explanation struct {
 
 	Warnings []string `json:"warnings,omitempty"`
 
-	// Trips are the breakers that are tripped.
-	Trips []Trip `json:"trips,omitempty"`
-
-	// Incomplete has a clause for each thing that is not known and that may change the prediction.
-	Incomplete []string `json:"incomplete,omitempty"`
-
-	// Notes say what the answer does not take into account.
-	Notes []string `json:"notes,omitempty"`
+	Remarks
 }
+
+// Names returns the namespace and name of the pod if it is to be evicted.
+func (e *Explanation) Names() []string {
+	if e.Prediction == nil || !e.Prediction.Evict {
+		return nil
+	}
+	return []string{e.Pod.Namespace + "/" + e.Pod.Name}
+}
+
+// Evictions returns 1 if the pod is to be evicted.
+func (e *Explanation) Evictions() (because, all int) { return len(e.Names()), len(e.Names()) }
 
 // ExplainedPod is the pod in question. Of a pod that is gone only the name is known.
 type ExplainedPod struct {
@@ -124,23 +121,11 @@ type Managed struct {
 	// At is the deadline by the manager's state, or when the pod was evicted.
 	At *time.Time `json:"at,omitempty"`
 
-	// Policy decides, and HeldBy holds the pod, by the manager's state; WaitsFor says what it waits for, and
-	// WaitsForRate is the name of the rate if it is one.
-	Policy       string `json:"policy,omitempty"`
-	HeldBy       string `json:"heldBy,omitempty"`
-	WaitsFor     string `json:"waitsFor,omitempty"`
-	WaitsForRate string `json:"waitsForRate,omitempty"`
+	// Policy decides, and HeldBy holds the pod, by the manager's state.
+	Policy string `json:"policy,omitempty"`
+	HeldBy string `json:"heldBy,omitempty"`
 
-	// SlowPlace is set if the eviction waits for a slow place, because calls for pods like it are slow.
-	SlowPlace bool `json:"slowPlace,omitempty"`
-
-	// Attempts is the number of calls made. Cause and Message are the outcome of the last one, and Budget is the
-	// PodDisruptionBudget that it names. NextTry is when the next may start.
-	Attempts int        `json:"attempts,omitempty"`
-	Cause    string     `json:"cause,omitempty"`
-	Message  string     `json:"message,omitempty"`
-	Budget   string     `json:"budget,omitempty"`
-	NextTry  *time.Time `json:"nextTry,omitempty"`
+	Progress
 }
 
 // Disruption is a condition DisruptionTarget.

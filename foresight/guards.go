@@ -20,8 +20,8 @@ type Trip struct {
 	// Since is when it tripped.
 	Since time.Time `json:"since"`
 
-	// Recorded reports whether the journal has the trip, or the manager that was asked. If not, the breaker trips by the
-	// taints of the nodes.
+	// Recorded reports whether the journal has the trip, or the manager that was asked. If not, the breaker trips by
+	// the taints of the nodes.
 	Recorded bool `json:"recorded"`
 
 	// Reset is Automatic or Manual; empty if the configuration has no such breaker, so that the pods it holds are not
@@ -29,15 +29,11 @@ type Trip struct {
 	Reset string `json:"reset,omitempty"`
 }
 
-// guards is the journal's record of guards and holds; nil if it is not known.
+// guards is the journal's record of guards and holds, with its writing; nil if it is not known.
 type guards struct {
 	record  *guard.Record
 	writing journal.Writing
 }
-
-// SetGuards sets the record of guards and holds that the journal has in this writing; nil if there is none, or if the
-// journal can't be read.
-func (m *Model) SetGuards(r *guard.Record, w journal.Writing) { m.guards = guards{r, w} }
 
 // at returns the record as a manager adopts it at this time.
 func (g *guards) at(now time.Time) holds.Journaled {
@@ -47,26 +43,23 @@ func (g *guards) at(now time.Time) holds.Journaled {
 	return holds.Journaled{Record: g.writing.Guards(*g.record, now, 0), Known: true}
 }
 
-// stale returns the earlier one of a time and that of the record's writing, if the record has something, and the journal
-// seems to be no longer written.
+// stale returns the earlier one of a time and that of the record's writing, if the record has something, and the
+// journal seems to be no longer written.
 func (g *guards) stale(written, at time.Time) time.Time {
 	empty := g.record == nil || len(g.record.Trips)+len(g.record.Holding) == 0
-	if empty || kept(g.writing, at) || !written.IsZero() && written.Before(g.writing.At) {
+	if empty || isWritten(g.writing, at) || !written.IsZero() && written.Before(g.writing.At) {
 		return written
 	}
 	return g.writing.At
 }
 
-// GuardsKnown reports whether the journal's record of guards and holds is known.
-func (m *Model) GuardsKnown() bool { return m.guards.record != nil }
-
-// PauseRecorded reports whether the manager that has written the journal was paused.
-func (m *Model) PauseRecorded() bool {
+// pauseRecorded reports whether the manager that has written the journal was paused.
+func (m *Model) pauseRecorded() bool {
 	return m.guards.record != nil && slices.ContainsFunc(m.guards.record.Holding, func(h policy.HoldScope) bool { return h.By == policy.ByPause })
 }
 
 // tripsOf returns the present trips, and those recorded ones whose breakers the configuration does not have.
-func tripsOf(b *Basis, present, recorded []guard.TripRecord) []Trip {
+func tripsOf(b *Ruleset, present, recorded []guard.TripRecord) []Trip {
 	var trips []Trip
 	for _, t := range present {
 		trips = append(trips, Trip{t.Breaker, t.Group, *utc(t.Began), slices.ContainsFunc(recorded, sameTrip(t)), string(b.resetOf(t))})
@@ -85,13 +78,13 @@ func sameTrip(a guard.TripRecord) func(guard.TripRecord) bool {
 	}
 }
 
-// HeldKnown reports whether it is known which pods a trip holds: the configuration has its breaker, and if the nodes come
-// from the journal, which has no labels, the breaker does not use them.
-func (m *Model) HeldKnown(t Trip) bool {
-	return t.Reset != "" && (!m.byRecords || !m.basis.usesLabels(t.Breaker))
+// heldKnown reports whether it is known which pods a trip holds: the configuration has its breaker, and if the nodes
+// come from the journal, which has no labels, the breaker does not use them.
+func (m *Model) heldKnown(t Trip) bool {
+	return t.Reset != "" && (!m.byRecords || !m.rules.usesLabels(t.Breaker))
 }
 
 // resetOf returns how the breaker of a trip is reset; "" if the configuration has no such breaker.
-func (b *Basis) resetOf(t guard.TripRecord) policy.Reset {
-	return b.config.Guards.ResetOf(t.Breaker, t.TopologyKey)
+func (r *Ruleset) resetOf(t guard.TripRecord) policy.Reset {
+	return r.config.Guards.ResetOf(t.Breaker, t.TopologyKey)
 }

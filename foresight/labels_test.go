@@ -51,7 +51,7 @@ func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.
 		m.AddPod(pod("b", on("n2"))) // no record has its node
 		m.Begin(noon)
 		m.ReplaceByRecords([]journal.Partition{page(recorded("uid-n1", -5, taint.History{{Taint: parsed("out:NoExecute"), Since: at(-299)}}))}, noon)
-		e := m.Explain("shop", "a", noon)
+		e := m.MustExplain("shop", "a", noon)
 		got := told(e.Prediction)
 		if e.Prediction.HeldBy != "" {
 			got = "held by " + e.Prediction.HeldBy
@@ -70,7 +70,7 @@ func TestFromRecordsAloneAPolicyForSomeNodesIsNamedAndMatchesNothing(t *testing.
 
 func TestWithNodesNothingIsUnknownOfTheirLabels(t *testing.T) {
 	m := judgedBy(basis(t, policy.Config{Policies: []policy.Policy{onSomeNodes("rest", "out", unlabelled, policy.Ignore)}}), foresight.Focus{}, node("n1", timed("out:NoExecute", -300)), pod("a"))
-	if got := told(m.Explain("shop", "a", noon).Prediction); m.UnknownMatches(nil) != nil || got != "stays" {
+	if got := told(m.MustExplain("shop", "a", noon).Prediction); m.UnknownMatches(nil) != nil || got != "stays" {
 		t.Errorf("%s, unknown: %v", got, m.UnknownMatches(nil))
 	}
 }

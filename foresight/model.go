@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/taint-manager/taint-manager/journal"
 )
@@ -18,14 +20,13 @@ import (
 // Model holds the known state of a cluster, and answers questions about it: [Model.Plan], [Model.Pending] and
 // [Model.Explain].
 //
-// Objects that existed at the first observation are added, in any order, and then [Model.Begin] sets the time of
-// that observation. Objects that change later are updated, and count from then, as in a manager. A Model must not
+// A [Builder] makes it. Objects that change later are updated, and count from then, as in a manager. A Model must not
 // be used by several goroutines at once.
 type Model struct {
-	basis Basis
-	focus Focus
-	began time.Time // zero before Begin
-	read  time.Time // as SetRead has set it
+	rules   Ruleset
+	focus   Focus
+	reading Reading
+	began   time.Time // zero before begin
 
 	nodes      map[string]*node
 	namespaces map[string]map[string]string // labels
@@ -37,14 +38,11 @@ type Model struct {
 
 	replicas map[ownerKey]int // of pods that are not kept
 	shared   sharing
-	gaps     gaps
+	missing  missing
 	twice    []string // objects that were added twice
 
 	// byRecords is set while the nodes can't be listed, and their names come from the journal.
 	byRecords bool
-
-	// partial is set if some nodes of the cluster may not be in the model.
-	partial bool
 }
 
 // Focus selects the pods that a model keeps; the zero value keeps all.
@@ -74,30 +72,30 @@ func (s *Selection) selects(n *v1.Node) bool {
 	return s.Selector != nil && s.Selector.Matches(labels.Set(n.Labels))
 }
 
-// node is a node with the estimate of its taints; estimated is false before Begin.
+// node is a node with the estimate of its taints; estimated is false before begin.
 type node struct {
 	object    *v1.Node // its metadata and taints
 	estimate  nodeEstimate
 	estimated bool
 }
 
-// NewModel returns an empty model, which judges by the basis.
-func NewModel(by Basis, focus Focus) *Model {
+// newModel returns an empty model, which judges by the rules.
+func newModel(by Ruleset, focus Focus) *Model {
 	return &Model{
-		basis: by, focus: focus, namespaces: map[string]map[string]string{}, nodes: map[string]*node{}, pods: map[types.UID]*pod{}, budgets: map[string]budget{},
-		records: map[string]journal.Record{}, replicas: map[ownerKey]int{}, gaps: newGaps(), shared: newSharing(),
+		rules: by, focus: focus, reading: Reading{Journal: NewJournal("")}, namespaces: map[string]map[string]string{}, nodes: map[string]*node{}, pods: map[types.UID]*pod{}, budgets: map[string]budget{},
+		records: map[string]journal.Record{}, replicas: map[ownerKey]int{}, missing: newMissing(), shared: newSharing(),
 	}
 }
 
-// AddNode adds a node that existed at the first observation.
-func (m *Model) AddNode(n *v1.Node) {
+// addNode adds a node that existed at the first observation.
+func (m *Model) addNode(n *v1.Node) {
 	if before, ok := m.nodes[n.Name]; ok && m.began.IsZero() {
 		if differ(before.object, n) {
 			m.twice = append(m.twice, "node "+n.Name)
 		}
 		return
 	}
-	m.gaps.node(n)
+	m.missing.node(n)
 	m.nodes[n.Name] = &node{object: small(n)}
 }
 
@@ -114,24 +112,17 @@ func small(n *v1.Node) *v1.Node {
 	}
 }
 
-// SetPartial marks the nodes of the model as some of those of the cluster. Breakers compare affected nodes with all nodes,
-// so only trips that the journal records count then.
-func (m *Model) SetPartial() { m.partial = true }
+// partial reports whether some nodes of the cluster may not be in the model.
+func (m *Model) partial() bool { return m.reading.Partial || m.byRecords }
 
-// Partial reports whether some nodes of the cluster may not be in the model.
-func (m *Model) Partial() bool { return m.partial || m.byRecords }
-
-// AddNamespace adds or replaces a namespace. Only policies with a namespaceSelector use it.
-func (m *Model) AddNamespace(name string, labels map[string]string) { m.namespaces[name] = labels }
-
-// AddPod adds a pod that existed at the first observation.
-func (m *Model) AddPod(p *v1.Pod) {
-	m.gaps.pods++
-	m.gaps.namespaces[p.Namespace]++
+// addPod adds a pod that existed at the first observation.
+func (m *Model) addPod(p *v1.Pod) {
+	m.missing.pods++
+	m.missing.namespaces[p.Namespace]++
 	if !m.counts(p) {
 		return
 	}
-	m.gaps.pod(p)
+	m.missing.pod(p)
 	kept := podOf(p)
 	if before, ok := m.pods[kept.key()]; ok && m.began.IsZero() {
 		if before.version != p.ResourceVersion || p.ResourceVersion == "" {
@@ -160,7 +151,7 @@ func (m *Model) matters(n *node) bool {
 
 // concerned reports whether pods may have to go because of a taint of the node.
 func (m *Model) concerned(n *node) bool {
-	return slices.ContainsFunc(n.object.Spec.Taints, func(t v1.Taint) bool { return m.basis.concerns(&t) })
+	return slices.ContainsFunc(n.object.Spec.Taints, func(t v1.Taint) bool { return m.rules.concerns(&t) })
 }
 
 // pass counts a pod for its owner without keeping it.
@@ -170,29 +161,26 @@ func (m *Model) pass(p *pod) {
 	}
 }
 
-// AddBudget adds a PodDisruptionBudget.
-func (m *Model) AddBudget(b *policyv1.PodDisruptionBudget) {
+// addBudget adds a PodDisruptionBudget.
+func (m *Model) addBudget(b *policyv1.PodDisruptionBudget) {
 	if m.focus.Namespace == "" || b.Namespace == m.focus.Namespace {
 		m.budgets[b.Namespace+"/"+b.Name] = budgetOf(b)
 	}
 }
 
-// AddEvent adds an event of a pod.
-func (m *Model) AddEvent(e *v1.Event) { m.events = append(m.events, *e) }
-
-// AddRecords adds the records of a partition of the journal, each with its writing, as they are at this time.
-func (m *Model) AddRecords(page journal.Partition, at time.Time) {
+// addRecords adds the records of a partition of the journal, each with its writing, as they are at this time.
+func (m *Model) addRecords(page journal.Partition, at time.Time) {
 	for name, record := range page.Records {
 		m.records[name] = record
 		if n, ok := m.nodes[name]; ok && n.estimated && !m.byRecords {
-			n.estimate = n.estimate.adopt(&m.basis, record, at)
+			n.estimate = n.estimate.adopt(&m.rules, record, at)
 		}
 	}
 }
 
-// ReplaceByRecords sets the nodes to those that have records in the journal, as they are at this time, because the nodes
-// can't be listed. pages are all partitions.
-func (m *Model) ReplaceByRecords(pages []journal.Partition, at time.Time) {
+// replaceByRecords sets the nodes to those that have records in the journal, as they are at this time, because the
+// nodes can't be listed. pages are all partitions.
+func (m *Model) replaceByRecords(pages []journal.Partition, at time.Time) {
 	m.byRecords = true
 	m.records, m.nodes = map[string]journal.Record{}, map[string]*node{}
 	for _, page := range pages {
@@ -200,15 +188,15 @@ func (m *Model) ReplaceByRecords(pages []journal.Partition, at time.Time) {
 	}
 	for name, record := range m.records {
 		n := nodeOf(name, record)
-		m.nodes[name] = &node{object: n, estimate: estimateOf(&m.basis, n, record, at), estimated: true}
+		m.nodes[name] = &node{object: n, estimate: estimateOf(&m.rules, n, record, at), estimated: true}
 	}
 }
 
-// Begin sets the time at which all added objects were observed.
-func (m *Model) Begin(at time.Time) {
+// begin sets the time at which all added objects were observed.
+func (m *Model) begin(at time.Time) {
 	for name, n := range m.nodes {
 		if !n.estimated {
-			n.estimate, n.estimated = estimateOf(&m.basis, n.object, m.records[name], at), true
+			n.estimate, n.estimated = estimateOf(&m.rules, n.object, m.records[name], at), true
 		}
 	}
 	for key, p := range m.pods {
@@ -227,14 +215,41 @@ func (m *Model) Begin(at time.Time) {
 func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
 	known, ok := m.nodes[n.Name]
 	switch {
+	case ok && known.object.UID == n.UID && older(n, known.object): // a list may come from a cache that lags behind
 	case ok && known.estimated && known.object.UID == n.UID:
 		known.object = small(n)
-		known.estimate = known.estimate.with(&m.basis, n, at).adopt(&m.basis, m.records[n.Name], at)
+		known.estimate = known.estimate.with(&m.rules, n, at).adopt(&m.rules, m.records[n.Name], at)
 	default:
 		bare := *n
 		bare.Spec.Taints = nil
-		m.nodes[n.Name] = &node{object: small(n), estimate: estimateOf(&m.basis, &bare, journal.Record{}, at).with(&m.basis, n, at), estimated: true}
+		m.nodes[n.Name] = &node{object: small(n), estimate: estimateOf(&m.rules, &bare, journal.Record{}, at).with(&m.rules, n, at), estimated: true}
 	}
+}
+
+// older reports whether a node is an older version than the other one.
+func older(n, than *v1.Node) bool {
+	order, err := resourceversion.CompareResourceVersion(n.ResourceVersion, than.ResourceVersion)
+	return err == nil && order < 0
+}
+
+// ReplaceNodes replaces all nodes by a list that was observed at this time.
+func (m *Model) ReplaceNodes(list []*v1.Node, at time.Time) {
+	names := map[string]bool{}
+	for _, n := range list {
+		names[n.Name] = true
+		m.UpdateNode(n, at)
+	}
+	maps.DeleteFunc(m.nodes, func(name string, _ *node) bool { return !names[name] })
+}
+
+// ReplacePods replaces all pods by a list that was observed at this time.
+func (m *Model) ReplacePods(list []*v1.Pod, at time.Time) {
+	keys := map[types.UID]bool{}
+	for _, p := range list {
+		keys[p.UID] = true
+		m.UpdatePod(p, at)
+	}
+	maps.DeleteFunc(m.pods, func(uid types.UID, _ *pod) bool { return !keys[uid] })
 }
 
 // RemoveNode removes a node.
@@ -253,37 +268,43 @@ func (m *Model) UpdatePod(p *v1.Pod, at time.Time) {
 // RemovePod removes a pod. A pod without a UID is identified by its namespace and name, with a slash between them.
 func (m *Model) RemovePod(uid types.UID) { delete(m.pods, uid) }
 
-// Nodes returns the names of all nodes.
-func (m *Model) Nodes() []string {
-	var names []string
-	for name := range m.nodes {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Tainted returns the names of the nodes with NoExecute taints, or others that policies make triggers, among these
+// tainted returns the names of the nodes with NoExecute taints, or others that policies make triggers, among these
 // nodes, or among all if none is named.
-func (m *Model) Tainted(among []string) []string {
-	return slices.DeleteFunc(m.Nodes(), func(name string) bool {
+func (m *Model) tainted(among []string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.nodes)), func(name string) bool {
 		return !m.concerned(m.nodes[name]) || len(among) > 0 && !slices.Contains(among, name)
 	})
 }
 
-// Stale returns when the oldest partition with records of these tainted nodes was written, if the journal seems to
-// be no longer written; zero if there is no such partition. The partition of the guards counts if it has holds or trips.
-func (m *Model) Stale(nodes []string, at time.Time) time.Time {
-	return m.guards.stale(stale(m.records, m.Tainted(nodes), at), at)
+// stale returns when the oldest partition with records of these tainted nodes was written, if the journal seems to
+// be no longer written; zero if there is no such partition. The partition of the guards counts if it has holds or
+// trips.
+func (m *Model) stale(nodes []string, at time.Time) time.Time {
+	return m.guards.stale(stale(m.records, m.tainted(nodes), at), at)
 }
 
-// Twice returns an error if an object was added twice, in states of different times.
-func (m *Model) Twice() error {
+// twiceError returns an error if an object was added twice, in states of different times.
+func (m *Model) twiceError() error {
 	if len(m.twice) == 0 {
 		return nil
 	}
-	slices.Sort(m.twice)
-	return &TwiceError{m.twice[0]}
+	return fmt.Errorf("%s is there twice in %s; give what was written "+
+		"at one moment", slices.Min(m.twice), m.reading.From)
+}
+
+// Words ends a sentence with the selected pods, on these nodes: " in namespace shop on n1 for pods with app=web".
+func (f Focus) Words(nodes []string) string {
+	var words string
+	if f.Namespace != "" {
+		words += " in namespace " + f.Namespace
+	}
+	if len(nodes) > 0 {
+		words += " on " + Few(nodes)
+	}
+	if f.Labels != nil && !f.Labels.Empty() {
+		words += " for pods with " + f.Labels.String()
+	}
+	return words
 }
 
 // inNames returns the budgets in the order of their names.

@@ -2,6 +2,7 @@ package foresight_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
@@ -71,7 +72,7 @@ func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
 }
 
 func TestWithoutNodesTheJournalCounts(t *testing.T) {
-	o := foresight.NewModel(foresight.Basis{}, foresight.Focus{})
+	o := foresight.NewModel(foresight.Ruleset{}, foresight.Focus{})
 	record := recorded("uid-n1", -5, taint.History{{Taint: parsed("gpu=a:NoExecute"), Since: at(-40), Ended: true}, {Taint: parsed("gpu=b:NoExecute"), Since: at(-10)}})
 	o.AddPod(pod("a", tolerates("gpu", 60)))
 	o.Begin(noon)
@@ -113,7 +114,7 @@ func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 }
 
 func TestAJournalThatNobodyKeepsIsToldOf(t *testing.T) {
-	m := foresight.NewModel(foresight.Basis{}, foresight.Focus{})
+	m := foresight.NewModel(foresight.Ruleset{}, foresight.Focus{})
 	for name, r := range map[string]journal.Record{"old": recorded("a", -120), "older": recorded("b", -180), "kept": recorded("c", -20)} {
 		m.AddNode(node(name, parsed("gpu:NoExecute")))
 		m.AddRecords(journal.Partition{Records: map[string]journal.Record{name: r}}, noon)
@@ -127,6 +128,23 @@ func TestAJournalThatNobodyKeepsIsToldOf(t *testing.T) {
 	} {
 		if got := m.Stale(c.nodes, noon); !got.Equal(c.want) {
 			t.Errorf("%v: %v, want %v", c.nodes, got, c.want)
+		}
+	}
+}
+
+// A list that follows a reading may come from a cache that lags behind: a taint is not lifted by it, and set anew later.
+func TestAnOlderVersionOfANodeIsIgnored(t *testing.T) {
+	versioned := func(version string, taints ...v1.Taint) *v1.Node {
+		n := node("n1", taints...)
+		n.ResourceVersion = version
+		return n
+	}
+	for version, want := range map[string]string{"9": "goes at -1m39s", "11": "goes at 1m0s", "": "goes at 1m0s"} {
+		m := modelOf(foresight.Focus{}, versioned("10", timed("gpu:NoExecute", -100)), pod("a"))
+		m.ReplaceNodes([]*v1.Node{versioned(version)}, at(30))
+		m.UpdateNode(versioned("12", parsed("gpu:NoExecute")), at(60))
+		if got := told(&m.Pending(at(60), nil).Pods[0].Prediction); got != want {
+			t.Errorf("version %q: %s, want %s", version, got, want)
 		}
 	}
 }
@@ -186,7 +204,11 @@ func (s *shown) step() {
 		if s.journal && rapid.Bool().Draw(s.T, "the journal is faster") {
 			s.record()
 		}
-		s.model.UpdateNode(s.node.DeepCopy(), s.now.Add(lag))
+		if rapid.Bool().Draw(s.T, "by a list") {
+			s.model.ReplaceNodes([]*v1.Node{s.node.DeepCopy()}, s.now.Add(lag))
+		} else {
+			s.model.UpdateNode(s.node.DeepCopy(), s.now.Add(lag))
+		}
 	}
 }
 
@@ -203,7 +225,9 @@ func (s *shown) changePod(name string) {
 	if old := s.pods[name]; old != nil {
 		delete(s.pods, name)
 		s.must(s.manager.Pods().Delete(old))
-		if s.model != nil {
+		if s.model != nil && rapid.Bool().Draw(s.T, "by a list") {
+			s.model.ReplacePods(slices.Collect(maps.Values(s.pods)), s.now)
+		} else if s.model != nil {
 			s.model.RemovePod(old.UID)
 		}
 		return
@@ -223,7 +247,7 @@ func (s *shown) changePod(name string) {
 
 // begin lets the model observe the cluster. As far as it knows, the pods were bound long ago.
 func (s *shown) begin() {
-	s.model = foresight.NewModel(foresight.Basis{}, foresight.Focus{})
+	s.model = foresight.NewModel(foresight.Ruleset{}, foresight.Focus{})
 	s.model.AddNode(s.node.DeepCopy())
 	for _, p := range s.pods {
 		s.model.AddPod(p)

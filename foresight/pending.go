@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,14 +23,7 @@ const (
 
 // Pending lists the evictions that are scheduled now.
 type Pending struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"` // Pending
-
-	// Rules are the rules by which the pods were judged: taint-manager.
-	Rules string `json:"rules"`
-
-	// At is the time of the answer.
-	At time.Time `json:"at"`
+	Header
 
 	// Pods to be evicted, in the order of their deadlines.
 	Pods []PendingPod `json:"pods"`
@@ -41,26 +35,15 @@ type Pending struct {
 	// be evicted if their node had a taint that they do not tolerate. Pods does not contain them.
 	Undecided *int `json:"undecided,omitempty"`
 
-	// Trips are the breakers that are tripped.
-	Trips []Trip `json:"trips,omitempty"`
-
-	// Incomplete has a clause for each thing that the answer lacks. If it is not empty, an empty list of pods
-	// proves nothing.
-	Incomplete []string `json:"incomplete,omitempty"`
-
-	// Notes say what the answer does not take into account.
-	Notes []string `json:"notes,omitempty"`
+	Remarks
 }
 
 // PendingPod is a pod to be evicted.
 type PendingPod struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	UID       string `json:"uid"`
-	Node      string `json:"node"`
-	Owner     *Owner `json:"owner,omitempty"`
+	PodRef
 
-	// State is scheduled, due or held; At of a pod that is held is the deadline that it would have. The manager itself also reports in-flight, blocked, refused, delayed and done.
+	// State is scheduled, due or held; At of a pod that is held is the deadline that it would have. The manager itself
+	// also reports in-flight, blocked, refused, delayed and done.
 	State string `json:"state"`
 
 	Prediction `json:",inline"`
@@ -68,14 +51,18 @@ type PendingPod struct {
 	// InSeconds is the time from At of the answer to the deadline; 0 is at once.
 	InSeconds float64 `json:"inSeconds"`
 
-	// Only the manager knows these: the time of the next try, the number of calls, and the outcome of the last one.
+	Progress
+}
+
+// Progress is what only the manager knows of an eviction.
+type Progress struct {
+	// NextTry is when the next call may start, Attempts the number of calls made. Cause and Message are the outcome of
+	// the last one, and Budget is the PodDisruptionBudget that it names.
 	NextTry  *time.Time `json:"nextTry,omitempty"`
 	Attempts int        `json:"attempts,omitempty"`
 	Cause    string     `json:"cause,omitempty"`
 	Message  string     `json:"message,omitempty"`
-
-	// Budget is the PodDisruptionBudget that does not permit the eviction, if the API server has named one.
-	Budget string `json:"budget,omitempty"`
+	Budget   string     `json:"budget,omitempty"`
 
 	// WaitsFor says what a due eviction waits for; WaitsForRate is the name of the rate if it is one.
 	WaitsFor     string `json:"waitsFor,omitempty"`
@@ -85,10 +72,13 @@ type PendingPod struct {
 	SlowPlace bool `json:"slowPlace,omitempty"`
 }
 
-// Pending returns the evictions that are scheduled at this time on these nodes, or on all if none is named. Begin
-// must have been called.
+// OverdueAfter is how late an eviction is when it counts as overdue.
+const OverdueAfter = 10 * time.Second
+
+// Pending returns the evictions that are scheduled at this time on these nodes, or on all if none is named.
 func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	var list []PendingPod
+	var d doubts
 	by := m.now(at)
 	for _, p := range m.pods {
 		n := m.nodes[p.Node]
@@ -96,19 +86,46 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 			continue
 		}
 		if prediction, _ := n.estimate.judge(&p.Pod, by); prediction.Evict || prediction.HeldBy != "" {
+			d.add(&prediction)
 			list = append(list, pendingOf(p, prediction, at))
 		}
 	}
 	pending := NewPending(at, list)
-	pending.Trips = by.trips
+	m.finish(pending, by, d, nodes)
 	return pending
+}
+
+// finish adds to an answer about these nodes what is not known, and the notes.
+func (m *Model) finish(p *Pending, by judge, d doubts, nodes []string) {
+	if missing := m.journal().Missing(); m.byRecords && missing != "" {
+		could, all := m.undecided(nodes)
+		p.Undecided = &could
+		p.Trips, p.Notes = by.trips, m.readingNotes()
+		p.Incomplete = append(m.gaps(nodes), fmt.Sprintf("this user may not list nodes, and %s, so it is not known "+
+			"which taints there are: none to %d of %s are scheduled%s; "+
+			"--server asks the manager, and the ClusterRole taint-manager-viewer of deploy/rbac.yaml grants "+
+			"what is missing", missing, could, Count(all, "pod"), m.focus.Words(nodes)))
+		return
+	}
+	tainted := len(m.tainted(nodes))
+	p.TaintedNodes = &tainted
+	p.Remarks = m.remarks(by, p.At, d, nil)
+	p.Incomplete = m.gaps(nodes)
+	if len(p.Pods) > 0 {
+		p.Notes = append(p.Notes, m.staleNote(nodes, p.At)...)
+	}
+	if late := p.overdue(OverdueAfter); late > 0 {
+		p.Notes = append(p.Notes, Count(late, "pod")+" should have gone by now: no manager runs, or something is "+
+			"in the way; "+
+			"--server asks the manager, and 'taint-manager explain POD' tells what its events say")
+	}
 }
 
 func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
 	if prediction.At == nil {
 		prediction.At = prediction.HeldDeadline
 	}
-	one := PendingPod{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, State: Scheduled, Prediction: prediction, Owner: p.ownerOrNil()}
+	one := PendingPod{PodRef: p.ref(), State: Scheduled, Prediction: prediction}
 	switch {
 	case !prediction.Evict:
 		one.State = Held
@@ -126,23 +143,23 @@ func (m *Model) Now(uid types.UID) (why string, stays bool) {
 	}
 	n := m.nodes[p.Node]
 	if n == nil {
-		return taint.Decide(&p.Pod, m.unseen(p.Node), m.basis.rules()).Because(), !p.Terminating
+		return taint.Decide(&p.Pod, m.unseen(p.Node), m.rules.tolerations()).Because(), !p.Terminating
 	}
 	prediction, _ := n.estimate.judge(&p.Pod, m.now(m.began))
 	return prediction.Reason, !prediction.Evict && !p.Terminating
 }
 
-// Undecided counts the pods that would be evicted if their node had a taint that they do not tolerate, on these
+// undecided counts the pods that would be evicted if their node had a taint that they do not tolerate, on these
 // nodes, or on all if none is named; and all pods.
-func (m *Model) Undecided(nodes []string) (could, all int) {
-	stranger := v1.Taint{Key: "any", Effect: v1.TaintEffectNoExecute}
+func (m *Model) undecided(nodes []string) (could, all int) {
+	anyTaint := v1.Taint{Key: "any", Effect: v1.TaintEffectNoExecute}
 	for _, p := range m.pods {
 		if len(nodes) > 0 && !slices.Contains(nodes, p.Node) {
 			continue
 		}
 		all++
-		with := taint.Node{Name: p.Node, Taints: []taint.History{{{Taint: stranger, Since: p.Bound}}}}
-		if taint.Decide(&p.Pod, &with, m.basis.rules()).Evict {
+		with := taint.Node{Name: p.Node, Taints: []taint.History{{{Taint: anyTaint, Since: p.Bound}}}}
+		if taint.Decide(&p.Pod, &with, m.rules.tolerations()).Evict {
 			could++
 		}
 	}
@@ -157,41 +174,32 @@ func NewPending(at time.Time, pods []PendingPod) *Pending {
 	slices.SortFunc(pods, func(a, b PendingPod) int {
 		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	})
-	return &Pending{APIVersion: APIVersion, Kind: "Pending", Rules: Rules, At: *utc(at), Pods: orNone(pods)}
+	return &Pending{Header: header("Pending", at), Pods: orNone(pods)}
 }
 
-// Overdue counts the pods whose deadline was longer ago than by.
-func (p *Pending) Overdue(by time.Duration) (n int) {
+// overdue counts the pods whose deadline was longer ago than by.
+func (p *Pending) overdue(by time.Duration) (n int) {
 	for i := range p.Pods {
-		if p.Pods[i].Evict && p.At.Sub(*p.Pods[i].At) > by {
-			n++
-		}
+		add(&n, p.Pods[i].Evict && p.At.Sub(*p.Pods[i].At) > by)
 	}
 	return n
 }
 
-// Going counts the pods that are to be evicted; the others are held.
-func (p *Pending) Going() (n int) {
+// Names returns the namespaces and names of the pods that are to be evicted; the others are held.
+func (p *Pending) Names() []string {
+	var names []string
 	for i := range p.Pods {
 		if p.Pods[i].Evict {
-			n++
+			names = append(names, p.Pods[i].String())
 		}
 	}
-	return n
+	return names
 }
 
-// Unsure reports whether the deadline of a pod is known only as a range.
-func (p *Pending) Unsure() bool {
-	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return p.Earliest != nil })
-}
-
-// AsIfNow reports whether the deadline of a pod depends on when a manager with the policies first saw a taint, which no
-// journal has, as if that were the time of the answer.
-func (p *Pending) AsIfNow() bool {
-	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return p.SinceFrom == FromPolicy })
-}
-
-// Swapping reports whether a pod's deadline depends on a taint whose timeAdded is set anew at swaps.
-func (p *Pending) Swapping() bool {
-	return slices.ContainsFunc(p.Pods, func(p PendingPod) bool { return swapped(p.Prediction) != nil })
+// Evictions returns the number of pods that are to be evicted.
+func (p *Pending) Evictions() (because, all int) {
+	for i := range p.Pods {
+		add(&all, p.Pods[i].Evict)
+	}
+	return all, all
 }

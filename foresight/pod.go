@@ -16,8 +16,13 @@ type Owner struct {
 	Name string `json:"name"`
 }
 
-// String returns the owner as kubectl writes it, but with the kind unchanged: "Deployment/web".
-func (o Owner) String() string { return o.Kind + "/" + o.Name }
+// String returns the owner as kubectl writes it, but with the kind unchanged: "Deployment/web"; "" if there is none.
+func (o *Owner) String() string {
+	if o == nil {
+		return ""
+	}
+	return o.Kind + "/" + o.Name
+}
 
 // pod has the fields of a pod that are kept. Its Bound is zero until Begin.
 type pod struct {
@@ -54,8 +59,8 @@ func bindTime(p *v1.Pod) time.Time {
 }
 
 // boundBefore returns the time from which a pod counts as bound that was bound at the first observation.
-func (p *pod) boundBefore(look time.Time) time.Time {
-	return cluster.BoundSince(&v1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.bind}}}, look)
+func (p *pod) boundBefore(observed time.Time) time.Time {
+	return cluster.BoundSince(&v1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.bind}}}, observed)
 }
 
 // ownerOrNil returns the pod's owner, or nil.
@@ -87,22 +92,4 @@ func ready(p *v1.Pod) bool {
 		}
 	}
 	return false
-}
-
-// shadowed returns warnings of tolerations that have no effect because an earlier one in the list matches the same
-// taint.
-func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
-	var warnings []string
-	for i := range taints {
-		t := &taints[i]
-		if t.Effect != v1.TaintEffectNoExecute {
-			continue
-		}
-		if longer := taint.Longer(p, t, rules); longer != nil {
-			counts := taint.Matching(p, t, rules)
-			warnings = append(warnings, "of the tolerations that match "+t.ToString()+" the first one counts, "+granted(counts)+
-				"; a later one, "+granted(longer)+", would have tolerated it longer if it came first")
-		}
-	}
-	return warnings
 }

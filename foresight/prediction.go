@@ -57,19 +57,22 @@ type Prediction struct {
 	Audits []string `json:"audits,omitempty"`
 }
 
+// Decided reports whether a policy or a breaker decides about the pod, or would by a policy in mode Audit.
+func (p *Prediction) Decided() bool { return p.Policy != "" || p.HeldBy != "" || len(p.Audits) > 0 }
+
 // judge returns the prediction for a pod on the node, and the verdict behind it, by the latest starts of the taints.
-func (k *nodeEstimate) judge(p *taint.Pod, by judge) (Prediction, policy.Verdict) {
-	decided, perhaps := by.Decide(p, &k.latest.Node), by.Decide(p, &k.earliest.Node)
+func (e *nodeEstimate) judge(p *taint.Pod, by judge) (Prediction, policy.Verdict) {
+	decided, perhaps := by.Decide(p, &e.latest.Node), by.Decide(p, &e.earliest.Node)
 	prediction := predictionOf(&decided)
-	if by.basis.auditing {
-		prediction.Audits = audits(by.Set.Pairs(p, &k.latest.Node, by.Facts))
+	if by.rules.auditing {
+		prediction.Audits = audits(by.Set.Pairs(p, &e.latest.Node, by.Facts))
 	}
 	latest, earliest := decided.First(), perhaps.First()
 	if prediction.Evict {
-		prediction.SinceFrom = k.from(latest.Taint)
+		prediction.SinceFrom = e.from(latest.Taint)
 	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
-		perhaps = by.Decide(atTheEarliest(p), &k.earliest.Node)
+		perhaps = by.Decide(atTheEarliest(p), &e.earliest.Node)
 		earliest = perhaps.First()
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason += unsure(latest, earliest)
@@ -86,7 +89,8 @@ func atTheEarliest(p *taint.Pod) *taint.Pod {
 
 // unsure returns the end of the reason if the deadline is a range.
 func unsure(latest, earliest taint.Verdict) string {
-	s := "; since when " + earliest.Taint.ToString() + " is there is not known: exposed since " + taint.Stamp(earliest.Start) + " at the earliest"
+	s := "; since when " + earliest.Taint.ToString() + " is there is not known: " +
+		"exposed since " + taint.Stamp(earliest.Start) + " at the earliest"
 	if latest.Taint.MatchTaint(earliest.Taint) {
 		s += ", since " + taint.Stamp(latest.Start) + " at the latest"
 	}
@@ -115,16 +119,16 @@ func predictionOf(v *policy.Verdict) Prediction {
 }
 
 // byPolicy adds the policy of the earliest action.
-func (f *Prediction) byPolicy(v *policy.Verdict) {
-	method, action := v.Due(*f.At)
+func (p *Prediction) byPolicy(v *policy.Verdict) {
+	method, action := v.Due(*p.At)
 	if action == nil || action.Policy == "" {
 		return
 	}
-	f.Policy, f.Method = action.Policy, strings.ToLower(string(method))
-	f.Reason += "; policy " + f.Policy + " decides"
+	p.Policy, p.Method = action.Policy, strings.ToLower(string(method))
+	p.Reason += "; policy " + p.Policy + " decides"
 	if method == policy.Evict && v.Delete.Evict {
-		f.DeleteAt = utc(v.Delete.At)
-		f.Reason += ", and deletes it from " + taint.Stamp(*f.DeleteAt) + " on if its eviction is refused until then"
+		p.DeleteAt = utc(v.Delete.At)
+		p.Reason += ", and deletes it from " + taint.Stamp(*p.DeleteAt) + " on if its eviction is refused until then"
 	}
 }
 

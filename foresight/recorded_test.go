@@ -36,9 +36,9 @@ func outage(reset policy.Reset) policy.Breaker {
 	}
 }
 
-func basis(t *testing.T, c policy.Config) foresight.Basis {
+func basis(t *testing.T, c policy.Config) foresight.Ruleset {
 	t.Helper()
-	b, err := foresight.NewBasis(c, false)
+	b, err := foresight.NewRuleset(c, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestTheStartOfATriggerIsTheRecordedOne(t *testing.T) {
 		"only audited":                        {parsed("try:NoSchedule"), recorded("uid-n1", 0, since("try:NoSchedule", -50)), "stays, "},
 	} {
 		m := judgedBy(by, foresight.Focus{}, node("n1", c.taint), pod("a", ownedBy("ReplicaSet/a")), page(c.recorded))
-		e := m.Explain("shop", "a", noon)
+		e := m.MustExplain("shop", "a", noon)
 		if got := told(e.Prediction) + ", " + e.Prediction.SinceFrom; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -94,7 +94,7 @@ func TestAPlanKnowsWhichTriggersAreItsOwn(t *testing.T) {
 	by, old := basis(t, policy.Config{Policies: []policy.Policy{drains("drain"), drains("reboot")}}), basis(t, policy.Config{Policies: []policy.Policy{drains("drain")}})
 	for name, c := range map[string]struct {
 		question foresight.Question
-		compare  *foresight.Basis
+		compare  *foresight.Ruleset
 		want     []string
 	}{
 		"another taint":       {ask("reboot:NoSchedule"), nil, []string{"a anyway goes at 10s by drain, journal; goes at 10s", "b anyway goes at 10s by drain, journal; goes at 10s"}},
@@ -173,7 +173,7 @@ func TestWhatTheJournalRecordsOfGuardsCounts(t *testing.T) {
 		calm.Labels["zone"] = "a"
 		m := judgedBy(basis(t, c.config), foresight.Focus{}, n, calm, pod("a"))
 		m.SetGuards(c.record, journal.Writing{At: at(-5)})
-		e, pending := m.Explain("shop", "a", noon), m.Pending(noon, nil)
+		e, pending := m.MustExplain("shop", "a", noon), m.Pending(noon, nil)
 		got := told(e.Prediction)
 		if e.Prediction.DeleteAt != nil {
 			got += ", deleted at " + e.Prediction.DeleteAt.Sub(noon).String()
@@ -237,7 +237,7 @@ func TestARecordOfGuardsThatNobodyKeepsIsToldOf(t *testing.T) {
 		"kept": {trips, -20, time.Time{}}, "old": {trips, -120, at(-120)}, "old, and empty": {&guard.Record{}, -120, time.Time{}}, "older than that of a node": {trips, -200, at(-200)},
 		"younger than that of a node": {trips, -70, at(-70)},
 	} {
-		m := foresight.NewModel(foresight.Basis{}, foresight.Focus{})
+		m := foresight.NewModel(foresight.Ruleset{}, foresight.Focus{})
 		m.SetGuards(c.record, journal.Writing{At: at(c.written)})
 		if strings.Contains(name, "of a node") {
 			m.AddNode(node("n1", parsed("gpu:NoExecute")))
@@ -256,7 +256,7 @@ func TestAnAuditSaysWhenAPolicyWouldDelete(t *testing.T) {
 	audited := drains("drain")
 	audited.Mode = policy.Audit
 	by := basis(t, policy.Config{Policies: []policy.Policy{audited}})
-	e := judgedBy(by, foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))).Explain("shop", "a", noon)
+	e := judgedBy(by, foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))).MustExplain("shop", "a", noon)
 	want := []string{"policy drain (Audit) would evict it at 2026-05-01T12:01:00Z, and delete it from 2026-05-01T13:01:00Z on, because of taint drain:NoSchedule"}
 	if diff := cmp.Diff(want, e.Prediction.Audits); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -309,7 +309,7 @@ func TestFromSomeNodesNoTripFollows(t *testing.T) {
 				m.ReplaceByRecords([]journal.Partition{page(recorded("uid-n1", -5, taint.History{{Taint: parsed("out:NoExecute"), Since: at(-299)}}))}, noon)
 			}), c.hidden, true},
 		} {
-			e, pending := of.Explain("shop", "a", noon), of.Pending(noon, nil)
+			e, pending := of.MustExplain("shop", "a", noon), of.Pending(noon, nil)
 			got := told(e.Prediction)
 			if e.Prediction.HeldBy != "" {
 				got = "held by " + e.Prediction.HeldBy

@@ -13,15 +13,15 @@ import (
 // writtenEvery is more than the time between two writings of a partition with records, while a leader can write it.
 const writtenEvery = time.Minute
 
-// kept reports whether a journal with this writing was being written at this time.
-func kept(w journal.Writing, at time.Time) bool { return at.Sub(w.At) <= writtenEvery }
+// isWritten reports whether a journal with this writing was being written at this time.
+func isWritten(w journal.Writing, at time.Time) bool { return at.Sub(w.At) <= writtenEvery }
 
 // stale returns when the oldest partition with records of these nodes was written, if that is so long before at
 // that the journal seems to be no longer written; zero if there is no such partition.
 func stale(records map[string]journal.Record, nodes []string, at time.Time) (written time.Time) {
 	for _, name := range nodes {
 		one, ok := records[name]
-		if ok && !kept(one.Writing, at) && (written.IsZero() || one.Writing.At.Before(written)) {
+		if ok && !isWritten(one.Writing, at) && (written.IsZero() || one.Writing.At.Before(written)) {
 			written = one.Writing.At
 		}
 	}
@@ -43,7 +43,7 @@ func nodeOf(name string, r journal.Record) *v1.Node {
 
 // watched returns the last time at which a writer of the journal is known to have watched the node.
 func watched(r journal.Record, at time.Time) time.Time {
-	if kept(r.Writing, at) {
+	if isWritten(r.Writing, at) {
 		return at
 	}
 	return r.Writing.At

@@ -2,57 +2,55 @@ package foresight
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/labels"
-
-	"github.com/taint-manager/taint-manager/policy"
 )
 
-// UnknownNodesError reports that nodes in question do not exist.
-type UnknownNodesError struct{ Names []string }
+// QuestionError reports that a question does not fit the cluster.
+type QuestionError struct {
+	What string
 
-func (e *UnknownNodesError) Error() string {
-	if len(e.Names) == 1 {
-		return "there is no node " + e.Names[0]
-	}
-	return "there are no nodes " + strings.Join(e.Names, ", ")
+	// Kubectl is the command of kubectl that shows the nodes and their taints or labels.
+	Kubectl string
+
+	// Typed is a name that does not exist, and Names are those that do.
+	Typed string
+	Names []string
 }
 
-// NoNodeError reports that the selector matches no node.
-type NoNodeError struct{ Selector labels.Selector }
+func (q *QuestionError) Error() string { return q.What }
 
-func (e *NoNodeError) Error() string { return fmt.Sprintf("no node matches %s", e.Selector) }
-
-// TwiceError reports that an object was added twice.
-type TwiceError struct{ What string }
-
-func (e *TwiceError) Error() string { return e.What + " is there twice" }
-
-// AbsentError reports that no node has the taint to be removed.
-type AbsentError struct{ Change Change }
-
-func (e *AbsentError) Error() string {
-	return fmt.Sprintf("no node has a taint %s", e.Change.Taint.ToString())
+// checkNodes returns an error if a node of these names does not exist.
+func (m *Model) checkNodes(wanted []string) error {
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return m.nodes[name] != nil })
+	what := "there are no nodes "
+	switch len(missing) {
+	case 0:
+		return nil
+	case 1:
+		what = "there is no node "
+	}
+	return &QuestionError{what + strings.Join(missing, ", "), "get nodes", missing[0], slices.Sorted(maps.Keys(m.nodes))}
 }
 
 // absent returns an error for a change that would have no effect on any node, or nil.
 func absent(nodes []PlannedNode, changes []Change) error {
 	for _, c := range changes {
 		if on := nodesWith(nodes, Absent, c.Taint.ToString()); c.Remove && len(on) == len(nodes) {
-			return &AbsentError{c}
+			return &QuestionError{What: "no node has a taint " + c.Taint.ToString(), Kubectl: "describe nodes"}
 		}
 	}
 	return nil
 }
 
 // notes returns remarks on changes whose effect may be unexpected.
-func (b *Basis) notes(changes []Change, nodes []PlannedNode) []string {
+func (r *Ruleset) notes(changes []Change, nodes []PlannedNode) []string {
 	var list []string
 	for _, c := range changes {
 		t := c.Taint.ToString()
-		if e := c.Taint.Effect; e != "" && !b.concerns(&c.Taint) {
-			list = append(list, t+" evicts no pod: only taints with the effect NoExecute do"+b.orTriggers())
+		if e := c.Taint.Effect; e != "" && !r.concerns(&c.Taint) {
+			list = append(list, t+" evicts no pod: only taints with the effect NoExecute do"+r.orTriggers())
 		}
 		if on := nodesWith(nodes, Absent, t); c.Remove && len(on) > 0 {
 			list = append(list, fmt.Sprintf("there is no %s to be removed on %s", t, some(on)))
@@ -68,8 +66,8 @@ func (b *Basis) notes(changes []Change, nodes []PlannedNode) []string {
 }
 
 // orTriggers names the other taints that do, if there are policies.
-func (b *Basis) orTriggers() string {
-	if len(b.config.Policies) == 0 {
+func (r *Ruleset) orTriggers() string {
+	if len(r.config.Policies) == 0 {
 		return ""
 	}
 	return ", and those of effect NoSchedule that a policy names"
@@ -95,12 +93,4 @@ func some(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more nodes", strings.Join(names[:few], ", "), len(names)-few)
-}
-
-// InvalidError reports that a configuration is not valid.
-type InvalidError struct{ Problems []policy.Problem }
-
-func (e *InvalidError) Error() string {
-	p := e.Problems[0]
-	return fmt.Sprintf("%s is not valid: it must be %s", p.Path, p.Allowed)
 }

@@ -16,7 +16,8 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 		return ""
 	}
 	if len(p.finalizers) > 0 {
-		return "it has finalizers (" + strings.Join(p.finalizers, ", ") + "): look at the controllers that are to remove them"
+		return "it has finalizers (" + strings.Join(p.finalizers, ", ") + "): look at the controllers that are " +
+			"to remove them"
 	}
 	n := m.nodes[p.Node]
 	if n == nil {
@@ -24,8 +25,10 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 	}
 	for _, t := range n.object.Spec.Taints {
 		if t.Key == v1.TaintNodeNotReady || t.Key == v1.TaintNodeUnreachable {
-			return "the kubelet of its node does not confirm that it has stopped: look at the node; once it is certain that the node is shut down, its taint node.kubernetes.io/out-of-service lets the pod go"
+			return "the kubelet of its node does not confirm that it has stopped: look at the node; once it is " +
+				"certain that the node is shut down, its taint node.kubernetes.io/out-of-service lets the pod go"
 		}
 	}
-	return "the kubelet of its node has not confirmed that it has stopped: look at the kubelet's log and the pod's containers"
+	return "the kubelet of its node has not confirmed that it has stopped: look at the kubelet's log and the " +
+		"pod's containers"
 }

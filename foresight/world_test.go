@@ -113,7 +113,7 @@ func budget(name string, admits int32, change ...func(*policyv1.PodDisruptionBud
 
 // ask returns the question about the effect of these taints on n1.
 func ask(taints ...string) foresight.Question {
-	q := foresight.Question{Selection: foresight.Selection{Names: []string{"n1"}}, At: noon, Method: "delete"}
+	q := foresight.Question{Selection: foresight.Selection{Names: []string{"n1"}}, At: noon}
 	for _, s := range taints {
 		c, err := foresight.ParseChange(s)
 		if err != nil {
@@ -126,25 +126,18 @@ func ask(taints ...string) foresight.Question {
 
 // modelOf returns a model of the objects, observed at noon.
 func modelOf(focus foresight.Focus, objects ...any) *foresight.Model {
-	return judgedBy(foresight.Basis{}, focus, objects...)
+	return judgedBy(foresight.Ruleset{}, focus, objects...)
 }
 
 // judgedBy returns a model that judges by the basis.
-func judgedBy(by foresight.Basis, focus foresight.Focus, objects ...any) *foresight.Model {
+func judgedBy(by foresight.Ruleset, focus foresight.Focus, objects ...any) *foresight.Model {
 	m := foresight.NewModel(by, focus)
 	for _, o := range objects {
-		switch o := o.(type) {
-		case *v1.Node:
-			m.AddNode(o)
-		case *v1.Pod:
-			m.AddPod(o)
-		case *policyv1.PodDisruptionBudget:
-			m.AddBudget(o)
-		case *v1.Event:
-			m.AddEvent(o)
-		case journal.Partition:
-			m.AddRecords(o, noon)
+		if page, ok := o.(journal.Partition); ok {
+			m.AddRecords(page, noon)
+			continue
 		}
+		m.Add(o)
 	}
 	m.Begin(noon)
 	return m
@@ -152,7 +145,11 @@ func judgedBy(by foresight.Basis, focus foresight.Focus, objects ...any) *foresi
 
 // planned returns the plan of a model that keeps only what the question needs.
 func planned(q foresight.Question, objects ...any) (*foresight.Plan, error) {
-	return modelOf(foresight.Focus{Nodes: &q.Selection}, objects...).Plan(q)
+	m := modelOf(foresight.Focus{Nodes: &q.Selection}, objects...)
+	if err := m.Twice(); err != nil {
+		return nil, err
+	}
+	return m.Plan(q)
 }
 
 func plan(t *testing.T, q foresight.Question, objects ...any) *foresight.Plan {

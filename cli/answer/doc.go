@@ -1,0 +1,36 @@
+// Package answer prints the answers of plan, explain and pending in the forms of --output, with their notes, and
+// decides their exit code.
+package answer
+
+import (
+	"math"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/taint-manager/taint-manager/cli/terminal"
+)
+
+// memoryLimit is the heap size above which garbage is collected more often, at the cost of time.
+const memoryLimit = 120 << 20
+
+// Command returns a command that may read a large cluster, with this help and these flags. Messages of its errors are
+// escaped. While it runs, the memory is limited, unless GOMEMLIMIT is set, so that garbage does not fill it.
+func Command(use, help string, sections cliflag.NamedFlagSets, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use, RunE: func(cmd *cobra.Command, args []string) error {
+		if before := debug.SetMemoryLimit(-1); before == math.MaxInt64 {
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
+		}
+		if err := run(cmd, args); err != nil {
+			return terminal.SafeError{Err: err}
+		}
+		return nil
+	}}
+	for _, section := range sections.FlagSets {
+		cmd.Flags().AddFlagSet(section)
+	}
+	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
+	cmd.SetHelpFunc(terminal.SectionedHelp(help, sections))
+	return cmd
+}

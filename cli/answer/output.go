@@ -1,0 +1,162 @@
+package answer
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/component-base/term"
+	"sigs.k8s.io/yaml"
+
+	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/config"
+)
+
+// The forms of an answer.
+const (
+	AsTable   = "table"
+	AsWide    = "wide"
+	AsSummary = "summary"
+	AsJSON    = "json"
+	AsYAML    = "yaml"
+	AsName    = "name"
+	asPath    = "jsonpath=" // followed by the template
+)
+
+// Answer is a finished answer of package foresight.
+type Answer interface {
+	// Messages returns the notes.
+	Messages() []string
+
+	// CannotSay returns an error if the answer is incomplete.
+	CannotSay() error
+
+	// Names returns the namespaces and names of the pods that are to be evicted, because of the change if there is one.
+	Names() []string
+
+	// Evictions returns the number of these pods, and that of all pods that are to be evicted.
+	Evictions() (because, all int)
+}
+
+// Output has the values of the flags for the form of an answer, and for the exit code.
+type Output struct {
+	Form string
+	Exit ExitCode
+
+	noHeaders bool
+	forms     []string // of the command, in the order of help and completion
+}
+
+// Bind adds the flags of the form: besides table, wide, json, yaml, name and jsonpath these.
+func (o *Output) Bind(fs *pflag.FlagSet, more ...string) {
+	o.Form, o.forms = AsTable, slices.Concat([]string{AsTable, AsWide}, more, []string{AsJSON, AsYAML, AsName, asPath})
+	fs.StringVarP(&o.Form, "output", "o", AsTable, "`FORM` of the answer: "+suggest.Listed(o.named(), "or")+".")
+	fs.BoolVar(&o.noHeaders, "no-headers", false, "Print the rows of the table alone.")
+}
+
+// Forms completes with the forms.
+func (o *Output) Forms() cobra.CompletionFunc {
+	return cobra.FixedCompletions(o.forms, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// named returns the forms as help and messages name them.
+func (o *Output) named() []string {
+	names := slices.Clone(o.forms)
+	names[len(names)-1] += "TEMPLATE"
+	return names
+}
+
+// Check returns an error if the form is not one of the command.
+func (o *Output) Check() error {
+	if template, ok := strings.CutPrefix(o.Form, asPath); ok {
+		_, err := parsePath(template)
+		return err
+	}
+	if slices.Contains(o.forms, o.Form) {
+		return nil
+	}
+	return config.Refusal{Flag: "output", Value: o.Form, Allowed: "it takes " + suggest.Listed(o.named(), "or"), Next: "leave it out for table"}
+}
+
+// Print prints the notes of an answer, and the answer in its form; show writes the forms for people. It returns an
+// error if the answer is incomplete, or if the exit code is to report evictions.
+func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
+	for _, n := range a.Messages() {
+		Note(cmd.ErrOrStderr(), n)
+	}
+	text, err := o.in(cmd, a, show)
+	if err == nil {
+		_, err = cmd.OutOrStdout().Write(text)
+	}
+	if err != nil {
+		return fmt.Errorf("printing the answer: %w", err)
+	}
+	if err := a.CannotSay(); err != nil {
+		return err
+	}
+	return o.Exit.of(a.Evictions())
+}
+
+// in returns the answer in its form. A table that is longer than the screen becomes a summary, unless the user has
+// chosen the table.
+func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, error) {
+	switch o.Form {
+	case AsName:
+		var names terminal.Builder
+		for _, name := range a.Names() {
+			names.Printf("%s\n", name)
+		}
+		return []byte(names.String()), nil
+	case AsTable, AsWide, AsSummary:
+	default:
+		return Document(a, o.Form)
+	}
+	w := cmd.OutOrStdout()
+	t := &Text{Painter: terminal.PainterFor(w), Form: o.Form, Bare: o.noHeaders}
+	rows := 0
+	if terminal.OnTerminal(w) {
+		t.columns, rows, _ = term.TerminalSize(w)
+	}
+	if t.Wide() {
+		t.columns = 0 // nothing is shortened
+	}
+	show(t)
+	if foldable := slices.Contains(o.forms, AsSummary) && !cmd.Flags().Changed("output") && !t.Bare; foldable && rows > 0 && strings.Count(t.String(), "\n") >= rows {
+		t = &Text{Painter: t.Painter, Form: AsSummary, columns: t.columns}
+		show(t)
+	}
+	return []byte(t.String()), nil
+}
+
+// Note writes a note, beside the answer.
+func Note(w io.Writer, s string) { _, _ = fmt.Fprintf(w, "Note: %s.\n", terminal.Escape(s)) }
+
+// Document returns a versioned document in a form for programs.
+func Document(document any, form string) ([]byte, error) {
+	switch form {
+	case AsYAML:
+		return inYAML(document)
+	case AsJSON:
+		text, err := json.MarshalIndent(document, "", "  ")
+		return append(terminal.EscapeJSON(text), '\n'), err
+	}
+	return byPath(document, strings.TrimPrefix(form, asPath))
+}
+
+// inYAML returns a document in YAML. If it contains characters that a terminal might obey, it is in JSON, which is
+// YAML, too, because YAML would leave some of them unescaped.
+func inYAML(document any) ([]byte, error) {
+	plain, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	if safe := terminal.EscapeJSON(plain); len(safe) != len(plain) {
+		return append(safe, '\n'), nil
+	}
+	return yaml.Marshal(document)
+}

@@ -1,0 +1,63 @@
+package answer
+
+import (
+	"strings"
+
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/foresight"
+)
+
+// Text is an answer in a form for people.
+type Text struct {
+	terminal.Builder
+	terminal.Painter
+	Form string
+	Bare bool // the rows alone
+
+	columns int // of the terminal; 0 is no limit
+}
+
+// Wide reports whether the form is wide.
+func (t *Text) Wide() bool { return t.Form == AsWide }
+
+// Table writes a table, after an empty line unless it is bare or the first.
+func (t *Text) Table(list *terminal.Table) {
+	if len(list.Rows) == 0 {
+		return
+	}
+	if t.Bare {
+		list.NoHeadings()
+	} else if t.Len() > 0 {
+		t.WriteString("\n")
+	}
+	list.Print(&t.Builder, t.Painter, t.columns)
+}
+
+// maxRows is the maximal number of rows of each table of a summary.
+const maxRows = 10
+
+// Top writes the first rows of a table, and the number of the others.
+func (t *Text) Top(list *terminal.Table) {
+	more := len(list.Rows) - maxRows
+	if more > 0 {
+		list.Rows = list.Rows[:maxRows]
+	}
+	t.Table(list)
+	if more > 0 && !t.Bare {
+		t.Printf("... and %d more.\n", more)
+	}
+}
+
+// Pods returns a number of pods with a verb.
+func Pods(n int, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return foresight.Count(n, "pod") + " " + many
+}
+
+// OneLine returns a text without line breaks.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Differences is the document that lists how the original would decide otherwise.
+const Differences = "docs/semantics.md#what-the-original-does-otherwise"

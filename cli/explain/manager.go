@@ -1,0 +1,124 @@
+package explain
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/source"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/status"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// evictedState is the state of a pod that the manager has evicted.
+const evictedState = "evicted"
+
+// askManager adds the manager's state of the pod.
+func (o *options) askManager(ctx context.Context, explained *foresight.Explanation) error {
+	manager, err := source.NewManager(o.server)
+	if err != nil {
+		return err
+	}
+	s, err := manager.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	explained.Manager = managedOf(s, &explained.Pod)
+	for _, n := range source.NotesOf(s.Manager) {
+		if !slices.Contains(explained.Notes, n) { // the journal may have the same trips
+			explained.Notes = append(explained.Notes, n)
+		}
+	}
+	return nil
+}
+
+// managedOf returns the state of a pod in a snapshot. A pod that is gone is identified by its name alone.
+func managedOf(s *status.Snapshot, p *foresight.ExplainedPod) *foresight.Managed {
+	about := &foresight.Managed{Identity: s.Manager.Identity, Role: s.Manager.Role}
+	is := func(namespace, name, uid string) bool {
+		return namespace == p.Namespace && name == p.Name && (uid == p.UID || p.UID == "")
+	}
+	for i := range s.Evicted {
+		if one := &s.Evicted[i]; is(one.Namespace, one.Pod, one.UID) && !one.DryRun {
+			at := one.At.UTC()
+			about.State, about.At = evictedState, &at
+		}
+	}
+	for i := range s.Evictions {
+		one := &s.Evictions[i]
+		if !is(one.Namespace, one.Pod, one.UID) {
+			continue
+		}
+		at := one.Deadline.UTC()
+		about.State, about.At, about.Policy, about.HeldBy = one.State, &at, one.Policy, one.HeldBy
+		about.Progress = source.ProgressOf(one)
+	}
+	return about
+}
+
+// manager writes the manager's state of the pod.
+func (t *text) manager() {
+	m := t.Manager
+	if m == nil {
+		return
+	}
+	who := "The manager"
+	if m.Identity != "" {
+		who += " " + m.Identity
+	}
+	switch m.State {
+	case "":
+		t.Printf("\n%s has no eviction of it.\n", who)
+		return
+	case evictedState:
+		t.Printf("\n%s has evicted it at %s.\n", who, taint.Stamp(*m.At))
+		return
+	}
+	t.Printf("\n%s has its eviction as "+
+		"%s, due at %s", who, t.Paint(answer.StateColour(m.State), m.State), taint.Stamp(*m.At))
+	if m.Policy != "" {
+		t.Printf(", by policy %s", m.Policy)
+	}
+	if m.HeldBy != "" {
+		t.Printf("; held by %s", m.HeldBy)
+	}
+	if m.WaitsFor != "" {
+		t.Printf("; it waits for %s", m.WaitsFor)
+		if m.SlowPlace {
+			t.WriteString(", because calls for pods like it are slow")
+		}
+	}
+	t.WriteString(".\n")
+	t.attempts(m)
+}
+
+// attempts describes the calls so far, and when the next one is.
+func (t *text) attempts(m *foresight.Managed) {
+	if m.Attempts > 0 {
+		t.Printf("%s so far", foresight.Count(m.Attempts, "call"))
+		if m.Cause != "" {
+			t.Printf("; the last one ended in %s", m.Cause)
+		}
+		if m.Budget != "" {
+			t.Printf(" (PodDisruptionBudget %s)", m.Budget)
+		}
+		if m.Message != "" {
+			t.Printf(": %s", strings.TrimSuffix(answer.OneLine(m.Message), "."))
+		}
+		t.WriteString(".\n")
+	}
+	if m.NextTry != nil && m.State != status.Scheduled {
+		t.Printf("%s.\n", nextTry(*m.NextTry, t.At))
+	}
+}
+
+// nextTry describes when the next call may start.
+func nextTry(next, at time.Time) string {
+	if !next.After(at) {
+		return "The next call may start now"
+	}
+	return "The next call may start in " + answer.Lasting(at, next) + ", at " + taint.Stamp(next)
+}

@@ -1,0 +1,270 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// text is an explanation in a form for people.
+type text struct {
+	*foresight.Explanation
+	*answer.Text
+}
+
+// all writes the whole answer or, without headings, only the rows of its table.
+func (t *text) all() {
+	switch {
+	case t.Bare && t.Pod.Gone:
+		t.Table(t.eventTable())
+		return
+	case t.Bare:
+		t.Table(t.taintTable())
+		return
+	case t.Pod.Gone:
+		t.gone()
+		t.manager()
+	default:
+		t.prediction()
+		t.taints()
+		t.warnings()
+		t.budgets()
+		t.manager()
+		t.disruption()
+		t.original()
+	}
+	t.events()
+}
+
+func (t *text) pod() string { return "Pod " + t.Pod.Namespace + "/" + t.Pod.Name }
+
+func (t *text) onNode() string {
+	if t.Pod.Node == "" {
+		return ""
+	}
+	return " on node " + t.Pod.Node
+}
+
+func (t *text) gone() {
+	t.Printf("%s is gone. Its events tell:\n", t.pod())
+}
+
+// prediction writes the answer in one sentence.
+func (t *text) prediction() {
+	f := t.Prediction
+	switch {
+	case t.Pod.Ends != nil:
+		t.Printf("%s%s is %s, until %s: %s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "going"), taint.Stamp(*t.Pod.Ends), f.Reason)
+	case !f.Evict && f.HeldBy != "":
+		t.Printf("%s%s is %s%s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "held"), strings.TrimPrefix(f.Reason, "held"))
+	case !f.Evict:
+		t.Printf("%s %s%s: %s.\n", t.pod(), t.Paint(terminal.Good, "stays"), t.onNode(), f.Reason)
+	default:
+		t.Printf("%s%s %s, %s: %s.\n", t.pod(), t.onNode(), t.due(), answer.AtTheLatest(f), f.Reason)
+	}
+	if t.Stuck != "" {
+		t.Printf("It should be gone since %s, and "+
+			"is %s: %s.\n", taint.Stamp(*t.Pod.Ends), t.Paint(terminal.Bad, "stuck"), t.Stuck)
+	}
+	if f.Evict && f.HeldBy != "" {
+		t.Printf("Because of another taint it is held by %s.\n", f.HeldBy)
+	}
+	for _, audit := range f.Audits {
+		t.Printf("In mode Audit: %s.\n", audit)
+	}
+	if t.overdue() {
+		t.WriteString(t.inTheWay())
+	}
+}
+
+// inTheWay returns what to check if a pod is overdue.
+func (t *text) inTheWay() string {
+	if t.Manager != nil {
+		return "It is still there.\n"
+	}
+	return "It is still there: no manager runs, or something is in the way of its eviction; --server asks " +
+		"the manager.\n"
+}
+
+// due describes when the pod is evicted, relative to the moment of the question.
+func (t *text) due() terminal.Safe {
+	f := t.Prediction
+	switch {
+	case t.overdue():
+		return t.Paint(terminal.Bad, "was to be evicted "+answer.Lasting(*f.At, t.At)+" ago")
+	case !f.At.After(t.At):
+		return t.Paint(terminal.Bad, "is to be evicted now")
+	}
+	return t.Paint(terminal.Warned, "is to be evicted "+answer.When(f, t.At))
+}
+
+// overdue reports whether the deadline has passed by so much that the pod should be gone.
+func (t *text) overdue() bool {
+	return t.Pod.Ends == nil && t.Prediction.Evict && t.At.Sub(*t.Prediction.At) > foresight.OverdueAfter
+}
+
+// taints writes the taints one by one if the pod is to be evicted.
+func (t *text) taints() {
+	switch {
+	case len(t.Taints) == 0:
+		return
+	case !t.Prediction.Evict && t.Prediction.HeldBy == "" && !t.Wide():
+		t.Printf("-o wide shows the taints of the node, and the tolerations that match them.\n")
+		return
+	}
+	t.Table(t.taintTable())
+	t.WriteString("\n")
+	for i := range t.Taints {
+		if one := &t.Taints[i]; len(one.Arithmetic) > 0 {
+			t.Printf("%s: %s.\n", one.Taint, strings.Join(one.Arithmetic, "; "))
+		}
+	}
+}
+
+func (t *text) taintTable() *terminal.Table {
+	list := terminal.NewTable("TAINT", "SINCE", "COUNTS FROM", "TOLERATION", "TOLERATED UNTIL", "THEN")
+	for i := range t.Taints {
+		one := &t.Taints[i]
+		then, until := t.follows(one)
+		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(countsFrom(one)), terminal.Text(granted(one)), terminal.Text(until), then)
+	}
+	return list
+}
+
+// countsFrom returns the moment from which the time of the toleration counts.
+func countsFrom(one *foresight.ExplainedTaint) string {
+	switch f := one.Prediction; {
+	case f == nil || f.ExposedSince == nil:
+		return ""
+	case f.ExposedSinceEarliest != nil:
+		return taint.Stamp(*f.ExposedSinceEarliest) + " at the earliest"
+	default:
+		return taint.Stamp(*f.ExposedSince)
+	}
+}
+
+// budgets describes the PodDisruptionBudgets that select the pod, and how many evictions they admit.
+func (t *text) budgets() {
+	if len(t.Budgets) == 0 || !t.Wide() && !t.Prediction.Evict {
+		return
+	}
+	t.WriteString("\n")
+	for _, b := range t.Budgets {
+		asked := ""
+		switch {
+		case t.method() == string(config.MethodDelete):
+			asked = "; it is not asked (" + t.methodOf() + ")"
+		case !b.Asked:
+			asked = "; this pod goes without asking it"
+		case b.Admits == 0:
+			asked = ", so it would block the eviction"
+		}
+		t.Printf("PodDisruptionBudget %s selects it, and "+
+			"admits %s now%s.\n", b.Name, foresight.Count(b.Admits, "eviction"), asked)
+	}
+	if len(t.Budgets) > 1 && t.method() == string(config.MethodEvict) {
+		t.WriteString("The API server evicts no pod that two of them select.\n")
+	}
+}
+
+// method returns how the pod goes first: as its policy says or, if none decides, as the manager does.
+func (t *text) method() string { return cmp.Or(t.Prediction.Method, t.EvictionMethod) }
+
+// methodOf names the source of the method.
+func (t *text) methodOf() string {
+	if t.Prediction.Method != "" {
+		return "method " + t.Prediction.Method + " of policy " + t.Prediction.Policy
+	}
+	return "--eviction-method=" + t.EvictionMethod
+}
+
+// original states whose rules the answer follows, and what the original would decide otherwise.
+func (t *text) original() {
+	if t.Original == "" {
+		t.WriteString("\nBy taint-manager's rules.\n")
+		return
+	}
+	t.Printf("\nBy taint-manager's rules. %s: %s. %s lists the "+
+		"differences.\n", t.Paint(terminal.Warned, "The original would "+
+		"decide otherwise"), t.Original, answer.Differences)
+}
+
+func sinceWhen(one *foresight.ExplainedTaint) string {
+	switch {
+	case one.Since == nil:
+		return ""
+	case one.SinceEarliest != nil:
+		return "not known"
+	}
+	return taint.Stamp(*one.Since) + " (" + one.SinceFrom + ")"
+}
+
+// granted returns the toleration, and how long it tolerates the taint.
+func granted(one *foresight.ExplainedTaint) string {
+	switch {
+	case one.Toleration == "":
+		return "none"
+	case one.TolerationSeconds == nil:
+		return one.Toleration + ", without a limit"
+	}
+	return fmt.Sprintf("%s, %d s", one.Toleration, *one.TolerationSeconds)
+}
+
+// follows returns the result of one taint alone, and until when it is tolerated.
+func (t *text) follows(one *foresight.ExplainedTaint) (then terminal.Cell, until string) {
+	switch {
+	case one.Prediction == nil:
+		return terminal.Painted("evicts no pod", terminal.Good), ""
+	case !one.Prediction.Evict && one.Prediction.HeldBy != "":
+		return terminal.Painted("held", terminal.Warned), ""
+	case !one.Prediction.Evict:
+		return terminal.Painted("stays", terminal.Good), "for ever"
+	case one.Toleration == "" && one.Prediction.Policy == "":
+		return terminal.Painted("evicted "+answer.When(one.Prediction, t.At), terminal.Bad), "not tolerated"
+	case !one.Prediction.At.After(t.At):
+		return terminal.Painted("evicted now", terminal.Bad), answer.Stamp(one.Prediction)
+	}
+	return terminal.Painted("evicted "+answer.When(one.Prediction, t.At), terminal.Warned), answer.Stamp(one.Prediction)
+}
+
+func (t *text) warnings() {
+	for _, warning := range t.Warnings {
+		t.Printf("\n%s %s.\n", t.Paint(terminal.Warned, "Warning:"), warning)
+	}
+}
+
+// disruption writes the pod's condition DisruptionTarget.
+func (t *text) disruption() {
+	d := t.Disruption
+	if d == nil {
+		return
+	}
+	since := ""
+	if d.Since != nil {
+		since = " since " + taint.Stamp(*d.Since)
+	}
+	t.Printf("\nIts condition DisruptionTarget says%s: %s (%s).\n", since, d.Message, d.Reason)
+}
+
+// events writes the events of a pod that is gone, terminating or overdue; of any pod in the wide form.
+func (t *text) events() {
+	if len(t.Events) == 0 || !t.Wide() && !t.Pod.Gone && t.Disruption == nil && t.Pod.Ends == nil && !t.overdue() {
+		return
+	}
+	t.WriteString("\n")
+	t.eventTable().Print(&t.Builder, t.Painter, 0) // truncated messages would be useless
+}
+
+func (t *text) eventTable() *terminal.Table {
+	return answer.TableOf(t.Events,
+		answer.Texts("TIME", func(e foresight.Event) string { return taint.Stamp(e.Time) }),
+		answer.Texts("TYPE", func(e foresight.Event) string { return e.Type }),
+		answer.Texts("REASON", func(e foresight.Event) string { return e.Reason }),
+		answer.Texts("MESSAGE", func(e foresight.Event) string { return answer.OneLine(e.Message) }))
+}

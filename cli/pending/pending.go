@@ -1,0 +1,174 @@
+// Package pending is the command that lists the evictions that are scheduled now.
+package pending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/source"
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/foresight"
+)
+
+// options are those of "pending".
+type options struct {
+	rules      source.RuleFlags
+	from       source.Flags
+	output     answer.Output
+	nodes      []string
+	selector   string
+	everywhere bool
+	at         string
+	watch      bool
+	server     string
+}
+
+// Command returns the command. It ends with ctx, and sends userAgent to API servers.
+func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cobra.Command {
+	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
+	cmd := answer.Command("pending", help, o.flags(), func(cmd *cobra.Command, _ []string) error { return o.run(ctx, cmd) })
+	o.from.Complete(ctx, cmd)
+	source.Complete(cmd, "output", o.output.Forms())
+	source.Complete(cmd, "node", o.from.NodeNames(ctx))
+	return cmd
+}
+
+func (o *options) flags() (sections cliflag.NamedFlagSets) {
+	fs := sections.FlagSet("pending")
+	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`. If empty, that of the "+
+		"kubeconfig's context; in a dump, all.")
+	fs.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "The pods of all namespaces.")
+	fs.StringSliceVar(&o.nodes, "node", nil, "Only the pods of `NODE`. May be given several times, or with commas.")
+	fs.StringVarP(&o.selector, "selector", "l", "", "Only the pods with these labels: `SELECTOR` as in kubectl "+
+		"get pods -l.")
+	fs.BoolVarP(&o.watch, "watch", "w", false, "Go on: on a terminal with running countdowns, else with a line for "+
+		"each change.")
+	fs.StringVar(&o.server, "server", "", "Ask the manager itself, at the `URL` of its --status-address, such as "+
+		"http://127.0.0.1:8080 after kubectl port-forward. It also knows what is blocked, delayed or in flight, and "+
+		"when it tries again.")
+	o.rules.Bind(fs)
+	answer.MomentFlag(fs, &o.at, "The moment of the question:")
+	o.output.Bind(fs, answer.AsSummary)
+	o.output.Exit.Bind(fs, "Exit with 2 when some eviction is scheduled.")
+	o.from.Bind(sections.FlagSet("cluster"), sections.FlagSet("journal"))
+	return sections
+}
+
+func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
+	err := o.check()
+	rules, refused := o.rules.Load(cmd)
+	if err := errors.Join(err, refused); err != nil {
+		return err
+	}
+	if o.watch {
+		return o.follow(ctx, cmd, rules)
+	}
+	pending, err := o.ask(ctx, cmd, rules)
+	if err != nil {
+		return err
+	}
+	err = o.output.Print(cmd, pending, func(t *answer.Text) { o.print(t, pending) })
+	if len(pending.Pods) == 0 && err == nil {
+		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), terminal.Escape(o.emptyMessage(pending)))
+	}
+	return err
+}
+
+// ask gets the scheduled evictions from the manager, or computes them.
+func (o *options) ask(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) (*foresight.Pending, error) {
+	if o.server != "" {
+		manager, err := o.manager()
+		if err != nil {
+			return nil, err
+		}
+		s, err := manager.Snapshot(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return o.pendingOf(s), nil
+	}
+	at, err := answer.Moment(o.at)
+	if err != nil {
+		return nil, err
+	}
+	o.everywhere = o.everywhere || o.from.Dumped() && o.from.Namespace == ""
+	from, err := o.from.Open(cmd, o.everywhere)
+	if err != nil {
+		return nil, err
+	}
+	s := o.scope(rules)
+	s.Focus.Nodes, s.At = &foresight.Selection{Names: o.nodes}, at
+	m, err := source.Load(ctx, from, s)
+	if err != nil {
+		return nil, err
+	}
+	return m.Pending(m.At(), o.nodes), nil
+}
+
+// scope returns what to read.
+func (o *options) scope(rules foresight.Ruleset) *source.Scope {
+	return &source.Scope{Rules: rules, Focus: o.focus(), Nodes: o.nodes, Scheduled: true}
+}
+
+// focus selects the pods.
+func (o *options) focus() foresight.Focus {
+	var focus foresight.Focus
+	if !o.everywhere {
+		focus.Namespace = o.from.Namespace
+	}
+	if o.selector != "" {
+		focus.Labels, _ = labels.Parse(o.selector) // check has returned its error
+	}
+	return focus
+}
+
+// manager returns the manager, which needs no kubeconfig. Without a namespace all of them are selected.
+func (o *options) manager() (*source.Manager, error) {
+	if !o.everywhere && o.from.Namespace == "" {
+		namespace, err := o.from.ContextNamespace()
+		if err != nil {
+			return nil, err
+		}
+		o.from.Namespace, o.everywhere = namespace, namespace == ""
+	}
+	return source.NewManager(o.server)
+}
+
+// check returns an error for flags that are not allowed.
+func (o *options) check() error {
+	if _, err := labels.Parse(o.selector); err != nil {
+		return config.Refusal{Flag: "selector", Value: o.selector, Allowed: fmt.Sprintf("it is not a selector (%v)", err), Next: "write it as for 'kubectl get pods -l', such as app=web,tier!=cache"}
+	}
+	if o.from.Namespace != "" && o.everywhere {
+		return errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
+	}
+	for _, both := range []struct {
+		a, b   bool
+		refuse string
+	}{
+		{o.watch, o.from.Dumped(), "--watch and --filename exclude each other; a dump does not change"},
+		{o.watch, o.output.Exit.Given(), "--watch and --exit-code exclude each other; what is watched has no end"},
+		{o.watch, o.output.Form == answer.AsSummary, "--watch and --output=summary exclude each other; a watch " +
+			"reports pod by pod"},
+		{o.watch, o.at != "", "--watch and --at exclude each other; what is watched is now"},
+		{o.server != "", o.from.Dumped(), "--server and --filename exclude each other; ask the manager or the dump"},
+		{o.server != "", o.at != "", "--server and --at exclude each other; the manager describes the present"},
+		{o.server != "", o.selector != "", "--server and --selector exclude each other; the manager does not tell " +
+			"labels: name nodes by --node, or leave --server out"},
+	} {
+		if both.a && both.b {
+			return errors.New(both.refuse)
+		}
+	}
+	slices.Sort(o.nodes)
+	o.nodes = slices.Compact(o.nodes)
+	return errors.Join(o.output.Check(), o.from.Check())
+}

@@ -1,0 +1,67 @@
+package pending
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/foresight"
+)
+
+// group is a group of scheduled evictions.
+type group struct {
+	namespace, name string
+	pods            int
+	next            *foresight.Prediction // the earliest of them
+}
+
+// groups groups the evictions by one attribute, the largest group first. It ignores those for which of returns no
+// name.
+func groups(pods []foresight.PendingPod, of func(pod) (namespace, name string)) []group {
+	var list []group
+	at := map[[2]string]int{}
+	for i := range pods {
+		namespace, name := of(&pods[i])
+		if name == "" {
+			continue
+		}
+		key := [2]string{namespace, name}
+		if _, ok := at[key]; !ok {
+			at[key] = len(list)
+			list = append(list, group{namespace, name, 0, &pods[i].Prediction}) // evictions come in the order of their times
+		}
+		list[at[key]].pods++
+	}
+	slices.SortStableFunc(list, func(a, b group) int { return cmp.Compare(b.pods, a.pods) })
+	return list
+}
+
+// summarize counts the evictions by namespace, owner, blocking budget, and node.
+func summarize(t *answer.Text, p *foresight.Pending) {
+	if !t.Bare {
+		t.Printf("%s.\n", total(p))
+	}
+	t.Top(groupsTable("NAMESPACE", p.At, groups(p.Pods, func(p pod) (_, name string) { return "", p.Namespace })))
+	t.Top(groupsTable("OWNER", p.At, groups(p.Pods, func(p pod) (namespace, name string) { return p.Namespace, p.Owner.String() })))
+	t.Top(groupsTable("BUDGET IN THE WAY", p.At, groups(p.Pods, func(p pod) (namespace, name string) { return p.Namespace, p.Budget })))
+	t.Top(groupsTable("NODE", p.At, groups(p.Pods, func(p pod) (_, name string) { return "", p.Node })))
+	if !t.Bare {
+		t.WriteString("\n-o table shows each pod, -o wide also why.\n")
+	}
+}
+
+func groupsTable(by string, at time.Time, list []group) *terminal.Table {
+	columns := []answer.Column[group]{
+		answer.Texts(by, func(g group) string { return g.name }),
+		answer.Numbers("EVICTIONS", func(g group) int { return g.pods }),
+		answer.Texts("NEXT", func(g group) string { return answer.When(g.next, at) }),
+		answer.Texts("AT", func(g group) string { return answer.Clock(g.next, at) }),
+	}
+	if len(list) > 0 && list[0].namespace != "" {
+		namespace := answer.Texts("NAMESPACE", func(g group) string { return g.namespace })
+		columns = slices.Insert(columns, 0, namespace)
+	}
+	return answer.TableOf(list, columns...)
+}

@@ -1,0 +1,187 @@
+// Package plan is the command that predicts what would happen if nodes got other taints.
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/cli/source"
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/foresight"
+)
+
+// options are those of "plan".
+type options struct {
+	rules      source.RuleFlags
+	from       source.Flags
+	output     answer.Output
+	nodes      []string
+	allNodes   bool
+	selector   string
+	taints     []string
+	everywhere bool
+	compare    string // another configuration file
+	at         string
+}
+
+// Command returns the command. It ends with ctx, and sends userAgent to API servers.
+func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cobra.Command {
+	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
+	cmd := answer.Command("plan", help, o.flags(), func(cmd *cobra.Command, _ []string) error { return o.run(ctx, cmd) })
+	o.from.Complete(ctx, cmd)
+	source.Complete(cmd, "output", o.output.Forms())
+	source.Complete(cmd, "eviction-method", cobra.FixedCompletions([]string{string(config.MethodDelete), string(config.MethodEvict)}, cobra.ShellCompDirectiveNoFileComp))
+	source.Complete(cmd, "taint", completeTaint)
+	source.Complete(cmd, "node", o.from.NodeNames(ctx))
+	return cmd
+}
+
+func (o *options) flags() (sections cliflag.NamedFlagSets) {
+	fs := sections.FlagSet("plan")
+	fs.StringSliceVar(&o.nodes, "node", nil, "`NODE` that gets the taints. May be given several times, or with commas.")
+	fs.BoolVar(&o.allNodes, "all-nodes", false, "All nodes get the taints.")
+	fs.StringVarP(&o.selector, "selector", "l", "", "Labels of the nodes that get the taints: `SELECTOR` as in "+
+		"kubectl get nodes -l.")
+	fs.StringSliceVar(&o.taints, "taint", nil,
+		"`TAINT` as kubectl taint --overwrite takes it: KEY[=VALUE]:EFFECT to set, KEY:EFFECT- or KEY- to remove. "+
+			"May be given several times.")
+	o.rules.Bind(fs, "eviction-method")
+	answer.MomentFlag(fs, &o.at, "When the nodes get the taints:")
+	o.output.Bind(fs, answer.AsSummary)
+	o.output.Exit.Bind(fs, "Exit with 2 when some pod would go, or go sooner, because of the change; with "+
+		"--exit-code=any, when any pod is to go, on any node.", "any")
+	fs.StringVarP(&o.from.Namespace, "namespace", "n", "", "Only the pods of `NAMESPACE`.")
+	fs.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "The pods of all namespaces, as without --namespace.")
+	fs.StringVar(&o.compare, "compare", "", "Say what the file of --config would change beside this configuration "+
+		"`FILE`: the same question, asked under both. Without --taint, about the cluster as it is.")
+	o.from.Bind(sections.FlagSet("cluster"), sections.FlagSet("journal"))
+	return sections
+}
+
+func (o *options) run(ctx context.Context, cmd *cobra.Command) error {
+	question, err := o.question()
+	if err != nil {
+		return err
+	}
+	scope, err := o.scope(cmd, &question)
+	if err != nil {
+		return err
+	}
+	from, err := o.from.Open(cmd, true)
+	if err != nil {
+		return err
+	}
+	plan, err := ask(ctx, from, scope, question)
+	if err != nil {
+		return err
+	}
+	return o.output.Print(cmd, plan, func(t *answer.Text) { newText(t, plan).all() })
+}
+
+// ask reads the cluster and computes the plan.
+func ask(ctx context.Context, from source.Source, s *source.Scope, q foresight.Question) (*foresight.Plan, error) {
+	m, err := source.Load(ctx, from, s)
+	if err != nil {
+		return nil, err
+	}
+	q.At = m.At()
+	plan, err := m.Plan(q)
+	return plan, source.Refused(err, from)
+}
+
+// question returns the question that the flags ask. Its time is zero if there is none.
+func (o *options) question() (q foresight.Question, err error) {
+	if q.Selection, err = o.selection(); err != nil {
+		return q, err
+	}
+	if q.Changes, err = o.changes(); err != nil {
+		return q, err
+	}
+	if q.At, err = answer.Moment(o.at); err != nil {
+		return q, err
+	}
+	if err := o.from.Check(); err != nil {
+		return q, err
+	}
+	if o.from.Namespace != "" && o.everywhere {
+		return q, errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
+	}
+	return q, o.output.Check()
+}
+
+// scope reads the configuration files, and returns what the question needs.
+func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scope, error) {
+	rules, err := o.rules.Load(cmd)
+	if err != nil {
+		return nil, err
+	}
+	s := &source.Scope{
+		Rules: rules, Focus: foresight.Focus{Namespace: o.from.Namespace, Nodes: &q.Selection}, At: q.At,
+		NeedBudgets: o.rules.Settings.EvictionMethod == config.MethodEvict,
+	}
+	if o.compare == "" {
+		return s, nil
+	}
+	if o.rules.File == "" {
+		return nil, errors.New("--compare needs --config; name the new file there")
+	}
+	other := o.rules
+	other.File = o.compare
+	compared, err := other.Load(cmd)
+	s.Compared, q.Compare, q.Compared = &compared, &compared, o.compare
+	return s, err
+}
+
+func (o *options) selection() (foresight.Selection, error) {
+	switch {
+	case o.allNodes && (len(o.nodes) > 0 || o.selector != ""):
+		return foresight.Selection{}, errors.New("--all-nodes and --node or --selector exclude each other; leave " +
+			"one of them out")
+	case o.allNodes:
+		return foresight.Selection{Selector: labels.Everything()}, nil
+	case len(o.nodes) > 0 && o.selector != "":
+		return foresight.Selection{}, errors.New("--node and --selector exclude each other; name the nodes, or " +
+			"select them by labels")
+	case len(o.nodes) > 0:
+		slices.Sort(o.nodes)
+		return foresight.Selection{Names: slices.Compact(o.nodes)}, nil
+	case o.selector == "" && o.compare != "" && len(o.taints) == 0:
+		return foresight.Selection{Selector: labels.Everything()}, nil
+	case o.selector == "":
+		return foresight.Selection{}, errors.New("there is no node; name some with --node=NODE, or select them by " +
+			"labels with -l SELECTOR, or all with --all-nodes")
+	}
+	selector, err := labels.Parse(o.selector)
+	if err != nil {
+		return foresight.Selection{}, config.Refusal{Flag: "selector", Value: o.selector, Allowed: fmt.Sprintf("it is not a selector (%v)", err), Next: "write it as for 'kubectl get nodes -l', such as zone=a,disk!=ssd"}
+	}
+	return foresight.Selection{Selector: selector}, nil
+}
+
+func (o *options) changes() ([]foresight.Change, error) {
+	var changes []foresight.Change
+	for _, written := range o.taints {
+		change, err := foresight.ParseChange(written)
+		if err != nil {
+			return nil, fmt.Errorf("--taint=%s is refused: %w", written, err)
+		}
+		changes = append(changes, change)
+	}
+	if len(changes) == 0 && o.compare != "" {
+		return nil, nil
+	}
+	if len(changes) == 0 {
+		return nil, errors.New("there is no taint; give one with --taint=KEY[=VALUE]:EFFECT")
+	}
+	if err := foresight.Contradiction(changes); err != nil {
+		return nil, fmt.Errorf("--taint is refused: %w", err)
+	}
+	return changes, nil
+}

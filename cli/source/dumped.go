@@ -1,0 +1,196 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+
+	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/dump"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// dumped is a cluster in files; "-" is the standard input.
+type dumped struct {
+	files    []string
+	in       io.Reader // for "-"
+	messages io.Writer
+	location location
+
+	pages   *foresight.Journal
+	newest  time.Time // latest time in the dump that is not after now
+	budgets int
+	others  []string // names of the pods other than the one of the scope
+}
+
+// oldAfter is the age from which a dump is evaluated as of its own time.
+const oldAfter = 10 * time.Minute
+
+func (d *dumped) read(_ context.Context, s *Scope, into foresight.Builder) (r reading, err error) {
+	now := time.Now()
+	to := d.visitor(s, into, now)
+	for _, file := range d.files {
+		if err := d.readFile(file, to); err != nil {
+			return r, err
+		}
+	}
+	r.Dumped, r.At = true, now.Truncate(time.Second)
+	if age := now.Sub(d.newest); !d.newest.IsZero() && age > oldAfter {
+		r.At = d.newest
+		r.Aged = fmt.Sprintf("the newest time in %s is %s, so it is judged as of then; --at=now judges "+
+			"it as of now", d, taint.Stamp(d.newest))
+	}
+	if !s.Scheduled && s.Pod == "" && d.budgets == 0 {
+		r.Notes = []string{d.String() + " has no PodDisruptionBudgets"}
+	}
+	return r, nil
+}
+
+// visitor adds the objects of the scope.
+func (d *dumped) visitor(s *Scope, into foresight.Builder, now time.Time) dump.Visitor {
+	to := dump.Visitor{
+		Node: func(n *v1.Node) { into.Add(n) }, Pod: func(p *v1.Pod) { into.Add(p) },
+		Namespace: func(n *v1.Namespace) { into.Add(n) }, ConfigMap: d.visit,
+		Time: func(t time.Time) {
+			if t.After(d.newest) && !t.After(now) {
+				d.newest = t
+			}
+		},
+	}
+	if !s.Scheduled {
+		to.Budget = func(b *policyv1.PodDisruptionBudget) {
+			d.budgets++
+			into.Add(b)
+		}
+	}
+	if s.Pod == "" {
+		return to
+	}
+	namespace := s.Focus.Namespace
+	to.Pod = func(p *v1.Pod) {
+		if namespace != "" && namespace != p.Namespace || p.Name != s.Pod {
+			d.others = append(d.others, p.Name)
+			return
+		}
+		into.Add(p)
+	}
+	to.Event = func(e *v1.Event) {
+		if o := e.InvolvedObject; o.Kind == "Pod" && o.Name == s.Pod && (namespace == "" || namespace == o.Namespace) {
+			into.Add(e)
+		}
+	}
+	return to
+}
+
+func (d *dumped) readFile(file string, to dump.Visitor) error {
+	from, size, err := d.open(file)
+	if err != nil {
+		return fmt.Errorf("%s can't be read: %w; %s", name(file), err, d.howToWrite())
+	}
+	defer from.Close()
+	p := terminal.NewProgress(d.messages, "Reading "+name(file), size)
+	defer p.End()
+	if err := dump.Read(terminal.Reading{Reader: from, Progress: p}, to); err != nil {
+		return fmt.Errorf("%s can't be used: %w; %s", name(file), err, d.howToWrite())
+	}
+	return nil
+}
+
+func (d *dumped) journal(context.Context, []string, bool) *foresight.Journal { return d.pages }
+
+// check returns an error if the dump has no nodes or no pods, or lacks those of the scope.
+func (d *dumped) check(_ context.Context, s *Scope, of foresight.Builder, _ *reading) error {
+	namespace := s.Focus.Namespace
+	switch {
+	case s.Pod != "":
+		return d.checkPod(s, of.Find(s.Pod))
+	case len(of.Nodes()) == 0:
+		return fmt.Errorf("%s has no nodes, so it is not known which taints there are; %s", d, d.Hint(""))
+	case of.Pods("") == 0:
+		return fmt.Errorf("%s has no pods, so nothing can be said of them; %s", d, d.Hint(""))
+	case namespace != "" && of.Pods(namespace) == 0:
+		return fmt.Errorf("%s has no pods in "+
+			"namespace %s%s; %s", d, namespace, suggest.Nearest(namespace, of.Namespaces()), d.Hint(""))
+	}
+	return s.checkNodes(of, d)
+}
+
+// checkPod returns an error unless there is one pod of that name. The pod may be known only from an event.
+func (d *dumped) checkPod(s *Scope, namespaces []string) error {
+	switch {
+	case len(namespaces) > 1:
+		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
+			"with --namespace", s.Pod, suggest.Listed(namespaces, "and"), d)
+	case len(namespaces) == 1:
+		return nil
+	case s.Focus.Namespace == "":
+		return fmt.Errorf("there is no pod %s in %s%s, and no event "+
+			"names one; %s", s.Pod, d, suggest.Nearest(s.Pod, d.others), d.Hint(""))
+	}
+	return s.noPod(d, d.others, d.Hint(""))
+}
+
+func (d *dumped) open(name string) (io.ReadCloser, int64, error) {
+	if name == "-" {
+		return io.NopCloser(d.in), 0, nil
+	}
+	file, err := os.Open(name)
+	if err, ok := errors.AsType[*os.PathError](err); ok {
+		return nil, 0, err.Err // without the path, which the message already contains
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, 0, errors.Join(err, file.Close())
+	case info.IsDir():
+		return nil, 0, errors.Join(errors.New("it is a directory"), file.Close())
+	}
+	return file, info.Size(), nil
+}
+
+// String returns the dump's name in messages.
+func (d *dumped) String() string {
+	var names []string
+	for _, file := range d.files {
+		names = append(names, name(file))
+	}
+	return suggest.Listed(names, "and")
+}
+
+// name returns the name of a file in messages.
+func name(file string) string {
+	if file == "-" {
+		return "the standard input"
+	}
+	return file
+}
+
+// howToWrite is the next step if the dump can't be used. It suggests a file that does not exist yet, so that no file
+// is overwritten.
+func (d *dumped) howToWrite() string {
+	fresh := "dump.json"
+	for i := 2; d.taken(fresh); i++ {
+		fresh = fmt.Sprintf("dump-%d.json", i)
+	}
+	return "write it with 'kubectl get nodes,pods,pdb -A -o json > " + fresh + "'"
+}
+
+func (d *dumped) taken(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil || slices.Contains(d.files, name)
+}
+
+// Hint does not suggest the kubectl command, because the answer depends on the dump.
+func (d *dumped) Hint(string) string { return "ask for what is in it, or " + d.howToWrite() }

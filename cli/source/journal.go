@@ -1,0 +1,68 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/spf13/pflag"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/journal/store"
+)
+
+// location is that of the manager's journal: beside its lease, which the same flags of "run" name.
+type location struct{ lease, namespace string }
+
+func (l *location) flags(fs *pflag.FlagSet) {
+	usual := config.Default().LeaderElection
+	fs.StringVar(&l.lease, "leader-elect-resource-name", usual.ResourceName, "`NAME` of the manager's lease, as it "+
+		"runs with. Its journal is in the ConfigMaps NAME-journal-0 to -7.")
+	fs.StringVar(&l.namespace, "leader-elect-resource-namespace", usual.ResourceNamespace, "`NAMESPACE` of the "+
+		"manager's lease and journal.")
+}
+
+// name returns the name of the ConfigMaps without their numbers.
+func (l location) name() string { return store.NameFor(l.lease) }
+
+// none returns a journal of which nothing was read.
+func (l location) none() *foresight.Journal {
+	return foresight.NewJournal(fmt.Sprintf("the ConfigMaps %s-0 to -%d in "+
+		"namespace %s", l.name(), journal.Partitions-1, l.namespace))
+}
+
+// store returns the store of the journal in the cluster.
+func (c Cluster) store() *store.ConfigMaps {
+	return store.NewConfigMaps(c.client, c.location.namespace, c.location.name())
+}
+
+func (c Cluster) journal(ctx context.Context, nodes []string, all bool) *foresight.Journal {
+	from, read := c.store(), c.location.none()
+	var reading sync.WaitGroup
+	var adding sync.Mutex
+	for number := range journal.Partitions {
+		if !all && number != journal.GuardsPartition && !slices.ContainsFunc(nodes, func(n string) bool { return journal.PartitionOf(n) == number }) {
+			continue
+		}
+		reading.Go(func() {
+			stored, err := from.Read(ctx, number)
+			adding.Lock()
+			defer adding.Unlock()
+			read.Add(number, stored, err)
+		})
+	}
+	reading.Wait()
+	return read
+}
+
+// visit adds a ConfigMap of a dump, if it is a partition of the journal.
+func (d *dumped) visit(m *v1.ConfigMap) {
+	number := slices.Index(store.PartitionNames(d.location.name()), m.Name)
+	if number >= 0 && m.Namespace == d.location.namespace {
+		d.pages.Add(number, journal.StoredPartition{Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data}, nil)
+	}
+}

@@ -1,0 +1,101 @@
+package source
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/taint-manager/taint-manager/cli/suggest"
+	"github.com/taint-manager/taint-manager/foresight"
+)
+
+// readPod reads one pod, its events, its node, or all if breakers count them, and the budgets of its namespace.
+func (c Cluster) readPod(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
+	pod, err := c.client.CoreV1().Pods(s.Focus.Namespace).Get(ctx, s.Pod, metav1.GetOptions{})
+	if err != nil && !missingObject(err) {
+		return c.refused("get pods", err)
+	}
+	events, err := c.readEvents(ctx, s, to, r)
+	switch there := pod != nil && pod.Name != ""; { // a client may return an empty pod
+	case err != nil:
+		return err
+	case !there && events == 0:
+		return c.noPod(ctx, s)
+	case !there:
+		return nil
+	}
+	to.Add(pod)
+	r.node = pod.Spec.NodeName
+	if err := c.readNodes(ctx, s, to, r); err != nil {
+		return err
+	}
+	if err := c.listBudgets(ctx, s, to, r); err != nil {
+		return err
+	}
+	return c.listNamespaces(ctx, s, to, r)
+}
+
+// readNodes adds all nodes, if breakers count them and the user may list them, else the pod's node, unless it is gone.
+func (c Cluster) readNodes(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
+	if s.Rules.Guarded() {
+		if err := c.listNodes(ctx, to); !apierrors.IsForbidden(err) {
+			return err
+		}
+	}
+	r.Partial = true
+	if r.node == "" {
+		return nil
+	}
+	node, err := c.client.CoreV1().Nodes().Get(ctx, r.node, metav1.GetOptions{})
+	switch {
+	case missingObject(err):
+		return nil
+	case apierrors.IsForbidden(err) && c.journal(ctx, nil, true).Missing() == "":
+		r.Hidden = "get"
+		return nil
+	case err != nil:
+		return c.refused("get nodes", err)
+	}
+	to.Add(node)
+	return nil
+}
+
+// missingObject reports whether the error means that the object does not exist. A server that is not an API server
+// returns such an error for every object.
+func missingObject(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// readEvents adds the events of pods with this name, including deleted ones, and returns their number. Without the
+// permission to list events it adds none.
+func (c Cluster) readEvents(ctx context.Context, s *Scope, to foresight.Builder, r *reading) (int64, error) {
+	selector := fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": s.Pod}.AsSelector().String()
+	list, err := c.client.CoreV1().Events(s.Focus.Namespace).List(ctx, metav1.ListOptions{FieldSelector: selector, Limit: portion})
+	switch {
+	case apierrors.IsForbidden(err):
+		r.Notes = append(r.Notes, "this user may not list events, so they are not shown")
+		return 0, nil
+	case err != nil:
+		return 0, c.refused("list events", err)
+	}
+	return addAll(list, to)
+}
+
+// noPod returns an error that names existing pods with similar names.
+func (c Cluster) noPod(ctx context.Context, s *Scope) error {
+	list, err := c.client.CoreV1().Pods(s.Focus.Namespace).List(ctx, metav1.ListOptions{Limit: portion})
+	others, err := namesIn(list, err)
+	if err != nil {
+		others = nil // there are fewer suggestions
+	}
+	return s.noPod(c, others, fmt.Sprintf("'kubectl get pods -n %s' lists them", s.Focus.Namespace))
+}
+
+// noPod returns the error for a pod that does not exist and that no event names.
+func (s *Scope) noPod(from Source, others []string, next string) error {
+	return fmt.Errorf("there is no pod %s in namespace %s of %s%s, and no event "+
+		"names one; %s", s.Pod, s.Focus.Namespace, from, suggest.Nearest(s.Pod, others), next)
+}

@@ -1,0 +1,182 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/status"
+)
+
+// answerPatience is how long the client waits for the manager.
+const answerPatience = 10 * time.Second
+
+// Manager is a running manager, asked at its status address.
+type Manager struct {
+	base *url.URL
+	name string // the URL in messages, without credentials
+	http *http.Client
+}
+
+// NewManager returns the manager at a URL. It sends no request.
+func NewManager(server string) (*Manager, error) {
+	base, err := url.Parse(server)
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+		return nil, config.Refusal{Flag: "server", Value: nameOf(server, base), Allowed: "it takes the URL of a " +
+			"manager's --status-address", Next: "write http://127.0.0.1:8080, after 'kubectl -n kube-system " +
+			"port-forward POD 8080'"}
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = answerPatience
+	return &Manager{base, base.Redacted(), &http.Client{Transport: transport}}, nil
+}
+
+// nameOf returns an address for messages, without what may be a password.
+func nameOf(given string, parsed *url.URL) string {
+	if parsed != nil && parsed.User != nil {
+		return parsed.Redacted()
+	}
+	if at := strings.LastIndex(given, "@"); at >= 0 {
+		return "xxxxx" + given[at:]
+	}
+	return given
+}
+
+// largestAnswer is the maximal size in bytes of an answer, and of a line of the stream.
+const largestAnswer = 64 << 20
+
+// errTooLarge is the error for an answer that no manager sends.
+var errTooLarge = fmt.Errorf("it answers with more than %d MiB at once", largestAnswer>>20)
+
+// bounded reads at most the size of a manager's answer, and then fails.
+type bounded struct {
+	io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := b.Reader.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// Snapshot returns the manager's present state.
+func (m *Manager) Snapshot(ctx context.Context) (*status.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
+	defer cancel()
+	body, err := m.get(ctx, "/api/v1/snapshot")
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	var s status.Snapshot
+	if err := json.NewDecoder(&bounded{body, 8 * largestAnswer}).Decode(&s); err != nil {
+		return nil, m.errNotManager(err)
+	}
+	if err := m.check(s.TypeMeta, s.Manager); err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+// get requests a path. An answer other than 200 becomes an error in one sentence.
+func (m *Manager) get(ctx context.Context, path string) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.base.JoinPath(path).String(), nil)
+	if err != nil {
+		return nil, m.errNotManager(err)
+	}
+	answer, err := m.http.Do(request)
+	if err != nil {
+		if failed, ok := errors.AsType[*url.Error](err); ok {
+			err = failed.Err // without the address, which the message contains
+		}
+		return nil, fmt.Errorf("--server=%s does not answer: %w; check that 'kubectl -n kube-system port-forward POD "+
+			"8080' runs, and that the manager runs with --status-address", m.name, err)
+	}
+	if answer.StatusCode == http.StatusOK {
+		return answer.Body, nil
+	}
+	defer answer.Body.Close()
+	var refused status.Error
+	if err := json.NewDecoder(&bounded{answer.Body, largestAnswer}).Decode(&refused); err != nil || refused.Kind != status.KindError {
+		return nil, m.errNotManager(errors.New(answer.Status))
+	}
+	return nil, fmt.Errorf("--server=%s refuses: %s", m.name, refused.Message)
+}
+
+func (m *Manager) errNotManager(err error) error {
+	return fmt.Errorf("--server=%s does not answer as a taint-manager (%w); give the URL of its --status-address, "+
+		"not of its secure port or of the API server", m.name, err)
+}
+
+// check returns an error unless a synced manager with this version of the API has answered.
+func (m *Manager) check(about status.TypeMeta, state status.Manager) error {
+	switch {
+	case !strings.HasPrefix(about.APIVersion, "status.taint-manager/"):
+		return m.errNotManager(errors.New("its answer is no snapshot"))
+	case about.APIVersion != status.APIVersion || about.Kind != status.KindSnapshot:
+		return fmt.Errorf("--server=%s answers with %s %s, and this program knows %s only; use the taint-manager of "+
+			"the same version", m.name, about.APIVersion, about.Kind, status.APIVersion)
+	case !state.Synced:
+		return fmt.Errorf("the manager at --server=%s has not seen all pods and nodes yet; try again in "+
+			"some seconds", m.name)
+	}
+	return nil
+}
+
+// TripsOf returns the trips of a manager.
+func TripsOf(m status.Manager) []foresight.Trip {
+	var list []foresight.Trip
+	for _, t := range m.Trips {
+		list = append(list, foresight.Trip{Breaker: t.Breaker, Group: t.Group, Since: t.Since.UTC(), Recorded: true, Reset: t.Reset})
+	}
+	return list
+}
+
+// NotesOf returns notes about the replica that has answered.
+func NotesOf(m status.Manager) []string {
+	var notes []string
+	if m.Role == status.Standby {
+		notes = append(notes, fmt.Sprintf("this replica (%s) stands by and %s leads, which alone knows what is "+
+			"blocked, delayed or in flight; forward the port of "+
+			"that one's pod", m.Identity, cmp.Or(m.Leader, "another one")))
+	}
+	if m.Paused {
+		notes = append(notes, "the manager is paused: it starts no call")
+	}
+	for _, t := range TripsOf(m) {
+		notes = append(notes, t.String())
+	}
+	if m.DryRun {
+		notes = append(notes, "this is a dry run: it evicts no pod")
+	}
+	if m.Trouble != "" {
+		notes = append(notes, "what the manager knows may be out of date: "+m.Trouble)
+	}
+	return notes
+}
+
+// ProgressOf returns what the manager has done about an eviction.
+func ProgressOf(e *status.Eviction) foresight.Progress {
+	p := foresight.Progress{
+		Attempts: e.Attempts, Cause: e.Cause, Message: e.Message, Budget: e.Budget,
+		WaitsFor: e.WaitsFor, WaitsForRate: e.WaitsForRate, SlowPlace: e.SlowPlace,
+	}
+	if !e.NextTry.IsZero() {
+		next := e.NextTry.UTC()
+		p.NextTry = &next
+	}
+	return p
+}

@@ -1,0 +1,79 @@
+package source
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/taint-manager/taint-manager/cli/flags"
+	"github.com/taint-manager/taint-manager/config"
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// ReadConfig reads a configuration file of the manager, or the standard input for -. It returns all refusals as one
+// error.
+type ReadConfig func(name string, stdin io.Reader) (config.Configuration, *config.File, error)
+
+// RuleFlags are the flags by which a command judges as a manager with these settings does.
+type RuleFlags struct {
+	// File is the manager's configuration file.
+	File string
+
+	// Settings are those of the manager, by the flags and the file.
+	Settings config.Configuration
+
+	read ReadConfig
+}
+
+// NewRuleFlags returns the default settings.
+func NewRuleFlags(read ReadConfig) RuleFlags {
+	return RuleFlags{read: read, Settings: config.Default()}
+}
+
+// Bind adds the flags of the settings that affect verdicts, and the named ones.
+func (r *RuleFlags) Bind(fs *pflag.FlagSet, named ...string) {
+	flags.BindJudging(fs, &r.Settings, named...)
+	fs.StringVar(&r.File, "config", "", "Judge as a manager with this configuration `FILE`, with its policies and "+
+		"breakers; - is the standard input. Flags that are given win over the file.")
+}
+
+// Load reads the configuration file, and returns the rules.
+func (r *RuleFlags) Load(cmd *cobra.Command) (foresight.Ruleset, error) {
+	var file *config.File
+	if r.File != "" {
+		from, content, err := r.read(r.File, cmd.InOrStdin())
+		if err != nil {
+			return foresight.Ruleset{}, err
+		}
+		file = content
+		if given := cmd.Flags().Lookup("eviction-method"); given == nil || !given.Changed {
+			r.Settings.EvictionMethod = from.EvictionMethod
+		}
+		if !cmd.Flags().Changed("comparison-operators") {
+			r.Settings.ComparisonOperators = from.ComparisonOperators
+		}
+		r.Settings.Paused = from.Paused
+	}
+	if refusals := r.Settings.Validate(); len(refusals) > 0 {
+		return foresight.Ruleset{}, refusals[0] // only one flag can be refused here
+	}
+	rules, err := RulesOf(r.Settings, file)
+	rules.File = r.File
+	return rules, err
+}
+
+// RulesOf returns the rules of these settings and the other content of the file, which may be nil.
+func RulesOf(c config.Configuration, file *config.File) (foresight.Ruleset, error) {
+	by := policy.Config{Rules: c.Rules(), Method: c.EvictionMethod.Policy()}
+	if file != nil {
+		by.Policies, by.Guards = file.Policies, file.Guards
+	}
+	rules, err := foresight.NewRuleset(by, c.Paused)
+	if err != nil {
+		return rules, fmt.Errorf("the configuration is refused: %w", err)
+	}
+	return rules, nil
+}

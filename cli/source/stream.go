@@ -1,0 +1,241 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/taint-manager/taint-manager/status"
+)
+
+const eventsPath = "/api/v1/events"
+
+// comeBackAfter is the time between two attempts to open a manager's stream.
+const comeBackAfter = time.Second
+
+// Stream is the state of a manager, kept up to date by its stream.
+type Stream struct {
+	from    *Manager
+	changed chan struct{}
+
+	mu        sync.Mutex // guards all below
+	manager   status.Manager
+	evictions map[string]status.Eviction
+	nodes     map[string]status.Node
+	evicted   map[string]bool
+	more      bool  // further rows of a snapshot follow
+	trouble   error // why the stream is broken
+}
+
+// Follow requests the state once, so that a refusal is reported at once; then it follows the stream until the context
+// ends.
+func (m *Manager) Follow(ctx context.Context) (*Stream, error) {
+	if _, err := m.Snapshot(ctx); err != nil {
+		return nil, err
+	}
+	s := &Stream{from: m, changed: make(chan struct{}, 1)}
+	body, err := m.get(ctx, eventsPath)
+	if err != nil {
+		return nil, err
+	}
+	events := bufio.NewReader(body)
+	for known := false; !known; { // the snapshot, which may arrive in pieces
+		if err := s.next(body, events); err != nil {
+			return nil, m.errNotManager(err)
+		}
+		known = s.evictions != nil && !s.more
+	}
+	go s.run(ctx, body, events)
+	return s, nil
+}
+
+// silence is how long a stream may be silent. A manager sends something every five seconds.
+const silence = 15 * time.Second
+
+var errSilent = fmt.Errorf("it has been silent for %s", silence)
+
+// next applies the next event of the stream. A stream that is silent for too long is closed.
+func (s *Stream) next(body io.Closer, events *bufio.Reader) error {
+	patience := time.AfterFunc(silence, func() { _ = body.Close() })
+	err := s.take(events)
+	if !patience.Stop() && err != nil {
+		return errSilent
+	}
+	return err
+}
+
+// run reads the stream until the context ends, and opens it again whenever it breaks.
+func (s *Stream) run(ctx context.Context, body io.ReadCloser, events *bufio.Reader) {
+	for {
+		var err error
+		for err == nil {
+			err = s.next(body, events)
+		}
+		_ = body.Close()
+		for err != nil {
+			s.note(err)
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(comeBackAfter):
+			}
+			body, err = s.from.get(ctx, eventsPath)
+		}
+		events = bufio.NewReader(body)
+	}
+}
+
+func (s *Stream) note(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trouble = err
+	s.notify()
+}
+
+// take applies the next event of the stream.
+func (s *Stream) take(events *bufio.Reader) error {
+	name, data, err := nextEvent(events)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch name {
+	case "snapshot":
+		err = s.begin(data)
+	case "rows":
+		var rows status.Rows
+		err = json.Unmarshal(data, &rows)
+		s.add(rows.Evictions)
+		s.more = rows.More
+	case "change":
+		err = s.change(data)
+	}
+	if err != nil {
+		return fmt.Errorf("reading the event %s: %w", name, err)
+	}
+	s.trouble = nil
+	s.notify()
+	return nil
+}
+
+func (s *Stream) begin(data []byte) error {
+	var first struct {
+		status.Snapshot
+		More bool `json:"more"`
+	}
+	if err := json.Unmarshal(data, &first); err != nil {
+		return err
+	}
+	s.manager, s.more = first.Manager, first.More
+	s.evictions, s.nodes, s.evicted = map[string]status.Eviction{}, map[string]status.Node{}, map[string]bool{}
+	s.add(first.Evictions)
+	for _, n := range first.Nodes {
+		s.nodes[n.Name] = n
+	}
+	return nil
+}
+
+func (s *Stream) add(evictions []status.Eviction) {
+	for i := range evictions {
+		s.evictions[evictions[i].UID] = evictions[i]
+	}
+}
+
+func (s *Stream) change(data []byte) error {
+	var c status.Change
+	if err := json.Unmarshal(data, &c); err != nil {
+		return err
+	}
+	if s.evictions == nil {
+		return errors.New("it came before the snapshot")
+	}
+	s.add(c.Evictions)
+	for _, uid := range c.Gone {
+		delete(s.evictions, uid)
+	}
+	for _, n := range c.Nodes {
+		s.nodes[n.Name] = n
+	}
+	for i := range c.Evicted {
+		s.evicted[c.Evicted[i].UID] = true
+	}
+	for _, name := range c.NodesGone {
+		delete(s.nodes, name)
+	}
+	if c.Manager != nil {
+		s.manager = *c.Manager
+	}
+	return nil
+}
+
+// notify signals a change.
+func (s *Stream) notify() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// News receives a value when something has changed.
+func (s *Stream) News() <-chan struct{} { return s.changed }
+
+// Snapshot returns the present state, and why the stream is broken, or nil.
+func (s *Stream) Snapshot() (*status.Snapshot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &status.Snapshot{
+		At: time.Now().Round(0), Manager: s.manager,
+		Evictions: slices.Collect(maps.Values(s.evictions)), Nodes: slices.Collect(maps.Values(s.nodes)),
+	}, s.trouble
+}
+
+// Evicted reports whether the manager has evicted the pod since the stream began.
+func (s *Stream) Evicted(uid string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.evicted[uid]
+}
+
+// nextEvent reads a server-sent event, as the manager writes it: a name and one line of data.
+func nextEvent(r *bufio.Reader) (name string, data []byte, err error) {
+	for {
+		line, err := boundedLine(r)
+		if err != nil {
+			return "", nil, err
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		field, value, _ := bytes.Cut(line, []byte(": "))
+		switch {
+		case len(line) == 0 && name != "":
+			return name, data, nil
+		case string(field) == "event":
+			name = string(value)
+		case string(field) == "data":
+			data = value
+		}
+	}
+}
+
+// boundedLine reads a line, and fails if it is longer than a manager writes.
+func boundedLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := r.ReadSlice('\n')
+		line = append(line, piece...)
+		switch {
+		case len(line) > largestAnswer:
+			return nil, errTooLarge
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
+		}
+	}
+}

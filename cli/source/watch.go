@@ -1,0 +1,175 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/taint-manager/taint-manager/foresight"
+	"github.com/taint-manager/taint-manager/journal"
+)
+
+// Watched is the state of a cluster that is watched.
+type Watched struct {
+	now     func() time.Time
+	changed chan struct{}
+
+	mu      sync.Mutex // guards all below
+	model   *foresight.Model
+	trouble map[string]error // errors of the watches, by what they watch
+}
+
+// Follow reads the scope once, so that a refusal is reported at once; then it watches until the context ends. The
+// process does not wait for the goroutines when it ends.
+func (c Cluster) Follow(ctx context.Context, s *Scope) (*Watched, error) {
+	model, err := Load(ctx, c, s)
+	if err != nil {
+		return nil, err
+	}
+	w := &Watched{now: c.now, changed: make(chan struct{}, 1), model: model, trouble: map[string]error{}}
+	go watchOn(ctx, w, podShelf(w), c.client.CoreV1().Pods(s.Focus.Namespace), s.narrow, c.client)
+	if !model.Hidden() {
+		go watchOn(ctx, w, nodeShelf(w), c.client.CoreV1().Nodes(), func(*metav1.ListOptions) {}, c.client)
+	}
+	journals := c.store()
+	for number := range journal.Partitions {
+		go journals.Watch(ctx, number, func(stored journal.StoredPartition, err error) {
+			w.change(func(at time.Time) { w.model.UpdateJournal(number, stored, err, at) })
+		})
+	}
+	return w, nil
+}
+
+// change changes the model, and signals that.
+func (w *Watched) change(do func(at time.Time)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do(w.now())
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+// News receives a value when something has changed.
+func (w *Watched) News() <-chan struct{} { return w.changed }
+
+// Pending returns what is scheduled now on these nodes, or on all if none is named.
+func (w *Watched) Pending(nodes []string) *foresight.Pending {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pending := w.model.Pending(w.now(), nodes)
+	for _, what := range []string{"nodes", "pods"} {
+		if err := w.trouble[what]; err != nil {
+			pending.Notes = append(pending.Notes, fmt.Sprintf("the %s can't be watched, so this may be "+
+				"out of date: %v", what, err))
+		}
+	}
+	return pending
+}
+
+// Stays reports whether the pod exists and stays for now, and why.
+func (w *Watched) Stays(uid types.UID) (why string, stays bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.model.Now(uid)
+}
+
+func podShelf(w *Watched) *shelf[*v1.Pod] {
+	m := w.model
+	return &shelf[*v1.Pod]{w, "pods", &v1.Pod{}, m.ReplacePods, m.UpdatePod, func(p *v1.Pod) { m.RemovePod(p.UID) }}
+}
+
+func nodeShelf(w *Watched) *shelf[*v1.Node] {
+	m := w.model
+	return &shelf[*v1.Node]{w, "nodes", &v1.Node{}, m.ReplaceNodes, m.UpdateNode, func(n *v1.Node) { m.RemoveNode(n.Name) }}
+}
+
+// resource is a kind of object that can be listed and watched.
+type resource[L runtime.Object] interface {
+	List(ctx context.Context, o metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+}
+
+// watchOn keeps a shelf up to date with the API server, until the context ends.
+func watchOn[T, L runtime.Object](ctx context.Context, w *Watched, to *shelf[T], from resource[L], narrow func(*metav1.ListOptions), client kubernetes.Interface) {
+	silent := logr.Discard() // errors are shown in the answer's notes
+	requests := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			narrow(&o)
+			list, err := from.List(ctx, o)
+			w.note(to.what, err)
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			narrow(&o)
+			stream, err := from.Watch(ctx, o)
+			w.note(to.what, err)
+			return stream, err
+		},
+	}
+	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(requests, client), to.kind, to, cache.ReflectorOptions{
+		Logger: &silent, Name: "taint-manager." + to.what,
+		Backoff: &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5, Cap: 3 * time.Second},
+	}).RunWithContext(ctx)
+}
+
+// note records whether something can be watched.
+func (w *Watched) note(what string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil && errors.Is(err, context.Canceled) {
+		return
+	}
+	w.trouble[what] = err
+}
+
+// shelf is the store of a reflector, which uses it from one goroutine.
+type shelf[T runtime.Object] struct {
+	w       *Watched
+	what    string
+	kind    T
+	replace func(list []T, at time.Time)
+	update  func(object T, at time.Time)
+	remove  func(object T)
+}
+
+// Add stores an object that the watch has shown.
+func (s *shelf[T]) Add(object any) error { return s.Update(object) }
+
+// Update stores an object that the watch has shown.
+func (s *shelf[T]) Update(object any) error {
+	s.w.change(func(at time.Time) { s.update(object.(T), at) })
+	return nil
+}
+
+// Delete removes an object.
+func (s *shelf[T]) Delete(object any) error {
+	s.w.change(func(time.Time) { s.remove(object.(T)) })
+	return nil
+}
+
+// Replace stores a list.
+func (s *shelf[T]) Replace(objects []any, _ string) error {
+	list := make([]T, len(objects))
+	for i := range objects {
+		list[i] = objects[i].(T)
+	}
+	s.w.change(func(at time.Time) { s.replace(list, at) })
+	return nil
+}
+
+// Resync does nothing.
+func (s *shelf[T]) Resync() error { return nil }

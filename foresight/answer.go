@@ -1,0 +1,159 @@
+package foresight
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/taint-manager/taint-manager/taint"
+)
+
+// APIVersion is the version of the answers in JSON.
+const APIVersion = "taint-manager/v1alpha1"
+
+// Rules are the rules of all answers. docs/semantics.md lists those of the original that differ.
+const Rules = "taint-manager"
+
+// Header begins each answer.
+type Header struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"` // Plan, Explanation or Pending
+
+	// Rules are the rules by which the pods were judged: taint-manager.
+	Rules string `json:"rules"`
+
+	// At is the time of the question: of a plan, the time at which the nodes get the taints.
+	At time.Time `json:"at"`
+}
+
+func header(kind string, at time.Time) Header { return Header{APIVersion, kind, Rules, *utc(at)} }
+
+// Remarks end each answer.
+type Remarks struct {
+	// Trips are the breakers that are tripped; for a plan, with its changes.
+	Trips []Trip `json:"trips,omitempty"`
+
+	// Incomplete has a clause for each thing that is not known and that may change the answer. If it is not empty, an
+	// empty list of pods proves nothing.
+	Incomplete []string `json:"incomplete,omitempty"`
+
+	// Notes say what the answer does not take into account, and what concerns the question.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Messages returns the notes.
+func (r *Remarks) Messages() []string { return r.Notes }
+
+// CannotSay returns an error if the answer is incomplete.
+func (r *Remarks) CannotSay() error {
+	if len(r.Incomplete) == 0 {
+		return nil
+	}
+	return errors.New("cannot say all: " + joined(r.Incomplete))
+}
+
+// PodRef identifies a pod of an answer.
+type PodRef struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	Node      string `json:"node"`
+	Owner     *Owner `json:"owner,omitempty"`
+}
+
+func (p *pod) ref() PodRef {
+	return PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, Owner: p.ownerOrNil()}
+}
+
+// String returns the namespace and the name.
+func (p *PodRef) String() string { return p.Namespace + "/" + p.Name }
+
+// doubts are what the times of an answer depend on.
+type doubts struct {
+	unsure  bool // a start of a taint is known only as a range
+	swapped bool // a taint may have started before its timeAdded
+	asIfNow bool // a manager may have seen a trigger earlier
+}
+
+func (d *doubts) add(p *Prediction) {
+	d.unsure = d.unsure || p.Earliest != nil
+	d.swapped = d.swapped || p.isSwapped()
+	d.asIfNow = d.asIfNow || p.SinceFrom == FromPolicy
+}
+
+const (
+	// swappedNote is about predictions whose only source of the start of not-ready or unreachable is its timeAdded.
+	swappedNote = "not-ready and unreachable count as one taint, whose time is reset whenever one " +
+		"replaces the other: " +
+		"a manager that has seen the first of them counts from then, and the pod goes earlier"
+
+	// asIfNowNote is about deadlines that count from when a manager first saw a trigger, which no journal has.
+	asIfNowNote = "a NoSchedule taint counts from when a manager with such a policy first saw it; where no journal " +
+		"tells when, " +
+		"here as if that were now, and a manager that saw it earlier evicts earlier"
+)
+
+// remarks returns the remarks on an answer about this time, by this judge. own are the notes of the question.
+func (m *Model) remarks(by judge, at time.Time, d doubts, own []string) Remarks {
+	notes := append(m.readingNotes(), own...)
+	if d.unsure || d.swapped {
+		notes = append(notes, m.journal().without()...)
+	}
+	if d.swapped {
+		notes = append(notes, swappedNote)
+	}
+	if d.asIfNow {
+		notes = append(notes, asIfNowNote)
+	}
+	return Remarks{Trips: by.trips, Notes: append(notes, m.holdNotes(by, at)...)}
+}
+
+// readingNotes returns the notes on what was read.
+func (m *Model) readingNotes() []string {
+	notes := slices.Clone(m.reading.Notes)
+	if m.reading.Dumped {
+		notes = append(notes, m.lacks()...)
+	}
+	if m.byRecords && m.journal().Missing() == "" {
+		notes = append(notes, "this user may not "+m.reading.Hidden+" nodes, so those taints count that the manager "+
+			"has recorded in its journal")
+	}
+	return notes
+}
+
+// gaps returns a clause for each thing that is not known of the pods on these nodes, or on all if none is named.
+func (m *Model) gaps(nodes []string) []string {
+	return slices.Concat(m.unjudged(nodes), m.unknownNamespaces(), m.unknownMatches(nodes))
+}
+
+// staleNote returns the note that the journal of these nodes is no longer written.
+func (m *Model) staleNote(nodes []string, at time.Time) []string {
+	written := m.stale(nodes, at)
+	if written.IsZero() {
+		return nil
+	}
+	return []string{"the journal was last written at " + taint.Stamp(written) + ": no taint-manager seems to lead, " +
+		"so perhaps no pod is evicted"}
+}
+
+// Count returns a number of things: "1 pod", "3 pods".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// joined joins clauses into one.
+func joined(clauses []string) string { return strings.Join(clauses, "; and ") }
+
+// Few lists a few of many names.
+func Few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + ", ..."
+}

@@ -1,0 +1,114 @@
+package foresight
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/taint-manager/taint-manager/journal"
+)
+
+// Journal has the partitions of the manager's journal that were read, and the errors of the others.
+type Journal struct {
+	name       string // in messages
+	partitions map[int]readPartition
+}
+
+// readPartition is a partition, or the reason why it could not be read.
+type readPartition struct {
+	journal.Partition
+	writing journal.Writing
+	absent  bool
+	err     error
+}
+
+// NewJournal returns a journal of which nothing was read. name names its ConfigMaps in messages.
+func NewJournal(name string) *Journal { return &Journal{name, map[int]readPartition{}} }
+
+// Add adds a partition as it is stored, or the error of reading it.
+func (j *Journal) Add(number int, stored journal.StoredPartition, err error) {
+	one := readPartition{absent: stored.Version == "", err: err}
+	if err == nil {
+		one.Partition, _, one.err = journal.Decode(number, stored.Data)
+		one.writing = journal.Writing{At: one.Written, Stored: stored.Stored}
+	}
+	for name, record := range one.Records {
+		record.Writing = one.writing
+		one.Records[name] = record
+	}
+	if err == nil && one.err != nil {
+		one.err = fmt.Errorf("%s: %w", stored.Name, one.err)
+	}
+	j.partitions[number] = one
+}
+
+// update adds a partition, unless an error would replace the last version that was read. It reports whether it did.
+func (j *Journal) update(number int, stored journal.StoredPartition, err error) bool {
+	if before, known := j.partitions[number]; err != nil && known && before.err == nil {
+		return false
+	}
+	j.Add(number, stored, err)
+	return true
+}
+
+// all returns the partitions that could be read, in the order of their numbers.
+func (j *Journal) all() []journal.Partition {
+	var list []journal.Partition
+	for _, number := range slices.Sorted(maps.Keys(j.partitions)) {
+		if one := j.partitions[number]; one.err == nil {
+			list = append(list, one.Partition)
+		}
+	}
+	return list
+}
+
+// guards returns the record of guards and holds.
+func (j *Journal) guards() guards {
+	one := j.partitions[journal.GuardsPartition]
+	if one.err != nil {
+		return guards{}
+	}
+	return guards{one.Guards, one.writing}
+}
+
+// Missing returns a clause that says why the journal is incomplete, or "".
+func (j *Journal) Missing() string {
+	absent := 0
+	for _, number := range slices.Sorted(maps.Keys(j.partitions)) {
+		switch one := j.partitions[number]; {
+		case apierrors.IsForbidden(one.err):
+			return "this user may not list " + j.name
+		case one.err != nil:
+			return fmt.Sprintf("the journal can't be read (%v)", one.err)
+		case one.absent:
+			absent++
+		}
+	}
+	if absent == len(j.partitions) {
+		return fmt.Sprintf("there is no journal (%s)", j.name)
+	}
+	return ""
+}
+
+// without returns a note about what an answer lacks without the journal.
+func (j *Journal) without() []string {
+	if why := j.Missing(); why != "" {
+		return []string{why + ", so since when a taint is there is known only where it has a timeAdded"}
+	}
+	return nil
+}
+
+// failed reports whether the partition of the guards exists, or may exist, and can't be read.
+func (j *Journal) failed() bool { return j.partitions[journal.GuardsPartition].err != nil }
+
+// unguarded returns the note that the journal's record of guards and holds is not known.
+func (j *Journal) unguarded() string {
+	why := j.Missing()
+	if why == "" {
+		why = "the journal has no record of guards and holds"
+	}
+	return why + ", so whether a breaker has tripped or the manager is paused is not known: pods may be held, and " +
+		"deleteAfter may count from later"
+}

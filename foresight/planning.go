@@ -1,0 +1,237 @@
+package foresight
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// planned is a pod with its prediction.
+type planned struct {
+	*pod
+	result *PlannedPod
+	here   bool // on a node in question
+}
+
+// effect returns the effect of the changes on a pod, by the predictions with them and without.
+func effect(with, without *Prediction) string {
+	switch {
+	case !with.Evict && with.HeldBy != "":
+		return Held
+	case !with.Evict && !without.Evict:
+		return Stays
+	case !with.Evict:
+		return Saved
+	case !without.Evict:
+		return Evicted
+	case with.At.Before(*without.At):
+		return Sooner
+	case with.At.After(*without.At):
+		return Later
+	}
+	return Anyway
+}
+
+// Plan predicts the effect of the changes. It returns an error if the nodes in question or their taints do not
+// exist.
+func (m *Model) Plan(q Question) (*Plan, error) {
+	nodes, err := m.selected(&q.Selection)
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{Header: header("Plan", q.At), EvictionMethod: m.rules.method(), Compared: q.Compared}
+	views := m.views(plan, nodes, q)
+	if err := absent(plan.Nodes, q.Changes); err != nil {
+		return nil, err
+	}
+	by := m.judges(views, q)
+	pods := m.planPods(views, by, q)
+	slices.SortFunc(pods, inOrder)
+	plan.Budgets = orNone(ask(inNames(m.budgets), going(pods)))
+	plan.count(pods, m.replicasOf())
+	plan.Remarks = m.remarks(by.with, q.At, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
+	plan.Notes = append(plan.Notes, m.staleNote(nil, q.At)...)
+	plan.Incomplete = m.gaps(q.Names)
+	return plan, nil
+}
+
+// doubts returns what the times of the plan depend on.
+func (p *Plan) doubts() (d doubts) {
+	for _, one := range p.Pods {
+		d.unsure = d.unsure || one.Earliest != nil || one.Without != nil && one.Without.Earliest != nil
+		d.asIfNow = d.asIfNow || one.SinceFrom == FromPolicy
+	}
+	return d
+}
+
+// selected returns the nodes in question, by their names.
+func (m *Model) selected(s *Selection) (map[string]*node, error) {
+	if err := m.checkNodes(s.Names); err != nil {
+		return nil, err
+	}
+	found := map[string]*node{}
+	for name, n := range m.nodes {
+		if s.selects(n.object) {
+			found[name] = n
+		}
+	}
+	if len(found) == 0 {
+		return nil, &QuestionError{What: "no node matches " + s.Selector.String(), Kubectl: "get nodes --show-labels"}
+	}
+	return found, nil
+}
+
+// replicasOf returns the number of pods of each owner.
+func (m *Model) replicasOf() map[ownerKey]int {
+	all := maps.Clone(m.replicas)
+	for _, p := range m.pods {
+		if p.owner != (Owner{}) && p.replica() {
+			all[keyOf(p)]++
+		}
+	}
+	return all
+}
+
+// ownerKey identifies an owner.
+type ownerKey struct {
+	namespace string
+	owner     Owner
+}
+
+func keyOf(p *pod) ownerKey { return ownerKey{p.Namespace, p.owner} }
+
+// view is a node before and after the changes.
+type view struct {
+	before, after nodeEstimate
+	taints        []v1.Taint // after
+	here          bool       // in question
+}
+
+// views returns the views of the nodes in question, to which it applies the changes, and of the other nodes with taints
+// because of which pods may have to go.
+func (m *Model) views(plan *Plan, selected map[string]*node, q Question) map[string]view {
+	views := map[string]view{}
+	for name, n := range m.nodes {
+		v := view{n.estimate, n.estimate, n.object.Spec.Taints, selected[name] != nil}
+		if !v.here && !m.concerned(n) {
+			continue
+		}
+		if q.Compare != nil {
+			v.before = estimateOf(q.Compare, n.object, m.records[name], m.began)
+		}
+		if v.here {
+			plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: m.change(&v, n, q)})
+		}
+		views[name] = v
+	}
+	slices.SortFunc(plan.Nodes, func(a, b PlannedNode) int { return cmp.Compare(a.Name, b.Name) })
+	return views
+}
+
+// change applies the changes to the view of a node. If configurations are compared, the node gets the taints under
+// both.
+func (m *Model) change(v *view, n *node, q Question) (done []NodeChange) {
+	v.taints, done = apply(q.Changes, v.taints)
+	changed := small(n.object)
+	changed.Spec.Taints, changed.ResourceVersion = v.taints, ""
+	v.after = v.after.with(&m.rules, changed, q.At)
+	if q.Compare != nil {
+		v.before = v.before.with(q.Compare, changed, q.At)
+	}
+	return done
+}
+
+// judges judge with the changes, and without them.
+type judges struct{ with, without judge }
+
+// judges returns the judges of a plan. A breaker trips by the taints that the nodes would have.
+func (m *Model) judges(views map[string]view, q Question) judges {
+	taints := map[string][]v1.Taint{}
+	for name := range views {
+		if views[name].here {
+			taints[name] = views[name].taints
+		}
+	}
+	with := m.judge(&m.rules, q.At, taints)
+	if q.Compare == nil {
+		return judges{with, m.now(q.At)}
+	}
+	return judges{with, m.judge(q.Compare, q.At, taints)}
+}
+
+// planPods returns the predictions for the pods of the nodes in question, and for pods that are evicted from other
+// nodes.
+func (m *Model) planPods(views map[string]view, by judges, q Question) []*planned {
+	var pods []*planned
+	for _, p := range m.pods {
+		v, known := views[p.Node]
+		if !known {
+			continue
+		}
+		one := m.planPod(p, &v, by, q.At)
+		if !one.here {
+			one.result.Warnings = nil
+		}
+		if one.here || one.result.Evict {
+			pods = append(pods, one)
+		}
+	}
+	return pods
+}
+
+func (m *Model) planPod(p *pod, v *view, by judges, at time.Time) *planned {
+	with, verdict := v.after.judge(&p.Pod, by.with)
+	without, _ := v.before.judge(&p.Pod, by.without)
+	result := &PlannedPod{
+		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), Original: v.after.original(&p.Pod, &verdict, by.with.rules),
+	}
+	if without.Evict {
+		kept := without
+		m.shared.prediction(&kept)
+		result.Without = &kept
+	}
+	m.shared.prediction(&result.Prediction)
+	if result.SinceFrom == FromSight {
+		result.SinceFrom = FromPlan
+	}
+	if result.Evict {
+		result.Warnings = append(shadowed(&p.Pod, v.taints, m.rules.tolerations()), m.backAgain(&p.Pod, v, &verdict)...)
+		seconds := max(0, result.At.Sub(at).Seconds())
+		result.InSeconds = &seconds
+	}
+	return &planned{p, result, v.here}
+}
+
+// inOrder sorts the pods to be evicted first, by their deadlines, and then by their names.
+func inOrder(a, b *planned) int {
+	switch {
+	case a.result.Evict && !b.result.Evict:
+		return -1
+	case b.result.Evict && !a.result.Evict:
+		return 1
+	case a.result.Evict && !a.result.At.Equal(*b.result.At):
+		return a.result.At.Compare(*b.result.At)
+	}
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// going returns the pods to be evicted, which come first.
+func going(pods []*planned) []*planned {
+	n := slices.IndexFunc(pods, func(p *planned) bool { return !p.result.Evict })
+	if n < 0 {
+		return pods
+	}
+	return pods[:n]
+}
+
+// orNone returns an empty list instead of nil, so that JSON has [] and not null.
+func orNone[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,118 @@
+package foresight
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Total counts pods.
+type Total struct {
+	// Evict is the number of pods that are evicted because of the changes, or sooner because of them.
+	Evict int `json:"evict"`
+
+	// Stay is the number of pods of the nodes in question that stay.
+	Stay int `json:"stay"`
+
+	// Saved is the number of those that stay and would be evicted without the changes.
+	Saved int `json:"saved"`
+
+	// Anyway is the number of pods of the nodes in question that are evicted without the changes, too, and no
+	// later.
+	Anyway int `json:"anyway"`
+
+	// Elsewhere is the number of pods that are evicted from other nodes, whose taints do not change.
+	Elsewhere int `json:"elsewhere"`
+
+	// Held is the number of pods of the nodes in question that a policy or a breaker holds.
+	Held int `json:"held,omitempty"`
+
+	// Blocked is the number of pods of Evict that budgets would block with the method evict.
+	Blocked int `json:"blocked"`
+}
+
+// NamespaceTotal counts the pods of one namespace.
+type NamespaceTotal struct {
+	Namespace string `json:"namespace"`
+	Total     `json:",inline"`
+}
+
+// OwnerTotal counts the pods of one owner.
+type OwnerTotal struct {
+	Namespace string `json:"namespace"`
+	Owner     `json:",inline"`
+	Total     `json:",inline"`
+
+	// Replicas are its pods on all nodes, except those that have finished or are being deleted.
+	Replicas int `json:"replicas"`
+
+	// LosesAll reports whether each of its replicas is evicted, some of them because of the changes.
+	LosesAll bool `json:"losesAll"`
+}
+
+// going returns the number of pods that go, be it anyway.
+func (t *Total) going() int { return t.Evict + t.Anyway + t.Elsewhere }
+
+// add counts a pod.
+func (t *Total) add(p *planned) {
+	switch p.result.Effect {
+	case Evicted, Sooner:
+		t.Evict++
+		if len(p.result.BlockedBy) > 0 {
+			t.Blocked++
+		}
+	case Saved:
+		t.Stay++
+		t.Saved++
+	case Stays:
+		t.Stay++
+	case Held:
+		add(&t.Held, p.here)
+	default:
+		add(&t.Anyway, p.here)
+		add(&t.Elsewhere, !p.here)
+	}
+}
+
+// count adds the pods and their totals to the plan, in the order of their names.
+func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
+	p.Pods, p.Namespaces, p.Owners = make([]*PlannedPod, 0, len(pods)), []NamespaceTotal{}, []OwnerTotal{}
+	for _, one := range pods {
+		p.Pods = append(p.Pods, one.result)
+		p.Total.add(one)
+	}
+	nodes := totalsBy(pods, func(p *planned) string { return p.Node })
+	for i := range p.Nodes {
+		p.Nodes[i].Total = nodes[p.Nodes[i].Name]
+	}
+	for name, total := range totalsBy(pods, func(p *planned) string { return p.Namespace }) {
+		p.Namespaces = append(p.Namespaces, NamespaceTotal{name, total})
+	}
+	for key, total := range totalsBy(pods, func(p *planned) ownerKey { return keyOf(p.pod) }) {
+		if key.owner != (Owner{}) {
+			all := replicas[key]
+			p.Owners = append(p.Owners, OwnerTotal{key.namespace, key.owner, total, all, total.Evict > 0 && total.going() == all})
+		}
+	}
+	slices.SortFunc(p.Namespaces, func(a, b NamespaceTotal) int { return strings.Compare(a.Namespace, b.Namespace) })
+	slices.SortFunc(p.Owners, func(a, b OwnerTotal) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.String(), b.String()))
+	})
+}
+
+// totalsBy counts the pods by a key that some pod on a node in question has.
+func totalsBy[K comparable](pods []*planned, key func(*planned) K) map[K]Total {
+	totals := map[K]Total{}
+	for _, p := range pods {
+		if p.here {
+			totals[key(p)] = Total{}
+		}
+	}
+	for _, p := range pods {
+		if total, ok := totals[key(p)]; ok {
+			total.add(p)
+			totals[key(p)] = total
+		}
+	}
+	return totals
+}
