@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -124,9 +124,8 @@ type reloader struct {
 	refused  []byte    // the content that is refused; nil if none is
 	refusing time.Time // since when
 
-	mu      sync.Mutex
-	trouble error // what the refusal means; nil if the file is in force
-	pending int   // the number of fields that need a restart
+	trouble atomic.Pointer[error] // what the refusal means; nil if the file is in force
+	pending atomic.Int32          // the number of fields that need a restart
 }
 
 // newReloader returns a reloader for a process that has started with these settings.
@@ -214,9 +213,7 @@ func (r *reloader) permitted(ctx context.Context, next *settings) (consequence, 
 func (r *reloader) accept() {
 	r.refused = nil
 	r.metrics.refused.Set(0)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.trouble = nil
+	r.trouble.Store(nil)
 }
 
 // The consequences of a refusal.
@@ -232,9 +229,7 @@ func (r *reloader) refuse(ctx context.Context, content []byte, consequence, why 
 	}
 	again := r.refused != nil && bytes.Equal(content, r.refused)
 	r.refused, r.refusing = content, time.Now()
-	r.mu.Lock()
-	r.trouble = consequence
-	r.mu.Unlock()
+	r.trouble.Store(&consequence)
 	if again {
 		return
 	}
@@ -259,9 +254,7 @@ func (r *reloader) report(ctx context.Context, file *config.File, diff policy.Di
 	for _, line := range restart {
 		logger.Info("A field of the configuration file needs a restart", "field", line)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.pending = len(restart)
+	r.pending.Store(int32(len(restart)))
 }
 
 // Trouble returns nil if the configuration file is in force; otherwise it returns what its refusal means. It names
@@ -270,9 +263,10 @@ func (r *reloader) Trouble() error {
 	if r == nil {
 		return nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.trouble
+	if trouble := r.trouble.Load(); trouble != nil {
+		return *trouble
+	}
+	return nil
 }
 
 // Pending returns the number of fields of the file that take effect with a restart.
@@ -280,9 +274,7 @@ func (r *reloader) Pending() int {
 	if r == nil {
 		return 0
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.pending
+	return int(r.pending.Load())
 }
 
 // The results of a reload: a metric's label.

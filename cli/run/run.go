@@ -64,7 +64,8 @@ func (s *settings) run(ctx context.Context, b Build) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	context.AfterFunc(genericserver.SetupSignalContext(), cancel) // a second signal ends the process with exit code 1
+	signals := genericserver.SetupSignalContext() // a second signal ends the process with exit code 1
+	defer context.AfterFunc(signals, cancel)()    //nolint:contextcheck // signals are those of the process
 	err := s.runUntil(ctx, b)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // cancelled while it was starting
