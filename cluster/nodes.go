@@ -105,6 +105,8 @@ type nodes struct {
 	byName  map[string]seenNode
 	tainted map[string]bool
 
+	reached atomic.Pointer[string] // the resourceVersion up to which all changes are known; nil before the first list
+
 	changes uint64 // of all nodes
 	absent  uint64 // the latest change that concerns nodes that are not there
 }

@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/taint-manager/taint-manager/journal"
 )
 
 // nodeStore is the store of a reflector for nodes: the watch puts in whole objects, a list whole objects or models. Only
@@ -48,6 +50,7 @@ func (s *nodeStore) Update(obj any) error {
 		l := s.nodes.modelOf(n)
 		s.observer.update(l.name, &l)
 		s.store(l, gap{})
+		s.nodes.reached.Store(new(l.version))
 		s.watched = s.nodes.now()
 		return nil
 	}
@@ -60,6 +63,7 @@ func (s *nodeStore) Delete(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
 		s.observer.update(n.Name, nil)
 		s.forget(n.Name)
+		s.nodes.reached.Store(new(n.ResourceVersion))
 		s.watched = s.nodes.now()
 		return nil
 	}
@@ -68,7 +72,7 @@ func (s *nodeStore) Delete(obj any) error {
 }
 
 // Replace stores a whole list; the handler is called for differences only.
-func (s *nodeStore) Replace(items []any, _ string) error {
+func (s *nodeStore) Replace(items []any, version string) error {
 	since := gap{first: s.listed != nil, missed: s.listed == nil, watched: s.watched}
 	s.observer.list(items, s.nodes.modelIn, s.nodes.needs.Load().Breakers)
 	listed := make(map[string]bool, len(items))
@@ -79,6 +83,9 @@ func (s *nodeStore) Replace(items []any, _ string) error {
 			continue
 		}
 		listed[l.name] = true
+		if journal.IsNewer(l.version, version) {
+			version = l.version // the list of a fake API server
+		}
 		s.store(l, since)
 	}
 	for _, name := range s.nodes.names() {
@@ -86,11 +93,21 @@ func (s *nodeStore) Replace(items []any, _ string) error {
 			s.forget(name)
 		}
 	}
+	s.nodes.reached.Store(&version)
 	s.watched = s.nodes.now()
 	if since.first {
 		s.listed()
 		s.listed = nil
 	}
+	if h, ok := s.handler.(ListObserver); ok {
+		h.NodesListed()
+	}
+	return nil
+}
+
+// Bookmark notes that the watch has shown everything up to this version.
+func (s *nodeStore) Bookmark(version string) error {
+	s.nodes.reached.Store(&version)
 	return nil
 }
 

@@ -34,12 +34,13 @@ type AdoptParams struct {
 	Distinguishes func(a, b *v1.Taint) bool
 }
 
-// after merges what a record says into the presence; it reports false if nothing changes.
+// after merges what a record says into the presence; it reports false if nothing changes. It replaces what an earlier
+// writing has said, also one of a later version of the node: that one was undone.
 func (l presence) after(theirs taint.History, r *Record, now *AdoptParams) (presence, bool) {
 	version, live := r.Version, r.Writing.live()
 	theirs = sorted(slices.Clone(theirs))
 	same := l.recorded.version == version && unchangedHistory(l.recorded.read, theirs) && (l.recorded.live || !live)
-	if same || isNewer(l.recorded.version, version) || !l.reachedBy(version) {
+	if same || !l.reachedBy(version) {
 		return l, false
 	}
 	l.recorded = recorded{states: l.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version, live: live}
