@@ -49,8 +49,9 @@ func (s *nodeStore) Update(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
 		l := s.nodes.modelOf(n)
 		s.observer.update(l.name, &l)
-		s.store(l, gap{})
-		s.nodes.reached.Store(new(l.version))
+		tell := s.nodes.update(l, gap{})
+		s.nodes.reach(l.version)
+		s.tell(tell, l.name)
 		s.watched = s.nodes.now()
 		return nil
 	}
@@ -62,8 +63,9 @@ func (s *nodeStore) Update(obj any) error {
 func (s *nodeStore) Delete(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
 		s.observer.update(n.Name, nil)
-		s.forget(n.Name)
-		s.nodes.reached.Store(new(n.ResourceVersion))
+		tell := s.nodes.forget(n.Name)
+		s.nodes.reach(n.ResourceVersion)
+		s.tell(tell, n.Name)
 		s.watched = s.nodes.now()
 		return nil
 	}
@@ -86,14 +88,14 @@ func (s *nodeStore) Replace(items []any, version string) error {
 		if journal.IsNewer(l.version, version) {
 			version = l.version // the list of a fake API server
 		}
-		s.store(l, since)
+		s.tell(s.nodes.update(l, since), l.name)
 	}
 	for _, name := range s.nodes.names() {
 		if !listed[name] {
-			s.forget(name)
+			s.tell(s.nodes.forget(name), name)
 		}
 	}
-	s.nodes.reached.Store(&version)
+	s.nodes.reach(version)
 	s.watched = s.nodes.now()
 	if since.first {
 		s.listed()
@@ -107,21 +109,16 @@ func (s *nodeStore) Replace(items []any, version string) error {
 
 // Bookmark notes that the watch has shown everything up to this version.
 func (s *nodeStore) Bookmark(version string) error {
-	s.nodes.reached.Store(&version)
+	s.nodes.reach(version)
 	return nil
 }
 
 // Resync does nothing: the handler was called for everything.
 func (s *nodeStore) Resync() error { return nil }
 
-func (s *nodeStore) store(l nodeModel, g gap) {
-	if s.nodes.update(l, g) {
-		s.handler.NodeChanged(l.name)
-	}
-}
-
-func (s *nodeStore) forget(name string) {
-	if s.nodes.forget(name) {
-		s.handler.NodeChanged(name)
+// tell calls the handler if it must be called.
+func (s *nodeStore) tell(tell bool, node string) {
+	if tell {
+		s.handler.NodeChanged(node)
 	}
 }

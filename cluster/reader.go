@@ -62,10 +62,9 @@ func (r *reader) Tainted() []*taint.Node { return r.nodes.taintedNodes() }
 // Reached returns the resourceVersion up to which all changes of nodes are known: of the last list, event or bookmark; ""
 // before the first list.
 func (r *reader) Reached() string {
-	if version := r.nodes.reached.Load(); version != nil {
-		return *version
-	}
-	return ""
+	r.nodes.mu.RLock()
+	defer r.nodes.mu.RUnlock()
+	return r.nodes.reached
 }
 
 // Adopt merges the journal's record of a node into what is known of it, and reports whether that changes anything; see

@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/journal"
 )
 
 // do performs an action. An action whose object does not exist has no effect.
@@ -189,7 +191,8 @@ func (w *World) doFault(d *action) {
 
 // doPartition changes a partition of the journal; no replica takes part in it.
 func (w *World) doPartition(d *action) {
-	g := &w.server.partitions[partitionOf(nodeName(d.node))]
+	i := journal.PartitionOf(nodeName(d.node))
+	g := &w.server.partitions[i]
 	if g.version == 0 {
 		return
 	}
@@ -197,8 +200,9 @@ func (w *World) doPartition(d *action) {
 	g.version = w.server.version
 	if d.kind == losePartition {
 		w.counts.PartitionsLost++
-		g.entries = nil
+		g.data, g.truths, g.writer = nil, nil, nil
 	}
+	w.partitionChanged(i)
 }
 
 // doProcess performs an action on a process or its watches.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/journal/store"
 )
 
 // Leader election as client-go does it, with its default times, in a few lines: a stand-in.
@@ -63,8 +64,8 @@ func (p *process) lead() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.now()}
-	p.governance.step(holds.LeadershipBegan{Journaled: p.store.journaled()})
-	p.store.lead()
+	p.keeper.lead()
+	p.governance.step(holds.LeadershipBegan{Journaled: p.keeper.journaled()})
 	p.governance.tokens = nil
 	p.governance.setRates(p.governance.config.Guards.Rates)
 	p.dispatcher.step(dispatch.TermBegan{})
@@ -77,7 +78,7 @@ func (p *process) endTerm() {
 	}
 	p.term.cancel()
 	p.term = nil
-	p.store.standBy()
+	p.keeper.step(store.TermEnded{Term: p.keeper.terms})
 	if p.dead {
 		return
 	}

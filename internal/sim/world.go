@@ -74,6 +74,7 @@ func newWorld(p *plan, o Options) *World {
 	w.oracle.LastLook = true
 	w.oracle.Governed = o.Policies
 	w.server = newServer(w, w.oracle, w.wrote)
+	w.server.partitionChanged = w.partitionChanged
 	w.server.offset, w.server.drift = p.clocks.server, p.clocks.serverDrift
 	w.server.tenants = p.tenants
 	w.time = time.Minute

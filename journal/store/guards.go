@@ -51,7 +51,7 @@ func (g *guards) read(r *guard.Record, now, fresh time.Time) GuardsRead {
 		g.record, g.known = *r, true
 	}
 	g.keep(now, g.term)
-	return GuardsRead{Record: g.record, Known: r != nil}
+	return GuardsRead{Record: g.record, Usable: r != nil}
 }
 
 // adoptGuards passes on the record that the partition contains. What this process finds first is as fresh as it was when

@@ -93,11 +93,11 @@ type Write struct {
 	Content         journal.StoredPartition
 }
 
-// GuardsRead is the latest record of guards and holds that the journal has. Known is false if the journal has none, or if
+// GuardsRead is the latest record of guards and holds that the journal has. Usable is false if the journal has none, or if
 // it can't be believed.
 type GuardsRead struct {
 	Record guard.Record
-	Known  bool
+	Usable bool
 }
 
 // Trouble is a change of one problem of one partition.

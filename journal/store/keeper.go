@@ -207,7 +207,7 @@ func (k *Keeper) step(ctx context.Context, in Input) time.Time {
 		k.options.Adopted(node)
 	}
 	if do.Guards != nil {
-		k.options.GuardsRead(do.Guards.Record, do.Guards.Known)
+		k.options.GuardsRead(do.Guards.Record, do.Guards.Usable)
 	}
 	for _, w := range do.Writes {
 		k.running.Go(func() { k.write(ctx, w) })

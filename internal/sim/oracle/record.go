@@ -50,6 +50,19 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 	return r, nil
 }
 
+// Forwarded returns a record that the process has received in this way, as it writes it once more: its times are on the
+// clock of the process, and perhaps later.
+func (p *Process) Forwarded(at time.Duration, how Adoption, r Record) Record {
+	by := p.view(how.At, FirstListed).between(&how, &r)
+	forwarded := Record{node: r.node, uid: r.uid, version: r.version, written: at, ahead: p.ahead(at), set: p.set}
+	for _, l := range r.lives {
+		l = l.copied(by)
+		l.clamp(at)
+		forwarded.lives = append(forwarded.lives, l)
+	}
+	return forwarded
+}
+
 // Adopted records that the process has read a record. The record proves only what it contains: its writer did not
 // see a swap of not-ready and unreachable that is not in it.
 func (p *Process) Adopted(how Adoption, r Record) {
