@@ -234,6 +234,8 @@ func (w *World) doProcess(d *action, p *process) {
 		w.offsets[d.replica] += d.lasts
 		p.clock.offset = w.offsets[d.replica]
 		p.observer.ClockSet()
+	case deafen:
+		p.keeper.deaf = max(p.keeper.deaf, w.now()+d.lasts)
 	case handOver:
 		if p.term != nil {
 			w.counts.Handovers++

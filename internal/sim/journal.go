@@ -49,6 +49,8 @@ type keeper struct {
 	synced bool
 	deaf   time.Duration // until then, the watch of the partitions is broken
 	heard  [journal.Partitions][]heard
+	calls  [journal.Partitions]*request // the last writes
+	wrote  [journal.Partitions]int      // the terms in which the process has written last
 }
 
 func newKeeper(p *process) keeper {
@@ -112,11 +114,27 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 	if watched && read.writer != k.p {
 		k.p.w.counts.Received += len(read.truths)
 	}
+	k.tell(i, &k.heard[i][len(k.heard[i])-1])
 	s := journal.StoredPartition{Data: read.data, Watched: watched, Stored: k.p.w.server.at(read.stored).Truncate(time.Second)}
 	if read.version > 0 {
 		s.Version = strconv.Itoa(read.version)
 	}
 	k.step(store.Heard{Partition: i, Content: s, Received: k.p.now()})
+}
+
+// tell tells the oracle which records the process has heard of, unless the process has written the partition in this term.
+func (k *keeper) tell(i int, h *heard) {
+	if h.writer == k.p || k.p.term != nil && k.wrote[i] == k.terms {
+		return
+	}
+	for node := range k.p.w.plan.nodes {
+		name := nodeName(node)
+		if t, ok := h.truths[name]; ok {
+			k.p.observer.Heard(h.adoption(k.p.w.now()), name, &t.record)
+		} else if journal.PartitionOf(name) == i {
+			k.p.observer.Heard(oracle.Adoption{}, name, nil)
+		}
+	}
 }
 
 // step passes one input to the core, and its effects on.
@@ -151,6 +169,16 @@ func (k *keeper) lead() {
 	k.step(store.TermBegan{Term: k.terms})
 }
 
+// endTerm ends the term, and cuts the writes under way.
+func (k *keeper) endTerm() {
+	k.step(store.TermEnded{Term: k.terms})
+	for _, call := range k.calls {
+		if call != nil && !k.p.dead {
+			call.told(k.p, canceled())
+		}
+	}
+}
+
 // journaled returns the record of holds that the journal has.
 func (k *keeper) journaled() holds.Journaled {
 	r, known := k.core.Guards(k.p.now())
@@ -164,7 +192,7 @@ var errConflict = errors.New("the partition was written by somebody else")
 func (k *keeper) write(w *store.Write) {
 	now := partition{data: w.Content.Data, writer: k.p, written: k.p.now().Round(0), truths: k.truths(w)}
 	version, _ := strconv.Atoi(w.Content.Version)
-	k.p.send(&request{
+	call := &request{
 		do: func() (err error) {
 			now.version, err = k.p.w.server.writePartition(w.Partition, version, now)
 			return err
@@ -172,6 +200,7 @@ func (k *keeper) write(w *store.Write) {
 		answer: func(err error) {
 			switch {
 			case err == nil:
+				k.wrote[w.Partition] = w.Term
 				k.p.w.counts.Recorded++
 				k.p.w.say(k.p.name, "has written partition %d of the journal", w.Partition)
 			case errors.Is(err, errConflict):
@@ -179,7 +208,9 @@ func (k *keeper) write(w *store.Write) {
 			}
 			k.step(store.Written{Partition: w.Partition, Version: strconv.Itoa(now.version), Err: err, Cut: w.Term != k.terms || k.p.term == nil})
 		},
-	})
+	}
+	k.calls[w.Partition] = call
+	k.p.send(call)
 }
 
 // truths returns the oracle's counterparts of what a process writes.

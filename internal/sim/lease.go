@@ -6,7 +6,6 @@ import (
 
 	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/holds"
-	"github.com/taint-manager/taint-manager/journal/store"
 )
 
 // Leader election as client-go does it, with its default times, in a few lines: a stand-in.
@@ -78,7 +77,7 @@ func (p *process) endTerm() {
 	}
 	p.term.cancel()
 	p.term = nil
-	p.keeper.step(store.TermEnded{Term: p.keeper.terms})
+	p.keeper.endTerm()
 	if p.dead {
 		return
 	}

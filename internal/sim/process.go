@@ -51,7 +51,7 @@ type process struct {
 	dispatcher dispatcher
 	timer      time.Duration // when the dispatcher has a step due
 
-	term  *term
+	term   *term
 	keeper keeper
 
 	governance governance

@@ -149,7 +149,7 @@ func (w *World) calmDown() {
 			continue
 		}
 		p.nodes.quietTil, p.pods.quietTil = 0, 0
-		p.frozen = 0
+		p.frozen, p.keeper.deaf = 0, 0
 		p.thaw()
 	}
 }
