@@ -47,7 +47,7 @@ type life struct {
 	doubted bool
 
 	// bridged means that the taint was in truth removed and set again meanwhile, and counts as one. gone is the latest
-	// version of the node at which the taint was absent then, as long as no record has told the process of that.
+	// version of the node at which the taint was absent then, as long as no record that the process has received shows that.
 	bridged bool
 	gone    int64
 

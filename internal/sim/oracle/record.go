@@ -82,7 +82,7 @@ func (p *Process) Heard(how Adoption, node string, r *Record) {
 }
 
 // judgeGap withdraws the excuse of a gap: a taint that was removed and set again while this process did not watch counts
-// as one only if no record tells of it. A record does if its writer has watched the node since the taint was absent. It
+// as one only if no record shows it. A record does if its writer has watched the node since the taint was absent. It
 // counts from when this process has seen the node up to the version of the record.
 func (p *Process) judgeGap(k *known) {
 	h, ok := p.heard[k.node.Name]

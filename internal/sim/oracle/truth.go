@@ -67,7 +67,7 @@ type Counts struct {
 	Renewed        int // a timeAdded showed that a taint is a new one
 	TakenOver      int // a record was adopted exactly
 	Repeated       int // a DELETE was repeated after its answer was lost
-	Told           int // a record told a process that a taint was removed and set again in a gap of its watch
+	Told           int // a record has shown a process that a taint was removed and set again in a gap of its watch
 	Forgotten      int // a taint had more states than are kept, and pods distinguished them
 }
 
