@@ -223,24 +223,18 @@ func (k *Keeper) step(ctx context.Context, in Input) time.Time {
 
 // write makes a write. It is cancelled when its term ends, and when Run does.
 func (k *Keeper) write(ctx context.Context, w Write) {
-	k.mu.Lock()
-	term := k.term
-	if w.Term != k.terms {
-		term = canceled()
-	}
-	k.mu.Unlock()
-	call, cancel := context.WithTimeout(term, callTimeout)
+	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
+	k.mu.Lock()
+	term, over := k.term, w.Term != k.terms
+	k.mu.Unlock()
+	defer context.AfterFunc(term, cancel)()
+	if over {
+		cancel()
+	}
 	version, err := k.options.Partitions.Write(call, w.Partition, w.Content)
 	k.options.Metrics.wrote(err)
-	k.put(Written{w.Partition, version, err, err != nil && (term.Err() != nil || ctx.Err() != nil)})
-}
-
-func canceled() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
+	k.put(Written{w.Partition, version, err, over || term.Err() != nil || ctx.Err() != nil})
 }
 
 // leads reports whether this process may write. A term may have ended although the core was not told yet.

@@ -83,14 +83,14 @@ func (f *fed) lists(version string, nodes ...*v1.Node) {
 func (f *fed) counts(when string, second float64) {
 	f.world.Helper()
 	synctest.Wait()
-	for _, n := range f.feed.Tainted() {
-		states := n.Taints[0]
-		if got := states[len(states)-1].Since.Sub(f.world.born).Seconds(); got != second {
-			f.world.Errorf("%s: gpu counts from %v, want %v", when, got, second)
-		}
-		return
+	nodes := f.feed.Tainted()
+	if len(nodes) != 1 {
+		f.world.Fatalf("%s: %d nodes have taints", when, len(nodes))
 	}
-	f.world.Errorf("%s: the node has no taint", when)
+	states := nodes[0].Taints[0]
+	if got := states[len(states)-1].Since.Sub(f.world.born).Seconds(); got != second {
+		f.world.Errorf("%s: gpu counts from %v, want %v", when, got, second)
+	}
 }
 
 // The taint gpu is set at 1 s, lifted at 300 s, and set again at 302 s. The standby watches the journal all the time, and

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -75,7 +76,7 @@ func (w *watcher) watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 
 // fail tells an error, and returns it as the reflector is to see it.
 func (w *watcher) fail(ctx context.Context, doing string, err error) error {
-	if ctx.Err() == nil || context.Cause(ctx) == context.DeadlineExceeded {
+	if ctx.Err() == nil || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		w.failed = true
 		w.tell(journal.StoredPartition{}, fmt.Errorf("%s the ConfigMap %s/%s: %w", doing, w.maps.namespace, w.name, err))
 	}
