@@ -52,9 +52,11 @@ func (l presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 }
 
 // overlaps reports whether the recorded states begin no later than the observed ones, or any observed state is among
-// the recorded ones. If observed states were dropped, one of these may have been.
+// the recorded ones. If observed states were dropped, one of these may have been. If the record's writer has seen the
+// taint appear, what was observed before is of a presence that ended in a gap of this process's watch.
 func (l *presence) overlaps(looked string) bool {
-	if l.shortened && !isNewer(l.recorded.version, looked) {
+	appeared := len(l.recorded.states) > 0 && !l.recorded.states[0].FoundInList
+	if (l.shortened || appeared) && !isNewer(l.recorded.version, looked) {
 		return true
 	}
 	if slices.ContainsFunc(l.recorded.states, func(s taint.State) bool { return !isNewer(s.From, l.from) }) {

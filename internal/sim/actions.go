@@ -19,7 +19,7 @@ func (w *World) do(d *action) {
 		w.server.do(d)
 	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
 		w.doFault(d)
-	case losePartition, touchPartition:
+	case losePartition, touchPartition, forge:
 		w.doPartition(d)
 	default:
 		if p := w.processes[d.replica]; p != nil {
@@ -198,11 +198,31 @@ func (w *World) doPartition(d *action) {
 	}
 	w.server.version++
 	g.version = w.server.version
-	if d.kind == losePartition {
+	switch d.kind {
+	case losePartition:
 		w.counts.PartitionsLost++
 		g.data, g.truths, g.writer = nil, nil, nil
+	case forge:
+		g.data, g.writer, g.forged = forged(i, g.data), nil, true
 	}
 	w.partitionChanged(i)
+}
+
+// forged returns a partition in which all taints are half a minute older.
+func forged(i int, data map[string]string) map[string]string {
+	content, _, err := journal.Decode(i, data)
+	if err != nil {
+		return data
+	}
+	for _, record := range content.Records {
+		for _, history := range record.Taints {
+			for j := range history {
+				history[j].Since = history[j].Since.Add(-30 * time.Second)
+			}
+		}
+	}
+	data, _ = journal.Encode(content)
+	return data
 }
 
 // doProcess performs an action on a process or its watches.

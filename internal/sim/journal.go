@@ -21,6 +21,7 @@ type partition struct {
 	written time.Time        // by its writer's clock
 	stored  time.Duration    // true time
 	writer  *process         // nil once others have written
+	forged  bool             // the times are not those of the truths
 	truths  map[string]truth // by node
 }
 
@@ -94,12 +95,14 @@ func (k *keeper) list(i int) {
 // watch shows the process a partition that has changed since it has heard of it; missed means that the watch was broken
 // when that happened, and resumes.
 func (k *keeper) watch(i int, missed bool) {
+	if len(k.heard[i]) == 0 {
+		return // it is not listed yet
+	}
 	if w := k.p.w; w.server.strike(away) || w.server.strike(hang) || k.deaf > w.now() {
 		k.p.after(time.Second, func() { k.watch(i, true) })
 		return
 	}
-	last := k.heard[i]
-	if len(last) == 0 || last[len(last)-1].version != k.p.w.server.partitions[i].version {
+	if last := k.heard[i]; last[len(last)-1].version != k.p.w.server.partitions[i].version {
 		k.hear(i, k.p.w.server.partitions[i], !missed)
 	}
 }
@@ -124,7 +127,7 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 
 // tell tells the oracle which records the process has heard of, unless the process has written the partition in this term.
 func (k *keeper) tell(i int, h *heard) {
-	if h.writer == k.p || k.p.term != nil && k.wrote[i] == k.terms {
+	if h.writer == k.p || h.forged || k.p.term != nil && k.wrote[i] == k.terms {
 		return
 	}
 	for node := range k.p.w.plan.nodes {
@@ -243,6 +246,7 @@ func (k *keeper) carried(i int, node string, record *journal.Record) (oracle.Rec
 	}
 	for _, h := range slices.Backward(k.heard[i]) {
 		if t, ok := h.truths[node]; ok && h.writer != k.p && t.version == record.Version {
+			k.p.w.excused = k.p.w.excused || h.forged
 			return t.record, h.adoption(k.p.w.now()), true
 		}
 	}
@@ -286,11 +290,25 @@ func (s source) Tainted() []*taint.Node { return s.p.feed.Tainted() }
 // Reached returns how far the nodes were read.
 func (s source) Reached() string { return s.p.feed.Reached() }
 
+// adopts tells the oracle that the process adopts a record. What a standby makes of a forged one is judged once the leader's
+// next record has replaced it; a leader may go by it.
+func (p *process) adopts(node string, h *heard, r oracle.Record) {
+	p.observer.Fooled(node, h.forged)
+	switch {
+	case !h.forged:
+		p.observer.Adopted(h.adoption(p.w.now()), r)
+	case p.term != nil:
+		p.w.excused = true
+	default:
+		p.w.counts.Forged++
+	}
+}
+
 // Adopt passes a record to the cache, and its counterpart to the oracle.
 func (s source) Adopt(node string, r journal.Record) bool {
 	for _, h := range slices.Backward(s.p.keeper.heard[journal.PartitionOf(node)]) {
 		if t, ok := h.truths[node]; ok && h.written.Equal(r.Writing.At) && t.version == r.Version {
-			s.p.observer.Adopted(h.adoption(s.p.w.now()), t.record)
+			s.p.adopts(node, &h, t.record)
 			break
 		}
 	}

@@ -58,6 +58,7 @@ func (p *process) elect() {
 // lead starts a term.
 func (p *process) lead() {
 	p.w.say(p.name, "leads")
+	p.w.excused = p.w.excused || p.observer.IsFooled()
 	if p.w.server.lease.changes > 1 {
 		p.w.counts.LedAnew++
 	}

@@ -52,6 +52,7 @@ const (
 	touchPartition kind = "journal partition written by others"
 	journalBroken  kind = "journal can't be written"
 	deafen         kind = "watch of the journal breaks"
+	forge          kind = "journal partition forged"
 )
 
 // action is one thing that happens to a world. It names its object by number, so that other actions can be left out.
@@ -149,6 +150,9 @@ func draw(seed uint64) *plan {
 	d.r = rand.New(rand.NewPCG(seed, 11))
 	for range d.r.IntN(4) {
 		d.succession()
+	}
+	for range d.r.IntN(3) {
+		d.add(d.action(forge, preface+span(d.r, 0, p.turmoil)))
 	}
 	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p

@@ -49,7 +49,8 @@ type Process struct {
 	history []*seen // no longer in view
 	watched time.Duration
 
-	heard map[string]heardRecord // the latest ones, by node
+	heard  map[string]heardRecord // the latest ones, by node
+	fooled map[string]bool        // nodes of which a forged record was adopted
 
 	listedNodes, listedPods bool
 
@@ -59,7 +60,7 @@ type Process struct {
 
 // Started records that a process has started; clock returns how far its wall clock is ahead of the true time.
 func (o *Oracle) Started(name string, clock func(at time.Duration) time.Duration) *Process {
-	return &Process{Name: name, oracle: o, watched: none, clock: clock, heard: map[string]heardRecord{}}
+	return &Process{Name: name, oracle: o, watched: none, clock: clock, heard: map[string]heardRecord{}, fooled: map[string]bool{}}
 }
 
 // ClockSet records that the wall clock of the process was set.

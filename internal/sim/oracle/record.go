@@ -105,6 +105,17 @@ func (p *Process) judgeGap(k *known) {
 	}
 }
 
+// Fooled records whether the record of a node that the process has adopted last is a forged one. As long as it is, the pods of
+// the node are not judged.
+func (p *Process) Fooled(node string, forged bool) {
+	if delete(p.fooled, node); forged {
+		p.fooled[node] = true
+	}
+}
+
+// IsFooled reports whether the process goes by a forged record.
+func (p *Process) IsFooled() bool { return len(p.fooled) > 0 }
+
 // Adopted records that the process has read a record. The record proves only what it contains: its writer did not
 // see a swap of not-ready and unreachable that is not in it.
 func (p *Process) Adopted(how Adoption, r Record) {
