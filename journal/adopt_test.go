@@ -125,16 +125,16 @@ func TestAdopt(t *testing.T) {
 
 		{
 			"a value that came back in a gap, of which the record has seen the end and the new begin, is the one recorded",
-			after(on("10", look(20, notReady)), on("11", look(21, unreachable)), on("15", gap(3, notReady))),
+			after(on("10", look(20, notReady)), on("11", look(21, unreachable)), on("15", listed(160, notReady))),
 			recorded("13", on("13", look(150, notReady))), 0,
 			[]string{notReady.Key + "=@150"},
 		},
 
 		{
 			"a value that changed after the record has seen the taint come back in a gap carries the record on",
-			after(on("10", look(20, load("1"))), on("15", gap(3, load("2")))),
+			after(on("10", look(20, load("1"))), on("15", listed(160, load("2")))),
 			recorded("13", on("13", look(150, load("3")))), 0,
-			[]string{"(load=3@150) load=2@150"},
+			[]string{"(load=3@150) load=2@160"},
 		},
 
 		{"a time before the node was made is clamped", found(gpu), recorded("3", look(-500, gpu)), 0, []string{"gpu=@-100"}},

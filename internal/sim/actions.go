@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -203,18 +204,25 @@ func (w *World) doPartition(d *action) {
 		w.counts.PartitionsLost++
 		g.data, g.truths, g.writer = nil, nil, nil
 	case forge:
-		g.data, g.writer, g.forged = forged(i, g.data), nil, true
+		g.data, g.writer, g.forged = w.server.forged(i, g.data), nil, true
 	}
 	w.partitionChanged(i)
 }
 
-// forged returns a partition in which all taints are half a minute older.
-func forged(i int, data map[string]string) map[string]string {
+// forged returns a partition in which all taints are half a minute older, and that claims to know all nodes as they are now.
+func (s *server) forged(i int, data map[string]string) map[string]string {
 	content, _, err := journal.Decode(i, data)
 	if err != nil {
 		return data
 	}
-	for _, record := range content.Records {
+	latest := 0
+	for _, n := range s.nodes {
+		version, _ := strconv.Atoi(n.ResourceVersion)
+		latest = max(latest, version)
+	}
+	for node, record := range content.Records {
+		record.Version = strconv.Itoa(latest)
+		content.Records[node] = record
 		for _, history := range record.Taints {
 			for j := range history {
 				history[j].Since = history[j].Since.Add(-30 * time.Second)

@@ -245,7 +245,7 @@ func (k *keeper) carried(i int, node string, record *journal.Record) (oracle.Rec
 		return oracle.Record{}, oracle.Adoption{}, false
 	}
 	for _, h := range slices.Backward(k.heard[i]) {
-		if t, ok := h.truths[node]; ok && h.writer != k.p && t.version == record.Version {
+		if t, ok := h.truths[node]; ok && h.writer != k.p && (h.forged || t.version == record.Version) {
 			k.p.w.excused = k.p.w.excused || h.forged
 			return t.record, h.adoption(k.p.w.now()), true
 		}
@@ -307,7 +307,7 @@ func (p *process) adopts(node string, h *heard, r oracle.Record) {
 // Adopt passes a record to the cache, and its counterpart to the oracle.
 func (s source) Adopt(node string, r journal.Record) bool {
 	for _, h := range slices.Backward(s.p.keeper.heard[journal.PartitionOf(node)]) {
-		if t, ok := h.truths[node]; ok && h.written.Equal(r.Writing.At) && t.version == r.Version {
+		if t, ok := h.truths[node]; ok && h.written.Equal(r.Writing.At) && (h.forged || t.version == r.Version) {
 			s.p.adopts(node, &h, t.record)
 			break
 		}
