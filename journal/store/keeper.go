@@ -228,7 +228,7 @@ func (k *Keeper) write(ctx context.Context, w Write) {
 	k.mu.Lock()
 	term, over := k.term, w.Term != k.terms
 	k.mu.Unlock()
-	defer context.AfterFunc(term, cancel)()
+	defer context.AfterFunc(term, cancel)() //nolint:contextcheck // the call ends with its term, too
 	if over {
 		cancel()
 	}
