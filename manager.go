@@ -158,11 +158,18 @@ func (m *Manager) record() error {
 	m.journal = store.New(store.Options{
 		Partitions: m.options.Journal, Source: m.source, Synced: m.source.Synced(),
 		Adopted:    func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
-		GuardsRead: func(r guard.Record) { m.holds.Put(holds.RecordRead{Record: r}) },
+		GuardsRead: m.guardsRead,
 		ReadOnly:   m.options.DryRun, Leading: m.options.Leading, LastLed: m.options.LastLed, Ahead: m.options.Ahead,
 		Metrics: kept, Logger: m.options.Logger,
 	})
 	return nil
+}
+
+// guardsRead takes in the record of holds that another process has written.
+func (m *Manager) guardsRead(r guard.Record, known bool) {
+	if known {
+		m.holds.Put(holds.RecordRead{Record: r})
+	}
 }
 
 func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
@@ -241,6 +248,9 @@ func (h handler) NodeChanged(name string) {
 	h.of(name).NodeChanged(name)
 	h.journal.NodeChanged(name)
 }
+
+// NodesListed implements [cluster.ListObserver].
+func (h handler) NodesListed() { h.journal.NodesListed() }
 
 func (h handler) PodChanged(uid types.UID, node string) { h.of(node).PodChanged(uid) }
 

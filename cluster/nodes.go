@@ -105,6 +105,8 @@ type nodes struct {
 	byName  map[string]seenNode
 	tainted map[string]bool
 
+	reached string // the resourceVersion up to which all changes are known
+
 	changes uint64 // of all nodes
 	absent  uint64 // the latest change that concerns nodes that are not there
 }
@@ -321,6 +323,13 @@ func (t *nodes) forget(name string) bool {
 	delete(t.tainted, name)
 	t.absent = t.revise()
 	return old.Tainted()
+}
+
+// reach notes that all changes up to this resourceVersion are known.
+func (t *nodes) reach(version string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reached = version
 }
 
 // names returns the names of all nodes.

@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/taint-manager/taint-manager/journal"
 )
 
 // nodeStore is the store of a reflector for nodes: the watch puts in whole objects, a list whole objects or models. Only
@@ -47,7 +49,9 @@ func (s *nodeStore) Update(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
 		l := s.nodes.modelOf(n)
 		s.observer.update(l.name, &l)
-		s.store(l, gap{})
+		tell := s.nodes.update(l, gap{})
+		s.nodes.reach(l.version)
+		s.tell(tell, l.name)
 		s.watched = s.nodes.now()
 		return nil
 	}
@@ -59,7 +63,9 @@ func (s *nodeStore) Update(obj any) error {
 func (s *nodeStore) Delete(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
 		s.observer.update(n.Name, nil)
-		s.forget(n.Name)
+		tell := s.nodes.forget(n.Name)
+		s.nodes.reach(n.ResourceVersion)
+		s.tell(tell, n.Name)
 		s.watched = s.nodes.now()
 		return nil
 	}
@@ -68,7 +74,7 @@ func (s *nodeStore) Delete(obj any) error {
 }
 
 // Replace stores a whole list; the handler is called for differences only.
-func (s *nodeStore) Replace(items []any, _ string) error {
+func (s *nodeStore) Replace(items []any, version string) error {
 	since := gap{first: s.listed != nil, missed: s.listed == nil, watched: s.watched}
 	s.observer.list(items, s.nodes.modelIn, s.nodes.needs.Load().Breakers)
 	listed := make(map[string]bool, len(items))
@@ -79,32 +85,40 @@ func (s *nodeStore) Replace(items []any, _ string) error {
 			continue
 		}
 		listed[l.name] = true
-		s.store(l, since)
+		if journal.IsNewer(l.version, version) {
+			version = l.version // the list of a fake API server
+		}
+		s.tell(s.nodes.update(l, since), l.name)
 	}
 	for _, name := range s.nodes.names() {
 		if !listed[name] {
-			s.forget(name)
+			s.tell(s.nodes.forget(name), name)
 		}
 	}
+	s.nodes.reach(version)
 	s.watched = s.nodes.now()
 	if since.first {
 		s.listed()
 		s.listed = nil
 	}
+	if h, ok := s.handler.(ListObserver); ok {
+		h.NodesListed()
+	}
+	return nil
+}
+
+// Bookmark notes that the watch has shown everything up to this version.
+func (s *nodeStore) Bookmark(version string) error {
+	s.nodes.reach(version)
 	return nil
 }
 
 // Resync does nothing: the handler was called for everything.
 func (s *nodeStore) Resync() error { return nil }
 
-func (s *nodeStore) store(l nodeModel, g gap) {
-	if s.nodes.update(l, g) {
-		s.handler.NodeChanged(l.name)
-	}
-}
-
-func (s *nodeStore) forget(name string) {
-	if s.nodes.forget(name) {
-		s.handler.NodeChanged(name)
+// tell calls the handler if it must be called.
+func (s *nodeStore) tell(tell bool, node string) {
+	if tell {
+		s.handler.NodeChanged(node)
 	}
 }

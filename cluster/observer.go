@@ -22,6 +22,12 @@ type NodeObserver interface {
 	NodesSynced()
 }
 
+// ListObserver is an optional interface of a [Handler].
+type ListObserver interface {
+	// NodesListed is called by the goroutine that calls NodeChanged, after a list of all nodes was taken in.
+	NodesListed()
+}
+
 // observer passes changes of nodes on to breakers. Only the reflector's goroutine uses it.
 type observer struct {
 	NodeObserver // nil: none

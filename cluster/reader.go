@@ -59,6 +59,14 @@ func (r *reader) Version(node string) string { return r.nodes.version(node) }
 // Tainted returns the nodes that carry NoExecute taints, in no particular order.
 func (r *reader) Tainted() []*taint.Node { return r.nodes.taintedNodes() }
 
+// Reached returns the resourceVersion up to which all changes of nodes are known: of the last list, event or bookmark; ""
+// before the first list.
+func (r *reader) Reached() string {
+	r.nodes.mu.RLock()
+	defer r.nodes.mu.RUnlock()
+	return r.nodes.reached
+}
+
 // Adopt merges the journal's record of a node into what is known of it, and reports whether that changes anything; see
 // [journal.NodeHistory.Adopt]. It does not call the handler.
 func (r *reader) Adopt(node string, record journal.Record) bool {

@@ -151,6 +151,14 @@ func (s completing) Replace(items []any, version string) error {
 	return err
 }
 
+// Bookmark passes a bookmark on.
+func (s completing) Bookmark(version string) error {
+	if store, ok := s.TransformingStore.(cache.ReflectorBookmarkStore); ok {
+		return store.Bookmark(version)
+	}
+	return nil
+}
+
 // reflect keeps the store up to date with the requests until the context ends.
 func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object, requests *cache.ListWatch, store cache.ReflectorStore) {
 	logger := klog.FromContext(ctx)

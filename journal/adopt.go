@@ -34,12 +34,13 @@ type AdoptParams struct {
 	Distinguishes func(a, b *v1.Taint) bool
 }
 
-// after merges what a record says into the presence; it reports false if nothing changes.
+// after merges what a record says into the presence; it reports false if nothing changes. It replaces what an earlier
+// writing has said, also one of a later version of the node: that one was undone.
 func (l presence) after(theirs taint.History, r *Record, now *AdoptParams) (presence, bool) {
 	version, live := r.Version, r.Writing.live()
 	theirs = sorted(slices.Clone(theirs))
 	same := l.recorded.version == version && unchangedHistory(l.recorded.read, theirs) && (l.recorded.live || !live)
-	if same || isNewer(l.recorded.version, version) || !l.reachedBy(version) {
+	if same || !l.reachedBy(version) {
 		return l, false
 	}
 	l.recorded = recorded{states: l.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version, live: live}
@@ -51,9 +52,11 @@ func (l presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 }
 
 // overlaps reports whether the recorded states begin no later than the observed ones, or any observed state is among
-// the recorded ones. If observed states were dropped, one of these may have been.
+// the recorded ones. If observed states were dropped, one of these may have been. If the record's writer has seen the
+// taint appear, what was observed before is of a presence that ended in a gap of this process's watch.
 func (l *presence) overlaps(looked string) bool {
-	if l.shortened && !isNewer(l.recorded.version, looked) {
+	appeared := len(l.recorded.states) > 0 && !l.recorded.states[0].FoundInList
+	if (l.shortened || appeared) && !isNewer(l.recorded.version, looked) {
 		return true
 	}
 	if slices.ContainsFunc(l.recorded.states, func(s taint.State) bool { return !isNewer(s.From, l.from) }) {

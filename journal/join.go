@@ -86,7 +86,7 @@ func (l *presence) among(i int, looked string) int {
 	switch {
 	case reaches(l.recorded.version, state.From):
 		return l.recorded.at(state, looked)
-	case state.FoundInList && !hasValue(l.seen[:i], state):
+	case state.FoundInList && !l.cameBack(i, looked):
 		return l.recorded.last(func(recorded *taint.State) bool { return !recorded.Ended && same(&recorded.Taint, &state.Taint) })
 	}
 	return -1
@@ -118,7 +118,10 @@ func (t *recorded) last(holds func(*taint.State) bool) int {
 	return -1
 }
 
-// hasValue reports whether one of the states has this taint with this value.
-func hasValue(states taint.History, state *taint.State) bool {
-	return slices.ContainsFunc(states, func(s taint.State) bool { return same(&s.Taint, &state.Taint) })
+// cameBack reports whether a state before the i-th observed state has its value, and is among the recorded states or later
+// than the record. One that is neither is of a presence that the record's writer has seen end.
+func (l *presence) cameBack(i int, looked string) bool {
+	return slices.ContainsFunc(l.seen[:i], func(s taint.State) bool {
+		return same(&s.Taint, &l.seen[i].Taint) && (!reaches(l.recorded.version, s.From) || l.recorded.at(&s, looked) >= 0)
+	})
 }

@@ -40,8 +40,7 @@ func (k NodeHistory) Audited() []taint.History {
 func (k NodeHistory) Empty() bool { return len(k.taints.list) == 0 && k.more == nil }
 
 // UpTo returns the resourceVersion for a record of the node: changed, at which its taints were last seen to change, or
-// the later version of an adopted record, if the last observation, at the version looked, reaches it. Readers ignore a
-// record whose version is earlier than that of the last one.
+// the later version of an adopted record, if the last observation, at the version looked, reaches it.
 func (k NodeHistory) UpTo(changed, looked string) string {
 	changed = k.taints.upTo(changed, looked)
 	if k.more != nil {
@@ -77,8 +76,10 @@ func (k NodeHistory) Observe(s Observation) (NodeHistory, bool) {
 //   - if the record's writer began later, and has seen nothing that this process has seen, or if the record is about
 //     another presence of the taint, which this process has not seen yet;
 //   - if the taint was found after a gap and after the record was made, and its timeAdded shows that it is another
-//     presence;
-//   - if another record, whose writer had observed a newer version, was adopted for it.
+//     presence.
+//
+// Records must be adopted in the order of their writings: a later one replaces what an earlier one has said of a taint.
+// The version of a record should be one that the node has reached.
 //
 // Up to the writing, a record's age is measured with its writer's clock. From there on it is measured with the
 // monotonic clock of this process if this process received the writing. If it found the record, the time since then

@@ -32,6 +32,22 @@ func RecordOf(n *taint.Node, now time.Time) Record {
 	return Record{UID: n.UID, Version: n.Version, Taints: wallTimes(n.Taints, now), Triggers: wallTimes(n.Triggers, now)}
 }
 
+// Forward returns a record that this process has read, to be written once more at this moment: its times are on the wall
+// clock of this process, and no older. ahead is as in an [Observation].
+func Forward(r Record, now time.Time, ahead time.Duration) Record {
+	onClock := func(histories []taint.History) []taint.History {
+		histories = slices.Clone(histories)
+		for i := range histories {
+			histories[i] = slices.Clone(histories[i])
+			for j := range histories[i] {
+				histories[i][j].Since = r.Writing.Moment(histories[i][j].Since, now, ahead)
+			}
+		}
+		return histories
+	}
+	return RecordOf(&taint.Node{UID: r.UID, Version: r.Version, Taints: onClock(r.Taints), Triggers: onClock(r.Triggers)}, now)
+}
+
 // GuardsOf returns the record of guards and holds at this moment, with wall times.
 func GuardsOf(r guard.Record, now time.Time) guard.Record {
 	return r.Converted(func(t time.Time) time.Time { return wallTime(t, now, now.Sub(t)) })

@@ -8,6 +8,9 @@ func reaches(version, other string) bool {
 	return err == nil && order >= 0
 }
 
+// IsNewer reports whether one resourceVersion of a node is certainly newer than the other.
+func IsNewer(version, other string) bool { return isNewer(version, other) }
+
 // isNewer reports whether one resourceVersion is certainly newer than the other.
 func isNewer(version, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, other)

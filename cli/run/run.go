@@ -140,9 +140,7 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 func (p *process) assemble(ctx context.Context, to transport.Clients, registerer prometheus.Registerer) (err error) {
 	options := managerOptions(p.settings.Configuration)
 	options.Policies, options.Guards = p.settings.policies, p.settings.guards
-	kept := store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
-	kept.ReportMissing = !p.settings.DryRun
-	options.Journal = kept
+	options.Journal = store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
 	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
 	if p.identity, err = leader.NewIdentity(); err != nil {
 		return err

@@ -2,10 +2,13 @@ package sim
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/journal"
 )
 
 // do performs an action. An action whose object does not exist has no effect.
@@ -17,7 +20,7 @@ func (w *World) do(d *action) {
 		w.server.do(d)
 	case away, hang, failing, throttling, losing, slow, refusing, budget, holding, holdingToo, journalBroken:
 		w.doFault(d)
-	case losePartition, touchPartition:
+	case losePartition, touchPartition, forge:
 		w.doPartition(d)
 	default:
 		if p := w.processes[d.replica]; p != nil {
@@ -189,16 +192,45 @@ func (w *World) doFault(d *action) {
 
 // doPartition changes a partition of the journal; no replica takes part in it.
 func (w *World) doPartition(d *action) {
-	g := &w.server.partitions[partitionOf(nodeName(d.node))]
+	i := journal.PartitionOf(nodeName(d.node))
+	g := &w.server.partitions[i]
 	if g.version == 0 {
 		return
 	}
 	w.server.version++
 	g.version = w.server.version
-	if d.kind == losePartition {
+	switch d.kind {
+	case losePartition:
 		w.counts.PartitionsLost++
-		g.entries = nil
+		g.data, g.truths, g.writer = nil, nil, nil
+	case forge:
+		g.data, g.writer, g.forged = w.server.forged(i, g.data), nil, true
 	}
+	w.partitionChanged(i)
+}
+
+// forged returns a partition in which all taints are half a minute older, and that claims to know all nodes as they are now.
+func (s *server) forged(i int, data map[string]string) map[string]string {
+	content, _, err := journal.Decode(i, data)
+	if err != nil {
+		return data
+	}
+	latest := 0
+	for _, n := range s.nodes {
+		version, _ := strconv.Atoi(n.ResourceVersion)
+		latest = max(latest, version)
+	}
+	for node, record := range content.Records {
+		record.Version = strconv.Itoa(latest)
+		content.Records[node] = record
+		for _, history := range record.Taints {
+			for j := range history {
+				history[j].Since = history[j].Since.Add(-30 * time.Second)
+			}
+		}
+	}
+	data, _ = journal.Encode(content)
+	return data
 }
 
 // doProcess performs an action on a process or its watches.
@@ -230,6 +262,8 @@ func (w *World) doProcess(d *action, p *process) {
 		w.offsets[d.replica] += d.lasts
 		p.clock.offset = w.offsets[d.replica]
 		p.observer.ClockSet()
+	case deafen:
+		p.keeper.deaf = max(p.keeper.deaf, w.now()+d.lasts)
 	case handOver:
 		if p.term != nil {
 			w.counts.Handovers++

@@ -19,6 +19,7 @@ type Counts struct {
 	Scheduled, Evicted, Cancelled, Delayed       int
 	Slow, KeptSlots, HeldByWebhook               int // calls
 	LedAnew, Recorded, Received, NotSent, Edited int
+	Forwarded, Forged                            int // records
 
 	// Faults that befell the program.
 	Restarts, Stops, Pauses, ClockSteps, Handovers  int

@@ -132,6 +132,33 @@ func (d *drawer) unseen() {
 	}
 }
 
+// succession breaks watches of nodes, of the journal or of both, changes a taint before they are back, and then has the
+// leader hand over or end.
+func (d *drawer) succession() {
+	d.at = preface + span(d.r, 0, d.plan.turmoil)
+	lasts := span(d.r, 2*time.Second, 20*time.Second)
+	what := d.r.IntN(4)
+	for replica := range d.plan.replicas {
+		gap := d.action(forgetWatch, d.at)
+		gap.replica, gap.pods, gap.lasts = replica, false, lasts
+		if what > 0 && d.r.IntN(4) > 0 {
+			d.add(gap)
+		}
+		if gap.kind = deafen; what == 0 || what == 3 && d.r.IntN(2) == 0 {
+			d.add(gap)
+		}
+	}
+	change := d.action(pick(d.r, flap, flap, setTaint), d.at+span(d.r, 0, lasts/2))
+	change.lasts = min(change.lasts, lasts/4)
+	d.add(change)
+	over := d.action(pick(d.r, handOver, handOver, stop, kill), change.at+change.lasts+span(d.r, 0, 4*time.Second))
+	for over.replica = range d.plan.replicas {
+		if over.kind == handOver || d.r.IntN(2) == 0 {
+			d.add(over)
+		}
+	}
+}
+
 // storm taints all nodes within a second, while a webhook delays deletions.
 func (d *drawer) storm() {
 	begin := preface + span(d.r, 0, d.plan.turmoil)

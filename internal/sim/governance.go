@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/json"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/holds"
-	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
 )
@@ -28,8 +27,7 @@ type governance struct {
 
 	tokens []*tokens // of the rates in force
 
-	record *guard.Record // to be stored; nil while that is what the journal has
-	timer  time.Duration // when the core has a step due
+	timer time.Duration // when the core has a step due
 
 	shown   map[string]map[v1.Taint]shownTaint // by node, and by key and effect
 	nodes   map[string]*guard.Node             // as breakers were shown them
@@ -136,8 +134,7 @@ func (g *governance) step(in holds.Input) {
 		}
 	}
 	if do.Record != nil {
-		g.record = do.Record
-		g.p.store.dirty(0)
+		g.p.keeper.step(store.GuardsSet{Record: *do.Record})
 	}
 	if do.Judge != nil {
 		g.judged(*do.Judge)
@@ -173,48 +170,6 @@ func (p *process) NodesChanged(changes []guard.NodeChange) {
 
 // NodesSynced is called by the cache once breakers know all nodes.
 func (p *process) NodesSynced() { p.governance.synced = true }
-
-// journaled returns the record that the journal has.
-func (s *store) journaled() holds.Journaled {
-	if g := &s.partitions[0]; g.known && g.stored.guards != nil {
-		return holds.Journaled{Record: s.readGuards(), Known: true}
-	}
-	return holds.Journaled{}
-}
-
-// readGuards returns the record of partition 0, with times on this process's clock.
-func (s *store) readGuards() guard.Record {
-	writing, now := s.writing(0), s.p.now()
-	return writing.Guards(*s.partitions[0].stored.guards, now, s.p.skew.Excess(now))
-}
-
-// guards returns the record that partition 0 is to have.
-func (s *store) guards() *guard.Record {
-	if s.p.governance.record == nil {
-		return s.partitions[0].stored.guards
-	}
-	return asStored(journal.GuardsOf(*s.p.governance.record, s.p.now()))
-}
-
-// asStored returns a record as the server returns it.
-func asStored(r guard.Record) *guard.Record {
-	text, err := json.Marshal(r)
-	if err != nil {
-		panic(err)
-	}
-	read := &guard.Record{}
-	if err := json.Unmarshal(text, read); err != nil {
-		panic(err)
-	}
-	return read
-}
-
-// tookGuards passes a record that was read to the core.
-func (s *store) tookGuards(by *process) {
-	if by != s.p && s.partitions[0].stored.guards != nil {
-		s.p.governance.step(holds.RecordRead{Record: s.readGuards()})
-	}
-}
 
 // refuses notes the outcome of an eviction.
 func (g *governance) refuses(e *eviction.Request, o *eviction.Outcome) {

@@ -2,333 +2,315 @@ package sim
 
 import (
 	"errors"
-	"hash/fnv"
-	"reflect"
+	"maps"
 	"slices"
+	"strconv"
 	"time"
 
-	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/taint"
 )
-
-// partitions is the number of partitions of the journal.
-const partitions = 8
 
 // partition is one partition of the journal on the server.
 type partition struct {
 	version int // 0 if it does not exist
-	entries []entry
-	guards  *guard.Record // of partition 0
-	writer  *process
-	written time.Time     // by its writer's clock
-	stored  time.Duration // true time
+	data    map[string]string
+	written time.Time        // by its writer's clock
+	stored  time.Duration    // true time
+	writer  *process         // nil once others have written
+	forged  bool             // the times are not those of the truths
+	truths  map[string]truth // by node
 }
 
-// entry is the record of one node, and the oracle's counterpart of it.
-type entry struct {
-	node   string
-	record journal.Record
-	truth  oracle.Record
+// truth is the oracle's counterpart of the record of one node, and the version of that record.
+type truth struct {
+	version string
+	record  oracle.Record
 }
 
-func partitionOf(node string) int {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(node)) // never fails
-	return int(h.Sum32() % partitions)
+// heard is a partition as a process has heard of it.
+type heard struct {
+	partition
+	at      time.Duration
+	watched bool
 }
 
-// store stands in for the journal's store. The leader writes a partition at most once a second, with the
-// resourceVersion that it has read, and reads it again after a conflict. Each replica reads all partitions at its
-// start, and each partition when it changes. Once a partition has had the content that the leader wants, the leader
-// adopts nothing more from it.
-type store struct {
-	p          *process
-	partitions [partitions]storedPartition
-	opened     bool // all partitions were read, or the read failed
+// keeper is a process's core of the journal, with what its shell does: it reads and watches the partitions of the server,
+// and makes the writes.
+type keeper struct {
+	p     *process
+	core  *store.Core
+	timer time.Duration // when the core has a step due
+	terms int
+
+	loaded bool // decisions may begin
+	synced bool
+	deaf   time.Duration // until then, the watch of the partitions is broken
+	heard  [journal.Partitions][]heard
+	calls  [journal.Partitions]*request // the last writes
+	wrote  [journal.Partitions]int      // the terms in which the process has written last
 }
 
-// storedPartition is a process's view of a partition.
-type storedPartition struct {
-	known   bool
-	stored  partition
-	dirty   bool
-	writing bool
-	mine    bool          // in this term, it has had the content that this process wants
-	wrote   time.Duration // when this process last wrote it
-
-	received time.Duration // when the partition was received, if the process watched it change; otherwise never
-}
-
-// open reads all partitions. Judging begins when they were read or the read has failed.
-func (s *store) open() {
-	s.readAll(func(error) {
-		s.opened = true
-		s.p.mayBegin()
+func newKeeper(p *process) keeper {
+	k := keeper{p: p, timer: never}
+	k.core = store.NewCore(store.CoreOptions{
+		Source: source{p}, Leading: p.leading, Ahead: func(now time.Time) time.Duration { return p.skew.Excess(now) },
 	})
+	return k
 }
 
-// readAll reads all partitions and adopts their records.
-func (s *store) readAll(done func(error)) {
-	var read [partitions]partition
-	s.p.send(&request{
+// open reads all partitions, and watches them from then on.
+func (k *keeper) open() {
+	for i := range journal.Partitions {
+		k.list(i)
+	}
+}
+
+// list reads a partition, until that succeeds.
+func (k *keeper) list(i int) {
+	var read partition
+	k.p.send(&request{
 		do: func() error {
-			if s.p.w.server.strike(journalBroken) {
+			if k.p.w.server.strike(journalBroken) {
 				return failed(0)
 			}
-			read = s.p.w.server.partitions
+			read = k.p.w.server.partitions[i]
 			return nil
 		},
 		answer: func(err error) {
 			if err == nil {
-				for i := range read {
-					s.took(i, read[i], never)
-				}
-			} else {
-				s.p.after(time.Second, func() { s.readAll(func(error) {}) })
+				k.hear(i, read, false)
+				k.watch(i, false)
+				return
 			}
-			done(err)
+			k.step(store.Heard{Partition: i, Err: err})
+			k.p.after(time.Second, func() { k.list(i) })
 		},
 	})
 }
 
-// lead reads all partitions again, because this process writes them from now on.
-func (s *store) lead() {
-	for i := range s.partitions {
-		s.partitions[i].known = false
+// watch shows the process a partition that has changed since it has heard of it; missed means that the watch was broken
+// when that happened, and resumes.
+func (k *keeper) watch(i int, missed bool) {
+	if len(k.heard[i]) == 0 {
+		return // it is not listed yet
 	}
-	s.readAll(func(err error) {
-		if err == nil {
-			s.p.w.say(s.p.name, "has read the journal")
-		}
-	})
-}
-
-// took stores a partition that was read; received is when it was received, if the process watched it change, and
-// otherwise never. A partition that this process has written without getting the answer has the content that it
-// wants.
-func (s *store) took(i int, read partition, received time.Duration) {
-	g := &s.partitions[i]
-	if g.stored.version != read.version {
-		g.stored, g.received = read, received
-		g.mine = g.mine || s.p.term != nil && read.writer == s.p
-	}
-	g.known = true
-	s.adopt(i)
-	if i == 0 {
-		s.tookGuards(read.writer)
-	}
-	s.dirty(i)
-}
-
-// standBy resets the state that only a leader has.
-func (s *store) standBy() {
-	for i := range s.partitions {
-		s.partitions[i].mine = false
-	}
-}
-
-// adopt adopts the records of the partition that are news to this process.
-func (s *store) adopt(i int) {
-	g := &s.partitions[i]
-	if g.mine || g.stored.writer == s.p {
+	if w := k.p.w; w.server.strike(away) || w.server.strike(hang) || k.deaf > w.now() {
+		k.p.after(time.Second, func() { k.watch(i, true) })
 		return
 	}
-	how := oracle.Adoption{At: s.p.w.now(), Stored: g.stored.stored, Received: g.received, Watched: g.received != never}
-	writing := s.writing(i)
-	if how.Watched {
-		s.p.w.counts.Received += len(g.stored.entries)
-	}
-	for _, e := range g.stored.entries {
-		e.record.Writing = writing
-		if !s.p.w.oracle.Governed {
-			s.p.observer.Adopted(how, e.truth)
-		}
-		if s.p.feed.Adopt(e.node, e.record) {
-			s.p.w.say(s.p.name, "takes over what the journal says of node %s", e.node)
-			s.p.shardOf(e.node).nodeChanged(e.node)
-		}
+	if last := k.heard[i]; last[len(last)-1].version != k.p.w.server.partitions[i].version {
+		k.hear(i, k.p.w.server.partitions[i], !missed)
 	}
 }
 
-// writing returns the writing of a partition as this process has read it.
-func (s *store) writing(i int) journal.Writing {
-	g := &s.partitions[i]
-	w := journal.Writing{At: g.stored.written, Stored: s.p.w.server.at(g.stored.stored).Truncate(time.Second)}
-	if g.received != never {
-		w.Received = s.p.clock.at(g.received)
+// hear passes a partition to the core.
+func (k *keeper) hear(i int, read partition, watched bool) {
+	const most = 8
+	k.heard[i] = append(k.heard[i], heard{read, k.p.w.now(), watched})
+	if len(k.heard[i]) > most {
+		k.heard[i] = k.heard[i][1:]
 	}
-	return w
+	if watched && read.writer != k.p {
+		k.p.w.counts.Received += len(read.truths)
+	}
+	k.tell(i, &k.heard[i][len(k.heard[i])-1])
+	s := journal.StoredPartition{Data: read.data, Watched: watched, Stored: k.p.w.server.at(read.stored).Truncate(time.Second)}
+	if read.version > 0 {
+		s.Version = strconv.Itoa(read.version)
+	}
+	k.step(store.Heard{Partition: i, Content: s, Received: k.p.now()})
 }
 
-// adoptAgain adopts the records of all partitions again, after a list of nodes.
-func (s *store) adoptAgain() {
-	for i := range s.partitions {
-		if s.partitions[i].known {
-			s.adopt(i)
-		}
-	}
-}
-
-// nodeChanged marks the partition of a node for writing.
-func (s *store) nodeChanged(name string) { s.dirty(partitionOf(name)) }
-
-// dirty makes the leader write a partition, not earlier than a second after the last write.
-func (s *store) dirty(i int) {
-	g := &s.partitions[i]
-	if s.p.term == nil || !g.known || g.dirty || !s.p.started {
+// tell tells the oracle which records the process has heard of, unless the process has written the partition in this term.
+func (k *keeper) tell(i int, h *heard) {
+	if h.writer == k.p || h.forged || k.p.term != nil && k.wrote[i] == k.terms {
 		return
 	}
-	g.dirty = true
-	s.p.after(max(g.wrote+time.Second-s.p.w.now(), 0), func() { s.write(i) })
-}
-
-// flush writes all partitions marked for writing, at once.
-func (s *store) flush() {
-	for i := range s.partitions {
-		if s.partitions[i].dirty {
-			s.write(i)
+	for node := range k.p.w.plan.nodes {
+		name := nodeName(node)
+		if t, ok := h.truths[name]; ok {
+			k.p.observer.Heard(h.adoption(k.p.w.now()), name, &t.record)
+		} else if journal.PartitionOf(name) == i {
+			k.p.observer.Heard(oracle.Adoption{}, name, nil)
 		}
 	}
 }
 
-// write writes a partition.
-func (s *store) write(i int) {
-	g := &s.partitions[i]
-	if s.p.term == nil || !s.p.leading() || !g.known || g.writing || !g.dirty {
-		g.dirty = g.dirty && g.writing
+// step passes one input to the core, and its effects on.
+func (k *keeper) step(in store.Input) {
+	if k.p.dead {
 		return
 	}
-	now := s.content(i)
-	if sameEntries(now.entries, g.stored.entries) && reflect.DeepEqual(now.guards, g.stored.guards) && s.p.w.now()-g.wrote < stampEvery {
-		g.dirty, g.mine = false, true
-		return
+	do := k.core.Step(k.p.now(), in)
+	k.p.wake(&k.timer, do.Next, func() { k.step(store.TimePassed{}) })
+	for _, node := range do.Adopted {
+		k.p.w.say(k.p.name, "takes over what the journal says of node %s", node)
+		k.p.shardOf(node).nodeChanged(node)
 	}
-	g.dirty, g.writing, g.wrote = false, true, s.p.w.now()
-	version := g.stored.version
-	s.p.send(&request{
-		do:     func() error { return s.p.w.server.writePartition(i, version, &now) },
-		answer: func(err error) { s.wrote(i, now, err) },
-	})
+	for _, t := range do.Troubles {
+		k.p.w.say(k.p.name, "%s of the journal: %s %s", t.Partition, t.Kind, t.Text)
+	}
+	for i := range do.Writes {
+		k.write(&do.Writes[i])
+	}
+	if do.Guards != nil && do.Guards.Usable {
+		k.p.governance.step(holds.RecordRead{Record: do.Guards.Record})
+	}
+	if do.Loaded {
+		k.loaded = true
+		k.p.mayBegin()
+	}
+}
+
+// lead begins a term.
+func (k *keeper) lead() {
+	k.terms++
+	k.step(store.TermBegan{Term: k.terms})
+}
+
+// endTerm ends the term, and cuts the writes under way.
+func (k *keeper) endTerm() {
+	k.step(store.TermEnded{Term: k.terms})
+	for _, call := range k.calls {
+		if call != nil && !k.p.dead {
+			call.told(k.p, canceled())
+		}
+	}
+}
+
+// journaled returns the record of holds that the journal has.
+func (k *keeper) journaled() holds.Journaled {
+	r, known := k.core.Guards(k.p.now())
+	return holds.Journaled{Record: r, Known: known}
 }
 
 // errConflict is the answer to a write of a partition that has changed since it was read.
 var errConflict = errors.New("the partition was written by somebody else")
 
+// write makes a write of the core.
+func (k *keeper) write(w *store.Write) {
+	now := partition{data: w.Content.Data, writer: k.p, written: k.p.now().Round(0), truths: k.truths(w)}
+	version, _ := strconv.Atoi(w.Content.Version)
+	call := &request{
+		do: func() (err error) {
+			now.version, err = k.p.w.server.writePartition(w.Partition, version, now)
+			return err
+		},
+		answer: func(err error) {
+			switch {
+			case err == nil:
+				k.wrote[w.Partition] = w.Term
+				k.p.w.counts.Recorded++
+				k.p.w.say(k.p.name, "has written partition %d of the journal", w.Partition)
+			case errors.Is(err, errConflict):
+				k.p.w.counts.Conflicts++
+			}
+			k.step(store.Written{Partition: w.Partition, Version: strconv.Itoa(now.version), Err: err, Cut: w.Term != k.terms || k.p.term == nil})
+		},
+	}
+	k.calls[w.Partition] = call
+	k.p.send(call)
+}
+
+// truths returns the oracle's counterparts of what a process writes.
+func (k *keeper) truths(w *store.Write) map[string]truth {
+	truths := map[string]truth{}
+	if k.p.w.oracle.Governed {
+		return truths
+	}
+	content, _, err := journal.Decode(w.Partition, w.Content.Data)
+	k.p.w.check(err)
+	for _, node := range slices.Sorted(maps.Keys(content.Records)) {
+		record := content.Records[node]
+		if carried, how, ok := k.carried(w.Partition, node, &record); ok {
+			truths[node] = truth{record.Version, k.p.observer.Forwarded(k.p.w.now(), how, carried)}
+			k.p.w.counts.Forwarded++
+			continue
+		}
+		recorded, err := k.p.observer.Recorded(k.p.w.now(), node, record.Version)
+		k.p.w.check(err)
+		truths[node] = truth{record.Version, recorded}
+	}
+	return truths
+}
+
+// carried returns the counterpart of a record that the process has heard of, and writes once more, because it has not
+// read the node so far.
+func (k *keeper) carried(i int, node string, record *journal.Record) (oracle.Record, oracle.Adoption, bool) {
+	if !journal.IsNewer(record.Version, k.p.feed.Reached()) {
+		return oracle.Record{}, oracle.Adoption{}, false
+	}
+	for _, h := range slices.Backward(k.heard[i]) {
+		if t, ok := h.truths[node]; ok && h.writer != k.p && (h.forged || t.version == record.Version) {
+			k.p.w.excused = k.p.w.excused || h.forged
+			return t.record, h.adoption(k.p.w.now()), true
+		}
+	}
+	return oracle.Record{}, oracle.Adoption{}, false
+}
+
+func (h *heard) adoption(now time.Duration) oracle.Adoption {
+	return oracle.Adoption{At: now, Stored: h.stored, Received: h.at, Watched: h.watched}
+}
+
 // writePartition writes a partition if its version is the one that was read.
-func (s *server) writePartition(i, version int, now *partition) error {
+func (s *server) writePartition(i, version int, now partition) (int, error) {
 	if s.strike(journalBroken) {
-		return failed(0)
+		return 0, failed(0)
 	}
 	if s.partitions[i].version != version {
-		return errConflict
+		return 0, errConflict
 	}
 	s.version++
 	now.version, now.stored = s.version, s.line.now()
-	s.partitions[i] = *now
-	return nil
+	s.partitions[i] = now
+	s.partitionChanged(i)
+	return now.version, nil
 }
 
-// wrote handles the answer to a write.
-func (s *store) wrote(i int, now partition, err error) {
-	g := &s.partitions[i]
-	g.writing = false
-	if err == nil {
-		g.stored, g.received, g.mine = now, never, s.p.term != nil
-		s.p.w.counts.Recorded++
-		s.p.w.say(s.p.name, "has written partition %d of the journal", i)
-		s.p.w.partitionChanged(i, s.p)
-		s.dirty(i)
-		s.p.after(stampEvery, func() { s.stamp(i) })
-		return
-	}
-	if errors.Is(err, errConflict) {
-		s.p.w.counts.Conflicts++
-	}
-	g.known = false
-	s.p.after(time.Second, func() { s.readAll(func(error) {}) })
-}
-
-// stampEvery is how often a partition with records is written even if nothing has changed.
-const stampEvery = 20 * time.Second
-
-// stamp writes a partition that was not written for that long.
-func (s *store) stamp(i int) {
-	if g := &s.partitions[i]; len(g.stored.entries) > 0 && s.p.w.now()-g.wrote >= stampEvery {
-		g.dirty = true
-		s.write(i)
-	}
-}
-
-// content returns the content that a partition is to have.
-func (s *store) content(i int) partition {
-	now := partition{writer: s.p, written: s.p.now().Round(0)}
-	if i == 0 {
-		now.guards = s.guards()
-	}
-	for _, n := range s.p.feed.Tainted() {
-		if partitionOf(n.Name) == i {
-			record := stored(journal.RecordOf(n, s.p.now()))
-			var truth oracle.Record
-			if !s.p.w.oracle.Governed {
-				var err error
-				truth, err = s.p.observer.Recorded(s.p.w.now(), n.Name, record.Version)
-				s.p.w.check(err)
-			}
-			now.entries = append(now.entries, entry{n.Name, record, truth})
-		}
-	}
-	slices.SortFunc(now.entries, func(a, b entry) int {
-		if a.node < b.node {
-			return -1
-		}
-		return 1
-	})
-	return now
-}
-
-// stored returns a record as the server returns it: without the monotonic clock.
-func stored(r journal.Record) journal.Record {
-	r.Taints, r.Triggers = wallTimes(r.Taints), wallTimes(r.Triggers)
-	return r
-}
-
-func wallTimes(histories []taint.History) []taint.History {
-	times := make([]taint.History, len(histories))
-	for i, h := range histories {
-		times[i] = slices.Clone(h)
-		for j := range times[i] {
-			times[i][j].Since = h[j].Since.Round(0)
-		}
-	}
-	return times
-}
-
-func sameEntries(a, b []entry) bool {
-	return slices.EqualFunc(a, b, func(a, b entry) bool {
-		return a.node == b.node && a.record.UID == b.record.UID && a.record.Version == b.record.Version &&
-			slices.EqualFunc(a.record.Taints, b.record.Taints, sameHistory) && slices.EqualFunc(a.record.Triggers, b.record.Triggers, sameHistory)
-	})
-}
-
-func sameHistory(a, b taint.History) bool {
-	return slices.EqualFunc(a, b, func(a, b taint.State) bool {
-		return a.Ended == b.Ended && a.Since.Equal(b.Since) && a.Taint.Key == b.Taint.Key && a.Taint.Value == b.Taint.Value &&
-			a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)
-	})
-}
-
-// partitionChanged shows the change of a partition to all other replicas.
-func (w *World) partitionChanged(i int, by *process) {
+// partitionChanged shows the change of a partition to all replicas.
+func (w *World) partitionChanged(i int) {
 	for _, p := range w.processes {
-		if p == nil || p == by {
-			continue
+		if p != nil {
+			p.after(span(p.r, 0, 100*time.Millisecond), func() { p.keeper.watch(i, false) })
 		}
-		p.after(span(p.r, 0, 100*time.Millisecond), func() {
-			if p.term == nil && !w.server.strike(away) && !w.server.strike(hang) {
-				p.store.took(i, w.server.partitions[i], w.now())
-			}
-		})
 	}
+}
+
+// source is the cache of a process, as its journal uses it.
+type source struct{ p *process }
+
+// Tainted returns the tainted nodes.
+func (s source) Tainted() []*taint.Node { return s.p.feed.Tainted() }
+
+// Reached returns how far the nodes were read.
+func (s source) Reached() string { return s.p.feed.Reached() }
+
+// adopts tells the oracle that the process adopts a record. What a standby makes of a forged one is judged once the leader's
+// next record has replaced it; a leader may go by it.
+func (p *process) adopts(node string, h *heard, r oracle.Record) {
+	p.observer.Fooled(node, h.forged)
+	switch {
+	case !h.forged:
+		p.observer.Adopted(h.adoption(p.w.now()), r)
+	case p.term != nil:
+		p.w.excused = true
+	default:
+		p.w.counts.Forged++
+	}
+}
+
+// Adopt passes a record to the cache, and its counterpart to the oracle.
+func (s source) Adopt(node string, r journal.Record) bool {
+	for _, h := range slices.Backward(s.p.keeper.heard[journal.PartitionOf(node)]) {
+		if t, ok := h.truths[node]; ok && h.written.Equal(r.Writing.At) && (h.forged || t.version == r.Version) {
+			s.p.adopts(node, &h, t.record)
+			break
+		}
+	}
+	return s.p.feed.Adopt(node, r)
 }

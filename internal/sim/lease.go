@@ -58,13 +58,14 @@ func (p *process) elect() {
 // lead starts a term.
 func (p *process) lead() {
 	p.w.say(p.name, "leads")
+	p.w.excused = p.w.excused || p.observer.IsFooled()
 	if p.w.server.lease.changes > 1 {
 		p.w.counts.LedAnew++
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.now()}
-	p.governance.step(holds.LeadershipBegan{Journaled: p.store.journaled()})
-	p.store.lead()
+	p.keeper.lead()
+	p.governance.step(holds.LeadershipBegan{Journaled: p.keeper.journaled()})
 	p.governance.tokens = nil
 	p.governance.setRates(p.governance.config.Guards.Rates)
 	p.dispatcher.step(dispatch.TermBegan{})
@@ -77,7 +78,7 @@ func (p *process) endTerm() {
 	}
 	p.term.cancel()
 	p.term = nil
-	p.store.standBy()
+	p.keeper.endTerm()
 	if p.dead {
 		return
 	}

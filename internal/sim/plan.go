@@ -51,6 +51,8 @@ const (
 	losePartition  kind = "journal partition lost"
 	touchPartition kind = "journal partition written by others"
 	journalBroken  kind = "journal can't be written"
+	deafen         kind = "watch of the journal breaks"
+	forge          kind = "journal partition forged"
 )
 
 // action is one thing that happens to a world. It names its object by number, so that other actions can be left out.
@@ -94,7 +96,7 @@ func (d *action) String() string {
 		fmt.Fprintf(&b, " n%d %s", d.node, d.taint.ToString())
 	case createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
 		fmt.Fprintf(&b, " p%d %s", d.pod, shownTolerations(d.tolerations))
-	case breakWatch, forgetWatch, stallWatch, kill, stop, pause, setClock, handOver:
+	case breakWatch, forgetWatch, stallWatch, kill, stop, pause, setClock, handOver, deafen:
 		fmt.Fprintf(&b, " r%d pods=%v", d.replica, d.pods)
 	}
 	if d.lasts != 0 {
@@ -144,6 +146,13 @@ func draw(seed uint64) *plan {
 	d.r = rand.New(rand.NewPCG(seed, 5))
 	if p.tenants = 1 + d.r.IntN(3); d.r.IntN(3) == 0 {
 		d.storm()
+	}
+	d.r = rand.New(rand.NewPCG(seed, 11))
+	for range d.r.IntN(4) {
+		d.succession()
+	}
+	for range d.r.IntN(3) {
+		d.add(d.action(forge, preface+span(d.r, 0, p.turmoil)))
 	}
 	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p

@@ -16,6 +16,8 @@ import (
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+	"github.com/taint-manager/taint-manager/journal"
+	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/skew"
 	"github.com/taint-manager/taint-manager/taint"
@@ -49,8 +51,8 @@ type process struct {
 	dispatcher dispatcher
 	timer      time.Duration // when the dispatcher has a step due
 
-	term  *term
-	store store
+	term   *term
+	keeper keeper
 
 	governance governance
 }
@@ -81,8 +83,8 @@ func (w *World) start(replica int) {
 	p.pods = &stream{w: w, p: p, r: w.rand(uint64(102 + 1000*replica + 10*w.runs[replica])), pods: true}
 	p.nodes.later(span(p.r, 0, 20*time.Millisecond), p.nodes.connect)
 	p.pods.later(span(p.r, 0, 20*time.Millisecond), p.pods.connect)
-	p.store.p = p
-	p.store.open()
+	p.keeper = newKeeper(p)
+	p.keeper.open()
 	p.after(span(p.r, 0, time.Second), p.elect)
 }
 
@@ -187,7 +189,7 @@ func (p *process) stopped(bound time.Duration) {
 		p.after(100*time.Millisecond, func() { p.stopped(bound) })
 		return
 	}
-	p.store.flush()
+	p.keeper.step(store.Flush{})
 	p.after(50*time.Millisecond, func() {
 		p.release()
 		p.w.say(p.name, "ends")
@@ -205,8 +207,11 @@ func (p *process) heard() {
 // NodeChanged is called by the cache.
 func (p *process) NodeChanged(name string) {
 	p.shardOf(name).nodeChanged(name)
-	p.store.nodeChanged(name)
+	p.keeper.step(store.NodesChanged{Partition: journal.PartitionOf(name)})
 }
+
+// NodesListed is called by the cache.
+func (p *process) NodesListed() { p.keeper.step(store.NodesListed{}) }
 
 // PodChanged is called by the cache.
 func (p *process) PodChanged(uid types.UID, node string) { p.shardOf(node).podChanged(uid) }
@@ -237,7 +242,7 @@ func (p *process) saw(in cache.TransformingStore, object any, event watch.EventT
 }
 
 // listedNodes passes a list of nodes to the cache.
-func (p *process) listedNodes(nodes []*v1.Node, how oracle.How) {
+func (p *process) listedNodes(nodes []*v1.Node, version string, how oracle.How) {
 	p.w.say(p.name, "lists %d nodes", len(nodes))
 	p.observer.ListedNodes(p.w.now(), nodes, how)
 	p.governance.showsAll(nodes)
@@ -246,8 +251,7 @@ func (p *process) listedNodes(nodes []*v1.Node, how oracle.How) {
 		p.w.say(p.name, "  %v", (*shownNode)(n))
 		items[i] = n
 	}
-	p.listed(p.nodes, p.feed.Nodes(), items)
-	p.store.adoptAgain()
+	p.listed(p.nodes, p.feed.Nodes(), items, version)
 }
 
 // listedPods passes a list of pods to the cache.
@@ -259,19 +263,19 @@ func (p *process) listedPods(pods []*v1.Pod, how oracle.How) {
 		p.w.say(p.name, "  %v", (*shownPod)(pod))
 		items[i] = pod
 	}
-	p.listed(p.pods, p.feed.Pods(), items)
+	p.listed(p.pods, p.feed.Pods(), items, "")
 }
 
 // listed passes a list to the cache, whole or trimmed as a streamed list is. It sorts the inboxes, because the cache
 // reports changes in the order of a map.
-func (p *process) listed(s *stream, to cache.TransformingStore, items []any) {
+func (p *process) listed(s *stream, to cache.TransformingStore, items []any, version string) {
 	if s.r.IntN(2) == 0 {
 		trim := to.Transformer()
 		for i := range items {
 			items[i], _ = trim(items[i]) // never fails
 		}
 	}
-	p.must(to.Replace(items, ""))
+	p.must(to.Replace(items, version))
 	for _, s := range p.shards {
 		slices.Sort(s.nodes)
 		slices.Sort(s.pods)
@@ -281,11 +285,18 @@ func (p *process) listed(s *stream, to cache.TransformingStore, items []any) {
 
 // mayBegin starts judging once the first lists have arrived, and the journal was read or the read has failed.
 func (p *process) mayBegin() {
-	if p.started || !p.store.opened || !p.feed.HasSynced() {
+	if p.started || !p.feed.HasSynced() {
+		return
+	}
+	if !p.keeper.synced {
+		p.keeper.synced = true
+		p.keeper.step(store.Synced{})
+	}
+	if p.started || !p.keeper.loaded {
 		return
 	}
 	p.started = true
-	p.governance.step(holds.Ready{Journaled: p.store.journaled()})
+	p.governance.step(holds.Ready{Journaled: p.keeper.journaled()})
 	for _, s := range p.shards {
 		s.soon()
 	}

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
 )
 
 // calm returns a world with one node and one process, without actions.
@@ -44,23 +42,5 @@ func TestAFrozenProcessGoesOnWhenAllFaultsEnd(t *testing.T) {
 	w.calmDown()
 	if !done {
 		t.Error("what was put off is still to be done")
-	}
-}
-
-// A partition that a leader has written, without getting the answer, contains nothing that is news to the leader.
-func TestALeaderAdoptsNothingFromItsOwnPartition(t *testing.T) {
-	w := calm()
-	p := w.processes[0]
-	w.server.changeTaints(nodeName(0), func([]v1.Taint) []v1.Taint { return []v1.Taint{noExecute("gpu")} })
-	w.until(w.now() + 3*time.Second)
-	i := partitionOf(nodeName(0))
-	if len(w.server.partitions[i].entries) != 1 {
-		t.Fatalf("the partition has %v", w.server.partitions[i].entries)
-	}
-	before := p.feed.Tainted()[0]
-	p.store.partitions[i].mine, p.store.partitions[i].stored.version = false, 0
-	p.store.took(i, w.server.partitions[i], never)
-	if after := p.feed.Tainted()[0]; after != before {
-		t.Errorf("it knows %+v, want %+v", after, before)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
+	"github.com/taint-manager/taint-manager/journal"
 )
 
 // timeline is what a server needs of its world: the true time, and a scheduler of functions.
@@ -41,12 +42,15 @@ type server struct {
 	log     []written
 	wrote   func() // called after each write
 
+	// partitionChanged is called after each write of a partition.
+	partitionChanged func(partition int)
+
 	tenants    int                          // namespaces; 0 counts as 1
 	labels     map[string]map[string]string // of nodes
 	born       map[string]int               // how many nodes and pods of a name there have been
 	grace      map[types.UID]podShape       // what a pod was created with
 	faults     map[kind][]time.Duration     // when each fault ends
-	partitions [partitions]partition
+	partitions [journal.Partitions]partition
 	lease      lease
 }
 

@@ -3,6 +3,7 @@ package sim
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -77,6 +78,7 @@ func (s *stream) list() {
 		}
 	}
 	nodes, pods := s.w.server.stateAt(pos)
+	version := s.w.server.versionAt(pos)
 	s.later(span(s.r, 0, 5*time.Millisecond), func() {
 		how := oracle.FirstListed
 		if s.listed {
@@ -88,7 +90,7 @@ func (s *stream) list() {
 		if s.pods {
 			s.p.listedPods(pods, how)
 		} else {
-			s.p.listedNodes(nodes, how)
+			s.p.listedNodes(nodes, version, how)
 		}
 		s.plan()
 	})
@@ -191,6 +193,14 @@ func (s *server) stateAt(pos int) (nodes []*v1.Node, pods []*v1.Pod) {
 		}
 	}
 	return nodes, pods
+}
+
+// versionAt returns the resourceVersion of a list at a position of the log.
+func (s *server) versionAt(pos int) string {
+	if pos == len(s.log) {
+		return strconv.Itoa(s.version)
+	}
+	return strconv.Itoa(s.log[pos].version - 1)
 }
 
 // replaced returns the list with the object's previous version replaced by the new one, or removed.

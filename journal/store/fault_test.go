@@ -316,11 +316,11 @@ func TestNoPartitionAddsATaintOrAnEarlierTimeThanTheNodes(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.taint("n", "gpu")
 		p := w.start()
-		w.put("n", map[string]string{"_journal": w.head(0), "n": w.entry("n", "999", "gpu", -1e9)})
+		w.put("n", map[string]string{"_journal": w.head(0), "n": w.entry("n", latest, "gpu", -1e9)})
 		p.knows("a record from before the node", "n", "gpu@-3600")
-		w.put("n", map[string]string{"_journal": w.head(0), "n": w.entry("n", "999", v1.TaintNodeNotReady, -60)})
+		w.put("n", map[string]string{"_journal": w.head(0), "n": w.entry("n", latest, v1.TaintNodeNotReady, -60)})
 		p.knows("a record of another taint", "n", "gpu@-3600")
-		w.put("n", map[string]string{"_journal": w.head(0), "n": strings.Replace(w.entry("n", "999", "gpu", -60), "uid-n", "uid-m", 1)})
+		w.put("n", map[string]string{"_journal": w.head(0), "n": strings.Replace(w.entry("n", latest, "gpu", -60), "uid-n", "uid-m", 1)})
 		p.knows("a record of another node", "n", "gpu@-3600")
 	})
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"sync"
 	"time"
 
 	"github.com/taint-manager/taint-manager/guard"
@@ -10,51 +9,39 @@ import (
 
 // guards is the record of guards and holds.
 type guards struct {
-	mu     sync.Mutex
 	record guard.Record
-	known  bool  // the record was read, or set
-	set    *term // in which this process has set it; nil if it has not
-	kept   *term // in which it was known, so that it stays so while it can't be written
+	known  bool // the record was read, or set
+	set    int  // the term in which this process has set it; 0 if it has not
+	kept   int  // the term in which it was known, so that it stays so while it can't be written
+	term   int  // the present term
 
 	// fresh is when the partition is last known to have been written. A leader writes it regularly if it has a record.
 	fresh time.Time
 }
 
-// SetGuards sets the record that this process writes while it leads: at once, but at most once a second. The times of
-// the record carry the monotonic clock. It does not block.
-func (k *Keeper) SetGuards(r guard.Record) {
-	k.guards.mu.Lock()
-	k.guards.record, k.guards.known, k.guards.set = r, true, k.term()
-	k.guards.kept = k.guards.set
-	k.guards.mu.Unlock()
-	if len(k.partitions) > 0 {
-		k.partitions[journal.GuardsPartition].wake()
+// at returns the record at the time now, and whether it is known.
+func (g *guards) at(now time.Time) (guard.Record, bool) {
+	return g.record, g.known && (now.Sub(g.fresh) <= staleAfter || g.term != 0 && g.kept == g.term)
+}
+
+// keep notes that a term begins, or that the last one has ended if it is 0.
+func (g *guards) keep(now time.Time, term int) {
+	g.term = term
+	if _, known := g.at(now); known {
+		g.kept = term
 	}
 }
 
-// Guards returns the record that was set, or that another process has written since. Its times carry the monotonic
-// clock. known is false if the journal cannot be read, has no record, or was not written for too long: then the ends of
-// all holds so far are unknown. It is complete once [Keeper.Loaded] is closed. A leader carries the record that it has read over into its own
-// writings until it sets one.
-func (k *Keeper) Guards() (r guard.Record, known bool) {
-	k.guards.mu.Lock()
-	defer k.guards.mu.Unlock()
-	g, present := &k.guards, k.term()
-	if g.known && time.Since(g.fresh) <= staleAfter {
-		g.kept = present
-		return g.record, true
-	}
-	return g.record, g.known && g.kept != nil && g.kept == present
+// put sets the record.
+func (g *guards) put(r guard.Record, term int) {
+	g.record, g.known, g.set, g.kept = r, true, term, term
 }
 
 // read replaces the record by one that another process has written; nil means that its partition has none. If this
 // process has already set a record in its present term, it has begun to lead before it knew this one: it merges both.
-func (g *guards) read(r *guard.Record, fresh time.Time, present *term) (merged guard.Record, known bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *guards) read(r *guard.Record, now, fresh time.Time) GuardsRead {
 	g.fresh = fresh
-	set := g.set != nil && g.set == present
-	switch {
+	switch set := g.set != 0 && g.set == g.term; {
 	case r == nil && set:
 	case r == nil:
 		g.record, g.known = guard.Record{}, false
@@ -63,44 +50,35 @@ func (g *guards) read(r *guard.Record, fresh time.Time, present *term) (merged g
 	default:
 		g.record, g.known = *r, true
 	}
-	return g.record, r != nil
-}
-
-// written notes that this process has written the record at this moment.
-func (g *guards) written(at time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.fresh = at
+	g.keep(now, g.term)
+	return GuardsRead{Record: g.record, Usable: r != nil}
 }
 
 // adoptGuards passes on the record that the partition contains. What this process finds first is as fresh as it was when
 // a process is last known to have led: nobody has written since.
-func (p *partition) adoptGuards(r *guard.Record, writing *journal.Writing, first bool) {
+func (p *partition) adoptGuards(r *guard.Record, first bool) {
 	if p.number != journal.GuardsPartition {
 		return
 	}
-	now := time.Now()
-	fresh := now
+	fresh := p.now
 	if r != nil {
-		ahead := max(p.keeper.options.Ahead(now), 0)
-		r = new(writing.Guards(*r, now, ahead))
-		switch last := p.keeper.options.LastLed; {
+		ahead := max(p.options.Ahead(p.now), 0)
+		r = new(p.writing.Guards(*r, p.now, ahead))
+		switch last := p.options.LastLed; {
 		case !first:
-			fresh = writing.Moment(writing.At, now, ahead)
+			fresh = p.writing.Moment(p.writing.At, p.now, ahead)
 		case !last.IsZero():
-			fresh = now.Add(-max(last.Sub(writing.At), 0))
+			fresh = p.now.Add(-max(last.Sub(p.writing.At), 0))
 		}
 	}
-	if record, known := p.keeper.guards.read(r, fresh, p.keeper.term()); known {
-		p.keeper.options.GuardsRead(record)
-	}
+	p.do.Guards = new(p.guards.read(r, p.now, fresh))
 }
 
-// guards returns the record to write; nil if there is none, or if another partition has it.
-func (p *partition) guards(now time.Time) *guard.Record {
-	r, known := p.keeper.Guards()
+// guardsToWrite returns the record to write; nil if there is none, or if another partition has it.
+func (p *partition) guardsToWrite() *guard.Record {
+	r, known := p.guards.at(p.now)
 	if p.number != journal.GuardsPartition || !known {
 		return nil
 	}
-	return new(journal.GuardsOf(r, now))
+	return new(journal.GuardsOf(r, p.now))
 }

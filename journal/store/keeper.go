@@ -10,11 +10,10 @@ import (
 
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/journal"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
-// patience is how long the first decision waits for partitions that do not answer.
-const patience = 10 * time.Second
+// callTimeout bounds one call.
+const callTimeout = 10 * time.Second
 
 // Partitions stores the partitions of a journal. Several goroutines call its methods, one goroutine per partition and
 // method. Errors should be those of k8s.io/apimachinery/pkg/api/errors where these have one: the keeper does not wait
@@ -30,31 +29,23 @@ type Partitions interface {
 	Write(ctx context.Context, partition int, content journal.StoredPartition) (version string, err error)
 }
 
-// Source has the nodes. Several goroutines call its methods.
-type Source interface {
-	// Tainted returns the nodes that carry NoExecute taints, or NoSchedule taints that policies make triggers.
-	Tainted() []*taint.Node
-
-	// Adopt merges a record into what is known of a node, and reports whether that changes anything; see
-	// [journal.NodeHistory.Adopt].
-	Adopt(node string, record journal.Record) bool
-}
-
 // Options are the parameters of a keeper.
 type Options struct {
 	// Partitions stores the journal. Nil means that there is none, and the keeper does nothing.
 	Partitions Partitions
 
-	// Source has the nodes to record; Synced is closed once it has all of them. Both are required.
+	// Source has the nodes to record, and is safe for concurrent use; Synced is closed once it has all of them. Both are
+	// required.
 	Source Source
 	Synced <-chan struct{}
 
 	// Adopted is called after a record has changed what is known of a node. It must not block. Required.
 	Adopted func(node string)
 
-	// GuardsRead is called with each record of guards and holds that another process has written, as [Keeper.Guards]
-	// returns it from then on. It must not block. Nil means that nobody is interested.
-	GuardsRead func(guard.Record)
+	// GuardsRead is called with the record of guards and holds whenever another process has written its partition, as
+	// [Keeper.Guards] returns it from then on. known is false if the partition has none, or if it can't be believed. It
+	// must not block. Nil means that nobody is interested.
+	GuardsRead func(r guard.Record, known bool)
 
 	// Ahead returns by how much this process's wall clock is ahead of the API server's, as for
 	// [journal.AdoptParams].Ahead. Nil means that the clocks agree.
@@ -78,18 +69,26 @@ type Options struct {
 	Logger logr.Logger
 }
 
-// Keeper reads and writes a journal. Its methods are safe for concurrent use.
+// Keeper is the goroutine around a [Core]. Its methods are safe for concurrent use.
 type Keeper struct {
-	options    Options
-	partitions []*partition
-	loaded     chan struct{}
-	troubles   *troubles
-	guards     guards
-	terms      atomic.Pointer[term]
-}
+	options  Options
+	core     *Core // only Run's goroutine uses it
+	troubles *troubles
+	records  int                    // that the metrics show
+	guards   atomic.Pointer[guards] // of the core, after its last step
+	loaded   chan struct{}
+	ended    chan struct{}
+	wake     chan struct{}
+	running  sync.WaitGroup
 
-// term is one term of leadership.
-type term struct{ ctx context.Context }
+	mu      sync.Mutex
+	inputs  []Input                  // that were not processed
+	changed [journal.Partitions]bool // partitions whose nodes have changed
+	listed  bool                     // the source has taken in a list
+	terms   int                      // so far
+	term    context.Context          // the latest one
+	flushes []chan struct{}          // all so far; nil once they are done
+}
 
 // New returns a keeper that does nothing before Run.
 func New(o Options) *Keeper {
@@ -97,7 +96,7 @@ func New(o Options) *Keeper {
 		o.Leading = func() bool { return true }
 	}
 	if o.GuardsRead == nil {
-		o.GuardsRead = func(guard.Record) {}
+		o.GuardsRead = func(guard.Record, bool) {}
 	}
 	if o.Ahead == nil {
 		o.Ahead = func(time.Time) time.Duration { return 0 }
@@ -105,42 +104,145 @@ func New(o Options) *Keeper {
 	if o.Metrics == nil {
 		o.Metrics = newMetrics()
 	}
-	k := &Keeper{options: o, loaded: make(chan struct{}), troubles: newTroubles(o.Logger, o.Metrics)}
-	for number := range journal.Partitions {
-		if o.Partitions != nil {
-			k.partitions = append(k.partitions, newPartition(k, number))
-		}
+	k := &Keeper{
+		options: o, troubles: newTroubles(o.Logger, o.Metrics),
+		loaded: make(chan struct{}), ended: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
+	k.core = NewCore(CoreOptions{
+		Source: o.Source, Leading: k.leads, Ahead: o.Ahead, ReadOnly: o.ReadOnly, LastLed: o.LastLed, None: o.Partitions == nil,
+	})
+	k.guards.Store(&guards{})
 	return k
 }
 
 // Run reads the journal, and writes it while leading, until the context ends. It may be called only once.
 func (k *Keeper) Run(ctx context.Context) {
-	var running sync.WaitGroup
-	for _, p := range k.partitions {
-		running.Go(func() { k.options.Partitions.Watch(ctx, p.number, p.tell) })
-		running.Go(func() { p.run(ctx) })
+	defer k.leave()
+	for number := range len(k.core.partitions) {
+		k.running.Go(func() {
+			k.options.Partitions.Watch(ctx, number, func(s journal.StoredPartition, err error) {
+				k.put(Heard{number, s, time.Now(), err})
+			})
+		})
 	}
-	k.load(ctx)
-	running.Wait()
+	synced := k.options.Synced
+	var next time.Time
+	for {
+		due, stop := timer(next)
+		select {
+		case <-ctx.Done():
+			stop()
+			return
+		case <-synced:
+			synced = nil
+			next = k.step(ctx, Synced{})
+		case <-k.wake:
+			for _, in := range k.take() {
+				next = k.step(ctx, in)
+			}
+		case <-due:
+			next = k.step(ctx, TimePassed{})
+		}
+		stop()
+	}
 }
 
-// load waits, for at most patience, until each partition was read or found to be forbidden.
-func (k *Keeper) load(ctx context.Context) {
-	select {
-	case <-k.options.Synced:
-	case <-ctx.Done():
-		return
+// timer returns a channel that receives at that time; never if it is zero.
+func timer(at time.Time) (due <-chan time.Time, stop func()) {
+	if at.IsZero() {
+		return nil, func() {}
 	}
-	waiting, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for _, p := range k.partitions {
-		select {
-		case <-p.known:
-		case <-waiting.Done():
+	t := time.NewTimer(time.Until(at))
+	return t.C, func() { t.Stop() }
+}
+
+// leave waits for what was started, and removes this keeper's share of the metrics.
+func (k *Keeper) leave() {
+	close(k.ended)
+	k.running.Wait()
+	k.troubles.forget()
+	k.options.Metrics.entries.Add(float64(-k.records))
+}
+
+// put adds an input. It does not block.
+func (k *Keeper) put(in Input) {
+	k.mu.Lock()
+	k.inputs = append(k.inputs, in)
+	k.mu.Unlock()
+	k.signal()
+}
+
+func (k *Keeper) signal() {
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the inputs that wait. Changes of nodes come first: a flush that waits is to write them.
+func (k *Keeper) take() (inputs []Input) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for number, changed := range k.changed {
+		if changed {
+			inputs = append(inputs, NodesChanged{number})
 		}
 	}
-	close(k.loaded)
+	if k.listed {
+		inputs = append(inputs, NodesListed{})
+	}
+	inputs = append(inputs, k.inputs...)
+	k.changed, k.listed, k.inputs = [journal.Partitions]bool{}, false, nil
+	return inputs
+}
+
+// step passes one input to the core, and its effects on. It returns when the next step is due.
+func (k *Keeper) step(ctx context.Context, in Input) time.Time {
+	do := k.core.Step(time.Now(), in)
+	k.guards.Store(new(k.core.guards))
+	for _, one := range do.Troubles {
+		k.troubles.note(one)
+	}
+	for _, node := range do.Adopted {
+		k.options.Adopted(node)
+	}
+	if do.Guards != nil {
+		k.options.GuardsRead(do.Guards.Record, do.Guards.Usable)
+	}
+	for _, w := range do.Writes {
+		k.running.Go(func() { k.write(ctx, w) })
+	}
+	k.options.Metrics.entries.Add(float64(k.core.Records() - k.records))
+	k.records = k.core.Records()
+	if do.Loaded {
+		close(k.loaded)
+	}
+	k.flushed(do.Flushed)
+	return do.Next
+}
+
+// write makes a write. It is cancelled when its term ends, and when Run does.
+func (k *Keeper) write(ctx context.Context, w Write) {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	k.mu.Lock()
+	term, over := k.term, w.Term != k.terms
+	k.mu.Unlock()
+	defer context.AfterFunc(term, cancel)() //nolint:contextcheck // the call ends with its term, too
+	if over {
+		cancel()
+	}
+	version, err := k.options.Partitions.Write(call, w.Partition, w.Content)
+	k.options.Metrics.wrote(err)
+	k.put(Written{w.Partition, version, err, over || term.Err() != nil || ctx.Err() != nil})
+}
+
+// leads reports whether this process may write. A term may have ended although the core was not told yet.
+func (k *Keeper) leads() bool {
+	k.mu.Lock()
+	term := k.term
+	k.mu.Unlock()
+	return term.Err() == nil && k.options.Leading()
 }
 
 // Loaded returns a channel that is closed once the source has what is recorded, or, if the journal is not available,
@@ -149,42 +251,65 @@ func (k *Keeper) Loaded() <-chan struct{} { return k.loaded }
 
 // NodeChanged notes that the taints of a node have changed, or that the node was deleted. It does not block.
 func (k *Keeper) NodeChanged(name string) {
-	if len(k.partitions) > 0 {
-		k.partitions[journal.PartitionOf(name)].wake()
-	}
+	k.mu.Lock()
+	k.changed[journal.PartitionOf(name)] = true
+	k.mu.Unlock()
+	k.signal()
+}
+
+// NodesListed notes that the source has taken in a list of all nodes. It does not block.
+func (k *Keeper) NodesListed() {
+	k.mu.Lock()
+	k.listed = true
+	k.mu.Unlock()
+	k.signal()
 }
 
 // Lead permits writing until the context ends. It returns at once.
 func (k *Keeper) Lead(ctx context.Context) {
-	k.terms.Store(&term{ctx})
-	for _, p := range k.partitions {
-		p.wake()
-	}
+	k.mu.Lock()
+	k.terms++
+	number := k.terms
+	k.term = ctx
+	k.inputs = append(k.inputs, TermBegan{number})
+	k.mu.Unlock()
+	k.signal()
+	context.AfterFunc(ctx, func() { k.put(TermEnded{number}) })
 }
 
-// term returns the present term; nil if this process does not lead.
-func (k *Keeper) term() *term {
-	if t := k.terms.Load(); t != nil && t.ctx.Err() == nil {
-		return t
-	}
-	return nil
-}
+// SetGuards sets the record that this process writes while it leads: at once, but at most once a second. The times of
+// the record carry the monotonic clock. It does not block.
+func (k *Keeper) SetGuards(r guard.Record) { k.put(GuardsSet{r}) }
 
-// leads returns the present term; nil if this process must not write.
-func (k *Keeper) leads() *term {
-	if k.options.ReadOnly {
-		return nil
-	}
-	return k.term()
-}
+// Guards returns the record that was set, or that another process has written since. Its times carry the monotonic
+// clock. known is false if the journal cannot be read, has no record, or was not written for too long: then the ends of
+// all holds so far are unknown. It is complete once [Keeper.Loaded] is closed. A leader carries the record that it has
+// read over into its own writings until it sets one.
+func (k *Keeper) Guards() (r guard.Record, known bool) { return k.guards.Load().at(time.Now()) }
 
-// Flush waits until all changes are written, or one more attempt has failed, or the context ends.
+// Flush waits until all changes are written, or one more attempt has failed, or the context or Run ends.
 func (k *Keeper) Flush(ctx context.Context) {
-	var flushing sync.WaitGroup
-	for _, p := range k.partitions {
-		flushing.Go(func() { p.flush(ctx) })
+	done := make(chan struct{})
+	k.mu.Lock()
+	k.flushes = append(k.flushes, done)
+	k.inputs = append(k.inputs, Flush{len(k.flushes) - 1})
+	k.mu.Unlock()
+	k.signal()
+	select {
+	case <-done:
+	case <-k.ended:
+	case <-ctx.Done():
 	}
-	flushing.Wait()
+}
+
+// flushed ends flushes.
+func (k *Keeper) flushed(ids []int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, id := range ids {
+		close(k.flushes[id])
+		k.flushes[id] = nil
+	}
 }
 
 // Trouble returns nil while the journal works; otherwise it returns a short description of the problem. It names

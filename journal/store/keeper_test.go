@@ -140,7 +140,7 @@ func TestALeaderGoesByWhatItHasSeenItself(t *testing.T) {
 				w.pass(5)
 				begin(w, p)
 				w.pass(15)
-				w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "999", "gpu", 1), "m": "invalid"})
+				w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", latest, "gpu", 1), "m": "invalid"})
 				p.knows("after another hand has written", "n", "gpu@5")
 				w.pass(17)
 				if data := w.partition("n").Data; data["n"] != w.entry("n", "101", "gpu", 5) || len(data) != 2 {
@@ -234,7 +234,7 @@ func TestAfterItsTermAProcessWritesNoMore(t *testing.T) {
 		if n := w.stored() - before; n != 0 {
 			t.Errorf("%d writes after the term", n)
 		}
-		w.put("n", map[string]string{"_journal": w.head(100), "n": w.entry("n", "999", "gpu", -7)})
+		w.put("n", map[string]string{"_journal": w.head(100), "n": w.entry("n", latest, "gpu", -7)})
 		p.knows("standing by again", "n", "gpu@-7 disk@5")
 		p.lead()
 		w.pass(101)
@@ -558,7 +558,7 @@ func TestAStreamThatEndsIsFollowedByAnother(t *testing.T) {
 		w.taint("n", "gpu")
 		for i := range 3 {
 			w.cut()
-			w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "999", "gpu", float64(4-i))})
+			w.put("n", map[string]string{"_journal": w.head(time.Since(w.born).Seconds()), "n": w.entry("n", latest, "gpu", float64(4-i))})
 			w.pass(float64(10 * (i + 1)))
 			p.knows("after the stream has ended", "n", fmt.Sprintf("gpu@%d", 4-i))
 		}

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,41 +10,40 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/taint-manager/taint-manager/internal/truncate"
-	"github.com/taint-manager/taint-manager/journal"
 )
 
-// kind is the kind of a partition's problem; it is the label of a metric.
-type kind string
+// Kind is the kind of a partition's problem; it is the label of a metric.
+type Kind string
 
 const (
-	unread    kind = "unread"
-	unwritten kind = "unwritten"
-	missing   kind = "missing"
-	foreign   kind = "version"
-	nonsense  kind = "invalid"
-	full      kind = "full"
-	stale     kind = "stale"
+	unread    Kind = "unread"
+	unwritten Kind = "unwritten"
+	foreign   Kind = "version"
+	nonsense  Kind = "invalid"
+	full      Kind = "full"
+	stale     Kind = "stale"
+	unreached Kind = "unreached"
 )
 
 // phrases describe the kinds of problems, in the order in which they are reported.
 var phrases = []struct {
-	kind   kind
+	kind   Kind
 	phrase string
 }{
 	{unread, "can't be read"},
 	{unwritten, "can't be written"},
-	{missing, "do not exist and may not be created"},
 	{foreign, "are of an unknown version"},
 	{nonsense, "have invalid entries"},
 	{full, "cannot hold all nodes"},
 	{stale, "were not written for too long"},
+	{unreached, "have records of nodes that were not read so far"},
 }
 
 // quiet is the time in which no further problem of the same kind and partition is logged.
 const quiet = time.Minute
 
 // problem notes a problem of the partition; an empty text removes it.
-func (p *partition) problem(k kind, text string) {
+func (p *partition) problem(k Kind, text string) {
 	text = truncate.Text(text)
 	before := p.problems[k]
 	if text == before {
@@ -55,11 +53,11 @@ func (p *partition) problem(k kind, text string) {
 	if text == "" {
 		delete(p.problems, k)
 	}
-	p.keeper.troubles.turn(k, p.name(), before, text)
+	p.do.Troubles = append(p.do.Troubles, Trouble{p.name(), k, before, text})
 }
 
 // fail notes an error as a problem; nil removes it.
-func (p *partition) fail(k kind, err error) {
+func (p *partition) fail(k Kind, err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
@@ -86,53 +84,54 @@ type troubles struct {
 	metrics *Metrics
 
 	mu         sync.Mutex
-	partitions map[kind]int // that have such a problem
+	partitions map[Kind]int // that have such a problem
 	said       map[string]time.Time
-	missing    [journal.Partitions]*MissingError
 }
 
 func newTroubles(logger logr.Logger, m *Metrics) *troubles {
-	return &troubles{logger: logger, metrics: m, partitions: map[kind]int{}, said: map[string]time.Time{}}
+	return &troubles{logger: logger, metrics: m, partitions: map[Kind]int{}, said: map[string]time.Time{}}
 }
 
-// turn notes that a partition's problem of a kind has changed, appeared or disappeared.
-func (t *troubles) turn(k kind, partition, before, now string) {
+// note notes a change of a problem.
+func (t *troubles) note(one Trouble) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if before == "" {
-		t.add(k, 1)
+	if one.Before == "" {
+		t.add(one.Kind, 1)
 	}
-	if now != "" {
-		t.say(k, partition, now)
+	if one.Text != "" {
+		t.say(one)
 		return
 	}
-	t.add(k, -1)
-	if t.partitions[k] == 0 {
-		t.logger.Info("A problem of the journal is over", "kind", k)
+	t.add(one.Kind, -1)
+	if t.partitions[one.Kind] == 0 {
+		t.logger.Info("A problem of the journal is over", "kind", one.Kind)
 	}
 }
 
 // say logs a problem. Problems that seldom concern one partition only are logged once for all of them.
-func (t *troubles) say(k kind, partition, text string) {
-	topic := string(k)
-	if k != unread && k != unwritten && k != missing {
-		topic += partition
+func (t *troubles) say(one Trouble) {
+	topic := string(one.Kind)
+	if one.Kind != unread && one.Kind != unwritten {
+		topic += one.Partition
 	}
 	if last, ok := t.said[topic]; ok && time.Since(last) < quiet {
 		return
 	}
 	t.said[topic] = time.Now()
-	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", k, "partition", partition, "problem", text)
+	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", one.Kind, "partition", one.Partition, "problem", one.Text)
 }
 
-// forget removes a problem without logging it.
-func (t *troubles) forget(k kind) {
+// forget removes all problems without logging that.
+func (t *troubles) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.add(k, -1)
+	for k, n := range t.partitions {
+		t.add(k, -n)
+	}
 }
 
-func (t *troubles) add(k kind, n int) {
+func (t *troubles) add(k Kind, n int) {
 	t.partitions[k] += n
 	t.metrics.problems.WithLabelValues(string(k)).Add(float64(n))
 }
@@ -150,8 +149,5 @@ func (t *troubles) sum() error {
 	if len(parts) == 0 {
 		return nil
 	}
-	if how := t.howToCreate(); how != "" {
-		parts = append(parts, how)
-	}
-	return errors.New(strings.Join(slices.Concat(parts, []string{"the log says more"}), "; "))
+	return errors.New(strings.Join(append(parts, "the log says more"), "; "))
 }

@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -32,7 +33,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// Otherwise reflectors wait, after an error, by a time that the package has noted outside of virtual time.
+	utilruntime.ErrorHandlers = nil
+	goleak.VerifyTestMain(m)
+}
 
 const (
 	namespace = "kube-system"
@@ -46,6 +51,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 		w := &world{T: t, client: fake.NewClientset(), born: time.Now(), version: 100}
 		w.client.PrependReactor("*", "configmaps", w.react)
 		w.client.PrependWatchReactor("configmaps", w.reactToWatch)
+		w.client.PrependReactor("list", "nodes", w.listNodes)
 		test(w)
 		w.fault(nil)
 		for _, p := range w.processes {
@@ -67,6 +73,7 @@ type world struct {
 
 	mu      sync.Mutex
 	version int
+	nodes   int // the version of the last write of a node
 	faults  func(verb string) error
 	losing  func(verb string) error // of responses
 	writes  []written
@@ -128,6 +135,7 @@ func (w *world) react(action clienttesting.Action) (bool, runtime.Object, error)
 	case clienttesting.ListActionImpl:
 		list, err := w.client.Tracker().List(action.GetResource(), action.GetKind(), action.GetNamespace())
 		if list, ok := list.(*v1.ConfigMapList); ok {
+			list.ResourceVersion = strconv.Itoa(w.version)
 			for i := range list.Items {
 				list.Items[i].ManagedFields = w.fields
 			}
@@ -135,6 +143,17 @@ func (w *world) react(action clienttesting.Action) (bool, runtime.Object, error)
 		return true, list, err
 	}
 	return false, nil, nil
+}
+
+// listNodes returns all nodes, at the version of the last write of a node.
+func (w *world) listNodes(action clienttesting.Action) (bool, runtime.Object, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list, err := w.client.Tracker().List(v1.SchemeGroupVersion.WithResource("nodes"), v1.SchemeGroupVersion.WithKind("Node"), "")
+	if err == nil {
+		list.(*v1.NodeList).ResourceVersion = strconv.Itoa(max(w.nodes, 100))
+	}
+	return true, list, err
 }
 
 // store stores a ConfigMap like an API server.
@@ -170,8 +189,66 @@ func (w *world) reactToWatch(action clienttesting.Action) (bool, watch.Interface
 	}
 	options := action.(clienttesting.WatchActionImpl).ListOptions
 	stream, err := w.client.Tracker().Watch(action.GetResource(), action.GetNamespace(), options)
-	w.streams = append(w.streams, stream)
-	return true, stream, err
+	if err != nil {
+		return true, nil, err
+	}
+	name := action.(clienttesting.WatchActionImpl).GetWatchRestrictions().Fields.String()
+	all := resuming(stream, w.missed(strings.TrimPrefix(name, "metadata.name="), options.ResourceVersion))
+	w.streams = append(w.streams, all)
+	return true, all, nil
+}
+
+// missed returns the event that a watch from this version begins with; nil if the ConfigMap is not newer.
+func (w *world) missed(name, version string) *watch.Event {
+	object, err := w.client.Tracker().Get(v1.SchemeGroupVersion.WithResource("configmaps"), namespace, name)
+	if err != nil {
+		return nil
+	}
+	stored, _ := strconv.Atoi(object.(*v1.ConfigMap).ResourceVersion)
+	if from, _ := strconv.Atoi(version); stored <= from {
+		return nil
+	}
+	return &watch.Event{Type: watch.Modified, Object: object}
+}
+
+// resumed is a stream with an event before all others. The tracker's streams begin with what is changed next.
+type resumed struct {
+	watch.Interface
+	events chan watch.Event
+	once   sync.Once
+	done   chan struct{}
+}
+
+func resuming(stream watch.Interface, first *watch.Event) *resumed {
+	r := &resumed{Interface: stream, events: make(chan watch.Event), done: make(chan struct{})}
+	go func() {
+		defer close(r.events)
+		if first != nil && !r.send(*first) {
+			return
+		}
+		for e := range stream.ResultChan() {
+			if !r.send(e) {
+				return
+			}
+		}
+	}()
+	return r
+}
+
+func (r *resumed) send(e watch.Event) bool {
+	select {
+	case r.events <- e:
+		return true
+	case <-r.done:
+		return false
+	}
+}
+
+func (r *resumed) ResultChan() <-chan watch.Event { return r.events }
+
+func (r *resumed) Stop() {
+	r.once.Do(func() { close(r.done) })
+	r.Interface.Stop()
 }
 
 // cut ends all watches of ConfigMaps.
@@ -190,6 +267,7 @@ func (w *world) taint(node string, taints ...string) {
 	w.Helper()
 	w.mu.Lock()
 	w.version++
+	w.nodes = w.version
 	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: node, UID: types.UID("uid-" + node), ResourceVersion: strconv.Itoa(w.version),
 		CreationTimestamp: metav1.NewTime(w.born.Add(-time.Hour)),
@@ -258,11 +336,14 @@ func (w *world) put(node string, data map[string]string) {
 	synctest.Wait()
 }
 
+// latest is the version of the node that was written last.
+const latest = "latest"
+
 // entry returns a record of the node, written by hand.
 func (w *world) entry(node, version, key string, since float64) string {
 	from := version
-	if version == "999" {
-		from = "101" // the version at which nodes are tainted here; the record's writer has seen it
+	if version == latest { // the record's writer has seen the node tainted, at version 101
+		version, from = strconv.Itoa(w.nodes), "101"
 	}
 	return fmt.Sprintf(`{"uid":"uid-%s","version":%q,"taints":[[%s]]}`, node, version, w.state(key, since, from))
 }
@@ -298,6 +379,8 @@ type process struct {
 	log     []string
 	adopted []string
 	guards  []guard.Record // that were read
+
+	knowsGuards bool // as the process was told last
 }
 
 // start runs a standby process, and returns once it has read the journal.
@@ -333,10 +416,12 @@ func (w *world) launch(options ...func(*store.Options)) *process {
 	return p
 }
 
-func (p *process) guardsRead(r guard.Record) {
+func (p *process) guardsRead(r guard.Record, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.guards = append(p.guards, r)
+	if p.knowsGuards = known; known {
+		p.guards = append(p.guards, r)
+	}
 }
 
 func (p *process) note(list *[]string, line string) {
@@ -473,6 +558,7 @@ func newManyNodes(n int) *manyNodes {
 
 func (c *manyNodes) of(o *store.Options)               { o.Source = c }
 func (c *manyNodes) Adopt(string, journal.Record) bool { return false }
+func (c *manyNodes) Reached() string                   { return "" }
 
 func (c *manyNodes) Tainted() []*taint.Node {
 	c.mu.Lock()

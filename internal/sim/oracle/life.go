@@ -46,8 +46,10 @@ type life struct {
 	// doubted means that the taint may or may not be the one that the process knew before.
 	doubted bool
 
-	// bridged means that the taint was in truth removed and set again meanwhile, and counts as one.
+	// bridged means that the taint was in truth removed and set again meanwhile, and counts as one. gone is the latest
+	// version of the node at which the taint was absent then, as long as no record that the process has received shows that.
 	bridged bool
+	gone    int64
 
 	// dropped means that there were more states than are kept, and that a pod distinguishes some of them or not all
 	// pods were known: then the oldest states are dropped. Otherwise states are joined.

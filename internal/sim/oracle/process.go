@@ -49,6 +49,9 @@ type Process struct {
 	history []*seen // no longer in view
 	watched time.Duration
 
+	heard  map[string]heardRecord // the latest ones, by node
+	fooled map[string]bool        // nodes of which a forged record was adopted
+
 	listedNodes, listedPods bool
 
 	clock func(at time.Duration) time.Duration // how far its wall clock is ahead of the true time
@@ -57,7 +60,7 @@ type Process struct {
 
 // Started records that a process has started; clock returns how far its wall clock is ahead of the true time.
 func (o *Oracle) Started(name string, clock func(at time.Duration) time.Duration) *Process {
-	return &Process{Name: name, oracle: o, watched: none, clock: clock}
+	return &Process{Name: name, oracle: o, watched: none, clock: clock, heard: map[string]heardRecord{}, fooled: map[string]bool{}}
 }
 
 // ClockSet records that the wall clock of the process was set.
@@ -118,6 +121,7 @@ func (p *Process) sawNode(at time.Duration, n *v1.Node, how How) {
 	if p.look(k, v, before) {
 		k.changed = version
 	}
+	p.judgeGap(k)
 }
 
 // look updates the known lives of a node's taints by the node as it is shown now.
@@ -168,14 +172,14 @@ func (p *Process) count(l *life, k *known) {
 // afterGap returns the remaining life after a gap; nil if the taint is a new one.
 func (p *Process) afterGap(l *life, k *known, v *view, before int64, taints []*v1.Taint) *life {
 	may, must := l.continues(taints, v)
-	broken := p.oracle.nodes[k.node.UID].broken(before, k.version, l.group)
+	gone := p.oracle.nodes[k.node.UID].absentAt(before, k.version, l.group)
 	switch {
 	case !may:
 		p.oracle.Seen.Renewed++
 		return nil
-	case broken:
+	case gone > 0:
 		p.oracle.Seen.OneByException++
-		l.bridged = true
+		l.bridged, l.gone = true, gone
 	}
 	if !must || l.told > before { // a record may contain states from within the gap
 		l.widen(far, v.at)

@@ -50,6 +50,72 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 	return r, nil
 }
 
+// Forwarded returns a record that the process has received in this way, as it writes it once more: its times are on the
+// clock of the process, and perhaps later.
+func (p *Process) Forwarded(at time.Duration, how Adoption, r Record) Record {
+	by := p.view(how.At, FirstListed).between(&how, &r)
+	forwarded := Record{node: r.node, uid: r.uid, version: r.version, written: at, ahead: p.ahead(at), set: p.set}
+	for _, l := range r.lives {
+		l = l.copied(by)
+		l.clamp(at)
+		forwarded.lives = append(forwarded.lives, l)
+	}
+	return forwarded
+}
+
+// heardRecord is a record that a process has received.
+type heardRecord struct {
+	how    Adoption
+	record Record
+}
+
+// Heard records that the process has received a record of a node, adopted or not. A nil record means that the latest
+// writing has none.
+func (p *Process) Heard(how Adoption, node string, r *Record) {
+	if delete(p.heard, node); r == nil {
+		return
+	}
+	p.heard[node] = heardRecord{how, *r}
+	if k := p.node(node); k != nil {
+		p.judgeGap(k)
+	}
+}
+
+// judgeGap withdraws the excuse of a gap: a taint that was removed and set again while this process did not watch counts
+// as one only if no record shows it. A record does if its writer has watched the node since the taint was absent. It
+// counts from when this process has seen the node up to the version of the record.
+func (p *Process) judgeGap(k *known) {
+	h, ok := p.heard[k.node.Name]
+	if !ok || h.record.uid != k.node.UID || h.record.version > k.version {
+		return
+	}
+	by := p.view(h.how.At, FirstListed).between(&h.how, &h.record)
+	for _, l := range k.lives {
+		theirs := lifeIn(h.record.lives, l.group)
+		if l.gone == 0 || h.record.version <= l.gone || theirs == nil || theirs.bridged || theirs.found {
+			continue
+		}
+		theirs = theirs.copied(by)
+		for i := range l.states {
+			s := &l.states[i]
+			s.lo, s.hi = max(s.lo, theirs.earliest()), max(s.hi, theirs.earliest())
+		}
+		l.gone = 0
+		p.oracle.Seen.Told++
+	}
+}
+
+// Fooled records whether the record of a node that the process has adopted last is a forged one. As long as it is, the pods of
+// the node are not judged.
+func (p *Process) Fooled(node string, forged bool) {
+	if delete(p.fooled, node); forged {
+		p.fooled[node] = true
+	}
+}
+
+// IsFooled reports whether the process goes by a forged record.
+func (p *Process) IsFooled() bool { return len(p.fooled) > 0 }
+
 // Adopted records that the process has read a record. The record proves only what it contains: its writer did not
 // see a swap of not-ready and unreachable that is not in it.
 func (p *Process) Adopted(how Adoption, r Record) {

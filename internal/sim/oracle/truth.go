@@ -67,6 +67,7 @@ type Counts struct {
 	Renewed        int // a timeAdded showed that a taint is a new one
 	TakenOver      int // a record was adopted exactly
 	Repeated       int // a DELETE was repeated after its answer was lost
+	Told           int // a record has shown a process that a taint was removed and set again in a gap of its watch
 	Forgotten      int // a taint had more states than are kept, and pods distinguished them
 }
 
@@ -155,14 +156,18 @@ func (s *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
 }
 
 // broken reports whether the taint, with any value, was absent at some moment after one version and up to another.
-func (s *nodeStory) broken(after, upTo int64, g string) bool {
+func (s *nodeStory) broken(after, upTo int64, g string) bool { return s.absentAt(after, upTo, g) > 0 }
+
+// absentAt returns the latest version after one version and up to another at which the taint, with any value, was absent;
+// 0 if there is none.
+func (s *nodeStory) absentAt(after, upTo int64, g string) (last int64) {
 	for i := range s.versions {
 		v := &s.versions[i]
 		if v.version > after && v.version <= upTo && !present(v.taints, g) {
-			return true
+			last = v.version
 		}
 	}
-	return false
+	return last
 }
 
 // carries reports whether one of the taints has this key and value, and the effect NoExecute.
