@@ -20,7 +20,6 @@ import (
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/original/check"
 	"github.com/taint-manager/taint-manager/policy"
@@ -45,7 +44,7 @@ type Manager struct {
 
 	started   atomic.Bool // Run was called
 	leads     atomic.Bool
-	holds     *holds.Tracker
+	holds     *guard.Tracker
 	latest    atomic.Pointer[policy.Judge]
 	inForce   atomic.Pointer[Policies]
 	ready     chan struct{} // closed once pods can be judged
@@ -158,7 +157,7 @@ func (m *Manager) record() error {
 	m.journal = store.New(store.Options{
 		Partitions: m.options.Journal, Source: m.source, Synced: m.source.Synced(),
 		Adopted:    func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
-		GuardsRead: func(r guard.Record) { m.holds.Put(holds.RecordRead{Record: r}) },
+		GuardsRead: func(r guard.Record) { m.holds.Put(guard.RecordRead{Record: r}) },
 		ReadOnly:   m.options.DryRun, Leading: m.options.Leading, LastLed: m.options.LastLed, Ahead: m.options.Ahead,
 		Metrics: kept, Logger: m.options.Logger,
 	})
@@ -349,8 +348,8 @@ func (m *Manager) Lead(ctx context.Context) error {
 	m.original.SetLeading(true)
 	defer m.original.SetLeading(false)
 	m.journal.Lead(ctx)
-	_ = m.holds.Do(ctx, holds.LeadershipBegan{}) // it is queued even if the context ends first
-	defer m.holds.Put(holds.LeadershipEnded{})
+	_ = m.holds.Do(ctx, guard.LeadershipBegan{}) // it is queued even if the context ends first
+	defer m.holds.Put(guard.LeadershipEnded{})
 	reportCtx, stop := context.WithCancel(ctx)
 	var reporting sync.WaitGroup
 	defer reporting.Wait()

@@ -2,12 +2,11 @@ package taintmanager
 
 import (
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/holds"
 )
 
 // observer forwards what breakers and policies need of nodes and namespaces.
 type observer struct {
-	holds *holds.Tracker
+	holds *guard.Tracker
 
 	// last is the last batch of changes. Only the goroutine of the nodes uses it.
 	last []guard.NodeChange
@@ -16,16 +15,16 @@ type observer struct {
 // NodesChanged implements [cluster.NodeObserver].
 func (o *observer) NodesChanged(changes []guard.NodeChange) {
 	o.last = changes
-	o.holds.Put(holds.NodesChanged{Changes: changes})
+	o.holds.Put(guard.NodesChanged{Changes: changes})
 }
 
 // NodesSynced implements [cluster.NodeObserver]. The last batch has all nodes.
 func (o *observer) NodesSynced() {
-	o.holds.Put(holds.NodesListed{Nodes: o.last})
+	o.holds.Put(guard.NodesListed{Nodes: o.last})
 	o.last = nil
 }
 
 // NamespacesChanged implements [cluster.NamespaceObserver].
 func (o *observer) NamespacesChanged() {
-	o.holds.Put(holds.NamespacesChanged{})
+	o.holds.Put(guard.NamespacesChanged{})
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -40,11 +39,11 @@ type guards struct {
 func (m *Model) SetGuards(r *guard.Record, w journal.Writing) { m.guards = guards{r, w} }
 
 // at returns the record as a manager adopts it at this time.
-func (g *guards) at(now time.Time) holds.Journaled {
+func (g *guards) at(now time.Time) guard.Journaled {
 	if g.record == nil {
-		return holds.Journaled{}
+		return guard.Journaled{}
 	}
-	return holds.Journaled{Record: g.writing.Guards(*g.record, now, 0), Known: true}
+	return guard.Journaled{Record: g.writing.Guards(*g.record, now, 0), Known: true}
 }
 
 // stale returns the earlier one of a time and that of the record's writing, if the record has something, and the journal

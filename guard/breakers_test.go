@@ -265,7 +265,7 @@ func TestNodesThatComeAndGoResetNothingEarly(t *testing.T) {
 	})
 }
 
-func permutations(list []guard.NodeChange, visit func([]guard.NodeChange)) {
+func permutations[T any](list []T, visit func([]T)) {
 	var walk func(i int)
 	walk = func(i int) {
 		if i == len(list) {

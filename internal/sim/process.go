@@ -14,7 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/cluster"
 	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/evict"
-	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/shard"
 	"github.com/taint-manager/taint-manager/skew"
@@ -285,7 +285,7 @@ func (p *process) mayBegin() {
 		return
 	}
 	p.started = true
-	p.governance.step(holds.Ready{Journaled: p.store.journaled()})
+	p.governance.step(guard.Ready{Journaled: p.store.journaled()})
 	for _, s := range p.shards {
 		s.soon()
 	}

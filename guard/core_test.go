@@ -1,39 +1,19 @@
-package holds_test
+package guard_test
 
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/internal/faketime"
 	"github.com/taint-manager/taint-manager/policy"
 )
-
-var zero = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-
-func at(seconds float64) time.Time { return zero.Add(time.Duration(seconds * float64(time.Second))) }
-
-func lasting(seconds int64) *metav1.Duration {
-	return &metav1.Duration{Duration: time.Duration(seconds) * time.Second}
-}
-
-// zones returns a breaker that trips above half of a zone, and resets after 60 s.
-func zones() policy.Breaker {
-	return policy.Breaker{
-		Name: "zones", TopologyKey: "zone", MaxNodes: intstr.Parse("50%"), ResetAfter: lasting(60),
-		Taints: []policy.TaintKey{{Key: "out"}},
-	}
-}
 
 // quarantine returns a policy that holds, and lingering one that evicts, and deletes later.
 func quarantine() policy.Policy {
@@ -44,8 +24,8 @@ func lingering() policy.Policy {
 	return policy.Policy{Name: "lingering", Method: policy.Evict, DeleteAfter: lasting(3600)}
 }
 
-func configured(paused bool, breakers []policy.Breaker, policies ...policy.Policy) holds.Config {
-	c := holds.Config{Config: policy.Config{Policies: policies, Guards: policy.Guards{Breakers: breakers}}, Paused: paused}
+func configured(paused bool, breakers []policy.Breaker, policies ...policy.Policy) guard.Config {
+	c := guard.Config{Config: policy.Config{Policies: policies, Guards: policy.Guards{Breakers: breakers}}, Paused: paused}
 	set, problems := policy.Compile(c.Config)
 	if len(problems) > 0 {
 		panic(fmt.Sprint(problems))
@@ -55,7 +35,7 @@ func configured(paused bool, breakers []policy.Breaker, policies ...policy.Polic
 }
 
 // whole is a configuration with a policy that holds and a breaker.
-func whole(paused bool) holds.Config {
+func whole(paused bool) guard.Config {
 	return configured(paused, []policy.Breaker{zones()}, quarantine(), lingering())
 }
 
@@ -72,16 +52,16 @@ func nodes(n, out int) (all []guard.NodeChange) {
 	return all
 }
 
-var known = holds.Journaled{Known: true}
+var known = guard.Journaled{Known: true}
 
 // leader is a core with everything that it has returned.
 type leader struct {
-	*holds.Core
+	*guard.Core
 	records []guard.Record
 	events  []guard.Event
 }
 
-func (l *leader) step(second float64, inputs ...holds.Input) {
+func (l *leader) step(second float64, inputs ...guard.Input) {
 	for _, in := range inputs {
 		do := l.Step(at(second), in)
 		if do.Record != nil {
@@ -92,9 +72,9 @@ func (l *leader) step(second float64, inputs ...holds.Input) {
 }
 
 // leading returns the core of a leader that knows four nodes and the record at second 0.
-func leading(c holds.Config, j holds.Journaled) *leader {
-	l := &leader{Core: holds.NewCore(c)}
-	l.step(0, holds.NodesChanged{Changes: nodes(4, 0)}, holds.LeadershipBegan{}, holds.Ready{Journaled: j})
+func leading(c guard.Config, j guard.Journaled) *leader {
+	l := &leader{Core: guard.NewCore(c)}
+	l.step(0, guard.NodesChanged{Changes: nodes(4, 0)}, guard.LeadershipBegan{}, guard.Ready{Journaled: j})
 	return l
 }
 
@@ -124,13 +104,13 @@ func (l *leader) holding() (list []string) {
 }
 
 // stored returns the last record as the journal returns it to another process.
-func (l *leader) stored(t *testing.T) holds.Journaled {
+func (l *leader) stored(t *testing.T) guard.Journaled {
 	t.Helper()
 	text, err := json.Marshal(l.records[len(l.records)-1])
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := holds.Journaled{Known: true}
+	j := guard.Journaled{Known: true}
 	if err := json.Unmarshal(text, &j.Record); err != nil {
 		t.Fatal(err)
 	}
@@ -164,15 +144,15 @@ func TestOnlyALeaderReportsTrips(t *testing.T) {
 		"only a trip that has ended is recorded":   {[]guard.TripRecord{ended}, tripped},
 		"a leader has recorded it":                 {[]guard.TripRecord{began}, nil},
 	} {
-		standby := &leader{Core: holds.NewCore(whole(false))}
-		standby.step(0, holds.NodesChanged{Changes: nodes(4, 0)}, holds.Ready{Journaled: known})
-		standby.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
+		standby := &leader{Core: guard.NewCore(whole(false))}
+		standby.step(0, guard.NodesChanged{Changes: nodes(4, 0)}, guard.Ready{Journaled: known})
+		standby.step(1, guard.NodesChanged{Changes: nodes(4, 3)})
 		want(t, name+": a standby", reported(standby), nil)
-		standby.step(2, holds.LeadershipBegan{Journaled: holds.Journaled{Known: true, Record: guard.Record{Trips: c.journaled}}})
+		standby.step(2, guard.LeadershipBegan{Journaled: guard.Journaled{Known: true, Record: guard.Record{Trips: c.journaled}}})
 		want(t, name+": once it leads", reported(standby), c.want)
-		standby.step(3, holds.LeadershipEnded{})
-		standby.step(4, holds.NodesChanged{Changes: nodes(4, 0)})
-		standby.step(300, holds.TimePassed{})
+		standby.step(3, guard.LeadershipEnded{})
+		standby.step(4, guard.NodesChanged{Changes: nodes(4, 0)})
+		standby.step(300, guard.TimePassed{})
 		want(t, name+": after it has led", reported(standby), c.want)
 	}
 }
@@ -180,7 +160,7 @@ func TestOnlyALeaderReportsTrips(t *testing.T) {
 func TestALeaderRecordsItsHolds(t *testing.T) {
 	l := leading(whole(true), known)
 	want(t, "at the start", l.holding(), []string{"policy quarantine", "pause"})
-	l.step(5, holds.NodesChanged{Changes: nodes(4, 3)})
+	l.step(5, guard.NodesChanged{Changes: nodes(4, 3)})
 	want(t, "a zone is out", l.holding(), []string{"policy quarantine", "breaker zones", "pause"})
 	want(t, "nothing has ended", l.ends(), nil)
 	if f := l.Judge().Facts; !f.Paused || !f.Tripped[policy.Trip{Breaker: "zones", Group: "a"}] {
@@ -194,19 +174,19 @@ func TestALeaderRecordsItsHolds(t *testing.T) {
 func TestAnEndOfAHoldIsAFact(t *testing.T) {
 	for name, test := range map[string]struct {
 		now  float64
-		end  []holds.Input
+		end  []guard.Input
 		want string
 	}{
-		"a pause":  {7, []holds.Input{holds.Reconfigured{Config: whole(false)}}, "pause at 7s"},
-		"a policy": {7, []holds.Input{holds.Reconfigured{Config: configured(true, []policy.Breaker{zones()}, lingering())}}, "policy quarantine at 7s"},
-		"a trip":   {65, []holds.Input{holds.TimePassed{}}, "breaker zones at 65s"},
+		"a pause":  {7, []guard.Input{guard.Reconfigured{Config: whole(false)}}, "pause at 7s"},
+		"a policy": {7, []guard.Input{guard.Reconfigured{Config: configured(true, []policy.Breaker{zones()}, lingering())}}, "policy quarantine at 7s"},
+		"a trip":   {65, []guard.Input{guard.TimePassed{}}, "breaker zones at 65s"},
 		"a breaker": {
-			7, []holds.Input{holds.Reconfigured{Config: configured(true, nil, quarantine(), lingering())}}, "breaker zones at 7s",
+			7, []guard.Input{guard.Reconfigured{Config: configured(true, nil, quarantine(), lingering())}}, "breaker zones at 7s",
 		},
 	} {
 		l := leading(whole(true), known)
-		l.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
-		l.step(5, holds.NodesChanged{Changes: nodes(4, 0)})
+		l.step(1, guard.NodesChanged{Changes: nodes(4, 3)})
+		l.step(5, guard.NodesChanged{Changes: nodes(4, 0)})
 		l.step(test.now, test.end...)
 		want(t, name, l.ends(), []string{test.want})
 		if got := len(l.Judge().Facts.Ended); got != 1 {
@@ -216,9 +196,9 @@ func TestAnEndOfAHoldIsAFact(t *testing.T) {
 }
 
 func TestNothingIsRecordedWithoutPoliciesAndHolds(t *testing.T) {
-	for name, j := range map[string]holds.Journaled{"an empty journal": known, "no journal": {}} {
+	for name, j := range map[string]guard.Journaled{"an empty journal": known, "no journal": {}} {
 		l := leading(configured(false, nil), j)
-		l.step(1, holds.NodesChanged{Changes: nodes(4, 3)}, holds.Reconfigured{Config: configured(false, nil)})
+		l.step(1, guard.NodesChanged{Changes: nodes(4, 3)}, guard.Reconfigured{Config: configured(false, nil)})
 		if len(l.records) > 0 {
 			t.Errorf("%s: got %+v", name, l.records)
 		}
@@ -227,12 +207,12 @@ func TestNothingIsRecordedWithoutPoliciesAndHolds(t *testing.T) {
 
 func TestARecordIsStoredOnce(t *testing.T) {
 	l := leading(whole(false), known)
-	l.step(1, holds.NodesChanged{Changes: nodes(4, 1)}, holds.Reconfigured{Config: whole(false)}, holds.TimePassed{})
+	l.step(1, guard.NodesChanged{Changes: nodes(4, 1)}, guard.Reconfigured{Config: whole(false)}, guard.TimePassed{})
 	if len(l.records) != 1 {
 		t.Errorf("got %d records", len(l.records))
 	}
-	next := &leader{Core: holds.NewCore(whole(false))}
-	next.step(9, holds.LeadershipBegan{}, holds.Ready{Journaled: l.stored(t)})
+	next := &leader{Core: guard.NewCore(whole(false))}
+	next.step(9, guard.LeadershipBegan{}, guard.Ready{Journaled: l.stored(t)})
 	if len(next.records) != 0 {
 		t.Errorf("the next leader stores what the journal has: %+v", next.records)
 	}
@@ -240,18 +220,18 @@ func TestARecordIsStoredOnce(t *testing.T) {
 
 func TestAStandbyRecordsNothingAndFollowsTheLeader(t *testing.T) {
 	l := leading(whole(true), known)
-	l.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
-	standby := &leader{Core: holds.NewCore(whole(true))}
-	standby.step(2, holds.NodesChanged{Changes: nodes(4, 0)}, holds.Ready{Journaled: l.stored(t)})
+	l.step(1, guard.NodesChanged{Changes: nodes(4, 3)})
+	standby := &leader{Core: guard.NewCore(whole(true))}
+	standby.step(2, guard.NodesChanged{Changes: nodes(4, 0)}, guard.Ready{Journaled: l.stored(t)})
 	if got := standby.Trips(); len(got) != 1 || !got[0].Began.Equal(at(1)) {
 		t.Errorf("the standby has the trips %+v", got)
 	}
-	l.step(3, holds.Reconfigured{Config: whole(false)})
-	standby.step(4, holds.RecordRead{Record: l.stored(t).Record}, holds.Reconfigured{Config: whole(false)})
+	l.step(3, guard.Reconfigured{Config: whole(false)})
+	standby.step(4, guard.RecordRead{Record: l.stored(t).Record}, guard.Reconfigured{Config: whole(false)})
 	if len(standby.records) > 0 || len(standby.Judge().Facts.Ended) != 1 {
 		t.Errorf("it stores %+v, and knows %d ends", standby.records, len(standby.Judge().Facts.Ended))
 	}
-	standby.step(10, holds.LeadershipBegan{Journaled: l.stored(t)})
+	standby.step(10, guard.LeadershipBegan{Journaled: l.stored(t)})
 	want(t, "the new leader", endsOf(l.records[len(l.records)-1]), []string{"pause at 3s"})
 	if len(standby.records) != 0 {
 		t.Errorf("the record has not changed, and it stores %+v", standby.records)
@@ -261,28 +241,28 @@ func TestAStandbyRecordsNothingAndFollowsTheLeader(t *testing.T) {
 // A process that ends while it holds, and starts with another file, has ended the hold.
 func TestAHoldThatEndedWhileNoProcessRanEndsWhenTheNextLeaderBegins(t *testing.T) {
 	before := leading(whole(true), known)
-	next := &leader{Core: holds.NewCore(whole(false))}
-	next.step(100, holds.LeadershipBegan{}, holds.NodesChanged{Changes: nodes(4, 0)}, holds.Ready{Journaled: before.stored(t)})
+	next := &leader{Core: guard.NewCore(whole(false))}
+	next.step(100, guard.LeadershipBegan{}, guard.NodesChanged{Changes: nodes(4, 0)}, guard.Ready{Journaled: before.stored(t)})
 	want(t, "restarted", next.ends(), []string{"pause at 100s"})
 }
 
-func TestATripOutlivesARestart(t *testing.T) {
+func TestATripThatIsRecordedOutlivesARestart(t *testing.T) {
 	before := leading(whole(false), known)
-	before.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
-	next := &leader{Core: holds.NewCore(whole(false))}
-	next.step(20, holds.NodesChanged{Changes: nodes(4, 3)}, holds.LeadershipBegan{}, holds.Ready{Journaled: before.stored(t)})
+	before.step(1, guard.NodesChanged{Changes: nodes(4, 3)})
+	next := &leader{Core: guard.NewCore(whole(false))}
+	next.step(20, guard.NodesChanged{Changes: nodes(4, 3)}, guard.LeadershipBegan{}, guard.Ready{Journaled: before.stored(t)})
 	if got := next.Trips(); len(got) != 1 || !got[0].Began.Equal(at(1)) || len(next.events) != 0 {
 		t.Errorf("got %+v, events %+v: it is the same trip", got, next.events)
 	}
 }
 
-func TestNothingTripsBeforeAllNodesAreKnown(t *testing.T) {
-	l := &leader{Core: holds.NewCore(whole(false))}
-	l.step(0, holds.LeadershipBegan{}, holds.NodesChanged{Changes: nodes(1, 1)})
+func TestALeaderReportsNothingBeforeAllNodesAreKnown(t *testing.T) {
+	l := &leader{Core: guard.NewCore(whole(false))}
+	l.step(0, guard.LeadershipBegan{}, guard.NodesChanged{Changes: nodes(1, 1)})
 	if _, due := l.Next(); due || len(l.events)+len(l.records) > 0 {
 		t.Errorf("got %+v and %+v", l.events, l.records)
 	}
-	l.step(1, holds.NodesChanged{Changes: nodes(4, 1)}, holds.Ready{Journaled: known})
+	l.step(1, guard.NodesChanged{Changes: nodes(4, 1)}, guard.Ready{Journaled: known})
 	if len(l.events) > 0 {
 		t.Errorf("got %+v", l.events)
 	}
@@ -297,21 +277,21 @@ func TestWithoutARecordHoldsEndedWhenTheLeaderBegan(t *testing.T) {
 		}
 		return fmt.Sprint(u.Sub(zero))
 	}
-	l := &leader{Core: holds.NewCore(whole(false))}
-	l.step(0, holds.Ready{})
+	l := &leader{Core: guard.NewCore(whole(false))}
+	l.step(0, guard.Ready{})
 	want(t, "a standby", unknown(l), "none")
-	l.step(3, holds.LeadershipBegan{})
+	l.step(3, guard.LeadershipBegan{})
 	want(t, "it leads", unknown(l), "3s")
-	l.step(4, holds.Reconfigured{Config: configured(false, nil, lingering())})
-	want(t, "its own ends", l.ends(), []string{"holds before 2026-11-01T12:00:03Z at 3s", "policy quarantine at 4s"})
+	l.step(4, guard.Reconfigured{Config: configured(false, nil, lingering())})
+	want(t, "its own ends", l.ends(), []string{"holds before 2026-01-01T00:00:03Z at 3s", "policy quarantine at 4s"})
 
 	other := leading(whole(true), known)
-	other.step(1, holds.Reconfigured{Config: whole(false)})
-	l.step(9, holds.RecordRead{Record: other.stored(t).Record})
+	other.step(1, guard.Reconfigured{Config: whole(false)})
+	l.step(9, guard.RecordRead{Record: other.stored(t).Record})
 	want(t, "the record can be read after all", unknown(l), "none")
 	want(t, "its ends are joined", l.ends(), []string{"pause at 1s", "policy quarantine at 9s"})
-	l.step(10, holds.LeadershipEnded{})
-	l.step(20, holds.LeadershipBegan{})
+	l.step(10, guard.LeadershipEnded{})
+	l.step(20, guard.LeadershipBegan{})
 	want(t, "another term, without a journal", unknown(l), "20s")
 }
 
@@ -319,30 +299,30 @@ func TestWithoutARecordHoldsEndedWhenTheLeaderBegan(t *testing.T) {
 func TestALeaderThatReadsTheLastRecordLateKeepsItsEnds(t *testing.T) {
 	before := leading(whole(true), known)
 	old := before.stored(t)
-	before.step(5, holds.Reconfigured{Config: whole(false)})
+	before.step(5, guard.Reconfigured{Config: whole(false)})
 
-	next := &leader{Core: holds.NewCore(whole(true))}
-	next.step(6, holds.NodesChanged{Changes: nodes(4, 0)}, holds.Ready{Journaled: old}, holds.LeadershipBegan{Journaled: old})
-	next.step(7, holds.Reconfigured{Config: configured(true, []policy.Breaker{zones()}, lingering())})
+	next := &leader{Core: guard.NewCore(whole(true))}
+	next.step(6, guard.NodesChanged{Changes: nodes(4, 0)}, guard.Ready{Journaled: old}, guard.LeadershipBegan{Journaled: old})
+	next.step(7, guard.Reconfigured{Config: configured(true, []policy.Breaker{zones()}, lingering())})
 	want(t, "by the old record", next.ends(), []string{"policy quarantine at 7s"})
-	next.step(8, holds.RecordRead{Record: before.stored(t).Record})
+	next.step(8, guard.RecordRead{Record: before.stored(t).Record})
 	want(t, "by the last one", next.ends(), []string{"pause at 5s", "policy quarantine at 8s"})
 }
 
 // What one leader does not know, the next one cannot know either: it must not count holds as ended earlier.
 func TestTheEndOfUnknownHoldsOutlivesTheLeader(t *testing.T) {
-	first := leading(whole(false), holds.Journaled{})
-	want(t, "the first leader", first.ends(), []string{"holds before 2026-11-01T12:00:00Z at 0s"})
-	second := &leader{Core: holds.NewCore(whole(false))}
-	second.step(50, holds.NodesChanged{Changes: nodes(4, 0)}, holds.LeadershipBegan{}, holds.Ready{Journaled: first.stored(t)})
+	first := leading(whole(false), guard.Journaled{})
+	want(t, "the first leader", first.ends(), []string{"holds before 2026-01-01T00:00:00Z at 0s"})
+	second := &leader{Core: guard.NewCore(whole(false))}
+	second.step(50, guard.NodesChanged{Changes: nodes(4, 0)}, guard.LeadershipBegan{}, guard.Ready{Journaled: first.stored(t)})
 	if f := second.Judge().Facts; len(f.Ended) != 1 || !f.Unknown.IsZero() {
 		t.Errorf("the second leader has the facts %+v", f)
 	}
-	third := &leader{Core: holds.NewCore(whole(false))}
-	third.step(60, holds.NodesChanged{Changes: nodes(4, 0)}, holds.LeadershipBegan{}, holds.Ready{})
-	want(t, "the third one, for now", third.ends(), []string{"holds before 2026-11-01T12:01:00Z at 60s"})
-	third.step(70, holds.RecordRead{Record: first.stored(t).Record.Merge(third.stored(t).Record)})
-	want(t, "once it has read the record", third.ends(), []string{"holds before 2026-11-01T12:00:00Z at 0s"})
+	third := &leader{Core: guard.NewCore(whole(false))}
+	third.step(60, guard.NodesChanged{Changes: nodes(4, 0)}, guard.LeadershipBegan{}, guard.Ready{})
+	want(t, "the third one, for now", third.ends(), []string{"holds before 2026-01-01T00:01:00Z at 60s"})
+	third.step(70, guard.RecordRead{Record: first.stored(t).Record.Merge(third.stored(t).Record)})
+	want(t, "once it has read the record", third.ends(), []string{"holds before 2026-01-01T00:00:00Z at 0s"})
 }
 
 // The times that a keeper returns are on the monotonic clock; if the wall clock is set, they stay where they are.
@@ -351,18 +331,18 @@ func TestAStepOfTheWallClockMovesNoEnd(t *testing.T) {
 		now := func(passed, set float64) time.Time {
 			return faketime.Of(at(passed+set), time.Duration(passed*float64(time.Second)))
 		}
-		core := holds.NewCore(whole(true))
+		core := guard.NewCore(whole(true))
 		var last guard.Record
-		step := func(now time.Time, inputs ...holds.Input) {
+		step := func(now time.Time, inputs ...guard.Input) {
 			for _, in := range inputs {
 				if do := core.Step(now, in); do.Record != nil {
 					last = *do.Record
 				}
 			}
 		}
-		step(now(5, 0), holds.NodesChanged{Changes: nodes(4, 0)}, holds.LeadershipBegan{}, holds.Ready{Journaled: known}, holds.Reconfigured{Config: whole(false)})
-		step(now(7, set), holds.LeadershipEnded{}, holds.LeadershipBegan{Journaled: holds.Journaled{Record: last, Known: true}})
-		step(now(8, set), holds.Reconfigured{Config: configured(false, []policy.Breaker{zones()}, lingering())})
+		step(now(5, 0), guard.NodesChanged{Changes: nodes(4, 0)}, guard.LeadershipBegan{}, guard.Ready{Journaled: known}, guard.Reconfigured{Config: whole(false)})
+		step(now(7, set), guard.LeadershipEnded{}, guard.LeadershipBegan{Journaled: guard.Journaled{Record: last, Known: true}})
+		step(now(8, set), guard.Reconfigured{Config: configured(false, []policy.Breaker{zones()}, lingering())})
 		if len(last.Ended) != 2 || now(8, set).Sub(last.Ended[0].At) != 3*time.Second {
 			t.Errorf("set %s: got %+v", name, last.Ended)
 		}
@@ -371,10 +351,10 @@ func TestAStepOfTheWallClockMovesNoEnd(t *testing.T) {
 
 func TestEndsThatNoExposureReachesAreDropped(t *testing.T) {
 	l := leading(whole(true), known)
-	l.step(5, holds.Reconfigured{Config: whole(false)})
-	l.step(9, holds.ExposuresRead{Oldest: at(4)})
+	l.step(5, guard.Reconfigured{Config: whole(false)})
+	l.step(9, guard.ExposuresRead{Oldest: at(4)})
 	want(t, "an exposure is older", l.ends(), []string{"pause at 5s"})
-	l.step(9, holds.ExposuresRead{Oldest: at(6)})
+	l.step(9, guard.ExposuresRead{Oldest: at(6)})
 	want(t, "none is", l.ends(), nil)
 	if l.Ended() != 0 || len(l.Judge().Facts.Ended) != 0 {
 		t.Errorf("%d ends", l.Ended())
@@ -383,15 +363,15 @@ func TestEndsThatNoExposureReachesAreDropped(t *testing.T) {
 
 func TestAnEndInTheFutureCountsAsNow(t *testing.T) {
 	before := leading(whole(true), known)
-	before.step(50, holds.Reconfigured{Config: whole(false)})
-	next := &leader{Core: holds.NewCore(whole(false))}
-	next.step(20, holds.LeadershipBegan{}, holds.Ready{Journaled: before.stored(t)})
+	before.step(50, guard.Reconfigured{Config: whole(false)})
+	next := &leader{Core: guard.NewCore(whole(false))}
+	next.step(20, guard.LeadershipBegan{}, guard.Ready{Journaled: before.stored(t)})
 	want(t, "the clock of the last leader was ahead", next.ends(), []string{"pause at 20s"})
 }
 
 func TestNamespacesAreFacts(t *testing.T) {
 	l := leading(whole(false), known)
-	l.step(1, holds.NamespacesChanged{Namespaces: func(string) (map[string]string, bool) { return map[string]string{"tier": "prod"}, true }})
+	l.step(1, guard.NamespacesChanged{Namespaces: func(string) (map[string]string, bool) { return map[string]string{"tier": "prod"}, true }})
 	if labels, ok := l.Judge().Facts.Namespaces("shop"); !ok || labels["tier"] != "prod" {
 		t.Errorf("got %v, %t", labels, ok)
 	}
@@ -400,36 +380,20 @@ func TestNamespacesAreFacts(t *testing.T) {
 // The inputs of a start come in any order; the result is the same.
 func TestTheOrderOfTheInputsOfAStartDoesNotCount(t *testing.T) {
 	before := leading(whole(true), known)
-	before.step(1, holds.NodesChanged{Changes: nodes(4, 3)})
+	before.step(1, guard.NodesChanged{Changes: nodes(4, 3)})
 	j := before.stored(t)
-	inputs := []holds.Input{
-		holds.NodesChanged{Changes: nodes(4, 3)},
-		holds.Ready{Journaled: j},
-		holds.LeadershipBegan{Journaled: j},
-		holds.Reconfigured{Config: whole(false)},
+	inputs := []guard.Input{
+		guard.NodesChanged{Changes: nodes(4, 3)},
+		guard.Ready{Journaled: j},
+		guard.LeadershipBegan{Journaled: j},
+		guard.Reconfigured{Config: whole(false)},
 	}
-	permutations(inputs, func(order []holds.Input) {
-		l := &leader{Core: holds.NewCore(whole(false))}
+	permutations(inputs, func(order []guard.Input) {
+		l := &leader{Core: guard.NewCore(whole(false))}
 		l.step(10, order...)
 		if got := l.Trips(); len(got) != 1 || !got[0].Began.Equal(at(1)) {
 			t.Errorf("%T: got the trips %+v", order, got)
 		}
 		want(t, fmt.Sprintf("%T", order), l.ends(), []string{"pause at 10s"})
 	})
-}
-
-func permutations[T any](list []T, f func([]T)) {
-	list = slices.Clone(list)
-	var walk func(i int)
-	walk = func(i int) {
-		if i == len(list) {
-			f(list)
-		}
-		for j := i; j < len(list); j++ {
-			list[i], list[j] = list[j], list[i]
-			walk(i + 1)
-			list[i], list[j] = list[j], list[i]
-		}
-	}
-	walk(0)
 }
