@@ -49,7 +49,7 @@ func (g *guards) at(now time.Time) guard.Journaled {
 // stale returns the earlier one of a time and that of the record's writing, if the record has something, and the journal
 // seems to be no longer written.
 func (g *guards) stale(written, at time.Time) time.Time {
-	empty := g.record == nil || len(g.record.Trips)+len(g.record.Holding) == 0
+	empty := g.record == nil || len(g.record.Trips) == 0 && !slices.ContainsFunc(g.record.Holds, func(h policy.HoldRecord) bool { return h.Holds })
 	if empty || kept(g.writing, at) || !written.IsZero() && written.Before(g.writing.At) {
 		return written
 	}
@@ -61,7 +61,7 @@ func (m *Model) GuardsKnown() bool { return m.guards.record != nil }
 
 // PauseRecorded reports whether the manager that has written the journal was paused.
 func (m *Model) PauseRecorded() bool {
-	return m.guards.record != nil && slices.ContainsFunc(m.guards.record.Holding, func(h policy.HoldScope) bool { return h.By == policy.ByPause })
+	return m.guards.record != nil && slices.ContainsFunc(m.guards.record.Holds, func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause })
 }
 
 // tripsOf returns the present trips, and those recorded ones whose breakers the configuration does not have.

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -63,13 +62,7 @@ func (m *Model) UnknownEnds() bool {
 	if !m.byRecords || m.guards.record == nil || !m.basis.deletesLater() {
 		return false
 	}
-	r := m.guards.record
-	return slices.ContainsFunc(r.Holding, byLabels) || slices.ContainsFunc(r.Ended, func(e guard.EndedRecord) bool { return byLabels(e.HoldScope) })
-}
-
-// byLabels reports whether the labels of nodes say which pods a hold has held.
-func byLabels(h policy.HoldScope) bool {
-	return h.TopologyKey != "" || h.Match != nil && h.Match.NodeSelector != nil
+	return slices.ContainsFunc(m.guards.record.Holds, func(h policy.HoldRecord) bool { return h.TopologyKey != "" })
 }
 
 // selectsNodes reports whether a policy has a nodeSelector.

@@ -17,7 +17,7 @@ type Core struct {
 	ready   bool      // Ready was reported
 	leading bool      // this process leads
 	began   time.Time // the present leadership
-	unknown time.Time // as policy.Facts has it
+	unknown time.Time // when a leader began that does not know the record; zero otherwise
 
 	record  Record
 	written *Record // as the journal has it; nil if that is not known
@@ -53,8 +53,8 @@ func (c *Core) Trips() []TripRecord {
 	return all
 }
 
-// Ended returns the number of ended holds that are recorded.
-func (c *Core) Ended() int { return len(c.record.Ended) }
+// Recorded returns the number of holds that are recorded.
+func (c *Core) Recorded() int { return len(c.record.Holds) }
 
 // Step processes one input at the time now and returns what follows from it. The time may not go backwards by more than
 // clocks do.
@@ -73,9 +73,9 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.config, c.changed = in.Config, true
 		do.Events = c.breakers.Replace(now, in.Guards.Breakers)
 	case ExposuresRead:
-		ended := len(c.record.Ended)
+		recorded := len(c.record.Holds)
 		c.record = c.record.Since(in.Oldest)
-		c.changed = len(c.record.Ended) < ended
+		c.changed = len(c.record.Holds) < recorded
 	case Ready:
 		c.ready = true
 		c.adopt(now, in.Journaled)
@@ -128,14 +128,11 @@ func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 	if c.leading && c.ready {
 		c.record = c.record.With(now, trips, c.config.Holds(c.breakers.Tripped(), c.config.Paused))
 		if !c.unknown.IsZero() && !c.plain() {
-			c.record = c.record.Merge(Record{Ended: []EndedRecord{endOfUnknown(c.unknown)}})
+			c.record = c.record.Merge(Record{Holds: []policy.HoldRecord{endOfUnknown(c.unknown)}})
 		}
 		do.Record = c.unwritten()
 	}
-	c.facts = &policy.Facts{
-		Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused,
-		Ended: c.record.EndedHolds(func(t time.Time) time.Time { return t }), Unknown: c.unknown,
-	}
+	c.facts = &policy.Facts{Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused, Holds: c.record.Holds}
 	if reconfigured || !c.plain() {
 		do.Judge = new(c.Judge())
 	}

@@ -3,6 +3,7 @@ package guard_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -86,10 +87,16 @@ func (l *leader) ends() (list []string) {
 	return endsOf(l.records[len(l.records)-1])
 }
 
+// known returns the ended holds that verdicts know.
+func (l *leader) known() []string { return endsOf(guard.Record{Holds: l.Judge().Facts.Holds}) }
+
 func endsOf(r guard.Record) (list []string) {
-	for _, e := range r.Ended {
-		list = append(list, fmt.Sprintf("%s at %gs", e.By, e.At.Sub(zero).Seconds()))
+	for _, h := range r.Holds {
+		if !h.Ended.IsZero() {
+			list = append(list, fmt.Sprintf("%s at %gs", h.By, h.Ended.Sub(zero).Seconds()))
+		}
 	}
+	slices.Sort(list)
 	return list
 }
 
@@ -97,9 +104,12 @@ func (l *leader) holding() (list []string) {
 	if len(l.records) == 0 {
 		return nil
 	}
-	for _, h := range l.records[len(l.records)-1].Holding {
-		list = append(list, h.By)
+	for _, h := range l.records[len(l.records)-1].Holds {
+		if h.Holds {
+			list = append(list, h.By)
+		}
 	}
+	slices.Sort(list)
 	return list
 }
 
@@ -159,9 +169,9 @@ func TestOnlyALeaderReportsTrips(t *testing.T) {
 
 func TestALeaderRecordsItsHolds(t *testing.T) {
 	l := leading(whole(true), known)
-	want(t, "at the start", l.holding(), []string{"policy quarantine", "pause"})
+	want(t, "at the start", l.holding(), []string{"pause", "policy quarantine"})
 	l.step(5, guard.NodesChanged{Changes: nodes(4, 3)})
-	want(t, "a zone is out", l.holding(), []string{"policy quarantine", "breaker zones", "pause"})
+	want(t, "a zone is out", l.holding(), []string{"breaker zones", "pause", "policy quarantine"})
 	want(t, "nothing has ended", l.ends(), nil)
 	if f := l.Judge().Facts; !f.Paused || !f.Tripped[policy.Trip{Breaker: "zones", Group: "a"}] {
 		t.Errorf("got the facts %+v", f)
@@ -189,9 +199,7 @@ func TestAnEndOfAHoldIsAFact(t *testing.T) {
 		l.step(5, guard.NodesChanged{Changes: nodes(4, 0)})
 		l.step(test.now, test.end...)
 		want(t, name, l.ends(), []string{test.want})
-		if got := len(l.Judge().Facts.Ended); got != 1 {
-			t.Errorf("%s: the facts have %d ends", name, got)
-		}
+		want(t, name+": the facts", l.known(), []string{test.want})
 	}
 }
 
@@ -228,9 +236,10 @@ func TestAStandbyRecordsNothingAndFollowsTheLeader(t *testing.T) {
 	}
 	l.step(3, guard.Reconfigured{Config: whole(false)})
 	standby.step(4, guard.RecordRead{Record: l.stored(t).Record}, guard.Reconfigured{Config: whole(false)})
-	if len(standby.records) > 0 || len(standby.Judge().Facts.Ended) != 1 {
-		t.Errorf("it stores %+v, and knows %d ends", standby.records, len(standby.Judge().Facts.Ended))
+	if len(standby.records) > 0 {
+		t.Errorf("it stores %+v", standby.records)
 	}
+	want(t, "the standby", standby.known(), []string{"pause at 3s"})
 	standby.step(10, guard.LeadershipBegan{Journaled: l.stored(t)})
 	want(t, "the new leader", endsOf(l.records[len(l.records)-1]), []string{"pause at 3s"})
 	if len(standby.records) != 0 {
@@ -270,29 +279,22 @@ func TestALeaderReportsNothingBeforeAllNodesAreKnown(t *testing.T) {
 
 // While the record cannot be read, all earlier holds count as ended when this leader began: later, never earlier.
 func TestWithoutARecordHoldsEndedWhenTheLeaderBegan(t *testing.T) {
-	unknown := func(l *leader) string {
-		u := l.Judge().Facts.Unknown
-		if u.IsZero() {
-			return "none"
-		}
-		return fmt.Sprint(u.Sub(zero))
-	}
 	l := &leader{Core: guard.NewCore(whole(false))}
 	l.step(0, guard.Ready{})
-	want(t, "a standby", unknown(l), "none")
+	want(t, "a standby", l.known(), nil)
 	l.step(3, guard.LeadershipBegan{})
-	want(t, "it leads", unknown(l), "3s")
+	want(t, "it leads", l.known(), []string{"holds before 2026-01-01T00:00:03Z at 3s"})
 	l.step(4, guard.Reconfigured{Config: configured(false, nil, lingering())})
 	want(t, "its own ends", l.ends(), []string{"holds before 2026-01-01T00:00:03Z at 3s", "policy quarantine at 4s"})
 
 	other := leading(whole(true), known)
 	other.step(1, guard.Reconfigured{Config: whole(false)})
 	l.step(9, guard.RecordRead{Record: other.stored(t).Record})
-	want(t, "the record can be read after all", unknown(l), "none")
-	want(t, "its ends are joined", l.ends(), []string{"pause at 1s", "policy quarantine at 9s"})
+	want(t, "the record can be read after all", l.ends(), []string{"pause at 1s", "policy quarantine at 9s"})
+	want(t, "its facts", l.known(), l.ends())
 	l.step(10, guard.LeadershipEnded{})
 	l.step(20, guard.LeadershipBegan{})
-	want(t, "another term, without a journal", unknown(l), "20s")
+	want(t, "another term, without a journal", l.known(), []string{"holds before 2026-01-01T00:00:20Z at 20s", "pause at 1s", "policy quarantine at 9s"})
 }
 
 // The leader before it has written after this one had last heard of the journal, and perhaps after it had begun.
@@ -315,9 +317,7 @@ func TestTheEndOfUnknownHoldsOutlivesTheLeader(t *testing.T) {
 	want(t, "the first leader", first.ends(), []string{"holds before 2026-01-01T00:00:00Z at 0s"})
 	second := &leader{Core: guard.NewCore(whole(false))}
 	second.step(50, guard.NodesChanged{Changes: nodes(4, 0)}, guard.LeadershipBegan{}, guard.Ready{Journaled: first.stored(t)})
-	if f := second.Judge().Facts; len(f.Ended) != 1 || !f.Unknown.IsZero() {
-		t.Errorf("the second leader has the facts %+v", f)
-	}
+	want(t, "the second leader", second.known(), first.ends())
 	third := &leader{Core: guard.NewCore(whole(false))}
 	third.step(60, guard.NodesChanged{Changes: nodes(4, 0)}, guard.LeadershipBegan{}, guard.Ready{})
 	want(t, "the third one, for now", third.ends(), []string{"holds before 2026-01-01T00:01:00Z at 60s"})
@@ -343,8 +343,13 @@ func TestAStepOfTheWallClockMovesNoEnd(t *testing.T) {
 		step(now(5, 0), guard.NodesChanged{Changes: nodes(4, 0)}, guard.LeadershipBegan{}, guard.Ready{Journaled: known}, guard.Reconfigured{Config: whole(false)})
 		step(now(7, set), guard.LeadershipEnded{}, guard.LeadershipBegan{Journaled: guard.Journaled{Record: last, Known: true}})
 		step(now(8, set), guard.Reconfigured{Config: configured(false, []policy.Breaker{zones()}, lingering())})
-		if len(last.Ended) != 2 || now(8, set).Sub(last.Ended[0].At) != 3*time.Second {
-			t.Errorf("set %s: got %+v", name, last.Ended)
+		for _, h := range last.Holds {
+			if h.By == policy.ByPause && now(8, set).Sub(h.Ended) != 3*time.Second {
+				t.Errorf("set %s: got %+v", name, h)
+			}
+		}
+		if len(last.Holds) != 2 {
+			t.Errorf("set %s: got %+v", name, last.Holds)
 		}
 	}
 }
@@ -356,9 +361,7 @@ func TestEndsThatNoExposureReachesAreDropped(t *testing.T) {
 	want(t, "an exposure is older", l.ends(), []string{"pause at 5s"})
 	l.step(9, guard.ExposuresRead{Oldest: at(6)})
 	want(t, "none is", l.ends(), nil)
-	if l.Ended() != 0 || len(l.Judge().Facts.Ended) != 0 {
-		t.Errorf("%d ends", l.Ended())
-	}
+	want(t, "the facts", l.known(), nil)
 }
 
 func TestAnEndInTheFutureCountsAsNow(t *testing.T) {

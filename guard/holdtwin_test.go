@@ -3,7 +3,6 @@ package guard_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -18,7 +17,7 @@ type holdTwin struct {
 	config   guard.Config
 	breakers *guard.Breakers
 	seconds  []int
-	holding  [][]policy.HoldScope
+	holding  [][]policy.HoldRecord
 }
 
 func (w *holdTwin) note(second int) {
@@ -31,14 +30,13 @@ func (w *holdTwin) ends() []string {
 	last := map[string]int{}
 	for i := 1; i < len(w.holding); i++ {
 		for _, was := range w.holding[i-1] {
-			if !slices.ContainsFunc(w.holding[i], func(is policy.HoldScope) bool { return is.Same(&was) }) {
-				last[was.By+"\n"+was.Before] = w.seconds[i]
+			if !slices.ContainsFunc(w.holding[i], func(is policy.HoldRecord) bool { return is.Same(&was) && is.Rules == was.Rules }) {
+				last[was.By] = w.seconds[i]
 			}
 		}
 	}
 	var list []string
 	for by, second := range last {
-		by, _, _ = strings.Cut(by, "\n")
 		list = append(list, fmt.Sprintf("%s at %ds", by, second))
 	}
 	return list
@@ -65,7 +63,7 @@ func TestTheCoreAgreesWithItsTwin(t *testing.T) {
 				rt.Fatalf("second %d: ended are %q, want %q", second, got, want)
 			}
 			f := l.Judge().Facts
-			if len(f.Tripped) != len(w.breakers.Tripped()) || f.Paused != w.config.Paused || len(f.Ended) != len(w.ends()) || !f.Unknown.IsZero() {
+			if len(f.Tripped) != len(w.breakers.Tripped()) || f.Paused != w.config.Paused || len(l.known()) != len(w.ends()) {
 				rt.Fatalf("second %d: the facts are %+v, want the trips %v and %d ends", second, f, w.breakers.Tripped(), len(w.ends()))
 			}
 		}

@@ -115,7 +115,7 @@ func (t *Tracker) Run(ctx context.Context) {
 		case <-due:
 			t.step(TimePassed{})
 		case <-prune.C:
-			if t.core.Ended() > 0 {
+			if t.core.Recorded() > 0 {
 				t.step(ExposuresRead{t.options.OldestExposure()})
 			}
 		}

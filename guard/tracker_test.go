@@ -74,7 +74,7 @@ func TestATripEndsByTimeAlone(t *testing.T) {
 			t.Errorf("got the trips %+v and the events %+v", tracker.Trips(), got.events)
 		}
 		last, stored := got.judges[len(got.judges)-1], got.records[len(got.records)-1]
-		if len(last.Facts.Tripped) != 0 || len(last.Facts.Ended) != 1 || len(stored.Ended) != 1 {
+		if len(last.Facts.Tripped) != 0 || len(endsOf(guard.Record{Holds: last.Facts.Holds})) != 1 || len(endsOf(stored)) != 1 {
 			t.Errorf("the last judge has the facts %+v, and the last record is %+v", last.Facts, stored)
 		}
 	})
@@ -92,7 +92,7 @@ func TestEndsAreDroppedOnceNoExposureReachesThem(t *testing.T) {
 		synctest.Wait()
 		got.mu.Lock()
 		defer got.mu.Unlock()
-		if last := got.records[len(got.records)-1]; len(got.records) != 3 || len(last.Ended) != 0 {
+		if last := got.records[len(got.records)-1]; len(got.records) != 3 || len(endsOf(last)) != 0 {
 			t.Errorf("got the records %+v, want that of the pause, of its end, and without it", got.records)
 		}
 	})
@@ -107,19 +107,18 @@ func TestALeaderKnowsWhatTheJournalHasWhenItsLeadershipIsProcessed(t *testing.T)
 		tracker.Put(guard.NodesChanged{Changes: nodes(4, 0)})
 		tracker.Put(guard.Ready{})
 		tracker.Put(guard.LeadershipBegan{})
-		ended := guard.EndedRecord{HoldScope: policy.HoldScope{By: policy.ByPause}, At: time.Now()}
+		ended := policy.HoldRecord{By: policy.ByPause, Ended: time.Now()}
 		time.Sleep(time.Minute)
 		got.mu.Lock()
-		got.unread, got.journal = false, guard.Record{Ended: []guard.EndedRecord{ended}}
+		got.unread, got.journal = false, guard.Record{Holds: []policy.HoldRecord{ended}}
 		got.mu.Unlock()
 		go tracker.Run(t.Context())
 		synctest.Wait()
 		got.mu.Lock()
 		defer got.mu.Unlock()
-		facts, stored := got.judges[len(got.judges)-1].Facts, got.records[len(got.records)-1].Ended
-		if !facts.Unknown.IsZero() || len(stored) != 1 || !stored[0].At.Equal(ended.At) {
-			t.Errorf("got the facts %+v and the ends %+v, want the end of the pause at %v alone", facts, stored, ended.At)
-		}
+		alone := endsOf(got.journal)
+		want(t, "the facts", endsOf(guard.Record{Holds: got.judges[len(got.judges)-1].Facts.Holds}), alone)
+		want(t, "the record", endsOf(got.records[len(got.records)-1]), alone)
 	})
 }
 

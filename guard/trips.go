@@ -23,6 +23,11 @@ type TripRecord struct {
 	Ended bool `json:"ended,omitempty"`
 }
 
+// sameGroup reports whether the other trip is of the same breaker, in the same group.
+func (t TripRecord) sameGroup(other TripRecord) bool {
+	return t.Breaker == other.Breaker && t.TopologyKey == other.TopologyKey && t.Group == other.Group
+}
+
 // Words returns the trip as it follows the word breaker in a sentence, such as "zones is tripped for eu-1a since
 // 2026-11-01T12:00:00Z".
 func (t TripRecord) Words() string {
