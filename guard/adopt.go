@@ -19,7 +19,8 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 		return
 	}
 	read := notAfter(now, j.Record)
-	c.breakers.Adopt(read.Trips)
+	c.breakers.Adopt(c.recorded, read.Trips)
+	c.recorded = read.Trips
 	if c.leading {
 		read = without(c.unknown, read.Merge(c.record))
 	}

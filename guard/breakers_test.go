@@ -311,7 +311,7 @@ func TestATripThatWasEndedByHandDoesNotComeBackForTheSameOutage(t *testing.T) {
 
 	next := guard.NewBreakers([]policy.Breaker{z})
 	next.Step(at(8), many(4, out)...)
-	next.Adopt(b.Trips())
+	next.Adopt(nil, b.Trips())
 	next.Synced(at(8))
 	wantTripped(t, next, "after a restart")
 
@@ -326,7 +326,7 @@ func TestATripOutlivesARestart(t *testing.T) {
 	b.Step(at(2), many(3, well)...)
 	next := guard.NewBreakers([]policy.Breaker{zones()})
 	next.Step(at(30), many(3, well)...)
-	next.Adopt(b.Trips())
+	next.Adopt(nil, b.Trips())
 	next.Synced(at(30))
 	wantTripped(t, next, "just started", "a")
 	if diff := cmp.Diff(b.Trips(), next.Trips()); diff != "" {
@@ -340,7 +340,7 @@ func TestATripOutlivesARestart(t *testing.T) {
 	other := zones()
 	other.TopologyKey = "rack"
 	next = guard.NewBreakers([]policy.Breaker{other})
-	next.Adopt(b.Trips())
+	next.Adopt(nil, b.Trips())
 	next.Synced(at(3))
 	wantTripped(t, next, "groups of another label")
 }

@@ -22,6 +22,8 @@ type Core struct {
 	record  Record
 	written *Record // as the journal has it; nil if that is not known
 
+	recorded []TripRecord // of the record that was read last, or made by the end of the last leadership
+
 	trips   []TripRecord // as the last facts have them
 	changed bool         // something else that facts or the record depend on
 }
@@ -85,7 +87,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case LeadershipBegan:
 		do.Events = c.lead(now, in.Journaled)
 	case LeadershipEnded:
-		c.leading = false
+		c.leading, c.recorded = false, c.breakers.Trips()
 	}
 	if !c.leading {
 		do.Events = nil // this process holds nothing
@@ -102,9 +104,8 @@ func (c *Core) lead(now time.Time, j Journaled) []Event {
 	if !c.ready {
 		return nil
 	}
-	unrecorded := c.breakers.Unrecorded(j.Record.Trips)
 	c.adopt(now, j)
-	return append(unrecorded, c.breakers.Step(now)...)
+	return append(c.breakers.Unrecorded(j.Record.Trips), c.breakers.Step(now)...)
 }
 
 // read adopts a record that another process has written. A leader reads one if the leader before it has written after

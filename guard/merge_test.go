@@ -44,7 +44,7 @@ func TestNoFormOfARecordMakesADeletionEarlier(t *testing.T) {
 	c := holdThenEvict()
 	set, _ := policy.Compile(c)
 	deleteAt := func(r guard.Record) time.Time {
-		v := set.Decide(aPod(), tainted(at(1), "out"), &policy.Facts{Holds: r.With(at(1000), nil, c.Holds(nil, false)).Holds})
+		v := set.Decide(aPod(), tainted(at(1), "out"), &policy.Facts{Holds: r.With(at(1000), nil, c.Holds(nil, true)).Holds})
 		return v.Delete.At
 	}
 	present := append(c.Holds(map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true, {Breaker: "zones", Group: "b"}: true}, true),

@@ -46,7 +46,7 @@ func (r Record) MarshalJSON() ([]byte, error) {
 func (r *Record) UnmarshalJSON(text []byte) error {
 	var s stored
 	if err := json.Unmarshal(text, &s); err != nil {
-		return err //nolint:wrapcheck // of package json, as of any type
+		return err
 	}
 	*r = Record(s.record)
 	if len(r.Holds) > 0 {
