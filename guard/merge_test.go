@@ -77,3 +77,17 @@ func TestNoFormOfARecordMakesADeletionEarlier(t *testing.T) {
 		}
 	})
 }
+
+func TestAHoldOfWhichTwoRecordsHaveOtherRulesHasEndedForTheNextLeader(t *testing.T) {
+	c := holdThenEvict()
+	own, other := guard.Record{Holds: c.Holds(nil, false)}, guard.Record{Holds: c.Holds(nil, false)}
+	other.Holds[0].Rules = "y"
+	for name, r := range map[string]guard.Record{"its own": own.Merge(other), "the other's": other.Merge(own)} {
+		if diff := cmp.Diff([]string{"policy quarantine at 9s"}, endsOf(r.With(at(9), nil, c.Holds(nil, false)))); diff != "" {
+			t.Errorf("with %s first (-want +got):\n%s", name, diff)
+		}
+	}
+	if got := endsOf(own.Merge(own).With(at(9), nil, c.Holds(nil, false))); got != nil {
+		t.Errorf("the same rules: %v", got)
+	}
+}
