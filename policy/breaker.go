@@ -47,19 +47,20 @@ func (s *Set) settled(node *taint.Node, states taint.History) time.Time {
 	for i := range s.breakers {
 		b := &s.breakers[i]
 		if b.settle > 0 && b.guards(node, &states[len(states)-1].Taint) {
-			latest = later(latest, b.firstSeen(states).Add(b.settle))
+			latest = later(latest, b.firstSeen(node, states).Add(b.settle))
 		}
 	}
 	return latest
 }
 
-// firstSeen returns the start of the latest unbroken run of states whose keys are those of the breaker.
-func (b *breaker) firstSeen(states taint.History) time.Time {
+// firstSeen returns the start of the latest unbroken run of states whose keys are those of the breaker. If a list after a gap
+// of the watch showed that start, the moment of the list counts: before it the breaker did not see the taint.
+func (b *breaker) firstSeen(node *taint.Node, states taint.History) time.Time {
 	first := len(states) - 1
 	for first > 0 && b.keys[states[first-1].Taint.Key] {
 		first--
 	}
-	return states[first].Since
+	return later(states[first].Since, node.Found[states[first].Taint.Key])
 }
 
 // Limit returns how many nodes may be affected, or which percentage of them. The breaker must be valid.

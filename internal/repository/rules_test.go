@@ -74,7 +74,7 @@ var pure = []string{
 	"shard/backoff.go", "shard/call.go", "shard/core.go", "shard/entry.go", "shard/hold.go", "shard/input.go", "shard/step.go",
 	"shard/tracked.go", "shard/view.go",
 	"guard/adopt.go", "guard/breakers.go", "guard/bucket.go", "guard/buckets.go", "guard/core.go", "guard/group.go", "guard/input.go",
-	"guard/merge.go", "guard/rates.go", "guard/record.go", "guard/trips.go",
+	"guard/rates.go", "guard/record.go", "guard/release01.go", "guard/trips.go",
 }
 
 var (
