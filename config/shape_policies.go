@@ -103,7 +103,7 @@ func guardsShape() shape {
 			optional("nodeSelector", selectorShape("The nodes that count. Left out: all.")),
 			required("taints", keys),
 			required("maxNodes", of(share, "It trips above this number or percentage of affected nodes; a percentage is at most 99%.")),
-			optional("minNodes", of(integer, "It does not trip with fewer affected nodes.")),
+			optional("minNodes", of(integer, "It does not trip with fewer affected nodes. Left out: 3 with a topologyKey, else 1.")),
 			optional("settle", of(duration, "How long after a taint was first seen its pods go at the earliest, so that a wave is seen before its first pod goes. Default: 10s.")),
 			optional("reset", of(text, "How it is reset.", string(policy.Automatic), string(policy.Manual))),
 			optional("resetAfter", of(duration, "How long few enough nodes must have been affected for a reset, and how long an affected node counts that was deleted. Default: 5m.")),

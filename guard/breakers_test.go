@@ -26,7 +26,7 @@ func most(limit string) intstr.IntOrString { return intstr.Parse(limit) }
 // zones returns a breaker that trips above half of a zone, and resets after 60 seconds.
 func zones() policy.Breaker {
 	return policy.Breaker{
-		Name: "zones", TopologyKey: "zone", MaxNodes: most("50%"), ResetAfter: lasting(60),
+		Name: "zones", TopologyKey: "zone", MaxNodes: most("50%"), MinNodes: new(int32(1)), ResetAfter: lasting(60),
 		Taints: []policy.TaintKey{{Key: "out"}, {Key: "lost"}},
 	}
 }
@@ -83,7 +83,7 @@ func wantTripped(t *testing.T, b *guard.Breakers, when string, want ...string) {
 }
 
 func TestABreakerTripsAboveItsLimit(t *testing.T) {
-	three := int32(3)
+	one, three := int32(1), int32(3)
 	for name, c := range map[string]struct {
 		limit   string
 		least   *int32
@@ -95,7 +95,7 @@ func TestABreakerTripsAboveItsLimit(t *testing.T) {
 		"more than half":                   {"50%", nil, 4, 3, true},
 		"a third, exactly":                 {"33%", nil, 100, 33, false},
 		"more than a third":                {"33%", nil, 100, 34, true},
-		"one is more than none":            {"0%", nil, 1000, 1, true},
+		"one is more than none":            {"0%", &one, 1000, 1, true},
 		"as many as may be":                {"2", nil, 4, 2, false},
 		"more than may be":                 {"2", nil, 4, 3, true},
 		"all, but too few to matter":       {"50%", &three, 2, 2, false},
@@ -191,6 +191,19 @@ func TestNodesThatAreDeletedWhileAffectedStillCount(t *testing.T) {
 	wantTripped(t, b, "three that were deleted beside four new ones: few enough since second 4", "a")
 	b.Step(at(64))
 	wantTripped(t, b, "for a minute")
+}
+
+// A kubelet may write the label of its node, and would be a group of its own, in which one node is all.
+func TestOneOrTwoNodesAreNoOutageOfAGroupUnlessMinNodesSaysSo(t *testing.T) {
+	z, whole := zones(), zones()
+	z.MinNodes, whole.MinNodes, whole.TopologyKey = nil, nil, ""
+	b := synced(many(6, well), z)
+	b.Step(at(1), is("n0", "mine", out), is("n1", "mine", out))
+	wantTripped(t, b, "two nodes that say that they are a zone")
+	b.Step(at(2), is("n2", "mine", out))
+	wantTripped(t, b, "three nodes", "mine")
+	b = synced(many(1, out), whole)
+	wantTripped(t, b, "a cluster of one node", "")
 }
 
 func TestANodeThatWasDeletedCountsForResetAfter(t *testing.T) {

@@ -17,6 +17,11 @@ import (
 const (
 	defaultSettle     = 10 * time.Second
 	defaultResetAfter = 5 * time.Minute
+
+	// safeGroup is how many nodes must be affected for a trip of a breaker with a topologyKey, if minNodes is left out. A kubelet
+	// may write most labels of its node, so one or two nodes may be a group of their own, whose breaker would hold their pods for
+	// ever.
+	safeGroup = 3
 )
 
 // SettleTime returns the shortest time between the first sight of a taint and an eviction because of it.
@@ -74,10 +79,13 @@ func (b *Breaker) Limit() (limit int, percent bool) {
 
 // LeastNodes returns how many nodes must be affected for a trip.
 func (b *Breaker) LeastNodes() int {
-	if b.MinNodes == nil {
-		return 1
+	switch {
+	case b.MinNodes != nil:
+		return int(*b.MinNodes)
+	case b.TopologyKey != "":
+		return safeGroup
 	}
-	return int(*b.MinNodes)
+	return 1
 }
 
 // NodesSelected returns the function that reports whether a node with these labels is selected; nil selects all.
