@@ -19,7 +19,7 @@ func TestNodesAreObservedWhenTheShardsHaveTheJudgeThatFollows(t *testing.T) {
 		breaker := policy.Breaker{Name: "outage", Taints: []policy.TaintKey{{Key: "out"}}, MaxNodes: intstr.FromInt32(0)}
 		tracker := guard.NewTracker(guard.Options{
 			Config:         guard.Config{Config: policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{breaker}}}},
-			Judged:         func(j policy.Judge) { time.Sleep(time.Second); latest = j },
+			Judged:         func(j policy.Judge) { time.Sleep(time.Second); latest = j }, //nolint:forbidigo // in a bubble, whose time is virtual
 			Record:         func(guard.Record) {},
 			Report:         func(guard.Event) {},
 			Journaled:      func() guard.Journaled { return guard.Journaled{Known: true} },

@@ -34,6 +34,9 @@ type governance struct {
 	nodes   map[string]*guard.Node             // as breakers were shown them
 	synced  bool
 	refused map[types.UID]time.Duration // when an eviction was first refused
+
+	holding []policy.HoldRecord // while the process leads
+	ended   []endedHold         // since the process has begun to lead
 }
 
 // govern sets up the policies and guards with which a process starts: those of the file of now.
@@ -141,6 +144,7 @@ func (g *governance) step(in guard.Input) {
 	if do.Judge != nil {
 		g.judged(*do.Judge)
 	}
+	g.noteEnds()
 	next, _ := g.core.Next()
 	g.p.wake(&g.timer, next, func() { g.step(guard.TimePassed{}) })
 }
