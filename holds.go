@@ -8,14 +8,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
 // track creates the tracker of holds.
-func (m *Manager) track(c holds.Config) {
-	m.holds = holds.NewTracker(holds.Options{
+func (m *Manager) track(c guard.Config) {
+	m.holds = guard.NewTracker(guard.Options{
 		Config: c, Judged: m.judged, Record: m.journal.SetGuards, Report: m.report,
 		Journaled: m.journaled, Namespaces: m.source.Namespaces, OldestExposure: m.oldestExposure,
 	})
@@ -24,7 +23,7 @@ func (m *Manager) track(c holds.Config) {
 // prepare prepares for judging: it adopts the record of the journal, and waits until the cache has what its holds need. A
 // SetPolicies waits until then, because its needs may never be met, and no eviction is to wait for them.
 func (m *Manager) prepare(ctx context.Context) error {
-	if err := m.holds.Do(ctx, holds.Ready{}); err != nil {
+	if err := m.holds.Do(ctx, guard.Ready{}); err != nil {
 		return fmt.Errorf("adopting the record of holds: %w", err)
 	}
 	return m.await(ctx, policy.Needs{})
@@ -55,9 +54,9 @@ func (m *Manager) oldestExposure() time.Time {
 }
 
 // journaled returns the record that the journal has.
-func (m *Manager) journaled() holds.Journaled {
+func (m *Manager) journaled() guard.Journaled {
 	r, known := m.journal.Guards()
-	return holds.Journaled{Record: r, Known: known}
+	return guard.Journaled{Record: r, Known: known}
 }
 
 // Trips returns the groups of nodes whose breakers are tripped now, each with the time since when.

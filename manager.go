@@ -20,7 +20,6 @@ import (
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/original/check"
 	"github.com/taint-manager/taint-manager/policy"
@@ -45,7 +44,7 @@ type Manager struct {
 
 	started   atomic.Bool // Run was called
 	leads     atomic.Bool
-	holds     *holds.Tracker
+	holds     *guard.Tracker
 	latest    atomic.Pointer[policy.Judge]
 	inForce   atomic.Pointer[Policies]
 	ready     chan struct{} // closed once pods can be judged
@@ -168,7 +167,7 @@ func (m *Manager) record() error {
 // guardsRead takes in the record of holds that another process has written.
 func (m *Manager) guardsRead(r guard.Record, known bool) {
 	if known {
-		m.holds.Put(holds.RecordRead{Record: r})
+		m.holds.Put(guard.RecordRead{Record: r})
 	}
 }
 
@@ -359,8 +358,8 @@ func (m *Manager) Lead(ctx context.Context) error {
 	m.original.SetLeading(true)
 	defer m.original.SetLeading(false)
 	m.journal.Lead(ctx)
-	_ = m.holds.Do(ctx, holds.LeadershipBegan{}) // it is queued even if the context ends first
-	defer m.holds.Put(holds.LeadershipEnded{})
+	_ = m.holds.Do(ctx, guard.LeadershipBegan{}) // it is queued even if the context ends first
+	defer m.holds.Put(guard.LeadershipEnded{})
 	reportCtx, stop := context.WithCancel(ctx)
 	var reporting sync.WaitGroup
 	defer reporting.Wait()

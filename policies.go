@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/config"
-	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -30,13 +30,13 @@ func (o *Options) policies() Policies {
 }
 
 // complete returns the policies with defaults, and the configuration on which holds depend; or all problems as one error.
-func (p Policies) complete() (Policies, holds.Config, error) {
+func (p Policies) complete() (Policies, guard.Config, error) {
 	o := Options{Method: p.Method, Workers: p.Workers}
 	if err := o.configure(); err != nil {
-		return p, holds.Config{}, err
+		return p, guard.Config{}, err
 	}
 	p.Method, p.Workers = o.Method, o.Workers
-	c := holds.Config{Paused: p.Paused, Config: policy.Config{
+	c := guard.Config{Paused: p.Paused, Config: policy.Config{
 		Policies: p.Policies, Guards: p.Guards, Method: p.Method.Policy(), Rules: p.Rules,
 	}}
 	set, problems := policy.Compile(c.Config)
@@ -74,7 +74,7 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	}
 	defer m.need(policy.Needs{})
 	// From here on nothing is left out: the context counts until the tracker of holds has answered once.
-	if err := m.holds.Do(ctx, holds.TimePassed{}); err != nil {
+	if err := m.holds.Do(ctx, guard.TimePassed{}); err != nil {
 		return policy.Diff{}, fmt.Errorf("replacing policies: %w", err)
 	}
 	before, pods := m.latestJudge(), m.judgedPods()
@@ -83,7 +83,7 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	}
 	m.dispatcher.SetRates(p.Guards.Rates, p.Workers)
 	m.source.SetRules(p.Rules)
-	if err := m.holds.Do(context.WithoutCancel(ctx), holds.Reconfigured{Config: next}); err != nil {
+	if err := m.holds.Do(context.WithoutCancel(ctx), guard.Reconfigured{Config: next}); err != nil {
 		return policy.Diff{}, fmt.Errorf("replacing policies: %w", err)
 	}
 	m.dispatcher.SetPaused(p.Paused)
@@ -112,7 +112,7 @@ func (m *Manager) await(ctx context.Context, n policy.Needs) error {
 			return fmt.Errorf("getting what the policies need: %w", err)
 		}
 		if m.source.Namespaces() != nil {
-			m.holds.Put(holds.NamespacesChanged{})
+			m.holds.Put(guard.NamespacesChanged{})
 		}
 		return nil
 	case <-ctx.Done():

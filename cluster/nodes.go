@@ -187,7 +187,31 @@ func (t *nodes) next(old seenNode, l *nodeModel, g gap) (now seenNode, tell bool
 		return seenNode{Node: node, known: old.known, version: l.version, needs: needs}, labelled && needs.NodeLabels && node.Tainted()
 	}
 	node := l.node(known)
+	node.Found = found(old.Node, &node, g, t.now)
 	return seenNode{Node: &node, known: known, version: l.version, needs: needs}, old.Node != nil || node.Tainted()
+}
+
+// found returns the keys of the present taints that lists after gaps have shown, with the moments of these lists. old is the
+// node before the observation; nil if it was not known.
+func found(old, now *taint.Node, g gap, clock func() time.Time) map[string]time.Time {
+	var all map[string]time.Time
+	for _, key := range now.Keys() {
+		at, known := time.Time{}, old != nil && old.UID == now.UID && slices.Contains(old.Keys(), key)
+		switch {
+		case known:
+			at = old.Found[key]
+		case g.missed:
+			at = clock()
+		}
+		if at.IsZero() {
+			continue
+		}
+		if all == nil {
+			all = map[string]time.Time{}
+		}
+		all[key] = at
+	}
+	return all
 }
 
 // adopt merges the journal's record of a node into what is known of it, and reports whether that changes anything.

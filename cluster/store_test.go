@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -151,6 +152,44 @@ func TestAfterAGapWhatIsNewCountsAsSeenNow(t *testing.T) {
 }
 
 // A late DELETED of a pod that was replaced must not remove its successor.
+func TestWhatAListAfterAGapShowsIsFoundInItAsLongAsItStays(t *testing.T) {
+	taints := func(keys ...string) (all []v1.Taint) {
+		for _, key := range keys {
+			all = append(all, v1.Taint{Key: key})
+		}
+		return all
+	}
+	inBothKindsOfList(t, func(t *testing.T, streamed bool) {
+		s := newStores()
+		listed := func(keys ...string) {
+			must(t, s.nodeStore.Replace(items(t, s.nodeStore, streamed, aNode(taints(keys...)...)), "1"))
+		}
+		watched := func(keys ...string) { must(t, s.nodeStore.Update(aNode(taints(keys...)...))) }
+		found := func(when string, want map[string]time.Time) {
+			t.Helper()
+			n, _ := s.PodsOn("n")
+			if diff := cmp.Diff(want, n.Found); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", when, diff)
+			}
+		}
+		listed("old")
+		found("the first list", nil)
+		time.Sleep(90 * time.Second)
+		listed("old", "new")
+		inList := map[string]time.Time{"new": time.Now()}
+		found("after a gap", inList)
+		time.Sleep(time.Second)
+		watched("old", "new", "third")
+		found("with another taint", inList)
+		listed("old", "new", "third")
+		found("another list", inList)
+		watched("old", "third")
+		found("it is gone", nil)
+		watched("old", "third", "new")
+		found("it is back", nil)
+	})
+}
+
 func TestADeletionIsOfAUIDAndNotOfAName(t *testing.T) {
 	s := newStores()
 	must(t, s.podStore.Add(aPod()))

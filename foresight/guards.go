@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -36,17 +35,17 @@ type guards struct {
 }
 
 // at returns the record as a manager adopts it at this time.
-func (g *guards) at(now time.Time) holds.Journaled {
+func (g *guards) at(now time.Time) guard.Journaled {
 	if g.record == nil {
-		return holds.Journaled{}
+		return guard.Journaled{}
 	}
-	return holds.Journaled{Record: g.writing.Guards(*g.record, now, 0), Known: true}
+	return guard.Journaled{Record: g.writing.Guards(*g.record, now, 0), Known: true}
 }
 
 // stale returns the earlier one of a time and that of the record's writing, if the record has something, and the
 // journal seems to be no longer written.
 func (g *guards) stale(written, at time.Time) time.Time {
-	empty := g.record == nil || len(g.record.Trips)+len(g.record.Holding) == 0
+	empty := g.record == nil || len(g.record.Trips) == 0 && !slices.ContainsFunc(g.record.Holds, func(h policy.HoldRecord) bool { return h.Holds })
 	if empty || isWritten(g.writing, at) || !written.IsZero() && written.Before(g.writing.At) {
 		return written
 	}
@@ -55,7 +54,7 @@ func (g *guards) stale(written, at time.Time) time.Time {
 
 // pauseRecorded reports whether the manager that has written the journal was paused.
 func (m *Model) pauseRecorded() bool {
-	return m.guards.record != nil && slices.ContainsFunc(m.guards.record.Holding, func(h policy.HoldScope) bool { return h.By == policy.ByPause })
+	return m.guards.record != nil && slices.ContainsFunc(m.guards.record.Holds, func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause })
 }
 
 // tripsOf returns the present trips, and those recorded ones whose breakers the configuration does not have.

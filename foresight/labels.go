@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -78,13 +77,7 @@ func (m *Model) unknownEnds() bool {
 	if !m.byRecords || m.guards.record == nil || !m.rules.deletesLater() {
 		return false
 	}
-	r := m.guards.record
-	return slices.ContainsFunc(r.Holding, byLabels) || slices.ContainsFunc(r.Ended, func(e guard.EndedRecord) bool { return byLabels(e.HoldScope) })
-}
-
-// byLabels reports whether the labels of nodes say which pods a hold has held.
-func byLabels(h policy.HoldScope) bool {
-	return h.TopologyKey != "" || h.Match != nil && h.Match.NodeSelector != nil
+	return slices.ContainsFunc(m.guards.record.Holds, func(h policy.HoldRecord) bool { return h.TopologyKey != "" })
 }
 
 // selectsNodes reports whether a policy has a nodeSelector.

@@ -78,20 +78,22 @@ func TestWithNodesNothingIsUnknownOfTheirLabels(t *testing.T) {
 // Whether a hold that has ended held pods on a node may depend on its labels, and deleteAfter counts from that end.
 func TestFromRecordsAloneTheEndOfAHoldForSomeNodesMayCount(t *testing.T) {
 	lingers := policy.Policy{Name: "lingers", Method: policy.Evict, DeleteAfter: lasting(3600)}
-	of := func(h policy.HoldScope) *guard.Record {
-		return &guard.Record{Ended: []guard.EndedRecord{{HoldScope: h, At: at(-60)}}}
+	of := func(h policy.HoldRecord) *guard.Record {
+		h.Ended = at(-60)
+		return &guard.Record{Holds: []policy.HoldRecord{h}}
 	}
-	ofSome := policy.HoldScope{By: "policy gone", Match: &policy.Match{NodeSelector: unlabelled}}
+	ofSome := policy.HoldRecord{By: "breaker zones", TopologyKey: "zone", Group: "a"}
+	present := ofSome
+	present.Holds = true
 	for name, c := range map[string]struct {
 		policy policy.Policy
 		record *guard.Record
 		want   bool
 	}{
-		"of a policy for some nodes":         {lingers, of(ofSome), true},
-		"of a breaker with groups":           {lingers, of(policy.HoldScope{By: "breaker zones", TopologyKey: "zone", Group: "a"}), true},
-		"of one that is recorded as present": {lingers, &guard.Record{Holding: []policy.HoldScope{ofSome}}, true},
-		"of a pause":                         {lingers, of(policy.HoldScope{By: policy.ByPause}), false},
-		"of a policy for all nodes":          {lingers, of(policy.HoldScope{By: "policy gone", Match: &policy.Match{}}), false},
+		"of a breaker with groups":           {lingers, of(ofSome), true},
+		"of one that is recorded as present": {lingers, &guard.Record{Holds: []policy.HoldRecord{present}}, true},
+		"of a pause":                         {lingers, of(policy.HoldRecord{By: policy.ByPause}), false},
+		"of a policy":                        {lingers, of(policy.HoldRecord{By: "policy gone", Taints: []policy.KeyPattern{{}}}), false},
 		"without deleteAfter":                {policy.Policy{Name: "at-once", Method: policy.Delete}, of(ofSome), false},
 		"not recorded":                       {lingers, nil, false},
 	} {

@@ -141,8 +141,8 @@ func TestWhatTheJournalRecordsOfGuardsCounts(t *testing.T) {
 	trip := guard.TripRecord{Breaker: "outage", TopologyKey: "zone", Group: "a", Began: at(-300)}
 	spent := trip
 	spent.Ended = true
-	paused := []policy.HoldScope{{By: policy.ByPause}}
-	ended := []guard.EndedRecord{{HoldScope: paused[0], At: at(-100)}}
+	paused := []policy.HoldRecord{{By: policy.ByPause, Holds: true}}
+	ended := []policy.HoldRecord{{By: policy.ByPause, Ended: at(-100)}}
 	of := func(breakers ...policy.Breaker) policy.Config {
 		lingers := policy.Policy{Name: "lingers", Method: policy.Evict, DeleteAfter: lasting(3600)}
 		return policy.Config{Policies: []policy.Policy{lingers}, Guards: policy.Guards{Breakers: breakers}}
@@ -164,8 +164,8 @@ func TestWhatTheJournalRecordsOfGuardsCounts(t *testing.T) {
 		"one that was reset by hand":           {of(outage(policy.Manual)), &guard.Record{Trips: []guard.TripRecord{spent}}, goes + deleted, nil},
 		"one of a breaker that is not known":   {of(), &guard.Record{Trips: []guard.TripRecord{trip}}, goes + deleted, recordedTrip("")},
 		"one of such a breaker that was reset": {of(), &guard.Record{Trips: []guard.TripRecord{spent}}, goes + deleted, nil},
-		"an end":                               {of(), &guard.Record{Ended: ended}, goes + ", deleted at 58m20s", nil},
-		"a pause that is over":                 {of(), &guard.Record{Holding: paused}, goes + ", deleted at 1h0m0s", nil},
+		"an end":                               {of(), &guard.Record{Holds: ended}, goes + ", deleted at 58m20s", nil},
+		"a pause that is over":                 {of(), &guard.Record{Holds: paused}, goes + ", deleted at 1h0m0s", nil},
 	} {
 		n := node("n1", timed("out:NoExecute", -300))
 		n.Labels["zone"] = "a"

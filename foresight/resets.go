@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -43,11 +43,11 @@ func (m *Model) resetUnknown(t Trip, at time.Time) bool {
 }
 
 // pass lets the time pass until then, while nothing else happens. It returns the trips that end meanwhile.
-func pass(core *holds.Core, until time.Time) []reset {
+func pass(core *guard.Core, until time.Time) []reset {
 	var resets []reset
 	for next, due := core.Next(); due && !next.After(until); next, due = core.Next() {
 		before := core.Trips()
-		core.Step(next, holds.TimePassed{})
+		core.Step(next, guard.TimePassed{})
 		for _, t := range before {
 			if !slices.ContainsFunc(core.Trips(), sameTrip(t)) {
 				resets = append(resets, reset{Trip{Breaker: t.Breaker, Group: t.Group, Since: *utc(t.Began)}, *utc(next)})

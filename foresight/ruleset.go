@@ -10,7 +10,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -96,21 +95,21 @@ func (m *Model) judge(b *Ruleset, at time.Time, other map[string][]v1.Taint) jud
 	if ahead {
 		present = nil
 	}
-	core := holds.NewCore(holds.Config{Config: b.config, Set: b.set, Paused: b.paused})
-	core.Step(from, holds.NamespacesChanged{Namespaces: m.labelsOf})
+	core := guard.NewCore(guard.Config{Config: b.config, Set: b.set, Paused: b.paused})
+	core.Step(from, guard.NamespacesChanged{Namespaces: m.labelsOf})
 	counting := b.Guarded() && !m.partial() // else only recorded trips count
 	if counting {
-		core.Step(from, holds.NodesChanged{Changes: m.nodeChanges(present)})
+		core.Step(from, guard.NodesChanged{Changes: m.nodeChanges(present)})
 	}
 	journaled := m.guards.at(from)
 	if journaled.Known { // else the ends of holds are not known, and the present leader may know them
-		core.Step(from, holds.LeadershipBegan{})
+		core.Step(from, guard.LeadershipBegan{})
 	}
-	core.Step(from, holds.Ready{Journaled: journaled})
+	core.Step(from, guard.Ready{Journaled: journaled})
 	var resets []reset
 	if counting && ahead {
 		resets = pass(core, at)
-		core.Step(at, holds.NodesChanged{Changes: m.nodeChanges(other)})
+		core.Step(at, guard.NodesChanged{Changes: m.nodeChanges(other)})
 	}
 	by := core.Judge()
 	if m.byRecords {

@@ -73,10 +73,13 @@ func (b *Breakers) Step(now time.Time, changes ...NodeChange) []Event {
 	return events
 }
 
-// Synced marks the nodes as complete. It returns the trips and resets that follow.
+// Synced marks the nodes as complete. It returns the trips and resets that follow. Recorded trips of groups without nodes end.
 func (b *Breakers) Synced(now time.Time) []Event {
 	b.synced = true
 	for _, one := range b.list {
+		if len(b.nodes) > 0 {
+			one.forgetEmpty()
+		}
 		one.touchAll()
 	}
 	return b.Step(now)
@@ -148,7 +151,7 @@ func (b *Breakers) Replace(now time.Time, list []policy.Breaker) []Event {
 		}
 		b.list = append(b.list, one)
 	}
-	b.Adopt(trips)
+	b.restore(trips, true)
 	for _, one := range b.list {
 		one.touchAll()
 	}

@@ -26,7 +26,7 @@ func most(limit string) intstr.IntOrString { return intstr.Parse(limit) }
 // zones returns a breaker that trips above half of a zone, and resets after 60 seconds.
 func zones() policy.Breaker {
 	return policy.Breaker{
-		Name: "zones", TopologyKey: "zone", MaxNodes: most("50%"), ResetAfter: lasting(60),
+		Name: "zones", TopologyKey: "zone", MaxNodes: most("50%"), MinNodes: new(int32(1)), ResetAfter: lasting(60),
 		Taints: []policy.TaintKey{{Key: "out"}, {Key: "lost"}},
 	}
 }
@@ -83,7 +83,7 @@ func wantTripped(t *testing.T, b *guard.Breakers, when string, want ...string) {
 }
 
 func TestABreakerTripsAboveItsLimit(t *testing.T) {
-	three := int32(3)
+	one, three := int32(1), int32(3)
 	for name, c := range map[string]struct {
 		limit   string
 		least   *int32
@@ -95,7 +95,7 @@ func TestABreakerTripsAboveItsLimit(t *testing.T) {
 		"more than half":                   {"50%", nil, 4, 3, true},
 		"a third, exactly":                 {"33%", nil, 100, 33, false},
 		"more than a third":                {"33%", nil, 100, 34, true},
-		"one is more than none":            {"0%", nil, 1000, 1, true},
+		"one is more than none":            {"0%", &one, 1000, 1, true},
 		"as many as may be":                {"2", nil, 4, 2, false},
 		"more than may be":                 {"2", nil, 4, 3, true},
 		"all, but too few to matter":       {"50%", &three, 2, 2, false},
@@ -193,6 +193,19 @@ func TestNodesThatAreDeletedWhileAffectedStillCount(t *testing.T) {
 	wantTripped(t, b, "for a minute")
 }
 
+// A kubelet may write the label of its node, and would be a group of its own, in which one node is all.
+func TestOneOrTwoNodesAreNoOutageOfAGroupUnlessMinNodesSaysSo(t *testing.T) {
+	z, whole := zones(), zones()
+	z.MinNodes, whole.MinNodes, whole.TopologyKey = nil, nil, ""
+	b := synced(many(6, well), z)
+	b.Step(at(1), is("n0", "mine", out), is("n1", "mine", out))
+	wantTripped(t, b, "two nodes that say that they are a zone")
+	b.Step(at(2), is("n2", "mine", out))
+	wantTripped(t, b, "three nodes", "mine")
+	b = synced(many(1, out), whole)
+	wantTripped(t, b, "a cluster of one node", "")
+}
+
 func TestANodeThatWasDeletedCountsForResetAfter(t *testing.T) {
 	b := synced(many(3, well), zones())
 	b.Step(at(1), is("n0", "a", out))
@@ -265,7 +278,7 @@ func TestNodesThatComeAndGoResetNothingEarly(t *testing.T) {
 	})
 }
 
-func permutations(list []guard.NodeChange, visit func([]guard.NodeChange)) {
+func permutations[T any](list []T, visit func([]T)) {
 	var walk func(i int)
 	walk = func(i int) {
 		if i == len(list) {
@@ -311,7 +324,7 @@ func TestATripThatWasEndedByHandDoesNotComeBackForTheSameOutage(t *testing.T) {
 
 	next := guard.NewBreakers([]policy.Breaker{z})
 	next.Step(at(8), many(4, out)...)
-	next.Adopt(b.Trips())
+	next.Adopt(nil, b.Trips())
 	next.Synced(at(8))
 	wantTripped(t, next, "after a restart")
 
@@ -326,7 +339,7 @@ func TestATripOutlivesARestart(t *testing.T) {
 	b.Step(at(2), many(3, well)...)
 	next := guard.NewBreakers([]policy.Breaker{zones()})
 	next.Step(at(30), many(3, well)...)
-	next.Adopt(b.Trips())
+	next.Adopt(nil, b.Trips())
 	next.Synced(at(30))
 	wantTripped(t, next, "just started", "a")
 	if diff := cmp.Diff(b.Trips(), next.Trips()); diff != "" {
@@ -340,7 +353,7 @@ func TestATripOutlivesARestart(t *testing.T) {
 	other := zones()
 	other.TopologyKey = "rack"
 	next = guard.NewBreakers([]policy.Breaker{other})
-	next.Adopt(b.Trips())
+	next.Adopt(nil, b.Trips())
 	next.Synced(at(3))
 	wantTripped(t, next, "groups of another label")
 }

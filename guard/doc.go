@@ -1,7 +1,12 @@
-// Package guard bounds how many pods are evicted at once: [Rates] are token buckets, [Breakers] hold the evictions
-// of a group of nodes while too many of its nodes are affected, and a [Record] is the state of both that outlives
-// the process.
+// Package guard bounds how many pods are evicted at once, and keeps what verdicts depend on beside pods, nodes and the
+// configuration: [Rates] are token buckets, [Breakers] hold the evictions of a group of nodes while too many of its
+// nodes are affected, and a [Record] is what outlives the process: the trips, and when each hold has ended.
 //
-// It is pure: no client, no clock, no lock, no goroutine. Its values change, so each belongs to one owner, which
-// passes the time. That time may go backwards only as far as clocks do.
+// [Core] is pure: [Core.Step] takes one input, such as changes of nodes or the record that the journal has, and returns
+// the effects: a new judge, a record to store, and trips and resets to report. [Tracker] is the goroutine around it.
+// Everything else is pure, too: no client, no clock, no lock. Values that change belong to one owner, which passes the
+// time. That time may go backwards only as far as clocks do.
+//
+// Standbys run a core, too, so a change of leader loses neither trips nor nodes that were deleted. Only the leader
+// records.
 package guard

@@ -102,6 +102,15 @@ func (g *group) share() (affected, nodes int) {
 	return g.affected + len(g.departed), g.nodes + len(g.departed)
 }
 
+// empty reports whether the group has no nodes, and no deleted ones that still count. A nil group has none.
+func (g *group) empty() bool { return g == nil || g.nodes == 0 && len(g.departed) == 0 }
+
+// exceeded reports whether the nodes of the group show a trip.
+func (b *breaker) exceeded(g *group) bool {
+	affected, _ := g.share()
+	return b.above(g) && affected >= b.LeastNodes()
+}
+
 // above reports whether more nodes are affected than the limit permits. It is exact.
 func (b *breaker) above(g *group) bool {
 	affected, nodes := g.share()
@@ -154,7 +163,6 @@ func (b *breaker) judgeGroup(g *group, now time.Time, synced bool) {
 	if g.trip.state == tripped && b.endedByHand(g.trip.began) {
 		g.end(spent)
 	}
-	affected, _ := g.share()
 	switch {
 	case !synced:
 	case g.trip.state == tripped && above:
@@ -168,7 +176,7 @@ func (b *breaker) judgeGroup(g *group, now time.Time, synced bool) {
 		}
 	case g.trip.state == spent && !above:
 		g.trip = trip{}
-	case g.trip.state == closed && above && affected >= b.LeastNodes():
+	case g.trip.state == closed && b.exceeded(g):
 		b.tripGroup(g, now)
 	}
 }

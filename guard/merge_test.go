@@ -2,7 +2,6 @@ package guard_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -34,39 +33,36 @@ func TestAHoldThatEndsAgainIsRecordedOnce(t *testing.T) {
 	for i := range 200 {
 		r = r.With(at(float64(2*i)), nil, c.Holds(nil, true)).With(at(float64(2*i+1)), nil, c.Holds(nil, false))
 	}
-	if diff := cmp.Diff([]string{"pause at 6m39s"}, ends(r)); diff != "" {
+	if diff := cmp.Diff([]string{"pause at 399s"}, endsOf(r)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// Nothing that shortens or joins records makes a deletion earlier than the records themselves, with the holds that each
+// Nothing that bounds or merges records makes a deletion earlier than the records themselves, with the holds that each
 // process finds when it compares.
 func TestNoFormOfARecordMakesADeletionEarlier(t *testing.T) {
 	c := holdThenEvict()
 	set, _ := policy.Compile(c)
-	deleteAt := func(r guard.Record) time.Time { // by each end on its own
-		for _, h := range r.Holding {
-			if !slices.ContainsFunc(c.Holds(nil, false), func(is policy.HoldScope) bool { return is.Same(&h) }) {
-				r.Ended = append(slices.Clone(r.Ended), guard.EndedRecord{HoldScope: h, At: at(1000)})
-			}
-		}
-		v := set.Decide(aPod(), tainted(at(1), "out"), &policy.Facts{Ended: r.EndedHolds(sameTime)})
+	deleteAt := func(r guard.Record) time.Time {
+		v := set.Decide(aPod(), tainted(at(1), "out"), &policy.Facts{Holds: r.With(at(1000), nil, c.Holds(nil, true)).Holds})
 		return v.Delete.At
 	}
-	scopes := append(c.Holds(map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true, {Breaker: "zones", Group: "b"}: true}, true),
-		policy.HoldScope{By: "policy old", Match: &policy.Match{Namespaces: []string{"shop"}}}, policy.HoldScope{By: "policy other", Match: &policy.Match{Namespaces: []string{"other"}}})
+	present := append(c.Holds(map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true, {Breaker: "zones", Group: "b"}: true}, true),
+		policy.HoldRecord{By: "policy old", Taints: []policy.KeyPattern{{}}, Rules: "x"}, policy.HoldRecord{By: "policy other", Taints: []policy.KeyPattern{{Key: "other"}}})
 	draw := func(t *rapid.T, name string) (r guard.Record) {
-		for i := range rapid.IntRange(0, 100).Draw(t, name+" ends") {
-			scope := rapid.SampledFrom(scopes).Draw(t, "scope")
+		for i := range rapid.IntRange(0, 400).Draw(t, name) {
+			h := rapid.SampledFrom(present).Draw(t, "hold")
 			if rapid.Bool().Draw(t, "other name") {
-				scope.By = fmt.Sprint("policy ", i)
+				h.By = fmt.Sprint("policy ", i)
 			}
-			r.Ended = append(r.Ended, guard.EndedRecord{HoldScope: scope, At: at(float64(rapid.IntRange(1, 900).Draw(t, "at")))})
+			if rapid.IntRange(0, 2).Draw(t, "other rules") == 0 {
+				h.Rules = "y"
+			}
+			if h.Holds = rapid.IntRange(0, 5).Draw(t, "holds") == 0; !h.Holds || rapid.Bool().Draw(t, "again") {
+				h.Ended = at(float64(rapid.IntRange(1, 900).Draw(t, "at")))
+			}
+			r = guard.Record{Holds: []policy.HoldRecord{h}}.Merge(r)
 		}
-		if rapid.Bool().Draw(t, "holding") {
-			r.Holding = []policy.HoldScope{rapid.SampledFrom(scopes).Draw(t, "holds")}
-		}
-		slices.SortStableFunc(r.Ended, func(a, b guard.EndedRecord) int { return a.At.Compare(b.At) })
 		return r
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,10 +72,22 @@ func TestNoFormOfARecordMakesADeletionEarlier(t *testing.T) {
 				t.Fatalf("%s: deleted at %v, by the records alone at %v and %v", name, got.Sub(zero), deleteAt(a).Sub(zero), deleteAt(b).Sub(zero))
 			}
 		}
-		for name, r := range map[string]guard.Record{"condensed": a.Condensed(), "bounded": a.Bounded(), "compared": a.With(at(1000), nil, c.Holds(nil, false))} {
-			if got := deleteAt(r); got.Before(deleteAt(a)) {
-				t.Fatalf("%s: deleted at %v, by the record at %v", name, got.Sub(zero), deleteAt(a).Sub(zero))
-			}
+		if got := deleteAt(a.Bounded()); got.Before(deleteAt(a)) {
+			t.Fatalf("bounded: deleted at %v, by the record at %v", got.Sub(zero), deleteAt(a).Sub(zero))
 		}
 	})
+}
+
+func TestAHoldOfWhichTwoRecordsHaveOtherRulesHasEndedForTheNextLeader(t *testing.T) {
+	c := holdThenEvict()
+	own, other := guard.Record{Holds: c.Holds(nil, false)}, guard.Record{Holds: c.Holds(nil, false)}
+	other.Holds[0].Rules = "y"
+	for name, r := range map[string]guard.Record{"its own": own.Merge(other), "the other's": other.Merge(own)} {
+		if diff := cmp.Diff([]string{"policy quarantine at 9s"}, endsOf(r.With(at(9), nil, c.Holds(nil, false)))); diff != "" {
+			t.Errorf("with %s first (-want +got):\n%s", name, diff)
+		}
+	}
+	if got := endsOf(own.Merge(own).With(at(9), nil, c.Holds(nil, false))); got != nil {
+		t.Errorf("the same rules: %v", got)
+	}
 }

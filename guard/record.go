@@ -1,14 +1,15 @@
 package guard
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// MaxEnded is the maximum number of ended holds in a record.
-const MaxEnded = 64
+// MaxEnded is the maximum number of holds in a record that are over.
+const MaxEnded = 256
 
 // Record is the state of guards and holds that outlives the process. While a process has it, its times carry the
 // monotonic clock, as those of verdicts do; in the journal they are wall times. The zero value stands for a cluster
@@ -16,63 +17,128 @@ const MaxEnded = 64
 type Record struct {
 	Trips []TripRecord `json:"trips,omitempty"`
 
-	// Holding are the present holds.
-	Holding []policy.HoldScope `json:"holding,omitempty"`
-
-	// Ended are the holds that have ended, the oldest first.
-	Ended []EndedRecord `json:"ended,omitempty"`
-}
-
-// EndedRecord is a hold that has ended.
-type EndedRecord struct {
-	policy.HoldScope
-	At time.Time `json:"at"`
+	// Holds has one entry for each hold.
+	Holds []policy.HoldRecord `json:"holds,omitempty"`
 }
 
 // With returns the record with these trips and these present holds. A hold that is no longer present has ended now,
-// even if it ended while no process was running: a new process compares its holds with the record. With does not
-// change the record.
-func (r Record) With(now time.Time, trips []TripRecord, holding []policy.HoldScope) Record {
-	next := Record{Trips: trips, Holding: holding, Ended: slices.Clone(r.Ended)}
-	for i := range r.Holding {
-		was := &r.Holding[i]
-		if !slices.ContainsFunc(holding, func(is policy.HoldScope) bool { return is.Same(was) }) {
-			next.end(*was, now)
+// even if it ended while no process was running: a new process compares its holds with the record. So has a hold whose
+// rules have changed, but it holds on. With does not change the record.
+func (r Record) With(now time.Time, trips []TripRecord, present []policy.HoldRecord) Record {
+	next := Record{Trips: trips, Holds: slices.Clone(r.Holds)}
+	for i := range next.Holds {
+		h := &next.Holds[i]
+		goesOn := slices.ContainsFunc(present, func(p policy.HoldRecord) bool { return p.Same(h) && p.Rules == h.Rules })
+		if h.Holds && !goesOn {
+			h.Holds, h.Rules, h.Ended = false, "", later(h.Ended, now)
 		}
 	}
-	next.bound()
-	return next
+	for i := range present {
+		next.addHold(&present[i])
+	}
+	return next.Bounded()
 }
 
-// end adds a hold that has ended now. An earlier end of the same hold no longer counts.
-func (r *Record) end(h policy.HoldScope, now time.Time) {
-	r.Ended = slices.DeleteFunc(r.Ended, func(e EndedRecord) bool { return e.Same(&h) && !e.At.After(now) })
-	r.Ended = append(r.Ended, EndedRecord{h, now})
+// Merge returns the record with what another one has in addition: trips of other groups, and holds. Where both have
+// the same trip or the same hold, the one that ends later counts. Merge is for a leader that reads the last record
+// of the leader before it after it has begun to make its own. It changes neither record.
+func (r Record) Merge(other Record) Record {
+	r.Trips, r.Holds = slices.Clone(r.Trips), slices.Clone(r.Holds)
+	for _, t := range other.Trips {
+		r.addTrip(t)
+	}
+	for i := range other.Holds {
+		r.addHold(&other.Holds[i])
+	}
+	return r.Bounded()
 }
 
-// bound joins the oldest ended holds, if there are too many, into one that counts for all pairs. That makes
-// deletions later, never earlier.
-func (r *Record) bound() {
-	extra := len(r.Ended) - MaxEnded
-	if extra <= 0 {
+func (r *Record) addTrip(t TripRecord) {
+	i := slices.IndexFunc(r.Trips, t.sameGroup)
+	if i < 0 {
+		r.Trips = append(r.Trips, t)
 		return
 	}
-	r.Ended = append([]EndedRecord{joined(r.Ended[:extra+1])}, r.Ended[extra+1:]...)
+	own := &r.Trips[i]
+	own.Ended = own.Ended && t.Ended
+	own.Began = later(own.Began, t.Began)
 }
 
-// Since returns the record without the holds that ended before that moment, at which the oldest exposure begins.
-// Those do not change any verdict.
-func (r Record) Since(oldest time.Time) Record {
-	r.Ended = slices.DeleteFunc(slices.Clone(r.Ended), func(e EndedRecord) bool { return e.At.Before(oldest) })
+// unknownRules is the fingerprint of rules that are not known. It equals no other one, so the hold counts as ended when the
+// next leader compares it with its own.
+const unknownRules = "?"
+
+// addHold adds an entry, or merges it into the one of the same hold.
+func (r *Record) addHold(h *policy.HoldRecord) {
+	i := slices.IndexFunc(r.Holds, func(own policy.HoldRecord) bool { return own.Same(h) })
+	if i < 0 {
+		r.Holds = append(r.Holds, *h)
+		return
+	}
+	own := &r.Holds[i]
+	switch {
+	case !own.Holds:
+		own.Holds, own.Rules = h.Holds, h.Rules
+	case h.Holds && h.Rules != own.Rules:
+		own.Rules = unknownRules
+	}
+	own.Ended = later(own.Ended, h.Ended)
+}
+
+// Bounded returns the record with at most [MaxEnded] holds that are over. The oldest ones become one that counts for all
+// pods, so deletions are later, never earlier.
+func (r Record) Bounded() Record {
+	over := slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return h.Holds })
+	extra := len(over) - MaxEnded
+	if extra <= 0 {
+		return r
+	}
+	slices.SortFunc(over, func(a, b policy.HoldRecord) int { return a.Ended.Compare(b.Ended) })
+	last := over[extra].Ended
+	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return !h.Holds && !h.Ended.After(last) })
+	r.Holds = append(r.Holds, policy.HoldRecord{By: "earlier holds", Ended: last})
 	return r
 }
 
-// EndedHolds returns the ended holds in the form that verdicts use. on converts a wall time to the clock of
-// verdicts.
-func (r Record) EndedHolds(on func(time.Time) time.Time) []policy.EndedHold {
-	all := make([]policy.EndedHold, len(r.Ended))
-	for i, e := range r.Ended {
-		all[i] = policy.NewEndedHold(e.HoldScope, on(e.At))
+// Since returns the record without the holds that were over before that moment, at which the oldest exposure begins.
+// Those do not change any verdict.
+func (r Record) Since(oldest time.Time) Record {
+	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return !h.Holds && h.Ended.Before(oldest) })
+	return r
+}
+
+// Converted returns the record with each of its times converted.
+func (r Record) Converted(convert func(time.Time) time.Time) Record {
+	r.Trips, r.Holds = slices.Clone(r.Trips), slices.Clone(r.Holds)
+	for i := range r.Trips {
+		r.Trips[i].Began = convert(r.Trips[i].Began)
 	}
-	return all
+	for i := range r.Holds {
+		if ended := &r.Holds[i].Ended; !ended.IsZero() {
+			*ended = convert(*ended)
+		}
+	}
+	return r
+}
+
+// Validate returns an error if the record cannot be one that a program has made.
+func (r Record) Validate() error {
+	for _, t := range r.Trips {
+		if t.Breaker == "" || t.Began.IsZero() {
+			return fmt.Errorf("the trip of breaker %.40q in group %.40q lacks its breaker, or when it began", t.Breaker, t.Group)
+		}
+	}
+	for _, h := range r.Holds {
+		if !h.Holds && h.Ended.IsZero() {
+			return fmt.Errorf("the end of %.40q lacks its time", h.By)
+		}
+	}
+	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }

@@ -3,6 +3,7 @@ package guard_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,8 +14,6 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
-
-func sameTime(t time.Time) time.Time { return t }
 
 // holdThenEvict returns a configuration that holds quarantined pods, evicts all others, and deletes them an hour
 // later.
@@ -28,13 +27,6 @@ func holdThenEvict() policy.Config {
 	}
 }
 
-func ends(r guard.Record) (names []string) {
-	for _, e := range r.Ended {
-		names = append(names, fmt.Sprintf("%s at %v", e.By, e.At.Sub(zero)))
-	}
-	return names
-}
-
 func TestARecordHasTheEndsOfHolds(t *testing.T) {
 	c := holdThenEvict()
 	trip := map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true}
@@ -45,7 +37,7 @@ func TestARecordHasTheEndsOfHolds(t *testing.T) {
 	reordered := c
 	reordered.Policies = []policy.Policy{c.Policies[0], {Name: "new", Method: policy.Ignore}, c.Policies[1]}
 	for name, test := range map[string]struct {
-		before, after []policy.HoldScope
+		before, after []policy.HoldRecord
 		want          []string
 	}{
 		"nothing changes":                     {c.Holds(trip, true), c.Holds(trip, true), nil},
@@ -58,7 +50,7 @@ func TestARecordHasTheEndsOfHolds(t *testing.T) {
 		"a policy after it takes none either": {c.Holds(nil, false), reordered.Holds(nil, false), nil},
 	} {
 		r := guard.Record{}.With(at(5), nil, test.before).With(at(9), nil, test.after)
-		if diff := cmp.Diff(test.want, ends(r)); diff != "" {
+		if diff := cmp.Diff(test.want, endsOf(r)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -80,12 +72,12 @@ func TestARecordOutlivesTheProcess(t *testing.T) {
 	if diff := cmp.Diff(r, again); diff != "" {
 		t.Errorf("(-want +got):\n%s\n%s", diff, text)
 	}
-	if got := again.With(at(40), trips, c.Holds(nil, false)); len(got.Ended) != len(r.Ended) {
-		t.Errorf("a hold that goes on has ended: %v", ends(got))
+	if diff := cmp.Diff(endsOf(r), endsOf(again.With(at(40), trips, c.Holds(nil, false)))); diff != "" {
+		t.Errorf("a hold that goes on has ended: %s", diff)
 	}
 	pod, node := aPod(), tainted(at(1), "out")
 	set, _ := policy.Compile(c)
-	v := set.Decide(pod, node, &policy.Facts{Ended: again.EndedHolds(sameTime)})
+	v := set.Decide(pod, node, &policy.Facts{Holds: again.Holds})
 	if !v.Delete.At.Equal(at(30 + 3600)) {
 		t.Errorf("got %+v", v.Delete)
 	}
@@ -93,18 +85,20 @@ func TestARecordOutlivesTheProcess(t *testing.T) {
 
 func TestARecordIsBounded(t *testing.T) {
 	var r guard.Record
-	for i := range 200 {
-		r = r.With(at(float64(i)), nil, []policy.HoldScope{{By: fmt.Sprint(i), Match: &policy.Match{}}})
+	for i := range 1000 {
+		key := []policy.KeyPattern{{Key: fmt.Sprint("key-", i)}}
+		r = r.With(at(float64(i)), nil, []policy.HoldRecord{{By: fmt.Sprint("policy ", i), Taints: key, Holds: true}})
 	}
-	if len(r.Ended) != guard.MaxEnded {
-		t.Fatalf("got %d", len(r.Ended))
+	if len(r.Holds) != guard.MaxEnded+1 {
+		t.Fatalf("got %d: those that are over, and one that holds", len(r.Holds))
 	}
-	joined, next := r.Ended[0], r.Ended[1]
-	if joined.Match != nil || !joined.At.Equal(next.At.Add(-time.Second)) {
-		t.Errorf("the oldest are %+v, before %+v", joined, next)
+	latest := 999.0 - guard.MaxEnded + 1 // the hold of each second ends in the next one
+	i := slices.IndexFunc(r.Holds, func(h policy.HoldRecord) bool { return h.By == "earlier holds" })
+	if i < 0 || r.Holds[i].Taints != nil || !r.Holds[i].Ended.Equal(at(latest)) {
+		t.Errorf("the oldest are not one that ended at %v: %v", latest, endsOf(r))
 	}
-	if got := r.Since(at(190)); len(got.Ended) != 10 || len(r.Ended) != guard.MaxEnded {
-		t.Errorf("since second 190: %v", ends(got))
+	if got := r.Since(at(990)); len(got.Holds) != 11 || len(r.Holds) != guard.MaxEnded+1 {
+		t.Errorf("since second 990: %v", endsOf(got))
 	}
 }
 

@@ -23,6 +23,11 @@ type TripRecord struct {
 	Ended bool `json:"ended,omitempty"`
 }
 
+// sameGroup reports whether the other trip is of the same breaker, in the same group.
+func (t TripRecord) sameGroup(other TripRecord) bool {
+	return t.Breaker == other.Breaker && t.TopologyKey == other.TopologyKey && t.Group == other.Group
+}
+
 // Words returns the trip as it follows the word breaker in a sentence, such as "zones is tripped for eu-1a since
 // 2026-11-01T12:00:00Z".
 func (t TripRecord) Words() string {
@@ -66,26 +71,61 @@ func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 	return events
 }
 
-// Adopt adopts recorded trips. It ignores a trip of a breaker that is missing or that has other groups now, and does
-// not change a trip of this process. Breakers are judged at the next step; a share at or below maxNodes counts from
-// then on.
-func (b *Breakers) Adopt(trips []TripRecord) {
+// Adopt replaces the trips that are known from a record by those of the latest record. before are the trips of the record
+// before it.
+//
+// The latest record is the leader's, so it decides about a trip whose nodes have recovered, which this process cannot tell
+// from one that was reset, or that never was:
+//   - A recorded trip is adopted, even if few enough nodes are affected: with Manual it may last for long.
+//   - A trip that the record had, and no longer has, has ended, unless the nodes show it.
+//   - A trip that no record has had is this process's own: it stays, as the leader may have ended before it recorded it.
+//   - A trip of a group without nodes holds nothing, and is not adopted, if any node is known.
+//   - A trip of a breaker that is missing, or that has other groups now, is ignored.
+//
+// Adopt does not change when a trip of this process began. Breakers are judged at the next step; a share at or below
+// maxNodes counts from then on.
+func (b *Breakers) Adopt(before, latest []TripRecord) {
+	for _, one := range b.list {
+		for _, g := range one.groups {
+			of := TripRecord{Breaker: one.Name, TopologyKey: one.TopologyKey, Group: g.name}
+			if slices.ContainsFunc(before, of.sameGroup) && !slices.ContainsFunc(latest, of.sameGroup) && !one.exceeded(g) {
+				g.trip, g.below, g.touched = trip{}, time.Time{}, true
+			}
+		}
+	}
+	b.restore(latest, !b.synced || len(b.nodes) == 0)
+}
+
+// restore puts recorded trips in force; those of groups without nodes only if they are to be kept.
+func (b *Breakers) restore(trips []TripRecord, empty bool) {
 	for _, t := range trips {
 		for _, one := range b.list {
-			if one.Name == t.Breaker && one.TopologyKey == t.TopologyKey {
+			if one.Name == t.Breaker && one.TopologyKey == t.TopologyKey && (empty || !one.groups[t.Group].empty()) {
 				one.adopt(t)
 			}
 		}
 	}
 }
 
+// adopt puts a recorded trip in force. A trip that a record has reset by hand is in force again if a later record has it, and
+// the configuration does not reset it.
 func (b *breaker) adopt(t TripRecord) {
 	g := b.of(t.Group)
-	if g.trip.state != closed {
+	wrong := g.trip.state == spent && !t.Ended && !b.endedByHand(g.trip.began)
+	if g.trip.state != closed && !wrong {
 		return
 	}
 	g.trip = trip{tripped, t.Began}
 	if t.Ended {
 		g.trip.state = spent
+	}
+}
+
+// forgetEmpty ends the trips of groups without nodes.
+func (b *breaker) forgetEmpty() {
+	for _, g := range b.groups {
+		if g.empty() {
+			g.trip = trip{}
+		}
 	}
 }

@@ -94,16 +94,13 @@ func (e *encoder) fit(node string, r Record, histories []taint.History, name int
 	return nil, false
 }
 
-// encodeGuards returns the stored form of the record, perhaps of the smaller one that [guard.Record.Condensed] returns,
-// and whether the record had to be left out.
+// encodeGuards returns the stored form of the record, and whether the record had to be left out because it is too large.
 func encodeGuards(r *guard.Record) (text json.RawMessage, leftOut bool) {
 	if r == nil {
 		return nil, false
 	}
-	for _, one := range []guard.Record{*r, r.Condensed()} {
-		if text, err := json.Marshal(one); err == nil && len(text) <= guardsBudget {
-			return text, false
-		}
+	if text, err := json.Marshal(*r); err == nil && len(text) <= guardsBudget {
+		return text, false
 	}
 	return nil, true
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// thousand returns policies of which the last one that could match decides, after all others were evaluated.
-func thousand(match func(i int) policy.Match) policy.Config {
+// hundred returns policies of which the last one that could match decides, after all others were evaluated.
+func hundred(match func(i int) policy.Match) policy.Config {
 	var c policy.Config
 	for i := range policy.MaxPolicies {
 		c.Policies = append(c.Policies, policy.Policy{Name: fmt.Sprintf("p%d", i), Method: policy.Evict, Match: match(i)})
@@ -19,20 +19,20 @@ func thousand(match func(i int) policy.Match) policy.Config {
 	return c
 }
 
-// thousands returns configurations of a thousand policies each, by the field in which the policies differ.
-func thousands() map[string]policy.Config {
+// hundreds returns configurations of as many policies as there may be, by the field in which the policies differ.
+func hundreds() map[string]policy.Config {
 	maintenance := []policy.Taint{{Key: "example.com/maintenance"}}
 	return map[string]policy.Config{
-		"namespace": thousand(func(i int) policy.Match {
+		"namespace": hundred(func(i int) policy.Match {
 			return policy.Match{Taints: maintenance, Namespaces: []string{fmt.Sprintf("team-%d", i)}}
 		}),
-		"key": thousand(func(i int) policy.Match { return taints(policy.Taint{Key: fmt.Sprintf("example.com/k%d", i)}) }),
-		"value": thousand(func(i int) policy.Match {
+		"key": hundred(func(i int) policy.Match { return taints(policy.Taint{Key: fmt.Sprintf("example.com/k%d", i)}) }),
+		"value": hundred(func(i int) policy.Match {
 			return taints(policy.Taint{Key: "example.com/maintenance", Values: []string{fmt.Sprint(i)}})
 		}),
-		"pattern": thousand(func(i int) policy.Match { return policy.Match{Namespaces: []string{fmt.Sprintf("team-%d-*", i)}} }),
-		"pod":     thousand(func(i int) policy.Match { return policy.Match{PodSelector: labelled("app", fmt.Sprintf("app-%d", i))} }),
-		"node": thousand(func(i int) policy.Match {
+		"pattern": hundred(func(i int) policy.Match { return policy.Match{Namespaces: []string{fmt.Sprintf("team-%d-*", i)}} }),
+		"pod":     hundred(func(i int) policy.Match { return policy.Match{PodSelector: labelled("app", fmt.Sprintf("app-%d", i))} }),
+		"node": hundred(func(i int) policy.Match {
 			return policy.Match{NodeSelector: labelled("pool", fmt.Sprintf("pool-%d", i))}
 		}),
 	}
@@ -41,7 +41,7 @@ func thousands() map[string]policy.Config {
 // usualPod returns a pod of a node that fails and is under maintenance.
 func usualPod() (*taint.Pod, *taint.Node) {
 	pod := aPod(bearing(v1.TaintNodeNotReady, 300), bearing(v1.TaintNodeUnreachable, 300))
-	pod.Namespace = "team-999"
+	pod.Namespace = "team-99"
 	return pod, nodeWith(on(10, "example.com/maintenance", "kernel"), on(20, v1.TaintNodeUnreachable, ""))
 }
 
@@ -65,8 +65,8 @@ func BenchmarkDecide(b *testing.B) {
 		}
 	})
 	for _, name := range []string{"key", "namespace", "value", "pattern", "pod", "node"} {
-		b.Run("a thousand by "+name, func(b *testing.B) {
-			set := compiled(b, thousands()[name])
+		b.Run("a hundred by "+name, func(b *testing.B) {
+			set := compiled(b, hundreds()[name])
 			b.ReportAllocs()
 			for b.Loop() {
 				set.Decide(pod, node, nil)
@@ -78,7 +78,7 @@ func BenchmarkDecide(b *testing.B) {
 func TestDecideAllocatesNothing(t *testing.T) {
 	pod, node := usualPod()
 	node.Triggers = draining(5, "example.com/maintenance", "kernel").Triggers
-	configs := thousands()
+	configs := hundreds()
 	configs["none"] = policy.Config{}
 	drain := staying(policy.Tolerations{Absent: secs(1)})
 	drain.Match = taints(policy.Taint{Key: "example.com/maintenance", Effects: noSchedule})

@@ -85,15 +85,7 @@ func (p *Policy) settle(guards Guards) (longest time.Duration) {
 
 // mayName reports whether the match may include a taint with that key.
 func (m *Match) mayName(key TaintKey) bool {
-	if len(m.Taints) == 0 {
-		return key.Key != v1.TaintNodeOutOfService
-	}
-	return slices.ContainsFunc(m.Taints, func(t Taint) bool {
-		if t.Key != "" {
-			return t.Key == key.Key
-		}
-		return strings.HasPrefix(key.Key, t.KeyPrefix) && key.Key != v1.TaintNodeOutOfService
-	})
+	return slices.ContainsFunc(m.keys(), func(k KeyPattern) bool { return k.selects(key.Key) })
 }
 
 // gone describes when a pod that is deleted then has ended, which depends on its kubelet.

@@ -17,6 +17,11 @@ import (
 const (
 	defaultSettle     = 10 * time.Second
 	defaultResetAfter = 5 * time.Minute
+
+	// safeGroup is how many nodes must be affected for a trip of a breaker with a topologyKey, if minNodes is left out. A kubelet
+	// may write most labels of its node, so one or two nodes may be a group of their own, whose breaker would hold their pods for
+	// ever.
+	safeGroup = 3
 )
 
 // SettleTime returns the shortest time between the first sight of a taint and an eviction because of it.
@@ -47,19 +52,20 @@ func (s *Set) settled(node *taint.Node, states taint.History) time.Time {
 	for i := range s.breakers {
 		b := &s.breakers[i]
 		if b.settle > 0 && b.guards(node, &states[len(states)-1].Taint) {
-			latest = later(latest, b.firstSeen(states).Add(b.settle))
+			latest = later(latest, b.firstSeen(node, states).Add(b.settle))
 		}
 	}
 	return latest
 }
 
-// firstSeen returns the start of the latest unbroken run of states whose keys are those of the breaker.
-func (b *breaker) firstSeen(states taint.History) time.Time {
+// firstSeen returns the start of the latest unbroken run of states whose keys are those of the breaker. If a list after a gap
+// of the watch showed that start, the moment of the list counts: before it the breaker did not see the taint.
+func (b *breaker) firstSeen(node *taint.Node, states taint.History) time.Time {
 	first := len(states) - 1
 	for first > 0 && b.keys[states[first-1].Taint.Key] {
 		first--
 	}
-	return states[first].Since
+	return later(states[first].Since, node.Found[states[first].Taint.Key])
 }
 
 // Limit returns how many nodes may be affected, or which percentage of them. The breaker must be valid.
@@ -73,10 +79,13 @@ func (b *Breaker) Limit() (limit int, percent bool) {
 
 // LeastNodes returns how many nodes must be affected for a trip.
 func (b *Breaker) LeastNodes() int {
-	if b.MinNodes == nil {
-		return 1
+	switch {
+	case b.MinNodes != nil:
+		return int(*b.MinNodes)
+	case b.TopologyKey != "":
+		return safeGroup
 	}
-	return int(*b.MinNodes)
+	return 1
 }
 
 // NodesSelected returns the function that reports whether a node with these labels is selected; nil selects all.

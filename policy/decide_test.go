@@ -200,6 +200,11 @@ func TestSettleCountsFromWhenTheTaintWasFirstSeen(t *testing.T) {
 	c := policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{zoneBreaker()}}}
 	swapped := taint.History{state(10, v1.TaintNodeNotReady, "", v1.TaintEffectNoExecute), state(30, v1.TaintNodeUnreachable, "", v1.TaintEffectNoExecute)}
 	swapped[0].Ended = true
+	listed := func(key string, h taint.History) *taint.Node {
+		n := nodeWith(h)
+		n.Found = map[string]time.Time{key: at(60)}
+		return n
+	}
 	for name, test := range map[string]struct {
 		pod  *taint.Pod
 		node *taint.Node
@@ -209,6 +214,9 @@ func TestSettleCountsFromWhenTheTaintWasFirstSeen(t *testing.T) {
 		"a pod that stays longer than that":    {aPod(bearing("", 60)), nodeWith(on(10, v1.TaintNodeUnreachable, "")), 70},
 		"another value of the taint":           {aPod(), nodeWith(then(on(10, v1.TaintNodeUnreachable, ""), 15, "x")), 20},
 		"a key that the breaker does not know": {aPod(), nodeWith(swapped), 40},
+		"found in a list after a gap":          {aPod(), listed(v1.TaintNodeUnreachable, on(10, v1.TaintNodeUnreachable, "")), 70},
+		"another one was":                      {aPod(), listed("b", on(10, v1.TaintNodeUnreachable, "")), 20},
+		"found, and set again since":           {aPod(), listed(v1.TaintNodeUnreachable, on(65, v1.TaintNodeUnreachable, "")), 75},
 	} {
 		if got := seconds(compiled(t, c).Decide(test.pod, test.node, nil).Delete); got != test.want {
 			t.Errorf("%s: got %d, want %d", name, got, test.want)
@@ -219,24 +227,30 @@ func TestSettleCountsFromWhenTheTaintWasFirstSeen(t *testing.T) {
 // deleteAfter counts from the end of the last hold.
 func TestDeleteAfterCountsFromTheEndOfTheLastHold(t *testing.T) {
 	set := compiled(t, policies(hour(policy.Match{})))
-	ofZone := policy.HoldScope{Match: &policy.Match{}, TopologyKey: "zone", Group: "a"}
-	otherZone := policy.HoldScope{Match: &policy.Match{}, TopologyKey: "zone", Group: "b"}
-	otherKey := policy.HoldScope{Match: new(taints(policy.Taint{Key: "b"}))}
-	broken := policy.HoldScope{Match: new(taints(policy.Taint{})), TopologyKey: "zone", Group: "b"}
+	ended := func(second int64, h policy.HoldRecord) policy.HoldRecord {
+		h.Ended = at(second)
+		return h
+	}
+	ofZone, otherZone := policy.HoldRecord{TopologyKey: "zone", Group: "a"}, policy.HoldRecord{TopologyKey: "zone", Group: "b"}
+	ofKeys := func(keys ...policy.KeyPattern) policy.HoldRecord { return policy.HoldRecord{Taints: keys} }
+	again := ended(100, policy.HoldRecord{Holds: true})
 	for name, c := range map[string]struct {
 		facts *policy.Facts
 		want  int64
 	}{
 		"none":                          {nil, 3610},
-		"a pause":                       {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(policy.HoldScope{}, at(100))}}, 3700},
-		"the last of two":               {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(policy.HoldScope{}, at(100)), policy.NewEndedHold(ofZone, at(90))}}, 3700},
-		"the last of two, turned round": {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(ofZone, at(90)), policy.NewEndedHold(policy.HoldScope{}, at(100))}}, 3700},
-		"a breaker of the group":        {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(ofZone, at(100))}}, 3700},
-		"a breaker of another group":    {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(otherZone, at(100))}}, 3610},
-		"one of another taint":          {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(otherKey, at(100))}}, 3610},
-		"one that nobody understands":   {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(broken, at(100))}}, 3700},
-		"one that ended long ago":       {&policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(policy.HoldScope{}, at(5))}}, 3610},
-		"ends that are not known":       {&policy.Facts{Unknown: at(200)}, 3800},
+		"a pause":                       {recorded(ended(100, policy.HoldRecord{})), 3700},
+		"one that is in force again":    {recorded(again), 3700},
+		"one that has never ended":      {recorded(policy.HoldRecord{Holds: true}), 3610},
+		"the last of two":               {recorded(ended(100, policy.HoldRecord{}), ended(90, ofZone)), 3700},
+		"the last of two, turned round": {recorded(ended(90, ofZone), ended(100, policy.HoldRecord{})), 3700},
+		"a breaker of the group":        {recorded(ended(100, ofZone)), 3700},
+		"a breaker of another group":    {recorded(ended(100, otherZone)), 3610},
+		"one of the taint":              {recorded(ended(100, ofKeys(policy.KeyPattern{Key: "b"}, policy.KeyPattern{Key: "a"}))), 3700},
+		"one of another taint":          {recorded(ended(100, ofKeys(policy.KeyPattern{Key: "b"}))), 3610},
+		"one of taints with a prefix":   {recorded(ended(100, ofKeys(policy.KeyPattern{Prefix: "a"}))), 3700},
+		"one with another prefix":       {recorded(ended(100, ofKeys(policy.KeyPattern{Prefix: "b"}))), 3610},
+		"one that ended long ago":       {recorded(ended(5, policy.HoldRecord{})), 3610},
 		"a pause that goes on":          {&policy.Facts{Paused: true}, never},
 	} {
 		v := set.Decide(aPod(), nodeWith(on(10, "a", "")), c.facts)
@@ -246,16 +260,59 @@ func TestDeleteAfterCountsFromTheEndOfTheLastHold(t *testing.T) {
 	}
 }
 
-// An ended hold counts for pods that a policy for drains would not have matched.
-func TestAHoldOfABreakerHeldDaemonSetsToo(t *testing.T) {
-	p := hour(policy.Match{Taints: []policy.Taint{{Key: "a", Effects: noSchedule}}, OwnerKinds: []string{"DaemonSet"}})
-	p.Tolerations = &policy.Tolerations{Absent: secs(0)}
-	pod := aPod()
-	ownedBy("DaemonSet")(pod)
-	held := policy.HoldScope{Match: &policy.Match{Taints: []policy.Taint{{Key: "a", Effects: noSchedule}}}}
-	v := compiled(t, policies(p)).Decide(pod, draining(10, "a", ""), &policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(held, at(100))}})
-	if got := seconds(v.Delete); got != 3700 {
-		t.Errorf("got %d: %+v", got, v)
+func recorded(holds ...policy.HoldRecord) *policy.Facts { return &policy.Facts{Holds: holds} }
+
+// Without keys a hold was of all taints that a policy without taints matches, or of all, as a pause is.
+func TestOnlyAHoldOfAllTaintsCountsForOutOfService(t *testing.T) {
+	set := compiled(t, policies(hour(policy.Match{Taints: []policy.Taint{{Key: v1.TaintNodeOutOfService}}})))
+	for name, c := range map[string]struct {
+		keys []policy.KeyPattern
+		want int64
+	}{
+		"all taints":         {nil, 3700},
+		"its key":            {[]policy.KeyPattern{{Key: v1.TaintNodeOutOfService}}, 3700},
+		"a policy of no key": {[]policy.KeyPattern{{}}, 3610},
+		"a prefix":           {[]policy.KeyPattern{{Prefix: "node.kubernetes.io/"}}, 3610},
+	} {
+		v := set.Decide(aPod(), nodeWith(on(10, v1.TaintNodeOutOfService, "")), recorded(policy.HoldRecord{Taints: c.keys, Ended: at(100)}))
+		if got := seconds(v.Delete); got != c.want {
+			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// What is released by a change is recorded under another fingerprint, or under another hold.
+func TestAChangeThatMayReleasePodsChangesTheEntry(t *testing.T) {
+	hold := policy.Policy{Name: "quarantine", Method: policy.Hold, Match: taints(policy.Taint{Key: "a", Values: []string{"1"}})}
+	before, after := policy.Policy{Name: "before", Method: policy.Delete}, policy.Policy{Name: "after", Method: policy.Delete}
+	audit := before
+	audit.Mode = policy.Audit
+	narrowed, elsewhere := hold, hold
+	narrowed.Match.Namespaces = []string{"shop"}
+	elsewhere.Match = taints(policy.Taint{Key: "b"})
+	breaker := policy.Breaker{Name: "zones", TopologyKey: "zone", Taints: []policy.TaintKey{{Key: "a"}}}
+	fewer := breaker
+	fewer.NodeSelector = labelled("a", "b")
+	of := func(b policy.Breaker, list ...policy.Policy) policy.HoldRecord {
+		c := policy.Config{Policies: list, Guards: policy.Guards{Breakers: []policy.Breaker{b}}}
+		return c.Holds(map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: len(list) == 0}, false)[0]
+	}
+	for name, c := range map[string]struct {
+		is, was     policy.HoldRecord
+		same, rules bool
+	}{
+		"a policy after it":            {of(breaker, hold), of(breaker, hold, after), true, true},
+		"a policy before it":           {of(breaker, hold), of(breaker, before, hold), true, false},
+		"one that audits":              {of(breaker, hold), of(breaker, audit, hold), true, true},
+		"fewer pods":                   {of(breaker, hold), of(breaker, narrowed), true, false},
+		"another taint":                {of(breaker, hold), of(breaker, elsewhere), false, false},
+		"fewer nodes of a breaker":     {of(breaker), of(fewer), true, false},
+		"the same breaker":             {of(breaker), of(breaker), true, true},
+		"a breaker is not that policy": {of(breaker), of(breaker, hold), false, false},
+	} {
+		if c.is.Same(&c.was) != c.same || (c.is.Rules == c.was.Rules) != c.rules {
+			t.Errorf("%s: got %+v and %+v", name, c.is, c.was)
+		}
 	}
 }
 

@@ -41,17 +41,13 @@ func drawTwin(t *rapid.T) *twin {
 	for range rapid.IntRange(0, 2).Draw(t, "ended holds") {
 		w.ended = append(w.ended, drawEnded(t))
 	}
-	if rapid.IntRange(0, 4).Draw(t, "unread") == 0 {
-		w.unknown = rapid.Int64Range(1, 100).Draw(t, "unknown")
-	}
 	return w
 }
 
 func drawEnded(t *rapid.T) endedHold {
 	e := endedHold{at: rapid.Int64Range(0, 200).Draw(t, "ended")}
-	if rapid.Bool().Draw(t, "scope") {
-		m := drawMatch(t, false)
-		e.Match = &m
+	for range rapid.IntRange(0, 2).Draw(t, "keys") {
+		e.Taints = append(e.Taints, rapid.SampledFrom([]policy.KeyPattern{{}, {Prefix: "a"}, {Prefix: "node.kubernetes.io/"}, {Key: "a"}, {Key: v1.TaintNodeOutOfService}}).Draw(t, "of"))
 	}
 	if rapid.Bool().Draw(t, "of a breaker") {
 		e.TopologyKey, e.Group = "zone", rapid.SampledFrom([]string{"<none>", "a", "b"}).Draw(t, "group")

@@ -14,11 +14,9 @@ type Facts struct {
 	// Paused means that no call starts. It counts as a hold.
 	Paused bool
 
-	// Ended are the holds that have ended.
-	Ended []EndedHold
-
-	// Unknown, if not zero, is the end of all earlier holds: the record of their real ends cannot be read.
-	Unknown time.Time
+	// Holds are the holds of the record. Those that have ended count; whether a pair is held now follows from the other
+	// facts and the policies.
+	Holds []HoldRecord
 }
 
 // Namespaces returns the labels of a namespace; known is false until the namespace is known. Nil knows none.
@@ -61,16 +59,14 @@ func (f *Facts) namespaces() Namespaces {
 	return f.Namespaces
 }
 
-// lastEnd returns when the last recorded hold of the pair ended, or Unknown if that is later. It is zero if there was
-// none.
-func (f *Facts) lastEnd(p pair) time.Time {
+// lastEnd returns when the last recorded hold that counts for the pair has ended; zero if none has.
+func (f *Facts) lastEnd(p pair) (last time.Time) {
 	if f == nil {
-		return time.Time{}
+		return last
 	}
-	last := f.Unknown
-	for i := range f.Ended {
-		if e := &f.Ended[i]; e.at.After(last) && e.held(p, f.Namespaces) {
-			last = e.at
+	for i := range f.Holds {
+		if h := &f.Holds[i]; h.Ended.After(last) && h.counts(p) {
+			last = h.Ended
 		}
 	}
 	return last

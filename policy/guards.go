@@ -41,7 +41,7 @@ func (b *Breaker) validate(at problems) {
 	at.taintKeys(b.Taints)
 	at.at(".reset").oneOf(string(b.Reset), "", string(Automatic), string(Manual))
 	at.at(".maxNodes").refuseIf(!isShare(b.MaxNodes), "it takes a number of nodes, or a percentage from 0% to 99%", "write it as 10 or 50%; more than all nodes are never affected")
-	at.at(".minNodes").refuseIf(b.MinNodes != nil && *b.MinNodes < 1, "it takes 1 or more", "leave it out for 1")
+	at.at(".minNodes").refuseIf(b.MinNodes != nil && *b.MinNodes < 1, "it takes 1 or more", "leave it out for 3 with a topologyKey, and for 1 without one")
 	at.at(".settle").notNegative(b.Settle)
 	at.at(".resetAfter").refuseIf(b.ResetAfter != nil && b.ResetAfter.Duration <= 0, "it takes more than 0s", "write it as 5m")
 }

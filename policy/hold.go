@@ -1,54 +1,141 @@
 package policy
 
-import "time"
+import (
+	"encoding/json"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
-// HoldScope describes something that holds evictions: a policy with the method Hold, a breaker that is tripped, or a
-// pause. An ended hold is recorded with its scope, because the configuration may have changed since: deleteAfter
-// counts from its end.
-type HoldScope struct {
-	// By names the hold, such as "policy quarantine".
+	v1 "k8s.io/api/core/v1"
+)
+
+// ByPause is the value of HoldRecord.By for a pause.
+const ByPause = "pause"
+
+// HoldRecord is the entry of the record of holds for a policy with the method Hold, for a breaker and one of its groups, or
+// for the pause. The end of a hold delays deletions by deleteAfter: those of all pods on nodes of the group that have a taint
+// of the entry. These may be more pods than were held.
+type HoldRecord struct {
+	// By names what holds, such as "policy quarantine".
 	By string `json:"by"`
 
-	// Match selects the pairs that it holds; nil selects all. It may select more pairs than were held: then
-	// deletions are later, never earlier.
-	Match *Match `json:"match,omitempty"`
+	// Taints are the taints for which the entry counts; nil means all.
+	Taints []KeyPattern `json:"taints,omitempty"`
 
 	// TopologyKey and Group are set for a breaker.
 	TopologyKey string `json:"topologyKey,omitempty"`
 	Group       string `json:"group,omitempty"`
 
-	// Before is a fingerprint of the policies before the one that holds.
-	Before string `json:"before,omitempty"`
+	// Rules is a fingerprint of the rules that say which pods are held. If they change, the hold may release pods, so it counts
+	// as ended.
+	Rules string `json:"rules,omitempty"`
+
+	// Holds reports whether the hold is in force.
+	Holds bool `json:"holds,omitempty"`
+
+	// Ended is when the hold last ended; zero if it has not ended yet.
+	Ended time.Time `json:"ended,omitzero"`
 }
 
-// EndedHold is an ended hold in compiled form.
-type EndedHold struct {
-	at          time.Time
-	all         bool
-	match       matcher
-	topologyKey string
-	group       string
+// KeyPattern selects taints by their key, or by the beginning of their key. The zero value selects all taints but
+// out-of-service.
+type KeyPattern struct {
+	Key    string `json:"key,omitempty"`
+	Prefix string `json:"keyPrefix,omitempty"`
 }
 
-// NewEndedHold returns the hold as one that ended at that moment. If the scope is not valid, it selects all pairs.
-func NewEndedHold(h HoldScope, at time.Time) EndedHold {
-	e := EndedHold{at: at, all: true, topologyKey: h.TopologyKey, group: h.Group}
-	if h.Match == nil {
-		return e
+func (k KeyPattern) selects(key string) bool {
+	if k.Key != "" {
+		return k.Key == key
 	}
-	var all []Problem
-	if h.Match.validate(problems{all: &all}); len(all) > 0 {
-		return EndedHold{at: at, all: true}
-	}
-	e.all, e.match = false, newMatcher(h.Match)
-	e.match.anyOwner = true
-	return e
+	return strings.HasPrefix(key, k.Prefix) && key != v1.TaintNodeOutOfService
 }
 
-// held reports whether the hold may have held the pair. A namespace that is not known counts as a match.
-func (e *EndedHold) held(p pair, of Namespaces) bool {
-	if e.topologyKey != "" && GroupOf(e.topologyKey, p.node.Labels) != e.group {
+// Same reports whether two entries are about the same hold. A hold of other taints is another hold.
+func (h *HoldRecord) Same(other *HoldRecord) bool {
+	return h.By == other.By && h.TopologyKey == other.TopologyKey && h.Group == other.Group && slices.Equal(h.Taints, other.Taints)
+}
+
+// counts reports whether the end of the hold delays the deletion because of the pair.
+func (h *HoldRecord) counts(p pair) bool {
+	if h.TopologyKey != "" && GroupOf(h.TopologyKey, p.node.Labels) != h.Group {
 		return false
 	}
-	return e.all || e.match.fits(p, of) != fitsNot
+	return len(h.Taints) == 0 || slices.ContainsFunc(h.Taints, func(k KeyPattern) bool { return k.selects(p.taint.Key) })
+}
+
+// Holds returns an entry for each present hold: each policy with the method Hold, each trip, and the pause.
+func (c *Config) Holds(trips map[Trip]bool, paused bool) []HoldRecord {
+	var all []HoldRecord
+	for i := range c.Policies {
+		if p := &c.Policies[i]; p.Method == Hold && p.Mode != Audit {
+			all = append(all, HoldRecord{By: "policy " + p.Name, Taints: p.Match.keys(), Rules: rulesOf(c.Policies[:i+1]), Holds: true})
+		}
+	}
+	for i := range c.Guards.Breakers {
+		all = append(all, c.Guards.Breakers[i].holds(trips)...)
+	}
+	if paused {
+		all = append(all, HoldRecord{By: ByPause, Holds: true})
+	}
+	return all
+}
+
+// holds returns an entry for each group that is tripped, sorted by group.
+func (b *Breaker) holds(trips map[Trip]bool) (all []HoldRecord) {
+	of := HoldRecord{By: "breaker " + b.Name, TopologyKey: b.TopologyKey, Holds: true}
+	if b.NodeSelector != nil {
+		of.Rules = fingerprint(b.NodeSelector)
+	}
+	for _, t := range b.Taints {
+		of.Taints = append(of.Taints, KeyPattern{Key: t.Key})
+	}
+	var groups []string
+	for t := range maps.Keys(trips) {
+		if t.Breaker == b.Name && trips[t] {
+			groups = append(groups, t.Group)
+		}
+	}
+	for _, of.Group = range slices.Sorted(slices.Values(groups)) {
+		all = append(all, of)
+	}
+	return all
+}
+
+// keys returns the keys of the taints of the match.
+func (m *Match) keys() (all []KeyPattern) {
+	for _, t := range m.Taints {
+		if key := (KeyPattern{t.Key, t.KeyPrefix}); !slices.Contains(all, key) {
+			all = append(all, key)
+		}
+	}
+	if all == nil {
+		all = []KeyPattern{{}}
+	}
+	return all
+}
+
+// rulesOf returns a fingerprint of what decides which pairs the last of the policies holds: its match, and those of the
+// policies before it, which may decide pairs in its place.
+func rulesOf(policies []Policy) string {
+	var matches []Match
+	for i := range policies {
+		if policies[i].Mode != Audit {
+			matches = append(matches, policies[i].Match)
+		}
+	}
+	return fingerprint(matches)
+}
+
+func fingerprint(of any) string {
+	text, err := json.Marshal(of)
+	if err != nil {
+		text = nil // matches and selectors always have a JSON form
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write(text) // never fails
+	return strconv.FormatUint(hash.Sum64(), 36)
 }

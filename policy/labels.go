@@ -6,8 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// selector is a label selector in a form that is fast to evaluate, because a pair may be compared with a thousand
-// policies. All requirements must hold; nil selects all.
+// selector is a label selector in a form that is fast to evaluate, because a pair is compared with each policy. All requirements must hold; nil selects all.
 type selector []requirement
 
 // requirement restricts one label.
@@ -36,9 +35,6 @@ func newSelector(s *metav1.LabelSelector) selector {
 	}
 	return all
 }
-
-// exact reports whether the label must be there, with one value.
-func (r *requirement) exact() bool { return len(r.in) == 1 && !r.not && !r.absent }
 
 // selects reports whether all requirements hold.
 func (s selector) selects(labels map[string]string) bool {

@@ -24,7 +24,6 @@ type matcher struct {
 	pods       selector // nil: all
 	owners     []string // none: all
 	priority   PriorityRange
-	anyOwner   bool // any owner matches if none is named, also with NoSchedule
 }
 
 // fit is the result of matching a policy with a pair.
@@ -127,7 +126,7 @@ func (m *matcher) owns(p pair) bool {
 	if len(m.owners) > 0 {
 		return slices.Contains(m.owners, kind)
 	}
-	return m.anyOwner || p.taint.Effect != v1.TaintEffectNoSchedule || kind != daemonSet && kind != noOwner
+	return p.taint.Effect != v1.TaintEffectNoSchedule || kind != daemonSet && kind != noOwner
 }
 
 func ownerKindOf(pod *taint.Pod) string {

@@ -126,18 +126,13 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// Needs returns the data that verdicts use, also to find the ended holds of a pair. A namespace that is not known counts
-// as one of the hold, so its labels are not needed for that.
+// Needs returns the data that verdicts use, also to find the ended holds that count for a pair.
 func (j Judge) Needs() Needs {
 	n := j.Set.Needs()
 	if j.Facts == nil {
 		return n
 	}
-	for i := range j.Facts.Ended {
-		e := &j.Facts.Ended[i]
-		n.NodeLabels = n.NodeLabels || e.topologyKey != "" || e.match.nodes != nil
-		n.PodLabels = union(n.PodLabels, e.match.pods.keys())
-		n.PodOwners = n.PodOwners || len(e.match.owners) > 0
-	}
+	grouped := func(h HoldRecord) bool { return h.TopologyKey != "" }
+	n.NodeLabels = n.NodeLabels || slices.ContainsFunc(j.Facts.Holds, grouped)
 	return n
 }

@@ -2,7 +2,6 @@ package policy_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -45,20 +44,16 @@ func rateBy(topologyKey string) policy.Rate {
 }
 
 // An ended hold that could not be compared with a node would not count, and its pods would be deleted too early.
-func TestAnEndedHoldNeedsWhatItsMatchUses(t *testing.T) {
+func TestAHoldOfAGroupNeedsTheLabelsOfNodes(t *testing.T) {
 	for name, c := range map[string]struct {
-		hold policy.HoldScope
+		hold policy.HoldRecord
 		want policy.Needs
 	}{
-		"a pause":                 {policy.HoldScope{}, policy.Needs{}},
-		"a match of taints":       {policy.HoldScope{Match: new(taints(policy.Taint{Key: "a"}))}, policy.Needs{}},
-		"a group of nodes":        {policy.HoldScope{TopologyKey: "zone", Group: "a"}, policy.Needs{NodeLabels: true}},
-		"nodes":                   {policy.HoldScope{Match: &policy.Match{NodeSelector: labelled("a", "b")}}, policy.Needs{NodeLabels: true}},
-		"owners":                  {policy.HoldScope{Match: &policy.Match{OwnerKinds: []string{"Job"}}}, policy.Needs{PodOwners: true}},
-		"labels of the namespace": {policy.HoldScope{Match: &policy.Match{NamespaceSelector: labelled("a", "b")}}, policy.Needs{}},
+		"a pause":          {policy.HoldRecord{}, policy.Needs{}},
+		"taints":           {policy.HoldRecord{Taints: []policy.KeyPattern{{Key: "a"}}}, policy.Needs{}},
+		"a group of nodes": {policy.HoldRecord{TopologyKey: "zone", Group: "a"}, policy.Needs{NodeLabels: true}},
 	} {
-		facts := &policy.Facts{Ended: []policy.EndedHold{policy.NewEndedHold(c.hold, time.Unix(1, 0))}}
-		if diff := cmp.Diff(c.want, policy.Judge{Facts: facts}.Needs(), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(c.want, policy.Judge{Facts: recorded(c.hold)}.Needs(), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -22,8 +22,7 @@ func (r *ruling) name() string {
 
 // rule returns the first policy that matches. It skips policies in mode Audit, except the enforced one.
 func (s *Set) rule(p pair, of Namespaces, enforced int) ruling {
-	c := s.index.candidates(p.taint.Key, p.pod.Namespace, p.pod.Labels)
-	for i := c.next(); i >= 0; i = c.next() {
+	for i := range s.policies {
 		policy := &s.policies[i]
 		if policy.audit && i != enforced {
 			continue
@@ -63,8 +62,7 @@ func (s *Set) heldBy(p pair, r ruling, facts *Facts) Held {
 func (s *Set) audits(pod *taint.Pod, node *taint.Node, states taint.History, facts *Facts) []Pair {
 	on := pair{pod, node, &states[len(states)-1].Taint}
 	var all []Pair
-	c := s.index.candidates(on.taint.Key, pod.Namespace, pod.Labels)
-	for i := c.next(); i >= 0; i = c.next() {
+	for i := range s.policies {
 		matches := s.policies[i].match.fits(on, facts.namespaces())
 		switch {
 		case matches == fitsNot:

@@ -25,7 +25,6 @@ type Set struct {
 	rules    taint.Rules
 	method   Method
 	policies []compiled
-	index    index
 	breakers []breaker
 	rated    bool     // whether there are rates
 	grouped  bool     // a rate has groups of nodes
@@ -71,7 +70,6 @@ func Compile(c Config) (*Set, []Problem) {
 		s.policies[i] = compile(&c.Policies[i])
 		s.auditing = s.auditing || s.policies[i].audit
 	}
-	s.index = newIndex(s.policies)
 	for i := range c.Guards.Breakers {
 		s.breakers = append(s.breakers, compileBreaker(&c.Guards.Breakers[i]))
 	}

@@ -24,12 +24,11 @@ type twin struct {
 	tripped map[policy.Trip]bool
 	paused  bool
 	ended   []endedHold
-	unknown int64
 }
 
 // endedHold is a hold that ended at that second.
 type endedHold struct {
-	policy.HoldScope
+	policy.HoldRecord
 	at int64
 }
 
@@ -105,7 +104,7 @@ func (w *twin) pair(h taint.History) outcome {
 
 // holdEnd returns when the last hold of the pair ended.
 func (w *twin) holdEnd(h taint.History) int64 {
-	end := w.unknown
+	end := int64(0)
 	for i := range len(h) - 1 {
 		if _, m := w.first(h[i].Taint); m == policy.Hold && h[i].Ended {
 			end = max(end, h[i+1].Since.Unix()-zero.Unix())
@@ -113,7 +112,10 @@ func (w *twin) holdEnd(h taint.History) int64 {
 	}
 	for _, e := range w.ended {
 		inGroup := e.TopologyKey == "" || w.zone(e.TopologyKey) == e.Group
-		if inGroup && (e.Match == nil || w.matches(*e.Match, h[len(h)-1].Taint, true) != "no") {
+		if inGroup && (e.Taints == nil || slices.ContainsFunc(e.Taints, func(k policy.KeyPattern) bool {
+			key := h[len(h)-1].Taint.Key
+			return k.Key == key || k.Key == "" && strings.HasPrefix(key, k.Prefix) && key != v1.TaintNodeOutOfService
+		})) {
 			end = max(end, e.at)
 		}
 	}
@@ -149,7 +151,7 @@ func (w *twin) zone(key string) string {
 func (w *twin) first(t v1.Taint) (*policy.Policy, policy.Method) {
 	for i := range w.config.Policies {
 		p := &w.config.Policies[i]
-		matches := w.matches(p.Match, t, false)
+		matches := w.matches(p.Match, t)
 		switch {
 		case p.Mode == policy.Audit || matches == "no":
 		case matches == "perhaps":
@@ -164,14 +166,14 @@ func (w *twin) first(t v1.Taint) (*policy.Policy, policy.Method) {
 	return nil, w.config.Method
 }
 
-func (w *twin) matches(m policy.Match, t v1.Taint, anyOwner bool) string {
+func (w *twin) matches(m policy.Match, t v1.Taint) string {
 	kind := "None"
 	if w.pod.Controller != nil {
 		kind = w.pod.Controller.Kind
 	}
 	returns := t.Effect == v1.TaintEffectNoSchedule && (kind == "DaemonSet" || kind == "None")
 	yes := namesTaint(m.Taints, t) && selected(m.NodeSelector, w.node.Labels) && selected(m.PodSelector, w.pod.Labels) &&
-		(len(m.OwnerKinds) == 0 && (anyOwner || !returns) || slices.Contains(m.OwnerKinds, kind)) &&
+		(len(m.OwnerKinds) == 0 && !returns || slices.Contains(m.OwnerKinds, kind)) &&
 		(m.Priority == nil || (m.Priority.Min == nil || w.pod.Priority >= *m.Priority.Min) && (m.Priority.Max == nil || w.pod.Priority <= *m.Priority.Max)) &&
 		(len(m.Namespaces) == 0 || slices.ContainsFunc(m.Namespaces, func(pattern string) bool {
 			return regexp.MustCompile("^" + strings.ReplaceAll(pattern, "*", ".*") + "$").MatchString(w.pod.Namespace)
@@ -350,9 +352,10 @@ func TestWithoutPoliciesTheVerdictIsThatOfDecide(t *testing.T) {
 }
 
 func (w *twin) facts() *policy.Facts {
-	f := &policy.Facts{Namespaces: prod, Tripped: w.tripped, Paused: w.paused, Unknown: at(w.unknown)}
+	f := &policy.Facts{Namespaces: prod, Tripped: w.tripped, Paused: w.paused}
 	for _, e := range w.ended {
-		f.Ended = append(f.Ended, policy.NewEndedHold(e.HoldScope, at(e.at)))
+		e.Ended = at(e.at)
+		f.Holds = append(f.Holds, e.HoldRecord)
 	}
 	return f
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // MaxPolicies is the maximum number of policies.
-const MaxPolicies = 1000
+const MaxPolicies = 100
 
 // Method is the action of a policy on a pod.
 type Method string

@@ -15,7 +15,7 @@ func Validate(policies []Policy, guards Guards) []Problem {
 	var all []Problem
 	root := problems{all: &all}
 	if len(policies) > MaxPolicies {
-		root.at("policies").refuse("it takes 1000 policies at most", "join policies that do the same")
+		root.at("policies").refuse("it takes 100 policies at most", "join policies that do the same")
 		policies = nil
 	}
 	names := map[string]bool{}

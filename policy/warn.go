@@ -139,6 +139,10 @@ func (c *Config) breakerWarnings(b *Breaker) (texts []string) {
 			texts = append(texts, "no rate counts "+t.Key+": a reset lets all that it held go at once")
 		}
 	}
+	if b.TopologyKey != "" && b.LeastNodes() < safeGroup {
+		texts = append(texts, fmt.Sprintf("minNodes is %d: a kubelet that writes the label %s of its node makes a group of its own, and the breaker "+
+			"may hold the pods of that node for ever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey, safeGroup))
+	}
 	if c.Method == Ignore {
 		texts = append(texts, "holds evictions"+besideBuiltIn)
 	}

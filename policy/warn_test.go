@@ -26,6 +26,11 @@ func TestWarnings(t *testing.T) {
 	breaker := func(method policy.Method, rates ...policy.Rate) policy.Config {
 		return policy.Config{Method: method, Guards: policy.Guards{Breakers: []policy.Breaker{zoneBreaker()}, Rates: rates}}
 	}
+	atLeast := func(nodes int32, topologyKey string) policy.Config {
+		c := breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1})
+		c.Guards.Breakers[0].MinNodes, c.Guards.Breakers[0].TopologyKey = &nodes, topologyKey
+		return c
+	}
 	min, plain := only(policy.Delete, "x"), only(policy.Delete, "x")
 	min.Tolerations = &policy.Tolerations{Min: secs(1), Absent: secs(1)}
 	audits := only(policy.Hold, v1.TaintNodeUnreachable)
@@ -53,6 +58,9 @@ func TestWarnings(t *testing.T) {
 		"with one for all taints":  {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), nil},
 		"with one for others":      {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1, Taints: []policy.TaintKey{{Key: "x"}}}), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
 		"beside the built-in one":  {breaker(policy.Ignore, policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), []string{"guards.breakers[0] (zones): holds evictions" + ignored}},
+		"two nodes of a group":     {atLeast(2, "zone"), []string{"guards.breakers[0] (zones): minNodes is 2: a kubelet that writes the label zone of its node makes a group of its own, and the breaker may hold the pods of that node for ever; leave minNodes out for 3"}},
+		"three nodes of a group":   {atLeast(3, "zone"), nil},
+		"one of the whole cluster": {atLeast(1, ""), nil},
 		"Evict beside it":          {beside(only(policy.Evict, "x")), []string{"policies[0] (a): method: Evict" + ignored}},
 		"min and absent beside it": {beside(min), []string{"policies[0] (a): tolerations.min, tolerations.absent" + ignored}},
 		"Delete beside it":         {beside(plain), nil},

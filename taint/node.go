@@ -33,12 +33,30 @@ type Node struct {
 	// verdict depends on it: an exposure begins once a policy is enforced.
 	Audited []History
 
+	// Found has the taints, by key, that the node was not known to carry when a list after a gap of the watch showed them, and
+	// when that was. Nobody may have seen them come. No verdict of [Decide] depends on it.
+	Found map[string]time.Time
+
 	// Labels of the node, for policies; nil if no policy needs them. No verdict of [Decide] depends on them.
 	Labels map[string]string
 }
 
 // Tainted reports whether the node carries any NoExecute taint, or any NoSchedule taint that a policy names.
 func (n *Node) Tainted() bool { return n != nil && len(n.Taints)+len(n.Triggers)+len(n.Audited) > 0 }
+
+// Keys returns the keys of the taints that are triggers and on the node now.
+func (n *Node) Keys() (keys []string) {
+	for _, histories := range [...][]History{n.Taints, n.Triggers} {
+		for _, history := range histories {
+			for i := range history {
+				if s := &history[i]; !s.Ended && !slices.Contains(keys, s.Taint.Key) {
+					keys = append(keys, s.Taint.Key)
+				}
+			}
+		}
+	}
+	return keys
+}
 
 // Without returns the node as if it did not carry taints of this key.
 func (n *Node) Without(key string) *Node {

@@ -9,7 +9,6 @@ import (
 	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/shard"
@@ -19,8 +18,8 @@ import (
 // core of package holds. It stands in for what the root wires.
 type governance struct {
 	p      *process
-	core   *holds.Core
-	config holds.Config
+	core   *guard.Core
+	config guard.Config
 	judge  policy.Judge
 	took   int          // number of the file that it has taken in
 	also   policy.Needs // of a file that is being taken in
@@ -33,6 +32,9 @@ type governance struct {
 	nodes   map[string]*guard.Node             // as breakers were shown them
 	synced  bool
 	refused map[types.UID]time.Duration // when an eviction was first refused
+
+	holding []policy.HoldRecord // while the process leads
+	ended   []endedHold         // since the process has begun to lead
 }
 
 // govern sets up the policies and guards with which a process starts: those of the file of now.
@@ -43,7 +45,7 @@ func (p *process) govern() {
 	g.p, g.timer, g.nodes, g.refused = p, never, map[string]*guard.Node{}, map[types.UID]time.Duration{}
 	g.took = p.w.fileNow()
 	g.config = p.w.plan.files[g.took].config
-	g.core = holds.NewCore(g.config)
+	g.core = guard.NewCore(g.config)
 	g.judge = g.core.Judge()
 	p.feed.Need(g.judge.Needs())
 }
@@ -101,7 +103,7 @@ func (p *process) whenListed(s *stream, before int, do func()) {
 }
 
 // force puts a file into force, unless a later one is.
-func (p *process) force(n int, next holds.Config) {
+func (p *process) force(n int, next guard.Config) {
 	if n < p.governance.took {
 		return
 	}
@@ -113,14 +115,14 @@ func (p *process) force(n int, next holds.Config) {
 	p.governance.setRates(next.Guards.Rates)
 	p.dispatcher.step(dispatch.Configured{Rates: next.Guards.Rates, Slots: p.w.plan.workers})
 	p.governance.config = next
-	p.governance.step(holds.Reconfigured{Config: next})
+	p.governance.step(guard.Reconfigured{Config: next})
 	p.dispatcher.step(dispatch.Paused{Paused: next.Paused})
 	p.governance.also = policy.Needs{}
 	p.feed.Need(p.governance.judge.Needs())
 }
 
 // step passes one input to the core, and its effects on.
-func (g *governance) step(in holds.Input) {
+func (g *governance) step(in guard.Input) {
 	if g.p.dead {
 		return
 	}
@@ -139,8 +141,9 @@ func (g *governance) step(in holds.Input) {
 	if do.Judge != nil {
 		g.judged(*do.Judge)
 	}
+	g.noteEnds()
 	next, _ := g.core.Next()
-	g.p.wake(&g.timer, next, func() { g.step(holds.TimePassed{}) })
+	g.p.wake(&g.timer, next, func() { g.step(guard.TimePassed{}) })
 }
 
 // judged passes a new judge to all shards, and has the pods of all nodes in question judged again.
@@ -165,7 +168,7 @@ func (p *process) NodesChanged(changes []guard.NodeChange) {
 			delete(p.governance.nodes, c.Name)
 		}
 	}
-	p.governance.step(holds.NodesChanged{Changes: changes})
+	p.governance.step(guard.NodesChanged{Changes: changes})
 }
 
 // NodesSynced is called by the cache once breakers know all nodes.

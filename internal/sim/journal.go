@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/journal/store"
@@ -158,7 +158,7 @@ func (k *keeper) step(in store.Input) {
 		k.write(&do.Writes[i])
 	}
 	if do.Guards != nil && do.Guards.Usable {
-		k.p.governance.step(holds.RecordRead{Record: do.Guards.Record})
+		k.p.governance.step(guard.RecordRead{Record: do.Guards.Record})
 	}
 	if do.Loaded {
 		k.loaded = true
@@ -183,9 +183,9 @@ func (k *keeper) endTerm() {
 }
 
 // journaled returns the record of holds that the journal has.
-func (k *keeper) journaled() holds.Journaled {
+func (k *keeper) journaled() guard.Journaled {
 	r, known := k.core.Guards(k.p.now())
-	return holds.Journaled{Record: r, Known: known}
+	return guard.Journaled{Record: r, Known: known}
 }
 
 // errConflict is the answer to a write of a partition that has changed since it was read.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/dispatch"
-	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/guard"
 )
 
 // Leader election as client-go does it, with its default times, in a few lines: a stand-in.
@@ -65,7 +65,7 @@ func (p *process) lead() {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.term = &term{ctx: ctx, cancel: cancel, renewed: p.now()}
 	p.keeper.lead()
-	p.governance.step(holds.LeadershipBegan{Journaled: p.keeper.journaled()})
+	p.governance.step(guard.LeadershipBegan{Journaled: p.keeper.journaled()})
 	p.governance.tokens = nil
 	p.governance.setRates(p.governance.config.Guards.Rates)
 	p.dispatcher.step(dispatch.TermBegan{})
@@ -86,7 +86,7 @@ func (p *process) endTerm() {
 	for _, f := range append([]*flight(nil), p.flights...) {
 		f.cut()
 	}
-	p.governance.step(holds.LeadershipEnded{})
+	p.governance.step(guard.LeadershipEnded{})
 }
 
 // release gives the lease back.

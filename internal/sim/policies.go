@@ -10,14 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
 // file is a configuration file, which is mounted from a moment on.
 type file struct {
 	at     time.Duration
-	config holds.Config
+	config guard.Config
 }
 
 // zoneLabel groups the nodes of worlds with policies.
@@ -60,12 +60,12 @@ func (p *plan) govern() {
 }
 
 // compiled returns a configuration, which must be valid.
-func compiled(c policy.Config, paused bool) holds.Config {
+func compiled(c policy.Config, paused bool) guard.Config {
 	set, problems := policy.Compile(c)
 	if len(problems) > 0 {
 		panic(fmt.Sprintf("the drawn configuration is refused: %+v", problems))
 	}
-	return holds.Config{Config: c, Set: set, Paused: paused}
+	return guard.Config{Config: c, Set: set, Paused: paused}
 }
 
 // policyDrawer draws configurations.
@@ -75,7 +75,7 @@ type policyDrawer struct {
 	made   int           // number of policies so far
 }
 
-func (d *policyDrawer) config(rates []policy.Rate) holds.Config {
+func (d *policyDrawer) config(rates []policy.Rate) guard.Config {
 	c := policy.Config{Method: d.method, Guards: policy.Guards{Rates: rates}}
 	for range d.r.IntN(4) {
 		c.Policies = append(c.Policies, d.policy())

@@ -14,7 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/cluster"
 	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/evict"
-	"github.com/taint-manager/taint-manager/holds"
+	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/internal/sim/oracle"
 	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/journal/store"
@@ -296,7 +296,7 @@ func (p *process) mayBegin() {
 		return
 	}
 	p.started = true
-	p.governance.step(holds.Ready{Journaled: p.keeper.journaled()})
+	p.governance.step(guard.Ready{Journaled: p.keeper.journaled()})
 	for _, s := range p.shards {
 		s.soon()
 	}

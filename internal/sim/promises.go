@@ -80,10 +80,49 @@ func (f *flight) deletesAfter(by *policy.Policy, t *v1.Taint) error {
 	if least := min(after, time.Minute); least > 0 && (!was || now-refused < least-slip) {
 		return broken(Unasked, "%s deletes pod %s, whose eviction it has seen refused: %v, at %v", p.name, uid, was, refused)
 	}
+	if end := p.governance.lastEnd(t, f.e.Pod.Node); now-end < after-slip {
+		return broken(oracle.Early, "%s deletes pod %s %v after a hold of its taint ended; policy %s waits for %v", p.name, uid, now-end, by.Name, after)
+	}
 	if since := p.w.shownSince(f.e.Pod.Node, t); t.Effect == v1.TaintEffectNoSchedule && now-since < after-slip {
 		return broken(oracle.Early, "%s deletes pod %s %v after its taint was seen; policy %s waits for %v", p.name, uid, now-since, by.Name, after)
 	}
 	return nil
+}
+
+// endedHold is a hold that has ended at that time.
+type endedHold struct {
+	policy.HoldRecord
+	at time.Duration
+}
+
+// noteEnds notes which holds of the process have ended, while it leads without a break: another leader may not have read the
+// end that this one could not write.
+func (g *governance) noteEnds() {
+	if !g.p.leading() || !g.p.started {
+		g.holding, g.ended = nil, nil
+		return
+	}
+	present := g.config.Holds(g.core.Judge().Facts.Tripped, g.config.Paused)
+	for _, was := range g.holding {
+		if !slices.ContainsFunc(present, func(is policy.HoldRecord) bool { return is.Same(&was) && is.Rules == was.Rules }) {
+			g.ended = append(g.ended, endedHold{was, g.p.w.now()})
+		}
+	}
+	g.holding = present
+}
+
+// lastEnd returns when the last hold ended that counts for pods on the node with this taint; a time long ago if none has.
+func (g *governance) lastEnd(t *v1.Taint, node string) time.Duration {
+	last := -time.Hour
+	for _, h := range g.ended {
+		names := h.Taints == nil || slices.Contains(h.Taints, policy.KeyPattern{Key: t.Key}) // no policy has a prefix
+		of := g.nodes[node]
+		inGroup := h.TopologyKey == "" || of != nil && policy.GroupOf(h.TopologyKey, of.Labels) == h.Group
+		if names && inGroup {
+			last = max(last, h.at)
+		}
+	}
+	return last
 }
 
 // slip is more than what clocks drift in the time of a world.

@@ -34,7 +34,7 @@ func (w *world) ended(second float64) guard.Record {
 	at := w.born.Add(time.Duration(second * float64(time.Second)))
 	return guard.Record{
 		Trips: []guard.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "a", Began: at.Add(-10 * time.Second)}},
-		Ended: []guard.EndedRecord{{HoldScope: policy.HoldScope{By: policy.ByPause}, At: at}},
+		Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: at}},
 	}
 }
 
@@ -45,11 +45,13 @@ func (w *world) show(r guard.Record) string {
 	for _, t := range r.Trips {
 		texts = append(texts, t.Breaker+" "+t.Group+"@"+second(t.Began))
 	}
-	for _, h := range r.Holding {
-		texts = append(texts, h.By+" holds")
-	}
-	for _, e := range r.Ended {
-		texts = append(texts, e.By+"@"+second(e.At))
+	byEnd := slices.SortedFunc(slices.Values(r.Holds), func(a, b policy.HoldRecord) int { return a.Ended.Compare(b.Ended) })
+	for _, h := range byEnd {
+		text := h.By + "@" + second(h.Ended)
+		if h.Holds {
+			text = h.By + " holds"
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, ", ")
 }
@@ -242,7 +244,7 @@ func TestALeaderThatReadsTheRecordLateMergesIt(t *testing.T) {
 		w.fault(failing(broken, "list", "watch"))
 		p = w.start().lead()
 		p.guarded("while it can't be read", "unknown")
-		own := guard.Record{Ended: []guard.EndedRecord{{HoldScope: policy.HoldScope{By: "policy a"}, At: time.Now()}}}
+		own := guard.Record{Holds: []policy.HoldRecord{{By: "policy a", Ended: time.Now()}}}
 		p.SetGuards(own)
 		w.pass(30)
 		w.fault(nil)
@@ -259,7 +261,7 @@ func TestGuardsThatAreLostAreUnknownAndNothingIsEarlier(t *testing.T) {
 	for name, lose := range map[string]func(w *world){
 		"the ConfigMap is deleted":        func(w *world) { w.deletePartition(inGuards) },
 		"it is emptied":                   func(w *world) { w.put(inGuards, nil) },
-		"its record is garbled":           func(w *world) { w.edit(`"ended":[`, `"ended":[7,`) },
+		"its record is garbled":           func(w *world) { w.edit(`"holds":[`, `"holds":[7,`) },
 		"the record is not there":         func(w *world) { w.edit(`"guards"`, `"guard"`) },
 		"it is of another version":        func(w *world) { w.edit(`"version":1`, `"version":2`) },
 		"it is no JSON":                   func(w *world) { w.edit(`{`, ``) },
@@ -322,7 +324,7 @@ func TestGuardsThatAreDeletedUnderALeaderAreWrittenAnew(t *testing.T) {
 		"deleted": func(w *world) { w.deletePartition(inGuards) },
 		"emptied": func(w *world) { w.put(inGuards, nil) },
 		"edited":  func(w *world) { w.edit("pause", "policy x") },
-		"garbled": func(w *world) { w.edit(`"ended":[`, `"ended":[7,`) },
+		"garbled": func(w *world) { w.edit(`"holds":[`, `"holds":[7,`) },
 		"removed": func(w *world) { w.edit(`"guards"`, `"guard"`) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -157,7 +157,7 @@ func (c *chance) restart() {
 // endHold ends a hold.
 func (c *chance) endHold() {
 	c.ended = time.Now()
-	c.leader.SetGuards(guard.Record{Ended: []guard.EndedRecord{{HoldScope: policy.HoldScope{By: policy.ByPause}, At: c.ended}}})
+	c.leader.SetGuards(guard.Record{Holds: []policy.HoldRecord{{By: policy.ByPause, Ended: c.ended}}})
 	synctest.Wait()
 	c.changed = c.ended
 }
@@ -170,7 +170,7 @@ func (c *chance) checkHold(when string, well bool, until time.Time) {
 	switch {
 	case well && !known:
 		c.Errorf("%s: the end of the hold is not known\n%s", when, strings.Join(c.leader.log, "\n"))
-	case known && (len(r.Ended) != 1 || r.Ended[0].At.Before(c.ended)) && !lost:
+	case known && (len(r.Holds) != 1 || r.Holds[0].Ended.Before(c.ended)) && !lost:
 		c.Errorf("%s: the hold ended at %v, and it knows %s\n%s", when, c.ended.Sub(c.born), c.show(r), strings.Join(c.leader.log, "\n"))
 	}
 	c.endHold()

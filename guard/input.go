@@ -1,9 +1,8 @@
-package holds
+package guard
 
 import (
 	"time"
 
-	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -23,10 +22,10 @@ type Config struct {
 type Input interface{ input() }
 
 // NodesChanged reports changes of nodes that were observed together.
-type NodesChanged struct{ Changes []guard.NodeChange }
+type NodesChanged struct{ Changes []NodeChange }
 
 // NodesListed reports all nodes, after a time in which their changes were not reported.
-type NodesListed struct{ Nodes []guard.NodeChange }
+type NodesListed struct{ Nodes []NodeChange }
 
 // NamespacesChanged reports the present labels of namespaces.
 type NamespacesChanged struct{ Namespaces policy.Namespaces }
@@ -35,7 +34,7 @@ type NamespacesChanged struct{ Namespaces policy.Namespaces }
 type Ready struct{ Journaled }
 
 // RecordRead reports the record as the journal has it now.
-type RecordRead struct{ Record guard.Record }
+type RecordRead struct{ Record Record }
 
 // LeadershipBegan reports that this process leads from now on.
 type LeadershipBegan struct{ Journaled }
@@ -54,7 +53,7 @@ type TimePassed struct{}
 
 // Journaled is the record that the journal has. If Known is false, it has none, or cannot be read.
 type Journaled struct {
-	Record guard.Record
+	Record Record
 	Known  bool
 }
 
@@ -75,8 +74,8 @@ type Effects struct {
 	Judge *policy.Judge
 
 	// Record is the record to store; nil if there is nothing new.
-	Record *guard.Record
+	Record *Record
 
 	// Events are the trips and resets to report; a process that does not lead reports none.
-	Events []guard.Event
+	Events []Event
 }

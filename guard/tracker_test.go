@@ -1,4 +1,4 @@
-package holds_test
+package guard_test
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -34,14 +33,14 @@ func (r *receiver) namespaces() policy.Namespaces {
 	return func(string) (map[string]string, bool) { return map[string]string{"tier": tier}, true }
 }
 
-func (r *receiver) journaled() holds.Journaled {
+func (r *receiver) journaled() guard.Journaled {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return holds.Journaled{Record: r.journal, Known: !r.unread}
+	return guard.Journaled{Record: r.journal, Known: !r.unread}
 }
 
-func (r *receiver) options(c holds.Config) holds.Options {
-	return holds.Options{
+func (r *receiver) options(c guard.Config) guard.Options {
+	return guard.Options{
 		Config:         c,
 		Judged:         func(j policy.Judge) { r.mu.Lock(); defer r.mu.Unlock(); r.judges = append(r.judges, j) },
 		Record:         func(g guard.Record) { r.mu.Lock(); defer r.mu.Unlock(); r.records = append(r.records, g) },
@@ -55,10 +54,10 @@ func (r *receiver) options(c holds.Config) holds.Options {
 func TestATripEndsByTimeAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got receiver
-		tracker := holds.NewTracker(got.options(whole(false)))
-		tracker.Put(holds.NodesChanged{Changes: nodes(4, 3)}) // before Run
+		tracker := guard.NewTracker(got.options(whole(false)))
+		tracker.Put(guard.NodesChanged{Changes: nodes(4, 3)}) // before Run
 		go tracker.Run(t.Context())
-		for _, in := range []holds.Input{holds.LeadershipBegan{}, holds.Ready{}} {
+		for _, in := range []guard.Input{guard.LeadershipBegan{}, guard.Ready{}} {
 			if err := tracker.Do(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +65,7 @@ func TestATripEndsByTimeAlone(t *testing.T) {
 		if len(tracker.Trips()) != 1 {
 			t.Fatalf("got the trips %+v", tracker.Trips())
 		}
-		tracker.Put(holds.NodesChanged{Changes: nodes(4, 0)})
+		tracker.Put(guard.NodesChanged{Changes: nodes(4, 0)})
 		time.Sleep(61 * time.Second)
 		synctest.Wait()
 		got.mu.Lock()
@@ -75,7 +74,7 @@ func TestATripEndsByTimeAlone(t *testing.T) {
 			t.Errorf("got the trips %+v and the events %+v", tracker.Trips(), got.events)
 		}
 		last, stored := got.judges[len(got.judges)-1], got.records[len(got.records)-1]
-		if len(last.Facts.Tripped) != 0 || len(last.Facts.Ended) != 1 || len(stored.Ended) != 1 {
+		if len(last.Facts.Tripped) != 0 || len(endsOf(guard.Record{Holds: last.Facts.Holds})) != 1 || len(endsOf(stored)) != 1 {
 			t.Errorf("the last judge has the facts %+v, and the last record is %+v", last.Facts, stored)
 		}
 	})
@@ -84,16 +83,16 @@ func TestATripEndsByTimeAlone(t *testing.T) {
 func TestEndsAreDroppedOnceNoExposureReachesThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got receiver
-		tracker := holds.NewTracker(got.options(whole(true)))
+		tracker := guard.NewTracker(got.options(whole(true)))
 		go tracker.Run(t.Context())
-		tracker.Put(holds.LeadershipBegan{})
-		tracker.Put(holds.Ready{})
-		tracker.Put(holds.Reconfigured{Config: whole(false)})
+		tracker.Put(guard.LeadershipBegan{})
+		tracker.Put(guard.Ready{})
+		tracker.Put(guard.Reconfigured{Config: whole(false)})
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		got.mu.Lock()
 		defer got.mu.Unlock()
-		if last := got.records[len(got.records)-1]; len(got.records) != 3 || len(last.Ended) != 0 {
+		if last := got.records[len(got.records)-1]; len(got.records) != 3 || len(endsOf(last)) != 0 {
 			t.Errorf("got the records %+v, want that of the pause, of its end, and without it", got.records)
 		}
 	})
@@ -104,23 +103,22 @@ func TestEndsAreDroppedOnceNoExposureReachesThem(t *testing.T) {
 func TestALeaderKnowsWhatTheJournalHasWhenItsLeadershipIsProcessed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := receiver{unread: true}
-		tracker := holds.NewTracker(got.options(whole(false)))
-		tracker.Put(holds.NodesChanged{Changes: nodes(4, 0)})
-		tracker.Put(holds.Ready{})
-		tracker.Put(holds.LeadershipBegan{})
-		ended := guard.EndedRecord{HoldScope: policy.HoldScope{By: policy.ByPause}, At: time.Now()}
+		tracker := guard.NewTracker(got.options(whole(false)))
+		tracker.Put(guard.NodesChanged{Changes: nodes(4, 0)})
+		tracker.Put(guard.Ready{})
+		tracker.Put(guard.LeadershipBegan{})
+		ended := policy.HoldRecord{By: policy.ByPause, Ended: time.Now()}
 		time.Sleep(time.Minute)
 		got.mu.Lock()
-		got.unread, got.journal = false, guard.Record{Ended: []guard.EndedRecord{ended}}
+		got.unread, got.journal = false, guard.Record{Holds: []policy.HoldRecord{ended}}
 		got.mu.Unlock()
 		go tracker.Run(t.Context())
 		synctest.Wait()
 		got.mu.Lock()
 		defer got.mu.Unlock()
-		facts, stored := got.judges[len(got.judges)-1].Facts, got.records[len(got.records)-1].Ended
-		if !facts.Unknown.IsZero() || len(stored) != 1 || !stored[0].At.Equal(ended.At) {
-			t.Errorf("got the facts %+v and the ends %+v, want the end of the pause at %v alone", facts, stored, ended.At)
-		}
+		alone := endsOf(got.journal)
+		want(t, "the facts", endsOf(guard.Record{Holds: got.judges[len(got.judges)-1].Facts.Holds}), alone)
+		want(t, "the record", endsOf(got.records[len(got.records)-1]), alone)
 	})
 }
 
@@ -128,11 +126,11 @@ func TestALeaderKnowsWhatTheJournalHasWhenItsLeadershipIsProcessed(t *testing.T)
 func TestTheLabelsOfNamespacesAreThoseOfTheMomentAtWhichTheyAreProcessed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := receiver{tier: "test"}
-		tracker := holds.NewTracker(got.options(whole(false)))
+		tracker := guard.NewTracker(got.options(whole(false)))
 		before := got.namespaces()
 		got.tier = "prod"
-		tracker.Put(holds.NamespacesChanged{Namespaces: got.namespaces()})
-		tracker.Put(holds.NamespacesChanged{Namespaces: before})
+		tracker.Put(guard.NamespacesChanged{Namespaces: got.namespaces()})
+		tracker.Put(guard.NamespacesChanged{Namespaces: before})
 		go tracker.Run(t.Context())
 		synctest.Wait()
 		got.mu.Lock()
@@ -146,15 +144,15 @@ func TestTheLabelsOfNamespacesAreThoseOfTheMomentAtWhichTheyAreProcessed(t *test
 func TestAnInputThatComesTooLateIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got receiver
-		tracker := holds.NewTracker(got.options(whole(false)))
+		tracker := guard.NewTracker(got.options(whole(false)))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		tracker.Run(ctx)
-		if err := tracker.Do(t.Context(), holds.LeadershipEnded{}); err == nil {
+		if err := tracker.Do(t.Context(), guard.LeadershipEnded{}); err == nil {
 			t.Error("no error")
 		}
-		other := holds.NewTracker(got.options(whole(false)))
-		if err := other.Do(ctx, holds.LeadershipEnded{}); err == nil {
+		other := guard.NewTracker(got.options(whole(false)))
+		if err := other.Do(ctx, guard.LeadershipEnded{}); err == nil {
 			t.Error("no error, although Run was not called and the context has ended")
 		}
 	})

@@ -1,4 +1,4 @@
-package holds
+package guard
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -26,10 +25,10 @@ type Options struct {
 	Judged func(policy.Judge)
 
 	// Record receives each record to store.
-	Record func(guard.Record)
+	Record func(Record)
 
 	// Report receives each trip and reset.
-	Report func(guard.Event)
+	Report func(Event)
 
 	// Journaled returns the record that the journal has now.
 	Journaled func() Journaled
@@ -47,7 +46,7 @@ type Tracker struct {
 	core    *Core
 	wake    chan struct{}
 	ended   chan struct{}
-	trips   atomic.Pointer[[]guard.TripRecord]
+	trips   atomic.Pointer[[]TripRecord]
 
 	mu     sync.Mutex
 	inputs []queued
@@ -62,7 +61,7 @@ type queued struct {
 // NewTracker returns a tracker that does nothing before Run.
 func NewTracker(o Options) *Tracker {
 	t := &Tracker{options: o, core: NewCore(o.Config), wake: make(chan struct{}, 1), ended: make(chan struct{})}
-	t.trips.Store(new([]guard.TripRecord))
+	t.trips.Store(new([]TripRecord))
 	return t
 }
 
@@ -98,7 +97,7 @@ func (t *Tracker) put(q queued) {
 func (t *Tracker) Done() <-chan struct{} { return t.ended }
 
 // Trips returns the present trips. Callers must not modify them.
-func (t *Tracker) Trips() []guard.TripRecord { return *t.trips.Load() }
+func (t *Tracker) Trips() []TripRecord { return *t.trips.Load() }
 
 // Run processes inputs until the context ends. It may be called only once.
 func (t *Tracker) Run(ctx context.Context) {
@@ -116,7 +115,7 @@ func (t *Tracker) Run(ctx context.Context) {
 		case <-due:
 			t.step(TimePassed{})
 		case <-prune.C:
-			if t.core.Ended() > 0 {
+			if t.core.Recorded() > 0 {
 				t.step(ExposuresRead{t.options.OldestExposure()})
 			}
 		}

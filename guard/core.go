@@ -1,35 +1,36 @@
-package holds
+package guard
 
 import (
 	"slices"
 	"time"
 
-	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
 // Core computes the facts of verdicts. It is not safe for concurrent use.
 type Core struct {
 	config     Config
-	breakers   *guard.Breakers
+	breakers   *Breakers
 	namespaces policy.Namespaces
 	facts      *policy.Facts
 
 	ready   bool      // Ready was reported
 	leading bool      // this process leads
 	began   time.Time // the present leadership
-	unknown time.Time // as policy.Facts has it
+	unknown time.Time // when a leader began that does not know the record; zero otherwise
 
-	record  guard.Record
-	written *guard.Record // as the journal has it; nil if that is not known
+	record  Record
+	written *Record // as the journal has it; nil if that is not known
 
-	trips   []guard.TripRecord // as the last facts have them
-	changed bool               // something else that facts or the record depend on
+	recorded []TripRecord // of the record that was read last, or made by the end of the last leadership
+
+	trips   []TripRecord // as the last facts have them
+	changed bool         // something else that facts or the record depend on
 }
 
 // NewCore returns the core of a process that knows neither nodes nor the record yet.
 func NewCore(c Config) *Core {
-	return &Core{config: c, breakers: guard.NewBreakers(c.Guards.Breakers), facts: &policy.Facts{Paused: c.Paused}}
+	return &Core{config: c, breakers: NewBreakers(c.Guards.Breakers), facts: &policy.Facts{Paused: c.Paused}}
 }
 
 // Judge returns the present judge.
@@ -44,8 +45,8 @@ func (c *Core) Next() (time.Time, bool) {
 }
 
 // Trips returns the present trips.
-func (c *Core) Trips() []guard.TripRecord {
-	var all []guard.TripRecord
+func (c *Core) Trips() []TripRecord {
+	var all []TripRecord
 	for _, t := range c.breakers.Trips() {
 		if !t.Ended {
 			all = append(all, t)
@@ -54,8 +55,8 @@ func (c *Core) Trips() []guard.TripRecord {
 	return all
 }
 
-// Ended returns the number of ended holds that are recorded.
-func (c *Core) Ended() int { return len(c.record.Ended) }
+// Recorded returns the number of holds that are recorded.
+func (c *Core) Recorded() int { return len(c.record.Holds) }
 
 // Step processes one input at the time now and returns what follows from it. The time may not go backwards by more than
 // clocks do.
@@ -74,9 +75,9 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		c.config, c.changed = in.Config, true
 		do.Events = c.breakers.Replace(now, in.Guards.Breakers)
 	case ExposuresRead:
-		ended := len(c.record.Ended)
+		recorded := len(c.record.Holds)
 		c.record = c.record.Since(in.Oldest)
-		c.changed = len(c.record.Ended) < ended
+		c.changed = len(c.record.Holds) < recorded
 	case Ready:
 		c.ready = true
 		c.adopt(now, in.Journaled)
@@ -86,7 +87,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case LeadershipBegan:
 		do.Events = c.lead(now, in.Journaled)
 	case LeadershipEnded:
-		c.leading = false
+		c.leading, c.recorded = false, c.breakers.Trips()
 	}
 	if !c.leading {
 		do.Events = nil // this process holds nothing
@@ -98,19 +99,18 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 
 // lead begins a leadership. What the journal has is adopted once all nodes are known. It returns the trips and resets to
 // report: a trip that the journal has was reported by the leader that recorded it.
-func (c *Core) lead(now time.Time, j Journaled) []guard.Event {
+func (c *Core) lead(now time.Time, j Journaled) []Event {
 	c.leading, c.began, c.changed = true, now, true
 	if !c.ready {
 		return nil
 	}
-	unrecorded := c.breakers.Unrecorded(j.Record.Trips)
 	c.adopt(now, j)
-	return append(unrecorded, c.breakers.Step(now)...)
+	return append(c.breakers.Unrecorded(j.Record.Trips), c.breakers.Step(now)...)
 }
 
 // read adopts a record that another process has written. A leader reads one if the leader before it has written after
 // this process had last heard of the journal.
-func (c *Core) read(now time.Time, r guard.Record) []guard.Event {
+func (c *Core) read(now time.Time, r Record) []Event {
 	if c.leading && !c.ready {
 		return nil
 	}
@@ -129,14 +129,11 @@ func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 	if c.leading && c.ready {
 		c.record = c.record.With(now, trips, c.config.Holds(c.breakers.Tripped(), c.config.Paused))
 		if !c.unknown.IsZero() && !c.plain() {
-			c.record = c.record.Merge(guard.Record{Ended: []guard.EndedRecord{endOfUnknown(c.unknown)}})
+			c.record = c.record.Merge(Record{Holds: []policy.HoldRecord{endOfUnknown(c.unknown)}})
 		}
 		do.Record = c.unwritten()
 	}
-	c.facts = &policy.Facts{
-		Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused,
-		Ended: c.record.EndedHolds(func(t time.Time) time.Time { return t }), Unknown: c.unknown,
-	}
+	c.facts = &policy.Facts{Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused, Holds: c.record.Holds}
 	if reconfigured || !c.plain() {
 		do.Judge = new(c.Judge())
 	}
@@ -147,10 +144,10 @@ func (c *Core) plain() bool { return len(c.config.Policies)+len(c.config.Guards.
 
 // unwritten returns the record if the journal does not have it. A program without policies and breakers that has not
 // held anything records nothing.
-func (c *Core) unwritten() *guard.Record {
+func (c *Core) unwritten() *Record {
 	stored := c.written
 	if stored == nil && c.plain() {
-		stored = &guard.Record{}
+		stored = &Record{}
 	}
 	if stored != nil && equal(*stored, c.record) {
 		return nil

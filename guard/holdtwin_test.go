@@ -1,45 +1,42 @@
-package holds_test
+package guard_test
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/guard"
-	"github.com/taint-manager/taint-manager/holds"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// twin is the plain implementation: it writes down, after each input, what holds, and computes from that list which
+// holdTwin is the plain implementation: it writes down, after each input, what holds, and computes from that list which
 // holds have ended, and when.
-type twin struct {
-	config   holds.Config
+type holdTwin struct {
+	config   guard.Config
 	breakers *guard.Breakers
 	seconds  []int
-	holding  [][]policy.HoldScope
+	holding  [][]policy.HoldRecord
 }
 
-func (w *twin) note(second int) {
+func (w *holdTwin) note(second int) {
 	w.seconds = append(w.seconds, second)
 	w.holding = append(w.holding, w.config.Holds(w.breakers.Tripped(), w.config.Paused))
 }
 
 // ends returns the last end of each hold.
-func (w *twin) ends() []string {
+func (w *holdTwin) ends() []string {
 	last := map[string]int{}
 	for i := 1; i < len(w.holding); i++ {
 		for _, was := range w.holding[i-1] {
-			if !slices.ContainsFunc(w.holding[i], func(is policy.HoldScope) bool { return is.Same(&was) }) {
-				last[was.By+"\n"+was.Before] = w.seconds[i]
+			if !slices.ContainsFunc(w.holding[i], func(is policy.HoldRecord) bool { return is.Same(&was) && is.Rules == was.Rules }) {
+				last[was.By] = w.seconds[i]
 			}
 		}
 	}
 	var list []string
 	for by, second := range last {
-		by, _, _ = strings.Cut(by, "\n")
 		list = append(list, fmt.Sprintf("%s at %ds", by, second))
 	}
 	return list
@@ -48,13 +45,13 @@ func (w *twin) ends() []string {
 // TestTheCoreAgreesWithItsTwin plays random changes of nodes and configurations, with restarts and changes of leader
 // between them.
 func TestTheCoreAgreesWithItsTwin(t *testing.T) {
-	configs := []holds.Config{
+	configs := []guard.Config{
 		whole(false), whole(true), configured(false, nil, lingering()),
 		configured(true, []policy.Breaker{zones()}, lingering(), quarantine()),
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		first := rapid.SampledFrom(configs).Draw(rt, "first")
-		w := &twin{config: first, breakers: guard.NewBreakers(first.Guards.Breakers)}
+		w := &holdTwin{config: first, breakers: guard.NewBreakers(first.Guards.Breakers)}
 		w.breakers.Step(at(0), nodes(4, 0)...)
 		w.breakers.Synced(at(0))
 		w.note(0)
@@ -66,34 +63,34 @@ func TestTheCoreAgreesWithItsTwin(t *testing.T) {
 				rt.Fatalf("second %d: ended are %q, want %q", second, got, want)
 			}
 			f := l.Judge().Facts
-			if len(f.Tripped) != len(w.breakers.Tripped()) || f.Paused != w.config.Paused || len(f.Ended) != len(w.ends()) || !f.Unknown.IsZero() {
+			if len(f.Tripped) != len(w.breakers.Tripped()) || f.Paused != w.config.Paused || len(l.known()) != len(w.ends()) {
 				rt.Fatalf("second %d: the facts are %+v, want the trips %v and %d ends", second, f, w.breakers.Tripped(), len(w.ends()))
 			}
 		}
 	})
 }
 
-// play draws one input for both. A restart, and a change of leader, are not changes to the twin.
-func play(rt *rapid.T, l *leader, w *twin, second int) {
+// play draws one input for both. A restart, and a change of leader, are not changes to the holdTwin.
+func play(rt *rapid.T, l *leader, w *holdTwin, second int) {
 	now := at(float64(second))
 	switch rapid.IntRange(0, 4).Draw(rt, "what") {
 	case 0:
 		changes := nodes(4, rapid.IntRange(0, 4).Draw(rt, "out"))
 		w.breakers.Step(now, changes...)
-		l.step(float64(second), holds.NodesChanged{Changes: changes})
+		l.step(float64(second), guard.NodesChanged{Changes: changes})
 	case 1:
-		w.config = rapid.SampledFrom([]holds.Config{whole(false), whole(true), configured(false, []policy.Breaker{zones()}, lingering())}).Draw(rt, "config")
+		w.config = rapid.SampledFrom([]guard.Config{whole(false), whole(true), configured(false, []policy.Breaker{zones()}, lingering())}).Draw(rt, "config")
 		w.breakers.Replace(now, w.config.Guards.Breakers)
-		l.step(float64(second), holds.Reconfigured{Config: w.config})
+		l.step(float64(second), guard.Reconfigured{Config: w.config})
 	case 2:
 		w.breakers.Step(now)
-		l.step(float64(second), holds.TimePassed{})
+		l.step(float64(second), guard.TimePassed{})
 	case 3:
-		var j holds.Journaled
+		var j guard.Journaled
 		if j.Known = true; len(l.records) > 0 {
 			j.Record = l.records[len(l.records)-1]
 		}
-		l.step(float64(second), holds.LeadershipEnded{}, holds.RecordRead{Record: j.Record}, holds.LeadershipBegan{Journaled: j})
+		l.step(float64(second), guard.LeadershipEnded{}, guard.RecordRead{Record: j.Record}, guard.LeadershipBegan{Journaled: j})
 		w.breakers.Step(now)
 	}
 }

@@ -1,10 +1,9 @@
-package holds
+package guard
 
 import (
 	"slices"
 	"time"
 
-	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -20,7 +19,8 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 		return
 	}
 	read := notAfter(now, j.Record)
-	c.breakers.Adopt(read.Trips)
+	c.breakers.Adopt(c.recorded, read.Trips)
+	c.recorded = read.Trips
 	if c.leading {
 		read = without(c.unknown, read.Merge(c.record))
 	}
@@ -28,44 +28,42 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 }
 
 // endOfUnknown returns the end of all holds that were not known when a leader began. It is recorded, as the next leader
-// does not know them either. Each has its own name, so that it is not joined with that of another leader.
-func endOfUnknown(began time.Time) guard.EndedRecord {
-	by := "holds before " + began.UTC().Format(time.RFC3339Nano)
-	return guard.EndedRecord{HoldScope: policy.HoldScope{By: by}, At: began}
+// does not know them either. Each has its own name, so that it is not merged with that of another leader.
+func endOfUnknown(began time.Time) policy.HoldRecord {
+	return policy.HoldRecord{By: "holds before " + began.UTC().Format(time.RFC3339Nano), Ended: began}
 }
 
 // without returns the record without the end of the holds that were not known at this moment, as they are known now.
-func without(began time.Time, r guard.Record) guard.Record {
+func without(began time.Time, r Record) Record {
 	if began.IsZero() {
 		return r
 	}
 	all := endOfUnknown(began)
-	r.Ended = slices.DeleteFunc(slices.Clone(r.Ended), func(e guard.EndedRecord) bool { return e.Same(&all.HoldScope) })
+	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return h.Same(&all) })
 	return r
 }
 
 // atSameTime compares wall times.
 func atSameTime(a, b time.Time) bool { return a.Round(0).Equal(b.Round(0)) }
 
-// notAfter returns a record without times after now. An end that lies in the future, as the clock of the process that
+// notAfter returns a record without times after now. A time that lies in the future, as the clock of the process that
 // recorded it is ahead, counts as now.
-func notAfter(now time.Time, r guard.Record) guard.Record {
-	r.Ended = slices.Clone(r.Ended)
-	for i := range r.Ended {
-		if r.Ended[i].At.After(now) {
-			r.Ended[i].At = now
+func notAfter(now time.Time, r Record) Record {
+	return r.Converted(func(t time.Time) time.Time {
+		if t.After(now) {
+			return now
 		}
-	}
-	return r
+		return t
+	})
 }
 
 // equal reports whether two records would be stored alike.
-func equal(a, b guard.Record) bool {
-	return slices.EqualFunc(a.Trips, b.Trips, func(x, y guard.TripRecord) bool {
+func equal(a, b Record) bool {
+	return slices.EqualFunc(a.Trips, b.Trips, func(x, y TripRecord) bool {
 		began := atSameTime(x.Began, y.Began)
 		x.Began = y.Began
 		return began && x == y
-	}) && slices.EqualFunc(a.Ended, b.Ended, func(x, y guard.EndedRecord) bool {
-		return atSameTime(x.At, y.At) && x.Same(&y.HoldScope)
-	}) && slices.EqualFunc(a.Holding, b.Holding, func(x, y policy.HoldScope) bool { return x.Same(&y) })
+	}) && slices.EqualFunc(a.Holds, b.Holds, func(x, y policy.HoldRecord) bool {
+		return x.Same(&y) && x.Holds == y.Holds && x.Rules == y.Rules && atSameTime(x.Ended, y.Ended)
+	})
 }

@@ -1,0 +1,39 @@
+package taintmanager
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/taint-manager/taint-manager/guard"
+	"github.com/taint-manager/taint-manager/policy"
+)
+
+// The cache has nodes, and shards judge them, only after the observer has returned.
+func TestNodesAreObservedWhenTheShardsHaveTheJudgeThatFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		latest := policy.Judge{Facts: &policy.Facts{}}
+		breaker := policy.Breaker{Name: "outage", Taints: []policy.TaintKey{{Key: "out"}}, MaxNodes: intstr.FromInt32(0)}
+		tracker := guard.NewTracker(guard.Options{
+			Config:         guard.Config{Config: policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{breaker}}}},
+			Judged:         func(j policy.Judge) { time.Sleep(time.Second); latest = j }, //nolint:forbidigo // in a bubble, whose time is virtual
+			Record:         func(guard.Record) {},
+			Report:         func(guard.Event) {},
+			Journaled:      func() guard.Journaled { return guard.Journaled{Known: true} },
+			OldestExposure: time.Now,
+		})
+		go tracker.Run(t.Context())
+		tracker.Put(guard.Ready{})
+		o := observer{holds: tracker}
+		for i, taints := range [][]v1.Taint{nil, {{Key: "out"}}, nil} {
+			o.NodesChanged([]guard.NodeChange{{Name: "n", Node: &guard.Node{Name: "n", Taints: taints}}})
+			if tripped := latest.Facts.Tripped[policy.Trip{Breaker: "outage"}]; tripped != (i > 0) {
+				t.Errorf("change %d: tripped %v", i, tripped)
+			}
+		}
+		o.NodesSynced()
+	})
+}
