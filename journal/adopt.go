@@ -35,20 +35,30 @@ type AdoptParams struct {
 }
 
 // after merges what a record says into the presence; it reports false if nothing changes. It replaces what an earlier
-// writing has said, also one of a later version of the node: that one was undone.
+// writing has said, also one of a later version of the node: that one was undone, even if this one is not used.
 func (l presence) after(theirs taint.History, r *Record, now *AdoptParams) (presence, bool) {
 	version, live := r.Version, r.Writing.live()
 	theirs = sorted(slices.Clone(theirs))
 	same := l.recorded.version == version && unchangedHistory(l.recorded.read, theirs) && (l.recorded.live || !live)
-	if same || !l.reachedBy(version) {
+	if same {
 		return l, false
+	}
+	unused, undone := l, isNewer(l.recorded.version, version)
+	if undone {
+		unused.recorded = recorded{}
+	}
+	if !l.reachedBy(version) {
+		return unused, undone
 	}
 	l.recorded = recorded{states: l.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version, live: live}
 	older := !reaches(version, l.from) // else the record's writer has seen what was found here
 	if l.found != nil && older && renewed(l.recorded.states, &Observation{Taints: l.found, At: now.At, Ahead: now.Ahead, Watched: now.Watched}) {
-		return l, false
+		return unused, undone
 	}
-	return l, l.overlaps(now.Version)
+	if !l.overlaps(now.Version) {
+		return unused, undone
+	}
+	return l, true
 }
 
 // overlaps reports whether the recorded states begin no later than the observed ones, or any observed state is among

@@ -194,6 +194,15 @@ func TestALaterWritingReplacesWhatWasAdoptedThoughItsVersionIsLower(t *testing.T
 	}
 }
 
+func TestALaterWritingOfALowerVersionUndoesWhatWasAdoptedThoughItIsAboutAnEarlierPresence(t *testing.T) {
+	gpu := noExecute("gpu", "")
+	own := found(added(gpu, 50))
+	own.read(recorded("10", look(7, gpu)))
+	own.wants(t, "gpu=@7")
+	own.read(recorded("8", look(6, gpu)))
+	own.wants(t, "gpu=@51")
+}
+
 func TestARecordEndsWithTheTaint(t *testing.T) {
 	gpu := noExecute("gpu", "")
 	own := found(gpu)

@@ -119,7 +119,7 @@ func TestOnAStandbyARecordWinsOverWhatItHasSeenItself(t *testing.T) {
 			t.Errorf("told of %v, want of n", p.adopted)
 		}
 		w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "100", "gpu", 1)})
-		p.knows("recorded by one who has seen less", "n", "gpu@4.75")
+		p.knows("undone by one who has seen less", "n", "gpu@5")
 	})
 }
 
