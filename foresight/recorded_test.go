@@ -32,7 +32,8 @@ func drains(key string) policy.Policy {
 // outage returns a breaker for zones, which trips above half of their nodes.
 func outage(reset policy.Reset) policy.Breaker {
 	return policy.Breaker{
-		Name: "outage", TopologyKey: "zone", Taints: []policy.TaintKey{{Key: "out"}}, MaxNodes: intstr.FromString("50%"), Reset: reset, Settle: lasting(0),
+		Name: "outage", TopologyKey: "zone", Taints: []policy.TaintKey{{Key: "out"}},
+		MaxNodes: intstr.FromString("50%"), MinNodes: new(int32(1)), Reset: reset, Settle: lasting(0),
 	}
 }
 

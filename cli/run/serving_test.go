@@ -132,7 +132,7 @@ func TestALeaderWhoseElectorIsStuckIsNotAlive(t *testing.T) {
 				if !test.leads {
 					other := leader.New(config.Default().LeaderElection, client.CoordinationV1(), "other")
 					defer campaign(t, other)()
-					time.Sleep(time.Second)
+					time.Sleep(time.Minute) // a first leader waits for the lease duration
 				}
 				var stuck atomic.Bool
 				done := make(chan struct{})
