@@ -57,13 +57,13 @@ func newFakeAPI() *fakeAPI {
 	return api
 }
 
-func (a *fakeAPI) close() {
-	a.server.CloseClientConnections()
-	a.server.Close()
-	a.secure.Close()
+func (f *fakeAPI) close() {
+	f.server.CloseClientConnections()
+	f.server.Close()
+	f.secure.Close()
 }
 
-func (a *fakeAPI) answer(w http.ResponseWriter, r *http.Request) {
+func (f *fakeAPI) answer(w http.ResponseWriter, r *http.Request) {
 	_, rest, _ := strings.Cut(r.URL.Path, "/")
 	character, path, _ := strings.Cut(rest, "/")
 	if character == "behind" {
@@ -77,11 +77,11 @@ func (a *fakeAPI) answer(w http.ResponseWriter, r *http.Request) {
 	case character == "overloaded":
 		refuse(w, http.StatusServiceUnavailable, "ServiceUnavailable")
 	case strings.HasSuffix(path, "selfsubjectaccessreviews"):
-		a.review(w, r, character)
+		f.review(w, r, character)
 	case strings.Contains(path, "leases"):
-		a.serveLease(w, r)
+		f.serveLease(w, r)
 	default:
-		a.serveEmpty(w, r)
+		f.serveEmpty(w, r)
 	}
 }
 
@@ -95,7 +95,7 @@ func answer(w http.ResponseWriter, code int, body string) {
 	_, _ = fmt.Fprintln(w, body)
 }
 
-func (a *fakeAPI) review(w http.ResponseWriter, r *http.Request, character string) {
+func (f *fakeAPI) review(w http.ResponseWriter, r *http.Request, character string) {
 	if character == "unaskable" {
 		refuse(w, http.StatusForbidden, "Forbidden")
 		return
@@ -123,27 +123,27 @@ func permits(character string, asked authorizationv1.ResourceAttributes) bool {
 }
 
 // serveLease stores one lease.
-func (a *fakeAPI) serveLease(w http.ResponseWriter, r *http.Request) {
-	a.keeping.Lock()
-	defer a.keeping.Unlock()
-	a.leases.Add(1)
+func (f *fakeAPI) serveLease(w http.ResponseWriter, r *http.Request) {
+	f.keeping.Lock()
+	defer f.keeping.Unlock()
+	f.leases.Add(1)
 	if r.Method != http.MethodGet {
-		a.storeLease(r)
+		f.storeLease(r)
 	}
-	answer(w, http.StatusOK, string(a.stored))
+	answer(w, http.StatusOK, string(f.stored))
 }
 
-func (a *fakeAPI) storeLease(r *http.Request) {
+func (f *fakeAPI) storeLease(r *http.Request) {
 	var written coordinationv1.Lease
 	if err := read(r, &written); err != nil {
 		return
 	}
 	written.Kind, written.APIVersion = "Lease", "coordination.k8s.io/v1"
-	a.stored, _ = json.Marshal(&written)
+	f.stored, _ = json.Marshal(&written)
 	if written.Spec.HolderIdentity == nil || *written.Spec.HolderIdentity == "" {
-		a.lease <- "free"
+		f.lease <- "free"
 	} else {
-		a.lease <- "held"
+		f.lease <- "held"
 	}
 }
 
@@ -157,7 +157,7 @@ func read(r *http.Request, into runtime.Object) error {
 }
 
 // serveEmpty has no objects and no events.
-func (a *fakeAPI) serveEmpty(w http.ResponseWriter, r *http.Request) {
+func (f *fakeAPI) serveEmpty(w http.ResponseWriter, r *http.Request) {
 	_, resource, _ := strings.Cut(r.URL.Path, "/api/v1/")
 	kind := map[string]string{"pods": "Pod", "nodes": "Node"}[resource]
 	if kind == "" {
@@ -170,7 +170,7 @@ func (a *fakeAPI) serveEmpty(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, fmt.Sprintf(`{"type": "BOOKMARK", "object": {"kind": %q, "apiVersion": "v1", "metadata": {"resourceVersion": "1", "annotations": {"k8s.io/initial-events-end": "true"}}}}`, kind))
 	_ = http.NewResponseController(w).Flush()
 	if kind == "Pod" {
-		a.watches <- struct{}{}
+		f.watches <- struct{}{}
 	}
 	<-r.Context().Done()
 }

@@ -75,11 +75,11 @@ func newShopAPI() (*shopAPI, error) {
 }
 
 // writeKubeconfigs writes a kubeconfig for each character; its context has the namespace shop.
-func (a *shopAPI) writeKubeconfigs(dir string) error {
+func (s *shopAPI) writeKubeconfigs(dir string) error {
 	for _, character := range shopCharacters {
 		text := fmt.Appendf(nil, `{"apiVersion": "v1", "kind": "Config", "current-context": "here",
 "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u", "namespace": "shop"}}, {"name": "there", "context": {"cluster": "c", "user": "u"}}],
-"clusters": [{"name": "c", "cluster": {"server": "%s/%s"}}], "users": [{"name": "u", "user": {"token": "t"}}]}`, a.URL, character)
+"clusters": [{"name": "c", "cluster": {"server": "%s/%s"}}], "users": [{"name": "u", "user": {"token": "t"}}]}`, s.URL, character)
 		if err := os.WriteFile(filepath.Join(dir, character+".kubeconfig"), text, 0o600); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (a *shopAPI) writeKubeconfigs(dir string) error {
 	return nil
 }
 
-func (a *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
+func (s *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 	character, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	resource, namespace, name := parts(path)
 	switch {
@@ -114,16 +114,16 @@ func (a *shopAPI) answer(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done() // the watch sends no events
 	case resource == "configmaps" && character == "tripped":
-		tripped := shopAPI{objects: map[string][]object{resource: append([]object{a.trips}, a.objects[resource]...)}}
+		tripped := shopAPI{objects: map[string][]object{resource: append([]object{s.trips}, s.objects[resource]...)}}
 		tripped.list(w, r, resource, namespace, false)
 	case resource == "configmaps" && character != "journal" && character != "recorded":
 		reply(w, object{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": object{"resourceVersion": "1"}, "items": []object{}})
 	case character == "get-nodes" && resource == "nodes" && name == "":
 		refuse(w, http.StatusForbidden, "Forbidden")
 	case name != "":
-		a.get(w, resource, namespace, name)
+		s.get(w, resource, namespace, name)
 	default:
-		a.list(w, r, resource, namespace, character == "paged")
+		s.list(w, r, resource, namespace, character == "paged")
 	}
 }
 
@@ -177,8 +177,8 @@ func named(o object, namespace string) (name string, ok bool) {
 	return meta["name"].(string), namespace == "" || in == namespace
 }
 
-func (a *shopAPI) get(w http.ResponseWriter, resource, namespace, name string) {
-	for _, o := range a.objects[resource] {
+func (s *shopAPI) get(w http.ResponseWriter, resource, namespace, name string) {
+	for _, o := range s.objects[resource] {
 		if got, ok := named(o, namespace); ok && got == name {
 			reply(w, o)
 			return
@@ -187,9 +187,9 @@ func (a *shopAPI) get(w http.ResponseWriter, resource, namespace, name string) {
 	refuse(w, http.StatusNotFound, "NotFound")
 }
 
-func (a *shopAPI) list(w http.ResponseWriter, r *http.Request, resource, namespace string, paged bool) {
+func (s *shopAPI) list(w http.ResponseWriter, r *http.Request, resource, namespace string, paged bool) {
 	items := []object{}
-	for _, o := range a.objects[resource] {
+	for _, o := range s.objects[resource] {
 		if _, ok := named(o, namespace); ok && selected(o, r.URL.Query().Get("fieldSelector")) && labelled(o, r.URL.Query().Get("labelSelector")) {
 			items = append(items, o)
 		}

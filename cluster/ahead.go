@@ -22,6 +22,6 @@ func (r *reader) SetAhead(ahead Ahead) {
 	r.nodes.ahead = ahead
 }
 
-func (t *pods) setAhead(ahead Ahead) { t.ahead = ahead }
+func (po *pods) setAhead(ahead Ahead) { po.ahead = ahead }
 
 func (a *adapter) setAhead(ahead Ahead) { a.ahead = ahead }

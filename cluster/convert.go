@@ -61,9 +61,9 @@ func boundSince(p *v1.Pod, now time.Time, ahead time.Duration) time.Time {
 }
 
 // boundSince returns when a pod of the first list was bound.
-func (t *pods) boundSince(p *v1.Pod) time.Time {
-	now := t.now()
-	return boundSince(p, now, t.ahead.at(now))
+func (po *pods) boundSince(p *v1.Pod) time.Time {
+	now := po.now()
+	return boundSince(p, now, po.ahead.at(now))
 }
 
 // moment converts a time of the API to the monotonic clock of now, which is ahead of the API server's clock.

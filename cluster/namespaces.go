@@ -44,14 +44,14 @@ func (w *Watcher) Namespaces() policy.Namespaces {
 }
 
 // snapshot returns the present labels; nil before the first list.
-func (s *namespaces) snapshot() policy.Namespaces {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.complete {
+func (n *namespaces) snapshot() policy.Namespaces {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.complete {
 		return nil
 	}
-	s.shared = true
-	labels := s.labels
+	n.shared = true
+	labels := n.labels
 	return func(name string) (map[string]string, bool) {
 		set, known := labels[name]
 		return set, known
@@ -59,51 +59,51 @@ func (s *namespaces) snapshot() policy.Namespaces {
 }
 
 // listed reports whether all namespaces are known.
-func (s *namespaces) listed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.complete
+func (n *namespaces) listed() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.complete
 }
 
 // set stores the labels of a namespace; nil labels of a namespace that is not there remove it.
-func (s *namespaces) set(name string, labels map[string]string, there bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old, known := s.labels[name]
+func (n *namespaces) set(name string, labels map[string]string, there bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	old, known := n.labels[name]
 	if known == there && maps.Equal(old, labels) {
 		return
 	}
-	if s.shared {
-		s.labels, s.shared = maps.Clone(s.labels), false
+	if n.shared {
+		n.labels, n.shared = maps.Clone(n.labels), false
 	}
 	if there {
-		s.labels[name] = labels
+		n.labels[name] = labels
 	} else {
-		delete(s.labels, name)
+		delete(n.labels, name)
 	}
-	signal(s.changed)
+	signal(n.changed)
 }
 
 // replace stores all namespaces.
-func (s *namespaces) replace(labels map[string]map[string]string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.complete && maps.EqualFunc(s.labels, labels, maps.Equal[map[string]string]) {
+func (n *namespaces) replace(labels map[string]map[string]string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.complete && maps.EqualFunc(n.labels, labels, maps.Equal[map[string]string]) {
 		return
 	}
-	s.labels, s.shared, s.complete = labels, false, true
-	signal(s.changed)
+	n.labels, n.shared, n.complete = labels, false, true
+	signal(n.changed)
 }
 
 // clear forgets all namespaces.
-func (s *namespaces) clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.labels, s.shared, s.complete = map[string]map[string]string{}, false, false
+func (n *namespaces) clear() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.labels, n.shared, n.complete = map[string]map[string]string{}, false, false
 }
 
 // tell calls the handler for changes until the context ends.
-func (s *namespaces) tell(ctx context.Context, handler Handler) {
+func (n *namespaces) tell(ctx context.Context, handler Handler) {
 	o, ok := handler.(NamespaceObserver)
 	if !ok {
 		return
@@ -112,7 +112,7 @@ func (s *namespaces) tell(ctx context.Context, handler Handler) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.changed:
+		case <-n.changed:
 		}
 		select {
 		case <-ctx.Done():
@@ -121,7 +121,7 @@ func (s *namespaces) tell(ctx context.Context, handler Handler) {
 		}
 		// What has changed until now is in the snapshot that the handler takes.
 		select {
-		case <-s.changed:
+		case <-n.changed:
 		default:
 		}
 		o.NamespacesChanged()

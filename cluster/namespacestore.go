@@ -15,7 +15,7 @@ type namespaceStore struct {
 var _ cache.TransformingStore = (*namespaceStore)(nil)
 
 // Transformer drops what is not used of the namespaces of a streamed list.
-func (s *namespaceStore) Transformer() cache.TransformFunc {
+func (ns *namespaceStore) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		n, ok := obj.(*v1.Namespace)
 		if !ok || n == nil {
@@ -26,45 +26,45 @@ func (s *namespaceStore) Transformer() cache.TransformFunc {
 }
 
 // Add stores a namespace that the watch has shown for the first time.
-func (s *namespaceStore) Add(obj any) error { return s.Update(obj) }
+func (ns *namespaceStore) Add(obj any) error { return ns.Update(obj) }
 
 // Update stores a namespace that the watch has shown.
-func (s *namespaceStore) Update(obj any) error {
-	s.take(obj, true)
+func (ns *namespaceStore) Update(obj any) error {
+	ns.take(obj, true)
 	return nil
 }
 
 // Delete removes a namespace that was deleted.
-func (s *namespaceStore) Delete(obj any) error {
-	s.take(obj, false)
+func (ns *namespaceStore) Delete(obj any) error {
+	ns.take(obj, false)
 	return nil
 }
 
-func (s *namespaceStore) take(obj any, there bool) {
+func (ns *namespaceStore) take(obj any, there bool) {
 	n, ok := obj.(*v1.Namespace)
 	switch {
 	case !ok || n == nil:
-		s.warnings.unexpected("namespace", obj)
+		ns.warnings.unexpected("namespace", obj)
 	case there:
-		s.namespaces.set(n.Name, n.Labels, true)
+		ns.namespaces.set(n.Name, n.Labels, true)
 	default:
-		s.namespaces.set(n.Name, nil, false)
+		ns.namespaces.set(n.Name, nil, false)
 	}
 }
 
 // Replace stores a whole list.
-func (s *namespaceStore) Replace(items []any, _ string) error {
+func (ns *namespaceStore) Replace(items []any, _ string) error {
 	labels := make(map[string]map[string]string, len(items))
 	for _, item := range items {
 		if n, ok := untrimmed(item).(*v1.Namespace); ok && n != nil {
 			labels[n.Name] = n.Labels
 		} else {
-			s.warnings.unexpected("namespace", item)
+			ns.warnings.unexpected("namespace", item)
 		}
 	}
-	s.namespaces.replace(labels)
+	ns.namespaces.replace(labels)
 	return nil
 }
 
 // Resync does nothing: the handler was called for everything.
-func (s *namespaceStore) Resync() error { return nil }
+func (ns *namespaceStore) Resync() error { return nil }

@@ -26,31 +26,31 @@ type nodeModel struct {
 }
 
 // modelOf returns what is used of a node.
-func (t *nodes) modelOf(n *v1.Node) nodeModel {
+func (no *nodes) modelOf(n *v1.Node) nodeModel {
 	l := nodeModel{name: n.Name, uid: n.UID, version: n.ResourceVersion, created: n.CreationTimestamp.Time, taints: taint.Normalize(n.Spec.Taints)}
-	if t.needs.Load().NodeLabels {
+	if no.needs.Load().NodeLabels {
 		l.labels = n.Labels
 	}
 	return l
 }
 
 // modelIn returns the model in an item of a list.
-func (t *nodes) modelIn(item any) (nodeModel, bool) {
+func (no *nodes) modelIn(item any) (nodeModel, bool) {
 	switch n := untrimmed(item).(type) {
 	case *nodeModel:
 		return *n, true
 	case *v1.Node:
 		if n != nil {
-			return t.modelOf(n), true
+			return no.modelOf(n), true
 		}
 	}
 	return nodeModel{}, false
 }
 
 // node returns the small value of the node.
-func (l *nodeModel) node(known journal.NodeHistory) taint.Node {
+func (n *nodeModel) node(known journal.NodeHistory) taint.Node {
 	return taint.Node{
-		Name: l.name, UID: l.uid, Created: l.created, Version: l.version, Labels: l.labels,
+		Name: n.name, UID: n.uid, Created: n.created, Version: n.version, Labels: n.labels,
 		Taints: known.Taints(), Triggers: known.Triggers(), Audited: known.Audited(),
 	}
 }
@@ -121,73 +121,73 @@ func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() 
 }
 
 // get returns the node of this name, or nil.
-func (t *nodes) get(name string) *taint.Node { return t.last(name).Node }
+func (no *nodes) get(name string) *taint.Node { return no.last(name).Node }
 
 // last returns the last known state of the node with this name; its Node is nil if there is none.
-func (t *nodes) last(name string) seenNode {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.present(name)
+func (no *nodes) last(name string) seenNode {
+	no.mu.RLock()
+	defer no.mu.RUnlock()
+	return no.present(name)
 }
 
 // present is last for a caller that holds the lock.
-func (t *nodes) present(name string) seenNode {
-	n, ok := t.byName[name]
+func (no *nodes) present(name string) seenNode {
+	n, ok := no.byName[name]
 	if !ok {
-		n.revision = t.absent
+		n.revision = no.absent
 	}
 	return n
 }
 
 // revise returns the number of a change. The caller holds the lock.
-func (t *nodes) revise() uint64 {
-	t.changes++
-	return t.changes
+func (no *nodes) revise() uint64 {
+	no.changes++
+	return no.changes
 }
 
 // version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.
-func (t *nodes) version(name string) string {
-	if last := t.last(name); last.Tainted() {
+func (no *nodes) version(name string) string {
+	if last := no.last(name); last.Tainted() {
 		return last.version
 	}
 	return ""
 }
 
 // taintedNodes returns the nodes that carry NoExecute taints, or NoSchedule taints that policies name.
-func (t *nodes) taintedNodes() []*taint.Node {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	list := make([]*taint.Node, 0, len(t.tainted))
-	for name := range t.tainted {
-		list = append(list, t.byName[name].Node)
+func (no *nodes) taintedNodes() []*taint.Node {
+	no.mu.RLock()
+	defer no.mu.RUnlock()
+	list := make([]*taint.Node, 0, len(no.tainted))
+	for name := range no.tainted {
+		list = append(list, no.byName[name].Node)
 	}
 	return list
 }
 
 // update stores the model at a node, and reports whether the handler must be called.
-func (t *nodes) update(l nodeModel, g gap) bool {
+func (no *nodes) update(l nodeModel, g gap) bool {
 	for {
-		old := t.last(l.name)
-		now, tell := t.next(old, &l, g)
-		if t.replace(l.name, old, now) {
+		old := no.last(l.name)
+		now, tell := no.next(old, &l, g)
+		if no.replace(l.name, old, now) {
 			return tell
 		}
 	}
 }
 
 // next returns the state of a node after an observation of it, and reports whether the handler must be called.
-func (t *nodes) next(old seenNode, l *nodeModel, g gap) (now seenNode, tell bool) {
-	needs := t.needs.Load()
+func (no *nodes) next(old seenNode, l *nodeModel, g gap) (now seenNode, tell bool) {
+	needs := no.needs.Load()
 	if old.Node == nil || old.UID != l.uid {
 		old.known, old.version, old.needs = journal.NodeHistory{}, "", needs
 	}
-	known, changed := t.observe(&old, l, g, needs)
+	known, changed := no.observe(&old, l, g, needs)
 	if old.Node != nil && old.UID == l.uid && !changed {
 		node, labelled := after(old.Node, old.known, l)
 		return seenNode{Node: node, known: old.known, version: l.version, needs: needs}, labelled && needs.NodeLabels && node.Tainted()
 	}
 	node := l.node(known)
-	node.Found = found(old.Node, &node, g, t.now)
+	node.Found = found(old.Node, &node, g, no.now)
 	return seenNode{Node: &node, known: known, version: l.version, needs: needs}, old.Node != nil || node.Tainted()
 }
 
@@ -215,25 +215,25 @@ func found(old, now *taint.Node, g gap, clock func() time.Time) map[string]time.
 }
 
 // adopt merges the journal's record of a node into what is known of it, and reports whether that changes anything.
-func (t *nodes) adopt(name string, r journal.Record) bool {
+func (no *nodes) adopt(name string, r journal.Record) bool {
 	for {
-		old := t.last(name)
-		now, changed := t.adopted(old, r)
-		if !changed || t.replace(name, old, now) {
+		old := no.last(name)
+		now, changed := no.adopted(old, r)
+		if !changed || no.replace(name, old, now) {
 			return changed
 		}
 	}
 }
 
 // adopted returns the state of a node with a record merged into it, and reports whether that changes anything.
-func (t *nodes) adopted(old seenNode, r journal.Record) (merged seenNode, changed bool) {
+func (no *nodes) adopted(old seenNode, r journal.Record) (merged seenNode, changed bool) {
 	if !old.Tainted() {
 		return old, false
 	}
-	now := t.now()
+	now := no.now()
 	known, changed := old.known.Adopt(r, journal.AdoptParams{
-		UID: old.UID, Created: old.Created, Version: old.version, At: now, Ahead: t.ahead.at(now),
-		Keys: keysOf(old.needs), Distinguishes: func(a, b *v1.Taint) bool { return t.apart(old.Name, a, b) },
+		UID: old.UID, Created: old.Created, Version: old.version, At: now, Ahead: no.ahead.at(now),
+		Keys: keysOf(old.needs), Distinguishes: func(a, b *v1.Taint) bool { return no.apart(old.Name, a, b) },
 	})
 	if !changed {
 		return old, false
@@ -245,7 +245,7 @@ func (t *nodes) adopted(old seenNode, r journal.Record) (merged seenNode, change
 }
 
 // observe passes an observation of the node to the journal. A node without taints, before and now, needs no journal.
-func (t *nodes) observe(before *seenNode, l *nodeModel, g gap, needs *policy.Needs) (known journal.NodeHistory, changed bool) {
+func (no *nodes) observe(before *seenNode, l *nodeModel, g gap, needs *policy.Needs) (known journal.NodeHistory, changed bool) {
 	known, keys := before.known, keysOf(needs)
 	var added []string
 	if before.needs != needs {
@@ -256,12 +256,12 @@ func (t *nodes) observe(before *seenNode, l *nodeModel, g gap, needs *policy.Nee
 	if known.Empty() && !observed(l.taints, needs) {
 		return known, changed
 	}
-	name, now := l.name, t.now() // otherwise the model escapes to the heap
+	name, now := l.name, no.now() // otherwise the model escapes to the heap
 	known, observed := known.Observe(journal.Observation{
 		Taints: l.taints, Keys: keys, Added: added,
-		At: now, Ahead: t.ahead.at(now), Created: l.created, Version: l.version, Before: before.version,
+		At: now, Ahead: no.ahead.at(now), Created: l.created, Version: l.version, Before: before.version,
 		Gap: g.first || g.missed, Watched: g.watched,
-		Distinguishes: func(a, b *v1.Taint) bool { return t.apart(name, a, b) },
+		Distinguishes: func(a, b *v1.Taint) bool { return no.apart(name, a, b) },
 	})
 	return known, changed || observed
 }
@@ -293,12 +293,12 @@ func isTrigger(t *v1.Taint, needs *policy.Needs) bool {
 
 // apart reports whether some pod of the node tolerates one of the taints without a limit, and the other not. While not
 // all pods are known, there may be one. Policies may distinguish states that pods do not.
-func (t *nodes) apart(node string, a, b *v1.Taint) bool {
-	if !t.synced() || t.needs.Load().Distinguish(a, b) {
+func (no *nodes) apart(node string, a, b *v1.Taint) bool {
+	if !no.synced() || no.needs.Load().Distinguish(a, b) {
 		return true
 	}
-	rules, both := *t.rules.Load(), []v1.Taint{*a, *b}
-	for _, e := range t.pods(node) {
+	rules, both := *no.rules.Load(), []v1.Taint{*a, *b}
+	for _, e := range no.pods(node) {
 		p := e.against(both)
 		if toleratesForever(p, a, rules) != toleratesForever(p, b, rules) {
 			return true
@@ -322,46 +322,46 @@ func toleratesForever(p *taint.Pod, t *v1.Taint, rules taint.Rules) bool {
 
 // narrow notes that keys are not among these needs: an exposure to a taint that is dropped, and needed again before the
 // next observation of its node, begins at that observation.
-func (t *nodes) narrow(to *policy.Needs) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.absent = t.revise()
+func (no *nodes) narrow(to *policy.Needs) {
+	no.mu.Lock()
+	defer no.mu.Unlock()
+	no.absent = no.revise()
 	narrowed := map[*policy.Needs]*policy.Needs{} // most nodes share one
-	for name, n := range t.byName {
+	for name, n := range no.byName {
 		if narrowed[n.needs] == nil {
 			keys := keysOf(n.needs).And(keysOf(to))
 			narrowed[n.needs] = &policy.Needs{Triggers: keys.Triggers, Audited: keys.Audited}
 		}
 		n.needs = narrowed[n.needs]
-		n.revision = t.absent
-		t.byName[name] = n
+		n.revision = no.absent
+		no.byName[name] = n
 	}
 }
 
 // forget drops a node, and reports whether the handler must be called: a node without taints had no countdowns.
-func (t *nodes) forget(name string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	old := t.byName[name]
-	delete(t.byName, name)
-	delete(t.tainted, name)
-	t.absent = t.revise()
+func (no *nodes) forget(name string) bool {
+	no.mu.Lock()
+	defer no.mu.Unlock()
+	old := no.byName[name]
+	delete(no.byName, name)
+	delete(no.tainted, name)
+	no.absent = no.revise()
 	return old.Tainted()
 }
 
 // reach notes that all changes up to this resourceVersion are known.
-func (t *nodes) reach(version string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.reached = version
+func (no *nodes) reach(version string) {
+	no.mu.Lock()
+	defer no.mu.Unlock()
+	no.reached = version
 }
 
 // names returns the names of all nodes.
-func (t *nodes) names() []string {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	list := make([]string, 0, len(t.byName))
-	for name := range t.byName {
+func (no *nodes) names() []string {
+	no.mu.RLock()
+	defer no.mu.RUnlock()
+	list := make([]string, 0, len(no.byName))
+	for name := range no.byName {
 		list = append(list, name)
 	}
 	return list
@@ -369,18 +369,18 @@ func (t *nodes) names() []string {
 
 // replace stores the state of a node that was computed from an old one. It reports false, and stores nothing, if the old
 // state is not the present one.
-func (t *nodes) replace(name string, old, now seenNode) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.present(name).revision != old.revision {
+func (no *nodes) replace(name string, old, now seenNode) bool {
+	no.mu.Lock()
+	defer no.mu.Unlock()
+	if no.present(name).revision != old.revision {
 		return false
 	}
-	now.revision = t.revise()
-	t.byName[name] = now
+	now.revision = no.revise()
+	no.byName[name] = now
 	if now.Tainted() {
-		t.tainted[name] = true
+		no.tainted[name] = true
 	} else {
-		delete(t.tainted, name)
+		delete(no.tainted, name)
 	}
 	return true
 }

@@ -29,96 +29,96 @@ type nodeStore struct {
 var _ cache.TransformingStore = (*nodeStore)(nil)
 
 // Transformer trims the nodes of a streamed list as they arrive.
-func (s *nodeStore) Transformer() cache.TransformFunc {
+func (ns *nodeStore) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		n, ok := obj.(*v1.Node)
 		if !ok || n == nil {
 			return obj, nil
 		}
-		l := s.nodes.modelOf(n)
+		l := ns.nodes.modelOf(n)
 		l.taints = slices.Clone(l.taints)
 		return &l, nil
 	}
 }
 
 // Add stores a node that the watch has shown for the first time.
-func (s *nodeStore) Add(obj any) error { return s.Update(obj) }
+func (ns *nodeStore) Add(obj any) error { return ns.Update(obj) }
 
 // Update stores a node that the watch has shown.
-func (s *nodeStore) Update(obj any) error {
+func (ns *nodeStore) Update(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
-		l := s.nodes.modelOf(n)
-		s.observer.update(l.name, &l)
-		tell := s.nodes.update(l, gap{})
-		s.nodes.reach(l.version)
-		s.tell(tell, l.name)
-		s.watched = s.nodes.now()
+		l := ns.nodes.modelOf(n)
+		ns.observer.update(l.name, &l)
+		tell := ns.nodes.update(l, gap{})
+		ns.nodes.reach(l.version)
+		ns.tell(tell, l.name)
+		ns.watched = ns.nodes.now()
 		return nil
 	}
-	s.warnings.unexpected("node", obj)
+	ns.warnings.unexpected("node", obj)
 	return nil
 }
 
 // Delete removes a node that was deleted.
-func (s *nodeStore) Delete(obj any) error {
+func (ns *nodeStore) Delete(obj any) error {
 	if n, ok := obj.(*v1.Node); ok && n != nil {
-		s.observer.update(n.Name, nil)
-		tell := s.nodes.forget(n.Name)
-		s.nodes.reach(n.ResourceVersion)
-		s.tell(tell, n.Name)
-		s.watched = s.nodes.now()
+		ns.observer.update(n.Name, nil)
+		tell := ns.nodes.forget(n.Name)
+		ns.nodes.reach(n.ResourceVersion)
+		ns.tell(tell, n.Name)
+		ns.watched = ns.nodes.now()
 		return nil
 	}
-	s.warnings.unexpected("node", obj)
+	ns.warnings.unexpected("node", obj)
 	return nil
 }
 
 // Replace stores a whole list; the handler is called for differences only.
-func (s *nodeStore) Replace(items []any, version string) error {
-	since := gap{first: s.listed != nil, missed: s.listed == nil, watched: s.watched}
-	s.observer.list(items, s.nodes.modelIn, s.nodes.needs.Load().Breakers)
+func (ns *nodeStore) Replace(items []any, version string) error {
+	since := gap{first: ns.listed != nil, missed: ns.listed == nil, watched: ns.watched}
+	ns.observer.list(items, ns.nodes.modelIn, ns.nodes.needs.Load().Breakers)
 	listed := make(map[string]bool, len(items))
 	for _, item := range items {
-		l, ok := s.nodes.modelIn(item)
+		l, ok := ns.nodes.modelIn(item)
 		if !ok {
-			s.warnings.unexpected("node", item)
+			ns.warnings.unexpected("node", item)
 			continue
 		}
 		listed[l.name] = true
 		if journal.IsNewer(l.version, version) {
 			version = l.version // the list of a fake API server
 		}
-		s.tell(s.nodes.update(l, since), l.name)
+		ns.tell(ns.nodes.update(l, since), l.name)
 	}
-	for _, name := range s.nodes.names() {
+	for _, name := range ns.nodes.names() {
 		if !listed[name] {
-			s.tell(s.nodes.forget(name), name)
+			ns.tell(ns.nodes.forget(name), name)
 		}
 	}
-	s.nodes.reach(version)
-	s.watched = s.nodes.now()
+	ns.nodes.reach(version)
+	ns.watched = ns.nodes.now()
 	if since.first {
-		s.listed()
-		s.listed = nil
+		ns.listed()
+		ns.listed = nil
 	}
-	if h, ok := s.handler.(ListObserver); ok {
+	if h, ok := ns.handler.(ListObserver); ok {
 		h.NodesListed()
 	}
 	return nil
 }
 
 // Bookmark notes that the watch has shown everything up to this version.
-func (s *nodeStore) Bookmark(version string) error {
-	s.nodes.reach(version)
+func (ns *nodeStore) Bookmark(version string) error {
+	ns.nodes.reach(version)
 	return nil
 }
 
 // Resync does nothing: the handler was called for everything.
-func (s *nodeStore) Resync() error { return nil }
+func (ns *nodeStore) Resync() error { return nil }
 
 // tell calls the handler if it must be called.
-func (s *nodeStore) tell(tell bool, node string) {
+func (ns *nodeStore) tell(tell bool, node string) {
 	if tell {
-		s.handler.NodeChanged(node)
+		ns.handler.NodeChanged(node)
 	}
 }

@@ -61,17 +61,17 @@ func newPods(needs *atomic.Pointer[policy.Needs]) *pods {
 }
 
 // get returns the pod with this UID, or nil.
-func (t *pods) get(uid types.UID) *entry {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.byUID[uid]
+func (po *pods) get(uid types.UID) *entry {
+	po.mu.RLock()
+	defer po.mu.RUnlock()
+	return po.byUID[uid]
 }
 
 // on returns the pods on the node with this name, in no particular order.
-func (t *pods) on(node string) []*entry {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	c := t.nodes[node]
+func (po *pods) on(node string) []*entry {
+	po.mu.RLock()
+	defer po.mu.RUnlock()
+	c := po.nodes[node]
 	if c == nil {
 		return nil
 	}
@@ -80,31 +80,31 @@ func (t *pods) on(node string) []*entry {
 
 // put stores the current state of a pod, and returns the resulting changes. The Bound of a known pod stays; its Seen
 // stays while its node and tolerations do.
-func (t *pods) put(now entry) []change {
-	old := t.byUID[now.UID]
+func (po *pods) put(now entry) []change {
+	old := po.byUID[now.UID]
 	switch {
 	case !now.kept():
-		return t.drop(now.UID)
+		return po.drop(now.UID)
 	case old == nil:
-		told := t.dropNamesake(&now.Pod)
-		now.Seen = t.now()
-		t.swap(nil, t.shared(now))
+		told := po.dropNamesake(&now.Pod)
+		now.Seen = po.now()
+		po.swap(nil, po.shared(now))
 		return append(told, change{now.UID, now.Node})
 	case old.same(&now):
 		return nil
 	}
 	now.Bound, now.Seen = old.Bound, old.Seen
 	if !old.sameExposure(&now) {
-		now.Seen = t.now()
+		now.Seen = po.now()
 	}
-	t.swap(old, t.shared(now))
-	return t.changesOf(old, &now)
+	po.swap(old, po.shared(now))
+	return po.changesOf(old, &now)
 }
 
 // changesOf returns the changes of a pod that was there before.
-func (t *pods) changesOf(old, now *entry) []change {
+func (po *pods) changesOf(old, now *entry) []change {
 	switch {
-	case old.sameVerdict(now, t.needs.Load().PodOwners):
+	case old.sameVerdict(now, po.needs.Load().PodOwners):
 		return nil
 	case old.Node != now.Node:
 		return []change{{old.UID, old.Node}, {now.UID, now.Node}}
@@ -113,94 +113,94 @@ func (t *pods) changesOf(old, now *entry) []change {
 }
 
 // dropNamesake drops the pod with the same name and another UID: it was replaced.
-func (t *pods) dropNamesake(p *taint.Pod) []change {
-	s := t.namespaces[p.Namespace]
+func (po *pods) dropNamesake(p *taint.Pod) []change {
+	s := po.namespaces[p.Namespace]
 	if s == nil || s.pods[p.Name] == nil {
 		return nil
 	}
-	return t.drop(s.pods[p.Name].UID)
+	return po.drop(s.pods[p.Name].UID)
 }
 
 // drop forgets a pod.
-func (t *pods) drop(uid types.UID) []change {
-	old := t.byUID[uid]
+func (po *pods) drop(uid types.UID) []change {
+	old := po.byUID[uid]
 	if old == nil {
 		return nil
 	}
-	t.swap(old, nil)
+	po.swap(old, nil)
 	return []change{{old.UID, old.Node}}
 }
 
 // dropAllBut forgets all pods except those in the set.
-func (t *pods) dropAllBut(listed map[types.UID]bool) []change {
+func (po *pods) dropAllBut(listed map[types.UID]bool) []change {
 	var told []change
-	for uid := range t.byUID {
+	for uid := range po.byUID {
 		if !listed[uid] {
-			told = append(told, t.drop(uid)...)
+			told = append(told, po.drop(uid)...)
 		}
 	}
 	return told
 }
 
 // shared returns the entry with what it can share with the entries of other pods.
-func (t *pods) shared(e entry) *entry {
+func (po *pods) shared(e entry) *entry {
 	if len(e.Labels) > 0 {
-		e.labels = t.labelSets.share(e.Labels)
+		e.labels = po.labelSets.share(e.Labels)
 		e.Labels = e.labels.value
 	}
 	if e.Controller != nil {
-		e.Controller = &t.controllers.share(*e.Controller).value // which keeps the box alive
+		e.Controller = &po.controllers.share(*e.Controller).value // which keeps the box alive
 	}
 	if e.GracePeriodSeconds != nil {
-		e.GracePeriodSeconds = &t.periods.share(*e.GracePeriodSeconds).value
+		e.GracePeriodSeconds = &po.periods.share(*e.GracePeriodSeconds).value
 	}
 	return &e
 }
 
 // swap replaces one entry by another in one step for all readers; either may be nil.
-func (t *pods) swap(old, now *entry) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (po *pods) swap(old, now *entry) {
+	po.mu.Lock()
+	defer po.mu.Unlock()
 	if old != nil {
-		t.unlink(old)
+		po.unlink(old)
 	}
 	if now != nil {
-		t.link(now)
+		po.link(now)
 	}
 }
 
-func (t *pods) link(e *entry) {
-	s := t.namespaces[e.Namespace]
+func (po *pods) link(e *entry) {
+	s := po.namespaces[e.Namespace]
 	if s == nil {
 		s = &namespaceIndex{e.Namespace, map[string]*entry{}}
-		t.namespaces[s.name] = s
+		po.namespaces[s.name] = s
 	}
-	c := t.nodes[e.Node]
+	c := po.nodes[e.Node]
 	if c == nil {
 		c = &nodeIndex{name: e.Node}
-		t.nodes[c.name] = c
+		po.nodes[c.name] = c
 	}
 	e.Namespace, e.Node = s.name, c.name
 	s.pods[e.Name] = e
 	c.pods = append(c.pods, e)
-	t.byUID[e.UID] = e
+	po.byUID[e.UID] = e
 }
 
-func (t *pods) unlink(e *entry) {
-	delete(t.byUID, e.UID)
-	if s := t.namespaces[e.Namespace]; s.pods[e.Name] == e {
+func (po *pods) unlink(e *entry) {
+	delete(po.byUID, e.UID)
+	if s := po.namespaces[e.Namespace]; s.pods[e.Name] == e {
 		delete(s.pods, e.Name)
 		if len(s.pods) == 0 {
-			delete(t.namespaces, s.name)
+			delete(po.namespaces, s.name)
 		}
 	}
-	c := t.nodes[e.Node]
+	c := po.nodes[e.Node]
 	if i := slices.Index(c.pods, e); i >= 0 {
 		last := len(c.pods) - 1
 		c.pods[i], c.pods[last] = c.pods[last], nil
 		c.pods = c.pods[:last]
 	}
 	if len(c.pods) == 0 {
-		delete(t.nodes, c.name)
+		delete(po.nodes, c.name)
 	}
 }

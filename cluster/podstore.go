@@ -21,92 +21,92 @@ var _ cache.TransformingStore = (*podStore)(nil)
 
 // Transformer trims the pods of a streamed list as they arrive, so that memory never holds all of the whole ones. It
 // computes the Bound of an entry for the first list.
-func (s *podStore) Transformer() cache.TransformFunc {
+func (ps *podStore) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		p, ok := obj.(*v1.Pod)
 		if !ok || p == nil {
 			return obj, nil
 		}
-		return s.pods.shared(s.pods.trim(p, s.pods.boundSince(p))), nil
+		return ps.pods.shared(ps.pods.trim(p, ps.pods.boundSince(p))), nil
 	}
 }
 
 // Add stores a pod that the watch has shown for the first time.
-func (s *podStore) Add(obj any) error { return s.Update(obj) }
+func (ps *podStore) Add(obj any) error { return ps.Update(obj) }
 
 // Update stores a pod that the watch has shown.
-func (s *podStore) Update(obj any) error {
+func (ps *podStore) Update(obj any) error {
 	if p, ok := obj.(*v1.Pod); ok && p != nil {
-		s.put(s.pods.trim(p, s.pods.now()))
+		ps.put(ps.pods.trim(p, ps.pods.now()))
 		return nil
 	}
-	s.warnings.unexpected("pod", obj)
+	ps.warnings.unexpected("pod", obj)
 	return nil
 }
 
 // Delete removes a pod that was deleted, or that is no longer watched.
-func (s *podStore) Delete(obj any) error {
+func (ps *podStore) Delete(obj any) error {
 	if p, ok := obj.(*v1.Pod); ok && p != nil {
-		s.tell(s.pods.drop(p.UID))
+		ps.tell(ps.pods.drop(p.UID))
 		return nil
 	}
-	s.warnings.unexpected("pod", obj)
+	ps.warnings.unexpected("pod", obj)
 	return nil
 }
 
 // Replace stores a whole list; the handler is called for differences only.
-func (s *podStore) Replace(items []any, _ string) error {
-	first, now := s.listed != nil, s.pods.now()
+func (ps *podStore) Replace(items []any, _ string) error {
+	first, now := ps.listed != nil, ps.pods.now()
 	listed := make(map[types.UID]bool, len(items))
 	for _, item := range items {
-		e, ok := s.entryIn(item)
+		e, ok := ps.entryIn(item)
 		if !ok {
-			s.warnings.unexpected("pod", item)
+			ps.warnings.unexpected("pod", item)
 			continue
 		}
 		if !first {
 			e.Bound = now
 		}
 		listed[e.UID] = true
-		s.put(e)
+		ps.put(e)
 	}
-	s.tell(s.pods.dropAllBut(listed))
+	ps.tell(ps.pods.dropAllBut(listed))
 	if first {
-		s.listed()
-		s.listed = nil
+		ps.listed()
+		ps.listed = nil
 	}
 	return nil
 }
 
 // Resync does nothing: the handler was called for everything.
-func (s *podStore) Resync() error { return nil }
+func (ps *podStore) Resync() error { return nil }
 
-func (s *podStore) put(e entry) {
+func (ps *podStore) put(e entry) {
 	if e.UID == "" {
-		s.warnings.nameless(&e.Pod)
+		ps.warnings.nameless(&e.Pod)
 		return
 	}
-	told := s.pods.put(e)
+	told := ps.pods.put(e)
 	if len(told) > 0 {
-		s.warnings.tolerations(&e)
+		ps.warnings.tolerations(&e)
 	}
-	s.tell(told)
+	ps.tell(told)
 }
 
-func (s *podStore) tell(changes []change) {
+func (ps *podStore) tell(changes []change) {
 	for _, c := range changes {
-		s.handler.PodChanged(c.uid, c.node)
+		ps.handler.PodChanged(c.uid, c.node)
 	}
 }
 
 // entryIn returns the entry in an item of a list.
-func (s *podStore) entryIn(item any) (entry, bool) {
+func (ps *podStore) entryIn(item any) (entry, bool) {
 	switch p := untrimmed(item).(type) {
 	case *entry:
 		return *p, true
 	case *v1.Pod:
 		if p != nil {
-			return s.pods.trim(p, s.pods.boundSince(p)), true
+			return ps.pods.trim(p, ps.pods.boundSince(p)), true
 		}
 	}
 	return entry{}, false

@@ -32,24 +32,24 @@ type relists struct {
 
 // over returns the requests, with a watch that ends when the needs have changed. The API server is not asked for another
 // one then: an expired version makes the reflector list again.
-func (l *relists) over(requests *cache.ListWatch) *cache.ListWatch {
+func (r *relists) over(requests *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			if o.Continue == "" {
-				l.begin()
+				r.begin()
 			}
 			return requests.ListWithContextFunc(ctx, o)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			switch {
 			case o.SendInitialEvents != nil:
-				l.begin()
-			case l.listsNext():
+				r.begin()
+			case r.listsNext():
 				return nil, apierrors.NewResourceExpired("policies need other fields")
 			}
 			w, err := requests.WatchFuncWithContext(ctx, o)
 			if err == nil {
-				l.watching(w)
+				r.watching(w)
 			}
 			return w, err
 		},
@@ -57,51 +57,51 @@ func (l *relists) over(requests *cache.ListWatch) *cache.ListWatch {
 }
 
 // begin notes that a list is requested.
-func (l *relists) begin() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.followed.Store(l.wanted.Load())
-	l.listing, l.stale, l.watch = true, false, nil
+func (r *relists) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.followed.Store(r.wanted.Load())
+	r.listing, r.stale, r.watch = true, false, nil
 }
 
 // watching notes that the request is a watch, or a streamed list, which becomes one.
-func (l *relists) watching(w watch.Interface) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.watch = w
-	l.stopOutdated()
+func (r *relists) watching(w watch.Interface) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watch = w
+	r.stopOutdated()
 }
 
 // completed notes that a list is complete, and that the handler was called for it. A key may have been dropped after some
 // of its nodes were seen, so a stale list does not count.
-func (l *relists) completed() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.listing = false
-	if !l.stale {
-		l.listed = l.followed.Load()
+func (r *relists) completed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listing = false
+	if !r.stale {
+		r.listed = r.followed.Load()
 	}
-	l.stopOutdated()
+	r.stopOutdated()
 }
 
 // changed notes that other needs are wanted. It makes the reflector list again if what was listed is not enough for
 // them; a list under way is completed first. Otherwise the needs are followed at once.
-func (l *relists) changed() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.follow()
+func (r *relists) changed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.follow()
 }
 
 // follow is changed for a caller that holds the lock.
-func (l *relists) follow() {
-	if !l.outdated() {
-		wanted := l.wanted.Load()
-		l.followed.Store(wanted)
-		if l.listed != nil && l.covers(l.listed, wanted) {
-			l.listed = wanted // what is dropped from now on is not there any longer
+func (r *relists) follow() {
+	if !r.outdated() {
+		wanted := r.wanted.Load()
+		r.followed.Store(wanted)
+		if r.listed != nil && r.covers(r.listed, wanted) {
+			r.listed = wanted // what is dropped from now on is not there any longer
 		}
 	}
-	l.stopOutdated()
+	r.stopOutdated()
 }
 
 // want sets the wanted needs, and returns the previous ones. It makes the reflector list again also if a key is dropped,
@@ -109,44 +109,44 @@ func (l *relists) follow() {
 //
 // narrow removes all other keys from what nodes were seen with. A key that is added is removed, too: a list that began
 // before it was dropped may have shown it since then.
-func (l *relists) want(n *policy.Needs, narrow func(to *policy.Needs)) (old *policy.Needs) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old = l.wanted.Swap(n)
+func (r *relists) want(n *policy.Needs, narrow func(to *policy.Needs)) (old *policy.Needs) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old = r.wanted.Swap(n)
 	if adds(old, n) {
 		narrow(old)
 	}
 	if drops(old, n) {
 		narrow(n)
-		l.listed, l.stale = nil, true
+		r.listed, r.stale = nil, true
 	}
-	l.follow()
+	r.follow()
 	return old
 }
 
 // stopOutdated stops the watch if it is outdated. The caller holds the lock.
-func (l *relists) stopOutdated() {
-	if l.watch != nil && !l.listing && l.outdated() {
-		l.watch.Stop()
-		l.watch = nil
+func (r *relists) stopOutdated() {
+	if r.watch != nil && !r.listing && r.outdated() {
+		r.watch.Stop()
+		r.watch = nil
 	}
 }
 
 // listsNext reports whether the next request of the reflector must be a list.
-func (l *relists) listsNext() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.outdated()
+func (r *relists) listsNext() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.outdated()
 }
 
 // outdated reports whether the needs have changed since the latest list began. The caller holds the lock.
-func (l *relists) outdated() bool {
-	return l.stale || !l.covers(l.followed.Load(), l.wanted.Load())
+func (r *relists) outdated() bool {
+	return r.stale || !r.covers(r.followed.Load(), r.wanted.Load())
 }
 
 // has reports whether a list for these needs is complete.
-func (l *relists) has(n *policy.Needs) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.listed != nil && l.covers(l.listed, n) && l.covers(l.followed.Load(), n)
+func (r *relists) has(n *policy.Needs) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.listed != nil && r.covers(r.listed, n) && r.covers(r.followed.Load(), n)
 }

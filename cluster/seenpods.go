@@ -26,32 +26,32 @@ func newSeenPods() *seenPods {
 	return &seenPods{byUID: map[types.UID]seenPod{}}
 }
 
-func (t *seenPods) get(uid types.UID) (seenPod, bool) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	s, ok := t.byUID[uid]
+func (sp *seenPods) get(uid types.UID) (seenPod, bool) {
+	sp.mu.RLock()
+	defer sp.mu.RUnlock()
+	s, ok := sp.byUID[uid]
 	return s, ok
 }
 
-func (t *seenPods) put(uid types.UID, s seenPod) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.byUID[uid] = s
+func (sp *seenPods) put(uid types.UID, s seenPod) {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	sp.byUID[uid] = s
 }
 
-func (t *seenPods) drop(uid types.UID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.byUID, uid)
+func (sp *seenPods) drop(uid types.UID) {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	delete(sp.byUID, uid)
 }
 
 // named returns the UIDs that were seen with this key. It searches all pods, so it is used only for events without an
 // object.
-func (t *seenPods) named(key string) []types.UID {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
+func (sp *seenPods) named(key string) []types.UID {
+	sp.mu.RLock()
+	defer sp.mu.RUnlock()
 	var uids []types.UID
-	for uid, s := range t.byUID {
+	for uid, s := range sp.byUID {
 		if s.key == key {
 			uids = append(uids, uid)
 		}

@@ -28,34 +28,34 @@ func newWarnings(logger logr.Logger) *warnings {
 }
 
 // unexpected reports that obj is not an object of this kind.
-func (o *warnings) unexpected(kind string, obj any) {
-	o.say("Ignored an object that is not a "+kind, "got", fmt.Sprintf("%T", obj))
+func (w *warnings) unexpected(kind string, obj any) {
+	w.say("Ignored an object that is not a "+kind, "got", fmt.Sprintf("%T", obj))
 }
 
 // nameless reports a pod without a UID. Nothing may be done to it, because it cannot be distinguished from others.
-func (o *warnings) nameless(p *taint.Pod) {
-	o.say("Ignored a pod without a UID", "pod", p.Key())
+func (w *warnings) nameless(p *taint.Pod) {
+	w.say("Ignored a pod without a UID", "pod", p.Key())
 }
 
 // tolerations reports a toleration with an unknown operator, which matches nothing.
-func (o *warnings) tolerations(e *entry) {
+func (w *warnings) tolerations(e *entry) {
 	for t := range e.tolerations.all() {
 		switch t.Operator {
 		case "", v1.TolerationOpEqual, v1.TolerationOpExists, v1.TolerationOpLt, v1.TolerationOpGt:
 		default:
-			o.say("A toleration matches nothing, as its operator is not known: write Equal, Exists, Lt or Gt",
+			w.say("A toleration matches nothing, as its operator is not known: write Equal, Exists, Lt or Gt",
 				"pod", e.Key(), "key", strings.Clone(t.Key), "operator", string(t.Operator))
 			return
 		}
 	}
 }
 
-func (o *warnings) say(message string, about ...any) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if last, ok := o.said[message]; ok && time.Since(last) < quiet {
+func (w *warnings) say(message string, about ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if last, ok := w.said[message]; ok && time.Since(last) < quiet {
 		return
 	}
-	o.said[message] = time.Now()
-	o.logger.Info(message, about...)
+	w.said[message] = time.Now()
+	w.logger.Info(message, about...)
 }

@@ -145,15 +145,15 @@ type completing struct {
 }
 
 // Replace stores a whole list.
-func (s completing) Replace(items []any, version string) error {
-	err := s.TransformingStore.Replace(items, version)
-	s.listed()
+func (c completing) Replace(items []any, version string) error {
+	err := c.TransformingStore.Replace(items, version)
+	c.listed()
 	return err
 }
 
 // Bookmark passes a bookmark on.
-func (s completing) Bookmark(version string) error {
-	if store, ok := s.TransformingStore.(cache.ReflectorBookmarkStore); ok {
+func (c completing) Bookmark(version string) error {
+	if store, ok := c.TransformingStore.(cache.ReflectorBookmarkStore); ok {
 		return store.Bookmark(version)
 	}
 	return nil

@@ -16,15 +16,15 @@ type schemaPart struct {
 }
 
 // undescribed returns the paths without a description.
-func (p *schemaPart) undescribed(path string) (paths []string) {
-	if p.Description == "" {
+func (s *schemaPart) undescribed(path string) (paths []string) {
+	if s.Description == "" {
 		paths = append(paths, path)
 	}
-	for name, property := range p.Properties {
+	for name, property := range s.Properties {
 		paths = append(paths, property.undescribed(path+"."+name)...)
 	}
-	if p.Items != nil {
-		paths = append(paths, p.Items.undescribed(path+"[]")...)
+	if s.Items != nil {
+		paths = append(paths, s.Items.undescribed(path+"[]")...)
 	}
 	return paths
 }

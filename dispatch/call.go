@@ -177,12 +177,12 @@ func (c *Core) giveBack(now time.Time, k *call) {
 }
 
 // recount takes tokens for a call under way of the rates that count it since they were replaced.
-func (k *call) recount(now time.Time, c *Core) {
-	way := &k.item.Ways[k.way]
+func (ca *call) recount(now time.Time, c *Core) {
+	way := &ca.item.Ways[ca.way]
 	if t := way.Request.Verdict.Taint; t != nil {
-		had := k.buckets
-		k.buckets = c.rates.BucketsOf(t.Key, way.NodeLabels)
-		k.buckets.Beyond(had).Take(now)
+		had := ca.buckets
+		ca.buckets = c.rates.BucketsOf(t.Key, way.NodeLabels)
+		ca.buckets.Beyond(had).Take(now)
 	}
 }
 

@@ -77,10 +77,10 @@ type choice struct {
 
 // before reports whether it is the turn of this choice before that of the other choice. If both wait for rates, all calls
 // of their namespaces count; otherwise only the calls in the kinds of places that the doors lead to count.
-func (a choice) before(b choice) bool {
-	m, n := a.line.namespace, b.line.namespace
-	i, j := m.calls[a.door.place()], n.calls[b.door.place()]
-	if a.line.class.rated && b.line.class.rated {
+func (c choice) before(b choice) bool {
+	m, n := c.line.namespace, b.line.namespace
+	i, j := m.calls[c.door.place()], n.calls[b.door.place()]
+	if c.line.class.rated && b.line.class.rated {
 		i, j = m.allCalls(), n.allCalls()
 	}
 	switch {
@@ -88,10 +88,10 @@ func (a choice) before(b choice) bool {
 		return i < j
 	case m != n:
 		return m.served < n.served
-	case a.line != b.line:
-		return a.line.served < b.line.served
+	case c.line != b.line:
+		return c.line.served < b.line.served
 	}
-	return a.door < b.door
+	return c.door < b.door
 }
 
 // choose returns the line whose turn it is among those whose place is free and whose rates have tokens. Otherwise next is

@@ -53,25 +53,25 @@ func newLoaded(of load, n int) *loaded {
 	return w
 }
 
-func (w *loaded) add(i int) {
-	candidate := w.of.candidate(i)
-	candidate.UID, candidate.Deadline = types.UID(fmt.Sprint(i)), w.now
+func (l *loaded) add(i int) {
+	candidate := l.of.candidate(i)
+	candidate.UID, candidate.Deadline = types.UID(fmt.Sprint(i)), l.now
 	request := eviction.Request{Pod: &taint.Pod{UID: candidate.UID, Namespace: candidate.Namespace}}
 	request.Verdict.Taint = &v1.Taint{Key: "down"}
 	candidate.Ways = []Way{{Request: request, NodeLabels: map[string]string{"kubernetes.io/hostname": candidate.Node}}}
-	w.Step(w.now, Offered{candidate})
+	l.Step(l.now, Offered{candidate})
 }
 
 // token lets a second pass, and the calls end that start then. If slow, they last for two seconds.
-func (w *loaded) token(slow bool) {
-	w.now = w.now.Add(time.Second)
-	for _, s := range w.Step(w.now, TimePassed{}).Starts {
+func (l *loaded) token(slow bool) {
+	l.now = l.now.Add(time.Second)
+	for _, s := range l.Step(l.now, TimePassed{}).Starts {
 		if slow {
-			w.now = w.now.Add(2 * time.Second)
-			w.Step(w.now, TimePassed{})
+			l.now = l.now.Add(2 * time.Second)
+			l.Step(l.now, TimePassed{})
 		}
-		w.Step(w.now, CallEnded{UID: s.Request.Pod.UID, Outcome: eviction.Outcome{Kind: eviction.Accepted}})
-		w.Step(w.now, Settled{s.Request.Pod.UID})
+		l.Step(l.now, CallEnded{UID: s.Request.Pod.UID, Outcome: eviction.Outcome{Kind: eviction.Accepted}})
+		l.Step(l.now, Settled{s.Request.Pod.UID})
 	}
 }
 

@@ -37,54 +37,54 @@ type outageBackoff struct {
 }
 
 // on reports whether the API server counts as unreachable.
-func (b *outageBackoff) on() bool { return b.pause > 0 }
+func (ob *outageBackoff) on() bool { return ob.pause > 0 }
 
 // nodeRead records the outcome of a GET of a node that was sent at that moment. An answer to one from before the
 // pause shows nothing of the server as it is now. A failed one lengthens the pause only if it was sent after its
 // start: what was under way then shows nothing new.
-func (b *outageBackoff) nodeRead(now, sent time.Time, o eviction.Outcome) {
+func (ob *outageBackoff) nodeRead(now, sent time.Time, o eviction.Outcome) {
 	switch {
 	case answered(o):
-		if !sent.Before(b.since) {
-			b.answered()
+		if !sent.Before(ob.since) {
+			ob.answered()
 		}
-	case o.Kind == eviction.Unavailable || b.on() && o.Cause == eviction.CauseTimeout:
-		b.failed(now, b.on() && !sent.Before(b.until))
+	case o.Kind == eviction.Unavailable || ob.on() && o.Cause == eviction.CauseTimeout:
+		ob.failed(now, ob.on() && !sent.Before(ob.until))
 	}
 }
 
 // failed records that a call did not reach the server. When calls pause already, only their
 // probe lengthens the pause.
-func (b *outageBackoff) failed(now time.Time, probe bool) {
+func (ob *outageBackoff) failed(now time.Time, probe bool) {
 	switch {
-	case !b.on():
-		b.hold(now, firstPause)
+	case !ob.on():
+		ob.hold(now, firstPause)
 	case probe:
-		b.hold(now, min(2*b.pause, maxPause))
+		ob.hold(now, min(2*ob.pause, maxPause))
 	}
 }
 
-func (b *outageBackoff) hold(now time.Time, pause time.Duration) {
-	b.pause, b.since, b.probing = pause, now, false
-	b.until = now.Add(pause/2 + time.Duration(b.jitter()*float64(pause/2)))
-	b.round++
+func (ob *outageBackoff) hold(now time.Time, pause time.Duration) {
+	ob.pause, ob.since, ob.probing = pause, now, false
+	ob.until = now.Add(pause/2 + time.Duration(ob.jitter()*float64(pause/2)))
+	ob.round++
 }
 
 // answered records that the server is there.
-func (b *outageBackoff) answered() { b.pause, b.probing = 0, false }
+func (ob *outageBackoff) answered() { ob.pause, ob.probing = 0, false }
 
 // nudge records that the server has answered: the pause ends at once, but no sooner than firstPause after the last
 // probe.
-func (b *outageBackoff) nudge(now time.Time) {
-	if !b.on() {
+func (ob *outageBackoff) nudge(now time.Time) {
+	if !ob.on() {
 		return
 	}
-	b.pause = firstPause
-	if earliest := b.since.Add(firstPause); earliest.After(now) {
+	ob.pause = firstPause
+	if earliest := ob.since.Add(firstPause); earliest.After(now) {
 		now = earliest
 	}
-	if b.until.After(now) {
-		b.until = now
+	if ob.until.After(now) {
+		ob.until = now
 	}
 }
 

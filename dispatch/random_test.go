@@ -36,36 +36,36 @@ func newRandomServer(seed uint64) *randomServer {
 	return &randomServer{r: rand.New(rand.NewPCG(seed, 0)), calls: map[types.UID]bool{}, tokens: map[string][]spending{}}
 }
 
-func (s *randomServer) draw(n int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.r.IntN(n)
+func (r *randomServer) draw(n int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.r.IntN(n)
 }
 
 // spend notes a token, of the zone and of the cluster.
-func (s *randomServer) spend(zone string, n int) {
+func (r *randomServer) spend(zone string, n int) {
 	for _, of := range []string{zone, ""} {
-		all := s.tokens[of]
+		all := r.tokens[of]
 		if now := time.Now(); len(all) == 0 || !all[len(all)-1].at.Equal(now) {
 			all = append(all, spending{at: now})
 		}
 		all[len(all)-1].n += n
-		s.tokens[of] = all
+		r.tokens[of] = all
 	}
 }
 
-func (s *randomServer) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
-	s.mu.Lock()
-	if s.calls[e.Pod.UID] {
+func (r *randomServer) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
+	r.mu.Lock()
+	if r.calls[e.Pod.UID] {
 		panic("two calls for a pod at once")
 	}
-	s.calls[e.Pod.UID] = true
-	s.spend(e.Pod.Node, 1)
-	s.mu.Unlock()
+	r.calls[e.Pod.UID] = true
+	r.spend(e.Pod.Node, 1)
+	r.mu.Unlock()
 	select {
-	case <-time.After(time.Duration(s.draw(3)*s.draw(900)) * time.Millisecond):
+	case <-time.After(time.Duration(r.draw(3)*r.draw(900)) * time.Millisecond):
 	case <-ctx.Done():
-		return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: s.draw(2) == 0}
+		return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: r.draw(2) == 0}
 	}
 	some := []eviction.Outcome{
 		{Kind: eviction.Blocked},
@@ -78,7 +78,7 @@ func (s *randomServer) Evict(ctx context.Context, e eviction.Request) eviction.O
 		{Kind: eviction.Failed, Cause: eviction.CausePanic},
 	}
 	o := succeeds
-	if i := s.draw(2 * len(some)); i < len(some) {
+	if i := r.draw(2 * len(some)); i < len(some) {
 		o = some[i]
 	}
 	if o.Cause == eviction.CausePanic {
@@ -88,13 +88,13 @@ func (s *randomServer) Evict(ctx context.Context, e eviction.Request) eviction.O
 }
 
 // ended notes the tokens that come back.
-func (s *randomServer) ended(e eviction.Request, o eviction.Outcome, _ time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.calls[e.Pod.UID] && !o.MayHaveDeleted() {
-		s.spend(e.Pod.Node, -1)
+func (r *randomServer) ended(e eviction.Request, o eviction.Outcome, _ time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.calls[e.Pod.UID] && !o.MayHaveDeleted() {
+		r.spend(e.Pod.Node, -1)
 	}
-	delete(s.calls, e.Pod.UID)
+	delete(r.calls, e.Pod.UID)
 }
 
 // exceeds returns which window has more calls than the rate permits, or "".
@@ -151,24 +151,24 @@ func offerUntilGone(d *Dispatcher, pods int) *gone {
 }
 
 // play runs a dispatcher through reloads, pauses, terms and answers of watches, and then until all pods are gone.
-func (s *randomServer) play(t *testing.T, rates []policy.Rate) (problem string) {
-	slots := 1 + s.draw(8)
-	u := newUser(t, Options{Evictor: s, Slots: slots, SlowPlaces: 1 + s.draw(4), Rates: rates, Ended: s.ended})
+func (r *randomServer) play(t *testing.T, rates []policy.Rate) (problem string) {
+	slots := 1 + r.draw(8)
+	u := newUser(t, Options{Evictor: r, Slots: slots, SlowPlaces: 1 + r.draw(4), Rates: rates, Ended: r.ended})
 	const pods = 40
 	g := offerUntilGone(u.Dispatcher, pods)
 	end := u.lead()
 	for range 20 {
-		time.Sleep(time.Duration(s.draw(4000)) * time.Millisecond)
-		switch s.draw(7) {
+		time.Sleep(time.Duration(r.draw(4000)) * time.Millisecond)
+		switch r.draw(7) {
 		case 0:
 			u.SetRates(tighter(rates), slots)
 		case 1:
-			u.SetRates(rates, 1+s.draw(slots))
+			u.SetRates(rates, 1+r.draw(slots))
 		case 2:
-			u.SetPaused(s.draw(2) == 0)
+			u.SetPaused(r.draw(2) == 0)
 		case 3:
 			end()
-			time.Sleep(time.Duration(s.draw(2000)) * time.Millisecond)
+			time.Sleep(time.Duration(r.draw(2000)) * time.Millisecond)
 			end = u.lead()
 		case 4:
 			u.ServerAnswered()

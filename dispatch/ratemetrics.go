@@ -23,16 +23,16 @@ func NewRateCollector(d *Dispatcher) prometheus.Collector {
 }
 
 // Describe implements prometheus.Collector.
-func (c *rateCollector) Describe(to chan<- *prometheus.Desc) {
-	to <- c.tokens
-	to <- c.waiters
+func (r *rateCollector) Describe(to chan<- *prometheus.Desc) {
+	to <- r.tokens
+	to <- r.waiters
 }
 
 // Collect implements prometheus.Collector.
-func (c *rateCollector) Collect(to chan<- prometheus.Metric) {
-	levels, waiting := c.dispatcher.Levels()
+func (r *rateCollector) Collect(to chan<- prometheus.Metric) {
+	levels, waiting := r.dispatcher.Levels()
 	for _, level := range levels {
-		to <- prometheus.MustNewConstMetric(c.tokens, prometheus.GaugeValue, float64(level.Tokens), level.Rate)
-		to <- prometheus.MustNewConstMetric(c.waiters, prometheus.GaugeValue, float64(waiting[level.Rate]), level.Rate)
+		to <- prometheus.MustNewConstMetric(r.tokens, prometheus.GaugeValue, float64(level.Tokens), level.Rate)
+		to <- prometheus.MustNewConstMetric(r.waiters, prometheus.GaugeValue, float64(waiting[level.Rate]), level.Rate)
 	}
 }

@@ -90,46 +90,46 @@ type twinTokens struct {
 	n  int64
 }
 
-func (b *twinBucket) fill(now time.Time) {
-	b.level = min(b.level+now.Sub(b.at), b.burst*b.interval)
-	b.at = now
+func (t *twinBucket) fill(now time.Time) {
+	t.level = min(t.level+now.Sub(t.at), t.burst*t.interval)
+	t.at = now
 }
 
-func (b *twinBucket) take(now time.Time) {
-	b.fill(now)
-	b.level -= b.interval
-	b.log = append(b.log, twinTokens{now, 1})
+func (t *twinBucket) take(now time.Time) {
+	t.fill(now)
+	t.level -= t.interval
+	t.log = append(t.log, twinTokens{now, 1})
 }
 
-func (b *twinBucket) giveBack(now time.Time) {
-	b.fill(now)
-	b.log = append(b.log, twinTokens{now, -1})
-	b.level = min(b.level+b.interval, b.burst*b.interval)
+func (t *twinBucket) giveBack(now time.Time) {
+	t.fill(now)
+	t.log = append(t.log, twinTokens{now, -1})
+	t.level = min(t.level+t.interval, t.burst*t.interval)
 }
 
 // within says which window had more calls than the rate permits, less those that have given their tokens back in it.
-func (b *twinBucket) within(now time.Time) error {
+func (t *twinBucket) within(now time.Time) error {
 	n := int64(0)
-	for _, e := range slices.Backward(b.log) {
+	for _, e := range slices.Backward(t.log) {
 		n += e.n
-		if n > int64(b.burst+now.Sub(e.at)/b.interval) {
-			return fmt.Errorf("rate %s, group %q: %d calls in %v, burst %d", b.rate.Name, b.group, n, now.Sub(e.at), b.burst)
+		if n > int64(t.burst+now.Sub(e.at)/t.interval) {
+			return fmt.Errorf("rate %s, group %q: %d calls in %v, burst %d", t.rate.Name, t.group, n, now.Sub(e.at), t.burst)
 		}
 	}
 	return nil
 }
 
-func (w *twin) next() int {
-	w.serial++
-	return w.serial
+func (t *twin) next() int {
+	t.serial++
+	return t.serial
 }
 
-func (w *twin) configure(now time.Time, rates []policy.Rate, anew bool) {
-	old := w.rates
+func (t *twin) configure(now time.Time, rates []policy.Rate, anew bool) {
+	old := t.rates
 	if anew {
 		old = nil
 	}
-	w.rates = nil
+	t.rates = nil
 	for _, r := range rates {
 		next := &twinRate{Rate: r, began: now, buckets: map[string]*twinBucket{}}
 		interval, burst := time.Duration(float64(time.Second)/r.EvictionsPerSecond), time.Duration(r.Burst)
@@ -156,11 +156,11 @@ func (w *twin) configure(now time.Time, rates []policy.Rate, anew bool) {
 				next.buckets[g] = &b
 			}
 		}
-		w.rates = append(w.rates, next)
+		t.rates = append(t.rates, next)
 	}
-	for _, k := range w.calls {
+	for _, k := range t.calls {
 		had := k.tokens
-		if k.tokens = w.bucketsOf(&k.Ways[k.way]); anew {
+		if k.tokens = t.bucketsOf(&k.Ways[k.way]); anew {
 			had = nil
 		}
 		for _, b := range k.tokens {
@@ -172,27 +172,27 @@ func (w *twin) configure(now time.Time, rates []policy.Rate, anew bool) {
 			}
 		}
 	}
-	clear(w.lines)
-	for _, c := range w.inOrder() {
-		w.stand(c)
+	clear(t.lines)
+	for _, c := range t.inOrder() {
+		t.stand(c)
 	}
 }
 
-func (w *twin) inOrder() []*twinCandidate {
+func (t *twin) inOrder() []*twinCandidate {
 	var all []*twinCandidate
-	for _, c := range w.waiting {
+	for _, c := range t.waiting {
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b *twinCandidate) int { return a.serial - b.serial })
 	return all
 }
 
-func (w *twin) bucketsOf(way *Way) (all []*twinBucket) {
+func (t *twin) bucketsOf(way *Way) (all []*twinBucket) {
 	key := way.Request.Verdict.Taint
 	if key == nil {
 		return nil
 	}
-	for _, r := range w.rates {
+	for _, r := range t.rates {
 		if len(r.Taints) > 0 && !slices.Contains(r.Taints, policy.TaintKey{Key: key.Key}) {
 			continue
 		}
@@ -208,21 +208,21 @@ func (w *twin) bucketsOf(way *Way) (all []*twinBucket) {
 }
 
 // lineOf names the line of a candidate: its namespace, and the rates that it waits for.
-func (w *twin) lineOf(c *Candidate) string {
+func (t *twin) lineOf(c *Candidate) string {
 	name := c.Namespace
 	for i := range c.Ways {
 		name += ";"
-		for _, b := range w.bucketsOf(&c.Ways[i]) {
+		for _, b := range t.bucketsOf(&c.Ways[i]) {
 			name += b.rate.Name + "/" + b.group + ","
 		}
 	}
 	return name
 }
 
-func (w *twin) wayOf(now time.Time, c *Candidate) (int, bool) {
+func (t *twin) wayOf(now time.Time, c *Candidate) (int, bool) {
 	for i := range c.Ways {
 		ready := true
-		for _, b := range w.bucketsOf(&c.Ways[i]) {
+		for _, b := range t.bucketsOf(&c.Ways[i]) {
 			b.fill(now)
 			ready = ready && b.level >= b.interval
 		}
@@ -233,29 +233,29 @@ func (w *twin) wayOf(now time.Time, c *Candidate) (int, bool) {
 	return 0, false
 }
 
-func (w *twin) share(c *Candidate) (n, l *twinShare) {
+func (t *twin) share(c *Candidate) (n, l *twinShare) {
 	key := twinWorkload{c.Namespace, c.Workload}
-	if w.namespaces[c.Namespace] == nil {
-		w.namespaces[c.Namespace] = &twinShare{served: w.next()}
+	if t.namespaces[c.Namespace] == nil {
+		t.namespaces[c.Namespace] = &twinShare{served: t.next()}
 	}
-	if w.workloads[key] == nil {
-		w.workloads[key] = &twinShare{served: w.next()}
+	if t.workloads[key] == nil {
+		t.workloads[key] = &twinShare{served: t.next()}
 	}
-	return w.namespaces[c.Namespace], w.workloads[key]
+	return t.namespaces[c.Namespace], t.workloads[key]
 }
 
-func (w *twin) stand(c *twinCandidate) {
+func (t *twin) stand(c *twinCandidate) {
 	if c.Own != Other {
 		return
 	}
-	w.share(&c.Candidate)
-	if line := w.lineOf(&c.Candidate); w.lines[line] == 0 {
-		w.lines[line] = w.next()
+	t.share(&c.Candidate)
+	if line := t.lineOf(&c.Candidate); t.lines[line] == 0 {
+		t.lines[line] = t.next()
 	}
 }
 
-func (w *twin) count(is func(*twinCall) bool) (n int) {
-	for _, k := range w.calls {
+func (t *twin) count(is func(*twinCall) bool) (n int) {
+	for _, k := range t.calls {
 		if is(k) {
 			n++
 		}
@@ -263,11 +263,11 @@ func (w *twin) count(is func(*twinCall) bool) (n int) {
 	return n
 }
 
-func (w *twin) used(of kind) int { return w.count(func(k *twinCall) bool { return k.kind == of }) }
+func (t *twin) used(of kind) int { return t.count(func(k *twinCall) bool { return k.kind == of }) }
 
-func (w *twin) speedOf(now time.Time, s *twinShare, of func(*twinCall) bool) speed {
+func (t *twin) speedOf(now time.Time, s *twinShare, of func(*twinCall) bool) speed {
 	switch {
-	case w.count(func(k *twinCall) bool { return k.slow && of(k) }) > 0,
+	case t.count(func(k *twinCall) bool { return k.slow && of(k) }) > 0,
 		!s.slowEnd.IsZero() && now.Sub(s.slowEnd) < remembered:
 		return slow
 	case !s.quickEnd.IsZero() && now.Sub(s.quickEnd) < remembered:
@@ -284,54 +284,54 @@ func inWorkload(key twinWorkload) func(*twinCall) bool {
 	return func(k *twinCall) bool { return k.Namespace == key.namespace && k.Workload == key.hash }
 }
 
-func (w *twin) isSlow(now time.Time, name string) bool {
-	return w.speedOf(now, w.namespaces[name], inNamespace(name)) == slow
+func (t *twin) isSlow(now time.Time, name string) bool {
+	return t.speedOf(now, t.namespaces[name], inNamespace(name)) == slow
 }
 
 // prune forgets what is neither in use nor known, as if it had never been.
-func (w *twin) prune(now time.Time) {
+func (t *twin) prune(now time.Time) {
 	used := map[string]bool{}
 	lines := map[string]bool{}
-	for _, c := range w.waiting {
+	for _, c := range t.waiting {
 		if c.Own == Other {
 			used[c.Namespace], used[fmt.Sprint(c.Namespace, "/", c.Workload)] = true, true
-			lines[w.lineOf(&c.Candidate)] = true
+			lines[t.lineOf(&c.Candidate)] = true
 		}
 	}
-	for line := range w.lines {
+	for line := range t.lines {
 		if !lines[line] {
-			delete(w.lines, line)
+			delete(t.lines, line)
 		}
 	}
-	for _, k := range w.calls {
+	for _, k := range t.calls {
 		used[k.Namespace], used[fmt.Sprint(k.Namespace, "/", k.Workload)] = true, true
 	}
-	for key, s := range w.workloads {
-		if !used[fmt.Sprint(key.namespace, "/", key.hash)] && w.speedOf(now, s, inWorkload(key)) == unknown {
-			delete(w.workloads, key)
+	for key, s := range t.workloads {
+		if !used[fmt.Sprint(key.namespace, "/", key.hash)] && t.speedOf(now, s, inWorkload(key)) == unknown {
+			delete(t.workloads, key)
 			continue
 		}
 		used[key.namespace] = true
 	}
-	for name, s := range w.namespaces {
-		if !used[name] && w.speedOf(now, s, inNamespace(name)) == unknown {
-			delete(w.namespaces, name)
+	for name, s := range t.namespaces {
+		if !used[name] && t.speedOf(now, s, inNamespace(name)) == unknown {
+			delete(t.namespaces, name)
 		}
 	}
 }
 
 // pass makes calls slow, and gives them slow places.
-func (w *twin) pass(now time.Time) {
-	for _, k := range w.calls {
+func (t *twin) pass(now time.Time) {
+	for _, k := range t.calls {
 		k.slow = k.slow || now.Sub(k.at) >= SlowAfter
 	}
-	w.moveSlow()
-	w.prune(now)
+	t.moveSlow()
+	t.prune(now)
 }
 
-func (w *twin) moveSlow() {
-	for _, k := range w.calls {
-		if k.slow && k.kind == slot && w.used(slowPlace) < w.slowPlaces {
+func (t *twin) moveSlow() {
+	for _, k := range t.calls {
+		if k.slow && k.kind == slot && t.used(slowPlace) < t.slowPlaces {
 			k.kind, k.probe = slowPlace, false
 		}
 	}
@@ -349,53 +349,53 @@ type permitted struct {
 }
 
 // turns returns the starts that the rules permit now: those whose turn it is, of each node the first.
-func (w *twin) turns(now time.Time) []permitted {
+func (t *twin) turns(now time.Time) []permitted {
 	switch {
-	case !w.leads, w.drained, w.paused, !w.leading, w.throttled.After(now), w.pace.next.After(now),
-		w.outage.on() && (w.outage.probing || w.outage.until.After(now)):
+	case !t.leads, t.drained, t.paused, !t.leading, t.throttled.After(now), t.pace.next.After(now),
+		t.outage.on() && (t.outage.probing || t.outage.until.After(now)):
 		return nil
 	}
-	inSlots := w.used(slot)
-	slotFree := inSlots < w.slots && (inSlots < 4 || now.Sub(w.ramp) >= time.Duration(inSlots-3)*4*time.Millisecond)
-	slowFree := w.used(slowPlace) < (3*w.slowPlaces+3)/4 && now.Sub(w.slowStart) >= 25*time.Millisecond
-	own, yields := w.own(now, slotFree)
+	inSlots := t.used(slot)
+	slotFree := inSlots < t.slots && (inSlots < 4 || now.Sub(t.ramp) >= time.Duration(inSlots-3)*4*time.Millisecond)
+	slowFree := t.used(slowPlace) < (3*t.slowPlaces+3)/4 && now.Sub(t.slowStart) >= 25*time.Millisecond
+	own, yields := t.own(now, slotFree)
 	if own != nil && !own.Deadline.Add(time.Minute).After(now) && !yields {
-		return w.ownTurn(now, own)
+		return t.ownTurn(now, own)
 	}
 	var all []permitted
-	for _, c := range w.waiting {
+	for _, c := range t.waiting {
 		if c.Own == Other {
-			all = append(all, w.mayStart(now, c, slotFree, slowFree)...)
+			all = append(all, t.mayStart(now, c, slotFree, slowFree)...)
 		}
 	}
 	if len(all) == 0 && own != nil && !yields {
-		return w.ownTurn(now, own)
+		return t.ownTurn(now, own)
 	}
 	return firsts(all)
 }
 
 // own returns the first of the pods of this program, if it has a slot and a token.
-func (w *twin) own(now time.Time, slotFree bool) (own *twinCandidate, yields bool) {
-	for _, c := range w.waiting {
+func (t *twin) own(now time.Time, slotFree bool) (own *twinCandidate, yields bool) {
+	for _, c := range t.waiting {
 		if c.Own != Other && (own == nil || cmp.Or(cmp.Compare(c.Own, own.Own), order(c, own)) < 0) {
 			own = c
 		}
 	}
-	if own == nil || !slotFree || now.Sub(own.offered) < ownPatience || now.Sub(w.ownEnded) < ownGap ||
-		w.count(func(k *twinCall) bool { return k.Own != Other }) > 0 {
+	if own == nil || !slotFree || now.Sub(own.offered) < ownPatience || now.Sub(t.ownEnded) < ownGap ||
+		t.count(func(k *twinCall) bool { return k.Own != Other }) > 0 {
 		return nil, false
 	}
-	if own.Own == Self && w.yields {
+	if own.Own == Self && t.yields {
 		return own, true
 	}
-	if _, ready := w.wayOf(now, &own.Candidate); !ready {
+	if _, ready := t.wayOf(now, &own.Candidate); !ready {
 		return nil, false
 	}
 	return own, false
 }
 
-func (w *twin) ownTurn(now time.Time, own *twinCandidate) []permitted {
-	way, _ := w.wayOf(now, &own.Candidate)
+func (t *twin) ownTurn(now time.Time, own *twinCandidate) []permitted {
+	way, _ := t.wayOf(now, &own.Candidate)
 	return []permitted{{twinCandidate: own, way: way}}
 }
 
@@ -404,44 +404,44 @@ func order(a, b *twinCandidate) int {
 }
 
 // mayStart returns the starts of one candidate that places and rates permit.
-func (w *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool) (all []permitted) {
-	way, ready := w.wayOf(now, &c.Candidate)
+func (t *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool) (all []permitted) {
+	way, ready := t.wayOf(now, &c.Candidate)
 	if !ready {
 		return nil
 	}
 	of := twinWorkload{c.Namespace, c.Workload}
-	n, l := w.namespaces[c.Namespace], w.workloads[of]
-	namespace := w.speedOf(now, n, inNamespace(c.Namespace))
-	workload := w.speedOf(now, l, inWorkload(of))
+	n, l := t.namespaces[c.Namespace], t.workloads[of]
+	namespace := t.speedOf(now, n, inNamespace(c.Namespace))
+	workload := t.speedOf(now, l, inWorkload(of))
 	add := func(d door, probe bool) {
 		k := d.place()
 		key := []int{
-			w.count(func(o *twinCall) bool { return o.kind == k && o.Namespace == c.Namespace }), n.served,
-			w.lines[w.lineOf(&c.Candidate)], int(d),
+			t.count(func(o *twinCall) bool { return o.kind == k && o.Namespace == c.Namespace }), n.served,
+			t.lines[t.lineOf(&c.Candidate)], int(d),
 		}
 		if namespace == slow {
 			known := 0 // workloads known to be quick go before a probe
 			if probe {
 				known = 1
 			}
-			key = append(key, known, w.count(func(o *twinCall) bool { return o.kind == k && inWorkload(of)(o) }), l.served)
+			key = append(key, known, t.count(func(o *twinCall) bool { return o.kind == k && inWorkload(of)(o) }), l.served)
 		}
 		inKind := key[0]
-		rated := !slices.ContainsFunc(c.Ways, func(way Way) bool { return len(w.bucketsOf(&way)) == 0 })
+		rated := !slices.ContainsFunc(c.Ways, func(way Way) bool { return len(t.bucketsOf(&way)) == 0 })
 		if rated {
-			key[0] = w.count(inNamespace(c.Namespace))
+			key[0] = t.count(inNamespace(c.Namespace))
 		}
 		all = append(all, permitted{c, k, way, probe, rated, inKind, key})
 	}
 	if namespace != slow {
-		if slotFree && (namespace == quick || w.count(inNamespace(c.Namespace)) == 0) {
+		if slotFree && (namespace == quick || t.count(inNamespace(c.Namespace)) == 0) {
 			add(toSlot, false)
 		}
 		return all
 	}
-	ofSlow := w.count(func(k *twinCall) bool { return k.kind == slot && w.isSlow(now, k.Namespace) })
-	probes := w.count(func(k *twinCall) bool { return k.probe && k.Namespace == c.Namespace })
-	if slotFree && ofSlow < (w.slots+1)/2 && (workload == quick || workload == unknown && probes == 0) {
+	ofSlow := t.count(func(k *twinCall) bool { return k.kind == slot && t.isSlow(now, k.Namespace) })
+	probes := t.count(func(k *twinCall) bool { return k.probe && k.Namespace == c.Namespace })
+	if slotFree && ofSlow < (t.slots+1)/2 && (workload == quick || workload == unknown && probes == 0) {
 		add(toSlotOfSlow, workload == unknown)
 	}
 	if slowFree && workload != quick {
@@ -479,44 +479,44 @@ func leastOf(all []permitted) (first []permitted) {
 }
 
 // take takes in a start of the Core, which must be among those that are permitted.
-func (w *twin) take(now time.Time, s Start) error {
+func (t *twin) take(now time.Time, s Start) error {
 	uid := s.Request.Pod.UID
-	may := w.turns(now)
+	may := t.turns(now)
 	i := slices.IndexFunc(may, func(p permitted) bool { return p.UID == uid })
 	if i < 0 {
-		return fmt.Errorf("the call for %s starts, but only these may: %v; by key %v, its own %v", uid, names(may), may, w.mayStart(now, w.waiting[uid], true, true))
+		return fmt.Errorf("the call for %s starts, but only these may: %v; by key %v, its own %v", uid, names(may), may, t.mayStart(now, t.waiting[uid], true, true))
 	}
 	p := may[i]
 	if want := p.Ways[p.way].Request.Attempt; s.Request.Attempt != want {
 		return fmt.Errorf("%s: way %d is sent instead of %d", uid, s.Request.Attempt, want)
 	}
-	k := &twinCall{twinCandidate: p.twinCandidate, kind: p.kind, way: p.way, at: now, probe: p.probe, asks: w.outage.on(), round: w.outage.round}
-	delete(w.waiting, uid)
-	n, l := w.share(&p.Candidate)
+	k := &twinCall{twinCandidate: p.twinCandidate, kind: p.kind, way: p.way, at: now, probe: p.probe, asks: t.outage.on(), round: t.outage.round}
+	delete(t.waiting, uid)
+	n, l := t.share(&p.Candidate)
 	if p.Own == Other {
-		w.lines[w.lineOf(&p.Candidate)] = w.next()
+		t.lines[t.lineOf(&p.Candidate)] = t.next()
 	} else {
-		w.ownStarts++
+		t.ownStarts++
 	}
-	n.served = w.next()
+	n.served = t.next()
 	l.served = n.served
-	w.outage.probing = k.asks
-	w.pace.take(now)
+	t.outage.probing = k.asks
+	t.pace.take(now)
 	if p.kind == slowPlace {
-		w.slowStart = now
-	} else if w.used(slot) == 0 {
-		w.ramp = now
+		t.slowStart = now
+	} else if t.used(slot) == 0 {
+		t.ramp = now
 	}
-	k.tokens = w.bucketsOf(&p.Ways[p.way])
-	w.calls = append(w.calls, k)
-	w.started++
+	k.tokens = t.bucketsOf(&p.Ways[p.way])
+	t.calls = append(t.calls, k)
+	t.started++
 	for _, b := range k.tokens {
 		b.take(now)
 		if err := b.within(now); err != nil {
 			return err
 		}
 	}
-	w.prune(now)
+	t.prune(now)
 	return nil
 }
 
@@ -528,74 +528,74 @@ func names(may []permitted) (all []string) {
 }
 
 // apply takes in an input, and returns what Taken is to be.
-func (w *twin) apply(now time.Time, in Input) (taken bool) {
+func (t *twin) apply(now time.Time, in Input) (taken bool) {
 	switch in := in.(type) {
 	case Offered:
-		return w.offer(now, in.Candidate)
+		return t.offer(now, in.Candidate)
 	case Withdrawn:
-		_, taken = w.waiting[in.UID]
-		delete(w.waiting, in.UID)
+		_, taken = t.waiting[in.UID]
+		delete(t.waiting, in.UID)
 	case Settled:
-		delete(w.unsettled, in.UID)
+		delete(t.unsettled, in.UID)
 	case CallEnded:
-		w.end(now, in)
+		t.end(now, in)
 	case NodeRead:
-		w.outage.nodeRead(now, in.Sent, in.Outcome)
+		t.outage.nodeRead(now, in.Sent, in.Outcome)
 	case ServerAnswered:
-		w.outage.nudge(now)
+		t.outage.nudge(now)
 	case Configured:
-		w.slots = in.Slots
-		w.configure(now, in.Rates, false)
+		t.slots = in.Slots
+		t.configure(now, in.Rates, false)
 	case Paused:
-		w.paused = in.Paused
+		t.paused = in.Paused
 	case TermBegan:
-		w.leads = true
+		t.leads = true
 		var list []policy.Rate
-		for _, r := range w.rates {
+		for _, r := range t.rates {
 			list = append(list, r.Rate)
 		}
-		w.configure(now, list, true)
+		t.configure(now, list, true)
 	case TermEnded:
-		w.leads = false
+		t.leads = false
 	case Drained:
-		w.drained = true
+		t.drained = true
 	}
 	return taken
 }
 
-func (w *twin) offer(now time.Time, c Candidate) bool {
-	if w.unsettled[c.UID] || w.count(func(k *twinCall) bool { return k.UID == c.UID }) > 0 {
+func (t *twin) offer(now time.Time, c Candidate) bool {
+	if t.unsettled[c.UID] || t.count(func(k *twinCall) bool { return k.UID == c.UID }) > 0 {
 		return false
 	}
 	serial, offered := 0, now
-	if old := w.waiting[c.UID]; old != nil {
+	if old := t.waiting[c.UID]; old != nil {
 		serial, offered = old.serial, old.offered
 		if old.Own != Other || c.Own != Other || old.Workload != c.Workload || old.Namespace != c.Namespace || old.Node != c.Node ||
-			w.lineOf(&old.Candidate) != w.lineOf(&c) {
-			delete(w.waiting, c.UID)
-			w.prune(now)
+			t.lineOf(&old.Candidate) != t.lineOf(&c) {
+			delete(t.waiting, c.UID)
+			t.prune(now)
 		}
 	} else {
-		serial = w.next()
+		serial = t.next()
 	}
-	w.waiting[c.UID] = &twinCandidate{c, serial, offered}
-	w.stand(w.waiting[c.UID])
+	t.waiting[c.UID] = &twinCandidate{c, serial, offered}
+	t.stand(t.waiting[c.UID])
 	return true
 }
 
-func (w *twin) end(now time.Time, in CallEnded) {
-	i := slices.IndexFunc(w.calls, func(k *twinCall) bool { return k.UID == in.UID })
-	k, o := w.calls[i], in.Outcome
-	w.calls = slices.Delete(w.calls, i, i+1)
-	w.unsettled[in.UID] = true
+func (t *twin) end(now time.Time, in CallEnded) {
+	i := slices.IndexFunc(t.calls, func(k *twinCall) bool { return k.UID == in.UID })
+	k, o := t.calls[i], in.Outcome
+	t.calls = slices.Delete(t.calls, i, i+1)
+	t.unsettled[in.UID] = true
 	if !o.MayHaveDeleted() && o.Kind != eviction.DryRun {
 		for _, b := range k.tokens {
 			b.giveBack(now)
 		}
 	} else if k.Own != Other {
-		w.ownEnded = now
+		t.ownEnded = now
 	}
-	n, l := w.share(&k.Candidate)
+	n, l := t.share(&k.Candidate)
 	switch {
 	case k.slow:
 		n.slowEnd, l.slowEnd = now, now
@@ -603,18 +603,18 @@ func (w *twin) end(now time.Time, in CallEnded) {
 		o.Cause == eviction.CauseAdmission || o.Cause == eviction.CauseWebhook:
 		n.quickEnd, l.quickEnd = now, now
 	}
-	w.moveSlow()
+	t.moveSlow()
 	if o.Kind == eviction.Throttled {
-		w.throttled = later(w.throttled, now.Add(o.RetryAfter))
+		t.throttled = later(t.throttled, now.Add(o.RetryAfter))
 	}
-	asks := k.asks && w.outage.on() && k.round == w.outage.round
+	asks := k.asks && t.outage.on() && k.round == t.outage.round
 	switch {
 	case o.Kind == eviction.Unavailable, o.Cause == eviction.CauseTimeout && asks:
-		w.outage.failed(now, asks)
+		t.outage.failed(now, asks)
 	case answered(o):
-		w.outage.answered()
+		t.outage.answered()
 	case asks:
-		w.outage.probing = false
+		t.outage.probing = false
 	}
 }
 

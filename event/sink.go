@@ -33,14 +33,14 @@ func NewSink(client kubernetes.Interface) Sink {
 
 type restSink struct{ client rest.Interface }
 
-func (s restSink) Create(ctx context.Context, event *v1.Event) error {
-	return s.client.Post().MaxRetries(0).
+func (r restSink) Create(ctx context.Context, event *v1.Event) error {
+	return r.client.Post().MaxRetries(0).
 		Namespace(event.Namespace).Resource("events").Body(event).Do(ctx).Error()
 }
 
 type typedSink struct{ client typedv1.EventsGetter }
 
-func (s typedSink) Create(ctx context.Context, event *v1.Event) error {
-	_, err := s.client.Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{})
+func (t typedSink) Create(ctx context.Context, event *v1.Event) error {
+	_, err := t.client.Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{})
 	return err
 }

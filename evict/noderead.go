@@ -43,9 +43,9 @@ type nodeRead struct {
 }
 
 // over reports whether the GET has ended.
-func (r *nodeRead) over() bool {
+func (n *nodeRead) over() bool {
 	select {
-	case <-r.done:
+	case <-n.done:
 		return true
 	default:
 		return false
@@ -72,11 +72,11 @@ func newNodeReads(get func(ctx context.Context, name string) (*v1.Node, error), 
 // since returns a GET of the node that was sent at notBefore or later, which is asked again after each
 // wait. The GET may have failed, or have taken longer than it counts. since fails only when the context
 // ends.
-func (r *nodeReads) since(ctx context.Context, node string, notBefore func() time.Time) (*nodeRead, error) {
+func (n *nodeReads) since(ctx context.Context, node string, notBefore func() time.Time) (*nodeRead, error) {
 	for {
-		read, mine := r.take(node, notBefore())
+		read, mine := n.take(node, notBefore())
 		if mine {
-			r.do(ctx, node, read)
+			n.do(ctx, node, read)
 		}
 		select {
 		case <-read.done:
@@ -92,40 +92,40 @@ func (r *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 }
 
 // take returns a GET to wait for; mine reports that the caller is to make it.
-func (r *nodeReads) take(node string, notBefore time.Time) (read *nodeRead, mine bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (n *nodeReads) take(node string, notBefore time.Time) (read *nodeRead, mine bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	now := time.Now()
-	last := r.byNode[node]
+	last := n.byNode[node]
 	if last != nil && now.Sub(last.sent) <= maxReadAge && (!last.over() || !last.sent.Before(notBefore)) {
 		return last, false
 	}
 	read = &nodeRead{sent: now, done: make(chan struct{})}
-	r.byNode[node] = read
+	n.byNode[node] = read
 	return read, true
 }
 
 // do makes the GET. It is forgotten once it no longer counts; one that failed, at once.
-func (r *nodeReads) do(ctx context.Context, name string, read *nodeRead) {
-	bounded, cancel := context.WithTimeout(ctx, r.timeout)
+func (n *nodeReads) do(ctx context.Context, name string, read *nodeRead) {
+	bounded, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
-	node, err := r.get(bounded, name)
-	read.outcome = classify(r.table, readAnswer(ctx, getVerb, err))
+	node, err := n.get(bounded, name)
+	read.outcome = classify(n.table, readAnswer(ctx, getVerb, err))
 	read.outcome.NodeRead = true
-	r.ended(read.sent, read.outcome)
+	n.ended(read.sent, read.outcome)
 	if read.outcome.Kind == goOn {
 		read.live = NewLiveNode(node, read.sent)
-		time.AfterFunc(maxReadAge-time.Since(read.sent)+time.Nanosecond, func() { r.drop(name, read) })
+		time.AfterFunc(maxReadAge-time.Since(read.sent)+time.Nanosecond, func() { n.drop(name, read) })
 	} else {
-		r.drop(name, read)
+		n.drop(name, read)
 	}
 	close(read.done)
 }
 
-func (r *nodeReads) drop(name string, read *nodeRead) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.byNode[name] == read {
-		delete(r.byNode, name)
+func (n *nodeReads) drop(name string, read *nodeRead) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.byNode[name] == read {
+		delete(n.byNode, name)
 	}
 }

@@ -49,15 +49,15 @@ const briefly = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=
 	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
 	"application/vnd.kubernetes.protobuf,application/json"
 
-func (s restSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
-	result := s.client.Patch(types.StrategicMergePatchType).MaxRetries(0).SetHeader("Accept", briefly).
+func (r restSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
+	result := r.client.Patch(types.StrategicMergePatchType).MaxRetries(0).SetHeader("Accept", briefly).
 		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("status").
 		Param("fieldManager", FieldManager).Body(body).Do(ctx)
 	return generationIn(result), result.Error()
 }
 
-func (s restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (int64, error) {
-	result := s.client.Delete().MaxRetries(0).SetHeader("Accept", briefly).
+func (r restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (int64, error) {
+	result := r.client.Delete().MaxRetries(0).SetHeader("Accept", briefly).
 		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).
 		Body(&options).Do(ctx)
 	if len(options.DryRun) == 0 {
@@ -98,13 +98,13 @@ func ofSpec(generation int64, terminating bool) int64 {
 }
 
 // node reads a node from etcd, not from the API server's cache, as it names no version.
-func (s restSender) node(ctx context.Context, name string) (*v1.Node, error) {
+func (r restSender) node(ctx context.Context, name string) (*v1.Node, error) {
 	node := &v1.Node{}
-	return node, s.client.Get().MaxRetries(0).Resource("nodes").Name(name).Do(ctx).Into(node)
+	return node, r.client.Get().MaxRetries(0).Resource("nodes").Name(name).Do(ctx).Into(node)
 }
 
-func (s restSender) evict(ctx context.Context, body *policyv1.Eviction) error {
-	result := s.client.Post().MaxRetries(0).
+func (r restSender) evict(ctx context.Context, body *policyv1.Eviction) error {
+	result := r.client.Post().MaxRetries(0).
 		Namespace(body.Namespace).Resource("pods").Name(body.Name).SubResource("eviction").
 		Body(body).Do(ctx)
 	if err := result.Error(); err != nil {
@@ -126,8 +126,8 @@ func failureInside(result rest.Result) error {
 // typedSender is for clientsets without a REST client.
 type typedSender struct{ client typedv1.CoreV1Interface }
 
-func (s typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
-	object, err := s.client.Pods(pod.Namespace).
+func (t typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
+	object, err := t.client.Pods(pod.Namespace).
 		Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager}, "status")
 	if err != nil {
 		return 0, err
@@ -135,14 +135,14 @@ func (s typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (in
 	return generationOf(object), nil
 }
 
-func (s typedSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (int64, error) {
-	return 0, s.client.Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+func (t typedSender) delete(ctx context.Context, pod *taint.Pod, options metav1.DeleteOptions) (int64, error) {
+	return 0, t.client.Pods(pod.Namespace).Delete(ctx, pod.Name, options)
 }
 
-func (s typedSender) evict(ctx context.Context, body *policyv1.Eviction) error {
-	return s.client.Pods(body.Namespace).EvictV1(ctx, body)
+func (t typedSender) evict(ctx context.Context, body *policyv1.Eviction) error {
+	return t.client.Pods(body.Namespace).EvictV1(ctx, body)
 }
 
-func (s typedSender) node(ctx context.Context, name string) (*v1.Node, error) {
-	return s.client.Nodes().Get(ctx, name, metav1.GetOptions{})
+func (t typedSender) node(ctx context.Context, name string) (*v1.Node, error) {
+	return t.client.Nodes().Get(ctx, name, metav1.GetOptions{})
 }

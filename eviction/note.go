@@ -34,8 +34,8 @@ const (
 )
 
 // String returns the kind in a word.
-func (k NoteKind) String() string {
-	switch k {
+func (n NoteKind) String() string {
+	switch n {
 	case EvictionStarted:
 		return "started"
 	case EvictionCancelled:

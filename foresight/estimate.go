@@ -46,47 +46,47 @@ func viewOf(n *v1.Node) nodeView {
 
 // observe returns the estimate after an observation. Of a taint whose start it does not show, unknown is the earliest
 // one.
-func (e nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.Time) nodeEstimate {
+func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.Time) nodeEstimate {
 	s.Taints, s.Keys = taint.Normalize(s.Taints), by.keys()
-	e.latest.history, _ = e.latest.history.Observe(s)
+	ne.latest.history, _ = ne.latest.history.Observe(s)
 	s.Unknown = unknown
-	e.earliest.history, _ = e.earliest.history.Observe(s)
-	e.latest.Version, e.earliest.Version = s.Version, s.Version
-	return e.refreshed()
+	ne.earliest.history, _ = ne.earliest.history.Observe(s)
+	ne.latest.Version, ne.earliest.Version = s.Version, s.Version
+	return ne.refreshed()
 }
 
 // adopt merges the journal's record into the estimate, as a manager does.
-func (e nodeEstimate) adopt(by *Ruleset, r journal.Record, at time.Time) nodeEstimate {
-	for _, p := range []*nodeView{&e.latest, &e.earliest} {
+func (ne nodeEstimate) adopt(by *Ruleset, r journal.Record, at time.Time) nodeEstimate {
+	for _, p := range []*nodeView{&ne.latest, &ne.earliest} {
 		p.history, _ = p.history.Adopt(r, journal.AdoptParams{
 			UID: p.UID, Created: p.Created, Version: p.Version, At: clockOf(r, at), Watched: watched(r, at), Keys: by.keys(),
 		})
 	}
-	return e.refreshed()
+	return ne.refreshed()
 }
 
 // refreshed returns the estimate with the taints of its histories.
-func (e nodeEstimate) refreshed() nodeEstimate {
-	for _, p := range []*nodeView{&e.latest, &e.earliest} {
-		p.Taints, p.Triggers, p.Audited = p.history.Taints(), e.latest.history.Triggers(), e.latest.history.Audited()
+func (ne nodeEstimate) refreshed() nodeEstimate {
+	for _, p := range []*nodeView{&ne.latest, &ne.earliest} {
+		p.Taints, p.Triggers, p.Audited = p.history.Taints(), ne.latest.history.Triggers(), ne.latest.history.Audited()
 	}
-	return e
+	return ne
 }
 
 // with returns the estimate after the node is observed with the taints, labels and version of n.
-func (e nodeEstimate) with(by *Ruleset, n *v1.Node, at time.Time) nodeEstimate {
-	e = e.observe(by, journal.Observation{Taints: n.Spec.Taints, At: at, Version: n.ResourceVersion}, time.Time{})
-	e.latest.Labels, e.earliest.Labels = n.Labels, n.Labels
-	return e
+func (ne nodeEstimate) with(by *Ruleset, n *v1.Node, at time.Time) nodeEstimate {
+	ne = ne.observe(by, journal.Observation{Taints: n.Spec.Taints, At: at, Version: n.ResourceVersion}, time.Time{})
+	ne.latest.Labels, ne.earliest.Labels = n.Labels, n.Labels
+	return ne
 }
 
 // from returns the source of the start of a taint of the node, even if the taint had another value at first.
-func (e *nodeEstimate) from(t *v1.Taint) string {
-	latest, earliest := stateOf(e.latest.all(), t), stateOf(e.earliest.all(), t)
+func (ne *nodeEstimate) from(t *v1.Taint) string {
+	latest, earliest := stateOf(ne.latest.all(), t), stateOf(ne.earliest.all(), t)
 	switch {
 	case latest == nil || earliest == nil || earliest.Since.Before(latest.Since):
 		return NotKnown
-	case e.latest.history.Recorded(t):
+	case ne.latest.history.Recorded(t):
 		return FromJournal
 	case t.Effect == v1.TaintEffectNoSchedule && latest.FoundInList:
 		return FromPolicy
@@ -119,14 +119,14 @@ func stands(s *taint.State, t *v1.Taint) bool {
 }
 
 // all returns the histories of all taints because of which pods may have to go.
-func (v *nodeView) all() []taint.History { return slices.Concat(v.Taints, v.Triggers, v.Audited) }
+func (n *nodeView) all() []taint.History { return slices.Concat(n.Taints, n.Triggers, n.Audited) }
 
 // onlyTaint returns the estimate with this one taint only, and its earlier states.
-func (e nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
-	for _, view := range []*nodeView{&e.latest, &e.earliest} {
+func (ne nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
+	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
 		view.Taints, view.Triggers, view.Audited = onlyTaint(view.Taints, t), onlyTaint(view.Triggers, t), onlyTaint(view.Audited, t)
 	}
-	return e
+	return ne
 }
 
 // onlyTaint returns the history of the taint up to it, in which all states before it have ended; none if the taint

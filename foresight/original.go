@@ -12,9 +12,9 @@ import (
 
 // original returns a clause that says how the original would decide otherwise, as far as the present state shows
 // it; "" if it would decide alike. ours is the verdict by the basis. docs/semantics.md lists all differences.
-func (e *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset) string {
+func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset) string {
 	rules := by.tolerations()
-	v := taint.Decide(p, &e.latest.Node, rules)
+	v := taint.Decide(p, &ne.latest.Node, rules)
 	if by.configured() {
 		if why := beside(v, ours); why != "" {
 			return why
@@ -22,16 +22,16 @@ func (e *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset)
 	}
 	switch v.Stay {
 	case taint.Finished, taint.Terminating, taint.Mirror:
-		if other := taint.Decide(ordinary(p), &e.latest.Node, rules); other.Evict {
+		if other := taint.Decide(ordinary(p), &ne.latest.Node, rules); other.Evict {
 			return "the original deletes such a pod, too, because of taint " + other.Taint.ToString()
 		}
 		return ""
 	}
-	if without := taint.Decide(p, &e.latest.Node, taint.Rules{NoComparison: true}); without.Evict != v.Evict || !without.At.Equal(v.At) {
+	if without := taint.Decide(p, &ne.latest.Node, taint.Rules{NoComparison: true}); without.Evict != v.Evict || !without.At.Equal(v.At) {
 		return "while its feature gate TaintTolerationComparisonOperators is off, the original ignores the " +
 			"tolerations with the operators Lt and Gt"
 	}
-	finite := e.finite(p, rules)
+	finite := ne.finite(p, rules)
 	for _, f := range finite {
 		if f.seconds > math.MaxInt64/int64(time.Second) {
 			return "the original counts tolerationSeconds in nanoseconds, which overflow here, so it may evict " +
@@ -70,9 +70,9 @@ type tolerated struct {
 }
 
 // finite returns the taints of the node that the pod tolerates for some time.
-func (e *nodeEstimate) finite(p *taint.Pod, rules taint.Rules) []tolerated {
+func (ne *nodeEstimate) finite(p *taint.Pod, rules taint.Rules) []tolerated {
 	var list []tolerated
-	for _, history := range e.latest.Taints {
+	for _, history := range ne.latest.Taints {
 		for i := range history {
 			s := &history[i]
 			if !stands(s, &s.Taint) {

@@ -61,18 +61,18 @@ type Prediction struct {
 func (p *Prediction) Decided() bool { return p.Policy != "" || p.HeldBy != "" || len(p.Audits) > 0 }
 
 // judge returns the prediction for a pod on the node, and the verdict behind it, by the latest starts of the taints.
-func (e *nodeEstimate) judge(p *taint.Pod, by judge) (Prediction, policy.Verdict) {
-	decided, perhaps := by.Decide(p, &e.latest.Node), by.Decide(p, &e.earliest.Node)
+func (ne *nodeEstimate) judge(p *taint.Pod, by judge) (Prediction, policy.Verdict) {
+	decided, perhaps := by.Decide(p, &ne.latest.Node), by.Decide(p, &ne.earliest.Node)
 	prediction := predictionOf(&decided)
 	if by.rules.auditing {
-		prediction.Audits = audits(by.Set.Pairs(p, &e.latest.Node, by.Facts))
+		prediction.Audits = audits(by.Set.Pairs(p, &ne.latest.Node, by.Facts))
 	}
 	latest, earliest := decided.First(), perhaps.First()
 	if prediction.Evict {
-		prediction.SinceFrom = e.from(latest.Taint)
+		prediction.SinceFrom = ne.from(latest.Taint)
 	}
 	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
-		perhaps = by.Decide(atTheEarliest(p), &e.earliest.Node)
+		perhaps = by.Decide(atTheEarliest(p), &ne.earliest.Node)
 		earliest = perhaps.First()
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason += unsure(latest, earliest)

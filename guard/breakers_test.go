@@ -441,23 +441,23 @@ func newTwin(b policy.Breaker) *twin {
 	return &twin{Breaker: b, nodes: map[string]*guard.Node{}, state: map[string]string{}, began: map[string]int{}, below: map[string]int{}}
 }
 
-func (w *twin) play(second int, changes []guard.NodeChange) {
+func (t *twin) play(second int, changes []guard.NodeChange) {
 	for _, zone := range []string{"a", "b", policy.NoGroup} {
-		w.judge(second, zone)
+		t.judge(second, zone)
 	}
 	for _, c := range changes {
-		if was := w.nodes[c.Name]; was != nil && was.Taints[0].Key != "dedicated" && (c.Node == nil || c.Node.UID != was.UID) {
-			w.departed = append(w.departed, struct {
+		if was := t.nodes[c.Name]; was != nil && was.Taints[0].Key != "dedicated" && (c.Node == nil || c.Node.UID != was.UID) {
+			t.departed = append(t.departed, struct {
 				zone string
 				at   int
 			}{zoneOf(was), second})
 		}
-		if w.nodes[c.Name] = c.Node; c.Node == nil {
-			delete(w.nodes, c.Name)
+		if t.nodes[c.Name] = c.Node; c.Node == nil {
+			delete(t.nodes, c.Name)
 		}
 	}
 	for _, zone := range []string{"a", "b", policy.NoGroup} {
-		w.judge(second, zone)
+		t.judge(second, zone)
 	}
 }
 
@@ -468,9 +468,9 @@ func zoneOf(n *guard.Node) string {
 	return n.Labels["zone"]
 }
 
-func (w *twin) judge(second int, zone string) {
-	affected, all, reset := 0, 0, int(w.ResetAfter.Seconds())
-	for _, n := range w.nodes {
+func (t *twin) judge(second int, zone string) {
+	affected, all, reset := 0, 0, int(t.ResetAfter.Seconds())
+	for _, n := range t.nodes {
 		if zoneOf(n) == zone {
 			all++
 			if n.Taints[0].Key != "dedicated" {
@@ -478,38 +478,38 @@ func (w *twin) judge(second int, zone string) {
 			}
 		}
 	}
-	for _, d := range w.departed {
+	for _, d := range t.departed {
 		if d.zone == zone && second-d.at < reset {
 			all, affected = all+1, affected+1
 		}
 	}
-	above := affected > w.MaxNodes.IntValue()
-	if w.MaxNodes.Type == intstr.String {
-		percent := map[string]int{"0%": 0, "40%": 40, "50%": 50}[w.MaxNodes.StrVal]
+	above := affected > t.MaxNodes.IntValue()
+	if t.MaxNodes.Type == intstr.String {
+		percent := map[string]int{"0%": 0, "40%": 40, "50%": 50}[t.MaxNodes.StrVal]
 		above = float64(affected) > float64(all)*float64(percent)/100+1e-9
 	}
-	byHand := func(began int) bool { return w.ResetBefore != nil && at(float64(began)).Before(w.ResetBefore.Time) }
-	if w.state[zone] == "tripped" && byHand(w.began[zone]) {
-		w.state[zone] = "spent"
+	byHand := func(began int) bool { return t.ResetBefore != nil && at(float64(began)).Before(t.ResetBefore.Time) }
+	if t.state[zone] == "tripped" && byHand(t.began[zone]) {
+		t.state[zone] = "spent"
 	}
 	switch {
-	case above && w.state[zone] == "" && affected >= int(*w.MinNodes):
-		w.state[zone], w.began[zone] = "tripped", second
+	case above && t.state[zone] == "" && affected >= int(*t.MinNodes):
+		t.state[zone], t.began[zone] = "tripped", second
 		if byHand(second) {
-			w.state[zone] = "spent"
+			t.state[zone] = "spent"
 		}
-		delete(w.below, zone)
+		delete(t.below, zone)
 	case above:
-		delete(w.below, zone)
-	case w.state[zone] == "spent":
-		w.state[zone] = ""
-	case w.state[zone] == "tripped" && w.Reset != policy.Manual:
-		if _, ok := w.below[zone]; !ok {
-			w.below[zone] = second
+		delete(t.below, zone)
+	case t.state[zone] == "spent":
+		t.state[zone] = ""
+	case t.state[zone] == "tripped" && t.Reset != policy.Manual:
+		if _, ok := t.below[zone]; !ok {
+			t.below[zone] = second
 		}
-		if second-w.below[zone] >= reset {
-			w.state[zone] = ""
-			delete(w.below, zone)
+		if second-t.below[zone] >= reset {
+			t.state[zone] = ""
+			delete(t.below, zone)
 		}
 	}
 }

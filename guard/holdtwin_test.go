@@ -20,18 +20,18 @@ type holdTwin struct {
 	holding  [][]policy.HoldRecord
 }
 
-func (w *holdTwin) note(second int) {
-	w.seconds = append(w.seconds, second)
-	w.holding = append(w.holding, w.config.Holds(w.breakers.Tripped(), w.config.Paused))
+func (h *holdTwin) note(second int) {
+	h.seconds = append(h.seconds, second)
+	h.holding = append(h.holding, h.config.Holds(h.breakers.Tripped(), h.config.Paused))
 }
 
 // ends returns the last end of each hold.
-func (w *holdTwin) ends() []string {
+func (h *holdTwin) ends() []string {
 	last := map[string]int{}
-	for i := 1; i < len(w.holding); i++ {
-		for _, was := range w.holding[i-1] {
-			if !slices.ContainsFunc(w.holding[i], func(is policy.HoldRecord) bool { return is.Same(&was) && is.Rules == was.Rules }) {
-				last[was.By] = w.seconds[i]
+	for i := 1; i < len(h.holding); i++ {
+		for _, was := range h.holding[i-1] {
+			if !slices.ContainsFunc(h.holding[i], func(is policy.HoldRecord) bool { return is.Same(&was) && is.Rules == was.Rules }) {
+				last[was.By] = h.seconds[i]
 			}
 		}
 	}

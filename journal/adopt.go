@@ -36,44 +36,44 @@ type AdoptParams struct {
 
 // after merges what a record says into the presence; it reports false if nothing changes. It replaces what an earlier
 // writing has said, also one of a later version of the node: that one was undone, even if this one is not used.
-func (l presence) after(theirs taint.History, r *Record, now *AdoptParams) (presence, bool) {
+func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (presence, bool) {
 	version, live := r.Version, r.Writing.live()
 	theirs = sorted(slices.Clone(theirs))
-	same := l.recorded.version == version && unchangedHistory(l.recorded.read, theirs) && (l.recorded.live || !live)
+	same := p.recorded.version == version && unchangedHistory(p.recorded.read, theirs) && (p.recorded.live || !live)
 	if same {
-		return l, false
+		return p, false
 	}
-	unused, undone := l, isNewer(l.recorded.version, version)
+	unused, undone := p, isNewer(p.recorded.version, version)
 	if undone {
 		unused.recorded = recorded{}
 	}
-	if !l.reachedBy(version) {
+	if !p.reachedBy(version) {
 		return unused, undone
 	}
-	l.recorded = recorded{states: l.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version, live: live}
-	older := !reaches(version, l.from) // else the record's writer has seen what was found here
-	if l.found != nil && older && renewed(l.recorded.states, &Observation{Taints: l.found, At: now.At, Ahead: now.Ahead, Watched: now.Watched}) {
+	p.recorded = recorded{states: p.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version, live: live}
+	older := !reaches(version, p.from) // else the record's writer has seen what was found here
+	if p.found != nil && older && renewed(p.recorded.states, &Observation{Taints: p.found, At: now.At, Ahead: now.Ahead, Watched: now.Watched}) {
 		return unused, undone
 	}
-	if !l.overlaps(now.Version) {
+	if !p.overlaps(now.Version) {
 		return unused, undone
 	}
-	return l, true
+	return p, true
 }
 
 // overlaps reports whether the recorded states begin no later than the observed ones, or any observed state is among
 // the recorded ones. If observed states were dropped, one of these may have been. If the record's writer has seen the
 // taint appear, what was observed before is of a presence that ended in a gap of this process's watch.
-func (l *presence) overlaps(looked string) bool {
-	appeared := len(l.recorded.states) > 0 && !l.recorded.states[0].FoundInList
-	if (l.shortened || appeared) && !isNewer(l.recorded.version, looked) {
+func (p *presence) overlaps(looked string) bool {
+	appeared := len(p.recorded.states) > 0 && !p.recorded.states[0].FoundInList
+	if (p.shortened || appeared) && !isNewer(p.recorded.version, looked) {
 		return true
 	}
-	if slices.ContainsFunc(l.recorded.states, func(s taint.State) bool { return !isNewer(s.From, l.from) }) {
+	if slices.ContainsFunc(p.recorded.states, func(s taint.State) bool { return !isNewer(s.From, p.from) }) {
 		return true
 	}
-	for i := range l.seen {
-		if l.among(i, looked) >= 0 {
+	for i := range p.seen {
+		if p.among(i, looked) >= 0 {
 			return true
 		}
 	}
@@ -81,9 +81,9 @@ func (l *presence) overlaps(looked string) bool {
 }
 
 // reachedBy reports whether a process that has observed the node up to this version may have seen this presence.
-func (l *presence) reachedBy(version string) bool {
-	if l.found == nil {
-		return reaches(version, l.from)
+func (p *presence) reachedBy(version string) bool {
+	if p.found == nil {
+		return reaches(version, p.from)
 	}
-	return l.absent == "" || isNewer(version, l.absent)
+	return p.absent == "" || isNewer(version, p.absent)
 }

@@ -35,20 +35,20 @@ func recorded(version string, looks ...journal.Observation) journal.Record {
 }
 
 // reading returns the parameters for a record that is read at second 200, of node u, created at second -100.
-func (n *viewed) reading(watched float64) journal.AdoptParams {
-	return journal.AdoptParams{UID: "u", Created: at(-100), Version: n.version, At: at(200), Watched: at(watched)}
+func (v *viewed) reading(watched float64) journal.AdoptParams {
+	return journal.AdoptParams{UID: "u", Created: at(-100), Version: v.version, At: at(200), Watched: at(watched)}
 }
 
 // read adopts a record, and reports whether that changes anything.
-func (n *viewed) read(r journal.Record) (changed bool) {
-	n.NodeHistory, changed = n.Adopt(r, n.reading(0))
+func (v *viewed) read(r journal.Record) (changed bool) {
+	v.NodeHistory, changed = v.Adopt(r, v.reading(0))
 	return changed
 }
 
 // wants requires exactly these histories.
-func (n *viewed) wants(t *testing.T, histories ...string) {
+func (v *viewed) wants(t *testing.T, histories ...string) {
 	t.Helper()
-	if diff := cmp.Diff(histories, show(n.Taints())); diff != "" {
+	if diff := cmp.Diff(histories, show(v.Taints())); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -9,11 +9,11 @@ import (
 
 // converted returns a recorded history on the clock of this process. If this process received a state in an earlier
 // writing, it keeps that time, unless this writing was shorter on its way: neither time can make the state too old.
-func (t *recorded) converted(recorded taint.History, w *Writing, now *AdoptParams) taint.History {
+func (r *recorded) converted(recorded taint.History, w *Writing, now *AdoptParams) taint.History {
 	history := slices.Clone(recorded)
 	for i := range history {
 		state := &history[i]
-		before := t.received(state)
+		before := r.received(state)
 		state.Since = now.since(state.Since, w)
 		if before != nil && (!w.live() || before.Since.Before(state.Since)) {
 			state.Since = before.Since
@@ -24,23 +24,23 @@ func (t *recorded) converted(recorded taint.History, w *Writing, now *AdoptParam
 
 // received returns this recorded state as converted from an earlier writing that this process received; nil if there is
 // none.
-func (t *recorded) received(recorded *taint.State) *taint.State {
-	if !t.live {
+func (r *recorded) received(recorded *taint.State) *taint.State {
+	if !r.live {
 		return nil
 	}
-	i := slices.IndexFunc(t.read, func(s taint.State) bool {
+	i := slices.IndexFunc(r.read, func(s taint.State) bool {
 		return same(&s.Taint, &recorded.Taint) && s.From == recorded.From && s.Since.Equal(recorded.Since)
 	})
 	if i < 0 {
 		return nil
 	}
-	return &t.states[i] // both are sorted by time
+	return &r.states[i] // both are sorted by time
 }
 
 // since returns when a recorded state began, on the monotonic clock of this process, clamped to the node's lifetime.
-func (now *AdoptParams) since(recorded time.Time, w *Writing) time.Time {
-	since := w.Moment(recorded, now.At, now.Ahead)
-	born := now.At.Add(-max(now.At.Add(-now.Ahead).Sub(now.Created), 0))
+func (a *AdoptParams) since(recorded time.Time, w *Writing) time.Time {
+	since := w.Moment(recorded, a.At, a.Ahead)
+	born := a.At.Add(-max(a.At.Add(-a.Ahead).Sub(a.Created), 0))
 	if since.Before(born) {
 		return born
 	}

@@ -11,17 +11,17 @@ import (
 // joined returns the recorded states of a presence, continued by those that this process has observed since. The node's
 // versions decide which observed states are among the recorded ones, and which recorded states are not observed yet.
 // looked is the version at the last observation.
-func (l *presence) joined(looked string, apart func(a, b *v1.Taint) bool) taint.History {
-	if len(l.recorded.states) == 0 {
-		return dropCovered(slices.Clone(l.seen))
+func (p *presence) joined(looked string, apart func(a, b *v1.Taint) bool) taint.History {
+	if len(p.recorded.states) == 0 {
+		return dropCovered(slices.Clone(p.seen))
 	}
-	own, as := l.unrecorded(looked)
-	joined := make(taint.History, 0, len(l.recorded.states)+len(own))
-	for i, state := range l.recorded.states {
+	own, as := p.unrecorded(looked)
+	joined := make(taint.History, 0, len(p.recorded.states)+len(own))
+	for i, state := range p.recorded.states {
 		if as[i] == nil && ahead(&state, looked) {
 			continue
 		}
-		joined = append(joined, l.asSeen(state, as[i]))
+		joined = append(joined, p.asSeen(state, as[i]))
 	}
 	return bound(dropCovered(sorted(inTurn(joined, own))), apart)
 }
@@ -32,10 +32,10 @@ func ahead(recorded *taint.State, looked string) bool {
 }
 
 // asSeen returns a recorded state, updated with the observed state that equals it; seen may be nil.
-func (l *presence) asSeen(recorded taint.State, seen *taint.State) taint.State {
+func (p *presence) asSeen(recorded taint.State, seen *taint.State) taint.State {
 	if seen == nil {
-		if !recorded.Ended && isNewer(l.from, l.recorded.version) {
-			recorded.To = l.from // it had ended at the first observation, at the latest
+		if !recorded.Ended && isNewer(p.from, p.recorded.version) {
+			recorded.To = p.from // it had ended at the first observation, at the latest
 		}
 		recorded.Ended = true
 		return recorded
@@ -67,13 +67,13 @@ func inTurn(recorded, own taint.History) taint.History {
 
 // unrecorded returns the observed states that the record does not have, and, for each recorded state, the observed
 // state that equals it, or nil.
-func (l *presence) unrecorded(looked string) (own taint.History, as []*taint.State) {
-	as = make([]*taint.State, len(l.recorded.states))
-	for i := range l.seen {
-		state := &l.seen[i]
-		if j := l.among(i, looked); j >= 0 {
+func (p *presence) unrecorded(looked string) (own taint.History, as []*taint.State) {
+	as = make([]*taint.State, len(p.recorded.states))
+	for i := range p.seen {
+		state := &p.seen[i]
+		if j := p.among(i, looked); j >= 0 {
 			as[j] = state
-		} else if !state.Ended || !reaches(l.recorded.version, state.From) {
+		} else if !state.Ended || !reaches(p.recorded.version, state.From) {
 			own = append(own, *state)
 		}
 	}
@@ -81,13 +81,13 @@ func (l *presence) unrecorded(looked string) (own taint.History, as []*taint.Sta
 }
 
 // among returns the index of the recorded state that equals the i-th observed state; -1 if there is none.
-func (l *presence) among(i int, looked string) int {
-	state := &l.seen[i]
+func (p *presence) among(i int, looked string) int {
+	state := &p.seen[i]
 	switch {
-	case reaches(l.recorded.version, state.From):
-		return l.recorded.at(state, looked)
-	case state.FoundInList && !l.cameBack(i, looked):
-		return l.recorded.last(func(recorded *taint.State) bool { return !recorded.Ended && same(&recorded.Taint, &state.Taint) })
+	case reaches(p.recorded.version, state.From):
+		return p.recorded.at(state, looked)
+	case state.FoundInList && !p.cameBack(i, looked):
+		return p.recorded.last(func(recorded *taint.State) bool { return !recorded.Ended && same(&recorded.Taint, &state.Taint) })
 	}
 	return -1
 }
@@ -96,22 +96,22 @@ func (l *presence) among(i int, looked string) int {
 // record's writer had seen. The state may have ended and begun again in a gap of this process's watch, or the writer
 // may have found it later than this process observed it. Therefore it is the last recorded state that began before this
 // one ended.
-func (t *recorded) at(state *taint.State, looked string) int {
+func (r *recorded) at(state *taint.State, looked string) int {
 	had := func(recorded *taint.State) bool { return reaches(state.From, recorded.From) }
 	since := ""
-	if w := t.last(had); w >= 0 && !state.FoundInList {
-		since = t.states[w].From // a recorded state lasts until the next one begins
+	if w := r.last(had); w >= 0 && !state.FoundInList {
+		since = r.states[w].From // a recorded state lasts until the next one begins
 	}
-	return t.last(func(recorded *taint.State) bool {
+	return r.last(func(recorded *taint.State) bool {
 		before := isNewer(state.To, recorded.From) || state.To == "" && !ahead(recorded, looked)
 		return same(&recorded.Taint, &state.Taint) && (before || had(recorded)) && (since == "" || reaches(recorded.From, since))
 	})
 }
 
 // last returns the index of the last recorded state for which holds returns true; -1 if there is none.
-func (t *recorded) last(holds func(*taint.State) bool) int {
-	for i := len(t.states) - 1; i >= 0; i-- {
-		if holds(&t.states[i]) {
+func (r *recorded) last(holds func(*taint.State) bool) int {
+	for i := len(r.states) - 1; i >= 0; i-- {
+		if holds(&r.states[i]) {
 			return i
 		}
 	}
@@ -120,8 +120,8 @@ func (t *recorded) last(holds func(*taint.State) bool) int {
 
 // cameBack reports whether a state before the i-th observed state has its value, and is among the recorded states or later
 // than the record. One that is neither is of a presence that the record's writer has seen end.
-func (l *presence) cameBack(i int, looked string) bool {
-	return slices.ContainsFunc(l.seen[:i], func(s taint.State) bool {
-		return same(&s.Taint, &l.seen[i].Taint) && (!reaches(l.recorded.version, s.From) || l.recorded.at(&s, looked) >= 0)
+func (p *presence) cameBack(i int, looked string) bool {
+	return slices.ContainsFunc(p.seen[:i], func(s taint.State) bool {
+		return same(&s.Taint, &p.seen[i].Taint) && (!reaches(p.recorded.version, s.From) || p.recorded.at(&s, looked) >= 0)
 	})
 }

@@ -18,33 +18,33 @@ type noSchedule struct{ triggers, audited presences }
 
 // Taints returns one history for each NoExecute taint on the node, with observed and recorded states merged. Callers
 // must not modify it.
-func (k NodeHistory) Taints() []taint.History { return k.taints.histories }
+func (n NodeHistory) Taints() []taint.History { return n.taints.histories }
 
 // Triggers returns, in the same way, one history for each NoSchedule taint whose key is among [Keys].Triggers.
-func (k NodeHistory) Triggers() []taint.History {
-	if k.more == nil {
+func (n NodeHistory) Triggers() []taint.History {
+	if n.more == nil {
 		return nil
 	}
-	return k.more.triggers.histories
+	return n.more.triggers.histories
 }
 
 // Audited returns, in the same way, one history for each NoSchedule taint whose key is among [Keys].Audited.
-func (k NodeHistory) Audited() []taint.History {
-	if k.more == nil {
+func (n NodeHistory) Audited() []taint.History {
+	if n.more == nil {
 		return nil
 	}
-	return k.more.audited.histories
+	return n.more.audited.histories
 }
 
 // Empty reports whether there are no taints.
-func (k NodeHistory) Empty() bool { return len(k.taints.list) == 0 && k.more == nil }
+func (n NodeHistory) Empty() bool { return len(n.taints.list) == 0 && n.more == nil }
 
 // UpTo returns the resourceVersion for a record of the node: changed, at which its taints were last seen to change, or
 // the later version of an adopted record, if the last observation, at the version looked, reaches it.
-func (k NodeHistory) UpTo(changed, looked string) string {
-	changed = k.taints.upTo(changed, looked)
-	if k.more != nil {
-		changed = k.more.triggers.upTo(changed, looked)
+func (n NodeHistory) UpTo(changed, looked string) string {
+	changed = n.taints.upTo(changed, looked)
+	if n.more != nil {
+		changed = n.more.triggers.upTo(changed, looked)
 	}
 	return changed
 }
@@ -53,16 +53,16 @@ func (k NodeHistory) UpTo(changed, looked string) string {
 //
 // A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
 // controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one.
-func (k NodeHistory) Observe(s Observation) (NodeHistory, bool) {
-	taints, changed := k.taints.observe(&s, v1.TaintEffectNoExecute)
-	if k.more == nil && !s.Keys.counted(s.Taints) {
+func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
+	taints, changed := n.taints.observe(&s, v1.TaintEffectNoExecute)
+	if n.more == nil && !s.Keys.counted(s.Taints) {
 		return NodeHistory{taints: taints}, changed
 	}
-	before := k.noSchedule()
+	before := n.noSchedule()
 	triggers, changedTriggers := before.triggers.observe(s.only(s.Keys.Triggers), v1.TaintEffectNoSchedule)
 	audited, changedAudited := before.audited.observe(s.only(s.Keys.Audited), v1.TaintEffectNoSchedule)
 	if !changed && !changedTriggers && !changedAudited {
-		return k, false
+		return n, false
 	}
 	return NodeHistory{taints: taints, more: noScheduleOf(triggers, audited)}, true
 }
@@ -85,26 +85,26 @@ func (k NodeHistory) Observe(s Observation) (NodeHistory, bool) {
 // monotonic clock of this process if this process received the writing. If it found the record, the time since then
 // comes from the wall clocks, and the first writing that it receives converts the record once more. All times are
 // clamped to the node's lifetime.
-func (k NodeHistory) Adopt(r Record, now AdoptParams) (NodeHistory, bool) {
+func (n NodeHistory) Adopt(r Record, now AdoptParams) (NodeHistory, bool) {
 	if r.UID != now.UID {
-		return k, false
+		return n, false
 	}
-	taints, changed := k.taints.adopt(r.Taints, &r, &now)
-	if k.more == nil {
+	taints, changed := n.taints.adopt(r.Taints, &r, &now)
+	if n.more == nil {
 		return NodeHistory{taints: taints}, changed
 	}
-	triggers, changedTriggers := k.more.triggers.adopt(onlyKeys(now.Keys.Triggers, r.Triggers), &r, &now)
+	triggers, changedTriggers := n.more.triggers.adopt(onlyKeys(now.Keys.Triggers, r.Triggers), &r, &now)
 	if !changed && !changedTriggers {
-		return k, false
+		return n, false
 	}
-	return NodeHistory{taints: taints, more: noScheduleOf(triggers, k.more.audited)}, true
+	return NodeHistory{taints: taints, more: noScheduleOf(triggers, n.more.audited)}, true
 }
 
 // Recorded reports whether a record tells since when this taint, of an observed effect, is there.
-func (k NodeHistory) Recorded(t *v1.Taint) bool {
-	list := k.taints.list
+func (n NodeHistory) Recorded(t *v1.Taint) bool {
+	list := n.taints.list
 	if t.Effect == v1.TaintEffectNoSchedule {
-		list = k.noSchedule().triggers.list
+		list = n.noSchedule().triggers.list
 	}
 	known := presenceOf(list, t)
 	return known != nil && len(known.recorded.states) > 0
@@ -113,23 +113,23 @@ func (k NodeHistory) Recorded(t *v1.Taint) bool {
 // Restrict returns the history without the NoSchedule taints that do not have one of the keys in the same role, and
 // reports whether it changed: the exposure to such a taint ends with the policy that names it. looked is the node's
 // version at the last observation.
-func (k NodeHistory) Restrict(keys Keys, looked string) (NodeHistory, bool) {
-	if k.more == nil {
-		return k, false
+func (n NodeHistory) Restrict(keys Keys, looked string) (NodeHistory, bool) {
+	if n.more == nil {
+		return n, false
 	}
-	triggers, changedTriggers := k.more.triggers.restrict(keys.Triggers, looked)
-	audited, changedAudited := k.more.audited.restrict(keys.Audited, looked)
+	triggers, changedTriggers := n.more.triggers.restrict(keys.Triggers, looked)
+	audited, changedAudited := n.more.audited.restrict(keys.Audited, looked)
 	if !changedTriggers && !changedAudited {
-		return k, false
+		return n, false
 	}
-	return NodeHistory{taints: k.taints, more: noScheduleOf(triggers, audited)}, true
+	return NodeHistory{taints: n.taints, more: noScheduleOf(triggers, audited)}, true
 }
 
-func (k NodeHistory) noSchedule() noSchedule {
-	if k.more == nil {
+func (n NodeHistory) noSchedule() noSchedule {
+	if n.more == nil {
 		return noSchedule{}
 	}
-	return *k.more
+	return *n.more
 }
 
 func noScheduleOf(triggers, audited presences) *noSchedule {

@@ -50,11 +50,11 @@ type Observation struct {
 }
 
 // only returns the observation of the NoSchedule taints with these keys.
-func (s *Observation) only(keys []string) *Observation {
-	these := *s
+func (o *Observation) only(keys []string) *Observation {
+	these := *o
 	these.Taints = nil
-	for i := range s.Taints {
-		if t := &s.Taints[i]; t.Effect == v1.TaintEffectNoSchedule && has(keys, t.Key) {
+	for i := range o.Taints {
+		if t := &o.Taints[i]; t.Effect == v1.TaintEffectNoSchedule && has(keys, t.Key) {
 			these.Taints = append(these.Taints, *t)
 		}
 	}
@@ -62,38 +62,38 @@ func (s *Observation) only(keys []string) *Observation {
 }
 
 // found reports whether the taint, if it is new, may have been there before this observation.
-func (s *Observation) found(t *v1.Taint) bool {
-	return s.Gap || t.Effect == v1.TaintEffectNoSchedule && has(s.Added, t.Key)
+func (o *Observation) found(t *v1.Taint) bool {
+	return o.Gap || t.Effect == v1.TaintEffectNoSchedule && has(o.Added, t.Key)
 }
 
 // listedSince returns the taint's timeAdded if it is credible, otherwise the Unknown time. A NoSchedule taint does not
 // count from its timeAdded, but from when a process first saw it while a policy made it a trigger. API times are truncated to
 // whole seconds; the next second is taken, so that no eviction is early. If that second has not come yet, the moment of
 // the observation is late enough.
-func (s *Observation) listedSince(t *v1.Taint) time.Time {
-	if t.Effect == v1.TaintEffectNoSchedule || t.TimeAdded == nil || t.TimeAdded.After(s.At.Add(-s.Ahead)) || t.TimeAdded.Time.Before(s.Created) {
-		return s.unknown()
+func (o *Observation) listedSince(t *v1.Taint) time.Time {
+	if t.Effect == v1.TaintEffectNoSchedule || t.TimeAdded == nil || t.TimeAdded.After(o.At.Add(-o.Ahead)) || t.TimeAdded.Time.Before(o.Created) {
+		return o.unknown()
 	}
-	since := s.moment(t.TimeAdded.Time)
-	if since.After(s.At) {
-		since = s.At
+	since := o.moment(t.TimeAdded.Time)
+	if since.After(o.At) {
+		since = o.At
 	}
-	if since.Before(s.Watched) {
-		return s.unknown() // the node did not have the taint then
+	if since.Before(o.Watched) {
+		return o.unknown() // the node did not have the taint then
 	}
 	return since
 }
 
 // moment returns a time of the API, rounded up, on this process's monotonic clock.
-func (s *Observation) moment(t time.Time) time.Time {
-	return s.At.Add(NextSecond(t).Sub(s.At)).Add(s.Ahead)
+func (o *Observation) moment(t time.Time) time.Time {
+	return o.At.Add(NextSecond(t).Sub(o.At)).Add(o.Ahead)
 }
 
-func (s *Observation) unknown() time.Time {
-	if s.Unknown.IsZero() {
-		return s.At
+func (o *Observation) unknown() time.Time {
+	if o.Unknown.IsZero() {
+		return o.At
 	}
-	return s.Unknown
+	return o.Unknown
 }
 
 // NextSecond returns the start of the second after t's: the earliest time that is certainly not before the one that an

@@ -72,10 +72,10 @@ func after(looks ...journal.Observation) (n viewed) {
 }
 
 // look adds an observation of the node.
-func (n *viewed) look(s journal.Observation) {
-	s.Before = n.version
-	n.NodeHistory, _ = n.Observe(s)
-	n.version = s.Version
+func (v *viewed) look(s journal.Observation) {
+	s.Before = v.version
+	v.NodeHistory, _ = v.Observe(s)
+	v.version = s.Version
 }
 
 // show formats histories as "key=value@since", with ended states in parentheses.

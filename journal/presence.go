@@ -58,19 +58,19 @@ func newPresence(t *v1.Taint, s *Observation) *presence {
 }
 
 // observed returns the presence after an observation of its taint t.
-func (l *presence) observed(t *v1.Taint, s *Observation) presence {
-	now := *l
-	now.seen = make(taint.History, 0, len(l.seen)+1)
-	for i := range l.seen {
-		now.seen = append(now.seen, again(l.seen[i], s))
+func (p *presence) observed(t *v1.Taint, s *Observation) presence {
+	now := *p
+	now.seen = make(taint.History, 0, len(p.seen)+1)
+	for i := range p.seen {
+		now.seen = append(now.seen, again(p.seen[i], s))
 	}
 	for i := range s.Taints {
 		if counts(&s.Taints[i], t) && !standing(now.seen, &s.Taints[i]) {
-			now.seen = append(now.seen, begin(s, &s.Taints[i], l.history))
+			now.seen = append(now.seen, begin(s, &s.Taints[i], p.history))
 		}
 	}
 	// If versions do not change, as those of a fake API server, nothing can show later which state outlasted which.
-	unmoved := !isNewer(s.Version, s.Before) && !unchangedHistory(l.seen, now.seen)
+	unmoved := !isNewer(s.Version, s.Before) && !unchangedHistory(p.seen, now.seen)
 	if sorted(now.seen); len(now.seen) > States || unmoved {
 		all := len(now.seen)
 		now.seen = bound(dropCovered(now.seen), s.Distinguishes)
@@ -109,15 +109,15 @@ func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 }
 
 // restricted returns the presence without the states of taints with other keys.
-func (l presence) restricted(keys []string) presence {
-	l.seen = statesOf(keys, l.seen)
-	l.recorded.states, l.recorded.read = statesOf(keys, l.recorded.states), statesOf(keys, l.recorded.read)
-	return l
+func (p presence) restricted(keys []string) presence {
+	p.seen = statesOf(keys, p.seen)
+	p.recorded.states, p.recorded.read = statesOf(keys, p.recorded.states), statesOf(keys, p.recorded.read)
+	return p
 }
 
 // renewed reports whether the taint that is observed after a gap is another one than that of this presence.
-func (l *presence) renewed(s *Observation) bool {
-	return renewed(slices.Concat(l.recorded.states, l.history), s)
+func (p *presence) renewed(s *Observation) bool {
+	return renewed(slices.Concat(p.recorded.states, p.history), s)
 }
 
 // samePresence reports whether two presences are the same one and have the same states.

@@ -26,23 +26,23 @@ func presencesOf(list []presence, looked string, apart func(a, b *v1.Taint) bool
 
 // observe returns the presences after one more observation of the taints of this effect, and reports whether they
 // changed.
-func (k presences) observe(s *Observation, effect v1.TaintEffect) (presences, bool) {
+func (p presences) observe(s *Observation, effect v1.TaintEffect) (presences, bool) {
 	var list []presence
 	for i := range s.Taints {
 		t := &s.Taints[i]
 		if t.Effect == effect && presenceOf(list, t) == nil {
-			list = append(list, k.continued(t, s).observed(t, s))
+			list = append(list, p.continued(t, s).observed(t, s))
 		}
 	}
-	if slices.EqualFunc(k.list, list, samePresence) {
-		return k, false
+	if slices.EqualFunc(p.list, list, samePresence) {
+		return p, false
 	}
 	return presencesOf(list, s.Version, s.Distinguishes), true
 }
 
 // continued returns the presence that the observed taint continues, or a new one that begins with the observation.
-func (k presences) continued(t *v1.Taint, s *Observation) *presence {
-	known := presenceOf(k.list, t)
+func (p presences) continued(t *v1.Taint, s *Observation) *presence {
+	known := presenceOf(p.list, t)
 	switch {
 	case known == nil, s.Gap && known.renewed(s):
 		return newPresence(t, s)
@@ -51,8 +51,8 @@ func (k presences) continued(t *v1.Taint, s *Observation) *presence {
 }
 
 // adopt merges the recorded histories into the presences, and reports whether that changes anything.
-func (k presences) adopt(recorded []taint.History, r *Record, now *AdoptParams) (presences, bool) {
-	list := slices.Clone(k.list)
+func (p presences) adopt(recorded []taint.History, r *Record, now *AdoptParams) (presences, bool) {
+	list := slices.Clone(p.list)
 	changed := false
 	for i := range list {
 		theirs := find(recorded, &list[i].seen[0].Taint)
@@ -64,33 +64,33 @@ func (k presences) adopt(recorded []taint.History, r *Record, now *AdoptParams) 
 		}
 	}
 	if !changed {
-		return k, false
+		return p, false
 	}
 	return presencesOf(list, now.Version, now.Distinguishes), true
 }
 
 // restrict returns the presences without the states of taints with other keys, and reports whether that changes
 // anything.
-func (k presences) restrict(keys []string, looked string) (presences, bool) {
+func (p presences) restrict(keys []string, looked string) (presences, bool) {
 	var list []presence
 	changed := false
-	for i := range k.list {
-		l := k.list[i].restricted(keys)
-		changed = changed || len(l.seen) < len(k.list[i].seen) || len(l.recorded.states) < len(k.list[i].recorded.states)
+	for i := range p.list {
+		l := p.list[i].restricted(keys)
+		changed = changed || len(l.seen) < len(p.list[i].seen) || len(l.recorded.states) < len(p.list[i].recorded.states)
 		if standingAny(l.seen) {
 			list = append(list, l)
 		}
 	}
 	if !changed {
-		return k, false
+		return p, false
 	}
 	return presencesOf(list, looked, nil), true
 }
 
 // upTo is [NodeHistory.UpTo] for these presences.
-func (k presences) upTo(changed, looked string) string {
-	for i := range k.list {
-		if recorded := k.list[i].recorded.version; isNewer(recorded, changed) && reaches(looked, recorded) {
+func (p presences) upTo(changed, looked string) string {
+	for i := range p.list {
+		if recorded := p.list[i].recorded.version; isNewer(recorded, changed) && reaches(looked, recorded) {
 			changed = recorded
 		}
 	}

@@ -104,57 +104,57 @@ func newCandidateOf(leases coordinationclient.LeasesGetter, identity string) *ca
 	return &candidate{Election: New(config.Default().LeaderElection, leases, identity)}
 }
 
-func (l *candidate) lead(ctx context.Context) error {
-	l.note(true)
-	defer l.note(false)
+func (ca *candidate) lead(ctx context.Context) error {
+	ca.note(true)
+	defer ca.note(false)
 	<-ctx.Done()
-	time.Sleep(l.drain)
+	time.Sleep(ca.drain)
 	return nil
 }
 
-func (l *candidate) note(now bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.now = now
+func (ca *candidate) note(now bool) {
+	ca.mu.Lock()
+	defer ca.mu.Unlock()
+	ca.now = now
 	if now {
-		l.terms++
+		ca.terms++
 	}
 }
 
-func (l *candidate) state() (terms int, now bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.terms, l.now
+func (ca *candidate) state() (terms int, now bool) {
+	ca.mu.Lock()
+	defer ca.mu.Unlock()
+	return ca.terms, ca.now
 }
 
-func (l *candidate) check(t *testing.T, when string, terms int, now bool) {
+func (ca *candidate) check(t *testing.T, when string, terms int, now bool) {
 	t.Helper()
 	synctest.Wait()
-	if gotTerms, gotNow := l.state(); gotTerms != terms || gotNow != now || l.Leading() != now {
-		t.Errorf("%s: %d terms, leads %t, by its clock %t; want %d, %t", when, gotTerms, gotNow, l.Leading(), terms, now)
+	if gotTerms, gotNow := ca.state(); gotTerms != terms || gotNow != now || ca.Leading() != now {
+		t.Errorf("%s: %d terms, leads %t, by its clock %t; want %d, %t", when, gotTerms, gotNow, ca.Leading(), terms, now)
 	}
 }
 
 // leadsFor fails the test unless the candidate, in its first term, leads for just that long once the server does not
 // respond any more. end says when that is.
-func (l *candidate) leadsFor(t *testing.T, c *cluster, d time.Duration, end string) {
+func (ca *candidate) leadsFor(t *testing.T, c *cluster, d time.Duration, end string) {
 	t.Helper()
 	hang := make(chan struct{})
 	defer close(hang)
 	c.hang.Store(&hang)
 	time.Sleep(d - time.Millisecond)
-	l.check(t, "just before "+end, 1, true)
+	ca.check(t, "just before "+end, 1, true)
 	time.Sleep(2 * time.Millisecond)
-	if synctest.Wait(); l.Leading() {
+	if synctest.Wait(); ca.Leading() {
 		t.Errorf("it leads %s", end)
 	}
 }
 
 // start campaigns until the returned function is called, which returns once the campaign is over.
-func (l *candidate) start(t *testing.T) (stop func()) {
+func (ca *candidate) start(t *testing.T) (stop func()) {
 	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 	over := make(chan error, 1)
-	go func() { over <- l.Campaign(ctx, l.lead) }()
+	go func() { over <- ca.Campaign(ctx, ca.lead) }()
 	return func() {
 		cancel()
 		if err := <-over; err != nil {

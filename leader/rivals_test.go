@@ -38,28 +38,28 @@ func newLeaseStore() *leaseStore {
 	return s
 }
 
-func (s *leaseStore) get() (*coordinationv1.Lease, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.lease == nil {
+func (l *leaseStore) get() (*coordinationv1.Lease, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lease == nil {
 		return nil, apierrors.NewNotFound(leases, "lease")
 	}
-	return s.lease.DeepCopy(), nil
+	return l.lease.DeepCopy(), nil
 }
 
-func (s *leaseStore) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.lease == nil && lease.ResourceVersion != "" {
+func (l *leaseStore) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lease == nil && lease.ResourceVersion != "" {
 		return nil, apierrors.NewNotFound(leases, "lease")
 	}
-	if s.lease != nil && lease.ResourceVersion != s.lease.ResourceVersion {
+	if l.lease != nil && lease.ResourceVersion != l.lease.ResourceVersion {
 		return nil, apierrors.NewConflict(leases, "lease", errors.New("it has changed"))
 	}
-	s.version++
-	s.lease = lease.DeepCopy()
-	s.lease.ResourceVersion = strconv.Itoa(s.version)
-	return s.lease.DeepCopy(), nil
+	l.version++
+	l.lease = lease.DeepCopy()
+	l.lease.ResourceVersion = strconv.Itoa(l.version)
+	return l.lease.DeepCopy(), nil
 }
 
 // link is the path from one client to the leaseStore. Requests and responses are delayed or lost on it; a request that
@@ -136,18 +136,18 @@ func (d direct) Update(_ context.Context, lease *coordinationv1.Lease, _ metav1.
 }
 
 // empty is a client that replaces the lease by one without a spec.
-func (s *leaseStore) empty() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.version++
-	s.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "lease", ResourceVersion: strconv.Itoa(s.version)}}
+func (l *leaseStore) empty() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.version++
+	l.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "lease", ResourceVersion: strconv.Itoa(l.version)}}
 }
 
 // remove is a client that deletes the lease.
-func (s *leaseStore) remove() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lease = nil
+func (l *leaseStore) remove() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lease = nil
 }
 
 func (l link) put(ctx context.Context, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {

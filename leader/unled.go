@@ -71,26 +71,26 @@ type observedLock struct {
 }
 
 // Get returns the lease's record.
-func (l observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	record, raw, err := l.Interface.Get(ctx)
-	l.seen.note(time.Now(), record, err)
+func (o observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := o.Interface.Get(ctx)
+	o.seen.note(time.Now(), record, err)
 	return record, raw, err
 }
 
 // Create creates the lease.
-func (l observedLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	err := l.Interface.Create(ctx, record)
+func (o observedLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	err := o.Interface.Create(ctx, record)
 	if err == nil {
-		l.seen.note(time.Now(), &record, nil)
+		o.seen.note(time.Now(), &record, nil)
 	}
 	return err
 }
 
 // Update writes the lease.
-func (l observedLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	err := l.Interface.Update(ctx, record)
+func (o observedLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	err := o.Interface.Update(ctx, record)
 	if err == nil {
-		l.seen.note(time.Now(), &record, nil)
+		o.seen.note(time.Now(), &record, nil)
 	}
 	return err
 }

@@ -13,10 +13,10 @@ import (
 )
 
 // saysUnled fails the test unless the candidate says the text, or nothing if the text is empty.
-func (l *candidate) saysUnled(t *testing.T, when, text string) {
+func (ca *candidate) saysUnled(t *testing.T, when, text string) {
 	t.Helper()
 	synctest.Wait()
-	err := l.Unled()
+	err := ca.Unled()
 	if text == "" && err != nil || text != "" && (err == nil || !strings.HasPrefix(err.Error(), text)) {
 		t.Errorf("%s: got %v, want %q", when, err, text)
 	}

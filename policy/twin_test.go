@@ -44,17 +44,17 @@ type outcome struct {
 	held bool
 }
 
-func (w *twin) decide() outcome {
+func (tw *twin) decide() outcome {
 	all := outcome{never, never, never, false}
-	if w.pod.Phase != v1.PodRunning {
+	if tw.pod.Phase != v1.PodRunning {
 		return all
 	}
-	for _, h := range slices.Concat(w.node.Taints, w.node.Triggers) {
+	for _, h := range slices.Concat(tw.node.Taints, tw.node.Triggers) {
 		for i := range h {
 			if h[i].Ended {
 				continue
 			}
-			one := w.pair(h[:i+1])
+			one := tw.pair(h[:i+1])
 			all.evict, all.delete = earliest(all.evict, one.evict), earliest(all.delete, one.delete)
 			all.unconditional = earliest(all.unconditional, one.unconditional)
 			all.held = all.held || one.held
@@ -70,48 +70,48 @@ func earliest(a, b int64) int64 {
 	return a
 }
 
-func (w *twin) pair(h taint.History) outcome {
+func (tw *twin) pair(h taint.History) outcome {
 	last := h[len(h)-1]
-	p, method := w.first(last.Taint)
-	granted := w.granted(p, method, last.Taint)
+	p, method := tw.first(last.Taint)
+	granted := tw.granted(p, method, last.Taint)
 	if granted == forever {
 		return outcome{never, never, never, false}
 	}
 	start := last
 	for i := len(h) - 1; i >= 0; i-- {
-		q, m := w.first(h[i].Taint)
-		if w.granted(q, m, h[i].Taint) == forever {
+		q, m := tw.first(h[i].Taint)
+		if tw.granted(q, m, h[i].Taint) == forever {
 			break
 		}
 		start = h[i]
 	}
-	deadline := max(start.Since.Unix()-zero.Unix(), w.pod.Bound.Unix()-zero.Unix()) + granted
+	deadline := max(start.Since.Unix()-zero.Unix(), tw.pod.Bound.Unix()-zero.Unix()) + granted
 	tripped := false
-	for _, b := range w.config.Guards.Breakers {
-		deadline = max(deadline, w.settled(b, h))
-		tripped = tripped || w.guards(b, last.Taint) && w.tripped[policy.Trip{Breaker: b.Name, Group: w.zone(b.TopologyKey)}]
+	for _, b := range tw.config.Guards.Breakers {
+		deadline = max(deadline, tw.settled(b, h))
+		tripped = tripped || tw.guards(b, last.Taint) && tw.tripped[policy.Trip{Breaker: b.Name, Group: tw.zone(b.TopologyKey)}]
 	}
 	switch {
 	case tripped || method == policy.Hold:
 		return outcome{never, never, never, true}
 	case method == policy.Delete:
 		return outcome{never, deadline, deadline, false}
-	case p == nil || p.DeleteAfter == nil || w.paused:
+	case p == nil || p.DeleteAfter == nil || tw.paused:
 		return outcome{deadline, never, never, false}
 	}
-	return outcome{deadline, max(deadline, w.holdEnd(h)) + int64(p.DeleteAfter.Seconds()), never, false}
+	return outcome{deadline, max(deadline, tw.holdEnd(h)) + int64(p.DeleteAfter.Seconds()), never, false}
 }
 
 // holdEnd returns when the last hold of the pair ended.
-func (w *twin) holdEnd(h taint.History) int64 {
+func (tw *twin) holdEnd(h taint.History) int64 {
 	end := int64(0)
 	for i := range len(h) - 1 {
-		if _, m := w.first(h[i].Taint); m == policy.Hold && h[i].Ended {
+		if _, m := tw.first(h[i].Taint); m == policy.Hold && h[i].Ended {
 			end = max(end, h[i+1].Since.Unix()-zero.Unix())
 		}
 	}
-	for _, e := range w.ended {
-		inGroup := e.TopologyKey == "" || w.zone(e.TopologyKey) == e.Group
+	for _, e := range tw.ended {
+		inGroup := e.TopologyKey == "" || tw.zone(e.TopologyKey) == e.Group
 		if inGroup && (e.Taints == nil || slices.ContainsFunc(e.Taints, func(k policy.KeyPattern) bool {
 			key := h[len(h)-1].Taint.Key
 			return k.Key == key || k.Key == "" && strings.HasPrefix(key, k.Prefix) && key != v1.TaintNodeOutOfService
@@ -122,25 +122,25 @@ func (w *twin) holdEnd(h taint.History) int64 {
 	return end
 }
 
-func (w *twin) settled(b policy.Breaker, h taint.History) (second int64) {
+func (tw *twin) settled(b policy.Breaker, h taint.History) (second int64) {
 	if b.Settle.Duration == 0 {
 		return 0
 	}
-	for i := len(h) - 1; i >= 0 && w.guards(b, h[i].Taint); i-- {
+	for i := len(h) - 1; i >= 0 && tw.guards(b, h[i].Taint); i-- {
 		second = h[i].Since.Unix() - zero.Unix() + int64(b.Settle.Seconds())
 	}
 	return second
 }
 
-func (w *twin) guards(b policy.Breaker, t v1.Taint) bool {
-	return slices.Contains(b.Taints, policy.TaintKey{Key: t.Key}) && selected(b.NodeSelector, w.node.Labels)
+func (tw *twin) guards(b policy.Breaker, t v1.Taint) bool {
+	return slices.Contains(b.Taints, policy.TaintKey{Key: t.Key}) && selected(b.NodeSelector, tw.node.Labels)
 }
 
-func (w *twin) zone(key string) string {
+func (tw *twin) zone(key string) string {
 	if key == "" {
 		return ""
 	}
-	if zone, ok := w.node.Labels[key]; ok {
+	if zone, ok := tw.node.Labels[key]; ok {
 		return zone
 	}
 	return "<none>"
@@ -148,10 +148,10 @@ func (w *twin) zone(key string) string {
 
 // first returns the policy that decides, or nil if none matches, and its method: empty for a NoSchedule taint that
 // is not a trigger.
-func (w *twin) first(t v1.Taint) (*policy.Policy, policy.Method) {
-	for i := range w.config.Policies {
-		p := &w.config.Policies[i]
-		matches := w.matches(p.Match, t)
+func (tw *twin) first(t v1.Taint) (*policy.Policy, policy.Method) {
+	for i := range tw.config.Policies {
+		p := &tw.config.Policies[i]
+		matches := tw.matches(p.Match, t)
 		switch {
 		case p.Mode == policy.Audit || matches == "no":
 		case matches == "perhaps":
@@ -163,22 +163,22 @@ func (w *twin) first(t v1.Taint) (*policy.Policy, policy.Method) {
 	if t.Effect == v1.TaintEffectNoSchedule {
 		return nil, policy.Ignore
 	}
-	return nil, w.config.Method
+	return nil, tw.config.Method
 }
 
-func (w *twin) matches(m policy.Match, t v1.Taint) string {
+func (tw *twin) matches(m policy.Match, t v1.Taint) string {
 	kind := "None"
-	if w.pod.Controller != nil {
-		kind = w.pod.Controller.Kind
+	if tw.pod.Controller != nil {
+		kind = tw.pod.Controller.Kind
 	}
 	returns := t.Effect == v1.TaintEffectNoSchedule && (kind == "DaemonSet" || kind == "None")
-	yes := namesTaint(m.Taints, t) && selected(m.NodeSelector, w.node.Labels) && selected(m.PodSelector, w.pod.Labels) &&
+	yes := namesTaint(m.Taints, t) && selected(m.NodeSelector, tw.node.Labels) && selected(m.PodSelector, tw.pod.Labels) &&
 		(len(m.OwnerKinds) == 0 && !returns || slices.Contains(m.OwnerKinds, kind)) &&
-		(m.Priority == nil || (m.Priority.Min == nil || w.pod.Priority >= *m.Priority.Min) && (m.Priority.Max == nil || w.pod.Priority <= *m.Priority.Max)) &&
+		(m.Priority == nil || (m.Priority.Min == nil || tw.pod.Priority >= *m.Priority.Min) && (m.Priority.Max == nil || tw.pod.Priority <= *m.Priority.Max)) &&
 		(len(m.Namespaces) == 0 || slices.ContainsFunc(m.Namespaces, func(pattern string) bool {
-			return regexp.MustCompile("^" + strings.ReplaceAll(pattern, "*", ".*") + "$").MatchString(w.pod.Namespace)
+			return regexp.MustCompile("^" + strings.ReplaceAll(pattern, "*", ".*") + "$").MatchString(tw.pod.Namespace)
 		}))
-	space, known := prod(w.pod.Namespace)
+	space, known := prod(tw.pod.Namespace)
 	switch {
 	case !yes, known && !selected(m.NamespaceSelector, space):
 		return "no"
@@ -222,11 +222,11 @@ func selected(s *metav1.LabelSelector, labels map[string]string) bool {
 }
 
 // granted returns how long the pod may stay with the taint, in seconds, or forever.
-func (w *twin) granted(p *policy.Policy, method policy.Method, t v1.Taint) int64 {
+func (tw *twin) granted(p *policy.Policy, method policy.Method, t v1.Taint) int64 {
 	if method == policy.Ignore {
 		return forever
 	}
-	own, found := bears(w.pod.Tolerations, t.Key, t.Value, t.Effect)
+	own, found := bears(tw.pod.Tolerations, t.Key, t.Value, t.Effect)
 	if p == nil || p.Tolerations == nil {
 		return own
 	}
@@ -247,10 +247,10 @@ func (w *twin) granted(p *policy.Policy, method policy.Method, t v1.Taint) int64
 	case tolerations.Unlimited == nil:
 		return forever
 	}
-	daemon := w.pod.Controller != nil && w.pod.Controller.Kind == "DaemonSet" && !slices.Contains(p.Match.OwnerKinds, "DaemonSet")
+	daemon := tw.pod.Controller != nil && tw.pod.Controller.Kind == "DaemonSet" && !slices.Contains(p.Match.OwnerKinds, "DaemonSet")
 	r := p.Match.Priority
 	named := r != nil && (r.Min != nil && *r.Min >= 2e9 || r.Max != nil && *r.Max >= 2e9)
-	if daemon || w.pod.Priority >= 2e9 && !named {
+	if daemon || tw.pod.Priority >= 2e9 && !named {
 		return forever
 	}
 	return int64(tolerations.Unlimited.Seconds())
@@ -351,9 +351,9 @@ func TestWithoutPoliciesTheVerdictIsThatOfDecide(t *testing.T) {
 	})
 }
 
-func (w *twin) facts() *policy.Facts {
-	f := &policy.Facts{Namespaces: prod, Tripped: w.tripped, Paused: w.paused}
-	for _, e := range w.ended {
+func (tw *twin) facts() *policy.Facts {
+	f := &policy.Facts{Namespaces: prod, Tripped: tw.tripped, Paused: tw.paused}
+	for _, e := range tw.ended {
 		e.Ended = at(e.at)
 		f.Holds = append(f.Holds, e.HoldRecord)
 	}

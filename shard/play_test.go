@@ -22,40 +22,40 @@ func newTurns(t *testing.T) *turns {
 	return &turns{t: t, waiting: map[types.UID]dispatch.Candidate{}, calls: map[types.UID]*eviction.Request{}, ended: map[types.UID]bool{}}
 }
 
-func (d *turns) Offer(c dispatch.Candidate) bool {
-	if d.calls[c.UID] != nil {
+func (t *turns) Offer(c dispatch.Candidate) bool {
+	if t.calls[c.UID] != nil {
 		return false
 	}
-	d.waiting[c.UID] = c
+	t.waiting[c.UID] = c
 	return true
 }
 
-func (d *turns) Withdraw(uid types.UID) bool {
-	_, waited := d.waiting[uid]
-	delete(d.waiting, uid)
+func (t *turns) Withdraw(uid types.UID) bool {
+	_, waited := t.waiting[uid]
+	delete(t.waiting, uid)
 	return waited
 }
 
-func (d *turns) Settled(uid types.UID) {
-	if !d.ended[uid] {
-		d.t.Errorf("the call for %s is settled, and has not ended", uid)
+func (t *turns) Settled(uid types.UID) {
+	if !t.ended[uid] {
+		t.t.Errorf("the call for %s is settled, and has not ended", uid)
 	}
-	delete(d.calls, uid)
-	delete(d.ended, uid)
+	delete(t.calls, uid)
+	delete(t.ended, uid)
 }
 
-func (d *turns) Statuses(uids []types.UID) []dispatch.Status {
+func (t *turns) Statuses(uids []types.UID) []dispatch.Status {
 	all := make([]dispatch.Status, len(uids))
 	for i, uid := range uids {
-		all[i].Request = d.calls[uid]
+		all[i].Request = t.calls[uid]
 	}
 	return all
 }
 
 // start starts the call with the earliest deadline; nil if none waits.
-func (d *turns) start() *eviction.Request {
+func (t *turns) start() *eviction.Request {
 	var first *dispatch.Candidate
-	for _, c := range d.waiting {
+	for _, c := range t.waiting {
 		if first == nil || c.Deadline.Before(first.Deadline) || c.Deadline.Equal(first.Deadline) && c.UID < first.UID {
 			first = &c
 		}
@@ -63,9 +63,9 @@ func (d *turns) start() *eviction.Request {
 	if first == nil {
 		return nil
 	}
-	delete(d.waiting, first.UID)
-	d.calls[first.UID] = &first.Ways[0].Request
-	return d.calls[first.UID]
+	delete(t.waiting, first.UID)
+	t.calls[first.UID] = &first.Ways[0].Request
+	return t.calls[first.UID]
 }
 
 // seed is the same for all shards.

@@ -68,83 +68,83 @@ func newBroadcaster(b *sampler) *broadcaster {
 
 // join adds a viewer, which has received messages up to the one of the id last; empty if it has none. The first
 // viewer starts the sampling, which outlives its context.
-func (h *broadcaster) join(ctx context.Context, last string) (*viewer, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.ended {
+func (b *broadcaster) join(ctx context.Context, last string) (*viewer, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
 		return nil, errEnded
 	}
-	if len(h.viewers) >= maxViewers {
+	if len(b.viewers) >= maxViewers {
 		return nil, errFull
 	}
 	v := &viewer{messages: make(chan message, maxWaiting), resume: last}
-	h.viewers[v] = true
-	if h.leaving != nil {
-		h.leaving.Stop()
-		h.leaving = nil
+	b.viewers[v] = true
+	if b.leaving != nil {
+		b.leaving.Stop()
+		b.leaving = nil
 	}
-	if h.stop == nil {
+	if b.stop == nil {
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		h.stop = cancel
-		go h.run(ctx)
+		b.stop = cancel
+		go b.run(ctx)
 	}
-	h.changed()
+	b.changed()
 	return v, nil
 }
 
 // changed wakes the run. It does not block.
-func (h *broadcaster) changed() {
+func (b *broadcaster) changed() {
 	select {
-	case h.wake <- struct{}{}:
+	case b.wake <- struct{}{}:
 	default:
 	}
 }
 
 // leave removes a viewer. It may be called again.
-func (h *broadcaster) leave(v *viewer) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.drop(v)
+func (b *broadcaster) leave(v *viewer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.drop(v)
 }
 
 // drop removes a viewer, and ends the sampling with the last one.
-func (h *broadcaster) drop(v *viewer) {
-	if !h.viewers[v] {
+func (b *broadcaster) drop(v *viewer) {
+	if !b.viewers[v] {
 		return
 	}
-	delete(h.viewers, v)
+	delete(b.viewers, v)
 	close(v.messages)
-	if len(h.viewers) > 0 {
+	if len(b.viewers) > 0 {
 		return
 	}
-	h.stop()
-	h.stop = nil
-	h.leaving = time.AfterFunc(linger, h.forget)
+	b.stop()
+	b.stop = nil
+	b.leaving = time.AfterFunc(linger, b.forget)
 }
 
 // hasEnded reports whether a run has panicked. The page is not available from then on.
-func (h *broadcaster) hasEnded() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.ended
+func (b *broadcaster) hasEnded() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ended
 }
 
 // end drops all viewers, and refuses further ones.
-func (h *broadcaster) end() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ended = true
-	for v := range h.viewers {
-		h.drop(v)
+func (b *broadcaster) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+	for v := range b.viewers {
+		b.drop(v)
 	}
 }
 
 // run samples until its context ends. A panic ends the page, not the process, which evicts.
-func (h *broadcaster) run(ctx context.Context) {
+func (b *broadcaster) run(ctx context.Context) {
 	defer func() {
 		if r := recover(); r != nil {
 			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", r), "The page has ended, evictions go on", "stack", string(debug.Stack()))
-			h.end()
+			b.end()
 		}
 	}()
 	next := time.NewTimer(0)
@@ -156,11 +156,11 @@ func (h *broadcaster) run(ctx context.Context) {
 			return
 		case <-next.C:
 			began := time.Now()
-			sampled = h.update(ctx) || sampled
+			sampled = b.update(ctx) || sampled
 			next.Reset(pause(time.Since(began)))
-		case <-h.wake:
+		case <-b.wake:
 			if sampled { // else the last sample may be old
-				h.greet()
+				b.greet()
 			}
 		}
 	}
@@ -170,46 +170,46 @@ func (h *broadcaster) run(ctx context.Context) {
 func pause(took time.Duration) time.Duration { return min(max(tick, share*took), slowestTick) }
 
 // forget drops what is kept for viewers that reconnect.
-func (h *broadcaster) forget() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.stop == nil {
-		h.current, h.kept = nil, nil
-		h.seq++ // no viewer can resume from the last id
+func (b *broadcaster) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.stop == nil {
+		b.current, b.kept = nil, nil
+		b.seq++ // no viewer can resume from the last id
 	}
 }
 
 // update samples once and sends the change to all viewers; it reports false if it could not.
-func (h *broadcaster) update(ctx context.Context) bool {
-	h.mu.Lock()
-	before := h.current
-	h.mu.Unlock()
+func (b *broadcaster) update(ctx context.Context) bool {
+	b.mu.Lock()
+	before := b.current
+	b.mu.Unlock()
 	var seen uint64
 	if before != nil {
 		seen = before.facts.Past.Total
 	}
-	facts, err := h.sampler.sample(ctx, seen)
+	facts, err := b.sampler.sample(ctx, seen)
 	if err != nil {
 		return false // a stream without messages is stale, and its viewers show that
 	}
 	now := newSample(facts)
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if ctx.Err() != nil {
 		return false // the last viewer has left meanwhile, and the next run may be under way
 	}
-	h.current = now
+	b.current = now
 	if before != nil {
-		h.publish(before, now)
+		b.publish(before, now)
 	}
-	h.welcome()
+	b.welcome()
 	return true
 }
 
 // publish sends what has changed, or an empty change if nothing was sent for a while.
-func (h *broadcaster) publish(before, now *sample) {
+func (b *broadcaster) publish(before, now *sample) {
 	c, changed := diff(before, now)
-	if !changed && now.facts.At.Sub(h.spoke) < beat {
+	if !changed && now.facts.At.Sub(b.spoke) < beat {
 		return
 	}
 	text, err := json.Marshal(c)
@@ -217,73 +217,73 @@ func (h *broadcaster) publish(before, now *sample) {
 		return // not reached: every value in it can be written
 	}
 	if changed {
-		h.seq++
+		b.seq++
 	}
-	m := message{id: h.id(), change: text}
-	h.spoke = now.facts.At
+	m := message{id: b.id(), change: text}
+	b.spoke = now.facts.At
 	if changed {
-		h.keep(m)
+		b.keep(m)
 	}
-	for v := range h.viewers {
+	for v := range b.viewers {
 		if v.in {
-			h.send(v, m)
+			b.send(v, m)
 		}
 	}
 }
 
-func (h *broadcaster) id() string { return fmt.Sprintf("%s-%d", h.boot, h.seq) }
+func (b *broadcaster) id() string { return fmt.Sprintf("%s-%d", b.boot, b.seq) }
 
-func (h *broadcaster) keep(m message) {
-	if len(h.kept) == maxKept {
-		h.kept = append(h.kept[:0], h.kept[1:]...)
+func (b *broadcaster) keep(m message) {
+	if len(b.kept) == maxKept {
+		b.kept = append(b.kept[:0], b.kept[1:]...)
 	}
-	h.kept = append(h.kept, m)
+	b.kept = append(b.kept, m)
 }
 
 // greet sends new viewers the last sample, if there is one.
-func (h *broadcaster) greet() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.current != nil {
-		h.welcome()
+func (b *broadcaster) greet() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.current != nil {
+		b.welcome()
 	}
 }
 
 // welcome sends each new viewer the messages that it has missed, or a snapshot.
-func (h *broadcaster) welcome() {
-	for v := range h.viewers {
+func (b *broadcaster) welcome() {
+	for v := range b.viewers {
 		if v.in {
 			continue
 		}
 		v.in = true
-		missed, complete := h.after(v.resume)
+		missed, complete := b.after(v.resume)
 		if !complete {
-			missed = []message{{id: h.id(), sample: h.current}}
+			missed = []message{{id: b.id(), sample: b.current}}
 		}
 		if len(missed) == 0 {
-			h.spoke = time.Time{} // so that an empty change confirms soon that it has all
+			b.spoke = time.Time{} // so that an empty change confirms soon that it has all
 		}
 		for _, m := range missed {
-			h.send(v, m)
+			b.send(v, m)
 		}
 	}
 }
 
 // after returns the messages after the one of this id, and reports whether all of them are kept.
-func (h *broadcaster) after(id string) ([]message, bool) {
-	number, own := strings.CutPrefix(id, h.boot+"-")
+func (b *broadcaster) after(id string) ([]message, bool) {
+	number, own := strings.CutPrefix(id, b.boot+"-")
 	seq, err := strconv.ParseUint(number, 10, 64)
-	if !own || err != nil || seq > h.seq || h.seq-seq > uint64(min(len(h.kept), maxWaiting)) {
+	if !own || err != nil || seq > b.seq || b.seq-seq > uint64(min(len(b.kept), maxWaiting)) {
 		return nil, false
 	}
-	return h.kept[len(h.kept)-int(h.seq-seq):], true
+	return b.kept[len(b.kept)-int(b.seq-seq):], true
 }
 
 // send drops a viewer that is too far behind: it reconnects, and receives a snapshot.
-func (h *broadcaster) send(v *viewer, m message) {
+func (b *broadcaster) send(v *viewer, m message) {
 	select {
 	case v.messages <- m:
 	default:
-		h.drop(v)
+		b.drop(v)
 	}
 }

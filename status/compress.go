@@ -53,40 +53,40 @@ type compressed struct {
 	begun bool
 }
 
-func (w *compressed) WriteHeader(code int) {
-	w.Header().Del("Content-Length")
+func (c *compressed) WriteHeader(code int) {
+	c.Header().Del("Content-Length")
 	if code != http.StatusNotModified && code != http.StatusNoContent {
-		w.Header().Set("Content-Encoding", "gzip")
+		c.Header().Set("Content-Encoding", "gzip")
 	}
-	w.ResponseWriter.WriteHeader(code)
+	c.ResponseWriter.WriteHeader(code)
 }
 
-func (w *compressed) Write(p []byte) (int, error) {
-	if !w.begun {
-		w.begun = true
-		w.gzip.Reset(w.ResponseWriter)
-		w.Header().Del("Content-Length")
-		w.Header().Set("Content-Encoding", "gzip")
+func (c *compressed) Write(p []byte) (int, error) {
+	if !c.begun {
+		c.begun = true
+		c.gzip.Reset(c.ResponseWriter)
+		c.Header().Del("Content-Length")
+		c.Header().Set("Content-Encoding", "gzip")
 	}
-	return w.gzip.Write(p)
+	return c.gzip.Write(p)
 }
 
 // FlushError sends what has been written so far.
-func (w *compressed) FlushError() error {
-	if w.begun {
-		if err := w.gzip.Flush(); err != nil {
+func (c *compressed) FlushError() error {
+	if c.begun {
+		if err := c.gzip.Flush(); err != nil {
 			return err
 		}
 	}
-	return http.NewResponseController(w.ResponseWriter).Flush()
+	return http.NewResponseController(c.ResponseWriter).Flush()
 }
 
 // Unwrap lets deadlines through to the connection.
-func (w *compressed) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (c *compressed) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-func (w *compressed) end() {
-	if w.begun {
-		_ = w.gzip.Close() // the client is gone then
+func (c *compressed) end() {
+	if c.begun {
+		_ = c.gzip.Close() // the client is gone then
 	}
 }
 

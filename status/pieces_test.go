@@ -27,18 +27,18 @@ type slowClient struct {
 	largest  int
 }
 
-func (c *slowClient) SetWriteDeadline(at time.Time) error { c.deadline = at; return nil }
+func (s *slowClient) SetWriteDeadline(at time.Time) error { s.deadline = at; return nil }
 
-func (c *slowClient) Write(p []byte) (int, error) {
-	c.pieces++
-	c.largest = max(c.largest, len(p))
-	left := time.Until(c.deadline)
-	if c.takes == 0 || c.takes > left {
+func (s *slowClient) Write(p []byte) (int, error) {
+	s.pieces++
+	s.largest = max(s.largest, len(p))
+	left := time.Until(s.deadline)
+	if s.takes == 0 || s.takes > left {
 		time.Sleep(left)
 		return 0, os.ErrDeadlineExceeded
 	}
-	time.Sleep(c.takes)
-	return c.ResponseRecorder.Write(p)
+	time.Sleep(s.takes)
+	return s.ResponseRecorder.Write(p)
 }
 
 // askSlowly asks as a client that takes its time, and calls ended once that was answered.

@@ -58,35 +58,35 @@ type sampler struct {
 }
 
 // sample returns the facts of now, with the past evictions from the n-th on.
-func (b *sampler) sample(ctx context.Context, n uint64) (Facts, error) {
-	b.sampling.Lock()
-	defer b.sampling.Unlock()
+func (s *sampler) sample(ctx context.Context, n uint64) (Facts, error) {
+	s.sampling.Lock()
+	defer s.sampling.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
-	f := Facts{Manager: b.manager()}
+	f := Facts{Manager: s.manager()}
 	if f.Manager.Synced {
-		views, err := b.options.Source.Views(ctx)
+		views, err := s.options.Source.Views(ctx)
 		if err != nil {
 			return Facts{}, fmt.Errorf("asking for the evictions: %w", err)
 		}
-		f.Views, f.Nodes = views, b.options.Source.Tainted()
+		f.Views, f.Nodes = views, s.options.Source.Tainted()
 	}
 	f.At = time.Now()
-	f.Past = b.options.History.Since(n, f.At)
+	f.Past = s.options.History.Since(n, f.At)
 	return f, nil
 }
 
-func (b *sampler) manager() Manager {
-	m := b.options.Role()
-	m.Version, m.DryRun = b.options.Version, b.options.DryRun
-	m.Cluster, m.MaxEvictionsPerSecond = b.options.Cluster, b.options.MaxEvictionsPerSecond
-	m.EvictionMethod = cmp.Or(m.EvictionMethod, b.options.EvictionMethod)
-	m.Synced = b.options.Health.HasSynced()
-	if err := b.options.Health.Trouble(); err != nil {
+func (s *sampler) manager() Manager {
+	m := s.options.Role()
+	m.Version, m.DryRun = s.options.Version, s.options.DryRun
+	m.Cluster, m.MaxEvictionsPerSecond = s.options.Cluster, s.options.MaxEvictionsPerSecond
+	m.EvictionMethod = cmp.Or(m.EvictionMethod, s.options.EvictionMethod)
+	m.Synced = s.options.Health.HasSynced()
+	if err := s.options.Health.Trouble(); err != nil {
 		m.Trouble = err.Error()
 	}
-	if b.options.Warning != nil {
-		m.Warning = b.options.Warning()
+	if s.options.Warning != nil {
+		m.Warning = s.options.Warning()
 	}
 	return m
 }

@@ -31,16 +31,16 @@ type watcher struct {
 	over   chan struct{}
 }
 
-func (v *watcher) Write(p []byte) (int, error) {
-	if v.asleep != nil {
-		<-v.asleep
+func (w *watcher) Write(p []byte) (int, error) {
+	if w.asleep != nil {
+		<-w.asleep
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.text.Write(p)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
 }
-func (v *watcher) SetWriteDeadline(time.Time) error { return nil }
-func (v *watcher) Flush()                           {}
+func (w *watcher) SetWriteDeadline(time.Time) error { return nil }
+func (w *watcher) Flush()                           {}
 
 // watch opens a stream in the test's bubble. It ends with leave.
 func watch(t *testing.T, s *status.Server, lastID string) *watcher {
@@ -69,10 +69,10 @@ const tick = time.Second
 type sent struct{ name, id, data string }
 
 // read takes what has been sent since the last time.
-func (v *watcher) read() (events []sent) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for block := range strings.SplitSeq(v.text.String(), "\n\n") {
+func (w *watcher) read() (events []sent) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for block := range strings.SplitSeq(w.text.String(), "\n\n") {
 		var e sent
 		for line := range strings.Lines(block) {
 			field, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
@@ -89,7 +89,7 @@ func (v *watcher) read() (events []sent) {
 			events = append(events, e)
 		}
 	}
-	v.text.Reset()
+	w.text.Reset()
 	return events
 }
 

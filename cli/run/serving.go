@@ -132,32 +132,32 @@ type remarks struct {
 }
 
 // below adds the remarks to the answers of the next handler.
-func (m remarks) below(next http.Handler) http.Handler {
+func (re remarks) below(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(answer, r)
 		if r.URL.Path == "/readyz" && r.URL.Query().Has("verbose") {
-			m.write(answer)
+			re.write(answer)
 		}
 	})
 }
 
-func (m remarks) write(w io.Writer) {
-	remark(w, "journal", m.watcher.JournalTrouble())
-	remark(w, "clock", m.clock(time.Now()))
-	remark(w, "original", m.watcher.OriginalTrouble())
-	if m.holder.Paused() {
+func (re remarks) write(w io.Writer) {
+	remark(w, "journal", re.watcher.JournalTrouble())
+	remark(w, "clock", re.clock(time.Now()))
+	remark(w, "original", re.watcher.OriginalTrouble())
+	if re.holder.Paused() {
 		_, _ = io.WriteString(w, "[!]paused: no eviction starts\n")
 	}
-	for _, t := range m.holder.Trips() {
+	for _, t := range re.holder.Trips() {
 		_, _ = fmt.Fprintf(w, "[!]breaker: %s, and holds evictions\n", t.Words())
 	}
-	remark(w, "config", m.file.Trouble())
-	if n := m.file.Pending(); n > 0 {
+	remark(w, "config", re.file.Trouble())
+	if n := re.file.Pending(); n > 0 {
 		_, _ = fmt.Fprintf(w, "[!]config: fields of the file that need a restart: %d\n", n)
 	}
-	if m.election != nil {
-		remark(w, "leader", m.election.Unled())
-		remark(w, "lease", m.election.Trouble())
+	if re.election != nil {
+		remark(w, "leader", re.election.Unled())
+		remark(w, "lease", re.election.Trouble())
 	}
 }
 

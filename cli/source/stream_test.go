@@ -18,7 +18,7 @@ import (
 // silentManager answers, and its stream falls silent after the snapshot.
 type silentManager struct{ streams int }
 
-func (m *silentManager) RoundTrip(r *http.Request) (*http.Response, error) {
+func (sm *silentManager) RoundTrip(r *http.Request) (*http.Response, error) {
 	s := status.Snapshot{TypeMeta: status.TypeMeta{APIVersion: status.APIVersion, Kind: status.KindSnapshot}, At: time.Now(), Manager: status.Manager{Synced: true, Role: status.Leading}}
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -26,7 +26,7 @@ func (m *silentManager) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer := &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(text)))}
 	if strings.HasSuffix(r.URL.Path, "/events") {
-		m.streams++
+		sm.streams++
 		here, there := io.Pipe()
 		go func() { _, _ = io.WriteString(there, "event: snapshot\ndata: "+string(text)+"\n\n") }()
 		answer.Body = here

@@ -95,72 +95,72 @@ func twinPod(node *v1.Node, kind string, made metav1.Time, tolerations ...v1.Tol
 	}
 }
 
-func (w *twins) must(err error) {
-	w.t.Helper()
+func (tw *twins) must(err error) {
+	tw.t.Helper()
 	if err != nil {
-		w.t.Fatal(err)
+		tw.t.Fatal(err)
 	}
 }
 
 // draws returns policies that name some keys, and perhaps a breaker.
-func (w *twins) draws() taintmanager.Policies {
+func (tw *twins) draws() taintmanager.Policies {
 	lasting := func(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 	var p taintmanager.Policies
 	for _, key := range []string{"maintenance", "reboot"} {
-		if w.random.IntN(3) > 0 {
+		if tw.random.IntN(3) > 0 {
 			p.Policies = append(p.Policies, policy.Policy{
 				Name: key, Method: policy.Evict, DeleteAfter: lasting(time.Hour), Match: policy.Match{Taints: []policy.Taint{{Key: key, Effects: []v1.TaintEffect{v1.TaintEffectNoSchedule}}}},
 				Tolerations: &policy.Tolerations{Absent: lasting(10 * time.Minute)},
 			})
 		}
 	}
-	if w.random.IntN(3) > 0 {
+	if tw.random.IntN(3) > 0 {
 		p.Policies = append(p.Policies, policy.Policy{Name: "gpu", Method: policy.Evict, DeleteAfter: lasting(time.Hour), Match: policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}})
 	}
-	if w.random.IntN(4) == 0 {
+	if tw.random.IntN(4) == 0 {
 		p.Policies = append([]policy.Policy{{Name: "quarantine", Method: policy.Hold, Match: policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}}}, p.Policies...)
 	}
-	if w.random.IntN(4) > 0 {
+	if tw.random.IntN(4) > 0 {
 		p.Guards.Breakers = []policy.Breaker{{Name: "outage", TopologyKey: "zone", Taints: []policy.TaintKey{{Key: "out"}}, MaxNodes: intstr.FromString("50%"), ResetAfter: lasting(time.Minute)}}
 	}
 	p.Guards.Rates = []policy.Rate{{Name: "none", EvictionsPerSecond: 0.001, Burst: 1}} // its bucket begins empty, so no call starts
-	p.Paused = w.random.IntN(5) == 0
+	p.Paused = tw.random.IntN(5) == 0
 	return p
 }
 
 // live lets a manager lead for some time, in which nodes and policies change. Some of them also change when it is gone.
-func (w *twins) live() {
-	p := w.draws()
-	m, stop := w.manager(p)
+func (tw *twins) live() {
+	p := tw.draws()
+	m, stop := tw.manager(p)
 	for range twinSteps {
-		w.paint()
-		time.Sleep(time.Duration(w.random.IntN(50_000)) * time.Millisecond)
-		switch w.random.IntN(6) {
+		tw.paint()
+		time.Sleep(time.Duration(tw.random.IntN(50_000)) * time.Millisecond)
+		switch tw.random.IntN(6) {
 		case 0:
-			p = w.draws()
+			p = tw.draws()
 		case 1:
 			p.Paused = !p.Paused
 		}
-		_, err := m.SetPolicies(w.t.Context(), p)
-		w.must(err)
+		_, err := m.SetPolicies(tw.t.Context(), p)
+		tw.must(err)
 	}
 	time.Sleep(2 * time.Second) // a writing a second
 	stop()
-	time.Sleep(time.Duration(w.random.IntN(100_000)) * time.Millisecond)
-	for range w.random.IntN(3) {
-		w.paint()
+	time.Sleep(time.Duration(tw.random.IntN(100_000)) * time.Millisecond)
+	for range tw.random.IntN(3) {
+		tw.paint()
 	}
-	if w.random.IntN(2) == 0 {
-		p = w.draws()
+	if tw.random.IntN(2) == 0 {
+		p = tw.draws()
 	}
-	w.journal.policies = p
+	tw.journal.policies = p
 }
 
 // paint sets or removes a taint of a node.
-func (w *twins) paint() {
-	name := fmt.Sprintf("n%d", w.random.IntN(twinNodes))
-	node, err := w.client.CoreV1().Nodes().Get(w.t.Context(), name, metav1.GetOptions{})
-	w.must(err)
+func (tw *twins) paint() {
+	name := fmt.Sprintf("n%d", tw.random.IntN(twinNodes))
+	node, err := tw.client.CoreV1().Nodes().Get(tw.t.Context(), name, metav1.GetOptions{})
+	tw.must(err)
 	node = node.DeepCopy()
 	t := []v1.Taint{
 		{Key: "maintenance", Effect: v1.TaintEffectNoSchedule},
@@ -169,8 +169,8 @@ func (w *twins) paint() {
 		{Key: "gpu", Effect: v1.TaintEffectNoExecute},
 		{Key: "out", Effect: v1.TaintEffectNoExecute},
 		{Key: "out", Effect: v1.TaintEffectNoExecute},
-	}[w.random.IntN(6)]
-	if w.random.IntN(2) == 0 {
+	}[tw.random.IntN(6)]
+	if tw.random.IntN(2) == 0 {
 		t.TimeAdded = new(metav1.Now())
 	}
 	kept := node.Spec.Taints[:0]
@@ -185,10 +185,10 @@ func (w *twins) paint() {
 		kept = append(kept, t)
 	}
 	node.Spec.Taints = kept
-	w.version++
-	node.ResourceVersion = strconv.Itoa(10 + w.version)
-	_, err = w.client.CoreV1().Nodes().Update(w.t.Context(), node, metav1.UpdateOptions{})
-	w.must(err)
+	tw.version++
+	node.ResourceVersion = strconv.Itoa(10 + tw.version)
+	_, err = tw.client.CoreV1().Nodes().Update(tw.t.Context(), node, metav1.UpdateOptions{})
+	tw.must(err)
 	synctest.Wait()
 }
 
@@ -201,40 +201,40 @@ func (stuck) Evict(ctx context.Context, _ taintmanager.Eviction) taintmanager.Ou
 }
 
 // manager starts a manager that leads; stop ends it.
-func (w *twins) manager(p taintmanager.Policies) (m *taintmanager.Manager, stop func()) {
-	m, err := taintmanager.New(w.client, nil, taintmanager.Options{
-		Evictor: stuck{}, Journal: w.journal, Policies: p.Policies, Guards: p.Guards, Paused: p.Paused, Logger: funcr.New(func(string, string) {}, funcr.Options{}),
+func (tw *twins) manager(p taintmanager.Policies) (m *taintmanager.Manager, stop func()) {
+	m, err := taintmanager.New(tw.client, nil, taintmanager.Options{
+		Evictor: stuck{}, Journal: tw.journal, Policies: p.Policies, Guards: p.Guards, Paused: p.Paused, Logger: funcr.New(func(string, string) {}, funcr.Options{}),
 	})
-	w.must(err)
+	tw.must(err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { w.must(m.Run(ctx)) })
+	running.Go(func() { tw.must(m.Run(ctx)) })
 	running.Go(func() { _ = m.Lead(ctx) })
 	synctest.Wait()
 	return m, func() { cancel(); running.Wait() }
 }
 
 // compare asks pending, and a manager that starts at the same moment.
-func (w *twins) compare(seen map[string]int) {
-	p := w.journal.policies
+func (tw *twins) compare(seen map[string]int) {
+	p := tw.journal.policies
 	settings := config.Default()
 	settings.Paused = p.Paused
 	rules, err := RulesOf(settings, &config.File{Policies: p.Policies, Guards: p.Guards})
-	w.must(err)
-	for number, page := range w.journal.stored {
-		w.must(w.client.Tracker().Add(&v1.ConfigMap{
+	tw.must(err)
+	for number, page := range tw.journal.stored {
+		tw.must(tw.client.Tracker().Add(&v1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Namespace: usual.namespace, Name: store.PartitionNames(usual.name())[number], ResourceVersion: "1"}, Data: page.Data,
 		}))
 	}
-	from := Cluster{&reached{client: w.client}, io.Discard, time.Now, usual}
-	model, err := Load(w.t.Context(), from, &Scope{Rules: rules, Focus: foresight.Focus{Nodes: &foresight.Selection{}}, Scheduled: true})
-	w.must(err)
+	from := Cluster{&reached{client: tw.client}, io.Discard, time.Now, usual}
+	model, err := Load(tw.t.Context(), from, &Scope{Rules: rules, Focus: foresight.Focus{Nodes: &foresight.Selection{}}, Scheduled: true})
+	tw.must(err)
 	pending := model.Pending(model.At(), nil)
 
-	m, stop := w.manager(p)
+	m, stop := tw.manager(p)
 	defer stop()
-	views, err := m.Views(w.t.Context())
-	w.must(err)
+	views, err := m.Views(tw.t.Context())
+	tw.must(err)
 	want, got := map[string]string{}, map[string]string{}
 	for i := range views {
 		v := &views[i]
@@ -261,7 +261,7 @@ func (w *twins) compare(seen map[string]int) {
 		seen[fmt.Sprint("trips, recorded: ", t.Recorded)]++
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		w.t.Errorf("seed %d: the manager says (-), and pending (+):\n%s", w.seed, diff)
+		tw.t.Errorf("seed %d: the manager says (-), and pending (+):\n%s", tw.seed, diff)
 	}
 }
 
@@ -299,11 +299,11 @@ type memory struct {
 	policies taintmanager.Policies
 }
 
-func (n *memory) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
+func (m *memory) Watch(ctx context.Context, partition int, tell func(journal.StoredPartition, error)) {
 	for ctx.Err() == nil {
-		n.mu.Lock()
-		content, turned := n.stored[partition], n.turned
-		n.mu.Unlock()
+		m.mu.Lock()
+		content, turned := m.stored[partition], m.turned
+		m.mu.Unlock()
 		tell(content, nil)
 		select {
 		case <-turned:
@@ -312,16 +312,16 @@ func (n *memory) Watch(ctx context.Context, partition int, tell func(journal.Sto
 	}
 }
 
-func (n *memory) Write(_ context.Context, partition int, content journal.StoredPartition) (string, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.stored[partition].Version != content.Version {
+func (m *memory) Write(_ context.Context, partition int, content journal.StoredPartition) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stored[partition].Version != content.Version {
 		return "", errors.New("it has changed")
 	}
-	n.writes++
-	content.Version = strconv.Itoa(n.writes)
-	n.stored[partition] = content
-	close(n.turned)
-	n.turned = make(chan struct{})
+	m.writes++
+	content.Version = strconv.Itoa(m.writes)
+	m.stored[partition] = content
+	close(m.turned)
+	m.turned = make(chan struct{})
 	return content.Version, nil
 }

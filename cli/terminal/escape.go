@@ -86,7 +86,7 @@ func escaped(args []any) []any {
 // SafeError is an error whose message is escaped.
 type SafeError struct{ Err error }
 
-func (e SafeError) Error() string { return Escape(e.Err.Error()) }
+func (s SafeError) Error() string { return Escape(s.Err.Error()) }
 
 // Unwrap returns the original error.
-func (e SafeError) Unwrap() error { return e.Err }
+func (s SafeError) Unwrap() error { return s.Err }

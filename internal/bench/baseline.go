@@ -13,10 +13,10 @@ import (
 type call func(ctx context.Context, client kubernetes.Interface, pod load.Identity) error
 
 // plainly evicts all pods, with workers that decide nothing. Their client is that of taint-manager's user.
-func (c *workload) plainly(ctx context.Context, do call) error {
-	return load.Spread(ctx, load.PlainWorkers, len(c.pods), func(ctx context.Context, i int) error {
-		if err := do(ctx, c.w.worker, c.pods[i]); err != nil {
-			return fmt.Errorf("a plain worker: pod %s: %w", c.pods[i].Name, err)
+func (w *workload) plainly(ctx context.Context, do call) error {
+	return load.Spread(ctx, load.PlainWorkers, len(w.pods), func(ctx context.Context, i int) error {
+		if err := do(ctx, w.w.worker, w.pods[i]); err != nil {
+			return fmt.Errorf("a plain worker: pod %s: %w", w.pods[i].Name, err)
 		}
 		return nil
 	})

@@ -133,19 +133,19 @@ func (w *world) bursts(l size) measurement {
 }
 
 // burst measures one subject with this workload.
-func (c *workload) burst(ctx context.Context, s subject) (o outcome, err error) {
+func (w *workload) burst(ctx context.Context, s subject) (o outcome, err error) {
 	if s.launch == nil {
-		return c.evict(ctx, s, 0)
+		return w.evict(ctx, s, 0)
 	}
-	p, err := c.w.ready(ctx, s)
+	p, err := w.w.ready(ctx, s)
 	if err != nil {
 		return o, err
 	}
-	if o, err = c.evict(ctx, s, p.Pid()); err != nil {
+	if o, err = w.evict(ctx, s, p.Pid()); err != nil {
 		return o, err
 	}
-	if s.name == report.Ours && len(c.pods) <= maxEvents {
-		stored, err := c.lastEvent(ctx)
+	if s.name == report.Ours && len(w.pods) <= maxEvents {
+		stored, err := w.lastEvent(ctx)
 		if err != nil {
 			return o, err
 		}
@@ -155,23 +155,23 @@ func (c *workload) burst(ctx context.Context, s subject) (o outcome, err error) 
 }
 
 // evict taints all nodes and waits until all pods are gone.
-func (c *workload) evict(ctx context.Context, s subject, pid int) (o outcome, err error) {
-	before, err := c.w.spent(ctx, pid)
+func (w *workload) evict(ctx context.Context, s subject, pid int) (o outcome, err error) {
+	before, err := w.w.spent(ctx, pid)
 	if err != nil {
 		return o, err
 	}
 	began := time.Now()
-	times, err := c.gone(ctx, s)
+	times, err := w.gone(ctx, s)
 	if err != nil {
 		return o, err
 	}
-	after, err := c.w.spent(ctx, pid)
+	after, err := w.w.spent(ctx, pid)
 	if err != nil {
 		return o, err
 	}
 	o = outcomeOf(times, began)
 	o.cpu, o.serverCPU = after.own-before.own, after.server-before.server
-	o.reads = (after.reads - before.reads) / float64(len(c.pods))
+	o.reads = (after.reads - before.reads) / float64(len(w.pods))
 	if pid != 0 {
 		_, o.peak, err = load.Memory(pid)
 	}
@@ -179,12 +179,12 @@ func (c *workload) evict(ctx context.Context, s subject, pid int) (o outcome, er
 }
 
 // gone taints all nodes; plain workers begin at the same time. It returns when each pod was deleted.
-func (c *workload) gone(ctx context.Context, s subject) (times []time.Time, err error) {
+func (w *workload) gone(ctx context.Context, s subject) (times []time.Time, err error) {
 	var tainting sync.WaitGroup
 	var taintErr error
-	tainting.Go(func() { taintErr = c.taint(ctx, nil) })
+	tainting.Go(func() { taintErr = w.taint(ctx, nil) })
 	if s.plain != nil {
-		err = c.plainly(ctx, s.plain)
+		err = w.plainly(ctx, s.plain)
 	}
 	tainting.Wait()
 	if err == nil {
@@ -193,7 +193,7 @@ func (c *workload) gone(ctx context.Context, s subject) (times []time.Time, err 
 	if err != nil {
 		return nil, err
 	}
-	return c.w.waitFor(ctx, c.pods, burstTimeout)
+	return w.w.waitFor(ctx, w.pods, burstTimeout)
 }
 
 // spent is processor time, in seconds, and the number of GETs of nodes.

@@ -51,16 +51,16 @@ func (w *world) idle(ctx context.Context, s subject) (o outcome, err error) {
 }
 
 // oneByOne taints one node after the other, and returns how long each eviction took, in seconds. The first two are not counted: they warm up connections.
-func (c *workload) oneByOne(ctx context.Context) (samples report.Series, err error) {
-	for i, node := range c.nodes {
+func (w *workload) oneByOne(ctx context.Context) (samples report.Series, err error) {
+	for i, node := range w.nodes {
 		if err := pause(ctx, idleGap); err != nil {
 			return nil, err
 		}
 		began := time.Now()
-		if err := c.w.taintNode(ctx, node, nil); err != nil {
+		if err := w.w.taintNode(ctx, node, nil); err != nil {
 			return nil, fmt.Errorf("tainting a node: %w", err)
 		}
-		times, err := c.w.waitFor(ctx, c.pods[i:i+1], burstTimeout)
+		times, err := w.w.waitFor(ctx, w.pods[i:i+1], burstTimeout)
 		if err != nil {
 			return nil, err
 		}
@@ -72,27 +72,27 @@ func (c *workload) oneByOne(ctx context.Context) (samples report.Series, err err
 }
 
 // respond starts the subject, or the plain client, which then reacts to taints.
-func (c *workload) respond(ctx context.Context, s subject) (stop func() error, err error) {
+func (w *workload) respond(ctx context.Context, s subject) (stop func() error, err error) {
 	if s.launch != nil {
-		p, err := c.w.ready(ctx, s)
+		p, err := w.w.ready(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		return p.Stop, nil
 	}
-	nodes, err := c.w.worker.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{})
+	nodes, err := w.w.worker.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("watching nodes: %w", err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- c.plainClient(ctx, nodes.ResultChan(), s.plain) }()
+	go func() { ended <- w.plainClient(ctx, nodes.ResultChan(), s.plain) }()
 	return func() error { nodes.Stop(); return <-ended }, pause(ctx, time.Second)
 }
 
 // plainClient evicts the pod of each node as soon as the watch shows the node's taint.
-func (c *workload) plainClient(ctx context.Context, changes <-chan watch.Event, do call) error {
+func (w *workload) plainClient(ctx context.Context, changes <-chan watch.Event, do call) error {
 	index := map[string]int{}
-	for i, node := range c.nodes {
+	for i, node := range w.nodes {
 		index[node] = i
 	}
 	for change := range changes {
@@ -104,7 +104,7 @@ func (c *workload) plainClient(ctx context.Context, changes <-chan watch.Event, 
 		if !known {
 			continue
 		}
-		if err := do(ctx, c.w.worker, c.pods[i]); err != nil {
+		if err := do(ctx, w.w.worker, w.pods[i]); err != nil {
 			return fmt.Errorf("the plain client: %w", err)
 		}
 	}

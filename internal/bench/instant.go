@@ -65,18 +65,18 @@ func (w *world) instant(ctx context.Context, s subject) (o outcome, err error) {
 }
 
 // countdown starts the subject, taints the nodes, and returns the instant when all pods are due.
-func (c *workload) countdown(ctx context.Context, s subject) (at time.Time, stop func() error, err error) {
+func (w *workload) countdown(ctx context.Context, s subject) (at time.Time, stop func() error, err error) {
 	bear := bearSeconds * time.Second
 	if s.name == report.Original {
-		p, err := c.w.ready(ctx, s)
+		p, err := w.w.ready(ctx, s)
 		if err != nil {
 			return at, nil, err
 		}
-		err = c.taint(ctx, nil)
+		err = w.taint(ctx, nil)
 		return time.Now().Add(bear), p.Stop, err
 	}
 	if s.launch == nil {
-		err := c.taint(ctx, nil)
+		err := w.taint(ctx, nil)
 		return time.Now().Add(time.Second), func() error { return nil }, err
 	}
 	// The pods must have been created in an earlier second than that of the taint.
@@ -84,7 +84,7 @@ func (c *workload) countdown(ctx context.Context, s subject) (at time.Time, stop
 		return at, nil, err
 	}
 	since := time.Now().Truncate(time.Second)
-	if err := c.taint(ctx, &metav1.Time{Time: since}); err != nil {
+	if err := w.taint(ctx, &metav1.Time{Time: since}); err != nil {
 		return at, nil, err
 	}
 	// Times in the API are cut off: the taint counts from the next second, unless it is found before.
@@ -92,7 +92,7 @@ func (c *workload) countdown(ctx context.Context, s subject) (at time.Time, stop
 	if err := pause(ctx, time.Until(since.Add(time.Second))); err != nil {
 		return at, nil, err
 	}
-	p, err := c.w.ready(ctx, s)
+	p, err := w.w.ready(ctx, s)
 	if err != nil {
 		return at, nil, err
 	}

@@ -12,14 +12,14 @@ const linear = 1.25
 // scale measures bursts of 3000, three times and ten times as many pods of the same population: the cost of a pod
 // must stay the same. The smallest burst comes before the others and after them, and its mean counts, as machines
 // drift.
-func (m *sharedWorkload) scale(ctx context.Context, w *world, _ int) ([]report.Row, error) {
+func (sw *sharedWorkload) scale(ctx context.Context, w *world, _ int) ([]report.Row, error) {
 	small, middle, large := burstOf("3,000 pods", 1), burstOf("9,000 pods", 3), burstOf("30,000 pods", 10)
-	if err := m.atLeast(ctx, w, 15*burstNodes); err != nil {
+	if err := sw.atLeast(ctx, w, 15*burstNodes); err != nil {
 		return nil, err
 	}
 	first, all := 0, results{}
 	for _, s := range []part{small, middle, large, small} {
-		o, err := m.slice(first, first+s.nodes).cost(ctx, s.name)
+		o, err := sw.slice(first, first+s.nodes).cost(ctx, s.name)
 		if err != nil {
 			return nil, err
 		}
@@ -53,18 +53,18 @@ type part struct {
 func burstOf(name string, times int) part { return part{name, times * burstNodes} }
 
 // cost returns the cost of a burst of this workload for each pod.
-func (c *workload) cost(ctx context.Context, name string) (outcome, error) {
-	o, err := c.burst(ctx, ours())
+func (w *workload) cost(ctx context.Context, name string) (outcome, error) {
+	o, err := w.burst(ctx, ours())
 	if err != nil {
 		return o, err
 	}
-	pods := float64(len(c.pods))
+	pods := float64(len(w.pods))
 	o.cpu, o.serverCPU = o.cpu/pods*1e3, o.serverCPU/pods*1e3
-	c.w.say("%s: %.1f/s, CPU for a pod %.3f ms of its own, %.2f ms of the server's; peak %.0f MB", name, o.rate, o.cpu, o.serverCPU, o.peak)
+	w.w.say("%s: %.1f/s, CPU for a pod %.3f ms of its own, %.2f ms of the server's; peak %.0f MB", name, o.rate, o.cpu, o.serverCPU, o.peak)
 	return o, nil
 }
 
 // slice returns a part of a workload: the nodes from first to before end, with their pods.
-func (c *workload) slice(first, end int) *workload {
-	return &workload{w: c.w, name: c.name, nodes: c.nodes[first:end], pods: c.pods[first*podsEach : end*podsEach]}
+func (w *workload) slice(first, end int) *workload {
+	return &workload{w: w.w, name: w.name, nodes: w.nodes[first:end], pods: w.pods[first*podsEach : end*podsEach]}
 }

@@ -22,41 +22,41 @@ const settling = 5 * time.Second
 type sharedWorkload struct{ *workload }
 
 // atLeast ensures that this number of nodes exists, with their pods.
-func (m *sharedWorkload) atLeast(ctx context.Context, w *world, nodes int) (err error) {
-	if m.workload == nil {
-		m.workload, err = w.newWorkload(ctx, size{nodes: min(nodes, someNodes)})
+func (sw *sharedWorkload) atLeast(ctx context.Context, w *world, nodes int) (err error) {
+	if sw.workload == nil {
+		sw.workload, err = w.newWorkload(ctx, size{nodes: min(nodes, someNodes)})
 		if err != nil {
 			return err
 		}
 	}
-	if missing := nodes - len(m.nodes); missing > 0 {
+	if missing := nodes - len(sw.nodes); missing > 0 {
 		began := time.Now()
-		if err := m.grow(ctx, size{nodes: missing}); err != nil {
+		if err := sw.grow(ctx, size{nodes: missing}); err != nil {
 			return err
 		}
-		w.say("there are %d pods; %d were made in %.0f s", len(m.pods), missing*podsEach, time.Since(began).Seconds())
+		w.say("there are %d pods; %d were made in %.0f s", len(sw.pods), missing*podsEach, time.Since(began).Seconds())
 	}
 	return nil
 }
 
 // memory measures the memory of idle subjects after they have listed the whole cluster.
-func (m *sharedWorkload) memory(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
-	if err := m.atLeast(ctx, w, someNodes); err != nil {
+func (sw *sharedWorkload) memory(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+	if err := sw.atLeast(ctx, w, someNodes); err != nil {
 		return nil, err
 	}
 	fewer, all, memory := results{}, results{}, func(o outcome) float64 { return o.memory }
 	if err := fewer.rounds(ctx, w, 1, []subject{ours()}, w.memory); err != nil {
 		return nil, err
 	}
-	less := len(m.pods)
-	if err := m.atLeast(ctx, w, manyNodes); err != nil {
+	less := len(sw.pods)
+	if err := sw.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
 	}
 	if err := all.rounds(ctx, w, rounds, []subject{ours(), originalUnlimited()}, w.memory); err != nil {
 		return nil, err
 	}
 	further := func(o outcome) float64 { // bytes
-		return (o.memory - fewer.of(report.Ours, memory).Median()) * 1e6 / float64(len(m.pods)-less)
+		return (o.memory - fewer.of(report.Ours, memory).Median()) * 1e6 / float64(len(sw.pods)-less)
 	}
 	const work = "30,000 pods, nothing tainted"
 	return []report.Row{

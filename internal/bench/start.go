@@ -13,8 +13,8 @@ const startRounds = 3
 
 // start measures the time from the start of the process, with 30,000 pods, to the first DELETE, of a pod that was
 // due before.
-func (m *sharedWorkload) start(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
-	if err := m.atLeast(ctx, w, manyNodes); err != nil {
+func (sw *sharedWorkload) start(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+	if err := sw.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
 	}
 	all := results{}

@@ -19,12 +19,12 @@ const (
 
 // status measures the processor time of subjects for an update of a pod's status that changes no field that they
 // use, with 30,000 pods cached.
-func (m *sharedWorkload) status(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
-	if err := m.atLeast(ctx, w, manyNodes); err != nil {
+func (sw *sharedWorkload) status(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
+	if err := sw.atLeast(ctx, w, manyNodes); err != nil {
 		return nil, err
 	}
 	all := results{}
-	if err := all.rounds(ctx, w, rounds, []subject{ours(), w.rival()}, m.updates); err != nil {
+	if err := all.rounds(ctx, w, rounds, []subject{ours(), w.rival()}, sw.updates); err != nil {
 		return nil, err
 	}
 	return []report.Row{
@@ -35,29 +35,29 @@ func (m *sharedWorkload) status(ctx context.Context, w *world, rounds int) ([]re
 
 // updates starts and stops a subject, and measures the cost of an update. The subject is left alone for a while
 // first. Otherwise the work after its start would be subtracted as its cost when idle.
-func (m *sharedWorkload) updates(ctx context.Context, s subject) (o outcome, err error) {
-	p, err := m.w.ready(ctx, s)
+func (sw *sharedWorkload) updates(ctx context.Context, s subject) (o outcome, err error) {
+	p, err := sw.w.ready(ctx, s)
 	if err != nil {
 		return o, err
 	}
 	if err := pause(ctx, settling); err != nil {
 		return o, err
 	}
-	if o.cpu, err = m.updateCost(ctx, p.Pid()); err != nil {
+	if o.cpu, err = sw.updateCost(ctx, p.Pid()); err != nil {
 		return o, err
 	}
 	return o, p.Stop()
 }
 
 // updateCost returns the processor time for one update in seconds, without the process's cost when idle.
-func (m *sharedWorkload) updateCost(ctx context.Context, pid int) (float64, error) {
+func (sw *sharedWorkload) updateCost(ctx context.Context, pid int) (float64, error) {
 	idle, err := cpuWhile(pid, func() error { return pause(ctx, quietSpan) })
 	if err != nil {
 		return 0, err
 	}
 	began := time.Now()
 	busy, err := cpuWhile(pid, func() error {
-		if err := m.touch(ctx); err != nil {
+		if err := sw.touch(ctx); err != nil {
 			return err
 		}
 		return pause(ctx, time.Second/2) // the last ones arrive
@@ -83,12 +83,12 @@ func cpuWhile(pid int, do func() error) (float64, error) {
 }
 
 // touch updates the status of some pods, differently each time.
-func (m *sharedWorkload) touch(ctx context.Context) error {
-	apart := len(m.pods) / statusUpdates
+func (sw *sharedWorkload) touch(ctx context.Context) error {
+	apart := len(sw.pods) / statusUpdates
 	err := load.Each(ctx, statusUpdates, func(ctx context.Context, i int) error {
 		patch := fmt.Sprintf(`{"status":{"message":"update at %d"}}`, time.Now().UnixNano())
-		pod := m.pods[i*apart]
-		_, err := m.w.admin.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType,
+		pod := sw.pods[i*apart]
+		_, err := sw.w.admin.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType,
 			[]byte(patch), metav1.PatchOptions{}, "status")
 		return err
 	})

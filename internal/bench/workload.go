@@ -29,9 +29,9 @@ type size struct {
 }
 
 // pods returns the number of pods on a node.
-func (l size) pods() int {
-	if l.each > 0 {
-		return l.each
+func (s size) pods() int {
+	if s.each > 0 {
+		return s.each
 	}
 	return podsEach
 }
@@ -54,40 +54,40 @@ func (w *world) newWorkload(ctx context.Context, l size) (*workload, error) {
 }
 
 // grow adds nodes and pods.
-func (c *workload) grow(ctx context.Context, l size) error {
-	first := len(c.nodes)
+func (w *workload) grow(ctx context.Context, l size) error {
+	first := len(w.nodes)
 	for i := range l.nodes {
-		c.nodes = append(c.nodes, fmt.Sprintf("%s-node-%d", c.name, first+i))
+		w.nodes = append(w.nodes, fmt.Sprintf("%s-node-%d", w.name, first+i))
 	}
 	err := load.Each(ctx, l.nodes, func(ctx context.Context, i int) error {
-		_, err := c.w.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(c.nodes[first+i]), metav1.CreateOptions{})
+		_, err := w.w.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(w.nodes[first+i]), metav1.CreateOptions{})
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("making nodes: %w", err)
 	}
-	return c.fill(ctx, c.nodes[first:], l)
+	return w.fill(ctx, w.nodes[first:], l)
 }
 
 // fill adds pods to nodes of the workload.
-func (c *workload) fill(ctx context.Context, nodes []string, l size) error {
+func (w *workload) fill(ctx context.Context, nodes []string, l size) error {
 	if len(l.namespaces) == 0 {
 		l.namespaces = []string{load.Namespace}
 	}
-	if err := load.EnsureNamespaces(ctx, c.w.admin, l.namespaces...); err != nil {
+	if err := load.EnsureNamespaces(ctx, w.w.admin, l.namespaces...); err != nil {
 		return fmt.Errorf("making namespaces: %w", err)
 	}
-	old, n := len(c.pods), len(nodes)*l.pods()
-	c.namespaces, c.pods = append(c.namespaces, l.namespaces...), append(c.pods, make([]load.Identity, n)...)
-	err := load.Each(ctx, n, func(ctx context.Context, i int) error { return c.makePod(ctx, old+i, nodes[i/l.pods()], l) })
+	old, n := len(w.pods), len(nodes)*l.pods()
+	w.namespaces, w.pods = append(w.namespaces, l.namespaces...), append(w.pods, make([]load.Identity, n)...)
+	err := load.Each(ctx, n, func(ctx context.Context, i int) error { return w.makePod(ctx, old+i, nodes[i/l.pods()], l) })
 	if err != nil {
 		return fmt.Errorf("making pods: %w", err)
 	}
 	return nil
 }
 
-func (c *workload) makePod(ctx context.Context, i int, node string, l size) error {
-	pod := load.Pod(fmt.Sprintf("%s-%d", c.name, i), node, map[string]string{"app": "bench", "workload": c.name})
+func (w *workload) makePod(ctx context.Context, i int, node string, l size) error {
+	pod := load.Pod(fmt.Sprintf("%s-%d", w.name, i), node, map[string]string{"app": "bench", "workload": w.name})
 	pod.Namespace = l.namespaces[i%len(l.namespaces)]
 	if l.held {
 		pod.Labels[load.HeldLabel], pod.Labels["own"] = "yes", pod.Name
@@ -97,12 +97,12 @@ func (c *workload) makePod(ctx context.Context, i int, node string, l size) erro
 			Key: taintKey, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: l.bears,
 		})
 	}
-	pods := c.w.admin.CoreV1().Pods(pod.Namespace)
+	pods := w.w.admin.CoreV1().Pods(pod.Namespace)
 	made, err := pods.Create(ctx, pod, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	c.pods[i] = load.IdentityOf(made)
+	w.pods[i] = load.IdentityOf(made)
 	if !l.running {
 		return nil
 	}
@@ -112,9 +112,9 @@ func (c *workload) makePod(ctx context.Context, i int, node string, l size) erro
 }
 
 // taint sets the NoExecute taint on all nodes, several at a time. since is its timeAdded, which may be nil.
-func (c *workload) taint(ctx context.Context, since *metav1.Time) error {
-	err := load.Each(ctx, len(c.nodes), func(ctx context.Context, i int) error {
-		return c.w.taintNode(ctx, c.nodes[i], since)
+func (w *workload) taint(ctx context.Context, since *metav1.Time) error {
+	err := load.Each(ctx, len(w.nodes), func(ctx context.Context, i int) error {
+		return w.w.taintNode(ctx, w.nodes[i], since)
 	})
 	if err != nil {
 		return fmt.Errorf("tainting nodes: %w", err)
@@ -128,16 +128,16 @@ func (w *world) taintNode(ctx context.Context, node string, since *metav1.Time) 
 }
 
 // clear removes the workload's nodes, its remaining pods, and all events of its namespaces.
-func (c *workload) clear(ctx context.Context) error {
-	core := c.w.admin.CoreV1()
-	err := load.Each(ctx, len(c.nodes), func(ctx context.Context, i int) error {
-		return core.Nodes().Delete(ctx, c.nodes[i], metav1.DeleteOptions{})
+func (w *workload) clear(ctx context.Context) error {
+	core := w.w.admin.CoreV1()
+	err := load.Each(ctx, len(w.nodes), func(ctx context.Context, i int) error {
+		return core.Nodes().Delete(ctx, w.nodes[i], metav1.DeleteOptions{})
 	})
 	if err != nil {
 		return fmt.Errorf("removing nodes: %w", err)
 	}
-	mine := metav1.ListOptions{LabelSelector: "workload=" + c.name}
-	for _, namespace := range c.namespaces {
+	mine := metav1.ListOptions{LabelSelector: "workload=" + w.name}
+	for _, namespace := range w.namespaces {
 		if err := core.Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, mine); err != nil {
 			return fmt.Errorf("removing pods: %w", err)
 		}
@@ -150,9 +150,9 @@ func (c *workload) clear(ctx context.Context) error {
 
 // lastEvent waits until an event about the eviction of every pod is stored, and returns when the last was stored.
 // It fails after a minute.
-func (c *workload) lastEvent(ctx context.Context) (time.Time, error) {
+func (w *workload) lastEvent(ctx context.Context) (time.Time, error) {
 	for deadline := time.Now().Add(time.Minute); ; {
-		list, err := c.w.admin.CoreV1().Events(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
+		list, err := w.w.admin.CoreV1().Events(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 		if err != nil {
 			return time.Time{}, fmt.Errorf("listing events: %w", err)
 		}
@@ -161,16 +161,16 @@ func (c *workload) lastEvent(ctx context.Context) (time.Time, error) {
 			told[list.Items[i].InvolvedObject.UID] = true
 		}
 		stored := 0
-		for _, pod := range c.pods {
+		for _, pod := range w.pods {
 			if told[pod.UID] {
 				stored++
 			}
 		}
-		if stored == len(c.pods) {
+		if stored == len(w.pods) {
 			return time.Now(), nil
 		}
 		if time.Now().After(deadline) {
-			return time.Time{}, fmt.Errorf("after a minute only %d of %d events are stored", stored, len(c.pods))
+			return time.Time{}, fmt.Errorf("after a minute only %d of %d events are stored", stored, len(w.pods))
 		}
 		if err := pause(ctx, 300*time.Millisecond); err != nil {
 			return time.Time{}, err

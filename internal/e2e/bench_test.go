@@ -89,10 +89,10 @@ func (w *world) rate(b *testing.B, c *podLoad, start func()) float64 {
 }
 
 // evictPlainly deletes all pods with as many workers as taint-manager has slots, without a controller.
-func (c *podLoad) evictPlainly(b testing.TB) {
-	pods := c.identities()
+func (pl *podLoad) evictPlainly(b testing.TB) {
+	pods := pl.identities()
 	err := load.Spread(b.Context(), load.PlainWorkers, len(pods), func(ctx context.Context, i int) error {
-		return load.PatchAndDelete(ctx, c.admin, pods[i])
+		return load.PatchAndDelete(ctx, pl.admin, pods[i])
 	})
 	if err != nil {
 		b.Error(err)

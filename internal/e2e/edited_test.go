@@ -62,14 +62,14 @@ type heldBody struct {
 	ctx context.Context
 }
 
-func (b heldBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.h.mu.Lock()
-	free := b.h.free
-	b.h.mu.Unlock()
+func (h heldBody) Read(p []byte) (int, error) {
+	n, err := h.ReadCloser.Read(p)
+	h.h.mu.Lock()
+	free := h.h.free
+	h.h.mu.Unlock()
 	select {
 	case <-free:
-	case <-b.ctx.Done():
+	case <-h.ctx.Done():
 	}
 	return n, err
 }

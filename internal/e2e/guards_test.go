@@ -285,9 +285,9 @@ func (w *world) inForce(t *testing.T, m *testcluster.Manager, files *mount, text
 }
 
 // departed counts the pods that are gone.
-func (c *podLoad) departed(t *testing.T, deletions *load.DeletionTimes) (n int) {
+func (pl *podLoad) departed(t *testing.T, deletions *load.DeletionTimes) (n int) {
 	t.Helper()
-	for _, pod := range c.pods {
+	for _, pod := range pl.pods {
 		if _, ended := deletions.Of(t.Context(), pod.UID, time.Now()); ended {
 			n++
 		}

@@ -92,9 +92,9 @@ func (w *world) takeLease(t *testing.T) time.Time {
 }
 
 // deletedOnce requires one DELETE for each pod, and none for others; it returns when they were received.
-func (c *podLoad) deletedOnce(t *testing.T, auditLog string, since time.Time) (at []time.Time) {
+func (pl *podLoad) deletedOnce(t *testing.T, auditLog string, since time.Time) (at []time.Time) {
 	t.Helper()
-	awaitDeletions(t, auditLog, c.podNames()...)
+	awaitDeletions(t, auditLog, pl.podNames()...)
 	deleted := map[string]int{}
 	for _, r := range ofPods(writes(t, auditLog, since)) {
 		if r.Verb == "delete" {
@@ -102,13 +102,13 @@ func (c *podLoad) deletedOnce(t *testing.T, auditLog string, since time.Time) (a
 			at = append(at, r.RequestReceivedTimestamp)
 		}
 	}
-	for _, pod := range c.pods {
+	for _, pod := range pl.pods {
 		if n := deleted[pod.Name]; n != 1 {
 			t.Errorf("%s was deleted %d times", pod.Name, n)
 		}
 	}
-	if len(deleted) != len(c.pods) {
-		t.Errorf("%d pods were deleted, want %d", len(deleted), len(c.pods))
+	if len(deleted) != len(pl.pods) {
+		t.Errorf("%d pods were deleted, want %d", len(deleted), len(pl.pods))
 	}
 	return at
 }

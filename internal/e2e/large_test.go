@@ -65,15 +65,15 @@ func (w *world) peakOf(t *testing.T, c *podLoad, happens func()) float64 {
 }
 
 // evictsOneMore creates a pod on the second node, and waits until it is evicted.
-func (c *podLoad) evictsOneMore(t *testing.T, w *world) {
+func (pl *podLoad) evictsOneMore(t *testing.T, w *world) {
 	t.Helper()
-	pod := load.Pod("one-more", c.nodes[1], nil)
-	pod, err := c.admin.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
+	pod := load.Pod("one-more", pl.nodes[1], nil)
+	pod, err := pl.admin.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	node := []byte(`{"spec": {"taints": [{"key": "maintenance", "effect": "NoExecute"}]}}`)
-	if _, err := c.admin.CoreV1().Nodes().Patch(t.Context(), c.nodes[1], types.MergePatchType, node, metav1.PatchOptions{}); err != nil {
+	if _, err := pl.admin.CoreV1().Nodes().Patch(t.Context(), pl.nodes[1], types.MergePatchType, node, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, gone := w.deletion(t, pod.UID, time.Now().Add(time.Minute)); !gone {
@@ -82,33 +82,33 @@ func (c *podLoad) evictsOneMore(t *testing.T, w *world) {
 }
 
 // fillLarge adds pods to the first node, each with this number of elements.
-func (c *podLoad) fillLarge(t *testing.T, pods, elements int, fill func(p *v1.Pod, i int)) {
+func (pl *podLoad) fillLarge(t *testing.T, pods, elements int, fill func(p *v1.Pod, i int)) {
 	t.Helper()
-	first := len(c.pods)
-	c.pods = append(c.pods, make([]*v1.Pod, pods)...)
-	c.inPairs(t, pods, func(ctx context.Context, i int) (err error) {
-		pod := load.Pod(fmt.Sprintf("%s-%d", c.name, first+i), c.nodes[0], map[string]string{})
+	first := len(pl.pods)
+	pl.pods = append(pl.pods, make([]*v1.Pod, pods)...)
+	pl.inPairs(t, pods, func(ctx context.Context, i int) (err error) {
+		pod := load.Pod(fmt.Sprintf("%s-%d", pl.name, first+i), pl.nodes[0], map[string]string{})
 		pod.Annotations = map[string]string{}
 		for n := range elements {
 			fill(pod, i*1_000_000+n)
 		}
-		c.pods[first+i], err = c.admin.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+		pl.pods[first+i], err = pl.admin.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
 		return err
 	})
 }
 
 // touch updates each pod.
-func (c *podLoad) touch(t *testing.T) {
+func (pl *podLoad) touch(t *testing.T) {
 	t.Helper()
-	c.inPairs(t, len(c.pods), func(ctx context.Context, i int) error {
+	pl.inPairs(t, len(pl.pods), func(ctx context.Context, i int) error {
 		patch := []byte(`{"status": {"message": "updated"}}`)
-		_, err := c.admin.CoreV1().Pods(c.pods[i].Namespace).Patch(ctx, c.pods[i].Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		_, err := pl.admin.CoreV1().Pods(pl.pods[i].Namespace).Patch(ctx, pl.pods[i].Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 		return err
 	})
 }
 
 // inPairs makes n requests, two at a time: the API server works for seconds on one that has 100,000 labels.
-func (c *podLoad) inPairs(t *testing.T, n int, do func(ctx context.Context, i int) error) {
+func (pl *podLoad) inPairs(t *testing.T, n int, do func(ctx context.Context, i int) error) {
 	t.Helper()
 	if err := load.Spread(t.Context(), 2, n, do); err != nil {
 		t.Fatal(err)

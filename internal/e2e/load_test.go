@@ -53,14 +53,14 @@ func newPodLoadOf(t testing.TB, admin kubernetes.Interface, name string, nodes, 
 }
 
 // fill adds pods to each node.
-func (c *podLoad) fill(t testing.TB, namespace string, podsEach int, labels func(i int) map[string]string) {
+func (pl *podLoad) fill(t testing.TB, namespace string, podsEach int, labels func(i int) map[string]string) {
 	t.Helper()
-	first := len(c.pods)
-	c.pods = append(c.pods, make([]*v1.Pod, len(c.nodes)*podsEach)...)
-	each(t, len(c.nodes)*podsEach, func(ctx context.Context, i int) (err error) {
-		pod := load.Pod(fmt.Sprintf("%s-%d", c.name, first+i), c.nodes[i/podsEach], labels(i))
+	first := len(pl.pods)
+	pl.pods = append(pl.pods, make([]*v1.Pod, len(pl.nodes)*podsEach)...)
+	each(t, len(pl.nodes)*podsEach, func(ctx context.Context, i int) (err error) {
+		pod := load.Pod(fmt.Sprintf("%s-%d", pl.name, first+i), pl.nodes[i/podsEach], labels(i))
 		pod.Namespace = namespace
-		c.pods[first+i], err = c.admin.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
+		pl.pods[first+i], err = pl.admin.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
 		return err
 	})
 }
@@ -74,54 +74,54 @@ func each(t testing.TB, n int, do func(ctx context.Context, i int) error) {
 }
 
 // taint sets the NoExecute taint "crowd" on all nodes, or removes it.
-func (c *podLoad) taint(t testing.TB, on bool) {
+func (pl *podLoad) taint(t testing.TB, on bool) {
 	t.Helper()
 	taints := []v1.Taint{}
 	if on {
 		taints = append(taints, v1.Taint{Key: "crowd", Effect: v1.TaintEffectNoExecute})
 	}
-	each(t, len(c.nodes), func(ctx context.Context, i int) error {
-		return load.SetTaints(ctx, c.admin, c.nodes[i], taints...)
+	each(t, len(pl.nodes), func(ctx context.Context, i int) error {
+		return load.SetTaints(ctx, pl.admin, pl.nodes[i], taints...)
 	})
 }
 
 // gone waits until all pods but this number are gone, and returns when the last one was deleted.
-func (c *podLoad) gone(t testing.TB, deletions *load.DeletionTimes, butFor int) time.Time {
+func (pl *podLoad) gone(t testing.TB, deletions *load.DeletionTimes, butFor int) time.Time {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	times, err := deletions.Wait(ctx, c.identities(), butFor)
+	times, err := deletions.Wait(ctx, pl.identities(), butFor)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return slices.MaxFunc(times, time.Time.Compare)
 }
 
-func (c *podLoad) identities() []load.Identity {
-	list := make([]load.Identity, len(c.pods))
-	for i, pod := range c.pods {
+func (pl *podLoad) identities() []load.Identity {
+	list := make([]load.Identity, len(pl.pods))
+	for i, pod := range pl.pods {
 		list[i] = load.IdentityOf(pod)
 	}
 	return list
 }
 
-func (c *podLoad) podNames() (names []string) {
-	for _, pod := range c.pods {
+func (pl *podLoad) podNames() (names []string) {
+	for _, pod := range pl.pods {
 		names = append(names, pod.Name)
 	}
 	return names
 }
 
 // events counts the pods of this load with a stored event about their eviction.
-func (c *podLoad) events(t testing.TB) int {
+func (pl *podLoad) events(t testing.TB) int {
 	t.Helper()
-	list, err := c.admin.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
+	list, err := pl.admin.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	told := map[types.UID]bool{}
 	for i := range list.Items {
-		if strings.HasPrefix(list.Items[i].InvolvedObject.Name, c.name+"-") {
+		if strings.HasPrefix(list.Items[i].InvolvedObject.Name, pl.name+"-") {
 			told[list.Items[i].InvolvedObject.UID] = true
 		}
 	}

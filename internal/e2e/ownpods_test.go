@@ -76,9 +76,9 @@ func (w *world) makeOwnPods(t *testing.T) {
 }
 
 // bound returns the own pods that are bound to a node and not terminating.
-func (k *ownKubelet) bound(t *testing.T) []v1.Pod {
+func (o *ownKubelet) bound(t *testing.T) []v1.Pod {
 	t.Helper()
-	list, err := k.admin.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{LabelSelector: "app=own"})
+	list, err := o.admin.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{LabelSelector: "app=own"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,49 +86,49 @@ func (k *ownKubelet) bound(t *testing.T) []v1.Pod {
 }
 
 // startBoth waits until two pods are bound, and starts the processes of those that have none. One of them leads then.
-func (k *ownKubelet) startBoth() {
-	k.t.Helper()
+func (o *ownKubelet) startBoth() {
+	o.t.Helper()
 	var pods []v1.Pod
-	s := &scene{T: k.t, world: k.world}
-	s.until("two own pods are bound", func() bool { pods = k.bound(k.t); return len(pods) == 2 })
+	s := &scene{T: o.t, world: o.world}
+	s.until("two own pods are bound", func() bool { pods = o.bound(o.t); return len(pods) == 2 })
 	for _, pod := range pods {
-		if k.replicas[pod.UID] == nil {
-			k.start(pod)
+		if o.replicas[pod.UID] == nil {
+			o.start(pod)
 		}
 	}
-	if k.waitForHolder(k.t, true) == "" {
-		k.t.Fatal("no replica leads")
+	if o.waitForHolder(o.t, true) == "" {
+		o.t.Fatal("no replica leads")
 	}
 }
 
-func (k *ownKubelet) start(pod v1.Pod) {
-	k.t.Helper()
-	k.t.Setenv("POD_UID", string(pod.UID))
-	m, err := k.StartManager(k.t.Context())
+func (o *ownKubelet) start(pod v1.Pod) {
+	o.t.Helper()
+	o.t.Setenv("POD_UID", string(pod.UID))
+	m, err := o.StartManager(o.t.Context())
 	if err != nil {
-		k.t.Fatal(err)
+		o.t.Fatal(err)
 	}
-	k.replicas[pod.UID] = m
-	k.running.Go(func() {
-		k.deletion(k.t, pod.UID, time.Now().Add(time.Hour)) // or until the test ends
+	o.replicas[pod.UID] = m
+	o.running.Go(func() {
+		o.deletion(o.t, pod.UID, time.Now().Add(time.Hour)) // or until the test ends
 		if err := m.Stop(); err != nil {
-			k.t.Errorf("ending %s: %v", pod.Name, err)
+			o.t.Errorf("ending %s: %v", pod.Name, err)
 		}
-		if log, err := m.Log(); k.t.Failed() && err == nil {
-			k.t.Logf("the end of the log of %s:\n%s", pod.Name, log[max(0, len(log)-6000):])
+		if log, err := m.Log(); o.t.Failed() && err == nil {
+			o.t.Logf("the end of the log of %s:\n%s", pod.Name, log[max(0, len(log)-6000):])
 		}
 	})
 }
 
 // leader returns the own pod whose process holds the lease, and the other one.
-func (k *ownKubelet) leader(t *testing.T) (leader, other v1.Pod) {
+func (o *ownKubelet) leader(t *testing.T) (leader, other v1.Pod) {
 	t.Helper()
-	pods := k.bound(t)
+	pods := o.bound(t)
 	if len(pods) != 2 {
 		t.Fatalf("%d own pods are bound, want 2", len(pods))
 	}
 	for i, pod := range pods {
-		if k.holds(t, pod.UID) {
+		if o.holds(t, pod.UID) {
 			return pod, pods[1-i]
 		}
 	}
@@ -137,20 +137,20 @@ func (k *ownKubelet) leader(t *testing.T) (leader, other v1.Pod) {
 }
 
 // holds reports whether the process of the pod with this UID holds the lease. Its log says so of itself alone.
-func (k *ownKubelet) holds(t *testing.T, uid types.UID) bool {
+func (o *ownKubelet) holds(t *testing.T, uid types.UID) bool {
 	t.Helper()
-	log, err := k.replicas[uid].Log()
+	log, err := o.replicas[uid].Log()
 	if err != nil {
 		t.Fatal(err)
 	}
-	holder := *k.ownLease(t).HolderIdentity
+	holder := *o.ownLease(t).HolderIdentity
 	return holder != "" && strings.Contains(log, `identity="`+holder+`" self=true`)
 }
 
 // leavesItsPod taints the leader's node. The standby leads, and evicts the leader's pod.
-func (k *ownKubelet) leavesItsPod(t *testing.T) {
-	leader, standby := k.leader(t)
-	s := &scene{T: t, world: k.world, node: leader.Spec.NodeName}
+func (o *ownKubelet) leavesItsPod(t *testing.T) {
+	leader, standby := o.leader(t)
+	s := &scene{T: t, world: o.world, node: leader.Spec.NodeName}
 	web := s.pod("web")
 	tainted := s.taint("maintenance")
 	s.goes(web, tainted, 0)
@@ -159,14 +159,14 @@ func (k *ownKubelet) leavesItsPod(t *testing.T) {
 	} else {
 		t.Logf("the leader's pod went after %v", at.Sub(tainted.after).Round(time.Millisecond))
 	}
-	if !k.holds(t, standby.UID) {
+	if !o.holds(t, standby.UID) {
 		t.Error("the standby does not lead")
 	}
 	for _, replica := range []struct {
 		pod    v1.Pod
 		evicts bool
 	}{{leader, false}, {standby, true}} {
-		log, err := k.replicas[replica.pod.UID].Log()
+		log, err := o.replicas[replica.pod.UID].Log()
 		if err != nil || evictsPod(log, leader.Name) != replica.evicts {
 			t.Errorf("%s evicts %s: want %t, error %v", replica.pod.Name, leader.Name, replica.evicts, err)
 		}
@@ -189,11 +189,11 @@ func evictsPod(log, name string) bool {
 
 // leavesOne taints all nodes. The own pods are due at once, as other pods are, and further pods have a countdown of
 // 20 s.
-func (k *ownKubelet) leavesOne(t *testing.T, scenes []*scene) {
-	leader, standby := k.leader(t)
+func (o *ownKubelet) leavesOne(t *testing.T, scenes []*scene) {
+	leader, standby := o.leader(t)
 	var now, later []*v1.Pod
 	for _, s := range scenes {
-		s = &scene{T: t, world: k.world, node: s.node}
+		s = &scene{T: t, world: o.world, node: s.node}
 		for _, name := range []string{"a", "b", "c", "d", "e"} {
 			now = append(now, s.pod("now-"+name))
 			later = append(later, s.pod("later-"+name, bears("maintenance", 20)))
@@ -206,37 +206,37 @@ func (k *ownKubelet) leavesOne(t *testing.T, scenes []*scene) {
 	for _, s := range scenes {
 		tainted[s.node] = s.taint("maintenance")
 	}
-	k.goOnTime(t, now, tainted, 0)
-	if _, gone := k.deletion(t, standby.UID, tainted[leader.Spec.NodeName].after.Add(ownGap+5*time.Second)); !gone {
+	o.goOnTime(t, now, tainted, 0)
+	if _, gone := o.deletion(t, standby.UID, tainted[leader.Spec.NodeName].after.Add(ownGap+5*time.Second)); !gone {
 		t.Error("the standby's pod did not go although nothing else was due")
 	}
-	k.goOnTime(t, later, tainted, 20)
-	if _, gone := k.deletion(t, leader.UID, time.Now().Add(ownGap+leaseDuration+takeover)); gone {
+	o.goOnTime(t, later, tainted, 20)
+	if _, gone := o.deletion(t, leader.UID, time.Now().Add(ownGap+leaseDuration+takeover)); gone {
 		t.Error("the leader's pod is gone, so that no replica is left")
 	}
-	k.leadsOn(t, leader)
+	o.leadsOn(t, leader)
 }
 
 // goOnTime requires the pods to go at their deadlines, this number of seconds after the taint of their nodes.
-func (k *ownKubelet) goOnTime(t *testing.T, pods []*v1.Pod, tainted map[string]moment, seconds float64) {
+func (o *ownKubelet) goOnTime(t *testing.T, pods []*v1.Pod, tainted map[string]moment, seconds float64) {
 	t.Helper()
 	for _, pod := range pods {
-		s := &scene{T: t, world: k.world, node: pod.Spec.NodeName}
+		s := &scene{T: t, world: o.world, node: pod.Spec.NodeName}
 		s.goes(pod, tainted[s.node], seconds)
 	}
 }
 
 // leadsOn requires the process of the pod to lead, and to say that no other one has taken the lease that it gave back.
-func (k *ownKubelet) leadsOn(t *testing.T, pod v1.Pod) {
+func (o *ownKubelet) leadsOn(t *testing.T, pod v1.Pod) {
 	t.Helper()
-	m := k.replicas[pod.UID]
-	if !k.holds(t, pod.UID) {
+	m := o.replicas[pod.UID]
+	if !o.holds(t, pod.UID) {
 		t.Errorf("the process of %s does not lead", pod.Name)
 	}
-	if ready := k.readyz(t, m); !strings.Contains(ready, "readyz check passed\n") || !strings.Contains(ready, "[!]lease: this process gave the lease back") {
+	if ready := o.readyz(t, m); !strings.Contains(ready, "readyz check passed\n") || !strings.Contains(ready, "[!]lease: this process gave the lease back") {
 		t.Errorf("it does not say that it leads on:\n%s", ready)
 	}
-	if _, metrics := ask(t, k.adminTLS(t), "https://"+m.Address()+"/metrics"); !strings.Contains(metrics, "\ntaint_manager_failed_yields_total 1\n") {
+	if _, metrics := ask(t, o.adminTLS(t), "https://"+m.Address()+"/metrics"); !strings.Contains(metrics, "\ntaint_manager_failed_yields_total 1\n") {
 		t.Error("its metrics do not count one failed yield")
 	}
 }

@@ -44,11 +44,11 @@ const slowNodes, calls = 20, 64
 // slowRounds is the number of other loads that are measured alone, and beside the slow pods.
 const slowRounds = 3
 
-func (c slowCase) run(t *testing.T, w *world) {
-	slow, quick := c.slowPods(t, w), c.quickPods(t, w)
+func (s slowCase) run(t *testing.T, w *world) {
+	slow, quick := s.slowPods(t, w), s.quickPods(t, w)
 	hook := newHoldingWebhook(t)
-	hook.register(t, w, c.twice, slow.pods[0])
-	alone, first, beside := c.others(t, w, "alone", slowRounds), c.others(t, w, "first", 2), c.others(t, w, "beside", slowRounds)
+	hook.register(t, w, s.twice, slow.pods[0])
+	alone, first, beside := s.others(t, w, "alone", slowRounds), s.others(t, w, "first", 2), s.others(t, w, "beside", slowRounds)
 	m := w.manage(t, "--leader-elect=false")
 
 	var without, with []latency
@@ -59,10 +59,10 @@ func (c slowCase) run(t *testing.T, w *world) {
 
 	// The API server is occupied with the slow pods, too, before it asks the webhook. So the others are compared with
 	// what they take beside pods that are not slow.
-	_, usual := c.begin(t, w, quick, first[0])
+	_, usual := s.begin(t, w, quick, first[0])
 	quick.gone(t, w.deletions, 0)
 	t.Logf("with as many quick ones at the same time or later: %v", usual)
-	began, got := c.begin(t, w, slow, first[1])
+	began, got := s.begin(t, w, slow, first[1])
 	t.Logf("with the slow ones at the same time or later: %v", got)
 	// If other work makes calls slow, too, these times show nothing. The second comparison has three rounds.
 	busy, tooBusy := slowest(without).p99 > time.Second, quickest(without).p99 > time.Second
@@ -73,7 +73,7 @@ func (c slowCase) run(t *testing.T, w *world) {
 	}
 	pauseUntil(t, began.Add(2*time.Second))
 	for i, pods := range beside {
-		if c.untilTimeout && i == slowRounds-1 {
+		if s.untilTimeout && i == slowRounds-1 {
 			pauseUntil(t, began.Add(36*time.Second))
 		}
 		with = append(with, w.latencyOf(t, pods))
@@ -82,10 +82,10 @@ func (c slowCase) run(t *testing.T, w *world) {
 	if got, usual := quickest(with), quickest(without); !tooBusy && (2*got.median > 3*usual.median || got.p99 > 2*usual.p99) {
 		t.Errorf("beside the slow ones they took %v, want at most 1.5 times the median and twice the 99th percentile of %v", got, usual)
 	}
-	if n := hook.Held(); n < min(c.pods, 40) && !tooBusy { // calls that are slow on their own take slow places, too
+	if n := hook.Held(); n < min(s.pods, 40) && !tooBusy { // calls that are slow on their own take slow places, too
 		t.Errorf("the webhook was asked for %d deletions: it held nobody up", n)
 	}
-	c.inspect(t, w, m)
+	s.inspect(t, w, m)
 	hook.Release()
 	released := time.Now()
 	last := slow.gone(t, w.deletions, 0)
@@ -93,33 +93,33 @@ func (c slowCase) run(t *testing.T, w *world) {
 }
 
 // slowPods returns the pods of one StatefulSet, on nodes of their own. The webhook delays their deletion.
-func (c slowCase) slowPods(t *testing.T, w *world) *podLoad {
+func (s slowCase) slowPods(t *testing.T, w *world) *podLoad {
 	t.Helper()
-	return newPodLoadOf(t, w.admin, "slow-"+c.name, slowNodes, c.pods/slowNodes, func(i int) map[string]string {
+	return newPodLoadOf(t, w.admin, "slow-"+s.name, slowNodes, s.pods/slowNodes, func(i int) map[string]string {
 		return map[string]string{"app": "slow", load.HeldLabel: "yes", "apps.kubernetes.io/pod-index": strconv.Itoa(i)}
 	})
 }
 
 // quickPods returns as many pods, but no more than the calls that begin at once. Nothing delays their deletion.
-func (c slowCase) quickPods(t *testing.T, w *world) *podLoad {
+func (s slowCase) quickPods(t *testing.T, w *world) *podLoad {
 	t.Helper()
-	return newPodLoad(t, w.admin, "quick-"+c.name, slowNodes, min(c.pods, calls)/slowNodes)
+	return newPodLoad(t, w.admin, "quick-"+s.name, slowNodes, min(s.pods, calls)/slowNodes)
 }
 
 // others returns loads of 100 pods each on 10 nodes.
-func (c slowCase) others(t *testing.T, w *world, name string, n int) (list []*podLoad) {
+func (s slowCase) others(t *testing.T, w *world, name string, n int) (list []*podLoad) {
 	t.Helper()
 	for i := range n {
-		list = append(list, newPodLoad(t, w.admin, fmt.Sprintf("%s-%s-%d", name, c.name, i), 10, 10))
+		list = append(list, newPodLoad(t, w.admin, fmt.Sprintf("%s-%s-%d", name, s.name, i), 10, 10))
 	}
 	return list
 }
 
 // begin taints the nodes of the slow pods and of the others. It returns when it began, and the latency of the others.
-func (c slowCase) begin(t *testing.T, w *world, slow, others *podLoad) (time.Time, latency) {
+func (s slowCase) begin(t *testing.T, w *world, slow, others *podLoad) (time.Time, latency) {
 	t.Helper()
 	began := time.Now()
-	if c.together {
+	if s.together {
 		var nodes []string
 		for i, node := range slow.nodes { // in turn
 			nodes = append(nodes, node)
@@ -137,7 +137,7 @@ func (c slowCase) begin(t *testing.T, w *world, slow, others *podLoad) (time.Tim
 }
 
 // inspect checks the metrics of the manager and the API server.
-func (c slowCase) inspect(t *testing.T, w *world, m *testcluster.Manager) {
+func (s slowCase) inspect(t *testing.T, w *world, m *testcluster.Manager) {
 	t.Helper()
 	ours := w.managerMetrics(t, m)
 	for _, name := range []string{"taint_manager_outage_backoff", `taint_manager_eviction_pauses_total{cause="unavailable"}`} {
@@ -145,14 +145,14 @@ func (c slowCase) inspect(t *testing.T, w *world, m *testcluster.Manager) {
 			t.Errorf("%s is %v", name, got)
 		}
 	}
-	if got, most := load.Sum(ours, "taint_manager_slow_evictions_in_flight"), float64(min(64, c.pods)); got == 0 || got > most {
+	if got, most := load.Sum(ours, "taint_manager_slow_evictions_in_flight"), float64(min(64, s.pods)); got == 0 || got > most {
 		t.Errorf("%v slow calls are in flight, want some, and %v at most", got, most)
 	}
-	if got := load.Sum(ours, "taint_manager_slow_evictions_waiting"); c.pods > 64 && got == 0 {
+	if got := load.Sum(ours, "taint_manager_slow_evictions_waiting"); s.pods > 64 && got == 0 {
 		t.Error("no eviction waits for a slow place")
 	}
 	t.Logf("%v calls kept their slots", load.Sum(ours, "taint_manager_slow_evictions_in_slots_total"))
-	if timeouts := load.Sum(ours, `taint_manager_eviction_calls_total{cause="timeout",outcome="failed"}`); c.untilTimeout && timeouts == 0 {
+	if timeouts := load.Sum(ours, `taint_manager_eviction_calls_total{cause="timeout",outcome="failed"}`); s.untilTimeout && timeouts == 0 {
 		t.Error("the API server has given up no deletion")
 	}
 	theirs, err := w.admin.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())

@@ -152,8 +152,8 @@ func (w *way) run(s *scene) {
 // anotherCore is a client that is not recognized as client-go's own.
 type anotherCore struct{ kubernetes.Interface }
 
-func (c anotherCore) CoreV1() corev1.CoreV1Interface {
-	return struct{ corev1.CoreV1Interface }{c.Interface.CoreV1()}
+func (a anotherCore) CoreV1() corev1.CoreV1Interface {
+	return struct{ corev1.CoreV1Interface }{a.Interface.CoreV1()}
 }
 
 type nobody struct{}

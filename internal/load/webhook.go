@@ -49,47 +49,47 @@ func NewWebhook() *Webhook {
 }
 
 // Held returns the number of deletions that the webhook has received since it was in force.
-func (h *Webhook) Held() int { return int(h.held.Load()) }
+func (we *Webhook) Held() int { return int(we.held.Load()) }
 
 // Release allows all deletions, those that are held and those to come.
-func (h *Webhook) Release() { h.release() }
+func (we *Webhook) Release() { we.release() }
 
 // Close releases all deletions and ends the server.
-func (h *Webhook) Close() { h.release(); h.server.Close() }
+func (we *Webhook) Close() { we.release(); we.server.Close() }
 
 // ServeHTTP answers the API server.
-func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (we *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var review admissionv1.AdmissionReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Request == nil {
 		http.Error(w, "no AdmissionReview", http.StatusBadRequest)
 		return
 	}
-	h.held.Add(1)
-	response := &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: h.Denial == ""}
-	if h.Denial == "" {
-		h.hold(r.Context())
+	we.held.Add(1)
+	response := &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: we.Denial == ""}
+	if we.Denial == "" {
+		we.hold(r.Context())
 	} else {
-		response.Result = &metav1.Status{Message: h.Denial}
+		response.Result = &metav1.Status{Message: we.Denial}
 	}
 	review.Response, review.Request = response, nil
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(review) // the API server may have given up
 }
 
-func (h *Webhook) hold(ctx context.Context) {
+func (we *Webhook) hold(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, webhookHolds)
 	defer cancel()
 	select {
 	case <-ctx.Done():
-	case <-h.released:
+	case <-we.released:
 	}
 }
 
 // Register makes the API server call the webhook when pods are deleted: as a validating webhook, and if twice is set
 // also as a mutating webhook before that.
-func (h *Webhook) Register(ctx context.Context, client kubernetes.Interface, twice bool) error {
-	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.server.Certificate().Raw})
-	called := admissionregistrationv1.WebhookClientConfig{URL: &h.server.URL, CABundle: bundle}
+func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, twice bool) error {
+	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: we.server.Certificate().Raw})
+	called := admissionregistrationv1.WebhookClientConfig{URL: &we.server.URL, CABundle: bundle}
 	rules := []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Delete},
 		Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
@@ -122,7 +122,7 @@ func (h *Webhook) Register(ctx context.Context, client kubernetes.Interface, twi
 }
 
 // Unregister makes the API server forget the webhook.
-func (h *Webhook) Unregister(ctx context.Context, client kubernetes.Interface) error {
+func (we *Webhook) Unregister(ctx context.Context, client kubernetes.Interface) error {
 	admission := client.AdmissionregistrationV1()
 	for _, remove := range []func(context.Context, string, metav1.DeleteOptions) error{
 		admission.ValidatingWebhookConfigurations().Delete, admission.MutatingWebhookConfigurations().Delete,
@@ -136,13 +136,13 @@ func (h *Webhook) Unregister(ctx context.Context, client kubernetes.Interface) e
 
 // AwaitInForce waits until the API server calls the webhook, by dry runs of the deletion of this pod, which has the label
 // [HeldLabel].
-func (h *Webhook) AwaitInForce(ctx context.Context, client kubernetes.Interface, namespace, pod string) error {
+func (we *Webhook) AwaitInForce(ctx context.Context, client kubernetes.Interface, namespace, pod string) error {
 	var err error
 	for range inForceTries {
 		try, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // the webhook holds the deletion for longer
 		err = client.CoreV1().Pods(namespace).Delete(try, pod, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
 		cancel()
-		if h.held.Swap(0) > 0 {
+		if we.held.Swap(0) > 0 {
 			return nil
 		}
 		pause(ctx, 20*time.Millisecond)

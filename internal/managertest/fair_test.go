@@ -27,7 +27,7 @@ type tenants struct {
 	gone []time.Time // when the pods of the other tenant were
 }
 
-func (e *tenants) Evict(ctx context.Context, r taintmanager.Eviction) taintmanager.Outcome {
+func (t *tenants) Evict(ctx context.Context, r taintmanager.Eviction) taintmanager.Outcome {
 	takes, outcome := 20*time.Millisecond, taintmanager.Outcome{Kind: eviction.Accepted}
 	if r.Pod.Namespace == "slow" {
 		takes, outcome = 30*time.Second, taintmanager.Outcome{Kind: eviction.Failed, Cause: eviction.CauseServer, NothingDeleted: true}
@@ -38,9 +38,9 @@ func (e *tenants) Evict(ctx context.Context, r taintmanager.Eviction) taintmanag
 		return taintmanager.Outcome{Kind: eviction.Interrupted}
 	}
 	if r.Pod.Namespace != "slow" {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.gone = append(e.gone, time.Now())
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.gone = append(t.gone, time.Now())
 	}
 	return outcome
 }

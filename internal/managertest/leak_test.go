@@ -47,7 +47,7 @@ type oneWatch struct{ *watch.FakeWatcher }
 func (oneWatch) List(metav1.ListOptions) (runtime.Object, error) {
 	return &v1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}, nil
 }
-func (s oneWatch) Watch(metav1.ListOptions) (watch.Interface, error) { return s.FakeWatcher, nil }
+func (o oneWatch) Watch(metav1.ListOptions) (watch.Interface, error) { return o.FakeWatcher, nil }
 func (oneWatch) IsWatchListSemanticsUnSupported() bool               { return true }
 
 // herd is many nodes with some pods each, which tolerate the node's taint for five minutes.

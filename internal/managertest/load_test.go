@@ -53,23 +53,23 @@ func gather(ctx context.Context, t *testing.T, h *herd, lasts time.Duration, o t
 	return c
 }
 
-func (c *podLoad) Evict(ctx context.Context, e taintmanager.Eviction) taintmanager.Outcome {
-	c.mu.Lock()
-	c.went = append(c.went, e.Pod.Name)
-	c.at[e.Pod.Name] = time.Now()
-	c.mu.Unlock()
-	time.Sleep(c.lasts)
+func (p *podLoad) Evict(ctx context.Context, e taintmanager.Eviction) taintmanager.Outcome {
+	p.mu.Lock()
+	p.went = append(p.went, e.Pod.Name)
+	p.at[e.Pod.Name] = time.Now()
+	p.mu.Unlock()
+	time.Sleep(p.lasts)
 	if ctx.Err() == nil {
-		c.pods.watch.Delete(podOn(e.Pod.Node, e.Pod.Name))
+		p.pods.watch.Delete(podOn(e.Pod.Node, e.Pod.Name))
 	}
 	return taintmanager.Outcome{Kind: eviction.Accepted}
 }
 
 // ended waits until no eviction is left, and returns the evicted pods and their times.
-func (c *podLoad) ended() (went []string, at map[string]time.Time) {
+func (p *podLoad) ended() (went []string, at map[string]time.Time) {
 	time.Sleep(400 * time.Second)
 	synctest.Wait()
-	return c.went, c.at
+	return p.went, p.at
 }
 
 // cpu returns the CPU time that this process has used, including garbage collection.

@@ -37,37 +37,37 @@ type podClient struct {
 }
 
 // Delete sends the DELETE of a pod.
-func (c podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions) error {
+func (p podClient) Delete(_ context.Context, name string, o metav1.DeleteOptions) error {
 	what := "DELETE of pod " + name
 	if len(o.DryRun) > 0 {
 		what = "dry run of " + what
 	}
-	return c.p.await(&ask{
+	return p.p.await(&ask{
 		what: what, pod: name, deletes: len(o.DryRun) == 0, meant: precondition(&o),
-		do: func() (types.UID, error) { return uidOf(c.p.w.server.delete(name, o, false)) },
+		do: func() (types.UID, error) { return uidOf(p.p.w.server.delete(name, o, false)) },
 	})
 }
 
 // EvictV1 sends the POST of a pod's eviction.
-func (c podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
-	return c.p.await(&ask{
+func (p podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
+	return p.p.await(&ask{
 		what: "eviction of pod " + e.Name, pod: e.Name, deletes: true, meant: precondition(e.DeleteOptions),
-		do: func() (types.UID, error) { return uidOf(c.p.w.server.delete(e.Name, *e.DeleteOptions, true)) },
+		do: func() (types.UID, error) { return uidOf(p.p.w.server.delete(e.Name, *e.DeleteOptions, true)) },
 	})
 }
 
 // Patch sends the PATCH of a pod's status.
-func (c podClient) Patch(_ context.Context, name string, _ types.PatchType, body []byte, _ metav1.PatchOptions, _ ...string) (*v1.Pod, error) {
+func (p podClient) Patch(_ context.Context, name string, _ types.PatchType, body []byte, _ metav1.PatchOptions, _ ...string) (*v1.Pod, error) {
 	var object metav1.PartialObjectMetadata
 	if err := json.Unmarshal(body, &object); err != nil {
 		return nil, err
 	}
 	var patched *v1.Pod
-	f := c.p.turn
-	err := c.p.await(&ask{
+	f := p.p.turn
+	err := p.p.await(&ask{
 		what: "PATCH of pod " + name,
 		do: func() (_ types.UID, err error) {
-			patched, err = c.p.w.server.patch(name, object.UID)
+			patched, err = p.p.w.server.patch(name, object.UID)
 			return "", err
 		},
 	})

@@ -41,19 +41,19 @@ func newLagging(m *manager) *lagging {
 	return c
 }
 
-func (c *lagging) CoreV1() typedv1.CoreV1Interface { return laggingCore{c.Clientset.CoreV1(), c.m} }
+func (l *lagging) CoreV1() typedv1.CoreV1Interface { return laggingCore{l.Clientset.CoreV1(), l.m} }
 
 type laggingCore struct {
 	typedv1.CoreV1Interface
 	m *manager
 }
 
-func (c laggingCore) Pods(namespace string) typedv1.PodInterface {
-	return laggingPods{c.CoreV1Interface.Pods(namespace), c.m}
+func (l laggingCore) Pods(namespace string) typedv1.PodInterface {
+	return laggingPods{l.CoreV1Interface.Pods(namespace), l.m}
 }
 
-func (c laggingCore) Nodes() typedv1.NodeInterface {
-	return laggingNodes{c.CoreV1Interface.Nodes(), c.m}
+func (l laggingCore) Nodes() typedv1.NodeInterface {
+	return laggingNodes{l.CoreV1Interface.Nodes(), l.m}
 }
 
 type laggingPods struct {
@@ -66,33 +66,33 @@ type laggingNodes struct {
 	m *manager
 }
 
-func (c laggingNodes) Get(ctx context.Context, name string, o metav1.GetOptions) (n *v1.Node, err error) {
-	err = c.m.request(ctx, func() error {
-		n, err = c.NodeInterface.Get(ctx, name, o)
+func (l laggingNodes) Get(ctx context.Context, name string, o metav1.GetOptions) (n *v1.Node, err error) {
+	err = l.m.request(ctx, func() error {
+		n, err = l.NodeInterface.Get(ctx, name, o)
 		return err
 	}, nil)
 	return n, err
 }
 
-func (c laggingPods) Patch(ctx context.Context, name string, t types.PatchType, body []byte, o metav1.PatchOptions, sub ...string) (p *v1.Pod, err error) {
-	err = c.m.request(ctx, func() error {
-		p, err = c.PodInterface.Patch(ctx, name, t, body, o, sub...)
+func (l laggingPods) Patch(ctx context.Context, name string, t types.PatchType, body []byte, o metav1.PatchOptions, sub ...string) (p *v1.Pod, err error) {
+	err = l.m.request(ctx, func() error {
+		p, err = l.PodInterface.Patch(ctx, name, t, body, o, sub...)
 		return err
 	}, nil)
 	return p, err
 }
 
-func (c laggingPods) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
-	deletion := &deletion{m: c.m, uid: meantBy(ctx), precondition: precondition(&o)}
+func (l laggingPods) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
+	deletion := &deletion{m: l.m, uid: meantBy(ctx), precondition: precondition(&o)}
 	if len(o.DryRun) > 0 {
 		deletion = nil
 	}
-	return c.m.request(ctx, func() error { return c.PodInterface.Delete(ctx, name, o) }, deletion)
+	return l.m.request(ctx, func() error { return l.PodInterface.Delete(ctx, name, o) }, deletion)
 }
 
-func (c laggingPods) EvictV1(ctx context.Context, e *policyv1.Eviction) error {
-	deletion := &deletion{m: c.m, uid: meantBy(ctx), precondition: precondition(e.DeleteOptions)}
-	return c.m.request(ctx, func() error { return c.PodInterface.EvictV1(ctx, e) }, deletion)
+func (l laggingPods) EvictV1(ctx context.Context, e *policyv1.Eviction) error {
+	deletion := &deletion{m: l.m, uid: meantBy(ctx), precondition: precondition(e.DeleteOptions)}
+	return l.m.request(ctx, func() error { return l.PodInterface.EvictV1(ctx, e) }, deletion)
 }
 
 // deletion is what the oracle has to know of a request that deletes.

@@ -88,19 +88,19 @@ type podShape struct {
 }
 
 // String returns the action in one line.
-func (d *action) String() string {
+func (a *action) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s", d.kind)
-	switch d.kind {
+	fmt.Fprintf(&b, "%s", a.kind)
+	switch a.kind {
 	case setTaint, liftTaint, flap, swap, ready, rewrite, heartbeat, deleteNode:
-		fmt.Fprintf(&b, " n%d %s", d.node, d.taint.ToString())
+		fmt.Fprintf(&b, " n%d %s", a.node, a.taint.ToString())
 	case createPod, deletePod, forceDelete, replacePod, tolerate, finishPod, touchPod:
-		fmt.Fprintf(&b, " p%d %s", d.pod, shownTolerations(d.tolerations))
+		fmt.Fprintf(&b, " p%d %s", a.pod, shownTolerations(a.tolerations))
 	case breakWatch, forgetWatch, stallWatch, kill, stop, pause, setClock, handOver, deafen:
-		fmt.Fprintf(&b, " r%d pods=%v", d.replica, d.pods)
+		fmt.Fprintf(&b, " r%d pods=%v", a.replica, a.pods)
 	}
-	if d.lasts != 0 {
-		fmt.Fprintf(&b, " for %v", d.lasts)
+	if a.lasts != 0 {
+		fmt.Fprintf(&b, " for %v", a.lasts)
 	}
 	return b.String()
 }

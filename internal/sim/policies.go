@@ -75,85 +75,85 @@ type policyDrawer struct {
 	made   int           // number of policies so far
 }
 
-func (d *policyDrawer) config(rates []policy.Rate) guard.Config {
-	c := policy.Config{Method: d.method, Guards: policy.Guards{Rates: rates}}
-	for range d.r.IntN(4) {
-		c.Policies = append(c.Policies, d.policy())
+func (pd *policyDrawer) config(rates []policy.Rate) guard.Config {
+	c := policy.Config{Method: pd.method, Guards: policy.Guards{Rates: rates}}
+	for range pd.r.IntN(4) {
+		c.Policies = append(c.Policies, pd.policy())
 	}
-	if d.r.IntN(3) == 0 {
-		c.Guards.Breakers = []policy.Breaker{d.breaker()}
+	if pd.r.IntN(3) == 0 {
+		c.Guards.Breakers = []policy.Breaker{pd.breaker()}
 	}
-	return compiled(c, d.r.IntN(8) == 0)
+	return compiled(c, pd.r.IntN(8) == 0)
 }
 
-func (d *policyDrawer) policy() policy.Policy {
-	d.made++
+func (pd *policyDrawer) policy() policy.Policy {
+	pd.made++
 	p := policy.Policy{
-		Name:   fmt.Sprintf("policy-%d", d.made),
-		Method: pick(d.r, policy.Delete, policy.Evict, policy.Evict, policy.Evict, policy.Hold, policy.Ignore),
+		Name:   fmt.Sprintf("policy-%d", pd.made),
+		Method: pick(pd.r, policy.Delete, policy.Evict, policy.Evict, policy.Evict, policy.Hold, policy.Ignore),
 	}
-	if d.r.IntN(6) == 0 {
+	if pd.r.IntN(6) == 0 {
 		p.Mode = policy.Audit
 	}
-	t := policy.Taint{Key: pick(d.r, "gpu", "gpu", "disk", "load", v1.TaintNodeNotReady, v1.TaintNodeUnreachable)}
-	if t.Key == "load" && d.r.IntN(2) == 0 {
+	t := policy.Taint{Key: pick(pd.r, "gpu", "gpu", "disk", "load", v1.TaintNodeNotReady, v1.TaintNodeUnreachable)}
+	if t.Key == "load" && pd.r.IntN(2) == 0 {
 		t.Values = []string{"1", "2", "3"}
 	}
-	t.Effects = pick(d.r, nil, []v1.TaintEffect{v1.TaintEffectNoSchedule}, []v1.TaintEffect{v1.TaintEffectNoSchedule, v1.TaintEffectNoExecute})
+	t.Effects = pick(pd.r, nil, []v1.TaintEffect{v1.TaintEffectNoSchedule}, []v1.TaintEffect{v1.TaintEffectNoSchedule, v1.TaintEffectNoExecute})
 	p.Match.Taints = []policy.Taint{t}
 	if t.Effects != nil {
 		p.Match.OwnerKinds = []string{"None"} // no pod has a controller
 	}
-	if d.r.IntN(3) == 0 {
-		p.Match.PodSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": pick(d.r, "web", heldApp)}}
+	if pd.r.IntN(3) == 0 {
+		p.Match.PodSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": pick(pd.r, "web", heldApp)}}
 	}
-	d.times(&p)
+	pd.times(&p)
 	return p
 }
 
 // times draws the times of a policy.
-func (d *policyDrawer) times(p *policy.Policy) {
-	if p.Method == policy.Evict && d.r.IntN(3) > 0 {
-		p.DeleteAfter = d.duration(time.Second, 20*time.Second)
+func (pd *policyDrawer) times(p *policy.Policy) {
+	if p.Method == policy.Evict && pd.r.IntN(3) > 0 {
+		p.DeleteAfter = pd.duration(time.Second, 20*time.Second)
 	}
 	if p.Method == policy.Ignore || p.Method == policy.Hold {
 		return
 	}
-	p.Tolerations = &policy.Tolerations{Absent: d.duration(0, 10*time.Second)}
-	if d.r.IntN(2) == 0 {
-		p.Tolerations.Max = d.duration(5*time.Second, 15*time.Second)
-		p.Tolerations.Unlimited = d.duration(0, 20*time.Second)
+	p.Tolerations = &policy.Tolerations{Absent: pd.duration(0, 10*time.Second)}
+	if pd.r.IntN(2) == 0 {
+		p.Tolerations.Max = pd.duration(5*time.Second, 15*time.Second)
+		p.Tolerations.Unlimited = pd.duration(0, 20*time.Second)
 	}
-	if d.r.IntN(3) == 0 {
-		p.Tolerations.Min = d.duration(0, 5*time.Second)
+	if pd.r.IntN(3) == 0 {
+		p.Tolerations.Min = pd.duration(0, 5*time.Second)
 	}
 }
 
-func (d *policyDrawer) duration(least, most time.Duration) *metav1.Duration {
-	return &metav1.Duration{Duration: span(d.r, least, most).Round(time.Millisecond)}
+func (pd *policyDrawer) duration(least, most time.Duration) *metav1.Duration {
+	return &metav1.Duration{Duration: span(pd.r, least, most).Round(time.Millisecond)}
 }
 
 // rates draws rates.
-func (d *policyDrawer) rates() (list []policy.Rate) {
-	if d.r.IntN(2) == 0 {
-		list = append(list, policy.Rate{Name: "cluster", EvictionsPerSecond: pick(d.r, 0.3, 1, 5), Burst: 1 + d.r.IntN(3)})
+func (pd *policyDrawer) rates() (list []policy.Rate) {
+	if pd.r.IntN(2) == 0 {
+		list = append(list, policy.Rate{Name: "cluster", EvictionsPerSecond: pick(pd.r, 0.3, 1, 5), Burst: 1 + pd.r.IntN(3)})
 	}
-	if d.r.IntN(3) == 0 {
+	if pd.r.IntN(3) == 0 {
 		list = append(list, policy.Rate{
 			Name: "zones", TopologyKey: zoneLabel, Taints: []policy.TaintKey{{Key: "gpu"}, {Key: v1.TaintNodeUnreachable}},
-			EvictionsPerSecond: pick(d.r, 0.3, 1), Burst: 1 + d.r.IntN(2),
+			EvictionsPerSecond: pick(pd.r, 0.3, 1), Burst: 1 + pd.r.IntN(2),
 		})
 	}
 	return list
 }
 
-func (d *policyDrawer) breaker() policy.Breaker {
+func (pd *policyDrawer) breaker() policy.Breaker {
 	b := policy.Breaker{
-		Name: "outage", Taints: []policy.TaintKey{{Key: pick(d.r, "gpu", "disk")}, {Key: v1.TaintNodeUnreachable}, {Key: v1.TaintNodeNotReady}},
-		MaxNodes: pick(d.r, intstr.FromString("50%"), intstr.FromInt32(1)), MinNodes: new(int32(1)),
-		Settle: d.duration(time.Second, 3*time.Second), ResetAfter: d.duration(2*time.Second, 10*time.Second),
+		Name: "outage", Taints: []policy.TaintKey{{Key: pick(pd.r, "gpu", "disk")}, {Key: v1.TaintNodeUnreachable}, {Key: v1.TaintNodeNotReady}},
+		MaxNodes: pick(pd.r, intstr.FromString("50%"), intstr.FromInt32(1)), MinNodes: new(int32(1)),
+		Settle: pd.duration(time.Second, 3*time.Second), ResetAfter: pd.duration(2*time.Second, 10*time.Second),
 	}
-	if d.r.IntN(2) == 0 {
+	if pd.r.IntN(2) == 0 {
 		b.TopologyKey = zoneLabel
 	}
 	return b

@@ -15,9 +15,9 @@ type (
 )
 
 // String returns a list of tolerations in short.
-func (tolerations shownTolerations) String() string {
-	parts := make([]string, len(tolerations))
-	for i, t := range tolerations {
+func (s shownTolerations) String() string {
+	parts := make([]string, len(s))
+	for i, t := range s {
 		parts[i] = fmt.Sprintf("%s %s %s", t.Key, t.Operator, t.Value)
 		if t.Effect != "" {
 			parts[i] += ":" + string(t.Effect)
@@ -30,24 +30,24 @@ func (tolerations shownTolerations) String() string {
 }
 
 // String returns a node with its version, and its taints with their timeAdded.
-func (n *shownNode) String() string {
-	parts := make([]string, len(n.Spec.Taints))
-	for i, t := range n.Spec.Taints {
+func (s *shownNode) String() string {
+	parts := make([]string, len(s.Spec.Taints))
+	for i, t := range s.Spec.Taints {
 		parts[i] = t.ToString()
 		if t.TimeAdded != nil {
 			parts[i] += fmt.Sprintf("@%.0f", t.TimeAdded.Sub(epoch().Add(preface)).Seconds())
 		}
 	}
-	return fmt.Sprintf("node %s at version %s: [%s]", n.UID, n.ResourceVersion, strings.Join(parts, ", "))
+	return fmt.Sprintf("node %s at version %s: [%s]", s.UID, s.ResourceVersion, strings.Join(parts, ", "))
 }
 
 // String returns a pod with the fields on which a verdict depends.
-func (p *shownPod) String() string {
+func (s *shownPod) String() string {
 	going := ""
-	if p.DeletionTimestamp != nil {
+	if s.DeletionTimestamp != nil {
 		going = ", terminating"
 	}
-	return fmt.Sprintf("pod %s on %q at version %s, %s%s, %v", p.UID, p.Spec.NodeName, p.ResourceVersion, p.Status.Phase, going, shownTolerations(p.Spec.Tolerations))
+	return fmt.Sprintf("pod %s on %q at version %s, %s%s, %v", s.UID, s.Spec.NodeName, s.ResourceVersion, s.Status.Phase, going, shownTolerations(s.Spec.Tolerations))
 }
 
 // String returns a write in one line.

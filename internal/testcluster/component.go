@@ -160,15 +160,15 @@ type componentError struct {
 	tail    []byte
 }
 
-func (e *componentError) Error() string {
-	return fmt.Sprintf("%v\nthe end of %s:\n%s", e.cause, filepath.Base(e.logPath), e.tail)
+func (c *componentError) Error() string {
+	return fmt.Sprintf("%v\nthe end of %s:\n%s", c.cause, filepath.Base(c.logPath), c.tail)
 }
 
-func (e *componentError) Unwrap() error { return e.cause }
+func (c *componentError) Unwrap() error { return c.cause }
 
 // portTaken reports whether the component ended because another process used its port.
-func (e *componentError) portTaken() bool {
-	return bytes.Contains(e.tail, []byte("address already in use"))
+func (c *componentError) portTaken() bool {
+	return bytes.Contains(c.tail, []byte("address already in use"))
 }
 
 // get returns an error unless the URL answers 200.

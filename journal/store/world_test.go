@@ -556,23 +556,23 @@ func newManyNodes(n int) *manyNodes {
 	return &c
 }
 
-func (c *manyNodes) of(o *store.Options)               { o.Source = c }
-func (c *manyNodes) Adopt(string, journal.Record) bool { return false }
-func (c *manyNodes) Reached() string                   { return "" }
+func (m *manyNodes) of(o *store.Options)               { o.Source = m }
+func (m *manyNodes) Adopt(string, journal.Record) bool { return false }
+func (m *manyNodes) Reached() string                   { return "" }
 
-func (c *manyNodes) Tainted() []*taint.Node {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.nodes)
+func (m *manyNodes) Tainted() []*taint.Node {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.nodes)
 }
 
 // change gives a node another version, and returns the node's name.
-func (c *manyNodes) change(i int) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	changed := *c.nodes[i]
+func (m *manyNodes) change(i int) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	changed := *m.nodes[i]
 	changed.Version += "0"
-	c.nodes[i] = &changed
+	m.nodes[i] = &changed
 	return changed.Name
 }
 

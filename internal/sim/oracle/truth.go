@@ -124,22 +124,22 @@ func (o *Oracle) pod(uid types.UID) *podStory {
 }
 
 // at returns the version of the node at a moment; false if it did not exist.
-func (s *nodeStory) at(moment time.Duration) (nodeVersion, bool) {
-	if s == nil || s.gone != none && moment >= s.gone {
+func (n *nodeStory) at(moment time.Duration) (nodeVersion, bool) {
+	if n == nil || n.gone != none && moment >= n.gone {
 		return nodeVersion{}, false
 	}
-	for i := len(s.versions) - 1; i >= 0; i-- {
-		if s.versions[i].at <= moment {
-			return s.versions[i], true
+	for i := len(n.versions) - 1; i >= 0; i-- {
+		if n.versions[i].at <= moment {
+			return n.versions[i], true
 		}
 	}
 	return nodeVersion{}, false
 }
 
 // index returns the position of a version in the story.
-func (s *nodeStory) index(version int64) int {
-	for i := range s.versions {
-		if s.versions[i].version == version {
+func (n *nodeStory) index(version int64) int {
+	for i := range n.versions {
+		if n.versions[i].version == version {
 			return i
 		}
 	}
@@ -147,22 +147,22 @@ func (s *nodeStory) index(version int64) int {
 }
 
 // setAt returns when the taint, as it is in that version, was set: the start of its unbroken presence.
-func (s *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
-	i := s.index(version)
-	for i > 0 && carries(s.versions[i-1].taints, t.Key, t.Value) {
+func (n *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
+	i := n.index(version)
+	for i > 0 && carries(n.versions[i-1].taints, t.Key, t.Value) {
 		i--
 	}
-	return s.versions[i].at
+	return n.versions[i].at
 }
 
 // broken reports whether the taint, with any value, was absent at some moment after one version and up to another.
-func (s *nodeStory) broken(after, upTo int64, g string) bool { return s.absentAt(after, upTo, g) > 0 }
+func (n *nodeStory) broken(after, upTo int64, g string) bool { return n.absentAt(after, upTo, g) > 0 }
 
 // absentAt returns the latest version after one version and up to another at which the taint, with any value, was absent;
 // 0 if there is none.
-func (s *nodeStory) absentAt(after, upTo int64, g string) (last int64) {
-	for i := range s.versions {
-		v := &s.versions[i]
+func (n *nodeStory) absentAt(after, upTo int64, g string) (last int64) {
+	for i := range n.versions {
+		v := &n.versions[i]
 		if v.version > after && v.version <= upTo && !present(v.taints, g) {
 			last = v.version
 		}
