@@ -75,6 +75,7 @@ var pure = []string{
 	"shard/tracked.go", "shard/view.go",
 	"guard/adopt.go", "guard/breakers.go", "guard/bucket.go", "guard/buckets.go", "guard/core.go", "guard/group.go", "guard/input.go",
 	"guard/rates.go", "guard/record.go", "guard/release01.go", "guard/trips.go",
+	"journal/store/core.go", "journal/store/guards.go", "journal/store/input.go", "journal/store/partition.go", "journal/store/waiting.go", "journal/store/write.go",
 }
 
 var (
