@@ -20,8 +20,8 @@ func (m *Manager) track(c guard.Config) {
 	})
 }
 
-// prepare prepares for judging: it adopts the record of the journal, and waits until the cache has what its holds need. A
-// SetPolicies waits until then, because its needs may never be met, and no eviction is to wait for them.
+// prepare prepares for judging: it adopts the record of the journal, and waits until the cache has what its holds need.
+// A SetPolicies waits until then, because its needs may never be met, and no eviction is to wait for them.
 func (m *Manager) prepare(ctx context.Context) error {
 	if err := m.holds.Do(ctx, guard.Ready{}); err != nil {
 		return fmt.Errorf("adopting the record of holds: %w", err)
@@ -32,8 +32,9 @@ func (m *Manager) prepare(ctx context.Context) error {
 // unseenFor is how long a watch may have been broken unnoticed: until the kernel gives its connection up.
 const unseenFor = 5 * time.Minute
 
-// oldestExposure returns a moment before which no exposure to a present taint began. While the journal has a problem, an
-// exposure may turn out to be older than what is known; so it may while the cluster can't be watched, by its timeAdded.
+// oldestExposure returns a moment before which no exposure to a present taint began. While the journal has a problem,
+// an exposure may turn out to be older than what is known; so it may while the cluster can't be watched, by its
+// timeAdded.
 func (m *Manager) oldestExposure() time.Time {
 	if m.JournalTrouble() != nil || m.Trouble() != nil {
 		return time.Time{}
@@ -69,7 +70,8 @@ func (m *Manager) report(e guard.Event) {
 		m.options.Logger.Info("A breaker is reset, and the evictions that it held go on", about...)
 		return
 	}
-	m.options.Logger.Info("A breaker is tripped, and holds the evictions because of its taints", append(about, "names", e.Names)...)
+	m.options.Logger.Info("A breaker is tripped, and holds the evictions because of its taints",
+		append(about, "names", e.Names)...)
 	m.trips.WithLabelValues(e.Trip.Breaker).Inc()
 	m.events.PutTrip(e)
 }
@@ -87,7 +89,8 @@ type tripped struct {
 }
 
 func (t tripped) describe() *prometheus.Desc {
-	return prometheus.NewDesc("taint_manager_breaker_tripped", "1 for each group of nodes whose breaker is tripped.", []string{"breaker", "group"}, nil)
+	return prometheus.NewDesc("taint_manager_breaker_tripped", "1 for each group of nodes whose breaker is tripped.",
+		[]string{"breaker", "group"}, nil)
 }
 
 // Describe implements [prometheus.Collector].

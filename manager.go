@@ -65,8 +65,8 @@ type Manager struct {
 // The client needs these permissions, cluster-wide: get, list and watch nodes; list pods (also to check the caller's
 // informer), and watch pods if there is no informer; create events; list and watch namespaces if a policy has a
 // namespaceSelector; and those of the methods in use, of [Options.Method] and of policies: either delete pods and patch
-// pods/status, or create pods/eviction. Without list and watch on nodes the manager does not sync and evicts no pod, and
-// [Manager.Trouble] reports it; the same is true of those on namespaces, if they are needed when Run begins.
+// pods/status, or create pods/eviction. Without list and watch on nodes the manager does not sync and evicts no pod,
+// and [Manager.Trouble] reports it; the same is true of those on namespaces, if they are needed when Run begins.
 func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options) (*Manager, error) {
 	ownMethod := o.Evictor != nil && o.Method == ""
 	if err := o.complete(); err != nil {
@@ -132,7 +132,8 @@ func (m *Manager) write(client kubernetes.Interface) error {
 	m.dispatcher = dispatch.New(dispatch.Options{
 		Evictor: evictor, Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
 		CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
-		Leading: m.options.Leading, Yield: m.options.Yield, Upcoming: m.upcoming, Started: m.begun, Ended: m.options.Ended, Metrics: calls,
+		Leading: m.options.Leading, Yield: m.options.Yield, Upcoming: m.upcoming, Started: m.begun,
+		Ended: m.options.Ended, Metrics: calls,
 	})
 	sink := event.Sink(m.options.Events)
 	if sink == nil {

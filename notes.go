@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// notify reports a shard's note: in the log, and as an event of the pod, or, what a policy in mode Audit would decide, as
-// a metric.
+// notify reports a shard's note: in the log, and as an event of the pod, or, what a policy in mode Audit would decide,
+// as a metric.
 func (m *Manager) notify(n eviction.Note) {
 	if !m.leads.Load() && (n.Kind == eviction.EvictionHeld || n.Kind == eviction.EvictionCancelled) {
 		return // this process neither holds nor evicts
@@ -32,15 +32,18 @@ func (m *Manager) begun(e eviction.Request) {
 		m.original.Overtaken(eviction.Overtaken{Pod: e.Pod, Deadline: e.Verdict.At})
 	}
 	if e.First {
-		m.notify(eviction.Note{Kind: eviction.EvictionStarted, Pod: e.Pod, Verdict: e.Verdict, Policy: e.Policy, Method: e.Method})
+		m.notify(eviction.Note{
+			Kind: eviction.EvictionStarted, Pod: e.Pod, Verdict: e.Verdict, Policy: e.Policy,
+			Method: e.Method,
+		})
 	}
 }
 
 // maxHeldReports is how many pods a new leader reports as held: more would crowd out the events of evictions.
 const maxHeldReports = 100
 
-// reportHeld reports the pods that are held as this process begins to lead, or some of them and how many more there are.
-// One that it finds held at the same time may be reported twice.
+// reportHeld reports the pods that are held as this process begins to lead, or some of them and how many more there
+// are. One that it finds held at the same time may be reported twice.
 func (m *Manager) reportHeld(ctx context.Context) {
 	if !slices.ContainsFunc(m.shards, func(s *shard.Shard) bool { return s.Held() > 0 }) {
 		return
@@ -52,7 +55,10 @@ func (m *Manager) reportHeld(ctx context.Context) {
 	held := slices.DeleteFunc(views, func(v eviction.View) bool { return !v.IsHeld() })
 	for i := range held[:min(len(held), maxHeldReports)] {
 		v := &held[i]
-		m.notify(eviction.Note{Kind: eviction.EvictionHeld, Pod: v.Pod, Verdict: v.Verdict, Policy: v.Policy, Held: v.Held})
+		m.notify(eviction.Note{
+			Kind: eviction.EvictionHeld, Pod: v.Pod, Verdict: v.Verdict, Policy: v.Policy,
+			Held: v.Held,
+		})
 	}
 	if more := len(held) - maxHeldReports; more > 0 {
 		m.options.Logger.Info("The evictions of more pods are held", "pods", more)
@@ -86,7 +92,8 @@ func (m *Manager) log(n eviction.Note) {
 			"deadline", taint.Stamp(n.Verdict.At), "because", n.WhyStays())
 	case eviction.EvictionDelayed:
 		logger.Info("The eviction of the pod is delayed; it is tried again", "pod", pod, "uid", n.Pod.UID,
-			"node", n.Pod.Node, "deadline", taint.Stamp(n.Verdict.At), "cause", n.Outcome.Cause, "message", n.Outcome.Message)
+			"node", n.Pod.Node, "deadline", taint.Stamp(n.Verdict.At), "cause", n.Outcome.Cause, "message",
+			n.Outcome.Message)
 	case eviction.EvictionHeld:
 		logger.Info("The eviction of the pod is held", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
 			"deadline", taint.Stamp(n.Verdict.At), "by", n.Held.String())

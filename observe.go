@@ -26,9 +26,9 @@ func (o *observer) NodesSynced() {
 	o.last = nil
 }
 
-// pass passes an input to the tracker, and blocks until the shards have the judge that follows from it: the cache has the
-// nodes afterwards, so no shard judges a node that breakers have not seen. The tracker waits for nobody. It fails only once
-// Run has ended.
+// pass passes an input to the tracker, and blocks until the shards have the judge that follows from it: the cache has
+// the nodes afterwards, so no shard judges a node that breakers have not seen. The tracker waits for nobody. It fails
+// only once Run has ended.
 func (o *observer) pass(in guard.Input) { _ = o.holds.Do(context.Background(), in) }
 
 // NamespacesChanged implements [cluster.NamespaceObserver].

@@ -52,7 +52,8 @@ type Evictor interface {
 	Evict(ctx context.Context, e Eviction) Outcome
 }
 
-// EventSink stores events. It must be safe for concurrent use, and give up when the context ends. No eviction waits for it.
+// EventSink stores events. It must be safe for concurrent use, and give up when the context ends. No eviction waits for
+// it.
 type EventSink interface {
 	Create(ctx context.Context, event *v1.Event) error
 }
@@ -110,19 +111,19 @@ type Options struct {
 
 	// OwnPod is the UID of the pod in which this process runs, from the downward API's metadata.uid. The manager evicts
 	// this pod and its siblings last: the pods with the same controlling owner start when no other eviction can, at the
-	// latest a minute after they are due. A caller's informer must keep the owners of pods then. Empty means unknown: all
-	// pods are alike.
+	// latest a minute after they are due. A caller's informer must keep the owners of pods then. Empty means unknown:
+	// all pods are alike.
 	OwnPod types.UID
 
-	// Yield gives the leadership back so that another process evicts the pod OwnPod: Yield of package leader's Election. The
-	// manager calls Yield instead of evicting that pod itself, whenever that pod's turn has come. Yield must end the context
-	// of Lead, must not wait until Lead has returned, and must not block; it may ignore a call. Nil means that the manager
-	// evicts the pod OwnPod itself, last of all, as without leader election.
+	// Yield gives the leadership back so that another process evicts the pod OwnPod: Yield of package leader's
+	// Election. The manager calls Yield instead of evicting that pod itself, whenever that pod's turn has come. Yield
+	// must end the context of Lead, must not wait until Lead has returned, and must not block; it may ignore a call.
+	// Nil means that the manager evicts the pod OwnPod itself, last of all, as without leader election.
 	Yield func()
 
 	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
-	// confirms the taint before each call, or before each request if the evictor is an evict.ConfirmingEvictor. If Method
-	// is left out, the evictor chooses the method where no policy decides.
+	// confirms the taint before each call, or before each request if the evictor is an evict.ConfirmingEvictor. If
+	// Method is left out, the evictor chooses the method where no policy decides.
 	Evictor Evictor
 
 	// Events stores the events. Nil means core/v1 events, created with the client.
@@ -183,14 +184,16 @@ func (o *Options) configure() error {
 	o.Workers = cmp.Or(o.Workers, c.EvictionWorkers)
 	o.MaxSlowEvictions = cmp.Or(o.MaxSlowEvictions, c.MaxSlowEvictions)
 	o.Method = cmp.Or(o.Method, c.EvictionMethod)
-	c.Shards, c.EvictionWorkers, c.MaxSlowEvictions, c.EvictionMethod = o.Shards, o.Workers, o.MaxSlowEvictions, o.Method
+	c.Shards, c.EvictionWorkers, c.MaxSlowEvictions, c.EvictionMethod = o.Shards, o.Workers, o.MaxSlowEvictions,
+		o.Method
 	c.MaxEvictionsPerSecond = o.MaxEvictionsPerSecond
 	names := map[string]string{
 		"shards": "Shards", "eviction-workers": "Workers", "max-slow-evictions": "MaxSlowEvictions",
 		"eviction-method": "Method", "max-evictions-per-second": "MaxEvictionsPerSecond",
 	}
 	for _, r := range c.Validate() {
-		return fmt.Errorf("taintmanager: Options.%s is %s; %s, and its zero value is the default", names[r.Flag], r.Value, r.Allowed)
+		return fmt.Errorf("taintmanager: Options.%s is %s; %s, and its zero value is the default", names[r.Flag],
+			r.Value, r.Allowed)
 	}
 	return nil
 }

@@ -26,10 +26,14 @@ type Policies struct {
 
 // policies returns the part of the options that can be replaced.
 func (o *Options) policies() Policies {
-	return Policies{Policies: o.Policies, Guards: o.Guards, Method: o.Method, Rules: o.Rules, Paused: o.Paused, Workers: o.Workers}
+	return Policies{
+		Policies: o.Policies, Guards: o.Guards, Method: o.Method, Rules: o.Rules, Paused: o.Paused,
+		Workers: o.Workers,
+	}
 }
 
-// complete returns the policies with defaults, and the configuration on which holds depend; or all problems as one error.
+// complete returns the policies with defaults, and the configuration on which holds depend; or all problems as one
+// error.
 func (p Policies) complete() (Policies, guard.Config, error) {
 	o := Options{Method: p.Method, Workers: p.Workers}
 	if err := o.configure(); err != nil {
@@ -49,12 +53,12 @@ func (p Policies) complete() (Policies, guard.Config, error) {
 }
 
 // SetPolicies replaces the policies and the other options of Policies: all of them, or none if it returns an error. It
-// blocks until the manager has synced and the cache has what they need, such as the labels of nodes, and requires that Run
-// runs. Then all pods that they concern are judged again, and calls under way are confirmed by them. It returns how many
-// pods they concern, and how: which became due, are due earlier or later, are held or free.
+// blocks until the manager has synced and the cache has what they need, such as the labels of nodes, and requires that
+// Run runs. Then all pods that they concern are judged again, and calls under way are confirmed by them. It returns how
+// many pods they concern, and how: which became due, are due earlier or later, are held or free.
 //
-// The client needs the permissions that the doc comment of New lists, and list and watch on namespaces if a policy has a
-// namespaceSelector.
+// The client needs the permissions that the doc comment of New lists, and list and watch on namespaces if a policy has
+// a namespaceSelector.
 func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, error) {
 	p, next, err := p.complete()
 	if err != nil {

@@ -111,9 +111,13 @@ func NewCommand(ctx context.Context) *cobra.Command {
 	root.SetFlagErrorFunc(usage.FlagError)
 	root.SetHelpCommand(helpCommand())
 	build := thisBuild()
-	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: build.userAgent()}), run.ConfigCommand(), versionCommand(), completionCommand())
+	root.AddCommand(run.Command(ctx, run.Build{Version: build.Version, UserAgent: build.userAgent()}),
+		run.ConfigCommand(), versionCommand(), completionCommand())
 	agent, read := build.userAgent(), run.ReadConfig
-	for _, cmd := range []*cobra.Command{plan.Command(ctx, agent, read), explain.Command(ctx, agent, read), pending.Command(ctx, agent, read)} {
+	for _, cmd := range []*cobra.Command{
+		plan.Command(ctx, agent, read), explain.Command(ctx, agent, read),
+		pending.Command(ctx, agent, read),
+	} {
 		if cmd.Args == nil {
 			cmd.Args = func(cmd *cobra.Command, args []string) error { return cannotRun(usage.NoArguments(cmd, args)) }
 		}

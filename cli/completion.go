@@ -46,7 +46,8 @@ func oneShell(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		got = strconv.Quote(strings.Join(args, " "))
 	}
-	return usage.Errorf("completion takes one of bash, zsh, fish and powershell, got %s: '%s --help' says more", got, cmd.CommandPath())
+	return usage.Errorf("completion takes one of bash, zsh, fish and powershell, got %s: '%s --help' says more", got,
+		cmd.CommandPath())
 }
 
 func printCompletion(cmd *cobra.Command, shell string) error {

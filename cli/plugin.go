@@ -70,7 +70,8 @@ func spelled(root *cobra.Command, text string) string {
 		words = append(words, cmd.Name())
 	}
 	slices.Sort(words)
-	commands := regexp.MustCompile(`(` + regexp.QuoteMeta(root.DisplayName()) + `|` + root.Name() + `) (` + strings.Join(words, "|") + `)\b`)
+	commands := regexp.MustCompile(`(` + regexp.QuoteMeta(root.DisplayName()) + `|` + root.Name() + `) (` +
+		strings.Join(words, "|") + `)\b`)
 	return commands.ReplaceAllString(text, root.DisplayName()+" $2")
 }
 

@@ -93,7 +93,10 @@ func thisBuild() build {
 // buildOf returns the values that the linker set with -X k8s.io/component-base/version.gitVersion=v1.2.3 and the like;
 // for values that it did not set, those that the Go toolchain recorded.
 func buildOf(linked apimachineryversion.Info, noted *debug.BuildInfo) build {
-	b := build{Version: linked.GitVersion, GitCommit: linked.GitCommit, BuildDate: linked.BuildDate, GoVersion: linked.GoVersion, Platform: linked.Platform}
+	b := build{
+		Version: linked.GitVersion, GitCommit: linked.GitCommit, BuildDate: linked.BuildDate,
+		GoVersion: linked.GoVersion, Platform: linked.Platform,
+	}
 	if strings.HasPrefix(b.BuildDate, "1970-") {
 		b.BuildDate = "" // the linker did not set it
 	}

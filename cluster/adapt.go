@@ -46,7 +46,9 @@ type adapter struct {
 // If a transform stripped tolerations, every pod of a tainted node would be evicted. Therefore Run compares a few pods,
 // read with the client, with those in the informer before the watcher is in sync, and returns an error if a field is
 // missing.
-func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules taint.Rules, heard func()) (*Watcher, error) {
+func Adapt(
+	client kubernetes.Interface, pods cache.SharedIndexInformer, rules taint.Rules, heard func(),
+) (*Watcher, error) {
 	// Another adapter over the same informer has registered the same index.
 	if _, ok := pods.GetIndexer().GetIndexers()[podsByNode]; !ok {
 		if err := pods.AddIndexers(cache.Indexers{podsByNode: indexByNode}); err != nil {
@@ -54,7 +56,10 @@ func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules ta
 		}
 	}
 	needs := newNeeds()
-	a := &adapter{client: client, informer: pods, seenPods: newSeenPods(), trimmer: newTrimmer(needs), recheck: make(chan struct{}, 1)}
+	a := &adapter{
+		client: client, informer: pods, seenPods: newSeenPods(), trimmer: newTrimmer(needs),
+		recheck: make(chan struct{}, 1),
+	}
 	w := newWatcher(client, a, rules, heard, needs)
 	a.done = w.end
 	w.recheck, w.podsHave, w.runPods = a.recheck, a.has, a.run

@@ -71,7 +71,8 @@ func (e *events) Decode() (watch.EventType, runtime.Object, error) {
 }
 
 // choose selects the decoder by the first byte. An event in protobuf begins with its length in four bytes, most
-// significant first; a first byte other than 0 would mean 16 MB or more, which is not accepted. JSON never begins with 0.
+// significant first; a first byte other than 0 would mean 16 MB or more, which is not accepted. JSON never begins with
+// 0.
 func (e *events) choose(first byte) (watch.Decoder, error) {
 	if first == 0 {
 		return wire.NewStream(e.body), nil

@@ -35,7 +35,10 @@ func podFields(needs *policy.Needs) []field {
 		{"metadata.deletionTimestamp", func(p *v1.Pod) any { return p.DeletionTimestamp }},
 		{"metadata.generation", func(p *v1.Pod) any { return p.Generation }},
 		{"metadata.labels", func(p *v1.Pod) any { return p.Labels }},
-		{"metadata.annotations[kubernetes.io/config.mirror]", func(p *v1.Pod) any { return ownerless(p, p.CreationTimestamp.Time).Mirror }},
+		{
+			"metadata.annotations[kubernetes.io/config.mirror]",
+			func(p *v1.Pod) any { return ownerless(p, p.CreationTimestamp.Time).Mirror },
+		},
 		{"spec.nodeName", func(p *v1.Pod) any { return p.Spec.NodeName }},
 		{"spec.tolerations", func(p *v1.Pod) any { return p.Spec.Tolerations }},
 		{"spec.priority", func(p *v1.Pod) any { return p.Spec.Priority }},
@@ -44,10 +47,16 @@ func podFields(needs *policy.Needs) []field {
 		{"status.conditions[DisruptionTarget]", func(p *v1.Pod) any { return holds(p, v1.DisruptionTarget) != nil }},
 	}
 	if needs.PodOwners {
-		fields = append(fields, field{"metadata.ownerReferences", func(p *v1.Pod) any { return PodOf(p, time.Time{}).Controller }})
+		fields = append(fields, field{
+			"metadata.ownerReferences",
+			func(p *v1.Pod) any { return PodOf(p, time.Time{}).Controller },
+		})
 	}
 	if needs.GracePeriods {
-		fields = append(fields, field{"spec.terminationGracePeriodSeconds", func(p *v1.Pod) any { return p.Spec.TerminationGracePeriodSeconds }})
+		fields = append(fields, field{
+			"spec.terminationGracePeriodSeconds",
+			func(p *v1.Pod) any { return p.Spec.TerminationGracePeriodSeconds },
+		})
 	}
 	return fields
 }
@@ -67,7 +76,10 @@ func since(c *v1.PodCondition) metav1.Time {
 func (a *adapter) check(ctx context.Context) error {
 	backoff := wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 8, Cap: 30 * time.Second}
 	for {
-		pods, err := a.client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{Limit: sample, FieldSelector: podsWatched})
+		pods, err := a.client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
+			Limit:         sample,
+			FieldSelector: podsWatched,
+		})
 		if err == nil {
 			return a.compare(pods.Items)
 		}

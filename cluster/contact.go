@@ -39,7 +39,9 @@ type contact struct {
 }
 
 // ask makes a request, and records it in the contact.
-func ask[T any](ctx context.Context, c *contact, o metav1.ListOptions, request func(context.Context, metav1.ListOptions) (T, error)) (T, error) {
+func ask[T any](
+	ctx context.Context, c *contact, o metav1.ListOptions, request func(context.Context, metav1.ListOptions) (T, error),
+) (T, error) {
 	if err := c.begin(ctx, o); err != nil {
 		var none T
 		return none, err

@@ -1,13 +1,15 @@
 // Package cluster is the cache of pods and nodes, as the small values of package taint.
 //
-// A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, decodes only the
-// used fields of protobuf (package wire), and keeps trimmed values only: each object is trimmed as soon as it comes. A watcher from [Adapt] does so
-// for nodes, and reads pods from a caller's informer. Both are readers (Pod, PodsOn): any number of goroutines may call
-// them, and they return immutable values. Both call a [Handler] after every change that may change a verdict.
-// Heartbeats of nodes and status updates of pods do not call it, and cost next to nothing.
+// A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, decodes only
+// the used fields of protobuf (package wire), and keeps trimmed values only: each object is trimmed as soon as it
+// comes. A watcher from [Adapt] does so for nodes, and reads pods from a caller's informer. Both are readers (Pod,
+// PodsOn): any number of goroutines may call them, and they return immutable values. Both call a [Handler] after every
+// change that may change a verdict. Heartbeats of nodes and status updates of pods do not call it, and cost next to
+// nothing.
 //
 // What a pod costs is bounded, whatever its owner writes into it, except for tolerations that may match a taint that
-// evicts: they cost what they cost in the API server. No lock that readers take is held for a time that grows with a pod.
+// evicts: they cost what they cost in the API server. No lock that readers take is held for a time that grows with a
+// pod.
 //
 // What only policies use is kept only while [Watcher.Need] asks for it: labels of pods and of nodes, triggers,
 // namespaces, and the nodes for breakers. A handler may also be a [NodeObserver] and a [NamespaceObserver].
@@ -27,8 +29,8 @@ import "k8s.io/apimachinery/pkg/types"
 // The calls about nodes come one after the other, in the order of the events, and so do those about pods.
 type Handler interface {
 	// NodeChanged is called when the NoExecute taints or the triggers of the node with this name have changed, when
-	// another node has taken the name, or when a tainted node was deleted; and, while policies need labels of nodes, when
-	// the labels of a tainted node have changed. The verdicts of its pods must be computed again.
+	// another node has taken the name, or when a tainted node was deleted; and, while policies need labels of nodes,
+	// when the labels of a tainted node have changed. The verdicts of its pods must be computed again.
 	NodeChanged(name string)
 
 	// PodChanged is called when the pod has appeared on node or is gone from it, or when something else that its

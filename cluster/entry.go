@@ -15,8 +15,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// entry is what the cache keeps of a pod. Its size does not grow with what the pod's owner writes into the pod, except with
-// tolerations that may match a taint that evicts. An entry does not change, because readers keep its Pod.
+// entry is what the cache keeps of a pod. Its size does not grow with what the pod's owner writes into the pod, except
+// with tolerations that may match a taint that evicts. An entry does not change, because readers keep its Pod.
 type entry struct {
 	// Pod has no tolerations, and of the labels those that are needed. Its strings and maps may be shared.
 	taint.Pod
@@ -59,7 +59,8 @@ func (t trimmer) trim(p *v1.Pod, bound time.Time) entry {
 	e.Tolerations, e.Labels, e.Phase = nil, needed(p.Labels, needs.PodLabels), known(p.Status.Phase)
 	e.LabelHash = t.hash(p.Namespace, p.Labels)
 	if c := e.Controller; c != nil {
-		c.Kind, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength), cut(c.Name, validation.DNS1123SubdomainMaxLength)
+		c.Kind, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength),
+			cut(c.Name, validation.DNS1123SubdomainMaxLength)
 	}
 	return e
 }
@@ -95,7 +96,8 @@ func (t trimmer) hash(namespace string, labels map[string]string) uint64 {
 // namesOnePod reports whether a label differs between the pods of one StatefulSet or Job.
 func namesOnePod(label string) bool {
 	switch label {
-	case "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index":
+	case "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index",
+		"batch.kubernetes.io/job-completion-index":
 		return true
 	}
 	return false
@@ -124,11 +126,13 @@ func known(phase v1.PodPhase) v1.PodPhase {
 // bound, and when it was seen, does not count.
 func (e *entry) same(o *entry) bool {
 	a, b := &e.Pod, &o.Pod
-	return a.Phase == b.Phase && a.Priority == b.Priority && a.Generation == b.Generation && a.Disrupted == b.Disrupted &&
+	return a.Phase == b.Phase && a.Priority == b.Priority && a.Generation == b.Generation &&
+		a.Disrupted == b.Disrupted &&
 		ptr.Equal(a.GracePeriodSeconds, b.GracePeriodSeconds) && a.LabelHash == b.LabelHash && e.sameVerdict(o, true)
 }
 
-// sameVerdict reports whether the verdict of a pod is the same in both states, and so are the policies that apply to it.
+// sameVerdict reports whether the verdict of a pod is the same in both states, and so are the policies that apply to
+// it.
 func (e *entry) sameVerdict(o *entry, owners bool) bool {
 	a, b := &e.Pod, &o.Pod
 	return a.UID == b.UID && e.sameExposure(o) && a.Terminating == b.Terminating && a.Mirror == b.Mirror &&

@@ -32,7 +32,10 @@ func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	log := newWarnings(logr.Discard())
 	listed := func() { f.lists++ }
 	f.podStore = &podStore{pods: p, handler: handler, warnings: log, listed: listed}
-	f.nodeStore = &nodeStore{nodes: f.nodes, handler: handler, warnings: log, observer: observerOf(handler), listed: listed}
+	f.nodeStore = &nodeStore{
+		nodes: f.nodes, handler: handler, warnings: log, observer: observerOf(handler),
+		listed: listed,
+	}
 	return f
 }
 

@@ -11,9 +11,9 @@ import (
 
 // NamespaceObserver is an optional interface of a [Handler].
 type NamespaceObserver interface {
-	// NamespacesChanged is called when labels of namespaces have changed, and when namespaces have appeared or are gone.
-	// The verdicts of all pods must be computed again, by [Watcher.Namespaces]. Changes within a tenth of a second lead
-	// to one call. A goroutine of its own calls it.
+	// NamespacesChanged is called when labels of namespaces have changed, and when namespaces have appeared or are
+	// gone. The verdicts of all pods must be computed again, by [Watcher.Namespaces]. Changes within a tenth of a
+	// second lead to one call. A goroutine of its own calls it.
 	NamespacesChanged()
 }
 
@@ -32,7 +32,10 @@ type namespaces struct {
 }
 
 func newNamespaces() *namespaces {
-	return &namespaces{toggled: make(chan struct{}, 1), changed: make(chan struct{}, 1), labels: map[string]map[string]string{}}
+	return &namespaces{
+		toggled: make(chan struct{}, 1), changed: make(chan struct{}, 1),
+		labels: map[string]map[string]string{},
+	}
 }
 
 // Namespaces returns the labels of namespaces as they are now; nil unless they are needed and all are known.

@@ -27,7 +27,10 @@ type nodeModel struct {
 
 // modelOf returns what is used of a node.
 func (no *nodes) modelOf(n *v1.Node) nodeModel {
-	l := nodeModel{name: n.Name, uid: n.UID, version: n.ResourceVersion, created: n.CreationTimestamp.Time, taints: taint.Normalize(n.Spec.Taints)}
+	l := nodeModel{
+		name: n.Name, uid: n.UID, version: n.ResourceVersion, created: n.CreationTimestamp.Time,
+		taints: taint.Normalize(n.Spec.Taints),
+	}
 	if no.needs.Load().NodeLabels {
 		l.labels = n.Labels
 	}
@@ -184,15 +187,16 @@ func (no *nodes) next(old seenNode, l *nodeModel, g gap) (now seenNode, tell boo
 	known, changed := no.observe(&old, l, g, needs)
 	if old.Node != nil && old.UID == l.uid && !changed {
 		node, labelled := after(old.Node, old.known, l)
-		return seenNode{Node: node, known: old.known, version: l.version, needs: needs}, labelled && needs.NodeLabels && node.Tainted()
+		return seenNode{Node: node, known: old.known, version: l.version, needs: needs}, labelled && needs.NodeLabels &&
+			node.Tainted()
 	}
 	node := l.node(known)
 	node.Found = found(old.Node, &node, g, no.now)
 	return seenNode{Node: &node, known: known, version: l.version, needs: needs}, old.Node != nil || node.Tainted()
 }
 
-// found returns the keys of the present taints that lists after gaps have shown, with the moments of these lists. old is the
-// node before the observation; nil if it was not known.
+// found returns the keys of the present taints that lists after gaps have shown, with the moments of these lists. old
+// is the node before the observation; nil if it was not known.
 func found(old, now *taint.Node, g gap, clock func() time.Time) map[string]time.Time {
 	var all map[string]time.Time
 	for _, key := range now.Keys() {
@@ -245,7 +249,9 @@ func (no *nodes) adopted(old seenNode, r journal.Record) (merged seenNode, chang
 }
 
 // observe passes an observation of the node to the journal. A node without taints, before and now, needs no journal.
-func (no *nodes) observe(before *seenNode, l *nodeModel, g gap, needs *policy.Needs) (known journal.NodeHistory, changed bool) {
+func (no *nodes) observe(
+	before *seenNode, l *nodeModel, g gap, needs *policy.Needs,
+) (known journal.NodeHistory, changed bool) {
 	known, keys := before.known, keysOf(needs)
 	var added []string
 	if before.needs != needs {
@@ -367,8 +373,8 @@ func (no *nodes) names() []string {
 	return list
 }
 
-// replace stores the state of a node that was computed from an old one. It reports false, and stores nothing, if the old
-// state is not the present one.
+// replace stores the state of a node that was computed from an old one. It reports false, and stores nothing, if the
+// old state is not the present one.
 func (no *nodes) replace(name string, old, now seenNode) bool {
 	no.mu.Lock()
 	defer no.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/journal"
 )
 
-// nodeStore is the store of a reflector for nodes: the watch puts in whole objects, a list whole objects or models. Only
-// the reflector's goroutine uses it.
+// nodeStore is the store of a reflector for nodes: the watch puts in whole objects, a list whole objects or models.
+// Only the reflector's goroutine uses it.
 type nodeStore struct {
 	nodes    *nodes
 	handler  Handler

@@ -99,7 +99,8 @@ func (o *observer) change(name string, l *nodeModel) (guard.NodeChange, bool) {
 		delete(o.nodes, name)
 		return guard.NodeChange{Name: name}, old != nil
 	}
-	if old != nil && old.UID == l.uid && maps.Equal(old.Labels, l.labels) && slices.EqualFunc(old.Taints, l.taints, sameTaint) {
+	if old != nil && old.UID == l.uid && maps.Equal(old.Labels, l.labels) &&
+		slices.EqualFunc(old.Taints, l.taints, sameTaint) {
 		return guard.NodeChange{}, false
 	}
 	n := &guard.Node{Name: name, UID: l.uid, Labels: l.labels, Taints: slices.Clone(l.taints)}

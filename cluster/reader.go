@@ -50,7 +50,8 @@ func (r *reader) PodsOn(node string) (*taint.Node, []*taint.Pod) {
 	return n, list
 }
 
-// SetRules replaces the rules of verdicts. Some states of a taint may have been joined by the rules before, and stay so.
+// SetRules replaces the rules of verdicts. Some states of a taint may have been joined by the rules before, and stay
+// so.
 func (r *reader) SetRules(rules taint.Rules) { r.nodes.rules.Store(&rules) }
 
 // Version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.
@@ -59,8 +60,8 @@ func (r *reader) Version(node string) string { return r.nodes.version(node) }
 // Tainted returns the nodes that carry NoExecute taints, in no particular order.
 func (r *reader) Tainted() []*taint.Node { return r.nodes.taintedNodes() }
 
-// Reached returns the resourceVersion up to which all changes of nodes are known: of the last list, event or bookmark; ""
-// before the first list.
+// Reached returns the resourceVersion up to which all changes of nodes are known: of the last list, event or bookmark;
+// "" before the first list.
 func (r *reader) Reached() string {
 	r.nodes.mu.RLock()
 	defer r.nodes.mu.RUnlock()

@@ -30,8 +30,8 @@ type relists struct {
 	watch   watch.Interface // the request under way that is a watch, or becomes one
 }
 
-// over returns the requests, with a watch that ends when the needs have changed. The API server is not asked for another
-// one then: an expired version makes the reflector list again.
+// over returns the requests, with a watch that ends when the needs have changed. The API server is not asked for
+// another one then: an expired version makes the reflector list again.
 func (r *relists) over(requests *cache.ListWatch) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -72,8 +72,8 @@ func (r *relists) watching(w watch.Interface) {
 	r.stopOutdated()
 }
 
-// completed notes that a list is complete, and that the handler was called for it. A key may have been dropped after some
-// of its nodes were seen, so a stale list does not count.
+// completed notes that a list is complete, and that the handler was called for it. A key may have been dropped after
+// some of its nodes were seen, so a stale list does not count.
 func (r *relists) completed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,8 +104,8 @@ func (r *relists) follow() {
 	r.stopOutdated()
 }
 
-// want sets the wanted needs, and returns the previous ones. It makes the reflector list again also if a key is dropped,
-// even if it is needed again before that list begins.
+// want sets the wanted needs, and returns the previous ones. It makes the reflector list again also if a key is
+// dropped, even if it is needed again before that list begins.
 //
 // narrow removes all other keys from what nodes were seen with. A key that is added is removed, too: a list that began
 // before it was dropped may have shown it since then.

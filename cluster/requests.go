@@ -30,9 +30,9 @@ type lister interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// newLister returns a lister that decodes only the required fields, or the typed client if that is not possible. It trims
-// each item of a list as the item arrives. It calls granted as soon as the response to a request has begun; with the
-// typed client, only once the response has ended, and items are not trimmed.
+// newLister returns a lister that decodes only the required fields, or the typed client if that is not possible. It
+// trims each item of a list as the item arrives. It calls granted as soon as the response to a request has begun; with
+// the typed client, only once the response has ended, and items are not trimmed.
 func newLister[L runtime.Object](
 	client kubernetes.Interface, own typed[L], resource string, trim cache.TransformFunc, granted func(),
 ) lister {

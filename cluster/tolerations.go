@@ -61,7 +61,8 @@ func writeToleration(b *strings.Builder, t *v1.Toleration) {
 	b.Write(binary.AppendVarint(number[:0], *t.TolerationSeconds))
 }
 
-// all returns the tolerations one by one. A toleration is valid until the next one; its texts are parts of the encoding.
+// all returns the tolerations one by one. A toleration is valid until the next one; its texts are parts of the
+// encoding.
 func (t tolerations) all() iter.Seq[*v1.Toleration] {
 	return func(yield func(*v1.Toleration) bool) {
 		var toleration v1.Toleration

@@ -73,7 +73,9 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 	return w
 }
 
-func newWatcher(client kubernetes.Interface, pods podReader, rules taint.Rules, heard func(), needs *atomic.Pointer[policy.Needs]) *Watcher {
+func newWatcher(
+	client kubernetes.Interface, pods podReader, rules taint.Rules, heard func(), needs *atomic.Pointer[policy.Needs],
+) *Watcher {
 	if heard == nil {
 		heard = func() {}
 	}
@@ -105,7 +107,10 @@ func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 			w.settle()
 		}
 	}
-	nodeStore := &nodeStore{nodes: w.nodes, handler: handler, warnings: log, observer: observerOf(handler), listed: listed}
+	nodeStore := &nodeStore{
+		nodes: w.nodes, handler: handler, warnings: log, observer: observerOf(handler),
+		listed: listed,
+	}
 	completeNodes := completing{nodeStore, func() {
 		w.nodeContact.listed(ctx)
 		w.nodeLists.completed()
@@ -160,7 +165,9 @@ func (c completing) Bookmark(version string) error {
 }
 
 // reflect keeps the store up to date with the requests until the context ends.
-func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object, requests *cache.ListWatch, store cache.ReflectorStore) {
+func (w *Watcher) reflect(
+	ctx context.Context, name string, kind runtime.Object, requests *cache.ListWatch, store cache.ReflectorStore,
+) {
 	logger := klog.FromContext(ctx)
 	listerWatcher := cache.ToListWatcherWithWatchListSemantics(requests, w.client)
 	cache.NewReflectorWithOptions(listerWatcher, kind, store, cache.ReflectorOptions{
@@ -168,7 +175,10 @@ func (w *Watcher) reflect(ctx context.Context, name string, kind runtime.Object,
 		Name:   "taint-manager." + name,
 		Clock:  clockUntil{ctx: ctx},
 		// Client-go's own backoff grows to a minute, which is too long for evictions that wait for the watch.
-		Backoff: &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5, Cap: 3 * time.Second},
+		Backoff: &wait.Backoff{
+			Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5,
+			Cap: 3 * time.Second,
+		},
 	}).RunWithContext(ctx)
 }
 

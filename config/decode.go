@@ -167,7 +167,10 @@ func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 func (d *decoder) told() []Refusal {
 	slices.SortStableFunc(d.refusals, func(a, b Refusal) int { return a.Line - b.Line })
 	if d.more > 0 {
-		more := Refusal{File: d.name, Allowed: fmt.Sprintf("there are %d more refusals", d.more), Next: "mend these first"}
+		more := Refusal{
+			File: d.name, Allowed: fmt.Sprintf("there are %d more refusals", d.more),
+			Next: "mend these first",
+		}
 		d.refusals = append(d.refusals, more)
 	}
 	return d.refusals

@@ -56,7 +56,8 @@ var (
 		},
 	}
 	moment = &kind{
-		tags: []string{"!!str", "!!timestamp"}, takes: "moments such as 2026-11-22T10:00:00Z", next: "write it in quotes",
+		tags: []string{"!!str", "!!timestamp"}, takes: "moments such as 2026-11-22T10:00:00Z",
+		next:   "write it in quotes",
 		schema: shape{Type: "string", Format: "date-time"},
 		parse: func(n *yaml.Node) (any, error) {
 			_, err := time.Parse(time.RFC3339, n.Value)
@@ -64,7 +65,8 @@ var (
 		},
 	}
 	share = &kind{
-		tags: []string{"!!int", "!!str"}, takes: "a whole number, or a percentage such as 50%", next: "write it as 10 or 50%",
+		tags: []string{"!!int", "!!str"}, takes: "a whole number, or a percentage such as 50%",
+		next: "write it as 10 or 50%",
 		schema: shape{AnyOf: []shape{
 			{Type: "integer", Minimum: new(float64)}, {Type: "string", Pattern: policy.PercentagePattern},
 		}},

@@ -99,7 +99,8 @@ func (c *Configuration) processSettings() []Setting {
 				"--leader-elect=true is given. It may run in parallel with the controller that evicts.",
 		},
 		{
-			Flag: "status-address", Field: "statusAddress", Value: &c.StatusAddress, rule: loopbackOrNone(c.StatusAddress),
+			Flag: "status-address", Field: "statusAddress", Value: &c.StatusAddress,
+			rule:  loopbackOrNone(c.StatusAddress),
 			Usage: "Where to serve the page and its JSON; see it by kubectl port-forward.",
 			next:  leaveOut(Default().StatusAddress) + ", and reach the page from elsewhere with kubectl port-forward",
 		},
@@ -173,7 +174,8 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 				d.LeaseDuration.Duration, d.RenewDeadline.Duration, d.RetryPeriod.Duration),
 		},
 		{
-			Flag: "leader-elect-retry-period", Field: "leaderElection.retryPeriod", Value: retry, rule: retryRule(*retry),
+			Flag: "leader-elect-retry-period", Field: "leaderElection.retryPeriod", Value: retry,
+			rule:  retryRule(*retry),
 			Usage: "The time between two tries to take or renew the lease.",
 			next:  leaveOut(d.RetryPeriod.Duration),
 		},
@@ -184,7 +186,8 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 			next:  "leave it out",
 		},
 		{
-			Flag: "leader-elect-resource-name", Field: "leaderElection.resourceName", Value: &e.ResourceName, rule: rule{
+			Flag: "leader-elect-resource-name", Field: "leaderElection.resourceName", Value: &e.ResourceName,
+			rule: rule{
 				refused: len(validation.IsDNS1123Subdomain(e.ResourceName)) > 0,
 				takes:   "lower case letters, digits, '-' and '.', 253 at most, with a letter or digit at both ends",
 			},
@@ -192,7 +195,8 @@ func (c *Configuration) LeaderElectionSettings() []Setting {
 			next:  leaveOut(d.ResourceName),
 		},
 		{
-			Flag: "leader-elect-resource-namespace", Field: "leaderElection.resourceNamespace", Value: &e.ResourceNamespace,
+			Flag: "leader-elect-resource-namespace", Field: "leaderElection.resourceNamespace",
+			Value: &e.ResourceNamespace,
 			rule: rule{
 				refused: len(validation.IsDNS1123Label(e.ResourceNamespace)) > 0,
 				takes:   "lower case letters, digits and '-', 63 at most, with a letter or digit at both ends",

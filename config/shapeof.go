@@ -52,11 +52,17 @@ var kinds = map[reflect.Type]*kind{
 
 // wordsOf are the values of the types that have few.
 var wordsOf = map[reflect.Type][]string{
-	reflect.TypeFor[Method]():                       {string(policy.Delete), string(policy.Evict), string(policy.Ignore)},
-	reflect.TypeFor[policy.Method]():                policy.Methods(),
-	reflect.TypeFor[policy.Mode]():                  {string(policy.Enforce), string(policy.Audit)},
-	reflect.TypeFor[policy.Reset]():                 {string(policy.Automatic), string(policy.Manual)},
-	reflect.TypeFor[v1.TaintEffect]():               {string(v1.TaintEffectNoExecute), string(v1.TaintEffectNoSchedule)},
+	reflect.TypeFor[Method](): {
+		string(policy.Delete), string(policy.Evict),
+		string(policy.Ignore),
+	},
+	reflect.TypeFor[policy.Method](): policy.Methods(),
+	reflect.TypeFor[policy.Mode]():   {string(policy.Enforce), string(policy.Audit)},
+	reflect.TypeFor[policy.Reset]():  {string(policy.Automatic), string(policy.Manual)},
+	reflect.TypeFor[v1.TaintEffect](): {
+		string(v1.TaintEffectNoExecute),
+		string(v1.TaintEffectNoSchedule),
+	},
 	reflect.TypeFor[metav1.LabelSelectorOperator](): {"In", "NotIn", "Exists", "DoesNotExist"},
 }
 

@@ -195,8 +195,8 @@ func admitted(o *eviction.Outcome) bool {
 	return o.Cause == eviction.CauseAdmission || o.Cause == eviction.CauseWebhook
 }
 
-// learn takes in what an outcome shows of the API server. It returns the cause of a pause that begins now; empty if none
-// does.
+// learn takes in what an outcome shows of the API server. It returns the cause of a pause that begins now; empty if
+// none does.
 func (c *Core) learn(now time.Time, k *call, o *eviction.Outcome) (pause string) {
 	if o.Kind == eviction.Throttled && !c.throttled.After(now) {
 		pause = pauseThrottled

@@ -29,8 +29,8 @@ type Candidate struct {
 	Done func(Ended)
 }
 
-// Way is a request that may be sent now. The key of its verdict's taint and the labels of the pod's node say which rates
-// count it.
+// Way is a request that may be sent now. The key of its verdict's taint and the labels of the pod's node say which
+// rates count it.
 type Way struct {
 	Request    eviction.Request
 	NodeLabels map[string]string

@@ -33,8 +33,8 @@ func (c *Core) nextChange() (next time.Time) {
 	return next
 }
 
-// startNext starts the call of the candidate whose turn it is. If no call may start, next is when that may change by time
-// alone.
+// startNext starts the call of the candidate whose turn it is. If no call may start, next is when that may change by
+// time alone.
 func (c *Core) startNext(now time.Time, do *Effects) (s Start, ok bool, next time.Time) {
 	if c.waiting+c.own.Len() == 0 || !c.leads || c.drained || c.paused {
 		return s, false, time.Time{}
@@ -75,8 +75,8 @@ type choice struct {
 	door door
 }
 
-// before reports whether it is the turn of this choice before that of the other choice. If both wait for rates, all calls
-// of their namespaces count; otherwise only the calls in the kinds of places that the doors lead to count.
+// before reports whether it is the turn of this choice before that of the other choice. If both wait for rates, all
+// calls of their namespaces count; otherwise only the calls in the kinds of places that the doors lead to count.
 func (c choice) before(b choice) bool {
 	m, n := c.line.namespace, b.line.namespace
 	i, j := m.calls[c.door.place()], n.calls[b.door.place()]
@@ -94,8 +94,8 @@ func (c choice) before(b choice) bool {
 	return c.door < b.door
 }
 
-// choose returns the line whose turn it is among those whose place is free and whose rates have tokens. Otherwise next is
-// when that may change by time alone.
+// choose returns the line whose turn it is among those whose place is free and whose rates have tokens. Otherwise next
+// is when that may change by time alone.
 func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 	open, next := c.openDoors(now)
 	c.refill(now)

@@ -31,8 +31,8 @@ type CoreOptions struct {
 	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
 	Jitter func() float64
 
-	// Yields: the leadership is given back instead of a call for the pod of this process. Upcoming returns when the next
-	// eviction is due that was not offered; zero if there is none.
+	// Yields: the leadership is given back instead of a call for the pod of this process. Upcoming returns when the
+	// next eviction is due that was not offered; zero if there is none.
 	Yields   bool
 	Upcoming func() time.Time
 }
@@ -88,13 +88,14 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
 		ready: map[*class]bool{}, dry: newDry(),
 		own: ordered.New(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
-		places: newPlaces(o.Slots, o.SlowPlaces), outage: outageBackoff{jitter: o.Jitter}, pace: newPace(o.CallsPerSecond),
+		places: newPlaces(o.Slots, o.SlowPlaces), outage: outageBackoff{jitter: o.Jitter},
+		pace:     newPace(o.CallsPerSecond),
 		rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
 	}
 }
 
-// Step processes one input at the time now, and returns what follows from it. The time may not go backwards by more than
-// clocks do.
+// Step processes one input at the time now, and returns what follows from it. The time may not go backwards by more
+// than clocks do.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
 	c.pass(now, &do)
@@ -155,7 +156,8 @@ func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	return true
 }
 
-// replace replaces a candidate that stays in its line, where its node keeps its turn; false if it is to change the line.
+// replace replaces a candidate that stays in its line, where its node keeps its turn; false if it is to change the
+// line.
 func (c *Core) replace(it *item, candidate *Candidate) bool {
 	same := it.Own == Other && candidate.Own == Other && it.class == c.classOf(candidate) &&
 		it.Namespace == candidate.Namespace && it.Workload == candidate.Workload && it.Node == candidate.Node

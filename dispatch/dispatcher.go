@@ -18,8 +18,8 @@ import (
 // keptEvery is the shortest time between two lines of the log about slow calls that keep their slots.
 const keptEvery = time.Minute
 
-// Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give up when the context
-// ends.
+// Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give up when the
+// context ends.
 type Evictor interface {
 	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
 }
@@ -42,23 +42,23 @@ type Options struct {
 	// Paused withholds all calls.
 	Paused bool
 
-	// Leading is asked before a candidate is chosen and right before its call; a call that it denies does not start. It is
-	// called by many goroutines. Nil: Lead's context alone decides.
+	// Leading is asked before a candidate is chosen and right before its call; a call that it denies does not start. It
+	// is called by many goroutines. Nil: Lead's context alone decides.
 	Leading func() bool
 
-	// Yield gives the leadership back, because the pod of this process is due and nothing else is. It must not block. Nil:
-	// that pod is evicted by this process, after all others.
+	// Yield gives the leadership back, because the pod of this process is due and nothing else is. It must not block.
+	// Nil: that pod is evicted by this process, after all others.
 	Yield func()
 
-	// Upcoming returns when the next eviction is due that was not offered; zero if there is none. Required with Yield. It
-	// is called under the dispatcher's lock.
+	// Upcoming returns when the next eviction is due that was not offered; zero if there is none. Required with Yield.
+	// It is called under the dispatcher's lock.
 	Upcoming func() time.Time
 
 	// Started is called by the goroutine of a call before its first request. It must not block. Nil: nothing is called.
 	Started func(e eviction.Request)
 
-	// Ended is called after each call, by its goroutine, once its place is free and before its shard receives the outcome.
-	// It must not block. Nil: nothing is called.
+	// Ended is called after each call, by its goroutine, once its place is free and before its shard receives the
+	// outcome. It must not block. Nil: nothing is called.
 	Ended func(e eviction.Request, o eviction.Outcome, at time.Time)
 
 	// Metrics counts what the dispatcher does. Nil: nothing is counted.
@@ -119,9 +119,9 @@ func (d *Dispatcher) Withdraw(uid types.UID) (waited bool) { return d.step(Withd
 // Settled reports that the outcome of the last call for the UID has been taken in.
 func (d *Dispatcher) Settled(uid types.UID) { d.step(Settled{uid}) }
 
-// SetRates replaces the rates, which must be valid, and the number of slots; 0 stands for that of config.Default. A rate
-// that keeps its name and its topologyKey keeps its level; others begin empty, less the calls under way that they count.
-// Calls under way keep their places.
+// SetRates replaces the rates, which must be valid, and the number of slots; 0 stands for that of config.Default. A
+// rate that keeps its name and its topologyKey keeps its level; others begin empty, less the calls under way that they
+// count. Calls under way keep their places.
 func (d *Dispatcher) SetRates(rates []policy.Rate, slots int) {
 	if slots <= 0 {
 		slots = config.Default().EvictionWorkers
@@ -129,8 +129,8 @@ func (d *Dispatcher) SetRates(rates []policy.Rate, slots int) {
 	d.step(Configured{Rates: rates, Slots: slots})
 }
 
-// SetPaused withholds all calls, or permits them again. After SetPaused(true) has returned, no candidate is chosen; calls
-// under way go on.
+// SetPaused withholds all calls, or permits them again. After SetPaused(true) has returned, no candidate is chosen;
+// calls under way go on.
 func (d *Dispatcher) SetPaused(paused bool) { d.step(Paused{paused}) }
 
 // ServerAnswered records that the API server has answered: while calls pause because it could not be reached, one is
@@ -200,8 +200,8 @@ func (d *Dispatcher) appendStatuses(all []Status, uids []types.UID) []Status {
 	return all
 }
 
-// leading reports whether a call may be chosen: not between the end of a term's context and the end of the term. Under the
-// lock.
+// leading reports whether a call may be chosen: not between the end of a term's context and the end of the term. Under
+// the lock.
 func (d *Dispatcher) leading() bool {
 	return d.term != nil && d.term.ctx.Err() == nil && d.options.Leading()
 }
@@ -221,7 +221,8 @@ func (d *Dispatcher) step(in Input) Effects {
 	}
 	if report {
 		klog.FromContext(term.ctx).Info("All slow places are taken, and slow eviction calls keep their slots",
-			"slowPlaces", d.options.SlowPlaces, "pod", klog.KRef(do.Kept[0].Pod.Namespace, do.Kept[0].Pod.Name), "after", SlowAfter)
+			"slowPlaces", d.options.SlowPlaces, "pod", klog.KRef(do.Kept[0].Pod.Namespace, do.Kept[0].Pod.Name),
+			"after", SlowAfter)
 	}
 	if do.Yield {
 		d.options.Yield()

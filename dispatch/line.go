@@ -63,7 +63,8 @@ func (c *Core) refill(now time.Time) {
 	}
 }
 
-// wait returns the rate that is the first to have a token, and when it has one. The rate is empty if there is a way now.
+// wait returns the rate that is the first to have a token, and when it has one. The rate is empty if there is a way
+// now.
 func (c *class) wait(now time.Time) (rate string, until time.Time) {
 	for i := range c.ways {
 		name, at := c.ways[i].Wait(now)
@@ -77,8 +78,8 @@ func (c *class) wait(now time.Time) (rate string, until time.Time) {
 	return rate, until
 }
 
-// line holds the candidates of one namespace and one class. A line of a slow namespace has a group for each workload; any
-// other line has one group.
+// line holds the candidates of one namespace and one class. A line of a slow namespace has a group for each workload;
+// any other line has one group.
 type line struct {
 	namespace *namespace
 	class     *class
@@ -112,7 +113,8 @@ func newLine(n *namespace, c *class, serial uint64) *line {
 }
 
 func (c *Core) newClass(key string, ways []guard.Buckets) *class {
-	cl := &class{key: key, ways: ways, rated: !slices.ContainsFunc(ways, func(b guard.Buckets) bool { return b.Key == "" })}
+	cl := &class{key: key, ways: ways, rated: !slices.ContainsFunc(ways,
+		func(b guard.Buckets) bool { return b.Key == "" })}
 	for d := range doors {
 		cl.doors[d] = ordered.New(func(a, b *line) bool {
 			return choice{a, d}.before(choice{b, d})

@@ -34,8 +34,10 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 		return m, nil
 	}
 	err := errors.Join(
-		registry.Register(r, &m.deletions), registry.Register(r, &m.latency), registry.Register(r, &m.calls), registry.Register(r, &m.inFlight),
-		registry.Register(r, &m.slots), registry.Register(r, &m.slow), registry.Register(r, &m.places), registry.Register(r, &m.kept),
+		registry.Register(r, &m.deletions), registry.Register(r, &m.latency), registry.Register(r, &m.calls),
+		registry.Register(r, &m.inFlight),
+		registry.Register(r, &m.slots), registry.Register(r, &m.slow), registry.Register(r, &m.places),
+		registry.Register(r, &m.kept),
 		registry.Register(r, &m.backoff), registry.Register(r, &m.pauses))
 	if err != nil {
 		return nil, fmt.Errorf("registering metrics of evictions: %w", err)
@@ -56,12 +58,16 @@ func newMetrics() *Metrics {
 		calls: counters("taint_manager_eviction_calls_total",
 			"Eviction calls by outcome and cause.", "outcome", "cause"),
 		inFlight: gauge("taint_manager_evictions_in_flight", "Eviction calls under way."),
-		slots:    gauge("taint_manager_eviction_slots", "Eviction calls that may be under way at once, each for its first second at most."),
-		slow:     gauge("taint_manager_slow_evictions_in_flight", "Eviction calls under way for more than a second, or in a slow place from the beginning."),
-		places:   gauge("taint_manager_slow_eviction_places", "Slow eviction calls that may be under way at once beside those in slots."),
+		slots: gauge("taint_manager_eviction_slots",
+			"Eviction calls that may be under way at once, each for its first second at most."),
+		slow: gauge("taint_manager_slow_evictions_in_flight",
+			"Eviction calls under way for more than a second, or in a slow place from the beginning."),
+		places: gauge("taint_manager_slow_eviction_places",
+			"Slow eviction calls that may be under way at once beside those in slots."),
 		kept: counter("taint_manager_slow_evictions_in_slots_total",
 			"Eviction calls that were slow while all slow places were taken, and kept their slots."),
-		backoff: gauge("taint_manager_outage_backoff", "1 while all eviction calls pause because the API server cannot be reached."),
+		backoff: gauge("taint_manager_outage_backoff",
+			"1 while all eviction calls pause because the API server cannot be reached."),
 		pauses: counters("taint_manager_eviction_pauses_total",
 			"Pauses of all eviction calls: the API server could not be reached, or asked clients to wait.", "cause"),
 	}

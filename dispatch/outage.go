@@ -19,7 +19,8 @@ func Wait(kind eviction.Kind) string {
 	case eviction.Unavailable:
 		return fmt.Sprintf("%v, doubling to %v, with jitter", firstPause, maxPause)
 	case eviction.Throttled:
-		return fmt.Sprintf("what the server asks for, %v if it does not say, at most %v", defaultRetryAfter, maxRetryAfter)
+		return fmt.Sprintf("what the server asks for, %v if it does not say, at most %v", defaultRetryAfter,
+			maxRetryAfter)
 	}
 	return ""
 }

@@ -7,12 +7,12 @@ const (
 	// ownAfter is how long after its deadline such a pod waits for other pods at most.
 	ownAfter = time.Minute
 
-	// ownPatience is how long after its offer such a pod waits at least, so that pods that are due at the same moment are
-	// offered before.
+	// ownPatience is how long after its offer such a pod waits at least, so that pods that are due at the same moment
+	// are offered before.
 	ownPatience = time.Second
 
-	// ownGap is the time between the deletions of two such pods. A process of a deleted pod may still take the lease before
-	// it gets its SIGTERM, and would evict the last pod; 15 s is also what it takes to end at most.
+	// ownGap is the time between the deletions of two such pods. A process of a deleted pod may still take the lease
+	// before it gets its SIGTERM, and would evict the last pod; 15 s is also what it takes to end at most.
 	ownGap = 15 * time.Second
 
 	// quietBefore is the time in which nothing else may become due when the leadership is given back: the default of
@@ -34,8 +34,8 @@ func (c *Core) ownOverdue(now time.Time) bool {
 	return some && !it.Deadline.Add(ownAfter).After(now)
 }
 
-// startOwn starts the call of a pod of this program, if nothing else can start or a minute after it was due. For the pod
-// of this process it asks for the leadership to be given back, if that is possible.
+// startOwn starts the call of a pod of this program, if nothing else can start or a minute after it was due. For the
+// pod of this process it asks for the leadership to be given back, if that is possible.
 func (c *Core) startOwn(now time.Time, do *Effects) (s Start, ok bool, next time.Time) {
 	it, some := c.own.First()
 	free, wait := c.places.freeSlot(now)

@@ -6,8 +6,8 @@ import "time"
 // add up.
 const paceSlack = 20 * time.Millisecond
 
-// pace spreads calls evenly in time: in any span, at most the rate's share of it and of paceSlack more, plus one. The zero
-// pace sets no limit.
+// pace spreads calls evenly in time: in any span, at most the rate's share of it and of paceSlack more, plus one. The
+// zero pace sets no limit.
 type pace struct {
 	interval time.Duration
 	next     time.Time // no call starts before

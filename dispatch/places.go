@@ -9,7 +9,8 @@ const (
 	rampStep  = 4 * time.Millisecond
 )
 
-// slowGap is the least time between two calls that start in slow places, so that 64 that end together do not make a burst.
+// slowGap is the least time between two calls that start in slow places, so that 64 that end together do not make a
+// burst.
 const slowGap = 25 * time.Millisecond
 
 // places counts the slots and the slow places.
@@ -34,8 +35,8 @@ func (p *places) take(now time.Time, k kind) {
 	p.used[k]++
 }
 
-// freeSlot reports whether a call may start in a slot now. If not, wait is how long until it may; 0 if only the end of a
-// call frees a slot.
+// freeSlot reports whether a call may start in a slot now. If not, wait is how long until it may; 0 if only the end of
+// a call frees a slot.
 func (p *places) freeSlot(now time.Time) (free bool, wait time.Duration) {
 	if p.used[slot] >= p.slots {
 		return false, 0

@@ -36,7 +36,10 @@ func (d *Dispatcher) evict(ctx context.Context, e eviction.Request) (o eviction.
 		}
 	}()
 	if ctx.Err() != nil || !d.options.Leading() {
-		return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: true, Message: "this process does not lead any longer"}
+		return eviction.Outcome{
+			Kind: eviction.Interrupted, NothingDeleted: true,
+			Message: "this process does not lead any longer",
+		}
 	}
 	d.options.Started(e)
 	return d.options.Evictor.Evict(ctx, e)
@@ -54,7 +57,10 @@ func (d *Dispatcher) noteCut(t *term, e eviction.Request, o eviction.Outcome) {
 // complete adds what a caller's own evictor may leave out, and cuts its texts.
 func complete(o eviction.Outcome) eviction.Outcome {
 	if o.Kind < eviction.Accepted || o.Kind > eviction.Unconfirmed {
-		return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseUnknown, Message: fmt.Sprintf("the evictor returned kind %d", o.Kind)}
+		return eviction.Outcome{
+			Kind: eviction.Failed, Cause: eviction.CauseUnknown,
+			Message: fmt.Sprintf("the evictor returned kind %d", o.Kind),
+		}
 	}
 	o.Cause, o.Message = truncate.Text(o.Cause), truncate.Text(o.Message)
 	if o.Kind == eviction.Throttled {

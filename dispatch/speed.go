@@ -5,8 +5,8 @@ import "time"
 // SlowAfter is how long a call holds a slot at most. Then it is slow, and takes a slow place.
 const SlowAfter = time.Second
 
-// remembered is how long a call predicts the calls after it: longer than any backoff, so that a pod that is tried once a
-// minute does not take a slot each time.
+// remembered is how long a call predicts the calls after it: longer than any backoff, so that a pod that is tried once
+// a minute does not take a slot each time.
 const remembered = 2 * time.Minute
 
 // speed says how admission treats the calls of a namespace or of a workload.

@@ -18,9 +18,9 @@ type term struct {
 	cut     []eviction.Request // calls that were under way then; under the dispatcher's lock
 }
 
-// Lead permits calls until the context ends, and returns when all of them have ended and their outcomes are reported. The
-// calls' contexts end with it. It fails when another Lead is under way, and once Drain was called; otherwise it may be
-// called again after it has returned.
+// Lead permits calls until the context ends, and returns when all of them have ended and their outcomes are reported.
+// The calls' contexts end with it. It fails when another Lead is under way, and once Drain was called; otherwise it may
+// be called again after it has returned.
 func (d *Dispatcher) Lead(ctx context.Context) error {
 	t := &term{}
 	t.ctx, t.cancel = context.WithCancel(ctx)

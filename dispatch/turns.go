@@ -6,8 +6,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
-// inARow is the number of candidates of a node that are served before the next node's turn. The call for the first reads
-// the node, and that read serves the others.
+// inARow is the number of candidates of a node that are served before the next node's turn. The call for the first
+// reads the node, and that read serves the others.
 const inARow = 8
 
 // turns holds the candidates of one line and lets their nodes take turns. Nodes that were not served yet, newcomers,

@@ -13,8 +13,8 @@ import (
 
 // Status is what the dispatcher knows of an eviction.
 type Status struct {
-	// Request is that of the call that is under way, or that has ended while its outcome is not settled; nil if there is
-	// none.
+	// Request is that of the call that is under way, or that has ended while its outcome is not settled; nil if there
+	// is none.
 	Request *eviction.Request
 
 	// Waits says why the candidate waits; zero if it is unknown or if a call is under way.
@@ -56,7 +56,10 @@ func (c *Core) waits(now time.Time, it *item) Status {
 	case it.group != nil && it.group.needsSlowPlace(now):
 		return because(eviction.WaitsForSlowPlace, time.Time{})
 	case c.leads && c.pace.next.After(now):
-		return Status{Waits: eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls}, Until: c.pace.next}
+		return Status{
+			Waits: eviction.Wait{Cause: eviction.WaitsForRate, Rate: eviction.RateOfAllCalls},
+			Until: c.pace.next,
+		}
 	}
 	return because(eviction.WaitsForTurn, time.Time{})
 }

@@ -179,7 +179,8 @@ func (j *jsonReader) failure(err error) error {
 	case j.from.err != nil && errors.Is(err, j.from.err):
 		return fmt.Errorf("reading it failed at byte %d: %w", j.from.read, j.from.err)
 	case invalid:
-		return fmt.Errorf("it is not JSON after byte %d and %d whole objects: %w", syntax.ByteOffset, j.read, syntax.Err)
+		return fmt.Errorf("it is not JSON after byte %d and %d whole objects: %w", syntax.ByteOffset, j.read,
+			syntax.Err)
 	}
 	return err
 }

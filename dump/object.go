@@ -141,8 +141,11 @@ func (o *object) times(tell func(time.Time)) {
 func (o *object) budget() *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: o.meta(),
-		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: o.Spec.Selector, UnhealthyPodEvictionPolicy: o.Spec.Unhealthy},
-		Status:     o.Status.PodDisruptionBudgetStatus,
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			Selector:                   o.Spec.Selector,
+			UnhealthyPodEvictionPolicy: o.Spec.Unhealthy,
+		},
+		Status: o.Status.PodDisruptionBudgetStatus,
 	}
 }
 

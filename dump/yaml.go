@@ -54,7 +54,8 @@ func readYAML(r io.Reader, to Visitor) error {
 		switch {
 		case !beginsJSON(line):
 		case y.list || hasContent(y.frame.text):
-			return fmt.Errorf("JSON begins at line %d, within YAML; give each as a file of its own with --filename", y.line)
+			return fmt.Errorf("JSON begins at line %d, within YAML; give each as a file of its own with --filename",
+				y.line)
 		default:
 			return y.goOnInJSON(line)
 		}

@@ -12,14 +12,17 @@ import (
 func message(n *eviction.Note) string {
 	switch n.Kind {
 	case eviction.EvictionCancelled:
-		return truncate.Text("Cancelling deletion of Pod " + subject(n) + ", which was due" + when(n) + wasHeld(n) + ": " +
+		return truncate.Text("Cancelling deletion of Pod " + subject(n) + ", which was due" + when(n) + wasHeld(n) +
+			": " +
 			n.WhyStays() + "; it was to go because " + n.Verdict.Because())
 	case eviction.EvictionHeld:
-		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is held by " + n.Held.String() + ": " + n.Verdict.Because() + by(n))
+		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is held by " + n.Held.String() +
+			": " + n.Verdict.Because() + by(n))
 	case eviction.EvictionDelayed:
 		return truncate.Text("Eviction of Pod " + subject(n) + ", due" + when(n) + ", is " + obstacle(n.Outcome))
 	}
-	return truncate.Text("Marking for deletion Pod " + subject(n) + ", due" + when(n) + ": " + n.Verdict.Because() + by(n))
+	return truncate.Text("Marking for deletion Pod " + subject(n) + ", due" + when(n) + ": " + n.Verdict.Because() +
+		by(n))
 }
 
 // subject names the pod and its node.

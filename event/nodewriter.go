@@ -10,8 +10,8 @@ import (
 // summaryEvery is the shortest time between two events on a node about those that were dropped.
 const summaryEvery = time.Minute
 
-// writeOnNodes writes the events on nodes, which wait for no event on a pod: trips as they come, and summaries of what was
-// dropped once a minute, and when ctx has ended.
+// writeOnNodes writes the events on nodes, which wait for no event on a pod: trips as they come, and summaries of what
+// was dropped once a minute, and when ctx has ended.
 func (q *Queue) writeOnNodes(ctx, writing context.Context) {
 	due := time.NewTimer(summaryEvery)
 	due.Stop()

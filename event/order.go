@@ -14,9 +14,10 @@ const (
 
 // order decides which note is written next. It knows no clock, lock or goroutine.
 //
-// Each namespace has a line. Lines are served in turn, those without a write under way first. A write holds a writer until
-// it has lasted for patience; then it goes on as slow, beside the writers. So at most writers/patience of them become slow
-// in a second, each of another line: a line starts nothing while a write of it is slow, and waits after a failed write.
+// Each namespace has a line. Lines are served in turn, those without a write under way first. A write holds a writer
+// until it has lasted for patience; then it goes on as slow, beside the writers. So at most writers/patience of them
+// become slow in a second, each of another line: a line starts nothing while a write of it is slow, and waits after a
+// failed write.
 type order struct {
 	capacity int
 	waiting  int              // notes in all lines

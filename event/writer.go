@@ -17,8 +17,8 @@ const (
 	politeness    = 200 * time.Millisecond
 )
 
-// writeNotes starts writes as the order permits, until ctx has ended and no note waits, or writing has ended. It returns
-// when the writes have ended.
+// writeNotes starts writes as the order permits, until ctx has ended and no note waits, or writing has ended. It
+// returns when the writes have ended.
 func (q *Queue) writeNotes(ctx, writing context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -45,9 +45,9 @@ func (q *Queue) writeNotes(ctx, writing context.Context) {
 	}
 }
 
-// startWrites starts all writes that may start now. While evictions are under way they begin a moment later, so that the
-// API server serves the evictions first, unless half the queue is full. It returns when to call it again, zero if a change
-// decides that, and whether no note waits.
+// startWrites starts all writes that may start now. While evictions are under way they begin a moment later, so that
+// the API server serves the evictions first, unless half the queue is full. It returns when to call it again, zero if a
+// change decides that, and whether no note waits.
 func (q *Queue) startWrites(begin func(w *write, delay time.Duration)) (wake time.Time, empty bool) {
 	delay := time.Duration(0)
 	if q.busy() {
@@ -77,8 +77,8 @@ func (q *Queue) write(ctx, writing context.Context, w *write, delay time.Duratio
 	signal(q.changed)
 }
 
-// send writes an event, with a second try unless the first has timed out. It counts the result, and returns why the event
-// was dropped; empty if it was written.
+// send writes an event, with a second try unless the first has timed out. It counts the result, and returns why the
+// event was dropped; empty if it was written.
 func (q *Queue) send(ctx context.Context, event *v1.Event) (reason string) {
 	hung, err := q.attempt(ctx, event)
 	if err != nil && !hung && !refused(err) && pause(ctx, wait(err)) {

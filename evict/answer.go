@@ -122,7 +122,8 @@ func (a *answer) unconnected() bool {
 // unsent reports whether the request was certainly not sent: there was no connection, or the client's own rate limit
 // kept it back.
 func (a *answer) unsent() bool {
-	return a.unconnected() || a.code == 0 && a.err != nil && strings.Contains(a.err.Error(), "client rate limiter Wait returned an error")
+	return a.unconnected() || a.code == 0 && a.err != nil &&
+		strings.Contains(a.err.Error(), "client rate limiter Wait returned an error")
 }
 
 // deletedNothing reports whether the answer shows that the request, of which this is the outcome, deleted nothing. A
@@ -164,5 +165,8 @@ func (a *answer) cut() bool {
 
 // interrupted returns the outcome of a call that ends before its deletion is sent.
 func interrupted() eviction.Outcome {
-	return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: true, Message: "this process does not lead any longer"}
+	return eviction.Outcome{
+		Kind: eviction.Interrupted, NothingDeleted: true,
+		Message: "this process does not lead any longer",
+	}
 }

@@ -41,7 +41,8 @@ type API struct {
 func NewAPI(client kubernetes.Interface, o APIOptions) (*API, error) {
 	o.Method = cmp.Or(o.Method, config.Default().EvictionMethod)
 	if o.Method != config.MethodDelete && o.Method != config.MethodEvict {
-		return nil, fmt.Errorf("eviction method %q is unknown: it may be %s or %s", o.Method, config.MethodDelete, config.MethodEvict)
+		return nil, fmt.Errorf("eviction method %q is unknown: it may be %s or %s", o.Method, config.MethodDelete,
+			config.MethodEvict)
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = config.CallTimeout

@@ -143,7 +143,9 @@ func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 
 // look judges the call by a GET of the node, and returns when that was sent. The outcome's kind is goOn if the
 // GET confirms the call.
-func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore func() time.Time) (eviction.Outcome, time.Time) {
+func (c *Confirmed) look(
+	ctx context.Context, e *eviction.Request, notBefore func() time.Time,
+) (eviction.Outcome, time.Time) {
 	read, err := c.reads.since(ctx, e.Pod.Node, notBefore)
 	if err != nil {
 		return interrupted(), time.Time{}
@@ -152,10 +154,12 @@ func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore fun
 		return read.outcome, read.sent
 	}
 	if age := time.Since(read.sent); age > maxReadAge {
-		why := fmt.Sprintf("the GET of node %s took %v; it counts for %v", e.Pod.Node, age.Round(time.Millisecond), maxReadAge)
+		why := fmt.Sprintf("the GET of node %s took %v; it counts for %v", e.Pod.Node, age.Round(time.Millisecond),
+			maxReadAge)
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
 	}
-	version := c.Version(e.Pod.Node)     // before the node: the cache may change in between, and the node is not older then
+	// before the node: the cache may change in between, and the node is not older then
+	version := c.Version(e.Pod.Node)
 	pod, node := c.Reader.Pod(e.Pod.UID) // once more, as the GET took its time
 	if why := WhyUnconfirmed(c.Judge(), e, pod, node, read.live, version); why != "" {
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}, read.sent
@@ -166,7 +170,9 @@ func (c *Confirmed) look(ctx context.Context, e *eviction.Request, notBefore fun
 // WhyUnconfirmed returns why the judge does not confirm the request, or "". pod and node come from the cache and may be
 // nil; live is the node as the API server has it. version is the resourceVersion that the cache has of the node; empty
 // if the cache has no such node with a trigger taint.
-func WhyUnconfirmed(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode, version string) string {
+func WhyUnconfirmed(
+	judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode, version string,
+) string {
 	if why := whyNone(judge, pod, node); why != "" {
 		return why
 	}
@@ -197,8 +203,8 @@ func whyNone(judge policy.Judge, pod *taint.Pod, node *taint.Node) string {
 	return ""
 }
 
-// whyNotPermitted returns why nothing permitted the request when the GET was sent because of a taint that the GET shows;
-// or "".
+// whyNotPermitted returns why nothing permitted the request when the GET was sent because of a taint that the GET
+// shows; or "".
 func whyNotPermitted(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
 	if pod.Seen.After(live.Sent) {
 		return "the pod has changed since the GET of node " + node.Name + " was sent"
@@ -214,8 +220,13 @@ func whyNotPermitted(judge policy.Judge, e *eviction.Request, pod *taint.Pod, no
 }
 
 // permitting returns the taint because of which the request was permitted at that moment, or why it was not.
-func permitting(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, at time.Time) (t *v1.Taint, why string) {
-	sent := policy.Sent{Method: e.Method, Policy: e.Policy, GracePeriodSeconds: e.GracePeriodSeconds, TaintKey: e.Verdict.Taint.Key}
+func permitting(
+	judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, at time.Time,
+) (t *v1.Taint, why string) {
+	sent := policy.Sent{
+		Method: e.Method, Policy: e.Policy, GracePeriodSeconds: e.GracePeriodSeconds,
+		TaintKey: e.Verdict.Taint.Key,
+	}
 	ways, _ := judge.Ways(pod, node, policy.Calls{RefusedSince: e.RefusedSince}, at)
 	i := slices.IndexFunc(ways, func(w policy.Way) bool { return w.Permits(pod, sent) })
 	switch {
@@ -244,7 +255,8 @@ func changed(v *policy.Verdict, method policy.Method) string {
 func whyNotCarried(node string, live LiveNode, t *v1.Taint) string {
 	switch {
 	case !carries(live.Taints, t):
-		return "node " + node + " does not have the taint " + t.ToString() + " any longer; the watch has not shown it yet"
+		return "node " + node + " does not have the taint " + t.ToString() +
+			" any longer; the watch has not shown it yet"
 	case t.Key == v1.TaintNodeUnschedulable && t.Effect == v1.TaintEffectNoSchedule && !live.Unschedulable:
 		return "node " + node + " is schedulable again; its taint " + t.ToString() + " has not been removed yet"
 	}

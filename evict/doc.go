@@ -1,11 +1,11 @@
 // Package evict makes eviction calls. It is the only package that writes pods.
 //
-// [API] makes a call; [DryRunEvictor] only logs it; a caller may bring an [Evictor] of their own. [Confirmed] asks the API
-// server for the node before it lets a request through.
+// [API] makes a call; [DryRunEvictor] only logs it; a caller may bring an [Evictor] of their own. [Confirmed] asks the
+// API server for the node before it lets a request through.
 //
 // What it promises: each call carries the UID of the pod that was judged, so that another pod of the same name is never
-// touched; each call ends in exactly one outcome, by the table that [Rows] shows. When a call starts, and how many calls
-// are under way, is up to package dispatch.
+// touched; each call ends in exactly one outcome, by the table that [Rows] shows. When a call starts, and how many
+// calls are under way, is up to package dispatch.
 //
 // Each PATCH of a condition, each preflight, each DELETE and each POST of an eviction is confirmed, however
 // far the cache lags; of another [Evictor] that is no [ConfirmingEvictor], the call as a whole. That is, just

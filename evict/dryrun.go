@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// DryRunEvictor is an evictor that sends nothing: it judges the pod by the cache, and logs the decision to the context's
-// logger. Both fields are required.
+// DryRunEvictor is an evictor that sends nothing: it judges the pod by the cache, and logs the decision to the
+// context's logger. Both fields are required.
 type DryRunEvictor struct {
 	Reader Reader
 	Judge  func() policy.Judge // the latest

@@ -83,9 +83,10 @@ func (n *nodeReads) since(ctx context.Context, node string, notBefore func() tim
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		// One that was cancelled with another call's context shows nothing.
-		// One that has found the server unreachable ends the call, whenever it was sent: a further one would do no better.
-		if mine || read.outcome.Kind == eviction.Unavailable || !read.sent.Before(notBefore()) && read.outcome.Kind != eviction.Interrupted {
+		// One that was cancelled with another call's context shows nothing. One that has found the server unreachable
+		// ends the call, whenever it was sent: a further one would do no better.
+		if mine || read.outcome.Kind == eviction.Unavailable || !read.sent.Before(notBefore()) &&
+			read.outcome.Kind != eviction.Interrupted {
 			return read, nil
 		}
 	}

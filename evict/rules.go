@@ -53,7 +53,8 @@ func silences() []rule {
 		},
 		{
 			anyVerb, 0, 0, "no connection", (*answer).unconnected,
-			eviction.Unavailable, eviction.CauseUnreachable, "connection refused, no route, or none within the dialer's time",
+			eviction.Unavailable, eviction.CauseUnreachable,
+			"connection refused, no route, or none within the dialer's time",
 		},
 		{
 			anyVerb, 0, 0, "the call's time is up", (*answer).late,
@@ -61,7 +62,8 @@ func silences() []rule {
 		},
 		{
 			anyVerb, 0, 0, "the network failed", (*answer).cut,
-			eviction.Unavailable, eviction.CauseUnreachable, "connection reset, TLS failure, end of file; the request may have been carried out",
+			eviction.Unavailable, eviction.CauseUnreachable,
+			"connection reset, TLS failure, end of file; the request may have been carried out",
 		},
 		{
 			anyVerb, 0, 0, "", nil,
@@ -76,14 +78,17 @@ func denials() []rule {
 	return []rule{
 		{
 			anyVerb, 400, 599, "a webhook or a policy denied the request", denied,
-			eviction.Refused, eviction.CauseAdmission, "an admission webhook or a ValidatingAdmissionPolicy forbids it, with a code of its choice",
+			eviction.Refused, eviction.CauseAdmission,
+			"an admission webhook or a ValidatingAdmissionPolicy forbids it, with a code of its choice",
 		},
 		{
-			anyVerb, 500, 599, "failed calling webhook", func(a *answer) bool { return a.says("failed calling webhook") },
+			anyVerb, 500, 599, "failed calling webhook",
+			func(a *answer) bool { return a.says("failed calling webhook") },
 			eviction.Failed, eviction.CauseWebhook, "an admission webhook with failure policy Fail does not answer",
 		},
 		{
-			preflightVerb, 400, 400, "does not support dry run", func(a *answer) bool { return a.says("does not support dry run") },
+			preflightVerb, 400, 400, "does not support dry run",
+			func(a *answer) bool { return a.says("does not support dry run") },
 			goOn, "", "a webhook with side effects: the preflight can't tell, so the call goes on",
 		},
 	}
@@ -111,7 +116,8 @@ func successes() []rule {
 func budgets() []rule {
 	return []rule{
 		{
-			evictVerb, 429, 429, "cause DisruptionBudget", func(a *answer) bool { _, ok := a.cause(disruptionBudget); return ok },
+			evictVerb, 429, 429, "cause DisruptionBudget",
+			func(a *answer) bool { _, ok := a.cause(disruptionBudget); return ok },
 			eviction.Blocked, eviction.CausePDB, "the PodDisruptionBudget does not permit it now, or has not been processed yet",
 		},
 		{
@@ -124,7 +130,8 @@ func budgets() []rule {
 			eviction.Blocked, eviction.CausePDB, "the budget counts below zero, or has too many unconfirmed evictions",
 		},
 		{
-			evictVerb, 500, 504, "couldn't update PodDisruptionBudget", func(a *answer) bool { return a.says("couldn't update PodDisruptionBudget") },
+			evictVerb, 500, 504, "couldn't update PodDisruptionBudget",
+			func(a *answer) bool { return a.says("couldn't update PodDisruptionBudget") },
 			eviction.Blocked, eviction.CausePDB, "others wrote the budget again and again, so it does not permit it now",
 		},
 		{
@@ -155,8 +162,10 @@ func identities() []rule {
 			eviction.Refused, eviction.CauseRBAC, "this program lacks the permission",
 		},
 		{
-			evictVerb, 403, 403, "cause NamespaceTerminating", func(a *answer) bool { _, ok := a.cause(v1.NamespaceTerminatingCause); return ok },
-			eviction.Refused, eviction.CauseNamespace, "the namespace is being deleted, and takes no evictions; its pods go with it",
+			evictVerb, 403, 403, "cause NamespaceTerminating",
+			func(a *answer) bool { _, ok := a.cause(v1.NamespaceTerminatingCause); return ok },
+			eviction.Refused, eviction.CauseNamespace,
+			"the namespace is being deleted, and takes no evictions; its pods go with it",
 		},
 		{
 			getVerb, 404, 404, "", nil,
@@ -175,7 +184,8 @@ func identities() []rule {
 			eviction.NotFound, "", "the pod of this name has another UID",
 		},
 		{
-			patchVerb | evictVerb, 409, 409, "about the UID", func(a *answer) bool { return a.says("UID in", "uid mismatch") },
+			patchVerb | evictVerb, 409, 409, "about the UID",
+			func(a *answer) bool { return a.says("UID in", "uid mismatch") },
 			eviction.NotFound, "", "the pod of this name has another UID",
 		},
 		{
@@ -218,7 +228,8 @@ func others() []rule {
 		},
 		{
 			anyVerb, 400, 499, "", nil,
-			eviction.Refused, eviction.CauseRejected, "validation, or a proxy before the API server, rejects the request",
+			eviction.Refused, eviction.CauseRejected,
+			"validation, or a proxy before the API server, rejects the request",
 		},
 		{
 			anyVerb, 1, 999, "", nil,

@@ -43,8 +43,8 @@ func newSender(client kubernetes.Interface) sender {
 // restSender sends each request once: client-go would sleep on 429 and 5xx inside a worker.
 type restSender struct{ client rest.Interface }
 
-// briefly asks for an answer without spec and status: they are not needed, and the API server need
-// not encode and send them. Metadata has the generation. The rest is for servers that know no such answers, and for errors.
+// briefly asks for an answer without spec and status: they are not needed, and the API server need not encode and send
+// them. Metadata has the generation. The rest is for servers that know no such answers, and for errors.
 const briefly = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
 	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
 	"application/vnd.kubernetes.protobuf,application/json"
@@ -128,7 +128,8 @@ type typedSender struct{ client typedv1.CoreV1Interface }
 
 func (t typedSender) patch(ctx context.Context, pod *taint.Pod, body []byte) (int64, error) {
 	object, err := t.client.Pods(pod.Namespace).
-		Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager}, "status")
+		Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager},
+			"status")
 	if err != nil {
 		return 0, err
 	}

@@ -62,15 +62,15 @@ type Note struct {
 	Policy string
 	Method policy.Method
 
-	// Held describes the hold; set for EvictionHeld, for EvictionCancelled if the pod was held, and for EvictionAudited if
-	// the policy would hold the pod.
+	// Held describes the hold; set for EvictionHeld, for EvictionCancelled if the pod was held, and for EvictionAudited
+	// if the policy would hold the pod.
 	Held policy.Held
 
 	// DeleteAt is when the pod would be deleted at the latest; set for EvictionAudited only, zero if never.
 	DeleteAt time.Time
 
-	// Stays is why the pod stays, and Ignorer what ignores a taint of its node, as [policy.Verdict.Ignorer] names it; set
-	// for EvictionCancelled only.
+	// Stays is why the pod stays, and Ignorer what ignores a taint of its node, as [policy.Verdict.Ignorer] names it;
+	// set for EvictionCancelled only.
 	Stays   taint.Stay
 	Ignorer string
 

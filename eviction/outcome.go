@@ -92,8 +92,8 @@ type Outcome struct {
 	// NodeRead: the outcome is that of the GET of the pod's node, so that it shows nothing of the pod.
 	NodeRead bool
 
-	// NothingDeleted: a call that Failed, was Interrupted, or found the API server Unavailable certainly deleted nothing,
-	// because no deletion was sent, or by its answer. An evictor that leaves it out may have deleted the pod.
+	// NothingDeleted: a call that Failed, was Interrupted, or found the API server Unavailable certainly deleted
+	// nothing, because no deletion was sent, or by its answer. An evictor that leaves it out may have deleted the pod.
 	NothingDeleted bool
 
 	// RetryAfter is how long the server asks clients to wait; 0 if it names no time.
@@ -116,16 +116,16 @@ func (o *Outcome) MayHaveDeleted() bool {
 	return false
 }
 
-// FailsInWebhook reports whether an admission webhook could not be called. For requests to evict a pod, that counts as a
-// refusal once it has lasted for [policy.WebhookFailsFor].
+// FailsInWebhook reports whether an admission webhook could not be called. For requests to evict a pod, that counts as
+// a refusal once it has lasted for [policy.WebhookFailsFor].
 func (o *Outcome) FailsInWebhook() bool {
 	return o.Kind == Failed && o.Cause == CauseWebhook && !o.NodeRead
 }
 
 // RefusesEviction reports whether this outcome of a call of method Evict refuses the eviction itself: a
 // PodDisruptionBudget does not permit it, or admission denies it. Only such refusals, and webhooks that fail for long,
-// let deleteAfter delete the pod. Missing permissions, overload, outages, a namespace that is being deleted, and the GET
-// of the node say nothing about the eviction.
+// let deleteAfter delete the pod. Missing permissions, overload, outages, a namespace that is being deleted, and the
+// GET of the node say nothing about the eviction.
 func (o *Outcome) RefusesEviction() bool {
 	switch {
 	case o.NodeRead:

@@ -37,8 +37,8 @@ type Request struct {
 	// condition is patched only after a preflight of the deletion (a DELETE with dryRun=All) has passed.
 	AfterRefusal bool
 
-	// RefusedSince is when a request to evict the pod was first refused, by a budget, by admission, or by a webhook that
-	// has failed for [policy.WebhookFailsFor]; zero if none was. A deletion by deleteAfter needs such a refusal.
+	// RefusedSince is when a request to evict the pod was first refused, by a budget, by admission, or by a webhook
+	// that has failed for [policy.WebhookFailsFor]; zero if none was. A deletion by deleteAfter needs such a refusal.
 	RefusedSince time.Time
 }
 

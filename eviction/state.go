@@ -17,7 +17,8 @@ const (
 	// Scheduled: its deadline has not come.
 	Scheduled
 
-	// Due: its deadline has come. It waits for its turn, see [Wait], or for its next call after a failure that may pass.
+	// Due: its deadline has come. It waits for its turn, see [Wait], or for its next call after a failure that may
+	// pass.
 	Due
 
 	// InFlight: a call is under way.

@@ -16,7 +16,8 @@ func (n *node) arithmetic(p *pod, t *v1.Taint, e *ExplainedTaint, at time.Time) 
 	if f := e.Prediction; f.Evict {
 		switch start := *f.ExposedSince; {
 		case f.ExposedSinceEarliest != nil:
-			steps = append(steps, "it counts from "+taint.Stamp(start)+" at the latest, "+taint.Stamp(*f.ExposedSinceEarliest)+" at the earliest")
+			steps = append(steps, "it counts from "+taint.Stamp(start)+" at the latest, "+
+				taint.Stamp(*f.ExposedSinceEarliest)+" at the earliest")
 		case start.After(*e.Since) && start.Equal(p.Bound):
 			steps = append(steps, "the pod was bound later, so it counts from "+taint.Stamp(start))
 		case start.Before(*e.Since):

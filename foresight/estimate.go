@@ -16,8 +16,9 @@ const (
 	FromTimeAdded = "timeAdded" // the taint's own timeAdded
 	FromSight     = "seen"      // it was observed to appear
 	FromPlan      = "plan"      // the plan sets it
-	FromPolicy    = "policy"    // no journal has it: it counts from when a manager with the policy sees it, as if that were now
-	NotKnown      = "unknown"   // none of these; it is within a range
+	// no journal has it: it counts from when a manager with the policy sees it, as if that were now
+	FromPolicy = "policy"
+	NotKnown   = "unknown" // none of these; it is within a range
 )
 
 // nodeEstimate has two views of a node: one in which each taint started as late as possible, and one in which each
@@ -35,13 +36,19 @@ type nodeView struct {
 // neither the journal nor timeAdded shows started between the node's creation and now.
 func estimateOf(by *Ruleset, n *v1.Node, r journal.Record, at time.Time) nodeEstimate {
 	k := nodeEstimate{latest: viewOf(n), earliest: viewOf(n)}
-	first := journal.Observation{Taints: n.Spec.Taints, At: at, Created: k.latest.Created, Version: n.ResourceVersion, Gap: true}
+	first := journal.Observation{
+		Taints: n.Spec.Taints, At: at, Created: k.latest.Created, Version: n.ResourceVersion,
+		Gap: true,
+	}
 	return k.observe(by, first, n.CreationTimestamp.Time).adopt(by, r, at)
 }
 
 // viewOf returns the node without taints.
 func viewOf(n *v1.Node) nodeView {
-	return nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.CreationTimestamp.Time, Version: n.ResourceVersion}}
+	return nodeView{Node: taint.Node{
+		Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.CreationTimestamp.Time,
+		Version: n.ResourceVersion,
+	}}
 }
 
 // observe returns the estimate after an observation. Of a taint whose start it does not show, unknown is the earliest
@@ -59,7 +66,8 @@ func (ne nodeEstimate) observe(by *Ruleset, s journal.Observation, unknown time.
 func (ne nodeEstimate) adopt(by *Ruleset, r journal.Record, at time.Time) nodeEstimate {
 	for _, p := range []*nodeView{&ne.latest, &ne.earliest} {
 		p.history, _ = p.history.Adopt(r, journal.AdoptParams{
-			UID: p.UID, Created: p.Created, Version: p.Version, At: clockOf(r, at), Watched: watched(r, at), Keys: by.keys(),
+			UID: p.UID, Created: p.Created, Version: p.Version, At: clockOf(r, at), Watched: watched(r, at),
+			Keys: by.keys(),
 		})
 	}
 	return ne.refreshed()
@@ -99,7 +107,8 @@ func (ne *nodeEstimate) from(t *v1.Taint) string {
 // isAdded reports whether the state counts from its timeAdded: from the second after it, or from the observation,
 // if that was earlier.
 func isAdded(s *taint.State) bool {
-	return s.Taint.TimeAdded != nil && !s.Since.Before(s.Taint.TimeAdded.Time) && !s.Since.After(journal.NextSecond(s.Taint.TimeAdded.Time))
+	return s.Taint.TimeAdded != nil && !s.Since.Before(s.Taint.TimeAdded.Time) &&
+		!s.Since.After(journal.NextSecond(s.Taint.TimeAdded.Time))
 }
 
 // stateOf returns the present state of the taint on the node, or nil.
@@ -124,7 +133,8 @@ func (n *nodeView) all() []taint.History { return slices.Concat(n.Taints, n.Trig
 // onlyTaint returns the estimate with this one taint only, and its earlier states.
 func (ne nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
 	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {
-		view.Taints, view.Triggers, view.Audited = onlyTaint(view.Taints, t), onlyTaint(view.Triggers, t), onlyTaint(view.Audited, t)
+		view.Taints, view.Triggers, view.Audited = onlyTaint(view.Taints, t), onlyTaint(view.Triggers, t),
+			onlyTaint(view.Audited, t)
 	}
 	return ne
 }

@@ -45,7 +45,8 @@ func (g *guards) at(now time.Time) guard.Journaled {
 // stale returns the earlier one of a time and that of the record's writing, if the record has something, and the
 // journal seems to be no longer written.
 func (g *guards) stale(written, at time.Time) time.Time {
-	empty := g.record == nil || len(g.record.Trips) == 0 && !slices.ContainsFunc(g.record.Holds, func(h policy.HoldRecord) bool { return h.Holds })
+	empty := g.record == nil || len(g.record.Trips) == 0 &&
+		!slices.ContainsFunc(g.record.Holds, func(h policy.HoldRecord) bool { return h.Holds })
 	if empty || isWritten(g.writing, at) || !written.IsZero() && written.Before(g.writing.At) {
 		return written
 	}
@@ -54,14 +55,18 @@ func (g *guards) stale(written, at time.Time) time.Time {
 
 // pauseRecorded reports whether the manager that has written the journal was paused.
 func (m *Model) pauseRecorded() bool {
-	return m.guards.record != nil && slices.ContainsFunc(m.guards.record.Holds, func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause })
+	return m.guards.record != nil && slices.ContainsFunc(m.guards.record.Holds,
+		func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause })
 }
 
 // tripsOf returns the present trips, and those recorded ones whose breakers the configuration does not have.
 func tripsOf(b *Ruleset, present, recorded []guard.TripRecord) []Trip {
 	var trips []Trip
 	for _, t := range present {
-		trips = append(trips, Trip{t.Breaker, t.Group, *utc(t.Began), slices.ContainsFunc(recorded, sameTrip(t)), string(b.resetOf(t))})
+		trips = append(trips, Trip{
+			t.Breaker, t.Group, *utc(t.Began), slices.ContainsFunc(recorded, sameTrip(t)),
+			string(b.resetOf(t)),
+		})
 	}
 	for _, t := range recorded {
 		if !t.Ended && b.resetOf(t) == "" {

@@ -32,7 +32,8 @@ func (m *missing) pod(p *v1.Pod) {
 	add(&m.uids, p.UID == "")
 	add(&m.phases, p.Status.Phase == "")
 	add(&m.times, p.CreationTimestamp.IsZero() && bindTime(p).IsZero())
-	add(&m.placeless, p.Spec.NodeName == "" && p.Status.Phase != v1.PodPending && p.DeletionTimestamp == nil && p.Status.Phase != v1.PodFailed && p.Status.Phase != v1.PodSucceeded)
+	add(&m.placeless, p.Spec.NodeName == "" && p.Status.Phase != v1.PodPending && p.DeletionTimestamp == nil &&
+		p.Status.Phase != v1.PodFailed && p.Status.Phase != v1.PodSucceeded)
 }
 
 func add(n *int, yes bool) {

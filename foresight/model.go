@@ -82,7 +82,8 @@ type node struct {
 // newModel returns an empty model, which judges by the rules.
 func newModel(by Ruleset, focus Focus) *Model {
 	return &Model{
-		rules: by, focus: focus, reading: Reading{Journal: NewJournal("")}, namespaces: map[string]map[string]string{}, nodes: map[string]*node{}, pods: map[types.UID]*pod{}, budgets: map[string]budget{},
+		rules: by, focus: focus, reading: Reading{Journal: NewJournal("")}, namespaces: map[string]map[string]string{},
+		nodes: map[string]*node{}, pods: map[types.UID]*pod{}, budgets: map[string]budget{},
 		records: map[string]journal.Record{}, replicas: map[ownerKey]int{}, missing: newMissing(), shared: newSharing(),
 	}
 }
@@ -107,8 +108,11 @@ func differ(a, b metav1.Object) bool {
 // small returns the node without the fields that the package does not use.
 func small(n *v1.Node) *v1.Node {
 	return &v1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, CreationTimestamp: n.CreationTimestamp, Labels: n.Labels, ResourceVersion: n.ResourceVersion},
-		Spec:       v1.NodeSpec{Taints: n.Spec.Taints},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: n.Name, UID: n.UID, CreationTimestamp: n.CreationTimestamp,
+			Labels: n.Labels, ResourceVersion: n.ResourceVersion,
+		},
+		Spec: v1.NodeSpec{Taints: n.Spec.Taints},
 	}
 }
 
@@ -222,7 +226,8 @@ func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
 	default:
 		bare := *n
 		bare.Spec.Taints = nil
-		m.nodes[n.Name] = &node{object: small(n), estimate: estimateOf(&m.rules, &bare, journal.Record{}, at).with(&m.rules, n, at), estimated: true}
+		m.nodes[n.Name] = &node{object: small(n), estimate: estimateOf(&m.rules, &bare, journal.Record{},
+			at).with(&m.rules, n, at), estimated: true}
 	}
 }
 

@@ -27,7 +27,8 @@ func (ne *nodeEstimate) original(p *taint.Pod, ours *policy.Verdict, by *Ruleset
 		}
 		return ""
 	}
-	if without := taint.Decide(p, &ne.latest.Node, taint.Rules{NoComparison: true}); without.Evict != v.Evict || !without.At.Equal(v.At) {
+	if without := taint.Decide(p, &ne.latest.Node, taint.Rules{NoComparison: true}); without.Evict != v.Evict ||
+		!without.At.Equal(v.At) {
 		return "while its feature gate TaintTolerationComparisonOperators is off, the original ignores the " +
 			"tolerations with the operators Lt and Gt"
 	}

@@ -172,7 +172,8 @@ func NewPending(at time.Time, pods []PendingPod) *Pending {
 		pods[i].InSeconds = max(0, pods[i].At.Sub(at).Seconds())
 	}
 	slices.SortFunc(pods, func(a, b PendingPod) int {
-		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+		return cmp.Or(a.At.Compare(*b.At), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name),
+			strings.Compare(a.UID, b.UID))
 	})
 	return &Pending{Header: header("Pending", at), Pods: orNone(pods)}
 }

@@ -187,7 +187,8 @@ func (m *Model) planPod(p *pod, v *view, by judges, at time.Time) *planned {
 	with, verdict := v.after.judge(&p.Pod, by.with)
 	without, _ := v.before.judge(&p.Pod, by.without)
 	result := &PlannedPod{
-		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), Original: v.after.original(&p.Pod, &verdict, by.with.rules),
+		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), Original: v.after.original(&p.Pod, &verdict,
+			by.with.rules),
 	}
 	if without.Evict {
 		kept := without

@@ -39,7 +39,10 @@ type pod struct {
 }
 
 func podOf(p *v1.Pod) pod {
-	kept := pod{Pod: cluster.PodOf(p, time.Time{}), owner: ownerOf(p), ready: ready(p), version: p.ResourceVersion, bind: bindTime(p), disruption: disruption(p)}
+	kept := pod{
+		Pod: cluster.PodOf(p, time.Time{}), owner: ownerOf(p), ready: ready(p), version: p.ResourceVersion,
+		bind: bindTime(p), disruption: disruption(p),
+	}
 	if p.DeletionTimestamp != nil {
 		kept.ends, kept.finalizers = utc(p.DeletionTimestamp.Time), p.Finalizers
 	}
@@ -60,7 +63,8 @@ func bindTime(p *v1.Pod) time.Time {
 
 // boundBefore returns the time from which a pod counts as bound that was bound at the first observation.
 func (p *pod) boundBefore(observed time.Time) time.Time {
-	return cluster.BoundSince(&v1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.bind}}}, observed)
+	return cluster.BoundSince(&v1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: p.bind}}},
+		observed)
 }
 
 // ownerOrNil returns the pod's owner, or nil.

@@ -110,7 +110,8 @@ func predictionOf(v *policy.Verdict) Prediction {
 		prediction.byPolicy(v)
 	case v.Held.By != 0:
 		prediction.Taint, prediction.Policy = v.Held.Verdict.Taint.ToString(), v.Held.Policy
-		prediction.Reason = "held by " + prediction.HeldBy + "; its deadline is " + taint.Stamp(v.Held.Verdict.At) + ": " + v.Held.Verdict.Because()
+		prediction.Reason = "held by " + prediction.HeldBy + "; its deadline is " + taint.Stamp(v.Held.Verdict.At) +
+			": " + v.Held.Verdict.Because()
 	case v.Ignores:
 		prediction.Policy = v.Ignored
 		prediction.Reason = policy.WhyStays(v.Stay, v.Ignorer())

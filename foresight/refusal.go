@@ -31,7 +31,10 @@ func (m *Model) checkNodes(wanted []string) error {
 	case 1:
 		what = "there is no node "
 	}
-	return &QuestionError{what + strings.Join(missing, ", "), "get nodes", missing[0], slices.Sorted(maps.Keys(m.nodes))}
+	return &QuestionError{
+		what + strings.Join(missing, ", "), "get nodes", missing[0],
+		slices.Sorted(maps.Keys(m.nodes)),
+	}
 }
 
 // absent returns an error for a change that would have no effect on any node, or nil.

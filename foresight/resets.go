@@ -50,7 +50,10 @@ func pass(core *guard.Core, until time.Time) []reset {
 		core.Step(next, guard.TimePassed{})
 		for _, t := range before {
 			if !slices.ContainsFunc(core.Trips(), sameTrip(t)) {
-				resets = append(resets, reset{Trip{Breaker: t.Breaker, Group: t.Group, Since: *utc(t.Began)}, *utc(next)})
+				resets = append(resets, reset{
+					Trip{Breaker: t.Breaker, Group: t.Group, Since: *utc(t.Began)},
+					*utc(next),
+				})
 			}
 		}
 	}

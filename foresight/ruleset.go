@@ -37,7 +37,10 @@ func NewRuleset(c policy.Config, paused bool) (Ruleset, error) {
 		return Ruleset{}, fmt.Errorf("%s is not valid: it must be %s", problems[0].Path, problems[0].Allowed)
 	}
 	auditing := slices.ContainsFunc(c.Policies, func(p policy.Policy) bool { return p.Mode == policy.Audit })
-	return Ruleset{config: c, set: set, needs: set.Needs(), paused: paused, auditing: auditing, unlabelled: newUnlabelled(c)}, nil
+	return Ruleset{
+		config: c, set: set, needs: set.Needs(), paused: paused, auditing: auditing,
+		unlabelled: newUnlabelled(c),
+	}, nil
 }
 
 // Needs returns the data that the policies use.
@@ -135,7 +138,10 @@ func (m *Model) nodeChanges(other map[string][]v1.Taint) []guard.NodeChange {
 		if !changed {
 			taints = n.object.Spec.Taints
 		}
-		changes = append(changes, guard.NodeChange{Name: name, Node: &guard.Node{Name: name, UID: n.object.UID, Labels: n.object.Labels, Taints: taints}})
+		changes = append(changes, guard.NodeChange{Name: name, Node: &guard.Node{
+			Name: name, UID: n.object.UID,
+			Labels: n.object.Labels, Taints: taints,
+		}})
 	}
 	return changes
 }

@@ -18,7 +18,12 @@ type sharing struct {
 }
 
 func newSharing() sharing {
-	return sharing{map[string]string{}, map[string]map[string]string{}, map[string][]v1.Toleration{}, map[taint.Owner]*taint.Owner{}}
+	return sharing{
+		map[string]string{},
+		map[string]map[string]string{},
+		map[string][]v1.Toleration{},
+		map[taint.Owner]*taint.Owner{},
+	}
 }
 
 // text returns the first text that is equal to t.

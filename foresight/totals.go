@@ -91,7 +91,8 @@ func (p *Plan) count(pods []*planned, replicas map[ownerKey]int) {
 	for key, total := range totalsBy(pods, func(p *planned) ownerKey { return keyOf(p.pod) }) {
 		if key.owner != (Owner{}) {
 			all := replicas[key]
-			p.Owners = append(p.Owners, OwnerTotal{key.namespace, key.owner, total, all, total.Evict > 0 && total.going() == all})
+			p.Owners = append(p.Owners, OwnerTotal{key.namespace, key.owner, total, all, total.Evict > 0 &&
+				total.going() == all})
 		}
 	}
 	slices.SortFunc(p.Namespaces, func(a, b NamespaceTotal) int { return strings.Compare(a.Namespace, b.Namespace) })

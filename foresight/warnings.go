@@ -21,7 +21,8 @@ func shadowed(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 		}
 		if longer := taint.Longer(p, t, rules); longer != nil {
 			counts := taint.Matching(p, t, rules)
-			warnings = append(warnings, "of the tolerations that match "+t.ToString()+" the first one counts, "+granted(counts)+
+			warnings = append(warnings, "of the tolerations that match "+t.ToString()+" the first one counts, "+
+				granted(counts)+
 				"; a later one, "+granted(longer)+", would have tolerated it longer if it came first")
 		}
 	}
@@ -36,7 +37,8 @@ func (m *Model) backAgain(p *taint.Pod, v *view, verdict *policy.Verdict) []stri
 		return nil
 	}
 	for i := range v.taints {
-		if t := &v.taints[i]; t.Effect != v1.TaintEffectPreferNoSchedule && taint.Matching(p, t, m.rules.tolerations()) == nil {
+		if t := &v.taints[i]; t.Effect != v1.TaintEffectPreferNoSchedule &&
+			taint.Matching(p, t, m.rules.tolerations()) == nil {
 			return nil
 		}
 	}

@@ -73,7 +73,8 @@ func (b *Breakers) Step(now time.Time, changes ...NodeChange) []Event {
 	return events
 }
 
-// Synced marks the nodes as complete. It returns the trips and resets that follow. Recorded trips of groups without nodes end.
+// Synced marks the nodes as complete. It returns the trips and resets that follow. Recorded trips of groups without
+// nodes end.
 func (b *Breakers) Synced(now time.Time) []Event {
 	b.synced = true
 	for _, one := range b.list {

@@ -47,8 +47,8 @@ func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
 	return all
 }
 
-// Wait returns the rate with the longest wait for a token, and the end of that wait. The rate is empty if each bucket has
-// a token now.
+// Wait returns the rate with the longest wait for a token, and the end of that wait. The rate is empty if each bucket
+// has a token now.
 func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
 	for _, m := range b.of {
 		if wait := m.rate.bucket(now, m.group).wait(); wait > 0 && now.Add(wait).After(until) {

@@ -97,8 +97,8 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	return do
 }
 
-// lead begins a leadership. What the journal has is adopted once all nodes are known. It returns the trips and resets to
-// report: a trip that the journal has was reported by the leader that recorded it.
+// lead begins a leadership. What the journal has is adopted once all nodes are known. It returns the trips and resets
+// to report: a trip that the journal has was reported by the leader that recorded it.
 func (c *Core) lead(now time.Time, j Journaled) []Event {
 	c.leading, c.began, c.changed = true, now, true
 	if !c.ready {
@@ -133,7 +133,10 @@ func (c *Core) conclude(now time.Time, reconfigured bool, do *Effects) {
 		}
 		do.Record = c.unwritten()
 	}
-	c.facts = &policy.Facts{Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused, Holds: c.record.Holds}
+	c.facts = &policy.Facts{
+		Namespaces: c.namespaces, Tripped: c.breakers.Tripped(), Paused: c.config.Paused,
+		Holds: c.record.Holds,
+	}
 	if reconfigured || !c.plain() {
 		do.Judge = new(c.Judge())
 	}

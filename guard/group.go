@@ -30,7 +30,8 @@ type tripState uint8
 const (
 	closed  tripState = iota // not tripped
 	tripped                  // holds
-	spent                    // reset by hand while too many nodes are affected: it does not trip again before there are fewer
+	// reset by hand while too many nodes are affected: it does not trip again before there are fewer
+	spent
 )
 
 // breaker is one breaker with its groups.
@@ -126,7 +127,8 @@ func (b *breaker) next(g *group) (next time.Time, ok bool) {
 	if len(g.departed) > 0 {
 		next, ok = g.departed[0].Add(b.ResetTime()), true
 	}
-	if reset := g.below.Add(b.ResetTime()); g.trip.state == tripped && !g.below.IsZero() && b.Reset != policy.Manual && (!ok || reset.Before(next)) {
+	if reset := g.below.Add(b.ResetTime()); g.trip.state == tripped && !g.below.IsZero() && b.Reset != policy.Manual &&
+		(!ok || reset.Before(next)) {
 		next, ok = reset, true
 	}
 	return next, ok

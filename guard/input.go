@@ -17,8 +17,8 @@ type Config struct {
 	Paused bool
 }
 
-// Input is one thing that happens to a Core: NodesChanged, NodesListed, NamespacesChanged, Ready, RecordRead, LeadershipBegan,
-// LeadershipEnded, Reconfigured, ExposuresRead or TimePassed.
+// Input is one thing that happens to a Core: NodesChanged, NodesListed, NamespacesChanged, Ready, RecordRead,
+// LeadershipBegan, LeadershipEnded, Reconfigured, ExposuresRead or TimePassed.
 type Input interface{ input() }
 
 // NodesChanged reports changes of nodes that were observed together.

@@ -9,9 +9,9 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Rates are the rates of a leader. In any window of w seconds, at most burst + evictionsPerSecond * w tokens are taken of
-// each group of each rate, besides those that were given back in that window. That holds even across a change of leader
-// or of the configuration: buckets begin empty, and a rate that keeps its name and its groups keeps its level.
+// Rates are the rates of a leader. In any window of w seconds, at most burst + evictionsPerSecond * w tokens are taken
+// of each group of each rate, besides those that were given back in that window. That holds even across a change of
+// leader or of the configuration: buckets begin empty, and a rate that keeps its name and its groups keeps its level.
 type Rates struct {
 	rates []*rate
 }

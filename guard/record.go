@@ -28,7 +28,10 @@ func (r Record) With(now time.Time, trips []TripRecord, present []policy.HoldRec
 	next := Record{Trips: trips, Holds: slices.Clone(r.Holds)}
 	for i := range next.Holds {
 		h := &next.Holds[i]
-		goesOn := slices.ContainsFunc(present, func(p policy.HoldRecord) bool { return p.Same(h) && p.Rules == h.Rules })
+		goesOn := slices.ContainsFunc(present, func(p policy.HoldRecord) bool {
+			return p.Same(h) &&
+				p.Rules == h.Rules
+		})
 		if h.Holds && !goesOn {
 			h.Holds, h.Rules, h.Ended = false, "", later(h.Ended, now)
 		}
@@ -64,8 +67,8 @@ func (r *Record) addTrip(t TripRecord) {
 	own.Began = later(own.Began, t.Began)
 }
 
-// unknownRules is the fingerprint of rules that are not known. It equals no other one, so the hold counts as ended when the
-// next leader compares it with its own.
+// unknownRules is the fingerprint of rules that are not known. It equals no other one, so the hold counts as ended when
+// the next leader compares it with its own.
 const unknownRules = "?"
 
 // addHold adds an entry, or merges it into the one of the same hold.
@@ -85,8 +88,8 @@ func (r *Record) addHold(h *policy.HoldRecord) {
 	own.Ended = later(own.Ended, h.Ended)
 }
 
-// Bounded returns the record with at most [MaxEnded] holds that are over. The oldest ones become one that counts for all
-// pods, so deletions are later, never earlier.
+// Bounded returns the record with at most [MaxEnded] holds that are over. The oldest ones become one that counts for
+// all pods, so deletions are later, never earlier.
 func (r Record) Bounded() Record {
 	over := slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return h.Holds })
 	extra := len(over) - MaxEnded
@@ -95,7 +98,10 @@ func (r Record) Bounded() Record {
 	}
 	slices.SortFunc(over, func(a, b policy.HoldRecord) int { return a.Ended.Compare(b.Ended) })
 	last := over[extra].Ended
-	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return !h.Holds && !h.Ended.After(last) })
+	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool {
+		return !h.Holds &&
+			!h.Ended.After(last)
+	})
 	r.Holds = append(r.Holds, policy.HoldRecord{By: "earlier holds", Ended: last})
 	return r
 }
@@ -103,7 +109,10 @@ func (r Record) Bounded() Record {
 // Since returns the record without the holds that were over before that moment, at which the oldest exposure begins.
 // Those do not change any verdict.
 func (r Record) Since(oldest time.Time) Record {
-	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool { return !h.Holds && h.Ended.Before(oldest) })
+	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool {
+		return !h.Holds &&
+			h.Ended.Before(oldest)
+	})
 	return r
 }
 
@@ -125,7 +134,8 @@ func (r Record) Converted(convert func(time.Time) time.Time) Record {
 func (r Record) Validate() error {
 	for _, t := range r.Trips {
 		if t.Breaker == "" || t.Began.IsZero() {
-			return fmt.Errorf("the trip of breaker %.40q in group %.40q lacks its breaker, or when it began", t.Breaker, t.Group)
+			return fmt.Errorf("the trip of breaker %.40q in group %.40q lacks its breaker, or when it began", t.Breaker,
+				t.Group)
 		}
 	}
 	for _, h := range r.Holds {

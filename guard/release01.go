@@ -24,8 +24,8 @@ type hold01 struct {
 type stored struct {
 	record
 
-	// Holding and Ended are the fields of release 0.1. A record with holds has one entry in Holding that no program holds, so
-	// that a program of release 0.1 that reads the record counts all holds as ended when it begins to lead.
+	// Holding and Ended are the fields of release 0.1. A record with holds has one entry in Holding that no program
+	// holds, so that a program of release 0.1 that reads the record counts all holds as ended when it begins to lead.
 	Holding []hold01 `json:"holding,omitempty"`
 	Ended   []hold01 `json:"ended,omitempty"`
 }
@@ -66,8 +66,8 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// record returns the entry for the hold. It counts for all pods with a taint of the hold's keys, even if the hold selected
-// only some of them.
+// record returns the entry for the hold. It counts for all pods with a taint of the hold's keys, even if the hold
+// selected only some of them.
 func (h *hold01) record() *policy.HoldRecord {
 	entry := &policy.HoldRecord{By: h.By, TopologyKey: h.TopologyKey, Group: h.Group, Ended: h.At}
 	if h.Match == nil {

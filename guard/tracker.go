@@ -65,8 +65,8 @@ func NewTracker(o Options) *Tracker {
 	return t
 }
 
-// Put adds an input. It does not block. What the journal and the cache have need not be in it: Ready, LeadershipBegan and
-// NamespacesChanged receive that right before their step, as it may have changed since they were added.
+// Put adds an input. It does not block. What the journal and the cache have need not be in it: Ready, LeadershipBegan
+// and NamespacesChanged receive that right before their step, as it may have changed since they were added.
 func (t *Tracker) Put(in Input) { t.put(queued{in: in}) }
 
 // Do adds an input, and blocks until it was processed. It returns an error if the context or Run ends first.

@@ -71,14 +71,14 @@ func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 	return events
 }
 
-// Adopt replaces the trips that are known from a record by those of the latest record. before are the trips of the record
-// before it.
+// Adopt replaces the trips that are known from a record by those of the latest record. before are the trips of the
+// record before it.
 //
-// The latest record is the leader's, so it decides about a trip whose nodes have recovered, which this process cannot tell
-// from one that was reset, or that never was:
+// The latest record is the leader's, so it decides about a trip whose nodes have recovered, which this process cannot
+// tell from one that was reset, or that never was:
 //   - A recorded trip is adopted, even if few enough nodes are affected: with Manual it may last for long.
 //   - A trip that the record had, and no longer has, has ended, unless the nodes show it.
-//   - A trip that no record has had is this process's own: it stays, as the leader may have ended before it recorded it.
+//   - A trip that no record has had is this process's own: it stays, as the leader may have ended before recording it.
 //   - A trip of a group without nodes holds nothing, and is not adopted, if any node is known.
 //   - A trip of a breaker that is missing, or that has other groups now, is ignored.
 //
@@ -88,7 +88,8 @@ func (b *Breakers) Adopt(before, latest []TripRecord) {
 	for _, one := range b.list {
 		for _, g := range one.groups {
 			of := TripRecord{Breaker: one.Name, TopologyKey: one.TopologyKey, Group: g.name}
-			if slices.ContainsFunc(before, of.sameGroup) && !slices.ContainsFunc(latest, of.sameGroup) && !one.exceeded(g) {
+			if slices.ContainsFunc(before, of.sameGroup) && !slices.ContainsFunc(latest, of.sameGroup) &&
+				!one.exceeded(g) {
 				g.trip, g.below, g.touched = trip{}, time.Time{}, true
 			}
 		}
@@ -107,8 +108,8 @@ func (b *Breakers) restore(trips []TripRecord, empty bool) {
 	}
 }
 
-// adopt puts a recorded trip in force. A trip that a record has reset by hand is in force again if a later record has it, and
-// the configuration does not reset it.
+// adopt puts a recorded trip in force. A trip that a record has reset by hand is in force again if a later record has
+// it, and the configuration does not reset it.
 func (b *breaker) adopt(t TripRecord) {
 	g := b.of(t.Group)
 	wrong := g.trip.state == spent && !t.Ended && !b.endedByHand(g.trip.began)

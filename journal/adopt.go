@@ -50,9 +50,15 @@ func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 	if !p.reachedBy(version) {
 		return unused, undone
 	}
-	p.recorded = recorded{states: p.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version, live: live}
+	p.recorded = recorded{
+		states: p.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version,
+		live: live,
+	}
 	older := !reaches(version, p.from) // else the record's writer has seen what was found here
-	if p.found != nil && older && renewed(p.recorded.states, &Observation{Taints: p.found, At: now.At, Ahead: now.Ahead, Watched: now.Watched}) {
+	if p.found != nil && older && renewed(p.recorded.states, &Observation{
+		Taints: p.found, At: now.At, Ahead: now.Ahead,
+		Watched: now.Watched,
+	}) {
 		return unused, undone
 	}
 	if !p.overlaps(now.Version) {

@@ -79,7 +79,8 @@ func decodeGuards(head string) (*guard.Record, error) {
 	var found struct {
 		Guards json.RawMessage `json:"guards"`
 	}
-	if err := json.Unmarshal([]byte(head), &found); err != nil || len(found.Guards) == 0 || string(found.Guards) == "null" {
+	if err := json.Unmarshal([]byte(head), &found); err != nil || len(found.Guards) == 0 ||
+		string(found.Guards) == "null" {
 		return nil, nil //nolint:nilnil,nilerr // none; decodeTriggers reports the error
 	}
 	var r guard.Record

@@ -94,7 +94,8 @@ func (e *encoder) fit(node string, r Record, histories []taint.History, name int
 	return nil, false
 }
 
-// encodeGuards returns the stored form of the record, and whether the record had to be left out because it is too large.
+// encodeGuards returns the stored form of the record, and whether the record had to be left out because it is too
+// large.
 func encodeGuards(r *guard.Record) (text json.RawMessage, leftOut bool) {
 	if r == nil {
 		return nil, false
@@ -128,9 +129,10 @@ func Same(a, b map[string]string) bool {
 	}
 	more, err := addendaOf(a[Head])
 	other, errOther := addendaOf(b[Head])
-	return err == nil && errOther == nil && string(more.Guards) == string(other.Guards) && maps.EqualFunc(more.Triggers, other.Triggers, func(a, b json.RawMessage) bool {
-		return string(a) == string(b)
-	})
+	return err == nil && errOther == nil && string(more.Guards) == string(other.Guards) &&
+		maps.EqualFunc(more.Triggers, other.Triggers, func(a, b json.RawMessage) bool {
+			return string(a) == string(b)
+		})
 }
 
 // addendaOf returns those fields of the entry [Head].
@@ -182,7 +184,10 @@ func encodeRecord(r Record, histories []taint.History) ([]byte, error) {
 
 func stateOf(s *taint.State) state {
 	t := &s.Taint
-	made := state{Key: t.Key, Value: t.Value, Effect: string(t.Effect), Since: s.Since.UTC(), Past: s.Ended, From: s.From, Found: s.FoundInList}
+	made := state{
+		Key: t.Key, Value: t.Value, Effect: string(t.Effect), Since: s.Since.UTC(), Past: s.Ended,
+		From: s.From, Found: s.FoundInList,
+	}
 	if t.TimeAdded != nil {
 		made.TimeAdded = new(t.TimeAdded.UTC())
 	}

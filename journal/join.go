@@ -87,7 +87,10 @@ func (p *presence) among(i int, looked string) int {
 	case reaches(p.recorded.version, state.From):
 		return p.recorded.at(state, looked)
 	case state.FoundInList && !p.cameBack(i, looked):
-		return p.recorded.last(func(recorded *taint.State) bool { return !recorded.Ended && same(&recorded.Taint, &state.Taint) })
+		return p.recorded.last(func(recorded *taint.State) bool {
+			return !recorded.Ended &&
+				same(&recorded.Taint, &state.Taint)
+		})
 	}
 	return -1
 }
@@ -104,7 +107,8 @@ func (r *recorded) at(state *taint.State, looked string) int {
 	}
 	return r.last(func(recorded *taint.State) bool {
 		before := isNewer(state.To, recorded.From) || state.To == "" && !ahead(recorded, looked)
-		return same(&recorded.Taint, &state.Taint) && (before || had(recorded)) && (since == "" || reaches(recorded.From, since))
+		return same(&recorded.Taint, &state.Taint) && (before || had(recorded)) &&
+			(since == "" || reaches(recorded.From, since))
 	})
 }
 
@@ -118,10 +122,11 @@ func (r *recorded) last(holds func(*taint.State) bool) int {
 	return -1
 }
 
-// cameBack reports whether a state before the i-th observed state has its value, and is among the recorded states or later
-// than the record. One that is neither is of a presence that the record's writer has seen end.
+// cameBack reports whether a state before the i-th observed state has its value, and is among the recorded states or
+// later than the record. One that is neither is of a presence that the record's writer has seen end.
 func (p *presence) cameBack(i int, looked string) bool {
 	return slices.ContainsFunc(p.seen[:i], func(s taint.State) bool {
-		return same(&s.Taint, &p.seen[i].Taint) && (!reaches(p.recorded.version, s.From) || p.recorded.at(&s, looked) >= 0)
+		return same(&s.Taint, &p.seen[i].Taint) && (!reaches(p.recorded.version, s.From) ||
+			p.recorded.at(&s, looked) >= 0)
 	})
 }

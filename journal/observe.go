@@ -67,11 +67,12 @@ func (o *Observation) found(t *v1.Taint) bool {
 }
 
 // listedSince returns the taint's timeAdded if it is credible, otherwise the Unknown time. A NoSchedule taint does not
-// count from its timeAdded, but from when a process first saw it while a policy made it a trigger. API times are truncated to
-// whole seconds; the next second is taken, so that no eviction is early. If that second has not come yet, the moment of
-// the observation is late enough.
+// count from its timeAdded, but from when a process first saw it while a policy made it a trigger. API times are
+// truncated to whole seconds; the next second is taken, so that no eviction is early. If that second has not come yet,
+// the moment of the observation is late enough.
 func (o *Observation) listedSince(t *v1.Taint) time.Time {
-	if t.Effect == v1.TaintEffectNoSchedule || t.TimeAdded == nil || t.TimeAdded.After(o.At.Add(-o.Ahead)) || t.TimeAdded.Time.Before(o.Created) {
+	if t.Effect == v1.TaintEffectNoSchedule || t.TimeAdded == nil || t.TimeAdded.After(o.At.Add(-o.Ahead)) ||
+		t.TimeAdded.Time.Before(o.Created) {
 		return o.unknown()
 	}
 	since := o.moment(t.TimeAdded.Time)

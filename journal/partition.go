@@ -45,8 +45,8 @@ type Partition struct {
 	// Records are the records of the partition's nodes, by name.
 	Records map[string]Record
 
-	// Guards is the record of guards and holds, with wall times; nil if the partition has none. Only the first partition
-	// has one.
+	// Guards is the record of guards and holds, with wall times; nil if the partition has none. Only the first
+	// partition has one.
 	Guards *guard.Record
 }
 
@@ -67,8 +67,8 @@ type heading struct {
 	addenda
 }
 
-// addenda are the fields of the entry [Head] that the first releases did not know. These ignore them, and drop them when
-// they write. In entries of their own, they would not be ignored.
+// addenda are the fields of the entry [Head] that the first releases did not know. These ignore them, and drop them
+// when they write. In entries of their own, they would not be ignored.
 type addenda struct {
 	Guards   json.RawMessage            `json:"guards,omitempty"`
 	Triggers map[string]json.RawMessage `json:"triggers,omitempty"` // an entry for each node

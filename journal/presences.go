@@ -76,7 +76,8 @@ func (p presences) restrict(keys []string, looked string) (presences, bool) {
 	changed := false
 	for i := range p.list {
 		l := p.list[i].restricted(keys)
-		changed = changed || len(l.seen) < len(p.list[i].seen) || len(l.recorded.states) < len(p.list[i].recorded.states)
+		changed = changed || len(l.seen) < len(p.list[i].seen) ||
+			len(l.recorded.states) < len(p.list[i].recorded.states)
 		if standingAny(l.seen) {
 			list = append(list, l)
 		}

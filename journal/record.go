@@ -29,11 +29,12 @@ type Record struct {
 // RecordOf returns the record of a node at this moment. If times are rounded up, the states keep their order: a pod may
 // tolerate one of them without a limit, and its exposure begins again with the next one.
 func RecordOf(n *taint.Node, now time.Time) Record {
-	return Record{UID: n.UID, Version: n.Version, Taints: wallTimes(n.Taints, now), Triggers: wallTimes(n.Triggers, now)}
+	return Record{UID: n.UID, Version: n.Version, Taints: wallTimes(n.Taints, now), Triggers: wallTimes(n.Triggers,
+		now)}
 }
 
-// Forward returns a record that this process has read, to be written once more at this moment: its times are on the wall
-// clock of this process, and no older. ahead is as in an [Observation].
+// Forward returns a record that this process has read, to be written once more at this moment: its times are on the
+// wall clock of this process, and no older. ahead is as in an [Observation].
 func Forward(r Record, now time.Time, ahead time.Duration) Record {
 	onClock := func(histories []taint.History) []taint.History {
 		histories = slices.Clone(histories)
@@ -45,7 +46,10 @@ func Forward(r Record, now time.Time, ahead time.Duration) Record {
 		}
 		return histories
 	}
-	return RecordOf(&taint.Node{UID: r.UID, Version: r.Version, Taints: onClock(r.Taints), Triggers: onClock(r.Triggers)}, now)
+	return RecordOf(&taint.Node{
+		UID: r.UID, Version: r.Version, Taints: onClock(r.Taints),
+		Triggers: onClock(r.Triggers),
+	}, now)
 }
 
 // GuardsOf returns the record of guards and holds at this moment, with wall times.

@@ -10,8 +10,8 @@
 // A lease that was deleted or emptied belongs to the leader that held it: that leader writes its record back, and every
 // other process waits for the lease duration before it takes the lease, also the first process after an installation.
 //
-// [Election.Yield] gives the lease back while the process goes on, so that another process evicts its pod. It belongs in
-// Options.Yield.
+// [Election.Yield] gives the lease back while the process goes on, so that another process evicts its pod. It belongs
+// in Options.Yield.
 //
 // A program that already has an elector wraps the elector's lock in a [Lock], and leads while both the elector's
 // IsLeader and [Lock.Fresh] return true. A program without one uses an [Election], and [Run] to end in order: the lease

@@ -44,7 +44,9 @@ type Election struct {
 // New returns an election for the lease in the configuration. The defaults are those of
 // config.Default().LeaderElection. identity must be unique among the candidates; see [NewIdentity]. The client should
 // have its own connections, so that no renewal waits behind other calls.
-func New(config componentbaseconfig.LeaderElectionConfiguration, leases coordinationv1.LeasesGetter, identity string) *Election {
+func New(
+	config componentbaseconfig.LeaderElectionConfiguration, leases coordinationv1.LeasesGetter, identity string,
+) *Election {
 	lease := &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: config.ResourceNamespace, Name: config.ResourceName},
 		Client:     leases,
@@ -68,8 +70,8 @@ func NewIdentity() (string, error) {
 }
 
 // Leading reports whether this process leads by its own clock: while it does, no other candidate can have taken the
-// lease. It does not block. The elector's own clock is not sufficient: it measures from the response to a renewal, or from
-// reading the lease, while the other candidates measure from the write.
+// lease. It does not block. The elector's own clock is not sufficient: it measures from the response to a renewal, or
+// from reading the lease, while the other candidates measure from the write.
 func (e *Election) Leading() bool {
 	elector := e.elector.Load()
 	return elector != nil && elector.IsLeader() && e.lock.Fresh(e.config.RenewDeadline.Duration)
@@ -78,8 +80,8 @@ func (e *Election) Leading() bool {
 // Identity returns the identity under which this process is a candidate.
 func (e *Election) Identity() string { return e.lock.Identity() }
 
-// Leader returns the identity of the last leader that this process has seen; empty before it has seen one, and while the
-// lease has no record.
+// Leader returns the identity of the last leader that this process has seen; empty before it has seen one, and while
+// the lease has no record.
 func (e *Election) Leader() string {
 	elector := e.elector.Load()
 	if elector == nil || elector.GetLeader() == unknownLeader {
@@ -92,8 +94,8 @@ func (e *Election) Leader() string {
 func (e *Election) Watchdog() *leaderelection.HealthzAdaptor { return e.watchdog }
 
 // Campaign calls lead whenever this process holds the lease, one call at a time, until ctx ends; then it releases the
-// lease. The context of a call ends with its term, or by [Election.Yield]. Losing the lease is not an error: the process
-// becomes a candidate again. If lead returns an error during its term, Campaign ends and returns it.
+// lease. The context of a call ends with its term, or by [Election.Yield]. Losing the lease is not an error: the
+// process becomes a candidate again. If lead returns an error during its term, Campaign ends and returns it.
 func (e *Election) Campaign(ctx context.Context, lead func(context.Context) error) error {
 	defer e.release(ctx)
 	for ctx.Err() == nil {
@@ -117,7 +119,8 @@ func (e *Election) release(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(e.config.RenewDeadline.Duration/2, maxRelease))
 	defer cancel()
 	// A renewal under way may cause a conflict.
-	err := retry.OnError(retry.DefaultRetry, func(error) bool { return ctx.Err() == nil }, func() error { return e.lock.release(ctx) })
+	err := retry.OnError(retry.DefaultRetry, func(error) bool { return ctx.Err() == nil },
+		func() error { return e.lock.release(ctx) })
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "The lease may be left held until it ends", "lease", e.lock.Describe())
 	}
@@ -173,7 +176,9 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	return nil
 }
 
-func (e *Election) electorConfig(ctx context.Context, started func(context.Context)) leaderelection.LeaderElectionConfig {
+func (e *Election) electorConfig(
+	ctx context.Context, started func(context.Context),
+) leaderelection.LeaderElectionConfig {
 	return leaderelection.LeaderElectionConfig{
 		Name:          e.config.ResourceName,
 		Lock:          observedLock{e.lock, &e.seen},

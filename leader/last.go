@@ -13,7 +13,9 @@ import (
 
 // LastLed returns the last time at which a process is known to have led, according to the lease; zero if unknown. Read
 // it before this process becomes a candidate: it is for Options.LastLed of the manager.
-func LastLed(ctx context.Context, leases coordinationv1.LeasesGetter, c componentbaseconfig.LeaderElectionConfiguration) time.Time {
+func LastLed(
+	ctx context.Context, leases coordinationv1.LeasesGetter, c componentbaseconfig.LeaderElectionConfiguration,
+) time.Time {
 	lease, err := leases.Leases(c.ResourceNamespace).Get(ctx, c.ResourceName, metav1.GetOptions{})
 	switch {
 	case err == nil && lease.Spec.RenewTime != nil:

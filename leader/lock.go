@@ -28,8 +28,8 @@ type Lock struct {
 	// duration is the longest lease duration of this process and of all records that it has read.
 	duration time.Duration
 
-	// known is the latest record that this process has read or written, or the one that stands in for a lost record; nil
-	// before the first.
+	// known is the latest record that this process has read or written, or the one that stands in for a lost record;
+	// nil before the first.
 	known *resourcelock.LeaderElectionRecord
 
 	// lost is when this process found the lease without a record; zero while the lease has one.
@@ -178,7 +178,10 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 
 // write sends the record. A lease that is released counts as lost from before the request is sent, because others may
 // take it before the response arrives. A write that fails does not renew the lease.
-func (l *Lock) write(ctx context.Context, record resourcelock.LeaderElectionRecord, send func(context.Context, resourcelock.LeaderElectionRecord) error) error {
+func (l *Lock) write(
+	ctx context.Context, record resourcelock.LeaderElectionRecord,
+	send func(context.Context, resourcelock.LeaderElectionRecord) error,
+) error {
 	ours := record.HolderIdentity == l.Identity()
 	if ours {
 		l.try(record)

@@ -53,13 +53,15 @@ func (o *observations) unled(now time.Time, patience time.Duration) error {
 	case o.renewed.IsZero() || since < patience:
 		return nil
 	case now.Sub(o.read) >= patience:
-		return fmt.Errorf("no process was seen to lead for %s: this process can't read the lease; its log says why", since.Round(time.Second))
+		return fmt.Errorf("no process was seen to lead for %s: this process can't read the lease; its log says why",
+			since.Round(time.Second))
 	}
 	return fmt.Errorf("no process has led for %s: nobody renews the lease, and this process can't take it; its log says why", since.Round(time.Second))
 }
 
-// Unled returns nil unless this process has been a candidate for a minute, and has not seen for a minute that any process,
-// this one included, renews the lease. With leases of more than 30 s it is two of their durations instead of a minute. The error names neither servers nor processes, so that it may be shown to everybody.
+// Unled returns nil unless this process has been a candidate for a minute, and has not seen for a minute that any
+// process, this one included, renews the lease. With leases of more than 30 s it is two of their durations instead of a
+// minute. The error names neither servers nor processes, so that it may be shown to everybody.
 func (e *Election) Unled() error {
 	return e.seen.unled(time.Now(), max(unledAfter, 2*e.config.LeaseDuration.Duration))
 }

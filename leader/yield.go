@@ -36,8 +36,8 @@ type yields struct {
 
 // Yield gives the leadership back so that another process can evict the pod in which this process runs. The context of
 // the running lead function ends, and the lease is released once that function has returned. Then this process is no
-// candidate until another process has led, or until the lease duration has passed. In the latter case this process leads
-// on, and [Election.Trouble] says so.
+// candidate until another process has led, or until the lease duration has passed. In the latter case this process
+// leads on, and [Election.Trouble] says so.
 //
 // Yield does not block. It does nothing while this process does not lead, and within 20 lease durations of the last
 // yield.
@@ -52,8 +52,8 @@ func (e *Election) yieldedLately() bool {
 	return last != nil && passed(*last, e.lock.now()) < yieldInterval*e.config.LeaseDuration.Duration
 }
 
-// failedYield returns when this process last gave the lease back because of [Election.Yield], if no other process has led
-// since and this process has led again; otherwise the zero time.
+// failedYield returns when this process last gave the lease back because of [Election.Yield], if no other process has
+// led since and this process has led again; otherwise the zero time.
 func (e *Election) failedYield() time.Time {
 	if at := e.yields.failed.Load(); at != nil && !e.lock.ledByOtherSince(*at) {
 		return *at
@@ -69,7 +69,8 @@ func (e *Election) standAside(ctx context.Context) {
 		return
 	}
 	e.yields.last.Store(&at)
-	klog.FromContext(ctx).Info("Gave the lease back so that another process leads, standing by", "lease", e.lock.Describe(), "atMost", e.config.LeaseDuration.Duration)
+	klog.FromContext(ctx).Info("Gave the lease back so that another process leads, standing by", "lease",
+		e.lock.Describe(), "atMost", e.config.LeaseDuration.Duration)
 	ctx, cancel := context.WithTimeout(ctx, e.config.LeaseDuration.Duration)
 	defer cancel()
 	// The end of the context is no error: it ends the waiting.
@@ -88,7 +89,8 @@ func (e *Election) noteFailedYield(ctx context.Context) {
 	e.yields.failed.Store(last)
 	e.yields.failures.Add(1)
 	klog.FromContext(ctx).Info("No other process took the lease: leading on", "lease", e.lock.Describe(),
-		"givenBack", last.UTC().Format(time.RFC3339), "waited", e.config.LeaseDuration.Duration, "yieldsAgainAfter", yieldInterval*e.config.LeaseDuration.Duration)
+		"givenBack", last.UTC().Format(time.RFC3339), "waited", e.config.LeaseDuration.Duration, "yieldsAgainAfter",
+		yieldInterval*e.config.LeaseDuration.Duration)
 }
 
 // Register registers the metric of failed yields; nil registers none.

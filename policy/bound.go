@@ -34,8 +34,8 @@ func (p *Policy) Bound(guards Guards) string {
 	return words + short(deleted) + ", " + p.gone(deleted) + ", " + p.without(guards) + p.broken(asked) + p.exceptions()
 }
 
-// slowestFailure is how long a pod's eviction requests may fail in a webhook until that counts as a refusal: tries are up
-// to two minutes apart.
+// slowestFailure is how long a pod's eviction requests may fail in a webhook until that counts as a refusal: tries are
+// up to two minutes apart.
 const slowestFailure = WebhookFailsFor + 2*time.Minute
 
 // broken says when a pod is deleted whose eviction requests fail in a webhook, unless deleteAfter is longer than that

@@ -18,9 +18,9 @@ const (
 	defaultSettle     = 10 * time.Second
 	defaultResetAfter = 5 * time.Minute
 
-	// safeGroup is how many nodes must be affected for a trip of a breaker with a topologyKey, if minNodes is left out. A kubelet
-	// may write most labels of its node, so one or two nodes may be a group of their own, whose breaker would hold their pods for
-	// ever.
+	// safeGroup is how many nodes must be affected for a trip of a breaker with a topologyKey, if minNodes is left out.
+	// A kubelet may write most labels of its node, so one or two nodes may be a group of their own, whose breaker would
+	// hold their pods for ever.
 	safeGroup = 3
 )
 
@@ -58,8 +58,8 @@ func (s *Set) settled(node *taint.Node, states taint.History) time.Time {
 	return latest
 }
 
-// firstSeen returns the start of the latest unbroken run of states whose keys are those of the breaker. If a list after a gap
-// of the watch showed that start, the moment of the list counts: before it the breaker did not see the taint.
+// firstSeen returns the start of the latest unbroken run of states whose keys are those of the breaker. If a list after
+// a gap of the watch showed that start, the moment of the list counts: before it the breaker did not see the taint.
 func (b *breaker) firstSeen(node *taint.Node, states taint.History) time.Time {
 	first := len(states) - 1
 	for first > 0 && b.keys[states[first-1].Taint.Key] {

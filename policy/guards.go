@@ -30,20 +30,25 @@ func (g *Guards) validate(at problems) {
 func (r *Rate) validate(at problems) {
 	at.at(".topologyKey").topologyKey(r.TopologyKey)
 	at.taintKeys(r.Taints)
-	at.at(".evictionsPerSecond").refuseIf(!(r.EvictionsPerSecond >= 0.001 && r.EvictionsPerSecond <= 1e6), "it takes 0.001 to 1000000", "leave the rate out for no limit")
+	at.at(".evictionsPerSecond").refuseIf(!(r.EvictionsPerSecond >= 0.001 && r.EvictionsPerSecond <= 1e6),
+		"it takes 0.001 to 1000000", "leave the rate out for no limit")
 	at.at(".burst").refuseIf(r.Burst < 1 || r.Burst > maxBurst, "it takes 1 to 1000000", "write 1 for no burst")
 }
 
 func (b *Breaker) validate(at problems) {
 	at.at(".topologyKey").topologyKey(b.TopologyKey)
 	at.at(".nodeSelector").selector(b.NodeSelector)
-	at.at(".taints").refuseIf(len(b.Taints) == 0, "it takes keys of taints, which say that a node is affected", "write those of an outage, such as node.kubernetes.io/unreachable")
+	at.at(".taints").refuseIf(len(b.Taints) == 0, "it takes keys of taints, which say that a node is affected",
+		"write those of an outage, such as node.kubernetes.io/unreachable")
 	at.taintKeys(b.Taints)
 	at.at(".reset").oneOf(string(b.Reset), "", string(Automatic), string(Manual))
-	at.at(".maxNodes").refuseIf(!isShare(b.MaxNodes), "it takes a number of nodes, or a percentage from 0% to 99%", "write it as 10 or 50%; more than all nodes are never affected")
-	at.at(".minNodes").refuseIf(b.MinNodes != nil && *b.MinNodes < 1, "it takes 1 or more", "leave it out for 3 with a topologyKey, and for 1 without one")
+	at.at(".maxNodes").refuseIf(!isShare(b.MaxNodes), "it takes a number of nodes, or a percentage from 0% to 99%",
+		"write it as 10 or 50%; more than all nodes are never affected")
+	at.at(".minNodes").refuseIf(b.MinNodes != nil && *b.MinNodes < 1, "it takes 1 or more",
+		"leave it out for 3 with a topologyKey, and for 1 without one")
 	at.at(".settle").notNegative(b.Settle)
-	at.at(".resetAfter").refuseIf(b.ResetAfter != nil && b.ResetAfter.Duration <= 0, "it takes more than 0s", "write it as 5m")
+	at.at(".resetAfter").refuseIf(b.ResetAfter != nil && b.ResetAfter.Duration <= 0, "it takes more than 0s",
+		"write it as 5m")
 }
 
 // PercentagePattern is the regular expression of the percentages that Breaker.MaxNodes allows.
@@ -61,14 +66,17 @@ func isShare(v intstr.IntOrString) bool {
 }
 
 func (p problems) topologyKey(key string) {
-	p.refuseIf(key != "" && len(validation.IsQualifiedName(key)) > 0, "it takes the key of a node label", "write it as topology.kubernetes.io/zone, or leave it out for the whole cluster")
+	p.refuseIf(key != "" && len(validation.IsQualifiedName(key)) > 0, "it takes the key of a node label",
+		"write it as topology.kubernetes.io/zone, or leave it out for the whole cluster")
 }
 
 func (p problems) taintKeys(taints []TaintKey) {
 	seen := map[string]bool{}
 	for i, t := range taints {
 		key := p.at(".taints[%d].key", i)
-		key.refuseIf(len(validation.IsQualifiedName(t.Key)) > 0, "it takes the key of a taint, such as node.kubernetes.io/unreachable", "write it as 'kubectl describe node' shows it")
+		key.refuseIf(len(validation.IsQualifiedName(t.Key)) > 0,
+			"it takes the key of a taint, such as node.kubernetes.io/unreachable",
+			"write it as 'kubectl describe node' shows it")
 		key.refuseIf(seen[t.Key], "it is there twice", "leave one out")
 		seen[t.Key] = true
 	}
@@ -87,7 +95,9 @@ var ownerKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
 
 func (p problems) ownerKind(kind string) {
 	p.refuseIf(kind == "Deployment", "it takes the kind of the owner that controls the pod, which of a Deployment is its ReplicaSet", "write ReplicaSet")
-	p.refuseIf(!ownerKind.MatchString(kind), "it takes the kind of the owner that controls the pod, such as StatefulSet, or None for pods without one", "write it as in the pod's ownerReferences")
+	p.refuseIf(!ownerKind.MatchString(kind),
+		"it takes the kind of the owner that controls the pod, such as StatefulSet, or None for pods without one",
+		"write it as in the pod's ownerReferences")
 }
 
 // unique refuses duplicates in a list.

@@ -15,9 +15,9 @@ import (
 // ByPause is the value of HoldRecord.By for a pause.
 const ByPause = "pause"
 
-// HoldRecord is the entry of the record of holds for a policy with the method Hold, for a breaker and one of its groups, or
-// for the pause. The end of a hold delays deletions by deleteAfter: those of all pods on nodes of the group that have a taint
-// of the entry. These may be more pods than were held.
+// HoldRecord is the entry of the record of holds for a policy with the method Hold, for a breaker and one of its
+// groups, or for the pause. The end of a hold delays deletions by deleteAfter: those of all pods on nodes of the group
+// that have a taint of the entry. These may be more pods than were held.
 type HoldRecord struct {
 	// By names what holds, such as "policy quarantine".
 	By string `json:"by"`
@@ -29,8 +29,8 @@ type HoldRecord struct {
 	TopologyKey string `json:"topologyKey,omitempty"`
 	Group       string `json:"group,omitempty"`
 
-	// Rules is a fingerprint of the rules that say which pods are held. If they change, the hold may release pods, so it counts
-	// as ended.
+	// Rules is a fingerprint of the rules that say which pods are held. If they change, the hold may release pods, so
+	// it counts as ended.
 	Rules string `json:"rules,omitempty"`
 
 	// Holds reports whether the hold is in force.
@@ -56,7 +56,8 @@ func (k KeyPattern) selects(key string) bool {
 
 // Same reports whether two entries are about the same hold. A hold of other taints is another hold.
 func (h *HoldRecord) Same(other *HoldRecord) bool {
-	return h.By == other.By && h.TopologyKey == other.TopologyKey && h.Group == other.Group && slices.Equal(h.Taints, other.Taints)
+	return h.By == other.By && h.TopologyKey == other.TopologyKey && h.Group == other.Group &&
+		slices.Equal(h.Taints, other.Taints)
 }
 
 // counts reports whether the end of the hold delays the deletion because of the pair.
@@ -64,7 +65,8 @@ func (h *HoldRecord) counts(p pair) bool {
 	if h.TopologyKey != "" && GroupOf(h.TopologyKey, p.node.Labels) != h.Group {
 		return false
 	}
-	return len(h.Taints) == 0 || slices.ContainsFunc(h.Taints, func(k KeyPattern) bool { return k.selects(p.taint.Key) })
+	return len(h.Taints) == 0 || slices.ContainsFunc(h.Taints,
+		func(k KeyPattern) bool { return k.selects(p.taint.Key) })
 }
 
 // Holds returns an entry for each present hold: each policy with the method Hold, each trip, and the pause.
@@ -72,7 +74,10 @@ func (c *Config) Holds(trips map[Trip]bool, paused bool) []HoldRecord {
 	var all []HoldRecord
 	for i := range c.Policies {
 		if p := &c.Policies[i]; p.Method == Hold && p.Mode != Audit {
-			all = append(all, HoldRecord{By: "policy " + p.Name, Taints: p.Match.keys(), Rules: rulesOf(c.Policies[:i+1]), Holds: true})
+			all = append(all, HoldRecord{
+				By: "policy " + p.Name, Taints: p.Match.keys(),
+				Rules: rulesOf(c.Policies[:i+1]), Holds: true,
+			})
 		}
 	}
 	for i := range c.Guards.Breakers {

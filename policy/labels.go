@@ -6,7 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// selector is a label selector in a form that is fast to evaluate, because a pair is compared with each policy. All requirements must hold; nil selects all.
+// selector is a label selector in a form that is fast to evaluate, because a pair is compared with each policy. All
+// requirements must hold; nil selects all.
 type selector []requirement
 
 // requirement restricts one label.

@@ -22,8 +22,8 @@ type Needs struct {
 	// Breakers reports whether there are breakers. They use the labels and the taints of any effect of all nodes.
 	Breakers bool
 
-	// Values are the sorted values of taints that policies name. Swapped reports whether a policy matches only one of the
-	// taints not-ready and unreachable. Policies may decide differently for states of a taint that differ in these.
+	// Values are the sorted values of taints that policies name. Swapped reports whether a policy matches only one of
+	// the taints not-ready and unreachable. Policies may decide differently for states of a taint that differ in these.
 	Values  []string
 	Swapped bool
 
@@ -78,7 +78,8 @@ func (s *Set) swapped() bool {
 	for i := range s.policies {
 		for _, effect := range [...]v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule} {
 			m := &s.policies[i].match
-			if m.names(&v1.Taint{Key: v1.TaintNodeNotReady, Effect: effect}) != m.names(&v1.Taint{Key: v1.TaintNodeUnreachable, Effect: effect}) {
+			if m.names(&v1.Taint{Key: v1.TaintNodeNotReady, Effect: effect}) != m.names(
+				&v1.Taint{Key: v1.TaintNodeUnreachable, Effect: effect}) {
 				return true
 			}
 		}

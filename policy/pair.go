@@ -72,13 +72,16 @@ func standingOf(taints ...[]taint.History) iter.Seq[taint.History] {
 	}
 }
 
-// judge decides the pair of the pod and the last of the states. enforced is the number of a policy in mode Audit that is
-// treated as if it enforced, or nobody.
+// judge decides the pair of the pod and the last of the states. enforced is the number of a policy in mode Audit that
+// is treated as if it enforced, or nobody.
 func (s *Set) judge(pod *taint.Pod, node *taint.Node, states taint.History, facts *Facts, enforced int) Pair {
 	last := &states[len(states)-1]
 	on := pair{pod, node, &last.Taint}
 	r := s.rule(on, facts.namespaces(), enforced)
-	p := Pair{Taint: &last.Taint, Policy: r.name(), Method: r.method, Verdict: taint.Verdict{Stay: taint.Tolerated, Node: pod.Node}}
+	p := Pair{Taint: &last.Taint, Policy: r.name(), Method: r.method, Verdict: taint.Verdict{
+		Stay: taint.Tolerated,
+		Node: pod.Node,
+	}}
 	if r.method == "" || r.method == Ignore {
 		return p
 	}
@@ -95,7 +98,10 @@ func (s *Set) judge(pod *taint.Pod, node *taint.Node, states taint.History, fact
 	if len(s.breakers) > 0 {
 		at = later(at, s.settled(node, states))
 	}
-	p.Verdict = taint.Verdict{Evict: true, At: at, Start: start, Node: pod.Node, Taint: &last.Taint, Toleration: b.toleration}
+	p.Verdict = taint.Verdict{
+		Evict: true, At: at, Start: start, Node: pod.Node, Taint: &last.Taint,
+		Toleration: b.toleration,
+	}
 	p.Held = s.heldBy(on, r, facts)
 	p.Held.Verdict = p.Verdict
 	if p.Held.By == 0 {
@@ -122,7 +128,9 @@ func (s *Set) carryOut(p *Pair, r ruling, on pair, states taint.History, facts *
 
 // exposedSince returns the start of the latest unbroken run of states that the pod does not tolerate without a limit
 // and that no policy ignores. The last state must be one of them.
-func (s *Set) exposedSince(pod *taint.Pod, node *taint.Node, states taint.History, facts *Facts, enforced int) time.Time {
+func (s *Set) exposedSince(
+	pod *taint.Pod, node *taint.Node, states taint.History, facts *Facts, enforced int,
+) time.Time {
 	first := len(states) - 1
 	for ; first > 0; first-- {
 		before := &states[first-1]

@@ -50,7 +50,8 @@ func (s *Set) heldBy(p pair, r ruling, facts *Facts) Held {
 	}
 	for i := range s.breakers {
 		b := &s.breakers[i]
-		if group := GroupOf(b.topologyKey, p.node.Labels); b.guards(p.node, p.taint) && facts.tripped(Trip{b.name, group}) {
+		if group := GroupOf(b.topologyKey, p.node.Labels); b.guards(p.node, p.taint) &&
+			facts.tripped(Trip{b.name, group}) {
 			return Held{By: HeldByBreaker, Name: b.name, Group: group, Policy: r.name()}
 		}
 	}

@@ -62,7 +62,10 @@ func Compile(c Config) (*Set, []Problem) {
 	if problems := Validate(c.Policies, c.Guards); len(problems) > 0 {
 		return nil, problems
 	}
-	s := &Set{rules: c.Rules, method: c.Method, policies: make([]compiled, len(c.Policies)), broken: c.brokenByOriginal()}
+	s := &Set{
+		rules: c.Rules, method: c.Method, policies: make([]compiled, len(c.Policies)),
+		broken: c.brokenByOriginal(),
+	}
 	if s.method == "" {
 		s.method = Delete
 	}
@@ -79,7 +82,10 @@ func Compile(c Config) (*Set, []Problem) {
 }
 
 func compile(p *Policy) compiled {
-	c := compiled{name: p.Name, audit: p.Mode == Audit, method: p.Method, match: newMatcher(&p.Match), exempt: exemptOf(&p.Match)}
+	c := compiled{
+		name: p.Name, audit: p.Mode == Audit, method: p.Method, match: newMatcher(&p.Match),
+		exempt: exemptOf(&p.Match),
+	}
 	if p.DeleteAfter != nil {
 		c.deletes, c.deleteAfter = true, p.DeleteAfter.Duration
 	}
@@ -93,7 +99,10 @@ func compile(p *Policy) compiled {
 }
 
 func compileBreaker(b *Breaker) breaker {
-	c := breaker{name: b.Name, topologyKey: b.TopologyKey, nodes: newSelector(b.NodeSelector), keys: map[string]bool{}, settle: b.SettleTime()}
+	c := breaker{
+		name: b.Name, topologyKey: b.TopologyKey, nodes: newSelector(b.NodeSelector), keys: map[string]bool{},
+		settle: b.SettleTime(),
+	}
 	for _, t := range b.Taints {
 		c.keys[t.Key] = true
 	}

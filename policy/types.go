@@ -57,13 +57,15 @@ type Policy struct {
 
 // Match selects the pairs of a policy. Empty fields match everything.
 type Match struct {
-	Taints            []Taint               `json:"taints,omitempty"` // any of them; empty means any taint of effect NoExecute
+	// any of them; empty means any taint of effect NoExecute
+	Taints            []Taint               `json:"taints,omitempty"`
 	NodeSelector      *metav1.LabelSelector `json:"nodeSelector,omitempty"`
 	Namespaces        []string              `json:"namespaces,omitempty"` // names, in which * matches any text
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 	PodSelector       *metav1.LabelSelector `json:"podSelector,omitempty"`
-	OwnerKinds        []string              `json:"ownerKinds,omitempty"` // kinds of the controlling owner; None matches pods without a controller
-	Priority          *PriorityRange        `json:"priority,omitempty"`
+	// kinds of the controlling owner; None matches pods without a controller
+	OwnerKinds []string       `json:"ownerKinds,omitempty"`
+	Priority   *PriorityRange `json:"priority,omitempty"`
 }
 
 // Taint selects the taints that are triggers: those with a key, or with keys that begin with a prefix.

@@ -31,7 +31,8 @@ func Validate(policies []Policy, guards Guards) []Problem {
 // uniqueName refuses names that are not valid in metrics and logs, and duplicates.
 func (p problems) uniqueName(name string, seen map[string]bool) {
 	p.refuseIf(len(validation.IsDNS1123Label(name)) > 0,
-		"it takes lower case letters, digits and '-', 63 at most, with a letter or digit at both ends", "choose such a name")
+		"it takes lower case letters, digits and '-', 63 at most, with a letter or digit at both ends",
+		"choose such a name")
 	p.refuseIf(seen[name], "another one has this name", "choose a name of its own")
 	seen[name] = true
 }
@@ -46,7 +47,8 @@ func (p *Policy) validate(at problems) {
 	}
 	if p.GracePeriod != nil {
 		max := p.GracePeriod.Max.Duration
-		at.at(".gracePeriod.max").refuseIf(max < time.Second || max%time.Second != 0, "it takes whole seconds of at least 1s", "leave gracePeriod out for the pod's own")
+		at.at(".gracePeriod.max").refuseIf(max < time.Second || max%time.Second != 0,
+			"it takes whole seconds of at least 1s", "leave gracePeriod out for the pod's own")
 	}
 	if p.calls() && p.Match.triggersOnNoSchedule() && (p.Tolerations == nil || p.Tolerations.Absent == nil) {
 		at.at(".tolerations").refuse("tolerations.absent is required with a NoSchedule taint, which nodes may have carried for months",
@@ -70,7 +72,8 @@ func (p *Policy) validateTimes(at problems) {
 	if p.DeleteAfter != nil {
 		after := at.at(".deleteAfter")
 		after.refuseIf(idle || p.Method == Delete, "it goes with method: Evict", "leave it out")
-		after.refuseIf(p.DeleteAfter.Duration < time.Second, "it takes 1s or more", "choose method: Delete to ask no budget at all")
+		after.refuseIf(p.DeleteAfter.Duration < time.Second, "it takes 1s or more",
+			"choose method: Delete to ask no budget at all")
 	}
 	const without = "it goes with method: Delete or Evict"
 	at.at(".tolerations").refuseIf(p.Tolerations != nil && idle, without, "leave it out")
@@ -82,7 +85,8 @@ func (t *Tolerations) validate(at problems) {
 	at.at(".min").notNegative(t.Min)
 	at.at(".max").notNegative(t.Max)
 	at.at(".unlimited").notNegative(t.Unlimited)
-	at.at(".min").refuseIf(t.Min != nil && t.Max != nil && t.Min.Duration > t.Max.Duration, "it takes no more than max", "raise max, or lower min")
+	at.at(".min").refuseIf(t.Min != nil && t.Max != nil && t.Min.Duration > t.Max.Duration, "it takes no more than max",
+		"raise max, or lower min")
 }
 
 func (p problems) notNegative(d *metav1.Duration) {
@@ -106,28 +110,39 @@ func (m *Match) validate(at problems) {
 	at.at(".ownerKinds").unique(m.OwnerKinds)
 	at.at(".namespaces").unique(m.Namespaces)
 	if p := m.Priority; p != nil {
-		at.at(".priority.min").refuseIf(p.Min != nil && p.Max != nil && *p.Min > *p.Max, "it takes no more than max", "raise max, or lower min")
+		at.at(".priority.min").refuseIf(p.Min != nil && p.Max != nil && *p.Min > *p.Max, "it takes no more than max",
+			"raise max, or lower min")
 	}
 }
 
 // triggersOnNoSchedule reports whether NoSchedule taints are among the triggers.
 func (m *Match) triggersOnNoSchedule() bool {
-	return slices.ContainsFunc(m.Taints, func(t Taint) bool { return slices.Contains(t.Effects, v1.TaintEffectNoSchedule) })
+	return slices.ContainsFunc(m.Taints, func(t Taint) bool {
+		return slices.Contains(t.Effects,
+			v1.TaintEffectNoSchedule)
+	})
 }
 
 func (t *Taint) validate(at problems) {
 	at.refuseIf((t.Key == "") == (t.KeyPrefix == ""), "it takes either key or keyPrefix", "write the key of the taint")
-	at.at(".key").refuseIf(t.Key != "" && len(validation.IsQualifiedName(t.Key)) > 0, "it takes the key of a taint, such as example.com/maintenance", "write it as 'kubectl describe node' shows it")
-	at.at(".keyPrefix").refuseIf(t.KeyPrefix != "" && !isKeyPrefix(t.KeyPrefix), "it takes the beginning of the key of a taint, such as example.com/", "write it as 'kubectl describe node' shows it")
+	at.at(".key").refuseIf(t.Key != "" && len(validation.IsQualifiedName(t.Key)) > 0,
+		"it takes the key of a taint, such as example.com/maintenance", "write it as 'kubectl describe node' shows it")
+	at.at(".keyPrefix").refuseIf(t.KeyPrefix != "" && !isKeyPrefix(t.KeyPrefix),
+		"it takes the beginning of the key of a taint, such as example.com/",
+		"write it as 'kubectl describe node' shows it")
 	for i, value := range t.Values {
-		at.at(".values[%d]", i).refuseIf(len(validation.IsValidLabelValue(value)) > 0, "it takes the value of a taint", "write it as 'kubectl describe node' shows it, or leave values out for any")
+		at.at(".values[%d]", i).refuseIf(len(validation.IsValidLabelValue(value)) > 0, "it takes the value of a taint",
+			"write it as 'kubectl describe node' shows it, or leave values out for any")
 	}
 	at.at(".values").unique(t.Values)
 	noSchedule := slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
-	at.at(".keyPrefix").refuseIf(noSchedule && t.KeyPrefix != "", "NoSchedule goes with an exact key", "write key instead")
+	at.at(".keyPrefix").refuseIf(noSchedule && t.KeyPrefix != "", "NoSchedule goes with an exact key",
+		"write key instead")
 	for i, effect := range t.Effects {
-		at.at(".effects[%d]", i).refuseIf(effect == v1.TaintEffectPreferNoSchedule, "it takes NoExecute or NoSchedule", "PreferNoSchedule is a preference that schedulers may ignore, and evicts no pod: leave it out")
-		known := effect == v1.TaintEffectNoExecute || effect == v1.TaintEffectNoSchedule || effect == v1.TaintEffectPreferNoSchedule
+		at.at(".effects[%d]", i).refuseIf(effect == v1.TaintEffectPreferNoSchedule, "it takes NoExecute or NoSchedule",
+			"PreferNoSchedule is a preference that schedulers may ignore, and evicts no pod: leave it out")
+		known := effect == v1.TaintEffectNoExecute || effect == v1.TaintEffectNoSchedule ||
+			effect == v1.TaintEffectPreferNoSchedule
 		at.at(".effects[%d]", i).refuseIf(!known, "it takes NoExecute or NoSchedule", "choose one of them")
 		at.at(".effects[%d]", i).refuseIf(slices.Contains(t.Effects[:i], effect), "it is there twice", "leave one out")
 	}

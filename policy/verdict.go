@@ -29,8 +29,8 @@ type Verdict struct {
 	// Held describes the hold of the pair with the earliest deadline of those that are held.
 	Held Held
 
-	// Ignores reports whether a taint of the node is ignored: by the policy Ignored, or by the method of the configuration
-	// if that is empty.
+	// Ignores reports whether a taint of the node is ignored: by the policy Ignored, or by the method of the
+	// configuration if that is empty.
 	Ignores bool
 	Ignored string
 }
@@ -101,8 +101,8 @@ func (v *Verdict) Ignorer() string {
 	return "policy " + v.Ignored
 }
 
-// WhyStays returns why a pod stays, for people. ignorer is what Ignorer returns: a node whose only taints are ignored is
-// judged like one without taints, and that alone would not be true of it.
+// WhyStays returns why a pod stays, for people. ignorer is what Ignorer returns: a node whose only taints are ignored
+// is judged like one without taints, and that alone would not be true of it.
 func WhyStays(stay taint.Stay, ignorer string) string {
 	switch {
 	case ignorer == "":

@@ -48,7 +48,10 @@ var risky = []struct {
 	text string
 }{
 	{[]string{v1.TaintNodeUnschedulable}, "every cordon becomes a drain"},
-	{[]string{"ToBeDeletedByClusterAutoscaler"}, "the cluster autoscaler drains such nodes itself: both evict the same pods"},
+	{
+		[]string{"ToBeDeletedByClusterAutoscaler"},
+		"the cluster autoscaler drains such nodes itself: both evict the same pods",
+	},
 	{[]string{"karpenter.sh/"}, "Karpenter drains such nodes itself: both evict the same pods"},
 	{
 		[]string{v1.TaintNodeMemoryPressure, v1.TaintNodeDiskPressure, v1.TaintNodePIDPressure},
@@ -141,7 +144,8 @@ func (c *Config) breakerWarnings(b *Breaker) (texts []string) {
 	}
 	if b.TopologyKey != "" && b.LeastNodes() < safeGroup {
 		texts = append(texts, fmt.Sprintf("minNodes is %d: a kubelet that writes the label %s of its node makes a group of its own, and the breaker "+
-			"may hold the pods of that node for ever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey, safeGroup))
+			"may hold the pods of that node for ever; leave minNodes out for %d", b.LeastNodes(), b.TopologyKey,
+			safeGroup))
 	}
 	if c.Method == Ignore {
 		texts = append(texts, "holds evictions"+besideBuiltIn)

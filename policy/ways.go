@@ -32,14 +32,15 @@ type Calls struct {
 	// RefusedSince is when a request to evict the pod was first refused; zero if none was.
 	RefusedSince time.Time
 
-	// RequestNotBefore is when the next request to evict the pod may be sent, and DeleteNotBefore when a deletion may be
-	// sent. Zero stands for no wait.
+	// RequestNotBefore is when the next request to evict the pod may be sent, and DeleteNotBefore when a deletion may
+	// be sent. Zero stands for no wait.
 	RequestNotBefore, DeleteNotBefore time.Time
 }
 
 // Ways returns the requests that may be sent for the pod now, the preferred request first, and when that next changes;
-// next is zero if only another event changes it. There is a way for each taint because of which the pod is to go now, if
-// any rate counts evictions: a rate that counts one of the taints does not delay the eviction because of another taint.
+// next is zero if only another event changes it. There is a way for each taint because of which the pod is to go now,
+// if any rate counts evictions: a rate that counts one of the taints does not delay the eviction because of another
+// taint.
 func (j Judge) Ways(pod *taint.Pod, node *taint.Node, c Calls, now time.Time) (ways []Way, next time.Time) {
 	for {
 		verdict := j.Decide(pod, node)
@@ -76,8 +77,8 @@ func (v *Verdict) way(c Calls, now time.Time) (way Way, next time.Time) {
 	return Way{Evict, v.Evict, requestAt}, next
 }
 
-// DeletionAfter returns the next deletion, and when it may start. It returns nil if no deletion is to come, as deleteAfter
-// applies only after a refused request.
+// DeletionAfter returns the next deletion, and when it may start. It returns nil if no deletion is to come, as
+// deleteAfter applies only after a refused request.
 func (v *Verdict) DeletionAfter(c Calls) (*Action, time.Time) {
 	switch {
 	case !v.Delete.Evict:
@@ -116,6 +117,8 @@ type Sent struct {
 // same grace period, and because of the same taint, which the rates have counted.
 func (w *Way) Permits(pod *taint.Pod, s Sent) bool {
 	grace := GracePeriodSeconds(pod.GracePeriodSeconds, w.Action.GracePeriod)
-	sameGrace := grace == nil && s.GracePeriodSeconds == nil || grace != nil && s.GracePeriodSeconds != nil && *grace == *s.GracePeriodSeconds
-	return sameGrace && (s.Method == "" || s.Method == w.Method) && s.Policy == w.Action.Policy && s.TaintKey == w.Action.Taint.Key
+	sameGrace := grace == nil && s.GracePeriodSeconds == nil || grace != nil && s.GracePeriodSeconds != nil &&
+		*grace == *s.GracePeriodSeconds
+	return sameGrace && (s.Method == "" || s.Method == w.Method) && s.Policy == w.Action.Policy &&
+		s.TaintKey == w.Action.Taint.Key
 }

@@ -117,8 +117,8 @@ func (c *calls) end(now time.Time, by policy.Method, o *eviction.Outcome, jitter
 	}
 }
 
-// refuse records whether the outcome of a request to evict the pod counts as a refusal. The failure of a webhook does once
-// it has lasted, and then from its first time on.
+// refuse records whether the outcome of a request to evict the pod counts as a refusal. The failure of a webhook does
+// once it has lasted, and then from its first time on.
 func (c *calls) refuse(now time.Time, o *eviction.Outcome) {
 	fails := o.FailsInWebhook()
 	if fails && c.webhookSince.IsZero() {

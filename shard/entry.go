@@ -79,7 +79,8 @@ func (c *Core) lookAt(e *entry, at time.Time) {
 	c.timed.Set(e)
 }
 
-// withdraw takes the eviction back from the dispatcher. It reports false if a call is under way: then the outcome follows.
+// withdraw takes the eviction back from the dispatcher. It reports false if a call is under way: then the outcome
+// follows.
 func (c *Core) withdraw(e *entry) bool {
 	if e.state == offered {
 		if !c.options.Dispatcher.Withdraw(e.uid) {
@@ -91,14 +92,18 @@ func (c *Core) withdraw(e *entry) bool {
 	return true
 }
 
-// offer offers the eviction to the dispatcher by these ways. If a call is under way, the pod is judged again at its end.
+// offer offers the eviction to the dispatcher by these ways. If a call is under way, the pod is judged again at its
+// end.
 func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.Way) {
 	candidate := dispatch.Candidate{
 		UID: pod.UID, Namespace: pod.Namespace, Node: pod.Node, Workload: pod.LabelHash,
 		Priority: pod.Priority, Deadline: ways[0].Action.At, Own: c.options.Own(pod), Done: c.options.Done,
 	}
 	for i := range ways {
-		candidate.Ways = append(candidate.Ways, dispatch.Way{Request: c.request(pod, e, &ways[i]), NodeLabels: node.Labels})
+		candidate.Ways = append(candidate.Ways, dispatch.Way{
+			Request:    c.request(pod, e, &ways[i]),
+			NodeLabels: node.Labels,
+		})
 	}
 	c.options.Dispatcher.Offer(candidate)
 	c.become(e, offered)

@@ -35,7 +35,10 @@ func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
 	if known {
 		return
 	}
-	do.Notes = append(do.Notes, eviction.Note{Kind: eviction.EvictionHeld, Pod: pod, Verdict: by.Verdict, Policy: by.Policy, Held: *by})
+	do.Notes = append(do.Notes, eviction.Note{
+		Kind: eviction.EvictionHeld, Pod: pod, Verdict: by.Verdict,
+		Policy: by.Policy, Held: *by,
+	})
 }
 
 // unhold ends the hold of a pod that is to go.
@@ -56,7 +59,8 @@ func (c *Core) release(pod *taint.Pod, now *policy.Verdict, do *Effects) {
 		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod})
 	case now.Stay == taint.Tolerated, now.Stay == taint.NotTainted:
 		do.Notes = append(do.Notes, eviction.Note{
-			Kind: eviction.EvictionCancelled, Pod: pod, Verdict: was.Verdict, Policy: was.Policy, Held: was, Stays: now.Stay, Ignorer: now.Ignorer(),
+			Kind: eviction.EvictionCancelled, Pod: pod, Verdict: was.Verdict, Policy: was.Policy, Held: was,
+			Stays: now.Stay, Ignorer: now.Ignorer(),
 		})
 	}
 }
@@ -80,7 +84,8 @@ func (c *Core) audit(pod *taint.Pod, node *taint.Node, do *Effects) {
 		now = append(now, is)
 		if !slices.Contains(c.audited[pod.UID], is) {
 			do.Notes = append(do.Notes, eviction.Note{
-				Kind: eviction.EvictionAudited, Pod: pod, Verdict: p.Verdict, Policy: p.Policy, Method: p.Method, Held: p.Held, DeleteAt: p.DeleteAt,
+				Kind: eviction.EvictionAudited, Pod: pod, Verdict: p.Verdict, Policy: p.Policy, Method: p.Method,
+				Held: p.Held, DeleteAt: p.DeleteAt,
 			})
 		}
 	}

@@ -143,7 +143,8 @@ func (b *broadcaster) end() {
 func (b *broadcaster) run(ctx context.Context) {
 	defer func() {
 		if r := recover(); r != nil {
-			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", r), "The page has ended, evictions go on", "stack", string(debug.Stack()))
+			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", r), "The page has ended, evictions go on", "stack",
+				string(debug.Stack()))
 			b.end()
 		}
 	}()

@@ -196,8 +196,9 @@ func evictedOf(latest []PastEviction) []Evicted {
 		w := &latest[i]
 		list = append(list, Evicted{
 			UID: string(w.Pod.UID), Namespace: w.Pod.Namespace, Pod: w.Pod.Name,
-			Node: w.Verdict.Node, Owner: ownerOf(w.Pod), Taint: w.Verdict.Taint.ToString(), Deadline: stamp(w.Verdict.At),
-			At: stamp(w.At), Because: w.Verdict.Because(), DryRun: w.DryRun,
+			Node: w.Verdict.Node, Owner: ownerOf(w.Pod), Taint: w.Verdict.Taint.ToString(),
+			Deadline: stamp(w.Verdict.At),
+			At:       stamp(w.At), Because: w.Verdict.Because(), DryRun: w.DryRun,
 		})
 	}
 	return list

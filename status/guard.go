@@ -24,12 +24,15 @@ func guard(next http.Handler) http.Handler {
 		switch {
 		case !ownHost(r.Host):
 			refuse(w, http.StatusForbidden, fmt.Sprintf(
-				"the host %q is refused; ask for localhost or a loopback address, as after kubectl port-forward", r.Host))
+				"the host %q is refused; ask for localhost or a loopback address, as after kubectl port-forward",
+				r.Host))
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
-			refuse(w, http.StatusMethodNotAllowed, fmt.Sprintf("the method %q is refused; all that is here is to be read, with GET", r.Method))
+			refuse(w, http.StatusMethodNotAllowed, fmt.Sprintf(
+				"the method %q is refused; all that is here is to be read, with GET", r.Method))
 		case r.ContentLength != 0:
-			refuse(w, http.StatusRequestEntityTooLarge, "a body is refused; all that is here is to be read, with GET and no body")
+			refuse(w, http.StatusRequestEntityTooLarge,
+				"a body is refused; all that is here is to be read, with GET and no body")
 		case foreign(r):
 			refuse(w, http.StatusForbidden, "another site's page asks for this; open this address itself")
 		default:

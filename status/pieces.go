@@ -44,7 +44,8 @@ func (s *Server) limited(next http.HandlerFunc) http.HandlerFunc {
 			next(w, r)
 		default:
 			w.Header().Set("Retry-After", "1")
-			refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("%d such requests are being answered already; try again in a second", maxAnswers))
+			refuse(w, http.StatusServiceUnavailable,
+				fmt.Sprintf("%d such requests are being answered already; try again in a second", maxAnswers))
 		}
 	}
 }

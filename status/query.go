@@ -94,7 +94,8 @@ func (q *query) setLimit(list []string) error {
 	value := list[0]
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > maxLimit {
-		return fmt.Errorf("the limit %q is refused; give 1 to %d, or leave it out for %d", value, maxLimit, defaultLimit)
+		return fmt.Errorf("the limit %q is refused; give 1 to %d, or leave it out for %d", value, maxLimit,
+			defaultLimit)
 	}
 	q.limit = n
 	return nil

@@ -29,7 +29,10 @@ type Server struct {
 // New returns a server. It does nothing before its first request.
 func New(o Options) *Server {
 	b := &sampler{options: o}
-	s := &Server{sampler: b, broadcaster: newBroadcaster(b), mux: http.NewServeMux(), answers: make(chan struct{}, maxAnswers)}
+	s := &Server{
+		sampler: b, broadcaster: newBroadcaster(b), mux: http.NewServeMux(),
+		answers: make(chan struct{}, maxAnswers),
+	}
 	s.mux.HandleFunc("/api/v1/snapshot", s.limited(s.compressors.compress(s.snapshot)))
 	s.mux.HandleFunc("/api/v1/evictions", s.limited(s.compressors.compress(s.evictions)))
 	s.mux.HandleFunc("/api/v1/nodes", s.limited(s.compressors.compress(s.nodes)))
@@ -120,7 +123,8 @@ func (s *Server) nodes(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if f, ok := s.facts(w, r); ok {
-		answerInPieces(w, NodeList{TypeMeta{APIVersion, KindNodeList}, stamp(f.At), []Node{}}, nodeList("items", nodesOf(f)))
+		answerInPieces(w, NodeList{TypeMeta{APIVersion, KindNodeList}, stamp(f.At), []Node{}},
+			nodeList("items", nodesOf(f)))
 	}
 }
 

@@ -167,8 +167,8 @@ type Eviction struct {
 	// pod goes because of another taint.
 	HeldBy string `json:"heldBy,omitempty"`
 
-	// WaitsFor says what a due eviction waits for: "its turn", "rate cluster", "a slow place", "the end of the pause" or
-	// "the API server". Left out if it does not wait.
+	// WaitsFor says what a due eviction waits for: "its turn", "rate cluster", "a slow place", "the end of the pause"
+	// or "the API server". Left out if it does not wait.
 	WaitsFor string `json:"waitsFor,omitempty"`
 
 	// WaitsForRate is the name of the rate for which a due eviction waits.

@@ -33,8 +33,8 @@ type Node struct {
 	// verdict depends on it: an exposure begins once a policy is enforced.
 	Audited []History
 
-	// Found has the taints, by key, that the node was not known to carry when a list after a gap of the watch showed them, and
-	// when that was. Nobody may have seen them come. No verdict of [Decide] depends on it.
+	// Found has the taints, by key, that the node was not known to carry when a list after a gap of the watch showed
+	// them, and when that was. Nobody may have seen them come. No verdict of [Decide] depends on it.
 	Found map[string]time.Time
 
 	// Labels of the node, for policies; nil if no policy needs them. No verdict of [Decide] depends on them.

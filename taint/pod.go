@@ -37,8 +37,8 @@ type Pod struct {
 	// process's. Pods with equal hashes count as one workload when it is decided whose turn it is.
 	LabelHash uint64
 
-	// Controller is the pod's controlling owner, for policies and messages; nil if there is none. Pods of one controller
-	// may share it. No verdict of [Decide] depends on it.
+	// Controller is the pod's controlling owner, for policies and messages; nil if there is none. Pods of one
+	// controller may share it. No verdict of [Decide] depends on it.
 	Controller *Owner
 
 	Phase v1.PodPhase

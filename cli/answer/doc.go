@@ -17,7 +17,9 @@ const memoryLimit = 120 << 20
 
 // Command returns a command that may read a large cluster, with this help and these flags. Messages of its errors are
 // escaped. While it runs, the memory is limited, unless GOMEMLIMIT is set, so that garbage does not fill it.
-func Command(use, help string, sections cliflag.NamedFlagSets, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+func Command(
+	use, help string, sections cliflag.NamedFlagSets, run func(cmd *cobra.Command, args []string) error,
+) *cobra.Command {
 	cmd := &cobra.Command{Use: use, RunE: func(cmd *cobra.Command, args []string) error {
 		if before := debug.SetMemoryLimit(-1); before == math.MaxInt64 {
 			defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))

@@ -20,7 +20,10 @@ func parsePath(template string) (*jsonpath.JSONPath, error) {
 		if err != nil {
 			reason = "its template can't be read (" + err.Error() + ")"
 		}
-		return nil, config.Refusal{Flag: "output", Value: asPath + template, Allowed: reason, Next: `write it as for kubectl get, such as -o jsonpath='{.pods[*].name}'`}
+		return nil, config.Refusal{
+			Flag: "output", Value: asPath + template, Allowed: reason,
+			Next: `write it as for kubectl get, such as -o jsonpath='{.pods[*].name}'`,
+		}
 	}
 	return path, nil
 }

@@ -80,7 +80,10 @@ func (o *Output) Check() error {
 	if slices.Contains(o.forms, o.Form) {
 		return nil
 	}
-	return config.Refusal{Flag: "output", Value: o.Form, Allowed: "it takes " + suggest.Listed(o.named(), "or"), Next: "leave it out for table"}
+	return config.Refusal{
+		Flag: "output", Value: o.Form, Allowed: "it takes " + suggest.Listed(o.named(), "or"),
+		Next: "leave it out for table",
+	}
 }
 
 // Print prints the notes of an answer, and the answer in its form; show writes the forms for people. It returns an
@@ -126,7 +129,8 @@ func (o *Output) in(cmd *cobra.Command, a Answer, show func(*Text)) ([]byte, err
 		t.columns = 0 // nothing is shortened
 	}
 	show(t)
-	if foldable := slices.Contains(o.forms, AsSummary) && !cmd.Flags().Changed("output") && !t.Bare; foldable && rows > 0 && strings.Count(t.String(), "\n") >= rows {
+	if foldable := slices.Contains(o.forms, AsSummary) && !cmd.Flags().Changed("output") && !t.Bare; foldable &&
+		rows > 0 && strings.Count(t.String(), "\n") >= rows {
 		t = &Text{Painter: t.Painter, Form: AsSummary, columns: t.columns}
 		show(t)
 	}

@@ -31,13 +31,21 @@ type options struct {
 // Command returns the command. It ends with ctx, and sends userAgent to API servers.
 func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cobra.Command {
 	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
-	cmd := answer.Command("explain", help, o.flags(), func(cmd *cobra.Command, args []string) error { return o.run(ctx, cmd, args[0]) })
+	cmd := answer.Command("explain", help, o.flags(), func(cmd *cobra.Command, args []string) error {
+		return o.run(ctx,
+			cmd, args[0])
+	})
 	cmd.Args = onePod
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
-	source.Complete(cmd, "eviction-method", cobra.FixedCompletions([]string{string(config.MethodDelete), string(config.MethodEvict)}, cobra.ShellCompDirectiveNoFileComp))
+	source.Complete(cmd, "eviction-method", cobra.FixedCompletions([]string{
+		string(config.MethodDelete),
+		string(config.MethodEvict),
+	}, cobra.ShellCompDirectiveNoFileComp))
 	pods := o.from.PodNames(ctx)
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
+		cobra.ShellCompDirective,
+	) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -85,7 +93,10 @@ func (o *options) run(ctx context.Context, cmd *cobra.Command, pod string) error
 	if err != nil {
 		return err
 	}
-	explained, err := explain(ctx, from, &source.Scope{Rules: rules, Focus: foresight.Focus{Namespace: o.from.Namespace}, Pod: name, At: at})
+	explained, err := explain(ctx, from, &source.Scope{
+		Rules: rules,
+		Focus: foresight.Focus{Namespace: o.from.Namespace}, Pod: name, At: at,
+	})
 	if err != nil {
 		return err
 	}

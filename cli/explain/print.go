@@ -60,9 +60,11 @@ func (t *text) prediction() {
 	f := t.Prediction
 	switch {
 	case t.Pod.Ends != nil:
-		t.Printf("%s%s is %s, until %s: %s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "going"), taint.Stamp(*t.Pod.Ends), f.Reason)
+		t.Printf("%s%s is %s, until %s: %s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "going"),
+			taint.Stamp(*t.Pod.Ends), f.Reason)
 	case !f.Evict && f.HeldBy != "":
-		t.Printf("%s%s is %s%s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "held"), strings.TrimPrefix(f.Reason, "held"))
+		t.Printf("%s%s is %s%s.\n", t.pod(), t.onNode(), t.Paint(terminal.Warned, "held"),
+			strings.TrimPrefix(f.Reason, "held"))
 	case !f.Evict:
 		t.Printf("%s %s%s: %s.\n", t.pod(), t.Paint(terminal.Good, "stays"), t.onNode(), f.Reason)
 	default:
@@ -132,7 +134,8 @@ func (t *text) taintTable() *terminal.Table {
 	for i := range t.Taints {
 		one := &t.Taints[i]
 		then, until := t.follows(one)
-		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(countsFrom(one)), terminal.Text(granted(one)), terminal.Text(until), then)
+		list.Add(terminal.Text(one.Taint), terminal.Text(sinceWhen(one)), terminal.Text(countsFrom(one)),
+			terminal.Text(granted(one)), terminal.Text(until), then)
 	}
 	return list
 }

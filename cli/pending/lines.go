@@ -134,7 +134,8 @@ func (l *lines) write(c pendingChange) error {
 
 // String returns the change as a line of a log.
 func (p pendingChange) String() string {
-	s := fmt.Sprintf("%s %s %s on node %s", taint.Stamp(p.At.Truncate(time.Second)), p.Change, &p.Pod.PodRef, p.Pod.Node)
+	s := fmt.Sprintf("%s %s %s on node %s", taint.Stamp(p.At.Truncate(time.Second)), p.Change, &p.Pod.PodRef,
+		p.Pod.Node)
 	switch p.Change {
 	case gone, evicted, over:
 		return s

@@ -30,7 +30,8 @@ func (o *options) pendingOf(s *status.Snapshot) *foresight.Pending {
 	}
 	pending.TaintedNodes = &tainted
 	// The manager names only tainted nodes, so the others may not exist.
-	if unnamed := slices.DeleteFunc(slices.Clone(o.nodes), func(name string) bool { return named[name] }); len(unnamed) > 0 {
+	if unnamed := slices.DeleteFunc(slices.Clone(o.nodes), func(name string) bool { return named[name] }); len(
+		unnamed) > 0 {
 		pending.Notes = append(pending.Notes, "the manager names no tainted node "+suggest.Listed(unnamed, "or")+
 			", and does not tell whether there is such a node; check its name with 'kubectl get nodes'")
 		pending.TaintedNodes = nil

@@ -34,7 +34,10 @@ type options struct {
 // Command returns the command. It ends with ctx, and sends userAgent to API servers.
 func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cobra.Command {
 	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
-	cmd := answer.Command("pending", help, o.flags(), func(cmd *cobra.Command, _ []string) error { return o.run(ctx, cmd) })
+	cmd := answer.Command("pending", help, o.flags(), func(cmd *cobra.Command, _ []string) error {
+		return o.run(ctx,
+			cmd)
+	})
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
 	source.Complete(cmd, "node", o.from.NodeNames(ctx))
@@ -145,7 +148,8 @@ func (o *options) manager() (*source.Manager, error) {
 // check returns an error for flags that are not allowed.
 func (o *options) check() error {
 	if _, err := labels.Parse(o.selector); err != nil {
-		return config.Refusal{Flag: "selector", Value: o.selector, Allowed: fmt.Sprintf("it is not a selector (%v)", err), Next: "write it as for 'kubectl get pods -l', such as app=web,tier!=cache"}
+		return config.Refusal{Flag: "selector", Value: o.selector, Allowed: fmt.Sprintf("it is not a selector (%v)",
+			err), Next: "write it as for 'kubectl get pods -l', such as app=web,tier!=cache"}
 	}
 	if o.from.Namespace != "" && o.everywhere {
 		return errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")

@@ -77,7 +77,8 @@ func (o *options) columns(at time.Time, policies bool) []column {
 		moment = func(p pod) string { return answer.Stamp(&p.Prediction) }
 	}
 	list := []column{
-		answer.Painted("WHEN", func(p pod) string { return when(p, at) }, func(p pod) terminal.Colour { return urgency(p, at) }),
+		answer.Painted("WHEN", func(p pod) string { return when(p, at) },
+			func(p pod) terminal.Colour { return urgency(p, at) }),
 		answer.Texts("AT", moment),
 	}
 	if o.everywhere {
@@ -86,7 +87,8 @@ func (o *options) columns(at time.Time, policies bool) []column {
 	list = append(list,
 		answer.Texts("POD", func(p pod) string { return p.Name }),
 		answer.Texts("NODE", func(p pod) string { return p.Node }),
-		answer.Painted("STATE", func(p pod) string { return state(p, at) }, func(p pod) terminal.Colour { return answer.StateColour(p.State) }),
+		answer.Painted("STATE", func(p pod) string { return state(p, at) },
+			func(p pod) terminal.Colour { return answer.StateColour(p.State) }),
 		answer.Texts("TAINT", func(p pod) string { return answer.Because(&p.Prediction) }))
 	if wide {
 		list = append(list,

@@ -108,7 +108,8 @@ func (o *options) headline(now *foresight.Pending) string {
 	if len(counts) == 0 {
 		counts = []string{"nothing"}
 	}
-	return fmt.Sprintf("%s  Pending%s: %s.%s", taint.Stamp(now.At.Truncate(1e9)), o.focus().Words(o.nodes), strings.Join(counts, ", "), howToEnd)
+	return fmt.Sprintf("%s  Pending%s: %s.%s", taint.Stamp(now.At.Truncate(1e9)), o.focus().Words(o.nodes),
+		strings.Join(counts, ", "), howToEnd)
 }
 
 // wrapped breaks a text into lines between words; 0 columns means no limit.

@@ -30,7 +30,8 @@ func groups(pods []foresight.PendingPod, of func(pod) (namespace, name string)) 
 		key := [2]string{namespace, name}
 		if _, ok := at[key]; !ok {
 			at[key] = len(list)
-			list = append(list, group{namespace, name, 0, &pods[i].Prediction}) // evictions come in the order of their times
+			// evictions come in the order of their times
+			list = append(list, group{namespace, name, 0, &pods[i].Prediction})
 		}
 		list[at[key]].pods++
 	}
@@ -44,8 +45,12 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 		t.Printf("%s.\n", total(p))
 	}
 	t.Top(groupsTable("NAMESPACE", p.At, groups(p.Pods, func(p pod) (_, name string) { return "", p.Namespace })))
-	t.Top(groupsTable("OWNER", p.At, groups(p.Pods, func(p pod) (namespace, name string) { return p.Namespace, p.Owner.String() })))
-	t.Top(groupsTable("BUDGET IN THE WAY", p.At, groups(p.Pods, func(p pod) (namespace, name string) { return p.Namespace, p.Budget })))
+	t.Top(groupsTable("OWNER", p.At, groups(p.Pods, func(p pod) (namespace, name string) {
+		return p.Namespace,
+			p.Owner.String()
+	})))
+	t.Top(groupsTable("BUDGET IN THE WAY", p.At,
+		groups(p.Pods, func(p pod) (namespace, name string) { return p.Namespace, p.Budget })))
 	t.Top(groupsTable("NODE", p.At, groups(p.Pods, func(p pod) (_, name string) { return "", p.Node })))
 	if !t.Bare {
 		t.WriteString("\n-o table shows each pod, -o wide also why.\n")

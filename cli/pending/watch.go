@@ -133,7 +133,8 @@ func show(ctx context.Context, of current, to viewer) error {
 // viewer returns a screen on a terminal, and lines elsewhere.
 func (o *options) viewer(cmd *cobra.Command) viewer {
 	w := cmd.OutOrStdout()
-	if (o.output.Form == answer.AsTable || o.output.Form == answer.AsWide) && terminal.OnTerminal(w) && os.Getenv("TERM") != "dumb" {
+	if (o.output.Form == answer.AsTable || o.output.Form == answer.AsWide) && terminal.OnTerminal(w) &&
+		os.Getenv("TERM") != "dumb" {
 		return &screen{options: o, w: w}
 	}
 	return &lines{options: o, w: w, notes: cmd.ErrOrStderr(), shown: map[string]foresight.PendingPod{}}

@@ -16,7 +16,10 @@ func completeTaint(_ *cobra.Command, _ []string, typed string) ([]cobra.Completi
 		return nil, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	var taints []string
-	for _, effect := range []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, v1.TaintEffectPreferNoSchedule} {
+	for _, effect := range []v1.TaintEffect{
+		v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule,
+		v1.TaintEffectPreferNoSchedule,
+	} {
 		taints = append(taints, typed[:colon+1]+string(effect))
 	}
 	return source.Beginning(typed, taints), cobra.ShellCompDirectiveNoFileComp

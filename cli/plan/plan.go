@@ -34,10 +34,16 @@ type options struct {
 // Command returns the command. It ends with ctx, and sends userAgent to API servers.
 func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cobra.Command {
 	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
-	cmd := answer.Command("plan", help, o.flags(), func(cmd *cobra.Command, _ []string) error { return o.run(ctx, cmd) })
+	cmd := answer.Command("plan", help, o.flags(), func(cmd *cobra.Command, _ []string) error {
+		return o.run(ctx,
+			cmd)
+	})
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())
-	source.Complete(cmd, "eviction-method", cobra.FixedCompletions([]string{string(config.MethodDelete), string(config.MethodEvict)}, cobra.ShellCompDirectiveNoFileComp))
+	source.Complete(cmd, "eviction-method", cobra.FixedCompletions([]string{
+		string(config.MethodDelete),
+		string(config.MethodEvict),
+	}, cobra.ShellCompDirectiveNoFileComp))
 	source.Complete(cmd, "taint", completeTaint)
 	source.Complete(cmd, "node", o.from.NodeNames(ctx))
 	return cmd
@@ -160,7 +166,11 @@ func (o *options) selection() (foresight.Selection, error) {
 	}
 	selector, err := labels.Parse(o.selector)
 	if err != nil {
-		return foresight.Selection{}, config.Refusal{Flag: "selector", Value: o.selector, Allowed: fmt.Sprintf("it is not a selector (%v)", err), Next: "write it as for 'kubectl get nodes -l', such as zone=a,disk!=ssd"}
+		return foresight.Selection{}, config.Refusal{
+			Flag: "selector", Value: o.selector,
+			Allowed: fmt.Sprintf("it is not a selector (%v)", err),
+			Next:    "write it as for 'kubectl get nodes -l', such as zone=a,disk!=ssd",
+		}
 	}
 	return foresight.Selection{Selector: selector}, nil
 }

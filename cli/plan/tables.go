@@ -33,7 +33,8 @@ func (t *text) columns() []column {
 		answer.Texts("POD", func(p pod) string { return p.Name }),
 		answer.Texts("NODE", func(p pod) string { return p.Node }),
 	}
-	when := answer.Painted("WHEN", func(p pod) string { return answer.When(&p.Prediction, t.At) + marks[p.Effect] }, t.urgency)
+	when := answer.Painted("WHEN", func(p pod) string { return answer.When(&p.Prediction, t.At) + marks[p.Effect] },
+		t.urgency)
 	if t.Wide() {
 		without := "WITHOUT THIS"
 		if t.Compared != "" {

@@ -18,7 +18,8 @@ import (
 
 // checkAccess makes the first requests to the API server. It returns an error if the server cannot be reached, or
 // denies a permission to watch or to lead. Permissions to evict may be missing: operators stop evictions that way, and
-// evictions that are due wait for them. The permission to create the lease may be missing, as in the roles of version 0.1.
+// evictions that are due wait for them. The permission to create the lease may be missing, as in the roles of version
+// 0.1.
 func (s *settings) checkAccess(ctx context.Context, reviews reviewer, server string) error {
 	var denied []permission
 	err := transport.Contact(ctx, func(ctx context.Context) (err error) {
@@ -96,7 +97,8 @@ func (s *settings) origin() string {
 
 // reviewer asks the API server whether this process has a permission.
 type reviewer interface {
-	Create(ctx context.Context, review *authorizationv1.SelfSubjectAccessReview, opts metav1.CreateOptions) (*authorizationv1.SelfSubjectAccessReview, error)
+	Create(ctx context.Context, review *authorizationv1.SelfSubjectAccessReview,
+		opts metav1.CreateOptions) (*authorizationv1.SelfSubjectAccessReview, error)
 }
 
 // missing returns the permissions that this process lacks. It makes all requests in parallel, because the start waits
@@ -124,7 +126,8 @@ func missing(ctx context.Context, reviews reviewer, permissions []permission) ([
 func review(p permission) *authorizationv1.SelfSubjectAccessReview {
 	return &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: p.namespace, Verb: p.verb, Group: p.group, Resource: p.resource, Subresource: p.subresource, Name: p.name,
+			Namespace: p.namespace, Verb: p.verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,
+			Name: p.name,
 		},
 	}}
 }

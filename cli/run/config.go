@@ -90,7 +90,10 @@ func validateFile(cmd *cobra.Command, name string) error {
 }
 
 func warnings(s *settings, file *config.File) []policy.Warning {
-	c := policy.Config{Policies: file.Policies, Guards: file.Guards, Method: s.EvictionMethod.Policy(), Rules: s.Rules()}
+	c := policy.Config{
+		Policies: file.Policies, Guards: file.Guards, Method: s.EvictionMethod.Policy(),
+		Rules: s.Rules(),
+	}
 	return c.Warnings()
 }
 

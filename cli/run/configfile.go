@@ -51,8 +51,8 @@ func (s *settings) reread(data []byte) (*settings, *config.File, error) {
 	return next, file, next.validate()
 }
 
-// apply sets what the content of the configuration file sets, except the settings whose flags are given. It sets nothing
-// if the content is refused.
+// apply sets what the content of the configuration file sets, except the settings whose flags are given. It sets
+// nothing if the content is refused.
 func (s *settings) apply(data []byte, given func(flag string) bool) (*config.File, error) {
 	_, file, err := decodeConfig(s.configFile, data)
 	if err != nil {
@@ -92,13 +92,14 @@ func (s *settings) needRestart(next *settings, file *config.File) (lines []strin
 		if line := file.Set[is[i].Flag]; line > 0 {
 			where = fmt.Sprintf("%s:%d", where, line)
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s=%q needs a restart; %q stays in force", where, is[i].Field, is[i].Text(), was[i].Text()))
+		lines = append(lines, fmt.Sprintf("%s: %s=%q needs a restart; %q stays in force", where, is[i].Field,
+			is[i].Text(), was[i].Text()))
 	}
 	return lines
 }
 
-// ReadConfig reads a configuration file, or the standard input for -, and returns the settings that result from the file
-// alone, and its other content. The error has all refusals.
+// ReadConfig reads a configuration file, or the standard input for -, and returns the settings that result from the
+// file alone, and its other content. The error has all refusals.
 func ReadConfig(name string, stdin io.Reader) (config.Configuration, *config.File, error) {
 	data, err := readConfigFile(name, stdin)
 	if err != nil {

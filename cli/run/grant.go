@@ -98,14 +98,16 @@ func patches(role string, missing []permission) (commands []string) {
 		if slices.ContainsFunc(missing[:i], p.sameResource) {
 			continue
 		}
-		rule := fmt.Sprintf(`{"apiGroups":[%q],"resources":[%q],"verbs":["%s"]}`, p.group, strings.Trim(p.resource+"/"+p.subresource, "/"), strings.Join(verbs(p, missing), `","`))
-		commands = append(commands, fmt.Sprintf(`kubectl patch clusterrole %s --type=json -p '[{"op":"add","path":"/rules/-","value":%s}]'`, role, rule))
+		rule := fmt.Sprintf(`{"apiGroups":[%q],"resources":[%q],"verbs":["%s"]}`, p.group,
+			strings.Trim(p.resource+"/"+p.subresource, "/"), strings.Join(verbs(p, missing), `","`))
+		commands = append(commands, fmt.Sprintf(
+			`kubectl patch clusterrole %s --type=json -p '[{"op":"add","path":"/rules/-","value":%s}]'`, role, rule))
 	}
 	return commands
 }
 
-// sameResource reports whether both permissions concern the same kind of object in the same place, either all objects or
-// named ones.
+// sameResource reports whether both permissions concern the same kind of object in the same place, either all objects
+// or named ones.
 func (p permission) sameResource(other permission) bool {
 	return p.group == other.group && p.resource == other.resource && p.subresource == other.subresource &&
 		p.namespace == other.namespace && (p.name == "") == (other.name == "")
@@ -138,7 +140,8 @@ func (s *settings) namespaceRoles(missing []permission) (commands []string) {
 			role += "-create"
 		}
 		commands = append(commands,
-			fmt.Sprintf("kubectl -n %s create role %s --verb=%s --resource=%s%s", p.namespace, role, strings.Join(verbs(p, missing), ","), resource, objects(p, missing)),
+			fmt.Sprintf("kubectl -n %s create role %s --verb=%s --resource=%s%s", p.namespace, role,
+				strings.Join(verbs(p, missing), ","), resource, objects(p, missing)),
 			fmt.Sprintf("kubectl -n %s create rolebinding %[2]s --role=%[2]s --serviceaccount=kube-system:taint-manager", p.namespace, role))
 	}
 	return commands

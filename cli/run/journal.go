@@ -27,7 +27,10 @@ func toKeep(c config.Configuration) []permission {
 		update.verb, update.why = "update", "to record since when taints are there"
 		all = append(all, list, watch, update)
 	}
-	all = append(all, permission{verb: "create", resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace, why: "to create the journal if it does not exist"})
+	all = append(all, permission{
+		verb: "create", resource: "configmaps", namespace: c.LeaderElection.ResourceNamespace,
+		why: "to create the journal if it does not exist",
+	})
 	if c.DryRun {
 		all = slices.DeleteFunc(all, func(p permission) bool { return p.verb != "list" && p.verb != "watch" })
 	}
@@ -38,14 +41,18 @@ func toKeep(c config.Configuration) []permission {
 // stands for all.
 func (s *settings) warnOfJournal(ctx context.Context, reviews reviewer) {
 	first := store.PartitionNames(journalName(s.Configuration))[0]
-	asked := slices.DeleteFunc(toKeep(s.Configuration), func(p permission) bool { return p.name != "" && p.name != first })
+	asked := slices.DeleteFunc(toKeep(s.Configuration), func(p permission) bool {
+		return p.name != "" &&
+			p.name != first
+	})
 	denied, err := missing(ctx, reviews, asked)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Could not ask for the permissions to keep the journal")
 	}
 	commands := strings.Join(s.granting(toKeep(s.Configuration)), "\n") + "\n"
 	for _, p := range denied {
-		klog.FromContext(ctx).Info("A restart will restart countdowns: a permission for the journal is missing. "+howToGrant,
+		klog.FromContext(ctx).Info("A restart will restart countdowns: a permission for the journal is missing. "+
+			howToGrant,
 			"permission", p.String(), "why", p.why, "commands", commands)
 	}
 }

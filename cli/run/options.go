@@ -26,8 +26,8 @@ func managerOptions(c config.Configuration) taintmanager.Options {
 	}
 }
 
-// ownPod returns the UID of the pod in which this process runs: the manifests set the environment variable POD_UID by the
-// downward API. Empty if this process does not run in a pod.
+// ownPod returns the UID of the pod in which this process runs: the manifests set the environment variable POD_UID by
+// the downward API. Empty if this process does not run in a pod.
 func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }
 
 // announce logs in one line what is watched and how.
@@ -47,7 +47,8 @@ func (p *process) announce(ctx context.Context) {
 	facts = append(facts, "journal", klog.KRef(c.LeaderElection.ResourceNamespace, journalName(c)))
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting taint-manager", append(facts, "configFile", p.settings.configFile,
-		"policies", len(p.settings.policies), "rates", len(p.settings.guards.Rates), "breakers", len(p.settings.guards.Breakers))...)
+		"policies", len(p.settings.policies), "rates", len(p.settings.guards.Rates), "breakers",
+		len(p.settings.guards.Breakers))...)
 	p.settings.warn(logger)
 	if c.Paused {
 		logger.Info("Evictions are paused: none starts while paused is true")

@@ -44,7 +44,8 @@ func (p *page) serve(ctx context.Context, of shown, c config.Configuration) (hid
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	server := status.New(status.Options{
-		Source: of, Health: of, Warning: warningOf(of), History: &p.history, Role: p.role, Version: p.version, DryRun: c.DryRun,
+		Source: of, Health: of, Warning: warningOf(of), History: &p.history, Role: p.role, Version: p.version,
+		DryRun:  c.DryRun,
 		Cluster: p.cluster, EvictionMethod: string(c.EvictionMethod), MaxEvictionsPerSecond: c.MaxEvictionsPerSecond,
 	})
 	var serving sync.WaitGroup
@@ -122,7 +123,10 @@ func withPolicies(role func() status.Manager, p policySource) func() status.Mana
 			m.Policies = append(m.Policies, now.Policies[i].Name)
 		}
 		for _, t := range p.Trips() {
-			m.Trips = append(m.Trips, status.Trip{Breaker: t.Breaker, Group: t.Group, Since: t.Began, Reset: string(now.Guards.ResetOf(t.Breaker, t.TopologyKey))})
+			m.Trips = append(m.Trips, status.Trip{
+				Breaker: t.Breaker, Group: t.Group, Since: t.Began,
+				Reset: string(now.Guards.ResetOf(t.Breaker, t.TopologyKey)),
+			})
 		}
 		return m
 	}

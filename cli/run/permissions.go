@@ -56,14 +56,17 @@ func toWatch(policies []policy.Policy) []permission {
 		if policies[i].Match.NamespaceSelector != nil {
 			return append(all,
 				permission{verb: "list", resource: "namespaces", why: "to see their labels (namespaceSelector)"},
-				permission{verb: "watch", resource: "namespaces", why: "to see their labels change (namespaceSelector)"})
+				permission{
+					verb: "watch", resource: "namespaces",
+					why: "to see their labels change (namespaceSelector)",
+				})
 		}
 	}
 	return all
 }
 
-// toEvict returns the permissions to evict by the configured method and by those of the policies. A policy in mode Audit
-// evicts nothing.
+// toEvict returns the permissions to evict by the configured method and by those of the policies. A policy in mode
+// Audit evicts nothing.
 func toEvict(c config.Configuration, policies []policy.Policy) []permission {
 	if c.DryRun {
 		return nil
@@ -78,11 +81,17 @@ func toEvict(c config.Configuration, policies []policy.Policy) []permission {
 	}
 	all := []permission{{verb: "get", resource: "nodes", why: "to confirm a node's taints right before an eviction"}}
 	if evicts {
-		all = append(all, permission{verb: "create", resource: "pods", subresource: "eviction", why: "to evict (method Evict)"})
+		all = append(all, permission{
+			verb: "create", resource: "pods", subresource: "eviction",
+			why: "to evict (method Evict)",
+		})
 	}
 	if deletes {
 		all = append(all,
-			permission{verb: "patch", resource: "pods", subresource: "status", why: "to set the condition DisruptionTarget"},
+			permission{
+				verb: "patch", resource: "pods", subresource: "status",
+				why: "to set the condition DisruptionTarget",
+			},
 			permission{verb: "delete", resource: "pods", why: "to evict (method Delete, or deleteAfter)"})
 	}
 	return append(all, permission{verb: "create", resource: "events", why: "to tell on each pod why it goes"})
@@ -94,7 +103,10 @@ func toLead(c config.Configuration) []permission {
 	if !e.LeaderElect {
 		return nil
 	}
-	lease := permission{group: "coordination.k8s.io", resource: "leases", namespace: e.ResourceNamespace, name: e.ResourceName}
+	lease := permission{
+		group: "coordination.k8s.io", resource: "leases", namespace: e.ResourceNamespace,
+		name: e.ResourceName,
+	}
 	get, update, create := lease, lease, lease
 	get.verb, get.why = "get", "to see the leader"
 	update.verb, update.why = "update", "to take and renew the lease"
@@ -105,14 +117,23 @@ func toLead(c config.Configuration) []permission {
 // toServe returns the permissions without which all requests for metrics are refused. Nothing else needs them.
 func toServe() []permission {
 	const reader, delegator = "extension-apiserver-authentication-reader", "system:auth-delegator"
-	ca := permission{resource: "configmaps", namespace: "kube-system", name: "extension-apiserver-authentication", role: reader}
+	ca := permission{
+		resource: "configmaps", namespace: "kube-system", name: "extension-apiserver-authentication",
+		role: reader,
+	}
 	get, list, watch := ca, ca, ca
 	get.verb, get.why = "get", "to know the CA of client certificates"
 	list.verb, list.why = "list", "to know the CA of client certificates"
 	watch.verb, watch.why = "watch", "to see that CA change"
 	return []permission{
 		get, list, watch,
-		{verb: "create", group: "authentication.k8s.io", resource: "tokenreviews", role: delegator, why: "to authenticate requests for metrics"},
-		{verb: "create", group: "authorization.k8s.io", resource: "subjectaccessreviews", role: delegator, why: "to authorize requests for metrics"},
+		{
+			verb: "create", group: "authentication.k8s.io", resource: "tokenreviews", role: delegator,
+			why: "to authenticate requests for metrics",
+		},
+		{
+			verb: "create", group: "authorization.k8s.io", resource: "subjectaccessreviews", role: delegator,
+			why: "to authorize requests for metrics",
+		},
 	}
 }

@@ -22,7 +22,8 @@ func (s *settings) validatePort() []error {
 	if 0 <= s.serving.BindPort && s.serving.BindPort <= 65535 {
 		return s.serving.Validate()
 	}
-	return []error{usage.Refuse("secure-port", strconv.Itoa(s.serving.BindPort), usage.PortNumbers, "leave it out for "+strconv.Itoa(port))}
+	return []error{usage.Refuse("secure-port", strconv.Itoa(s.serving.BindPort), usage.PortNumbers, "leave it out for "+
+		strconv.Itoa(port))}
 }
 
 func (s *settings) validateCertificate() []error {
@@ -48,7 +49,8 @@ func (s *settings) validateTLS() (refusals []error) {
 	}
 	if _, err := cliflag.TLSCurvePreferences(s.serving.CurvePreferences); err != nil {
 		numbers := strings.Join(strings.Fields(fmt.Sprint(s.serving.CurvePreferences)), ",")
-		refusals = append(refusals, usage.Refuse("tls-curve-preferences", strings.Trim(numbers, "[]"), usage.CurveNumbers, usage.OwnChoice))
+		refusals = append(refusals, usage.Refuse("tls-curve-preferences", strings.Trim(numbers, "[]"),
+			usage.CurveNumbers, usage.OwnChoice))
 	}
 	return refusals
 }

@@ -51,8 +51,8 @@ type reading struct {
 	err      error
 }
 
-// readingOf reads the configuration file. It reads the file to which symbolic links lead now, so that the content belongs
-// to the mount.
+// readingOf reads the configuration file. It reads the file to which symbolic links lead now, so that the content
+// belongs to the mount.
 func readingOf(name string) reading {
 	path, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -81,7 +81,8 @@ func mountOf(path string) string {
 }
 
 func (r reading) equal(other reading) bool {
-	return r.mount == other.mount && r.size == other.size && r.modified.Equal(other.modified) && bytes.Equal(r.content, other.content)
+	return r.mount == other.mount && r.size == other.size && r.modified.Equal(other.modified) &&
+		bytes.Equal(r.content, other.content)
 }
 
 // stability decides whether a reading shows the whole file.
@@ -91,9 +92,9 @@ type stability struct {
 	whole bool
 }
 
-// Step takes a reading in, and reports whether the file is whole. It is whole at once after the swap of a mount. Otherwise
-// a writer may be under way: the file is whole once it has not changed for wholeAfter. The times are those of this
-// process's clock, never those of the file.
+// Step takes a reading in, and reports whether the file is whole. It is whole at once after the swap of a mount.
+// Otherwise a writer may be under way: the file is whole once it has not changed for wholeAfter. The times are those of
+// this process's clock, never those of the file.
 func (s *stability) Step(now time.Time, r reading) (whole bool) {
 	if r.err != nil {
 		r.mount = s.last.mount
@@ -129,7 +130,10 @@ type reloader struct {
 }
 
 // newReloader returns a reloader for a process that has started with these settings.
-func newReloader(s *settings, m reloadable, reviews reviewer, metrics *reloadMetrics, event func(ctx context.Context, message string)) *reloader {
+func newReloader(
+	s *settings, m reloadable, reviews reviewer, metrics *reloadMetrics, event func(ctx context.Context,
+		message string),
+) *reloader {
 	return &reloader{manager: m, started: s, current: s, reviews: reviews, metrics: metrics, event: event}
 }
 
@@ -160,7 +164,8 @@ func (r *reloader) compare(ctx context.Context, read reading) {
 		r.consider(ctx, read.content)
 	case r.refused != nil:
 		r.accept()
-		klog.FromContext(ctx).Info("The configuration file has the content again that is in force", "configFile", r.started.configFile)
+		klog.FromContext(ctx).Info("The configuration file has the content again that is in force", "configFile",
+			r.started.configFile)
 	}
 }
 
@@ -178,7 +183,8 @@ func (r *reloader) consider(ctx context.Context, content []byte) {
 	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
 	diff, err := r.manager.SetPolicies(bounded, taintmanager.Policies{
-		Policies: next.policies, Guards: next.guards, Method: next.EvictionMethod, Rules: next.Rules(), Paused: next.Paused, Workers: next.EvictionWorkers,
+		Policies: next.policies, Guards: next.guards, Method: next.EvictionMethod, Rules: next.Rules(),
+		Paused: next.Paused, Workers: next.EvictionWorkers,
 	})
 	if err != nil {
 		r.refuse(ctx, content, errStays, fmt.Errorf("taking in the configuration file: %w", err))
@@ -247,8 +253,10 @@ func (r *reloader) report(ctx context.Context, file *config.File, diff policy.Di
 	logger, next := klog.FromContext(ctx), r.current
 	r.metrics.reloads.WithLabelValues(resultAccepted).Inc()
 	logger.Info("The configuration file has changed and is in force", "configFile", next.configFile,
-		"policies", len(next.policies), "rates", len(next.guards.Rates), "breakers", len(next.guards.Breakers), "paused", next.Paused,
-		"podsCompared", diff.Pods, "podsDue", diff.Due, "podsEarlier", diff.Earlier, "podsLater", diff.Later, "podsHeld", diff.Held, "podsFree", diff.Free)
+		"policies", len(next.policies), "rates", len(next.guards.Rates), "breakers", len(next.guards.Breakers),
+		"paused", next.Paused,
+		"podsCompared", diff.Pods, "podsDue", diff.Due, "podsEarlier", diff.Earlier, "podsLater", diff.Later,
+		"podsHeld", diff.Held, "podsFree", diff.Free)
 	next.warn(logger)
 	restart := r.started.needRestart(next, file)
 	for _, line := range restart {
@@ -310,7 +318,9 @@ func newReloadMetrics(r prometheus.Registerer) (*reloadMetrics, error) {
 
 // leaseEvents returns a function that writes a warning as an event of the lease. It returns nil in a dry run, which
 // writes nothing, and without leader election, as there is no lease.
-func leaseEvents(client kubernetes.Interface, c config.Configuration, identity string) func(ctx context.Context, message string) {
+func leaseEvents(
+	client kubernetes.Interface, c config.Configuration, identity string,
+) func(ctx context.Context, message string) {
 	e := c.LeaderElection
 	if c.DryRun || !e.LeaderElect {
 		return nil
@@ -320,13 +330,17 @@ func leaseEvents(client kubernetes.Interface, c config.Configuration, identity s
 		defer cancel()
 		now := metav1.Now()
 		event := &v1.Event{
-			ObjectMeta: metav1.ObjectMeta{Namespace: e.ResourceNamespace, Name: fmt.Sprintf("%s.%x", e.ResourceName, now.UnixNano())},
+			ObjectMeta: metav1.ObjectMeta{Namespace: e.ResourceNamespace, Name: fmt.Sprintf("%s.%x", e.ResourceName,
+				now.UnixNano())},
 			InvolvedObject: v1.ObjectReference{
-				APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: e.ResourceNamespace, Name: e.ResourceName,
+				APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: e.ResourceNamespace,
+				Name: e.ResourceName,
 			},
-			Type: v1.EventTypeWarning, Reason: "ConfigurationRefused", Message: truncate.Text(identity + ": " + message),
+			Type: v1.EventTypeWarning, Reason: "ConfigurationRefused", Message: truncate.Text(identity + ": " +
+				message),
 			FirstTimestamp: now, LastTimestamp: now, Count: 1,
-			Source: v1.EventSource{Component: "taint-manager", Host: identity}, ReportingController: "taint-manager", ReportingInstance: identity,
+			Source: v1.EventSource{Component: "taint-manager", Host: identity}, ReportingController: "taint-manager",
+			ReportingInstance: identity,
 		}
 		if _, err := client.CoreV1().Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{}); err != nil {
 			klog.FromContext(ctx).Error(err, "The event about the configuration file was not written")

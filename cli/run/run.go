@@ -83,7 +83,10 @@ func (s *settings) runUntil(ctx context.Context, b Build) error {
 
 // run runs until ctx ends.
 func (p *process) run(ctx context.Context) error {
-	says := remarks{watcher: p.manager, clock: p.clock.Trouble, holder: p.manager, file: p.reloader, election: p.election}
+	says := remarks{
+		watcher: p.manager, clock: p.clock.Trouble, holder: p.manager, file: p.reloader,
+		election: p.election,
+	}
 	shutdown, err := p.server.serve(says.below(endpoints(p.manager, ctx.Done(), p.watchdog)))
 	if err != nil {
 		return err
@@ -140,7 +143,8 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 func (p *process) assemble(ctx context.Context, to transport.Clients, registerer prometheus.Registerer) (err error) {
 	options := managerOptions(p.settings.Configuration)
 	options.Policies, options.Guards = p.settings.policies, p.settings.guards
-	options.Journal = store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace, journalName(p.settings.Configuration))
+	options.Journal = store.NewConfigMaps(to.Main, p.settings.LeaderElection.ResourceNamespace,
+		journalName(p.settings.Configuration))
 	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
 	if p.identity, err = leader.NewIdentity(); err != nil {
 		return err

@@ -54,7 +54,8 @@ func (s *settings) listen(ctx context.Context) (*server, error) {
 	}
 	delegated := make(chan error, 1)
 	go func() { // this asks the API server, with no time limit
-		delegated <- errors.Join(s.authentication.ApplyTo(&made.authentication, made.info, nil), s.authorization.ApplyTo(&made.authorization))
+		delegated <- errors.Join(s.authentication.ApplyTo(&made.authentication, made.info, nil),
+			s.authorization.ApplyTo(&made.authorization))
 	}()
 	select {
 	case err = <-delegated:
@@ -100,7 +101,8 @@ func (s *server) serve(handler http.Handler) (shutdown func(), err error) {
 func (s *server) guard(handler http.Handler) http.Handler {
 	resolver := &apirequest.RequestInfoFactory{}
 	handler = genericfilters.WithAuthorization(handler, s.authorization.Authorizer, scheme.Codecs)
-	handler = genericfilters.WithAuthentication(handler, s.authentication.Authenticator, genericfilters.Unauthorized(scheme.Codecs), nil, nil)
+	handler = genericfilters.WithAuthentication(handler, s.authentication.Authenticator,
+		genericfilters.Unauthorized(scheme.Codecs), nil, nil)
 	handler = genericfilters.WithRequestInfo(handler, resolver)
 	handler = genericfilters.WithCacheControl(handler)
 	handler = serverfilters.WithHTTPLogging(handler)
@@ -113,16 +115,17 @@ func endpoints(w watcher, ending <-chan struct{}, watchdog healthz.HealthChecker
 	paths := mux.NewPathRecorderMux("taint-manager")
 	healthz.InstallHandler(paths, healthz.PingHealthz, watchdog)
 	healthz.InstallLivezHandler(paths, healthz.PingHealthz, watchdog)
-	healthz.InstallReadyzHandler(paths, healthz.PingHealthz, syncCheck(w), watchCheck(w), healthz.NewShutdownHealthz(ending))
+	healthz.InstallReadyzHandler(paths, healthz.PingHealthz, syncCheck(w), watchCheck(w),
+		healthz.NewShutdownHealthz(ending))
 	paths.Handle("/metrics", legacyregistry.Handler())
 	slis.SLIMetrics{}.Install(paths)
 	return paths
 }
 
-// remarks are what /readyz?verbose says beside its checks, of what lets the process stay ready. A check that passes cannot
-// have a text, and a check that fails would make a process unready that still evicts: it may lead once the lease exists, and
-// a rolling update must not wait for that. Everybody may read them, so they name neither nodes nor what the configuration
-// file has; the log does.
+// remarks are what /readyz?verbose says beside its checks, of what lets the process stay ready. A check that passes
+// cannot have a text, and a check that fails would make a process unready that still evicts: it may lead once the lease
+// exists, and a rolling update must not wait for that. Everybody may read them, so they name neither nodes nor what the
+// configuration file has; the log does.
 type remarks struct {
 	watcher  watcher
 	clock    clockTrouble
@@ -167,8 +170,8 @@ type holder interface {
 	Trips() []guard.TripRecord
 }
 
-// election is the leader election. It reports that no process leads; and that the lease is missing, or that no other process
-// has taken the lease which this process has given back.
+// election is the leader election. It reports that no process leads; and that the lease is missing, or that no other
+// process has taken the lease which this process has given back.
 type election interface {
 	Unled() error
 	Trouble() error

@@ -87,5 +87,6 @@ func (s *settings) refusals() []error {
 
 // componentRefusals returns the refusals of the settings that every component of Kubernetes has.
 func (s *settings) componentRefusals() []error {
-	return slices.Concat(s.validateServing(), s.authentication.Validate(), s.authorization.Validate(), s.validateLogging())
+	return slices.Concat(s.validateServing(), s.authentication.Validate(), s.authorization.Validate(),
+		s.validateLogging())
 }

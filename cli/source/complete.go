@@ -26,7 +26,9 @@ func Complete(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 // Complete sets the completion of the flags of the source.
 func (f *Flags) Complete(ctx context.Context, cmd *cobra.Command) {
 	Complete(cmd, "context", f.contexts)
-	Complete(cmd, "namespace", f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object, error) {
+	Complete(cmd, "namespace", f.names(ctx, func(ctx context.Context, r *reached, o metav1.ListOptions) (runtime.Object,
+		error,
+	) {
 		return r.client.CoreV1().Namespaces().List(ctx, o)
 	}))
 }
@@ -62,7 +64,9 @@ func namesIn(list runtime.Object, err error) ([]string, error) {
 }
 
 // names completes with names from the cluster. If the cluster does not answer, it completes nothing.
-func (f *Flags) names(ctx context.Context, list func(context.Context, *reached, metav1.ListOptions) (runtime.Object, error)) cobra.CompletionFunc {
+func (f *Flags) names(
+	ctx context.Context, list func(context.Context, *reached, metav1.ListOptions) (runtime.Object, error),
+) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		cluster, err := f.reach()
 		if err != nil || f.Dumped() {

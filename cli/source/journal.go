@@ -45,7 +45,8 @@ func (c Cluster) journal(ctx context.Context, nodes []string, all bool) *foresig
 	var reading sync.WaitGroup
 	var adding sync.Mutex
 	for number := range journal.Partitions {
-		if !all && number != journal.GuardsPartition && !slices.ContainsFunc(nodes, func(n string) bool { return journal.PartitionOf(n) == number }) {
+		if !all && number != journal.GuardsPartition &&
+			!slices.ContainsFunc(nodes, func(n string) bool { return journal.PartitionOf(n) == number }) {
 			continue
 		}
 		reading.Go(func() {
@@ -63,6 +64,9 @@ func (c Cluster) journal(ctx context.Context, nodes []string, all bool) *foresig
 func (d *dumped) visit(m *v1.ConfigMap) {
 	number := slices.Index(store.PartitionNames(d.location.name()), m.Name)
 	if number >= 0 && m.Namespace == d.location.namespace {
-		d.pages.Add(number, journal.StoredPartition{Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped", Data: m.Data}, nil)
+		d.pages.Add(number, journal.StoredPartition{
+			Name: "ConfigMap " + m.Namespace + "/" + m.Name, Version: "dumped",
+			Data: m.Data,
+		}, nil)
 	}
 }

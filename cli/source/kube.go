@@ -35,7 +35,8 @@ func (k *kube) bind(fs *pflag.FlagSet) {
 	fs.StringVar(&k.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster. If empty, $KUBECONFIG "+
 		"or ~/.kube/config, else the service account of the pod that this runs in.")
 	names := clientcmd.RecommendedConfigOverrideFlags("")
-	names.ContextOverrideFlags.Namespace, names.ClusterOverrideFlags.APIServer = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
+	names.ContextOverrideFlags.Namespace, names.ClusterOverrideFlags.APIServer = clientcmd.FlagInfo{},
+		clientcmd.FlagInfo{}
 	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
 	names.CurrentContext.Description = "`CONTEXT` of the kubeconfig to use. If empty, the current one."
 	names.ContextOverrideFlags.ClusterName.Description = "`CLUSTER` of the kubeconfig to use, instead of that of " +
@@ -48,7 +49,8 @@ func (k *kube) bind(fs *pflag.FlagSet) {
 		"is no limit."
 	clientcmd.BindOverrideFlags(&k.overrides, fs, names)
 	for _, rare := range []string{
-		clientcmd.FlagImpersonateUID, clientcmd.FlagBearerToken, clientcmd.FlagCertFile, clientcmd.FlagKeyFile, clientcmd.FlagCAFile,
+		clientcmd.FlagImpersonateUID, clientcmd.FlagBearerToken, clientcmd.FlagCertFile, clientcmd.FlagKeyFile,
+		clientcmd.FlagCAFile,
 		clientcmd.FlagInsecure, clientcmd.FlagTLSServerName, clientcmd.FlagProxyURL, clientcmd.FlagDisableCompression,
 	} {
 		fs.Lookup(rare).Hidden = true
@@ -58,7 +60,10 @@ func (k *kube) bind(fs *pflag.FlagSet) {
 // check returns an error if the timeout is not valid.
 func (k *kube) check() error {
 	if _, err := clientcmd.ParseTimeout(k.overrides.Timeout); k.overrides.Timeout != "" && err != nil {
-		return config.Refusal{Flag: clientcmd.FlagTimeout, Value: k.overrides.Timeout, Allowed: "it takes a duration", Next: "write it as 10s or 1m, or leave it out for no limit"}
+		return config.Refusal{
+			Flag: clientcmd.FlagTimeout, Value: k.overrides.Timeout, Allowed: "it takes a duration",
+			Next: "write it as 10s or 1m, or leave it out for no limit",
+		}
 	}
 	return nil
 }
@@ -174,9 +179,11 @@ func (k *kube) unusable(loader clientcmd.ClientConfig, err error) error {
 	case clientcmd.IsEmptyConfig(err):
 		return errors.New("there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig " +
 			"file with --kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE")
-	case k.overrides.CurrentContext != "" && len(contexts) > 0 && !slices.Contains(contexts, k.overrides.CurrentContext):
+	case k.overrides.CurrentContext != "" && len(contexts) > 0 &&
+		!slices.Contains(contexts, k.overrides.CurrentContext):
 		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config "+
-			"get-contexts' lists them", k.overrides.CurrentContext, k.origin(loader), suggest.Nearest(k.overrides.CurrentContext, contexts))
+			"get-contexts' lists them", k.overrides.CurrentContext, k.origin(loader),
+			suggest.Nearest(k.overrides.CurrentContext, contexts))
 	}
 	return fmt.Errorf("%s can't be used: %w; check it with 'kubectl cluster-info'", k.origin(loader), err)
 }

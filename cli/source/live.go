@@ -100,7 +100,9 @@ func (c Cluster) listNamespaces(ctx context.Context, s *Scope, to foresight.Buil
 }
 
 func (c Cluster) listBudgets(ctx context.Context, s *Scope, to foresight.Builder, r *reading) error {
-	err := c.each(ctx, "poddisruptionbudgets", to, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	err := c.each(ctx, "poddisruptionbudgets", to, func(ctx context.Context, o metav1.ListOptions) (runtime.Object,
+		error,
+	) {
 		return c.client.PolicyV1().PodDisruptionBudgets(s.Focus.Namespace).List(ctx, o)
 	})
 	if apierrors.IsForbidden(err) && !s.NeedBudgets {
@@ -128,7 +130,8 @@ func (s *Scope) narrow(o *metav1.ListOptions) {
 	}
 	o.LabelSelector, o.FieldSelector = s.labels(), bound
 	if len(s.Nodes) == 1 {
-		o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", s.Nodes[0]).String() + strings.TrimPrefix(bound, "spec.nodeName!=")
+		o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", s.Nodes[0]).String() + strings.TrimPrefix(bound,
+			"spec.nodeName!=")
 	}
 }
 

@@ -73,7 +73,10 @@ func missingObject(err error) bool {
 // permission to list events it adds none.
 func (c Cluster) readEvents(ctx context.Context, s *Scope, to foresight.Builder, r *reading) (int64, error) {
 	selector := fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": s.Pod}.AsSelector().String()
-	list, err := c.client.CoreV1().Events(s.Focus.Namespace).List(ctx, metav1.ListOptions{FieldSelector: selector, Limit: portion})
+	list, err := c.client.CoreV1().Events(s.Focus.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: selector,
+		Limit:         portion,
+	})
 	switch {
 	case apierrors.IsForbidden(err):
 		r.Notes = append(r.Notes, "this user may not list events, so they are not shown")

@@ -110,7 +110,8 @@ func (m *Manager) get(ctx context.Context, path string) (io.ReadCloser, error) {
 	}
 	defer answer.Body.Close()
 	var refused status.Error
-	if err := json.NewDecoder(&bounded{answer.Body, largestAnswer}).Decode(&refused); err != nil || refused.Kind != status.KindError {
+	if err := json.NewDecoder(&bounded{answer.Body, largestAnswer}).Decode(&refused); err != nil ||
+		refused.Kind != status.KindError {
 		return nil, m.errNotManager(errors.New(answer.Status))
 	}
 	return nil, fmt.Errorf("--server=%s refuses: %s", m.name, refused.Message)
@@ -140,7 +141,10 @@ func (m *Manager) check(about status.TypeMeta, state status.Manager) error {
 func TripsOf(m status.Manager) []foresight.Trip {
 	var list []foresight.Trip
 	for _, t := range m.Trips {
-		list = append(list, foresight.Trip{Breaker: t.Breaker, Group: t.Group, Since: t.Since.UTC(), Recorded: true, Reset: t.Reset})
+		list = append(list, foresight.Trip{
+			Breaker: t.Breaker, Group: t.Group, Since: t.Since.UTC(), Recorded: true,
+			Reset: t.Reset,
+		})
 	}
 	return list
 }

@@ -150,7 +150,10 @@ func (f *Flags) Dumped() bool { return len(f.files) > 0 }
 // Open opens the cluster or the dump. For a cluster it sets the namespace of the context, unless everywhere is set.
 func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (Source, error) {
 	if f.Dumped() {
-		return &dumped{files: f.files, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr(), pages: f.location.none(), location: f.location}, nil
+		return &dumped{
+			files: f.files, in: cmd.InOrStdin(), messages: cmd.ErrOrStderr(), pages: f.location.none(),
+			location: f.location,
+		}, nil
 	}
 	return f.Live(cmd.ErrOrStderr(), everywhere)
 }

@@ -94,7 +94,10 @@ func podShelf(w *Watched) *shelf[*v1.Pod] {
 
 func nodeShelf(w *Watched) *shelf[*v1.Node] {
 	m := w.model
-	return &shelf[*v1.Node]{w, "nodes", &v1.Node{}, m.ReplaceNodes, m.UpdateNode, func(n *v1.Node) { m.RemoveNode(n.Name) }}
+	return &shelf[*v1.Node]{
+		w, "nodes", &v1.Node{}, m.ReplaceNodes, m.UpdateNode,
+		func(n *v1.Node) { m.RemoveNode(n.Name) },
+	}
 }
 
 // resource is a kind of object that can be listed and watched.
@@ -104,7 +107,10 @@ type resource[L runtime.Object] interface {
 }
 
 // watchOn keeps a shelf up to date with the API server, until the context ends.
-func watchOn[T, L runtime.Object](ctx context.Context, w *Watched, to *shelf[T], from resource[L], narrow func(*metav1.ListOptions), client kubernetes.Interface) {
+func watchOn[T, L runtime.Object](
+	ctx context.Context, w *Watched, to *shelf[T], from resource[L], narrow func(*metav1.ListOptions),
+	client kubernetes.Interface,
+) {
 	silent := logr.Discard() // errors are shown in the answer's notes
 	requests := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -120,10 +126,14 @@ func watchOn[T, L runtime.Object](ctx context.Context, w *Watched, to *shelf[T],
 			return stream, err
 		},
 	}
-	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(requests, client), to.kind, to, cache.ReflectorOptions{
-		Logger: &silent, Name: "taint-manager." + to.what,
-		Backoff: &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5, Cap: 3 * time.Second},
-	}).RunWithContext(ctx)
+	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(requests, client), to.kind, to,
+		cache.ReflectorOptions{
+			Logger: &silent, Name: "taint-manager." + to.what,
+			Backoff: &wait.Backoff{
+				Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5,
+				Cap: 3 * time.Second,
+			},
+		}).RunWithContext(ctx)
 }
 
 // note records whether something can be watched.

@@ -11,7 +11,8 @@ import (
 
 // DidYouMean suggests the name that is most similar to the typed one; it returns "" if none is similar.
 func DidYouMean(typed, prefix string, names []string) string {
-	like := similar(typed, names, min(len(typed)/3+1, len(typed)-1)) // the name has something in common with the typed one
+	// the name has something in common with the typed one
+	like := similar(typed, names, min(len(typed)/3+1, len(typed)-1))
 	if len(like) == 0 {
 		return ""
 	}
@@ -33,7 +34,8 @@ func similar(typed string, names []string, distance int) (like []string) {
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		parent.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	for parent.SuggestionsMinimumDistance = 1; parent.SuggestionsMinimumDistance <= distance; parent.SuggestionsMinimumDistance++ {
+	for nearest := range distance {
+		parent.SuggestionsMinimumDistance = nearest + 1
 		for _, name := range parent.SuggestionsFor(typed) {
 			if !slices.Contains(like, name) {
 				like = append(like, name)

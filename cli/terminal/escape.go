@@ -32,7 +32,8 @@ func Escape(s string) string {
 
 // unsafe reports whether a terminal may interpret the character. A byte that is not UTF-8 is the error character.
 func unsafe(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == utf8.RuneError
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' ||
+		r == '\ufeff' || r == utf8.RuneError
 }
 
 // EscapeJSON returns a JSON text in which strings have all such characters escaped. JSON itself escapes only some.

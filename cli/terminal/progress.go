@@ -59,7 +59,8 @@ func (p *Progress) String() string {
 	}
 	part := min(float64(p.done)/float64(p.Total), 1)
 	full := int(part * barWidth)
-	return fmt.Sprintf("%s [%s%s] %3.0f %%", p.what, strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), part*100)
+	return fmt.Sprintf("%s [%s%s] %3.0f %%", p.what, strings.Repeat("=", full), strings.Repeat(" ", barWidth-full),
+		part*100)
 }
 
 // amount formats a number of bytes or objects, in thousands and millions.

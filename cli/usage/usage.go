@@ -34,7 +34,8 @@ func KnownCommand(cmd *cobra.Command, args []string) error {
 	for _, command := range cmd.Commands() {
 		names = append(names, command.Name())
 	}
-	return Errorf("there is no command %q%s: '%s --help' lists the commands", args[0], suggest.DidYouMean(args[0], "", names), cmd.CommandPath())
+	return Errorf("there is no command %q%s: '%s --help' lists the commands", args[0], suggest.DidYouMean(args[0], "",
+		names), cmd.CommandPath())
 }
 
 // NoArguments rejects arguments of a command that has only flags.
@@ -49,7 +50,8 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	case "false", "no", "off":
 		hint = " write a switch as --NAME=false;"
 	}
-	return Errorf("%s takes flags only, got %q:%s '%s --help' lists the flags", cmd.Name(), args[0], hint, cmd.CommandPath())
+	return Errorf("%s takes flags only, got %q:%s '%s --help' lists the flags", cmd.Name(), args[0], hint,
+		cmd.CommandPath())
 }
 
 // FlagError describes in one sentence what is wrong with a flag.
@@ -65,7 +67,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return Errorf("--%s has no value: write --%[1]s=VALUE; '%s --help' says what it takes", name, cmd.CommandPath())
 	}
 	if nameless, ok := errors.AsType[*pflag.InvalidSyntaxError](err); ok {
-		return Errorf("%q names no flag: write --NAME=VALUE; '%s --help' lists the flags", nameless.GetSpecifiedFlag(), cmd.CommandPath())
+		return Errorf("%q names no flag: write --NAME=VALUE; '%s --help' lists the flags", nameless.GetSpecifiedFlag(),
+			cmd.CommandPath())
 	}
 	return Errorf("%w; '%s --help' says what the flag takes", err, cmd.CommandPath())
 }

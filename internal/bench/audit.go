@@ -22,7 +22,8 @@ func firstDelete(ctx context.Context, log *load.AuditLog, pod string) (time.Time
 		if err != nil {
 			return time.Time{}, fmt.Errorf("looking for the DELETE of pod %s in the audit log: %w", pod, err)
 		}
-		if r.Verb == "delete" && r.ObjectRef.Resource == "pods" && r.ObjectRef.Subresource == "" && r.ObjectRef.Name == pod {
+		if r.Verb == "delete" && r.ObjectRef.Resource == "pods" && r.ObjectRef.Subresource == "" &&
+			r.ObjectRef.Name == pod {
 			return r.RequestReceivedTimestamp, nil
 		}
 	}

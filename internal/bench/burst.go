@@ -90,7 +90,8 @@ func builds(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 		all.row(work, "taint to deletion, median", "s", func(o outcome) float64 { return o.median }, other),
 		all.row(work, "taint to deletion, 99th percentile", "s", func(o outcome) float64 { return o.p99 }, other),
 		all.row(work, "processor time", "s", func(o outcome) float64 { return o.cpu }, other),
-		all.row(work, "the API server's and etcd's for a pod", "ms", func(o outcome) float64 { return o.serverCPU / 3 }, other),
+		all.row(work, "the API server's and etcd's for a pod", "ms", func(o outcome) float64 { return o.serverCPU / 3 },
+			other),
 		all.row(work, "peak memory", "MB", func(o outcome) float64 { return o.peak }, other),
 	}, nil
 }
@@ -264,14 +265,17 @@ func burstRows(all results) []report.Row {
 	alone := fast.but(report.Baseline)
 	return []report.Row{
 		all.row(work, "rate", "pods/s", func(o outcome) float64 { return o.rate },
-			report.AtLeast(0.9, report.Baseline), report.AtLeast(1.3, report.Original), report.AtLeast(30, report.OriginalDefault)),
+			report.AtLeast(0.9, report.Baseline), report.AtLeast(1.3, report.Original),
+			report.AtLeast(30, report.OriginalDefault)),
 		fast.row(work, "taint to deletion, median", "s", func(o outcome) float64 { return o.median },
 			report.AtMost(late, report.Baseline), report.Reported(report.Original)),
 		fast.row(work, "taint to deletion, 99th percentile", "s", func(o outcome) float64 { return o.p99 },
 			report.AtMost(late, report.Baseline), report.Reported(report.Original)),
 		alone.but(report.Original).row(work, "last deletion to last event stored", "s",
 			func(o outcome) float64 { return o.events }, report.AtMost(30, "")),
-		alone.row(work, "processor time", "s", func(o outcome) float64 { return o.cpu }, report.Reported(report.Original)),
-		alone.row(work, "peak memory", "MB", func(o outcome) float64 { return o.peak }, report.Reported(report.Original)),
+		alone.row(work, "processor time", "s", func(o outcome) float64 { return o.cpu },
+			report.Reported(report.Original)),
+		alone.row(work, "peak memory", "MB", func(o outcome) float64 { return o.peak },
+			report.Reported(report.Original)),
 	}
 }

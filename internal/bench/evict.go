@@ -18,7 +18,9 @@ func evict(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	}
 	const work = "3000 Running pods of 100 nodes, --eviction-method=evict"
 	return []report.Row{
-		all.row(work, "rate", "pods/s", func(o outcome) float64 { return o.rate }, report.AtLeast(0.9, report.Baseline)),
-		all.row(work, "taint to deletion, median", "s", func(o outcome) float64 { return o.median }, report.Reported(report.Baseline)),
+		all.row(work, "rate", "pods/s", func(o outcome) float64 { return o.rate },
+			report.AtLeast(0.9, report.Baseline)),
+		all.row(work, "taint to deletion, median", "s", func(o outcome) float64 { return o.median },
+			report.Reported(report.Baseline)),
 	}, nil
 }

@@ -25,7 +25,8 @@ func idle(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 		return nil, err
 	}
 	return []report.Row{
-		all.row("one pod on an idle cluster", "taint to deletion", "ms", func(o outcome) float64 { return o.median * 1000 },
+		all.row("one pod on an idle cluster", "taint to deletion", "ms",
+			func(o outcome) float64 { return o.median * 1000 },
 			report.AtMost(1.4, report.Baseline), report.AtMost(1, report.Original)),
 	}, nil
 }
@@ -50,7 +51,8 @@ func (w *world) idle(ctx context.Context, s subject) (o outcome, err error) {
 	return outcome{first: samples.Quantile(0), median: samples.Median(), last: samples.Quantile(1)}, c.clear(ctx)
 }
 
-// oneByOne taints one node after the other, and returns how long each eviction took, in seconds. The first two are not counted: they warm up connections.
+// oneByOne taints one node after the other, and returns how long each eviction took, in seconds. The first two are not
+// counted: they warm up connections.
 func (w *workload) oneByOne(ctx context.Context) (samples report.Series, err error) {
 	for i, node := range w.nodes {
 		if err := pause(ctx, idleGap); err != nil {

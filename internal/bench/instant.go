@@ -26,7 +26,8 @@ func instant(ctx context.Context, w *world, rounds int) ([]report.Row, error) {
 	// The first is early if this is negative.
 	return []report.Row{
 		all.row(work, "instant to first deletion", "ms", first,
-			report.AtMost(100, ""), report.AtLeast(0, ""), report.Reported(report.Baseline), report.Reported(report.Original)),
+			report.AtMost(100, ""), report.AtLeast(0, ""), report.Reported(report.Baseline),
+			report.Reported(report.Original)),
 		all.row(work, "instant to deletion, median", "s", func(o outcome) float64 { return o.median },
 			report.AtMost(late, report.Baseline), report.Reported(report.Original)),
 		all.row(work, "instant to last deletion", "s", func(o outcome) float64 { return o.last },

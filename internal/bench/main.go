@@ -74,8 +74,10 @@ func parse(args []string) (o options, err error) {
 	flags.StringVar(&o.json, "json", "", "the file to write the results to, as JSON")
 	flags.StringVar(&o.svg, "svg", "", "the file to draw the results to")
 	flags.StringVar(&o.document, "document", "", "the document to put the tables into")
-	flags.StringVar(&o.profiles, "profiles", "", "the folder to write profiles of taint-manager to, which then runs a little slower")
-	flags.StringVar(&o.against, "against", "", "another build of taint-manager, which bursts, status updates and starts are compared with instead of the original")
+	flags.StringVar(&o.profiles, "profiles", "",
+		"the folder to write profiles of taint-manager to, which then runs a little slower")
+	flags.StringVar(&o.against, "against", "",
+		"another build of taint-manager, which bursts, status updates and starts are compared with instead of the original")
 	list := flags.String("work", "", "what to measure, with commas between: "+strings.Join(names(), ",")+"; empty: all")
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("reading the command line: %w", err)
@@ -86,7 +88,8 @@ func parse(args []string) (o options, err error) {
 	o.works = strings.FieldsFunc(*list, func(r rune) bool { return r == ',' })
 	for _, name := range o.works {
 		if !slices.Contains(names(), name) {
-			return o, fmt.Errorf("-work=%s: there is no work %q; choose among %s", *list, name, strings.Join(names(), ","))
+			return o, fmt.Errorf("-work=%s: there is no work %q; choose among %s", *list, name,
+				strings.Join(names(), ","))
 		}
 	}
 	if len(o.works) == 0 {

@@ -22,6 +22,7 @@ func namespaces(ctx context.Context, w *world, rounds int) ([]report.Row, error)
 	return []report.Row{
 		all.row(work, "rate", "pods/s", func(o outcome) float64 { return o.rate },
 			report.AtLeast(0.9, report.Baseline), report.Reported(report.Original)),
-		all.row(work, "requests for nodes, for a pod", "GETs", func(o outcome) float64 { return o.reads }, report.AtMost(0.5, "")),
+		all.row(work, "requests for nodes, for a pod", "GETs", func(o outcome) float64 { return o.reads },
+			report.AtMost(0.5, "")),
 	}, nil
 }

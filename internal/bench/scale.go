@@ -37,10 +37,14 @@ func (sw *sharedWorkload) scale(ctx context.Context, w *world, _ int) ([]report.
 		return r
 	}
 	return []report.Row{
-		row("rate", "pods/s", func(o outcome) float64 { return o.rate }, report.AtLeast(1/linear, small.name), report.Reported(middle.name)),
-		row("processor time for a pod", "ms", func(o outcome) float64 { return o.cpu }, report.AtMost(linear, small.name), report.Reported(middle.name)),
-		row("the API server's and etcd's for a pod", "ms", func(o outcome) float64 { return o.serverCPU }, report.Reported(small.name), report.Reported(middle.name)),
-		row("peak memory", "MB", func(o outcome) float64 { return o.peak }, report.Reported(small.name), report.Reported(middle.name)),
+		row("rate", "pods/s", func(o outcome) float64 { return o.rate }, report.AtLeast(1/linear, small.name),
+			report.Reported(middle.name)),
+		row("processor time for a pod", "ms", func(o outcome) float64 { return o.cpu },
+			report.AtMost(linear, small.name), report.Reported(middle.name)),
+		row("the API server's and etcd's for a pod", "ms", func(o outcome) float64 { return o.serverCPU },
+			report.Reported(small.name), report.Reported(middle.name)),
+		row("peak memory", "MB", func(o outcome) float64 { return o.peak }, report.Reported(small.name),
+			report.Reported(middle.name)),
 	}, nil
 }
 
@@ -60,7 +64,8 @@ func (w *workload) cost(ctx context.Context, name string) (outcome, error) {
 	}
 	pods := float64(len(w.pods))
 	o.cpu, o.serverCPU = o.cpu/pods*1e3, o.serverCPU/pods*1e3
-	w.w.say("%s: %.1f/s, CPU for a pod %.3f ms of its own, %.2f ms of the server's; peak %.0f MB", name, o.rate, o.cpu, o.serverCPU, o.peak)
+	w.w.say("%s: %.1f/s, CPU for a pod %.3f ms of its own, %.2f ms of the server's; peak %.0f MB", name, o.rate, o.cpu,
+		o.serverCPU, o.peak)
 	return o, nil
 }
 

@@ -61,7 +61,8 @@ func (sw *sharedWorkload) memory(ctx context.Context, w *world, rounds int) ([]r
 	const work = "30,000 pods, nothing tainted"
 	return []report.Row{
 		all.row(work, "resident memory", "MB", memory, report.AtMost(0.2, report.Original)),
-		all.but(report.Original).row(work, "for each pod after the first 10,000", "bytes", further, report.AtMost(1000, "")),
+		all.but(report.Original).row(work, "for each pod after the first 10,000", "bytes", further,
+			report.AtMost(1000, "")),
 	}, nil
 }
 

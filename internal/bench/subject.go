@@ -98,7 +98,8 @@ func (w *world) newProbe(ctx context.Context) (*probe, error) {
 	if err := w.taintNode(ctx, p.node, nil); err != nil {
 		return nil, fmt.Errorf("tainting a node: %w", err)
 	}
-	pod, err := w.admin.CoreV1().Pods(load.Namespace).Create(ctx, load.Pod(p.node, p.node, map[string]string{"app": "bench"}), metav1.CreateOptions{})
+	pod, err := w.admin.CoreV1().Pods(load.Namespace).Create(ctx,
+		load.Pod(p.node, p.node, map[string]string{"app": "bench"}), metav1.CreateOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("making a pod: %w", err)
 	}

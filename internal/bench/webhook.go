@@ -16,7 +16,8 @@ func slowWebhook(ctx context.Context, w *world, rounds int) ([]report.Row, error
 	}
 	const work = "100 pods due with 300 of another namespace that a webhook holds for 30 s"
 	row := func(what string, figure func(outcome) float64, most float64) report.Row {
-		return all.row(work, what, "s", figure, report.AtMost(most, ""), report.Reported(report.Baseline), report.Reported(report.Original))
+		return all.row(work, what, "s", figure, report.AtMost(most, ""), report.Reported(report.Baseline),
+			report.Reported(report.Original))
 	}
 	return []report.Row{
 		row("taint to deletion, median", func(o outcome) float64 { return o.median }, 0.5),

@@ -25,15 +25,25 @@ type stage struct {
 	works      []work
 }
 
-// stages returns all works, in order. The works of the second stage share 30,000 pods, which the last of them evicts, and
-// so do those of the third.
+// stages returns all works, in order. The works of the second stage share 30,000 pods, which the last of them evicts,
+// and so do those of the third.
 func stages() []stage {
 	many, older := &sharedWorkload{}, &sharedWorkload{}
 	return []stage{
 		{works: []work{
-			{"burst", burst}, {"namespaces", namespaces}, {"webhook", slowWebhook}, {"instant", instant}, {"idle", idle}, {"evict", evict},
+			{"burst", burst},
+			{"namespaces", namespaces},
+			{"webhook", slowWebhook},
+			{"instant", instant},
+			{"idle", idle},
+			{"evict", evict},
 		}},
-		{audit: true, works: []work{{"memory", many.memory}, {"status", many.status}, {"start", many.start}, {"scale", many.scale}}},
+		{audit: true, works: []work{
+			{"memory", many.memory},
+			{"status", many.status},
+			{"start", many.start},
+			{"scale", many.scale},
+		}},
 		{audit: true, kubernetes: "1.30", works: []work{{"memory-1.30", older.memory}, {"start-1.30", older.start}}},
 	}
 }
@@ -108,7 +118,8 @@ func machine(now time.Time) report.Machine {
 // measured. Nodes get only the benchmark's taint.
 func (s stage) options() testcluster.Options {
 	o := testcluster.Options{
-		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, Log: os.Stderr, Kubernetes: s.kubernetes,
+		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, Log: os.Stderr,
+		Kubernetes:    s.kubernetes,
 		APIServerArgs: []string{"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"},
 	}
 	if s.audit {

@@ -79,7 +79,10 @@ func (w *workload) fill(ctx context.Context, nodes []string, l size) error {
 	}
 	old, n := len(w.pods), len(nodes)*l.pods()
 	w.namespaces, w.pods = append(w.namespaces, l.namespaces...), append(w.pods, make([]load.Identity, n)...)
-	err := load.Each(ctx, n, func(ctx context.Context, i int) error { return w.makePod(ctx, old+i, nodes[i/l.pods()], l) })
+	err := load.Each(ctx, n, func(ctx context.Context, i int) error {
+		return w.makePod(ctx, old+i, nodes[i/l.pods()],
+			l)
+	})
 	if err != nil {
 		return fmt.Errorf("making pods: %w", err)
 	}
@@ -106,7 +109,10 @@ func (w *workload) makePod(ctx context.Context, i int, node string, l size) erro
 	if !l.running {
 		return nil
 	}
-	made.Status = v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{{Type: v1.PodReady, Status: v1.ConditionTrue}}}
+	made.Status = v1.PodStatus{
+		Phase:      v1.PodRunning,
+		Conditions: []v1.PodCondition{{Type: v1.PodReady, Status: v1.ConditionTrue}},
+	}
 	_, err = pods.UpdateStatus(ctx, made, metav1.UpdateOptions{})
 	return err
 }
@@ -124,7 +130,10 @@ func (w *workload) taint(ctx context.Context, since *metav1.Time) error {
 
 // taintNode sets the NoExecute taint on a node. since is its timeAdded, which may be nil.
 func (w *world) taintNode(ctx context.Context, node string, since *metav1.Time) error {
-	return load.SetTaints(ctx, w.admin, node, v1.Taint{Key: taintKey, Effect: v1.TaintEffectNoExecute, TimeAdded: since})
+	return load.SetTaints(ctx, w.admin, node, v1.Taint{
+		Key: taintKey, Effect: v1.TaintEffectNoExecute,
+		TimeAdded: since,
+	})
 }
 
 // clear removes the workload's nodes, its remaining pods, and all events of its namespaces.
@@ -141,7 +150,8 @@ func (w *workload) clear(ctx context.Context) error {
 		if err := core.Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, mine); err != nil {
 			return fmt.Errorf("removing pods: %w", err)
 		}
-		if err := core.Events(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		if err := core.Events(namespace).DeleteCollection(ctx, metav1.DeleteOptions{},
+			metav1.ListOptions{}); err != nil {
 			return fmt.Errorf("removing events: %w", err)
 		}
 	}
@@ -152,7 +162,8 @@ func (w *workload) clear(ctx context.Context) error {
 // It fails after a minute.
 func (w *workload) lastEvent(ctx context.Context) (time.Time, error) {
 	for deadline := time.Now().Add(time.Minute); ; {
-		list, err := w.w.admin.CoreV1().Events(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
+		list, err := w.w.admin.CoreV1().Events(metav1.NamespaceAll).List(ctx,
+			metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 		if err != nil {
 			return time.Time{}, fmt.Errorf("listing events: %w", err)
 		}

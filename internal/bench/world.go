@@ -43,7 +43,8 @@ func (w *world) connect(ctx context.Context) error {
 	if err := w.Permit(ctx); err != nil {
 		return err
 	}
-	user, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
+	user, err := w.KubeconfigFor(testcluster.ManagerUser, "system:serviceaccounts",
+		"system:serviceaccounts:kube-system")
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,10 @@ type role struct {
 // cast has the expectations, as constants that no code computes.
 var cast = []role{
 	{"web", "Deployment, no toleration", 0, "tolerates neither taint"},
-	{"api", "Deployment, network 6 s, maintenance 10 s", 10 * time.Second, "network is lifted at 4 s, before its 6 s are over"},
+	{
+		"api", "Deployment, network 6 s, maintenance 10 s", 10 * time.Second,
+		"network is lifted at 4 s, before its 6 s are over",
+	},
 	{"batch", "Job, network for ever, maintenance 12 s", 12 * time.Second, "maintenance stays"},
 	{"db", "StatefulSet, network for ever, maintenance 9 s", 14 * time.Second, "lengthened to 14 s at 6 s"},
 	{"cache", "Deployment, network 8 s, maintenance for ever", stays, "network is lifted at 4 s"},
@@ -59,7 +62,11 @@ spec:
       restartPolicy: %[5]s
       tolerations: [%[6]s]
       topologySpreadConstraints:
-      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: %[3]s}}}
+      - maxSkew: 1
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: DoNotSchedule
+        nodeTaintsPolicy: Honor
+        labelSelector: {matchLabels: {app: %[3]s}}
       containers: [{name: c, image: image}]
 ---`
 
@@ -72,11 +79,15 @@ func manifest() string {
 			"  podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}"
 	)
 	return fmt.Sprintf(workload, apps, "Deployment", "web", replicas("web", 8), always, "") +
-		fmt.Sprintf(workload, apps, "Deployment", "api", replicas("api", 4), always, bears("network", 6)+bears("maintenance", 10)) +
+		fmt.Sprintf(workload, apps, "Deployment", "api", replicas("api", 4), always, bears("network", 6)+
+			bears("maintenance", 10)) +
 		fmt.Sprintf(workload, "batch/v1", "Job", "batch", job, "Never", bears("network", 0)+bears("maintenance", 12)) +
-		fmt.Sprintf(workload, apps, "StatefulSet", "db", replicas("db", 4)+stateful, always, bears("network", 0)+bears("maintenance", lengthenDBFrom)) +
-		fmt.Sprintf(workload, apps, "Deployment", "cache", replicas("cache", 4), always, bears("network", 8)+bears("maintenance", 0)) +
-		fmt.Sprintf(workload, apps, "Deployment", "patient", replicas("patient", 4), always, bears("network", 0)+bears("maintenance", 0)) +
+		fmt.Sprintf(workload, apps, "StatefulSet", "db", replicas("db", 4)+stateful, always, bears("network", 0)+
+			bears("maintenance", lengthenDBFrom)) +
+		fmt.Sprintf(workload, apps, "Deployment", "cache", replicas("cache", 4), always, bears("network", 8)+
+			bears("maintenance", 0)) +
+		fmt.Sprintf(workload, apps, "Deployment", "patient", replicas("patient", 4), always, bears("network", 0)+
+			bears("maintenance", 0)) +
 		fmt.Sprintf(workload, apps, "DaemonSet", "agent", selector("agent"), always, "{operator: Exists}")
 }
 

@@ -40,7 +40,10 @@ func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stag
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{cluster: c, client: client, out: out, pods: map[types.UID]*v1.Pod{}, went: map[types.UID]time.Duration{}}
+	s := &stage{
+		cluster: c, client: client, out: out, pods: map[types.UID]*v1.Pod{},
+		went: map[types.UID]time.Duration{},
+	}
 	var objects strings.Builder
 	for _, name := range nodes {
 		objects.WriteString(testcluster.SimulatedNode(name))
@@ -48,7 +51,8 @@ func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stag
 	if err := c.Apply(ctx, objects.String()); err != nil {
 		return nil, err
 	}
-	if out, err := c.Kubectl(ctx, "wait", "node", "--all", "--for=condition=Ready", "--timeout=30s").CombinedOutput(); err != nil {
+	if out, err := c.Kubectl(ctx, "wait", "node", "--all", "--for=condition=Ready",
+		"--timeout=30s").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("waiting for the nodes: %w: %s", err, out)
 	}
 	if err := c.Apply(ctx, manifest()); err != nil {
@@ -106,7 +110,8 @@ func (s *stage) followPods(ctx context.Context, version string) error {
 
 // followEvents prints from now on each eviction that is cancelled.
 func (s *stage) followEvents(ctx context.Context) error {
-	stream, err := s.client.CoreV1().Events("default").Watch(ctx, metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
+	stream, err := s.client.CoreV1().Events("default").Watch(ctx,
+		metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
 	if err != nil {
 		return fmt.Errorf("watching events: %w", err)
 	}
@@ -231,7 +236,8 @@ func (s *stage) lengthenDB(ctx context.Context) error {
 				pod.Spec.Tolerations[i].TolerationSeconds = &seconds
 			}
 		}
-		s.line(time.Since(s.start), pod.Name, "pod", fmt.Sprintf("its toleration of maintenance is lengthened from %d to %d s", lengthenDBFrom, lengthenDBTo))
+		s.line(time.Since(s.start), pod.Name, "pod",
+			fmt.Sprintf("its toleration of maintenance is lengthened from %d to %d s", lengthenDBFrom, lengthenDBTo))
 		if _, err := s.client.CoreV1().Pods("default").Update(ctx, pod, metav1.UpdateOptions{}); err != nil {
 			return fmt.Errorf("lengthening a toleration of %s: %w", pod.Name, err)
 		}

@@ -28,8 +28,8 @@ const (
 	inForceTries = 100
 )
 
-// Webhook is an admission webhook on loopback that holds each deletion of a pod with the label [HeldLabel] for 30 s, and
-// then allows the deletion.
+// Webhook is an admission webhook on loopback that holds each deletion of a pod with the label [HeldLabel] for 30 s,
+// and then allows the deletion.
 type Webhook struct {
 	// Denial is the message with which all deletions are denied at once. If Denial is empty, deletions are held.
 	Denial string
@@ -92,28 +92,35 @@ func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, tw
 	called := admissionregistrationv1.WebhookClientConfig{URL: &we.server.URL, CABundle: bundle}
 	rules := []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Delete},
-		Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
+		Rule: admissionregistrationv1.Rule{
+			APIGroups: []string{""}, APIVersions: []string{"v1"},
+			Resources: []string{"pods"},
+		},
 	}}
 	pods := &metav1.LabelSelector{MatchLabels: map[string]string{HeldLabel: "yes"}}
-	seconds, ignore, none := int32(webhookHolds/time.Second), admissionregistrationv1.Ignore, admissionregistrationv1.SideEffectClassNone
+	seconds, ignore, none := int32(webhookHolds/time.Second), admissionregistrationv1.Ignore,
+		admissionregistrationv1.SideEffectClassNone
 	named, versions := metav1.ObjectMeta{Name: webhookName}, []string{"v1"}
 
 	admission := client.AdmissionregistrationV1()
-	_, err := admission.ValidatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
-		ObjectMeta: named,
-		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-			Name: webhookName, ClientConfig: called, Rules: rules, ObjectSelector: pods, TimeoutSeconds: &seconds,
-			FailurePolicy: &ignore, SideEffects: &none, AdmissionReviewVersions: versions,
-		}},
-	}, metav1.CreateOptions{})
-	if err == nil && twice {
-		_, err = admission.MutatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
+	_, err := admission.ValidatingWebhookConfigurations().Create(ctx,
+		&admissionregistrationv1.ValidatingWebhookConfiguration{
 			ObjectMeta: named,
-			Webhooks: []admissionregistrationv1.MutatingWebhook{{
+			Webhooks: []admissionregistrationv1.ValidatingWebhook{{
 				Name: webhookName, ClientConfig: called, Rules: rules, ObjectSelector: pods, TimeoutSeconds: &seconds,
 				FailurePolicy: &ignore, SideEffects: &none, AdmissionReviewVersions: versions,
 			}},
 		}, metav1.CreateOptions{})
+	if err == nil && twice {
+		_, err = admission.MutatingWebhookConfigurations().Create(ctx,
+			&admissionregistrationv1.MutatingWebhookConfiguration{
+				ObjectMeta: named,
+				Webhooks: []admissionregistrationv1.MutatingWebhook{{
+					Name: webhookName, ClientConfig: called, Rules: rules, ObjectSelector: pods,
+					TimeoutSeconds: &seconds,
+					FailurePolicy:  &ignore, SideEffects: &none, AdmissionReviewVersions: versions,
+				}},
+			}, metav1.CreateOptions{})
 	}
 	if err != nil {
 		return fmt.Errorf("registering the webhook: %w", err)
@@ -134,8 +141,8 @@ func (we *Webhook) Unregister(ctx context.Context, client kubernetes.Interface) 
 	return nil
 }
 
-// AwaitInForce waits until the API server calls the webhook, by dry runs of the deletion of this pod, which has the label
-// [HeldLabel].
+// AwaitInForce waits until the API server calls the webhook, by dry runs of the deletion of this pod, which has the
+// label [HeldLabel].
 func (we *Webhook) AwaitInForce(ctx context.Context, client kubernetes.Interface, namespace, pod string) error {
 	var err error
 	for range inForceTries {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Queue is a priority queue whose elements keep their own positions, so that any of them can be moved and removed. With n
-// elements, Set and Remove take O(log n). It is not safe for concurrent use.
+// Queue is a priority queue whose elements keep their own positions, so that any of them can be moved and removed. With
+// n elements, Set and Remove take O(log n). It is not safe for concurrent use.
 type Queue[T any] struct{ elements elements[T] }
 
 // New returns an empty queue. before is a strict total order: First is the element before all others. The order of an

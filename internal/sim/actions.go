@@ -209,7 +209,8 @@ func (w *World) doPartition(d *action) {
 	w.partitionChanged(i)
 }
 
-// forged returns a partition in which all taints are half a minute older, and that claims to know all nodes as they are now.
+// forged returns a partition in which all taints are half a minute older, and that claims to know all nodes as they are
+// now.
 func (s *server) forged(i int, data map[string]string) map[string]string {
 	content, _, err := journal.Decode(i, data)
 	if err != nil {

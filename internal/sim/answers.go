@@ -65,13 +65,17 @@ func podResource() schema.GroupResource { return schema.GroupResource{Resource: 
 func notFound(name string) error { return apierrors.NewNotFound(podResource(), name) }
 
 func otherUID(name string, want, have types.UID) error {
-	return apierrors.NewConflict(podResource(), name, errors.New("Precondition failed: UID in precondition: "+string(want)+", UID in object meta: "+string(have)))
+	return apierrors.NewConflict(podResource(), name, errors.New("Precondition failed: UID in precondition: "+
+		string(want)+", UID in object meta: "+string(have)))
 }
 
 // uidImmutable returns the answer to a patch with another UID.
 func uidImmutable(name string) error {
 	err := status(http.StatusUnprocessableEntity, `Pod "`+name+`" is invalid: metadata.uid: field is immutable`)
-	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Field: "metadata.uid"}}}
+	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{
+		Type:  metav1.CauseTypeFieldValueInvalid,
+		Field: "metadata.uid",
+	}}}
 	return err
 }
 

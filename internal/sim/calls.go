@@ -212,7 +212,10 @@ func (f *flight) ended(o eviction.Outcome) {
 }
 
 func interrupted() eviction.Outcome {
-	return eviction.Outcome{Kind: eviction.Interrupted, NothingDeleted: true, Message: "this process does not lead any longer"}
+	return eviction.Outcome{
+		Kind: eviction.Interrupted, NothingDeleted: true,
+		Message: "this process does not lead any longer",
+	}
 }
 
 // term is one period of leadership.

@@ -57,7 +57,9 @@ func (p podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
 }
 
 // Patch sends the PATCH of a pod's status.
-func (p podClient) Patch(_ context.Context, name string, _ types.PatchType, body []byte, _ metav1.PatchOptions, _ ...string) (*v1.Pod, error) {
+func (p podClient) Patch(
+	_ context.Context, name string, _ types.PatchType, body []byte, _ metav1.PatchOptions, _ ...string,
+) (*v1.Pod, error) {
 	var object metav1.PartialObjectMetadata
 	if err := json.Unmarshal(body, &object); err != nil {
 		return nil, err

@@ -156,5 +156,6 @@ func (c *confirmation) doubt(read *nodeRead) string {
 		return "the GET took too long"
 	}
 	now, node := p.feed.Pod(pod.UID)
-	return evict.WhyUnconfirmed(p.governance.judge, &c.f.e, now, node, evict.NewLiveNode(read.node, read.began), p.feed.Version(pod.Node))
+	return evict.WhyUnconfirmed(p.governance.judge, &c.f.e, now, node, evict.NewLiveNode(read.node, read.began),
+		p.feed.Version(pod.Node))
 }

@@ -191,8 +191,9 @@ func (d *drawer) add(one action) {
 // action draws an action of that kind.
 func (d *drawer) action(k kind, at time.Duration) action {
 	one := action{
-		at: at, kind: k, node: d.r.IntN(d.plan.nodes), pod: d.r.IntN(max(d.created, 1)), replica: d.r.IntN(d.plan.replicas),
-		pods: d.r.IntN(2) == 0, timed: d.timing(), lasts: d.lasts(k),
+		at: at, kind: k, node: d.r.IntN(d.plan.nodes), pod: d.r.IntN(max(d.created, 1)),
+		replica: d.r.IntN(d.plan.replicas),
+		pods:    d.r.IntN(2) == 0, timed: d.timing(), lasts: d.lasts(k),
 	}
 	switch k {
 	case setTaint, liftTaint, flap:
@@ -241,7 +242,10 @@ func (d *drawer) timing() timing {
 }
 
 func (d *drawer) taint() v1.Taint {
-	t := v1.Taint{Key: pick(d.r, "gpu", "gpu", "disk", "load", v1.TaintNodeNotReady, v1.TaintNodeUnreachable), Effect: v1.TaintEffectNoExecute}
+	t := v1.Taint{
+		Key:    pick(d.r, "gpu", "gpu", "disk", "load", v1.TaintNodeNotReady, v1.TaintNodeUnreachable),
+		Effect: v1.TaintEffectNoExecute,
+	}
 	if t.Key == "load" {
 		t.Value = pick(d.r, "0", "1", "2", "3", "4", "5", "high")
 	}
@@ -280,7 +284,8 @@ func (d *drawer) toleration() v1.Toleration {
 func (d *drawer) shape() podShape {
 	return podShape{
 		mirror: d.r.IntN(20) == 0, unscheduled: d.r.IntN(6) == 0, finalizer: d.r.IntN(10) == 0,
-		bindsAfter: pick(d.r, 0, span(d.r, 0, 3*time.Second)), grace: pick(d.r, 0, time.Second, 5*time.Second, 30*time.Second),
+		bindsAfter: pick(d.r, 0, span(d.r, 0, 3*time.Second)), grace: pick(d.r, 0, time.Second, 5*time.Second,
+			30*time.Second),
 		app: pick(d.r, "web", heldApp),
 	}
 }

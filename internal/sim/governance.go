@@ -128,7 +128,8 @@ func (g *governance) step(in guard.Input) {
 	}
 	do := g.core.Step(g.p.now(), in)
 	for _, e := range do.Events {
-		g.p.w.say(g.p.name, "breaker %s of %q: tripped %v, %d of %d", e.Trip.Breaker, e.Trip.Group, e.Tripped, e.Affected, e.Nodes)
+		g.p.w.say(g.p.name, "breaker %s of %q: tripped %v, %d of %d", e.Trip.Breaker, e.Trip.Group, e.Tripped,
+			e.Affected, e.Nodes)
 		if e.Tripped {
 			g.p.w.counts.Trips++
 		} else {

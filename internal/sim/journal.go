@@ -38,8 +38,8 @@ type heard struct {
 	watched bool
 }
 
-// keeper is a process's core of the journal, with what its shell does: it reads and watches the partitions of the server,
-// and makes the writes.
+// keeper is a process's core of the journal, with what its shell does: it reads and watches the partitions of the
+// server, and makes the writes.
 type keeper struct {
 	p     *process
 	core  *store.Core
@@ -118,14 +118,18 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 		k.p.w.counts.Received += len(read.truths)
 	}
 	k.tell(i, &k.heard[i][len(k.heard[i])-1])
-	s := journal.StoredPartition{Data: read.data, Watched: watched, Stored: k.p.w.server.at(read.stored).Truncate(time.Second)}
+	s := journal.StoredPartition{
+		Data: read.data, Watched: watched,
+		Stored: k.p.w.server.at(read.stored).Truncate(time.Second),
+	}
 	if read.version > 0 {
 		s.Version = strconv.Itoa(read.version)
 	}
 	k.step(store.Heard{Partition: i, Content: s, Received: k.p.now()})
 }
 
-// tell tells the oracle which records the process has heard of, unless the process has written the partition in this term.
+// tell tells the oracle which records the process has heard of, unless the process has written the partition in this
+// term.
 func (k *keeper) tell(i int, h *heard) {
 	if h.writer == k.p || h.forged || k.p.term != nil && k.wrote[i] == k.terms {
 		return
@@ -209,7 +213,10 @@ func (k *keeper) write(w *store.Write) {
 			case errors.Is(err, errConflict):
 				k.p.w.counts.Conflicts++
 			}
-			k.step(store.Written{Partition: w.Partition, Version: strconv.Itoa(now.version), Err: err, Cut: w.Term != k.terms || k.p.term == nil})
+			k.step(store.Written{
+				Partition: w.Partition, Version: strconv.Itoa(now.version), Err: err,
+				Cut: w.Term != k.terms || k.p.term == nil,
+			})
 		},
 	}
 	k.calls[w.Partition] = call
@@ -290,8 +297,8 @@ func (s source) Tainted() []*taint.Node { return s.p.feed.Tainted() }
 // Reached returns how far the nodes were read.
 func (s source) Reached() string { return s.p.feed.Reached() }
 
-// adopts tells the oracle that the process adopts a record. What a standby makes of a forged one is judged once the leader's
-// next record has replaced it; a leader may go by it.
+// adopts tells the oracle that the process adopts a record. What a standby makes of a forged one is judged once the
+// leader's next record has replaced it; a leader may go by it.
 func (p *process) adopts(node string, h *heard, r oracle.Record) {
 	p.observer.Fooled(node, h.forged)
 	switch {

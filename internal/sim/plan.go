@@ -15,10 +15,11 @@ type kind string
 
 // The kinds of actions.
 const (
-	setTaint       kind = "taint"
-	liftTaint      kind = "lift"
-	flap           kind = "flap" // removed, and set again after a while
-	swap           kind = "swap" // not-ready replaced by unreachable, or the reverse, as the node lifecycle controller does it
+	setTaint  kind = "taint"
+	liftTaint kind = "lift"
+	flap      kind = "flap" // removed, and set again after a while
+	// not-ready replaced by unreachable, or the reverse, as the node lifecycle controller does it
+	swap           kind = "swap"
 	ready          kind = "ready"
 	rewrite        kind = "rewrite" // a new timeAdded, as that controller writes it after a restart
 	heartbeat      kind = "heartbeat"
@@ -133,8 +134,10 @@ const (
 func draw(seed uint64) *plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := &plan{
-		seed: seed, nodes: 1 + r.IntN(4), replicas: 1 + r.IntN(3), shards: 1 + r.IntN(3), workers: 1 + r.IntN(4), places: 1 + r.IntN(4),
-		evict: r.IntN(5) == 0, lag: pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond, 2*time.Second),
+		seed: seed, nodes: 1 + r.IntN(4), replicas: 1 + r.IntN(3), shards: 1 + r.IntN(3), workers: 1 + r.IntN(4),
+		places: 1 + r.IntN(4),
+		evict:  r.IntN(5) == 0, lag: pick(r, time.Millisecond, 20*time.Millisecond, 300*time.Millisecond,
+			2*time.Second),
 		stale: r.IntN(4) == 0, turmoil: time.Duration(15+r.IntN(60)) * time.Second,
 	}
 	p.clocks = drawClocks(rand.New(rand.NewPCG(seed, 3)), p.replicas)

@@ -49,7 +49,10 @@ func (p *plan) govern() {
 	slices.SortFunc(p.files, func(a, b file) int { return int(a.at - b.at) })
 	p.files[len(p.files)-1].config.Paused = false // so that the world has a quiet end
 	for range r.IntN(3) {
-		p.actions = append(p.actions, action{at: preface + span(r, 0, p.turmoil), kind: budget, lasts: span(r, 5*time.Second, time.Minute)})
+		p.actions = append(p.actions, action{
+			at: preface + span(r, 0, p.turmoil), kind: budget,
+			lasts: span(r, 5*time.Second, time.Minute),
+		})
 	}
 	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	for i := range p.actions {
@@ -99,7 +102,10 @@ func (pd *policyDrawer) policy() policy.Policy {
 	if t.Key == "load" && pd.r.IntN(2) == 0 {
 		t.Values = []string{"1", "2", "3"}
 	}
-	t.Effects = pick(pd.r, nil, []v1.TaintEffect{v1.TaintEffectNoSchedule}, []v1.TaintEffect{v1.TaintEffectNoSchedule, v1.TaintEffectNoExecute})
+	t.Effects = pick(pd.r, nil, []v1.TaintEffect{v1.TaintEffectNoSchedule}, []v1.TaintEffect{
+		v1.TaintEffectNoSchedule,
+		v1.TaintEffectNoExecute,
+	})
 	p.Match.Taints = []policy.Taint{t}
 	if t.Effects != nil {
 		p.Match.OwnerKinds = []string{"None"} // no pod has a controller
@@ -136,11 +142,15 @@ func (pd *policyDrawer) duration(least, most time.Duration) *metav1.Duration {
 // rates draws rates.
 func (pd *policyDrawer) rates() (list []policy.Rate) {
 	if pd.r.IntN(2) == 0 {
-		list = append(list, policy.Rate{Name: "cluster", EvictionsPerSecond: pick(pd.r, 0.3, 1, 5), Burst: 1 + pd.r.IntN(3)})
+		list = append(list, policy.Rate{Name: "cluster", EvictionsPerSecond: pick(pd.r, 0.3, 1, 5), Burst: 1 +
+			pd.r.IntN(3)})
 	}
 	if pd.r.IntN(3) == 0 {
 		list = append(list, policy.Rate{
-			Name: "zones", TopologyKey: zoneLabel, Taints: []policy.TaintKey{{Key: "gpu"}, {Key: v1.TaintNodeUnreachable}},
+			Name: "zones", TopologyKey: zoneLabel, Taints: []policy.TaintKey{
+				{Key: "gpu"},
+				{Key: v1.TaintNodeUnreachable},
+			},
 			EvictionsPerSecond: pick(pd.r, 0.3, 1), Burst: 1 + pd.r.IntN(2),
 		})
 	}
@@ -149,7 +159,11 @@ func (pd *policyDrawer) rates() (list []policy.Rate) {
 
 func (pd *policyDrawer) breaker() policy.Breaker {
 	b := policy.Breaker{
-		Name: "outage", Taints: []policy.TaintKey{{Key: pick(pd.r, "gpu", "disk")}, {Key: v1.TaintNodeUnreachable}, {Key: v1.TaintNodeNotReady}},
+		Name: "outage", Taints: []policy.TaintKey{
+			{Key: pick(pd.r, "gpu", "disk")},
+			{Key: v1.TaintNodeUnreachable},
+			{Key: v1.TaintNodeNotReady},
+		},
 		MaxNodes: pick(pd.r, intstr.FromString("50%"), intstr.FromInt32(1)), MinNodes: new(int32(1)),
 		Settle: pd.duration(time.Second, 3*time.Second), ResetAfter: pd.duration(2*time.Second, 10*time.Second),
 	}

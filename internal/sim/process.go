@@ -101,7 +101,8 @@ func (p *process) asksTheTime() {
 		now = received + span(r, 0, time.Second)
 	}
 	least, most := p.skew.Ahead(p.now())
-	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v", p.clock.ahead(p.w.now())-p.w.server.ahead(p.w.now()), least, most)
+	p.w.say(p.name, "starts; its clock is ahead of the API server's by %v, as far as it knows by %v to %v",
+		p.clock.ahead(p.w.now())-p.w.server.ahead(p.w.now()), least, most)
 	if p.skew.Excess(p.now()) > 0 {
 		p.w.counts.Ahead++
 	}

@@ -27,14 +27,15 @@ func broken(rule, format string, args ...any) error {
 	return &oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)}
 }
 
-// decided judges a request that writes by a plain reading of the file that the process has in force: one of the taints of
-// the key for which the rates count it must permit it, as the process was shown them last.
+// decided judges a request that writes by a plain reading of the file that the process has in force: one of the taints
+// of the key for which the rates count it must permit it, as the process was shown them last.
 func (f *flight) decided() error {
 	g, e := &f.p.governance, &f.e
 	if g.config.Paused {
 		return broken(HeldGoes, "%s goes on with pod %s while it is paused", f.p.name, e.Pod.UID)
 	}
-	err := broken(oracle.Stays, "%s goes on with pod %s, whose node has no taint %s", f.p.name, e.Pod.UID, e.Verdict.Taint.Key)
+	err := broken(oracle.Stays, "%s goes on with pod %s, whose node has no taint %s", f.p.name, e.Pod.UID,
+		e.Verdict.Taint.Key)
 	for t, s := range g.shown[e.Pod.Node] {
 		if t.Value = s.value; t.Key != e.Verdict.Taint.Key {
 			continue
@@ -50,14 +51,17 @@ func (f *flight) decided() error {
 func (f *flight) decidedBy(t *v1.Taint) error {
 	g, e := &f.p.governance, &f.e
 	if b := g.breakerOf(t, e.Pod.Node); b != nil {
-		return broken(TrippedGoes, "%s goes on with pod %s because of %s, and too many nodes are affected", f.p.name, e.Pod.UID, t.ToString())
+		return broken(TrippedGoes, "%s goes on with pod %s because of %s, and too many nodes are affected", f.p.name,
+			e.Pod.UID, t.ToString())
 	}
 	decides := g.decides(t, f.p.w.server.grace[e.Pod.UID].app)
 	switch method := g.methodOf(decides, t); {
 	case method == policy.Hold:
-		return broken(HeldGoes, "%s goes on with pod %s because of %s, which policy %s holds", f.p.name, e.Pod.UID, t.ToString(), decides.Name)
+		return broken(HeldGoes, "%s goes on with pod %s because of %s, which policy %s holds", f.p.name, e.Pod.UID,
+			t.ToString(), decides.Name)
 	case method == policy.Ignore || method == "":
-		return broken(ByPolicy, "%s goes on with pod %s because of %s, which is to be ignored", f.p.name, e.Pod.UID, t.ToString())
+		return broken(ByPolicy, "%s goes on with pod %s because of %s, which is to be ignored", f.p.name, e.Pod.UID,
+			t.ToString())
 	case e.Method == policy.Evict && method != policy.Evict:
 		return broken(ByPolicy, "%s evicts pod %s, which is to be deleted", f.p.name, e.Pod.UID)
 	case e.Method == policy.Delete && method == policy.Evict:
@@ -78,13 +82,16 @@ func (f *flight) deletesAfter(by *policy.Policy, t *v1.Taint) error {
 	after, now := by.DeleteAfter.Duration, p.w.now()
 	refused, was := p.governance.refused[uid]
 	if least := min(after, time.Minute); least > 0 && (!was || now-refused < least-slip) {
-		return broken(Unasked, "%s deletes pod %s, whose eviction it has seen refused: %v, at %v", p.name, uid, was, refused)
+		return broken(Unasked, "%s deletes pod %s, whose eviction it has seen refused: %v, at %v", p.name, uid, was,
+			refused)
 	}
 	if end := p.governance.lastEnd(t, f.e.Pod.Node); now-end < after-slip {
-		return broken(oracle.Early, "%s deletes pod %s %v after a hold of its taint ended; policy %s waits for %v", p.name, uid, now-end, by.Name, after)
+		return broken(oracle.Early, "%s deletes pod %s %v after a hold of its taint ended; policy %s waits for %v",
+			p.name, uid, now-end, by.Name, after)
 	}
 	if since := p.w.shownSince(f.e.Pod.Node, t); t.Effect == v1.TaintEffectNoSchedule && now-since < after-slip {
-		return broken(oracle.Early, "%s deletes pod %s %v after its taint was seen; policy %s waits for %v", p.name, uid, now-since, by.Name, after)
+		return broken(oracle.Early, "%s deletes pod %s %v after its taint was seen; policy %s waits for %v", p.name,
+			uid, now-since, by.Name, after)
 	}
 	return nil
 }
@@ -95,8 +102,8 @@ type endedHold struct {
 	at time.Duration
 }
 
-// noteEnds notes which holds of the process have ended, while it leads without a break: another leader may not have read the
-// end that this one could not write.
+// noteEnds notes which holds of the process have ended, while it leads without a break: another leader may not have
+// read the end that this one could not write.
 func (g *governance) noteEnds() {
 	if !g.p.leading() || !g.p.started {
 		g.holding, g.ended = nil, nil
@@ -104,14 +111,18 @@ func (g *governance) noteEnds() {
 	}
 	present := g.config.Holds(g.core.Judge().Facts.Tripped, g.config.Paused)
 	for _, was := range g.holding {
-		if !slices.ContainsFunc(present, func(is policy.HoldRecord) bool { return is.Same(&was) && is.Rules == was.Rules }) {
+		if !slices.ContainsFunc(present, func(is policy.HoldRecord) bool {
+			return is.Same(&was) &&
+				is.Rules == was.Rules
+		}) {
 			g.ended = append(g.ended, endedHold{was, g.p.w.now()})
 		}
 	}
 	g.holding = present
 }
 
-// lastEnd returns when the last hold ended that counts for pods on the node with this taint; a time long ago if none has.
+// lastEnd returns when the last hold ended that counts for pods on the node with this taint; a time long ago if none
+// has.
 func (g *governance) lastEnd(t *v1.Taint, node string) time.Duration {
 	last := -time.Hour
 	for _, h := range g.ended {
@@ -268,7 +279,8 @@ func (p *process) nothingLost() error {
 		}
 		verdict := p.governance.judge.Decide(known, node)
 		if method, action := verdict.Due(p.now().Add(-longestBehind)); action != nil {
-			return broken(Lost, "pod %s is still there, and was due at %v by method %s: %s", pod.UID, p.clock.moment(action.At)-preface, method, action.Because())
+			return broken(Lost, "pod %s is still there, and was due at %v by method %s: %s", pod.UID,
+				p.clock.moment(action.At)-preface, method, action.Because())
 		}
 	}
 	return nil

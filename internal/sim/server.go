@@ -159,9 +159,12 @@ func (s *server) createPod(name, node string, tolerations []v1.Toleration, shape
 		return
 	}
 	p := &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespaceOf(name), Name: name, UID: s.uid(name), CreationTimestamp: s.stamp(), Generation: 1},
-		Spec:       v1.PodSpec{Tolerations: tolerations},
-		Status:     v1.PodStatus{Phase: v1.PodPending},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.namespaceOf(name), Name: name, UID: s.uid(name),
+			CreationTimestamp: s.stamp(), Generation: 1,
+		},
+		Spec:   v1.PodSpec{Tolerations: tolerations},
+		Status: v1.PodStatus{Phase: v1.PodPending},
 	}
 	if shape.app != "" {
 		p.Labels = map[string]string{"app": shape.app}
@@ -191,7 +194,10 @@ func (s *server) bind(uid types.UID, node string) {
 	s.changePod(uid, func(p *v1.Pod) {
 		p.Spec.NodeName = node
 		if !s.grace[uid].unscheduled {
-			p.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: s.stamp()}}
+			p.Status.Conditions = []v1.PodCondition{{
+				Type: v1.PodScheduled, Status: v1.ConditionTrue,
+				LastTransitionTime: s.stamp(),
+			}}
 		}
 	})
 }

@@ -158,7 +158,8 @@ func (s *shardRun) pod() {
 func (s *shardRun) end() {
 	ended := s.ended[0]
 	s.ended = s.ended[1:]
-	s.p.w.say(s.p.name, "call for pod %s ended: %s %s", ended.Request.Pod.UID, ended.Outcome.Kind.String(), ended.Outcome.Cause)
+	s.p.w.say(s.p.name, "call for pod %s ended: %s %s", ended.Request.Pod.UID, ended.Outcome.Kind.String(),
+		ended.Outcome.Cause)
 	s.step(shard.CallEnded{Ended: ended})
 }
 

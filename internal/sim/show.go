@@ -47,7 +47,8 @@ func (s *shownPod) String() string {
 	if s.DeletionTimestamp != nil {
 		going = ", terminating"
 	}
-	return fmt.Sprintf("pod %s on %q at version %s, %s%s, %v", s.UID, s.Spec.NodeName, s.ResourceVersion, s.Status.Phase, going, shownTolerations(s.Spec.Tolerations))
+	return fmt.Sprintf("pod %s on %q at version %s, %s%s, %v", s.UID, s.Spec.NodeName, s.ResourceVersion,
+		s.Status.Phase, going, shownTolerations(s.Spec.Tolerations))
 }
 
 // String returns a write in one line.

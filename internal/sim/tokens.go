@@ -65,7 +65,8 @@ func (g *governance) tokensOf(r policy.Rate, group string, before []*tokens) *to
 	})
 	if i < 0 {
 		for _, f := range g.p.flights {
-			if now.counts(f) && r.TopologyKey == "" { // the labels of nodes may not have been known when the call was offered
+			// the labels of nodes may not have been known when the call was offered
+			if now.counts(f) && r.TopologyKey == "" {
 				now.left--
 			}
 		}
@@ -88,7 +89,8 @@ func (f *flight) countTokens(n float64) error {
 		}
 		t.fill(f.p.w.now())
 		if t.left = min(t.left+n, float64(t.rate.Burst)); n < 0 && t.left < -f.p.w.slack(t) {
-			return broken(RateExceeded, "%s calls for pod %s, and rate %s lacks %.3f tokens", f.p.name, f.e.Pod.UID, t.rate.Name, -t.left)
+			return broken(RateExceeded, "%s calls for pod %s, and rate %s lacks %.3f tokens", f.p.name, f.e.Pod.UID,
+				t.rate.Name, -t.left)
 		}
 	}
 	return nil
@@ -105,7 +107,8 @@ func (f *flight) giveBack(o *eviction.Outcome) error {
 // keepTokens requires that a call whose deletion the server has accepted has not given its tokens back.
 func (f *flight) keepTokens() error {
 	if f.gave && f.deleted {
-		return broken(RateExceeded, "the call of %s for pod %s has deleted it, and gives its tokens back", f.p.name, f.e.Pod.UID)
+		return broken(RateExceeded, "the call of %s for pod %s has deleted it, and gives its tokens back", f.p.name,
+			f.e.Pod.UID)
 	}
 	return nil
 }

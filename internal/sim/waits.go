@@ -12,13 +12,15 @@ import (
 
 // waits judges for how long the evictions of a process wait for their turn, by what its calls have shown.
 type waits struct {
-	p           *process
-	looked      time.Duration               // when watch was last called
-	since       map[types.UID]time.Duration // since when watch has seen these pods wait without a reason
-	slow, quick map[string]time.Duration    // by namespace: when its last slow call, and its last quick answer of admission came
+	p      *process
+	looked time.Duration               // when watch was last called
+	since  map[types.UID]time.Duration // since when watch has seen these pods wait without a reason
+	// by namespace: when its last slow call, and its last quick answer of admission came
+	slow, quick map[string]time.Duration
 }
 
-// remembered is for how long a call predicts the calls of its namespace. A call that has lasted for maybeSlow may be slow.
+// remembered is for how long a call predicts the calls of its namespace. A call that has lasted for maybeSlow may be
+// slow.
 const (
 	remembered = 2 * time.Minute
 	maybeSlow  = dispatch.SlowAfter - time.Millisecond
@@ -31,7 +33,8 @@ func (w *waits) ended(f *flight, o *eviction.Outcome) {
 	case now-f.began >= maybeSlow:
 		w.p.w.counts.Slow++
 		w.slow[namespace] = now
-	case o.Kind == eviction.Accepted, o.Kind == eviction.Blocked, o.Cause == eviction.CauseAdmission, o.Cause == eviction.CauseWebhook:
+	case o.Kind == eviction.Accepted, o.Kind == eviction.Blocked, o.Cause == eviction.CauseAdmission,
+		o.Cause == eviction.CauseWebhook:
 		w.quick[namespace] = now
 	}
 }
@@ -84,9 +87,9 @@ func (w *waits) judge() error {
 	return nil
 }
 
-// judgeOne requires that a pod that is due is not kept waiting by slow calls of other namespaces, and that no slot is free
-// that it may use. Slow calls hold slots while all slow places are taken, and those of slow namespaces hold half of the
-// slots at most.
+// judgeOne requires that a pod that is due is not kept waiting by slow calls of other namespaces, and that no slot is
+// free that it may use. Slow calls hold slots while all slow places are taken, and those of slow namespaces hold half
+// of the slots at most.
 func (w *waits) judgeOne(v *eviction.View, before map[types.UID]time.Duration) error {
 	p, uid, namespace, now := w.p, v.Pod.UID, v.Pod.Namespace, w.p.w.now()
 	plan, slow := p.w.plan, w.isSlow(namespace)
@@ -112,8 +115,10 @@ func (w *waits) judgeOne(v *eviction.View, before map[types.UID]time.Duration) e
 	}
 	w.since[uid] = since
 	waits := now - max(p.clock.moment(v.Next), since)
-	if longest := dispatch.SlowAfter * time.Duration(1+podNames/slots); waits > longest || waits > mayPoll && !slow && w.free(namespace) {
-		return broken(oracle.KeptWaiting, "%s keeps pod %s waiting for %v, with %d calls under way, %d of them slow", p.name, uid, waits, len(p.flights), w.calls("", maybeSlow))
+	if longest := dispatch.SlowAfter * time.Duration(1+podNames/slots); waits > longest || waits > mayPoll && !slow &&
+		w.free(namespace) {
+		return broken(oracle.KeptWaiting, "%s keeps pod %s waiting for %v, with %d calls under way, %d of them slow",
+			p.name, uid, waits, len(p.flights), w.calls("", maybeSlow))
 	}
 	return nil
 }

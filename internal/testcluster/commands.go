@@ -106,8 +106,8 @@ func (c *Cluster) client(name string, port int) []string {
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port))
 }
 
-// common returns the flags that Kubernetes' servers share: their certificate, and the feature that is off by default and
-// part of the tests.
+// common returns the flags that Kubernetes' servers share: their certificate, and the feature that is off by default
+// and part of the tests.
 func (c *Cluster) common() []string {
 	flags := []string{"--tls-cert-file=" + c.pki("server.crt"), "--tls-private-key-file=" + c.pki("server.key")}
 	if c.minor >= 35 {

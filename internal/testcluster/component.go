@@ -135,7 +135,8 @@ func (c *Component) await(ctx context.Context, url string) error {
 		case <-p.done:
 			return c.failure(fmt.Errorf("%s ended while starting: %w", c.name, p.exit()))
 		case <-ctx.Done():
-			return c.failure(fmt.Errorf("%s did not become ready: %w; its last answer: %w", c.name, context.Cause(ctx), err))
+			return c.failure(fmt.Errorf("%s did not become ready: %w; its last answer: %w", c.name, context.Cause(ctx),
+				err))
 		case <-time.After(pollInterval):
 		}
 	}

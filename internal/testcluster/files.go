@@ -39,7 +39,8 @@ func findBinaries(o Options, minor int) (string, error) {
 	}
 	for _, name := range needed {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return "", fmt.Errorf("the control plane's binary %s is missing: run `make %s` (%w)", name, targetOf(minor), err)
+			return "", fmt.Errorf("the control plane's binary %s is missing: run `make %s` (%w)", name, targetOf(minor),
+				err)
 		}
 	}
 	return dir, nil

@@ -30,8 +30,8 @@ type Manager struct {
 }
 
 // StartManager runs `taint-manager run` with these additional flags, as [ManagerUser] with the permissions of
-// deploy/rbac.yaml, that of the flags, and no others, and returns when it is ready. The binary and the file are those of the
-// repository; the error has the end of its log.
+// deploy/rbac.yaml, that of the flags, and no others, and returns when it is ready. The binary and the file are those
+// of the repository; the error has the end of its log.
 func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, error) {
 	m, err := c.LaunchManager(ctx, flags...)
 	if err != nil {
@@ -94,8 +94,8 @@ func (c *Cluster) LaunchWith(ctx context.Context, binary, kubeconfig string, fla
 	return &Manager{process: p, address: address(port), page: address(page), log: log}, nil
 }
 
-// evictPermission is what the chart adds to deploy/rbac.yaml for the method Evict and for policies with it, as a role of
-// its own, because several managers with different methods may run in one cluster.
+// evictPermission is what the chart adds to deploy/rbac.yaml for the method Evict and for policies with it, as a role
+// of its own, because several managers with different methods may run in one cluster.
 const evictPermission = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -120,9 +120,9 @@ subjects:
   namespace: kube-system
 `
 
-// Permit applies deploy/rbac.yaml, which gives [ManagerUser] its permissions. If the flags of "run" or their file have the
-// method Evict, it adds the permission for that. If there is no lease, it creates a released one: the first leader of an
-// installation would begin after the lease duration.
+// Permit applies deploy/rbac.yaml, which gives [ManagerUser] its permissions. If the flags of "run" or their file have
+// the method Evict, it adds the permission for that. If there is no lease, it creates a released one: the first leader
+// of an installation would begin after the lease duration.
 func (c *Cluster) Permit(ctx context.Context, flags ...string) error {
 	root, err := repositoryRoot()
 	if err != nil {

@@ -86,7 +86,8 @@ func Load(kubeconfig string) (*rest.Config, error) {
 		return inCluster()
 	}
 	if err := Readable(kubeconfig); err != nil {
-		return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this user may read", kubeconfig, err)
+		return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this user may read",
+			kubeconfig, err)
 	}
 	made, err := fromFile(kubeconfig)
 	if err != nil {

@@ -24,11 +24,13 @@ func Untrusted(err error) bool {
 func Unreachable(server, from string, err error) error {
 	switch {
 	case Untrusted(err):
-		return fmt.Errorf("the API server %s is not trusted: %w; check server address and certificate-authority in %s", server, err, from)
+		return fmt.Errorf("the API server %s is not trusted: %w; check server address and certificate-authority in %s",
+			server, err, from)
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("the API server %s does not know this user: %w; check that the credentials in %s are of this cluster and have not expired", server, err, from)
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%s does not answer as an API server of Kubernetes: %w; check the server address in %s", server, err, from)
+		return fmt.Errorf("%s does not answer as an API server of Kubernetes: %w; check the server address in %s",
+			server, err, from)
 	}
 	return fmt.Errorf("the API server %s did not answer within %s: %w; check that it runs, and the server address in %s", server, Patience, err, from)
 }

@@ -50,7 +50,10 @@ func Error(err error) error {
 // ofStatus returns the parts of a status that callers use to decide.
 func ofStatus(s metav1.Status) metav1.Status {
 	const maxCauses = 8
-	short := metav1.Status{Status: s.Status, Code: s.Code, Reason: metav1.StatusReason(Text(string(s.Reason))), Message: Text(s.Message)}
+	short := metav1.Status{
+		Status: s.Status, Code: s.Code, Reason: metav1.StatusReason(Text(string(s.Reason))),
+		Message: Text(s.Message),
+	}
 	if s.Details == nil {
 		return short
 	}

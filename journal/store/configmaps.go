@@ -50,7 +50,8 @@ func (c *ConfigMaps) Read(ctx context.Context, partition int) (journal.StoredPar
 	defer cancel()
 	list, err := c.client.List(ctx, c.only(partition))
 	if err != nil {
-		return journal.StoredPartition{}, fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[partition], err)
+		return journal.StoredPartition{}, fmt.Errorf("reading the ConfigMap %s/%s: %w", c.namespace, c.names[partition],
+			err)
 	}
 	for i := range list.Items {
 		if list.Items[i].Name == c.names[partition] {
@@ -62,7 +63,8 @@ func (c *ConfigMaps) Read(ctx context.Context, partition int) (journal.StoredPar
 
 // only selects the one ConfigMap by its name, because permissions that name their objects require it.
 func (c *ConfigMaps) only(partition int) metav1.ListOptions {
-	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, c.names[partition]).String()}
+	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField,
+		c.names[partition]).String()}
 }
 
 func (c *ConfigMaps) content(partition int, object *v1.ConfigMap) journal.StoredPartition {
@@ -78,7 +80,8 @@ func (c *ConfigMaps) content(partition int, object *v1.ConfigMap) journal.Stored
 func storedAt(object *v1.ConfigMap) (last time.Time) {
 	for i := range object.ManagedFields {
 		m := &object.ManagedFields[i]
-		if m.Time != nil && m.FieldsV1 != nil && strings.Contains(m.FieldsV1.GetRawString(), `"f:`+journal.Head+`"`) && m.Time.After(last) {
+		if m.Time != nil && m.FieldsV1 != nil && strings.Contains(m.FieldsV1.GetRawString(), `"f:`+journal.Head+`"`) &&
+			m.Time.After(last) {
 			last = m.Time.Time
 		}
 	}
@@ -101,7 +104,8 @@ func (c *ConfigMaps) Write(ctx context.Context, partition int, s journal.StoredP
 	object.Data = s.Data
 	stored, err := write()
 	if s.Version == "" && apierrors.IsForbidden(err) {
-		err = fmt.Errorf("it does not exist, and the permission to create configmaps in namespace %s is missing: %w", c.namespace, err)
+		err = fmt.Errorf("it does not exist, and the permission to create configmaps in namespace %s is missing: %w",
+			c.namespace, err)
 	}
 	if err != nil {
 		return "", fmt.Errorf("writing the ConfigMap %s/%s: %w", c.namespace, object.Name, err)

@@ -54,8 +54,8 @@ func (g *guards) read(r *guard.Record, now, fresh time.Time) GuardsRead {
 	return GuardsRead{Record: g.record, Usable: r != nil}
 }
 
-// adoptGuards passes on the record that the partition contains. What this process finds first is as fresh as it was when
-// a process is last known to have led: nobody has written since.
+// adoptGuards passes on the record that the partition contains. What this process finds first is as fresh as it was
+// when a process is last known to have led: nobody has written since.
 func (p *partition) adoptGuards(r *guard.Record, first bool) {
 	if p.number != journal.GuardsPartition {
 		return

@@ -10,8 +10,8 @@ import (
 // Input is one thing that happens to a [Core].
 type Input interface{ input() }
 
-// Synced reports that the source has all nodes. It comes once. Contents that were heard before are processed then, because
-// a record of an unknown node has no effect.
+// Synced reports that the source has all nodes. It comes once. Contents that were heard before are processed then,
+// because a record of an unknown node has no effect.
 type Synced struct{}
 
 // Heard reports what the watch of a partition shows: its content, with the moment of receipt, or the error of a read.
@@ -34,8 +34,8 @@ type TermBegan struct{ Term int }
 // TermEnded ends the term with this number.
 type TermEnded struct{ Term int }
 
-// Written answers a write: with the new version, or with an error. Cut means that the call was cancelled, because the term
-// or the process ends.
+// Written answers a write: with the new version, or with an error. Cut means that the call was cancelled, because the
+// term or the process ends.
 type Written struct {
 	Partition int
 	Version   string
@@ -46,7 +46,8 @@ type Written struct {
 // GuardsSet sets the record of guards and holds that this process writes while it leads.
 type GuardsSet struct{ Record guard.Record }
 
-// Flush asks for all changes to be written. Effects.Flushed answers it once they are, or once one more attempt has failed.
+// Flush asks for all changes to be written. Effects.Flushed answers it once they are, or once one more attempt has
+// failed.
 type Flush struct{ ID int }
 
 // TimePassed reports that the time of Effects.Next has come.
@@ -93,8 +94,8 @@ type Write struct {
 	Content         journal.StoredPartition
 }
 
-// GuardsRead is the latest record of guards and holds that the journal has. Usable is false if the journal has none, or if
-// it can't be believed.
+// GuardsRead is the latest record of guards and holds that the journal has. Usable is false if the journal has none, or
+// if it can't be believed.
 type GuardsRead struct {
 	Record guard.Record
 	Usable bool

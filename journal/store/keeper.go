@@ -34,8 +34,8 @@ type Options struct {
 	// Partitions stores the journal. Nil means that there is none, and the keeper does nothing.
 	Partitions Partitions
 
-	// Source has the nodes to record, and is safe for concurrent use; Synced is closed once it has all of them. Both are
-	// required.
+	// Source has the nodes to record, and is safe for concurrent use; Synced is closed once it has all of them. Both
+	// are required.
 	Source Source
 	Synced <-chan struct{}
 
@@ -109,7 +109,8 @@ func New(o Options) *Keeper {
 		loaded: make(chan struct{}), ended: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	k.core = NewCore(CoreOptions{
-		Source: o.Source, Leading: k.leads, Ahead: o.Ahead, ReadOnly: o.ReadOnly, LastLed: o.LastLed, None: o.Partitions == nil,
+		Source: o.Source, Leading: k.leads, Ahead: o.Ahead, ReadOnly: o.ReadOnly, LastLed: o.LastLed,
+		None: o.Partitions == nil,
 	})
 	k.guards.Store(&guards{})
 	return k

@@ -24,7 +24,8 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	if r == nil {
 		return m, nil
 	}
-	if err := errors.Join(registry.Register(r, &m.writes), registry.Register(r, &m.problems), registry.Register(r, &m.entries)); err != nil {
+	if err := errors.Join(registry.Register(r, &m.writes), registry.Register(r, &m.problems),
+		registry.Register(r, &m.entries)); err != nil {
 		return nil, fmt.Errorf("registering metrics of the journal: %w", err)
 	}
 	for _, p := range phrases {

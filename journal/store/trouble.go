@@ -119,7 +119,8 @@ func (t *troubles) say(one Trouble) {
 		return
 	}
 	t.said[topic] = time.Now()
-	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", one.Kind, "partition", one.Partition, "problem", one.Text)
+	t.logger.Info("A problem of the journal: what it lacks counts as not recorded", "kind", one.Kind, "partition",
+		one.Partition, "problem", one.Text)
 }
 
 // forget removes all problems without logging that.

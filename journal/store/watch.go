@@ -23,10 +23,11 @@ func (c *ConfigMaps) Watch(ctx context.Context, partition int, tell func(journal
 	w := &watcher{maps: c, partition: partition, name: c.names[partition], tell: tell}
 	// The errors are told, so the reflector need not log them.
 	ctx = klog.NewContext(ctx, logr.Discard())
-	cache.NewReflectorWithOptions(listing{&cache.ListWatch{ListWithContextFunc: w.list, WatchFuncWithContext: w.watch}}, &v1.ConfigMap{}, w, cache.ReflectorOptions{
-		Name:    "taint-manager." + w.name,
-		Backoff: &wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second},
-	}).RunWithContext(ctx)
+	cache.NewReflectorWithOptions(listing{&cache.ListWatch{ListWithContextFunc: w.list, WatchFuncWithContext: w.watch}},
+		&v1.ConfigMap{}, w, cache.ReflectorOptions{
+			Name:    "taint-manager." + w.name,
+			Backoff: &wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second},
+		}).RunWithContext(ctx)
 }
 
 // listing makes a reflector list, instead of streaming the list by a watch: that may be an old one.
@@ -78,7 +79,8 @@ func (w *watcher) watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 func (w *watcher) fail(ctx context.Context, doing string, err error) error {
 	if ctx.Err() == nil || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		w.failed = true
-		w.tell(journal.StoredPartition{}, fmt.Errorf("%s the ConfigMap %s/%s: %w", doing, w.maps.namespace, w.name, err))
+		w.tell(journal.StoredPartition{}, fmt.Errorf("%s the ConfigMap %s/%s: %w", doing, w.maps.namespace, w.name,
+			err))
 	}
 	return err
 }

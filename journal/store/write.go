@@ -88,8 +88,8 @@ func (p *partition) writeIfDue() {
 	}
 }
 
-// write starts a write if what the partition is to contain differs from what is stored. Before its first write of a term
-// this process adopts what is stored.
+// write starts a write if what the partition is to contain differs from what is stored. Before its first write of a
+// term this process adopts what is stored.
 func (p *partition) write() {
 	p.dirty = false // later changes set it again
 	p.offerAgain()
@@ -105,7 +105,10 @@ func (p *partition) write() {
 	}
 	w.digest = digestOf(data)
 	p.call = w
-	p.do.Writes = append(p.do.Writes, Write{p.term, p.number, journal.StoredPartition{Name: p.content.Name, Version: p.content.Version, Data: data}})
+	p.do.Writes = append(p.do.Writes, Write{p.term, p.number, journal.StoredPartition{
+		Name:    p.content.Name,
+		Version: p.content.Version, Data: data,
+	}})
 }
 
 // recorded returns the records of the partition's nodes.
@@ -120,8 +123,8 @@ func (p *partition) recorded() map[string]journal.Record {
 	return records
 }
 
-// worthWriting reports whether the data differ from what is stored, or the partition needs a new time of writing, or to be
-// written once in this term: only that shows that this process knows the latest content.
+// worthWriting reports whether the data differ from what is stored, or the partition needs a new time of writing, or to
+// be written once in this term: only that shows that this process knows the latest content.
 func (p *partition) worthWriting(w *writing) bool {
 	if !journal.Same(w.data, p.content.Data) {
 		return true
@@ -177,7 +180,8 @@ func named(leftOut journal.LeftOut) string {
 	const most = 5
 	var texts []string
 	if nodes := leftOut.Nodes; len(nodes) > 0 {
-		texts = append(texts, fmt.Sprintf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(nodes), strings.Join(nodes[:min(len(nodes), most)], ", ")))
+		texts = append(texts, fmt.Sprintf("%d nodes do not fit, and their countdowns start again after a restart: %s",
+			len(nodes), strings.Join(nodes[:min(len(nodes), most)], ", ")))
 	}
 	if leftOut.Guards {
 		texts = append(texts, "the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")

@@ -56,10 +56,13 @@ type Checker struct {
 // New returns a checker that does nothing before Run and SetLeading. It returns an error if another collector has the
 // name of its metric.
 func New(o Options) (*Checker, error) {
-	c := &Checker{options: o, candidates: make(chan eviction.Overtaken, 1), seen: prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "taint_manager_original_seen_timestamp_seconds",
-		Help: "When kube-controller-manager was last seen to evict a pod whose eviction waited here; 0: never.",
-	})}
+	c := &Checker{
+		options: o, candidates: make(chan eviction.Overtaken, 1),
+		seen: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "taint_manager_original_seen_timestamp_seconds",
+			Help: "When kube-controller-manager was last seen to evict a pod whose eviction waited here; 0: never.",
+		}),
+	}
 	if o.Registerer == nil {
 		return c, nil
 	}

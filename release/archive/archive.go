@@ -42,7 +42,10 @@ func sorted(files []File) []File {
 func Tar(w io.Writer, files []File, at time.Time) error {
 	out := tar.NewWriter(w)
 	for _, f := range sorted(files) {
-		header := &tar.Header{Name: f.Name, Mode: int64(f.mode()), Size: int64(len(f.Data)), ModTime: at.UTC(), Typeflag: tar.TypeReg, Format: tar.FormatUSTAR}
+		header := &tar.Header{
+			Name: f.Name, Mode: int64(f.mode()), Size: int64(len(f.Data)), ModTime: at.UTC(),
+			Typeflag: tar.TypeReg, Format: tar.FormatUSTAR,
+		}
 		if f.folder() {
 			header.Typeflag = tar.TypeDir
 		}

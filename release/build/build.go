@@ -43,8 +43,8 @@ func (i Info) Validate() error {
 	return nil
 }
 
-// Command returns the command that builds the program from the repository at root into the file output. It compiles with
-// the toolchain of go.mod and ignores the settings of this machine.
+// Command returns the command that builds the program from the repository at root into the file output. It compiles
+// with the toolchain of go.mod and ignores the settings of this machine.
 func Command(ctx context.Context, root string, i Info, t Target, output string) (*exec.Cmd, error) {
 	toolchain, err := toolchain(root)
 	if err != nil {
@@ -57,7 +57,8 @@ func Command(ctx context.Context, root string, i Info, t Target, output string) 
 	const version = "k8s.io/component-base/version"
 	flags := fmt.Sprintf("-s -w -buildid= -X %[1]s.gitVersion=%[2]s -X %[1]s.gitCommit=%[3]s -X %[1]s.buildDate=%[4]s",
 		version, i.Version, i.Commit, i.Time.UTC().Format(time.RFC3339))
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-tags=grpcnotrace", "-ldflags="+flags,
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-tags=grpcnotrace",
+		"-ldflags="+flags,
 		"-o", output, "./cmd/taint-manager")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.OS, "GOARCH="+t.Arch, "GOAMD64=v1", "GOARM64=v8.0",

@@ -26,7 +26,8 @@ func Pack(w io.Writer, dir, version, repository string, at time.Time) error {
 			return err
 		}
 		name, err := filepath.Rel(filepath.Dir(dir), path)
-		files = append(files, archive.File{Name: "taint-manager/" + strings.TrimPrefix(filepath.ToSlash(name), filepath.Base(dir)+"/"), Data: []byte(released(entry.Name(), string(data), version, repository))})
+		files = append(files, archive.File{Name: "taint-manager/" + strings.TrimPrefix(filepath.ToSlash(name),
+			filepath.Base(dir)+"/"), Data: []byte(released(entry.Name(), string(data), version, repository))})
 		return err
 	})
 	if err != nil {

@@ -30,7 +30,10 @@ type File struct{ Name, Text string }
 const notes = "NOTES.txt"
 
 // order is the order in which objects are applied: dependencies first. Other templates follow.
-var order = []string{"rbac.yaml", "namespace.yaml", "configmap.yaml", "poddisruptionbudget.yaml", "networkpolicy.yaml", "deployment.yaml"}
+var order = []string{
+	"rbac.yaml", "namespace.yaml", "configmap.yaml", "poddisruptionbudget.yaml", "networkpolicy.yaml",
+	"deployment.yaml",
+}
 
 // Render returns the templates of the chart in dir that yield objects, in the order in which they are applied. It
 // returns an error for values that values.schema.json rejects.

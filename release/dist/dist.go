@@ -39,7 +39,8 @@ type Release struct {
 var (
 	imageTargets = []build.Target{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}}
 	cliTargets   = append(slices.Clone(imageTargets),
-		build.Target{OS: "darwin", Arch: "amd64"}, build.Target{OS: "darwin", Arch: "arm64"}, build.Target{OS: "windows", Arch: "amd64"})
+		build.Target{OS: "darwin", Arch: "amd64"}, build.Target{OS: "darwin", Arch: "arm64"},
+		build.Target{OS: "windows", Arch: "amd64"})
 	shells = []string{"bash", "fish", "powershell", "zsh"}
 )
 
@@ -156,14 +157,16 @@ func (r Release) shared(ctx context.Context, binaries []compiled) ([]archive.Fil
 		return nil, fmt.Errorf("the license: %w", err)
 	}
 	completions, err := r.completions(ctx, binaries)
-	return append(completions, archive.File{Name: "LICENSE", Data: license}, archive.File{Name: "THIRD_PARTY_NOTICES.txt", Data: texts}), err
+	return append(completions, archive.File{Name: "LICENSE", Data: license},
+		archive.File{Name: "THIRD_PARTY_NOTICES.txt", Data: texts}), err
 }
 
 // completions returns the completions, which the binary of this machine's platform prints.
 func (r Release) completions(ctx context.Context, binaries []compiled) (files []archive.File, err error) {
 	i := slices.IndexFunc(binaries, func(b compiled) bool { return b.OS == runtime.GOOS && b.Arch == runtime.GOARCH })
 	if i < 0 {
-		return nil, fmt.Errorf("printing completions: there is no binary for %s/%s; make the release on %s", runtime.GOOS, runtime.GOARCH, binaries[0])
+		return nil, fmt.Errorf("printing completions: there is no binary for %s/%s; make the release on %s",
+			runtime.GOOS, runtime.GOARCH, binaries[0])
 	}
 	for _, shell := range shells {
 		text, err := exec.CommandContext(ctx, binaries[i].path, "completion", shell).Output()
@@ -201,7 +204,10 @@ func (r Release) plugin(ctx context.Context, binaries []compiled, shared []archi
 		if err := r.write(name, out.Bytes()); err != nil {
 			return err
 		}
-		archives = append(archives, krew.Archive{Target: b.Target, Name: name, SHA256: fmt.Sprintf("%x", sha256.Sum256(out.Bytes()))})
+		archives = append(archives, krew.Archive{
+			Target: b.Target, Name: name,
+			SHA256: fmt.Sprintf("%x", sha256.Sum256(out.Bytes())),
+		})
 	}
 	manifest, err := krew.Manifest(r.Info.Version, r.URL, archives)
 	if err != nil {
@@ -227,7 +233,8 @@ func (r Release) manifests() error {
 		return err
 	}
 	var out bytes.Buffer
-	if err := chart.Pack(&out, filepath.Join(r.Root, manifests.ChartDir), r.Info.Version, r.Repository, r.Info.Time); err != nil {
+	if err := chart.Pack(&out, filepath.Join(r.Root, manifests.ChartDir), r.Info.Version, r.Repository,
+		r.Info.Time); err != nil {
 		return err
 	}
 	return r.write("taint-manager-"+strings.TrimPrefix(r.Info.Version, "v")+".tgz", out.Bytes())

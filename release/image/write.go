@@ -74,7 +74,10 @@ func index(platforms []Platform) v1.ImageIndex {
 	all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, p := range platforms {
 		platform := &v1.Platform{OS: p.OS, Architecture: p.Arch}
-		all = mutate.AppendManifests(all, mutate.IndexAddendum{Add: p.Image, Descriptor: v1.Descriptor{Platform: platform}})
+		all = mutate.AppendManifests(all, mutate.IndexAddendum{
+			Add:        p.Image,
+			Descriptor: v1.Descriptor{Platform: platform},
+		})
 	}
 	return all
 }

@@ -32,7 +32,8 @@ func Files(root string) (map[string]string, error) {
 	}
 	list := "# Rendered by 'make manifests' from deploy/chart.\napiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n"
 	for _, file := range rendered {
-		all["deploy/kustomize/"+file.Name] = "# Rendered by 'make manifests' from deploy/chart/templates/" + file.Name + ".\n" + file.Text
+		all["deploy/kustomize/"+file.Name] = "# Rendered by 'make manifests' from deploy/chart/templates/" + file.Name +
+			".\n" + file.Text
 		list += "- " + file.Name + "\n"
 		if file.Name == "rbac.yaml" {
 			all["deploy/rbac.yaml"] = rbacHeader + file.Text

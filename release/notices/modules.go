@@ -89,7 +89,8 @@ func folders(ctx context.Context, root string, versions map[string]string) (map[
 			return nil, fmt.Errorf("reading the list of modules: %w", err)
 		}
 		if m.Version != versions[m.Path] {
-			return nil, fmt.Errorf("the binary has %s %s, the repository %s: compile it again", m.Path, versions[m.Path], m.Version)
+			return nil, fmt.Errorf("the binary has %s %s, the repository %s: compile it again", m.Path,
+				versions[m.Path], m.Version)
 		}
 		all[m.Path] = m.Dir
 	}

@@ -17,7 +17,8 @@ func Notices(modules []Module) string {
 	var out strings.Builder
 	out.WriteString("taint-manager is made of these modules beside its own sources.\n")
 	for _, m := range modules {
-		fmt.Fprintf(&out, "\n%s\n%s (%s)\n%[1]s\n", strings.Repeat("=", 80), m.title(), strings.Join(m.Licenses, " AND "))
+		fmt.Fprintf(&out, "\n%s\n%s (%s)\n%[1]s\n", strings.Repeat("=", 80), m.title(),
+			strings.Join(m.Licenses, " AND "))
 		for _, text := range m.Texts {
 			fmt.Fprintf(&out, "\n--- %s\n\n%s\n", text.Name, strings.TrimSpace(text.Content))
 		}
@@ -105,7 +106,8 @@ func packageOf(m Module) spdxPackage {
 	license := strings.Join(m.Licenses, " AND ")
 	return spdxPackage{
 		Name: m.Path, VersionInfo: m.Version, SPDXID: "SPDXRef-" + outsideIDs.ReplaceAllString(m.Path, "-"),
-		DownloadLocation: "NOASSERTION", LicenseConcluded: "NOASSERTION", LicenseDeclared: cmp.Or(license, "NOASSERTION"), CopyrightText: "NOASSERTION",
+		DownloadLocation: "NOASSERTION", LicenseConcluded: "NOASSERTION", LicenseDeclared: cmp.Or(license,
+			"NOASSERTION"), CopyrightText: "NOASSERTION",
 		ExternalRefs: []external{{"PACKAGE-MANAGER", "purl", purl(m)}},
 	}
 }

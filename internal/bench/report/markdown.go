@@ -12,8 +12,8 @@ const (
 	tableEnds   = "<!-- to here -->\n"
 )
 
-// Markdown returns one table of the figures that have a target, with all their comparisons. The other figures are in the
-// JSON only.
+// Markdown returns one table of the figures that have a target, with all their comparisons. The other figures are in
+// the JSON only.
 func Markdown(s Summary) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s, %d cores (%s). Medians of %d rounds; in brackets the lowest and the highest round.\n\n",

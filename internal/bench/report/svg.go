@@ -46,7 +46,8 @@ func SVG(s Summary) []byte {
 		p.row(row)
 	}
 	p.y += workStep
-	p.text(margin, "soft", fmt.Sprintf("%s, %d cores, medians of %d rounds. Each row has a scale of its own.", s.Machine.Date, s.Machine.Cores, s.Rounds))
+	p.text(margin, "soft", fmt.Sprintf("%s, %d cores, medians of %d rounds. Each row has a scale of its own.",
+		s.Machine.Date, s.Machine.Cores, s.Rounds))
 	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="taint-manager beside plain workers and the original controller: bars for each figure that docs/performance.md has as a table">`,
 		pictureWidth, p.y+margin)
 	return []byte(head + "\n" + style + p.body.String() + "</svg>\n")
@@ -65,7 +66,8 @@ func (p *picture) text(x int, class, text string) {
 // row draws a line of words and a bar for each subject.
 func (p *picture) row(r Row) {
 	p.y += lineStep
-	fmt.Fprintf(&p.body, "<text x=\"%d\" y=\"%d\"><tspan class=\"what\">%s</tspan>", margin, p.y, html.EscapeString(r.What))
+	fmt.Fprintf(&p.body, "<text x=\"%d\" y=\"%d\"><tspan class=\"what\">%s</tspan>", margin, p.y,
+		html.EscapeString(r.What))
 	for _, t := range r.Targets {
 		if t.Bound != None {
 			class, text := r.remark(t)

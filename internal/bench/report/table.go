@@ -11,7 +11,8 @@ import (
 // Table formats the summary as text, with a line for each target.
 func Table(s Summary) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s, %d cores, %d rounds; medians, and in brackets the lowest and the highest round.\n", s.Machine.Date, s.Machine.Cores, s.Rounds)
+	fmt.Fprintf(&out, "%s, %d cores, %d rounds; medians, and in brackets the lowest and the highest round.\n",
+		s.Machine.Date, s.Machine.Cores, s.Rounds)
 	work := ""
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	for _, row := range s.Rows {

@@ -74,7 +74,8 @@ func (p *Process) settled(at time.Duration, s *seen, h Held) error {
 	case !v.evict || h.Calling || h.Accepted:
 		return nil
 	case !h.Queued:
-		return violation(Pending, "%s holds nothing for pod %s, which is to go between %v and %v: %s", p.Name, s.pod.UID, v.lo, v.hi, v.why)
+		return violation(Pending, "%s holds nothing for pod %s, which is to go between %v and %v: %s", p.Name,
+			s.pod.UID, v.lo, v.hi, v.why)
 	case h.At > max(h.Deadline, at+longestWait+p.oracle.slip(longestWait)):
 		return violation(Pending, "%s puts pod %s off from %v until %v", p.Name, s.pod.UID, at, h.At)
 	}
@@ -142,7 +143,8 @@ func (p *Process) Confirms(uid types.UID, sent, served time.Duration) error {
 		return violation(Confirmed, "%s goes on with pod %s, whose node is gone", p.Name, uid)
 	}
 	if k.version < live.version {
-		return violation(Confirmed, "%s goes on with pod %s, and has seen its node at version %d of %d", p.Name, uid, k.version, live.version)
+		return violation(Confirmed, "%s goes on with pod %s, and has seen its node at version %d of %d", p.Name, uid,
+			k.version, live.version)
 	}
 	s.confirmed = sent
 	return nil
@@ -154,7 +156,8 @@ const longestConfirmed = 5 * time.Second
 // Writes judges a request that writes a pod.
 func (p *Process) Writes(at time.Duration, uid types.UID) error {
 	if s := p.ever(uid); at-s.confirmed > longestConfirmed {
-		return violation(Confirmed, "%s writes pod %s at %v, and has asked for its node at %v", p.Name, uid, at, s.confirmed)
+		return violation(Confirmed, "%s writes pod %s at %v, and has asked for its node at %v", p.Name, uid, at,
+			s.confirmed)
 	}
 	return nil
 }
@@ -193,7 +196,8 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 	case p.oracle.LastLook && !p.oracle.Governed && !p.StillDue(uid):
 		return violation(Stays, "%s sends a DELETE for pod %s, which it was shown to stay or to be gone", p.Name, uid)
 	case s.arrived > s.lost:
-		return violation(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid, s.lost)
+		return violation(Second, "%s sends DELETE %d for pod %s; %d answers were lost", p.Name, s.arrived+1, uid,
+			s.lost)
 	case s.lost > 0:
 		p.oracle.Seen.Repeated++
 	}

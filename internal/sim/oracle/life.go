@@ -47,7 +47,8 @@ type life struct {
 	doubted bool
 
 	// bridged means that the taint was in truth removed and set again meanwhile, and counts as one. gone is the latest
-	// version of the node at which the taint was absent then, as long as no record that the process has received shows that.
+	// version of the node at which the taint was absent then, as long as no record that the process has received shows
+	// that.
 	bridged bool
 	gone    int64
 
@@ -148,7 +149,9 @@ func (l *life) earliest() time.Duration {
 }
 
 // take extends the life with the taints that are shown now, and reports whether anything is new.
-func (l *life) take(version int64, taints []*v1.Taint, seen bool, begin func(t *v1.Taint) (lo, hi time.Duration)) (changed bool) {
+func (l *life) take(
+	version int64, taints []*v1.Taint, seen bool, begin func(t *v1.Taint) (lo, hi time.Duration),
+) (changed bool) {
 	now := l.looks
 	for i := range l.states {
 		s := &l.states[i]
@@ -171,7 +174,10 @@ func (l *life) take(version int64, taints []*v1.Taint, seen bool, begin func(t *
 		if version <= l.told || !seen {
 			lo, hi = l.toldBefore(lo, hi)
 		}
-		l.states = append(l.states, state{key: t.Key, value: t.Value, added: seconds(t), lo: lo, hi: hi, from: now, to: standing, seen: seen})
+		l.states = append(l.states, state{
+			key: t.Key, value: t.Value, added: seconds(t), lo: lo, hi: hi, from: now,
+			to: standing, seen: seen,
+		})
 		l.total++
 		changed = true
 	}
@@ -192,7 +198,10 @@ func (l *life) toldBefore(lo, hi time.Duration) (time.Duration, time.Duration) {
 }
 
 func (l *life) stands(key, value string) bool {
-	return slices.ContainsFunc(l.states, func(s state) bool { return s.to == standing && s.key == key && s.value == value })
+	return slices.ContainsFunc(l.states, func(s state) bool {
+		return s.to == standing && s.key == key &&
+			s.value == value
+	})
 }
 
 // lookAt returns the last look at this version or an earlier one; -1 if there is none.

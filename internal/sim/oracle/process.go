@@ -60,7 +60,10 @@ type Process struct {
 
 // Started records that a process has started; clock returns how far its wall clock is ahead of the true time.
 func (o *Oracle) Started(name string, clock func(at time.Duration) time.Duration) *Process {
-	return &Process{Name: name, oracle: o, watched: none, clock: clock, heard: map[string]heardRecord{}, fooled: map[string]bool{}}
+	return &Process{
+		Name: name, oracle: o, watched: none, clock: clock, heard: map[string]heardRecord{},
+		fooled: map[string]bool{},
+	}
 }
 
 // ClockSet records that the wall clock of the process was set.
@@ -154,7 +157,10 @@ func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, c
 			l.found, l.foundAs, l.foundBy, l.foundAt = true, taints, v.at, k.version
 		}
 	}
-	changed = l.take(k.version, taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) { return p.begin(k, v, t) })
+	changed = l.take(k.version, taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) {
+		return p.begin(k,
+			v, t)
+	})
 	if changed {
 		p.count(l, k)
 	}

@@ -45,7 +45,8 @@ func (p *Process) Recorded(at time.Duration, node, version string) (Record, erro
 		}
 	}
 	if r.version < least || r.version > k.version {
-		return r, violation(Records, "%s records node %s at version %d, and knows its taints from %d up to %d", p.Name, node, r.version, least, k.version)
+		return r, violation(Records, "%s records node %s at version %d, and knows its taints from %d up to %d", p.Name,
+			node, r.version, least, k.version)
 	}
 	return r, nil
 }
@@ -81,9 +82,9 @@ func (p *Process) Heard(how Adoption, node string, r *Record) {
 	}
 }
 
-// judgeGap withdraws the excuse of a gap: a taint that was removed and set again while this process did not watch counts
-// as one only if no record shows it. A record does if its writer has watched the node since the taint was absent. It
-// counts from when this process has seen the node up to the version of the record.
+// judgeGap withdraws the excuse of a gap: a taint that was removed and set again while this process did not watch
+// counts as one only if no record shows it. A record does if its writer has watched the node since the taint was
+// absent. It counts from when this process has seen the node up to the version of the record.
 func (p *Process) judgeGap(k *known) {
 	h, ok := p.heard[k.node.Name]
 	if !ok || h.record.uid != k.node.UID || h.record.version > k.version {
@@ -105,8 +106,8 @@ func (p *Process) judgeGap(k *known) {
 	}
 }
 
-// Fooled records whether the record of a node that the process has adopted last is a forged one. As long as it is, the pods of
-// the node are not judged.
+// Fooled records whether the record of a node that the process has adopted last is a forged one. As long as it is, the
+// pods of the node are not judged.
 func (p *Process) Fooled(node string, forged bool) {
 	if delete(p.fooled, node); forged {
 		p.fooled[node] = true
@@ -253,7 +254,10 @@ func (l *life) join(other *life, version int64) {
 func together(lists ...[]state) (all []state) {
 	for i := range lists {
 		for _, s := range lists[i] {
-			j := slices.IndexFunc(all, func(o state) bool { return o.key == s.key && o.value == s.value && same(o.added, s.added) })
+			j := slices.IndexFunc(all, func(o state) bool {
+				return o.key == s.key && o.value == s.value &&
+					same(o.added, s.added)
+			})
 			if j < 0 {
 				all = append(all, s)
 				continue

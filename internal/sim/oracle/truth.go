@@ -91,7 +91,10 @@ func (o *Oracle) NodeWritten(at time.Duration, n *v1.Node) {
 		story = &nodeStory{name: n.Name, gone: none}
 		o.nodes[n.UID] = story
 	}
-	story.versions = append(story.versions, nodeVersion{version: number(n.ResourceVersion), at: at, taints: n.Spec.Taints})
+	story.versions = append(story.versions, nodeVersion{
+		version: number(n.ResourceVersion), at: at,
+		taints: n.Spec.Taints,
+	})
 }
 
 // NodeDeleted records that a node is gone.
@@ -158,8 +161,8 @@ func (n *nodeStory) setAt(version int64, t *v1.Taint) time.Duration {
 // broken reports whether the taint, with any value, was absent at some moment after one version and up to another.
 func (n *nodeStory) broken(after, upTo int64, g string) bool { return n.absentAt(after, upTo, g) > 0 }
 
-// absentAt returns the latest version after one version and up to another at which the taint, with any value, was absent;
-// 0 if there is none.
+// absentAt returns the latest version after one version and up to another at which the taint, with any value, was
+// absent; 0 if there is none.
 func (n *nodeStory) absentAt(after, upTo int64, g string) (last int64) {
 	for i := range n.versions {
 		v := &n.versions[i]

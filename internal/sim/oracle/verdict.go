@@ -47,7 +47,8 @@ func (p *Process) judgeState(s *seen, l *life, st *state) verdict {
 	}
 	lo, hi := l.exposure(s.pod.Spec.Tolerations)
 	if l.total > kept && p.oracle.pod(s.pod.UID).edited {
-		lo = l.earliest() // docs/adr/0003-joining-states.md: states that were joined before the edit was known count as one
+		// docs/adr/0003-joining-states.md: states that were joined before the edit was known count as one
+		lo = l.earliest()
 		if l.told > 0 {
 			hi = l.latest() // a record that has the first of two joined states replaces both
 		}

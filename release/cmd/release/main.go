@@ -59,8 +59,9 @@ func run(args []string) error {
 		return err
 	}
 	r := dist.Release{
-		Root: *root, Out: *out, Info: info, Repository: *repository, Tag: *version, URL: strings.TrimSuffix(*url, "/"), Compile: build.Compile,
-		Say: func(format string, args ...any) { _, _ = fmt.Fprintf(os.Stderr, "release: "+format+"\n", args...) },
+		Root: *root, Out: *out, Info: info, Repository: *repository, Tag: *version, URL: strings.TrimSuffix(*url, "/"),
+		Compile: build.Compile,
+		Say:     func(format string, args ...any) { _, _ = fmt.Fprintf(os.Stderr, "release: "+format+"\n", args...) },
 	}
 	if *imageOnly {
 		return r.Image(ctx)

@@ -24,7 +24,8 @@ func main() {
 	nodes := flag.Int("nodes", 200, "tainted nodes")
 	rate := flag.Float64("rate", 20, "evictions a second")
 	limit := flag.Float64("limit", 0, "evictions a second that the page shows as the limit; 0: none")
-	scene := flag.String("scene", "leading", "leading, standby, dry-run, trouble, original, starting, backlog or policies")
+	scene := flag.String("scene", "leading",
+		"leading, standby, dry-run, trouble, original, starting, backlog or policies")
 	flag.Parse()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -52,7 +53,8 @@ func serve(ctx context.Context, address string, w *world, limit float64) error {
 	go w.run(ctx)
 	fmt.Printf("{\"page\": \"http://%s/\", \"usage\": \"http://%s/\"}\n", listener.Addr(), usage.Addr())
 	return status.New(status.Options{
-		Source: w, Health: w, Warning: w.warning, History: &w.history, Role: w.role, Version: "v0.0.0-synthetic", DryRun: w.scene == "dry-run",
+		Source: w, Health: w, Warning: w.warning, History: &w.history, Role: w.role, Version: "v0.0.0-synthetic",
+		DryRun:  w.scene == "dry-run",
 		Cluster: "prod-eu-1", EvictionMethod: "evict", MaxEvictionsPerSecond: limit,
 	}).Serve(ctx, listener)
 }

@@ -51,7 +51,10 @@ func newWorld(scheduled, nodes int, rate float64, scene string) *world {
 	for i := range nodes {
 		since := w.start.Add(-time.Duration(w.random.IntN(3600)) * time.Second)
 		history := taint.History{{Taint: taints[i%len(taints)], Since: since}}
-		w.nodes = append(w.nodes, &taint.Node{Name: fmt.Sprintf("node-%03d", i), UID: types.UID(fmt.Sprint("node-", i)), Taints: []taint.History{history}})
+		w.nodes = append(w.nodes, &taint.Node{
+			Name: fmt.Sprintf("node-%03d", i), UID: types.UID(fmt.Sprint("node-", i)),
+			Taints: []taint.History{history},
+		})
 	}
 	spread := 900 * time.Second
 	if rate > 0 {
@@ -103,13 +106,20 @@ func (w *world) add(deadline time.Time) {
 	w.made++
 	w.views = append(w.views, eviction.View{
 		Pod: &taint.Pod{
-			UID: types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", w.random.Uint32(), w.made)), Namespace: namespaces[w.random.IntN(len(namespaces))],
-			Name: fmt.Sprintf("%s-%08x-%05x", app, len(app)*91125, w.random.IntN(1<<20)), Node: node.Name,
-			Labels: map[string]string{"pod-template-hash": hash}, Controller: &taint.Owner{Kind: "ReplicaSet", Name: app + "-" + hash},
+			UID:       types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", w.random.Uint32(), w.made)),
+			Namespace: namespaces[w.random.IntN(len(namespaces))],
+			Name:      fmt.Sprintf("%s-%08x-%05x", app, len(app)*91125, w.random.IntN(1<<20)), Node: node.Name,
+			Labels: map[string]string{"pod-template-hash": hash}, Controller: &taint.Owner{
+				Kind: "ReplicaSet",
+				Name: app + "-" + hash,
+			},
 		},
 		Verdict: taint.Verdict{
 			Evict: true, At: deadline, Start: deadline.Add(-300 * time.Second), Node: node.Name, Taint: t,
-			Toleration: &v1.Toleration{Key: t.Key, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute, TolerationSeconds: &grace},
+			Toleration: &v1.Toleration{
+				Key: t.Key, Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute,
+				TolerationSeconds: &grace,
+			},
 		},
 		State: eviction.Scheduled, Next: deadline,
 	})
@@ -129,7 +139,8 @@ func (w *world) past(n int) {
 }
 
 func (w *world) end(v eviction.View, at time.Time) {
-	w.history.Ended(eviction.Request{Pod: v.Pod, Verdict: v.Verdict, Attempt: 1}, eviction.Outcome{Kind: eviction.Accepted}, at)
+	w.history.Ended(eviction.Request{Pod: v.Pod, Verdict: v.Verdict, Attempt: 1},
+		eviction.Outcome{Kind: eviction.Accepted}, at)
 }
 
 // decide adds policies: every third eviction is held, others wait for a rate or have a policy.
@@ -139,7 +150,10 @@ func (w *world) decide() {
 		switch {
 		case v.State != eviction.Scheduled:
 		case i%3 == 0:
-			v.Policy, v.Held = "quarantine", policy.Held{By: policy.HeldByPolicy, Name: "quarantine", Policy: "quarantine", Verdict: v.Verdict}
+			v.Policy, v.Held = "quarantine", policy.Held{
+				By: policy.HeldByPolicy, Name: "quarantine",
+				Policy: "quarantine", Verdict: v.Verdict,
+			}
 		case i%3 == 1:
 			v.Policy, v.Method, v.DeleteAt = "maintenance-databases", policy.Evict, v.Verdict.At.Add(90*time.Minute)
 		case i < len(w.views)/4:
@@ -154,7 +168,10 @@ func (w *world) decide() {
 func (w *world) hinder() {
 	outcomes := []eviction.Outcome{
 		{Kind: eviction.Blocked, Cause: "pdb", Message: "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 3 healthy pods and has 3 currently"},
-		{Kind: eviction.Refused, Cause: "admission", Message: `admission webhook "freeze.example.com" denied the request: changes are frozen until Monday`},
+		{
+			Kind: eviction.Refused, Cause: "admission",
+			Message: `admission webhook "freeze.example.com" denied the request: changes are frozen until Monday`,
+		},
 		{Kind: eviction.Failed, Cause: "timeout", Message: "the server did not answer within 35s"},
 	}
 	for i := range min(7, len(w.views)) {
