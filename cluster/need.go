@@ -69,8 +69,7 @@ func (w *Watcher) end(err error) {
 
 // has reports whether the cache has what is needed.
 func (w *Watcher) has(n *policy.Needs) bool {
-	return w.HasSynced() && w.nodeLists.has(n) && w.podsHave(n) &&
-		(!n.NamespaceLabels || w.namespaces.listed())
+	return w.HasSynced() && w.nodeLists.has(n) && w.podsHave(n) && (!n.NamespaceLabels || w.namespaces.listed())
 }
 
 // drops reports whether a key of NoSchedule taints is no longer needed.

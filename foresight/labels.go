@@ -88,8 +88,7 @@ func (r *Ruleset) selectsNodes() bool {
 // selectsNodesBy reports whether the policy of this name has a nodeSelector.
 func (r *Ruleset) selectsNodesBy(name string) bool {
 	return slices.ContainsFunc(r.config.Policies, func(p policy.Policy) bool {
-		return p.Name == name &&
-			p.Match.NodeSelector != nil
+		return p.Name == name && p.Match.NodeSelector != nil
 	})
 }
 

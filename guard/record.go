@@ -29,8 +29,7 @@ func (r Record) With(now time.Time, trips []TripRecord, present []policy.HoldRec
 	for i := range next.Holds {
 		h := &next.Holds[i]
 		goesOn := slices.ContainsFunc(present, func(p policy.HoldRecord) bool {
-			return p.Same(h) &&
-				p.Rules == h.Rules
+			return p.Same(h) && p.Rules == h.Rules
 		})
 		if h.Holds && !goesOn {
 			h.Holds, h.Rules, h.Ended = false, "", later(h.Ended, now)
@@ -99,8 +98,7 @@ func (r Record) Bounded() Record {
 	slices.SortFunc(over, func(a, b policy.HoldRecord) int { return a.Ended.Compare(b.Ended) })
 	last := over[extra].Ended
 	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool {
-		return !h.Holds &&
-			!h.Ended.After(last)
+		return !h.Holds && !h.Ended.After(last)
 	})
 	r.Holds = append(r.Holds, policy.HoldRecord{By: "earlier holds", Ended: last})
 	return r
@@ -110,8 +108,7 @@ func (r Record) Bounded() Record {
 // Those do not change any verdict.
 func (r Record) Since(oldest time.Time) Record {
 	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool {
-		return !h.Holds &&
-			h.Ended.Before(oldest)
+		return !h.Holds && h.Ended.Before(oldest)
 	})
 	return r
 }

@@ -88,8 +88,7 @@ func (p *presence) among(i int, looked string) int {
 		return p.recorded.at(state, looked)
 	case state.FoundInList && !p.cameBack(i, looked):
 		return p.recorded.last(func(recorded *taint.State) bool {
-			return !recorded.Ended &&
-				same(&recorded.Taint, &state.Taint)
+			return !recorded.Ended && same(&recorded.Taint, &state.Taint)
 		})
 	}
 	return -1

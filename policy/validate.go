@@ -118,8 +118,7 @@ func (m *Match) validate(at problems) {
 // triggersOnNoSchedule reports whether NoSchedule taints are among the triggers.
 func (m *Match) triggersOnNoSchedule() bool {
 	return slices.ContainsFunc(m.Taints, func(t Taint) bool {
-		return slices.Contains(t.Effects,
-			v1.TaintEffectNoSchedule)
+		return slices.Contains(t.Effects, v1.TaintEffectNoSchedule)
 	})
 }
 

@@ -32,8 +32,7 @@ type options struct {
 func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cobra.Command {
 	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
 	cmd := answer.Command("explain", help, o.flags(), func(cmd *cobra.Command, args []string) error {
-		return o.run(ctx,
-			cmd, args[0])
+		return o.run(ctx, cmd, args[0])
 	})
 	cmd.Args = onePod
 	o.from.Complete(ctx, cmd)

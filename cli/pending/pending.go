@@ -35,8 +35,7 @@ type options struct {
 func Command(ctx context.Context, userAgent string, read source.ReadConfig) *cobra.Command {
 	o := &options{rules: source.NewRuleFlags(read), from: source.NewFlags(userAgent)}
 	cmd := answer.Command("pending", help, o.flags(), func(cmd *cobra.Command, _ []string) error {
-		return o.run(ctx,
-			cmd)
+		return o.run(ctx, cmd)
 	})
 	o.from.Complete(ctx, cmd)
 	source.Complete(cmd, "output", o.output.Forms())

@@ -46,8 +46,7 @@ func summarize(t *answer.Text, p *foresight.Pending) {
 	}
 	t.Top(groupsTable("NAMESPACE", p.At, groups(p.Pods, func(p pod) (_, name string) { return "", p.Namespace })))
 	t.Top(groupsTable("OWNER", p.At, groups(p.Pods, func(p pod) (namespace, name string) {
-		return p.Namespace,
-			p.Owner.String()
+		return p.Namespace, p.Owner.String()
 	})))
 	t.Top(groupsTable("BUDGET IN THE WAY", p.At,
 		groups(p.Pods, func(p pod) (namespace, name string) { return p.Namespace, p.Budget })))

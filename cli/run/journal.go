@@ -42,8 +42,7 @@ func toKeep(c config.Configuration) []permission {
 func (s *settings) warnOfJournal(ctx context.Context, reviews reviewer) {
 	first := store.PartitionNames(journalName(s.Configuration))[0]
 	asked := slices.DeleteFunc(toKeep(s.Configuration), func(p permission) bool {
-		return p.name != "" &&
-			p.name != first
+		return p.name != "" && p.name != first
 	})
 	denied, err := missing(ctx, reviews, asked)
 	if err != nil {

@@ -80,8 +80,7 @@ func (w *workload) fill(ctx context.Context, nodes []string, l size) error {
 	old, n := len(w.pods), len(nodes)*l.pods()
 	w.namespaces, w.pods = append(w.namespaces, l.namespaces...), append(w.pods, make([]load.Identity, n)...)
 	err := load.Each(ctx, n, func(ctx context.Context, i int) error {
-		return w.makePod(ctx, old+i, nodes[i/l.pods()],
-			l)
+		return w.makePod(ctx, old+i, nodes[i/l.pods()], l)
 	})
 	if err != nil {
 		return fmt.Errorf("making pods: %w", err)

@@ -112,8 +112,7 @@ func (g *governance) noteEnds() {
 	present := g.config.Holds(g.core.Judge().Facts.Tripped, g.config.Paused)
 	for _, was := range g.holding {
 		if !slices.ContainsFunc(present, func(is policy.HoldRecord) bool {
-			return is.Same(&was) &&
-				is.Rules == was.Rules
+			return is.Same(&was) && is.Rules == was.Rules
 		}) {
 			g.ended = append(g.ended, endedHold{was, g.p.w.now()})
 		}

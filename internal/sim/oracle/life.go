@@ -199,8 +199,7 @@ func (l *life) toldBefore(lo, hi time.Duration) (time.Duration, time.Duration) {
 
 func (l *life) stands(key, value string) bool {
 	return slices.ContainsFunc(l.states, func(s state) bool {
-		return s.to == standing && s.key == key &&
-			s.value == value
+		return s.to == standing && s.key == key && s.value == value
 	})
 }
 

@@ -158,8 +158,7 @@ func (p *Process) carryOn(k *known, v *view, before int64, g string) (l *life, c
 		}
 	}
 	changed = l.take(k.version, taints, v.how == Watched, func(t *v1.Taint) (lo, hi time.Duration) {
-		return p.begin(k,
-			v, t)
+		return p.begin(k, v, t)
 	})
 	if changed {
 		p.count(l, k)

@@ -255,8 +255,7 @@ func together(lists ...[]state) (all []state) {
 	for i := range lists {
 		for _, s := range lists[i] {
 			j := slices.IndexFunc(all, func(o state) bool {
-				return o.key == s.key && o.value == s.value &&
-					same(o.added, s.added)
+				return o.key == s.key && o.value == s.value && same(o.added, s.added)
 			})
 			if j < 0 {
 				all = append(all, s)
