@@ -145,7 +145,7 @@ func (m *Model) change(v *view, n *node, q Question) (done []NodeChange) {
 	return done
 }
 
-// judges judge with the changes, and without them.
+// judges holds the judge with the changes and the judge without them.
 type judges struct{ with, without judge }
 
 // judges returns the judges of a plan. A breaker trips by the taints that the nodes would have.

@@ -65,7 +65,7 @@ func (s *settings) vital(p permission) bool {
 func (s *settings) warnOfDenied(ctx context.Context, denied []permission) {
 	commands := strings.Join(s.granting(denied), "\n") + "\n"
 	for _, p := range denied {
-		klog.FromContext(ctx).Error(nil, "A permission is missing, going on without: what needs it is refused until it is granted, and what is due waits. "+howToGrant,
+		klog.FromContext(ctx).Error(nil, "A permission is missing, going on without: what needs it is refused until it is granted. "+howToGrant,
 			"permission", p.String(), "why", p.why, "commands", commands)
 	}
 }

@@ -50,7 +50,7 @@ func (s *settings) warnOfJournal(ctx context.Context, reviews reviewer) {
 	}
 	commands := strings.Join(s.granting(toKeep(s.Configuration)), "\n") + "\n"
 	for _, p := range denied {
-		klog.FromContext(ctx).Info("A restart will restart countdowns: a permission for the journal is missing. "+
+		klog.FromContext(ctx).Info("A permission for the journal is missing: a restart may restart countdowns. "+
 			howToGrant,
 			"permission", p.String(), "why", p.why, "commands", commands)
 	}

@@ -122,10 +122,9 @@ func endpoints(w watcher, ending <-chan struct{}, watchdog healthz.HealthChecker
 	return paths
 }
 
-// remarks are what /readyz?verbose says beside its checks, of what lets the process stay ready. A check that passes
-// cannot have a text, and a check that fails would make a process unready that still evicts: it may lead once the lease
-// exists, and a rolling update must not wait for that. Everybody may read them, so they name neither nodes nor what the
-// configuration file has; the log does.
+// remarks are the lines of /readyz?verbose about problems that leave the process ready. A check that passes cannot have
+// a text. A check that fails would make a process unready that still evicts, and a rolling update would wait for it.
+// Everybody may read remarks, so they name neither nodes nor fields of the configuration file; the log does.
 type remarks struct {
 	watcher  watcher
 	clock    clockTrouble

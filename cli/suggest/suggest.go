@@ -25,10 +25,14 @@ func Nearest(typed string, names []string) string {
 	if len(like) == 0 {
 		return ""
 	}
-	return " (did you mean " + Listed(like[:min(3, len(like))], "or") + "?)"
+	return " (did you mean " + Listed(like, "or") + "?)"
 }
 
-// similar returns the names that cobra would suggest if they were commands, up to this distance, the nearest first.
+// most is how many names are suggested.
+const most = 3
+
+// similar returns the nearest names that cobra would suggest if they were commands, up to this distance, the nearest
+// first.
 func similar(typed string, names []string, distance int) (like []string) {
 	var parent cobra.Command
 	for _, name := range slices.Sorted(slices.Values(names)) {
@@ -39,6 +43,9 @@ func similar(typed string, names []string, distance int) (like []string) {
 		for _, name := range parent.SuggestionsFor(typed) {
 			if !slices.Contains(like, name) {
 				like = append(like, name)
+			}
+			if len(like) == most {
+				return like
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // governance is the part of a process that policies and guards need: the configuration that it has taken in, and the
-// core of package holds. It stands in for what the root wires.
+// core of package guard. It stands in for what the root wires.
 type governance struct {
 	p      *process
 	core   *guard.Core
