@@ -202,10 +202,10 @@ func found(old, now *taint.Node, g gap, clock func() time.Time) map[string]time.
 	for _, key := range now.Keys() {
 		at, known := time.Time{}, old != nil && old.UID == now.UID && slices.Contains(old.Keys(), key)
 		switch {
+		case g.missed && (!known || renewed(now, key)):
+			at = clock()
 		case known:
 			at = old.Found[key]
-		case g.missed:
-			at = clock()
 		}
 		if at.IsZero() {
 			continue
@@ -216,6 +216,21 @@ func found(old, now *taint.Node, g gap, clock func() time.Time) map[string]time.
 		all[key] = at
 	}
 	return all
+}
+
+// renewed reports whether the latest list has shown a taint with this key that was not seen before.
+func renewed(n *taint.Node, key string) bool {
+	for _, histories := range [][]taint.History{n.Taints, n.Triggers} {
+		for _, states := range histories {
+			for i := range states {
+				s := &states[i]
+				if s.Taint.Key == key && !s.Ended && s.FoundInList && s.From == n.Version {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // adopt merges the journal's record of a node into what is known of it, and reports whether that changes anything.

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -160,11 +161,18 @@ func TestWhatAListAfterAGapShowsIsFoundInItAsLongAsItStays(t *testing.T) {
 		return all
 	}
 	inBothKindsOfList(t, func(t *testing.T, streamed bool) {
-		s := newStores()
-		listed := func(keys ...string) {
-			must(t, s.nodeStore.Replace(items(t, s.nodeStore, streamed, aNode(taints(keys...)...)), "1"))
+		s, version := newStores(), 0
+		next := func(taints ...v1.Taint) *v1.Node {
+			version++
+			n := aNode(taints...)
+			n.ResourceVersion = strconv.Itoa(version)
+			return n
 		}
-		watched := func(keys ...string) { must(t, s.nodeStore.Update(aNode(taints(keys...)...))) }
+		list := func(n *v1.Node) {
+			must(t, s.nodeStore.Replace(items(t, s.nodeStore, streamed, n), n.ResourceVersion))
+		}
+		listed := func(keys ...string) { list(next(taints(keys...)...)) }
+		watched := func(keys ...string) { must(t, s.nodeStore.Update(next(taints(keys...)...))) }
 		found := func(when string, want map[string]time.Time) {
 			t.Helper()
 			n, _ := s.PodsOn("n")
@@ -187,6 +195,9 @@ func TestWhatAListAfterAGapShowsIsFoundInItAsLongAsItStays(t *testing.T) {
 		found("it is gone", nil)
 		watched("old", "third", "new")
 		found("it is back", nil)
+		time.Sleep(time.Minute)
+		list(next(v1.Taint{Key: "old", TimeAdded: new(metav1.NewTime(time.Now().Add(-time.Second)))}))
+		found("a gap in which it was removed and set again", map[string]time.Time{"old": time.Now()})
 	})
 }
 

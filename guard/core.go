@@ -115,6 +115,9 @@ func (c *Core) read(now time.Time, r Record) []Event {
 		return nil
 	}
 	c.adopt(now, Journaled{r, true})
+	if c.leading {
+		c.written = nil // a record that was set meanwhile may have replaced it
+	}
 	return c.breakers.Step(now)
 }
 

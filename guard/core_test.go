@@ -311,6 +311,16 @@ func TestALeaderThatReadsTheLastRecordLateKeepsItsEnds(t *testing.T) {
 	want(t, "by the last one", next.ends(), []string{"pause at 5s", "policy quarantine at 8s"})
 }
 
+// The store may have replaced what it has read by what the leader set at the same moment.
+func TestALeaderRecordsWhatItHasReadLateOnceMore(t *testing.T) {
+	l := leading(whole(true), known)
+	recorded := len(l.records)
+	l.step(1, guard.RecordRead{Record: l.stored(t).Record})
+	if len(l.records) != recorded+1 {
+		t.Errorf("got %d records, want %d", len(l.records), recorded+1)
+	}
+}
+
 // What one leader does not know, the next one cannot know either: it must not count holds as ended earlier.
 func TestTheEndOfUnknownHoldsOutlivesTheLeader(t *testing.T) {
 	first := leading(whole(false), guard.Journaled{})

@@ -13,7 +13,7 @@ func (r *recorded) converted(recorded taint.History, w *Writing, now *AdoptParam
 	history := slices.Clone(recorded)
 	for i := range history {
 		state := &history[i]
-		before := r.received(state)
+		before := r.received(state, w)
 		state.Since = now.since(state.Since, w)
 		if before != nil && (!w.live() || before.Since.Before(state.Since)) {
 			state.Since = before.Since
@@ -23,9 +23,9 @@ func (r *recorded) converted(recorded taint.History, w *Writing, now *AdoptParam
 }
 
 // received returns this recorded state as converted from an earlier writing that this process received; nil if there is
-// none.
-func (r *recorded) received(recorded *taint.State) *taint.State {
-	if !r.live {
+// none. A writing that claims to be made after this one, which came later, is forged or by another clock.
+func (r *recorded) received(recorded *taint.State, w *Writing) *taint.State {
+	if !r.live || r.written.After(w.At) {
 		return nil
 	}
 	i := slices.IndexFunc(r.read, func(s taint.State) bool {

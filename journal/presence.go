@@ -2,6 +2,7 @@ package journal
 
 import (
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -38,6 +39,7 @@ type recorded struct {
 	read    taint.History // as it was read
 	version string        // of the node when the record's writer last saw its taints change
 	live    bool          // this process received the writing that the times of the states were taken from
+	written time.Time     // when that writing was made, by its writer's clock
 }
 
 // newPresence returns a presence that begins with the observation.

@@ -102,9 +102,10 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	return record, raw, nil
 }
 
-// isEmpty reports whether the lease has no record. A lease that was released has the time of the release.
+// isEmpty reports whether the lease has no record, or lost its holder by an edit. A lease that was released has the time
+// of the release, and a duration of one second.
 func isEmpty(r *resourcelock.LeaderElectionRecord) bool {
-	return r.HolderIdentity == "" && r.RenewTime.IsZero()
+	return r.HolderIdentity == "" && (r.RenewTime.IsZero() || r.LeaseDurationSeconds > 1)
 }
 
 // standIn returns the record that stands in for a lost one, and bytes that differ from those of any other record: an

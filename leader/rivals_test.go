@@ -143,6 +143,16 @@ func (l *leaseStore) empty() {
 	l.lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "lease", ResourceVersion: strconv.Itoa(l.version)}}
 }
 
+// clearHolder is a client that removes the holder from the lease, and nothing else.
+func (l *leaseStore) clearHolder() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.version++
+	l.lease = l.lease.DeepCopy()
+	l.lease.ResourceVersion = strconv.Itoa(l.version)
+	l.lease.Spec.HolderIdentity = new("")
+}
+
 // remove is a client that deletes the lease.
 func (l *leaseStore) remove() {
 	l.mu.Lock()

@@ -83,6 +83,7 @@ type Keeper struct {
 
 	mu      sync.Mutex
 	inputs  []Input                  // that were not processed
+	heard   [journal.Partitions]news // likewise
 	changed [journal.Partitions]bool // partitions whose nodes have changed
 	listed  bool                     // the source has taken in a list
 	terms   int                      // so far
@@ -122,7 +123,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	for number := range len(k.core.partitions) {
 		k.running.Go(func() {
 			k.options.Partitions.Watch(ctx, number, func(s journal.StoredPartition, err error) {
-				k.put(Heard{number, s, time.Now(), err})
+				k.hear(Heard{number, s, time.Now(), err})
 			})
 		})
 	}
@@ -165,6 +166,22 @@ func (k *Keeper) leave() {
 	k.options.Metrics.entries.Add(float64(-k.records))
 }
 
+// news is what the watch of a partition has shown last, and the error of the read after it; nil if there is none.
+type news struct{ content, failure *Heard }
+
+// hear adds what the watch of a partition shows. It replaces what was not processed yet, so that a client that writes
+// often does not fill memory. It does not block.
+func (k *Keeper) hear(in Heard) {
+	k.mu.Lock()
+	if n := &k.heard[in.Partition]; in.Err != nil {
+		n.failure = &in
+	} else {
+		*n = news{content: &in}
+	}
+	k.mu.Unlock()
+	k.signal()
+}
+
 // put adds an input. It does not block.
 func (k *Keeper) put(in Input) {
 	k.mu.Lock()
@@ -192,8 +209,15 @@ func (k *Keeper) take() (inputs []Input) {
 	if k.listed {
 		inputs = append(inputs, NodesListed{})
 	}
+	for _, n := range k.heard {
+		for _, h := range []*Heard{n.content, n.failure} {
+			if h != nil {
+				inputs = append(inputs, *h)
+			}
+		}
+	}
 	inputs = append(inputs, k.inputs...)
-	k.changed, k.listed, k.inputs = [journal.Partitions]bool{}, false, nil
+	k.changed, k.listed, k.inputs, k.heard = [journal.Partitions]bool{}, false, nil, [journal.Partitions]news{}
 	return inputs
 }
 

@@ -245,6 +245,31 @@ func TestAnEditThatTheLeaderHasUndoneIsNowhere(t *testing.T) {
 	})
 }
 
+// By a later time of writing, what was written before counts as older.
+func TestAnEditOfTheTimeOfWritingIsUndoneAndNowhere(t *testing.T) {
+	for name, version := range map[string]string{"alone": "101", "and of the version": latest} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				leader, standby := w.start().lead(), w.start()
+				w.pass(5)
+				w.taint("n", "gpu") // at version 101
+				w.pass(15)
+				w.taint("m", "disk")
+				w.put("n", map[string]string{"_journal": w.head(3600), "n": w.entry("n", version, "gpu", 5)})
+				w.pass(17)
+				if head := w.partition("n").Data["_journal"]; head == w.head(3600) {
+					t.Error("the edit is not undone")
+				}
+				w.pass(75)
+				standby.knows("the standby, a minute later", "n", "gpu@5")
+				leader.kill()
+				standby.kill()
+				w.start().knows("after a restart", "n", "gpu@5")
+			})
+		})
+	}
+}
+
 func TestAPartitionInUseThatIsOverwrittenByAnUnknownVersionIsWrittenBack(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.start().lead()

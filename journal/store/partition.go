@@ -23,6 +23,7 @@ type partition struct {
 	usable  bool                    // its format version is the supported one, or this leader had it in use
 	foreign bool                    // another process has written the content, and its records may be used
 	mine    bool                    // this process has written it in this term
+	own     bool                    // the content is what this process has written in this term
 	waiting map[string]*waiting     // records of nodes that are not read so far yet
 
 	dirty   bool          // there may be something to write
@@ -114,7 +115,7 @@ func (p *partition) open(s journal.StoredPartition, received time.Time) {
 	}
 	content, dropped, err := journal.Decode(p.number, s.Data)
 	first := !p.opened
-	p.content, p.opened, p.dirty = s, true, true
+	p.content, p.own, p.opened, p.dirty = s, false, true, true
 	p.usable, p.foreign = err == nil || p.mine, err == nil && !p.mine
 	p.writing = journal.Writing{At: content.Written, Stored: s.Stored}
 	if s.Watched {

@@ -23,7 +23,6 @@ type waiting struct {
 func (p *partition) offer(records map[string]journal.Record) {
 	before, reached := p.waiting, p.options.Source.Reached()
 	p.waiting = nil
-	p.problem(unreached, "")
 	for _, node := range slices.Sorted(maps.Keys(records)) {
 		r := records[node]
 		r.Writing = p.writing
@@ -61,10 +60,10 @@ func (p *partition) offerAgain() {
 // await offers the records whose nodes have been reached, and refuses those that wait for too long. A refused record is
 // named, and this process no longer writes it. If the nodes are read further, and not up to its version, it is dropped.
 func (p *partition) await() {
-	if len(p.waiting) == 0 {
-		return
+	reached := ""
+	if len(p.waiting) > 0 {
+		reached = p.options.Source.Reached()
 	}
-	reached := p.options.Source.Reached()
 	for _, node := range slices.Sorted(maps.Keys(p.waiting)) {
 		w := p.waiting[node]
 		switch {

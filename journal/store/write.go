@@ -46,7 +46,7 @@ func (p *partition) sentAs(data map[string]string) *writing {
 
 // standBy resets the state of a leader: what others write counts until this process has written in its next term.
 func (p *partition) standBy() {
-	p.mine, p.failed, p.retry, p.pause, p.dirty = false, false, time.Time{}, 0, true
+	p.mine, p.own, p.failed, p.retry, p.pause, p.dirty = false, false, false, time.Time{}, 0, true
 	p.problem(unwritten, "")
 	p.problem(full, "")
 }
@@ -124,12 +124,14 @@ func (p *partition) recorded() map[string]journal.Record {
 }
 
 // worthWriting reports whether the data differ from what is stored, or the partition needs a new time of writing, or to
-// be written once in this term: only that shows that this process knows the latest content.
+// be written once in this term: only that shows that this process knows the latest content. What another client has
+// written since is replaced, and be it only the time of writing that differs.
 func (p *partition) worthWriting(w *writing) bool {
-	if !journal.Same(w.data, p.content.Data) {
+	edited := p.mine && !p.own
+	if edited || !journal.Same(w.data, p.content.Data) {
 		return true
 	}
-	return (w.nodes > 0 || w.guards) && (!p.mine || !p.now.Before(p.stamp.Add(stampEvery)))
+	return (w.nodes > 0 || w.guards) && (!p.own || !p.now.Before(p.stamp.Add(stampEvery)))
 }
 
 // answered takes in the answer to the write under way.
@@ -159,7 +161,8 @@ func (p *partition) answered(in Written) {
 func (p *partition) stored(s journal.StoredPartition, own writing) {
 	p.content, p.stamp, p.retry, p.pause = s, own.at, time.Time{}, 0
 	p.sent = []writing{own}
-	p.mine, p.failed, p.foreign = p.mine || own.term == p.term && p.term != 0, false, false
+	p.own = own.term == p.term && p.term != 0
+	p.mine, p.failed, p.foreign = p.mine || p.own, false, false
 	p.opened, p.usable, p.dirty = true, true, p.dirty || own.term != p.term
 	if own.guards {
 		p.guards.fresh = own.at
