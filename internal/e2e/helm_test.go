@@ -200,7 +200,7 @@ func (h *helm) firstChart(t *testing.T) string {
 	must(t, os.CopyFS(templates, os.DirFS("testdata/v0.1")))
 	rbac, err := os.ReadFile(filepath.Join(templates, "rbac.yaml"))
 	must(t, err)
-	creates := regexp.MustCompile(`# To create (it|them)[.:].*\n- apiGroups: .*\n  resources: .*\n  verbs: \[create\]\n`)
+	creates := regexp.MustCompile(`# To create (it|the journal)[.].*\n- apiGroups: .*\n  resources: .*\n  verbs: \[create\]\n`)
 	if n := len(creates.FindAll(rbac, -1)); n != 2 {
 		t.Fatalf("rbac.yaml has %d rules to create the lease or the journal, want 2", n)
 	}
