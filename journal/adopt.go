@@ -40,7 +40,7 @@ func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 	version, live := r.Version, r.Writing.live()
 	theirs = sorted(slices.Clone(theirs))
 	same := p.recorded.version == version && unchangedHistory(p.recorded.read, theirs) && (p.recorded.live || !live)
-	if same {
+	if same && !p.recorded.written.After(r.Writing.At) { // else an edit of the time of writing was undone
 		return p, false
 	}
 	unused, undone := p, isNewer(p.recorded.version, version)

@@ -205,6 +205,9 @@ func (w *World) doPartition(d *action) {
 		g.data, g.truths, g.writer = nil, nil, nil
 	case forge:
 		g.data, g.writer, g.forged = w.server.forged(i, g.data), nil, true
+		if content, _, err := journal.Decode(i, g.data); err == nil {
+			g.written = content.Written
+		}
 	}
 	w.partitionChanged(i)
 }
