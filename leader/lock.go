@@ -102,8 +102,8 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	return record, raw, nil
 }
 
-// isEmpty reports whether the lease has no record, or lost its holder by an edit. A lease that was released has the time
-// of the release, and a duration of one second.
+// isEmpty reports whether the lease has no record, or lost its holder by an edit. A lease that was released has the
+// time of the release, and a duration of one second.
 func isEmpty(r *resourcelock.LeaderElectionRecord) bool {
 	return r.HolderIdentity == "" && (r.RenewTime.IsZero() || r.LeaseDurationSeconds > 1)
 }
