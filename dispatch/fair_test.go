@@ -321,3 +321,61 @@ func TestSlowCallsLeaveARateToOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestAPauseOfTheServerSlowsABurstByMomentsOnly has 3000 pods of one namespace, whose calls under way half a second
+// after the begin take two seconds.
+func TestAPauseOfTheServerSlowsABurstByMomentsOnly(t *testing.T) {
+	burst := func(pause time.Duration) time.Duration {
+		w := newWorld()
+		ends := w.after(500).Add(pause)
+		var all []*evicted
+		for i := range 3000 {
+			all = append(all, w.pod("shop", i%100, 1, 0, func(r *rand.Rand) (time.Duration, eviction.Outcome) {
+				takes, o := quickly(r)
+				if done := w.now.Add(takes); done.After(w.after(500)) && done.Before(ends) {
+					takes = ends.Sub(w.now)
+				}
+				return takes, o
+			}))
+		}
+		w.run(all, time.Hour)
+		_, longest := waits(all)
+		return longest
+	}
+	alone, paused := burst(0), burst(2*time.Second)
+	t.Logf("the last after %v, with a pause %v", alone, paused)
+	if paused > alone+4*time.Second {
+		t.Errorf("the last pod is gone after %v, without the pause after %v", paused, alone)
+	}
+}
+
+// TestANamespaceThatIsSlowAndQuickByTurnsDelaysOthersByMomentsOnly has webhooks that answer as many calls at once as
+// make a namespace quick again, and then hold as many calls for 30 s.
+func TestANamespaceThatIsSlowAndQuickByTurnsDelaysOthersByMomentsOnly(t *testing.T) {
+	for _, namespaces := range []int{1, 8} {
+		for _, held := range []int{1, 16, 64} {
+			t.Run(fmt.Sprintf("%d namespaces, %d calls held", namespaces, held), func(t *testing.T) {
+				for due := 100 * time.Second; due < 140*time.Second; due += 2 * time.Second {
+					w := newWorld()
+					calls := make([]int, namespaces)
+					for i := range namespaces * 3000 {
+						of := i % namespaces
+						w.pod(fmt.Sprint("slow", of), w.r.IntN(20), 0, 0, func(r *rand.Rand) (time.Duration, eviction.Outcome) {
+							calls[of]++
+							if calls[of]%(recovered+held) < recovered {
+								takes, _ := quickly(r)
+								return takes, eviction.Outcome{Kind: eviction.Blocked}
+							}
+							return 30 * time.Second, fails
+						})
+					}
+					var others []*evicted
+					for i := range 200 {
+						others = append(others, w.pod("others", i%20, 1, due, quickly))
+					}
+					w.requireWaits(t, others, due, false, time.Second, 2*time.Second)
+				}
+			})
+		}
+	}
+}

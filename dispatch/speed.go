@@ -9,6 +9,10 @@ const SlowAfter = time.Second
 // a minute does not take a slot each time.
 const remembered = 2 * time.Minute
 
+// recovered is how many quick calls in a row, after the last slow one, show that admission is quick again. Without
+// them a pause of the API server, of little more than a second, would slow a namespace for the time remembered.
+const recovered = 16
+
 // speed says how admission treats the calls of a namespace or of a workload.
 type speed uint8
 
@@ -21,6 +25,7 @@ const (
 // memory is what the calls of a namespace or of a workload have shown. The zero value is unknown.
 type memory struct {
 	slowCalls             int // under way
+	quickCalls            int // since the last slow call ended
 	slowUntil, quickUntil time.Time
 }
 
@@ -53,8 +58,15 @@ func (m *memory) turnSlow() { m.slowCalls++ }
 // slowEnded records the end of a slow call.
 func (m *memory) slowEnded(now time.Time) {
 	m.slowCalls--
+	m.quickCalls = 0
 	m.slowUntil = now.Add(remembered)
 }
 
 // answered records a call that admission has answered within SlowAfter.
-func (m *memory) answered(now time.Time) { m.quickUntil = now.Add(remembered) }
+func (m *memory) answered(now time.Time) {
+	m.quickCalls++
+	if m.quickCalls >= recovered {
+		m.slowUntil = now
+	}
+	m.quickUntil = now.Add(remembered)
+}

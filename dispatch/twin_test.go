@@ -54,6 +54,7 @@ type twinWorkload struct {
 type twinShare struct {
 	served            int
 	slowEnd, quickEnd time.Time // of the last call that was slow, or quick; zero: none
+	quickSince        int       // how many calls were quick since slowEnd
 }
 
 type twinCall struct {
@@ -268,7 +269,7 @@ func (t *twin) used(of kind) int { return t.count(func(k *twinCall) bool { retur
 func (t *twin) speedOf(now time.Time, s *twinShare, of func(*twinCall) bool) speed {
 	switch {
 	case t.count(func(k *twinCall) bool { return k.slow && of(k) }) > 0,
-		!s.slowEnd.IsZero() && now.Sub(s.slowEnd) < remembered:
+		!s.slowEnd.IsZero() && now.Sub(s.slowEnd) < remembered && s.quickSince < recovered:
 		return slow
 	case !s.quickEnd.IsZero() && now.Sub(s.quickEnd) < remembered:
 		return quick
@@ -599,9 +600,12 @@ func (t *twin) end(now time.Time, in CallEnded) {
 	switch {
 	case k.slow:
 		n.slowEnd, l.slowEnd = now, now
+		n.quickSince, l.quickSince = 0, 0
 	case o.Kind == eviction.Accepted || o.Kind == eviction.Blocked || o.Kind == eviction.DryRun,
 		o.Cause == eviction.CauseAdmission || o.Cause == eviction.CauseWebhook:
 		n.quickEnd, l.quickEnd = now, now
+		n.quickSince++
+		l.quickSince++
 	}
 	t.moveSlow()
 	if o.Kind == eviction.Throttled {
