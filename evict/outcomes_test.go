@@ -17,10 +17,10 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-// TestGoldenOutcomes holds docs/outcomes.md equal to what the code says: the kinds and causes of package eviction,
+// TestGoldenOutcomes holds docs/reference/outcomes.md equal to what the code says: the kinds and causes of package eviction,
 // the waits of packages dispatch and shard, and the rules.
 func TestGoldenOutcomes(t *testing.T) {
-	const path = "../docs/outcomes.md"
+	const path = "../docs/reference/outcomes.md"
 	page := outcomesPage()
 	if *update {
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
@@ -36,7 +36,7 @@ func TestGoldenOutcomes(t *testing.T) {
 	}
 }
 
-// outcomesPage writes docs/outcomes.md.
+// outcomesPage writes docs/reference/outcomes.md.
 func outcomesPage() string {
 	var page strings.Builder
 	page.WriteString("# What each answer of the API server means\n\n" +

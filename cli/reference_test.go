@@ -1,0 +1,198 @@
+package cli_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/taint-manager/taint-manager/cli"
+)
+
+// TestTheReferenceIsMadeFromTheCode holds docs/reference equal to the help, the flags and the comments of the structs
+// that become JSON.
+func TestTheReferenceIsMadeFromTheCode(t *testing.T) {
+	answers := parseStructs(t, filepath.Join("..", "foresight"))
+	for command, kind := range map[string]string{"plan": "Plan", "explain": "Explanation", "pending": "Pending"} {
+		cmd, _, err := cli.NewCommand(t.Context()).Find([]string{command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		help, err := exec.CommandContext(t.Context(), "taint-manager", command, "--help").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := referencePage(cmd, string(help), kind, answers)
+		path := filepath.Join("..", "docs", "reference", command+".md")
+		if *update {
+			if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		written, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(written), page); diff != "" {
+			t.Errorf("%s is not current; run `make golden`:\n%s", path, diff)
+		}
+	}
+}
+
+func referencePage(cmd *cobra.Command, help, kind string, answers structs) string {
+	intro, usage, _ := strings.Cut(help, "\nUsage:\n")
+	usage, _, _ = strings.Cut(usage, "\n\nExit codes:")
+	usage, examples, _ := strings.Cut(usage, "\n\nExamples:\n")
+	var page strings.Builder
+	fmt.Fprintf(&page, "# taint-manager %s\n\nThis page is made from the code by `make golden`; "+
+		"[look-ahead.md](../look-ahead.md) is a tutorial.\n\n%s\n```sh\n%s\n```\n\nExamples:\n\n```sh\n%s\n```\n",
+		cmd.Name(), intro, unindented(usage), unindented(examples))
+	page.WriteString("\n## Flags\n\n| flag | default | |\n|---|---|---|\n")
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" {
+			page.WriteString(flagRow(f))
+		}
+	})
+	fmt.Fprintf(&page, "\n## JSON\n\n`-o json` and `-o yaml` print a document of kind [%s](#%s). Times are in UTC, in RFC 3339. "+
+		"An optional field is left out where it is empty.\n", kind, strings.ToLower(kind))
+	answers.write(&page, kind)
+	return page.String()
+}
+
+// unindented returns lines without the spaces that the help puts before them.
+func unindented(lines string) string {
+	return strings.TrimSpace(strings.ReplaceAll("\n"+lines, "\n  ", "\n"))
+}
+
+func flagRow(f *pflag.Flag) string {
+	name, text := pflag.UnquoteUsage(f)
+	long := "`--" + strings.TrimSpace(f.Name+" "+strings.TrimPrefix(name, "[")) + "`"
+	if f.Shorthand != "" {
+		long = "`-" + f.Shorthand + "`, " + long
+	}
+	value := f.DefValue
+	if value == "[]" || value == "false" {
+		value = ""
+	}
+	return "| " + long + " | " + value + " | " + cell(text) + " |\n"
+}
+
+// cell makes a text fit a cell of a table.
+func cell(text string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+}
+
+// structs are the structs of a package, by name.
+type structs map[string]described
+
+type described struct {
+	*ast.StructType
+	doc string
+}
+
+func parseStructs(t *testing.T, dir string) structs {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := structs{}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declared := range parsed.Decls {
+			if d, ok := declared.(*ast.GenDecl); ok && len(d.Specs) == 1 {
+				all.add(d)
+			}
+		}
+	}
+	return all
+}
+
+func (s structs) add(d *ast.GenDecl) {
+	if spec, ok := d.Specs[0].(*ast.TypeSpec); ok {
+		if fields, ok := spec.Type.(*ast.StructType); ok {
+			s[spec.Name.Name] = described{fields, cell(d.Doc.Text())}
+		}
+	}
+}
+
+// write writes a section for the struct of this name, and for each struct that it has.
+func (s structs) write(page *strings.Builder, name string) {
+	written := map[string]bool{}
+	for queue := []string{name}; len(queue) > 0; queue = queue[1:] {
+		if of := queue[0]; !written[of] {
+			written[of] = true
+			fmt.Fprintf(page, "\n### %s\n\n%s\n\n| field | type | |\n|---|---|---|\n", of, s[of].doc)
+			for _, field := range s[of].Fields.List {
+				queue = append(queue, s.writeField(page, field)...)
+			}
+		}
+	}
+}
+
+// writeField writes the row of a field, and returns the structs that it refers to.
+func (s structs) writeField(page *strings.Builder, field *ast.Field) []string {
+	of, list := elementType(field.Type)
+	key, options, inJSON := strings.Cut(jsonTag(field), ",")
+	var refers []string
+	kind := map[string]string{"Time": "time", "int64": "integer", "int": "integer", "float64": "number", "bool": "boolean"}[of]
+	switch {
+	case s[of].StructType != nil:
+		kind, refers = "["+of+"](#"+strings.ToLower(of)+")", []string{of}
+	case kind == "":
+		kind = of
+	}
+	if key == "-" || key == "" && len(field.Names) > 0 {
+		return nil
+	}
+	if key == "" {
+		fmt.Fprintf(page, "| | | and the fields of %s |\n", kind)
+		return refers
+	}
+	if list {
+		kind = "list of " + kind
+	}
+	if inJSON && strings.Contains(options, "omitempty") {
+		kind += ", optional"
+	}
+	fmt.Fprintf(page, "| `%s` | %s | %s |\n", key, kind, strings.TrimSpace(cell(field.Doc.Text())+" "+cell(field.Comment.Text())))
+	return refers
+}
+
+func jsonTag(field *ast.Field) string {
+	if field.Tag == nil {
+		return ""
+	}
+	tag, _ := strconv.Unquote(field.Tag.Value)
+	return reflect.StructTag(tag).Get("json")
+}
+
+// elementType returns the name of a type without pointers, and of the elements of a list.
+func elementType(e ast.Expr) (name string, list bool) {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return elementType(e.X)
+	case *ast.ArrayType:
+		name, _ = elementType(e.Elt)
+		return name, true
+	case *ast.SelectorExpr:
+		return e.Sel.Name, false
+	case *ast.Ident:
+		return e.Name, false
+	}
+	panic(fmt.Sprintf("a field of type %T", e))
+}
