@@ -225,8 +225,8 @@ type term struct {
 	renewed time.Time // when the lease was last renewed
 }
 
-// leastWait returns the shortest wait of the shard after an outcome, by the table of docs/reference/outcomes.md: half of the
-// first wait, because of the jitter.
+// leastWait returns the shortest wait of the shard after an outcome, by the table of docs/reference/outcomes.md: half
+// of the first wait, because of the jitter.
 func leastWait(o eviction.Outcome) time.Duration {
 	switch o.Kind {
 	case eviction.Failed:
