@@ -72,9 +72,6 @@ type seenNode struct {
 	known   journal.NodeHistory
 	version string        // of the last observation
 	needs   *policy.Needs // at the last observation; without keys that have been dropped since then
-
-	// revision is the number of the change in this process that led to this state.
-	revision uint64
 }
 
 // after returns the node after an observation that shows the same taints: with the version for its record, and with its
@@ -93,9 +90,7 @@ func after(n *taint.Node, known journal.NodeHistory, l *nodeModel) (now *taint.N
 	return &node, labelled
 }
 
-// nodes are the nodes by name, with the histories of their taints. Any number of goroutines may read and adopt; only
-// one may see and forget. A change is computed without a lock, because that may read all pods of the node, and is
-// computed again if the node has changed in the meantime.
+// nodes are the nodes by name, with the histories of their taints. Any number of goroutines may call its methods.
 type nodes struct {
 	rules  atomic.Pointer[taint.Rules]
 	pods   func(node string) []*entry
@@ -104,14 +99,14 @@ type nodes struct {
 	ahead  Ahead
 	needs  *atomic.Pointer[policy.Needs] // those that the cache of nodes follows
 
+	// changing is held while a change is computed, which may read all pods of the node. It is locked before mu.
+	changing sync.Mutex
+
+	// mu is what readers lock. It is held for moments.
 	mu      sync.RWMutex
 	byName  map[string]seenNode
 	tainted map[string]bool
-
 	reached string // the resourceVersion up to which all changes are known
-
-	changes uint64 // of all nodes
-	absent  uint64 // the latest change that concerns nodes that are not there
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() bool) *nodes {
@@ -130,22 +125,7 @@ func (no *nodes) get(name string) *taint.Node { return no.last(name).Node }
 func (no *nodes) last(name string) seenNode {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
-	return no.present(name)
-}
-
-// present is last for a caller that holds the lock.
-func (no *nodes) present(name string) seenNode {
-	n, ok := no.byName[name]
-	if !ok {
-		n.revision = no.absent
-	}
-	return n
-}
-
-// revise returns the number of a change. The caller holds the lock.
-func (no *nodes) revise() uint64 {
-	no.changes++
-	return no.changes
+	return no.byName[name]
 }
 
 // version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.
@@ -167,15 +147,13 @@ func (no *nodes) taintedNodes() []*taint.Node {
 	return list
 }
 
-// update stores the model at a node, and reports whether the handler must be called.
-func (no *nodes) update(l nodeModel, g gap) bool {
-	for {
-		old := no.last(l.name)
-		now, tell := no.next(old, &l, g)
-		if no.replace(l.name, old, now) {
-			return tell
-		}
-	}
+// update stores the model of a node, and reports whether the handler must be called.
+func (no *nodes) update(l nodeModel, g gap) (tell bool) {
+	no.changing.Lock()
+	defer no.changing.Unlock()
+	now, tell := no.next(no.last(l.name), &l, g)
+	no.store(l.name, now)
+	return tell
 }
 
 // next returns the state of a node after an observation of it, and reports whether the handler must be called.
@@ -234,14 +212,14 @@ func renewed(n *taint.Node, key string) bool {
 }
 
 // adopt merges the journal's record of a node into what is known of it, and reports whether that changes anything.
-func (no *nodes) adopt(name string, r journal.Record) bool {
-	for {
-		old := no.last(name)
-		now, changed := no.adopted(old, r)
-		if !changed || no.replace(name, old, now) {
-			return changed
-		}
+func (no *nodes) adopt(name string, r journal.Record) (changed bool) {
+	no.changing.Lock()
+	defer no.changing.Unlock()
+	now, changed := no.adopted(no.last(name), r)
+	if changed {
+		no.store(name, now)
 	}
+	return changed
 }
 
 // adopted returns the state of a node with a record merged into it, and reports whether that changes anything.
@@ -344,9 +322,10 @@ func toleratesForever(p *taint.Pod, t *v1.Taint, rules taint.Rules) bool {
 // narrow notes that keys are not among these needs: an exposure to a taint that is dropped, and needed again before the
 // next observation of its node, begins at that observation.
 func (no *nodes) narrow(to *policy.Needs) {
+	no.changing.Lock()
+	defer no.changing.Unlock()
 	no.mu.Lock()
 	defer no.mu.Unlock()
-	no.absent = no.revise()
 	narrowed := map[*policy.Needs]*policy.Needs{} // most nodes share one
 	for name, n := range no.byName {
 		if narrowed[n.needs] == nil {
@@ -354,19 +333,19 @@ func (no *nodes) narrow(to *policy.Needs) {
 			narrowed[n.needs] = &policy.Needs{Triggers: keys.Triggers, Audited: keys.Audited}
 		}
 		n.needs = narrowed[n.needs]
-		n.revision = no.absent
 		no.byName[name] = n
 	}
 }
 
 // forget drops a node, and reports whether the handler must be called: a node without taints had no countdowns.
 func (no *nodes) forget(name string) bool {
+	no.changing.Lock()
+	defer no.changing.Unlock()
 	no.mu.Lock()
 	defer no.mu.Unlock()
 	old := no.byName[name]
 	delete(no.byName, name)
 	delete(no.tainted, name)
-	no.absent = no.revise()
 	return old.Tainted()
 }
 
@@ -388,20 +367,14 @@ func (no *nodes) names() []string {
 	return list
 }
 
-// replace stores the state of a node that was computed from an old one. It reports false, and stores nothing, if the
-// old state is not the present one.
-func (no *nodes) replace(name string, old, now seenNode) bool {
+// store makes a state of a node the present one.
+func (no *nodes) store(name string, now seenNode) {
 	no.mu.Lock()
 	defer no.mu.Unlock()
-	if no.present(name).revision != old.revision {
-		return false
-	}
-	now.revision = no.revise()
 	no.byName[name] = now
 	if now.Tainted() {
 		no.tainted[name] = true
 	} else {
 		delete(no.tainted, name)
 	}
-	return true
 }
