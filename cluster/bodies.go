@@ -74,12 +74,16 @@ func (e *events) Decode() (watch.EventType, runtime.Object, error) {
 // significant first; a first byte other than 0 would mean 16 MB or more, which is not accepted. JSON never begins with
 // 0.
 func (e *events) choose(first byte) (watch.Decoder, error) {
+	format := runtime.ContentTypeJSON
 	if first == 0 {
-		return wire.NewStream(e.body), nil
+		format = runtime.ContentTypeProtobuf
 	}
-	objects, outer, framer, err := decoders().StreamDecoder(runtime.ContentTypeJSON, nil)
+	objects, outer, framer, err := decoders().StreamDecoder(format, nil)
 	if err != nil {
-		return nil, fmt.Errorf("decoding a watch as JSON: %w", err)
+		return nil, fmt.Errorf("decoding a watch as %s: %w", format, err)
+	}
+	if first == 0 {
+		objects = wire.Decoder{}
 	}
 	return restwatch.NewDecoder(streams.NewDecoder(framer.NewFrameReader(e.body), outer), objects), nil
 }

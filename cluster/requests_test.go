@@ -383,8 +383,10 @@ func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
 			a.send(watch.Error, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
 		}, "stream pods", 1},
 		"what it sends is no event": {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 0, 1, 0}) }, "stream pods", 1},
-		"what it sends has no end":  {func(a *api) { _, _ = a.watch.Write([]byte{1, 0, 0, 1}) }, "stream pods", 1},
-		"it ends in an event":       {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 1, 0, 0}); _ = a.watch.Close() }, "watch pods from 7", 2},
+		"what it sends is too large": {func(a *api) {
+			_, _ = a.watch.Write(append([]byte{1, 0, 0, 1}, make([]byte, 16<<20+1)...))
+		}, "stream pods", 1},
+		"it ends in an event": {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 1, 0, 0}); _ = a.watch.Close() }, "watch pods from 7", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &api{format: runtime.ContentTypeProtobuf, streams: true}

@@ -11,6 +11,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
+// largest is the size of the largest accepted item, the limit of client-go.
+const largest = 16 << 20
+
 // incoming iterates over the fields of a message that is too large to be held in memory, as it arrives. It is used like
 // fields. Values that are not read are skipped.
 type incoming struct {
@@ -128,4 +131,12 @@ func (in *incoming) check(err error) {
 	if err != nil && in.err == nil {
 		in.err = fmt.Errorf("field %d: %w", in.number, err)
 	}
+}
+
+// cut returns the error for an incomplete message.
+func cut(err error) error {
+	if err == io.EOF { //nolint:errorlint // readers return it as it is
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
