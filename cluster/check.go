@@ -93,9 +93,9 @@ func (a *adapter) check(ctx context.Context) error {
 	}
 }
 
-// compare compares the live pods with those in the informer, and notes for which needs.
+// compare compares the live pods with those in the informer.
 func (a *adapter) compare(live []v1.Pod) error {
-	needs, store := a.needs.Load(), a.informer.GetStore()
+	needs, store := a.relists.followed.Load(), a.informer.GetStore()
 	if err := keys(store); err != nil {
 		return err
 	}
@@ -109,11 +109,10 @@ func (a *adapter) compare(live []v1.Pod) error {
 		if !ok {
 			return fmt.Errorf("the pod informer holds a %T where a *v1.Pod is needed", held)
 		}
-		if path := lost(pod, &live[i], needs); path != "" {
+		if path := lost(pod, &live[i], &needs.Needs); path != "" {
 			return fmt.Errorf("the pod informer lacks %s: its transform must let this field through as it is (found by comparing %s with the API server)", path, key)
 		}
 	}
-	a.checked.Store(needs)
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -44,10 +43,10 @@ func (e *entry) against(taints []v1.Taint) *taint.Pod {
 // trimmer makes entries of pods.
 type trimmer struct {
 	seed  maphash.Seed
-	needs *atomic.Pointer[policy.Needs] // those that entries follow
+	needs *atomic.Pointer[needs] // those that entries follow
 }
 
-func newTrimmer(needs *atomic.Pointer[policy.Needs]) trimmer {
+func newTrimmer(needs *atomic.Pointer[needs]) trimmer {
 	return trimmer{seed: maphash.MakeSeed(), needs: needs}
 }
 
@@ -55,7 +54,7 @@ func newTrimmer(needs *atomic.Pointer[policy.Needs]) trimmer {
 // with the pod.
 func (t trimmer) trim(p *v1.Pod, bound time.Time) entry {
 	needs := t.needs.Load()
-	e := entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, needs)}
+	e := entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, &needs.Needs)}
 	e.Tolerations, e.Labels, e.Phase = nil, needed(p.Labels, needs.PodLabels), known(p.Status.Phase)
 	e.LabelHash = t.hash(p.Namespace, p.Labels)
 	if c := e.Controller; c != nil {

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/journal"
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -37,19 +36,6 @@ func (no *nodes) modelOf(n *v1.Node) nodeModel {
 	return l
 }
 
-// modelIn returns the model in an item of a list.
-func (no *nodes) modelIn(item any) (nodeModel, bool) {
-	switch n := untrimmed(item).(type) {
-	case *nodeModel:
-		return *n, true
-	case *v1.Node:
-		if n != nil {
-			return no.modelOf(n), true
-		}
-	}
-	return nodeModel{}, false
-}
-
 // node returns the small value of the node.
 func (n *nodeModel) node(known journal.NodeHistory) taint.Node {
 	return taint.Node{
@@ -70,8 +56,8 @@ type seenNode struct {
 	*taint.Node
 
 	known   journal.NodeHistory
-	version string        // of the last observation
-	needs   *policy.Needs // at the last observation; without keys that have been dropped since then
+	version string // of the last observation
+	needs   *needs // at the last observation
 }
 
 // after returns the node after an observation that shows the same taints: with the version for its record, and with its
@@ -97,7 +83,7 @@ type nodes struct {
 	synced func() bool      // all existing pods are known
 	now    func() time.Time // carries the monotonic clock
 	ahead  Ahead
-	needs  *atomic.Pointer[policy.Needs] // those that the cache of nodes follows
+	needs  *atomic.Pointer[needs] // those that the cache of nodes follows
 
 	// changing is held while a change is computed, which may read all pods of the node. It is locked before mu.
 	changing sync.Mutex
@@ -230,7 +216,7 @@ func (no *nodes) adopted(old seenNode, r journal.Record) (merged seenNode, chang
 	now := no.now()
 	known, changed := old.known.Adopt(r, journal.AdoptParams{
 		UID: old.UID, Created: old.Created, Version: old.version, At: now, Ahead: no.ahead.at(now),
-		Keys: keysOf(old.needs), Distinguishes: func(a, b *v1.Taint) bool { return no.apart(old.Name, a, b) },
+		Keys: old.needs.keys(), Distinguishes: func(a, b *v1.Taint) bool { return no.apart(old.Name, a, b) },
 	})
 	if !changed {
 		return old, false
@@ -242,52 +228,33 @@ func (no *nodes) adopted(old seenNode, r journal.Record) (merged seenNode, chang
 }
 
 // observe passes an observation of the node to the journal. A node without taints, before and now, needs no journal.
-func (no *nodes) observe(
-	before *seenNode, l *nodeModel, g gap, needs *policy.Needs,
-) (known journal.NodeHistory, changed bool) {
-	known, keys := before.known, keysOf(needs)
+// A key that was not needed all the time since the last observation counts as added.
+func (no *nodes) observe(before *seenNode, m *nodeModel, g gap, n *needs) (known journal.NodeHistory, changed bool) {
+	known = before.known
 	var added []string
-	if before.needs != needs {
-		was := keysOf(before.needs)
-		known, changed = known.Restrict(keys.And(was), before.version)
-		added = keys.Added(was)
+	if before.needs != n {
+		unbroken := n.keysSince(before.needs)
+		known, changed = known.Restrict(unbroken, before.version)
+		added = n.keys().Added(unbroken)
 	}
-	if known.Empty() && !observed(l.taints, needs) {
+	if known.Empty() && !hasObserved(m.taints, n) {
 		return known, changed
 	}
-	name, now := l.name, no.now() // otherwise the model escapes to the heap
+	name, now := m.name, no.now() // otherwise the model escapes to the heap
 	known, observed := known.Observe(journal.Observation{
-		Taints: l.taints, Keys: keys, Added: added,
-		At: now, Ahead: no.ahead.at(now), Created: l.created, Version: l.version, Before: before.version,
+		Taints: m.taints, Keys: n.keys(), Added: added,
+		At: now, Ahead: no.ahead.at(now), Created: m.created, Version: m.version, Before: before.version,
 		Gap: g.first || g.missed, Watched: g.watched,
 		Distinguishes: func(a, b *v1.Taint) bool { return no.apart(name, a, b) },
 	})
 	return known, changed || observed
 }
 
-// keysOf returns the keys of the NoSchedule taints that are observed.
-func keysOf(n *policy.Needs) journal.Keys {
-	return journal.Keys{Triggers: n.Triggers, Audited: n.Audited}
-}
-
-// observed reports whether the journal observes one of the taints: those that are NoExecute, and the triggers.
-func observed(taints []v1.Taint, needs *policy.Needs) bool {
-	for i := range taints {
-		if t := &taints[i]; t.Effect == v1.TaintEffectNoExecute || isTrigger(t, needs) {
-			return true
-		}
-	}
-	return false
-}
-
-// isTrigger reports whether a taint is a NoSchedule taint that a policy makes a trigger, or would if it were enforced.
-func isTrigger(t *v1.Taint, needs *policy.Needs) bool {
-	if t.Effect != v1.TaintEffectNoSchedule {
-		return false
-	}
-	_, trigger := slices.BinarySearch(needs.Triggers, t.Key)
-	_, audited := slices.BinarySearch(needs.Audited, t.Key)
-	return trigger || audited
+// hasObserved reports whether the journal observes one of the taints: those that are NoExecute, and the triggers.
+func hasObserved(taints []v1.Taint, n *needs) bool {
+	return slices.ContainsFunc(taints, func(t v1.Taint) bool {
+		return t.Effect == v1.TaintEffectNoExecute || t.Effect == v1.TaintEffectNoSchedule && n.TriggeredBy(t.Key)
+	})
 }
 
 // apart reports whether some pod of the node tolerates one of the taints without a limit, and the other not. While not
@@ -317,24 +284,6 @@ func toleratesForever(p *taint.Pod, t *v1.Taint, rules taint.Rules) bool {
 		return taint.BearsForEver(p, &as, rules)
 	}
 	return taint.Matching(p, t, rules) != nil
-}
-
-// narrow notes that keys are not among these needs: an exposure to a taint that is dropped, and needed again before the
-// next observation of its node, begins at that observation.
-func (no *nodes) narrow(to *policy.Needs) {
-	no.changing.Lock()
-	defer no.changing.Unlock()
-	no.mu.Lock()
-	defer no.mu.Unlock()
-	narrowed := map[*policy.Needs]*policy.Needs{} // most nodes share one
-	for name, n := range no.byName {
-		if narrowed[n.needs] == nil {
-			keys := keysOf(n.needs).And(keysOf(to))
-			narrowed[n.needs] = &policy.Needs{Triggers: keys.Triggers, Audited: keys.Audited}
-		}
-		n.needs = narrowed[n.needs]
-		no.byName[name] = n
-	}
 }
 
 // forget drops a node, and reports whether the handler must be called: a node without taints had no countdowns.

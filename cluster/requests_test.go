@@ -31,6 +31,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 
@@ -433,16 +434,16 @@ func TestRequestsAreThoseThatTheClientItselfMakes(t *testing.T) {
 		client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: asked})
 		must(t, err)
 		for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "0"}, all} {
-			for _, lister := range []lister{
-				whole[*v1.PodList]{client.CoreV1().Pods(""), ignore},
+			for _, lister := range []*cache.ListWatch{
+				whole(client.CoreV1().Pods("")),
 				newLister(client, client.CoreV1().Pods(""), "pods", nil, ignore),
-				whole[*v1.NodeList]{client.CoreV1().Nodes(), ignore},
+				whole(client.CoreV1().Nodes()),
 				newLister(client, client.CoreV1().Nodes(), "nodes", nil, ignore),
-				whole[*v1.NamespaceList]{client.CoreV1().Namespaces(), ignore},
+				whole(client.CoreV1().Namespaces()),
 				newLister(client, client.CoreV1().Namespaces(), "namespaces", nil, ignore),
 			} {
-				_, _ = lister.List(t.Context(), o)
-				_, _ = lister.Watch(t.Context(), o)
+				_, _ = lister.ListWithContext(t.Context(), o)
+				_, _ = lister.WatchWithContext(t.Context(), o)
 			}
 		}
 		for i := 0; i < len(asked.asked); i += 4 {
@@ -459,10 +460,10 @@ func TestAWatchDoesNotWaitForTheLimitOnRequests(t *testing.T) {
 	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: a})
 	must(t, err)
 	pods := newLister(client, client.CoreV1().Pods(""), "pods", nil, ignore)
-	if list, err := pods.List(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
+	if list, err := pods.ListWithContext(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
 		t.Errorf("listing did not wait: %v", list)
 	}
-	granted, err := pods.Watch(t.Context(), metav1.ListOptions{})
+	granted, err := pods.WatchWithContext(t.Context(), metav1.ListOptions{})
 	must(t, err)
 	granted.Stop()
 }
@@ -486,13 +487,12 @@ func TestOnlyRequestsOfClientGosOwnClientAreTrimmed(t *testing.T) {
 		"one of its own core": {otherCore{real}, false},
 		"a fake":              {fake.NewClientset(), false},
 	} {
-		pods := fmt.Sprintf("%T", newLister(test.client, test.client.CoreV1().Pods(""), "pods", nil, ignore))
-		if strings.Contains(pods, "trimming") != test.trimmed {
-			t.Errorf("%s: pods by %s", name, pods)
+		if trimmed := restOf(test.client) != nil; trimmed != test.trimmed {
+			t.Errorf("%s: trimmed %t", name, trimmed)
 		}
 	}
 	featurestesting.SetFeatureDuringTest(t, features.ClientsAllowCBOR, true)
-	if pods := fmt.Sprintf("%T", newLister(real, real.CoreV1().Pods(""), "pods", nil, ignore)); strings.Contains(pods, "trimming") {
-		t.Errorf("where CBOR may come: pods by %s", pods)
+	if restOf(real) != nil {
+		t.Error("what may be CBOR is trimmed")
 	}
 }

@@ -138,8 +138,6 @@ func numbered(i int, labels map[string]string) *v1.Pod {
 }
 
 // needsOf returns needs of labels of pods.
-func needsOf(labels ...string) *atomic.Pointer[policy.Needs] {
-	needs := newNeeds()
-	needs.Store(&policy.Needs{PodLabels: slices.Sorted(slices.Values(labels))})
-	return needs
+func needsOf(labels ...string) *atomic.Pointer[needs] {
+	return needing(policy.Needs{PodLabels: slices.Sorted(slices.Values(labels))})
 }
