@@ -57,22 +57,20 @@ func (a *adapter) run(ctx context.Context, s *store[*v1.Pod, entry], lacks func(
 		a.relists.begin()
 		a.relists.watching(func() { signal(outdated) })
 		next, err := a.listen(ctx, s)
+		if err != nil {
+			next.end()
+		}
 		switch {
-		case ctx.Err() != nil:
-			next.end()
-			current.end()
-			return nil
-		case err != nil && first:
-			next.end()
-			return err
-		case err != nil:
-			next.end()
-			a.relists.failed()
-			lacks(err)
-		default:
+		case err == nil:
 			current.end()
 			next.listed()
 			current = next
+		case ctx.Err() != nil: // it ends below
+		case first:
+			return err
+		default:
+			a.relists.failed()
+			lacks(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -92,7 +90,7 @@ func (a *adapter) listen(ctx context.Context, s *store[*v1.Pod, entry]) (*listen
 	}
 	l.remove = func() { _ = a.informer.RemoveEventHandler(registered) } // it fails only for a foreign handle
 	if !cache.WaitFor(ctx, "", registered.HasSyncedChecker()) {
-		return l, nil
+		return l, ctx.Err()
 	}
 	return l, a.check(ctx)
 }

@@ -85,11 +85,11 @@ func TestJunkEventsAreIgnored(t *testing.T) {
 
 // An informer may send what happens to a pod before it has sent all pods of its first list.
 func TestAListWithEventsInItIsTakenInAsItIsAtItsEnd(t *testing.T) {
-	s, l := byHand(t)
+	s, _ := byHand(t)
 	named := func(uid, name string) *v1.Pod {
 		return aPod(withUID(typesUID("%s", uid)), func(p *v1.Pod) { p.Name = name })
 	}
-	l = &listener{store: s.podStore, list: map[string]any{}}
+	l := &listener{store: s.podStore, list: map[string]any{}}
 	l.OnAdd(named("a1", "a"), true)
 	l.OnUpdate(named("a1", "a"), named("a2", "a"))
 	l.OnAdd(named("b1", "b"), true)

@@ -42,8 +42,8 @@ type typed[L runtime.Object] interface {
 }
 
 // newLister returns requests that decode only the used fields, and trim each item of a list as it arrives. They call
-// begun as soon as the response to a request has begun. Where that is not possible, it returns the requests of the typed
-// client, whose items are not trimmed.
+// begun as soon as the response to a request has begun. If that is not possible, newLister returns the requests of the
+// typed client, which decode all fields.
 func newLister[L runtime.Object](
 	client kubernetes.Interface, own typed[L], resource string, trim cache.TransformFunc, begun func(),
 ) *cache.ListWatch {
