@@ -102,7 +102,7 @@ func TestATransformThatStripsTheRestPasses(t *testing.T) {
 func TestWhatHasChangedSinceIsNotCompared(t *testing.T) {
 	held, live := fullPod(), fullPod()
 	held.Spec.Tolerations, live.ResourceVersion = nil, "2"
-	if path := lost(held, live, &policy.Needs{}); path != "" {
+	if path := missingField(held, live, &policy.Needs{}); path != "" {
 		t.Errorf("%s is missed in a pod of another version", path)
 	}
 }

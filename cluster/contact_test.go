@@ -119,7 +119,7 @@ func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 				t.Errorf("%q does not name %s", (*lines)[0], part)
 			}
 		}
-		time.Sleep(quiet)
+		time.Sleep(warningInterval)
 		log.tolerations(&malformed)
 		if len(*lines) != 5 {
 			t.Errorf("nothing was said a minute later: %q", *lines)

@@ -31,8 +31,8 @@ const (
 	// readAhead is how much of a response is read at a time: the size of an HTTP/2 frame.
 	readAhead = 16 << 10
 
-	tries = 10
-	pause = time.Second
+	maxTries   = 10
+	retryDelay = time.Second
 )
 
 // typed is client-go's typed client for one resource.
@@ -140,13 +140,13 @@ func (t trimming) open(ctx context.Context, request *rest.Request) (io.ReadClose
 		if err == nil {
 			t.begun()
 		}
-		if err == nil || try == tries || !broken(err) {
+		if err == nil || try == maxTries || !broken(err) {
 			return body, err
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(pause):
+		case <-time.After(retryDelay):
 		}
 	}
 }

@@ -37,9 +37,9 @@ func (nt *nodeTable) value(n *v1.Node, listed bool) nodeModel {
 func (nt *nodeTable) update(m nodeModel) {
 	nt.observer.add(m.name, &m)
 	nt.observer.pass()
-	tell := nt.nodes.update(m, gap{})
+	notify := nt.nodes.update(m, gap{})
 	nt.delivered(m.version)
-	if tell {
+	if notify {
 		nt.handler.NodeChanged(m.name)
 	}
 }
@@ -48,9 +48,9 @@ func (nt *nodeTable) update(m nodeModel) {
 func (nt *nodeTable) remove(n *v1.Node) {
 	nt.observer.add(n.Name, nil)
 	nt.observer.pass()
-	tell := nt.nodes.forget(n.Name)
+	notify := nt.nodes.remove(n.Name)
 	nt.delivered(n.ResourceVersion)
-	if tell {
+	if notify {
 		nt.handler.NodeChanged(n.Name)
 	}
 }
@@ -75,17 +75,17 @@ func (nt *nodeTable) replace(list iter.Seq[nodeModel], version string) {
 			continue
 		}
 		nt.observer.add(name, nil)
-		if nt.nodes.forget(name) {
+		if nt.nodes.remove(name) {
 			changed = append(changed, name)
 		}
 	}
 	nt.listed = true
 	nt.delivered(version)
-	nt.tellList(changed)
+	nt.notify(changed)
 }
 
-// tellList calls the handler for the changes that a list has shown.
-func (nt *nodeTable) tellList(changed []string) {
+// notify calls the handler for the changes that a list has shown.
+func (nt *nodeTable) notify(changed []string) {
 	nt.observer.pass()
 	for _, name := range changed {
 		nt.handler.NodeChanged(name)

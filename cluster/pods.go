@@ -82,7 +82,7 @@ func (po *pods) on(node string) []*entry {
 func (po *pods) put(now entry) []change {
 	old := po.byUID[now.UID]
 	switch {
-	case !now.kept():
+	case !now.evictable():
 		return po.drop(now.UID)
 	case old == nil:
 		replaced := po.dropNamed(now.Namespace, now.Name)

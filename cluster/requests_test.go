@@ -311,7 +311,7 @@ func TestAWatchWhoseConnectionBreaksIsAskedForAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		begun := time.Now()
 		must(t, a.watch.Close())
-		time.Sleep(3 * pause)
+		time.Sleep(3 * retryDelay)
 		synctest.Wait()
 		if got, want := a.took(), slices.Repeat([]string{"watch pods from 5"}, 4); !slices.Equal(got, want) {
 			t.Errorf("within %s, asked for %q, want %q", time.Since(begun), got, want)
@@ -328,7 +328,7 @@ func TestAConnectionThatStaysBrokenIsTrouble(t *testing.T) {
 	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
 	a.refuse = func(string) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 	a.over(t, func(w *Watcher, _ *record) {
-		time.Sleep(tries * pause)
+		time.Sleep(maxTries * retryDelay)
 		if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
 			t.Errorf("trouble: %v", err)
 		}
