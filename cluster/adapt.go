@@ -35,10 +35,10 @@ func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules ta
 	return w
 }
 
-// coversInformer is coversPods for pods of an informer, in which only the fields were checked that were needed.
-func coversInformer(kept, wanted *needs) bool {
-	return coversPods(kept, wanted) && (kept.PodOwners || !wanted.PodOwners) &&
-		(kept.GracePeriods || !wanted.GracePeriods)
+// coversInformer is coversPods for pods of an informer: only the needed fields of an informer are checked.
+func coversInformer(followed, wanted *needs) bool {
+	return coversPods(followed, wanted) && (followed.PodOwners || !wanted.PodOwners) &&
+		(followed.GracePeriods || !wanted.GracePeriods)
 }
 
 // adapter keeps a store up to date with the pods of a caller's informer.

@@ -68,12 +68,12 @@ func sameForNodes(a, b *needs) bool {
 		maps.Equal(a.triggers, b.triggers) && maps.Equal(a.audited, b.audited)
 }
 
-// coversPods reports whether the data of pods that is kept for some needs is enough for others.
-func coversPods(kept, wanted *needs) bool {
-	label := func(key string) bool { return !slices.Contains(kept.PodLabels, key) }
-	trigger := func(key string) bool { return !kept.TriggeredBy(key) }
-	return !slices.ContainsFunc(wanted.PodLabels, label) &&
-		!slices.ContainsFunc(wanted.Triggers, trigger) && !slices.ContainsFunc(wanted.Audited, trigger)
+// coversPods reports whether the data of pods that is stored by the followed needs is enough for the wanted needs.
+func coversPods(followed, wanted *needs) bool {
+	lacksLabel := func(key string) bool { return !slices.Contains(followed.PodLabels, key) }
+	lacksTrigger := func(key string) bool { return !followed.TriggeredBy(key) }
+	return !slices.ContainsFunc(wanted.PodLabels, lacksLabel) &&
+		!slices.ContainsFunc(wanted.Triggers, lacksTrigger) && !slices.ContainsFunc(wanted.Audited, lacksTrigger)
 }
 
 // Need sets the data that the cache keeps for policies, before Run or at any later time. The channel is closed once the

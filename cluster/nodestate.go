@@ -101,9 +101,9 @@ func hasObserved(taints []v1.Taint, n *needs) bool {
 }
 
 // node returns the node with this history of its taints.
-func (m *nodeModel) node(history journal.NodeHistory) taint.Node {
+func (nm *nodeModel) node(history journal.NodeHistory) taint.Node {
 	return taint.Node{
-		Name: m.name, UID: m.uid, Created: m.created, Version: m.version, Labels: m.labels,
+		Name: nm.name, UID: nm.uid, Created: nm.created, Version: nm.version, Labels: nm.labels,
 		Taints: history.Taints(), Triggers: history.Triggers(), Audited: history.Audited(),
 	}
 }

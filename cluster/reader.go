@@ -66,7 +66,7 @@ func (r *reader) Reached() string {
 	return r.nodes.reached
 }
 
-// Adopt merges the journal's record of a node into what is known of it, and reports whether that changes anything; see
+// Adopt merges the journal's record of a node into its history, and reports whether that changes anything; see
 // [journal.NodeHistory.Adopt]. It does not call the handler.
 func (r *reader) Adopt(node string, record journal.Record) bool {
 	return r.nodes.adopt(node, record)

@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// relists makes a reflector list again when the needs have changed, because what the cache has dropped is in no event.
-// The needs that the cache follows change when the list begins: until then it keeps what the previous ones ask for.
+// relists makes a reflector list again when the needs have changed, because data that the cache has dropped is in no
+// event. The needs that the cache follows change when the list begins.
 type relists struct {
-	// covers reports whether what a list showed, and what was kept of it by the needs followed, is enough for others.
+	// covers reports whether the data that is stored by the followed needs is enough for the wanted needs.
 	covers func(followed, wanted *needs) bool
 
 	wanted   *atomic.Pointer[needs]
@@ -16,8 +16,8 @@ type relists struct {
 
 	mu      sync.Mutex
 	listing bool
-	listed  *needs // those of the last complete list; nil before the first
-	stop    func() // stops what goes on after the list, or goes on since then; nil if that is stopped
+	listed  *needs // followed by the last complete list; nil before the first
+	stop    func() // stops the watch; nil if it is stopped
 }
 
 // begin notes that a list is requested.
@@ -28,7 +28,7 @@ func (r *relists) begin() {
 	r.listing, r.stop = true, nil
 }
 
-// watching notes that the request is a watch, or a streamed list, which becomes one, and how to stop it.
+// watching notes that there is a watch, or a streamed list, which becomes a watch.
 func (r *relists) watching(stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,7 @@ func (r *relists) completed() {
 	r.stopOutdated()
 }
 
-// failed notes that a list has failed, and is not to be repeated before the needs change again.
+// failed notes that a list has failed. It is repeated when the needs change the next time.
 func (r *relists) failed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,8 +59,8 @@ func (r *relists) hasList() bool {
 	return r.listed != nil
 }
 
-// changed notes that other needs are wanted. It makes the reflector list again if what was listed is not enough for
-// them; a list under way is completed first. Otherwise the needs are followed at once.
+// changed notes that other needs are wanted. It makes the reflector list again if the stored data is not enough for
+// them; a list under way is completed first. Otherwise the cache follows them at once.
 func (r *relists) changed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,7 +68,7 @@ func (r *relists) changed() {
 		wanted := r.wanted.Load()
 		r.followed.Store(wanted)
 		if r.listed != nil && r.covers(r.listed, wanted) {
-			r.listed = wanted // what is dropped from now on is not there any longer
+			r.listed = wanted // the cache drops the other data from now on
 		}
 	}
 	r.stopOutdated()
@@ -89,7 +89,7 @@ func (r *relists) listsNext() bool {
 	return r.outdated()
 }
 
-// outdated reports whether the needs have changed since the latest list began. The caller holds the lock.
+// outdated reports whether the latest list was for needs that do not cover the wanted ones. The caller holds the lock.
 func (r *relists) outdated() bool { return !r.covers(r.followed.Load(), r.wanted.Load()) }
 
 // has reports whether a list for these needs is complete.

@@ -22,8 +22,8 @@ func IsList(body *bufio.Reader) bool {
 	return err == nil && string(head) == magic
 }
 
-// ReadList reads the API server's response to a request for a list: a *metav1.List, or a *metav1.Status. It decodes each
-// item as it arrives, and keeps the result of trim, so that only one whole item is in memory.
+// ReadList reads the API server's response to a request for a list: a *metav1.List, or a *metav1.Status. It decodes
+// each item as it arrives, and stores the result of trim, so that only one whole item is in memory.
 func ReadList(body *bufio.Reader, trim func(runtime.Object) (runtime.Object, error)) (runtime.Object, error) {
 	if !IsList(body) {
 		return nil, errMagic
