@@ -158,7 +158,7 @@ fuzz: ## Fuzz for FUZZTIME (1m) each: the decision, the configuration, the journ
 	@for target in $(FUZZ); do \
 		go test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) ./$${target%:*} || exit 1; done
 FUZZTIME ?= 1m
-FUZZ := taint:FuzzDecide config:FuzzValidate journal:FuzzDecode cluster/wire:FuzzStream
+FUZZ := taint:FuzzDecide config:FuzzValidate journal:FuzzDecode cluster/wire:FuzzMessage
 
 .PHONY: clean
 clean: ## Remove what was built.

@@ -83,9 +83,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	m.turn <- struct{}{}
 	m.latest.Store(&policy.Judge{Set: configured.Set, Facts: &policy.Facts{Paused: o.Paused}})
 	m.inForce.Store(&inForce)
-	if err := m.read(client, pods); err != nil {
-		return nil, err
-	}
+	m.read(client, pods)
 	if err := errors.Join(m.write(client), m.notice(client)); err != nil {
 		return nil, err
 	}
@@ -104,7 +102,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 }
 
 // read creates the source.
-func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInformer) (err error) {
+func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInformer) {
 	if m.options.Watching != nil {
 		client = m.options.Watching
 	}
@@ -112,11 +110,10 @@ func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInform
 	heard := func() { m.dispatcher.ServerAnswered() }
 	if pods == nil {
 		m.source = cluster.Watch(client, m.options.Rules, heard)
-	} else if m.source, err = cluster.Adapt(client, pods.Informer(), m.options.Rules, heard); err != nil {
-		return fmt.Errorf("taintmanager.New: %w", err)
+	} else {
+		m.source = cluster.Adapt(client, pods.Informer(), m.options.Rules, heard)
 	}
 	m.source.SetAhead(m.options.Ahead)
-	return nil
 }
 
 // write creates the dispatcher and the event queue.

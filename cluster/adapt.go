@@ -3,39 +3,21 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// adapter reads pods from a caller's informer. It stores little itself: it converts pods when they are read.
-type adapter struct {
-	trimmer
-	client   kubernetes.Interface
-	informer cache.SharedIndexInformer
-	seenPods *seenPods
-	ahead    Ahead
-	checked  atomic.Pointer[policy.Needs] // those for which the informer was checked; nil before
-	recheck  chan struct{}
-	done     func(err error) // is called after each check but the first
-
-	// events admits one event at a time, and none once handler is nil.
-	events   sync.Mutex
-	handler  Handler
-	warnings *warnings
-}
-
-// Adapt returns a watcher of nodes, like [Watch], that reads pods from a caller's informer of *v1.Pod. The informer
-// must have all pods, or at least those that are bound and have not finished. Adapt registers its own index. The caller
-// starts the informer, before or after.
+// Adapt returns a watcher of nodes, like [Watch], that takes pods from a caller's informer of *v1.Pod. The informer
+// must have all pods, or at least those that are bound and have not finished. The caller starts the informer, before or
+// after.
 //
 // A transform of the informer must keep these fields unchanged: metadata.{name, namespace, uid, resourceVersion,
 // creationTimestamp, deletionTimestamp, generation, labels}, the annotation kubernetes.io/config.mirror,
@@ -46,127 +28,135 @@ type adapter struct {
 // If a transform stripped tolerations, every pod of a tainted node would be evicted. Therefore Run compares a few pods,
 // read with the client, with those in the informer before the watcher is in sync, and returns an error if a field is
 // missing.
-func Adapt(
-	client kubernetes.Interface, pods cache.SharedIndexInformer, rules taint.Rules, heard func(),
-) (*Watcher, error) {
-	// Another adapter over the same informer has registered the same index.
-	if _, ok := pods.GetIndexer().GetIndexers()[podsByNode]; !ok {
-		if err := pods.AddIndexers(cache.Indexers{podsByNode: indexByNode}); err != nil {
-			return nil, fmt.Errorf("adding the index %s to the pod informer: %w", podsByNode, err)
+func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules taint.Rules, heard func()) *Watcher {
+	w := Watch(client, rules, heard)
+	w.podWatch.relists.covers = coversInformer
+	w.informer = &adapter{client: client, informer: pods, relists: &w.podWatch.relists}
+	return w
+}
+
+// coversInformer is coversPods for pods of an informer: only the needed fields of an informer are checked.
+func coversInformer(followed, wanted *needs) bool {
+	return coversPods(followed, wanted) && (followed.PodOwners || !wanted.PodOwners) &&
+		(followed.GracePeriods || !wanted.GracePeriods)
+}
+
+// adapter keeps a store up to date with the pods of a caller's informer.
+type adapter struct {
+	client   kubernetes.Interface
+	informer cache.SharedIndexInformer
+	relists  *relists
+}
+
+// run keeps the store up to date until the context ends. It returns an error if the informer has stopped already, or
+// lacks a required field. If it lacks a field that is required only later, run passes the error to lacks, and goes on.
+func (a *adapter) run(ctx context.Context, s *store[*v1.Pod, entry], lacks func(error)) error {
+	outdated := make(chan struct{}, 1)
+	current := &listener{}
+	for first := true; ; first = false {
+		a.relists.begin()
+		a.relists.watching(func() { signal(outdated) })
+		next, err := a.listen(ctx, s)
+		if err != nil {
+			next.end()
 		}
-	}
-	needs := newNeeds()
-	a := &adapter{
-		client: client, informer: pods, seenPods: newSeenPods(), trimmer: newTrimmer(needs),
-		recheck: make(chan struct{}, 1),
-	}
-	w := newWatcher(client, a, rules, heard, needs)
-	a.done = w.end
-	w.recheck, w.podsHave, w.runPods = a.recheck, a.has, a.run
-	return w, nil
-}
-
-// run is the runPods of a [Watcher]. It returns an error if the informer has already stopped, or lacks required fields.
-func (a *adapter) run(ctx context.Context, handler Handler, warnings *warnings, listed func()) error {
-	a.setHandler(handler, warnings)
-	defer a.setHandler(nil, nil)
-	registered, err := a.informer.AddEventHandler(a.podEvents())
-	if err != nil {
-		return fmt.Errorf("listening to the pod informer: %w", err)
-	}
-	defer func() { _ = a.informer.RemoveEventHandler(registered) }() // it fails only for a foreign handle
-	if !cache.WaitFor(ctx, "", registered.HasSyncedChecker()) {
-		return nil
-	}
-	switch err := a.check(ctx); {
-	case ctx.Err() != nil:
-		return nil
-	case err != nil:
-		return err
-	}
-	listed()
-	a.checkAgain(ctx)
-	return nil
-}
-
-// has reports whether the informer was checked for these needs.
-func (a *adapter) has(n *policy.Needs) bool {
-	checked := a.checked.Load()
-	return checked != nil && (checked.PodOwners || !n.PodOwners) && (checked.GracePeriods || !n.GracePeriods)
-}
-
-// checkAgain checks the informer whenever more fields of pods are needed, until the context ends.
-func (a *adapter) checkAgain(ctx context.Context) {
-	for {
+		switch {
+		case err == nil:
+			current.end()
+			next.listed()
+			current = next
+		case ctx.Err() != nil: // it ends below
+		case first:
+			return err
+		default:
+			a.relists.failed()
+			lacks(err)
+		}
 		select {
 		case <-ctx.Done():
-			return
-		case <-a.recheck:
-		}
-		if a.has(a.needs.Load()) {
-			continue
-		}
-		if err := a.check(ctx); ctx.Err() == nil {
-			a.done(err)
+			current.end()
+			return nil
+		case <-outdated:
 		}
 	}
 }
 
-// setHandler sets the handler to call from now on; nil means none. It waits for a call under way.
-func (a *adapter) setHandler(handler Handler, warnings *warnings) {
-	a.events.Lock()
-	defer a.events.Unlock()
-	a.handler, a.warnings = handler, warnings
-}
-
-// get returns the pod with this UID, or nil.
-func (a *adapter) get(uid types.UID) *entry {
-	s, ok := a.seenPods.get(uid)
-	if !ok {
-		return nil
-	}
-	obj, _, err := a.informer.GetIndexer().GetByKey(s.key)
+// listen registers with the informer, which sends all of its pods then, and checks them.
+func (a *adapter) listen(ctx context.Context, s *store[*v1.Pod, entry]) (*listener, error) {
+	l := &listener{store: s, list: map[string]any{}}
+	registered, err := a.informer.AddEventHandler(l)
 	if err != nil {
-		return nil
+		return l, fmt.Errorf("listening to the pod informer: %w", err)
 	}
-	return a.convert(obj, uid)
+	l.remove = func() { _ = a.informer.RemoveEventHandler(registered) } // it fails only for a foreign handle
+	if !cache.WaitFor(ctx, "", registered.HasSyncedChecker()) {
+		return l, ctx.Err()
+	}
+	return l, a.check(ctx)
 }
 
-// on returns the pods on a node, except those whose first event has not come yet: the handler is called for them later.
-func (a *adapter) on(node string) []*entry {
-	objects, err := a.informer.GetIndexer().ByIndex(podsByNode, node)
-	if err != nil {
-		return nil
+// listener takes in the events of one registration with an informer. It collects the pods until all are there.
+type listener struct {
+	remove func() // ends the registration
+
+	mu    sync.Mutex
+	store *store[*v1.Pod, entry] // nil after the end: an informer may still send queued events
+	list  map[string]any         // by name; nil once it is in the store
+}
+
+// OnAdd takes in a new pod.
+func (l *listener) OnAdd(obj any, _ bool) { l.OnUpdate(nil, obj) }
+
+// OnUpdate takes in a changed pod, or one that has replaced a pod of its name.
+func (l *listener) OnUpdate(_, obj any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.store == nil {
+		return
 	}
-	list := make([]*entry, 0, len(objects))
-	for _, obj := range objects {
-		if p := a.convert(obj, ""); p != nil {
-			list = append(list, p)
+	if p, ok := obj.(*v1.Pod); ok && p != nil && l.list != nil {
+		l.list[p.Namespace+"/"+p.Name] = p
+		return
+	}
+	_ = l.store.Update(obj)
+}
+
+// OnDelete takes in that a pod was deleted. After a gap in the watch its last state may be missing, so that only its
+// name is known.
+func (l *listener) OnDelete(obj any) {
+	if d, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = d.Obj
+		if p, ok := obj.(*v1.Pod); !ok || p == nil {
+			namespace, name, _ := cache.SplitMetaNamespaceKey(d.Key)
+			obj = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 		}
 	}
-	return list
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.store == nil {
+		return
+	}
+	if p, ok := obj.(*v1.Pod); ok && p != nil && l.list != nil {
+		delete(l.list, p.Namespace+"/"+p.Name)
+		return
+	}
+	_ = l.store.Delete(obj)
 }
 
-// convert returns the pod in an object of the informer. It returns nil if the pod is not kept, was not seen yet, or has
-// another UID than uid, unless that is "".
-func (a *adapter) convert(obj any, uid types.UID) *entry {
-	p, ok := obj.(*v1.Pod)
-	if !ok || p == nil || uid != "" && p.UID != uid {
-		return nil
+// listed puts the collected pods into the store.
+func (l *listener) listed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.store.Replace(slices.Collect(maps.Values(l.list)), "")
+	l.list = nil
+}
+
+// end ends the registration, and waits for an event that is being taken in.
+func (l *listener) end() {
+	if l.remove != nil {
+		l.remove()
 	}
-	s, ok := a.seenPods.get(p.UID)
-	if !ok {
-		return nil
-	}
-	e := a.trim(p, s.bound)
-	if !e.kept() {
-		return nil
-	}
-	e.Seen = s.seen
-	// The informer is ahead of its events. (Another object with the same version comes from a relist, which does not
-	// produce an event.)
-	if p.ResourceVersion != s.version {
-		e.Seen = time.Now()
-	}
-	return &e
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.store = nil
 }

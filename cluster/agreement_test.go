@@ -41,7 +41,7 @@ func TestTheModelOfATrimmedNodeIsThatOfTheWhole(t *testing.T) {
 	drawn := anyObject[v1.Node]()
 	for _, labels := range []bool{false, true} {
 		table := newNodes(taint.Rules{}, nil, nil)
-		table.needs.Store(&policy.Needs{NodeLabels: labels})
+		table.needs = needing(policy.Needs{NodeLabels: labels})
 		rapid.Check(t, func(t *rapid.T) {
 			node := drawn.Draw(t, "node")
 			whole, trimmed := overTheWire(t, &node)

@@ -7,21 +7,10 @@ import "time"
 // that the clocks agree.
 type Ahead func(now time.Time) time.Duration
 
-// at is never negative: no age becomes longer.
+// at clamps a negative lead to zero.
 func (a Ahead) at(now time.Time) time.Duration {
 	if a == nil {
 		return 0
 	}
 	return max(a(now), 0)
 }
-
-// SetAhead sets the function by which ages that come from times of the API are shortened. It must be called before Run,
-// or before anything is put in.
-func (r *reader) SetAhead(ahead Ahead) {
-	r.pods.setAhead(ahead)
-	r.nodes.ahead = ahead
-}
-
-func (po *pods) setAhead(ahead Ahead) { po.ahead = ahead }
-
-func (a *adapter) setAhead(ahead Ahead) { a.ahead = ahead }

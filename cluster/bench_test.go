@@ -18,7 +18,7 @@ func (d *deaf) PodChanged(types.UID, string) { d.calls++ }
 
 func newBenchStores() (*stores, *deaf) {
 	s, d := newStores(), &deaf{}
-	s.podStore.handler, s.nodeStore.handler = d, d
+	s.handler(d)
 	return s, d
 }
 

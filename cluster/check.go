@@ -22,50 +22,38 @@ const sample = 100
 
 // field is a field of a pod that an informer's transform must keep.
 type field struct {
-	path string
-	of   func(*v1.Pod) any
+	path  string
+	value any
 }
 
-// podFields returns those fields, except the name and the namespace, which are part of the key, and the
+// podFields returns those fields of a pod, except the name and the namespace, which are part of the key, and the
 // resourceVersion: the other fields are compared only if it is equal.
-func podFields(needs *policy.Needs) []field {
+func podFields(p *v1.Pod, needs *policy.Needs) []field {
+	small, scheduled := PodOf(p, time.Time{}), metav1.Time{}
+	if c := trueCondition(p, v1.PodScheduled); c != nil {
+		scheduled = c.LastTransitionTime
+	}
 	fields := []field{
-		{"metadata.uid", func(p *v1.Pod) any { return p.UID }},
-		{"metadata.creationTimestamp", func(p *v1.Pod) any { return p.CreationTimestamp }},
-		{"metadata.deletionTimestamp", func(p *v1.Pod) any { return p.DeletionTimestamp }},
-		{"metadata.generation", func(p *v1.Pod) any { return p.Generation }},
-		{"metadata.labels", func(p *v1.Pod) any { return p.Labels }},
-		{
-			"metadata.annotations[kubernetes.io/config.mirror]",
-			func(p *v1.Pod) any { return ownerless(p, p.CreationTimestamp.Time).Mirror },
-		},
-		{"spec.nodeName", func(p *v1.Pod) any { return p.Spec.NodeName }},
-		{"spec.tolerations", func(p *v1.Pod) any { return p.Spec.Tolerations }},
-		{"spec.priority", func(p *v1.Pod) any { return p.Spec.Priority }},
-		{"status.phase", func(p *v1.Pod) any { return p.Status.Phase }},
-		{"status.conditions[PodScheduled]", func(p *v1.Pod) any { return since(holds(p, v1.PodScheduled)) }},
-		{"status.conditions[DisruptionTarget]", func(p *v1.Pod) any { return holds(p, v1.DisruptionTarget) != nil }},
+		{"metadata.uid", p.UID},
+		{"metadata.creationTimestamp", p.CreationTimestamp},
+		{"metadata.deletionTimestamp", p.DeletionTimestamp},
+		{"metadata.generation", p.Generation},
+		{"metadata.labels", p.Labels},
+		{"metadata.annotations[kubernetes.io/config.mirror]", small.Mirror},
+		{"spec.nodeName", p.Spec.NodeName},
+		{"spec.tolerations", p.Spec.Tolerations},
+		{"spec.priority", p.Spec.Priority},
+		{"status.phase", p.Status.Phase},
+		{"status.conditions[PodScheduled]", scheduled},
+		{"status.conditions[DisruptionTarget]", small.Disrupted},
 	}
 	if needs.PodOwners {
-		fields = append(fields, field{
-			"metadata.ownerReferences",
-			func(p *v1.Pod) any { return PodOf(p, time.Time{}).Controller },
-		})
+		fields = append(fields, field{"metadata.ownerReferences", small.Controller})
 	}
 	if needs.GracePeriods {
-		fields = append(fields, field{
-			"spec.terminationGracePeriodSeconds",
-			func(p *v1.Pod) any { return p.Spec.TerminationGracePeriodSeconds },
-		})
+		fields = append(fields, field{"spec.terminationGracePeriodSeconds", small.GracePeriodSeconds})
 	}
 	return fields
-}
-
-func since(c *v1.PodCondition) metav1.Time {
-	if c == nil {
-		return metav1.Time{}
-	}
-	return c.LastTransitionTime
 }
 
 // check compares a few pods, read from the API server, with those in the informer, and returns an error that names the
@@ -93,49 +81,49 @@ func (a *adapter) check(ctx context.Context) error {
 	}
 }
 
-// compare compares the live pods with those in the informer, and notes for which needs.
+// compare compares the live pods with those in the informer.
 func (a *adapter) compare(live []v1.Pod) error {
-	needs, store := a.needs.Load(), a.informer.GetStore()
-	if err := keys(store); err != nil {
+	needs, store := a.relists.followed.Load(), a.informer.GetStore()
+	if err := checkNames(store); err != nil {
 		return err
 	}
 	for i := range live {
 		key := cache.MetaObjectToName(&live[i]).String()
-		held, there, err := store.GetByKey(key)
-		if err != nil || !there {
+		cached, exists, err := store.GetByKey(key)
+		if err != nil || !exists {
 			continue
 		}
-		pod, ok := held.(*v1.Pod)
+		pod, ok := cached.(*v1.Pod)
 		if !ok {
-			return fmt.Errorf("the pod informer holds a %T where a *v1.Pod is needed", held)
+			return fmt.Errorf("the pod informer holds a %T where a *v1.Pod is needed", cached)
 		}
-		if path := lost(pod, &live[i], needs); path != "" {
+		if path := missingField(pod, &live[i], &needs.Needs); path != "" {
 			return fmt.Errorf("the pod informer lacks %s: its transform must let this field through as it is (found by comparing %s with the API server)", path, key)
 		}
 	}
-	a.checked.Store(needs)
 	return nil
 }
 
-// lost returns the first field in which the held pod differs from the live one; "" if there is none, or if their
-// versions differ.
-func lost(held, live *v1.Pod, needs *policy.Needs) string {
-	if held.ResourceVersion == "" && live.ResourceVersion != "" {
+// missingField returns the first field in which a pod of the informer differs from the live pod; "" if there is none,
+// or if their versions differ.
+func missingField(cached, live *v1.Pod, needs *policy.Needs) string {
+	if cached.ResourceVersion == "" && live.ResourceVersion != "" {
 		return "metadata.resourceVersion"
 	}
-	if held.ResourceVersion != live.ResourceVersion {
+	if cached.ResourceVersion != live.ResourceVersion {
 		return ""
 	}
-	for _, f := range podFields(needs) {
-		if !equality.Semantic.DeepEqual(f.of(held), f.of(live)) {
-			return f.path
+	fields, want := podFields(cached, needs), podFields(live, needs)
+	for i := range fields {
+		if !equality.Semantic.DeepEqual(fields[i].value, want[i].value) {
+			return fields[i].path
 		}
 	}
 	return ""
 }
 
-// keys checks from the store's keys whether names are kept.
-func keys(store cache.Store) error {
+// checkNames checks by the store's keys whether a transform has stripped names.
+func checkNames(store cache.Store) error {
 	for _, key := range store.ListKeys() {
 		namespace, name, named := strings.Cut(key, "/")
 		switch {

@@ -12,7 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
@@ -47,8 +47,7 @@ func checked(t *testing.T, strip func(p *v1.Pod)) error {
 			strip(obj.(*v1.Pod))
 			return obj, nil
 		}))
-		w, adaptErr := Adapt(client, pods, taint.Rules{}, nil)
-		must(t, adaptErr)
+		w := Adapt(client, pods, taint.Rules{}, nil)
 		go pods.RunWithContext(ctx)
 		err = w.Run(ctx, &record{source: w})
 		if w.HasSynced() != (err == nil) {
@@ -85,6 +84,11 @@ func TestATransformThatStripsWhatIsNeededIsRefusedByTheFieldsName(t *testing.T) 
 	}
 }
 
+// checking returns an adapter of an informer that was not started.
+func checking(client kubernetes.Interface) *adapter {
+	return Adapt(client, podInformer(client), taint.Rules{}, nil).informer
+}
+
 func TestATransformThatStripsTheRestPasses(t *testing.T) {
 	err := checked(t, func(p *v1.Pod) {
 		p.ManagedFields, p.Finalizers, p.Spec.Containers, p.OwnerReferences = nil, nil, nil, nil
@@ -98,14 +102,13 @@ func TestATransformThatStripsTheRestPasses(t *testing.T) {
 func TestWhatHasChangedSinceIsNotCompared(t *testing.T) {
 	held, live := fullPod(), fullPod()
 	held.Spec.Tolerations, live.ResourceVersion = nil, "2"
-	if path := lost(held, live, &policy.Needs{}); path != "" {
+	if path := missingField(held, live, &policy.Needs{}); path != "" {
 		t.Errorf("%s is missed in a pod of another version", path)
 	}
 }
 
 func TestAnInformerOfAnotherTypeIsRefused(t *testing.T) {
-	a, _ := byHand(t)
-	a.client = fake.NewClientset(fullPod())
+	a := checking(fake.NewClientset(fullPod()))
 	must(t, a.informer.GetStore().Replace([]any{&metav1.PartialObjectMetadata{ObjectMeta: fullPod().ObjectMeta}}, "1"))
 	err := a.check(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "holds a *v1.PartialObjectMetadata where a *v1.Pod is needed") {
@@ -120,8 +123,7 @@ func TestACheckThatCannotReadTriesAgainUntilItCan(t *testing.T) {
 			tries++
 			return tries <= 10, nil, errors.New("no way")
 		})
-		a, _ := byHand(t)
-		a.client = client
+		a := checking(client)
 		must(t, a.informer.GetStore().Add(&v1.Pod{ObjectMeta: fullPod().ObjectMeta}))
 		if err := a.check(t.Context()); err == nil || !strings.Contains(err.Error(), "lacks spec") || tries != 11 {
 			t.Errorf("got %v after %d tries", err, tries)
@@ -135,25 +137,11 @@ func TestACheckThatCannotReadEndsWithItsContext(t *testing.T) {
 		client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, errors.New("no way")
 		})
-		a, _ := byHand(t)
-		a.client = client
+		a := checking(client)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := a.check(ctx); err == nil || !strings.Contains(err.Error(), "reading pods") || !strings.Contains(err.Error(), "no way") {
 			t.Errorf("got %v", err)
 		}
 	})
-}
-
-// The index and the keys stay correct whatever a transform has left of a pod.
-func TestAStrippedPodIsPassedOver(t *testing.T) {
-	a, told := byHand(t)
-	a.podEvents().OnAdd(aPod(withUID("")), false)
-	a.podEvents().OnAdd(&v1.Pod{}, false)
-	if got := told.take(); len(got) != 0 {
-		t.Errorf("told %q", got)
-	}
-	if _, ok := a.seenPods.get(types.UID("")); ok {
-		t.Error("a pod without a UID was taken in")
-	}
 }

@@ -15,109 +15,127 @@ import (
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-// unanswered is how long a request may be without a response before it counts as trouble. If its packets are lost, a
-// request fails only after many minutes, because dialing is retried.
-const unanswered = 45 * time.Second
+const (
+	// responseTimeout is how long a request may be without a response before it counts as trouble. If its packets are
+	// lost, a request fails only after many minutes, because dialing is retried.
+	responseTimeout = 45 * time.Second
+
+	// minListDelay and maxListDelay bound the delay of a list after lists that broke off. The API server has worked for
+	// such a list as for any other, so a client that repeats it without a delay is a load. A list without a response
+	// costs the server nothing.
+	minListDelay = time.Second
+	maxListDelay = time.Minute
+)
 
 var (
-	errUnanswered = errors.New("the API server does not answer")
+	errNoResponse = errors.New("the API server does not answer")
 	errBrokenOff  = errors.New("a list has broken off")
 )
 
 // contact records whether the last request for a resource succeeded. A watch that breaks is requested again at once, so
 // a request fails soon after the API server has become unavailable. Requests are made one at a time.
 type contact struct {
-	what  string
-	heard func()
+	resource    string
+	heard       func() // is called for each request that has succeeded
+	ifForbidden string // says what a missing permission is needed for; "" if the error says enough
 
-	mu      sync.Mutex
-	err     error
-	since   time.Time
-	listing bool        // the current request is for a list, or for a part of one
-	timer   *time.Timer // of the current request; nil once the response has begun
-	relist  relist
+	mu         sync.Mutex
+	err        error // nil while requests succeed
+	since      time.Time
+	response   *time.Timer   // runs until the response to the current request begins
+	listing    bool          // the current request is for a list, or for a part of one
+	incomplete bool          // the response to the latest list has begun, and the list is not complete
+	listDelay  time.Duration // of the latest list
 }
 
 // ask makes a request, and records it in the contact.
 func ask[T any](
 	ctx context.Context, c *contact, o metav1.ListOptions, request func(context.Context, metav1.ListOptions) (T, error),
-) (T, error) {
-	if err := c.begin(ctx, o); err != nil {
-		var none T
-		return none, err
+) (response T, err error) {
+	if err := c.requested(ctx, o); err != nil {
+		return response, err
 	}
-	answer, err := request(ctx, o)
-	return answer, c.note(ctx, o, err)
+	response, err = request(ctx, o)
+	return response, c.answered(ctx, o, err)
 }
 
 // isList reports whether a request is for a list, which may be streamed.
 func isList(o metav1.ListOptions) bool { return !o.Watch || o.SendInitialEvents != nil }
 
-// begin blocks until a request may be sent, and records that it is. It returns an error if the context ends first.
-func (c *contact) begin(ctx context.Context, o metav1.ListOptions) error {
+// requested blocks until a request may be sent, and records it. It returns an error if the context ends first.
+func (c *contact) requested(ctx context.Context, o metav1.ListOptions) error {
 	if isList(o) && o.Continue == "" {
-		if err := c.pause(ctx); err != nil {
+		if err := c.delayList(ctx); err != nil {
 			return err
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.stopTimer()
 	c.listing = isList(o)
-	c.answered()
 	var timer *time.Timer
-	timer = time.AfterFunc(unanswered, func() {
+	timer = time.AfterFunc(responseTimeout, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.timer == timer {
-			c.turn(klog.FromContext(ctx), errUnanswered, unanswered)
+		if c.response == timer {
+			c.setTrouble(ctx, errNoResponse, responseTimeout)
 		}
 	})
-	c.timer = timer
+	c.response = timer
 	return nil
 }
 
-// pause waits before a list if the previous one was cut off.
-func (c *contact) pause(ctx context.Context) error {
+// delayList waits before a list if the previous list broke off.
+func (c *contact) delayList(ctx context.Context) error {
 	c.mu.Lock()
-	pause := c.relist.pause()
-	if pause > 0 && c.err == nil {
-		c.turn(klog.FromContext(ctx), errBrokenOff, 0)
-	}
-	c.mu.Unlock()
-	if pause == 0 {
+	if !c.incomplete {
+		c.mu.Unlock()
 		return nil
 	}
+	c.incomplete, c.listDelay = false, min(max(minListDelay, 2*c.listDelay), maxListDelay)
+	if c.err == nil {
+		c.setTrouble(ctx, errBrokenOff, 0)
+	}
+	delay := c.listDelay
+	c.mu.Unlock()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(pause):
+	case <-time.After(delay):
 		return nil
 	}
 }
 
-// granted notes that the response to the current request has begun.
-func (c *contact) granted() {
+// responseBegun notes that the response to the current request has begun.
+func (c *contact) responseBegun() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.answered()
-	c.relist.begun = c.listing
+	c.stopTimer()
+	c.incomplete = c.listing
 }
 
-// answered ends the wait for a response. The caller holds the lock.
-func (c *contact) answered() {
-	if c.timer != nil {
-		c.timer.Stop()
-		c.timer = nil
+// stopTimer ends the wait for a response. The caller holds the lock.
+func (c *contact) stopTimer() {
+	if c.response != nil {
+		c.response.Stop()
+		c.response = nil
 	}
 }
 
-// note records the result of a request, and returns its error, truncated, because reflectors log it too.
-func (c *contact) note(ctx context.Context, o metav1.ListOptions, err error) error {
+// answered records the result of a request, and returns its error, truncated, because reflectors log it too. A list
+// ends the trouble only once it is complete.
+func (c *contact) answered(ctx context.Context, o metav1.ListOptions, err error) error {
+	if c.ifForbidden != "" && apierrors.IsForbidden(err) {
+		err = fmt.Errorf("%s: %w", c.ifForbidden, err)
+	}
 	err = truncate.Error(err)
 	c.mu.Lock()
-	c.answered()
+	c.stopTimer()
+	if err == nil {
+		c.incomplete = isList(o)
+	}
 	if ctx.Err() == nil && !notStreamed(o, err) && (err != nil || !isList(o)) {
-		c.turn(klog.FromContext(ctx), err, 0)
+		c.setTrouble(ctx, err, 0)
 	}
 	c.mu.Unlock()
 	if ctx.Err() == nil && err == nil {
@@ -130,18 +148,20 @@ func (c *contact) note(ctx context.Context, o metav1.ListOptions, err error) err
 func (c *contact) listed(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.relist.completed()
-	c.turn(klog.FromContext(ctx), nil, 0)
+	c.incomplete, c.listDelay = false, 0
+	c.setTrouble(ctx, nil, 0)
 }
 
-// turn logs once that trouble has begun or ended. already is how long the error has existed. The caller holds the lock.
-func (c *contact) turn(logger klog.Logger, err error, already time.Duration) {
+// setTrouble records an error that has existed for this long already, or its end. It logs the beginning of trouble and
+// its end. The caller holds the lock.
+func (c *contact) setTrouble(ctx context.Context, err error, already time.Duration) {
+	logger := klog.FromContext(ctx)
 	switch {
 	case err != nil && c.err == nil:
 		c.since = time.Now().Add(-already)
-		logger.Info("The API server can't be watched; trying again", "resource", c.what, "err", err)
+		logger.Info("The API server can't be watched; trying again", "resource", c.resource, "err", err)
 	case err == nil && c.err != nil:
-		logger.Info("The API server is watched again", "resource", c.what, "after", time.Since(c.since))
+		logger.Info("The API server is watched again", "resource", c.resource, "after", time.Since(c.since))
 	}
 	c.err = err
 }
@@ -150,8 +170,8 @@ func (c *contact) turn(logger klog.Logger, err error, already time.Duration) {
 func (c *contact) reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.answered()
-	c.err, c.relist = nil, relist{}
+	c.stopTimer()
+	c.err, c.incomplete, c.listDelay = nil, false, 0
 }
 
 // notStreamed reports whether the error shows that the server does not support streamed lists. The reflector then
@@ -168,18 +188,18 @@ func (c *contact) trouble() error {
 		return nil
 	}
 	return fmt.Errorf("watching %s for %s without success: %w",
-		c.what, time.Since(c.since).Round(time.Second), c.err)
+		c.resource, time.Since(c.since).Round(time.Second), c.err)
 }
 
-// clockUntil is the real clock, except that After ends with the context: between attempts to stream a list, a reflector
-// waits for up to a minute and ignores its context.
-type clockUntil struct {
+// contextClock is the real clock, except that After ends with the context: between attempts to stream a list, a
+// reflector waits for up to a minute and ignores its context.
+type contextClock struct {
 	clock.RealClock
 	ctx context.Context
 }
 
 // After returns a channel that receives the time after d, or when the context ends.
-func (c clockUntil) After(d time.Duration) <-chan time.Time {
+func (c contextClock) After(d time.Duration) <-chan time.Time {
 	ch := make(chan time.Time, 1)
 	ctx, cancel := context.WithTimeout(c.ctx, d)
 	context.AfterFunc(ctx, func() {

@@ -26,11 +26,11 @@ func TestTroubleLastsFromTheFirstFailureToTheNextSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, lines := logged(t.Context())
 		heard := 0
-		c := &contact{what: "pods", heard: func() { heard++ }}
+		c := &contact{resource: "pods", heard: func() { heard++ }}
 		refused := errors.New("connection refused")
 		watching := metav1.ListOptions{Watch: true}
 		for range 3 {
-			if err := c.note(ctx, watching, refused); !errors.Is(err, refused) {
+			if err := c.answered(ctx, watching, refused); !errors.Is(err, refused) {
 				t.Errorf("the error came back as %v", err)
 			}
 			time.Sleep(time.Minute)
@@ -39,7 +39,7 @@ func TestTroubleLastsFromTheFirstFailureToTheNextSuccess(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		for range 2 {
-			must(t, c.note(ctx, watching, nil))
+			must(t, c.answered(ctx, watching, nil))
 		}
 		must(t, c.trouble())
 		if len(*lines) != 2 || heard != 2 {
@@ -52,27 +52,27 @@ func TestWhatIsNoTrouble(t *testing.T) {
 	yes := true
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	c := &contact{what: "pods", heard: func() { t.Error("heard of no success") }}
-	_ = c.note(ended, metav1.ListOptions{}, context.Canceled)
-	_ = c.note(t.Context(), metav1.ListOptions{SendInitialEvents: &yes}, apierrors.NewInvalid(schema.GroupKind{}, "", nil))
+	c := &contact{resource: "pods", heard: func() { t.Error("heard of no success") }}
+	_ = c.answered(ended, metav1.ListOptions{}, context.Canceled)
+	_ = c.answered(t.Context(), metav1.ListOptions{SendInitialEvents: &yes}, apierrors.NewInvalid(schema.GroupKind{}, "", nil))
 	must(t, c.trouble())
 }
 
 func TestTheLogTellsOnceThatNoAnswerComesAndOnceThatItHasCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, lines := logged(t.Context())
-		c := &contact{what: "pods", heard: func() {}}
+		c := &contact{resource: "pods", heard: func() {}}
 		watching := metav1.ListOptions{Watch: true}
 		for range 2 {
-			must(t, c.begin(ctx, watching))
+			must(t, c.requested(ctx, watching))
 			time.Sleep(10 * time.Minute)
-			_ = c.note(ctx, watching, errors.New("timeout"))
+			_ = c.answered(ctx, watching, errors.New("timeout"))
 		}
 		if err := c.trouble(); len(*lines) != 1 || err == nil || !strings.Contains(err.Error(), "20m0s without success: timeout") {
 			t.Errorf("trouble %v, logged %q", err, *lines)
 		}
-		must(t, c.begin(ctx, watching))
-		must(t, c.note(ctx, watching, nil))
+		must(t, c.requested(ctx, watching))
+		must(t, c.answered(ctx, watching, nil))
 		time.Sleep(time.Hour)
 		must(t, c.trouble())
 		if len(*lines) != 2 {
@@ -85,12 +85,12 @@ func TestTheClockDoesNotOutlastTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		begun := time.Now()
-		<-clockUntil{ctx: ctx}.After(3 * time.Second)
+		<-contextClock{ctx: ctx}.After(3 * time.Second)
 		if took := time.Since(begun); took != 3*time.Second {
 			t.Errorf("3 s took %s", took)
 		}
 		time.AfterFunc(time.Second, cancel)
-		<-clockUntil{ctx: ctx}.After(time.Hour)
+		<-contextClock{ctx: ctx}.After(time.Hour)
 		if took := time.Since(begun); took != 4*time.Second {
 			t.Errorf("the wait ended after %s, want 1 s after the first", took)
 		}
@@ -119,7 +119,7 @@ func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 				t.Errorf("%q does not name %s", (*lines)[0], part)
 			}
 		}
-		time.Sleep(quiet)
+		time.Sleep(warningInterval)
 		log.tolerations(&malformed)
 		if len(*lines) != 5 {
 			t.Errorf("nothing was said a minute later: %q", *lines)
@@ -129,9 +129,9 @@ func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 
 func TestAnEnormousErrorIsNeitherKeptNorLoggedWhole(t *testing.T) {
 	ctx, lines := logged(t.Context())
-	c := &contact{what: "pods", heard: func() {}}
+	c := &contact{resource: "pods", heard: func() {}}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New(strings.Repeat("x", 1<<20)))
-	err := c.note(ctx, metav1.ListOptions{}, forbidden)
+	err := c.answered(ctx, metav1.ListOptions{}, forbidden)
 	if !apierrors.IsForbidden(err) || len(err.Error()) > 1024 {
 		t.Errorf("an error of %d bytes came back: %T", len(err.Error()), err)
 	}

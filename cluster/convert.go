@@ -14,15 +14,6 @@ import (
 // p. For a pod read from a dump or from a list, bound is [BoundSince]. Package wire must decode every field that is
 // read in this file.
 func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
-	pod := ownerless(p, bound)
-	if controller := metav1.GetControllerOfNoCopy(p); controller != nil {
-		pod.Controller = &taint.Owner{Kind: controller.Kind, Name: controller.Name}
-	}
-	return pod
-}
-
-// ownerless is PodOf without the controller. It does not allocate.
-func ownerless(p *v1.Pod, bound time.Time) taint.Pod {
 	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
 	pod := taint.Pod{
 		UID:         p.UID,
@@ -36,12 +27,15 @@ func ownerless(p *v1.Pod, bound time.Time) taint.Pod {
 		Generation:  p.Generation,
 		Terminating: p.DeletionTimestamp != nil,
 		Mirror:      mirror,
-		Disrupted:   holds(p, v1.DisruptionTarget) != nil,
+		Disrupted:   trueCondition(p, v1.DisruptionTarget) != nil,
 
 		GracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
 	}
 	if p.Spec.Priority != nil {
 		pod.Priority = *p.Spec.Priority
+	}
+	if controller := metav1.GetControllerOfNoCopy(p); controller != nil {
+		pod.Controller = &taint.Owner{Kind: controller.Kind, Name: controller.Name}
 	}
 	return pod
 }
@@ -54,7 +48,7 @@ func BoundSince(p *v1.Pod, now time.Time) time.Time { return boundSince(p, now, 
 
 // boundSince is BoundSince for a clock that is ahead.
 func boundSince(p *v1.Pod, now time.Time, ahead time.Duration) time.Time {
-	if scheduled := holds(p, v1.PodScheduled); scheduled != nil && !scheduled.LastTransitionTime.IsZero() {
+	if scheduled := trueCondition(p, v1.PodScheduled); scheduled != nil && !scheduled.LastTransitionTime.IsZero() {
 		return moment(scheduled.LastTransitionTime, now, ahead)
 	}
 	return moment(p.CreationTimestamp, now, ahead)
@@ -74,8 +68,8 @@ func moment(t metav1.Time, now time.Time, ahead time.Duration) time.Time {
 	return now.Add(journal.NextSecond(t.Time).Sub(now)).Add(ahead)
 }
 
-// holds returns the pod's condition of this type if it is True, otherwise nil.
-func holds(p *v1.Pod, condition v1.PodConditionType) *v1.PodCondition {
+// trueCondition returns the pod's condition of this type if it is True, otherwise nil.
+func trueCondition(p *v1.Pod, condition v1.PodConditionType) *v1.PodCondition {
 	for i := range p.Status.Conditions {
 		c := &p.Status.Conditions[i]
 		if c.Type == condition && c.Status == v1.ConditionTrue {

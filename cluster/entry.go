@@ -11,11 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// entry is what the cache keeps of a pod. Its size does not grow with what the pod's owner writes into the pod, except
+// entry is a pod in the cache. Its size does not grow with what the pod's owner writes into the pod, except
 // with tolerations that may match a taint that evicts. An entry does not change, because readers keep its Pod.
 type entry struct {
 	// Pod has no tolerations, and of the labels those that are needed. Its strings and maps may be shared.
@@ -44,10 +43,10 @@ func (e *entry) against(taints []v1.Taint) *taint.Pod {
 // trimmer makes entries of pods.
 type trimmer struct {
 	seed  maphash.Seed
-	needs *atomic.Pointer[policy.Needs] // those that entries follow
+	needs *atomic.Pointer[needs] // those that entries follow
 }
 
-func newTrimmer(needs *atomic.Pointer[policy.Needs]) trimmer {
+func newTrimmer(needs *atomic.Pointer[needs]) trimmer {
 	return trimmer{seed: maphash.MakeSeed(), needs: needs}
 }
 
@@ -55,8 +54,8 @@ func newTrimmer(needs *atomic.Pointer[policy.Needs]) trimmer {
 // with the pod.
 func (t trimmer) trim(p *v1.Pod, bound time.Time) entry {
 	needs := t.needs.Load()
-	e := entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, needs)}
-	e.Tolerations, e.Labels, e.Phase = nil, needed(p.Labels, needs.PodLabels), known(p.Status.Phase)
+	e := entry{Pod: PodOf(p, bound), tolerations: encode(p.Spec.Tolerations, &needs.Needs)}
+	e.Tolerations, e.Labels, e.Phase = nil, selectLabels(p.Labels, needs.PodLabels), phaseOf(p.Status.Phase)
 	e.LabelHash = t.hash(p.Namespace, p.Labels)
 	if c := e.Controller; c != nil {
 		c.Kind, c.Name = cut(c.Kind, validation.DNS1035LabelMaxLength),
@@ -65,21 +64,22 @@ func (t trimmer) trim(p *v1.Pod, bound time.Time) entry {
 	return e
 }
 
-// needed returns the labels with these keys, and the one by which a Deployment is found; nil if there are none.
-func needed(labels map[string]string, keys []string) (few map[string]string) {
+// selectLabels returns the labels with these keys, and the label pod-template-hash, by which a Deployment is found. It
+// returns nil if there are none.
+func selectLabels(labels map[string]string, keys []string) (selected map[string]string) {
 	add := func(key string) {
-		if value, ok := labels[key]; ok {
-			if few == nil {
-				few = map[string]string{}
+		if value, exists := labels[key]; exists {
+			if selected == nil {
+				selected = map[string]string{}
 			}
-			few[key] = value
+			selected[key] = value
 		}
 	}
 	add(taint.PodTemplateHash)
 	for _, key := range keys {
 		add(key)
 	}
-	return few
+	return selected
 }
 
 // hash returns the LabelHash of a [taint.Pod].
@@ -112,8 +112,8 @@ func cut(text string, most int) string {
 	return strings.Clone(text[:most])
 }
 
-// known returns a phase of the API as a constant, and any other phase as Unknown.
-func known(phase v1.PodPhase) v1.PodPhase {
+// phaseOf returns a phase of the API as a constant, and any other phase as Unknown.
+func phaseOf(phase v1.PodPhase) v1.PodPhase {
 	for _, p := range [...]v1.PodPhase{v1.PodRunning, v1.PodPending, v1.PodSucceeded, v1.PodFailed, ""} {
 		if p == phase {
 			return p
@@ -144,7 +144,7 @@ func (e *entry) sameExposure(o *entry) bool {
 	return e.Node == o.Node && e.tolerations == o.tolerations
 }
 
-// kept reports whether a pod is kept: it is bound to a node and has not finished.
-func (e *entry) kept() bool {
+// evictable reports whether a pod is bound to a node and has not finished.
+func (e *entry) evictable() bool {
 	return e.Node != "" && e.Phase != v1.PodSucceeded && e.Phase != v1.PodFailed
 }

@@ -67,8 +67,7 @@ func TestAnEntryDecidesAsTheWholePodDoes(t *testing.T) {
 		})
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		needs := newNeeds()
-		needs.Store(&policy.Needs{Triggers: []string{"a"}, Audited: []string{"b"}})
+		needs := needing(policy.Needs{Triggers: []string{"a"}, Audited: []string{"b"}})
 		p := aPod(func(p *v1.Pod) { p.Spec.Tolerations = rapid.SliceOf(toleration).Draw(t, "tolerations") })
 		e, whole := newTrimmer(needs).trim(p, time.Unix(0, 0)), PodOf(p, time.Unix(0, 0))
 		node := &taint.Node{

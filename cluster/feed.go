@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/taint-manager/taint-manager/policy"
@@ -16,38 +17,30 @@ import (
 type Feed struct {
 	reader
 
-	podStore  *podStore
-	nodeStore *nodeStore
-	lists     int
+	podStore  *store[*v1.Pod, entry]
+	nodeStore *store[*v1.Node, nodeModel]
+	lists     map[string]bool // those that were put in, by kind
 }
 
 // NewFeed returns an empty feed. The goroutine that puts in something also calls the handler. The times that now
 // returns must carry the monotonic clock.
 func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
-	p := newPods(newNeeds())
-	p.now = now
-	f := &Feed{}
-	f.pods, f.nodes, f.needs = p, newNodes(rules, p.on, f.HasSynced), p.needs
-	f.nodes.now = now
+	f := &Feed{lists: map[string]bool{}}
+	f.reader = newReader(rules, f.HasSynced)
+	f.pods.now, f.nodes.now = now, now
 	log := newWarnings(logr.Discard())
-	listed := func() { f.lists++ }
-	f.podStore = &podStore{pods: p, handler: handler, warnings: log, listed: listed}
-	f.nodeStore = &nodeStore{
-		nodes: f.nodes, handler: handler, warnings: log, observer: observerOf(handler),
-		listed: listed,
-	}
+	f.podStore = newPodStore(f.pods, handler, log, func() { f.lists["pods"] = true })
+	f.nodeStore = newNodeStore(f.nodes, handler, log, func() { f.lists["nodes"] = true })
 	return f
 }
 
 // Need sets the data that the cache keeps for policies, and reports whether it has all of it only after other lists of
 // nodes and of pods. Labels of namespaces are not part of a feed.
 func (f *Feed) Need(n policy.Needs) (relist bool) {
-	kept := f.needs.Swap(&n)
-	old := f.nodes.needs.Swap(&n)
-	if drops(old, &n) {
-		f.nodes.narrow(&n)
-	}
-	return !sameForNodes(old, &n) || !coversPods(kept, &n)
+	now := f.needs.Load().next(n)
+	f.needs.Store(now)
+	ofPods, ofNodes := f.pods.needs.Swap(now), f.nodes.needs.Swap(now)
+	return !sameForNodes(ofNodes, now) || !coversPods(ofPods, now)
 }
 
 // Pods returns the store into which pods from lists and watches are put, as a reflector does.
@@ -57,4 +50,4 @@ func (f *Feed) Pods() cache.TransformingStore { return f.podStore }
 func (f *Feed) Nodes() cache.TransformingStore { return f.nodeStore }
 
 // HasSynced reports whether the first lists of pods and of nodes are in.
-func (f *Feed) HasSynced() bool { return f.lists == 2 }
+func (f *Feed) HasSynced() bool { return len(f.lists) == 2 }

@@ -54,8 +54,7 @@ func TestTheFilterOfPods(t *testing.T) {
 	} {
 		before := []pod{controlledBy("ReplicaSet", "web"), func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(30)) }}
 		for _, owners := range []bool{false, true} {
-			needs := newNeeds()
-			needs.Store(&policy.Needs{PodOwners: owners, PodLabels: []string{"app"}, Triggers: []string{"k"}})
+			needs := needing(policy.Needs{PodOwners: owners, PodLabels: []string{"app"}, Triggers: []string{"k"}})
 			table := newPods(needs)
 			table.put(table.trim(aPod(before...), time.Time{}))
 			old := *table.get("p1")
@@ -83,7 +82,7 @@ func TestOnlyBoundAndUnfinishedPodsAreKept(t *testing.T) {
 		{aPod(inPhase(v1.PodFailed)), false},
 		{aPod(onNode("")), false},
 	} {
-		if p := newTrimmer(newNeeds()).trim(test.pod, time.Time{}); p.kept() != test.want {
+		if p := newTrimmer(newNeeds()).trim(test.pod, time.Time{}); p.evictable() != test.want {
 			t.Errorf("a pod on %q that is %q: want kept %t", p.Node, p.Phase, test.want)
 		}
 	}

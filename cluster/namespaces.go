@@ -2,9 +2,13 @@ package cluster
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -17,101 +21,125 @@ type NamespaceObserver interface {
 	NamespacesChanged()
 }
 
-// namespaceDelay is for how long changes of namespaces are collected.
-const namespaceDelay = 100 * time.Millisecond
+const (
+	// namespaceDelay is for how long changes of namespaces are collected.
+	namespaceDelay = 100 * time.Millisecond
 
-// namespaces are the labels of namespaces by name. Any number of goroutines may use them.
+	namespacesForbidden = "policies with a namespaceSelector need the permissions list and watch on namespaces, which " +
+		"docs/install.md says how to grant, and hold their pods without them"
+)
+
+// namespaces are the labels of namespaces by name. One goroutine writes; any number read.
 type namespaces struct {
 	toggled chan struct{} // they are needed, or no longer
 	changed chan struct{}
+	labels  atomic.Pointer[map[string]map[string]string] // nil before the first list; a map does not change
+}
 
-	mu       sync.Mutex
-	complete bool
-	labels   map[string]map[string]string
-	shared   bool // a snapshot uses the map
+// namespace is what is used of a namespace.
+type namespace struct {
+	name   string
+	labels map[string]string
 }
 
 func newNamespaces() *namespaces {
-	return &namespaces{
-		toggled: make(chan struct{}, 1), changed: make(chan struct{}, 1),
-		labels: map[string]map[string]string{},
-	}
+	return &namespaces{toggled: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
 }
 
 // Namespaces returns the labels of namespaces as they are now; nil unless they are needed and all are known.
 func (w *Watcher) Namespaces() policy.Namespaces {
-	if !w.needs.Load().NamespaceLabels {
+	labels := w.namespaces.labels.Load()
+	if labels == nil || !w.needs.Load().NamespaceLabels {
 		return nil
 	}
-	return w.namespaces.snapshot()
-}
-
-// snapshot returns the present labels; nil before the first list.
-func (n *namespaces) snapshot() policy.Namespaces {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.complete {
-		return nil
-	}
-	n.shared = true
-	labels := n.labels
 	return func(name string) (map[string]string, bool) {
-		set, known := labels[name]
-		return set, known
+		set, exists := (*labels)[name]
+		return set, exists
 	}
 }
 
-// listed reports whether all namespaces are known.
-func (n *namespaces) listed() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.complete
+func (n *namespaces) value(o *v1.Namespace, _ bool) namespace { return namespace{o.Name, o.Labels} }
+
+func (n *namespaces) update(now namespace) {
+	if old, exists := n.all()[now.name]; !exists || !maps.Equal(old, now.labels) {
+		n.store(func(labels map[string]map[string]string) { labels[now.name] = now.labels })
+	}
 }
 
-// set stores the labels of a namespace; nil labels of a namespace that is not there remove it.
-func (n *namespaces) set(name string, labels map[string]string, there bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	old, known := n.labels[name]
-	if known == there && maps.Equal(old, labels) {
-		return
+func (n *namespaces) remove(o *v1.Namespace) {
+	if _, exists := n.all()[o.Name]; exists {
+		n.store(func(labels map[string]map[string]string) { delete(labels, o.Name) })
 	}
-	if n.shared {
-		n.labels, n.shared = maps.Clone(n.labels), false
-	}
-	if there {
-		n.labels[name] = labels
-	} else {
-		delete(n.labels, name)
-	}
-	signal(n.changed)
 }
 
-// replace stores all namespaces.
-func (n *namespaces) replace(labels map[string]map[string]string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.complete && maps.EqualFunc(n.labels, labels, maps.Equal[map[string]string]) {
-		return
+func (n *namespaces) replace(list iter.Seq[namespace], _ string) {
+	labels := map[string]map[string]string{}
+	for now := range list {
+		labels[now.name] = now.labels
 	}
-	n.labels, n.shared, n.complete = labels, false, true
-	signal(n.changed)
+	if n.labels.Load() == nil || !maps.EqualFunc(n.all(), labels, maps.Equal[map[string]string]) {
+		n.labels.Store(&labels)
+		signal(n.changed)
+	}
 }
 
-// clear forgets all namespaces.
-func (n *namespaces) clear() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.labels, n.shared, n.complete = map[string]map[string]string{}, false, false
+func (n *namespaces) reached(string) {}
+
+// all returns the labels of all namespaces.
+func (n *namespaces) all() map[string]map[string]string {
+	if labels := n.labels.Load(); labels != nil {
+		return *labels
+	}
+	return nil
+}
+
+// store replaces the labels by a changed copy.
+func (n *namespaces) store(change func(labels map[string]map[string]string)) {
+	if labels := maps.Clone(n.all()); labels != nil {
+		change(labels)
+		n.labels.Store(&labels)
+		signal(n.changed)
+	}
+}
+
+// watchNamespaces watches namespaces while they are needed, until the context ends.
+func (w *Watcher) watchNamespaces(ctx context.Context, handler Handler, log *warnings) {
+	var telling sync.WaitGroup
+	telling.Go(func() { w.namespaces.tell(ctx, handler) })
+	defer telling.Wait()
+	for w.awaitNamespacesNeeded(ctx, true) {
+		ctx, cancel := context.WithCancel(ctx)
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			s := &store[*v1.Namespace, namespace]{
+				"namespace", w.namespaces, log, func() { w.completed(ctx, w.namespaceWatch) },
+			}
+			follow(ctx, w.client, w.namespaceWatch, w.client.CoreV1().Namespaces(), &v1.Namespace{}, s)
+		})
+		w.awaitNamespacesNeeded(ctx, false)
+		cancel()
+		watching.Wait()
+		w.namespaces.labels.Store(nil)
+		w.namespaceWatch.contact.reset()
+	}
+}
+
+// awaitNamespacesNeeded blocks until namespaces are needed, or until they are not. It returns false if the context ends
+// first.
+func (w *Watcher) awaitNamespacesNeeded(ctx context.Context, needed bool) bool {
+	for ctx.Err() == nil && w.needs.Load().NamespaceLabels != needed {
+		select {
+		case <-ctx.Done():
+		case <-w.namespaces.toggled:
+		}
+	}
+	return ctx.Err() == nil
 }
 
 // tell calls the handler for changes until the context ends.
 func (n *namespaces) tell(ctx context.Context, handler Handler) {
 	o, ok := handler.(NamespaceObserver)
-	if !ok {
-		return
-	}
-	for {
+	for ok {
 		select {
 		case <-ctx.Done():
 			return
@@ -122,7 +150,7 @@ func (n *namespaces) tell(ctx context.Context, handler Handler) {
 			return
 		case <-time.After(namespaceDelay):
 		}
-		// What has changed until now is in the snapshot that the handler takes.
+		// The handler reads everything that has changed until now.
 		select {
 		case <-n.changed:
 		default:

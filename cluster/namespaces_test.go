@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -192,7 +193,9 @@ func TestNamespacesAreFollowedByAWatch(t *testing.T) {
 
 func TestAnObjectThatIsNoNamespaceIsPassedOver(t *testing.T) {
 	var none *v1.Namespace
-	s := &namespaceStore{namespaces: newNamespaces(), warnings: newWarnings(newStores().nodeStore.warnings.logger)}
+	w := newStores().Watcher
+	w.needs = needing(forNamespaces)
+	s := &store[*v1.Namespace, namespace]{"namespace", w.namespaces, newWarnings(logr.Discard()), ignore}
 	trim := s.Transformer()
 	for _, obj := range []any{nil, none, aPod(), "text"} {
 		must(t, s.Add(obj))
@@ -203,7 +206,7 @@ func TestAnObjectThatIsNoNamespaceIsPassedOver(t *testing.T) {
 		must(t, s.Replace([]any{same, aNamespace("ns", "prod")}, "1"))
 	}
 	must(t, s.Resync())
-	if got := tierOf(s.namespaces.snapshot(), "ns"); got != "tier prod" {
+	if got := tierOf(w.Namespaces(), "ns"); got != "tier prod" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -1,18 +1,79 @@
 package cluster
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/taint-manager/taint-manager/journal"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
+// needs are the data that the cache keeps for policies.
+type needs struct {
+	policy.Needs
+
+	// call is the number of the call of Need. triggers and audited map each key of a NoSchedule taint to the call since
+	// which the key has been needed without interruption: an exposure ends when its key is dropped.
+	call              int
+	triggers, audited map[string]int
+}
+
 // newNeeds returns the needs of a cache without policies. The pointer in it is never nil.
-func newNeeds() *atomic.Pointer[policy.Needs] {
-	needs := &atomic.Pointer[policy.Needs]{}
-	needs.Store(&policy.Needs{})
-	return needs
+func newNeeds() *atomic.Pointer[needs] {
+	pointer := &atomic.Pointer[needs]{}
+	pointer.Store(&needs{})
+	return pointer
+}
+
+// next returns the needs after a call of Need.
+func (n *needs) next(now policy.Needs) *needs {
+	call := n.call + 1
+	since := func(keys []string, before map[string]int) map[string]int {
+		calls := make(map[string]int, len(keys))
+		for _, key := range keys {
+			calls[key] = call
+			if earlier, needed := before[key]; needed {
+				calls[key] = earlier
+			}
+		}
+		return calls
+	}
+	return &needs{
+		Needs: now, call: call, triggers: since(now.Triggers, n.triggers), audited: since(now.Audited, n.audited),
+	}
+}
+
+// keys returns the keys of the NoSchedule taints that are observed.
+func (n *needs) keys() journal.Keys { return journal.Keys{Triggers: n.Triggers, Audited: n.Audited} }
+
+// keysSince returns the keys that have been needed without interruption since the earlier needs.
+func (n *needs) keysSince(earlier *needs) journal.Keys {
+	unbroken := func(keys []string, calls, earlier map[string]int) []string {
+		return slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+			call, needed := earlier[key]
+			return !needed || call != calls[key]
+		})
+	}
+	return journal.Keys{
+		Triggers: unbroken(n.Triggers, n.triggers, earlier.triggers),
+		Audited:  unbroken(n.Audited, n.audited, earlier.audited),
+	}
+}
+
+// sameForNodes reports whether two needs ask for the same data of nodes, and no key was dropped between them.
+func sameForNodes(a, b *needs) bool {
+	return a.NodeLabels == b.NodeLabels && a.Breakers == b.Breakers &&
+		maps.Equal(a.triggers, b.triggers) && maps.Equal(a.audited, b.audited)
+}
+
+// coversPods reports whether the data of pods that is stored by the followed needs is enough for the wanted needs.
+func coversPods(followed, wanted *needs) bool {
+	lacksLabel := func(key string) bool { return !slices.Contains(followed.PodLabels, key) }
+	lacksTrigger := func(key string) bool { return !followed.TriggeredBy(key) }
+	return !slices.ContainsFunc(wanted.PodLabels, lacksLabel) &&
+		!slices.ContainsFunc(wanted.Triggers, lacksTrigger) && !slices.ContainsFunc(wanted.Audited, lacksTrigger)
 }
 
 // Need sets the data that the cache keeps for policies, before Run or at any later time. The channel is closed once the
@@ -26,18 +87,14 @@ func newNeeds() *atomic.Pointer[policy.Needs] {
 // cache has it after another list of nodes, and the exposure begins then.
 func (w *Watcher) Need(n policy.Needs) <-chan error {
 	w.demand.mu.Lock()
-	old := w.nodeLists.want(&n, w.nodes.narrow)
-	w.podLists.changed()
+	w.needs.Store(w.needs.Load().next(n))
 	done := make(chan error, 1)
 	w.demand.waiting = append(w.demand.waiting, done)
 	w.demand.mu.Unlock()
 
-	if old.NamespaceLabels != n.NamespaceLabels {
-		signal(w.namespaces.toggled)
-	}
-	if w.recheck != nil {
-		signal(w.recheck)
-	}
+	w.nodeWatch.relists.changed()
+	w.podWatch.relists.changed()
+	signal(w.namespaces.toggled)
 	w.settle()
 	return done
 }
@@ -68,28 +125,9 @@ func (w *Watcher) end(err error) {
 }
 
 // has reports whether the cache has what is needed.
-func (w *Watcher) has(n *policy.Needs) bool {
-	return w.HasSynced() && w.nodeLists.has(n) && w.podsHave(n) && (!n.NamespaceLabels || w.namespaces.listed())
-}
-
-// drops reports whether a key of NoSchedule taints is no longer needed.
-func drops(before, now *policy.Needs) bool { return len(keysOf(before).Added(keysOf(now))) > 0 }
-
-// adds reports whether another key of NoSchedule taints is needed.
-func adds(before, now *policy.Needs) bool { return drops(now, before) }
-
-// sameForNodes reports whether two needs ask for the same data of nodes.
-func sameForNodes(a, b *policy.Needs) bool {
-	return a.NodeLabels == b.NodeLabels && a.Breakers == b.Breakers &&
-		slices.Equal(a.Triggers, b.Triggers) && slices.Equal(a.Audited, b.Audited)
-}
-
-// coversPods reports whether what is kept of pods for some needs is enough for others.
-func coversPods(kept, wanted *policy.Needs) bool {
-	labels := func(key string) bool { return !slices.Contains(kept.PodLabels, key) }
-	triggers := func(key string) bool { return !kept.TriggeredBy(key) }
-	return !slices.ContainsFunc(wanted.PodLabels, labels) &&
-		!slices.ContainsFunc(wanted.Triggers, triggers) && !slices.ContainsFunc(wanted.Audited, triggers)
+func (w *Watcher) has(n *needs) bool {
+	return w.HasSynced() && w.nodeWatch.relists.has(n) && w.podWatch.relists.has(n) &&
+		(!n.NamespaceLabels || w.namespaces.labels.Load() != nil)
 }
 
 // signal wakes up the receiver of a channel with room for one.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -159,6 +160,23 @@ func TestNeedBeforeRunIsMetByTheFirstLists(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// needing returns needs that follow those of a cache without policies.
+func needing(n policy.Needs) *atomic.Pointer[needs] {
+	now := newNeeds()
+	now.Store(now.Load().next(n))
+	return now
+}
+
+// closed reports whether a channel is closed.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -340,8 +358,7 @@ func TestATransformThatStripsWhatPoliciesNeedIsRefusedByTheFieldsName(t *testing
 					c.strip(obj.(*v1.Pod))
 					return obj, nil
 				}))
-				w, err := Adapt(client, pods, taint.Rules{}, nil)
-				must(t, err)
+				w := Adapt(client, pods, taint.Rules{}, nil)
 				go pods.RunWithContext(ctx)
 				var met <-chan error
 				if before {

@@ -34,6 +34,9 @@ type observer struct {
 
 	// nodes are those passed on; nil while breakers are not needed.
 	nodes map[string]*guard.Node
+
+	batch []guard.NodeChange // not passed on yet
+	first bool               // the batch is the first one
 }
 
 // observerOf returns the observer for a handler.
@@ -42,70 +45,45 @@ func observerOf(h Handler) observer {
 	return observer{NodeObserver: o}
 }
 
-// update passes on the change of one node. A nil model means that it is gone.
-func (o *observer) update(name string, l *nodeModel) {
-	if o.nodes == nil {
-		return
-	}
-	if c, changed := o.change(name, l); changed {
-		o.NodesChanged([]guard.NodeChange{c})
+// beginList begins a list of all nodes. needed reports whether breakers are needed.
+func (o *observer) beginList(needed bool) {
+	switch {
+	case o.NodeObserver == nil || !needed:
+		o.nodes = nil
+	case o.nodes == nil:
+		o.nodes, o.first = map[string]*guard.Node{}, true
 	}
 }
 
-// list passes on what a list shows. needed reports whether breakers are needed.
-func (o *observer) list(items []any, modelIn func(item any) (nodeModel, bool), needed bool) {
-	if o.NodeObserver == nil || !needed {
-		o.nodes = nil
+// add adds a node to the batch if it has changed. A nil model means that the node is gone.
+func (o *observer) add(name string, m *nodeModel) {
+	old := o.nodes[name]
+	switch {
+	case o.nodes == nil || old == nil && m == nil:
+		return
+	case m == nil:
+		delete(o.nodes, name)
+		o.batch = append(o.batch, guard.NodeChange{Name: name})
+		return
+	case old != nil && old.UID == m.uid && maps.Equal(old.Labels, m.labels) &&
+		slices.EqualFunc(old.Taints, m.taints, sameTaint):
 		return
 	}
-	first := o.nodes == nil
-	if first {
-		o.nodes = make(map[string]*guard.Node, len(items))
+	n := &guard.Node{Name: name, UID: m.uid, Labels: m.labels, Taints: slices.Clone(m.taints)}
+	o.nodes[name] = n
+	o.batch = append(o.batch, guard.NodeChange{Name: name, Node: n})
+}
+
+// pass passes the batch on.
+func (o *observer) pass() {
+	if o.first || len(o.batch) > 0 {
+		o.NodesChanged(o.batch)
+		o.batch = nil
 	}
-	if changes := o.changes(items, modelIn); first || len(changes) > 0 {
-		o.NodesChanged(changes)
-	}
-	if first {
+	if o.first {
+		o.first = false
 		o.NodesSynced()
 	}
-}
-
-// changes returns the changes in a list.
-func (o *observer) changes(items []any, modelIn func(item any) (nodeModel, bool)) (changes []guard.NodeChange) {
-	listed := make(map[string]bool, len(items))
-	for _, item := range items {
-		l, ok := modelIn(item)
-		if !ok {
-			continue
-		}
-		listed[l.name] = true
-		if c, changed := o.change(l.name, &l); changed {
-			changes = append(changes, c)
-		}
-	}
-	for name := range o.nodes {
-		if !listed[name] {
-			c, _ := o.change(name, nil)
-			changes = append(changes, c)
-		}
-	}
-	return changes
-}
-
-// change stores the present state of a node, and reports whether it has changed.
-func (o *observer) change(name string, l *nodeModel) (guard.NodeChange, bool) {
-	old := o.nodes[name]
-	if l == nil {
-		delete(o.nodes, name)
-		return guard.NodeChange{Name: name}, old != nil
-	}
-	if old != nil && old.UID == l.uid && maps.Equal(old.Labels, l.labels) &&
-		slices.EqualFunc(old.Taints, l.taints, sameTaint) {
-		return guard.NodeChange{}, false
-	}
-	n := &guard.Node{Name: name, UID: l.uid, Labels: l.labels, Taints: slices.Clone(l.taints)}
-	o.nodes[name] = n
-	return guard.NodeChange{Name: name, Node: n}, true
 }
 
 // sameTaint reports whether two taints are equal, except when they were added.

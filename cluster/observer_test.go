@@ -137,15 +137,14 @@ func TestBreakersHearOfANodeBeforeItsPodsAreJudged(t *testing.T) {
 // A list that began before breakers were needed lacks labels, and must not make them trip.
 func TestBreakersHearOfNothingBeforeAListForThem(t *testing.T) {
 	s := newStores()
-	s.nodeStore.observer = observerOf(s.told)
-	s.nodeLists.begin()
+	s.nodeWatch.relists.begin()
 	s.Need(forBreakers)
 	must(t, s.nodeStore.Replace([]any{inZone("a")}, "1"))
-	s.nodeLists.completed()
+	s.nodeWatch.relists.completed()
 	s.wantTold(t, "the list before")
 	must(t, s.nodeStore.Update(inZone("b")))
 	s.wantTold(t, "an event before the next list")
-	s.nodeLists.begin()
+	s.nodeWatch.relists.begin()
 	must(t, s.nodeStore.Replace([]any{inZone("b")}, "2"))
 	s.wantTold(t, "the next list", `nodes are synced`, `nodes: n n1 in "b" with`)
 }

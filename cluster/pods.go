@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -47,7 +46,7 @@ type pods struct {
 	nodes      map[string]*nodeIndex
 }
 
-func newPods(needs *atomic.Pointer[policy.Needs]) *pods {
+func newPods(needs *atomic.Pointer[needs]) *pods {
 	return &pods{
 		trimmer:     newTrimmer(needs),
 		labelSets:   newSharer(hashLabels, maps.Equal[map[string]string]),
@@ -83,13 +82,13 @@ func (po *pods) on(node string) []*entry {
 func (po *pods) put(now entry) []change {
 	old := po.byUID[now.UID]
 	switch {
-	case !now.kept():
+	case !now.evictable():
 		return po.drop(now.UID)
 	case old == nil:
-		told := po.dropNamesake(&now.Pod)
+		replaced := po.dropNamed(now.Namespace, now.Name)
 		now.Seen = po.now()
 		po.swap(nil, po.shared(now))
-		return append(told, change{now.UID, now.Node})
+		return append(replaced, change{now.UID, now.Node})
 	case old.same(&now):
 		return nil
 	}
@@ -112,13 +111,13 @@ func (po *pods) changesOf(old, now *entry) []change {
 	return []change{{now.UID, now.Node}}
 }
 
-// dropNamesake drops the pod with the same name and another UID: it was replaced.
-func (po *pods) dropNamesake(p *taint.Pod) []change {
-	s := po.namespaces[p.Namespace]
-	if s == nil || s.pods[p.Name] == nil {
+// dropNamed forgets the pod with this name.
+func (po *pods) dropNamed(namespace, name string) []change {
+	s := po.namespaces[namespace]
+	if s == nil || s.pods[name] == nil {
 		return nil
 	}
-	return po.drop(s.pods[p.Name].UID)
+	return po.drop(s.pods[name].UID)
 }
 
 // drop forgets a pod.
@@ -133,13 +132,13 @@ func (po *pods) drop(uid types.UID) []change {
 
 // dropAllBut forgets all pods except those in the set.
 func (po *pods) dropAllBut(listed map[types.UID]bool) []change {
-	var told []change
+	var changes []change
 	for uid := range po.byUID {
 		if !listed[uid] {
-			told = append(told, po.drop(uid)...)
+			changes = append(changes, po.drop(uid)...)
 		}
 	}
-	return told
+	return changes
 }
 
 // shared returns the entry with what it can share with the entries of other pods.

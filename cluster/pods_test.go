@@ -44,8 +44,7 @@ func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 // The twin is a map: a new pod replaces its namesake, and every change is reported.
 func TestPodsAreLikeAPlainMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		needs := newNeeds()
-		needs.Store(&policy.Needs{PodLabels: []string{"app"}})
+		needs := needing(policy.Needs{PodLabels: []string{"app"}})
 		table, twin := newPods(needs), map[types.UID]entry{}
 		told := map[types.UID]bool{}
 		tell := func(changes []change) {

@@ -6,27 +6,25 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/journal"
-	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// podReader reads pods from this cache or from a caller's informer. Any number of goroutines may use it.
-type podReader interface {
-	// get returns the pod with this UID, or nil.
-	get(uid types.UID) *entry
-
-	// on returns the pods on the node with this name, in no particular order.
-	on(node string) []*entry
-
-	setAhead(ahead Ahead)
-}
-
 // reader reads pods and nodes. Any number of goroutines may call its methods.
 type reader struct {
-	pods  podReader
+	pods  *pods
 	nodes *nodes
-	needs *atomic.Pointer[policy.Needs] // the latest ones
+	needs *atomic.Pointer[needs] // the latest ones
 }
+
+// newReader returns the reader of an empty cache. synced reports whether all existing pods are known.
+func newReader(rules taint.Rules, synced func() bool) reader {
+	p := newPods(newNeeds())
+	return reader{p, newNodes(rules, p.on, synced), newNeeds()}
+}
+
+// SetAhead sets the function by which ages that come from times of the API are shortened. It must be called before Run,
+// or before anything is put in.
+func (r *reader) SetAhead(ahead Ahead) { r.pods.ahead, r.nodes.ahead = ahead, ahead }
 
 // Pod returns the pod with this UID and the node that it is bound to; each is nil if unknown. The pod has the
 // tolerations that count for a taint of that node.
@@ -68,7 +66,7 @@ func (r *reader) Reached() string {
 	return r.nodes.reached
 }
 
-// Adopt merges the journal's record of a node into what is known of it, and reports whether that changes anything; see
+// Adopt merges the journal's record of a node into its history, and reports whether that changes anything; see
 // [journal.NodeHistory.Adopt]. It does not call the handler.
 func (r *reader) Adopt(node string, record journal.Record) bool {
 	return r.nodes.adopt(node, record)

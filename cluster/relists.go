@@ -1,59 +1,23 @@
 package cluster
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
-
-	"github.com/taint-manager/taint-manager/policy"
 )
 
-// relists makes a reflector list again when the needs have changed, because what the cache has dropped is in no event.
-// The needs that the cache follows change when the list begins: until then it keeps what the previous ones ask for.
+// relists makes a reflector list again when the needs have changed, because data that the cache has dropped is in no
+// event. The needs that the cache follows change when the list begins.
 type relists struct {
-	// covers reports whether what a list showed, and what was kept of it by the needs followed, is enough for others.
-	covers func(followed, wanted *policy.Needs) bool
+	// covers reports whether the data that is stored by the followed needs is enough for the wanted needs.
+	covers func(followed, wanted *needs) bool
 
-	wanted   *atomic.Pointer[policy.Needs]
-	followed *atomic.Pointer[policy.Needs] // since the latest list began
+	wanted   *atomic.Pointer[needs]
+	followed *atomic.Pointer[needs] // since the latest list began
 
 	mu      sync.Mutex
 	listing bool
-	stale   bool            // a key was dropped since the latest list began
-	listed  *policy.Needs   // those of the last complete list; nil if there was none since a key was dropped
-	watch   watch.Interface // the request under way that is a watch, or becomes one
-}
-
-// over returns the requests, with a watch that ends when the needs have changed. The API server is not asked for
-// another one then: an expired version makes the reflector list again.
-func (r *relists) over(requests *cache.ListWatch) *cache.ListWatch {
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			if o.Continue == "" {
-				r.begin()
-			}
-			return requests.ListWithContextFunc(ctx, o)
-		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			switch {
-			case o.SendInitialEvents != nil:
-				r.begin()
-			case r.listsNext():
-				return nil, apierrors.NewResourceExpired("policies need other fields")
-			}
-			w, err := requests.WatchFuncWithContext(ctx, o)
-			if err == nil {
-				r.watching(w)
-			}
-			return w, err
-		},
-	}
+	listed  *needs // followed by the last complete list; nil before the first
+	stop    func() // stops the watch; nil if it is stopped
 }
 
 // begin notes that a list is requested.
@@ -61,74 +25,60 @@ func (r *relists) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.followed.Store(r.wanted.Load())
-	r.listing, r.stale, r.watch = true, false, nil
+	r.listing, r.stop = true, nil
 }
 
-// watching notes that the request is a watch, or a streamed list, which becomes one.
-func (r *relists) watching(w watch.Interface) {
+// watching notes that there is a watch, or a streamed list, which becomes a watch.
+func (r *relists) watching(stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.watch = w
+	r.stop = stop
 	r.stopOutdated()
 }
 
-// completed notes that a list is complete, and that the handler was called for it. A key may have been dropped after
-// some of its nodes were seen, so a stale list does not count.
+// completed notes that a list is complete, and that the handler was called for it.
 func (r *relists) completed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.listing = false
-	if !r.stale {
-		r.listed = r.followed.Load()
-	}
+	r.listing, r.listed = false, r.followed.Load()
 	r.stopOutdated()
 }
 
-// changed notes that other needs are wanted. It makes the reflector list again if what was listed is not enough for
-// them; a list under way is completed first. Otherwise the needs are followed at once.
+// failed notes that a list has failed. It is repeated when the needs change the next time.
+func (r *relists) failed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listing = false
+	r.followed.Store(r.listed)
+}
+
+// hasList reports whether a list is complete.
+func (r *relists) hasList() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.listed != nil
+}
+
+// changed notes that other needs are wanted. It makes the reflector list again if the stored data is not enough for
+// them; a list under way is completed first. Otherwise the cache follows them at once.
 func (r *relists) changed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.follow()
-}
-
-// follow is changed for a caller that holds the lock.
-func (r *relists) follow() {
 	if !r.outdated() {
 		wanted := r.wanted.Load()
 		r.followed.Store(wanted)
 		if r.listed != nil && r.covers(r.listed, wanted) {
-			r.listed = wanted // what is dropped from now on is not there any longer
+			r.listed = wanted // the cache drops the other data from now on
 		}
 	}
 	r.stopOutdated()
 }
 
-// want sets the wanted needs, and returns the previous ones. It makes the reflector list again also if a key is
-// dropped, even if it is needed again before that list begins.
-//
-// narrow removes all other keys from what nodes were seen with. A key that is added is removed, too: a list that began
-// before it was dropped may have shown it since then.
-func (r *relists) want(n *policy.Needs, narrow func(to *policy.Needs)) (old *policy.Needs) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	old = r.wanted.Swap(n)
-	if adds(old, n) {
-		narrow(old)
-	}
-	if drops(old, n) {
-		narrow(n)
-		r.listed, r.stale = nil, true
-	}
-	r.follow()
-	return old
-}
-
 // stopOutdated stops the watch if it is outdated. The caller holds the lock.
 func (r *relists) stopOutdated() {
-	if r.watch != nil && !r.listing && r.outdated() {
-		r.watch.Stop()
-		r.watch = nil
+	if r.stop != nil && !r.listing && r.outdated() {
+		r.stop()
+		r.stop = nil
 	}
 }
 
@@ -139,13 +89,11 @@ func (r *relists) listsNext() bool {
 	return r.outdated()
 }
 
-// outdated reports whether the needs have changed since the latest list began. The caller holds the lock.
-func (r *relists) outdated() bool {
-	return r.stale || !r.covers(r.followed.Load(), r.wanted.Load())
-}
+// outdated reports whether the latest list was for needs that do not cover the wanted ones. The caller holds the lock.
+func (r *relists) outdated() bool { return !r.covers(r.followed.Load(), r.wanted.Load()) }
 
 // has reports whether a list for these needs is complete.
-func (r *relists) has(n *policy.Needs) bool {
+func (r *relists) has(n *needs) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.listed != nil && r.covers(r.listed, n) && r.covers(r.followed.Load(), n)

@@ -31,6 +31,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 
@@ -310,7 +311,7 @@ func TestAWatchWhoseConnectionBreaksIsAskedForAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		begun := time.Now()
 		must(t, a.watch.Close())
-		time.Sleep(3 * pause)
+		time.Sleep(3 * retryDelay)
 		synctest.Wait()
 		if got, want := a.took(), slices.Repeat([]string{"watch pods from 5"}, 4); !slices.Equal(got, want) {
 			t.Errorf("within %s, asked for %q, want %q", time.Since(begun), got, want)
@@ -327,7 +328,7 @@ func TestAConnectionThatStaysBrokenIsTrouble(t *testing.T) {
 	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
 	a.refuse = func(string) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 	a.over(t, func(w *Watcher, _ *record) {
-		time.Sleep(tries * pause)
+		time.Sleep(maxTries * retryDelay)
 		if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
 			t.Errorf("trouble: %v", err)
 		}
@@ -383,8 +384,10 @@ func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
 			a.send(watch.Error, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
 		}, "stream pods", 1},
 		"what it sends is no event": {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 0, 1, 0}) }, "stream pods", 1},
-		"what it sends has no end":  {func(a *api) { _, _ = a.watch.Write([]byte{1, 0, 0, 1}) }, "stream pods", 1},
-		"it ends in an event":       {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 1, 0, 0}); _ = a.watch.Close() }, "watch pods from 7", 2},
+		"what it sends is too large": {func(a *api) {
+			_, _ = a.watch.Write(append([]byte{1, 0, 0, 1}, make([]byte, 16<<20+1)...))
+		}, "stream pods", 1},
+		"it ends in an event": {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 1, 0, 0}); _ = a.watch.Close() }, "watch pods from 7", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &api{format: runtime.ContentTypeProtobuf, streams: true}
@@ -431,16 +434,16 @@ func TestRequestsAreThoseThatTheClientItselfMakes(t *testing.T) {
 		client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: asked})
 		must(t, err)
 		for _, o := range []metav1.ListOptions{{}, {ResourceVersion: "0"}, all} {
-			for _, lister := range []lister{
-				whole[*v1.PodList]{client.CoreV1().Pods(""), ignore},
+			for _, lister := range []*cache.ListWatch{
+				whole(client.CoreV1().Pods("")),
 				newLister(client, client.CoreV1().Pods(""), "pods", nil, ignore),
-				whole[*v1.NodeList]{client.CoreV1().Nodes(), ignore},
+				whole(client.CoreV1().Nodes()),
 				newLister(client, client.CoreV1().Nodes(), "nodes", nil, ignore),
-				whole[*v1.NamespaceList]{client.CoreV1().Namespaces(), ignore},
+				whole(client.CoreV1().Namespaces()),
 				newLister(client, client.CoreV1().Namespaces(), "namespaces", nil, ignore),
 			} {
-				_, _ = lister.List(t.Context(), o)
-				_, _ = lister.Watch(t.Context(), o)
+				_, _ = lister.ListWithContext(t.Context(), o)
+				_, _ = lister.WatchWithContext(t.Context(), o)
 			}
 		}
 		for i := 0; i < len(asked.asked); i += 4 {
@@ -457,10 +460,10 @@ func TestAWatchDoesNotWaitForTheLimitOnRequests(t *testing.T) {
 	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: a})
 	must(t, err)
 	pods := newLister(client, client.CoreV1().Pods(""), "pods", nil, ignore)
-	if list, err := pods.List(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
+	if list, err := pods.ListWithContext(t.Context(), metav1.ListOptions{}); err == nil || list != nil {
 		t.Errorf("listing did not wait: %v", list)
 	}
-	granted, err := pods.Watch(t.Context(), metav1.ListOptions{})
+	granted, err := pods.WatchWithContext(t.Context(), metav1.ListOptions{})
 	must(t, err)
 	granted.Stop()
 }
@@ -484,13 +487,12 @@ func TestOnlyRequestsOfClientGosOwnClientAreTrimmed(t *testing.T) {
 		"one of its own core": {otherCore{real}, false},
 		"a fake":              {fake.NewClientset(), false},
 	} {
-		pods := fmt.Sprintf("%T", newLister(test.client, test.client.CoreV1().Pods(""), "pods", nil, ignore))
-		if strings.Contains(pods, "trimming") != test.trimmed {
-			t.Errorf("%s: pods by %s", name, pods)
+		if trimmed := restOf(test.client) != nil; trimmed != test.trimmed {
+			t.Errorf("%s: trimmed %t", name, trimmed)
 		}
 	}
 	featurestesting.SetFeatureDuringTest(t, features.ClientsAllowCBOR, true)
-	if pods := fmt.Sprintf("%T", newLister(real, real.CoreV1().Pods(""), "pods", nil, ignore)); strings.Contains(pods, "trimming") {
-		t.Errorf("where CBOR may come: pods by %s", pods)
+	if restOf(real) != nil {
+		t.Error("what may be CBOR is trimmed")
 	}
 }

@@ -20,13 +20,13 @@ type sharer[T any] struct {
 	sweepAt int
 }
 
-// fewest is the number of entries below which sweeping is not worth it.
-const fewest = 64
+// minEntries is the number of entries below which a sharer is not swept.
+const minEntries = 64
 
 func newSharer[T any](hash func(maphash.Seed, T) uint64, equal func(a, b T) bool) *sharer[T] {
 	return &sharer[T]{
 		hash: hash, equal: equal, seed: maphash.MakeSeed(),
-		boxes: map[uint64]weak.Pointer[box[T]]{}, sweepAt: fewest,
+		boxes: map[uint64]weak.Pointer[box[T]]{}, sweepAt: minEntries,
 	}
 }
 
@@ -49,7 +49,7 @@ func (s *sharer[T]) share(v T) *box[T] {
 
 func (s *sharer[T]) sweep() {
 	maps.DeleteFunc(s.boxes, func(_ uint64, p weak.Pointer[box[T]]) bool { return p.Value() == nil })
-	s.sweepAt = max(fewest, 2*len(s.boxes))
+	s.sweepAt = max(minEntries, 2*len(s.boxes))
 }
 
 // hashLabels hashes a map, independently of the order of iteration.

@@ -102,12 +102,12 @@ func TestSharedListsAreReleasedWithTheirPods(t *testing.T) {
 	}
 	table.dropAllBut(nil)
 	runtime.GC()
-	for i := range fewest {
+	for i := range minEntries {
 		table.put(table.trim(numbered(i, map[string]string{"new": fmt.Sprint(i)}), time.Now()))
 	}
 	table.labelSets.sweep()
-	if got := len(table.labelSets.boxes); got > fewest {
-		t.Errorf("%d label sets held once their pods are gone, want %d", got, fewest)
+	if got := len(table.labelSets.boxes); got > minEntries {
+		t.Errorf("%d label sets held once their pods are gone, want %d", got, minEntries)
 	}
 	if len(table.namespaces) != 1 || len(table.nodes) != 1 {
 		t.Errorf("%d namespaces and %d nodes held, want 1 and 1", len(table.namespaces), len(table.nodes))
@@ -124,7 +124,7 @@ func TestEntriesAreSweptAsPodsComeAndGo(t *testing.T) {
 			runtime.GC()
 		}
 	}
-	if got := len(table.labelSets.boxes); got > 4*fewest {
+	if got := len(table.labelSets.boxes); got > 4*minEntries {
 		t.Errorf("%d label sets held, and no pod", got)
 	}
 }
@@ -138,8 +138,6 @@ func numbered(i int, labels map[string]string) *v1.Pod {
 }
 
 // needsOf returns needs of labels of pods.
-func needsOf(labels ...string) *atomic.Pointer[policy.Needs] {
-	needs := newNeeds()
-	needs.Store(&policy.Needs{PodLabels: slices.Sorted(slices.Values(labels))})
-	return needs
+func needsOf(labels ...string) *atomic.Pointer[needs] {
+	return needing(policy.Needs{PodLabels: slices.Sorted(slices.Values(labels))})
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"encoding/binary"
 	"iter"
+	"slices"
 	"strings"
 	"unique"
 
@@ -22,7 +23,7 @@ type tolerations struct{ encoded unique.Handle[string] }
 func encode(list []v1.Toleration, needs *policy.Needs) tolerations {
 	var b strings.Builder
 	if len(list) > 0 {
-		b.Grow(len(list) * (len(list[0].Key) + typicalSize))
+		b.Grow(len(list) * (len(list[0].Key) + sizeWithoutKey))
 	}
 	for i := range list {
 		if t := &list[i]; mayMatch(t, needs) {
@@ -32,8 +33,8 @@ func encode(list []v1.Toleration, needs *policy.Needs) tolerations {
 	return tolerations{unique.Make(b.String())}
 }
 
-// typicalSize is the number of bytes of an encoded toleration without its key.
-const typicalSize = 24
+// sizeWithoutKey is how many bytes an encoded toleration usually has, without its key.
+const sizeWithoutKey = 24
 
 // mayMatch reports whether a toleration may match a taint that evicts.
 func mayMatch(t *v1.Toleration, needs *policy.Needs) bool {
@@ -67,19 +68,19 @@ func (t tolerations) all() iter.Seq[*v1.Toleration] {
 	return func(yield func(*v1.Toleration) bool) {
 		var toleration v1.Toleration
 		var seconds int64
-		for rest := t.encoded.Value(); rest != ""; {
+		for encoded := t.encoded.Value(); encoded != ""; {
 			toleration = v1.Toleration{}
-			toleration.Key, rest = cutText(rest)
+			toleration.Key, encoded = cutText(encoded)
 			var operator, effect string
-			operator, rest = cutText(rest)
-			toleration.Value, rest = cutText(rest)
-			effect, rest = cutText(rest)
+			operator, encoded = cutText(encoded)
+			toleration.Value, encoded = cutText(encoded)
+			effect, encoded = cutText(encoded)
 			toleration.Operator, toleration.Effect = v1.TolerationOperator(operator), v1.TaintEffect(effect)
-			limited := rest[0] == 1
-			if rest = rest[1:]; limited {
+			limited := encoded[0] == 1
+			if encoded = encoded[1:]; limited {
 				var n int
-				seconds, n = binary.Varint([]byte(rest[:min(len(rest), binary.MaxVarintLen64)]))
-				toleration.TolerationSeconds, rest = &seconds, rest[n:]
+				seconds, n = binary.Varint([]byte(encoded[:min(len(encoded), binary.MaxVarintLen64)]))
+				toleration.TolerationSeconds, encoded = &seconds, encoded[n:]
 			}
 			if !yield(&toleration) {
 				return
@@ -89,7 +90,7 @@ func (t tolerations) all() iter.Seq[*v1.Toleration] {
 }
 
 // cutText returns the text at the beginning of an encoding, and what follows it.
-func cutText(encoded string) (text, rest string) {
+func cutText(encoded string) (text, after string) {
 	size, n := binary.Uvarint([]byte(encoded[:min(len(encoded), binary.MaxVarintLen64)]))
 	end := n + int(size)
 	return encoded[n:end], encoded[end:]
@@ -108,7 +109,7 @@ func (t tolerations) deciding(taints []v1.Taint) (list []v1.Toleration) {
 	for toleration := range t.all() {
 		before := len(open)
 		pod.Tolerations[0] = *toleration
-		open = remaining(open, &pod)
+		open = unanswered(open, &pod)
 		if len(open) < before {
 			list = append(list, cloned(toleration))
 		}
@@ -138,15 +139,9 @@ func questions(list []question, taints []v1.Taint) []question {
 	return list
 }
 
-// remaining returns the questions that no toleration of the pod answers. It reuses the list.
-func remaining(open []question, pod *taint.Pod) []question {
-	rest := open[:0]
-	for i := range open {
-		if q := open[i]; taint.Matching(pod, &q.taint, q.rules) == nil {
-			rest = append(rest, q)
-		}
-	}
-	return rest
+// unanswered returns the questions that no toleration of the pod answers. It reuses the list.
+func unanswered(open []question, pod *taint.Pod) []question {
+	return slices.DeleteFunc(open, func(q question) bool { return taint.Matching(pod, &q.taint, q.rules) != nil })
 }
 
 // cloned returns a copy that shares no memory.

@@ -12,29 +12,29 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// quiet is the time in which one kind of malformed object is not logged again.
-const quiet = time.Minute
+// warningInterval is the time in which one kind of malformed object is not logged again.
+const warningInterval = time.Minute
 
 // warnings logs malformed objects, one line a minute for each kind.
 type warnings struct {
 	logger logr.Logger
 
-	mu   sync.Mutex
-	said map[string]time.Time
+	mu     sync.Mutex
+	logged map[string]time.Time // by message
 }
 
 func newWarnings(logger logr.Logger) *warnings {
-	return &warnings{logger: logger, said: map[string]time.Time{}}
+	return &warnings{logger: logger, logged: map[string]time.Time{}}
 }
 
 // unexpected reports that obj is not an object of this kind.
 func (w *warnings) unexpected(kind string, obj any) {
-	w.say("Ignored an object that is not a "+kind, "got", fmt.Sprintf("%T", obj))
+	w.log("Ignored an object that is not a "+kind, "got", fmt.Sprintf("%T", obj))
 }
 
-// nameless reports a pod without a UID. Nothing may be done to it, because it cannot be distinguished from others.
+// nameless reports a pod without a UID. It is not evicted, because it cannot be distinguished from others.
 func (w *warnings) nameless(p *taint.Pod) {
-	w.say("Ignored a pod without a UID", "pod", p.Key())
+	w.log("Ignored a pod without a UID", "pod", p.Key())
 }
 
 // tolerations reports a toleration with an unknown operator, which matches nothing.
@@ -43,19 +43,19 @@ func (w *warnings) tolerations(e *entry) {
 		switch t.Operator {
 		case "", v1.TolerationOpEqual, v1.TolerationOpExists, v1.TolerationOpLt, v1.TolerationOpGt:
 		default:
-			w.say("A toleration matches nothing, as its operator is not known: write Equal, Exists, Lt or Gt",
+			w.log("A toleration matches nothing, as its operator is not known: write Equal, Exists, Lt or Gt",
 				"pod", e.Key(), "key", strings.Clone(t.Key), "operator", string(t.Operator))
 			return
 		}
 	}
 }
 
-func (w *warnings) say(message string, about ...any) {
+func (w *warnings) log(message string, about ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if last, ok := w.said[message]; ok && time.Since(last) < quiet {
+	if last, ok := w.logged[message]; ok && time.Since(last) < warningInterval {
 		return
 	}
-	w.said[message] = time.Now()
+	w.logged[message] = time.Now()
 	w.logger.Info(message, about...)
 }

@@ -104,8 +104,7 @@ func sources() map[string]func(t *testing.T, ctx context.Context, client *fake.C
 		},
 		"Adapt": func(t *testing.T, ctx context.Context, client *fake.Clientset) *Watcher {
 			factory := informers.NewSharedInformerFactory(client, 0)
-			w, err := Adapt(client, factory.Core().V1().Pods().Informer(), taint.Rules{}, nil)
-			must(t, err)
+			w := Adapt(client, factory.Core().V1().Pods().Informer(), taint.Rules{}, nil)
 			factory.StartWithContext(ctx)
 			t.Cleanup(factory.Shutdown)
 			return w

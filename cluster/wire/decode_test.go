@@ -149,10 +149,10 @@ func TestWhatIsRefused(t *testing.T) {
 		"decoding a Pod of v1: proto: wrong wireType":           sealed("v1", "Pod", []byte("\x12\x05\xb2\x01\x02\x08\x01")),
 		"decoding a PodList of v1: field 2: field 2: proto: wr": sealed("v1", "PodList", holding(2, []byte("\x12\x05\xb2\x01\x02\x08\x01"))),
 		// The item would extend beyond its list.
-		"decoding a PodList of v1: field 2: field 2: unexpected EOF":          slices.Concat(sealed("v1", "PodList", []byte{0x12, 4}), holding(3, nil), holding(4, nil)),
-		"decoding a PodList of v1: field 2: field 0: there is no such number": sealed("v1", "PodList", []byte("\x00")),
-		"decoding a SecretList of v1: field 2: it is neither":                 sealed("v1", "SecretList", nil),
-		"decoding a Pod of v1: proto:":                                        sealed("v1", "Pod", []byte("\x00")),
+		"decoding a PodList of v1: field 2: field 2: unexpected EOF": slices.Concat(sealed("v1", "PodList", []byte{0x12, 4}), holding(3, nil), holding(4, nil)),
+		"decoding a PodList of v1: field 2: field 0: proto:":         sealed("v1", "PodList", []byte("\x00")),
+		"decoding a SecretList of v1: field 2: it is neither":        sealed("v1", "SecretList", nil),
+		"decoding a Pod of v1: proto:":                               sealed("v1", "Pod", []byte("\x00")),
 	} {
 		if got, err := decode(body); got != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v and error %q, want %q", got, err, want)

@@ -8,7 +8,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
+
+// usual is the number of bytes above which the space for the used fields is made at once: growing step by step takes
+// several times as much.
+const usual = 64 << 10
 
 // magic is the prefix of every object that the API server sends as protobuf; an envelope follows.
 const magic = "k8s\x00"
@@ -43,6 +48,17 @@ func (e envelope) typed(message []byte) envelope {
 func open(data []byte) (e envelope, ok bool) {
 	message, ok := bytes.CutPrefix(data, []byte(magic))
 	return envelope{raw: last(message, envelopeRaw)}.typed(last(message, envelopeType)), ok
+}
+
+// Decoder is [Decode] as a [runtime.Decoder], which ignores the defaults and the object to decode into.
+type Decoder struct{}
+
+// Decode decodes the API server's message.
+func (Decoder) Decode(
+	data []byte, _ *schema.GroupVersionKind, _ runtime.Object,
+) (runtime.Object, *schema.GroupVersionKind, error) {
+	object, err := Decode(data)
+	return object, nil, err
 }
 
 // Decode returns the object in the API server's message: a *v1.Pod, *v1.Node, *v1.Namespace or *metav1.Status. Another
@@ -92,7 +108,7 @@ func unmarshal(used mask, message []byte, into object) (runtime.Object, error) {
 		var room []byte
 		var err error
 		if len(message) > usual {
-			room = make([]byte, 0, len(message)) // growing step by step takes several times as much
+			room = make([]byte, 0, len(message))
 		}
 		if message, err = used.prune(room, message); err != nil {
 			return nil, err

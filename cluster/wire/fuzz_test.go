@@ -2,15 +2,12 @@ package wire_test
 
 import (
 	"bytes"
-	"io"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/cluster/wire"
@@ -88,23 +85,4 @@ func kindOf(object any) string {
 		return "NamespaceList"
 	}
 	return "Status"
-}
-
-// FuzzStream checks that a watch ends, whatever it sends.
-func FuzzStream(f *testing.F) {
-	expired := &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410}
-	f.Add(append(frameOf(f, watch.Added, usualPod(1)), frameOf(f, watch.Error, expired)...))
-	f.Add(frameOf(f, watch.Bookmark, usualNode()))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		stream := wire.NewStream(io.NopCloser(bytes.NewReader(body)))
-		for range body {
-			kind, object, err := stream.Decode()
-			if (object == nil) == (err == nil) || (kind == "") == (err == nil) {
-				t.Fatalf("got %q, %v and error %v", kind, object, err)
-			}
-			if err != nil {
-				return
-			}
-		}
-	})
 }

@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// incoming iterates over the fields of a message that is too large to be held in memory, as it arrives. It is used like
-// fields. Values that are not read are skipped.
+// largest is the size of the largest accepted item, the limit of client-go.
+const largest = 16 << 20
+
+// incoming iterates over the fields of a message that is too large to be held in memory, as it arrives. Values that are
+// not read are skipped.
 type incoming struct {
 	body   *bufio.Reader
 	left   int64 // of the message, without the value of the current field
@@ -27,67 +31,59 @@ type incoming struct {
 
 // next advances to the next field. It returns false at the end and after an error.
 func (in *incoming) next() bool {
-	in.skip()
+	in.discard(in.pending)
 	if in.err != nil || in.left == 0 {
 		return false
 	}
-	tag, err := binary.ReadUvarint(in)
-	if in.open && err == io.EOF { //nolint:errorlint // ReadUvarint returns it as it is
+	head, err := in.body.Peek(int(min(in.left, 2*binary.MaxVarintLen64)))
+	if in.open && len(head) == 0 && errors.Is(err, io.EOF) {
 		return false
 	}
-	in.number, in.kind = protowire.DecodeTag(tag)
-	if err == nil && !in.number.IsValid() {
-		err = errors.New("there is no such number")
+	length, size, malformed := in.parse(head)
+	switch {
+	case malformed == nil && size > in.left-length:
+		in.check(io.ErrUnexpectedEOF)
+	case malformed == nil:
+		in.left -= length + size
+		in.discard(length)
+		in.pending = size
+	case err != nil:
+		in.check(cut(err))
+	default:
+		in.check(malformed)
 	}
-	if err == nil {
-		err = in.measure()
-	}
-	in.check(cut(err))
 	return in.err == nil
 }
 
-// measure determines the length of the value.
-func (in *incoming) measure() error {
-	var size uint64
-	var err error
-	switch in.kind {
-	case protowire.VarintType:
-		_, err = binary.ReadUvarint(in)
-	case protowire.Fixed32Type:
-		size = 4
-	case protowire.Fixed64Type:
-		size = 8
-	case protowire.BytesType:
-		size, err = binary.ReadUvarint(in)
-	default:
-		err = fmt.Errorf("its wire type is %d, which is not known here", in.kind)
+// parse parses the beginning of a field: its tag with a number in it, or with the size of its text or message. It
+// returns the length of that, and the size.
+func (in *incoming) parse(head []byte) (length, size int64, err error) {
+	number, kind, tag := protowire.ConsumeTag(head)
+	if tag < 0 {
+		return 0, 0, protowire.ParseError(tag)
 	}
-	if err == nil && size > uint64(in.left) {
-		err = io.ErrUnexpectedEOF
+	in.number, in.kind = number, kind
+	var value uint64
+	var n int
+	if kind == protowire.BytesType {
+		value, n = protowire.ConsumeVarint(head[tag:])
+	} else {
+		n = protowire.ConsumeFieldValue(number, kind, head[tag:])
 	}
-	if err == nil {
-		in.pending = int64(size)
-		in.left -= in.pending
+	if n < 0 || value > math.MaxInt64/2 {
+		return 0, 0, protowire.ParseError(min(n, -1))
 	}
-	return err
+	return int64(tag + n), int64(value), nil
 }
 
-// ReadByte reads a byte of the message itself.
-func (in *incoming) ReadByte() (byte, error) {
-	if in.left == 0 {
-		return 0, io.EOF
-	}
-	in.left--
-	return in.body.ReadByte()
-}
-
-// skip discards what is left of the value.
-func (in *incoming) skip() {
-	for in.err == nil && in.pending > 0 {
-		n, err := in.body.Discard(int(min(in.pending, largest)))
-		in.pending -= int64(n)
+// discard skips bytes of the body.
+func (in *incoming) discard(size int64) {
+	for in.err == nil && size > 0 {
+		n, err := in.body.Discard(int(min(size, largest)))
+		size -= int64(n)
 		in.check(cut(err))
 	}
+	in.pending = 0
 }
 
 // bytes reads the value of a field that holds text or a message. The result is valid until the next call.
@@ -128,4 +124,12 @@ func (in *incoming) check(err error) {
 	if err != nil && in.err == nil {
 		in.err = fmt.Errorf("field %d: %w", in.number, err)
 	}
+}
+
+// cut returns the error for an incomplete message.
+func cut(err error) error {
+	if err == io.EOF { //nolint:errorlint // readers return it as it is
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

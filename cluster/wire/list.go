@@ -10,23 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// List is a list of pods, nodes or namespaces, trimmed.
-type List struct {
-	metav1.TypeMeta
-	metav1.ListMeta
-	Items []runtime.Object
-}
-
-// DeepCopyObject returns a copy that shares nothing.
-func (l *List) DeepCopyObject() runtime.Object {
-	list := &List{TypeMeta: l.TypeMeta}
-	l.DeepCopyInto(&list.ListMeta)
-	for _, item := range l.Items {
-		list.Items = append(list.Items, item.DeepCopyObject())
-	}
-	return list
-}
-
 // The numbers of a list's fields.
 const (
 	listMeta  = 1
@@ -39,8 +22,8 @@ func IsList(body *bufio.Reader) bool {
 	return err == nil && string(head) == magic
 }
 
-// ReadList reads the API server's response to a request for a list: a *List, or a *metav1.Status. It decodes each item
-// as it arrives, and keeps what trim makes of the item, so that only one whole item is in memory.
+// ReadList reads the API server's response to a request for a list: a *metav1.List, or a *metav1.Status. It decodes
+// each item as it arrives, and stores the result of trim, so that only one whole item is in memory.
 func ReadList(body *bufio.Reader, trim func(runtime.Object) (runtime.Object, error)) (runtime.Object, error) {
 	if !IsList(body) {
 		return nil, errMagic
@@ -78,7 +61,7 @@ func (e envelope) read(in *incoming, trim func(runtime.Object) (runtime.Object, 
 	case !e.is("PodList") && !e.is("NodeList") && !e.is("NamespaceList"):
 		return nil, errKind
 	}
-	list := &List{}
+	list := &metav1.List{}
 	for in = in.inner(); in.next(); {
 		switch in.number {
 		case listMeta:
@@ -89,7 +72,7 @@ func (e envelope) read(in *incoming, trim func(runtime.Object) (runtime.Object, 
 				o, err = trim(o)
 				in.check(err)
 			}
-			list.Items = append(list.Items, o)
+			list.Items = append(list.Items, runtime.RawExtension{Object: o})
 		}
 	}
 	return list, in.err

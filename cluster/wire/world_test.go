@@ -17,8 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
-
-	"github.com/taint-manager/taint-manager/cluster/wire"
 )
 
 // usualPod returns a pod of about 5 kB, with all the fields of a real one.
@@ -112,21 +110,21 @@ func trimmed(object runtime.Object) runtime.Object {
 	case *v1.Namespace:
 		return &v1.Namespace{ObjectMeta: trimmedMeta(o.ObjectMeta)}
 	case *v1.NamespaceList:
-		list := &wire.List{ListMeta: o.ListMeta}
+		list := &metav1.List{ListMeta: o.ListMeta}
 		for i := range o.Items {
-			list.Items = append(list.Items, trimmed(&o.Items[i]))
+			list.Items = append(list.Items, runtime.RawExtension{Object: trimmed(&o.Items[i])})
 		}
 		return list
 	case *v1.PodList:
-		list := &wire.List{ListMeta: o.ListMeta}
+		list := &metav1.List{ListMeta: o.ListMeta}
 		for i := range o.Items {
-			list.Items = append(list.Items, trimmed(&o.Items[i]))
+			list.Items = append(list.Items, runtime.RawExtension{Object: trimmed(&o.Items[i])})
 		}
 		return list
 	case *v1.NodeList:
-		list := &wire.List{ListMeta: o.ListMeta}
+		list := &metav1.List{ListMeta: o.ListMeta}
 		for i := range o.Items {
-			list.Items = append(list.Items, trimmed(&o.Items[i]))
+			list.Items = append(list.Items, runtime.RawExtension{Object: trimmed(&o.Items[i])})
 		}
 		return list
 	case *metav1.Status:

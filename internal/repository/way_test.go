@@ -69,12 +69,5 @@ func receiver(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return ""
 	}
-	of := d.Recv.List[0].Type
-	if pointer, ok := of.(*ast.StarExpr); ok {
-		of = pointer.X
-	}
-	if ident, ok := of.(*ast.Ident); ok {
-		return ident.Name + "."
-	}
-	return ""
+	return receiverType(d.Recv.List[0].Type) + "."
 }

@@ -42,30 +42,30 @@ func New(base *rest.Config, c config.Configuration, userAgent string) (Clients, 
 // commonConfig returns the configuration that all clients share. Unchanged, it is for all calls without a separate
 // client.
 func commonConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
-	made := rest.CopyConfig(base)
-	made.UserAgent = userAgent
-	made.ContentType = c.KubeAPIContentType
-	made.AcceptContentTypes = c.KubeAPIContentType + "," + config.ContentTypeJSON
-	made.QPS, made.Burst = limits(c)
-	return made
+	restConfig := rest.CopyConfig(base)
+	restConfig.UserAgent = userAgent
+	restConfig.ContentType = c.KubeAPIContentType
+	restConfig.AcceptContentTypes = c.KubeAPIContentType + "," + config.ContentTypeJSON
+	restConfig.QPS, restConfig.Burst = limits(c)
+	return restConfig
 }
 
 // leaseConfig bounds each call so that a renewal without a response can be repeated in time.
 func leaseConfig(base *rest.Config, c config.Configuration, userAgent string) *rest.Config {
-	made := separate(commonConfig(base, c, userAgent))
-	made.UserAgent += " leader-election"
-	made.QPS, made.Burst = -1, 0
-	made.Timeout = max(time.Second, c.LeaderElection.RenewDeadline.Duration/2)
-	return made
+	restConfig := separate(commonConfig(base, c, userAgent))
+	restConfig.UserAgent += " leader-election"
+	restConfig.QPS, restConfig.Burst = -1, 0
+	restConfig.Timeout = max(time.Second, c.LeaderElection.RenewDeadline.Duration/2)
+	return restConfig
 }
 
 // separate gives a client its own connections: client-go shares connections between clients of equal configurations,
 // but not between clients with dialers. A dialer of the base configuration is kept.
-func separate(made *rest.Config) *rest.Config {
-	if made.Dial == nil {
-		made.Dial = newDialer().DialContext
+func separate(restConfig *rest.Config) *rest.Config {
+	if restConfig.Dial == nil {
+		restConfig.Dial = newDialer().DialContext
 	}
-	return made
+	return restConfig
 }
 
 // limits returns client-go's limits, in which a negative number, and not 0, means no limit.
@@ -89,11 +89,11 @@ func Load(kubeconfig string) (*rest.Config, error) {
 		return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this user may read",
 			kubeconfig, err)
 	}
-	made, err := fromFile(kubeconfig)
+	restConfig, err := fromFile(kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("--kubeconfig=%s can't be used: %w; check it with 'kubectl --kubeconfig=%s cluster-info'", kubeconfig, err, kubeconfig)
 	}
-	return made, nil
+	return restConfig, nil
 }
 
 func fromFile(path string) (*rest.Config, error) {
@@ -111,12 +111,12 @@ func fromFile(path string) (*rest.Config, error) {
 }
 
 func inCluster() (*rest.Config, error) {
-	made, err := rest.InClusterConfig()
+	restConfig, err := rest.InClusterConfig()
 	if errors.Is(err, rest.ErrNotInCluster) {
 		return nil, errors.New("there is no --kubeconfig, and this does not run in a pod; name a kubeconfig file with --kubeconfig=FILE")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("there is no --kubeconfig, and the pod's service account can't be used: %w; set automountServiceAccountToken: true in the pod, or name a kubeconfig file with --kubeconfig=FILE", err)
 	}
-	return made, nil
+	return restConfig, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,25 +23,17 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/taint-manager/taint-manager/cluster/wire"
 )
 
-// lister lists and watches one resource.
-type lister interface {
-	List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
-	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
-}
+const (
+	// readAhead is how much of a response is read at a time: the size of an HTTP/2 frame.
+	readAhead = 16 << 10
 
-// newLister returns a lister that decodes only the required fields, or the typed client if that is not possible. It
-// trims each item of a list as the item arrives. It calls granted as soon as the response to a request has begun; with
-// the typed client, only once the response has ended, and items are not trimmed.
-func newLister[L runtime.Object](
-	client kubernetes.Interface, own typed[L], resource string, trim cache.TransformFunc, granted func(),
-) lister {
-	if requests := requestsOf(client); requests != nil {
-		return trimming{requests, resource, trim, granted}
-	}
-	return whole[L]{own, granted}
-}
+	maxTries   = 10
+	retryDelay = time.Second
+)
 
 // typed is client-go's typed client for one resource.
 type typed[L runtime.Object] interface {
@@ -48,34 +41,24 @@ type typed[L runtime.Object] interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// whole lists and watches with a typed client.
-type whole[L runtime.Object] struct {
-	typed[L]
-	granted func()
-}
-
-// List returns a list.
-func (w whole[L]) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	list, err := w.typed.List(ctx, o)
-	if err == nil {
-		w.granted()
+// newLister returns requests that decode only the used fields, and trim each item of a list as it arrives. They call
+// begun as soon as the response to a request has begun. If that is not possible, newLister returns the requests of the
+// typed client, which decode all fields.
+func newLister[L runtime.Object](
+	client kubernetes.Interface, own typed[L], resource string, trim cache.TransformFunc, begun func(),
+) *cache.ListWatch {
+	rest := restOf(client)
+	if rest == nil {
+		return whole(own)
 	}
-	return list, err
+	t := trimming{rest, resource, trim, begun}
+	return &cache.ListWatch{ListWithContextFunc: t.list, WatchFuncWithContext: t.watch}
 }
 
-// Watch returns a watch, once the API server has accepted it.
-func (w whole[L]) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	stream, err := w.typed.Watch(ctx, o)
-	if err == nil {
-		w.granted()
-	}
-	return stream, err
-}
-
-// requestsOf returns a client that makes requests like the given one, with its transport, limits and content type. It
-// returns nil if the client is not client-go's, because another one may do more than requests, and if the client may
+// restOf returns the client of the requests that a client makes, with its transport, limits and content type. It
+// returns nil if the client is not client-go's, because another client may do more than requests, and if the client may
 // use CBOR.
-func requestsOf(client kubernetes.Interface) rest.Interface {
+func restOf(client kubernetes.Interface) rest.Interface {
 	core, ok := client.CoreV1().(*corev1.CoreV1Client)
 	if !ok || features.FeatureGates().Enabled(features.ClientsAllowCBOR) {
 		return nil
@@ -83,22 +66,32 @@ func requestsOf(client kubernetes.Interface) rest.Interface {
 	return core.RESTClient()
 }
 
-// trimming lists and watches one resource. Package wire decodes protobuf; client-go's decoders decode everything else.
-type trimming struct {
-	requests rest.Interface
-	resource string
-	trim     cache.TransformFunc
-	granted  func()
+// whole returns the requests of a typed client.
+func whole[L runtime.Object](client typed[L]) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return client.List(ctx, o)
+		},
+		WatchFuncWithContext: client.Watch,
+	}
 }
 
-// List returns a list.
-func (t trimming) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+// trimming lists and watches one resource. Package wire decodes protobuf; client-go's decoders decode everything else.
+type trimming struct {
+	client   rest.Interface
+	resource string
+	trim     cache.TransformFunc
+	begun    func()
+}
+
+// list returns a list.
+func (t trimming) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	body, err := t.open(ctx, t.get(o))
 	if err != nil {
 		return nil, err
 	}
 	defer body.Close()
-	object, err := readList(bufio.NewReaderSize(body, readAhead), t.item)
+	object, err := t.decodeList(bufio.NewReaderSize(body, readAhead))
 	if err != nil {
 		return nil, fmt.Errorf("reading the list of %s: %w", t.resource, err)
 	}
@@ -108,16 +101,30 @@ func (t trimming) List(ctx context.Context, o metav1.ListOptions) (runtime.Objec
 	return object, nil
 }
 
-// item returns a trimmed object as an item of a list.
-func (t trimming) item(object runtime.Object) (runtime.Object, error) {
-	value, err := t.trim(object)
-	return trimmed{value}, err
+// decodeList decodes a list, which may be protobuf or JSON. Items in protobuf are trimmed.
+func (t trimming) decodeList(body *bufio.Reader) (runtime.Object, error) {
+	if wire.IsList(body) {
+		return wire.ReadList(body, func(object runtime.Object) (runtime.Object, error) {
+			value, err := t.trim(object)
+			return trimmed{value}, err
+		})
+	}
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := decoders().Decoder(runtime.ContentTypeJSON, nil)
+	if err != nil {
+		return nil, err
+	}
+	return runtime.Decode(decoder, data)
 }
 
-// Watch returns a watch, once the API server has accepted it.
-func (t trimming) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+// watch returns a watch, once the API server has accepted it. As in client-go, a watch does not wait for the limit on
+// requests.
+func (t trimming) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	o.Watch = true
-	body, err := t.open(ctx, t.get(o).Throttle(nil)) // as in client-go, a watch does not wait for the limit
+	body, err := t.open(ctx, t.get(o).Throttle(nil))
 	if err != nil {
 		return nil, err
 	}
@@ -125,26 +132,21 @@ func (t trimming) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 	return watch.NewStreamWatcherWithLogger(klog.FromContext(ctx), newEvents(body), unknown), nil
 }
 
-const (
-	tries = 10
-	pause = time.Second
-)
-
 // open makes the request, and returns the body of its response. As in client-go, a request whose connection breaks is
 // repeated; otherwise the reflector would list again.
 func (t trimming) open(ctx context.Context, request *rest.Request) (io.ReadCloser, error) {
 	for try := 1; ; try++ {
 		body, err := request.Stream(ctx)
 		if err == nil {
-			t.granted()
+			t.begun()
 		}
-		if err == nil || try == tries || !broken(err) {
+		if err == nil || try == maxTries || !broken(err) {
 			return body, err
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(pause):
+		case <-time.After(retryDelay):
 		}
 	}
 }
@@ -158,8 +160,13 @@ func (t trimming) get(o metav1.ListOptions) *rest.Request {
 	if o.TimeoutSeconds != nil {
 		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
 	}
-	return t.requests.Get().UseProtobufAsDefault().Resource(t.resource).
+	return t.client.Get().UseProtobufAsDefault().Resource(t.resource).
 		VersionedParams(&o, scheme.ParameterCodec).Timeout(timeout)
+}
+
+// decoders returns client-go's decoders.
+func decoders() runtime.ClientNegotiator {
+	return runtime.NewClientNegotiator(scheme.Codecs.WithoutConversion(), v1.SchemeGroupVersion)
 }
 
 // trimmed is a trimmed object in a list.

@@ -5,40 +5,13 @@ import (
 	"fmt"
 	"io"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	streams "k8s.io/apimachinery/pkg/runtime/serializer/streaming"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes/scheme"
 	restwatch "k8s.io/client-go/rest/watch"
 
 	"github.com/taint-manager/taint-manager/cluster/wire"
 )
-
-// readAhead is how much of a watch is read at a time: the size of an HTTP/2 frame.
-const readAhead = 16 << 10
-
-// decoders returns client-go's decoders.
-func decoders() runtime.ClientNegotiator {
-	return runtime.NewClientNegotiator(scheme.Codecs.WithoutConversion(), v1.SchemeGroupVersion)
-}
-
-// readList reads the body of a response, which may be protobuf or JSON. Items in protobuf are trimmed.
-func readList(body *bufio.Reader, trim func(runtime.Object) (runtime.Object, error)) (runtime.Object, error) {
-	if wire.IsList(body) {
-		return wire.ReadList(body, trim)
-	}
-	data, err := io.ReadAll(body)
-	if err != nil {
-		return nil, err
-	}
-	decoder, err := decoders().Decoder(runtime.ContentTypeJSON, nil)
-	if err != nil {
-		return nil, err
-	}
-	object, _, err := decoder.Decode(data, nil, nil)
-	return object, err
-}
 
 // events decodes the events of a watch, whose body may be protobuf or JSON: the headers of the response are not
 // available.
@@ -74,12 +47,16 @@ func (e *events) Decode() (watch.EventType, runtime.Object, error) {
 // significant first; a first byte other than 0 would mean 16 MB or more, which is not accepted. JSON never begins with
 // 0.
 func (e *events) choose(first byte) (watch.Decoder, error) {
+	format := runtime.ContentTypeJSON
 	if first == 0 {
-		return wire.NewStream(e.body), nil
+		format = runtime.ContentTypeProtobuf
 	}
-	objects, outer, framer, err := decoders().StreamDecoder(runtime.ContentTypeJSON, nil)
+	objects, outer, framer, err := decoders().StreamDecoder(format, nil)
 	if err != nil {
-		return nil, fmt.Errorf("decoding a watch as JSON: %w", err)
+		return nil, fmt.Errorf("decoding a watch as %s: %w", format, err)
+	}
+	if first == 0 {
+		objects = wire.Decoder{}
 	}
 	return restwatch.NewDecoder(streams.NewDecoder(framer.NewFrameReader(e.body), outer), objects), nil
 }
