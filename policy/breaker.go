@@ -7,7 +7,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -43,7 +43,7 @@ func (b *Breaker) ResetTime() time.Duration {
 
 // guards reports whether the breaker counts this taint of this node.
 func (b *breaker) guards(node *taint.Node, t *v1.Taint) bool {
-	return b.keys[t.Key] && b.nodes.selects(node.Labels)
+	return b.keys[t.Key] && b.nodes.Matches(labels.Set(node.Labels))
 }
 
 // settled returns when the breakers have waited long enough after the taint was first seen; zero if none waits.
@@ -86,11 +86,6 @@ func (b *Breaker) LeastNodes() int {
 		return safeGroup
 	}
 	return 1
-}
-
-// NodesSelected returns the function that reports whether a node with these labels is selected; nil selects all.
-func NodesSelected(s *metav1.LabelSelector) func(labels map[string]string) bool {
-	return newSelector(s).selects
 }
 
 // ResetOf returns how the breaker of this name, with these groups, is reset; "" if there is no such breaker.

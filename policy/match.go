@@ -1,10 +1,12 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -17,13 +19,13 @@ const (
 
 // matcher is the compiled form of a Match.
 type matcher struct {
-	taints     []Taint
-	nodes      selector // nil: all
-	namespaces []string // none: all
-	spaces     selector // of namespaces; nil: all
-	pods       selector // nil: all
-	owners     []string // none: all
-	priority   PriorityRange
+	taints          []Taint
+	nodes           labels.Selector
+	namespaces      []string // none: all
+	namespaceLabels labels.Selector
+	pods            labels.Selector
+	owners          []string // none: all
+	priority        PriorityRange
 }
 
 // fit is the result of matching a policy with a pair.
@@ -45,7 +47,7 @@ type pair struct {
 func newMatcher(m *Match) matcher {
 	c := matcher{
 		taints: m.Taints, nodes: newSelector(m.NodeSelector), namespaces: m.Namespaces,
-		spaces: newSelector(m.NamespaceSelector), pods: newSelector(m.PodSelector), owners: m.OwnerKinds,
+		namespaceLabels: newSelector(m.NamespaceSelector), pods: newSelector(m.PodSelector), owners: m.OwnerKinds,
 	}
 	if m.Priority != nil {
 		c.priority = *m.Priority
@@ -56,17 +58,17 @@ func newMatcher(m *Match) matcher {
 // fits evaluates cheap conditions first, and the labels of the namespace last.
 func (m *matcher) fits(p pair, of Namespaces) fit {
 	if !m.names(p.taint) || !m.inNamespace(p.pod.Namespace) || !m.inPriority(p.pod.Priority) || !m.owns(p) ||
-		!m.pods.selects(p.pod.Labels) || !m.nodes.selects(p.node.Labels) {
+		!m.pods.Matches(labels.Set(p.pod.Labels)) || !m.nodes.Matches(labels.Set(p.node.Labels)) {
 		return fitsNot
 	}
-	if m.spaces == nil {
+	if m.namespaceLabels.Empty() {
 		return fits
 	}
 	set, known := of.labels(p.pod.Namespace)
 	switch {
 	case !known:
 		return fitsPerhaps
-	case m.spaces.selects(set):
+	case m.namespaceLabels.Matches(labels.Set(set)):
 		return fits
 	}
 	return fitsNot
@@ -107,7 +109,7 @@ func (m *matcher) inNamespace(name string) bool {
 		return true
 	}
 	for _, pattern := range m.namespaces {
-		if matchesPattern(pattern, name) {
+		if matches, _ := path.Match(pattern, name); matches { // neither has a slash
 			return true
 		}
 	}

@@ -41,9 +41,9 @@ func (s *Set) Needs() Needs {
 	n.Values, n.Swapped = s.values(), s.swapped()
 	for i := range s.policies {
 		p := &s.policies[i]
-		n.NodeLabels = n.NodeLabels || p.match.nodes != nil
-		n.PodLabels = union(n.PodLabels, p.match.pods.keys())
-		n.NamespaceLabels = n.NamespaceLabels || p.match.spaces != nil
+		n.NodeLabels = n.NodeLabels || !p.match.nodes.Empty()
+		n.PodLabels = union(n.PodLabels, keysOf(p.match.pods))
+		n.NamespaceLabels = n.NamespaceLabels || !p.match.namespaceLabels.Empty()
 		n.PodOwners = n.PodOwners || len(p.match.owners) > 0 || p.stay.Unlimited != nil
 		n.GracePeriods = n.GracePeriods || p.gracePeriod > 0
 		for _, t := range p.match.taints {

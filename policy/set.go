@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -52,7 +54,7 @@ type exempt struct{ daemonSets, critical bool }
 type breaker struct {
 	name        string
 	topologyKey string
-	nodes       selector // nil: all
+	nodes       labels.Selector
 	keys        map[string]bool
 	settle      time.Duration
 }
