@@ -77,7 +77,7 @@ func TestARecordOutlivesTheProcess(t *testing.T) {
 	}
 	pod, node := aPod(), tainted(at(1), "out")
 	set, _ := policy.Compile(c)
-	v := set.Decide(pod, node, &policy.Facts{Holds: again.Holds})
+	v := policy.Judge{Set: set, Facts: &policy.Facts{Holds: again.Holds}}.Decide(pod, node)
 	if !v.Delete.At.Equal(at(30 + 3600)) {
 		t.Errorf("got %+v", v.Delete)
 	}
@@ -131,7 +131,7 @@ func TestNoPodGoesInAWaveThatTrips(t *testing.T) {
 				if since.After(at(float64(second))) {
 					continue
 				}
-				v := set.Decide(aPod(), tainted(since, "out"), &policy.Facts{Tripped: b.Tripped()})
+				v := policy.Judge{Set: set, Facts: &policy.Facts{Tripped: b.Tripped()}}.Decide(aPod(), tainted(since, "out"))
 				if method, _ := v.Due(at(float64(second))); method != "" {
 					t.Fatalf("second %d: the pod of node %d goes: %+v", second, i, v)
 				}

@@ -6,11 +6,8 @@ import (
 	"strings"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
-
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // Defaults of breakers.
@@ -41,18 +38,16 @@ func (b *Breaker) ResetTime() time.Duration {
 	return b.ResetAfter.Duration
 }
 
-// guards reports whether the breaker counts this taint of this node.
-func (b *breaker) guards(node *taint.Node, t *v1.Taint) bool {
-	return b.keys[t.Key] && b.nodes.Matches(labels.Set(node.Labels))
+// guards reports whether the breaker counts the taint of the pair.
+func (b *breaker) guards(p *pair) bool {
+	return b.keys[p.taint.Key] && b.nodes.Matches(labels.Set(p.node.Labels))
 }
 
 // settled returns when the breakers have waited long enough after the taint was first seen; zero if none waits.
-func (s *Set) settled(node *taint.Node, states taint.History) time.Time {
-	var latest time.Time
-	for i := range s.breakers {
-		b := &s.breakers[i]
-		if b.settle > 0 && b.guards(node, &states[len(states)-1].Taint) {
-			latest = later(latest, b.firstSeen(node, states).Add(b.settle))
+func (p *pair) settled() (latest time.Time) {
+	for i := range p.set.breakers {
+		if b := &p.set.breakers[i]; b.settle > 0 && b.guards(p) {
+			latest = later(latest, b.firstSeen(p).Add(b.settle))
 		}
 	}
 	return latest
@@ -60,12 +55,12 @@ func (s *Set) settled(node *taint.Node, states taint.History) time.Time {
 
 // firstSeen returns the start of the latest unbroken run of states whose keys are those of the breaker. If a list after
 // a gap of the watch showed that start, the moment of the list counts: before it the breaker did not see the taint.
-func (b *breaker) firstSeen(node *taint.Node, states taint.History) time.Time {
-	first := len(states) - 1
-	for first > 0 && b.keys[states[first-1].Taint.Key] {
+func (b *breaker) firstSeen(p *pair) time.Time {
+	first := len(p.states) - 1
+	for first > 0 && b.keys[p.states[first-1].Taint.Key] {
 		first--
 	}
-	return later(states[first].Since, node.Found[states[first].Taint.Key])
+	return later(p.states[first].Since, p.node.Found[p.states[first].Taint.Key])
 }
 
 // Limit returns how many nodes may be affected, or which percentage of them. The breaker must be valid.

@@ -26,7 +26,7 @@ type Diff struct {
 	Due, Earlier, Later, Held, Free int
 }
 
-// Decider is [Set.Decide] with its facts.
+// Decider is [Judge.Decide].
 type Decider func(pod *taint.Pod, node *taint.Node) Verdict
 
 // Compare counts the changes of the pods, each with its node, if after decides instead of before.
@@ -66,7 +66,7 @@ func (v *Verdict) ChangeTo(next *Verdict, now time.Time) Change {
 // changeOfTimes compares the times of a pod that is to be evicted. A time before now counts as now.
 func (v *Verdict) changeOfTimes(next *Verdict, now time.Time) Change {
 	wasDeleted, isDeleted := v.Delete.from(now), next.Delete.from(now)
-	was, is := min(v.Evict.from(now), wasDeleted), min(next.Evict.from(now), isDeleted)
+	was, is := min(v.Request.from(now), wasDeleted), min(next.Request.from(now), isDeleted)
 	switch {
 	case is == 0 && was > 0, isDeleted == 0 && wasDeleted > 0:
 		return BecameDue

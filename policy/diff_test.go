@@ -44,7 +44,7 @@ func TestWhatAReloadMakesOfAPod(t *testing.T) {
 	} {
 		before, after := compiled(t, policies(c.before)), compiled(t, policies(c.after))
 		pods := maps.All(map[*taint.Pod]*taint.Node{aPod(): nodeWith(on(10, "a", ""))})
-		decide := func(s *policy.Set) policy.Decider {
+		decide := func(s set) policy.Decider {
 			return func(p *taint.Pod, n *taint.Node) policy.Verdict { return s.Decide(p, n, nil) }
 		}
 		got := policy.Compare(at(40), pods, decide(before), decide(after))

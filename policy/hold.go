@@ -61,7 +61,7 @@ func (h *HoldRecord) Same(other *HoldRecord) bool {
 }
 
 // counts reports whether the end of the hold delays the deletion because of the pair.
-func (h *HoldRecord) counts(p pair) bool {
+func (h *HoldRecord) counts(p *pair) bool {
 	if h.TopologyKey != "" && GroupOf(h.TopologyKey, p.node.Labels) != h.Group {
 		return false
 	}

@@ -37,13 +37,6 @@ const (
 	fitsPerhaps // if the labels of the pod's namespace match, which are not known yet
 )
 
-// pair is a pod and a taint of its node.
-type pair struct {
-	pod   *taint.Pod
-	node  *taint.Node
-	taint *v1.Taint
-}
-
 func newMatcher(m *Match) matcher {
 	c := matcher{
 		taints: m.Taints, nodes: newSelector(m.NodeSelector), namespaces: m.Namespaces,
@@ -56,7 +49,7 @@ func newMatcher(m *Match) matcher {
 }
 
 // fits evaluates cheap conditions first, and the labels of the namespace last.
-func (m *matcher) fits(p pair, of Namespaces) fit {
+func (m *matcher) fits(p *pair) fit {
 	if !m.names(p.taint) || !m.inNamespace(p.pod.Namespace) || !m.inPriority(p.pod.Priority) || !m.owns(p) ||
 		!m.pods.Matches(labels.Set(p.pod.Labels)) || !m.nodes.Matches(labels.Set(p.node.Labels)) {
 		return fitsNot
@@ -64,7 +57,10 @@ func (m *matcher) fits(p pair, of Namespaces) fit {
 	if m.namespaceLabels.Empty() {
 		return fits
 	}
-	set, known := of.labels(p.pod.Namespace)
+	if p.facts.Namespaces == nil {
+		return fitsPerhaps
+	}
+	set, known := p.facts.Namespaces(p.pod.Namespace)
 	switch {
 	case !known:
 		return fitsPerhaps
@@ -123,7 +119,7 @@ func (m *matcher) inPriority(p int32) bool {
 // owns reports whether the match includes the pod's owner. For a taint of effect NoSchedule, it includes pods of
 // DaemonSets, which would return to the node, and pods without a controller, which would not return, only if it
 // names them.
-func (m *matcher) owns(p pair) bool {
+func (m *matcher) owns(p *pair) bool {
 	kind := ownerKindOf(p.pod)
 	if len(m.owners) > 0 {
 		return slices.Contains(m.owners, kind)

@@ -110,16 +110,3 @@ func compileBreaker(b *Breaker) breaker {
 	}
 	return c
 }
-
-// plain reports whether the set decides as taint.Decide does. A nil Set does.
-func (s *Set) plain() bool {
-	return s == nil || len(s.policies) == 0 && len(s.breakers) == 0 && s.method != Ignore
-}
-
-// defaultMethod is the method for pairs that no policy matches.
-func (s *Set) defaultMethod() Method {
-	if s == nil {
-		return Delete
-	}
-	return s.method
-}

@@ -67,14 +67,14 @@ func (v *Verdict) way(c Calls, now time.Time) (way Way, next time.Time) {
 	if deletion != nil {
 		next = deleteAt
 	}
-	if !v.Evict.Evict {
+	if !v.Request.Evict {
 		return Way{}, next
 	}
-	requestAt := later(v.Evict.At, c.RequestNotBefore)
+	requestAt := later(v.Request.At, c.RequestNotBefore)
 	if requestAt.After(now) {
 		return Way{}, sooner(next, requestAt)
 	}
-	return Way{Evict, v.Evict, requestAt}, next
+	return Way{Evict, v.Request, requestAt}, next
 }
 
 // DeletionAfter returns the next deletion, and when it may start. It returns nil if no deletion is to come, as
