@@ -16,7 +16,7 @@ func (m *Manager) notice(client kubernetes.Interface) (err error) {
 		return nil
 	}
 	m.original, err = check.New(check.Options{
-		Client: client, Own: evict.FieldManager, Broken: m.brokenByOriginal,
+		Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin,
 		Registerer: m.options.Registerer, Logger: m.options.Logger,
 	})
 	if err != nil {
@@ -25,15 +25,15 @@ func (m *Manager) notice(client kubernetes.Interface) (err error) {
 	return nil
 }
 
-// brokenByOriginal names the settings whose promises do not hold while the original runs.
-func (m *Manager) brokenByOriginal() (names []string) {
+// conflictsWithBuiltin names the settings whose promises do not hold while the original runs.
+func (m *Manager) conflictsWithBuiltin() (names []string) {
 	if m.Paused() {
 		names = append(names, "paused")
 	}
 	if m.options.MaxEvictionsPerSecond > 0 {
 		names = append(names, "eviction.maxEvictionsPerSecond")
 	}
-	return append(names, m.latestJudge().Set.BrokenByOriginal()...)
+	return append(names, m.latestJudge().Set.ConflictsWithBuiltin()...)
 }
 
 // OriginalTrouble returns a warning if this process has seen within a day, while it led, that the original, the

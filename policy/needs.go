@@ -1,10 +1,10 @@
 package policy
 
 import (
-	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Needs lists the data that the verdicts and the guards use in addition to those of [taint.Decide].
@@ -37,8 +37,9 @@ func (s *Set) Needs() Needs {
 	if s == nil {
 		return n
 	}
-	triggers := map[bool]map[string]bool{false: {}, true: {}} // by audit
-	n.Values, n.Swapped = s.values(), s.swapped()
+	triggers, audited, values := sets.New[string](), sets.New[string](), sets.New[string]()
+	n.Breakers, n.Swapped = len(s.breakers) > 0, s.swapped()
+	n.NodeLabels = n.Breakers || s.grouped
 	for i := range s.policies {
 		p := &s.policies[i]
 		n.NodeLabels = n.NodeLabels || !p.match.nodes.Empty()
@@ -47,30 +48,18 @@ func (s *Set) Needs() Needs {
 		n.PodOwners = n.PodOwners || len(p.match.owners) > 0 || p.stay.Unlimited != nil
 		n.GracePeriods = n.GracePeriods || p.gracePeriod > 0
 		for _, t := range p.match.taints {
-			if slices.Contains(t.Effects, v1.TaintEffectNoSchedule) {
-				triggers[p.audit][t.Key], n.PodOwners = true, true
+			values.Insert(t.Values...)
+			switch noSchedule := slices.Contains(t.Effects, v1.TaintEffectNoSchedule); {
+			case noSchedule && p.audit:
+				audited.Insert(t.Key)
+			case noSchedule:
+				triggers.Insert(t.Key)
 			}
 		}
 	}
-	n.Breakers = len(s.breakers) > 0
-	n.NodeLabels = n.NodeLabels || n.Breakers || s.grouped
-	n.Triggers = slices.Sorted(maps.Keys(triggers[false]))
-	maps.DeleteFunc(triggers[true], func(key string, _ bool) bool { return triggers[false][key] })
-	n.Audited = slices.Sorted(maps.Keys(triggers[true]))
+	n.PodOwners = n.PodOwners || len(triggers)+len(audited) > 0
+	n.Triggers, n.Audited, n.Values = sets.List(triggers), sets.List(audited.Difference(triggers)), sets.List(values)
 	return n
-}
-
-// values returns the sorted values of taints that policies name.
-func (s *Set) values() []string {
-	values := map[string]bool{}
-	for i := range s.policies {
-		for _, t := range s.policies[i].match.taints {
-			for _, value := range t.Values {
-				values[value] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(values))
 }
 
 // swapped reports whether a policy matches only one of the taints that the node lifecycle controller swaps.

@@ -24,14 +24,14 @@ type Config struct {
 
 // Set is the compiled form of policies and guards. It is immutable, and may be used by any number of goroutines.
 type Set struct {
-	rules    taint.Rules
-	method   Method
-	policies []compiled
-	breakers []breaker
-	rated    bool     // whether there are rates
-	grouped  bool     // a rate has groups of nodes
-	auditing bool     // whether any policy is in mode Audit
-	broken   []string // as BrokenByOriginal returns them
+	rules     taint.Rules
+	method    Method
+	policies  []compiled
+	breakers  []breaker
+	rated     bool     // whether there are rates
+	grouped   bool     // a rate has groups of nodes
+	auditing  bool     // whether any policy is in mode Audit
+	conflicts []string // as ConflictsWithBuiltin returns them
 }
 
 // compiled is the compiled form of a policy.
@@ -66,7 +66,7 @@ func Compile(c Config) (*Set, []Problem) {
 	}
 	s := &Set{
 		rules: c.Rules, method: c.Method, policies: make([]compiled, len(c.Policies)),
-		broken: c.brokenByOriginal(),
+		conflicts: c.conflictsWithBuiltin(),
 	}
 	if s.method == "" {
 		s.method = Delete

@@ -111,23 +111,11 @@ func (p *Policy) deadNodeWarnings() (texts []string) {
 // besideWarnings returns the warnings about promises that do not hold while the built-in taint manager runs. The
 // method Ignore is meant for that case.
 func (c *Config) besideWarnings(p *Policy) []string {
-	if c.Method != Ignore || p.Mode == Audit || p.Match.onlyNoSchedule() {
+	fields := p.conflictsWithBuiltin()
+	if c.Method != Ignore || p.Method == Ignore || len(fields) == 0 {
 		return nil
 	}
-	var what []string
-	if p.Method == Hold || p.Method == Evict {
-		what = append(what, "method: "+string(p.Method))
-	}
-	if p.Tolerations != nil && p.Tolerations.Min != nil {
-		what = append(what, "tolerations.min")
-	}
-	if p.Tolerations != nil && p.Tolerations.Absent != nil {
-		what = append(what, "tolerations.absent")
-	}
-	if len(what) == 0 {
-		return nil
-	}
-	return []string{strings.Join(what, ", ") + besideBuiltIn}
+	return []string{strings.Join(fields, ", ") + besideBuiltIn}
 }
 
 const besideBuiltIn = " of NoExecute taints: with eviction.method: Ignore another taint manager deletes the pods at its own time, " +
