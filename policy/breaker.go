@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,16 +39,19 @@ func (b *Breaker) ResetTime() time.Duration {
 	return b.ResetAfter.Duration
 }
 
-// guards reports whether the breaker counts the taint of the pair.
+// counts reports whether the key is one of the taints of the breaker.
+func (b *Breaker) counts(key string) bool { return slices.Contains(b.Taints, TaintKey{key}) }
+
+// guards reports whether the breaker counts the taint of the pair, on its node.
 func (b *breaker) guards(p *pair) bool {
-	return b.keys[p.taint.Key] && b.nodes.Matches(labels.Set(p.node.Labels))
+	return b.counts(p.taint.Key) && b.nodes.Matches(labels.Set(p.node.Labels))
 }
 
 // settled returns when the breakers have waited long enough after the taint was first seen; zero if none waits.
 func (p *pair) settled() (latest time.Time) {
 	for i := range p.set.breakers {
-		if b := &p.set.breakers[i]; b.settle > 0 && b.guards(p) {
-			latest = later(latest, b.firstSeen(p).Add(b.settle))
+		if b := &p.set.breakers[i]; b.SettleTime() > 0 && b.guards(p) {
+			latest = later(latest, b.firstSeen(p).Add(b.SettleTime()))
 		}
 	}
 	return latest
@@ -57,7 +61,7 @@ func (p *pair) settled() (latest time.Time) {
 // a gap of the watch showed that start, the moment of the list counts: before it the breaker did not see the taint.
 func (b *breaker) firstSeen(p *pair) time.Time {
 	first := len(p.states) - 1
-	for first > 0 && b.keys[p.states[first-1].Taint.Key] {
+	for first > 0 && b.counts(p.states[first-1].Taint.Key) {
 		first--
 	}
 	return later(p.states[first].Since, p.node.Found[p.states[first].Taint.Key])

@@ -5,15 +5,11 @@ import "strings"
 // ConflictsWithBuiltin names the settings whose promises do not hold while the built-in taint manager runs, such as
 // "policy quarantine (method: Hold)", in the order of the configuration. Policies for NoSchedule taints alone are not
 // among them, because the built-in taint manager does not see those taints. A nil Set has none.
-func (s *Set) ConflictsWithBuiltin() []string {
+func (s *Set) ConflictsWithBuiltin() (names []string) {
 	if s == nil {
 		return nil
 	}
-	return s.conflicts
-}
-
-// conflictsWithBuiltin is [Set.ConflictsWithBuiltin] of the set that c compiles to.
-func (c *Config) conflictsWithBuiltin() (names []string) {
+	c := &s.config
 	if c.Method == Evict {
 		names = append(names, "eviction.method: Evict")
 	}

@@ -87,11 +87,11 @@ func verdictOf(of taint.Verdict, m Method) Verdict {
 
 // Plain reports whether the judge has neither policies nor breakers, so that it decides as [taint.Decide] does.
 func (j Judge) Plain() bool {
-	return j.Set == nil || len(j.Set.policies) == 0 && len(j.Set.breakers) == 0 && j.Set.method != Ignore
+	return j.Set == nil || len(j.Set.policies) == 0 && len(j.Set.breakers) == 0 && j.Method() != Ignore
 }
 
 // Audits reports whether any policy is in mode Audit.
-func (j Judge) Audits() bool { return j.Set != nil && j.Set.auditing }
+func (j Judge) Audits() bool { return j.Set != nil && j.Set.audits }
 
 // Paused reports whether no call starts.
 func (j Judge) Paused() bool { return j.Facts != nil && j.Facts.Paused }
@@ -101,12 +101,12 @@ func (j Judge) Method() Method {
 	if j.Set == nil {
 		return Delete
 	}
-	return j.Set.method
+	return j.Set.config.Method
 }
 
 func (j Judge) rules() taint.Rules {
 	if j.Set == nil {
 		return taint.Rules{}
 	}
-	return j.Set.rules
+	return j.Set.config.Rules
 }

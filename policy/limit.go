@@ -52,14 +52,14 @@ type toleration struct {
 // effect were NoExecute. Only if none of them matches, one that matches the taint itself counts, without a limit.
 func (p *pair) toleration() toleration {
 	asNoExecute := v1.Taint{Key: p.taint.Key, Value: p.taint.Value, Effect: v1.TaintEffectNoExecute}
-	if t := taint.Matching(p.pod, &asNoExecute, p.set.rules); t != nil {
+	if t := taint.Matching(p.pod, &asNoExecute, p.set.config.Rules); t != nil {
 		since := p.states[len(p.states)-1].Since
 		return toleration{t, limitOfToleration(t, since), t.TolerationSeconds != nil}
 	}
 	if p.taint.Effect == v1.TaintEffectNoExecute {
 		return toleration{}
 	}
-	t := taint.Matching(p.pod, p.taint, p.set.rules)
+	t := taint.Matching(p.pod, p.taint, p.set.config.Rules)
 	return toleration{Toleration: t, limit: limit{forever: t != nil}}
 }
 
@@ -70,12 +70,9 @@ func limitOfToleration(t *v1.Toleration, since time.Time) limit {
 	return limit{seconds: max(0, *t.TolerationSeconds)}
 }
 
-// limit returns how long the pod may stay under the policy, given its own tolerations. The nil policy changes
-// nothing.
+// limit returns how long the pod may stay under the policy, given its own tolerations.
 func (c *compiled) limit(pod *taint.Pod, own toleration) limit {
 	switch {
-	case c == nil:
-		return own.limit
 	case own.Toleration == nil:
 		return durationOr(c.stay.Absent, limit{})
 	case own.timed && (!own.limit.forever || c.stay.Max != nil):

@@ -17,17 +17,6 @@ const (
 	noOwner   = "None"
 )
 
-// matcher is the compiled form of a Match.
-type matcher struct {
-	taints          []Taint
-	nodes           labels.Selector
-	namespaces      []string // none: all
-	namespaceLabels labels.Selector
-	pods            labels.Selector
-	owners          []string // none: all
-	priority        PriorityRange
-}
-
 // fit is the result of matching a policy with a pair.
 type fit uint8
 
@@ -37,34 +26,23 @@ const (
 	fitsPerhaps // if the labels of the pod's namespace match, which are not known yet
 )
 
-func newMatcher(m *Match) matcher {
-	c := matcher{
-		taints: m.Taints, nodes: newSelector(m.NodeSelector), namespaces: m.Namespaces,
-		namespaceLabels: newSelector(m.NamespaceSelector), pods: newSelector(m.PodSelector), owners: m.OwnerKinds,
-	}
-	if m.Priority != nil {
-		c.priority = *m.Priority
-	}
-	return c
-}
-
 // fits evaluates cheap conditions first, and the labels of the namespace last.
-func (m *matcher) fits(p *pair) fit {
-	if !m.names(p.taint) || !m.inNamespace(p.pod.Namespace) || !m.inPriority(p.pod.Priority) || !m.owns(p) ||
-		!m.pods.Matches(labels.Set(p.pod.Labels)) || !m.nodes.Matches(labels.Set(p.node.Labels)) {
+func (c *compiled) fits(p *pair) fit {
+	m := &c.Match
+	switch {
+	case !m.names(p.taint) || !m.inNamespace(p.pod.Namespace) || !m.Priority.includes(p.pod.Priority) || !m.owns(p) ||
+		!c.pods.Matches(labels.Set(p.pod.Labels)) || !c.nodes.Matches(labels.Set(p.node.Labels)):
 		return fitsNot
-	}
-	if m.namespaceLabels.Empty() {
+	case c.namespaces.Empty():
 		return fits
-	}
-	if p.facts.Namespaces == nil {
+	case p.facts.Namespaces == nil:
 		return fitsPerhaps
 	}
 	set, known := p.facts.Namespaces(p.pod.Namespace)
 	switch {
 	case !known:
 		return fitsPerhaps
-	case m.namespaceLabels.Matches(labels.Set(set)):
+	case c.namespaces.Matches(labels.Set(set)):
 		return fits
 	}
 	return fitsNot
@@ -72,12 +50,12 @@ func (m *matcher) fits(p *pair) fit {
 
 // names reports whether the match includes the taint. Without any taints, it includes all of effect NoExecute except
 // out-of-service, which only its exact key matches.
-func (m *matcher) names(t *v1.Taint) bool {
-	if len(m.taints) == 0 {
+func (m *Match) names(t *v1.Taint) bool {
+	if len(m.Taints) == 0 {
 		return t.Effect == v1.TaintEffectNoExecute && t.Key != v1.TaintNodeOutOfService
 	}
-	for i := range m.taints {
-		if m.taints[i].names(t) {
+	for i := range m.Taints {
+		if m.Taints[i].names(t) {
 			return true
 		}
 	}
@@ -100,11 +78,11 @@ func (t *Taint) names(of *v1.Taint) bool {
 	return slices.Contains(t.Effects, of.Effect)
 }
 
-func (m *matcher) inNamespace(name string) bool {
-	if len(m.namespaces) == 0 {
+func (m *Match) inNamespace(name string) bool {
+	if len(m.Namespaces) == 0 {
 		return true
 	}
-	for _, pattern := range m.namespaces {
+	for _, pattern := range m.Namespaces {
 		if matches, _ := path.Match(pattern, name); matches { // neither has a slash
 			return true
 		}
@@ -112,17 +90,18 @@ func (m *matcher) inNamespace(name string) bool {
 	return false
 }
 
-func (m *matcher) inPriority(p int32) bool {
-	return (m.priority.Min == nil || *m.priority.Min <= p) && (m.priority.Max == nil || p <= *m.priority.Max)
+// includes reports whether the priority is in the range; nil includes all.
+func (p *PriorityRange) includes(priority int32) bool {
+	return p == nil || (p.Min == nil || *p.Min <= priority) && (p.Max == nil || priority <= *p.Max)
 }
 
 // owns reports whether the match includes the pod's owner. For a taint of effect NoSchedule, it includes pods of
 // DaemonSets, which would return to the node, and pods without a controller, which would not return, only if it
 // names them.
-func (m *matcher) owns(p *pair) bool {
+func (m *Match) owns(p *pair) bool {
 	kind := ownerKindOf(p.pod)
-	if len(m.owners) > 0 {
-		return slices.Contains(m.owners, kind)
+	if len(m.OwnerKinds) > 0 {
+		return slices.Contains(m.OwnerKinds, kind)
 	}
 	return p.taint.Effect != v1.TaintEffectNoSchedule || kind != daemonSet && kind != noOwner
 }

@@ -39,18 +39,19 @@ func (s *Set) Needs() Needs {
 	}
 	triggers, audited, values := sets.New[string](), sets.New[string](), sets.New[string]()
 	n.Breakers, n.Swapped = len(s.breakers) > 0, s.swapped()
-	n.NodeLabels = n.Breakers || s.grouped
+	grouped := func(r Rate) bool { return r.TopologyKey != "" }
+	n.NodeLabels = n.Breakers || slices.ContainsFunc(s.config.Guards.Rates, grouped)
 	for i := range s.policies {
 		p := &s.policies[i]
-		n.NodeLabels = n.NodeLabels || !p.match.nodes.Empty()
-		n.PodLabels = union(n.PodLabels, keysOf(p.match.pods))
-		n.NamespaceLabels = n.NamespaceLabels || !p.match.namespaceLabels.Empty()
-		n.PodOwners = n.PodOwners || len(p.match.owners) > 0 || p.stay.Unlimited != nil
-		n.GracePeriods = n.GracePeriods || p.gracePeriod > 0
-		for _, t := range p.match.taints {
+		n.NodeLabels = n.NodeLabels || !p.nodes.Empty()
+		n.PodLabels = union(n.PodLabels, keysOf(p.pods))
+		n.NamespaceLabels = n.NamespaceLabels || !p.namespaces.Empty()
+		n.PodOwners = n.PodOwners || len(p.Match.OwnerKinds) > 0 || p.stay.Unlimited != nil
+		n.GracePeriods = n.GracePeriods || p.GracePeriod != nil
+		for _, t := range p.Match.Taints {
 			values.Insert(t.Values...)
 			switch noSchedule := slices.Contains(t.Effects, v1.TaintEffectNoSchedule); {
-			case noSchedule && p.audit:
+			case noSchedule && p.Mode == Audit:
 				audited.Insert(t.Key)
 			case noSchedule:
 				triggers.Insert(t.Key)
@@ -66,7 +67,7 @@ func (s *Set) Needs() Needs {
 func (s *Set) swapped() bool {
 	for i := range s.policies {
 		for _, effect := range [...]v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule} {
-			m := &s.policies[i].match
+			m := &s.policies[i].Match
 			if m.names(&v1.Taint{Key: v1.TaintNodeNotReady, Effect: effect}) != m.names(
 				&v1.Taint{Key: v1.TaintNodeUnreachable, Effect: effect}) {
 				return true

@@ -56,7 +56,7 @@ type pair struct {
 func (j Judge) pair(pod *taint.Pod, node *taint.Node, states taint.History) pair {
 	p := pair{set: j.Set, pod: pod, node: node, states: states, taint: &states[len(states)-1].Taint}
 	if j.Set == nil {
-		p.set = &Set{method: Delete}
+		p.set = compile(Config{})
 	}
 	if j.Facts != nil {
 		p.facts = *j.Facts
@@ -73,43 +73,42 @@ func (p *pair) in(state int) *pair {
 
 // match is the policy that decides a pair.
 type match struct {
-	policy  *compiled // nil: none matches
-	method  Method    // empty: no policy makes the taint a trigger
-	waiting bool      // for the labels of the namespace, which may make the policy match
+	*compiled
+
+	// waiting means that the labels of the namespace, which are not known, may make the policy match.
+	waiting bool
 }
 
-func (m *match) name() string {
-	if m.policy == nil {
-		return ""
+// method returns what the policy does with the pair; empty if no policy makes the taint a trigger.
+func (m match) method() Method {
+	if m.waiting {
+		return Hold
 	}
-	return m.policy.name
+	return m.Method
 }
 
 // match returns the first policy that matches. It skips policies in mode Audit, except the enforced one.
 func (p *pair) match() match {
 	for i := range p.set.policies {
 		policy := &p.set.policies[i]
-		if policy.audit && policy != p.enforced {
+		if policy.Mode == Audit && policy != p.enforced {
 			continue
 		}
-		switch policy.match.fits(p) {
-		case fits:
-			return match{policy: policy, method: policy.method}
-		case fitsPerhaps:
-			return match{policy: policy, method: Hold, waiting: true}
+		if fit := policy.fits(p); fit != fitsNot {
+			return match{policy, fit == fitsPerhaps}
 		}
 	}
 	if p.taint.Effect == v1.TaintEffectNoExecute {
-		return match{method: p.set.method}
+		return match{compiled: &p.set.unmatched}
 	}
-	return match{}
+	return match{compiled: &p.set.untriggered}
 }
 
 // decide returns the decision about the pair.
 func (p *pair) decide() PairDecision {
 	m := p.match()
-	d := PairDecision{Taint: p.taint, Method: m.method, Action: Action{
-		Policy: m.name(), Verdict: taint.Verdict{Stay: taint.Tolerated, Node: p.pod.Node},
+	d := PairDecision{Taint: p.taint, Method: m.method(), Action: Action{
+		Policy: m.Name, Verdict: taint.Verdict{Stay: taint.Tolerated, Node: p.pod.Node},
 	}}
 	toleration, limit, exposed := p.exposure(m)
 	if !exposed {
@@ -127,8 +126,8 @@ func (p *pair) decide() PairDecision {
 		d.Held.Verdict = d.Verdict
 		return d
 	}
-	if m.policy != nil {
-		d.GracePeriod = m.policy.gracePeriod
+	if m.GracePeriod != nil {
+		d.GracePeriod = m.GracePeriod.Max.Duration
 	}
 	d.Delete = p.deletion(m, d.Action)
 	return d
@@ -137,11 +136,11 @@ func (p *pair) decide() PairDecision {
 // exposure returns how long the pod may stay with the taint, by which of its own tolerations. It returns false if the
 // taint is ignored, or tolerated without a limit.
 func (p *pair) exposure(m match) (*v1.Toleration, limit, bool) {
-	if m.method == "" || m.method == Ignore {
+	if method := m.method(); method == "" || method == Ignore {
 		return nil, limit{}, false
 	}
 	own, since := p.toleration(), p.states[len(p.states)-1].Since
-	limit := m.policy.limit(p.pod, own)
+	limit := m.limit(p.pod, own)
 	_, ends := limit.from(since)
 	return own.Toleration, limit, ends
 }
@@ -162,21 +161,21 @@ func (p *pair) exposedSince() time.Time {
 // deletion returns the deletion of a pair that is not held, given the action at its deadline.
 func (p *pair) deletion(m match, at Action) Action {
 	switch {
-	case m.method == Delete:
+	case m.Method == Delete:
 		return at
-	case m.policy == nil || !m.policy.deletes || p.facts.Paused:
+	case m.DeleteAfter == nil || p.facts.Paused:
 		return Action{}
 	}
 	lastHold := later(p.holdEnded(), p.facts.lastEnd(p))
-	at.At = later(at.At, lastHold).Add(m.policy.deleteAfter)
-	at.RefusedFor = min(m.policy.deleteAfter, longestRefusal)
+	at.At = later(at.At, lastHold).Add(m.DeleteAfter.Duration)
+	at.RefusedFor = min(m.DeleteAfter.Duration, longestRefusal)
 	return at
 }
 
 // holdEnded returns when the taint last left a state in which a policy held the pod; zero if there was none.
 func (p *pair) holdEnded() time.Time {
 	for i := len(p.states) - 2; i >= 0; i-- {
-		if p.states[i].Ended && p.in(i).match().method == Hold {
+		if p.states[i].Ended && p.in(i).match().method() == Hold {
 			return p.states[i+1].Since
 		}
 	}
@@ -187,15 +186,15 @@ func (p *pair) holdEnded() time.Time {
 func (p *pair) heldBy(m match) Held {
 	switch {
 	case m.waiting:
-		return Held{By: HeldByNamespace, Name: m.name(), Policy: m.name()}
-	case m.method == Hold:
-		return Held{By: HeldByPolicy, Name: m.name(), Policy: m.name()}
+		return Held{By: HeldByNamespace, Name: m.Name, Policy: m.Name}
+	case m.Method == Hold:
+		return Held{By: HeldByPolicy, Name: m.Name, Policy: m.Name}
 	}
 	for i := range p.set.breakers {
 		b := &p.set.breakers[i]
-		group := GroupOf(b.topologyKey, p.node.Labels)
-		if b.guards(p) && p.facts.Tripped[Trip{b.name, group}] {
-			return Held{By: HeldByBreaker, Name: b.name, Group: group, Policy: m.name()}
+		group := GroupOf(b.TopologyKey, p.node.Labels)
+		if b.guards(p) && p.facts.Tripped[Trip{b.Name, group}] {
+			return Held{By: HeldByBreaker, Name: b.Name, Group: group, Policy: m.Name}
 		}
 	}
 	return Held{}
@@ -205,10 +204,10 @@ func (p *pair) heldBy(m match) Held {
 func (p *pair) audits() (all []PairDecision) {
 	for i := range p.set.policies {
 		policy := &p.set.policies[i]
-		fit := policy.match.fits(p)
+		fit := policy.fits(p)
 		switch {
 		case fit == fitsNot:
-		case !policy.audit:
+		case policy.Mode != Audit:
 			return all
 		case fit == fits:
 			enforcing := *p
