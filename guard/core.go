@@ -46,13 +46,7 @@ func (c *Core) Next() (time.Time, bool) {
 
 // Trips returns the present trips.
 func (c *Core) Trips() []TripRecord {
-	var all []TripRecord
-	for _, t := range c.breakers.Trips() {
-		if !t.Ended {
-			all = append(all, t)
-		}
-	}
-	return all
+	return slices.DeleteFunc(c.breakers.Trips(), func(t TripRecord) bool { return t.Ended })
 }
 
 // Recorded returns the number of holds that are recorded.

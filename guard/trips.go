@@ -23,6 +23,9 @@ type TripRecord struct {
 	Ended bool `json:"ended,omitempty"`
 }
 
+// holds reports whether there is a trip, and it has not ended.
+func (t *TripRecord) holds() bool { return t != nil && !t.Ended }
+
 // sameGroup reports whether the other trip is of the same breaker, in the same group.
 func (t TripRecord) sameGroup(other TripRecord) bool {
 	return t.Breaker == other.Breaker && t.TopologyKey == other.TopologyKey && t.Group == other.Group
@@ -42,13 +45,17 @@ func GroupWords(group string) string {
 	return group
 }
 
+// record returns the record of a trip of a group.
+func (b *breaker) record(group string, began time.Time) TripRecord {
+	return TripRecord{Breaker: b.Name, TopologyKey: b.TopologyKey, Group: group, Began: began}
+}
+
 // Trips returns the trips to record, sorted by group.
-func (b *Breakers) Trips() []TripRecord {
-	var all []TripRecord
+func (b *Breakers) Trips() (all []TripRecord) {
 	for _, one := range b.list {
 		for _, name := range slices.Sorted(maps.Keys(one.groups)) {
-			if t := one.groups[name].trip; t.state != closed {
-				all = append(all, TripRecord{one.Name, one.TopologyKey, name, t.began, t.state == spent})
+			if t := one.groups[name].trip; t != nil {
+				all = append(all, *t)
 			}
 		}
 	}
@@ -60,11 +67,9 @@ func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 	for _, one := range b.list {
 		for _, name := range slices.Sorted(maps.Keys(one.groups)) {
 			g := one.groups[name]
-			has := func(t TripRecord) bool {
-				return t.Breaker == one.Name && t.TopologyKey == one.TopologyKey && t.Group == name && !t.Ended
-			}
-			if g.trip.state == tripped && !slices.ContainsFunc(recorded, has) {
-				events = append(events, one.event(b, g, true, g.trip.began))
+			has := func(t TripRecord) bool { return t.sameGroup(*g.trip) && !t.Ended }
+			if g.trip.holds() && !slices.ContainsFunc(recorded, has) {
+				events = append(events, b.event(one, g, true, g.trip.Began))
 			}
 		}
 	}
@@ -87,10 +92,10 @@ func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 func (b *Breakers) Adopt(before, latest []TripRecord) {
 	for _, one := range b.list {
 		for _, g := range one.groups {
-			of := TripRecord{Breaker: one.Name, TopologyKey: one.TopologyKey, Group: g.name}
+			of := one.record(g.name, time.Time{})
 			if slices.ContainsFunc(before, of.sameGroup) && !slices.ContainsFunc(latest, of.sameGroup) &&
 				!one.exceeded(g) {
-				g.trip, g.below, g.touched = trip{}, time.Time{}, true
+				g.trip, g.below = nil, time.Time{}
 			}
 		}
 	}
@@ -112,21 +117,8 @@ func (b *Breakers) restore(trips []TripRecord, empty bool) {
 // it, and the configuration does not reset it.
 func (b *breaker) adopt(t TripRecord) {
 	g := b.of(t.Group)
-	wrong := g.trip.state == spent && !t.Ended && !b.endedByHand(g.trip.began)
-	if g.trip.state != closed && !wrong {
-		return
-	}
-	g.trip = trip{tripped, t.Began}
-	if t.Ended {
-		g.trip.state = spent
-	}
-}
-
-// forgetEmpty ends the trips of groups without nodes.
-func (b *breaker) forgetEmpty() {
-	for _, g := range b.groups {
-		if g.empty() {
-			g.trip = trip{}
-		}
+	wrong := g.trip != nil && g.trip.Ended && !t.Ended && !b.endedByHand(g.trip.Began)
+	if g.trip == nil || wrong {
+		g.trip = &t
 	}
 }
