@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -43,12 +45,7 @@ func (b *breaker) of(name string) *group {
 func (b *breaker) counts(n *Node) bool { return n != nil && b.selects(n.Labels) }
 
 func (b *breaker) affects(n *Node) bool {
-	for i := range n.Taints {
-		if slices.Contains(b.Taints, policy.TaintKey{Key: n.Taints[i].Key}) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return b.Counts(t.Key) })
 }
 
 // apply replaces the previous state of a node by the present one. Either may be nil.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -39,12 +40,21 @@ func (b *Breaker) ResetTime() time.Duration {
 	return b.ResetAfter.Duration
 }
 
-// counts reports whether the key is one of the taints of the breaker.
-func (b *Breaker) counts(key string) bool { return slices.Contains(b.Taints, TaintKey{key}) }
+// Counts reports whether the rate counts evictions because of a taint with this key. Without any taints, it counts all
+// except out-of-service.
+func (r *Rate) Counts(key string) bool {
+	if len(r.Taints) == 0 {
+		return key != v1.TaintNodeOutOfService
+	}
+	return slices.Contains(r.Taints, TaintKey{key})
+}
+
+// Counts reports whether a node with a taint of this key is affected.
+func (b *Breaker) Counts(key string) bool { return slices.Contains(b.Taints, TaintKey{key}) }
 
 // guards reports whether the breaker counts the taint of the pair, on its node.
 func (b *breaker) guards(p *pair) bool {
-	return b.counts(p.taint.Key) && b.nodes.Matches(labels.Set(p.node.Labels))
+	return b.Counts(p.taint.Key) && b.nodes.Matches(labels.Set(p.node.Labels))
 }
 
 // settled returns when the breakers have waited long enough after the taint was first seen; zero if none waits.
@@ -61,7 +71,7 @@ func (p *pair) settled() (latest time.Time) {
 // a gap of the watch showed that start, the moment of the list counts: before it the breaker did not see the taint.
 func (b *breaker) firstSeen(p *pair) time.Time {
 	first := len(p.states) - 1
-	for first > 0 && b.counts(p.states[first-1].Taint.Key) {
+	for first > 0 && b.Counts(p.states[first-1].Taint.Key) {
 		first--
 	}
 	return later(p.states[first].Since, p.node.Found[p.states[first].Taint.Key])

@@ -123,10 +123,7 @@ const besideBuiltIn = " of NoExecute taints: with eviction.method: Ignore anothe
 
 func (c *Config) breakerWarnings(b *Breaker) (texts []string) {
 	for _, t := range b.Taints {
-		counts := func(r Rate) bool {
-			return len(r.Taints) == 0 && t.Key != v1.TaintNodeOutOfService || slices.Contains(r.Taints, t)
-		}
-		if !slices.ContainsFunc(c.Guards.Rates, counts) {
+		if !slices.ContainsFunc(c.Guards.Rates, func(r Rate) bool { return r.Counts(t.Key) }) {
 			texts = append(texts, "no rate counts "+t.Key+": a reset lets all that it held go at once")
 		}
 	}
