@@ -83,22 +83,11 @@ func newTrips() *prometheus.CounterVec {
 	}, []string{"breaker"})
 }
 
-// tripped is a metric of the groups that are tripped now; it has no other groups.
-type tripped struct {
-	trips func() []guard.TripRecord
-}
-
-func (t tripped) describe() *prometheus.Desc {
-	return prometheus.NewDesc("taint_manager_breaker_tripped", "1 for each group of nodes whose breaker is tripped.",
+// collectTripped collects a metric of the groups that are tripped now; it has no other groups.
+func (m *Manager) collectTripped(to chan<- prometheus.Metric) {
+	tripped := prometheus.NewDesc("taint_manager_breaker_tripped", "1 for each group of nodes whose breaker is tripped.",
 		[]string{"breaker", "group"}, nil)
-}
-
-// Describe implements [prometheus.Collector].
-func (t tripped) Describe(to chan<- *prometheus.Desc) { to <- t.describe() }
-
-// Collect implements [prometheus.Collector].
-func (t tripped) Collect(to chan<- prometheus.Metric) {
-	for _, trip := range t.trips() {
-		to <- prometheus.MustNewConstMetric(t.describe(), prometheus.GaugeValue, 1, trip.Breaker, trip.Group)
+	for _, t := range m.Trips() {
+		to <- prometheus.MustNewConstMetric(tripped, prometheus.GaugeValue, 1, t.Breaker, t.Group)
 	}
 }

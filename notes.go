@@ -73,35 +73,33 @@ func newAudits() *prometheus.CounterVec {
 }
 
 func (m *Manager) log(n eviction.Note) {
-	logger := m.options.Logger
-	if n.Policy != "" && n.Kind != eviction.EvictionAudited {
-		logger = logger.WithValues("policy", n.Policy)
+	about := []any{"pod", klog.KRef(n.Pod.Namespace, n.Pod.Name), "uid", n.Pod.UID, "node", n.Pod.Node}
+	if n.Kind == eviction.EvictionAudited {
+		if !n.DeleteAt.IsZero() {
+			about = append(about, "deleteAt", taint.Stamp(n.DeleteAt))
+		}
+		m.options.Logger.Info("A policy in mode Audit would decide", append(about, "policy", n.Policy, "method", n.Method,
+			"decision", n.Verdict.Because())...)
+		return
 	}
-	pod := klog.KRef(n.Pod.Namespace, n.Pod.Name)
+	about = append(about, "deadline", taint.Stamp(n.Verdict.At))
+	if n.Policy != "" {
+		about = append(about, "policy", n.Policy)
+	}
 	switch n.Kind {
 	case eviction.EvictionStarted:
 		if !m.options.DryRun { // DryRunEvictor logs what it would do
-			logger.Info("Evicting the pod", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
-				"deadline", taint.Stamp(n.Verdict.At), "because", n.Verdict.Because())
+			m.options.Logger.Info("Evicting the pod", append(about, "because", n.Verdict.Because())...)
 		}
 	case eviction.EvictionCancelled:
 		if n.Held.By != 0 {
-			logger = logger.WithValues("heldBy", n.Held.String())
+			about = append(about, "heldBy", n.Held.String())
 		}
-		logger.Info("The eviction of the pod is cancelled", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
-			"deadline", taint.Stamp(n.Verdict.At), "because", n.WhyStays())
+		m.options.Logger.Info("The eviction of the pod is cancelled", append(about, "because", n.WhyStays())...)
 	case eviction.EvictionDelayed:
-		logger.Info("The eviction of the pod is delayed; it is tried again", "pod", pod, "uid", n.Pod.UID,
-			"node", n.Pod.Node, "deadline", taint.Stamp(n.Verdict.At), "cause", n.Outcome.Cause, "message",
-			n.Outcome.Message)
+		m.options.Logger.Info("The eviction of the pod is delayed; it is tried again", append(about,
+			"cause", n.Outcome.Cause, "message", n.Outcome.Message)...)
 	case eviction.EvictionHeld:
-		logger.Info("The eviction of the pod is held", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
-			"deadline", taint.Stamp(n.Verdict.At), "by", n.Held.String())
-	case eviction.EvictionAudited:
-		if !n.DeleteAt.IsZero() {
-			logger = logger.WithValues("deleteAt", taint.Stamp(n.DeleteAt))
-		}
-		logger.Info("A policy in mode Audit would decide", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
-			"policy", n.Policy, "method", n.Method, "decision", n.Verdict.Because())
+		m.options.Logger.Info("The eviction of the pod is held", append(about, "by", n.Held.String())...)
 	}
 }

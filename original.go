@@ -1,8 +1,6 @@
 package taintmanager
 
 import (
-	"fmt"
-
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/evict"
@@ -19,10 +17,7 @@ func (m *Manager) notice(client kubernetes.Interface) (err error) {
 		Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin,
 		Registerer: m.options.Registerer, Logger: m.options.Logger,
 	})
-	if err != nil {
-		return fmt.Errorf("taintmanager.New: %w", err)
-	}
-	return nil
+	return err
 }
 
 // conflictsWithBuiltin names the settings whose promises do not hold while the original runs.
