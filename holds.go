@@ -3,20 +3,18 @@ package taintmanager
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // track creates the tracker of holds.
 func (m *Manager) track(c guard.Config) {
 	m.holds = guard.NewTracker(guard.Options{
 		Config: c, Judged: m.judged, Record: m.journal.SetGuards, Report: m.report,
-		Journaled: m.journaled, Namespaces: m.source.Namespaces, OldestExposure: m.oldestExposure,
+		Journaled: m.journaled, Namespaces: m.source.Namespaces,
 	})
 }
 
@@ -27,31 +25,6 @@ func (m *Manager) prepare(ctx context.Context) error {
 		return fmt.Errorf("adopting the record of holds: %w", err)
 	}
 	return m.await(ctx, policy.Needs{})
-}
-
-// unseenFor is how long a watch may have been broken unnoticed: until the kernel gives its connection up.
-const unseenFor = 5 * time.Minute
-
-// oldestExposure returns a moment before which no exposure to a present taint began. While the journal has a problem,
-// an exposure may turn out to be older than what is known; so it may while the cluster can't be watched, by its
-// timeAdded.
-func (m *Manager) oldestExposure() time.Time {
-	if m.JournalTrouble() != nil || m.Trouble() != nil {
-		return time.Time{}
-	}
-	oldest := time.Now().Add(-unseenFor)
-	for _, n := range m.source.Tainted() {
-		for _, histories := range [][]taint.History{n.Taints, n.Triggers} {
-			for _, states := range histories {
-				for i := range states {
-					if since := states[i].Since; since.Before(oldest) {
-						oldest = since
-					}
-				}
-			}
-		}
-	}
-	return oldest
 }
 
 // journaled returns the record that the journal has.

@@ -49,9 +49,6 @@ func (c *Core) Trips() []TripRecord {
 	return slices.DeleteFunc(c.breakers.Trips(), func(t TripRecord) bool { return t.Ended })
 }
 
-// Recorded returns the number of holds that are recorded.
-func (c *Core) Recorded() int { return len(c.record.Holds) }
-
 // Step processes one input at the time now and returns what follows from it. The time may not go backwards by more than
 // clocks do.
 func (c *Core) Step(now time.Time, in Input) Effects {
@@ -68,10 +65,6 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case Reconfigured:
 		c.config, c.changed = in.Config, true
 		do.Events = c.breakers.Replace(now, in.Guards.Breakers)
-	case ExposuresRead:
-		recorded := len(c.record.Holds)
-		c.record = c.record.Since(in.Oldest)
-		c.changed = len(c.record.Holds) < recorded
 	case Ready:
 		c.ready = true
 		c.adopt(now, in.Journaled)

@@ -31,7 +31,7 @@ func (l limit) compare(other limit) int {
 
 // from returns when a limit that begins at start ends. It returns false if it does not end.
 func (l limit) from(start time.Time) (time.Time, bool) {
-	if l.forever || taint.ForEver(l.seconds, start) {
+	if l.forever || taint.Forever(l.seconds, start) {
 		return time.Time{}, false
 	}
 	if l == (limit{}) {
@@ -64,7 +64,7 @@ func (p *pair) toleration() toleration {
 }
 
 func limitOfToleration(t *v1.Toleration, since time.Time) limit {
-	if t.TolerationSeconds == nil || taint.ForEver(*t.TolerationSeconds, since) {
+	if t.TolerationSeconds == nil || taint.Forever(*t.TolerationSeconds, since) {
 		return limit{forever: true}
 	}
 	return limit{seconds: max(0, *t.TolerationSeconds)}
