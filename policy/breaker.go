@@ -8,8 +8,10 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 )
 
 // Defaults of breakers.
@@ -25,19 +27,13 @@ const (
 
 // SettleTime returns the shortest time between the first sight of a taint and an eviction because of it.
 func (b *Breaker) SettleTime() time.Duration {
-	if b.Settle == nil {
-		return defaultSettle
-	}
-	return b.Settle.Duration
+	return ptr.Deref(b.Settle, metav1.Duration{Duration: defaultSettle}).Duration
 }
 
 // ResetTime returns how long few enough nodes must have been affected for a reset. A deleted node counts for that
 // time.
 func (b *Breaker) ResetTime() time.Duration {
-	if b.ResetAfter == nil {
-		return defaultResetAfter
-	}
-	return b.ResetAfter.Duration
+	return ptr.Deref(b.ResetAfter, metav1.Duration{Duration: defaultResetAfter}).Duration
 }
 
 // Counts reports whether the rate counts evictions because of a taint with this key. Without any taints, it counts all

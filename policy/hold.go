@@ -1,9 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,15 +98,13 @@ func (b *Breaker) holds(trips map[Trip]bool) (all []HoldRecord) {
 	for _, t := range b.Taints {
 		of.Taints = append(of.Taints, KeyPattern{Key: t.Key})
 	}
-	var groups []string
-	for t := range maps.Keys(trips) {
-		if t.Breaker == b.Name && trips[t] {
-			groups = append(groups, t.Group)
+	for t, tripped := range trips {
+		if tripped && t.Breaker == b.Name {
+			of.Group = t.Group
+			all = append(all, of)
 		}
 	}
-	for _, of.Group = range slices.Sorted(slices.Values(groups)) {
-		all = append(all, of)
-	}
+	slices.SortFunc(all, func(x, y HoldRecord) int { return cmp.Compare(x.Group, y.Group) })
 	return all
 }
 

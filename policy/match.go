@@ -3,7 +3,6 @@ package policy
 import (
 	"path"
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -50,12 +49,12 @@ func (c *compiled) fits(p *pair) fit {
 
 // names reports whether the match includes the taint. Without any taints, it includes all of effect NoExecute except
 // out-of-service, which only its exact key matches.
-func (m *Match) names(t *v1.Taint) bool {
+func (m *Match) names(of *v1.Taint) bool {
 	if len(m.Taints) == 0 {
-		return t.Effect == v1.TaintEffectNoExecute && t.Key != v1.TaintNodeOutOfService
+		return (&Taint{}).names(of)
 	}
 	for i := range m.Taints {
-		if m.Taints[i].names(t) {
+		if m.Taints[i].names(of) {
 			return true
 		}
 	}
@@ -63,19 +62,8 @@ func (m *Match) names(t *v1.Taint) bool {
 }
 
 func (t *Taint) names(of *v1.Taint) bool {
-	if t.Key != "" && t.Key != of.Key {
-		return false
-	}
-	if t.Key == "" && (!strings.HasPrefix(of.Key, t.KeyPrefix) || of.Key == v1.TaintNodeOutOfService) {
-		return false
-	}
-	if len(t.Values) > 0 && !slices.Contains(t.Values, of.Value) {
-		return false
-	}
-	if len(t.Effects) == 0 {
-		return of.Effect == v1.TaintEffectNoExecute
-	}
-	return slices.Contains(t.Effects, of.Effect)
+	return KeyPattern{t.Key, t.KeyPrefix}.selects(of.Key) && (len(t.Values) == 0 || slices.Contains(t.Values, of.Value)) &&
+		(len(t.Effects) == 0 && of.Effect == v1.TaintEffectNoExecute || slices.Contains(t.Effects, of.Effect))
 }
 
 func (m *Match) inNamespace(name string) bool {

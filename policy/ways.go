@@ -3,6 +3,8 @@ package policy
 import (
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -117,8 +119,6 @@ type Sent struct {
 // same grace period, and because of the same taint, which the rates have counted.
 func (w *Way) Permits(pod *taint.Pod, s Sent) bool {
 	grace := GracePeriodSeconds(pod.GracePeriodSeconds, w.Action.GracePeriod)
-	sameGrace := grace == nil && s.GracePeriodSeconds == nil || grace != nil && s.GracePeriodSeconds != nil &&
-		*grace == *s.GracePeriodSeconds
-	return sameGrace && (s.Method == "" || s.Method == w.Method) && s.Policy == w.Action.Policy &&
-		s.TaintKey == w.Action.Taint.Key
+	return ptr.Equal(grace, s.GracePeriodSeconds) && (s.Method == "" || s.Method == w.Method) &&
+		s.Policy == w.Action.Policy && s.TaintKey == w.Action.Taint.Key
 }
