@@ -10,15 +10,15 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// track creates the tracker of holds.
-func (m *Manager) track(c guard.Config) {
+// createTracker creates the tracker of holds.
+func (m *Manager) createTracker(c guard.Config) {
 	m.holds = guard.NewTracker(guard.Options{
 		Config: c, Judged: m.judged, Record: m.journal.SetGuards, Report: m.report,
 		Journaled: m.journaled, Namespaces: m.source.Namespaces,
 	})
 }
 
-// prepare prepares for judging: it adopts the record of the journal, and waits until the cache has what its holds need.
+// prepare adopts the record of the journal, and waits until the cache has the data that its holds need.
 // A SetPolicies waits until then, because its needs may never be met, and no eviction is to wait for them.
 func (m *Manager) prepare(ctx context.Context) error {
 	if err := m.holds.Do(ctx, guard.Ready{}); err != nil {

@@ -40,7 +40,7 @@ type Manager struct {
 	leadToken  chan struct{} // holds a token unless a Lead is under way
 	journal    *store.Keeper
 
-	original *check.Checker // nil if it can't be told what this program has written
+	original *check.Checker // nil if this program's own writes are not known
 
 	started      atomic.Bool // Run was called
 	leads        atomic.Bool
@@ -49,7 +49,7 @@ type Manager struct {
 	inForce      atomic.Pointer[Policies]
 	replaceToken chan struct{} // holds a token once pods can be judged, unless a SetPolicies is under way
 	needsMu      sync.Mutex
-	extraNeeds   policy.Needs // what the cache keeps beside what the judge needs; under needsMu
+	extraNeeds   policy.Needs // kept by the cache beside the needs of the judge; under needsMu
 	trips        *prometheus.CounterVec
 	audits       *prometheus.CounterVec
 }
@@ -93,10 +93,10 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 func (m *Manager) wire(
 	client kubernetes.Interface, pods coreinformers.PodInformer, c guard.Config, ownMethod bool,
 ) error {
-	if err := m.read(client, pods); err != nil {
+	if err := m.createSource(client, pods); err != nil {
 		return err
 	}
-	if err := errors.Join(m.write(client), m.notice(client)); err != nil {
+	if err := errors.Join(m.createDispatcher(client), m.createChecker(client)); err != nil {
 		return err
 	}
 	for range m.options.Shards {
@@ -105,15 +105,15 @@ func (m *Manager) wire(
 			Notify: m.notify, Overtaken: m.original.Overtaken,
 		}))
 	}
-	if err := m.record(); err != nil {
+	if err := m.createJournal(); err != nil {
 		return err
 	}
-	m.track(c)
+	m.createTracker(c)
 	return m.register(m.options.Registerer)
 }
 
-// read creates the source.
-func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInformer) (err error) {
+// createSource creates the source.
+func (m *Manager) createSource(client kubernetes.Interface, pods coreinformers.PodInformer) (err error) {
 	if m.options.Watching != nil {
 		client = m.options.Watching
 	}
@@ -128,8 +128,8 @@ func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInform
 	return nil
 }
 
-// write creates the dispatcher and the event queue.
-func (m *Manager) write(client kubernetes.Interface) error {
+// createDispatcher creates the dispatcher and the queue of events.
+func (m *Manager) createDispatcher(client kubernetes.Interface) error {
 	evictor, err := m.evictor(client)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (m *Manager) write(client kubernetes.Interface) error {
 	m.dispatcher = dispatch.New(dispatch.Options{
 		Evictor: evictor, Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
 		CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
-		Leading: m.options.Leading, Yield: m.options.Yield, Upcoming: m.upcoming, Started: m.begun,
+		Leading: m.options.Leading, Yield: m.options.Yield, Upcoming: m.upcoming, Started: m.callBegun,
 		Ended: m.options.Ended, Metrics: calls,
 	})
 	sink := event.Sink(m.options.Events)
@@ -158,8 +158,8 @@ func (m *Manager) write(client kubernetes.Interface) error {
 	return nil
 }
 
-// record creates the journal's keeper.
-func (m *Manager) record() error {
+// createJournal creates the journal's keeper.
+func (m *Manager) createJournal() error {
 	metrics, err := store.NewMetrics(m.options.Registerer)
 	if err != nil {
 		return err
@@ -344,7 +344,7 @@ func (m *Manager) drain(ctx context.Context) {
 		"after", m.options.DrainTimeout, "calls", len(pods), "pods", pods)
 }
 
-// flush writes what is not yet in the journal if this process leads.
+// flush writes the records that the journal lacks, if this process leads.
 func (m *Manager) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 	defer cancel()

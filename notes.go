@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// notify reports a shard's note: in the log, and as an event of the pod, or, what a policy in mode Audit would decide,
-// as a metric.
+// notify reports a shard's note in the log, and as an event of the pod. The decision of a policy in mode Audit is
+// counted in a metric instead.
 func (m *Manager) notify(n eviction.Note) {
 	if !m.leads.Load() && (n.Kind == eviction.EvictionHeld || n.Kind == eviction.EvictionCancelled) {
 		return // this process neither holds nor evicts
@@ -26,8 +26,8 @@ func (m *Manager) notify(n eviction.Note) {
 	m.events.Put(n)
 }
 
-// begun reports a call that begins.
-func (m *Manager) begun(e eviction.Request) {
+// callBegun reports a call that begins.
+func (m *Manager) callBegun(e eviction.Request) {
 	if e.Attempt == 1 && e.Pod.Disrupted {
 		m.original.Overtaken(eviction.Overtaken{Pod: e.Pod, Deadline: e.Verdict.At})
 	}
@@ -88,7 +88,7 @@ func (m *Manager) log(n eviction.Note) {
 	}
 	switch n.Kind {
 	case eviction.EvictionStarted:
-		if !m.options.DryRun { // DryRunEvictor logs what it would do
+		if !m.options.DryRun { // DryRunEvictor logs the request
 			m.options.Logger.Info("Evicting the pod", append(about, "because", n.Verdict.Because())...)
 		}
 	case eviction.EvictionCancelled:

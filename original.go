@@ -7,9 +7,9 @@ import (
 	"github.com/taint-manager/taint-manager/original/check"
 )
 
-// notice creates the checker for evictions by the original. A dry run is meant to run beside it, and what a caller's
-// evictor writes is not known.
-func (m *Manager) notice(client kubernetes.Interface) (err error) {
+// createChecker creates the checker for evictions by the original. A dry run is meant to run beside the original, and the
+// writes of a caller's evictor are not known.
+func (m *Manager) createChecker(client kubernetes.Interface) (err error) {
 	if m.options.DryRun || m.options.Evictor != nil {
 		return nil
 	}

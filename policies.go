@@ -92,7 +92,7 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
 }
 
-// await makes the cache get what is needed in addition, and blocks until it has it.
+// await makes the cache get the additional data, and blocks until the cache has them.
 func (m *Manager) await(ctx context.Context, n policy.Needs) error {
 	select {
 	case err := <-m.need(n):
@@ -108,8 +108,8 @@ func (m *Manager) await(ctx context.Context, n policy.Needs) error {
 	return nil
 }
 
-// need makes the cache keep what the present judge needs, and these needs in addition. The returned channel is closed
-// once it has that.
+// need makes the cache keep the data that the present judge needs, and the extra data. The returned channel is closed
+// once the cache has both.
 func (m *Manager) need(extra policy.Needs) <-chan error {
 	m.needsMu.Lock()
 	defer m.needsMu.Unlock()
@@ -117,14 +117,14 @@ func (m *Manager) need(extra policy.Needs) <-chan error {
 	return m.source.Need(m.latestJudge().Needs().Or(extra))
 }
 
-// updateNeeds makes the cache keep what the present judge needs after a change of it. What is needed in addition stays.
+// updateNeeds makes the cache keep the data that a new judge needs. The extra needs stay.
 func (m *Manager) updateNeeds() {
 	m.needsMu.Lock()
 	defer m.needsMu.Unlock()
 	m.source.Need(m.latestJudge().Needs().Or(m.extraNeeds))
 }
 
-// judged passes a new judge to all who judge, and has all pods that it may concern judged again.
+// judged passes a new judge to the shards and to calls, and has all pods on tainted nodes judged again.
 func (m *Manager) judged(j policy.Judge) {
 	m.latest.Store(&j)
 	for _, s := range m.shards {

@@ -214,9 +214,9 @@ func (d *decoder) rules(settings []Setting, misshapen []Refusal) {
 	}
 }
 
-// follows reports whether the refusal of a path may only follow from what is misshapen: in the path, or around it. What
-// is misshapen beside the path counts if the path has no value, which may have been misspelt there, or if its value is
-// compared with those beside it.
+// follows reports whether the refusal of a path may only follow from a misshapen part in the path, or around it. A
+// misshapen part beside the path counts if the path has no value, as its name may be misspelt, or if its value is
+// compared with the values beside it.
 func (d *decoder) follows(path string, compared bool, misshapen []Refusal) bool {
 	beside := parent(path) != "" && (compared || d.nodes[path] == nil)
 	return slices.ContainsFunc(misshapen, func(r Refusal) bool {

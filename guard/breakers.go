@@ -61,17 +61,17 @@ func NewBreakers(list []policy.Breaker) *Breakers {
 // together, such as a list after a watch has broken off, belong in one step; otherwise removals would count before
 // additions. Step returns the trips and resets, in the order of the breakers, sorted by group.
 func (b *Breakers) Step(now time.Time, changes ...NodeChange) (events []Event) {
-	for _, one := range b.list {
-		one.advance(now, b.synced)
+	for _, breaker := range b.list {
+		breaker.advance(now, b.synced)
 	}
 	for _, c := range changes {
 		b.apply(now, c)
 	}
-	for _, one := range b.list {
-		for _, g := range one.groups {
-			one.judgeGroup(g, now, b.synced)
+	for _, breaker := range b.list {
+		for _, g := range breaker.groups {
+			breaker.judgeGroup(g, now, b.synced)
 		}
-		events = append(events, b.changes(one, now)...)
+		events = append(events, b.changes(breaker, now)...)
 	}
 	return events
 }
@@ -114,8 +114,8 @@ func (b *Breakers) event(of *breaker, g *group, tripped bool, at time.Time) Even
 // nodes end.
 func (b *Breakers) Synced(now time.Time) []Event {
 	b.synced = true
-	for _, one := range b.list {
-		for _, g := range one.groups {
+	for _, breaker := range b.list {
+		for _, g := range breaker.groups {
 			if g.empty() && len(b.nodes) > 0 {
 				g.trip = nil
 			}
@@ -125,8 +125,8 @@ func (b *Breakers) Synced(now time.Time) []Event {
 }
 
 func (b *Breakers) apply(now time.Time, c NodeChange) {
-	for _, one := range b.list {
-		one.apply(now, b.nodes[c.Name], c.Node)
+	for _, breaker := range b.list {
+		breaker.apply(now, b.nodes[c.Name], c.Node)
 	}
 	if c.Node == nil {
 		delete(b.nodes, c.Name)
@@ -149,9 +149,9 @@ func (b *Breakers) Missing(all []NodeChange) (removals []NodeChange) {
 
 // Next returns when a step is due even if nothing changes. It returns false if none is.
 func (b *Breakers) Next() (next time.Time, ok bool) {
-	for _, one := range b.list {
-		for _, g := range one.groups {
-			if at, due := one.next(g); due && (!ok || at.Before(next)) {
+	for _, breaker := range b.list {
+		for _, g := range breaker.groups {
+			if at, due := breaker.next(g); due && (!ok || at.Before(next)) {
 				next, ok = at, true
 			}
 		}
@@ -176,14 +176,14 @@ func (b *Breakers) Replace(now time.Time, list []policy.Breaker) []Event {
 	trips, old := b.Trips(), b.list
 	b.list = nil
 	for i := range list {
-		one := newBreaker(&list[i])
-		if j := slices.IndexFunc(old, one.same); j >= 0 {
-			one.carryOn(old[j])
+		breaker := newBreaker(&list[i])
+		if j := slices.IndexFunc(old, breaker.same); j >= 0 {
+			breaker.carryOn(old[j])
 		}
 		for _, n := range b.nodes {
-			one.apply(now, nil, n)
+			breaker.apply(now, nil, n)
 		}
-		b.list = append(b.list, one)
+		b.list = append(b.list, breaker)
 	}
 	b.restore(trips, true)
 	return b.Step(now)

@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Buckets are the buckets of all rates that count an eviction: one of each rate. They belong to the rates that returned
-// them until those are replaced.
+// Buckets are the buckets of all rates that count an eviction, one bucket of each rate. They are valid until the rates
+// that returned them are replaced.
 type Buckets struct {
 	// Key tells buckets apart: evictions with the same key have the same buckets.
 	Key string

@@ -49,7 +49,7 @@ func (c *Core) Trips() []TripRecord {
 	return slices.DeleteFunc(c.breakers.Trips(), func(t TripRecord) bool { return t.Ended })
 }
 
-// Step processes one input at the time now and returns what follows from it. The time may not go backwards by more than
+// Step processes one input at the time now and returns its effects. The time may not go backwards by more than
 // clocks do.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
@@ -84,7 +84,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	return do
 }
 
-// lead begins a leadership. What the journal has is adopted once all nodes are known. It returns the trips and resets
+// lead begins a leadership. The record of the journal is adopted once all nodes are known. It returns the trips and resets
 // to report: a trip that the journal has was reported by the leader that recorded it.
 func (c *Core) lead(now time.Time, j Journaled) []Event {
 	c.leading, c.began, c.changed = true, now, true

@@ -31,8 +31,8 @@ func newBreaker(b *policy.Breaker) *breaker {
 	return &breaker{Breaker: *b, selects: policy.NodesSelected(b.NodeSelector), groups: map[string]*group{}}
 }
 
-// of returns the group of that name.
-func (b *breaker) of(name string) *group {
+// group returns the group of that name, which is new if there was none.
+func (b *breaker) group(name string) *group {
 	g := b.groups[name]
 	if g == nil {
 		g = &group{name: name}
@@ -51,7 +51,7 @@ func (b *breaker) affects(n *Node) bool {
 // apply replaces the previous state of a node by the present one. Either may be nil.
 func (b *breaker) apply(now time.Time, was, is *Node) {
 	if b.counts(was) {
-		g := b.of(policy.GroupOf(b.TopologyKey, was.Labels))
+		g := b.group(policy.GroupOf(b.TopologyKey, was.Labels))
 		g.nodes--
 		if b.affects(was) {
 			g.affected--
@@ -61,7 +61,7 @@ func (b *breaker) apply(now time.Time, was, is *Node) {
 		}
 	}
 	if b.counts(is) {
-		g := b.of(policy.GroupOf(b.TopologyKey, is.Labels))
+		g := b.group(policy.GroupOf(b.TopologyKey, is.Labels))
 		g.nodes++
 		if b.affects(is) {
 			g.affected++
@@ -162,7 +162,7 @@ func (b *breaker) same(other *breaker) bool {
 func (b *breaker) carryOn(old *breaker) {
 	for name, g := range old.groups {
 		if len(g.departed) > 0 || !g.below.IsZero() {
-			now := b.of(name)
+			now := b.group(name)
 			now.departed, now.below = g.departed, g.below
 		}
 	}

@@ -60,7 +60,7 @@ func (LeadershipEnded) input()   {}
 func (Reconfigured) input()      {}
 func (TimePassed) input()        {}
 
-// Effects are what follows from a step.
+// Effects are the results of a step.
 type Effects struct {
 	// Judge is the judge from now on; nil if it has not changed.
 	Judge *policy.Judge

@@ -90,8 +90,8 @@ func (r *rate) sweep(now time.Time) {
 
 // Buckets returns the number of buckets.
 func (r *Rates) Buckets() (n int) {
-	for _, one := range r.rates {
-		n += len(one.buckets)
+	for _, rate := range r.rates {
+		n += len(rate.buckets)
 	}
 	return n
 }
@@ -108,17 +108,17 @@ type Level struct {
 // Levels returns the levels of all rates, in their order.
 func (r *Rates) Levels(now time.Time) []Level {
 	levels := make([]Level, len(r.rates))
-	for i, one := range r.rates {
-		one.fresh.fill(now)
-		fewest := one.fresh.tokens()
-		if one.TopologyKey == "" && len(one.buckets) > 0 {
-			fewest = one.fresh.pace.burst // there is one group, and it has a bucket
+	for i, rate := range r.rates {
+		rate.fresh.fill(now)
+		fewest := rate.fresh.tokens()
+		if rate.TopologyKey == "" && len(rate.buckets) > 0 {
+			fewest = rate.fresh.pace.burst // there is one group, and it has a bucket
 		}
-		for _, b := range one.buckets {
+		for _, b := range rate.buckets {
 			b.fill(now)
 			fewest = min(fewest, b.tokens())
 		}
-		levels[i] = Level{one.Name, int(fewest)}
+		levels[i] = Level{rate.Name, int(fewest)}
 	}
 	return levels
 }

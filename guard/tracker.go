@@ -59,8 +59,8 @@ func NewTracker(o Options) *Tracker {
 	return t
 }
 
-// Put adds an input. It does not block. What the journal and the cache have need not be in it: Ready, LeadershipBegan
-// and NamespacesChanged receive that right before their step, as it may have changed since they were added.
+// Put adds an input. It does not block. Ready, LeadershipBegan and NamespacesChanged may be empty: they receive the
+// record or the namespaces of now right before their step.
 func (t *Tracker) Put(in Input) { t.put(queued{in: in}) }
 
 // Do adds an input, and blocks until it was processed. It returns an error if the context or Run ends first.
@@ -145,7 +145,7 @@ func (t *Tracker) step(in Input) {
 	}
 }
 
-// complete adds what the journal and the cache have now to the inputs that need it.
+// complete adds the record of the journal, or the namespaces of the cache, to the inputs that have them.
 func (t *Tracker) complete(in Input) Input {
 	switch in.(type) {
 	case Ready:

@@ -52,9 +52,9 @@ func (b *breaker) record(group string, began time.Time) TripRecord {
 
 // Trips returns the trips to record, sorted by group.
 func (b *Breakers) Trips() (all []TripRecord) {
-	for _, one := range b.list {
-		for _, name := range slices.Sorted(maps.Keys(one.groups)) {
-			if t := one.groups[name].trip; t != nil {
+	for _, breaker := range b.list {
+		for _, name := range slices.Sorted(maps.Keys(breaker.groups)) {
+			if t := breaker.groups[name].trip; t != nil {
 				all = append(all, *t)
 			}
 		}
@@ -64,12 +64,12 @@ func (b *Breakers) Trips() (all []TripRecord) {
 
 // Unrecorded returns an event for each present trip that a record does not have.
 func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
-	for _, one := range b.list {
-		for _, name := range slices.Sorted(maps.Keys(one.groups)) {
-			g := one.groups[name]
+	for _, breaker := range b.list {
+		for _, name := range slices.Sorted(maps.Keys(breaker.groups)) {
+			g := breaker.groups[name]
 			has := func(t TripRecord) bool { return t.sameGroup(*g.trip) && !t.Ended }
 			if g.trip.holds() && !slices.ContainsFunc(recorded, has) {
-				events = append(events, b.event(one, g, true, g.trip.Began))
+				events = append(events, b.event(breaker, g, true, g.trip.Began))
 			}
 		}
 	}
@@ -90,11 +90,11 @@ func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 // Adopt does not change when a trip of this process began. Breakers are judged at the next step; a share at or below
 // maxNodes counts from then on.
 func (b *Breakers) Adopt(before, latest []TripRecord) {
-	for _, one := range b.list {
-		for _, g := range one.groups {
-			of := one.record(g.name, time.Time{})
+	for _, breaker := range b.list {
+		for _, g := range breaker.groups {
+			of := breaker.record(g.name, time.Time{})
 			if slices.ContainsFunc(before, of.sameGroup) && !slices.ContainsFunc(latest, of.sameGroup) &&
-				!one.exceeded(g) {
+				!breaker.exceeded(g) {
 				g.trip, g.below = nil, time.Time{}
 			}
 		}
@@ -102,12 +102,12 @@ func (b *Breakers) Adopt(before, latest []TripRecord) {
 	b.restore(latest, !b.synced || len(b.nodes) == 0)
 }
 
-// restore puts recorded trips in force; those of groups without nodes only if they are to be kept.
+// restore puts recorded trips in force. Trips of groups without nodes are put in force only if empty is true.
 func (b *Breakers) restore(trips []TripRecord, empty bool) {
 	for _, t := range trips {
-		for _, one := range b.list {
-			if one.Name == t.Breaker && one.TopologyKey == t.TopologyKey && (empty || !one.groups[t.Group].empty()) {
-				one.adopt(t)
+		for _, breaker := range b.list {
+			if breaker.Name == t.Breaker && breaker.TopologyKey == t.TopologyKey && (empty || !breaker.groups[t.Group].empty()) {
+				breaker.adopt(t)
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func (b *Breakers) restore(trips []TripRecord, empty bool) {
 // adopt puts a recorded trip in force. A trip that a record has reset by hand is in force again if a later record has
 // it, and the configuration does not reset it.
 func (b *breaker) adopt(t TripRecord) {
-	g := b.of(t.Group)
+	g := b.group(t.Group)
 	wrong := g.trip != nil && g.trip.Ended && !t.Ended && !b.endedByHand(g.trip.Began)
 	if g.trip == nil || wrong {
 		g.trip = &t

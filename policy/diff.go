@@ -31,7 +31,7 @@ func Compare(now time.Time, pods iter.Seq2[*taint.Pod, *taint.Node], before, aft
 	return d
 }
 
-// add counts a pod whose verdict was one and is another.
+// add counts one pod by its verdict before and after the change.
 func (d *Diff) add(was, is *Verdict, now time.Time) {
 	wasFirst, wasDeleted := was.times(now)
 	isFirst, isDeleted := is.times(now)

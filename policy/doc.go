@@ -3,8 +3,8 @@
 //
 // [Compile] turns a configuration into a [Set], which is immutable and may be shared. [Judge.Decide] returns the
 // verdict for a pod on its node: the first policy that matches a pair of the pod and a taint decides it. Without
-// policies the verdict is that of [taint.Decide]. What has happened elsewhere, such as tripped breakers, is passed as
-// [Facts].
+// policies the verdict is that of [taint.Decide]. Facts that change at run time, such as tripped
+// breakers, are passed as [Facts].
 //
 // It is pure: no client, no clock, no lock, no goroutine. Times are absolute, so a verdict needs no clock.
 package policy

@@ -19,7 +19,7 @@ const ByPause = "pause"
 // groups, or for the pause. The end of a hold delays deletions by deleteAfter: those of all pods on nodes of the group
 // that have a taint of the entry. These may be more pods than were held.
 type HoldRecord struct {
-	// By names what holds, such as "policy quarantine".
+	// By names the policy, the breaker or the pause: "policy quarantine".
 	By string `json:"by"`
 
 	// Taints are the taints for which the entry counts; nil means all.
@@ -121,8 +121,8 @@ func (m *Match) keys() (all []KeyPattern) {
 	return all
 }
 
-// rulesOf returns a fingerprint of what decides which pairs the last of the policies holds: its match, and those of the
-// policies before it, which may decide pairs in its place.
+// rulesOf returns a fingerprint of the matches of all these policies. The last policy holds pairs, and the policies
+// before it may decide pairs in its place.
 func rulesOf(policies []Policy) string {
 	var matches []Match
 	for i := range policies {

@@ -97,7 +97,7 @@ func contains(sorted []string, s string) bool {
 	return found
 }
 
-// Or returns what one of the two needs.
+// Or returns the union of both needs.
 func (n Needs) Or(m Needs) Needs {
 	n.Triggers, n.Audited = union(n.Triggers, m.Triggers), union(n.Audited, m.Audited)
 	n.PodLabels = union(n.PodLabels, m.PodLabels)

@@ -21,7 +21,7 @@ type PairDecision struct {
 	// makes a trigger.
 	Method Method
 
-	// Held describes what holds the pair.
+	// Held describes the hold of the pair; Held.By is 0 if the pair is not held.
 	Held Held
 
 	// Delete is the deletion of the pod, if the pair leads to one.
@@ -79,7 +79,7 @@ type match struct {
 	waiting bool
 }
 
-// method returns what the policy does with the pair; empty if no policy makes the taint a trigger.
+// method returns the method for the pair; empty if no policy makes the taint a trigger.
 func (m match) method() Method {
 	if m.waiting {
 		return Hold
@@ -182,7 +182,7 @@ func (p *pair) holdEnded() time.Time {
 	return time.Time{}
 }
 
-// heldBy returns what holds the pair.
+// heldBy returns the hold of the pair: by its policy, or by a breaker.
 func (p *pair) heldBy(m match) Held {
 	switch {
 	case m.waiting:

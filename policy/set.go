@@ -23,7 +23,7 @@ type Config struct {
 
 // Set is the compiled form of policies and guards. It is immutable, and may be used by any number of goroutines.
 type Set struct {
-	config   Config // whose method is not empty
+	config   Config // its Method is not empty
 	policies []compiled
 	breakers []breaker
 	audits   bool // any policy is in mode Audit

@@ -29,7 +29,7 @@ func (w *Way) String() string {
 	return s + ", because of the taint " + w.Action.Taint.Key
 }
 
-// Calls describes what the calls of this process for a pod have met.
+// Calls summarizes the results of this process's calls for a pod.
 type Calls struct {
 	// RefusedSince is when a request to evict the pod was first refused; zero if none was.
 	RefusedSince time.Time
@@ -107,7 +107,7 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// Sent is what a call under way sends for a pod.
+// Sent is the request of a call under way.
 type Sent struct {
 	Method             Method // empty: the evictor's own
 	Policy             string
@@ -115,8 +115,8 @@ type Sent struct {
 	TaintKey           string
 }
 
-// Permits reports whether the way still permits what a call for this pod sends: by the same method and policy, with the
-// same grace period, and because of the same taint, which the rates have counted.
+// Permits reports whether the way still permits the request of a call for this pod: by the same method and policy, with
+// the same grace period, and because of the same taint, which the rates have counted.
 func (w *Way) Permits(pod *taint.Pod, s Sent) bool {
 	grace := GracePeriodSeconds(pod.GracePeriodSeconds, w.Action.GracePeriod)
 	return ptr.Equal(grace, s.GracePeriodSeconds) && (s.Method == "" || s.Method == w.Method) &&
