@@ -3,55 +3,28 @@ package taintmanager
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
-// track creates the tracker of holds.
-func (m *Manager) track(c guard.Config) {
+// createTracker creates the tracker of holds.
+func (m *Manager) createTracker(c guard.Config) {
 	m.holds = guard.NewTracker(guard.Options{
 		Config: c, Judged: m.judged, Record: m.journal.SetGuards, Report: m.report,
-		Journaled: m.journaled, Namespaces: m.source.Namespaces, OldestExposure: m.oldestExposure,
+		Journaled: m.journaled, Namespaces: m.source.Namespaces,
 	})
 }
 
-// prepare prepares for judging: it adopts the record of the journal, and waits until the cache has what its holds need.
+// prepare adopts the record of the journal, and waits until the cache has the data that its holds need.
 // A SetPolicies waits until then, because its needs may never be met, and no eviction is to wait for them.
 func (m *Manager) prepare(ctx context.Context) error {
 	if err := m.holds.Do(ctx, guard.Ready{}); err != nil {
 		return fmt.Errorf("adopting the record of holds: %w", err)
 	}
 	return m.await(ctx, policy.Needs{})
-}
-
-// unseenFor is how long a watch may have been broken unnoticed: until the kernel gives its connection up.
-const unseenFor = 5 * time.Minute
-
-// oldestExposure returns a moment before which no exposure to a present taint began. While the journal has a problem,
-// an exposure may turn out to be older than what is known; so it may while the cluster can't be watched, by its
-// timeAdded.
-func (m *Manager) oldestExposure() time.Time {
-	if m.JournalTrouble() != nil || m.Trouble() != nil {
-		return time.Time{}
-	}
-	oldest := time.Now().Add(-unseenFor)
-	for _, n := range m.source.Tainted() {
-		for _, histories := range [][]taint.History{n.Taints, n.Triggers} {
-			for _, states := range histories {
-				for i := range states {
-					if since := states[i].Since; since.Before(oldest) {
-						oldest = since
-					}
-				}
-			}
-		}
-	}
-	return oldest
 }
 
 // journaled returns the record that the journal has.
@@ -83,22 +56,11 @@ func newTrips() *prometheus.CounterVec {
 	}, []string{"breaker"})
 }
 
-// tripped is a metric of the groups that are tripped now; it has no other groups.
-type tripped struct {
-	trips func() []guard.TripRecord
-}
-
-func (t tripped) describe() *prometheus.Desc {
-	return prometheus.NewDesc("taint_manager_breaker_tripped", "1 for each group of nodes whose breaker is tripped.",
+// collectTripped collects a metric of the groups that are tripped now; it has no other groups.
+func (m *Manager) collectTripped(to chan<- prometheus.Metric) {
+	tripped := prometheus.NewDesc("taint_manager_breaker_tripped", "1 for each group of nodes whose breaker is tripped.",
 		[]string{"breaker", "group"}, nil)
-}
-
-// Describe implements [prometheus.Collector].
-func (t tripped) Describe(to chan<- *prometheus.Desc) { to <- t.describe() }
-
-// Collect implements [prometheus.Collector].
-func (t tripped) Collect(to chan<- prometheus.Metric) {
-	for _, trip := range t.trips() {
-		to <- prometheus.MustNewConstMetric(t.describe(), prometheus.GaugeValue, 1, trip.Breaker, trip.Group)
+	for _, t := range m.Trips() {
+		to <- prometheus.MustNewConstMetric(tripped, prometheus.GaugeValue, 1, t.Breaker, t.Group)
 	}
 }

@@ -37,22 +37,21 @@ type Manager struct {
 	shards     []*shard.Shard
 	dispatcher *dispatch.Dispatcher
 	events     *event.Queue
-	turn       chan struct{} // holds a token unless a Lead is under way
+	leadToken  chan struct{} // holds a token unless a Lead is under way
 	journal    *store.Keeper
 
-	original *check.Checker // nil if it can't be told what this program has written
+	original *check.Checker // nil if this program's own writes are not known
 
-	started   atomic.Bool // Run was called
-	leads     atomic.Bool
-	holds     *guard.Tracker
-	latest    atomic.Pointer[policy.Judge]
-	inForce   atomic.Pointer[Policies]
-	ready     chan struct{} // closed once pods can be judged
-	replacing chan struct{} // holds a token while SetPolicies is under way
-	needing   sync.Mutex
-	also      policy.Needs // what the cache keeps beside what the judge needs; under needing
-	trips     *prometheus.CounterVec
-	audits    *prometheus.CounterVec
+	started      atomic.Bool // Run was called
+	leads        atomic.Bool
+	holds        *guard.Tracker
+	latest       atomic.Pointer[policy.Judge]
+	inForce      atomic.Pointer[Policies]
+	replaceToken chan struct{} // holds a token once pods can be judged, unless a SetPolicies is under way
+	needsMu      sync.Mutex
+	extraNeeds   policy.Needs // kept by the cache beside the needs of the judge; under needsMu
+	trips        *prometheus.CounterVec
+	audits       *prometheus.CounterVec
 }
 
 // New returns a manager that does nothing before Run.
@@ -77,32 +76,42 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 		return nil, err
 	}
 	m := &Manager{
-		options: o, turn: make(chan struct{}, 1), ready: make(chan struct{}), replacing: make(chan struct{}, 1),
+		options: o, leadToken: make(chan struct{}, 1), replaceToken: make(chan struct{}, 1),
 		trips: newTrips(), audits: newAudits(),
 	}
-	m.turn <- struct{}{}
+	m.leadToken <- struct{}{}
 	m.latest.Store(&policy.Judge{Set: configured.Set, Facts: &policy.Facts{Paused: o.Paused}})
 	m.inForce.Store(&inForce)
-	m.read(client, pods)
-	if err := errors.Join(m.write(client), m.notice(client)); err != nil {
-		return nil, err
+	if err := m.wire(client, pods, configured, ownMethod); err != nil {
+		return nil, fmt.Errorf("taintmanager.New: %w", err)
 	}
-	for range o.Shards {
+	m.need(policy.Needs{})
+	return m, nil
+}
+
+// wire creates the parts of the manager, each after those that it uses.
+func (m *Manager) wire(
+	client kubernetes.Interface, pods coreinformers.PodInformer, c guard.Config, ownMethod bool,
+) error {
+	m.createSource(client, pods)
+	if err := errors.Join(m.createDispatcher(client), m.createChecker(client)); err != nil {
+		return err
+	}
+	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
 			Reader: m.source, Judge: m.latestJudge(), Dispatcher: m.dispatcher, Own: m.own, OwnMethod: ownMethod,
 			Notify: m.notify, Overtaken: m.original.Overtaken,
 		}))
 	}
-	if err := errors.Join(m.record(), m.register(o.Registerer)); err != nil {
-		return nil, err
+	if err := m.createJournal(); err != nil {
+		return err
 	}
-	m.track(configured)
-	m.need(policy.Needs{})
-	return m, nil
+	m.createTracker(c)
+	return m.register(m.options.Registerer)
 }
 
-// read creates the source.
-func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInformer) {
+// createSource creates the source.
+func (m *Manager) createSource(client kubernetes.Interface, pods coreinformers.PodInformer) {
 	if m.options.Watching != nil {
 		client = m.options.Watching
 	}
@@ -116,20 +125,20 @@ func (m *Manager) read(client kubernetes.Interface, pods coreinformers.PodInform
 	m.source.SetAhead(m.options.Ahead)
 }
 
-// write creates the dispatcher and the event queue.
-func (m *Manager) write(client kubernetes.Interface) error {
+// createDispatcher creates the dispatcher and the queue of events.
+func (m *Manager) createDispatcher(client kubernetes.Interface) error {
 	evictor, err := m.evictor(client)
 	if err != nil {
 		return err
 	}
 	calls, err := dispatch.NewMetrics(m.options.Registerer)
 	if err != nil {
-		return fmt.Errorf("taintmanager.New: %w", err)
+		return err
 	}
 	m.dispatcher = dispatch.New(dispatch.Options{
 		Evictor: evictor, Slots: m.options.Workers, SlowPlaces: m.options.MaxSlowEvictions,
 		CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates, Paused: m.options.Paused,
-		Leading: m.options.Leading, Yield: m.options.Yield, Upcoming: m.upcoming, Started: m.begun,
+		Leading: m.options.Leading, Yield: m.options.Yield, Upcoming: m.upcoming, Started: m.callBegun,
 		Ended: m.options.Ended, Metrics: calls,
 	})
 	sink := event.Sink(m.options.Events)
@@ -138,7 +147,7 @@ func (m *Manager) write(client kubernetes.Interface) error {
 	}
 	stored, err := event.NewMetrics(m.options.Registerer)
 	if err != nil {
-		return fmt.Errorf("taintmanager.New: %w", err)
+		return err
 	}
 	m.events = event.New(event.Options{
 		Sink: sink, Metrics: stored, Busy: func() bool { return m.dispatcher.InFlight() > 0 },
@@ -146,18 +155,18 @@ func (m *Manager) write(client kubernetes.Interface) error {
 	return nil
 }
 
-// record creates the journal's keeper.
-func (m *Manager) record() error {
-	kept, err := store.NewMetrics(m.options.Registerer)
+// createJournal creates the journal's keeper.
+func (m *Manager) createJournal() error {
+	metrics, err := store.NewMetrics(m.options.Registerer)
 	if err != nil {
-		return fmt.Errorf("taintmanager.New: %w", err)
+		return err
 	}
 	m.journal = store.New(store.Options{
 		Partitions: m.options.Journal, Source: m.source, Synced: m.source.Synced(),
 		Adopted:    func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
 		GuardsRead: m.guardsRead,
 		ReadOnly:   m.options.DryRun, Leading: m.options.Leading, LastLed: m.options.LastLed, Ahead: m.options.Ahead,
-		Metrics: kept, Logger: m.options.Logger,
+		Metrics: metrics, Logger: m.options.Logger,
 	})
 	return nil
 }
@@ -180,7 +189,7 @@ func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {
 		Method: m.options.apiMethod(), Timeout: m.options.CallTimeout, Leading: m.options.Leading,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("taintmanager.New: %w", err)
+		return nil, err
 	}
 	return m.confirmed(client, api), nil
 }
@@ -208,9 +217,9 @@ func (m *Manager) register(r prometheus.Registerer) error {
 		Help: "Evictions that are due and wait for a slow place, as calls for pods like theirs are slow.",
 	}, func() float64 { return float64(m.dispatcher.WaitingForSlowPlace()) })
 	err := errors.Join(r.Register(scheduled), r.Register(waiting), r.Register(dispatch.NewRateCollector(m.dispatcher)),
-		r.Register(m.trips), r.Register(m.audits), r.Register(tripped{m.Trips}))
+		r.Register(m.trips), r.Register(m.audits), r.Register(prometheus.CollectorFunc(m.collectTripped)))
 	if err != nil {
-		return fmt.Errorf("taintmanager.New: registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
+		return fmt.Errorf("registering metrics (two managers need a registry each, or one wrapped with labels): %w", err)
 	}
 	return nil
 }
@@ -282,7 +291,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	writing.Go(func() { m.events.Run(eventsCtx) })
 	writing.Go(func() { m.original.Run(running) })
 
-	err := m.judge(ctx, running, failed, &watching)
+	err := m.runShards(ctx, running, failed, &watching)
 	m.drain(ctx)
 	m.flush(ctx)
 	stop()
@@ -291,8 +300,8 @@ func (m *Manager) Run(ctx context.Context) error {
 	return err
 }
 
-// judge runs the shards once the manager has synced, until the context ends or watching fails.
-func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *sync.WaitGroup) error {
+// runShards runs the shards once the manager has synced, until the context ends or watching fails.
+func (m *Manager) runShards(ctx, running context.Context, failed <-chan error, all *sync.WaitGroup) error {
 	select {
 	case <-ctx.Done():
 		return nil
@@ -308,7 +317,7 @@ func (m *Manager) judge(ctx, running context.Context, failed <-chan error, all *
 	if err := m.prepare(ctx); ctx.Err() == nil && err != nil {
 		return err
 	}
-	close(m.ready)
+	m.replaceToken <- struct{}{}
 	for _, s := range m.shards {
 		all.Go(func() { s.Run(running) })
 	}
@@ -332,7 +341,7 @@ func (m *Manager) drain(ctx context.Context) {
 		"after", m.options.DrainTimeout, "calls", len(pods), "pods", pods)
 }
 
-// flush writes what is not yet in the journal if this process leads.
+// flush writes the records that the journal lacks, if this process leads.
 func (m *Manager) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 	defer cancel()
@@ -344,8 +353,8 @@ func (m *Manager) flush(ctx context.Context) {
 // elector may start a new term before the calls of the last one have ended. It returns an error once Run has ended.
 func (m *Manager) Lead(ctx context.Context) error {
 	select {
-	case <-m.turn:
-		defer func() { m.turn <- struct{}{} }()
+	case <-m.leadToken:
+		defer func() { m.leadToken <- struct{}{} }()
 	case <-ctx.Done():
 		return nil
 	}

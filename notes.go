@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// notify reports a shard's note: in the log, and as an event of the pod, or, what a policy in mode Audit would decide,
-// as a metric.
+// notify reports a shard's note in the log, and as an event of the pod. The decision of a policy in mode Audit is
+// counted in a metric instead.
 func (m *Manager) notify(n eviction.Note) {
 	if !m.leads.Load() && (n.Kind == eviction.EvictionHeld || n.Kind == eviction.EvictionCancelled) {
 		return // this process neither holds nor evicts
@@ -26,8 +26,8 @@ func (m *Manager) notify(n eviction.Note) {
 	m.events.Put(n)
 }
 
-// begun reports a call that begins.
-func (m *Manager) begun(e eviction.Request) {
+// callBegun reports a call that begins.
+func (m *Manager) callBegun(e eviction.Request) {
 	if e.Attempt == 1 && e.Pod.Disrupted {
 		m.original.Overtaken(eviction.Overtaken{Pod: e.Pod, Deadline: e.Verdict.At})
 	}
@@ -73,35 +73,33 @@ func newAudits() *prometheus.CounterVec {
 }
 
 func (m *Manager) log(n eviction.Note) {
-	logger := m.options.Logger
-	if n.Policy != "" && n.Kind != eviction.EvictionAudited {
-		logger = logger.WithValues("policy", n.Policy)
+	about := []any{"pod", klog.KRef(n.Pod.Namespace, n.Pod.Name), "uid", n.Pod.UID, "node", n.Pod.Node}
+	if n.Kind == eviction.EvictionAudited {
+		if !n.DeleteAt.IsZero() {
+			about = append(about, "deleteAt", taint.Stamp(n.DeleteAt))
+		}
+		m.options.Logger.Info("A policy in mode Audit would decide", append(about, "policy", n.Policy, "method", n.Method,
+			"decision", n.Verdict.Because())...)
+		return
 	}
-	pod := klog.KRef(n.Pod.Namespace, n.Pod.Name)
+	about = append(about, "deadline", taint.Stamp(n.Verdict.At))
+	if n.Policy != "" {
+		about = append(about, "policy", n.Policy)
+	}
 	switch n.Kind {
 	case eviction.EvictionStarted:
-		if !m.options.DryRun { // DryRunEvictor logs what it would do
-			logger.Info("Evicting the pod", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
-				"deadline", taint.Stamp(n.Verdict.At), "because", n.Verdict.Because())
+		if !m.options.DryRun { // DryRunEvictor logs the request
+			m.options.Logger.Info("Evicting the pod", append(about, "because", n.Verdict.Because())...)
 		}
 	case eviction.EvictionCancelled:
 		if n.Held.By != 0 {
-			logger = logger.WithValues("heldBy", n.Held.String())
+			about = append(about, "heldBy", n.Held.String())
 		}
-		logger.Info("The eviction of the pod is cancelled", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
-			"deadline", taint.Stamp(n.Verdict.At), "because", n.WhyStays())
+		m.options.Logger.Info("The eviction of the pod is cancelled", append(about, "because", n.WhyStays())...)
 	case eviction.EvictionDelayed:
-		logger.Info("The eviction of the pod is delayed; it is tried again", "pod", pod, "uid", n.Pod.UID,
-			"node", n.Pod.Node, "deadline", taint.Stamp(n.Verdict.At), "cause", n.Outcome.Cause, "message",
-			n.Outcome.Message)
+		m.options.Logger.Info("The eviction of the pod is delayed; it is tried again", append(about,
+			"cause", n.Outcome.Cause, "message", n.Outcome.Message)...)
 	case eviction.EvictionHeld:
-		logger.Info("The eviction of the pod is held", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
-			"deadline", taint.Stamp(n.Verdict.At), "by", n.Held.String())
-	case eviction.EvictionAudited:
-		if !n.DeleteAt.IsZero() {
-			logger = logger.WithValues("deleteAt", taint.Stamp(n.DeleteAt))
-		}
-		logger.Info("A policy in mode Audit would decide", "pod", pod, "uid", n.Pod.UID, "node", n.Pod.Node,
-			"policy", n.Policy, "method", n.Method, "decision", n.Verdict.Because())
+		m.options.Logger.Info("The eviction of the pod is held", append(about, "by", n.Held.String())...)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/taint-manager/taint-manager/guard"
 )
 
-// observer forwards what breakers and policies need of nodes and namespaces.
+// observer forwards changes of nodes and namespaces to the tracker of holds.
 type observer struct {
 	holds *guard.Tracker
 

@@ -18,12 +18,11 @@ func TestNodesAreObservedWhenTheShardsHaveTheJudgeThatFollows(t *testing.T) {
 		latest := policy.Judge{Facts: &policy.Facts{}}
 		breaker := policy.Breaker{Name: "outage", Taints: []policy.TaintKey{{Key: "out"}}, MaxNodes: intstr.FromInt32(0)}
 		tracker := guard.NewTracker(guard.Options{
-			Config:         guard.Config{Config: policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{breaker}}}},
-			Judged:         func(j policy.Judge) { time.Sleep(time.Second); latest = j }, //nolint:forbidigo // in a bubble, whose time is virtual
-			Record:         func(guard.Record) {},
-			Report:         func(guard.Event) {},
-			Journaled:      func() guard.Journaled { return guard.Journaled{Known: true} },
-			OldestExposure: time.Now,
+			Config:    guard.Config{Config: policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{breaker}}}},
+			Judged:    func(j policy.Judge) { time.Sleep(time.Second); latest = j }, //nolint:forbidigo // in a bubble, whose time is virtual
+			Record:    func(guard.Record) {},
+			Report:    func(guard.Event) {},
+			Journaled: func() guard.Journaled { return guard.Journaled{Known: true} },
 		})
 		go tracker.Run(t.Context())
 		tracker.Put(guard.Ready{})

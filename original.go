@@ -1,39 +1,34 @@
 package taintmanager
 
 import (
-	"fmt"
-
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/taint-manager/taint-manager/evict"
 	"github.com/taint-manager/taint-manager/original/check"
 )
 
-// notice creates the checker for evictions by the original. A dry run is meant to run beside it, and what a caller's
-// evictor writes is not known.
-func (m *Manager) notice(client kubernetes.Interface) (err error) {
+// createChecker creates the checker for evictions by the original. A dry run is meant to run beside the original, and the
+// writes of a caller's evictor are not known.
+func (m *Manager) createChecker(client kubernetes.Interface) (err error) {
 	if m.options.DryRun || m.options.Evictor != nil {
 		return nil
 	}
 	m.original, err = check.New(check.Options{
-		Client: client, Own: evict.FieldManager, Broken: m.brokenByOriginal,
+		Client: client, Own: evict.FieldManager, Broken: m.conflictsWithBuiltin,
 		Registerer: m.options.Registerer, Logger: m.options.Logger,
 	})
-	if err != nil {
-		return fmt.Errorf("taintmanager.New: %w", err)
-	}
-	return nil
+	return err
 }
 
-// brokenByOriginal names the settings whose promises do not hold while the original runs.
-func (m *Manager) brokenByOriginal() (names []string) {
+// conflictsWithBuiltin names the settings whose promises do not hold while the original runs.
+func (m *Manager) conflictsWithBuiltin() (names []string) {
 	if m.Paused() {
 		names = append(names, "paused")
 	}
 	if m.options.MaxEvictionsPerSecond > 0 {
 		names = append(names, "eviction.maxEvictionsPerSecond")
 	}
-	return append(names, m.latestJudge().Set.BrokenByOriginal()...)
+	return append(names, m.latestJudge().Set.ConflictsWithBuiltin()...)
 }
 
 // OriginalTrouble returns a warning if this process has seen within a day, while it led, that the original, the

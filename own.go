@@ -25,7 +25,7 @@ func (m *Manager) own(pod *taint.Pod) dispatch.Own {
 	return dispatch.Sibling
 }
 
-// upcoming returns when the next eviction may be due of those whose time has not come; zero if there is none.
+// upcoming returns the earliest time at which a later eviction may be due; zero if there is no such eviction.
 func (m *Manager) upcoming() (next time.Time) {
 	for _, s := range m.shards {
 		if at := s.Upcoming(); !at.IsZero() && (next.IsZero() || at.Before(next)) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"time"
 
 	"github.com/taint-manager/taint-manager/config"
@@ -65,21 +66,16 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 		return policy.Diff{}, err
 	}
 	select {
-	case m.replacing <- struct{}{}:
-		defer func() { <-m.replacing }()
+	case <-m.replaceToken:
+		defer func() { m.replaceToken <- struct{}{} }()
+	case <-m.holds.Done():
+		return policy.Diff{}, errors.New("waiting until the manager is ready: Run has ended")
 	case <-ctx.Done():
-		return policy.Diff{}, ctx.Err()
-	}
-	if err := m.becomesReady(ctx); err != nil {
-		return policy.Diff{}, err
-	}
-	if err := m.await(ctx, next.Set.Needs()); err != nil {
-		return policy.Diff{}, err
+		return policy.Diff{}, fmt.Errorf("waiting until the manager is ready: %w", ctx.Err())
 	}
 	defer m.need(policy.Needs{})
-	// From here on nothing is left out: the context counts until the tracker of holds has answered once.
-	if err := m.holds.Do(ctx, guard.TimePassed{}); err != nil {
-		return policy.Diff{}, fmt.Errorf("replacing policies: %w", err)
+	if err := m.await(ctx, next.Set.Needs()); err != nil {
+		return policy.Diff{}, err
 	}
 	before, pods := m.latestJudge(), m.judgedPods()
 	if p.Paused {
@@ -87,6 +83,7 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	}
 	m.dispatcher.SetRates(p.Guards.Rates, p.Workers)
 	m.source.SetRules(p.Rules)
+	// From here on nothing is left out, even if the context ends.
 	if err := m.holds.Do(context.WithoutCancel(ctx), guard.Reconfigured{Config: next}); err != nil {
 		return policy.Diff{}, fmt.Errorf("replacing policies: %w", err)
 	}
@@ -95,59 +92,45 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
 }
 
-// becomesReady blocks until pods can be judged.
-func (m *Manager) becomesReady(ctx context.Context) error {
-	select {
-	case <-m.ready:
-		return nil
-	case <-m.holds.Done():
-		return errors.New("waiting until the manager is ready: Run has ended")
-	case <-ctx.Done():
-		return fmt.Errorf("waiting until the manager is ready: %w", ctx.Err())
-	}
-}
-
-// await makes the cache get what is needed in addition, and blocks until it has it.
+// await makes the cache get the additional data, and blocks until the cache has them.
 func (m *Manager) await(ctx context.Context, n policy.Needs) error {
 	select {
 	case err := <-m.need(n):
 		if err != nil {
-			m.need(policy.Needs{})
 			return fmt.Errorf("getting what the policies need: %w", err)
 		}
-		if m.source.Namespaces() != nil {
-			m.holds.Put(guard.NamespacesChanged{})
-		}
-		return nil
 	case <-ctx.Done():
-		m.need(policy.Needs{})
 		return fmt.Errorf("waiting until what the policies need is known: %w", ctx.Err())
 	}
+	if m.source.Namespaces() != nil {
+		m.holds.Put(guard.NamespacesChanged{})
+	}
+	return nil
 }
 
-// need makes the cache keep what the present judge needs, and these needs in addition. The returned channel is closed
-// once it has that.
-func (m *Manager) need(also policy.Needs) <-chan error {
-	m.needing.Lock()
-	defer m.needing.Unlock()
-	m.also = also
-	return m.source.Need(m.latestJudge().Needs().Or(also))
+// need makes the cache keep the data that the present judge needs, and the extra data. The returned channel is closed
+// once the cache has both.
+func (m *Manager) need(extra policy.Needs) <-chan error {
+	m.needsMu.Lock()
+	defer m.needsMu.Unlock()
+	m.extraNeeds = extra
+	return m.source.Need(m.latestJudge().Needs().Or(extra))
 }
 
-// needAnew makes the cache keep what the present judge needs after a change of it. What is needed in addition stays.
-func (m *Manager) needAnew() {
-	m.needing.Lock()
-	defer m.needing.Unlock()
-	m.source.Need(m.latestJudge().Needs().Or(m.also))
+// updateNeeds makes the cache keep the data that a new judge needs. The extra needs stay.
+func (m *Manager) updateNeeds() {
+	m.needsMu.Lock()
+	defer m.needsMu.Unlock()
+	m.source.Need(m.latestJudge().Needs().Or(m.extraNeeds))
 }
 
-// judged passes a new judge to all who judge, and has all pods that it may concern judged again.
+// judged passes a new judge to the shards and to calls, and has all pods on tainted nodes judged again.
 func (m *Manager) judged(j policy.Judge) {
 	m.latest.Store(&j)
 	for _, s := range m.shards {
 		s.SetJudge(j)
 	}
-	m.needAnew()
+	m.updateNeeds()
 	for _, n := range m.source.Tainted() {
 		handler{shards: m.shards}.of(n.Name).NodeChanged(n.Name)
 	}
@@ -158,24 +141,14 @@ func (m *Manager) latestJudge() policy.Judge { return *m.latest.Load() }
 
 // judgedPods returns the pods that verdicts may concern, each with its node, as they are now.
 func (m *Manager) judgedPods() iter.Seq2[*taint.Pod, *taint.Node] {
-	type pair struct {
-		pod  *taint.Pod
-		node *taint.Node
-	}
-	var all []pair
+	all := map[*taint.Pod]*taint.Node{}
 	for _, n := range m.source.Tainted() {
 		node, pods := m.source.PodsOn(n.Name)
 		for _, pod := range pods {
-			all = append(all, pair{pod, node})
+			all[pod] = node
 		}
 	}
-	return func(yield func(*taint.Pod, *taint.Node) bool) {
-		for _, p := range all {
-			if !yield(p.pod, p.node) {
-				return
-			}
-		}
-	}
+	return maps.All(all)
 }
 
 // Paused reports whether calls are paused.

@@ -49,21 +49,21 @@ func (f *File) Refusal(r Refusal) Refusal {
 	}
 }
 
-// Decode parses a file of YAML or JSON. It writes each setting of the file to the setting's Value, except those of kept
-// flags. settings returns the settings, with rules that depend on the values written so far. Refusals are sorted by
-// line; if there are any, the other results must not be used.
-func Decode(name string, data []byte, settings func() []Setting, kept func(flag string) bool) (*File, []Refusal) {
+// Decode parses a file of YAML or JSON. It writes each setting of the file to the setting's Value, except those whose
+// flags are given. settings returns the settings, with rules that depend on the values written so far. Refusals are
+// sorted by line; if there are any, the other results must not be used.
+func Decode(name string, data []byte, settings func() []Setting, given func(flag string) bool) (*File, []Refusal) {
 	root, refusal := parse(name, data)
 	if refusal != nil {
 		return nil, []Refusal{*refusal}
 	}
-	d := &decoder{name: name, file: newFile(name, settings()), nodes: map[string]*yaml.Node{}, kept: kept}
+	d := &decoder{name: name, file: newFile(name, settings()), nodes: map[string]*yaml.Node{}, given: given}
 	value := d.value(root, fileShape(settings()), "")
-	if misshapen := slices.Clone(d.refusals); d.more == 0 { // otherwise there is enough to fix
+	if misshapen := slices.Clone(d.refusals); d.excess == 0 { // otherwise there is enough to fix
 		d.policies(value, misshapen)
 		d.rules(settings(), misshapen)
 	}
-	return d.file, d.told()
+	return d.file, d.sorted()
 }
 
 func newFile(name string, settings []Setting) *File {
@@ -135,8 +135,8 @@ type decoder struct {
 	file     *File
 	nodes    map[string]*yaml.Node // by path
 	refusals []Refusal
-	more     int // refusals beyond those
-	kept     func(flag string) bool
+	excess   int // refusals beyond maxRefusals
+	given    func(flag string) bool
 }
 
 // refuse refuses the value at a path, or its absence.
@@ -151,7 +151,7 @@ func (d *decoder) refuse(path, allowed, next string) {
 // refuseField refuses a field; value is empty if there is none to show.
 func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 	if len(d.refusals) == maxRefusals {
-		d.more++
+		d.excess++
 		return
 	}
 	if path == "" {
@@ -163,15 +163,13 @@ func (d *decoder) refuseField(line int, path, value, allowed, next string) {
 	})
 }
 
-// told returns the refusals sorted by line, up to maxRefusals.
-func (d *decoder) told() []Refusal {
+// sorted returns the refusals sorted by line, up to maxRefusals.
+func (d *decoder) sorted() []Refusal {
 	slices.SortStableFunc(d.refusals, func(a, b Refusal) int { return a.Line - b.Line })
-	if d.more > 0 {
-		more := Refusal{
-			File: d.name, Allowed: fmt.Sprintf("there are %d more refusals", d.more),
-			Next: "mend these first",
-		}
-		d.refusals = append(d.refusals, more)
+	if d.excess > 0 {
+		d.refusals = append(d.refusals, Refusal{
+			File: d.name, Allowed: fmt.Sprintf("there are %d more refusals", d.excess), Next: "mend these first",
+		})
 	}
 	return d.refusals
 }
@@ -216,9 +214,9 @@ func (d *decoder) rules(settings []Setting, misshapen []Refusal) {
 	}
 }
 
-// follows reports whether the refusal of a path may only follow from what is misshapen: in the path, or around it. What
-// is misshapen beside the path counts if the path has no value, which may have been misspelt there, or if its value is
-// compared with those beside it.
+// follows reports whether the refusal of a path may only follow from a misshapen part in the path, or around it. A
+// misshapen part beside the path counts if the path has no value, as its name may be misspelt, or if its value is
+// compared with the values beside it.
 func (d *decoder) follows(path string, compared bool, misshapen []Refusal) bool {
 	beside := parent(path) != "" && (compared || d.nodes[path] == nil)
 	return slices.ContainsFunc(misshapen, func(r Refusal) bool {

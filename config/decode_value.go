@@ -121,7 +121,7 @@ func (d *decoder) write(n *yaml.Node, s *shape, path string, value any) {
 		return
 	}
 	d.file.Set[s.setting.Flag] = n.Line
-	if d.kept(s.setting.Flag) {
+	if d.given(s.setting.Flag) {
 		return
 	}
 	if err := s.setting.write(n, value); err != nil {

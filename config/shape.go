@@ -86,9 +86,9 @@ func (s *shape) hint(word string) string {
 	if word == string(v1.TaintEffectPreferNoSchedule) {
 		return "schedulers may ignore PreferNoSchedule, so it evicts no pod: leave it out"
 	}
-	for _, known := range s.Enum {
-		if strings.EqualFold(known, word) || len(s.Enum) == 1 {
-			return "write " + known
+	for _, allowed := range s.Enum {
+		if strings.EqualFold(allowed, word) || len(s.Enum) == 1 {
+			return "write " + allowed
 		}
 	}
 	return "choose one of them"

@@ -65,7 +65,7 @@ func (ne *nodeEstimate) judge(p *taint.Pod, by judge) (Prediction, policy.Verdic
 	decided, perhaps := by.Decide(p, &ne.latest.Node), by.Decide(p, &ne.earliest.Node)
 	prediction := predictionOf(&decided)
 	if by.rules.auditing {
-		prediction.Audits = audits(by.Set.Pairs(p, &ne.latest.Node, by.Facts))
+		prediction.Audits = audits(by.Pairs(p, &ne.latest.Node))
 	}
 	latest, earliest := decided.First(), perhaps.First()
 	if prediction.Evict {
@@ -134,7 +134,7 @@ func (p *Prediction) byPolicy(v *policy.Verdict) {
 }
 
 // audits returns a clause for each policy in mode Audit that matches a taint of the node.
-func audits(pairs []policy.Pair) []string {
+func audits(pairs []policy.PairDecision) []string {
 	var list []string
 	for i := range pairs {
 		for j := range pairs[i].Audits {
@@ -146,7 +146,7 @@ func audits(pairs []policy.Pair) []string {
 }
 
 // would says what a policy would do about a pair.
-func would(p *policy.Pair) string {
+func would(p *policy.PairDecision) string {
 	switch {
 	case p.Method == policy.Ignore:
 		return "would leave it"
@@ -156,8 +156,8 @@ func would(p *policy.Pair) string {
 		return "would hold it"
 	}
 	s := "would " + strings.ToLower(string(p.Method)) + " it at " + taint.Stamp(p.Verdict.At)
-	if p.Method == policy.Evict && !p.DeleteAt.IsZero() {
-		s += ", and delete it from " + taint.Stamp(p.DeleteAt) + " on,"
+	if p.Method == policy.Evict && !p.Delete.At.IsZero() {
+		s += ", and delete it from " + taint.Stamp(p.Delete.At) + " on,"
 	}
 	return s
 }

@@ -1,13 +1,15 @@
 package guard
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// adopt merges what the journal has into the state. A standby takes the leader's record as it is. A leader joins it
+// adopt merges the record of the journal into the state. A standby takes the leader's record as it is. A leader joins it
 // with its own, so that no end of a hold is lost; holds of the record that are not present have ended now.
 func (c *Core) adopt(now time.Time, j Journaled) {
 	c.changed = true
@@ -43,9 +45,6 @@ func without(began time.Time, r Record) Record {
 	return r
 }
 
-// atSameTime compares wall times.
-func atSameTime(a, b time.Time) bool { return a.Round(0).Equal(b.Round(0)) }
-
 // notAfter returns a record without times after now. A time that lies in the future, as the clock of the process that
 // recorded it is ahead, counts as now.
 func notAfter(now time.Time, r Record) Record {
@@ -59,11 +58,7 @@ func notAfter(now time.Time, r Record) Record {
 
 // equal reports whether two records would be stored alike.
 func equal(a, b Record) bool {
-	return slices.EqualFunc(a.Trips, b.Trips, func(x, y TripRecord) bool {
-		began := atSameTime(x.Began, y.Began)
-		x.Began = y.Began
-		return began && x == y
-	}) && slices.EqualFunc(a.Holds, b.Holds, func(x, y policy.HoldRecord) bool {
-		return x.Same(&y) && x.Holds == y.Holds && x.Rules == y.Rules && atSameTime(x.Ended, y.Ended)
-	})
+	x, errX := json.Marshal(a.Converted(time.Time.UTC))
+	y, errY := json.Marshal(b.Converted(time.Time.UTC))
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }

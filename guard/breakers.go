@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -57,39 +59,74 @@ func NewBreakers(list []policy.Breaker) *Breakers {
 
 // Step applies the changes of nodes at that time as one change: their order does not matter. Changes that are seen
 // together, such as a list after a watch has broken off, belong in one step; otherwise removals would count before
-// additions. Step returns the trips and resets, in the order of the breakers.
-func (b *Breakers) Step(now time.Time, changes ...NodeChange) []Event {
-	var events []Event
-	for _, one := range b.list {
-		one.advance(now, b.synced)
+// additions. Step returns the trips and resets, in the order of the breakers, sorted by group.
+func (b *Breakers) Step(now time.Time, changes ...NodeChange) (events []Event) {
+	for _, breaker := range b.list {
+		breaker.advance(now, b.synced)
 	}
 	for _, c := range changes {
 		b.apply(now, c)
 	}
-	for _, one := range b.list {
-		one.judge(now, b.synced)
-		events = append(events, one.take(b, now)...)
+	for _, breaker := range b.list {
+		for _, g := range breaker.groups {
+			breaker.judgeGroup(g, now, b.synced)
+		}
+		events = append(events, b.changes(breaker, now)...)
 	}
 	return events
+}
+
+// changes returns the trips and resets of a breaker in this step, and removes groups without any state.
+func (b *Breakers) changes(of *breaker, now time.Time) (events []Event) {
+	for name, g := range of.groups {
+		if g.trip != g.before && g.before.holds() {
+			events = append(events, b.event(of, g, false, now))
+		}
+		if g.trip != g.before && g.trip.holds() {
+			events = append(events, b.event(of, g, true, now))
+		}
+		if g.empty() && g.trip == nil {
+			delete(of.groups, name)
+		}
+	}
+	slices.SortStableFunc(events, func(x, y Event) int { return cmp.Compare(x.Trip.Group, y.Trip.Group) })
+	return events
+}
+
+// event returns the event of a group that has tripped at that time, or was reset.
+func (b *Breakers) event(of *breaker, g *group, tripped bool, at time.Time) Event {
+	e := Event{Trip: policy.Trip{Breaker: of.Name, Group: g.name}, Tripped: tripped, At: at}
+	e.Affected, e.Nodes = g.share()
+	if !tripped {
+		return e
+	}
+	for name, n := range b.nodes {
+		if of.counts(n) && of.affects(n) && policy.GroupOf(of.TopologyKey, n.Labels) == g.name {
+			e.Names = append(e.Names, name)
+		}
+	}
+	slices.Sort(e.Names)
+	e.Names = e.Names[:min(10, len(e.Names))]
+	return e
 }
 
 // Synced marks the nodes as complete. It returns the trips and resets that follow. Recorded trips of groups without
 // nodes end.
 func (b *Breakers) Synced(now time.Time) []Event {
 	b.synced = true
-	for _, one := range b.list {
-		if len(b.nodes) > 0 {
-			one.forgetEmpty()
+	for _, breaker := range b.list {
+		for _, g := range breaker.groups {
+			if g.empty() && len(b.nodes) > 0 {
+				g.trip = nil
+			}
 		}
-		one.touchAll()
 	}
 	return b.Step(now)
 }
 
 func (b *Breakers) apply(now time.Time, c NodeChange) {
-	old := b.nodes[c.Name]
-	for _, one := range b.list {
-		one.apply(now, old, c.Node)
+	for _, breaker := range b.list {
+		breaker.apply(now, b.nodes[c.Name], c.Node)
 	}
 	if c.Node == nil {
 		delete(b.nodes, c.Name)
@@ -100,23 +137,21 @@ func (b *Breakers) apply(now time.Time, c NodeChange) {
 
 // Missing returns the removals of the nodes that are not among these changes.
 func (b *Breakers) Missing(all []NodeChange) (removals []NodeChange) {
-	there := make(map[string]bool, len(all))
+	missing := maps.Clone(b.nodes)
 	for i := range all {
-		there[all[i].Name] = true
+		delete(missing, all[i].Name)
 	}
-	for name := range b.nodes {
-		if !there[name] {
-			removals = append(removals, NodeChange{Name: name})
-		}
+	for name := range missing {
+		removals = append(removals, NodeChange{Name: name})
 	}
 	return removals
 }
 
 // Next returns when a step is due even if nothing changes. It returns false if none is.
 func (b *Breakers) Next() (next time.Time, ok bool) {
-	for _, one := range b.list {
-		for _, g := range one.groups {
-			if at, due := one.next(g); due && (!ok || at.Before(next)) {
+	for _, breaker := range b.list {
+		for _, g := range breaker.groups {
+			if at, due := breaker.next(g); due && (!ok || at.Before(next)) {
 				next, ok = at, true
 			}
 		}
@@ -127,11 +162,9 @@ func (b *Breakers) Next() (next time.Time, ok bool) {
 // Tripped returns the groups that are tripped.
 func (b *Breakers) Tripped() map[policy.Trip]bool {
 	all := map[policy.Trip]bool{}
-	for _, one := range b.list {
-		for name, g := range one.groups {
-			if g.trip.state == tripped {
-				all[policy.Trip{Breaker: one.Name, Group: name}] = true
-			}
+	for _, t := range b.Trips() {
+		if !t.Ended {
+			all[policy.Trip{Breaker: t.Breaker, Group: t.Group}] = true
 		}
 	}
 	return all
@@ -143,18 +176,15 @@ func (b *Breakers) Replace(now time.Time, list []policy.Breaker) []Event {
 	trips, old := b.Trips(), b.list
 	b.list = nil
 	for i := range list {
-		one := newBreaker(&list[i])
-		if j := slices.IndexFunc(old, one.same); j >= 0 {
-			one.carryOn(old[j])
+		breaker := newBreaker(&list[i])
+		if j := slices.IndexFunc(old, breaker.same); j >= 0 {
+			breaker.carryOn(old[j])
 		}
 		for _, n := range b.nodes {
-			one.apply(now, nil, n)
+			breaker.apply(now, nil, n)
 		}
-		b.list = append(b.list, one)
+		b.list = append(b.list, breaker)
 	}
 	b.restore(trips, true)
-	for _, one := range b.list {
-		one.touchAll()
-	}
 	return b.Step(now)
 }

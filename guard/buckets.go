@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Buckets are the buckets of all rates that count an eviction: one of each rate. They belong to the rates that returned
-// them until those are replaced.
+// Buckets are the buckets of all rates that count an eviction, one bucket of each rate. They are valid until the rates
+// that returned them are replaced.
 type Buckets struct {
 	// Key tells buckets apart: evictions with the same key have the same buckets.
 	Key string
@@ -25,7 +25,7 @@ type member struct {
 
 // sameGroup reports whether the other member is of the same group, of the same rate or of the rate that continues it.
 func (m member) sameGroup(other member) bool {
-	return m.rate.name == other.rate.name && m.rate.topologyKey == other.rate.topologyKey && m.group == other.group
+	return m.rate.continues(other.rate) && m.group == other.group
 }
 
 // BucketsOf returns the buckets of an eviction because of this taint on a node with these labels.
@@ -33,12 +33,12 @@ func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
 	var all Buckets
 	var key strings.Builder
 	for _, rate := range r.rates {
-		if !rate.counts(taintKey) {
+		if !rate.Counts(taintKey) {
 			continue
 		}
-		m := member{rate, policy.GroupOf(rate.topologyKey, labels)}
+		m := member{rate, policy.GroupOf(rate.TopologyKey, labels)}
 		all.of = append(all.of, m)
-		key.WriteString(rate.name)
+		key.WriteString(rate.Name)
 		key.WriteByte('/')
 		key.WriteString(m.group)
 		key.WriteByte(0) // is in no name and no label
@@ -52,7 +52,7 @@ func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
 func (b Buckets) Wait(now time.Time) (rate string, until time.Time) {
 	for _, m := range b.of {
 		if wait := m.rate.bucket(now, m.group).wait(); wait > 0 && now.Add(wait).After(until) {
-			rate, until = m.rate.name, now.Add(wait)
+			rate, until = m.rate.Name, now.Add(wait)
 		}
 	}
 	return rate, until

@@ -46,19 +46,10 @@ func (c *Core) Next() (time.Time, bool) {
 
 // Trips returns the present trips.
 func (c *Core) Trips() []TripRecord {
-	var all []TripRecord
-	for _, t := range c.breakers.Trips() {
-		if !t.Ended {
-			all = append(all, t)
-		}
-	}
-	return all
+	return slices.DeleteFunc(c.breakers.Trips(), func(t TripRecord) bool { return t.Ended })
 }
 
-// Recorded returns the number of holds that are recorded.
-func (c *Core) Recorded() int { return len(c.record.Holds) }
-
-// Step processes one input at the time now and returns what follows from it. The time may not go backwards by more than
+// Step processes one input at the time now and returns its effects. The time may not go backwards by more than
 // clocks do.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
@@ -74,10 +65,6 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case Reconfigured:
 		c.config, c.changed = in.Config, true
 		do.Events = c.breakers.Replace(now, in.Guards.Breakers)
-	case ExposuresRead:
-		recorded := len(c.record.Holds)
-		c.record = c.record.Since(in.Oldest)
-		c.changed = len(c.record.Holds) < recorded
 	case Ready:
 		c.ready = true
 		c.adopt(now, in.Journaled)
@@ -97,7 +84,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	return do
 }
 
-// lead begins a leadership. What the journal has is adopted once all nodes are known. It returns the trips and resets
+// lead begins a leadership. The record of the journal is adopted once all nodes are known. It returns the trips and resets
 // to report: a trip that the journal has was reported by the leader that recorded it.
 func (c *Core) lead(now time.Time, j Journaled) []Event {
 	c.leading, c.began, c.changed = true, now, true

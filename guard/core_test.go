@@ -364,16 +364,6 @@ func TestAStepOfTheWallClockMovesNoEnd(t *testing.T) {
 	}
 }
 
-func TestEndsThatNoExposureReachesAreDropped(t *testing.T) {
-	l := leading(whole(true), known)
-	l.step(5, guard.Reconfigured{Config: whole(false)})
-	l.step(9, guard.ExposuresRead{Oldest: at(4)})
-	want(t, "an exposure is older", l.ends(), []string{"pause at 5s"})
-	l.step(9, guard.ExposuresRead{Oldest: at(6)})
-	want(t, "none is", l.ends(), nil)
-	want(t, "the facts", l.known(), nil)
-}
-
 func TestAnEndInTheFutureCountsAsNow(t *testing.T) {
 	before := leading(whole(true), known)
 	before.step(50, guard.Reconfigured{Config: whole(false)})

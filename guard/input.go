@@ -1,10 +1,6 @@
 package guard
 
-import (
-	"time"
-
-	"github.com/taint-manager/taint-manager/policy"
-)
+import "github.com/taint-manager/taint-manager/policy"
 
 // Config is the configuration on which holds depend.
 type Config struct {
@@ -18,7 +14,7 @@ type Config struct {
 }
 
 // Input is one thing that happens to a Core: NodesChanged, NodesListed, NamespacesChanged, Ready, RecordRead,
-// LeadershipBegan, LeadershipEnded, Reconfigured, ExposuresRead or TimePassed.
+// LeadershipBegan, LeadershipEnded, Reconfigured or TimePassed.
 type Input interface{ input() }
 
 // NodesChanged reports changes of nodes that were observed together.
@@ -45,9 +41,6 @@ type LeadershipEnded struct{}
 // Reconfigured replaces the configuration.
 type Reconfigured struct{ Config }
 
-// ExposuresRead reports a moment before which no present exposure began.
-type ExposuresRead struct{ Oldest time.Time }
-
 // TimePassed reports that the time of [Core.Next] has come.
 type TimePassed struct{}
 
@@ -65,10 +58,9 @@ func (RecordRead) input()        {}
 func (LeadershipBegan) input()   {}
 func (LeadershipEnded) input()   {}
 func (Reconfigured) input()      {}
-func (ExposuresRead) input()     {}
 func (TimePassed) input()        {}
 
-// Effects are what follows from a step.
+// Effects are the results of a step.
 type Effects struct {
 	// Judge is the judge from now on; nil if it has not changed.
 	Judge *policy.Judge

@@ -44,7 +44,8 @@ func TestNoFormOfARecordMakesADeletionEarlier(t *testing.T) {
 	c := holdThenEvict()
 	set, _ := policy.Compile(c)
 	deleteAt := func(r guard.Record) time.Time {
-		v := set.Decide(aPod(), tainted(at(1), "out"), &policy.Facts{Holds: r.With(at(1000), nil, c.Holds(nil, true)).Holds})
+		facts := &policy.Facts{Holds: r.With(at(1000), nil, c.Holds(nil, true)).Holds}
+		v := policy.Judge{Set: set, Facts: facts}.Decide(aPod(), tainted(at(1), "out"))
 		return v.Delete.At
 	}
 	present := append(c.Holds(map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true, {Breaker: "zones", Group: "b"}: true}, true),

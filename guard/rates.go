@@ -2,9 +2,8 @@ package guard
 
 import (
 	"math"
+	"slices"
 	"time"
-
-	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -17,12 +16,10 @@ type Rates struct {
 }
 
 type rate struct {
-	name        string
-	topologyKey string
-	keys        map[string]bool // nil: all
-	fresh       bucket          // for a group without evictions so far
-	buckets     map[string]*bucket
-	sweepAt     int // the number of buckets that starts a sweep
+	policy.Rate
+	fresh   bucket // for a group without evictions so far
+	buckets map[string]*bucket
+	sweepAt int // the number of buckets that starts a sweep
 }
 
 // NewRates returns the rates of a leader that begins now.
@@ -34,36 +31,25 @@ func NewRates(now time.Time, list []policy.Rate) *Rates {
 
 // Replace replaces the rates. Calls under way keep their tokens.
 func (r *Rates) Replace(now time.Time, list []policy.Rate) {
-	old := map[string]*rate{}
-	for _, one := range r.rates {
-		old[one.name+" "+one.topologyKey] = one
-	}
-	r.rates = make([]*rate, len(list))
+	old := r.rates
+	r.rates = nil
 	for i := range list {
-		r.rates[i] = newRate(now, &list[i], old[list[i].Name+" "+list[i].TopologyKey])
-	}
-}
-
-// newRate returns a rate that continues the old one, if there is one.
-func newRate(now time.Time, of *policy.Rate, old *rate) *rate {
-	next := &rate{
-		name: of.Name, topologyKey: of.TopologyKey, buckets: map[string]*bucket{}, sweepAt: 64,
-		fresh: bucket{pace: paceOf(of), at: now},
-	}
-	for _, t := range of.Taints {
-		if next.keys == nil {
-			next.keys = map[string]bool{}
+		next := &rate{Rate: list[i], buckets: map[string]*bucket{}, sweepAt: 64}
+		next.fresh = bucket{pace: paceOf(&list[i]), at: now}
+		if j := slices.IndexFunc(old, next.continues); j >= 0 {
+			next.carryOn(now, old[j])
 		}
-		next.keys[t.Key] = true
+		r.rates = append(r.rates, next)
 	}
-	if old != nil {
-		next.carryOn(now, old)
-	}
-	return next
 }
 
 func paceOf(r *policy.Rate) pace {
 	return pace{time.Duration(math.Ceil(float64(time.Second) / r.EvictionsPerSecond)), int64(r.Burst)}
+}
+
+// continues reports whether the other one is this rate before a reload: with the same name and groups.
+func (r *rate) continues(old *rate) bool {
+	return r.Name == old.Name && r.TopologyKey == old.TopologyKey
 }
 
 // carryOn adopts the buckets of the old rate.
@@ -74,14 +60,6 @@ func (r *rate) carryOn(now time.Time, old *rate) {
 	for _, b := range r.buckets {
 		b.change(now, to)
 	}
-}
-
-// counts reports whether the rate counts evictions because of this taint. It counts out-of-service only by its key.
-func (r *rate) counts(key string) bool {
-	if r.keys == nil {
-		return key != v1.TaintNodeOutOfService
-	}
-	return r.keys[key]
 }
 
 // bucket returns the bucket of a group, filled up to now.
@@ -112,8 +90,8 @@ func (r *rate) sweep(now time.Time) {
 
 // Buckets returns the number of buckets.
 func (r *Rates) Buckets() (n int) {
-	for _, one := range r.rates {
-		n += len(one.buckets)
+	for _, rate := range r.rates {
+		n += len(rate.buckets)
 	}
 	return n
 }
@@ -130,17 +108,17 @@ type Level struct {
 // Levels returns the levels of all rates, in their order.
 func (r *Rates) Levels(now time.Time) []Level {
 	levels := make([]Level, len(r.rates))
-	for i, one := range r.rates {
-		one.fresh.fill(now)
-		fewest := one.fresh.tokens()
-		if one.topologyKey == "" && len(one.buckets) > 0 {
-			fewest = one.fresh.pace.burst // there is one group, and it has a bucket
+	for i, rate := range r.rates {
+		rate.fresh.fill(now)
+		fewest := rate.fresh.tokens()
+		if rate.TopologyKey == "" && len(rate.buckets) > 0 {
+			fewest = rate.fresh.pace.burst // there is one group, and it has a bucket
 		}
-		for _, b := range one.buckets {
+		for _, b := range rate.buckets {
 			b.fill(now)
 			fewest = min(fewest, b.tokens())
 		}
-		levels[i] = Level{one.name, int(fewest)}
+		levels[i] = Level{rate.Name, int(fewest)}
 	}
 	return levels
 }

@@ -104,15 +104,6 @@ func (r Record) Bounded() Record {
 	return r
 }
 
-// Since returns the record without the holds that were over before that moment, at which the oldest exposure begins.
-// Those do not change any verdict.
-func (r Record) Since(oldest time.Time) Record {
-	r.Holds = slices.DeleteFunc(slices.Clone(r.Holds), func(h policy.HoldRecord) bool {
-		return !h.Holds && h.Ended.Before(oldest)
-	})
-	return r
-}
-
 // Converted returns the record with each of its times converted.
 func (r Record) Converted(convert func(time.Time) time.Time) Record {
 	r.Trips, r.Holds = slices.Clone(r.Trips), slices.Clone(r.Holds)

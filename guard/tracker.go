@@ -10,9 +10,6 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// pruneEvery is how often ended holds are dropped that no longer count for any exposure.
-const pruneEvery = 10 * time.Minute
-
 // errEnded is the error of an input that comes after Run has ended.
 var errEnded = errors.New("holds are no longer tracked: Run has ended")
 
@@ -35,9 +32,6 @@ type Options struct {
 
 	// Namespaces returns the labels of namespaces that the cache has now; nil if it does not have them.
 	Namespaces func() policy.Namespaces
-
-	// OldestExposure returns a moment before which no present exposure began.
-	OldestExposure func() time.Time
 }
 
 // Tracker is the goroutine around a [Core]. Any number of goroutines may call its methods, before and while Run runs.
@@ -65,8 +59,8 @@ func NewTracker(o Options) *Tracker {
 	return t
 }
 
-// Put adds an input. It does not block. What the journal and the cache have need not be in it: Ready, LeadershipBegan
-// and NamespacesChanged receive that right before their step, as it may have changed since they were added.
+// Put adds an input. It does not block. Ready, LeadershipBegan and NamespacesChanged may be empty: they receive the
+// record or the namespaces of now right before their step.
 func (t *Tracker) Put(in Input) { t.put(queued{in: in}) }
 
 // Do adds an input, and blocks until it was processed. It returns an error if the context or Run ends first.
@@ -102,35 +96,24 @@ func (t *Tracker) Trips() []TripRecord { return *t.trips.Load() }
 // Run processes inputs until the context ends. It may be called only once.
 func (t *Tracker) Run(ctx context.Context) {
 	defer close(t.ended)
-	prune := time.NewTicker(pruneEvery)
-	defer prune.Stop()
 	for {
-		due, stop := t.timer()
 		select {
 		case <-ctx.Done():
-			stop()
 			return
 		case <-t.wake:
 			t.stepAll()
-		case <-due:
+		case <-t.due():
 			t.step(TimePassed{})
-		case <-prune.C:
-			if t.core.Recorded() > 0 {
-				t.step(ExposuresRead{t.options.OldestExposure()})
-			}
 		}
-		stop()
 	}
 }
 
-// timer returns a channel that receives when the core's next step is due.
-func (t *Tracker) timer() (due <-chan time.Time, stop func()) {
-	next, ok := t.core.Next()
-	if !ok {
-		return nil, func() {}
+// due returns a channel that receives when the core's next step is due.
+func (t *Tracker) due() <-chan time.Time {
+	if next, ok := t.core.Next(); ok {
+		return time.NewTimer(time.Until(next)).C
 	}
-	timer := time.NewTimer(time.Until(next))
-	return timer.C, func() { timer.Stop() }
+	return nil
 }
 
 // stepAll processes the inputs that are queued.
@@ -162,7 +145,7 @@ func (t *Tracker) step(in Input) {
 	}
 }
 
-// complete adds what the journal and the cache have now to the inputs that need it.
+// complete adds the record of the journal, or the namespaces of the cache, to the inputs that have them.
 func (t *Tracker) complete(in Input) Input {
 	switch in.(type) {
 	case Ready:

@@ -41,13 +41,12 @@ func (r *receiver) journaled() guard.Journaled {
 
 func (r *receiver) options(c guard.Config) guard.Options {
 	return guard.Options{
-		Config:         c,
-		Judged:         func(j policy.Judge) { r.mu.Lock(); defer r.mu.Unlock(); r.judges = append(r.judges, j) },
-		Record:         func(g guard.Record) { r.mu.Lock(); defer r.mu.Unlock(); r.records = append(r.records, g) },
-		Report:         func(e guard.Event) { r.mu.Lock(); defer r.mu.Unlock(); r.events = append(r.events, e) },
-		Journaled:      r.journaled,
-		Namespaces:     r.namespaces,
-		OldestExposure: time.Now,
+		Config:     c,
+		Judged:     func(j policy.Judge) { r.mu.Lock(); defer r.mu.Unlock(); r.judges = append(r.judges, j) },
+		Record:     func(g guard.Record) { r.mu.Lock(); defer r.mu.Unlock(); r.records = append(r.records, g) },
+		Report:     func(e guard.Event) { r.mu.Lock(); defer r.mu.Unlock(); r.events = append(r.events, e) },
+		Journaled:  r.journaled,
+		Namespaces: r.namespaces,
 	}
 }
 
@@ -76,24 +75,6 @@ func TestATripEndsByTimeAlone(t *testing.T) {
 		last, stored := got.judges[len(got.judges)-1], got.records[len(got.records)-1]
 		if len(last.Facts.Tripped) != 0 || len(endsOf(guard.Record{Holds: last.Facts.Holds})) != 1 || len(endsOf(stored)) != 1 {
 			t.Errorf("the last judge has the facts %+v, and the last record is %+v", last.Facts, stored)
-		}
-	})
-}
-
-func TestEndsAreDroppedOnceNoExposureReachesThem(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var got receiver
-		tracker := guard.NewTracker(got.options(whole(true)))
-		go tracker.Run(t.Context())
-		tracker.Put(guard.LeadershipBegan{})
-		tracker.Put(guard.Ready{})
-		tracker.Put(guard.Reconfigured{Config: whole(false)})
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		got.mu.Lock()
-		defer got.mu.Unlock()
-		if last := got.records[len(got.records)-1]; len(got.records) != 3 || len(endsOf(last)) != 0 {
-			t.Errorf("got the records %+v, want that of the pause, of its end, and without it", got.records)
 		}
 	})
 }

@@ -23,6 +23,9 @@ type TripRecord struct {
 	Ended bool `json:"ended,omitempty"`
 }
 
+// holds reports whether there is a trip, and it has not ended.
+func (t *TripRecord) holds() bool { return t != nil && !t.Ended }
+
 // sameGroup reports whether the other trip is of the same breaker, in the same group.
 func (t TripRecord) sameGroup(other TripRecord) bool {
 	return t.Breaker == other.Breaker && t.TopologyKey == other.TopologyKey && t.Group == other.Group
@@ -42,13 +45,17 @@ func GroupWords(group string) string {
 	return group
 }
 
+// record returns the record of a trip of a group.
+func (b *breaker) record(group string, began time.Time) TripRecord {
+	return TripRecord{Breaker: b.Name, TopologyKey: b.TopologyKey, Group: group, Began: began}
+}
+
 // Trips returns the trips to record, sorted by group.
-func (b *Breakers) Trips() []TripRecord {
-	var all []TripRecord
-	for _, one := range b.list {
-		for _, name := range slices.Sorted(maps.Keys(one.groups)) {
-			if t := one.groups[name].trip; t.state != closed {
-				all = append(all, TripRecord{one.Name, one.TopologyKey, name, t.began, t.state == spent})
+func (b *Breakers) Trips() (all []TripRecord) {
+	for _, breaker := range b.list {
+		for _, name := range slices.Sorted(maps.Keys(breaker.groups)) {
+			if t := breaker.groups[name].trip; t != nil {
+				all = append(all, *t)
 			}
 		}
 	}
@@ -57,14 +64,12 @@ func (b *Breakers) Trips() []TripRecord {
 
 // Unrecorded returns an event for each present trip that a record does not have.
 func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
-	for _, one := range b.list {
-		for _, name := range slices.Sorted(maps.Keys(one.groups)) {
-			g := one.groups[name]
-			has := func(t TripRecord) bool {
-				return t.Breaker == one.Name && t.TopologyKey == one.TopologyKey && t.Group == name && !t.Ended
-			}
-			if g.trip.state == tripped && !slices.ContainsFunc(recorded, has) {
-				events = append(events, one.event(b, g, true, g.trip.began))
+	for _, breaker := range b.list {
+		for _, name := range slices.Sorted(maps.Keys(breaker.groups)) {
+			g := breaker.groups[name]
+			has := func(t TripRecord) bool { return t.sameGroup(*g.trip) && !t.Ended }
+			if g.trip.holds() && !slices.ContainsFunc(recorded, has) {
+				events = append(events, b.event(breaker, g, true, g.trip.Began))
 			}
 		}
 	}
@@ -85,24 +90,24 @@ func (b *Breakers) Unrecorded(recorded []TripRecord) (events []Event) {
 // Adopt does not change when a trip of this process began. Breakers are judged at the next step; a share at or below
 // maxNodes counts from then on.
 func (b *Breakers) Adopt(before, latest []TripRecord) {
-	for _, one := range b.list {
-		for _, g := range one.groups {
-			of := TripRecord{Breaker: one.Name, TopologyKey: one.TopologyKey, Group: g.name}
+	for _, breaker := range b.list {
+		for _, g := range breaker.groups {
+			of := breaker.record(g.name, time.Time{})
 			if slices.ContainsFunc(before, of.sameGroup) && !slices.ContainsFunc(latest, of.sameGroup) &&
-				!one.exceeded(g) {
-				g.trip, g.below, g.touched = trip{}, time.Time{}, true
+				!breaker.exceeded(g) {
+				g.trip, g.below = nil, time.Time{}
 			}
 		}
 	}
 	b.restore(latest, !b.synced || len(b.nodes) == 0)
 }
 
-// restore puts recorded trips in force; those of groups without nodes only if they are to be kept.
+// restore puts recorded trips in force. Trips of groups without nodes are put in force only if empty is true.
 func (b *Breakers) restore(trips []TripRecord, empty bool) {
 	for _, t := range trips {
-		for _, one := range b.list {
-			if one.Name == t.Breaker && one.TopologyKey == t.TopologyKey && (empty || !one.groups[t.Group].empty()) {
-				one.adopt(t)
+		for _, breaker := range b.list {
+			if breaker.Name == t.Breaker && breaker.TopologyKey == t.TopologyKey && (empty || !breaker.groups[t.Group].empty()) {
+				breaker.adopt(t)
 			}
 		}
 	}
@@ -111,22 +116,9 @@ func (b *Breakers) restore(trips []TripRecord, empty bool) {
 // adopt puts a recorded trip in force. A trip that a record has reset by hand is in force again if a later record has
 // it, and the configuration does not reset it.
 func (b *breaker) adopt(t TripRecord) {
-	g := b.of(t.Group)
-	wrong := g.trip.state == spent && !t.Ended && !b.endedByHand(g.trip.began)
-	if g.trip.state != closed && !wrong {
-		return
-	}
-	g.trip = trip{tripped, t.Began}
-	if t.Ended {
-		g.trip.state = spent
-	}
-}
-
-// forgetEmpty ends the trips of groups without nodes.
-func (b *breaker) forgetEmpty() {
-	for _, g := range b.groups {
-		if g.empty() {
-			g.trip = trip{}
-		}
+	g := b.group(t.Group)
+	wrong := g.trip != nil && g.trip.Ended && !t.Ended && !b.endedByHand(g.trip.Began)
+	if g.trip == nil || wrong {
+		g.trip = &t
 	}
 }

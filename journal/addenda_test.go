@@ -139,10 +139,10 @@ func TestAddendaThatMakeNoSenseAreDroppedAndNamedAndNothingElse(t *testing.T) {
 	const opening = `{"version":1,"written":"2026-01-01T00:00:09Z"`
 	for _, c := range []struct{ name, addenda, want string }{
 		{"guards are a number", `"guards":7`, "the record of guards and holds in its entry _journal is dropped: json"},
-		{"an end without a time", `"guards":{"ended":[{"by":"pause"}]}`, `the record of guards and holds in its entry _journal is dropped: the end of "pause" lacks its time`},
+		{"an end without a time", `"guards":{"holds":[{"by":"pause"}]}`, `the record of guards and holds in its entry _journal is dropped: the end of "pause" lacks its time`},
 		{"a trip without a breaker", `"guards":{"trips":[{"group":"a","began":"2026-01-01T00:00:09Z"}]}`, "the record of guards and holds in its entry _journal is dropped: the trip of breaker"},
 		{"a trip without a time", `"guards":{"trips":[{"breaker":"a"}]}`, "the record of guards and holds in its entry _journal is dropped: the trip of breaker"},
-		{"a time that is none", `"guards":{"ended":[{"by":"pause","at":"x"}]}`, "the record of guards and holds in its entry _journal is dropped: parsing time"},
+		{"a time that is none", `"guards":{"holds":[{"by":"pause","ended":"x"}]}`, "the record of guards and holds in its entry _journal is dropped: parsing time"},
 		{"triggers are a list", `"triggers":[]`, "the triggers in its entry _journal are dropped: json"},
 		{"a node is a number", `"triggers":{"` + names[1] + `":7}`, `the triggers of node "` + names[1] + `" are dropped: it can't be read`},
 		{"another effect", `"triggers":{"` + names[1] + `":` + good + `}`, `the triggers of node "` + names[1] + `" are dropped: taint 0: state 0: its effect is "NoExecute"; only NoSchedule is allowed`},

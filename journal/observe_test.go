@@ -194,7 +194,7 @@ func TestJoiningStatesNeverChangesAVerdict(t *testing.T) {
 		pods := rapid.SliceOfN(rapid.Custom(drawPod), 0, 4).Draw(t, "pods")
 		apart := func(a, b *v1.Taint) bool {
 			for _, p := range pods {
-				if taint.BearsForEver(p, a, taint.Rules{}) != taint.BearsForEver(p, b, taint.Rules{}) {
+				if taint.ToleratesForever(p, a, taint.Rules{}) != taint.ToleratesForever(p, b, taint.Rules{}) {
 					return true
 				}
 			}

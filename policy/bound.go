@@ -100,7 +100,7 @@ func (p *Policy) gone(deleted time.Duration) string {
 	return words
 }
 
-// without names what the bound does not include.
+// without names the delays that the bound does not include.
 func (p *Policy) without(guards Guards) string {
 	for i := range guards.Rates {
 		keys := guards.Rates[i].Taints

@@ -119,7 +119,7 @@ func TestTheBoundHoldsForEveryPod(t *testing.T) {
 		}
 		v := set.Decide(pod, node, nil)
 		start := max(100, pod.Bound.Unix()-zero.Unix())
-		if !v.Evict.Evict || v.Evict.At.After(at(start).Add(20*time.Minute)) || !v.Delete.Evict || v.Delete.At.After(at(start).Add(110*time.Minute)) {
+		if !v.Request.Evict || v.Request.At.After(at(start).Add(20*time.Minute)) || !v.Delete.Evict || v.Delete.At.After(at(start).Add(110*time.Minute)) {
 			rt.Fatalf("got %+v", v)
 		}
 	})

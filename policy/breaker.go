@@ -2,15 +2,16 @@ package policy
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
-
-	"github.com/taint-manager/taint-manager/taint"
+	"k8s.io/utils/ptr"
 )
 
 // Defaults of breakers.
@@ -26,33 +27,37 @@ const (
 
 // SettleTime returns the shortest time between the first sight of a taint and an eviction because of it.
 func (b *Breaker) SettleTime() time.Duration {
-	if b.Settle == nil {
-		return defaultSettle
-	}
-	return b.Settle.Duration
+	return ptr.Deref(b.Settle, metav1.Duration{Duration: defaultSettle}).Duration
 }
 
 // ResetTime returns how long few enough nodes must have been affected for a reset. A deleted node counts for that
 // time.
 func (b *Breaker) ResetTime() time.Duration {
-	if b.ResetAfter == nil {
-		return defaultResetAfter
-	}
-	return b.ResetAfter.Duration
+	return ptr.Deref(b.ResetAfter, metav1.Duration{Duration: defaultResetAfter}).Duration
 }
 
-// guards reports whether the breaker counts this taint of this node.
-func (b *breaker) guards(node *taint.Node, t *v1.Taint) bool {
-	return b.keys[t.Key] && b.nodes.selects(node.Labels)
+// Counts reports whether the rate counts evictions because of a taint with this key. Without any taints, it counts all
+// except out-of-service.
+func (r *Rate) Counts(key string) bool {
+	if len(r.Taints) == 0 {
+		return key != v1.TaintNodeOutOfService
+	}
+	return slices.Contains(r.Taints, TaintKey{key})
+}
+
+// Counts reports whether a node with a taint of this key is affected.
+func (b *Breaker) Counts(key string) bool { return slices.Contains(b.Taints, TaintKey{key}) }
+
+// guards reports whether the breaker counts the taint of the pair, on its node.
+func (b *breaker) guards(p *pair) bool {
+	return b.Counts(p.taint.Key) && b.nodes.Matches(labels.Set(p.node.Labels))
 }
 
 // settled returns when the breakers have waited long enough after the taint was first seen; zero if none waits.
-func (s *Set) settled(node *taint.Node, states taint.History) time.Time {
-	var latest time.Time
-	for i := range s.breakers {
-		b := &s.breakers[i]
-		if b.settle > 0 && b.guards(node, &states[len(states)-1].Taint) {
-			latest = later(latest, b.firstSeen(node, states).Add(b.settle))
+func (p *pair) settled() (latest time.Time) {
+	for i := range p.set.breakers {
+		if b := &p.set.breakers[i]; b.SettleTime() > 0 && b.guards(p) {
+			latest = later(latest, b.firstSeen(p).Add(b.SettleTime()))
 		}
 	}
 	return latest
@@ -60,12 +65,12 @@ func (s *Set) settled(node *taint.Node, states taint.History) time.Time {
 
 // firstSeen returns the start of the latest unbroken run of states whose keys are those of the breaker. If a list after
 // a gap of the watch showed that start, the moment of the list counts: before it the breaker did not see the taint.
-func (b *breaker) firstSeen(node *taint.Node, states taint.History) time.Time {
-	first := len(states) - 1
-	for first > 0 && b.keys[states[first-1].Taint.Key] {
+func (b *breaker) firstSeen(p *pair) time.Time {
+	first := len(p.states) - 1
+	for first > 0 && b.Counts(p.states[first-1].Taint.Key) {
 		first--
 	}
-	return later(states[first].Since, node.Found[states[first].Taint.Key])
+	return later(p.states[first].Since, p.node.Found[p.states[first].Taint.Key])
 }
 
 // Limit returns how many nodes may be affected, or which percentage of them. The breaker must be valid.
@@ -86,11 +91,6 @@ func (b *Breaker) LeastNodes() int {
 		return safeGroup
 	}
 	return 1
-}
-
-// NodesSelected returns the function that reports whether a node with these labels is selected; nil selects all.
-func NodesSelected(s *metav1.LabelSelector) func(labels map[string]string) bool {
-	return newSelector(s).selects
 }
 
 // ResetOf returns how the breaker of this name, with these groups, is reset; "" if there is no such breaker.

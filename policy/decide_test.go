@@ -88,7 +88,7 @@ func TestDecide(t *testing.T) {
 		{"a hold that ended before the deadline postpones nothing", []policy.Policy{{Method: policy.Evict, Match: taints(policy.Taint{Key: "a", Values: []string{"go"}}), DeleteAfter: secs(3600)}, only(policy.Hold, "a")}, aPod(bearing("a", 9000)), nodeWith(then(on(10, "a", ""), 5000, "go")), 9010, 12610},
 	} {
 		v := compiled(t, policies(c.policies...)).Decide(c.pod, c.node, nil)
-		if got := [2]int64{seconds(v.Evict), seconds(v.Delete)}; got != [2]int64{c.evict, c.delete} {
+		if got := [2]int64{seconds(v.Request), seconds(v.Delete)}; got != [2]int64{c.evict, c.delete} {
 			t.Errorf("%s: got %v, want %v: %+v", c.name, got, [2]int64{c.evict, c.delete}, v)
 		}
 	}
@@ -99,8 +99,8 @@ func TestAVerdictNamesThePairThatCounts(t *testing.T) {
 	grace.Name, grace.GracePeriod = "grace", &policy.GracePeriod{Max: *secs(8)}
 	set := compiled(t, policies(grace, only(policy.Ignore, "c")))
 	v := set.Decide(aPod(), nodeWith(on(10, "a", ""), on(2000, "b", ""), on(5, "c", "")), nil)
-	if v.Evict.Policy != "grace" || v.Evict.GracePeriod != 8*time.Second || v.Evict.Taint.Key != "a" || !v.Evict.Start.Equal(at(10)) {
-		t.Errorf("asked: %+v", v.Evict)
+	if v.Request.Policy != "grace" || v.Request.GracePeriod != 8*time.Second || v.Request.Taint.Key != "a" || !v.Request.Start.Equal(at(10)) {
+		t.Errorf("asked: %+v", v.Request)
 	}
 	if v.Delete.Policy != "" || v.Delete.GracePeriod != 0 || v.Delete.Taint.Key != "b" {
 		t.Errorf("deleted: %+v", v.Delete)
@@ -110,7 +110,7 @@ func TestAVerdictNamesThePairThatCounts(t *testing.T) {
 			t.Errorf("second %d: got %q, want %q", second, got, want)
 		}
 	}
-	if v.First() != v.Evict.Verdict || v.Stay != 0 || v.Ignored != "b" {
+	if v.First() != v.Request.Verdict || v.Stay != 0 || v.Ignored != "b" {
 		t.Errorf("got %+v", v)
 	}
 }
@@ -126,7 +126,7 @@ func TestADeletionByDeleteAfterNeedsARefusalBefore(t *testing.T) {
 		"deleteAfter: 1h": {hour(policy.Match{}), time.Minute}, "deleteAfter: 20s": {short, 20 * time.Second}, "Delete": {only(policy.Delete, "a"), 0},
 	} {
 		v := compiled(t, policies(c.policy)).Decide(aPod(), nodeWith(on(10, "a", "")), nil)
-		if !v.Delete.Evict || v.Delete.RefusedFor != c.want || v.Evict.RefusedFor != 0 {
+		if !v.Delete.Evict || v.Delete.RefusedFor != c.want || v.Request.RefusedFor != 0 {
 			t.Errorf("%s: got %+v", name, v)
 		}
 	}
@@ -189,7 +189,7 @@ func TestATrippedBreakerHoldsThePairsOfItsTaints(t *testing.T) {
 		{"another taint alone", nodeWith(on(15, "b", "")), tripped, 15, false},
 	} {
 		v := set.Decide(aPod(), test.node, test.facts)
-		if got := seconds(v.Evict); got != test.evict || (v.Held.By == policy.HeldByBreaker) != test.held {
+		if got := seconds(v.Request); got != test.evict || (v.Held.By == policy.HeldByBreaker) != test.held {
 			t.Errorf("%s: got %+v", test.name, v)
 		}
 	}
@@ -254,7 +254,7 @@ func TestDeleteAfterCountsFromTheEndOfTheLastHold(t *testing.T) {
 		"a pause that goes on":          {&policy.Facts{Paused: true}, never},
 	} {
 		v := set.Decide(aPod(), nodeWith(on(10, "a", "")), c.facts)
-		if got := seconds(v.Delete); got != c.want || seconds(v.Evict) != 10 {
+		if got := seconds(v.Delete); got != c.want || seconds(v.Request) != 10 {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
 		}
 	}

@@ -1,95 +1,67 @@
 package policy
 
 import (
+	"cmp"
 	"iter"
+	"math"
 	"time"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Change is the effect of another configuration on one pod.
-type Change uint8
-
-// The changes.
-const (
-	Unchanged     Change = iota
-	BecameDue            // an action of it is due now, and was not before
-	BecameEarlier        // its time is earlier than before, or it stayed before
-	BecameLater          // its time is later than before
-	BecameHeld           // it is held, and was to be evicted or to stay before
-	BecameFree           // it stays, and was to be evicted or held before
-)
-
-// Diff counts the changes of pods.
+// Diff counts the pods whose verdicts another configuration changes.
 type Diff struct {
-	Pods                            int // all pods that were compared
-	Due, Earlier, Later, Held, Free int
+	Pods    int // all pods that were compared
+	Due     int // an action of the pod is due now, and was not before
+	Earlier int // the pod's time is earlier than before, or the pod stayed before
+	Later   int // the pod's time is later than before
+	Held    int // the pod is held, and was to be evicted or to stay before
+	Free    int // the pod stays, and was to be evicted or held before
 }
 
-// Decider is [Set.Decide] with its facts.
+// Decider is [Judge.Decide].
 type Decider func(pod *taint.Pod, node *taint.Node) Verdict
 
 // Compare counts the changes of the pods, each with its node, if after decides instead of before.
 func Compare(now time.Time, pods iter.Seq2[*taint.Pod, *taint.Node], before, after Decider) (d Diff) {
 	for pod, node := range pods {
 		was, is := before(pod, node), after(pod, node)
-		d.Pods++
-		switch was.ChangeTo(&is, now) {
-		case BecameDue:
-			d.Due++
-		case BecameEarlier:
-			d.Earlier++
-		case BecameLater:
-			d.Later++
-		case BecameHeld:
-			d.Held++
-		case BecameFree:
-			d.Free++
-		}
+		d.add(&was, &is, now)
 	}
 	return d
 }
 
-// ChangeTo returns what changes for a pod whose verdict becomes next.
-func (v *Verdict) ChangeTo(next *Verdict, now time.Time) Change {
-	switch {
-	case next.Goes():
-		return v.changeOfTimes(next, now)
-	case next.Held.By != 0 && (v.Held.By == 0 || v.Goes()):
-		return BecameHeld
-	case next.Held.By == 0 && (v.Held.By != 0 || v.Goes()):
-		return BecameFree
+// add counts one pod by its verdict before and after the change.
+func (d *Diff) add(was, is *Verdict, now time.Time) {
+	wasFirst, wasDeleted := was.times(now)
+	isFirst, isDeleted := is.times(now)
+	sooner := cmp.Or(cmp.Compare(isFirst, wasFirst), cmp.Compare(isDeleted, wasDeleted))
+	d.Pods++
+	switch goes := is.Goes(); {
+	case goes && (isFirst == 0 && wasFirst > 0 || isDeleted == 0 && wasDeleted > 0):
+		d.Due++
+	case goes && sooner < 0:
+		d.Earlier++
+	case goes && sooner > 0:
+		d.Later++
+	case goes:
+	case is.Held.By != 0 && (was.Held.By == 0 || was.Goes()):
+		d.Held++
+	case is.Held.By == 0 && (was.Held.By != 0 || was.Goes()):
+		d.Free++
 	}
-	return Unchanged
 }
 
-// changeOfTimes compares the times of a pod that is to be evicted. A time before now counts as now.
-func (v *Verdict) changeOfTimes(next *Verdict, now time.Time) Change {
-	wasDeleted, isDeleted := v.Delete.from(now), next.Delete.from(now)
-	was, is := min(v.Evict.from(now), wasDeleted), min(next.Evict.from(now), isDeleted)
-	switch {
-	case is == 0 && was > 0, isDeleted == 0 && wasDeleted > 0:
-		return BecameDue
-	case is != was:
-		return earlierOrLater(is, was)
-	}
-	return earlierOrLater(isDeleted, wasDeleted)
-}
-
-func earlierOrLater(is, was time.Duration) Change {
-	switch {
-	case is < was:
-		return BecameEarlier
-	case is > was:
-		return BecameLater
-	}
-	return Unchanged
+// times returns the times until the first action and until the deletion: 0 if they are due.
+func (v *Verdict) times(now time.Time) (first, deleted time.Duration) {
+	deleted = v.Delete.from(now)
+	return min(v.Request.from(now), deleted), deleted
 }
 
 // from returns the time until the action: 0 if it is due, and the longest duration if it never comes.
 func (a *Action) from(now time.Time) time.Duration {
 	if !a.Evict {
-		return 1<<63 - 1
+		return math.MaxInt64
 	}
 	return max(0, a.At.Sub(now))
 }

@@ -19,41 +19,34 @@ func TestWhatAReloadMakesOfAPod(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		before, after policy.Policy
-		want          policy.Change
+		want          policy.Diff
 	}{
-		{"stays, is asked", stays, evict, policy.BecameDue},
-		{"held, is asked", held, evict, policy.BecameDue},
-		{"asked, is deleted", evict, del, policy.BecameDue},
-		{"asked, and its time to be deleted has come", evict, soon, policy.BecameDue},
-		{"asked, is to be deleted some time", evict, blocked, policy.BecameEarlier},
-		{"asked, is not to be deleted any longer", blocked, evict, policy.BecameLater},
-		{"deleted, is asked", del, evict, policy.BecameLater},
-		{"due, goes later", del, longer, policy.BecameLater},
-		{"goes even later", longer, longest, policy.BecameLater},
-		{"goes earlier, not yet", longest, longer, policy.BecameEarlier},
-		{"stays, goes one day", stays, longer, policy.BecameEarlier},
-		{"held, goes one day", held, longer, policy.BecameEarlier},
-		{"due, is held", del, held, policy.BecameHeld},
-		{"stays, is held", stays, held, policy.BecameHeld},
-		{"due, stays", del, stays, policy.BecameFree},
-		{"held, stays", held, stays, policy.BecameFree},
-		{"stays", stays, stays, policy.Unchanged},
-		{"held", held, held, policy.Unchanged},
-		{"due", del, del, policy.Unchanged},
-		{"asked", blocked, blocked, policy.Unchanged},
+		{"stays, is asked", stays, evict, policy.Diff{Pods: 1, Due: 1}},
+		{"held, is asked", held, evict, policy.Diff{Pods: 1, Due: 1}},
+		{"asked, is deleted", evict, del, policy.Diff{Pods: 1, Due: 1}},
+		{"asked, and its time to be deleted has come", evict, soon, policy.Diff{Pods: 1, Due: 1}},
+		{"asked, is to be deleted some time", evict, blocked, policy.Diff{Pods: 1, Earlier: 1}},
+		{"asked, is not to be deleted any longer", blocked, evict, policy.Diff{Pods: 1, Later: 1}},
+		{"deleted, is asked", del, evict, policy.Diff{Pods: 1, Later: 1}},
+		{"due, goes later", del, longer, policy.Diff{Pods: 1, Later: 1}},
+		{"goes even later", longer, longest, policy.Diff{Pods: 1, Later: 1}},
+		{"goes earlier, not yet", longest, longer, policy.Diff{Pods: 1, Earlier: 1}},
+		{"stays, goes one day", stays, longer, policy.Diff{Pods: 1, Earlier: 1}},
+		{"held, goes one day", held, longer, policy.Diff{Pods: 1, Earlier: 1}},
+		{"due, is held", del, held, policy.Diff{Pods: 1, Held: 1}},
+		{"stays, is held", stays, held, policy.Diff{Pods: 1, Held: 1}},
+		{"due, stays", del, stays, policy.Diff{Pods: 1, Free: 1}},
+		{"held, stays", held, stays, policy.Diff{Pods: 1, Free: 1}},
+		{"stays", stays, stays, policy.Diff{Pods: 1}},
+		{"held", held, held, policy.Diff{Pods: 1}},
+		{"due", del, del, policy.Diff{Pods: 1}},
+		{"asked", blocked, blocked, policy.Diff{Pods: 1}},
 	} {
 		before, after := compiled(t, policies(c.before)), compiled(t, policies(c.after))
 		pods := maps.All(map[*taint.Pod]*taint.Node{aPod(): nodeWith(on(10, "a", ""))})
-		decide := func(s *policy.Set) policy.Decider {
-			return func(p *taint.Pod, n *taint.Node) policy.Verdict { return s.Decide(p, n, nil) }
-		}
-		got := policy.Compare(at(40), pods, decide(before), decide(after))
-		want := map[policy.Change]policy.Diff{
-			policy.Unchanged: {Pods: 1}, policy.BecameDue: {Pods: 1, Due: 1}, policy.BecameEarlier: {Pods: 1, Earlier: 1},
-			policy.BecameLater: {Pods: 1, Later: 1}, policy.BecameHeld: {Pods: 1, Held: 1}, policy.BecameFree: {Pods: 1, Free: 1},
-		}[c.want]
-		if got != want {
-			t.Errorf("%s: got %+v, want %+v", c.name, got, want)
+		got := policy.Compare(at(40), pods, policy.Judge{Set: before.Set}.Decide, policy.Judge{Set: after.Set}.Decide)
+		if got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }
@@ -64,27 +57,29 @@ func TestAChangeIsWhatTheSecondsShow(t *testing.T) {
 	checkTwins(t, func(rt *rapid.T, w *twin) {
 		other := drawTwin(rt).config
 		now := rapid.Int64Range(0, 100).Draw(rt, "now")
-		before, after := compiled(t, w.config).Decide(w.pod, w.node, w.facts()), compiled(t, other).Decide(w.pod, w.node, w.facts())
-		want := policy.Unchanged
+		was, is := policy.Judge{Set: compiled(t, w.config).Set, Facts: w.facts()}, policy.Judge{Set: compiled(t, other).Set, Facts: w.facts()}
+		before, after := was.Decide(w.pod, w.node), is.Decide(w.pod, w.node)
+		want := policy.Diff{Pods: 1}
 		for second := int64(end); second >= now; second-- {
 			was, is := doneAt(&before, second), doneAt(&after, second)
 			switch {
 			case is > was:
-				want = policy.BecameEarlier
+				want = policy.Diff{Pods: 1, Earlier: 1}
 			case is < was:
-				want = policy.BecameLater
+				want = policy.Diff{Pods: 1, Later: 1}
 			}
 		}
 		switch was, is := doneAt(&before, now), doneAt(&after, now); {
 		case is > was:
-			want = policy.BecameDue
+			want = policy.Diff{Pods: 1, Due: 1}
 		case !after.Goes() && after.Held.By != 0 && (before.Goes() || before.Held.By == 0):
-			want = policy.BecameHeld
+			want = policy.Diff{Pods: 1, Held: 1}
 		case !after.Goes() && after.Held.By == 0 && (before.Goes() || before.Held.By != 0):
-			want = policy.BecameFree
+			want = policy.Diff{Pods: 1, Free: 1}
 		}
-		if got := before.ChangeTo(&after, at(now)); got != want {
-			rt.Fatalf("at %d: got %d, want %d\n%+v\n%+v", now, got, want, before, after)
+		pods := maps.All(map[*taint.Pod]*taint.Node{w.pod: w.node})
+		if got := policy.Compare(at(now), pods, was.Decide, is.Decide); got != want {
+			rt.Fatalf("at %d: got %+v, want %+v\n%+v\n%+v", now, got, want, before, after)
 		}
 	})
 }

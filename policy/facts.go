@@ -22,13 +22,6 @@ type Facts struct {
 // Namespaces returns the labels of a namespace; known is false until the namespace is known. Nil knows none.
 type Namespaces func(name string) (labels map[string]string, known bool)
 
-func (n Namespaces) labels(name string) (map[string]string, bool) {
-	if n == nil {
-		return nil, false
-	}
-	return n(name)
-}
-
 // Trip names a breaker and the group of nodes whose evictions it holds.
 type Trip struct {
 	Breaker string `json:"breaker"`
@@ -50,20 +43,8 @@ func GroupOf(topologyKey string, labels map[string]string) string {
 	return NoGroup
 }
 
-func (f *Facts) tripped(t Trip) bool { return f != nil && f.Tripped[t] }
-
-func (f *Facts) namespaces() Namespaces {
-	if f == nil {
-		return nil
-	}
-	return f.Namespaces
-}
-
 // lastEnd returns when the last recorded hold that counts for the pair has ended; zero if none has.
-func (f *Facts) lastEnd(p pair) (last time.Time) {
-	if f == nil {
-		return last
-	}
+func (f *Facts) lastEnd(p *pair) (last time.Time) {
 	for i := range f.Holds {
 		if h := &f.Holds[i]; h.Ended.After(last) && h.counts(p) {
 			last = h.Ended
@@ -71,5 +52,3 @@ func (f *Facts) lastEnd(p pair) (last time.Time) {
 	}
 	return last
 }
-
-func (f *Facts) paused() bool { return f != nil && f.Paused }

@@ -1,9 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +19,7 @@ const ByPause = "pause"
 // groups, or for the pause. The end of a hold delays deletions by deleteAfter: those of all pods on nodes of the group
 // that have a taint of the entry. These may be more pods than were held.
 type HoldRecord struct {
-	// By names what holds, such as "policy quarantine".
+	// By names the policy, the breaker or the pause: "policy quarantine".
 	By string `json:"by"`
 
 	// Taints are the taints for which the entry counts; nil means all.
@@ -61,7 +61,7 @@ func (h *HoldRecord) Same(other *HoldRecord) bool {
 }
 
 // counts reports whether the end of the hold delays the deletion because of the pair.
-func (h *HoldRecord) counts(p pair) bool {
+func (h *HoldRecord) counts(p *pair) bool {
 	if h.TopologyKey != "" && GroupOf(h.TopologyKey, p.node.Labels) != h.Group {
 		return false
 	}
@@ -98,15 +98,13 @@ func (b *Breaker) holds(trips map[Trip]bool) (all []HoldRecord) {
 	for _, t := range b.Taints {
 		of.Taints = append(of.Taints, KeyPattern{Key: t.Key})
 	}
-	var groups []string
-	for t := range maps.Keys(trips) {
-		if t.Breaker == b.Name && trips[t] {
-			groups = append(groups, t.Group)
+	for t, tripped := range trips {
+		if tripped && t.Breaker == b.Name {
+			of.Group = t.Group
+			all = append(all, of)
 		}
 	}
-	for _, of.Group = range slices.Sorted(slices.Values(groups)) {
-		all = append(all, of)
-	}
+	slices.SortFunc(all, func(x, y HoldRecord) int { return cmp.Compare(x.Group, y.Group) })
 	return all
 }
 
@@ -123,8 +121,8 @@ func (m *Match) keys() (all []KeyPattern) {
 	return all
 }
 
-// rulesOf returns a fingerprint of what decides which pairs the last of the policies holds: its match, and those of the
-// policies before it, which may decide pairs in its place.
+// rulesOf returns a fingerprint of the matches of all these policies. The last policy holds pairs, and the policies
+// before it may decide pairs in its place.
 func rulesOf(policies []Policy) string {
 	var matches []Match
 	for i := range policies {

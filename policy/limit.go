@@ -16,7 +16,7 @@ const critical = 2_000_000_000
 
 // limit is how long a pod may stay with a taint.
 type limit struct {
-	forEver bool
+	forever bool
 	seconds int64         // may exceed a time.Duration
 	rest    time.Duration // less than a second
 }
@@ -31,7 +31,7 @@ func (l limit) compare(other limit) int {
 
 // from returns when a limit that begins at start ends. It returns false if it does not end.
 func (l limit) from(start time.Time) (time.Time, bool) {
-	if l.forEver || taint.ForEver(l.seconds, start) {
+	if l.forever || taint.Forever(l.seconds, start) {
 		return time.Time{}, false
 	}
 	if l == (limit{}) {
@@ -40,54 +40,52 @@ func (l limit) from(start time.Time) (time.Time, bool) {
 	return taint.AddSeconds(start, l.seconds).Add(l.rest), true
 }
 
-// borne is the effect of the pod's own tolerations on a taint.
-type borne struct {
-	toleration *v1.Toleration // the one that counts; nil if none matches
-	limit      limit
-	timed      bool // the toleration has tolerationSeconds that count
+// toleration is the effect of the pod's own tolerations on a taint.
+type toleration struct {
+	*v1.Toleration // the one that counts; nil if none matches
+
+	limit limit
+	timed bool // it has tolerationSeconds that count
 }
 
-// bears returns how the pod tolerates a taint that began at that moment. For a taint of effect NoSchedule,
-// tolerations count as if the effect were NoExecute. Only if none of them matches, one that matches the taint itself
-// counts, without a limit.
-func (s *Set) bears(pod *taint.Pod, t *v1.Taint, since time.Time) borne {
-	asNoExecute := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
-	if toleration := taint.Matching(pod, &asNoExecute, s.rules); toleration != nil {
-		return borne{toleration, limitOfToleration(toleration, since), toleration.TolerationSeconds != nil}
+// toleration returns how the pod tolerates the taint. For a taint of effect NoSchedule, tolerations count as if the
+// effect were NoExecute. Only if none of them matches, one that matches the taint itself counts, without a limit.
+func (p *pair) toleration() toleration {
+	asNoExecute := v1.Taint{Key: p.taint.Key, Value: p.taint.Value, Effect: v1.TaintEffectNoExecute}
+	if t := taint.Matching(p.pod, &asNoExecute, p.set.config.Rules); t != nil {
+		since := p.states[len(p.states)-1].Since
+		return toleration{t, limitOfToleration(t, since), t.TolerationSeconds != nil}
 	}
-	if t.Effect == v1.TaintEffectNoExecute {
-		return borne{}
+	if p.taint.Effect == v1.TaintEffectNoExecute {
+		return toleration{}
 	}
-	toleration := taint.Matching(pod, t, s.rules)
-	return borne{toleration: toleration, limit: limit{forEver: toleration != nil}}
+	t := taint.Matching(p.pod, p.taint, p.set.config.Rules)
+	return toleration{Toleration: t, limit: limit{forever: t != nil}}
 }
 
 func limitOfToleration(t *v1.Toleration, since time.Time) limit {
-	if t.TolerationSeconds == nil || taint.ForEver(*t.TolerationSeconds, since) {
-		return limit{forEver: true}
+	if t.TolerationSeconds == nil || taint.Forever(*t.TolerationSeconds, since) {
+		return limit{forever: true}
 	}
 	return limit{seconds: max(0, *t.TolerationSeconds)}
 }
 
-// limit returns how long the pod may stay under the policy, given its own tolerations. The nil policy changes
-// nothing.
-func (c *compiled) limit(pod *taint.Pod, b borne) limit {
+// limit returns how long the pod may stay under the policy, given its own tolerations.
+func (c *compiled) limit(pod *taint.Pod, own toleration) limit {
 	switch {
-	case c == nil:
-		return b.limit
-	case b.toleration == nil:
+	case own.Toleration == nil:
 		return durationOr(c.stay.Absent, limit{})
-	case b.timed && (!b.limit.forEver || c.stay.Max != nil):
-		return c.bounded(b)
+	case own.timed && (!own.limit.forever || c.stay.Max != nil):
+		return c.bounded(own)
 	case c.exempt.of(pod):
-		return b.limit
+		return own.limit
 	}
-	return durationOr(c.stay.Unlimited, b.limit)
+	return durationOr(c.stay.Unlimited, own.limit)
 }
 
 // bounded returns the limit of a toleration with a limit, kept between min and max.
-func (c *compiled) bounded(b borne) limit {
-	own := limit{seconds: max(0, *b.toleration.TolerationSeconds)}
+func (c *compiled) bounded(t toleration) limit {
+	own := limit{seconds: max(0, *t.TolerationSeconds)}
 	if least := durationOr(c.stay.Min, own); own.compare(least) < 0 {
 		return least
 	}

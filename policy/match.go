@@ -1,10 +1,11 @@
 package policy
 
 import (
+	"path"
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -15,17 +16,6 @@ const (
 	noOwner   = "None"
 )
 
-// matcher is the compiled form of a Match.
-type matcher struct {
-	taints     []Taint
-	nodes      selector // nil: all
-	namespaces []string // none: all
-	spaces     selector // of namespaces; nil: all
-	pods       selector // nil: all
-	owners     []string // none: all
-	priority   PriorityRange
-}
-
 // fit is the result of matching a policy with a pair.
 type fit uint8
 
@@ -35,38 +25,23 @@ const (
 	fitsPerhaps // if the labels of the pod's namespace match, which are not known yet
 )
 
-// pair is a pod and a taint of its node.
-type pair struct {
-	pod   *taint.Pod
-	node  *taint.Node
-	taint *v1.Taint
-}
-
-func newMatcher(m *Match) matcher {
-	c := matcher{
-		taints: m.Taints, nodes: newSelector(m.NodeSelector), namespaces: m.Namespaces,
-		spaces: newSelector(m.NamespaceSelector), pods: newSelector(m.PodSelector), owners: m.OwnerKinds,
-	}
-	if m.Priority != nil {
-		c.priority = *m.Priority
-	}
-	return c
-}
-
 // fits evaluates cheap conditions first, and the labels of the namespace last.
-func (m *matcher) fits(p pair, of Namespaces) fit {
-	if !m.names(p.taint) || !m.inNamespace(p.pod.Namespace) || !m.inPriority(p.pod.Priority) || !m.owns(p) ||
-		!m.pods.selects(p.pod.Labels) || !m.nodes.selects(p.node.Labels) {
+func (c *compiled) fits(p *pair) fit {
+	m := &c.Match
+	switch {
+	case !m.names(p.taint) || !m.inNamespace(p.pod.Namespace) || !m.Priority.includes(p.pod.Priority) || !m.owns(p) ||
+		!c.pods.Matches(labels.Set(p.pod.Labels)) || !c.nodes.Matches(labels.Set(p.node.Labels)):
 		return fitsNot
-	}
-	if m.spaces == nil {
+	case c.namespaces.Empty():
 		return fits
+	case p.facts.Namespaces == nil:
+		return fitsPerhaps
 	}
-	set, known := of.labels(p.pod.Namespace)
+	set, known := p.facts.Namespaces(p.pod.Namespace)
 	switch {
 	case !known:
 		return fitsPerhaps
-	case m.spaces.selects(set):
+	case c.namespaces.Matches(labels.Set(set)):
 		return fits
 	}
 	return fitsNot
@@ -74,12 +49,12 @@ func (m *matcher) fits(p pair, of Namespaces) fit {
 
 // names reports whether the match includes the taint. Without any taints, it includes all of effect NoExecute except
 // out-of-service, which only its exact key matches.
-func (m *matcher) names(t *v1.Taint) bool {
-	if len(m.taints) == 0 {
-		return t.Effect == v1.TaintEffectNoExecute && t.Key != v1.TaintNodeOutOfService
+func (m *Match) names(of *v1.Taint) bool {
+	if len(m.Taints) == 0 {
+		return (&Taint{}).names(of)
 	}
-	for i := range m.taints {
-		if m.taints[i].names(t) {
+	for i := range m.Taints {
+		if m.Taints[i].names(of) {
 			return true
 		}
 	}
@@ -87,44 +62,34 @@ func (m *matcher) names(t *v1.Taint) bool {
 }
 
 func (t *Taint) names(of *v1.Taint) bool {
-	if t.Key != "" && t.Key != of.Key {
-		return false
-	}
-	if t.Key == "" && (!strings.HasPrefix(of.Key, t.KeyPrefix) || of.Key == v1.TaintNodeOutOfService) {
-		return false
-	}
-	if len(t.Values) > 0 && !slices.Contains(t.Values, of.Value) {
-		return false
-	}
-	if len(t.Effects) == 0 {
-		return of.Effect == v1.TaintEffectNoExecute
-	}
-	return slices.Contains(t.Effects, of.Effect)
+	return KeyPattern{t.Key, t.KeyPrefix}.selects(of.Key) && (len(t.Values) == 0 || slices.Contains(t.Values, of.Value)) &&
+		(len(t.Effects) == 0 && of.Effect == v1.TaintEffectNoExecute || slices.Contains(t.Effects, of.Effect))
 }
 
-func (m *matcher) inNamespace(name string) bool {
-	if len(m.namespaces) == 0 {
+func (m *Match) inNamespace(name string) bool {
+	if len(m.Namespaces) == 0 {
 		return true
 	}
-	for _, pattern := range m.namespaces {
-		if matchesPattern(pattern, name) {
+	for _, pattern := range m.Namespaces {
+		if matches, _ := path.Match(pattern, name); matches { // neither has a slash
 			return true
 		}
 	}
 	return false
 }
 
-func (m *matcher) inPriority(p int32) bool {
-	return (m.priority.Min == nil || *m.priority.Min <= p) && (m.priority.Max == nil || p <= *m.priority.Max)
+// includes reports whether the priority is in the range; nil includes all.
+func (p *PriorityRange) includes(priority int32) bool {
+	return p == nil || (p.Min == nil || *p.Min <= priority) && (p.Max == nil || priority <= *p.Max)
 }
 
 // owns reports whether the match includes the pod's owner. For a taint of effect NoSchedule, it includes pods of
 // DaemonSets, which would return to the node, and pods without a controller, which would not return, only if it
 // names them.
-func (m *matcher) owns(p pair) bool {
+func (m *Match) owns(p *pair) bool {
 	kind := ownerKindOf(p.pod)
-	if len(m.owners) > 0 {
-		return slices.Contains(m.owners, kind)
+	if len(m.OwnerKinds) > 0 {
+		return slices.Contains(m.OwnerKinds, kind)
 	}
 	return p.taint.Effect != v1.TaintEffectNoSchedule || kind != daemonSet && kind != noOwner
 }

@@ -1,10 +1,10 @@
 package policy
 
 import (
-	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Needs lists the data that the verdicts and the guards use in addition to those of [taint.Decide].
@@ -37,47 +37,37 @@ func (s *Set) Needs() Needs {
 	if s == nil {
 		return n
 	}
-	triggers := map[bool]map[string]bool{false: {}, true: {}} // by audit
-	n.Values, n.Swapped = s.values(), s.swapped()
+	triggers, audited, values := sets.New[string](), sets.New[string](), sets.New[string]()
+	n.Breakers, n.Swapped = len(s.breakers) > 0, s.swapped()
+	grouped := func(r Rate) bool { return r.TopologyKey != "" }
+	n.NodeLabels = n.Breakers || slices.ContainsFunc(s.config.Guards.Rates, grouped)
 	for i := range s.policies {
 		p := &s.policies[i]
-		n.NodeLabels = n.NodeLabels || p.match.nodes != nil
-		n.PodLabels = union(n.PodLabels, p.match.pods.keys())
-		n.NamespaceLabels = n.NamespaceLabels || p.match.spaces != nil
-		n.PodOwners = n.PodOwners || len(p.match.owners) > 0 || p.stay.Unlimited != nil
-		n.GracePeriods = n.GracePeriods || p.gracePeriod > 0
-		for _, t := range p.match.taints {
-			if slices.Contains(t.Effects, v1.TaintEffectNoSchedule) {
-				triggers[p.audit][t.Key], n.PodOwners = true, true
+		n.NodeLabels = n.NodeLabels || !p.nodes.Empty()
+		n.PodLabels = union(n.PodLabels, keysOf(p.pods))
+		n.NamespaceLabels = n.NamespaceLabels || !p.namespaces.Empty()
+		n.PodOwners = n.PodOwners || len(p.Match.OwnerKinds) > 0 || p.stay.Unlimited != nil
+		n.GracePeriods = n.GracePeriods || p.GracePeriod != nil
+		for _, t := range p.Match.Taints {
+			values.Insert(t.Values...)
+			switch noSchedule := slices.Contains(t.Effects, v1.TaintEffectNoSchedule); {
+			case noSchedule && p.Mode == Audit:
+				audited.Insert(t.Key)
+			case noSchedule:
+				triggers.Insert(t.Key)
 			}
 		}
 	}
-	n.Breakers = len(s.breakers) > 0
-	n.NodeLabels = n.NodeLabels || n.Breakers || s.grouped
-	n.Triggers = slices.Sorted(maps.Keys(triggers[false]))
-	maps.DeleteFunc(triggers[true], func(key string, _ bool) bool { return triggers[false][key] })
-	n.Audited = slices.Sorted(maps.Keys(triggers[true]))
+	n.PodOwners = n.PodOwners || len(triggers)+len(audited) > 0
+	n.Triggers, n.Audited, n.Values = sets.List(triggers), sets.List(audited.Difference(triggers)), sets.List(values)
 	return n
-}
-
-// values returns the sorted values of taints that policies name.
-func (s *Set) values() []string {
-	values := map[string]bool{}
-	for i := range s.policies {
-		for _, t := range s.policies[i].match.taints {
-			for _, value := range t.Values {
-				values[value] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(values))
 }
 
 // swapped reports whether a policy matches only one of the taints that the node lifecycle controller swaps.
 func (s *Set) swapped() bool {
 	for i := range s.policies {
 		for _, effect := range [...]v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule} {
-			m := &s.policies[i].match
+			m := &s.policies[i].Match
 			if m.names(&v1.Taint{Key: v1.TaintNodeNotReady, Effect: effect}) != m.names(
 				&v1.Taint{Key: v1.TaintNodeUnreachable, Effect: effect}) {
 				return true
@@ -107,7 +97,7 @@ func contains(sorted []string, s string) bool {
 	return found
 }
 
-// Or returns what one of the two needs.
+// Or returns the union of both needs.
 func (n Needs) Or(m Needs) Needs {
 	n.Triggers, n.Audited = union(n.Triggers, m.Triggers), union(n.Audited, m.Audited)
 	n.PodLabels = union(n.PodLabels, m.PodLabels)

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"iter"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -9,37 +8,28 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Pair is the decision about one pair of a pod and a taint.
-type Pair struct {
+// PairDecision is the decision about one pair of a pod and a taint.
+type PairDecision struct {
+	// Action has the deadline of the pair, unless the taint is ignored, or tolerated without a limit. It is not carried
+	// out if the pair is held.
+	Action
+
+	// Taint is the taint of the pair.
 	Taint *v1.Taint
 
-	// Policy is the name of the policy that decides; empty if none matches.
-	Policy string
-
-	// Method is the method of that policy, or the default one; empty for a NoSchedule taint that no policy makes a
-	// trigger.
+	// Method is the method of the policy that decides, or the default one; empty for a NoSchedule taint that no policy
+	// makes a trigger.
 	Method Method
 
-	// Verdict has the deadline, unless the taint is ignored, or tolerated without a limit.
-	Verdict taint.Verdict
-
-	// Held describes what holds the pair; a pair that is held has no action.
+	// Held describes the hold of the pair; Held.By is 0 if the pair is not held.
 	Held Held
 
-	// DeleteAt is when the pod is deleted at the latest, if Deletes.
-	DeleteAt time.Time
-	Deletes  bool
+	// Delete is the deletion of the pod, if the pair leads to one.
+	Delete Action
 
-	GracePeriod time.Duration
-
-	refusedFor time.Duration
-
-	// Audits has the decision that each matching policy in mode Audit would make; only [Set.Pairs] sets it.
-	Audits []Pair
+	// Audits has the decision that each matching policy in mode Audit would make; only [Judge.Pairs] sets it.
+	Audits []PairDecision
 }
-
-// decided reports whether the taint is a trigger.
-func (p *Pair) decided() bool { return p.Method != "" || len(p.Audits) > 0 }
 
 // longestRefusal is the longest time for which a request must have been refused before a deletion by deleteAfter. So
 // an outage delays the deletion by a minute, and no pod is deleted against a budget that was not asked.
@@ -49,150 +39,183 @@ const longestRefusal = time.Minute
 // refusal: a broken webhook does not keep a node from draining when deletion is allowed.
 const WebhookFailsFor = 5 * time.Minute
 
-// nobody stands for no policy where the number of a policy is expected.
-const nobody = -1
+// pair is a pod and a state of a taint of its node, which the set decides by the facts.
+type pair struct {
+	set    *Set
+	facts  Facts
+	pod    *taint.Pod
+	node   *taint.Node
+	states taint.History // of the taint, up to that state
+	taint  *v1.Taint     // of that state
 
-// standing yields the history of each state of a trigger that is on the node, that state last.
-func standing(node *taint.Node) iter.Seq[taint.History] {
-	return standingOf(node.Taints, node.Triggers)
+	// enforced is the policy in mode Audit that is treated as if it enforced; nil if there is none.
+	enforced *compiled
 }
 
-// standingOf yields the history of each state that has not ended, that state last.
-func standingOf(taints ...[]taint.History) iter.Seq[taint.History] {
-	return func(yield func(taint.History) bool) {
-		for _, histories := range taints {
-			for _, history := range histories {
-				for i := range history {
-					if !history[i].Ended && !yield(history[:i+1]) {
-						return
-					}
-				}
-			}
-		}
+// pair returns the pair of the pod and the last of the states of a taint of its node.
+func (j Judge) pair(pod *taint.Pod, node *taint.Node, states taint.History) pair {
+	p := pair{set: j.Set, pod: pod, node: node, states: states, taint: &states[len(states)-1].Taint}
+	if j.Set == nil {
+		p.set = compile(Config{})
 	}
-}
-
-// judge decides the pair of the pod and the last of the states. enforced is the number of a policy in mode Audit that
-// is treated as if it enforced, or nobody.
-func (s *Set) judge(pod *taint.Pod, node *taint.Node, states taint.History, facts *Facts, enforced int) Pair {
-	last := &states[len(states)-1]
-	on := pair{pod, node, &last.Taint}
-	r := s.rule(on, facts.namespaces(), enforced)
-	p := Pair{Taint: &last.Taint, Policy: r.name(), Method: r.method, Verdict: taint.Verdict{
-		Stay: taint.Tolerated,
-		Node: pod.Node,
-	}}
-	if r.method == "" || r.method == Ignore {
-		return p
-	}
-	b := s.bears(pod, &last.Taint, last.Since)
-	limit := r.policy.limit(pod, b)
-	if _, ends := limit.from(last.Since); !ends {
-		return p
-	}
-	start := later(s.exposedSince(pod, node, states, facts, enforced), pod.Bound)
-	at, ends := limit.from(start)
-	if !ends {
-		return p
-	}
-	if len(s.breakers) > 0 {
-		at = later(at, s.settled(node, states))
-	}
-	p.Verdict = taint.Verdict{
-		Evict: true, At: at, Start: start, Node: pod.Node, Taint: &last.Taint,
-		Toleration: b.toleration,
-	}
-	p.Held = s.heldBy(on, r, facts)
-	p.Held.Verdict = p.Verdict
-	if p.Held.By == 0 {
-		s.carryOut(&p, r, on, states, facts, enforced)
-		p.Held = Held{}
+	if j.Facts != nil {
+		p.facts = *j.Facts
 	}
 	return p
 }
 
-// carryOut computes the actions of a pair that is not held.
-func (s *Set) carryOut(p *Pair, r ruling, on pair, states taint.History, facts *Facts, enforced int) {
-	if r.policy != nil {
-		p.GracePeriod = r.policy.gracePeriod
-	}
-	switch {
-	case r.method == Delete:
-		p.DeleteAt, p.Deletes = p.Verdict.At, true
-	case r.policy != nil && r.policy.deletes && !facts.paused():
-		last := later(s.holdEnded(on, states, facts, enforced), facts.lastEnd(on))
-		p.DeleteAt, p.Deletes = later(p.Verdict.At, last).Add(r.policy.deleteAfter), true
-		p.refusedFor = min(r.policy.deleteAfter, longestRefusal)
-	}
+// in returns the pair of the pod and the state with that index.
+func (p *pair) in(state int) *pair {
+	before := *p
+	before.states, before.taint = p.states[:state+1], &p.states[state].Taint
+	return &before
 }
 
-// exposedSince returns the start of the latest unbroken run of states that the pod does not tolerate without a limit
-// and that no policy ignores. The last state must be one of them.
-func (s *Set) exposedSince(
-	pod *taint.Pod, node *taint.Node, states taint.History, facts *Facts, enforced int,
-) time.Time {
-	first := len(states) - 1
-	for ; first > 0; first-- {
-		before := &states[first-1]
-		r := s.rule(pair{pod, node, &before.Taint}, facts.namespaces(), enforced)
-		if r.method == "" || r.method == Ignore {
-			break
+// match is the policy that decides a pair.
+type match struct {
+	*compiled
+
+	// waiting means that the labels of the namespace, which are not known, may make the policy match.
+	waiting bool
+}
+
+// method returns the method for the pair; empty if no policy makes the taint a trigger.
+func (m match) method() Method {
+	if m.waiting {
+		return Hold
+	}
+	return m.Method
+}
+
+// match returns the first policy that matches. It skips policies in mode Audit, except the enforced one.
+func (p *pair) match() match {
+	for i := range p.set.policies {
+		policy := &p.set.policies[i]
+		if policy.Mode == Audit && policy != p.enforced {
+			continue
 		}
-		if _, ends := r.policy.limit(pod, s.bears(pod, &before.Taint, before.Since)).from(before.Since); !ends {
+		if fit := policy.fits(p); fit != fitsNot {
+			return match{policy, fit == fitsPerhaps}
+		}
+	}
+	if p.taint.Effect == v1.TaintEffectNoExecute {
+		return match{compiled: &p.set.unmatched}
+	}
+	return match{compiled: &p.set.untriggered}
+}
+
+// decide returns the decision about the pair.
+func (p *pair) decide() PairDecision {
+	m := p.match()
+	d := PairDecision{Taint: p.taint, Method: m.method(), Action: Action{
+		Policy: m.Name, Verdict: taint.Verdict{Stay: taint.Tolerated, Node: p.pod.Node},
+	}}
+	toleration, limit, exposed := p.exposure(m)
+	if !exposed {
+		return d
+	}
+	start := later(p.exposedSince(), p.pod.Bound)
+	at, ends := limit.from(start)
+	if !ends {
+		return d
+	}
+	d.Verdict = taint.Verdict{
+		Evict: true, At: later(at, p.settled()), Start: start, Node: p.pod.Node, Taint: p.taint, Toleration: toleration,
+	}
+	if d.Held = p.heldBy(m); d.Held.By != 0 {
+		d.Held.Verdict = d.Verdict
+		return d
+	}
+	if m.GracePeriod != nil {
+		d.GracePeriod = m.GracePeriod.Max.Duration
+	}
+	d.Delete = p.deletion(m, d.Action)
+	return d
+}
+
+// exposure returns how long the pod may stay with the taint, by which of its own tolerations. It returns false if the
+// taint is ignored, or tolerated without a limit.
+func (p *pair) exposure(m match) (*v1.Toleration, limit, bool) {
+	if method := m.method(); method == "" || method == Ignore {
+		return nil, limit{}, false
+	}
+	own, since := p.toleration(), p.states[len(p.states)-1].Since
+	limit := m.limit(p.pod, own)
+	_, ends := limit.from(since)
+	return own.Toleration, limit, ends
+}
+
+// exposedSince returns the start of the latest unbroken run of states to which the pod is exposed. The last state must
+// be one of them.
+func (p *pair) exposedSince() time.Time {
+	first := len(p.states) - 1
+	for ; first > 0; first-- {
+		before := p.in(first - 1)
+		if _, _, exposed := before.exposure(before.match()); !exposed {
 			break
 		}
 	}
-	return states[first].Since
+	return p.states[first].Since
+}
+
+// deletion returns the deletion of a pair that is not held, given the action at its deadline.
+func (p *pair) deletion(m match, at Action) Action {
+	switch {
+	case m.Method == Delete:
+		return at
+	case m.DeleteAfter == nil || p.facts.Paused:
+		return Action{}
+	}
+	lastHold := later(p.holdEnded(), p.facts.lastEnd(p))
+	at.At = later(at.At, lastHold).Add(m.DeleteAfter.Duration)
+	at.RefusedFor = min(m.DeleteAfter.Duration, longestRefusal)
+	return at
 }
 
 // holdEnded returns when the taint last left a state in which a policy held the pod; zero if there was none.
-func (s *Set) holdEnded(on pair, states taint.History, facts *Facts, enforced int) time.Time {
-	for i := len(states) - 2; i >= 0; i-- {
-		before := pair{on.pod, on.node, &states[i].Taint}
-		if states[i].Ended && s.rule(before, facts.namespaces(), enforced).method == Hold {
-			return states[i+1].Since
+func (p *pair) holdEnded() time.Time {
+	for i := len(p.states) - 2; i >= 0; i-- {
+		if p.states[i].Ended && p.in(i).match().method() == Hold {
+			return p.states[i+1].Since
 		}
 	}
 	return time.Time{}
 }
 
-// add merges the pair into the verdict of the pod.
-func (v *Verdict) add(p *Pair) {
+// heldBy returns the hold of the pair: by its policy, or by a breaker.
+func (p *pair) heldBy(m match) Held {
 	switch {
-	case p.Method == "":
-	case p.Method == Ignore:
-		v.Ignores = true
-		if v.Ignored == "" {
-			v.Ignored = p.Policy
-		}
-	case !p.Verdict.Evict:
-		v.Stay = taint.Tolerated
-	case p.Held.By != 0:
-		if v.Held.By == 0 || p.Held.Verdict.At.Before(v.Held.Verdict.At) {
-			v.Held = p.Held
-		}
-	default:
-		if p.Method == Evict {
-			v.Evict.earlier(p.action(p.Verdict.At))
-		}
-		if p.Deletes {
-			action := p.action(p.DeleteAt)
-			action.RefusedFor = p.refusedFor
-			v.Delete.earlier(action)
-			if action.RefusedFor == 0 {
-				v.Unconditional.earlier(action)
-			}
+	case m.waiting:
+		return Held{By: HeldByNamespace, Name: m.Name, Policy: m.Name}
+	case m.Method == Hold:
+		return Held{By: HeldByPolicy, Name: m.Name, Policy: m.Name}
+	}
+	for i := range p.set.breakers {
+		b := &p.set.breakers[i]
+		group := GroupOf(b.TopologyKey, p.node.Labels)
+		if b.guards(p) && p.facts.Tripped[Trip{b.Name, group}] {
+			return Held{By: HeldByBreaker, Name: b.Name, Group: group, Policy: m.Name}
 		}
 	}
-	if v.Goes() || v.Held.By != 0 {
-		v.Stay = 0
-	}
+	return Held{}
 }
 
-func (p *Pair) action(at time.Time) Action {
-	a := Action{Verdict: p.Verdict, Policy: p.Policy, GracePeriod: p.GracePeriod}
-	a.At = at
-	return a
+// audits returns the decisions that policies in mode Audit would make about the pair, up to the policy that decides.
+func (p *pair) audits() (all []PairDecision) {
+	for i := range p.set.policies {
+		policy := &p.set.policies[i]
+		fit := policy.fits(p)
+		switch {
+		case fit == fitsNot:
+		case policy.Mode != Audit:
+			return all
+		case fit == fits:
+			enforcing := *p
+			enforcing.enforced = policy
+			all = append(all, enforcing.decide())
+		}
+	}
+	return all
 }
 
 func later(a, b time.Time) time.Time {

@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"slices"
-	"time"
+	"cmp"
+
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -22,39 +23,31 @@ type Config struct {
 
 // Set is the compiled form of policies and guards. It is immutable, and may be used by any number of goroutines.
 type Set struct {
-	rules    taint.Rules
-	method   Method
+	config   Config // its Method is not empty
 	policies []compiled
 	breakers []breaker
-	rated    bool     // whether there are rates
-	grouped  bool     // a rate has groups of nodes
-	auditing bool     // whether any policy is in mode Audit
-	broken   []string // as BrokenByOriginal returns them
+	audits   bool // any policy is in mode Audit
+
+	// unmatched decides pairs with a NoExecute taint that no policy matches, and untriggered those with a NoSchedule
+	// taint.
+	unmatched, untriggered compiled
 }
 
-// compiled is the compiled form of a policy.
+// compiled is a policy in a form that is fast to evaluate.
 type compiled struct {
-	name        string
-	audit       bool
-	method      Method
-	match       matcher
-	deletes     bool // whether deleteAfter is set
-	deleteAfter time.Duration
-	stay        Tolerations
-	gracePeriod time.Duration // 0: the pod's own
-	exempt      exempt
+	Policy
+	stay                    Tolerations // zero if the policy has none
+	exempt                  exempt
+	nodes, namespaces, pods labels.Selector // of labels
 }
 
 // exempt describes the pods to which tolerations.unlimited does not apply.
 type exempt struct{ daemonSets, critical bool }
 
-// breaker contains the fields of a breaker that verdicts use.
+// breaker is a breaker in a form that is fast to evaluate.
 type breaker struct {
-	name        string
-	topologyKey string
-	nodes       selector // nil: all
-	keys        map[string]bool
-	settle      time.Duration
+	Breaker
+	nodes labels.Selector
 }
 
 // Compile returns the compiled form, or all problems.
@@ -62,62 +55,26 @@ func Compile(c Config) (*Set, []Problem) {
 	if problems := Validate(c.Policies, c.Guards); len(problems) > 0 {
 		return nil, problems
 	}
-	s := &Set{
-		rules: c.Rules, method: c.Method, policies: make([]compiled, len(c.Policies)),
-		broken: c.brokenByOriginal(),
-	}
-	if s.method == "" {
-		s.method = Delete
-	}
-	for i := range c.Policies {
-		s.policies[i] = compile(&c.Policies[i])
-		s.auditing = s.auditing || s.policies[i].audit
-	}
-	for i := range c.Guards.Breakers {
-		s.breakers = append(s.breakers, compileBreaker(&c.Guards.Breakers[i]))
-	}
-	s.rated = len(c.Guards.Rates) > 0
-	s.grouped = slices.ContainsFunc(c.Guards.Rates, func(r Rate) bool { return r.TopologyKey != "" })
-	return s, nil
+	return compile(c), nil
 }
 
-func compile(p *Policy) compiled {
-	c := compiled{
-		name: p.Name, audit: p.Mode == Audit, method: p.Method, match: newMatcher(&p.Match),
-		exempt: exemptOf(&p.Match),
+// compile returns the compiled form of a valid configuration.
+func compile(c Config) *Set {
+	c.Method = cmp.Or(c.Method, Delete)
+	s := &Set{config: c, policies: make([]compiled, len(c.Policies))}
+	s.unmatched.Method = c.Method
+	for i, p := range c.Policies {
+		s.policies[i] = compiled{
+			Policy: p, exempt: exemptOf(&p.Match), nodes: newSelector(p.Match.NodeSelector),
+			namespaces: newSelector(p.Match.NamespaceSelector), pods: newSelector(p.Match.PodSelector),
+		}
+		s.audits = s.audits || p.Mode == Audit
+		if p.Tolerations != nil {
+			s.policies[i].stay = *p.Tolerations
+		}
 	}
-	if p.DeleteAfter != nil {
-		c.deletes, c.deleteAfter = true, p.DeleteAfter.Duration
+	for _, b := range c.Guards.Breakers {
+		s.breakers = append(s.breakers, breaker{b, newSelector(b.NodeSelector)})
 	}
-	if p.Tolerations != nil {
-		c.stay = *p.Tolerations
-	}
-	if p.GracePeriod != nil {
-		c.gracePeriod = p.GracePeriod.Max.Duration
-	}
-	return c
-}
-
-func compileBreaker(b *Breaker) breaker {
-	c := breaker{
-		name: b.Name, topologyKey: b.TopologyKey, nodes: newSelector(b.NodeSelector), keys: map[string]bool{},
-		settle: b.SettleTime(),
-	}
-	for _, t := range b.Taints {
-		c.keys[t.Key] = true
-	}
-	return c
-}
-
-// plain reports whether the set decides as taint.Decide does. A nil Set does.
-func (s *Set) plain() bool {
-	return s == nil || len(s.policies) == 0 && len(s.breakers) == 0 && s.method != Ignore
-}
-
-// defaultMethod is the method for pairs that no policy matches.
-func (s *Set) defaultMethod() Method {
-	if s == nil {
-		return Delete
-	}
-	return s.method
+	return s
 }

@@ -277,7 +277,7 @@ func TestDecideAgreesWithItsTwin(t *testing.T) {
 	checkTwins(t, func(rt *rapid.T, w *twin) {
 		set := compiled(t, w.config)
 		v := set.Decide(w.pod, w.node, w.facts())
-		got := outcome{seconds(v.Evict), seconds(v.Delete), seconds(v.Unconditional), v.Held.By != 0}
+		got := outcome{seconds(v.Request), seconds(v.Delete), seconds(v.Unconditional), v.Held.By != 0}
 		if v.Delete.RefusedFor == 0 {
 			got.unconditional = got.delete // Unconditional does not count then
 		}
@@ -337,15 +337,15 @@ func TestWithoutPoliciesTheVerdictIsThatOfDecide(t *testing.T) {
 		} {
 			c.Rules = rules
 			v := compiled(t, c).Decide(w.pod, w.node, w.facts())
-			if got := v.First(); got != want || v.Held.By != 0 || v.Evict.Evict && v.Delete.Evict {
+			if got := v.First(); got != want || v.Held.By != 0 || v.Request.Evict && v.Delete.Evict {
 				rt.Fatalf("%s: got %+v, want %+v", name, v, want)
 			}
-			if v.Evict.Evict && c.Method != policy.Evict || v.Delete.Evict && c.Method == policy.Evict {
+			if v.Request.Evict && c.Method != policy.Evict || v.Delete.Evict && c.Method == policy.Evict {
 				rt.Fatalf("%s: another method: %+v", name, v)
 			}
 		}
-		var nobody *policy.Set
-		if v := nobody.Decide(w.pod, w.node, nil); rules == (taint.Rules{}) && v.First() != want {
+		var nobody policy.Judge
+		if v := nobody.Decide(w.pod, w.node); rules == (taint.Rules{}) && v.First() != want {
 			rt.Fatalf("no set: got %+v, want %+v", v, want)
 		}
 	})

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -8,7 +9,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Verdict is the result of [Set.Decide] for one pod: it stays, it is held, or it is evicted. A pod that is evicted
+// Verdict is the result of [Judge.Decide] for one pod: it stays, it is held, or it is evicted. A pod that is evicted
 // because of one taint may be held because of another one.
 type Verdict struct {
 	// Stay is the reason why the pod stays; 0 if it is evicted or held.
@@ -17,10 +18,10 @@ type Verdict struct {
 	// Node is the name of the pod's node.
 	Node string
 
-	// Evict and Delete are the actions, each with the pair that makes it the earliest. From Evict.At on, the
+	// Request and Delete are the actions, each with the pair that makes it the earliest. From Request.At on, the
 	// eviction of the pod is requested; from Delete.At on, the pod is deleted. An action that does not exist has the
 	// value false in Evict.
-	Evict, Delete Action
+	Request, Delete Action
 
 	// Unconditional is the earliest deletion that needs no refused request. It counts only if Delete needs one: then it
 	// may be carried out while Delete may not.
@@ -113,8 +114,33 @@ func WhyStays(stay taint.Stay, ignorer string) string {
 	return stay.String() + "; " + ignorer + " ignores a taint of the node"
 }
 
+// add merges the decision about a pair into the verdict.
+func (v *Verdict) add(d PairDecision) {
+	switch {
+	case d.Method == "":
+	case d.Method == Ignore:
+		v.Ignores = true
+		v.Ignored = cmp.Or(v.Ignored, d.Policy)
+	case !d.Evict:
+		v.Stay = taint.Tolerated
+	case d.Held.By != 0:
+		if v.Held.By == 0 || d.At.Before(v.Held.Verdict.At) {
+			v.Held = d.Held
+		}
+	case d.Method == Evict:
+		v.Request.earlier(&d.Action)
+	}
+	v.Delete.earlier(&d.Delete)
+	if d.Delete.RefusedFor == 0 {
+		v.Unconditional.earlier(&d.Delete)
+	}
+	if v.Goes() || v.Held.By != 0 {
+		v.Stay = 0
+	}
+}
+
 // Goes reports whether the pod is to be evicted or deleted, now or later.
-func (v *Verdict) Goes() bool { return v.Evict.Evict || v.Delete.Evict }
+func (v *Verdict) Goes() bool { return v.Request.Evict || v.Delete.Evict }
 
 // First returns the verdict of the earliest action, in the form of [taint.Decide]. If there is none, it returns why the
 // pod stays; Stay is 0 for a pod that is held.
@@ -128,10 +154,10 @@ func (v *Verdict) First() taint.Verdict {
 // Earliest returns the earliest action and its method; nil if there is none.
 func (v *Verdict) Earliest() (Method, *Action) {
 	switch {
-	case v.Delete.sooner(&v.Evict):
+	case v.Delete.sooner(&v.Request):
 		return Delete, &v.Delete
-	case v.Evict.Evict:
-		return Evict, &v.Evict
+	case v.Request.Evict:
+		return Evict, &v.Request
 	}
 	return "", nil
 }
@@ -141,8 +167,8 @@ func (v *Verdict) Due(now time.Time) (Method, *Action) {
 	switch {
 	case v.Delete.due(now):
 		return Delete, &v.Delete
-	case v.Evict.due(now):
-		return Evict, &v.Evict
+	case v.Request.due(now):
+		return Evict, &v.Request
 	}
 	return "", nil
 }
@@ -154,10 +180,10 @@ func (a *Action) sooner(than *Action) bool {
 	return a.Evict && (!than.Evict || !than.At.Before(a.At))
 }
 
-// earlier makes other the action if it comes earlier.
-func (a *Action) earlier(other Action) {
-	if !a.Evict || other.At.Before(a.At) {
-		*a = other
+// earlier makes other the action if that exists, and comes earlier.
+func (a *Action) earlier(other *Action) {
+	if other.Evict && (!a.Evict || other.At.Before(a.At)) {
+		*a = *other
 	}
 }
 

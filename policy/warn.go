@@ -111,23 +111,11 @@ func (p *Policy) deadNodeWarnings() (texts []string) {
 // besideWarnings returns the warnings about promises that do not hold while the built-in taint manager runs. The
 // method Ignore is meant for that case.
 func (c *Config) besideWarnings(p *Policy) []string {
-	if c.Method != Ignore || p.Mode == Audit || p.Match.onlyNoSchedule() {
+	fields := p.conflictsWithBuiltin()
+	if c.Method != Ignore || p.Method == Ignore || len(fields) == 0 {
 		return nil
 	}
-	var what []string
-	if p.Method == Hold || p.Method == Evict {
-		what = append(what, "method: "+string(p.Method))
-	}
-	if p.Tolerations != nil && p.Tolerations.Min != nil {
-		what = append(what, "tolerations.min")
-	}
-	if p.Tolerations != nil && p.Tolerations.Absent != nil {
-		what = append(what, "tolerations.absent")
-	}
-	if len(what) == 0 {
-		return nil
-	}
-	return []string{strings.Join(what, ", ") + besideBuiltIn}
+	return []string{strings.Join(fields, ", ") + besideBuiltIn}
 }
 
 const besideBuiltIn = " of NoExecute taints: with eviction.method: Ignore another taint manager deletes the pods at its own time, " +
@@ -135,10 +123,7 @@ const besideBuiltIn = " of NoExecute taints: with eviction.method: Ignore anothe
 
 func (c *Config) breakerWarnings(b *Breaker) (texts []string) {
 	for _, t := range b.Taints {
-		counts := func(r Rate) bool {
-			return len(r.Taints) == 0 && t.Key != v1.TaintNodeOutOfService || slices.Contains(r.Taints, t)
-		}
-		if !slices.ContainsFunc(c.Guards.Rates, counts) {
+		if !slices.ContainsFunc(c.Guards.Rates, func(r Rate) bool { return r.Counts(t.Key) }) {
 			texts = append(texts, "no rate counts "+t.Key+": a reset lets all that it held go at once")
 		}
 	}

@@ -3,6 +3,8 @@ package policy
 import (
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -27,7 +29,7 @@ func (w *Way) String() string {
 	return s + ", because of the taint " + w.Action.Taint.Key
 }
 
-// Calls describes what the calls of this process for a pod have met.
+// Calls summarizes the results of this process's calls for a pod.
 type Calls struct {
 	// RefusedSince is when a request to evict the pod was first refused; zero if none was.
 	RefusedSince time.Time
@@ -50,7 +52,7 @@ func (j Judge) Ways(pod *taint.Pod, node *taint.Node, c Calls, now time.Time) (w
 			return ways, next
 		}
 		ways = append(ways, way)
-		if j.Set == nil || !j.Set.rated {
+		if j.Set == nil || len(j.Set.config.Guards.Rates) == 0 {
 			return ways, next
 		}
 		node = node.Without(way.Action.Taint.Key)
@@ -67,14 +69,14 @@ func (v *Verdict) way(c Calls, now time.Time) (way Way, next time.Time) {
 	if deletion != nil {
 		next = deleteAt
 	}
-	if !v.Evict.Evict {
+	if !v.Request.Evict {
 		return Way{}, next
 	}
-	requestAt := later(v.Evict.At, c.RequestNotBefore)
+	requestAt := later(v.Request.At, c.RequestNotBefore)
 	if requestAt.After(now) {
 		return Way{}, sooner(next, requestAt)
 	}
-	return Way{Evict, v.Evict, requestAt}, next
+	return Way{Evict, v.Request, requestAt}, next
 }
 
 // DeletionAfter returns the next deletion, and when it may start. It returns nil if no deletion is to come, as
@@ -105,7 +107,7 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// Sent is what a call under way sends for a pod.
+// Sent is the request of a call under way.
 type Sent struct {
 	Method             Method // empty: the evictor's own
 	Policy             string
@@ -113,12 +115,10 @@ type Sent struct {
 	TaintKey           string
 }
 
-// Permits reports whether the way still permits what a call for this pod sends: by the same method and policy, with the
-// same grace period, and because of the same taint, which the rates have counted.
+// Permits reports whether the way still permits the request of a call for this pod: by the same method and policy, with
+// the same grace period, and because of the same taint, which the rates have counted.
 func (w *Way) Permits(pod *taint.Pod, s Sent) bool {
 	grace := GracePeriodSeconds(pod.GracePeriodSeconds, w.Action.GracePeriod)
-	sameGrace := grace == nil && s.GracePeriodSeconds == nil || grace != nil && s.GracePeriodSeconds != nil &&
-		*grace == *s.GracePeriodSeconds
-	return sameGrace && (s.Method == "" || s.Method == w.Method) && s.Policy == w.Action.Policy &&
-		s.TaintKey == w.Action.Taint.Key
+	return ptr.Equal(grace, s.GracePeriodSeconds) && (s.Method == "" || s.Method == w.Method) &&
+		s.Policy == w.Action.Policy && s.TaintKey == w.Action.Taint.Key
 }

@@ -65,13 +65,24 @@ func bearing(key string, seconds int64) v1.Toleration {
 	return t
 }
 
-func compiled(t testing.TB, c policy.Config) *policy.Set {
+// set decides by facts that tests pass with each pod.
+type set struct{ *policy.Set }
+
+func (s set) Decide(pod *taint.Pod, node *taint.Node, facts *policy.Facts) policy.Verdict {
+	return policy.Judge{Set: s.Set, Facts: facts}.Decide(pod, node)
+}
+
+func (s set) Pairs(pod *taint.Pod, node *taint.Node, facts *policy.Facts) []policy.PairDecision {
+	return policy.Judge{Set: s.Set, Facts: facts}.Pairs(pod, node)
+}
+
+func compiled(t testing.TB, c policy.Config) set {
 	t.Helper()
 	s, problems := policy.Compile(c)
 	if len(problems) > 0 {
 		t.Fatalf("refused: %+v", problems)
 	}
-	return s
+	return set{s}
 }
 
 // policies returns a configuration of policies alone; each gets a name if it has none.

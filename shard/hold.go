@@ -80,12 +80,12 @@ func (c *Core) audit(pod *taint.Pod, node *taint.Node, do *Effects) {
 	}
 	var now []audited
 	for _, p := range earliestAudits(c.judge.Pairs(pod, node)) {
-		is := audited{p.Policy, p.Method, p.Verdict.At, p.DeleteAt, holdOf(p.Held)}
+		is := audited{p.Policy, p.Method, p.Verdict.At, p.Delete.At, holdOf(p.Held)}
 		now = append(now, is)
 		if !slices.Contains(c.audited[pod.UID], is) {
 			do.Notes = append(do.Notes, eviction.Note{
 				Kind: eviction.EvictionAudited, Pod: pod, Verdict: p.Verdict, Policy: p.Policy, Method: p.Method,
-				Held: p.Held, DeleteAt: p.DeleteAt,
+				Held: p.Held, DeleteAt: p.Delete.At,
 			})
 		}
 	}
@@ -97,10 +97,10 @@ func (c *Core) audit(pod *taint.Pod, node *taint.Node, do *Effects) {
 }
 
 // earliestAudits returns one decision for each policy in mode Audit: the one with the earliest deadline.
-func earliestAudits(pairs []policy.Pair) (all []policy.Pair) {
+func earliestAudits(pairs []policy.PairDecision) (all []policy.PairDecision) {
 	for i := range pairs {
 		for _, p := range pairs[i].Audits {
-			j := slices.IndexFunc(all, func(other policy.Pair) bool { return other.Policy == p.Policy })
+			j := slices.IndexFunc(all, func(other policy.PairDecision) bool { return other.Policy == p.Policy })
 			switch {
 			case j < 0:
 				all = append(all, p)

@@ -174,7 +174,7 @@ func (m *machine) mayStart(uid types.UID, v *policy.Verdict) policy.Method {
 	switch {
 	case due(&v.Delete) && (v.Delete.RefusedFor == 0 || long), due(&v.Unconditional) && v.Delete.RefusedFor > 0:
 		return policy.Delete
-	case due(&v.Evict):
+	case due(&v.Request):
 		return policy.Evict
 	}
 	return ""

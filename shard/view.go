@@ -102,7 +102,7 @@ func (c *Core) describe(v *eviction.View, node *taint.Node, e *entry, now time.T
 	if ways, _ := c.judge.Ways(v.Pod, node, e.met(), later(e.due, now)); len(ways) > 0 {
 		v.Method = ways[0].Method
 	}
-	if verdict.Evict.Evict && verdict.Delete.Evict {
+	if verdict.Request.Evict && verdict.Delete.Evict {
 		v.DeleteAt = verdict.Delete.At
 		if deletion, at := verdict.DeletionAfter(e.met()); deletion != nil {
 			v.DeleteAt = at

@@ -33,7 +33,7 @@ func Decide(pod *Pod, node *Node, rules Rules) Verdict {
 			if history[i].Ended {
 				continue
 			}
-			if v := judge(pod, history[:i+1], rules); v.sooner(&verdict) {
+			if v := evaluate(pod, history[:i+1], rules); v.sooner(&verdict) {
 				verdict = v
 			}
 		}
@@ -56,16 +56,16 @@ func NeverEvicted(pod *Pod) Stay {
 	return 0
 }
 
-// judge returns the verdict for one taint, the last of the states.
-func judge(pod *Pod, states History, rules Rules) Verdict {
+// evaluate returns the verdict for one taint, the last of the states.
+func evaluate(pod *Pod, states History, rules Rules) Verdict {
 	last := &states[len(states)-1]
 	toleration := matching(pod.Tolerations, &last.Taint, rules)
-	if borneForEver(toleration, last.Since) {
+	if toleratesForever(toleration, last.Since) {
 		return Verdict{Stay: Tolerated, Node: pod.Node}
 	}
 	since := exposedSince(pod, states, rules)
 	start := later(since, pod.Bound)
-	if borneForEver(toleration, start) {
+	if toleratesForever(toleration, start) {
 		return Verdict{Stay: Tolerated, Node: pod.Node}
 	}
 	return Verdict{
@@ -84,7 +84,7 @@ func exposedSince(pod *Pod, states History, rules Rules) time.Time {
 	first := len(states) - 1
 	for ; first > 0; first-- {
 		before := &states[first-1]
-		if borneForEver(matching(pod.Tolerations, &before.Taint, rules), before.Since) {
+		if toleratesForever(matching(pod.Tolerations, &before.Taint, rules), before.Since) {
 			break
 		}
 	}

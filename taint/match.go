@@ -23,17 +23,17 @@ func matching(tolerations []v1.Toleration, t *v1.Taint, rules Rules) *v1.Tolerat
 	return nil
 }
 
-// borneForEver reports whether the toleration tolerates a taint without a limit from start on.
-func borneForEver(toleration *v1.Toleration, start time.Time) bool {
+// toleratesForever reports whether the toleration tolerates a taint without a limit from start on.
+func toleratesForever(toleration *v1.Toleration, start time.Time) bool {
 	if toleration == nil {
 		return false
 	}
 	s := toleration.TolerationSeconds
-	return s == nil || ForEver(*s, start)
+	return s == nil || Forever(*s, start)
 }
 
-// ForEver reports whether this many seconds from start on end after the year 9999, which counts as never.
-func ForEver(seconds int64, start time.Time) bool { return seconds >= endOfTime-start.Unix() }
+// Forever reports whether this many seconds from start on end after the year 9999, which counts as never.
+func Forever(seconds int64, start time.Time) bool { return seconds >= endOfTime-start.Unix() }
 
 // deadline returns start plus the toleration's seconds. Without a toleration, or with zero or negative seconds, it
 // returns start. The toleration must have a limit.
@@ -62,7 +62,7 @@ func AddSeconds(t time.Time, seconds int64) time.Time {
 	return time.Unix(t.Unix()+seconds, int64(t.Nanosecond()))
 }
 
-// BearsForEver reports whether the pod tolerates the taint without a limit, by the first toleration that matches it.
-func BearsForEver(pod *Pod, t *v1.Taint, rules Rules) bool {
-	return borneForEver(matching(pod.Tolerations, t, rules), pod.Bound)
+// ToleratesForever reports whether the pod tolerates the taint without a limit, by the first toleration that matches it.
+func ToleratesForever(pod *Pod, t *v1.Taint, rules Rules) bool {
+	return toleratesForever(matching(pod.Tolerations, t, rules), pod.Bound)
 }

@@ -358,7 +358,7 @@ func TestTheLossOfAnotherPartitionLosesNoGuards(t *testing.T) {
 
 func TestTheEndOfAHoldIsNoEarlierForAReaderWhoseClockIsAhead(t *testing.T) {
 	inWorld(t, func(w *world) {
-		head := strings.TrimSuffix(w.head(-119), "}") + `,"guards":{"ended":[{"by":"pause","at":"` + w.born.Add(-120*time.Second).UTC().Format(time.RFC3339Nano) + `"}]}}`
+		head := strings.TrimSuffix(w.head(-119), "}") + `,"guards":{"holds":[{"by":"pause","ended":"` + w.born.Add(-120*time.Second).UTC().Format(time.RFC3339Nano) + `"}]}}`
 		w.put(inGuards, map[string]string{"_journal": head})
 		w.pass(3)
 		w.start().guarded("read by one who is in step", "pause@-120")
@@ -372,7 +372,7 @@ func TestAWriterWhoseClockIsBehindMakesNoEndEarlier(t *testing.T) {
 		w.fields = []metav1.ManagedFieldsEntry{{
 			Manager: "taint-manager", Time: new(metav1.NewTime(w.born.Add(-2 * time.Second))), FieldsV1: metav1.NewFieldsV1(`{"f:data":{"f:_journal":{}}}`),
 		}}
-		head := strings.TrimSuffix(w.head(-601), "}") + `,"guards":{"ended":[{"by":"pause","at":"` + w.born.Add(-610*time.Second).UTC().Format(time.RFC3339Nano) + `"}]}}`
+		head := strings.TrimSuffix(w.head(-601), "}") + `,"guards":{"holds":[{"by":"pause","ended":"` + w.born.Add(-610*time.Second).UTC().Format(time.RFC3339Nano) + `"}]}}`
 		w.put(inGuards, map[string]string{"_journal": head})
 		w.start().guarded("read at the start", "pause@-10")
 	})

@@ -504,7 +504,7 @@ func TestAWriteOfAnEarlierTermHidesNothingThatAnotherLeaderHasWritten(t *testing
 		p.lead()
 		tell(stored, nil)
 		synctest.Wait()
-		other := strings.TrimSuffix(w.head(1), "}") + `,"guards":{"ended":[{"by":"policy a","at":"` + w.born.Add(time.Second).UTC().Format(time.RFC3339Nano) + `"}]}}`
+		other := strings.TrimSuffix(w.head(1), "}") + `,"guards":{"holds":[{"by":"policy a","ended":"` + w.born.Add(time.Second).UTC().Format(time.RFC3339Nano) + `"}]}}`
 		tell(journal.StoredPartition{Version: "102", Data: map[string]string{"_journal": other}}, nil)
 		p.guarded("in the second term", "policy a@1")
 	})

@@ -47,12 +47,12 @@ func TestTheBuiltInTaintManagerBreaksWhatKeepsPodsLonger(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, compiled(t, c.config).BrokenByOriginal()); diff != "" {
+			if diff := cmp.Diff(c.want, compiled(t, c.config).ConflictsWithBuiltin()); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
 		})
 	}
-	if got := (*policy.Set)(nil).BrokenByOriginal(); got != nil {
+	if got := (*policy.Set)(nil).ConflictsWithBuiltin(); got != nil {
 		t.Errorf("no policies: got %v", got)
 	}
 }

@@ -2,25 +2,21 @@ package policy
 
 import "strings"
 
-// BrokenByOriginal names the settings whose promises do not hold while the built-in taint manager runs, such as
+// ConflictsWithBuiltin names the settings whose promises do not hold while the built-in taint manager runs, such as
 // "policy quarantine (method: Hold)", in the order of the configuration. Policies for NoSchedule taints alone are not
 // among them, because the built-in taint manager does not see those taints. A nil Set has none.
-func (s *Set) BrokenByOriginal() []string {
+func (s *Set) ConflictsWithBuiltin() (names []string) {
 	if s == nil {
 		return nil
 	}
-	return s.broken
-}
-
-// brokenByOriginal is [Set.BrokenByOriginal] of the set that c compiles to.
-func (c *Config) brokenByOriginal() (names []string) {
+	c := &s.config
 	if c.Method == Evict {
 		names = append(names, "eviction.method: Evict")
 	}
 	for i := range c.Policies {
 		p := &c.Policies[i]
-		if what := p.brokenByOriginal(); len(what) > 0 {
-			names = append(names, "policy "+p.Name+" ("+strings.Join(what, ", ")+")")
+		if fields := p.conflictsWithBuiltin(); len(fields) > 0 {
+			names = append(names, "policy "+p.Name+" ("+strings.Join(fields, ", ")+")")
 		}
 	}
 	for i := range c.Guards.Rates {
@@ -32,9 +28,9 @@ func (c *Config) brokenByOriginal() (names []string) {
 	return names
 }
 
-// brokenByOriginal returns the fields of the policy that keep pods longer than the built-in taint manager does.
+// conflictsWithBuiltin returns the fields of the policy that keep pods longer than the built-in taint manager does.
 // gracePeriod, and tolerations.max and unlimited, only let them go earlier.
-func (p *Policy) brokenByOriginal() (fields []string) {
+func (p *Policy) conflictsWithBuiltin() (fields []string) {
 	if p.Mode == Audit || p.Match.onlyNoSchedule() {
 		return nil
 	}
