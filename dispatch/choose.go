@@ -22,13 +22,13 @@ func (c *Core) nextChange() (next time.Time) {
 	if len(c.calls) > 0 {
 		next = c.calls[0].started.Add(SlowAfter)
 	}
-	e, ok := c.expiries.First()
+	w, ok := c.expiries.First()
 	switch {
 	case !ok:
 	case c.waiting > 0:
-		next = sooner(next, e.at)
+		next = sooner(next, w.changes)
 	default: // it only frees memory
-		next = sooner(next, e.at.Add(remembered/2))
+		next = sooner(next, w.changes.Add(remembered/2))
 	}
 	return next
 }
@@ -109,7 +109,7 @@ func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 		if first.line == nil || best.line != nil && !first.before(*best) {
 			continue
 		}
-		if _, until := cl.wait(now); !until.IsZero() {
+		if _, rate, until := cl.way(now); rate != "" {
 			c.runDry(cl, until)
 			continue
 		}
@@ -126,12 +126,11 @@ func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 
 // openDoors returns which doors are open now, and when the next one opens by time alone.
 func (c *Core) openDoors(now time.Time) (open [doors]bool, next time.Time) {
-	var wait time.Duration
-	open[toSlot], wait = c.places.freeSlot(now)
-	next = nowPlus(now, wait)
+	open[toSlot], next = c.places.freeSlot(now)
 	open[toSlotOfSlow] = open[toSlot] && c.slowSlots < c.places.forSlow()
-	open[toSlowPlace], wait = c.places.freeSlowPlace(now)
-	return open, sooner(next, nowPlus(now, wait))
+	slowPlaceIsFree, slowNext := c.places.freeSlowPlace(now)
+	open[toSlowPlace] = slowPlaceIsFree
+	return open, sooner(next, slowNext)
 }
 
 // first returns the line of the class whose turn it is, among those that may use one of the open doors.
@@ -151,18 +150,10 @@ func (cl *class) first(open [doors]bool) (best choice) {
 func (c *Core) startFrom(now time.Time, chosen choice) Start {
 	l := chosen.line
 	it, probe := l.next(chosen.door)
-	way, _ := l.class.way(now)
+	way, _, _ := l.class.way(now)
 	l.served = c.nextSerial()
 	c.left(it)
 	return c.start(now, it, way, chosen.door.place(), probe)
-}
-
-// nowPlus returns the end of a wait; zero for no wait.
-func nowPlus(now time.Time, wait time.Duration) time.Time {
-	if wait == 0 {
-		return time.Time{}
-	}
-	return now.Add(wait)
 }
 
 // sooner returns the earlier of two moments; zero stands for never.

@@ -1,6 +1,8 @@
 package dispatch
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -47,15 +49,14 @@ type Core struct {
 	dry        ordered.Queue[*class] // all others, by the ends of their waits
 	waiting    int                   // candidates in lines
 	own        ordered.Queue[*item]
-	expiries   ordered.Queue[*expiry]
+	expiries   ordered.Queue[*workload] // those whose speed changes by time alone
 	serial     uint64
 
 	places    places
 	calls     []*call // those that are not slow, in the order in which they started; some have ended
-	inFlight  int
-	slowSlots int // slots that calls of slow namespaces hold
+	slowSlots int     // slots that calls of slow namespaces hold
 
-	outage    outageBackoff
+	outage    outage
 	throttled time.Time // no call starts before
 	pace      pace      // of all calls
 	rateList  []policy.Rate
@@ -82,15 +83,17 @@ type item struct {
 	pos      int    // in the turns of its node, or among the pods of this program
 }
 
+// bySerial is the order in which items were first offered.
+func bySerial(a, b *item) int { return cmp.Compare(a.serial, b.serial) }
+
 // NewCore returns the logic of a dispatcher that does not lead yet.
 func NewCore(now time.Time, o CoreOptions) *Core {
 	return &Core{
 		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
 		ready: map[*class]bool{}, dry: newDry(),
 		own: ordered.New(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
-		places: newPlaces(o.Slots, o.SlowPlaces), outage: outageBackoff{jitter: o.Jitter},
-		pace:     newPace(o.CallsPerSecond),
-		rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
+		places: places{slots: o.Slots, slowPlaces: o.SlowPlaces}, outage: outage{jitter: o.Jitter},
+		pace: newPace(o.CallsPerSecond), rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
 	}
 }
 
@@ -98,18 +101,21 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 // than clocks do.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
-	c.pass(now, &do)
+	c.turnSlow(now, &do)
+	c.expire(now)
 	switch in := in.(type) {
 	case Offered:
 		do.Taken = c.offer(now, in.Candidate)
 	case Withdrawn:
-		do.Taken = c.withdraw(now, in.UID)
+		do.Taken = c.withdraw(in.UID)
 	case Settled:
 		c.settle(in.UID)
 	case CallEnded:
 		c.end(now, in, &do)
 	case NodeRead:
-		c.nodeRead(now, in, &do)
+		if c.outage.nodeRead(now, in.Sent, &in.Outcome) {
+			do.Pause = pauseUnavailable
+		}
 	case ServerAnswered:
 		c.outage.nudge(now)
 	case Configured:
@@ -130,12 +136,6 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	return do
 }
 
-// pass takes in what time alone changes.
-func (c *Core) pass(now time.Time, do *Effects) {
-	c.turnSlow(now, do)
-	c.forget(now)
-}
-
 // offer adds or replaces a candidate; false if a call for its UID is under way or not settled.
 func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	it := c.items[candidate.UID]
@@ -148,11 +148,11 @@ func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	case c.replace(it, &candidate):
 		return true
 	default:
-		c.leave(now, it)
+		c.leave(it)
 	}
 	it.Candidate = candidate
 	it.class = c.classOf(&candidate)
-	c.stand(now, it)
+	c.stand(it)
 	return true
 }
 
@@ -169,12 +169,12 @@ func (c *Core) replace(it *item, candidate *Candidate) bool {
 }
 
 // withdraw removes a candidate; false if its call has begun, or if there is none.
-func (c *Core) withdraw(now time.Time, uid types.UID) bool {
+func (c *Core) withdraw(uid types.UID) bool {
 	it := c.items[uid]
 	if it == nil || it.request != nil {
 		return false
 	}
-	c.leave(now, it)
+	c.leave(it)
 	delete(c.items, uid)
 	return true
 }
@@ -191,19 +191,20 @@ func (c *Core) configure(now time.Time, in Configured) {
 	c.places.slots = in.Slots
 	c.rateList = in.Rates
 	c.rates.Replace(now, in.Rates)
-	for _, it := range c.bySerial() {
+	waiting := make([]*item, 0, c.Waiting())
+	for _, it := range c.items {
 		switch {
 		case it.call != nil:
-			it.call.recount(now, c)
+			c.recount(now, it.call)
 		case it.request == nil:
-			c.stepOut(now, it)
+			c.stepOut(it)
+			waiting = append(waiting, it)
 		}
 	}
-	for _, it := range c.bySerial() {
-		if it.request == nil {
-			it.class = c.classOf(&it.Candidate)
-			c.stand(now, it)
-		}
+	slices.SortFunc(waiting, bySerial)
+	for _, it := range waiting {
+		it.class = c.classOf(&it.Candidate)
+		c.stand(it)
 	}
 }
 
@@ -212,12 +213,4 @@ func (c *Core) beginTerm(now time.Time) {
 	c.leads = true
 	c.rates = guard.NewRates(now, c.rateList)
 	c.configure(now, Configured{Rates: c.rateList, Slots: c.places.slots})
-}
-
-// nodeRead takes in the outcome of a GET of a node.
-func (c *Core) nodeRead(now time.Time, in NodeRead, do *Effects) {
-	if in.Outcome.Kind == eviction.Unavailable && !c.outage.on() {
-		do.Pause = pauseUnavailable
-	}
-	c.outage.nodeRead(now, in.Sent, in.Outcome)
 }

@@ -112,11 +112,9 @@ func (w *world) showQuick(pods []*evicted) {
 	for _, p := range pods {
 		if key := fmt.Sprint(p.Namespace, p.Workload); !seen[key] {
 			seen[key] = true
-			n := w.core.namespaceOf(p.Namespace)
-			l := w.core.workloadOf(n, p.Workload)
-			n.answered(w.now)
-			l.answered(w.now)
-			w.core.remember(w.now, l)
+			l := w.core.workloadOf(&p.Candidate)
+			l.quickUntil = w.now.Add(remembered)
+			w.core.refresh(w.now, l)
 		}
 	}
 }

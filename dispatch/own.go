@@ -38,9 +38,9 @@ func (c *Core) ownOverdue(now time.Time) bool {
 // pod of this process it asks for the leadership to be given back, if that is possible.
 func (c *Core) startOwn(now time.Time, do *Effects) (s Start, ok bool, next time.Time) {
 	it, some := c.own.First()
-	free, wait := c.places.freeSlot(now)
+	free, next := c.places.freeSlot(now)
 	if !some || !free || c.ownCalling {
-		return s, false, nowPlus(now, wait)
+		return s, false, next
 	}
 	if earliest := later(it.offered.Add(ownPatience), c.ownEnded.Add(ownGap)); earliest.After(now) {
 		return s, false, earliest
@@ -48,13 +48,12 @@ func (c *Core) startOwn(now time.Time, do *Effects) (s Start, ok bool, next time
 	if it.Own == Self && c.options.Yields {
 		return s, false, c.yield(now, it.Deadline.Add(ownAfter), do)
 	}
-	way, ready := it.class.way(now)
-	if !ready {
-		_, until := it.class.wait(now)
+	way, rate, until := it.class.way(now)
+	if rate != "" {
 		c.runDry(it.class, until)
 		return s, false, until
 	}
-	c.leave(now, it)
+	c.leave(it)
 	c.ownCalling = true
 	return c.start(now, it, way, slot, false), true, time.Time{}
 }
@@ -66,7 +65,7 @@ func (c *Core) yield(now, latest time.Time, do *Effects) time.Time {
 	case c.yieldNotBefore.After(now):
 		return c.yieldNotBefore
 	case !latest.After(now):
-	case c.waiting+c.inFlight > 0:
+	case c.waiting+c.InFlight() > 0:
 		return latest
 	default:
 		if upcoming := c.options.Upcoming(); !upcoming.IsZero() && upcoming.Before(now.Add(quietBefore)) {

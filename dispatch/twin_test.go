@@ -32,7 +32,7 @@ type twin struct {
 	ownEnded                 time.Time
 	throttled                time.Time
 	pace                     pace
-	outage                   outageBackoff
+	outage                   outage
 	leads, drained, paused   bool
 	leading, leadingAtLast   bool
 	yields                   bool
@@ -62,8 +62,6 @@ type twinCall struct {
 	way         int
 	at          time.Time
 	slow, probe bool
-	asks        bool
-	round       int
 	tokens      []*twinBucket
 }
 
@@ -490,7 +488,7 @@ func (t *twin) take(now time.Time, s Start) error {
 	if want := p.Ways[p.way].Request.Attempt; s.Request.Attempt != want {
 		return fmt.Errorf("%s: way %d is sent instead of %d", uid, s.Request.Attempt, want)
 	}
-	k := &twinCall{twinCandidate: p.twinCandidate, kind: p.kind, way: p.way, at: now, probe: p.probe, asks: t.outage.on(), round: t.outage.round}
+	k := &twinCall{twinCandidate: p.twinCandidate, kind: p.kind, way: p.way, at: now, probe: p.probe}
 	delete(t.waiting, uid)
 	n, l := t.share(&p.Candidate)
 	if p.Own == Other {
@@ -500,7 +498,7 @@ func (t *twin) take(now time.Time, s Start) error {
 	}
 	n.served = t.next()
 	l.served = n.served
-	t.outage.probing = k.asks
+	t.outage.probing = t.outage.on()
 	t.pace.take(now)
 	if p.kind == slowPlace {
 		t.slowStart = now
@@ -540,7 +538,7 @@ func (t *twin) apply(now time.Time, in Input) (taken bool) {
 	case CallEnded:
 		t.end(now, in)
 	case NodeRead:
-		t.outage.nodeRead(now, in.Sent, in.Outcome)
+		t.outage.nodeRead(now, in.Sent, &in.Outcome)
 	case ServerAnswered:
 		t.outage.nudge(now)
 	case Configured:
@@ -607,15 +605,7 @@ func (t *twin) end(now time.Time, in CallEnded) {
 	if o.Kind == eviction.Throttled {
 		t.throttled = later(t.throttled, now.Add(o.RetryAfter))
 	}
-	asks := k.asks && t.outage.on() && k.round == t.outage.round
-	switch {
-	case o.Kind == eviction.Unavailable, o.Cause == eviction.CauseTimeout && asks:
-		t.outage.failed(now, asks)
-	case answered(o):
-		t.outage.answered()
-	case asks:
-		t.outage.probing = false
-	}
+	t.outage.called(now, k.at, &o)
 }
 
 // history is one random history of a Core and its twin.
@@ -635,7 +625,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 	h.twin = &twin{
 		t: t, slots: 1 + r.IntN(8), slowPlaces: 1 + r.IntN(8), waiting: map[types.UID]*twinCandidate{}, unsettled: map[types.UID]bool{},
 		namespaces: map[string]*twinShare{}, workloads: map[twinWorkload]*twinShare{}, lines: map[string]int{}, leading: true,
-		leadingAtLast: true, yields: r.IntN(2) == 0, outage: outageBackoff{jitter: func() float64 { return .5 }},
+		leadingAtLast: true, yields: r.IntN(2) == 0, outage: outage{jitter: func() float64 { return .5 }},
 	}
 	o := CoreOptions{
 		Slots: h.slots, SlowPlaces: h.slowPlaces, Rates: h.someRates(), Leading: func() bool { return h.leading },
@@ -796,7 +786,7 @@ func (h *history) compare() error {
 	c := h.core
 	ofSlow := 0
 	for _, n := range c.namespaces {
-		if n.isSlow {
+		if n.speed() == slow {
 			ofSlow += n.calls[slot]
 		}
 	}

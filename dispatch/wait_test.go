@@ -41,7 +41,7 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 	} {
 		w := newWorld()
 		w.core.outage.jitter = func() float64 { return 1 }
-		w.core.places = newPlaces(4, 4)
+		w.core.places = places{slots: 4, slowPlaces: 4}
 		c.prepare(w)
 		p := w.pod("a", 0, 1, 10*time.Second, hangs)
 		checked := false
