@@ -58,9 +58,13 @@ func (c *calls) report(cause string) bool {
 	return true
 }
 
-// note returns a note about the plan.
-func (p *plan) note(kind eviction.NoteKind, pod *taint.Pod) eviction.Note {
-	return eviction.Note{Kind: kind, Pod: pod, Verdict: p.verdict, Policy: p.policy, Method: p.method}
+// note returns a note about the eviction, or about what holds the pod.
+func (e *entry) note(kind eviction.NoteKind, pod *taint.Pod) eviction.Note {
+	n := eviction.Note{Kind: kind, Pod: pod, Verdict: e.plan.verdict, Policy: e.plan.policy, Method: e.plan.method}
+	if e.held != nil {
+		n.Held = *e.held
+	}
+	return n
 }
 
 // planOf returns the plan that a request carries out.

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -23,45 +21,18 @@ func holdOf(h policy.Held) hold { return hold{h.By, h.Name, h.Group} }
 // hold cancels the eviction of a pod that is held, and reports a hold that is new. What its calls have met is
 // forgotten: a refusal from before the hold does not count after it.
 func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
-	delete(c.unheld, pod.UID)
-	if e := c.entries[pod.UID]; e != nil {
+	e := c.entries[pod.UID]
+	if e != nil {
 		if !c.withdraw(e) || e.state == accepted {
 			return // the pod is judged when the call has ended, or it is going already
 		}
 		c.become(e, none)
 	}
-	known := holdOf(c.held[pod.UID]) == holdOf(*by)
-	c.held[pod.UID] = *by
-	if known {
-		return
-	}
-	do.Notes = append(do.Notes, eviction.Note{
-		Kind: eviction.EvictionHeld, Pod: pod, Verdict: by.Verdict,
-		Policy: by.Policy, Held: *by,
-	})
-}
-
-// unhold ends the hold of a pod that is to go.
-func (c *Core) unhold(now time.Time, uid types.UID) {
-	if _, held := c.held[uid]; held {
-		delete(c.held, uid)
-		c.unheld[uid] = now
-	}
-}
-
-// release ends the hold of a pod that has no reason to go, or that terminates.
-func (c *Core) release(pod *taint.Pod, now *policy.Verdict, do *Effects) {
-	was, held := c.held[pod.UID]
-	delete(c.held, pod.UID)
-	switch {
-	case !held:
-	case now.Stay == taint.Terminating:
-		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod})
-	case now.Stay == taint.Tolerated, now.Stay == taint.NotTainted:
-		do.Notes = append(do.Notes, eviction.Note{
-			Kind: eviction.EvictionCancelled, Pod: pod, Verdict: was.Verdict, Policy: was.Policy, Held: was,
-			Stays: now.Stay, Ignorer: now.Ignorer(),
-		})
+	known := e != nil && e.held != nil && holdOf(*e.held) == holdOf(*by)
+	e = &entry{uid: pod.UID, held: new(*by), plan: plan{policy: by.Policy, verdict: by.Verdict}}
+	c.become(e, held)
+	if !known {
+		do.Notes = append(do.Notes, e.note(eviction.EvictionHeld, pod))
 	}
 }
 

@@ -13,16 +13,20 @@ import (
 // Views returns a view of each eviction and of each pod that is held, in no order. It takes time in proportion to their
 // number, and is for display, not for decisions.
 func (c *Core) Views(now time.Time) []eviction.View {
-	views := make([]eviction.View, 0, len(c.entries)+len(c.held))
+	views := make([]eviction.View, 0, len(c.entries))
 	statuses := c.statuses()
 	for uid, e := range c.entries {
-		if pod, node := c.options.Reader.Pod(uid); pod != nil {
+		pod, node := c.options.Reader.Pod(uid)
+		switch {
+		case pod == nil:
+		case e.state != held:
 			views = append(views, c.view(now, e, pod, node, statuses[uid]))
-		}
-	}
-	for uid := range c.held {
-		if v, ok := c.heldView(uid); ok {
-			views = append(views, v)
+		default:
+			if by := c.judge.Decide(pod, node).Held; by.By != 0 {
+				views = append(views, eviction.View{
+					Pod: pod, Verdict: by.Verdict, State: eviction.Scheduled, Policy: by.Policy, Held: by,
+				})
+			}
 		}
 	}
 	return views
@@ -78,11 +82,11 @@ func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node, s
 }
 
 // next returns when the next call of an offered eviction may start, as far as is known. A rate does not delay the ways
-// that the next look may add.
+// that the next evaluation may add.
 func (e *entry) next(status dispatch.Status) time.Time {
 	until := status.Until
-	if status.Waits.Cause == eviction.WaitsForRate && !e.look.IsZero() && e.look.Before(until) {
-		until = e.look
+	if status.Waits.Cause == eviction.WaitsForRate && !e.evaluation.IsZero() && e.evaluation.Before(until) {
+		until = e.evaluation
 	}
 	return later(e.due, until)
 }
@@ -108,18 +112,6 @@ func (c *Core) describe(v *eviction.View, node *taint.Node, e *entry, now time.T
 			v.DeleteAt = at
 		}
 	}
-}
-
-// heldView returns the view of a pod that is held; false if it is gone, or no longer held by the cache.
-func (c *Core) heldView(uid types.UID) (eviction.View, bool) {
-	pod, node := c.options.Reader.Pod(uid)
-	if pod == nil {
-		return eviction.View{}, false
-	}
-	held := c.judge.Decide(pod, node).Held
-	return eviction.View{
-		Pod: pod, Verdict: held.Verdict, State: eviction.Scheduled, Policy: held.Policy, Held: held,
-	}, held.By != 0
 }
 
 // later returns the later of two moments.
