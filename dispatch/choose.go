@@ -17,18 +17,13 @@ func (c *Core) startCalls(now time.Time, do *Effects) {
 	}
 }
 
-// nextChange returns when time alone next changes something; zero if nothing changes.
+// nextChange returns when a call next becomes slow, or a speed changes by time alone; zero if neither does.
 func (c *Core) nextChange() (next time.Time) {
 	if len(c.calls) > 0 {
 		next = c.calls[0].started.Add(SlowAfter)
 	}
-	w, ok := c.expiries.First()
-	switch {
-	case !ok:
-	case c.waiting > 0:
+	if w, ok := c.expiries.First(); ok {
 		next = sooner(next, w.changes)
-	default: // it only frees memory
-		next = sooner(next, w.changes.Add(remembered/2))
 	}
 	return next
 }
