@@ -84,7 +84,7 @@ func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Co
 			return interrupted()
 		}
 		outcome, generation := a.send(ctx, &e, request)
-		if outcome.Kind != goOn {
+		if outcome.Kind != proceed {
 			return outcome
 		}
 		if known := e.Pod.Generation; known > 0 && generation > known {

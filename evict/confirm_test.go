@@ -114,7 +114,7 @@ func (c *confirming) EvictConfirmed(ctx context.Context, e eviction.Request, con
 }
 
 // busy lets more than four calls be under way until the test ends.
-func (c *confirming) busy() { c.underWay.Add(few) }
+func (c *confirming) busy() { c.underWay.Add(maxUnshared) }
 
 // evict asks for the eviction of a pod by the verdict of the cache.
 func (c *confirming) evict(ctx context.Context, uid types.UID) eviction.Outcome {
@@ -506,7 +506,7 @@ func TestAGetThatHangsIsNotWaitedForOnceItNoLongerCounts(t *testing.T) {
 }
 
 func TestWhileFewCallsAreUnderWayEachNeedsAGetFromAfterItBegan(t *testing.T) {
-	for others, gets := range map[int32]int{0: 2, few - 1: 2, few: 1} {
+	for others, gets := range map[int32]int{0: 2, maxUnshared - 1: 2, maxUnshared: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newConfirming()
 			c.underWay.Add(others)

@@ -68,7 +68,7 @@ func TestACallThatEndsBeforeItsDeletionHasDeletedNothing(t *testing.T) {
 		"unconfirmed":             api.EvictConfirmed(t.Context(), someRequest(), silent(eviction.Outcome{Kind: eviction.Unconfirmed})),
 		"another process leads":   following.Evict(t.Context(), someRequest()),
 		"its context had ended":   api.Evict(ended, someRequest()),
-		"a GET that is cut short": func() eviction.Outcome { o, _ := newConfirming().look(ended, new(someRequest()), time.Now); return o }(),
+		"a GET that is cut short": func() eviction.Outcome { o, _ := newConfirming().confirmSince(ended, new(someRequest()), time.Now); return o }(),
 	} {
 		if o.MayHaveDeleted() {
 			t.Errorf("%s: got %+v", name, o)
