@@ -29,7 +29,7 @@ type call struct {
 }
 
 // start starts the call of a candidate that is no longer in its line.
-func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool) Start {
+func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool, do *Effects) {
 	w := c.workloadOf(&it.Candidate)
 	request := it.Ways[way].Request
 	switch {
@@ -52,7 +52,7 @@ func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool) S
 		w.namespace.probes++
 	}
 	c.refresh(now, w)
-	return Start{request, it.Done}
+	do.Starts = append(do.Starts, Start{request, it.Done})
 }
 
 // count adds to the calls of a workload in that kind of place.

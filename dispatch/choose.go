@@ -8,12 +8,11 @@ const leadingPoll = 250 * time.Millisecond
 // startCalls starts all calls that may start now, and says when more may.
 func (c *Core) startCalls(now time.Time, do *Effects) {
 	for {
-		start, ok, next := c.startNext(now, do)
-		if !ok {
+		started, next := c.startNext(now, do)
+		if !started {
 			do.Next = sooner(next, c.nextChange())
 			return
 		}
-		do.Starts = append(do.Starts, start)
 	}
 }
 
@@ -30,35 +29,38 @@ func (c *Core) nextChange() (next time.Time) {
 
 // startNext starts the call of the candidate whose turn it is. If no call may start, next is when that may change by
 // time alone.
-func (c *Core) startNext(now time.Time, do *Effects) (s Start, ok bool, next time.Time) {
-	if c.waiting+c.own.Len() == 0 || !c.leads || c.drained || c.paused {
-		return s, false, time.Time{}
+func (c *Core) startNext(now time.Time, do *Effects) (started bool, next time.Time) {
+	if c.Waiting() == 0 || !c.leads || c.drained || c.paused || c.outage.probing {
+		return false, time.Time{}
 	}
 	if until := c.heldUntil(); until.After(now) {
-		return s, false, until
-	} else if c.outage.on() && c.outage.probing {
-		return s, false, time.Time{}
+		return false, until
 	}
 	if !c.options.Leading() {
-		return s, false, now.Add(leadingPoll)
+		return false, now.Add(leadingPoll)
 	}
 	if c.ownOverdue(now) {
-		if s, ok, _ = c.startOwn(now, do); ok {
-			return s, true, time.Time{}
+		if started, _ = c.startOwn(now, do); started {
+			return true, time.Time{}
 		}
 	}
-	chosen, next := c.choose(now)
-	if chosen.line != nil {
-		return c.startFrom(now, chosen), true, time.Time{}
+	first, next := c.choose(now)
+	if l := first.line; l != nil {
+		it, probe := l.next(first.door)
+		way, _, _ := l.class.way(now)
+		l.served = c.nextSerial()
+		c.left(it)
+		c.start(now, it, way, first.door.place(), probe, do)
+		return true, time.Time{}
 	}
-	s, ok, own := c.startOwn(now, do)
-	return s, ok, sooner(next, own)
+	started, nextOwn := c.startOwn(now, do)
+	return started, sooner(next, nextOwn)
 }
 
 // heldUntil returns until when no call starts, because of an outage, of a loaded server, or of the limit of all calls.
 func (c *Core) heldUntil() time.Time {
 	until := later(c.throttled, c.pace.next)
-	if c.outage.on() && !c.outage.probing {
+	if c.outage.on() {
 		until = later(until, c.outage.until)
 	}
 	return until
@@ -139,16 +141,6 @@ func (cl *class) first(open [doors]bool) (best choice) {
 		}
 	}
 	return best
-}
-
-// startFrom starts the call of the next candidate of a line.
-func (c *Core) startFrom(now time.Time, chosen choice) Start {
-	l := chosen.line
-	it, probe := l.next(chosen.door)
-	way, _, _ := l.class.way(now)
-	l.served = c.nextSerial()
-	c.left(it)
-	return c.start(now, it, way, chosen.door.place(), probe)
 }
 
 // sooner returns the earlier of two moments; zero stands for never.

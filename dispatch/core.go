@@ -15,28 +15,19 @@ import (
 
 // CoreOptions are the settings of a [Core].
 type CoreOptions struct {
-	// Slots and SlowPlaces are their numbers, at least 1.
+	// These have the meaning of the fields of [Options] with the same names. The numbers are at least 1.
 	Slots, SlowPlaces int
-
-	// CallsPerSecond limits how many calls start in a second. 0: no limit.
-	CallsPerSecond float64
-
-	// Rates limit how many calls start that delete a pod. They must be valid.
-	Rates []policy.Rate
-
-	// Paused withholds all calls.
-	Paused bool
-
-	// Leading is asked before a candidate is chosen; while it denies, no call starts.
-	Leading func() bool
+	CallsPerSecond    float64
+	Rates             []policy.Rate
+	Paused            bool
+	Leading           func() bool
+	Upcoming          func() time.Time
 
 	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
 	Jitter func() float64
 
-	// Yields: the leadership is given back instead of a call for the pod of this process. Upcoming returns when the
-	// next eviction is due that was not offered; zero if there is none.
-	Yields   bool
-	Upcoming func() time.Time
+	// Yields: the leadership is given back instead of a call for the pod of this process.
+	Yields bool
 }
 
 // Core is the logic of the dispatcher. It is not safe for concurrent use.

@@ -36,26 +36,27 @@ func (c *Core) ownOverdue(now time.Time) bool {
 
 // startOwn starts the call of a pod of this program, if nothing else can start or a minute after it was due. For the
 // pod of this process it asks for the leadership to be given back, if that is possible.
-func (c *Core) startOwn(now time.Time, do *Effects) (s Start, ok bool, next time.Time) {
+func (c *Core) startOwn(now time.Time, do *Effects) (started bool, next time.Time) {
 	it, some := c.own.First()
 	free, next := c.places.freeSlot(now)
 	if !some || !free || c.ownCalling {
-		return s, false, next
+		return false, next
 	}
 	if earliest := later(it.offered.Add(ownPatience), c.ownEnded.Add(ownGap)); earliest.After(now) {
-		return s, false, earliest
+		return false, earliest
 	}
 	if it.Own == Self && c.options.Yields {
-		return s, false, c.yield(now, it.Deadline.Add(ownAfter), do)
+		return false, c.yield(now, it.Deadline.Add(ownAfter), do)
 	}
 	way, rate, until := it.class.way(now)
 	if rate != "" {
 		c.runDry(it.class, until)
-		return s, false, until
+		return false, until
 	}
 	c.leave(it)
 	c.ownCalling = true
-	return c.start(now, it, way, slot, false), true, time.Time{}
+	c.start(now, it, way, slot, false, do)
+	return true, time.Time{}
 }
 
 // yield asks for the leadership to be given back once nothing else is to be done, at the latest at that moment, and not
