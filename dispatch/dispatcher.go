@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -164,21 +163,9 @@ func locked[T any](d *Dispatcher, method func(*Core) T) T {
 	return method(d.core)
 }
 
-// batch is how many statuses are read under the lock at once.
-const batch = 256
-
-// Statuses returns the status of each UID, in order. Calls start in between.
-func (d *Dispatcher) Statuses(uids []types.UID) []Status {
-	all := make([]Status, 0, len(uids))
-	for some := range slices.Chunk(uids, batch) {
-		d.mu.Lock()
-		now := time.Now()
-		for _, uid := range some {
-			all = append(all, d.core.Status(now, uid))
-		}
-		d.mu.Unlock()
-	}
-	return all
+// Status returns what is known of the eviction of a pod; the zero value if it was not offered.
+func (d *Dispatcher) Status(uid types.UID) Status {
+	return locked(d, func(c *Core) Status { return c.Status(time.Now(), uid) })
 }
 
 // leading reports whether a call may be chosen: not between the end of a term's context and the end of the term. Under

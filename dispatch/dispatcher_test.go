@@ -220,7 +220,7 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 			if u.Offer(Candidate{UID: "0", Ways: []Way{{}}}) || u.Withdraw("0") {
 				t.Errorf("the pod is taken while its call is %s", when)
 			}
-			if s := u.Statuses([]types.UID{"0"})[0]; s.Request == nil || s.Request.Pod.UID != "0" {
+			if s := u.Status("0"); s.Request == nil || s.Request.Pod.UID != "0" {
 				t.Errorf("the status is %+v while the call is %s", s, when)
 			}
 			time.Sleep(2 * time.Second)
@@ -276,8 +276,8 @@ func TestAPauseWithholdsCallsAndKeepsCandidates(t *testing.T) {
 		u.offer(3)
 		time.Sleep(time.Hour)
 		u.expect("paused", 3, 0, 0)
-		if s := u.Statuses([]types.UID{"0"}); s[0].Waits.Cause != eviction.WaitsPaused {
-			t.Errorf("the status is %+v", s[0])
+		if s := u.Status("0"); s.Waits.Cause != eviction.WaitsPaused {
+			t.Errorf("the status is %+v", s)
 		}
 		u.SetPaused(false)
 		u.expect("resumed", 0, 0, 3)
@@ -327,8 +327,8 @@ func TestASlowCallKeepsItsSlotWhileAllSlowPlacesAreTaken(t *testing.T) {
 		u.expect("when they are slow", 2, 3, 0)
 		time.Sleep(time.Second)
 		u.expect("when three are slow", 2, 3, 0)
-		if got := u.Statuses([]types.UID{"3"}); got[0].Waits.Cause != eviction.WaitsForTurn {
-			t.Errorf("the status is %+v", got[0])
+		if got := u.Status("3"); got.Waits.Cause != eviction.WaitsForTurn {
+			t.Errorf("the status is %+v", got)
 		}
 		time.Sleep(time.Minute)
 		u.expect("in the end", 0, 0, 5)

@@ -28,7 +28,7 @@ type Dispatcher interface {
 	Offer(c dispatch.Candidate) (taken bool)
 	Withdraw(uid types.UID) (waited bool)
 	Settled(uid types.UID)
-	Statuses(uids []types.UID) []dispatch.Status
+	Status(uid types.UID) dispatch.Status
 }
 
 // CoreOptions are the settings of a [Core]. All fields but Own and OwnMethod are required.

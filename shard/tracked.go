@@ -36,7 +36,7 @@ func (c *Core) Tracked(uid types.UID) (t Tracked) {
 		t.Attempts = e.calls.attempts
 	}
 	if e.state == offered {
-		if call := c.options.Dispatcher.Statuses([]types.UID{uid})[0].Request; call != nil {
+		if call := c.options.Dispatcher.Status(uid).Request; call != nil {
 			t.Calling, t.Attempts = true, call.Attempt
 		}
 	}

@@ -3,8 +3,6 @@ package shard
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
@@ -14,13 +12,12 @@ import (
 // number, and is for display, not for decisions.
 func (c *Core) Views(now time.Time) []eviction.View {
 	views := make([]eviction.View, 0, len(c.entries))
-	statuses := c.statuses()
 	for uid, e := range c.entries {
 		pod, node := c.options.Reader.Pod(uid)
 		switch {
 		case pod == nil:
 		case e.state != held:
-			views = append(views, c.view(now, e, pod, node, statuses[uid]))
+			views = append(views, c.view(now, e, pod, node))
 		default:
 			if by := c.judge.Decide(pod, node).Held; by.By != 0 {
 				views = append(views, eviction.View{
@@ -32,23 +29,12 @@ func (c *Core) Views(now time.Time) []eviction.View {
 	return views
 }
 
-// statuses returns what the dispatcher knows of the evictions that it has.
-func (c *Core) statuses() map[types.UID]dispatch.Status {
-	uids := make([]types.UID, 0, c.counts[offered])
-	for uid, e := range c.entries {
-		if e.state == offered {
-			uids = append(uids, uid)
-		}
-	}
-	all := make(map[types.UID]dispatch.Status, len(uids))
-	for i, status := range c.options.Dispatcher.Statuses(uids) {
-		all[uids[i]] = status
-	}
-	return all
-}
-
 // view returns the view of an eviction.
-func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node, status dispatch.Status) eviction.View {
+func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node) eviction.View {
+	var status dispatch.Status
+	if e.state == offered {
+		status = c.options.Dispatcher.Status(e.uid)
+	}
 	planned := e.plan
 	if status.Request != nil {
 		planned = c.planOf(status.Request)
