@@ -36,15 +36,15 @@ type Core struct {
 	items      map[types.UID]*item
 	namespaces map[string]*namespace
 	classes    map[string]*class
-	ready      map[*class]bool       // those of which tokens may be there
-	dry        ordered.Queue[*class] // all others, by the ends of their waits
+	ready      map[*class]bool       // classes that may have tokens
+	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
 	waiting    int                   // candidates in lines
 	own        ordered.Queue[*item]
-	expiries   ordered.Queue[*workload] // those whose speed changes by time alone
+	expiries   ordered.Queue[*workload] // workloads whose speed changes by time alone
 	serial     uint64
 
 	places    places
-	calls     []*call // those that are not slow, in the order in which they started; some have ended
+	calls     []*call // in the order of their starts: all that are not slow, and some that have ended
 	slowSlots int     // slots that calls of slow namespaces hold
 
 	outage    outage
@@ -60,7 +60,7 @@ type Core struct {
 	ownEnded               time.Time // when the last such call ended that may have deleted the pod
 }
 
-// item is a candidate, and what has become of it.
+// item is a candidate, where it waits, and its call.
 type item struct {
 	Candidate
 	serial  uint64    // of the first offer
@@ -88,8 +88,8 @@ func NewCore(now time.Time, o CoreOptions) *Core {
 	}
 }
 
-// Step processes one input at the time now, and returns what follows from it. The time may not go backwards by more
-// than clocks do.
+// Step processes one input at the time now, and returns its effects. The time may not go backwards by more than clocks
+// do.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
 	c.turnSlow(now, &do)
@@ -199,7 +199,7 @@ func (c *Core) configure(now time.Time, in Configured) {
 	}
 }
 
-// beginTerm begins a term: a leader before this one may have used what is in the buckets.
+// beginTerm begins a term with empty buckets, as the leader before may have spent the tokens.
 func (c *Core) beginTerm(now time.Time) {
 	c.leads = true
 	c.rates = guard.NewRates(now, c.rateList)

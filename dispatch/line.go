@@ -11,8 +11,8 @@ type line struct {
 	namespace *namespace
 	class     *class
 	served    uint64
-	groups    map[*workload]*group // one for each workload of a slow namespace; otherwise one, at nil
-	behind    [doors]ordered.Queue[*group]
+	groups    map[*workload]*group         // by workload in a slow namespace; otherwise one group, at nil
+	behind    [doors]ordered.Queue[*group] // groups that may use each door
 	pos       [doors]int
 }
 
@@ -117,7 +117,7 @@ func (l *line) next(d door) (it *item, probe bool) {
 	return g.turns.next(), d == toSlotOfSlow && g.workload.speed == unknown
 }
 
-// leave removes a candidate from its line, and what is no longer in use with it.
+// leave removes a candidate from its line, and forgets its workload if the workload is idle.
 func (c *Core) leave(it *item) {
 	c.stepOut(it)
 	if it.Own == Other {
@@ -136,7 +136,8 @@ func (c *Core) stepOut(it *item) {
 	c.left(it)
 }
 
-// left counts a candidate that its turns no longer hold, and drops what is empty.
+// left counts out a candidate that its group no longer holds. It drops the group, the line and the class if they are
+// empty.
 func (c *Core) left(it *item) {
 	g, l := it.group, it.group.line
 	it.group = nil

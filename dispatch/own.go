@@ -20,7 +20,7 @@ const (
 	quietBefore = 15 * time.Second
 )
 
-// beforeOwn is the order of the pods of this program: that of this process is the last.
+// beforeOwn is the order of the pods of this program. The pod of this process is the last.
 func beforeOwn(a, b *item) bool {
 	if a.Own != b.Own {
 		return a.Own < b.Own
@@ -34,8 +34,8 @@ func (c *Core) ownOverdue(now time.Time) bool {
 	return some && !it.Deadline.Add(ownAfter).After(now)
 }
 
-// startOwn starts the call of a pod of this program, if nothing else can start or a minute after it was due. For the
-// pod of this process it asks for the leadership to be given back, if that is possible.
+// startOwn starts the call of a pod of this program. For the pod of this process it asks for the leadership to be given
+// back instead, if that is possible.
 func (c *Core) startOwn(now time.Time, do *Effects) (started bool, next time.Time) {
 	it, some := c.own.First()
 	free, next := c.places.freeSlot(now)

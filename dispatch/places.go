@@ -44,7 +44,8 @@ func (p *places) freeSlot(now time.Time) (free bool, next time.Time) {
 	return passed(now, p.ramp.Add(time.Duration(p.used[slot]-rampFirst+1)*rampStep))
 }
 
-// freeSlowPlace is the same for the start in a slow place. A quarter of the slow places is for calls that turn slow.
+// freeSlowPlace reports whether a call may start in a slow place now; next is as for freeSlot. A quarter of the slow
+// places is for calls that turn slow.
 func (p *places) freeSlowPlace(now time.Time) (free bool, next time.Time) {
 	if p.used[slowPlace] >= atLeastOne(3*p.slowPlaces, 4) {
 		return false, time.Time{}

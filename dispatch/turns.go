@@ -10,7 +10,7 @@ import (
 // reads the node, and that read serves the others.
 const inARow = 8
 
-// turns holds the candidates of one line and lets their nodes take turns. Nodes that were not served yet, newcomers,
+// turns holds the candidates of one group and lets their nodes take turns. Nodes that were not served yet, newcomers,
 // alternate with regulars, so that a single pod waits for newcomers at most.
 type turns struct {
 	nodes               map[string]*nodeLine
@@ -62,7 +62,7 @@ func (t *turns) remove(it *item) {
 	}
 }
 
-// next removes and returns the candidate whose turn it is; there is one.
+// next removes and returns the candidate whose turn it is. There must be a candidate.
 func (t *turns) next() *item {
 	node := t.nextNode()
 	it, _ := node.waiting.First()

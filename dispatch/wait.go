@@ -11,8 +11,8 @@ import (
 
 // Status is what the dispatcher knows of an eviction.
 type Status struct {
-	// Request is that of the call that is under way, or that has ended while its outcome is not settled; nil if there
-	// is none.
+	// Request is the request of the call that is under way, or that has ended and is not settled; nil if there is no
+	// such call.
 	Request *eviction.Request
 
 	// Waits says why the candidate waits; zero if it is unknown or if a call is under way.
@@ -34,7 +34,7 @@ func (c *Core) Status(now time.Time, uid types.UID) Status {
 	return c.waits(now, it)
 }
 
-// waits says why a candidate waits. It is the one answer to that question.
+// waits returns why a candidate waits. Page, logs and metrics take the answer from here.
 func (c *Core) waits(now time.Time, it *item) Status {
 	because := func(cause eviction.WaitCause, until time.Time) Status {
 		return Status{Waits: eviction.Wait{Cause: cause}, Until: until}

@@ -27,8 +27,8 @@ type calls struct {
 	webhookSince   time.Time // when a request to evict the pod first failed in a webhook; zero if none did
 }
 
-// met returns what the calls have met, for the judge.
-func (e *entry) met() policy.Calls {
+// policyCalls returns what the judge is to know of the calls.
+func (e *entry) policyCalls() policy.Calls {
 	if e.calls == nil {
 		return policy.Calls{}
 	}

@@ -99,7 +99,7 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 		e.plan.method = method
 	}
 	e.plan.policy, e.plan.verdict = first.Policy, first.Verdict
-	ways, next := c.judge.Ways(pod, node, e.met(), now)
+	ways, next := c.judge.Ways(pod, node, e.policyCalls(), now)
 	switch {
 	case len(ways) > 0:
 		e.due = ways[0].At

@@ -89,12 +89,12 @@ func (c *Core) describe(v *eviction.View, node *taint.Node, e *entry, now time.T
 		return // the cache is ahead of the shard
 	}
 	v.Verdict, v.Policy, v.Method = first.Verdict, first.Policy, method
-	if ways, _ := c.judge.Ways(v.Pod, node, e.met(), later(e.due, now)); len(ways) > 0 {
+	if ways, _ := c.judge.Ways(v.Pod, node, e.policyCalls(), later(e.due, now)); len(ways) > 0 {
 		v.Method = ways[0].Method
 	}
 	if verdict.Evict.Evict && verdict.Delete.Evict {
 		v.DeleteAt = verdict.Delete.At
-		if deletion, at := verdict.DeletionAfter(e.met()); deletion != nil {
+		if deletion, at := verdict.DeletionAfter(e.policyCalls()); deletion != nil {
 			v.DeleteAt = at
 		}
 	}
