@@ -20,7 +20,6 @@ const (
 // call is a call under way.
 type call struct {
 	item    *item
-	way     int
 	kind    kind // of its place
 	started time.Time
 	slow    bool
@@ -31,14 +30,14 @@ type call struct {
 // start starts the call of a candidate that is no longer in its line.
 func (c *Core) start(now time.Time, it *item, way int, place kind, probe bool, do *Effects) {
 	w := c.workloadOf(&it.Candidate)
-	request := it.Ways[way].Request
+	request := it.Ways[way]
 	switch {
 	case it.class.dryUntil.After(it.offered) && !it.Deadline.After(it.class.dryUntil):
 		request.LateBy = eviction.LateByRate
 	case it.Deadline.Before(c.resumed):
 		request.LateBy = eviction.LateByHold
 	}
-	k := &call{item: it, way: way, kind: place, started: now, probe: probe, buckets: it.class.ways[way]}
+	k := &call{item: it, kind: place, started: now, probe: probe, buckets: it.class.ways[way]}
 	it.workload, it.call, it.request = w, k, &request
 	c.outage.probing = c.outage.on()
 	c.calls = append(c.calls, k)
@@ -172,7 +171,7 @@ func (c *Core) giveBack(now time.Time, k *call) {
 // recount takes tokens for a call under way of the rates that count it since they were replaced.
 func (c *Core) recount(now time.Time, k *call) {
 	had := k.buckets
-	k.buckets = c.bucketsOf(&k.item.Ways[k.way])
+	k.buckets = c.bucketsOf(&k.item.Candidate, k.item.request)
 	k.buckets.Beyond(had).Take(now)
 }
 

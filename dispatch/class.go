@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/internal/ordered"
 )
@@ -63,7 +64,7 @@ func (c *Core) classOf(candidate *Candidate) *class {
 	ways := make([]guard.Buckets, len(candidate.Ways))
 	var key strings.Builder
 	for i := range ways {
-		ways[i] = c.bucketsOf(&candidate.Ways[i])
+		ways[i] = c.bucketsOf(candidate, &candidate.Ways[i])
 		key.WriteString(ways[i].Key + "\x01")
 	}
 	cl := c.classes[key.String()]
@@ -74,10 +75,10 @@ func (c *Core) classOf(candidate *Candidate) *class {
 	return cl
 }
 
-// bucketsOf returns the buckets of the rates that count a way.
-func (c *Core) bucketsOf(way *Way) guard.Buckets {
-	if t := way.Request.Verdict.Taint; t != nil {
-		return c.rates.BucketsOf(t.Key, way.NodeLabels)
+// bucketsOf returns the buckets of the rates that count a request for the candidate.
+func (c *Core) bucketsOf(candidate *Candidate, r *eviction.Request) guard.Buckets {
+	if t := r.Verdict.Taint; t != nil {
+		return c.rates.BucketsOf(t.Key, candidate.NodeLabels)
 	}
 	return guard.Buckets{}
 }

@@ -103,7 +103,7 @@ func (u *user) offer(n int) {
 		if request.Verdict.At = u.deadline; u.taint != "" {
 			request.Verdict.Taint = &v1.Taint{Key: u.taint}
 		}
-		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Deadline: u.deadline, Ways: []Way{{Request: request}}}
+		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Deadline: u.deadline, Ways: []eviction.Request{request}}
 		c.Done = func(e Ended) {
 			if u.report(uid, e.Outcome) {
 				u.Settled(uid)
@@ -217,7 +217,7 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 		defer u.lead()()
 		u.offer(1)
 		for _, when := range []string{"under way", "not settled"} {
-			if u.Offer(Candidate{UID: "0", Ways: []Way{{}}}) || u.Withdraw("0") {
+			if u.Offer(Candidate{UID: "0", Ways: []eviction.Request{{}}}) || u.Withdraw("0") {
 				t.Errorf("the pod is taken while its call is %s", when)
 			}
 			if s := u.Status("0"); s.Request == nil || s.Request.Pod.UID != "0" {
@@ -227,7 +227,7 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 			synctest.Wait()
 		}
 		u.Settled("0")
-		if !u.Offer(Candidate{UID: "0", Ways: []Way{{Request: eviction.Request{Pod: &taint.Pod{UID: "0"}}}}, Done: func(Ended) {}}) || u.InFlight() != 1 {
+		if !u.Offer(Candidate{UID: "0", Ways: []eviction.Request{{Pod: &taint.Pod{UID: "0"}}}, Done: func(Ended) {}}) || u.InFlight() != 1 {
 			t.Error("a settled pod has no second call")
 		}
 	})
@@ -431,7 +431,7 @@ func TestTheOutcomeFollowsTheFreePlace(t *testing.T) {
 		u := &user{Dispatcher: d, t: t}
 		defer u.lead()()
 		request := eviction.Request{Pod: &taint.Pod{UID: "a"}}
-		d.Offer(Candidate{UID: "a", Ways: []Way{{Request: request}}, Done: func(Ended) { order = append(order, "done") }})
+		d.Offer(Candidate{UID: "a", Ways: []eviction.Request{request}, Done: func(Ended) { order = append(order, "done") }})
 		synctest.Wait()
 		if want := []string{"started", "ended, in flight 0", "done"}; !slices.Equal(order, want) {
 			t.Errorf("%q, want %q", order, want)

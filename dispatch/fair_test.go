@@ -100,7 +100,7 @@ func (w *world) pod(namespace string, node int, workload uint64, due time.Durati
 	p.Candidate = Candidate{UID: uid, Namespace: namespace, Node: fmt.Sprint("node", node), Workload: workload, Deadline: w.begin.Add(due)}
 	request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: namespace}}
 	request.Verdict.Taint = &v1.Taint{Key: "down"}
-	p.Ways = []Way{{Request: request}}
+	p.Ways = []eviction.Request{request}
 	w.pods[uid] = p
 	w.at(p.Deadline, func() { w.step(Offered{p.Candidate}) })
 	return p

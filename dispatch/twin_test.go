@@ -158,7 +158,7 @@ func (t *twin) configure(now time.Time, rates []policy.Rate, anew bool) {
 	}
 	for _, k := range t.calls {
 		had := k.tokens
-		if k.tokens = t.bucketsOf(&k.Ways[k.way]); anew {
+		if k.tokens = t.bucketsOf(&k.Candidate, k.way); anew {
 			had = nil
 		}
 		for _, b := range k.tokens {
@@ -185,8 +185,8 @@ func (t *twin) inOrder() []*twinCandidate {
 	return all
 }
 
-func (t *twin) bucketsOf(way *Way) (all []*twinBucket) {
-	key := way.Request.Verdict.Taint
+func (t *twin) bucketsOf(c *Candidate, way int) (all []*twinBucket) {
+	key := c.Ways[way].Verdict.Taint
 	if key == nil {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (t *twin) bucketsOf(way *Way) (all []*twinBucket) {
 		if len(r.Taints) > 0 && !slices.Contains(r.Taints, policy.TaintKey{Key: key.Key}) {
 			continue
 		}
-		group := policy.GroupOf(r.TopologyKey, way.NodeLabels)
+		group := policy.GroupOf(r.TopologyKey, c.NodeLabels)
 		if r.buckets[group] == nil {
 			b := r.fresh
 			b.group = group
@@ -210,7 +210,7 @@ func (t *twin) lineOf(c *Candidate) string {
 	name := c.Namespace
 	for i := range c.Ways {
 		name += ";"
-		for _, b := range t.bucketsOf(&c.Ways[i]) {
+		for _, b := range t.bucketsOf(c, i) {
 			name += b.rate.Name + "/" + b.group + ","
 		}
 	}
@@ -220,7 +220,7 @@ func (t *twin) lineOf(c *Candidate) string {
 func (t *twin) wayOf(now time.Time, c *Candidate) (int, bool) {
 	for i := range c.Ways {
 		ready := true
-		for _, b := range t.bucketsOf(&c.Ways[i]) {
+		for _, b := range t.bucketsOf(c, i) {
 			b.fill(now)
 			ready = ready && b.level >= b.interval
 		}
@@ -425,7 +425,10 @@ func (t *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 			key = append(key, known, t.count(func(o *twinCall) bool { return o.kind == k && inWorkload(of)(o) }), l.served)
 		}
 		inKind := key[0]
-		rated := !slices.ContainsFunc(c.Ways, func(way Way) bool { return len(t.bucketsOf(&way)) == 0 })
+		rated := true
+		for i := range c.Ways {
+			rated = rated && len(t.bucketsOf(&c.Candidate, i)) > 0
+		}
 		if rated {
 			key[0] = t.count(inNamespace(c.Namespace))
 		}
@@ -485,7 +488,7 @@ func (t *twin) take(now time.Time, s Start) error {
 		return fmt.Errorf("the call for %s starts, but only these may: %v; by key %v, its own %v", uid, names(may), may, t.mayStart(now, t.waiting[uid], true, true))
 	}
 	p := may[i]
-	if want := p.Ways[p.way].Request.Attempt; s.Request.Attempt != want {
+	if want := p.Ways[p.way].Attempt; s.Request.Attempt != want {
 		return fmt.Errorf("%s: way %d is sent instead of %d", uid, s.Request.Attempt, want)
 	}
 	k := &twinCall{twinCandidate: p.twinCandidate, kind: p.kind, way: p.way, at: now, probe: p.probe}
@@ -505,7 +508,7 @@ func (t *twin) take(now time.Time, s Start) error {
 	} else if t.used(slot) == 0 {
 		t.ramp = now
 	}
-	k.tokens = t.bucketsOf(&p.Ways[p.way])
+	k.tokens = t.bucketsOf(&p.Candidate, p.way)
 	t.calls = append(t.calls, k)
 	t.started++
 	for _, b := range k.tokens {
@@ -660,6 +663,7 @@ func (h *history) candidate() Candidate {
 		UID: types.UID(fmt.Sprintf("p%02d", i)), Namespace: fmt.Sprint("n", i%4), Node: fmt.Sprint("node", i%3), Workload: uint64(i / 4 % 3),
 		Priority: int32(h.r.IntN(2)), Deadline: h.now.Add(-time.Duration(h.r.IntN(3)) * time.Second),
 	}
+	c.NodeLabels = map[string]string{"zone": fmt.Sprint(i % h.zones)}
 	if i%11 == 10 {
 		c.Own = Own(1 + i/11%2)
 	}
@@ -667,10 +671,9 @@ func (h *history) candidate() Candidate {
 		c.Node = fmt.Sprint("node", h.r.IntN(3))
 	}
 	for n := range 1 + h.r.IntN(2) {
-		way := Way{NodeLabels: map[string]string{"zone": fmt.Sprint(i % h.zones)}}
-		way.Request = eviction.Request{Attempt: n, Pod: &taint.Pod{UID: c.UID, Namespace: c.Namespace}}
+		way := eviction.Request{Attempt: n, Pod: &taint.Pod{UID: c.UID, Namespace: c.Namespace}}
 		if h.r.IntN(5) > 0 {
-			way.Request.Verdict.Taint = &v1.Taint{Key: []string{"a", "b"}[h.r.IntN(2)]}
+			way.Verdict.Taint = &v1.Taint{Key: []string{"a", "b"}[h.r.IntN(2)]}
 		}
 		c.Ways = append(c.Ways, way)
 	}

@@ -99,12 +99,10 @@ func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.W
 	candidate := dispatch.Candidate{
 		UID: pod.UID, Namespace: pod.Namespace, Node: pod.Node, Workload: pod.LabelHash,
 		Priority: pod.Priority, Deadline: ways[0].Action.At, Own: c.options.Own(pod), Done: c.options.Done,
+		NodeLabels: node.Labels,
 	}
 	for i := range ways {
-		candidate.Ways = append(candidate.Ways, dispatch.Way{
-			Request:    c.request(pod, e, &ways[i]),
-			NodeLabels: node.Labels,
-		})
+		candidate.Ways = append(candidate.Ways, c.request(pod, e, &ways[i]))
 	}
 	c.options.Dispatcher.Offer(candidate)
 	c.become(e, offered)

@@ -58,7 +58,7 @@ func (t *turns) start() *eviction.Request {
 		return nil
 	}
 	delete(t.waiting, first.UID)
-	t.calls[first.UID] = &first.Ways[0].Request
+	t.calls[first.UID] = &first.Ways[0]
 	return t.calls[first.UID]
 }
 
