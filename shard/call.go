@@ -61,8 +61,8 @@ func (c *calls) report(cause string) bool {
 // note returns a note about the eviction, or about what holds the pod.
 func (e *entry) note(kind eviction.NoteKind, pod *taint.Pod) eviction.Note {
 	n := eviction.Note{Kind: kind, Pod: pod, Verdict: e.plan.verdict, Policy: e.plan.policy, Method: e.plan.method}
-	if e.held != nil {
-		n.Held = *e.held
+	if e.state == held {
+		n.Held = e.hold.by
 	}
 	return n
 }

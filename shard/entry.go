@@ -23,8 +23,7 @@ type entry struct {
 	evaluation time.Time // when the pod is judged next, if nothing else happens before
 	pos        int       // in Core.timed
 
-	held   *policy.Held // what holds the pod; nil unless the state is held
-	unheld time.Time    // when the last hold has ended; zero if there was none
+	hold *hold // the present or the last hold of the pod; nil if there was none
 }
 
 // state is the progress of an eviction.
@@ -114,7 +113,7 @@ func (c *Core) request(pod *taint.Pod, e *entry, way *policy.Way) eviction.Reque
 		Pod: pod, Verdict: way.Action.Verdict, Method: way.Method, Policy: way.Action.Policy, Attempt: 1, First: true,
 		GracePeriodSeconds: policy.GracePeriodSeconds(pod.GracePeriodSeconds, way.Action.GracePeriod),
 	}
-	if !e.unheld.IsZero() && !way.Action.At.After(e.unheld) {
+	if e.hold != nil && !way.Action.At.After(e.hold.ended) {
 		r.LateBy = eviction.LateByHold
 	}
 	if met := e.calls; met != nil {

@@ -9,27 +9,33 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// hold identifies what holds a pod.
+// hold is a hold of a pod.
 type hold struct {
+	by    policy.Held
+	ended time.Time // zero while it lasts
+}
+
+// holdKey identifies what holds a pod.
+type holdKey struct {
 	by    policy.HeldBy
 	name  string
 	group string
 }
 
-func holdOf(h policy.Held) hold { return hold{h.By, h.Name, h.Group} }
+func keyOf(h *policy.Held) holdKey { return holdKey{h.By, h.Name, h.Group} }
 
 // hold cancels the eviction of a pod that is held, and reports a hold that is new. What its calls have met is
 // forgotten: a refusal from before the hold does not count after it.
 func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
-	e := c.entries[pod.UID]
+	e, known := c.entries[pod.UID], false
 	if e != nil {
 		if !c.withdraw(e) || e.state == accepted {
 			return // the pod is judged when the call has ended, or it is going already
 		}
+		known = e.state == held && keyOf(&e.hold.by) == keyOf(by)
 		c.become(e, none)
 	}
-	known := e != nil && e.held != nil && holdOf(*e.held) == holdOf(*by)
-	e = &entry{uid: pod.UID, held: new(*by), plan: plan{policy: by.Policy, verdict: by.Verdict}}
+	e = &entry{uid: pod.UID, hold: &hold{by: *by}, plan: plan{policy: by.Policy, verdict: by.Verdict}}
 	c.become(e, held)
 	if !known {
 		do.Notes = append(do.Notes, e.note(eviction.EvictionHeld, pod))
@@ -41,7 +47,7 @@ type audited struct {
 	policy       string
 	method       policy.Method
 	at, deleteAt time.Time
-	hold         hold
+	hold         holdKey
 }
 
 // audit reports what policies in mode Audit would decide, where that is new.
@@ -51,7 +57,7 @@ func (c *Core) audit(pod *taint.Pod, node *taint.Node, do *Effects) {
 	}
 	var now []audited
 	for _, p := range earliestAudits(c.judge.Pairs(pod, node)) {
-		is := audited{p.Policy, p.Method, p.Verdict.At, p.DeleteAt, holdOf(p.Held)}
+		is := audited{p.Policy, p.Method, p.Verdict.At, p.DeleteAt, keyOf(&p.Held)}
 		now = append(now, is)
 		if !slices.Contains(c.audited[pod.UID], is) {
 			do.Notes = append(do.Notes, eviction.Note{

@@ -86,11 +86,12 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 	case e == nil:
 		e = &entry{uid: pod.UID}
 	case e.state == held:
+		e.hold.ended = now
 		c.become(e, none)
-		e = &entry{uid: pod.UID, unheld: now}
+		e = &entry{uid: pod.UID, hold: e.hold}
 	case e.state == dryRun && first.At.After(now):
 		c.become(e, none)
-		e = &entry{uid: pod.UID, unheld: e.unheld}
+		e = &entry{uid: pod.UID, hold: e.hold}
 	}
 	if e.state == accepted || e.state == dryRun {
 		return
@@ -127,12 +128,12 @@ func (c *Core) cancel(pod *taint.Pod, now *policy.Verdict, do *Effects) {
 	case e.state == scheduled && terminates:
 		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod, Deadline: e.plan.verdict.At})
 	}
-	c.become(e, none)
 	if now.Stay == taint.Tolerated || now.Stay == taint.NotTainted {
 		note := e.note(eviction.EvictionCancelled, pod)
 		note.Stays, note.Ignorer = now.Stay, now.Ignorer()
 		do.Notes = append(do.Notes, note)
 	}
+	c.become(e, none)
 }
 
 // forget drops the state of a pod that is gone.
