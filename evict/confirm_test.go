@@ -574,8 +574,8 @@ func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
 		of := *pod
 		of.UID = types.UID(fmt.Sprint(i))
 		c.cache.pods[of.UID] = &of
-		way := dispatch.Way{Request: eviction.Request{Pod: &of, Verdict: taint.Decide(&of, node, taint.Rules{})}}
-		candidate := dispatch.Candidate{UID: of.UID, Namespace: fmt.Sprint(i), Ways: []dispatch.Way{way}}
+		way := eviction.Request{Pod: &of, Verdict: taint.Decide(&of, node, taint.Rules{})}
+		candidate := dispatch.Candidate{UID: of.UID, Namespace: fmt.Sprint(i), Ways: []eviction.Request{way}}
 		candidate.Done = func(dispatch.Ended) {
 			d.Settled(of.UID)
 			d.Offer(candidate)
