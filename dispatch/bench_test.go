@@ -20,8 +20,8 @@ func BenchmarkCall(b *testing.B) {
 			done := make(chan struct{})
 			offer := func(i int) {
 				uid := uidOf(i)
-				way := Way{Request: eviction.Request{Pod: &taint.Pod{UID: uid}}}
-				d.Offer(Candidate{UID: uid, Namespace: fmt.Sprint(i % 50), Node: fmt.Sprint(i % 100), Ways: []Way{way}, Done: func(Ended) {
+				way := eviction.Request{Pod: &taint.Pod{UID: uid}}
+				d.Offer(Candidate{UID: uid, Namespace: fmt.Sprint(i % 50), Node: fmt.Sprint(i % 100), Ways: []eviction.Request{way}, Done: func(Ended) {
 					d.Settled(uid)
 					done <- struct{}{}
 				}})

@@ -19,21 +19,17 @@ type Candidate struct {
 	Priority int32
 	Deadline time.Time
 
-	// Ways are the requests that may be sent now, the preferred way first. There is at least one.
-	Ways []Way
+	// Ways are the requests that may be sent now, the preferred request first. There is at least one.
+	Ways []eviction.Request
+
+	// NodeLabels are the labels of the node. With the key of a request's taint they say which rates count the request.
+	NodeLabels map[string]string
 
 	// Own reports whether the pod belongs to this program.
 	Own Own
 
 	// Done is called once, by the goroutine of the call, when the call has ended. It must not block.
 	Done func(Ended)
-}
-
-// Way is a request that may be sent now. The key of its verdict's taint and the labels of the pod's node say which
-// rates count it.
-type Way struct {
-	Request    eviction.Request
-	NodeLabels map[string]string
 }
 
 // Own reports whether a pod belongs to this program.

@@ -8,62 +8,59 @@ const leadingPoll = 250 * time.Millisecond
 // startCalls starts all calls that may start now, and says when more may.
 func (c *Core) startCalls(now time.Time, do *Effects) {
 	for {
-		start, ok, next := c.startNext(now, do)
-		if !ok {
+		started, next := c.startNext(now, do)
+		if !started {
 			do.Next = sooner(next, c.nextChange())
 			return
 		}
-		do.Starts = append(do.Starts, start)
 	}
 }
 
-// nextChange returns when time alone next changes something; zero if nothing changes.
+// nextChange returns when a call next becomes slow, or a speed changes by time alone; zero if neither does.
 func (c *Core) nextChange() (next time.Time) {
 	if len(c.calls) > 0 {
 		next = c.calls[0].started.Add(SlowAfter)
 	}
-	e, ok := c.expiries.First()
-	switch {
-	case !ok:
-	case c.waiting > 0:
-		next = sooner(next, e.at)
-	default: // it only frees memory
-		next = sooner(next, e.at.Add(remembered/2))
+	if w, ok := c.expiries.First(); ok {
+		next = sooner(next, w.changes)
 	}
 	return next
 }
 
 // startNext starts the call of the candidate whose turn it is. If no call may start, next is when that may change by
 // time alone.
-func (c *Core) startNext(now time.Time, do *Effects) (s Start, ok bool, next time.Time) {
-	if c.waiting+c.own.Len() == 0 || !c.leads || c.drained || c.paused {
-		return s, false, time.Time{}
+func (c *Core) startNext(now time.Time, do *Effects) (started bool, next time.Time) {
+	if c.Waiting() == 0 || !c.leads || c.drained || c.paused || c.outage.probing {
+		return false, time.Time{}
 	}
 	if until := c.heldUntil(); until.After(now) {
-		return s, false, until
-	} else if c.outage.on() && c.outage.probing {
-		return s, false, time.Time{}
+		return false, until
 	}
 	if !c.options.Leading() {
-		return s, false, now.Add(leadingPoll)
+		return false, now.Add(leadingPoll)
 	}
 	if c.ownOverdue(now) {
-		if s, ok, _ = c.startOwn(now, do); ok {
-			return s, true, time.Time{}
+		if started, _ = c.startOwn(now, do); started {
+			return true, time.Time{}
 		}
 	}
-	chosen, next := c.choose(now)
-	if chosen.line != nil {
-		return c.startFrom(now, chosen), true, time.Time{}
+	first, next := c.choose(now)
+	if l := first.line; l != nil {
+		it, probe := l.next(first.door)
+		way, _, _ := l.class.way(now)
+		l.served = c.nextSerial()
+		c.left(it)
+		c.start(now, it, way, first.door.place(), probe, do)
+		return true, time.Time{}
 	}
-	s, ok, own := c.startOwn(now, do)
-	return s, ok, sooner(next, own)
+	started, nextOwn := c.startOwn(now, do)
+	return started, sooner(next, nextOwn)
 }
 
 // heldUntil returns until when no call starts, because of an outage, of a loaded server, or of the limit of all calls.
 func (c *Core) heldUntil() time.Time {
 	until := later(c.throttled, c.pace.next)
-	if c.outage.on() && !c.outage.probing {
+	if c.outage.on() {
 		until = later(until, c.outage.until)
 	}
 	return until
@@ -109,7 +106,7 @@ func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 		if first.line == nil || best.line != nil && !first.before(*best) {
 			continue
 		}
-		if _, until := cl.wait(now); !until.IsZero() {
+		if _, rate, until := cl.way(now); rate != "" {
 			c.runDry(cl, until)
 			continue
 		}
@@ -126,12 +123,11 @@ func (c *Core) choose(now time.Time) (best choice, next time.Time) {
 
 // openDoors returns which doors are open now, and when the next one opens by time alone.
 func (c *Core) openDoors(now time.Time) (open [doors]bool, next time.Time) {
-	var wait time.Duration
-	open[toSlot], wait = c.places.freeSlot(now)
-	next = nowPlus(now, wait)
+	open[toSlot], next = c.places.freeSlot(now)
 	open[toSlotOfSlow] = open[toSlot] && c.slowSlots < c.places.forSlow()
-	open[toSlowPlace], wait = c.places.freeSlowPlace(now)
-	return open, sooner(next, nowPlus(now, wait))
+	slowPlaceIsFree, slowNext := c.places.freeSlowPlace(now)
+	open[toSlowPlace] = slowPlaceIsFree
+	return open, sooner(next, slowNext)
 }
 
 // first returns the line of the class whose turn it is, among those that may use one of the open doors.
@@ -145,24 +141,6 @@ func (cl *class) first(open [doors]bool) (best choice) {
 		}
 	}
 	return best
-}
-
-// startFrom starts the call of the next candidate of a line.
-func (c *Core) startFrom(now time.Time, chosen choice) Start {
-	l := chosen.line
-	it, probe := l.next(chosen.door)
-	way, _ := l.class.way(now)
-	l.served = c.nextSerial()
-	c.left(it)
-	return c.start(now, it, way, chosen.door.place(), probe)
-}
-
-// nowPlus returns the end of a wait; zero for no wait.
-func nowPlus(now time.Time, wait time.Duration) time.Time {
-	if wait == 0 {
-		return time.Time{}
-	}
-	return now.Add(wait)
 }
 
 // sooner returns the earlier of two moments; zero stands for never.

@@ -1,6 +1,8 @@
 package dispatch
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -13,28 +15,19 @@ import (
 
 // CoreOptions are the settings of a [Core].
 type CoreOptions struct {
-	// Slots and SlowPlaces are their numbers, at least 1.
+	// These have the meaning of the fields of [Options] with the same names. The numbers are at least 1.
 	Slots, SlowPlaces int
-
-	// CallsPerSecond limits how many calls start in a second. 0: no limit.
-	CallsPerSecond float64
-
-	// Rates limit how many calls start that delete a pod. They must be valid.
-	Rates []policy.Rate
-
-	// Paused withholds all calls.
-	Paused bool
-
-	// Leading is asked before a candidate is chosen; while it denies, no call starts.
-	Leading func() bool
+	CallsPerSecond    float64
+	Rates             []policy.Rate
+	Paused            bool
+	Leading           func() bool
+	Upcoming          func() time.Time
 
 	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
 	Jitter func() float64
 
-	// Yields: the leadership is given back instead of a call for the pod of this process. Upcoming returns when the
-	// next eviction is due that was not offered; zero if there is none.
-	Yields   bool
-	Upcoming func() time.Time
+	// Yields: the leadership is given back instead of a call for the pod of this process.
+	Yields bool
 }
 
 // Core is the logic of the dispatcher. It is not safe for concurrent use.
@@ -43,19 +36,18 @@ type Core struct {
 	items      map[types.UID]*item
 	namespaces map[string]*namespace
 	classes    map[string]*class
-	ready      map[*class]bool       // those of which tokens may be there
-	dry        ordered.Queue[*class] // all others, by the ends of their waits
+	ready      map[*class]bool       // classes that may have tokens
+	dry        ordered.Queue[*class] // classes that wait for tokens, by the end of the wait
 	waiting    int                   // candidates in lines
 	own        ordered.Queue[*item]
-	expiries   ordered.Queue[*expiry]
+	expiries   ordered.Queue[*workload] // workloads whose speed changes by time alone
 	serial     uint64
 
 	places    places
-	calls     []*call // those that are not slow, in the order in which they started; some have ended
-	inFlight  int
-	slowSlots int // slots that calls of slow namespaces hold
+	calls     []*call // in the order of their starts: all that are not slow, and some that have ended
+	slowSlots int     // slots that calls of slow namespaces hold
 
-	outage    outageBackoff
+	outage    outage
 	throttled time.Time // no call starts before
 	pace      pace      // of all calls
 	rateList  []policy.Rate
@@ -68,7 +60,7 @@ type Core struct {
 	ownEnded               time.Time // when the last such call ended that may have deleted the pod
 }
 
-// item is a candidate, and what has become of it.
+// item is a candidate, where it waits, and its call.
 type item struct {
 	Candidate
 	serial  uint64    // of the first offer
@@ -82,34 +74,39 @@ type item struct {
 	pos      int    // in the turns of its node, or among the pods of this program
 }
 
+// bySerial is the order in which items were first offered.
+func bySerial(a, b *item) int { return cmp.Compare(a.serial, b.serial) }
+
 // NewCore returns the logic of a dispatcher that does not lead yet.
 func NewCore(now time.Time, o CoreOptions) *Core {
 	return &Core{
 		options: o, items: map[types.UID]*item{}, namespaces: map[string]*namespace{}, classes: map[string]*class{},
 		ready: map[*class]bool{}, dry: newDry(),
 		own: ordered.New(beforeOwn, func(it *item) *int { return &it.pos }), expiries: newExpiries(),
-		places: newPlaces(o.Slots, o.SlowPlaces), outage: outageBackoff{jitter: o.Jitter},
-		pace:     newPace(o.CallsPerSecond),
-		rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
+		places: places{slots: o.Slots, slowPlaces: o.SlowPlaces}, outage: outage{jitter: o.Jitter},
+		pace: newPace(o.CallsPerSecond), rateList: o.Rates, rates: guard.NewRates(now, o.Rates), paused: o.Paused,
 	}
 }
 
-// Step processes one input at the time now, and returns what follows from it. The time may not go backwards by more
-// than clocks do.
+// Step processes one input at the time now, and returns its effects. The time may not go backwards by more than clocks
+// do.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var do Effects
-	c.pass(now, &do)
+	c.turnSlow(now, &do)
+	c.expire(now)
 	switch in := in.(type) {
 	case Offered:
 		do.Taken = c.offer(now, in.Candidate)
 	case Withdrawn:
-		do.Taken = c.withdraw(now, in.UID)
+		do.Taken = c.withdraw(in.UID)
 	case Settled:
 		c.settle(in.UID)
 	case CallEnded:
 		c.end(now, in, &do)
 	case NodeRead:
-		c.nodeRead(now, in, &do)
+		if c.outage.nodeRead(now, in.Sent, &in.Outcome) {
+			do.Pause = pauseUnavailable
+		}
 	case ServerAnswered:
 		c.outage.nudge(now)
 	case Configured:
@@ -130,12 +127,6 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	return do
 }
 
-// pass takes in what time alone changes.
-func (c *Core) pass(now time.Time, do *Effects) {
-	c.turnSlow(now, do)
-	c.forget(now)
-}
-
 // offer adds or replaces a candidate; false if a call for its UID is under way or not settled.
 func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	it := c.items[candidate.UID]
@@ -148,11 +139,11 @@ func (c *Core) offer(now time.Time, candidate Candidate) bool {
 	case c.replace(it, &candidate):
 		return true
 	default:
-		c.leave(now, it)
+		c.leave(it)
 	}
 	it.Candidate = candidate
 	it.class = c.classOf(&candidate)
-	c.stand(now, it)
+	c.stand(it)
 	return true
 }
 
@@ -169,12 +160,12 @@ func (c *Core) replace(it *item, candidate *Candidate) bool {
 }
 
 // withdraw removes a candidate; false if its call has begun, or if there is none.
-func (c *Core) withdraw(now time.Time, uid types.UID) bool {
+func (c *Core) withdraw(uid types.UID) bool {
 	it := c.items[uid]
 	if it == nil || it.request != nil {
 		return false
 	}
-	c.leave(now, it)
+	c.leave(it)
 	delete(c.items, uid)
 	return true
 }
@@ -191,33 +182,26 @@ func (c *Core) configure(now time.Time, in Configured) {
 	c.places.slots = in.Slots
 	c.rateList = in.Rates
 	c.rates.Replace(now, in.Rates)
-	for _, it := range c.bySerial() {
+	waiting := make([]*item, 0, c.Waiting())
+	for _, it := range c.items {
 		switch {
 		case it.call != nil:
-			it.call.recount(now, c)
+			c.recount(now, it.call)
 		case it.request == nil:
-			c.stepOut(now, it)
+			c.stepOut(it)
+			waiting = append(waiting, it)
 		}
 	}
-	for _, it := range c.bySerial() {
-		if it.request == nil {
-			it.class = c.classOf(&it.Candidate)
-			c.stand(now, it)
-		}
+	slices.SortFunc(waiting, bySerial)
+	for _, it := range waiting {
+		it.class = c.classOf(&it.Candidate)
+		c.stand(it)
 	}
 }
 
-// beginTerm begins a term: a leader before this one may have used what is in the buckets.
+// beginTerm begins a term with empty buckets, as the leader before may have spent the tokens.
 func (c *Core) beginTerm(now time.Time) {
 	c.leads = true
 	c.rates = guard.NewRates(now, c.rateList)
 	c.configure(now, Configured{Rates: c.rateList, Slots: c.places.slots})
-}
-
-// nodeRead takes in the outcome of a GET of a node.
-func (c *Core) nodeRead(now time.Time, in NodeRead, do *Effects) {
-	if in.Outcome.Kind == eviction.Unavailable && !c.outage.on() {
-		do.Pause = pauseUnavailable
-	}
-	c.outage.nodeRead(now, in.Sent, in.Outcome)
 }

@@ -58,7 +58,8 @@ func (l *loaded) add(i int) {
 	candidate.UID, candidate.Deadline = types.UID(fmt.Sprint(i)), l.now
 	request := eviction.Request{Pod: &taint.Pod{UID: candidate.UID, Namespace: candidate.Namespace}}
 	request.Verdict.Taint = &v1.Taint{Key: "down"}
-	candidate.Ways = []Way{{Request: request, NodeLabels: map[string]string{"kubernetes.io/hostname": candidate.Node}}}
+	candidate.Ways = []eviction.Request{request}
+	candidate.NodeLabels = map[string]string{"kubernetes.io/hostname": candidate.Node}
 	l.Step(l.now, Offered{candidate})
 }
 

@@ -75,7 +75,6 @@ type Dispatcher struct {
 	timer      *time.Timer
 	term       *term     // of leadership; nil while not leading
 	lastReport time.Time // when the log last said that slow calls keep their slots
-	shown      shown     // as the metrics have it
 }
 
 // New returns a dispatcher that starts no call before Lead is called.
@@ -105,7 +104,7 @@ func New(o Options) *Dispatcher {
 	})
 	d.timer = time.AfterFunc(time.Hour, func() { d.step(TimePassed{}) })
 	d.timer.Stop()
-	d.show(shown{slots: o.Slots, slowPlaces: o.SlowPlaces})
+	d.metrics.stepped(d.core, &Effects{})
 	return d
 }
 
@@ -136,10 +135,7 @@ func (d *Dispatcher) SetPaused(paused bool) { d.step(Paused{paused}) }
 // ServerAnswered records that the API server has answered: while calls pause because it could not be reached, one is
 // permitted soon. It may be called often.
 func (d *Dispatcher) ServerAnswered() {
-	d.mu.Lock()
-	on := d.core.outage.on()
-	d.mu.Unlock()
-	if on {
+	if !d.PausedSince().IsZero() {
 		d.step(ServerAnswered{})
 	}
 }
@@ -149,55 +145,27 @@ func (d *Dispatcher) ServerAnswered() {
 func (d *Dispatcher) NodeRead(sent time.Time, o eviction.Outcome) { d.step(NodeRead{sent, o}) }
 
 // PausedSince returns when the present pause because of an outage began; zero while there is none.
-func (d *Dispatcher) PausedSince() time.Time {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.core.PausedSince()
-}
+func (d *Dispatcher) PausedSince() time.Time { return locked(d, (*Core).PausedSince) }
 
 // InFlight returns how many calls are under way.
-func (d *Dispatcher) InFlight() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.core.InFlight()
-}
+func (d *Dispatcher) InFlight() int { return locked(d, (*Core).InFlight) }
 
 // Waiting returns how many candidates wait.
-func (d *Dispatcher) Waiting() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.core.Waiting()
-}
+func (d *Dispatcher) Waiting() int { return locked(d, (*Core).Waiting) }
 
 // WaitingForSlowPlace returns how many of them start in slow places.
-func (d *Dispatcher) WaitingForSlowPlace() int {
+func (d *Dispatcher) WaitingForSlowPlace() int { return locked(d, (*Core).WaitingForSlowPlace) }
+
+// locked returns what a method of the core returns, under the lock.
+func locked[T any](d *Dispatcher, method func(*Core) T) T {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.core.WaitingForSlowPlace()
+	return method(d.core)
 }
 
-// batch is how many statuses are read under the lock at once.
-const batch = 256
-
-// Statuses returns the status of each UID, in order. Calls start in between.
-func (d *Dispatcher) Statuses(uids []types.UID) []Status {
-	all := make([]Status, 0, len(uids))
-	for len(uids) > 0 {
-		n := min(batch, len(uids))
-		all = d.appendStatuses(all, uids[:n])
-		uids = uids[n:]
-	}
-	return all
-}
-
-func (d *Dispatcher) appendStatuses(all []Status, uids []types.UID) []Status {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now := time.Now()
-	for _, uid := range uids {
-		all = append(all, d.core.Status(now, uid))
-	}
-	return all
+// Status returns what is known of the eviction of a pod; the zero value if it was not offered.
+func (d *Dispatcher) Status(uid types.UID) Status {
+	return locked(d, func(c *Core) Status { return c.Status(time.Now(), uid) })
 }
 
 // leading reports whether a call may be chosen: not between the end of a term's context and the end of the term. Under
@@ -209,8 +177,17 @@ func (d *Dispatcher) leading() bool {
 // step passes an input to the core, and carries out the effects.
 func (d *Dispatcher) step(in Input) Effects {
 	d.mu.Lock()
-	do := d.stepLocked(in)
+	do := d.core.Step(time.Now(), in)
+	if do.Next.IsZero() {
+		d.timer.Stop()
+	} else {
+		d.timer.Reset(time.Until(do.Next))
+	}
 	term := d.term
+	if n := len(do.Starts); n > 0 { // Add(0) must not run beside the last Done of a term
+		term.calls.Add(n)
+	}
+	d.metrics.stepped(d.core, &do)
 	report := len(do.Kept) > 0 && time.Since(d.lastReport) >= keptEvery
 	if report {
 		d.lastReport = time.Now()
@@ -227,21 +204,6 @@ func (d *Dispatcher) step(in Input) Effects {
 	if do.Yield {
 		d.options.Yield()
 	}
-	return do
-}
-
-// stepLocked passes an input to the core, sets the timer, and counts; under the lock.
-func (d *Dispatcher) stepLocked(in Input) Effects {
-	do := d.core.Step(time.Now(), in)
-	if do.Next.IsZero() {
-		d.timer.Stop()
-	} else {
-		d.timer.Reset(time.Until(do.Next))
-	}
-	if n := len(do.Starts); n > 0 { // Add(0) must not run beside the last Done of a term
-		d.term.calls.Add(n)
-	}
-	d.count(do)
 	return do
 }
 

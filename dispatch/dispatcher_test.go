@@ -103,7 +103,7 @@ func (u *user) offer(n int) {
 		if request.Verdict.At = u.deadline; u.taint != "" {
 			request.Verdict.Taint = &v1.Taint{Key: u.taint}
 		}
-		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Deadline: u.deadline, Ways: []Way{{Request: request}}}
+		c := Candidate{UID: uid, Namespace: request.Pod.Namespace, Deadline: u.deadline, Ways: []eviction.Request{request}}
 		c.Done = func(e Ended) {
 			if u.report(uid, e.Outcome) {
 				u.Settled(uid)
@@ -217,17 +217,17 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 		defer u.lead()()
 		u.offer(1)
 		for _, when := range []string{"under way", "not settled"} {
-			if u.Offer(Candidate{UID: "0", Ways: []Way{{}}}) || u.Withdraw("0") {
+			if u.Offer(Candidate{UID: "0", Ways: []eviction.Request{{}}}) || u.Withdraw("0") {
 				t.Errorf("the pod is taken while its call is %s", when)
 			}
-			if s := u.Statuses([]types.UID{"0"})[0]; s.Request == nil || s.Request.Pod.UID != "0" {
+			if s := u.Status("0"); s.Request == nil || s.Request.Pod.UID != "0" {
 				t.Errorf("the status is %+v while the call is %s", s, when)
 			}
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 		}
 		u.Settled("0")
-		if !u.Offer(Candidate{UID: "0", Ways: []Way{{Request: eviction.Request{Pod: &taint.Pod{UID: "0"}}}}, Done: func(Ended) {}}) || u.InFlight() != 1 {
+		if !u.Offer(Candidate{UID: "0", Ways: []eviction.Request{{Pod: &taint.Pod{UID: "0"}}}, Done: func(Ended) {}}) || u.InFlight() != 1 {
 			t.Error("a settled pod has no second call")
 		}
 	})
@@ -276,8 +276,8 @@ func TestAPauseWithholdsCallsAndKeepsCandidates(t *testing.T) {
 		u.offer(3)
 		time.Sleep(time.Hour)
 		u.expect("paused", 3, 0, 0)
-		if s := u.Statuses([]types.UID{"0"}); s[0].Waits.Cause != eviction.WaitsPaused {
-			t.Errorf("the status is %+v", s[0])
+		if s := u.Status("0"); s.Waits.Cause != eviction.WaitsPaused {
+			t.Errorf("the status is %+v", s)
 		}
 		u.SetPaused(false)
 		u.expect("resumed", 0, 0, 3)
@@ -327,8 +327,8 @@ func TestASlowCallKeepsItsSlotWhileAllSlowPlacesAreTaken(t *testing.T) {
 		u.expect("when they are slow", 2, 3, 0)
 		time.Sleep(time.Second)
 		u.expect("when three are slow", 2, 3, 0)
-		if got := u.Statuses([]types.UID{"3"}); got[0].Waits.Cause != eviction.WaitsForTurn {
-			t.Errorf("the status is %+v", got[0])
+		if got := u.Status("3"); got.Waits.Cause != eviction.WaitsForTurn {
+			t.Errorf("the status is %+v", got)
 		}
 		time.Sleep(time.Minute)
 		u.expect("in the end", 0, 0, 5)
@@ -431,7 +431,7 @@ func TestTheOutcomeFollowsTheFreePlace(t *testing.T) {
 		u := &user{Dispatcher: d, t: t}
 		defer u.lead()()
 		request := eviction.Request{Pod: &taint.Pod{UID: "a"}}
-		d.Offer(Candidate{UID: "a", Ways: []Way{{Request: request}}, Done: func(Ended) { order = append(order, "done") }})
+		d.Offer(Candidate{UID: "a", Ways: []eviction.Request{request}, Done: func(Ended) { order = append(order, "done") }})
 		synctest.Wait()
 		if want := []string{"started", "ended, in flight 0", "done"}; !slices.Equal(order, want) {
 			t.Errorf("%q, want %q", order, want)

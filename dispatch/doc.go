@@ -18,10 +18,11 @@
 // # Places
 //
 // A call has a slot for its first second. Then it is slow, and takes a slow place; it keeps its slot while all slow
-// places are taken. A namespace is slow while it has slow calls, and then until sixteen calls in a row were quick, for
-// two minutes at most; quick for two minutes after a call that admission has answered within a second; otherwise
-// unknown. A slow call outweighs a quick call. The same holds for a workload, that is for the pods of a namespace that
-// webhooks select alike.
+// places are taken. A workload, which is the pods of a namespace that webhooks select alike, is slow while it has slow
+// calls, and for two minutes after the last; quick for two minutes after a call that admission has answered within a
+// second; otherwise unknown. A slow call outweighs a quick call. A namespace is slow if one of its workloads is slow,
+// otherwise quick if one of them is quick, otherwise unknown. Once sixteen calls of a namespace in a row were quick,
+// and none is slow, its workloads are no longer slow.
 //
 //   - A quick namespace uses any free slot.
 //   - An unknown namespace has one call at a time, in a slot.

@@ -100,7 +100,7 @@ func (w *world) pod(namespace string, node int, workload uint64, due time.Durati
 	p.Candidate = Candidate{UID: uid, Namespace: namespace, Node: fmt.Sprint("node", node), Workload: workload, Deadline: w.begin.Add(due)}
 	request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: namespace}}
 	request.Verdict.Taint = &v1.Taint{Key: "down"}
-	p.Ways = []Way{{Request: request}}
+	p.Ways = []eviction.Request{request}
 	w.pods[uid] = p
 	w.at(p.Deadline, func() { w.step(Offered{p.Candidate}) })
 	return p
@@ -112,11 +112,9 @@ func (w *world) showQuick(pods []*evicted) {
 	for _, p := range pods {
 		if key := fmt.Sprint(p.Namespace, p.Workload); !seen[key] {
 			seen[key] = true
-			n := w.core.namespaceOf(p.Namespace)
-			l := w.core.workloadOf(n, p.Workload)
-			n.answered(w.now)
-			l.answered(w.now)
-			w.core.remember(w.now, l)
+			l := w.core.workloadOf(&p.Candidate)
+			l.quickUntil = w.now.Add(remembered)
+			w.core.refresh(w.now, l)
 		}
 	}
 }

@@ -1,326 +1,175 @@
 package dispatch
 
 import (
-	"cmp"
 	"slices"
-	"time"
 
-	"github.com/taint-manager/taint-manager/guard"
 	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
-// class holds the lines of the candidates that wait for the same rates.
-type class struct {
-	key      string
-	ways     []guard.Buckets
-	rated    bool                        // each way has buckets
-	size     int                         // candidates
-	doors    [doors]ordered.Queue[*line] // the lines that may use each door
-	dryUntil time.Time                   // when its last wait for tokens ends, or has ended
-	dryPos   int                         // among the classes that wait for tokens
-}
-
-// door is a way to a place, which some conditions open and close.
-type door uint8
-
-const (
-	toSlot       door = iota // of a namespace that is not slow
-	toSlotOfSlow             // of a slow namespace
-	toSlowPlace              // of a slow namespace
-	doors
-)
-
-// place returns the kind of place behind the door.
-func (d door) place() kind {
-	if d == toSlowPlace {
-		return slowPlace
-	}
-	return slot
-}
-
-// way returns the first way whose rates all have a token now; ok is false if there is none.
-func (c *class) way(now time.Time) (way int, ok bool) {
-	for i := range c.ways {
-		if rate, _ := c.ways[i].Wait(now); rate == "" {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
-// runDry notes that no way of the class has its tokens until then.
-func (c *Core) runDry(cl *class, until time.Time) {
-	cl.dryUntil = until
-	delete(c.ready, cl)
-	c.dry.Set(cl)
-}
-
-// refill makes the classes ready whose wait for tokens has ended.
-func (c *Core) refill(now time.Time) {
-	for cl, ok := c.dry.First(); ok && !cl.dryUntil.After(now); cl, ok = c.dry.First() {
-		c.dry.Remove(cl)
-		c.ready[cl] = true
-	}
-}
-
-// wait returns the rate that is the first to have a token, and when it has one. The rate is empty if there is a way
-// now.
-func (c *class) wait(now time.Time) (rate string, until time.Time) {
-	for i := range c.ways {
-		name, at := c.ways[i].Wait(now)
-		if name == "" {
-			return "", time.Time{}
-		}
-		if rate == "" || at.Before(until) {
-			rate, until = name, at
-		}
-	}
-	return rate, until
-}
-
-// line holds the candidates of one namespace and one class. A line of a slow namespace has a group for each workload;
-// any other line has one group.
+// line holds the candidates of one namespace and one class, in groups.
 type line struct {
 	namespace *namespace
 	class     *class
 	served    uint64
-	size      int
-	all       *group // of a namespace that is not slow
+	groups    map[*workload]*group         // by workload in a slow namespace; otherwise one group, at nil
+	behind    [doors]ordered.Queue[*group] // groups that may use each door
 	pos       [doors]int
-
-	// The groups of a slow namespace, by what they may use.
-	quick, unknown, slow ordered.Queue[*group]
 }
 
 // group holds the candidates of a line whose turn does not differ by workload.
 type group struct {
 	line     *line
-	workload *workload // nil for that of a namespace that is not slow
+	workload *workload // nil unless the namespace is slow
 	turns    *turns
-
-	quickPos, unknownPos, slowPos int
+	pos      [doors]int
 }
 
-func newLine(n *namespace, c *class, serial uint64) *line {
-	inSlots := func(a, b *group) bool { return a.workload.before(&b.workload.share, slot) }
-	inSlowPlaces := func(a, b *group) bool { return a.workload.before(&b.workload.share, slowPlace) }
-	return &line{
-		namespace: n, class: c, served: serial,
-		quick:   ordered.New(inSlots, func(g *group) *int { return &g.quickPos }),
-		unknown: ordered.New(inSlots, func(g *group) *int { return &g.unknownPos }),
-		slow:    ordered.New(inSlowPlaces, func(g *group) *int { return &g.slowPos }),
-	}
+func newLine(n *namespace, cl *class, serial uint64) *line {
+	l := &line{namespace: n, class: cl, served: serial}
+	l.clear()
+	return l
 }
 
-func (c *Core) newClass(key string, ways []guard.Buckets) *class {
-	cl := &class{key: key, ways: ways, rated: !slices.ContainsFunc(ways,
-		func(b guard.Buckets) bool { return b.Key == "" })}
+// clear drops all groups.
+func (l *line) clear() {
+	l.groups = map[*workload]*group{}
 	for d := range doors {
-		cl.doors[d] = ordered.New(func(a, b *line) bool {
-			return choice{a, d}.before(choice{b, d})
-		}, func(l *line) *int { return &l.pos[d] })
+		before := func(a, b *group) bool { return a.before(b, d) }
+		l.behind[d] = ordered.New(before, func(g *group) *int { return &g.pos[d] })
 	}
-	return cl
 }
 
-func newDry() ordered.Queue[*class] {
-	return ordered.New(func(a, b *class) bool {
-		if c := a.dryUntil.Compare(b.dryUntil); c != 0 {
-			return c < 0
-		}
-		return a.key < b.key
-	}, func(cl *class) *int { return &cl.dryPos })
-}
-
-// classOf returns the class of a candidate.
-func (c *Core) classOf(candidate *Candidate) *class {
-	var ways []guard.Buckets
-	key := ""
-	for i := range candidate.Ways {
-		w := &candidate.Ways[i]
-		if t := w.Request.Verdict.Taint; len(c.rateList) > 0 && t != nil {
-			buckets := c.rates.BucketsOf(t.Key, w.NodeLabels)
-			ways = append(ways, buckets)
-			key += buckets.Key + "\x01"
-			continue
-		}
-		ways = append(ways, guard.Buckets{})
-		key += "\x01"
+// before reports whether it is the turn of this group before that of the other group, which has another workload. A
+// workload that is known to be quick goes before a probe.
+func (g *group) before(other *group, d door) bool {
+	w, v := g.workload, other.workload
+	if isQuick := w.speed == quick; d == toSlotOfSlow && isQuick != (v.speed == quick) {
+		return isQuick
 	}
-	cl := c.classes[key]
-	if cl == nil {
-		cl = c.newClass(key, ways)
-		c.classes[key], c.ready[cl] = cl, true
-	}
-	return cl
+	return w.before(&v.share, d.place())
 }
 
 // stand adds a candidate to its line.
-func (c *Core) stand(now time.Time, it *item) {
+func (c *Core) stand(it *item) {
 	it.class.size++
 	if it.Own != Other {
 		c.own.Set(it)
 		return
 	}
-	n := c.namespaceOf(it.Namespace)
-	w := c.workloadOf(n, it.Workload)
-	l := n.lines[it.class]
+	w := c.workloadOf(&it.Candidate)
+	l := w.namespace.lines[it.class]
 	if l == nil {
-		l = newLine(n, it.class, c.nextSerial())
-		n.lines[it.class] = l
+		l = newLine(w.namespace, it.class, c.nextSerial())
+		w.namespace.lines[it.class] = l
 	}
-	l.size++
-	n.waiting++
+	w.namespace.waiting++
 	w.waiting++
 	c.waiting++
 	it.workload = w
-	c.join(now, l, it)
-	c.arrangeLine(now, l)
-	c.remember(now, w)
+	l.join(it)
+	l.arrange()
 }
 
-// join adds a candidate to its group in a line.
-func (c *Core) join(now time.Time, l *line, it *item) {
-	if !l.namespace.isSlow {
-		if l.all == nil {
-			l.all = &group{line: l, turns: newTurns()}
-		}
-		it.group = l.all
-		it.group.turns.set(it)
-		return
+// join adds a candidate to its group.
+func (l *line) join(it *item) {
+	var w *workload
+	if l.namespace.speed() == slow {
+		w = it.workload
 	}
-	g := it.workload.groups[l]
+	g := l.groups[w]
 	if g == nil {
-		g = &group{line: l, workload: it.workload, turns: newTurns()}
-		it.workload.groups[l] = g
+		g = &group{line: l, workload: w, turns: newTurns()}
+		l.groups[w] = g
 	}
 	it.group = g
 	g.turns.set(it)
-	c.rankGroup(now, g)
+	l.place(g)
 }
 
-// leave removes a candidate from its line, and what is no longer in use with it.
-func (c *Core) leave(now time.Time, it *item) {
-	c.stepOut(now, it)
+// place puts a group behind the doors that it may use.
+func (l *line) place(g *group) {
+	w := g.workload
+	l.behind[toSlot].Include(g, w == nil)
+	l.behind[toSlotOfSlow].Include(g, w != nil && w.speed != slow)
+	l.behind[toSlowPlace].Include(g, w != nil && w.speed != quick)
+}
+
+// arrange opens those doors to the line that its namespace may use.
+func (l *line) arrange() {
+	n := l.namespace
+	for d := range doors {
+		g, open := l.behind[d].First()
+		switch {
+		case !open:
+		case d == toSlot:
+			open = n.speed() == quick || n.allCalls() == 0
+		case d == toSlotOfSlow:
+			open = g.workload.speed == quick || n.probes == 0
+		}
+		l.class.doors[d].Include(l, open)
+	}
+}
+
+// next removes and returns the candidate of the line that goes through the door. A probe is the call of an unknown
+// workload of a slow namespace in a slot.
+func (l *line) next(d door) (it *item, probe bool) {
+	g, _ := l.behind[d].First()
+	return g.turns.next(), d == toSlotOfSlow && g.workload.speed == unknown
+}
+
+// leave removes a candidate from its line, and forgets its workload if the workload is idle.
+func (c *Core) leave(it *item) {
+	c.stepOut(it)
 	if it.Own == Other {
-		c.remember(now, it.workload)
+		c.forgetIdle(it.workload)
 	}
 }
 
 // stepOut removes a candidate from its line. Its namespace and its workload keep their turns.
-func (c *Core) stepOut(now time.Time, it *item) {
+func (c *Core) stepOut(it *item) {
 	if it.Own != Other {
 		c.own.Remove(it)
 		c.drop(it.class)
 		return
 	}
-	l := it.group.line
 	it.group.turns.remove(it)
 	c.left(it)
-	c.arrangeLine(now, l)
-	if l.size == 0 {
+}
+
+// left counts out a candidate that its group no longer holds. It drops the group, the line and the class if they are
+// empty.
+func (c *Core) left(it *item) {
+	g, l := it.group, it.group.line
+	it.group = nil
+	it.workload.waiting--
+	l.namespace.waiting--
+	c.waiting--
+	if g.turns.empty() {
+		delete(l.groups, g.workload)
+		for d := range doors {
+			l.behind[d].Remove(g)
+		}
+	}
+	l.arrange()
+	if len(l.groups) == 0 {
 		delete(l.namespace.lines, l.class)
 	}
-}
-
-// left counts a candidate that its turns no longer hold, and drops what is empty.
-func (c *Core) left(it *item) {
-	g := it.group
-	g.line.size--
-	g.line.namespace.waiting--
-	it.workload.waiting--
-	c.waiting--
-	it.group = nil
-	if g.turns.size == 0 && g.workload != nil {
-		g.line.quick.Remove(g)
-		g.line.unknown.Remove(g)
-		g.line.slow.Remove(g)
-		delete(g.workload.groups, g.line)
-	}
-	c.drop(it.class)
-}
-
-// drop counts a candidate out of its class.
-func (c *Core) drop(cl *class) {
-	if cl.size--; cl.size == 0 {
-		delete(c.classes, cl.key)
-		delete(c.ready, cl)
-		c.dry.Remove(cl)
-	}
-}
-
-// rank puts the groups of a workload where its speed and its calls say.
-func (c *Core) rank(now time.Time, w *workload) {
-	for _, g := range w.groups {
-		c.rankGroup(now, g)
-	}
-}
-
-func (c *Core) rankGroup(now time.Time, g *group) {
-	l := g.line
-	s := g.workload.speed(now)
-	place := func(h *ordered.Queue[*group], here bool) {
-		if here {
-			h.Set(g)
-		} else {
-			h.Remove(g)
-		}
-	}
-	place(&l.quick, s == quick)
-	place(&l.unknown, s == unknown)
-	place(&l.slow, s != quick)
-}
-
-// arrange puts the lines of a namespace where its speed and its calls say.
-func (c *Core) arrange(now time.Time, n *namespace) {
-	if isSlow := n.speed(now) == slow; isSlow != n.isSlow {
-		c.regroup(now, n, isSlow)
-	}
-	for cl, l := range n.lines {
-		c.arrangeLine(now, l)
-		if l.size == 0 {
-			delete(n.lines, cl)
-		}
-	}
-}
-
-// arrangeLine opens those doors to a line that its namespace may use.
-func (c *Core) arrangeLine(now time.Time, l *line) {
-	n := l.namespace
-	opens := [doors]bool{
-		toSlot:       !n.isSlow && l.size > 0 && (n.allCalls() == 0 || n.speed(now) == quick),
-		toSlotOfSlow: l.quick.Len() > 0 || l.unknown.Len() > 0 && n.probes == 0,
-		toSlowPlace:  l.slow.Len() > 0,
-	}
-	for d, open := range opens {
-		if open {
-			l.class.doors[d].Set(l)
-		} else {
-			l.class.doors[d].Remove(l)
-		}
-	}
+	c.drop(l.class)
 }
 
 // regroup arranges the lines of a namespace that has become slow, or is slow no longer.
-func (c *Core) regroup(now time.Time, n *namespace, isSlow bool) {
-	if isSlow {
+func (c *Core) regroup(n *namespace) {
+	if n.speed() == slow {
 		c.slowSlots += n.calls[slot]
 	} else {
 		c.slowSlots -= n.calls[slot]
 	}
-	n.isSlow = isSlow
-	for cl, old := range n.lines {
-		items := old.items()
-		l := newLine(n, cl, old.served)
-		for d := range doors {
-			cl.doors[d].Remove(old)
-		}
-		l.size = old.size
-		n.lines[cl] = l
+	for _, l := range n.lines {
+		items := l.items()
+		l.clear()
 		for _, it := range items {
-			it.group.turns.remove(it)
-			delete(it.workload.groups, old)
-			c.join(now, l, it)
+			it.pos = 0 // in the turns that were dropped
+			l.join(it)
 		}
 	}
 }
@@ -328,32 +177,11 @@ func (c *Core) regroup(now time.Time, n *namespace, isSlow bool) {
 // items returns the candidates of the line, in the order in which they were first offered.
 func (l *line) items() []*item {
 	var all []*item
-	groups := l.slow.All()
-	groups = append(groups, l.quick.All()...)
-	if l.all != nil {
-		groups = append(groups, l.all)
-	}
-	for _, g := range groups {
+	for _, g := range l.groups {
 		for _, node := range g.turns.nodes {
 			all = append(all, node.waiting.All()...)
 		}
 	}
-	slices.SortFunc(all, func(a, b *item) int { return cmp.Compare(a.serial, b.serial) })
+	slices.SortFunc(all, bySerial)
 	return all
-}
-
-// next removes and returns the candidate of the line that goes through the door.
-func (l *line) next(d door) (it *item, probe bool) {
-	g := l.all
-	switch d {
-	case toSlotOfSlow:
-		var ok bool
-		if g, ok = l.quick.First(); !ok {
-			g, _ = l.unknown.First()
-			probe = true
-		}
-	case toSlowPlace:
-		g, _ = l.slow.First()
-	}
-	return g.turns.next(), probe
 }

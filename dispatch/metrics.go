@@ -11,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/registry"
 )
 
-// Metrics are what a [Dispatcher] counts. Several dispatchers may share one.
+// Metrics are what a [Dispatcher] counts.
 type Metrics struct {
 	deletions prometheus.Counter
 	latency   *prometheus.HistogramVec
@@ -25,21 +25,19 @@ type Metrics struct {
 	pauses    *prometheus.CounterVec
 }
 
-// NewMetrics registers the metrics; nil registers none. Where the registry has them already, as with
-// two managers in one process, those are used, and both count into them. It fails when a name is
-// taken by something else.
+// NewMetrics registers the metrics; nil registers none. Where the registry has them already, those are used. It fails
+// when a name is taken by something else.
 func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	m := newMetrics()
 	if r == nil {
 		return m, nil
 	}
-	err := errors.Join(
+	if err := errors.Join(
 		registry.Register(r, &m.deletions), registry.Register(r, &m.latency), registry.Register(r, &m.calls),
-		registry.Register(r, &m.inFlight),
-		registry.Register(r, &m.slots), registry.Register(r, &m.slow), registry.Register(r, &m.places),
-		registry.Register(r, &m.kept),
-		registry.Register(r, &m.backoff), registry.Register(r, &m.pauses))
-	if err != nil {
+		registry.Register(r, &m.inFlight), registry.Register(r, &m.slots), registry.Register(r, &m.slow),
+		registry.Register(r, &m.places), registry.Register(r, &m.kept), registry.Register(r, &m.backoff),
+		registry.Register(r, &m.pauses),
+	); err != nil {
 		return nil, fmt.Errorf("registering metrics of evictions: %w", err)
 	}
 	m.latency.WithLabelValues("") // so that it shows from the beginning, as the original's does
@@ -94,40 +92,18 @@ func (m *Metrics) ended(e eviction.Request, o eviction.Outcome, now time.Time) {
 	}
 }
 
-// shown is what the metrics show of one dispatcher. Several add up.
-type shown struct {
-	slots, slowPlaces, inFlight, slow int
-	outage                            bool
-}
-
-// count updates the metrics after a step; under the lock.
-func (d *Dispatcher) count(do Effects) {
-	d.metrics.kept.Add(float64(len(do.Kept)))
+// stepped takes in what a step has changed; under the dispatcher's lock.
+func (m *Metrics) stepped(c *Core, do *Effects) {
+	m.kept.Add(float64(len(do.Kept)))
 	if do.Pause != "" {
-		d.metrics.pauses.WithLabelValues(do.Pause).Inc()
+		m.pauses.WithLabelValues(do.Pause).Inc()
 	}
-	now := shown{inFlight: d.core.InFlight(), slow: d.core.Slow(), outage: d.core.outage.on()}
-	if !d.core.drained {
-		now.slots, now.slowPlaces = d.core.places.slots, d.core.places.slowPlaces
+	m.slots.Set(float64(c.places.slots))
+	m.places.Set(float64(c.places.slowPlaces))
+	m.inFlight.Set(float64(c.InFlight()))
+	m.slow.Set(float64(c.Slow()))
+	m.backoff.Set(0)
+	if c.outage.on() {
+		m.backoff.Set(1)
 	}
-	d.show(now)
-}
-
-// show changes the gauges by what has changed since the last call.
-func (d *Dispatcher) show(now shown) {
-	if now == d.shown {
-		return
-	}
-	number := func(b bool) int {
-		if b {
-			return 1
-		}
-		return 0
-	}
-	d.metrics.slots.Add(float64(now.slots - d.shown.slots))
-	d.metrics.places.Add(float64(now.slowPlaces - d.shown.slowPlaces))
-	d.metrics.inFlight.Add(float64(now.inFlight - d.shown.inFlight))
-	d.metrics.slow.Add(float64(now.slow - d.shown.slow))
-	d.metrics.backoff.Add(float64(number(now.outage) - number(d.shown.outage)))
-	d.shown = now
 }

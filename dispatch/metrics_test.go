@@ -75,12 +75,8 @@ func TestTheGaugesShowWhatIsUnderWay(t *testing.T) {
 		want("at once", 3, 4, 3, 0)
 		time.Sleep(1500 * time.Millisecond)
 		want("when three are slow", 3, 4, 6, 3)
-		New(Options{Slots: 2, SlowPlaces: 1, Metrics: m}) // a second manager in this process
-		want("beside another dispatcher", 5, 5, 6, 3)
 		end()
-		want("after the term", 5, 5, 0, 0)
-		u.Drain(t.Context())
-		want("drained", 2, 1, 0, 0)
+		want("after the term", 3, 4, 0, 0)
 	})
 }
 
@@ -115,7 +111,7 @@ func TestPausesShow(t *testing.T) {
 	})
 }
 
-func TestTwoManagersCountIntoOneRegistry(t *testing.T) {
+func TestMetricsThatTheRegistryHasAreUsed(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	first, second := metricsOf(t, registry), metricsOf(t, registry)
 	first.deletions.Inc()

@@ -25,72 +25,80 @@ func Wait(kind eviction.Kind) string {
 	return ""
 }
 
-// outageBackoff holds all calls back while the API server cannot be reached: pauses that double. After each of
-// them one call may begin, the probe: the GET of its node shows whether the server is back. The zero
-// value is off. It is pure, and not safe for concurrent use.
-type outageBackoff struct {
+// outage holds all calls back while the API server cannot be reached: pauses that double. After each of them one call
+// may begin, the probe: the GET of its node shows whether the server is back. The zero value is off. It is pure, and
+// not safe for concurrent use.
+type outage struct {
 	jitter  func() float64 // in [0,1); a pause is between half of its length and all of it
 	pause   time.Duration  // length of the present pause; 0: off
 	since   time.Time      // start of the present pause
 	until   time.Time      // its end
 	probing bool           // a probe is under way
-	round   int            // counts pauses
 }
 
 // on reports whether the API server counts as unreachable.
-func (ob *outageBackoff) on() bool { return ob.pause > 0 }
+func (o *outage) on() bool { return o.pause > 0 }
 
-// nodeRead records the outcome of a GET of a node that was sent at that moment. An answer to one from before the
-// pause shows nothing of the server as it is now. A failed one lengthens the pause only if it was sent after its
-// start: what was under way then shows nothing new.
-func (ob *outageBackoff) nodeRead(now, sent time.Time, o eviction.Outcome) {
-	switch {
-	case answered(o):
-		if !sent.Before(ob.since) {
-			ob.answered()
-		}
-	case o.Kind == eviction.Unavailable || ob.on() && o.Cause == eviction.CauseTimeout:
-		ob.failed(now, ob.on() && !sent.Before(ob.until))
+// called takes in the outcome of a call that started at that moment. Any answer ends the outage: the last request of a
+// call that started before the pause may have been sent after it. It reports whether an outage begins.
+func (o *outage) called(now, started time.Time, outcome *eviction.Outcome) (begins bool) {
+	if answered(outcome) {
+		o.end()
+		return false
 	}
+	return o.failed(now, started, outcome)
 }
 
-// failed records that a call did not reach the server. When calls pause already, only their
-// probe lengthens the pause.
-func (ob *outageBackoff) failed(now time.Time, probe bool) {
-	switch {
-	case !ob.on():
-		ob.hold(now, firstPause)
-	case probe:
-		ob.hold(now, min(2*ob.pause, maxPause))
+// nodeRead takes in the outcome of a GET of a node that was sent at that moment. The answer to a GET from before the
+// pause shows nothing of the server as it is now. It reports whether an outage begins.
+func (o *outage) nodeRead(now, sent time.Time, outcome *eviction.Outcome) (begins bool) {
+	if !answered(outcome) {
+		return o.failed(now, sent, outcome)
 	}
+	if !sent.Before(o.since) {
+		o.end()
+	}
+	return false
 }
 
-func (ob *outageBackoff) hold(now time.Time, pause time.Duration) {
-	ob.pause, ob.since, ob.probing = pause, now, false
-	ob.until = now.Add(pause/2 + time.Duration(ob.jitter()*float64(pause/2)))
-	ob.round++
+// failed takes in that a request had no answer. Only what was sent after the pause, by the probe, lengthens it: what
+// was under way before shows nothing new.
+func (o *outage) failed(now, sent time.Time, outcome *eviction.Outcome) (begins bool) {
+	byProbe := o.on() && !sent.Before(o.until)
+	switch {
+	case outcome.Kind == eviction.Unavailable && !o.on():
+		o.hold(now, firstPause)
+		return true
+	case byProbe && (outcome.Kind == eviction.Unavailable || outcome.Cause == eviction.CauseTimeout):
+		o.hold(now, min(2*o.pause, maxPause))
+	case byProbe:
+		o.probing = false
+	}
+	return false
 }
 
-// answered records that the server is there.
-func (ob *outageBackoff) answered() { ob.pause, ob.probing = 0, false }
+func (o *outage) hold(now time.Time, pause time.Duration) {
+	o.pause, o.since, o.probing = pause, now, false
+	o.until = now.Add(pause/2 + time.Duration(o.jitter()*float64(pause/2)))
+}
+
+// end records that the server is there.
+func (o *outage) end() { o.pause, o.probing = 0, false }
 
 // nudge records that the server has answered: the pause ends at once, but no sooner than firstPause after the last
 // probe.
-func (ob *outageBackoff) nudge(now time.Time) {
-	if !ob.on() {
+func (o *outage) nudge(now time.Time) {
+	if !o.on() {
 		return
 	}
-	ob.pause = firstPause
-	if earliest := ob.since.Add(firstPause); earliest.After(now) {
-		now = earliest
-	}
-	if ob.until.After(now) {
-		ob.until = now
+	o.pause = firstPause
+	if end := later(now, o.since.Add(firstPause)); end.Before(o.until) {
+		o.until = end
 	}
 }
 
 // answered reports whether an outcome proves that the server is there.
-func answered(o eviction.Outcome) bool {
+func answered(o *eviction.Outcome) bool {
 	switch o.Kind {
 	case eviction.Unavailable, eviction.Interrupted, eviction.DryRun:
 		return false

@@ -17,10 +17,13 @@ var (
 	epoch       = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// paused returns an outage backoff that was begun at epoch, whose pauses have their whole length.
-func paused() *outageBackoff {
-	b := &outageBackoff{jitter: func() float64 { return 1 }}
-	b.failed(epoch, false)
+// paused returns an outage that has begun at epoch, whose pauses have their whole length.
+func paused() *outage { return outageWith(1) }
+
+// outageWith returns an outage that has begun at epoch, with that jitter.
+func outageWith(jitter float64) *outage {
+	b := &outage{jitter: func() float64 { return jitter }}
+	b.called(epoch, epoch, &unreachable)
 	return b
 }
 
@@ -30,15 +33,13 @@ func TestPausesDoubleFromATenthOfASecondToThirtySeconds(t *testing.T) {
 		if got := b.until.Sub(b.since).Seconds(); got != seconds {
 			t.Errorf("pause %d lasts %v s, want %v", i, got, seconds)
 		}
-		b.failed(b.until, true)
+		b.called(b.until, b.until, &unreachable)
 	}
 }
 
 func TestAPauseIsHalfToAllOfItsLength(t *testing.T) {
 	for jitter, want := range map[float64]time.Duration{0: 50 * time.Millisecond, .5: 75 * time.Millisecond, 1: 100 * time.Millisecond} {
-		b := &outageBackoff{jitter: func() float64 { return jitter }}
-		b.failed(epoch, false)
-		if got := b.until.Sub(epoch); got != want {
+		if got := outageWith(jitter).until.Sub(epoch); got != want {
 			t.Errorf("jitter %v: %v, want %v", jitter, got, want)
 		}
 	}
@@ -47,39 +48,52 @@ func TestAPauseIsHalfToAllOfItsLength(t *testing.T) {
 // Times are in milliseconds since the begin of a pause of 100 ms.
 func TestWhatEndsAPauseAndWhatLengthensIt(t *testing.T) {
 	at := func(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
-	timeout := eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseTimeout}
-	read := func(sent, answered int, o eviction.Outcome) func(b *outageBackoff) {
-		return func(b *outageBackoff) { b.nodeRead(at(answered), at(sent), o) }
+	interrupted := eviction.Outcome{Kind: eviction.Interrupted}
+	type event func(b *outage)
+	called := func(started, ended int, o eviction.Outcome) event {
+		return func(b *outage) { b.called(at(ended), at(started), &o) }
 	}
+	read := func(sent, answered int, o eviction.Outcome) event {
+		return func(b *outage) { b.nodeRead(at(answered), at(sent), &o) }
+	}
+	watched := func(ms int) event { return func(b *outage) { b.nudge(at(ms)) } }
+	probeFails := called(100, 110, unreachable)
 	for name, c := range map[string]struct {
-		do    func(b *outageBackoff)
-		until int // the end of the pause; 0: it has ended
+		events []event
+		until  int // the end of the pause; 0: it has ended
 	}{
-		"a call that is no probe fails":                {func(b *outageBackoff) { b.failed(at(50), false) }, 100},
-		"the probe fails":                              {func(b *outageBackoff) { b.failed(at(110), true) }, 310},
-		"the probe fails, and then a call from before": {func(b *outageBackoff) { b.failed(at(110), true); b.failed(at(120), false) }, 310},
-		"an answer":                                        {func(b *outageBackoff) { b.answered() }, 0},
-		"an answer, and a new outage":                      {func(b *outageBackoff) { b.failed(at(110), true); b.answered(); b.failed(at(500), false) }, 600},
-		"a GET from before is answered":                    {read(-1, 50, succeeds), 100},
-		"a GET from the pause is answered":                 {read(1, 50, succeeds), 0},
-		"a GET from the pause is answered with a failure":  {read(1, 50, fails), 0},
-		"a GET from the pause is answered with a refusal":  {read(1, 50, eviction.Outcome{Kind: eviction.Refused}), 0},
-		"a GET from the pause is cut":                      {read(1, 50, eviction.Outcome{Kind: eviction.Interrupted}), 100},
-		"a GET from the pause fails":                       {read(10, 20, unreachable), 100},
-		"a GET from the pause has no answer in its time":   {read(10, 99, timeout), 100},
-		"a GET from after the pause fails":                 {read(100, 110, unreachable), 310},
-		"a GET from after the pause has no answer":         {read(100, 110, timeout), 310},
-		"the server answers a watch":                       {func(b *outageBackoff) { b.nudge(at(10)) }, 100},
-		"the server answers a watch after the next probe":  {func(b *outageBackoff) { b.failed(at(110), true); b.nudge(at(120)) }, 210},
-		"the server answers watches, and the probe fails":  {func(b *outageBackoff) { b.failed(at(110), true); b.nudge(at(120)); b.failed(at(210), true) }, 410},
-		"the server answers a watch late in a long pause":  {func(b *outageBackoff) { b.failed(at(110), true); b.nudge(at(250)) }, 250},
-		"an answer, and then a GET without one":            {func(b *outageBackoff) { b.answered(); b.nodeRead(at(50), at(40), timeout) }, 0},
-		"an answer, and then a GET that fails":             {func(b *outageBackoff) { b.answered(); b.nodeRead(at(50), at(40), unreachable) }, 150},
-		"an answer, and then the server answers a watch":   {func(b *outageBackoff) { b.answered(); b.nudge(at(50)) }, 0},
-		"an answer, and then a GET that the server denies": {func(b *outageBackoff) { b.answered(); b.nodeRead(at(50), at(40), fails) }, 0},
+		"a call from before fails":                         {[]event{called(-10, 50, unreachable)}, 100},
+		"the probe fails":                                  {[]event{probeFails}, 310},
+		"the probe has no answer in its time":              {[]event{called(100, 110, timesOut)}, 310},
+		"a call from before has no answer in its time":     {[]event{called(-10, 50, timesOut)}, 100},
+		"the probe fails, and then a call from before":     {[]event{probeFails, called(-10, 320, unreachable)}, 310},
+		"the probe fails at its GET, and then as a call":   {[]event{read(101, 110, unreachable), called(100, 111, unreachable)}, 310},
+		"the probe has an answer":                          {[]event{called(100, 110, fails)}, 0},
+		"a call from before has an answer":                 {[]event{called(-10, 50, succeeds)}, 0},
+		"an answer, and a new outage":                      {[]event{probeFails, called(310, 320, succeeds), called(320, 500, unreachable)}, 600},
+		"a call is cut":                                    {[]event{called(-10, 50, interrupted)}, 100},
+		"a GET from before is answered":                    {[]event{read(-1, 50, succeeds)}, 100},
+		"a GET from the pause is answered":                 {[]event{read(1, 50, succeeds)}, 0},
+		"a GET from the pause is answered with a failure":  {[]event{read(1, 50, fails)}, 0},
+		"a GET from the pause is answered with a refusal":  {[]event{read(1, 50, eviction.Outcome{Kind: eviction.Refused})}, 0},
+		"a GET from the pause is cut":                      {[]event{read(1, 50, interrupted)}, 100},
+		"a GET from the pause fails":                       {[]event{read(10, 20, unreachable)}, 100},
+		"a GET from the pause has no answer in its time":   {[]event{read(10, 99, timesOut)}, 100},
+		"a GET from after the pause fails":                 {[]event{read(100, 110, unreachable)}, 310},
+		"a GET from after the pause has no answer":         {[]event{read(100, 110, timesOut)}, 310},
+		"the server answers a watch":                       {[]event{watched(10)}, 100},
+		"the server answers a watch after the next probe":  {[]event{probeFails, watched(120)}, 210},
+		"the server answers watches, and the probe fails":  {[]event{probeFails, watched(120), called(210, 210, unreachable)}, 410},
+		"the server answers a watch late in a long pause":  {[]event{probeFails, watched(250)}, 250},
+		"an answer, and then a GET without one":            {[]event{called(-10, 10, succeeds), read(40, 50, timesOut)}, 0},
+		"an answer, and then a GET that fails":             {[]event{called(-10, 10, succeeds), read(40, 50, unreachable)}, 150},
+		"an answer, and then the server answers a watch":   {[]event{called(-10, 10, succeeds), watched(50)}, 0},
+		"an answer, and then a GET that the server denies": {[]event{called(-10, 10, succeeds), read(40, 50, fails)}, 0},
 	} {
 		b := paused()
-		c.do(b)
+		for _, happens := range c.events {
+			happens(b)
+		}
 		if on := b.on(); on != (c.until > 0) || on && !b.until.Equal(at(c.until)) {
 			t.Errorf("%s: paused %v until %v, want %d ms", name, on, b.until.Sub(epoch), c.until)
 		}

@@ -20,7 +20,7 @@ const (
 	quietBefore = 15 * time.Second
 )
 
-// beforeOwn is the order of the pods of this program: that of this process is the last.
+// beforeOwn is the order of the pods of this program. The pod of this process is the last.
 func beforeOwn(a, b *item) bool {
 	if a.Own != b.Own {
 		return a.Own < b.Own
@@ -34,29 +34,29 @@ func (c *Core) ownOverdue(now time.Time) bool {
 	return some && !it.Deadline.Add(ownAfter).After(now)
 }
 
-// startOwn starts the call of a pod of this program, if nothing else can start or a minute after it was due. For the
-// pod of this process it asks for the leadership to be given back, if that is possible.
-func (c *Core) startOwn(now time.Time, do *Effects) (s Start, ok bool, next time.Time) {
+// startOwn starts the call of a pod of this program. For the pod of this process it asks for the leadership to be given
+// back instead, if that is possible.
+func (c *Core) startOwn(now time.Time, do *Effects) (started bool, next time.Time) {
 	it, some := c.own.First()
-	free, wait := c.places.freeSlot(now)
+	free, next := c.places.freeSlot(now)
 	if !some || !free || c.ownCalling {
-		return s, false, nowPlus(now, wait)
+		return false, next
 	}
 	if earliest := later(it.offered.Add(ownPatience), c.ownEnded.Add(ownGap)); earliest.After(now) {
-		return s, false, earliest
+		return false, earliest
 	}
 	if it.Own == Self && c.options.Yields {
-		return s, false, c.yield(now, it.Deadline.Add(ownAfter), do)
+		return false, c.yield(now, it.Deadline.Add(ownAfter), do)
 	}
-	way, ready := it.class.way(now)
-	if !ready {
-		_, until := it.class.wait(now)
+	way, rate, until := it.class.way(now)
+	if rate != "" {
 		c.runDry(it.class, until)
-		return s, false, until
+		return false, until
 	}
-	c.leave(now, it)
+	c.leave(it)
 	c.ownCalling = true
-	return c.start(now, it, way, slot, false), true, time.Time{}
+	c.start(now, it, way, slot, false, do)
+	return true, time.Time{}
 }
 
 // yield asks for the leadership to be given back once nothing else is to be done, at the latest at that moment, and not
@@ -66,7 +66,7 @@ func (c *Core) yield(now, latest time.Time, do *Effects) time.Time {
 	case c.yieldNotBefore.After(now):
 		return c.yieldNotBefore
 	case !latest.After(now):
-	case c.waiting+c.inFlight > 0:
+	case c.waiting+c.InFlight() > 0:
 		return latest
 	default:
 		if upcoming := c.options.Upcoming(); !upcoming.IsZero() && upcoming.Before(now.Add(quietBefore)) {

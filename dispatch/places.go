@@ -2,6 +2,9 @@ package dispatch
 
 import "time"
 
+// SlowAfter is how long a call holds a slot at most. Then it is slow, and takes a slow place.
+const SlowAfter = time.Second
+
 // How slots open when calls begin after there were none: rampFirst at once, and one more after each rampStep. If all
 // started at once, no pod would be gone before the API server had the first requests of all.
 const (
@@ -22,39 +25,40 @@ type places struct {
 	slowStart         time.Time // of the last call that started in a slow place
 }
 
-func newPlaces(slots, slowPlaces int) places { return places{slots: slots, slowPlaces: slowPlaces} }
-
-// take counts a call that starts.
-func (p *places) take(now time.Time, k kind) {
+// started notes when a call starts, before it is counted.
+func (p *places) started(now time.Time, k kind) {
 	switch {
 	case k == slowPlace:
 		p.slowStart = now
 	case p.used[slot] == 0:
 		p.ramp = now
 	}
-	p.used[k]++
 }
 
-// freeSlot reports whether a call may start in a slot now. If not, wait is how long until it may; 0 if only the end of
-// a call frees a slot.
-func (p *places) freeSlot(now time.Time) (free bool, wait time.Duration) {
+// freeSlot reports whether a call may start in a slot now. If not, next is when it may; zero if only the end of a call
+// frees a slot.
+func (p *places) freeSlot(now time.Time) (free bool, next time.Time) {
 	if p.used[slot] >= p.slots {
-		return false, 0
+		return false, time.Time{}
 	}
-	if p.used[slot] < rampFirst {
-		return true, 0
-	}
-	wait = p.ramp.Add(time.Duration(p.used[slot]-rampFirst+1) * rampStep).Sub(now)
-	return wait <= 0, max(wait, 0)
+	return passed(now, p.ramp.Add(time.Duration(p.used[slot]-rampFirst+1)*rampStep))
 }
 
-// freeSlowPlace is the same for the start in a slow place. A quarter of the slow places is for calls that turn slow.
-func (p *places) freeSlowPlace(now time.Time) (free bool, wait time.Duration) {
+// freeSlowPlace reports whether a call may start in a slow place now; next is as for freeSlot. A quarter of the slow
+// places is for calls that turn slow.
+func (p *places) freeSlowPlace(now time.Time) (free bool, next time.Time) {
 	if p.used[slowPlace] >= atLeastOne(3*p.slowPlaces, 4) {
-		return false, 0
+		return false, time.Time{}
 	}
-	wait = p.slowStart.Add(slowGap).Sub(now)
-	return wait <= 0, max(wait, 0)
+	return passed(now, p.slowStart.Add(slowGap))
+}
+
+// passed reports whether that moment has passed; if not, next is the moment.
+func passed(now, moment time.Time) (yes bool, next time.Time) {
+	if moment.After(now) {
+		return false, moment
+	}
+	return true, time.Time{}
 }
 
 // forSlow is how many slots the calls of slow namespaces may hold together.

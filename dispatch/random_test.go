@@ -131,10 +131,10 @@ func offerUntilGone(d *Dispatcher, pods int) *gone {
 	g := &gone{}
 	for i := range pods {
 		uid, zone := types.UID(fmt.Sprint(i)), fmt.Sprint("zone", i%2)
-		way := Way{NodeLabels: map[string]string{"zone": zone}}
-		way.Request = eviction.Request{Pod: &taint.Pod{UID: uid, Node: zone}}
-		way.Request.Verdict.Taint = &v1.Taint{Key: "down"}
-		c := Candidate{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone, Workload: uint64(i % 5), Ways: []Way{way}}
+		way := eviction.Request{Pod: &taint.Pod{UID: uid, Node: zone}}
+		way.Verdict.Taint = &v1.Taint{Key: "down"}
+		c := Candidate{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone, Workload: uint64(i % 5), Ways: []eviction.Request{way}}
+		c.NodeLabels = map[string]string{"zone": zone}
 		c.Done = func(e Ended) {
 			d.Settled(uid)
 			if e.Outcome.Kind != eviction.Accepted {

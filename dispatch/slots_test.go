@@ -122,3 +122,16 @@ func TestWorkloadsAreRememberedInBoundsAndForgotten(t *testing.T) {
 		t.Errorf("forgotten after %v", passed)
 	}
 }
+
+func TestASlowWorkloadIsRememberedHoweverManyQuickOnesAre(t *testing.T) {
+	w := newWorld()
+	var all []*evicted
+	for i := range maxIdle + 10 {
+		all = append(all, w.pod("a", i%10, uint64(i), time.Duration(i)*10*time.Millisecond, quickly))
+	}
+	all = append(all, w.pod("a", 0, 9999, 12*time.Second, after(2*time.Second, succeeds)))
+	w.run(all, 15*time.Second)
+	if n := w.core.namespaces["a"]; n.speed() != slow || n.workloads[9999] == nil {
+		t.Errorf("of %d workloads that are remembered, none is slow", len(n.workloads))
+	}
+}

@@ -27,23 +27,45 @@ func TestASlowNamespaceIsQuickAfterSixteenQuickCallsInARow(t *testing.T) {
 		{"sixteen quick calls after a slow one, two minutes ago", "se" + sixteen + "..", unknown},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			var m memory
+			c := newWorld().core
+			w := c.workloadOf(&Candidate{Namespace: "shop"})
+			w.calls[slot]++ // so that it is not forgotten
 			now := time.Unix(1000, 0)
-			for _, c := range row.calls {
-				switch c {
+			for _, event := range row.calls {
+				switch event {
 				case 's':
-					m.turnSlow()
+					w.turnSlow()
 				case 'e':
-					m.slowEnded(now)
+					w.slowEnded(now)
 				case 'q':
-					m.answered(now)
+					w.answered(now)
 				case '.':
 					now = now.Add(time.Minute)
 				}
+				c.refresh(now, w)
+				c.takeAsRecovered(now, w.namespace)
 			}
-			if got := m.speed(now); got != row.want {
+			if got := w.namespace.speed(); got != row.want {
 				t.Errorf("speed %d, want %d", got, row.want)
 			}
 		})
+	}
+}
+
+func TestSixteenQuickCallsOfOneWorkloadShowThatTheOthersAreNoLongerSlow(t *testing.T) {
+	c, now := newWorld().core, time.Unix(1000, 0)
+	one, other := c.workloadOf(&Candidate{Namespace: "shop", Workload: 1}), c.workloadOf(&Candidate{Namespace: "shop", Workload: 2})
+	one.calls[slot]++
+	other.calls[slot]++
+	other.turnSlow()
+	other.slowEnded(now)
+	c.refresh(now, other)
+	for range recovered {
+		one.answered(now)
+		c.refresh(now, one)
+		c.takeAsRecovered(now, one.namespace)
+	}
+	if one.speed != quick || other.speed != unknown || one.namespace.speed() != quick {
+		t.Errorf("the speeds are %d, %d and %d", one.speed, other.speed, one.namespace.speed())
 	}
 }

@@ -1,10 +1,25 @@
 package dispatch
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/taint-manager/taint-manager/internal/ordered"
 )
+
+// remembered is how long a call predicts the calls after it: longer than any backoff, so that a pod that is tried once
+// a minute does not take a slot each time.
+const remembered = 2 * time.Minute
+
+// recovered is how many quick calls of a namespace in a row, after its last slow one, show that admission is quick
+// again. Without them a pause of the API server, of little more than a second, would slow a namespace for the time
+// remembered.
+const recovered = 16
+
+// maxIdle is how many workloads of one namespace are remembered that are quick, and have neither candidates nor calls.
+const maxIdle = 1024
 
 // kind is a kind of place.
 type kind uint8
@@ -14,11 +29,19 @@ const (
 	slowPlace
 )
 
+// speed says how admission treats the calls of a namespace or of a workload.
+type speed uint8
+
+const (
+	unknown speed = iota
+	quick
+	slow
+)
+
 // share decides whose turn it is between namespaces, and between the workloads of one of them.
 type share struct {
 	calls  [2]int // under way, by the kind of their places
 	served uint64 // serial number of the last call, or of the creation
-	memory
 }
 
 // before reports whether it is the turn of this share before that of the other share, in that kind of place.
@@ -32,76 +55,123 @@ func (s *share) before(other *share, k kind) bool {
 // allCalls returns the number of calls under way in all places.
 func (s *share) allCalls() int { return s.calls[slot] + s.calls[slowPlace] }
 
-// namespace is what is known of a namespace. It exists while it has candidates, calls, or a memory.
+// namespace is what is known of a namespace. It exists while it has workloads.
 type namespace struct {
 	share
 	name      string
 	workloads map[uint64]*workload
+	speeds    [3]int // number of workloads by their speed
 	lines     map[*class]*line
-	waiting   int
-	isSlow    bool // as its lines are arranged
-	probes    int  // calls of unknown workloads in slots, while the namespace is slow
-	expiry    expiry
+	waiting   int // candidates
+	probes    int // calls of unknown workloads in slots that started while the namespace was slow
+
+	slowCalls  int // under way
+	quickCalls int // since the last slow call ended
 }
 
-// workload is what is known of a workload of a namespace. It exists as long as a namespace does.
+// speed returns the speed of the slowest workload that is known.
+func (n *namespace) speed() speed {
+	switch {
+	case n.speeds[slow] > 0:
+		return slow
+	case n.speeds[quick] > 0:
+		return quick
+	}
+	return unknown
+}
+
+// workload is what is known of a workload of a namespace. It exists while it has candidates or calls, or is remembered.
 type workload struct {
 	share
 	hash      uint64
 	namespace *namespace
-	groups    map[*line]*group // empty unless the namespace is slow
-	waiting   int
-	expiry    expiry
+	waiting   int // candidates
+
+	speed                 speed // as of the last refresh
+	slowCalls             int   // under way
+	slowUntil, quickUntil time.Time
+
+	changes time.Time // when the speed next changes by time alone; zero if it does not
+	serial  uint64    // of the creation
+	pos     int       // in Core.expiries
 }
 
-// inUse reports whether the workload has candidates or calls.
-func (w *workload) inUse() bool { return w.waiting+w.allCalls()+w.slowCalls > 0 }
-
-func (n *namespace) inUse() bool {
-	return n.waiting+n.allCalls()+n.slowCalls+len(n.workloads) > 0
-}
-
-// expiry is when the memory of a namespace or of a workload next changes by time alone.
-type expiry struct {
-	at       time.Time
-	of       *namespace
-	workload *workload // nil for that of the namespace itself
-	serial   uint64
-	pos      int
-}
-
-func newExpiries() ordered.Queue[*expiry] {
-	return ordered.New(func(a, b *expiry) bool {
-		if c := a.at.Compare(b.at); c != 0 {
+// newExpiries returns a queue of workloads by when their speed next changes by time alone.
+func newExpiries() ordered.Queue[*workload] {
+	return ordered.New(func(a, b *workload) bool {
+		if c := a.changes.Compare(b.changes); c != 0 {
 			return c < 0
 		}
 		return a.serial < b.serial
-	}, func(e *expiry) *int { return &e.pos })
+	}, func(w *workload) *int { return &w.pos })
 }
 
-// maxIdle is how many workloads of one namespace are remembered that have neither candidates nor calls.
-const maxIdle = 1024
+// startsSlow reports whether the candidates of the workload start in slow places, besides a probe.
+func (w *workload) startsSlow() bool { return w.namespace.speed() == slow && w.speed != quick }
 
-// namespaceOf returns the namespace of that name, a new one if there is none.
-func (c *Core) namespaceOf(name string) *namespace {
-	n := c.namespaces[name]
-	if n == nil {
-		n = &namespace{name: name, workloads: map[uint64]*workload{}, lines: map[*class]*line{}}
-		n.served = c.nextSerial()
-		n.expiry = expiry{of: n, serial: n.served}
-		c.namespaces[name] = n
+// turnSlow takes in that a call under way is slow.
+func (w *workload) turnSlow() {
+	w.slowCalls++
+	w.namespace.slowCalls++
+}
+
+// slowEnded takes in the end of a slow call.
+func (w *workload) slowEnded(now time.Time) {
+	w.slowCalls--
+	w.namespace.slowCalls--
+	w.namespace.quickCalls = 0
+	w.slowUntil = now.Add(remembered)
+}
+
+// answered takes in a call that admission has answered within SlowAfter.
+func (w *workload) answered(now time.Time) {
+	w.namespace.quickCalls++
+	w.quickUntil = now.Add(remembered)
+}
+
+// learn sets the speed of the workload, and when it next changes by time alone.
+func (w *workload) learn(now time.Time) {
+	is, changes := unknown, time.Time{}
+	switch {
+	case w.slowCalls > 0:
+		is = slow
+	case now.Before(w.slowUntil):
+		is, changes = slow, w.slowUntil
+	case now.Before(w.quickUntil):
+		is, changes = quick, w.quickUntil
 	}
-	return n
+	w.namespace.speeds[w.speed]--
+	w.namespace.speeds[is]++
+	w.speed, w.changes = is, changes
 }
 
-// workloadOf returns the workload of that hash, a new one if there is none.
-func (c *Core) workloadOf(n *namespace, hash uint64) *workload {
-	w := n.workloads[hash]
+// takeAsRecovered forgets the slow calls of a namespace once enough calls in a row were quick.
+func (c *Core) takeAsRecovered(now time.Time, n *namespace) {
+	if n.quickCalls < recovered || n.slowCalls > 0 || n.speeds[slow] == 0 {
+		return
+	}
+	for _, w := range slices.SortedFunc(maps.Values(n.workloads), func(a, b *workload) int { return cmp.Compare(a.serial, b.serial) }) {
+		if w.speed == slow {
+			w.slowUntil = now
+			c.refresh(now, w)
+		}
+	}
+}
+
+// workloadOf returns the workload of a candidate, a new one if there is none.
+func (c *Core) workloadOf(of *Candidate) *workload {
+	n := c.namespaces[of.Namespace]
+	if n == nil {
+		n = &namespace{name: of.Namespace, workloads: map[uint64]*workload{}, lines: map[*class]*line{}}
+		n.served = c.nextSerial()
+		c.namespaces[n.name] = n
+	}
+	w := n.workloads[of.Workload]
 	if w == nil {
-		w = &workload{hash: hash, namespace: n, groups: map[*line]*group{}}
-		w.served = c.nextSerial()
-		w.expiry = expiry{of: n, workload: w, serial: w.served}
-		n.workloads[hash] = w
+		w = &workload{hash: of.Workload, namespace: n, serial: c.nextSerial()}
+		w.served = w.serial
+		n.workloads[w.hash] = w
+		n.speeds[w.speed]++
 	}
 	return w
 }
@@ -111,48 +181,41 @@ func (c *Core) nextSerial() uint64 {
 	return c.serial
 }
 
-// remember arranges for the next change of a memory by time alone, and drops what is not in use and tells nothing.
-func (c *Core) remember(now time.Time, w *workload) {
+// refresh arranges the lines of a workload's namespace after calls of the workload have changed, or its speed has.
+func (c *Core) refresh(now time.Time, w *workload) {
 	n := w.namespace
-	if idle := !w.inUse(); idle && (w.speed(now) == unknown || len(n.workloads) > maxIdle+n.waiting) {
-		delete(n.workloads, w.hash)
-		c.expiries.Remove(&w.expiry)
-	} else {
-		c.expire(now, &w.expiry, &w.memory)
+	was := n.speed()
+	w.learn(now)
+	c.expiries.Include(w, !w.changes.IsZero())
+	if is := n.speed(); is != was && (is == slow || was == slow) {
+		c.regroup(n)
 	}
-	c.expire(now, &n.expiry, &n.memory)
-	if !n.inUse() && n.speed(now) == unknown {
+	for _, l := range n.lines {
+		if g := l.groups[w]; g != nil {
+			l.place(g)
+		}
+		l.arrange()
+	}
+	c.forgetIdle(w)
+}
+
+// forgetIdle drops a workload that is not in use and tells nothing, and its namespace with the last workload.
+func (c *Core) forgetIdle(w *workload) {
+	n := w.namespace
+	excess := w.speed == quick && len(n.workloads) > maxIdle+n.waiting
+	if w.waiting+w.allCalls() > 0 || w.speed != unknown && !excess {
+		return
+	}
+	c.expiries.Remove(w)
+	delete(n.workloads, w.hash)
+	if n.speeds[w.speed]--; len(n.workloads) == 0 {
 		delete(c.namespaces, n.name)
 	}
 }
 
-func (c *Core) expire(now time.Time, e *expiry, m *memory) {
-	e.at = m.changes(now)
-	if e.at.IsZero() {
-		c.expiries.Remove(e)
-		return
-	}
-	c.expiries.Set(e)
-}
-
-// forget takes in the memories that have changed by time alone.
-func (c *Core) forget(now time.Time) {
-	for {
-		e, ok := c.expiries.First()
-		if !ok || e.at.After(now) {
-			return
-		}
-		c.expiries.Remove(e)
-		if e.workload == nil {
-			c.expire(now, e, &e.of.memory)
-			c.arrange(now, e.of)
-			if !e.of.inUse() && e.of.speed(now) == unknown {
-				delete(c.namespaces, e.of.name)
-			}
-			continue
-		}
-		c.rank(now, e.workload)
-		c.arrange(now, e.of)
-		c.remember(now, e.workload)
+// expire takes in the speeds that have changed by time alone.
+func (c *Core) expire(now time.Time) {
+	for w, ok := c.expiries.First(); ok && !w.changes.After(now); w, ok = c.expiries.First() {
+		c.refresh(now, w)
 	}
 }

@@ -10,14 +10,13 @@ import (
 // reads the node, and that read serves the others.
 const inARow = 8
 
-// turns holds the candidates of one line and lets their nodes take turns. Nodes that were not served yet, newcomers,
+// turns holds the candidates of one group and lets their nodes take turns. Nodes that were not served yet, newcomers,
 // alternate with regulars, so that a single pod waits for newcomers at most.
 type turns struct {
 	nodes               map[string]*nodeLine
 	newcomers, regulars list.List // of *nodeLine; a list.List is ready when zero
-	size                int
-	served              int  // how many candidates of the first regular were served in a row
-	regularServedLast   bool // else a newcomer
+	served              int       // how many candidates of the first regular were served in a row
+	regularServedLast   bool      // else a newcomer
 }
 
 // nodeLine holds the candidates of one node; it is not empty.
@@ -29,6 +28,8 @@ type nodeLine struct {
 }
 
 func newTurns() *turns { return &turns{nodes: map[string]*nodeLine{}} }
+
+func (t *turns) empty() bool { return len(t.nodes) == 0 }
 
 // before is the order of the candidates of a node.
 func before(a, b *item) bool {
@@ -49,9 +50,6 @@ func (t *turns) set(it *item) {
 		node.element = t.newcomers.PushBack(node)
 		t.nodes[it.Node] = node
 	}
-	if !node.waiting.Has(it) {
-		t.size++
-	}
 	node.waiting.Set(it)
 }
 
@@ -59,13 +57,12 @@ func (t *turns) set(it *item) {
 func (t *turns) remove(it *item) {
 	node := t.nodes[it.Node]
 	node.waiting.Remove(it)
-	t.size--
 	if node.waiting.Len() == 0 {
 		t.leave(node)
 	}
 }
 
-// next removes and returns the candidate whose turn it is; there is one.
+// next removes and returns the candidate whose turn it is. There must be a candidate.
 func (t *turns) next() *item {
 	node := t.nextNode()
 	it, _ := node.waiting.First()

@@ -19,7 +19,7 @@ func TestNewcomersAlternateWithRegularsWhichHaveEightInARow(t *testing.T) {
 	add("a", 10)
 	add("b", 10)
 	got := ""
-	for turns.size > 0 {
+	for !turns.empty() {
 		if len(got) == 5 {
 			add("c", 1)
 		}

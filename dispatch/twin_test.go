@@ -32,7 +32,7 @@ type twin struct {
 	ownEnded                 time.Time
 	throttled                time.Time
 	pace                     pace
-	outage                   outageBackoff
+	outage                   outage
 	leads, drained, paused   bool
 	leading, leadingAtLast   bool
 	yields                   bool
@@ -54,7 +54,7 @@ type twinWorkload struct {
 type twinShare struct {
 	served            int
 	slowEnd, quickEnd time.Time // of the last call that was slow, or quick; zero: none
-	quickSince        int       // how many calls were quick since slowEnd
+	quickSince        int       // of a namespace: how many calls were quick since slowEnd
 }
 
 type twinCall struct {
@@ -63,8 +63,6 @@ type twinCall struct {
 	way         int
 	at          time.Time
 	slow, probe bool
-	asks        bool
-	round       int
 	tokens      []*twinBucket
 }
 
@@ -161,7 +159,7 @@ func (t *twin) configure(now time.Time, rates []policy.Rate, anew bool) {
 	}
 	for _, k := range t.calls {
 		had := k.tokens
-		if k.tokens = t.bucketsOf(&k.Ways[k.way]); anew {
+		if k.tokens = t.bucketsOf(&k.Candidate, k.way); anew {
 			had = nil
 		}
 		for _, b := range k.tokens {
@@ -188,8 +186,8 @@ func (t *twin) inOrder() []*twinCandidate {
 	return all
 }
 
-func (t *twin) bucketsOf(way *Way) (all []*twinBucket) {
-	key := way.Request.Verdict.Taint
+func (t *twin) bucketsOf(c *Candidate, way int) (all []*twinBucket) {
+	key := c.Ways[way].Verdict.Taint
 	if key == nil {
 		return nil
 	}
@@ -197,7 +195,7 @@ func (t *twin) bucketsOf(way *Way) (all []*twinBucket) {
 		if len(r.Taints) > 0 && !slices.Contains(r.Taints, policy.TaintKey{Key: key.Key}) {
 			continue
 		}
-		group := policy.GroupOf(r.TopologyKey, way.NodeLabels)
+		group := policy.GroupOf(r.TopologyKey, c.NodeLabels)
 		if r.buckets[group] == nil {
 			b := r.fresh
 			b.group = group
@@ -213,7 +211,7 @@ func (t *twin) lineOf(c *Candidate) string {
 	name := c.Namespace
 	for i := range c.Ways {
 		name += ";"
-		for _, b := range t.bucketsOf(&c.Ways[i]) {
+		for _, b := range t.bucketsOf(c, i) {
 			name += b.rate.Name + "/" + b.group + ","
 		}
 	}
@@ -223,7 +221,7 @@ func (t *twin) lineOf(c *Candidate) string {
 func (t *twin) wayOf(now time.Time, c *Candidate) (int, bool) {
 	for i := range c.Ways {
 		ready := true
-		for _, b := range t.bucketsOf(&c.Ways[i]) {
+		for _, b := range t.bucketsOf(c, i) {
 			b.fill(now)
 			ready = ready && b.level >= b.interval
 		}
@@ -269,7 +267,7 @@ func (t *twin) used(of kind) int { return t.count(func(k *twinCall) bool { retur
 func (t *twin) speedOf(now time.Time, s *twinShare, of func(*twinCall) bool) speed {
 	switch {
 	case t.count(func(k *twinCall) bool { return k.slow && of(k) }) > 0,
-		!s.slowEnd.IsZero() && now.Sub(s.slowEnd) < remembered && s.quickSince < recovered:
+		!s.slowEnd.IsZero() && now.Sub(s.slowEnd) < remembered:
 		return slow
 	case !s.quickEnd.IsZero() && now.Sub(s.quickEnd) < remembered:
 		return quick
@@ -428,7 +426,10 @@ func (t *twin) mayStart(now time.Time, c *twinCandidate, slotFree, slowFree bool
 			key = append(key, known, t.count(func(o *twinCall) bool { return o.kind == k && inWorkload(of)(o) }), l.served)
 		}
 		inKind := key[0]
-		rated := !slices.ContainsFunc(c.Ways, func(way Way) bool { return len(t.bucketsOf(&way)) == 0 })
+		rated := true
+		for i := range c.Ways {
+			rated = rated && len(t.bucketsOf(&c.Candidate, i)) > 0
+		}
 		if rated {
 			key[0] = t.count(inNamespace(c.Namespace))
 		}
@@ -488,10 +489,10 @@ func (t *twin) take(now time.Time, s Start) error {
 		return fmt.Errorf("the call for %s starts, but only these may: %v; by key %v, its own %v", uid, names(may), may, t.mayStart(now, t.waiting[uid], true, true))
 	}
 	p := may[i]
-	if want := p.Ways[p.way].Request.Attempt; s.Request.Attempt != want {
+	if want := p.Ways[p.way].Attempt; s.Request.Attempt != want {
 		return fmt.Errorf("%s: way %d is sent instead of %d", uid, s.Request.Attempt, want)
 	}
-	k := &twinCall{twinCandidate: p.twinCandidate, kind: p.kind, way: p.way, at: now, probe: p.probe, asks: t.outage.on(), round: t.outage.round}
+	k := &twinCall{twinCandidate: p.twinCandidate, kind: p.kind, way: p.way, at: now, probe: p.probe}
 	delete(t.waiting, uid)
 	n, l := t.share(&p.Candidate)
 	if p.Own == Other {
@@ -501,14 +502,14 @@ func (t *twin) take(now time.Time, s Start) error {
 	}
 	n.served = t.next()
 	l.served = n.served
-	t.outage.probing = k.asks
+	t.outage.probing = t.outage.on()
 	t.pace.take(now)
 	if p.kind == slowPlace {
 		t.slowStart = now
 	} else if t.used(slot) == 0 {
 		t.ramp = now
 	}
-	k.tokens = t.bucketsOf(&p.Ways[p.way])
+	k.tokens = t.bucketsOf(&p.Candidate, p.way)
 	t.calls = append(t.calls, k)
 	t.started++
 	for _, b := range k.tokens {
@@ -541,7 +542,7 @@ func (t *twin) apply(now time.Time, in Input) (taken bool) {
 	case CallEnded:
 		t.end(now, in)
 	case NodeRead:
-		t.outage.nodeRead(now, in.Sent, in.Outcome)
+		t.outage.nodeRead(now, in.Sent, &in.Outcome)
 	case ServerAnswered:
 		t.outage.nudge(now)
 	case Configured:
@@ -600,26 +601,25 @@ func (t *twin) end(now time.Time, in CallEnded) {
 	switch {
 	case k.slow:
 		n.slowEnd, l.slowEnd = now, now
-		n.quickSince, l.quickSince = 0, 0
+		n.quickSince = 0
 	case o.Kind == eviction.Accepted || o.Kind == eviction.Blocked || o.Kind == eviction.DryRun,
 		o.Cause == eviction.CauseAdmission || o.Cause == eviction.CauseWebhook:
 		n.quickEnd, l.quickEnd = now, now
 		n.quickSince++
-		l.quickSince++
+		if n.quickSince >= recovered && t.count(func(other *twinCall) bool { return other.slow && other.Namespace == k.Namespace }) == 0 {
+			n.slowEnd = time.Time{}
+			for key, l := range t.workloads {
+				if key.namespace == k.Namespace {
+					l.slowEnd = time.Time{}
+				}
+			}
+		}
 	}
 	t.moveSlow()
 	if o.Kind == eviction.Throttled {
 		t.throttled = later(t.throttled, now.Add(o.RetryAfter))
 	}
-	asks := k.asks && t.outage.on() && k.round == t.outage.round
-	switch {
-	case o.Kind == eviction.Unavailable, o.Cause == eviction.CauseTimeout && asks:
-		t.outage.failed(now, asks)
-	case answered(o):
-		t.outage.answered()
-	case asks:
-		t.outage.probing = false
-	}
+	t.outage.called(now, k.at, &o)
 }
 
 // history is one random history of a Core and its twin.
@@ -639,7 +639,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 	h.twin = &twin{
 		t: t, slots: 1 + r.IntN(8), slowPlaces: 1 + r.IntN(8), waiting: map[types.UID]*twinCandidate{}, unsettled: map[types.UID]bool{},
 		namespaces: map[string]*twinShare{}, workloads: map[twinWorkload]*twinShare{}, lines: map[string]int{}, leading: true,
-		leadingAtLast: true, yields: r.IntN(2) == 0, outage: outageBackoff{jitter: func() float64 { return .5 }},
+		leadingAtLast: true, yields: r.IntN(2) == 0, outage: outage{jitter: func() float64 { return .5 }},
 	}
 	o := CoreOptions{
 		Slots: h.slots, SlowPlaces: h.slowPlaces, Rates: h.someRates(), Leading: func() bool { return h.leading },
@@ -674,6 +674,7 @@ func (h *history) candidate() Candidate {
 		UID: types.UID(fmt.Sprintf("p%02d", i)), Namespace: fmt.Sprint("n", i%4), Node: fmt.Sprint("node", i%3), Workload: uint64(i / 4 % 3),
 		Priority: int32(h.r.IntN(2)), Deadline: h.now.Add(-time.Duration(h.r.IntN(3)) * time.Second),
 	}
+	c.NodeLabels = map[string]string{"zone": fmt.Sprint(i % h.zones)}
 	if i%11 == 10 {
 		c.Own = Own(1 + i/11%2)
 	}
@@ -681,10 +682,9 @@ func (h *history) candidate() Candidate {
 		c.Node = fmt.Sprint("node", h.r.IntN(3))
 	}
 	for n := range 1 + h.r.IntN(2) {
-		way := Way{NodeLabels: map[string]string{"zone": fmt.Sprint(i % h.zones)}}
-		way.Request = eviction.Request{Attempt: n, Pod: &taint.Pod{UID: c.UID, Namespace: c.Namespace}}
+		way := eviction.Request{Attempt: n, Pod: &taint.Pod{UID: c.UID, Namespace: c.Namespace}}
 		if h.r.IntN(5) > 0 {
-			way.Request.Verdict.Taint = &v1.Taint{Key: []string{"a", "b"}[h.r.IntN(2)]}
+			way.Verdict.Taint = &v1.Taint{Key: []string{"a", "b"}[h.r.IntN(2)]}
 		}
 		c.Ways = append(c.Ways, way)
 	}
@@ -800,7 +800,7 @@ func (h *history) compare() error {
 	c := h.core
 	ofSlow := 0
 	for _, n := range c.namespaces {
-		if n.isSlow {
+		if n.speed() == slow {
 			ofSlow += n.calls[slot]
 		}
 	}

@@ -1,8 +1,6 @@
 package dispatch
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -13,8 +11,8 @@ import (
 
 // Status is what the dispatcher knows of an eviction.
 type Status struct {
-	// Request is that of the call that is under way, or that has ended while its outcome is not settled; nil if there
-	// is none.
+	// Request is the request of the call that is under way, or that has ended and is not settled; nil if there is no
+	// such call.
 	Request *eviction.Request
 
 	// Waits says why the candidate waits; zero if it is unknown or if a call is under way.
@@ -36,7 +34,7 @@ func (c *Core) Status(now time.Time, uid types.UID) Status {
 	return c.waits(now, it)
 }
 
-// waits says why a candidate waits. It is the one answer to that question.
+// waits returns why a candidate waits. Page, logs and metrics take the answer from here.
 func (c *Core) waits(now time.Time, it *item) Status {
 	because := func(cause eviction.WaitCause, until time.Time) Status {
 		return Status{Waits: eviction.Wait{Cause: cause}, Until: until}
@@ -49,11 +47,11 @@ func (c *Core) waits(now time.Time, it *item) Status {
 	case c.throttled.After(now):
 		return because(eviction.WaitsForServer, c.throttled)
 	}
-	if rate, until := it.class.wait(now); rate != "" {
+	if _, rate, until := it.class.way(now); rate != "" {
 		return Status{Waits: eviction.Wait{Cause: eviction.WaitsForRate, Rate: rate}, Until: until}
 	}
 	switch {
-	case it.group != nil && it.group.needsSlowPlace(now):
+	case it.group != nil && it.workload.startsSlow():
 		return because(eviction.WaitsForSlowPlace, time.Time{})
 	case c.leads && c.pace.next.After(now):
 		return Status{
@@ -64,20 +62,15 @@ func (c *Core) waits(now time.Time, it *item) Status {
 	return because(eviction.WaitsForTurn, time.Time{})
 }
 
-// needsSlowPlace reports whether the candidates of the group start in slow places.
-func (g *group) needsSlowPlace(now time.Time) bool {
-	return g.workload != nil && g.workload.speed(now) != quick
-}
-
 // Waiting returns how many candidates wait.
 func (c *Core) Waiting() int { return c.waiting + c.own.Len() }
 
 // WaitingForSlowPlace returns how many of them start in slow places.
 func (c *Core) WaitingForSlowPlace() (n int) {
 	for _, of := range c.namespaces {
-		for _, l := range of.lines {
-			for _, g := range l.slow.All() {
-				n += g.turns.size
+		for _, w := range of.workloads {
+			if w.startsSlow() {
+				n += w.waiting
 			}
 		}
 	}
@@ -88,7 +81,7 @@ func (c *Core) WaitingForSlowPlace() (n int) {
 func (c *Core) WaitingByRate(now time.Time) map[string]int {
 	all := map[string]int{}
 	for _, cl := range c.classes {
-		if rate, _ := cl.wait(now); rate != "" {
+		if _, rate, _ := cl.way(now); rate != "" {
 			all[rate] += cl.size
 		}
 	}
@@ -96,7 +89,7 @@ func (c *Core) WaitingByRate(now time.Time) map[string]int {
 }
 
 // InFlight returns how many calls are under way.
-func (c *Core) InFlight() int { return c.inFlight }
+func (c *Core) InFlight() int { return c.places.used[slot] + c.places.used[slowPlace] }
 
 // Slow returns how many calls under way are slow, or started in slow places.
 func (c *Core) Slow() int { return c.places.used[slowPlace] + len(c.places.kept) }
@@ -110,14 +103,4 @@ func (c *Core) PausedSince() time.Time {
 		return time.Time{}
 	}
 	return c.outage.since
-}
-
-// bySerial returns all items in the order in which they were first offered.
-func (c *Core) bySerial() []*item {
-	all := make([]*item, 0, len(c.items))
-	for _, it := range c.items {
-		all = append(all, it)
-	}
-	slices.SortFunc(all, func(a, b *item) int { return cmp.Compare(a.serial, b.serial) })
-	return all
 }

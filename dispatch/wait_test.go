@@ -1,12 +1,8 @@
 package dispatch
 
 import (
-	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
@@ -41,7 +37,7 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 	} {
 		w := newWorld()
 		w.core.outage.jitter = func() float64 { return 1 }
-		w.core.places = newPlaces(4, 4)
+		w.core.places = places{slots: 4, slowPlaces: 4}
 		c.prepare(w)
 		p := w.pod("a", 0, 1, 10*time.Second, hangs)
 		checked := false
@@ -67,31 +63,4 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 			t.Errorf("%s: nothing was checked", name)
 		}
 	}
-}
-
-func TestStatusesAreInTheOrderThatWasAskedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Evictor: lasting(time.Minute), Slots: 1})
-		defer u.lead()()
-		u.offer(2*batch + 1)
-		var uids []types.UID
-		for i := range 2*batch + 2 { // the last is not known
-			uids = append(uids, uidOf(i))
-		}
-		slices.Reverse(uids)
-		synctest.Wait()
-		all := u.Statuses(uids)
-		if len(all) != len(uids) {
-			t.Fatalf("%d statuses of %d pods", len(all), len(uids))
-		}
-		for i, s := range all {
-			want := eviction.WaitsForTurn
-			if i == 0 || uids[i] == "0" { // its call is under way
-				want = ""
-			}
-			if s.Waits.Cause != want {
-				t.Errorf("pod %s: %+v, want to wait for %q", uids[i], s, want)
-			}
-		}
-	})
 }

@@ -1,8 +1,11 @@
 package event
 
 import (
+	"cmp"
 	"slices"
 	"time"
+
+	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
 const (
@@ -20,13 +23,12 @@ const (
 // failed write.
 type order struct {
 	capacity int
-	waiting  int              // notes in all lines
-	lines    map[string]*line // by namespace
-	ready    []*line          // lines that may start a write; the line that was served longest ago is the first
-	later    []*line          // lines that wait after a failed write, by notBefore
-	byLength []*line          // lines with notes; the line with the most is the first
-	atLeast  []int            // by number of notes: how many lines have this number or more
-	writing  []*write         // writes that hold a writer
+	waiting  int                  // notes in all lines
+	lines    map[string]*line     // by namespace
+	ready    []*line              // lines that may start a write; the line that was served longest ago is the first
+	later    ordered.Queue[*line] // lines that wait after a failed write, by notBefore
+	longest  ordered.Queue[*line] // lines with notes; the line with the most is the first
+	writing  []*write             // writes that hold a writer
 }
 
 // line holds the notes of a namespace that wait, in the order of their arrival.
@@ -37,7 +39,8 @@ type line struct {
 	wait          time.Duration // after the last write; 0 if it has not failed
 	notBefore     time.Time     // of the next write
 	placed        bool          // in ready or later
-	index         int           // in byLength
+	laterPos      int           // in order.later
+	longestPos    int           // in order.longest
 }
 
 // write is the write of a note.
@@ -49,7 +52,17 @@ type write struct {
 }
 
 func newOrder(capacity int) *order {
-	return &order{capacity: capacity, lines: map[string]*line{}, atLeast: make([]int, capacity+2)}
+	earlier := func(a, b *line) bool {
+		return cmp.Or(a.notBefore.Compare(b.notBefore), cmp.Compare(a.namespace, b.namespace)) < 0
+	}
+	longer := func(a, b *line) bool {
+		return cmp.Or(len(b.notes)-len(a.notes), cmp.Compare(a.namespace, b.namespace)) < 0
+	}
+	return &order{
+		capacity: capacity, lines: map[string]*line{},
+		later:   ordered.New(earlier, func(l *line) *int { return &l.laterPos }),
+		longest: ordered.New(longer, func(l *line) *int { return &l.longestPos }),
+	}
 }
 
 // put adds a note. If there is no room, it returns the note that is dropped: the newest of the longest line.
@@ -59,49 +72,26 @@ func (o *order) put(n *queuedNote) (dropped *queuedNote) {
 		l = &line{namespace: n.note.Pod.Namespace}
 	}
 	if o.waiting == o.capacity {
-		longest := o.byLength[0]
+		longest, _ := o.longest.First()
 		last := len(longest.notes) - 1
 		if len(l.notes) >= last {
 			return n
 		}
 		dropped, longest.notes[last] = longest.notes[last], nil
 		longest.notes = longest.notes[:last]
-		o.shortened(longest)
+		o.count(longest, -1)
 	}
 	o.lines[l.namespace] = l
 	l.notes = append(l.notes, n)
-	o.lengthened(l)
+	o.count(l, 1)
 	o.place(l, n.at)
 	return dropped
 }
 
-// lengthened keeps byLength sorted after a line got a note: the line swaps with the first of those that were as long.
-func (o *order) lengthened(l *line) {
-	length := len(l.notes)
-	if length == 1 {
-		l.index = len(o.byLength)
-		o.byLength = append(o.byLength, l)
-	}
-	o.swap(l, o.byLength[o.atLeast[length]])
-	o.atLeast[length]++
-	o.waiting++
-}
-
-// shortened keeps byLength sorted after a note left a line: the line swaps with the last of those that were as long.
-func (o *order) shortened(l *line) {
-	length := len(l.notes) + 1
-	o.waiting--
-	o.atLeast[length]--
-	o.swap(l, o.byLength[o.atLeast[length]])
-	if length == 1 {
-		o.byLength[l.index] = nil
-		o.byLength = o.byLength[:l.index]
-	}
-}
-
-func (o *order) swap(a, b *line) {
-	a.index, b.index = b.index, a.index
-	o.byLength[a.index], o.byLength[b.index] = a, b
+// count counts notes that a line has got; negative: that have left it.
+func (o *order) count(l *line, notes int) {
+	o.waiting += notes
+	o.longest.Include(l, len(l.notes) > 0)
 }
 
 // place puts the line where it belongs now.
@@ -109,8 +99,7 @@ func (o *order) place(l *line, now time.Time) {
 	switch {
 	case l.placed || l.slow > 0 || l.writing == writers: // placed again by next or end
 	case now.Before(l.notBefore):
-		at, _ := slices.BinarySearchFunc(o.later, l, func(a, b *line) int { return a.notBefore.Compare(b.notBefore) })
-		o.later = slices.Insert(o.later, at, l)
+		o.later.Set(l)
 		l.placed = true
 	case len(l.notes) > 0:
 		o.ready = append(o.ready, l)
@@ -140,7 +129,7 @@ func (o *order) next(now time.Time, delay time.Duration) *write {
 
 func (o *order) start(l *line, now time.Time, delay time.Duration) *write {
 	w := &write{line: l, note: popFront(&l.notes), begins: now.Add(delay)}
-	o.shortened(l)
+	o.count(l, -1)
 	l.writing++
 	o.writing = append(o.writing, w)
 	o.place(l, now)
@@ -156,8 +145,8 @@ func (o *order) refresh(now time.Time) {
 		}
 		return w.slow
 	})
-	for len(o.later) > 0 && !now.Before(o.later[0].notBefore) {
-		l := popFront(&o.later)
+	for l, ok := o.later.First(); ok && !now.Before(l.notBefore); l, ok = o.later.First() {
+		o.later.Remove(l)
 		l.placed = false
 		o.place(l, now)
 	}
@@ -165,8 +154,8 @@ func (o *order) refresh(now time.Time) {
 
 // wake returns when next may start a write even if nothing else happens; zero if never.
 func (o *order) wake() (at time.Time) {
-	if len(o.later) > 0 {
-		at = o.later[0].notBefore
+	if l, ok := o.later.First(); ok {
+		at = l.notBefore
 	}
 	for _, w := range o.writing {
 		if slow := w.begins.Add(patience); at.IsZero() || slow.Before(at) {

@@ -31,20 +31,6 @@ const (
 	anyVerb    = writeVerbs | getVerb
 )
 
-// String returns the set in words.
-func (v verb) String() string {
-	if v == anyVerb {
-		return "any"
-	}
-	var words []string
-	for i, word := range []string{"patch", "preflight", "delete", "evict", "get node"} {
-		if v&(1<<i) != 0 {
-			words = append(words, word)
-		}
-	}
-	return strings.Join(words, ", ")
-}
-
 // answer is what came back from one request.
 type answer struct {
 	verb   verb

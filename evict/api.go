@@ -50,11 +50,7 @@ func NewAPI(client kubernetes.Interface, o APIOptions) (*API, error) {
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
 	}
-	method := policy.Delete
-	if o.Method == config.MethodEvict {
-		method = policy.Evict
-	}
-	return &API{newSender(client), method, o.Timeout, o.Leading, rules()}, nil
+	return &API{newSender(client), o.Method.Policy(), o.Timeout, o.Leading, rules()}, nil
 }
 
 // Evict makes one eviction call and waits for its end, without a [Confirmation]; see EvictConfirmed.
@@ -84,7 +80,7 @@ func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Co
 			return interrupted()
 		}
 		outcome, generation := a.send(ctx, &e, request)
-		if outcome.Kind != goOn {
+		if outcome.Kind != proceed {
 			return outcome
 		}
 		if known := e.Pod.Generation; known > 0 && generation > known {
@@ -109,7 +105,8 @@ func whyInvalid(e *eviction.Request) string {
 	case e.Method != policy.Delete && e.Method != policy.Evict:
 		return fmt.Sprintf("method %q makes no call: it may be %s or %s", e.Method, policy.Delete, policy.Evict)
 	case seconds != nil && *seconds < 1:
-		return fmt.Sprintf("a grace period of %d s would force the deletion: it may be 1 s or more; leave it out for the pod's own", *seconds)
+		return fmt.Sprintf("a grace period of %d s would force the deletion: it may be 1 s or more; "+
+			"leave it out for the pod's own", *seconds)
 	}
 	return ""
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/taint-manager/taint-manager/config"
@@ -52,22 +55,18 @@ func checkPatch(t *testing.T, r request) time.Time {
 	if r.Method != "PATCH" || r.Target != target || r.ContentType != kind {
 		t.Errorf("got %s %s of %s, want a strategic merge PATCH of %s", r.Method, r.Target, r.ContentType, target)
 	}
-	var patch podPatch
+	var patch v1.Pod
 	if err := json.Unmarshal([]byte(r.Body), &patch); err != nil || len(patch.Status.Conditions) != 1 {
 		t.Fatalf("patch %s: %v, want one condition", r.Body, err)
 	}
-	at := patch.Status.Conditions[0].LastTransitionTime
-	want := `{"metadata":{"uid":"` + uid + `"},"status":{"conditions":[{"type":"DisruptionTarget","status":"True",` +
-		`"reason":"DeletionByTaintManager","message":"Taint manager: deleting due to NoExecute taint",` +
-		`"observedGeneration":7,"lastTransitionTime":"` + at + `"}]}}`
+	at := patch.Status.Conditions[0].LastTransitionTime.UTC().Format(time.RFC3339)
+	want := `{"metadata":{"uid":"` + uid + `"},"status":{"conditions":[{"lastTransitionTime":"` + at + `",` +
+		`"message":"Taint manager: deleting due to NoExecute taint","observedGeneration":7,` +
+		`"reason":"DeletionByTaintManager","status":"True","type":"DisruptionTarget"}]}}`
 	if diff := cmp.Diff(want, r.Body); diff != "" {
 		t.Errorf("patch (-want +got):\n%s", diff)
 	}
-	stamp, err := time.Parse(time.RFC3339, at)
-	if err != nil || !strings.HasSuffix(at, "Z") {
-		t.Errorf("lastTransitionTime %q, want UTC", at)
-	}
-	return stamp
+	return patch.Status.Conditions[0].LastTransitionTime.Time
 }
 
 func TestTheConditionNamesTheEffectOfTheTaint(t *testing.T) {
@@ -225,6 +224,39 @@ func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
 				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, want.String())
 			}
 		})
+	}
+}
+
+// sealed returns metadata as an API server answers that is asked for protobuf.
+func sealed(t *testing.T, m metav1.ObjectMeta) reply {
+	t.Helper()
+	object := &metav1.PartialObjectMetadata{ObjectMeta: m}
+	object.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"))
+	scheme := runtime.NewScheme()
+	scheme.AddKnownTypes(schema.GroupVersion{Group: "meta.k8s.io", Version: "v1"}, object)
+	var body strings.Builder
+	if err := protobuf.NewSerializer(scheme, scheme).Encode(object, &body); err != nil {
+		t.Fatal(err)
+	}
+	return reply{code: 200, body: body.String(), header: map[string]string{"Content-Type": runtime.ContentTypeProtobuf}}
+}
+
+func TestTheGenerationIsReadFromAnAnswerInProtobuf(t *testing.T) {
+	going := metav1.ObjectMeta{Generation: 8, DeletionTimestamp: new(metav1.Now())}
+	for _, test := range []struct {
+		name   string
+		answer metav1.ObjectMeta
+		want   eviction.Kind
+	}{
+		{"as known", metav1.ObjectMeta{Generation: 7}, eviction.Accepted},
+		{"edited since", metav1.ObjectMeta{Generation: 8}, eviction.Unconfirmed},
+		{"a deletion that has begun is no edit", going, eviction.Accepted},
+	} {
+		s := newServer(t)
+		s.replies[patchVerb] = sealed(t, test.answer)
+		if outcome := evictOnce(t, s, APIOptions{}, someRequest()); outcome.Kind != test.want {
+			t.Errorf("%s: got %+v, want %s", test.name, outcome, test.want.String())
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
 )
@@ -19,41 +18,22 @@ const (
 	conditionMessageNoSchedule = "Taint manager: deleting due to NoSchedule taint"
 )
 
-// podPatch is a strategic merge patch of a pod's status: conditions merge by type, so those that it
-// does not name stay. The UID makes the patch fail on another pod of the same name.
-type podPatch struct {
-	Metadata struct {
-		UID types.UID `json:"uid"`
-	} `json:"metadata"`
-	Status struct {
-		Conditions []conditionPatched `json:"conditions"`
-	} `json:"status"`
-}
-
-// conditionPatched has the fields to be set only: a null in a patch deletes.
-type conditionPatched struct {
-	Type               v1.PodConditionType `json:"type"`
-	Status             v1.ConditionStatus  `json:"status"`
-	Reason             string              `json:"reason"`
-	Message            string              `json:"message"`
-	ObservedGeneration int64               `json:"observedGeneration,omitempty"`
-	LastTransitionTime string              `json:"lastTransitionTime"`
-}
-
+// conditionPatch returns a strategic merge patch of a pod's status: conditions merge by type, so other conditions stay.
+// It has no fields but those to be set, as a null deletes. The UID makes the patch fail on another pod of that name.
 func conditionPatch(e *eviction.Request, now time.Time) ([]byte, error) {
-	var patch podPatch
-	pod, message := e.Pod, conditionMessage
+	message := conditionMessage
 	if on := e.Verdict.Taint; on != nil && on.Effect == v1.TaintEffectNoSchedule {
 		message = conditionMessageNoSchedule
 	}
-	patch.Metadata.UID = pod.UID
-	patch.Status.Conditions = []conditionPatched{{
-		Type:               v1.DisruptionTarget,
-		Status:             v1.ConditionTrue,
-		Reason:             conditionReason,
-		Message:            message,
-		ObservedGeneration: pod.Generation,
-		LastTransitionTime: now.UTC().Format(time.RFC3339),
-	}}
-	return json.Marshal(patch)
+	condition := map[string]any{
+		"type": v1.DisruptionTarget, "status": v1.ConditionTrue, "reason": conditionReason, "message": message,
+		"lastTransitionTime": now.UTC().Format(time.RFC3339),
+	}
+	if generation := e.Pod.Generation; generation > 0 {
+		condition["observedGeneration"] = generation
+	}
+	return json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": e.Pod.UID},
+		"status":   map[string]any{"conditions": []any{condition}},
+	})
 }

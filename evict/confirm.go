@@ -19,9 +19,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// few is how many calls may be under way while each needs a GET that was sent after it began. So a single
+// maxUnshared is how many calls may be under way while each needs a GET that was sent after it began. So a single
 // eviction never relies on a GET that was made for an earlier one.
-const few = 4
+const maxUnshared = 4
 
 // Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give
 // up when the context ends.
@@ -119,18 +119,18 @@ func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outc
 // where it does not confirm the call, the node is read again.
 func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time.Time) (eviction.Outcome, bool) {
 	now := time.Now()
-	outcome, sent := c.look(ctx, e, func() time.Time { return c.notBefore(e, began) })
+	outcome, sent := c.confirmSince(ctx, e, func() time.Time { return c.notBefore(e, began) })
 	if outcome.Kind == eviction.Unconfirmed && sent.Before(now) {
-		outcome, _ = c.look(ctx, e, func() time.Time { return now })
+		outcome, _ = c.confirmSince(ctx, e, func() time.Time { return now })
 	}
-	return outcome, outcome.Kind == goOn
+	return outcome, outcome.Kind == proceed
 }
 
 // notBefore returns the earliest time at which the GET for a call may have been sent: while calls pause, one from
 // before the pause does not show whether the API server is back.
 func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 	at := e.Verdict.At
-	if c.underWay.Load() <= few {
+	if c.underWay.Load() <= maxUnshared {
 		at = began
 	}
 	if c.PausedSince != nil {
@@ -141,16 +141,16 @@ func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 	return at
 }
 
-// look judges the call by a GET of the node, and returns when that was sent. The outcome's kind is goOn if the
-// GET confirms the call.
-func (c *Confirmed) look(
+// confirmSince judges the call by a GET of the node that was sent at that moment or later, and returns when the GET was
+// sent. The outcome's kind is proceed if the GET confirms the call.
+func (c *Confirmed) confirmSince(
 	ctx context.Context, e *eviction.Request, notBefore func() time.Time,
 ) (eviction.Outcome, time.Time) {
 	read, err := c.reads.since(ctx, e.Pod.Node, notBefore)
 	if err != nil {
 		return interrupted(), time.Time{}
 	}
-	if read.outcome.Kind != goOn {
+	if read.outcome.Kind != proceed {
 		return read.outcome, read.sent
 	}
 	if age := time.Since(read.sent); age > maxReadAge {

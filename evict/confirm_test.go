@@ -114,7 +114,7 @@ func (c *confirming) EvictConfirmed(ctx context.Context, e eviction.Request, con
 }
 
 // busy lets more than four calls be under way until the test ends.
-func (c *confirming) busy() { c.underWay.Add(few) }
+func (c *confirming) busy() { c.underWay.Add(maxUnshared) }
 
 // evict asks for the eviction of a pod by the verdict of the cache.
 func (c *confirming) evict(ctx context.Context, uid types.UID) eviction.Outcome {
@@ -506,7 +506,7 @@ func TestAGetThatHangsIsNotWaitedForOnceItNoLongerCounts(t *testing.T) {
 }
 
 func TestWhileFewCallsAreUnderWayEachNeedsAGetFromAfterItBegan(t *testing.T) {
-	for others, gets := range map[int32]int{0: 2, few - 1: 2, few: 1} {
+	for others, gets := range map[int32]int{0: 2, maxUnshared - 1: 2, maxUnshared: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newConfirming()
 			c.underWay.Add(others)
@@ -574,8 +574,8 @@ func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
 		of := *pod
 		of.UID = types.UID(fmt.Sprint(i))
 		c.cache.pods[of.UID] = &of
-		way := dispatch.Way{Request: eviction.Request{Pod: &of, Verdict: taint.Decide(&of, node, taint.Rules{})}}
-		candidate := dispatch.Candidate{UID: of.UID, Namespace: fmt.Sprint(i), Ways: []dispatch.Way{way}}
+		way := eviction.Request{Pod: &of, Verdict: taint.Decide(&of, node, taint.Rules{})}
+		candidate := dispatch.Candidate{UID: of.UID, Namespace: fmt.Sprint(i), Ways: []eviction.Request{way}}
 		candidate.Done = func(dispatch.Ended) {
 			d.Settled(of.UID)
 			d.Offer(candidate)

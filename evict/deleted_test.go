@@ -64,11 +64,14 @@ func TestACallThatEndsBeforeItsDeletionHasDeletedNothing(t *testing.T) {
 	api := apiOf(t, clientOf(t, s), APIOptions{})
 	following := apiOf(t, clientOf(t, s), APIOptions{Leading: func() bool { return false }})
 	for name, o := range map[string]eviction.Outcome{
-		"the node can't be read":  api.EvictConfirmed(t.Context(), someRequest(), silent(eviction.Outcome{Kind: eviction.Failed, NodeRead: true})),
-		"unconfirmed":             api.EvictConfirmed(t.Context(), someRequest(), silent(eviction.Outcome{Kind: eviction.Unconfirmed})),
-		"another process leads":   following.Evict(t.Context(), someRequest()),
-		"its context had ended":   api.Evict(ended, someRequest()),
-		"a GET that is cut short": func() eviction.Outcome { o, _ := newConfirming().look(ended, new(someRequest()), time.Now); return o }(),
+		"the node can't be read": api.EvictConfirmed(t.Context(), someRequest(), silent(eviction.Outcome{Kind: eviction.Failed, NodeRead: true})),
+		"unconfirmed":            api.EvictConfirmed(t.Context(), someRequest(), silent(eviction.Outcome{Kind: eviction.Unconfirmed})),
+		"another process leads":  following.Evict(t.Context(), someRequest()),
+		"its context had ended":  api.Evict(ended, someRequest()),
+		"a GET that is cut short": func() eviction.Outcome {
+			o, _ := newConfirming().confirmSince(ended, new(someRequest()), time.Now)
+			return o
+		}(),
 	} {
 		if o.MayHaveDeleted() {
 			t.Errorf("%s: got %+v", name, o)

@@ -4,7 +4,7 @@
 // API server for the node before it lets a request through.
 //
 // What it promises: each call carries the UID of the pod that was judged, so that another pod of the same name is never
-// touched; each call ends in exactly one outcome, by the table that [Rows] shows. When a call starts, and how many
+// touched; each call ends in exactly one outcome, by the table in docs/outcomes.md. When a call starts, and how many
 // calls are under way, is up to package dispatch.
 //
 // Each PATCH of a condition, each preflight, each DELETE and each POST of an eviction is confirmed, however

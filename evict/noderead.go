@@ -39,7 +39,7 @@ type nodeRead struct {
 	sent    time.Time
 	done    chan struct{}
 	live    LiveNode
-	outcome eviction.Outcome // goOn when the node was read
+	outcome eviction.Outcome // proceed when the node was read
 }
 
 // over reports whether the GET has ended.
@@ -114,7 +114,7 @@ func (n *nodeReads) do(ctx context.Context, name string, read *nodeRead) {
 	read.outcome = classify(n.table, readAnswer(ctx, getVerb, err))
 	read.outcome.NodeRead = true
 	n.ended(read.sent, read.outcome)
-	if read.outcome.Kind == goOn {
+	if read.outcome.Kind == proceed {
 		read.live = NewLiveNode(node, read.sent)
 		time.AfterFunc(maxReadAge-time.Since(read.sent)+time.Nanosecond, func() { n.drop(name, read) })
 	} else {

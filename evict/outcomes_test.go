@@ -56,7 +56,7 @@ func outcomesPage() string {
 	page.WriteString("\n## Answers\n\nA preflight is a DELETE with `dryRun=All`; it is sent before the condition is patched once a call was refused. " +
 		"The first row that matches an answer counts.\n\n")
 	table(&page, "request", "answer", "and it shows", "outcome", "cause", "which means")
-	for _, r := range Rows() {
+	for _, r := range outcomeRows() {
 		row(&page, r.Request, r.Answer, r.Sign, r.Outcome, r.Cause, r.Means)
 	}
 	return page.String()

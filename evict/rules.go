@@ -2,7 +2,6 @@ package evict
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -17,8 +16,8 @@ const disruptionBudget = policyv1.DisruptionBudgetCause
 // defaultRetryAfter is how long to wait when a server is loaded and does not say for how long.
 const defaultRetryAfter = time.Second
 
-// goOn is the kind of an answer after which the next request of the same call follows.
-const goOn eviction.Kind = 0
+// proceed is the kind of an answer after which the next request of the same call follows.
+const proceed eviction.Kind = 0
 
 // rule maps one sort of answer to an outcome.
 type rule struct {
@@ -89,7 +88,7 @@ func denials() []rule {
 		{
 			preflightVerb, 400, 400, "does not support dry run",
 			func(a *answer) bool { return a.says("does not support dry run") },
-			goOn, "", "a webhook with side effects: the preflight can't tell, so the call goes on",
+			proceed, "", "a webhook with side effects: the preflight can't tell, so the call goes on",
 		},
 	}
 }
@@ -103,7 +102,7 @@ func successes() []rule {
 	return []rule{
 		{
 			patchVerb | preflightVerb | getVerb, 200, 299, "", nil,
-			goOn, "", "done: the next request follows",
+			proceed, "", "done: the next request follows",
 		},
 		{
 			deleteVerb | evictVerb, 200, 299, "", nil,
@@ -264,43 +263,4 @@ func atLeastASecond(o eviction.Outcome) eviction.Outcome {
 		o.RetryAfter = defaultRetryAfter
 	}
 	return o
-}
-
-// Row is one row of the table of outcomes, in words.
-type Row struct {
-	Request string // patch, preflight, delete, evict, several of them, or any
-	Answer  string // HTTP status code or a range of them; "none" when no HTTP answer came
-	Sign    string // what else the answer shows; empty when nothing else is asked
-	Outcome string // the outcome's kind; "go on" when the next request of the call follows
-	Cause   string // the outcome's cause; may be empty
-	Means   string // what it means
-}
-
-// Rows returns the table of outcomes in its order: the first row that matches an answer counts.
-func Rows() []Row {
-	table := rules()
-	rows := make([]Row, len(table))
-	for i, r := range table {
-		rows[i] = Row{r.verbs.String(), r.codes(), r.sign, r.outcome(), r.cause, r.means}
-	}
-	return rows
-}
-
-func (r *rule) codes() string {
-	switch {
-	case r.high == 0:
-		return "none"
-	case r.low == r.high:
-		return fmt.Sprint(r.low)
-	case r.high == 999:
-		return "any other"
-	}
-	return fmt.Sprintf("%d-%d", r.low, r.high)
-}
-
-func (r *rule) outcome() string {
-	if r.kind == goOn {
-		return "go on"
-	}
-	return r.kind.String()
 }

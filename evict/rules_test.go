@@ -177,7 +177,7 @@ func TestEveryRowOfTheTable(t *testing.T) {
 			check(t, api.Evict(ctx, someRequest()), outcomeTest{kind: test.kind, cause: test.cause})
 		})
 	}
-	for i, row := range Rows() {
+	for i, row := range outcomeRows() {
 		if hits[i] == 0 {
 			t.Errorf("no test for row %d: %+v", i, row)
 		}
@@ -299,7 +299,7 @@ func apiTo(t *testing.T, url string, timeout time.Duration) *API {
 }
 
 func TestEachCauseIsOfTheFixedSet(t *testing.T) {
-	for _, row := range Rows() {
+	for _, row := range outcomeRows() {
 		if eviction.CauseLabel(row.Cause) != row.Cause {
 			t.Errorf("cause %q of %+v is not listed", row.Cause, row)
 		}
@@ -310,8 +310,8 @@ func TestEachCauseIsOfTheFixedSet(t *testing.T) {
 }
 
 func TestRowsReadAsATable(t *testing.T) {
-	rows := Rows()
-	for _, want := range []Row{
+	rows := outcomeRows()
+	for _, want := range []outcomeRow{
 		{"preflight", "400", "does not support dry run", "go on", "", "a webhook with side effects: the preflight can't tell, so the call goes on"},
 		{"delete, evict", "200-299", "", "accepted", "", "the API server took the deletion"},
 		{"any", "any other", "", "failed", "unknown", "an answer that nobody expects"},

@@ -13,7 +13,6 @@ import (
 	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/taint-manager/taint-manager/cluster/wire"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -66,16 +65,8 @@ func (r restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.D
 	return generationIn(result), result.Error()
 }
 
-// generationIn reads the generation from an answer; 0 where there is none. Metadata may have 100,000 labels, which are
-// not decoded.
+// generationIn reads the generation from an answer; 0 where there is none.
 func generationIn(result rest.Result) int64 {
-	body, err := result.Raw()
-	if err != nil {
-		return 0
-	}
-	if generation, terminating, ok := wire.Generation(body); ok {
-		return ofSpec(generation, terminating)
-	}
 	var object metav1.PartialObjectMetadata
 	if result.Into(&object) != nil {
 		return 0
@@ -83,18 +74,13 @@ func generationIn(result rest.Result) int64 {
 	return generationOf(&object)
 }
 
-// generationOf returns the generation of the pod's spec.
+// generationOf returns the generation of the pod's spec. The API server counts the beginning of a deletion as an edit,
+// in the answer to a preflight, too.
 func generationOf(object metav1.Object) int64 {
-	return ofSpec(object.GetGeneration(), object.GetDeletionTimestamp() != nil)
-}
-
-// ofSpec returns the generation of the pod's spec. The API server counts the beginning of a deletion as an edit, in the
-// answer to a preflight, too.
-func ofSpec(generation int64, terminating bool) int64 {
-	if terminating {
-		return generation - 1
+	if object.GetDeletionTimestamp() != nil {
+		return object.GetGeneration() - 1
 	}
-	return generation
+	return object.GetGeneration()
 }
 
 // node reads a node from etcd, not from the API server's cache, as it names no version.

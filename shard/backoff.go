@@ -13,11 +13,11 @@ type backoff struct {
 	free       int // the number of outcomes in a row without a wait
 }
 
-// confirm is how long the watch may take to show that a pod is gone before it is judged again.
-const confirm = 5 * time.Second
+// watchLag is how long the watch may take to show that a pod is gone before the pod is judged again.
+const watchLag = 5 * time.Second
 
-// rest is the wait after a call that may not be made, so that it is not requested in a loop.
-const rest = 250 * time.Millisecond
+// afterInterruption is the wait after a call that may not be made, so that it is not requested in a loop.
+const afterInterruption = 250 * time.Millisecond
 
 // backoffOf returns the backoff of a kind. Kinds that are not listed do not wait.
 func backoffOf(kind eviction.Kind) backoff {
@@ -33,9 +33,9 @@ func backoffOf(kind eviction.Kind) backoff {
 	case eviction.Unconfirmed:
 		return backoff{first: 50 * time.Millisecond, max: 5 * time.Second}
 	case eviction.Interrupted:
-		return backoff{first: rest, max: rest}
+		return backoff{first: afterInterruption, max: afterInterruption}
 	case eviction.NotFound:
-		return backoff{first: confirm, max: confirm}
+		return backoff{first: watchLag, max: watchLag}
 	}
 	return backoff{}
 }

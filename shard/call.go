@@ -27,8 +27,8 @@ type calls struct {
 	webhookSince   time.Time // when a request to evict the pod first failed in a webhook; zero if none did
 }
 
-// met returns what the calls have met, for the judge.
-func (e *entry) met() policy.Calls {
+// policyCalls returns what the judge is to know of the calls.
+func (e *entry) policyCalls() policy.Calls {
 	if e.calls == nil {
 		return policy.Calls{}
 	}
@@ -58,9 +58,13 @@ func (c *calls) report(cause string) bool {
 	return true
 }
 
-// note returns a note about the plan.
-func (p *plan) note(kind eviction.NoteKind, pod *taint.Pod) eviction.Note {
-	return eviction.Note{Kind: kind, Pod: pod, Verdict: p.verdict, Policy: p.policy, Method: p.method}
+// note returns a note about the eviction, or about what holds the pod.
+func (e *entry) note(kind eviction.NoteKind, pod *taint.Pod) eviction.Note {
+	n := eviction.Note{Kind: kind, Pod: pod, Verdict: e.plan.verdict, Policy: e.plan.policy, Method: e.plan.method}
+	if e.state == held {
+		n.Held = e.hold.by
+	}
+	return n
 }
 
 // planOf returns the plan that a request carries out.

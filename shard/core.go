@@ -28,7 +28,7 @@ type Dispatcher interface {
 	Offer(c dispatch.Candidate) (taken bool)
 	Withdraw(uid types.UID) (waited bool)
 	Settled(uid types.UID)
-	Statuses(uids []types.UID) []dispatch.Status
+	Status(uid types.UID) dispatch.Status
 }
 
 // CoreOptions are the settings of a [Core]. All fields but Own and OwnMethod are required.
@@ -56,12 +56,9 @@ type Core struct {
 	options CoreOptions
 	judge   policy.Judge
 	entries map[types.UID]*entry
-	timed   ordered.Queue[*entry] // by the time of the next look
-	counts  [states]int           // of entries, by state
-
-	held    map[types.UID]policy.Held // pods that are held, and have no other reason to go
-	audited map[types.UID][]audited   // by pod, one for each policy
-	unheld  map[types.UID]time.Time   // when the last hold of a pod that is to go has ended
+	timed   ordered.Queue[*entry]   // by the time of the next evaluation
+	counts  [states]int             // of entries, by state
+	audited map[types.UID][]audited // by pod, one for each policy
 }
 
 // NewCore returns the logic of a shard.
@@ -71,7 +68,7 @@ func NewCore(o CoreOptions) *Core {
 	}
 	return &Core{
 		options: o, judge: o.Judge, entries: map[types.UID]*entry{}, timed: newTimed(),
-		held: map[types.UID]policy.Held{}, audited: map[types.UID][]audited{}, unheld: map[types.UID]time.Time{},
+		audited: map[types.UID][]audited{},
 	}
 }
 
@@ -79,7 +76,7 @@ func NewCore(o CoreOptions) *Core {
 func (c *Core) Scheduled() int { return c.counts[scheduled] }
 
 // Held returns how many pods are held and have no other reason to go.
-func (c *Core) Held() int { return len(c.held) }
+func (c *Core) Held() int { return c.counts[held] }
 
 // Next returns when the next step is due if nothing else happens before; false if none is due.
 func (c *Core) Next() (time.Time, bool) {
@@ -87,5 +84,5 @@ func (c *Core) Next() (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	return e.look, true
+	return e.evaluation, true
 }

@@ -159,7 +159,7 @@ func TestHowLongAPodWaitsAfterEachOutcome(t *testing.T) {
 				now += wait
 			}
 			p.pass(now)
-			if got := p.waiting["a"]; !got.Deadline.Equal(at(0)) || got.Ways[0].Request.AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
+			if got := p.waiting["a"]; !got.Deadline.Equal(at(0)) || got.Ways[0].AfterRefusal != (c.outcome.Kind == eviction.Refused || c.outcome.PreflightFirst) {
 				t.Errorf("got %+v", got)
 			}
 		})

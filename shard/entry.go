@@ -18,9 +18,12 @@ type entry struct {
 	state state
 	plan  plan
 	due   time.Time // when the next call may start at the earliest
-	look  time.Time // when the pod is judged next, if nothing else happens before
-	pos   int       // in the order of looks
 	calls *calls    // nil before the first call has ended
+
+	evaluation time.Time // when the pod is judged next, if nothing else happens before
+	pos        int       // in Core.timed
+
+	hold *hold // the present or the last hold of the pod; nil if there was none
 }
 
 // state is the progress of an eviction.
@@ -28,6 +31,7 @@ type state uint8
 
 const (
 	none      state = iota // not an entry of the core
+	held                   // something holds the pod, and it has no other reason to go
 	scheduled              // waits for its time
 	offered                // waits for its turn, or a call is under way
 	called                 // the call has ended, and the pod is not judged again yet
@@ -45,7 +49,7 @@ type plan struct {
 
 func newTimed() ordered.Queue[*entry] {
 	return ordered.New(func(a, b *entry) bool {
-		if c := a.look.Compare(b.look); c != 0 {
+		if c := a.evaluation.Compare(b.evaluation); c != 0 {
 			return c < 0
 		}
 		return a.uid < b.uid
@@ -69,14 +73,10 @@ func (c *Core) become(e *entry, s state) {
 	}
 }
 
-// lookAt arranges for the next look at an entry; zero arranges for none.
-func (c *Core) lookAt(e *entry, at time.Time) {
-	e.look = at
-	if at.IsZero() {
-		c.timed.Remove(e)
-		return
-	}
-	c.timed.Set(e)
+// reschedule arranges for the next evaluation of an entry; zero arranges for none.
+func (c *Core) reschedule(e *entry, at time.Time) {
+	e.evaluation = at
+	c.timed.Include(e, !at.IsZero())
 }
 
 // withdraw takes the eviction back from the dispatcher. It reports false if a call is under way: then the outcome
@@ -84,7 +84,7 @@ func (c *Core) lookAt(e *entry, at time.Time) {
 func (c *Core) withdraw(e *entry) bool {
 	if e.state == offered {
 		if !c.options.Dispatcher.Withdraw(e.uid) {
-			c.lookAt(e, time.Time{})
+			c.reschedule(e, time.Time{})
 			return false
 		}
 		c.become(e, scheduled)
@@ -98,12 +98,10 @@ func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, ways []policy.W
 	candidate := dispatch.Candidate{
 		UID: pod.UID, Namespace: pod.Namespace, Node: pod.Node, Workload: pod.LabelHash,
 		Priority: pod.Priority, Deadline: ways[0].Action.At, Own: c.options.Own(pod), Done: c.options.Done,
+		NodeLabels: node.Labels,
 	}
 	for i := range ways {
-		candidate.Ways = append(candidate.Ways, dispatch.Way{
-			Request:    c.request(pod, e, &ways[i]),
-			NodeLabels: node.Labels,
-		})
+		candidate.Ways = append(candidate.Ways, c.request(pod, e, &ways[i]))
 	}
 	c.options.Dispatcher.Offer(candidate)
 	c.become(e, offered)
@@ -115,7 +113,7 @@ func (c *Core) request(pod *taint.Pod, e *entry, way *policy.Way) eviction.Reque
 		Pod: pod, Verdict: way.Action.Verdict, Method: way.Method, Policy: way.Action.Policy, Attempt: 1, First: true,
 		GracePeriodSeconds: policy.GracePeriodSeconds(pod.GracePeriodSeconds, way.Action.GracePeriod),
 	}
-	if until, was := c.unheld[pod.UID]; was && !way.Action.At.After(until) {
+	if e.hold != nil && !way.Action.At.After(e.hold.ended) {
 		r.LateBy = eviction.LateByHold
 	}
 	if met := e.calls; met != nil {

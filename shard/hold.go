@@ -4,64 +4,41 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// hold identifies what holds a pod.
+// hold is a hold of a pod.
 type hold struct {
+	by    policy.Held
+	ended time.Time // zero while it lasts
+}
+
+// holdKey identifies what holds a pod.
+type holdKey struct {
 	by    policy.HeldBy
 	name  string
 	group string
 }
 
-func holdOf(h policy.Held) hold { return hold{h.By, h.Name, h.Group} }
+func keyOf(h *policy.Held) holdKey { return holdKey{h.By, h.Name, h.Group} }
 
 // hold cancels the eviction of a pod that is held, and reports a hold that is new. What its calls have met is
 // forgotten: a refusal from before the hold does not count after it.
 func (c *Core) hold(pod *taint.Pod, by *policy.Held, do *Effects) {
-	delete(c.unheld, pod.UID)
-	if e := c.entries[pod.UID]; e != nil {
+	e, known := c.entries[pod.UID], false
+	if e != nil {
 		if !c.withdraw(e) || e.state == accepted {
 			return // the pod is judged when the call has ended, or it is going already
 		}
+		known = e.state == held && keyOf(&e.hold.by) == keyOf(by)
 		c.become(e, none)
 	}
-	known := holdOf(c.held[pod.UID]) == holdOf(*by)
-	c.held[pod.UID] = *by
-	if known {
-		return
-	}
-	do.Notes = append(do.Notes, eviction.Note{
-		Kind: eviction.EvictionHeld, Pod: pod, Verdict: by.Verdict,
-		Policy: by.Policy, Held: *by,
-	})
-}
-
-// unhold ends the hold of a pod that is to go.
-func (c *Core) unhold(now time.Time, uid types.UID) {
-	if _, held := c.held[uid]; held {
-		delete(c.held, uid)
-		c.unheld[uid] = now
-	}
-}
-
-// release ends the hold of a pod that has no reason to go, or that terminates.
-func (c *Core) release(pod *taint.Pod, now *policy.Verdict, do *Effects) {
-	was, held := c.held[pod.UID]
-	delete(c.held, pod.UID)
-	switch {
-	case !held:
-	case now.Stay == taint.Terminating:
-		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod})
-	case now.Stay == taint.Tolerated, now.Stay == taint.NotTainted:
-		do.Notes = append(do.Notes, eviction.Note{
-			Kind: eviction.EvictionCancelled, Pod: pod, Verdict: was.Verdict, Policy: was.Policy, Held: was,
-			Stays: now.Stay, Ignorer: now.Ignorer(),
-		})
+	e = &entry{uid: pod.UID, hold: &hold{by: *by}, plan: plan{policy: by.Policy, verdict: by.Verdict}}
+	c.become(e, held)
+	if !known {
+		do.Notes = append(do.Notes, e.note(eviction.EvictionHeld, pod))
 	}
 }
 
@@ -70,7 +47,7 @@ type audited struct {
 	policy       string
 	method       policy.Method
 	at, deleteAt time.Time
-	hold         hold
+	hold         holdKey
 }
 
 // audit reports what policies in mode Audit would decide, where that is new.
@@ -80,7 +57,7 @@ func (c *Core) audit(pod *taint.Pod, node *taint.Node, do *Effects) {
 	}
 	var now []audited
 	for _, p := range earliestAudits(c.judge.Pairs(pod, node)) {
-		is := audited{p.Policy, p.Method, p.Verdict.At, p.Delete.At, holdOf(p.Held)}
+		is := audited{p.Policy, p.Method, p.Verdict.At, p.Delete.At, keyOf(&p.Held)}
 		now = append(now, is)
 		if !slices.Contains(c.audited[pod.UID], is) {
 			do.Notes = append(do.Notes, eviction.Note{

@@ -1,90 +1,112 @@
 package shard
 
 import (
-	"context"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/taint-manager/taint-manager/dispatch"
 )
 
-// inbox collects changes until the shard processes them: two client-go workqueues, under the
-// names that the original has, so that their metrics stay; each forwarded to a channel on which the
-// shard selects. An item that changes while the shard processes it is queued again.
+// inbox collects what the shard has not processed yet: changes, and calls that have ended. Any goroutine may add, at
+// any time and without blocking; one goroutine takes. The changes are in two client-go workqueues under the names that
+// the original has, so that their metrics stay. A change of what the shard processes at that moment is queued again.
 type inbox struct {
-	nodes *changes[string]
-	pods  *changes[types.UID]
-	nodeC chan string
-	podC  chan types.UID
+	some  chan struct{} // holds a token if anything was added since the shard has looked
+	nodes changes[string]
+	pods  changes[types.UID]
+
+	mu    sync.Mutex
+	ended []dispatch.Ended
 }
 
-func newInbox() *inbox {
-	return &inbox{
-		nodes: &changes[string]{early: map[string]bool{}},
-		pods:  &changes[types.UID]{early: map[types.UID]bool{}},
-		nodeC: make(chan string),
-		podC:  make(chan types.UID),
-	}
-}
+func newInbox() *inbox { return &inbox{some: make(chan struct{}, 1)} }
 
-// forward makes the queues, and starts the two goroutines that empty them into the channels. stop ends
-// them.
-func (in *inbox) forward(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
+// open makes the queues.
+func (in *inbox) open() {
 	in.nodes.open("noexec_taint_node")
 	in.pods.open("noexec_taint_pod")
-	var forwarders sync.WaitGroup
-	forwarders.Go(func() { forward(ctx, in.nodes.Typed, in.nodeC) })
-	forwarders.Go(func() { forward(ctx, in.pods.Typed, in.podC) })
-	return func() {
-		cancel()
-		in.nodes.ShutDown()
-		in.pods.ShutDown()
-		forwarders.Wait()
+}
+
+// close ends the queues. What is added later is dropped.
+func (in *inbox) close() {
+	in.nodes.queue.ShutDown()
+	in.pods.queue.ShutDown()
+}
+
+func (in *inbox) addNode(name string) {
+	in.nodes.add(name)
+	in.wake()
+}
+
+func (in *inbox) addPod(uid types.UID) {
+	in.pods.add(uid)
+	in.wake()
+}
+
+// addEnded adds a call that has ended.
+func (in *inbox) addEnded(e dispatch.Ended) {
+	in.mu.Lock()
+	in.ended = append(in.ended, e)
+	in.mu.Unlock()
+	in.wake()
+}
+
+// takeEnded removes and returns the calls that have ended.
+func (in *inbox) takeEnded() []dispatch.Ended {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	ended := in.ended
+	in.ended = nil
+	return ended
+}
+
+func (in *inbox) wake() {
+	select {
+	case in.some <- struct{}{}:
+	default:
 	}
 }
 
-// changes is a workqueue, and what was added before it was made. It is made when the shard runs, as it has a
-// goroutine.
+// changes is a workqueue, and what was added before it was made. It is made when the shard runs, as it has a goroutine.
 type changes[T comparable] struct {
 	mu    sync.Mutex
-	early map[T]bool
-	*workqueue.Typed[T]
+	early map[T]bool // nil when empty
+	queue *workqueue.Typed[T]
 }
 
-// Add adds an item; repeats collapse. Any goroutine may add, at any time.
-func (c *changes[T]) Add(item T) {
+// add adds an item; repeats collapse.
+func (c *changes[T]) add(item T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.Typed == nil {
+	if c.queue == nil {
+		if c.early == nil {
+			c.early = map[T]bool{}
+		}
 		c.early[item] = true
 		return
 	}
-	c.Typed.Add(item)
+	c.queue.Add(item)
 }
 
-// open makes the queue.
 func (c *changes[T]) open(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.Typed = workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[T]{Name: name})
+	c.queue = workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[T]{Name: name})
 	for item := range c.early {
-		c.Typed.Add(item)
+		c.queue.Add(item)
 	}
 	c.early = nil
 }
 
-func forward[T comparable](ctx context.Context, queue *workqueue.Typed[T], to chan<- T) {
-	for {
-		item, shutdown := queue.Get()
-		if shutdown {
-			return
-		}
-		select {
-		case to <- item: // the shard calls Done when it has judged
-		case <-ctx.Done():
-			queue.Done(item)
-			return
-		}
+// process takes the next item and processes it; false if there is none. It does not block, as no other goroutine takes.
+func (c *changes[T]) process(f func(T)) bool {
+	if c.queue.Len() == 0 {
+		return false
 	}
+	item, _ := c.queue.Get()
+	defer c.queue.Done(item)
+	f(item)
+	return true
 }

@@ -44,13 +44,7 @@ func (t *turns) Settled(uid types.UID) {
 	delete(t.ended, uid)
 }
 
-func (t *turns) Statuses(uids []types.UID) []dispatch.Status {
-	all := make([]dispatch.Status, len(uids))
-	for i, uid := range uids {
-		all[i].Request = t.calls[uid]
-	}
-	return all
-}
+func (t *turns) Status(uid types.UID) dispatch.Status { return dispatch.Status{Request: t.calls[uid]} }
 
 // start starts the call with the earliest deadline; nil if none waits.
 func (t *turns) start() *eviction.Request {
@@ -64,7 +58,7 @@ func (t *turns) start() *eviction.Request {
 		return nil
 	}
 	delete(t.waiting, first.UID)
-	t.calls[first.UID] = &first.Ways[0].Request
+	t.calls[first.UID] = &first.Ways[0]
 	return t.calls[first.UID]
 }
 

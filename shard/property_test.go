@@ -205,10 +205,10 @@ func (m *machine) check(rt *rapid.T) {
 		}
 		for _, way := range candidate.Ways {
 			verdict := m.judge.Decide(pod, node)
-			if want := m.mayStart(uid, &verdict); way.Request.Method != want {
-				rt.Fatalf("%s is offered by %q, want %q: %+v", uid, way.Request.Method, want, verdict)
+			if want := m.mayStart(uid, &verdict); way.Method != want {
+				rt.Fatalf("%s is offered by %q, want %q: %+v", uid, way.Method, want, verdict)
 			}
-			node = node.Without(way.Request.Verdict.Taint.Key)
+			node = node.Without(way.Verdict.Taint.Key)
 		}
 		verdict = m.judge.Decide(pod, node)
 		if more := m.mayStart(uid, &verdict); offered && (m.rated && more != "" || !m.rated && len(candidate.Ways) != 1) {

@@ -38,16 +38,18 @@ type Shard struct {
 	notify    func(eviction.Note)
 	overtaken func(eviction.Overtaken)
 	inbox     *inbox
-	outcomes  *outcomes
 	views     chan chan<- []eviction.View
 	timer     *time.Timer
 	now       chan struct{} // closed, so that it is always ready
 
-	judge atomic.Pointer[policy.Judge] // the next one; nil if the core has the latest
+	judge    atomic.Pointer[policy.Judge] // the next one; nil if the core has the latest
+	progress atomic.Pointer[progress]
+}
 
-	held      atomic.Int64
-	scheduled atomic.Int64
-	upcoming  atomic.Pointer[time.Time]
+// progress is what a shard shows of its evictions at any time.
+type progress struct {
+	scheduled, held int
+	next            time.Time
 }
 
 // New returns a shard that does nothing before Run.
@@ -56,38 +58,27 @@ func New(o Options) *Shard {
 		o.Overtaken = func(eviction.Overtaken) {}
 	}
 	s := &Shard{
-		notify: o.Notify, overtaken: o.Overtaken, inbox: newInbox(), outcomes: newOutcomes(),
+		notify: o.Notify, overtaken: o.Overtaken, inbox: newInbox(),
 		views: make(chan chan<- []eviction.View), timer: time.NewTimer(0), now: make(chan struct{}),
 	}
 	close(s.now)
+	s.progress.Store(&progress{})
 	s.core = NewCore(CoreOptions{
-		Reader: o.Reader, Judge: o.Judge, Dispatcher: o.Dispatcher, Done: s.outcomes.put,
+		Reader: o.Reader, Judge: o.Judge, Dispatcher: o.Dispatcher, Done: s.inbox.addEnded,
 		Jitter: rand.Float64, Own: o.Own, OwnMethod: o.OwnMethod,
 	})
 	return s
 }
 
 // Scheduled returns how many evictions wait for their time. It is safe for concurrent use.
-func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
+func (s *Shard) Scheduled() int { return s.progress.Load().scheduled }
 
 // Held returns how many pods are held and have no other reason to go. It is safe for concurrent use.
-func (s *Shard) Held() int { return int(s.held.Load()) }
+func (s *Shard) Held() int { return s.progress.Load().held }
 
 // Upcoming returns when the shard next judges a pod if nothing else happens before; zero if it does not. It is safe for
 // concurrent use.
-func (s *Shard) Upcoming() time.Time {
-	if next := s.upcoming.Load(); next != nil {
-		return *next
-	}
-	return time.Time{}
-}
-
-// publishNext makes Upcoming return what it is now.
-func (s *Shard) publishNext() {
-	if next, _ := s.core.Next(); !next.Equal(s.Upcoming()) {
-		s.upcoming.Store(&next)
-	}
-}
+func (s *Shard) Upcoming() time.Time { return s.progress.Load().next }
 
 // SetJudge replaces the judge of all verdicts from the next input on. It judges no pod: the caller reports the nodes
 // whose pods may have another verdict with NodeChanged. It may be called by any goroutine, and does not block; of
@@ -114,102 +105,73 @@ func Index(node string, n int) int {
 }
 
 // NodeChanged puts a node into the inbox; repeats collapse.
-func (s *Shard) NodeChanged(name string) { s.inbox.nodes.Add(name) }
+func (s *Shard) NodeChanged(name string) { s.inbox.addNode(name) }
 
 // PodChanged puts a pod into the inbox; repeats collapse.
-func (s *Shard) PodChanged(uid types.UID) { s.inbox.pods.Add(uid) }
+func (s *Shard) PodChanged(uid types.UID) { s.inbox.addPod(uid) }
 
 // Run judges until the context ends. The cache must be in sync. It is called once; what is
 // reported afterwards is dropped.
 func (s *Shard) Run(ctx context.Context) {
-	stop := s.inbox.forward(ctx)
-	defer stop()
+	s.inbox.open()
+	defer s.inbox.close()
 	defer s.timer.Stop()
 	for {
-		s.drainNodes(ctx)
-		if !s.next(ctx) {
+		var again <-chan struct{}
+		if s.process() {
+			again = s.now
+		}
+		select {
+		case <-ctx.Done():
 			return
+		case <-again:
+		case <-s.inbox.some:
+		case <-s.timer.C:
+		case answer := <-s.views:
+			s.reconfigure()
+			answer <- s.core.Views(time.Now())
 		}
 	}
 }
 
-// next blocks until an input arrives, and processes it; it reports false once the context has ended.
-func (s *Shard) next(ctx context.Context) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case name := <-s.inbox.nodeC:
-		s.node(name)
-	case uid := <-s.inbox.podC:
-		s.drainNodes(ctx)
-		s.pod(uid)
-	case <-s.due():
-		s.step(TimePassed{})
-	case <-s.timer.C:
-	case answer := <-s.views:
-		s.reconfigure()
-		answer <- s.core.Views(time.Now())
-	case <-s.outcomes.some:
-		for _, ended := range s.outcomes.take() {
-			s.drainNodes(ctx)
-			s.step(CallEnded{ended})
-		}
+// process processes one pod that has changed, the calls that have ended, and one pod whose time has come: before each
+// of them the nodes that have changed. It reports false if there was nothing but nodes to process.
+func (s *Shard) process() (some bool) {
+	s.drainNodes()
+	some = s.inbox.pods.process(func(uid types.UID) { s.step(PodChanged{UID: uid}) })
+	for _, ended := range s.inbox.takeEnded() {
+		s.drainNodes()
+		s.step(CallEnded{ended})
+		some = true
 	}
-	return true
-}
-
-// due returns a channel that is ready if a pod is to be judged now; otherwise it sets the timer.
-func (s *Shard) due() <-chan struct{} {
-	next, ok := s.core.Next()
+	s.drainNodes()
+	next, timed := s.core.Next()
 	switch wait := time.Until(next); {
-	case !ok:
+	case !timed:
 		s.timer.Stop()
-	case wait <= 0:
-		return s.now
-	default:
+	case wait > 0:
 		s.timer.Reset(wait)
+	default:
+		s.step(TimePassed{})
+		some = true
 	}
-	return nil
+	return some
 }
 
 // drainNodes processes every node update that is queued: they come before all else.
-func (s *Shard) drainNodes(ctx context.Context) {
-	for {
-		select {
-		case name := <-s.inbox.nodeC:
-			s.node(name)
-			continue
-		default:
-		}
-		if s.inbox.nodes.Len() == 0 {
-			return
-		}
-		select { // the forwarder is about to offer it
-		case name := <-s.inbox.nodeC:
-			s.node(name)
-		case <-ctx.Done():
-			return
-		}
+func (s *Shard) drainNodes() {
+	for s.inbox.nodes.process(func(name string) { s.step(NodeChanged{Name: name}) }) {
 	}
-}
-
-func (s *Shard) node(name string) {
-	s.step(NodeChanged{Name: name})
-	s.inbox.nodes.Done(name)
-}
-
-func (s *Shard) pod(uid types.UID) {
-	s.step(PodChanged{UID: uid})
-	s.inbox.pods.Done(uid)
 }
 
 // step passes one input to the core, and its notes on.
 func (s *Shard) step(in Input) {
 	s.reconfigure()
 	do := s.core.Step(time.Now(), in)
-	s.held.Store(int64(s.core.Held()))
-	s.scheduled.Store(int64(s.core.Scheduled()))
-	s.publishNext()
+	next, _ := s.core.Next()
+	if now := (progress{s.core.Scheduled(), s.core.Held(), next}); now != *s.progress.Load() {
+		s.progress.Store(&now)
+	}
 	for _, note := range do.Notes {
 		s.notify(note)
 	}

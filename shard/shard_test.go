@@ -199,7 +199,7 @@ func TestNoOutcomeWaitsForTheShardAndNoneIsLost(t *testing.T) {
 		s.PodChanged("late")
 		synctest.Wait() // the shard reports that, and takes nothing in meanwhile
 		for _, c := range offered {
-			c.Done(dispatch.Ended{Request: c.Ways[0].Request, Outcome: accepted})
+			c.Done(dispatch.Ended{Request: c.Ways[0], Outcome: accepted})
 		}
 		close(busy)
 		synctest.Wait()

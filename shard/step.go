@@ -18,13 +18,13 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	case NodeChanged:
 		node, pods := c.options.Reader.PodsOn(in.Name)
 		for _, pod := range pods {
-			c.judgePod(now, pod, node, &do)
+			c.evaluate(now, pod, node, &do)
 		}
 	case PodChanged:
-		c.look(now, in.UID, &do)
+		c.reevaluate(now, in.UID, &do)
 	case TimePassed:
-		if e, ok := c.timed.First(); ok && !e.look.After(now) {
-			c.look(now, e.uid, &do)
+		if e, ok := c.timed.First(); ok && !e.evaluation.After(now) {
+			c.reevaluate(now, e.uid, &do)
 		}
 	case CallEnded:
 		c.ended(now, in, &do)
@@ -37,14 +37,14 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	return do
 }
 
-// look judges a pod, or drops its state if it is gone.
-func (c *Core) look(now time.Time, uid types.UID, do *Effects) {
+// reevaluate judges a pod, or drops its state if it is gone.
+func (c *Core) reevaluate(now time.Time, uid types.UID, do *Effects) {
 	pod, node := c.options.Reader.Pod(uid)
 	if pod == nil {
 		c.forget(uid)
 		return
 	}
-	c.judgePod(now, pod, node, do)
+	c.evaluate(now, pod, node, do)
 }
 
 // ended records the outcome of a call and judges the pod again.
@@ -57,25 +57,23 @@ func (c *Core) ended(now time.Time, in CallEnded, do *Effects) {
 	}
 	c.record(now, e, in)
 	if pod, _ := c.options.Reader.Pod(uid); pod != nil && e.calls.delayed() && e.calls.report(in.Outcome.Cause) {
-		note := e.plan.note(eviction.EvictionDelayed, pod)
+		note := e.note(eviction.EvictionDelayed, pod)
 		note.Outcome = in.Outcome
 		do.Notes = append(do.Notes, note)
 	}
-	c.look(now, uid, do)
+	c.reevaluate(now, uid, do)
 }
 
-// judgePod schedules, moves, offers, holds or cancels the eviction of a pod, by the present verdict.
-func (c *Core) judgePod(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) {
+// evaluate schedules, moves, offers, holds or cancels the eviction of a pod, by the present verdict.
+func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, do *Effects) {
 	verdict := c.judge.Decide(pod, node)
 	c.audit(pod, node, do)
 	switch {
 	case verdict.Goes():
-		c.unhold(now, pod.UID)
 		c.schedule(now, pod, node, &verdict)
 	case verdict.Held.By != 0:
 		c.hold(pod, &verdict.Held, do)
 	default:
-		c.release(pod, &verdict, do)
 		c.cancel(pod, &verdict, do)
 	}
 }
@@ -84,12 +82,16 @@ func (c *Core) judgePod(now time.Time, pod *taint.Pod, node *taint.Node, do *Eff
 func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict *policy.Verdict) {
 	method, first := verdict.Earliest()
 	e := c.entries[pod.UID]
-	if e != nil && e.state == dryRun && first.At.After(now) {
-		c.become(e, none)
-		e = nil
-	}
-	if e == nil {
+	switch {
+	case e == nil:
 		e = &entry{uid: pod.UID}
+	case e.state == held:
+		e.hold.ended = now
+		c.become(e, none)
+		e = &entry{uid: pod.UID, hold: e.hold}
+	case e.state == dryRun && first.At.After(now):
+		c.become(e, none)
+		e = &entry{uid: pod.UID, hold: e.hold}
 	}
 	if e.state == accepted || e.state == dryRun {
 		return
@@ -98,7 +100,7 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 		e.plan.method = method
 	}
 	e.plan.policy, e.plan.verdict = first.Policy, first.Verdict
-	ways, next := c.judge.Ways(pod, node, e.met(), now)
+	ways, next := c.judge.Ways(pod, node, e.policyCalls(), now)
 	switch {
 	case len(ways) > 0:
 		e.due = ways[0].At
@@ -109,35 +111,34 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 	default:
 		return // the pod is judged when the call has ended
 	}
-	c.lookAt(e, next)
+	c.reschedule(e, next)
 }
 
 // cancel cancels the eviction of a pod that stays, or that terminates for another reason.
 func (c *Core) cancel(pod *taint.Pod, now *policy.Verdict, do *Effects) {
-	delete(c.unheld, pod.UID)
 	e := c.entries[pod.UID]
 	if e == nil || !c.withdraw(e) {
 		return // or the pod is judged when the call has ended
 	}
-	if e.state == scheduled && now.Stay == taint.Terminating {
+	switch terminates := now.Stay == taint.Terminating; {
+	case e.state == accepted && !terminates && now.Stay != taint.Finished:
+		return
+	case e.state == held && terminates:
+		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod})
+	case e.state == scheduled && terminates:
 		do.Overtaken = append(do.Overtaken, eviction.Overtaken{Pod: pod, Deadline: e.plan.verdict.At})
 	}
-	if e.state == accepted && now.Stay != taint.Terminating && now.Stay != taint.Finished {
-		return
-	}
-	c.become(e, none)
 	if now.Stay == taint.Tolerated || now.Stay == taint.NotTainted {
-		note := e.plan.note(eviction.EvictionCancelled, pod)
+		note := e.note(eviction.EvictionCancelled, pod)
 		note.Stays, note.Ignorer = now.Stay, now.Ignorer()
 		do.Notes = append(do.Notes, note)
 	}
+	c.become(e, none)
 }
 
 // forget drops the state of a pod that is gone.
 func (c *Core) forget(uid types.UID) {
-	delete(c.held, uid)
 	delete(c.audited, uid)
-	delete(c.unheld, uid)
 	if e := c.entries[uid]; e != nil && c.withdraw(e) {
 		c.become(e, none)
 	}

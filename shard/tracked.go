@@ -27,17 +27,16 @@ type Tracked struct {
 
 // Tracked returns the state of a pod; the zero value if there is none.
 func (c *Core) Tracked(uid types.UID) (t Tracked) {
-	_, t.Held = c.held[uid]
 	e := c.entries[uid]
 	if e == nil {
 		return t
 	}
-	t.Accepted = e.state == accepted
+	t.Held, t.Accepted = e.state == held, e.state == accepted
 	if e.calls != nil {
 		t.Attempts = e.calls.attempts
 	}
 	if e.state == offered {
-		if call := c.options.Dispatcher.Statuses([]types.UID{uid})[0].Request; call != nil {
+		if call := c.options.Dispatcher.Status(uid).Request; call != nil {
 			t.Calling, t.Attempts = true, call.Attempt
 		}
 	}
@@ -49,4 +48,4 @@ func (c *Core) Tracked(uid types.UID) (t Tracked) {
 
 // Tracks returns the number of evictions that have not come to their end: that wait, that have a call under way, or
 // whose pod the watch has not shown to be gone.
-func (c *Core) Tracks() int { return len(c.entries) }
+func (c *Core) Tracks() int { return len(c.entries) - c.counts[held] }

@@ -3,8 +3,6 @@ package shard
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/taint-manager/taint-manager/dispatch"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
@@ -13,38 +11,30 @@ import (
 // Views returns a view of each eviction and of each pod that is held, in no order. It takes time in proportion to their
 // number, and is for display, not for decisions.
 func (c *Core) Views(now time.Time) []eviction.View {
-	views := make([]eviction.View, 0, len(c.entries)+len(c.held))
-	statuses := c.statuses()
+	views := make([]eviction.View, 0, len(c.entries))
 	for uid, e := range c.entries {
-		if pod, node := c.options.Reader.Pod(uid); pod != nil {
-			views = append(views, c.view(now, e, pod, node, statuses[uid]))
-		}
-	}
-	for uid := range c.held {
-		if v, ok := c.heldView(uid); ok {
-			views = append(views, v)
+		pod, node := c.options.Reader.Pod(uid)
+		switch {
+		case pod == nil:
+		case e.state != held:
+			views = append(views, c.view(now, e, pod, node))
+		default:
+			if by := c.judge.Decide(pod, node).Held; by.By != 0 {
+				views = append(views, eviction.View{
+					Pod: pod, Verdict: by.Verdict, State: eviction.Scheduled, Policy: by.Policy, Held: by,
+				})
+			}
 		}
 	}
 	return views
 }
 
-// statuses returns what the dispatcher knows of the evictions that it has.
-func (c *Core) statuses() map[types.UID]dispatch.Status {
-	uids := make([]types.UID, 0, c.counts[offered])
-	for uid, e := range c.entries {
-		if e.state == offered {
-			uids = append(uids, uid)
-		}
-	}
-	all := make(map[types.UID]dispatch.Status, len(uids))
-	for i, status := range c.options.Dispatcher.Statuses(uids) {
-		all[uids[i]] = status
-	}
-	return all
-}
-
 // view returns the view of an eviction.
-func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node, status dispatch.Status) eviction.View {
+func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node) eviction.View {
+	var status dispatch.Status
+	if e.state == offered {
+		status = c.options.Dispatcher.Status(e.uid)
+	}
 	planned := e.plan
 	if status.Request != nil {
 		planned = c.planOf(status.Request)
@@ -78,11 +68,11 @@ func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node, s
 }
 
 // next returns when the next call of an offered eviction may start, as far as is known. A rate does not delay the ways
-// that the next look may add.
+// that the next evaluation may add.
 func (e *entry) next(status dispatch.Status) time.Time {
 	until := status.Until
-	if status.Waits.Cause == eviction.WaitsForRate && !e.look.IsZero() && e.look.Before(until) {
-		until = e.look
+	if status.Waits.Cause == eviction.WaitsForRate && !e.evaluation.IsZero() && e.evaluation.Before(until) {
+		until = e.evaluation
 	}
 	return later(e.due, until)
 }
@@ -99,27 +89,15 @@ func (c *Core) describe(v *eviction.View, node *taint.Node, e *entry, now time.T
 		return // the cache is ahead of the shard
 	}
 	v.Verdict, v.Policy, v.Method = first.Verdict, first.Policy, method
-	if ways, _ := c.judge.Ways(v.Pod, node, e.met(), later(e.due, now)); len(ways) > 0 {
+	if ways, _ := c.judge.Ways(v.Pod, node, e.policyCalls(), later(e.due, now)); len(ways) > 0 {
 		v.Method = ways[0].Method
 	}
 	if verdict.Request.Evict && verdict.Delete.Evict {
 		v.DeleteAt = verdict.Delete.At
-		if deletion, at := verdict.DeletionAfter(e.met()); deletion != nil {
+		if deletion, at := verdict.DeletionAfter(e.policyCalls()); deletion != nil {
 			v.DeleteAt = at
 		}
 	}
-}
-
-// heldView returns the view of a pod that is held; false if it is gone, or no longer held by the cache.
-func (c *Core) heldView(uid types.UID) (eviction.View, bool) {
-	pod, node := c.options.Reader.Pod(uid)
-	if pod == nil {
-		return eviction.View{}, false
-	}
-	held := c.judge.Decide(pod, node).Held
-	return eviction.View{
-		Pod: pod, Verdict: held.Verdict, State: eviction.Scheduled, Policy: held.Policy, Held: held,
-	}, held.By != 0
 }
 
 // later returns the later of two moments.

@@ -39,6 +39,15 @@ func (q *Queue[T]) Set(t T) {
 	heap.Push(&q.elements, t)
 }
 
+// Include is Set if in is true, and otherwise Remove.
+func (q *Queue[T]) Include(t T, in bool) {
+	if in {
+		q.Set(t)
+	} else {
+		q.Remove(t)
+	}
+}
+
 // Remove removes the element, and reports whether it was in the queue.
 func (q *Queue[T]) Remove(t T) bool {
 	at := *q.elements.at(t)

@@ -68,8 +68,8 @@ func ownModule(dir string) bool {
 // pure are the files, or folders of files, that use no clock, client, lock or goroutine.
 var pure = []string{
 	"cluster/convert.go", "cluster/tolerations.go", "cluster/wire", "config", "dump", "foresight", "internal/bench/report", "internal/truncate", "journal", "original", "policy", "skew/interval.go", "taint",
-	"dispatch/call.go", "dispatch/candidate.go", "dispatch/choose.go", "dispatch/core.go", "dispatch/input.go", "dispatch/line.go",
-	"dispatch/outage.go", "dispatch/own.go", "dispatch/pace.go", "dispatch/places.go", "dispatch/speed.go", "dispatch/tenant.go",
+	"dispatch/call.go", "dispatch/candidate.go", "dispatch/choose.go", "dispatch/class.go", "dispatch/core.go", "dispatch/input.go", "dispatch/line.go",
+	"dispatch/outage.go", "dispatch/own.go", "dispatch/pace.go", "dispatch/places.go", "dispatch/tenant.go",
 	"dispatch/turns.go", "dispatch/wait.go", "eviction", "internal/ordered",
 	"shard/backoff.go", "shard/call.go", "shard/core.go", "shard/entry.go", "shard/hold.go", "shard/input.go", "shard/step.go",
 	"shard/tracked.go", "shard/view.go",

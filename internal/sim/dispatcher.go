@@ -33,14 +33,8 @@ func (d dispatcher) Withdraw(uid types.UID) bool { return d.step(dispatch.Withdr
 // Settled permits the next offer of a pod.
 func (d dispatcher) Settled(uid types.UID) { d.step(dispatch.Settled{UID: uid}) }
 
-// Statuses returns the status of each UID.
-func (d dispatcher) Statuses(uids []types.UID) []dispatch.Status {
-	all := make([]dispatch.Status, len(uids))
-	for i, uid := range uids {
-		all[i] = d.Status(d.now(), uid)
-	}
-	return all
-}
+// Status returns the status of a pod's eviction.
+func (d dispatcher) Status(uid types.UID) dispatch.Status { return d.Core.Status(d.now(), uid) }
 
 // newDispatcher returns the dispatcher of a process.
 func (p *process) newDispatcher() dispatcher {
