@@ -299,7 +299,7 @@ func TestACreationThatIsForbiddenIsSaidWithThePermission(t *testing.T) {
 		p := w.start().lead()
 		w.taint("n", "gpu")
 		w.pass(60) // by now, tries are half a minute apart
-		p.troubled("while it may not be created", "partitions that can't be written: 1")
+		p.troubled("while none may be created", "partitions that can't be written: 8")
 		for _, want := range []string{"the permission to create configmaps in namespace kube-system is missing", forbidden.Error()} {
 			if said := p.said(); !strings.Contains(said, strings.ReplaceAll(want, `"`, `\"`)) {
 				t.Errorf("the log lacks %q:\n%s", want, said)
@@ -314,7 +314,27 @@ func TestACreationThatIsForbiddenIsSaidWithThePermission(t *testing.T) {
 		if data := w.partition("n").Data; len(data) != 2 {
 			t.Errorf("2 s after it was created by hand it has %v", data)
 		}
-		p.troubled("once it exists", "")
+		p.troubled("once it exists", "partitions that can't be written: 7")
+	})
+}
+
+// The forged record names a version that the node reaches later.
+func TestARecordThatIsForgedInAnEmptyPartitionIsUndoneAndNowhere(t *testing.T) {
+	inWorld(t, func(w *world) {
+		leader := w.start().lead()
+		w.pass(5)
+		w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "103", "gpu", -600)})
+		w.pass(7)
+		if data := w.partition("n").Data; len(data) != 1 {
+			t.Errorf("stored is %v", data)
+		}
+		for range 3 {
+			w.taint("n", "gpu") // at versions 101 to 103
+		}
+		w.pass(70)
+		leader.knows("a minute later", "n", "gpu@7")
+		leader.kill()
+		w.start().knows("after a restart", "n", "gpu@7")
 	})
 }
 

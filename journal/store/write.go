@@ -123,15 +123,15 @@ func (p *partition) recorded() map[string]journal.Record {
 	return records
 }
 
-// worthWriting reports whether the data differ from what is stored, or the partition needs a new time of writing, or to
-// be written once in this term: only that shows that this process knows the latest content. What another client has
-// written since is replaced, and be it only the time of writing that differs.
+// worthWriting reports whether the data differ from what is stored, or the partition needs a new time of writing. Each
+// partition is written once in a term, also an empty one: only that shows that this process knows the latest content,
+// and makes the partition its own. What another client has written since is replaced, also if only the time of writing
+// differs.
 func (p *partition) worthWriting(w *writing) bool {
-	edited := p.mine && !p.own
-	if edited || !journal.Same(w.data, p.content.Data) {
+	if !p.own || !journal.Same(w.data, p.content.Data) {
 		return true
 	}
-	return (w.nodes > 0 || w.guards) && (!p.own || !p.now.Before(p.stamp.Add(stampEvery)))
+	return (w.nodes > 0 || w.guards) && !p.now.Before(p.stamp.Add(stampEvery))
 }
 
 // answered takes in the answer to the write under way.
