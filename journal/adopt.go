@@ -37,10 +37,10 @@ type AdoptParams struct {
 // after merges what a record says into the presence; it reports false if nothing changes. It replaces what an earlier
 // writing has said, also one of a later version of the node: that one was undone, even if this one is not used.
 func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (presence, bool) {
-	version, live := r.Version, r.Writing.live()
+	version, before := r.Version, &p.recorded.writing
 	theirs = sorted(slices.Clone(theirs))
-	same := p.recorded.version == version && unchangedHistory(p.recorded.read, theirs) && (p.recorded.live || !live)
-	if same && !p.recorded.written.After(r.Writing.At) { // else an edit of the time of writing was undone
+	if p.recorded.version == version && unchangedHistory(p.recorded.read, theirs) &&
+		(before.live() || !r.Writing.live()) && before.agrees(&r.Writing) {
 		return p, false
 	}
 	unused, undone := p, isNewer(p.recorded.version, version)
@@ -52,7 +52,7 @@ func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 	}
 	p.recorded = recorded{
 		states: p.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version,
-		live: live, written: r.Writing.At,
+		writing: r.Writing,
 	}
 	older := !reaches(version, p.from) // else the record's writer has seen what was found here
 	if p.found != nil && older && renewed(p.recorded.states, &Observation{

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -38,8 +37,7 @@ type recorded struct {
 	states  taint.History // on the clock of this process
 	read    taint.History // as it was read
 	version string        // of the node when the record's writer last saw its taints change
-	live    bool          // this process received the writing that the times of the states were taken from
-	written time.Time     // when that writing was made, by its writer's clock
+	writing Writing       // that contained it
 }
 
 // newPresence returns a presence that begins with the observation.
