@@ -73,7 +73,10 @@ func (w *Watcher) has(n *policy.Needs) bool {
 }
 
 // drops reports whether a key of NoSchedule taints is no longer needed.
-func drops(before, now *policy.Needs) bool { return len(keysOf(before).Added(keysOf(now))) > 0 }
+func drops(before, now *policy.Needs) bool {
+	kept := keysOf(before).And(keysOf(now))
+	return len(kept.Triggers) < len(before.Triggers) || len(kept.Audited) < len(before.Audited)
+}
 
 // adds reports whether another key of NoSchedule taints is needed.
 func adds(before, now *policy.Needs) bool { return drops(now, before) }

@@ -267,24 +267,20 @@ func (no *nodes) adopted(old seenNode, r journal.Record) (merged seenNode, chang
 func (no *nodes) observe(
 	before *seenNode, l *nodeModel, g gap, needs *policy.Needs,
 ) (known journal.NodeHistory, changed bool) {
-	known, keys := before.known, keysOf(needs)
-	var added []string
-	if before.needs != needs {
-		was := keysOf(before.needs)
-		known, changed = known.Restrict(keys.And(was), before.version)
-		added = keys.Added(was)
+	if before.known.Empty() && !observed(l.taints, needs) {
+		return before.known, false
 	}
-	if known.Empty() && !observed(l.taints, needs) {
-		return known, changed
+	var keysBefore *journal.Keys
+	if before.needs != needs {
+		keysBefore = new(keysOf(before.needs))
 	}
 	name, now := l.name, no.now() // otherwise the model escapes to the heap
-	known, observed := known.Observe(journal.Observation{
-		Taints: l.taints, Keys: keys, Added: added,
+	return before.known.Observe(journal.Observation{
+		Taints: l.taints, Keys: keysOf(needs), KeysBefore: keysBefore,
 		At: now, Ahead: no.ahead.at(now), Created: l.created, Version: l.version, Before: before.version,
 		Gap: g.first || g.missed, Watched: g.watched,
 		Distinguishes: func(a, b *v1.Taint) bool { return no.apart(name, a, b) },
 	})
-	return known, changed || observed
 }
 
 // keysOf returns the keys of the NoSchedule taints that are observed.

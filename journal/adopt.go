@@ -43,7 +43,7 @@ func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 		(before.live() || !r.Writing.live()) && before.agrees(&r.Writing) {
 		return p, false
 	}
-	unused, undone := p, isNewer(p.recorded.version, version)
+	unused, undone := p, IsNewer(p.recorded.version, version)
 	if undone {
 		unused.recorded = recorded{}
 	}
@@ -72,10 +72,10 @@ func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 // taint appear, what was observed before is of a presence that ended in a gap of this process's watch.
 func (p *presence) overlaps(looked string) bool {
 	appeared := len(p.recorded.states) > 0 && !p.recorded.states[0].FoundInList
-	if (p.shortened || appeared) && !isNewer(p.recorded.version, looked) {
+	if (p.shortened || appeared) && !IsNewer(p.recorded.version, looked) {
 		return true
 	}
-	if slices.ContainsFunc(p.recorded.states, func(s taint.State) bool { return !isNewer(s.From, p.from) }) {
+	if slices.ContainsFunc(p.recorded.states, func(s taint.State) bool { return !IsNewer(s.From, p.from) }) {
 		return true
 	}
 	for i := range p.seen {
@@ -91,5 +91,5 @@ func (p *presence) reachedBy(version string) bool {
 	if p.found == nil {
 		return reaches(version, p.from)
 	}
-	return p.absent == "" || isNewer(version, p.absent)
+	return p.absent == "" || IsNewer(version, p.absent)
 }
