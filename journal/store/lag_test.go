@@ -293,6 +293,35 @@ func TestAPartitionInUseThatIsOverwrittenByAnUnknownVersionIsWrittenBack(t *test
 	})
 }
 
+// The process hears of the next leader's writing before it hears that its own term is over.
+func TestWhatIsHeardAtTheEndOfATermCountsAfterIt(t *testing.T) {
+	node := inGuards
+	for name, c := range map[string]struct {
+		data   map[string]string
+		writes int // in the next term
+	}{
+		"a record":           {map[string]string{"_journal": `{"version":1}`, node: `{"uid":"u","taints":[[{"key":"gpu","effect":"NoExecute","since":"2026-01-01T00:00:00Z"}]]}`}, 1},
+		"an unknown version": {map[string]string{"_journal": `{"version":2}`}, 0},
+	} {
+		now, source := time.Now(), &offered{manyNodes: newManyNodes(1)}
+		core := store.NewCore(store.CoreOptions{
+			Source: source, Leading: func() bool { return true }, Ahead: func(time.Time) time.Duration { return 0 },
+		})
+		core.Step(now, store.Synced{})
+		core.Step(now, store.TermBegan{Term: 1})
+		core.Step(now, store.Heard{Content: journal.StoredPartition{Version: "1"}, Received: now})
+		core.Step(now, store.Written{Version: "2"})
+		core.Step(now, store.Heard{Content: journal.StoredPartition{Version: "3", Data: c.data}, Received: now})
+		core.Step(now, store.TermEnded{Term: 1})
+		if source.records != c.writes {
+			t.Errorf("%s: %d records are offered", name, source.records)
+		}
+		if do := core.Step(now.Add(time.Minute), store.TermBegan{Term: 2}); len(do.Writes) != c.writes {
+			t.Errorf("%s: %d writes in the next term", name, len(do.Writes))
+		}
+	}
+}
+
 func TestACreationThatIsForbiddenIsSaidWithThePermission(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.fault(failing(forbidden, "create"))
