@@ -156,11 +156,14 @@ func (m *Manager) record() error {
 		return fmt.Errorf("taintmanager.New: %w", err)
 	}
 	m.journal = store.New(store.Options{
-		Partitions: m.options.Journal, Source: m.source, Synced: m.source.Synced(),
+		CoreOptions: store.CoreOptions{
+			Source: m.source, Leading: m.options.Leading, Ahead: m.options.Ahead, ReadOnly: m.options.DryRun,
+			LastLed: m.options.LastLed,
+		},
+		Partitions: m.options.Journal, Synced: m.source.Synced(),
 		Adopted:    func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
 		GuardsRead: m.guardsRead,
-		ReadOnly:   m.options.DryRun, Leading: m.options.Leading, LastLed: m.options.LastLed, Ahead: m.options.Ahead,
-		Metrics: kept, Logger: m.options.Logger,
+		Metrics:    kept, Logger: m.options.Logger,
 	})
 	return nil
 }

@@ -125,7 +125,7 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 	if read.version > 0 {
 		s.Version = strconv.Itoa(read.version)
 	}
-	k.step(store.Heard{Partition: i, Content: s, Received: k.p.now()})
+	k.step(store.Heard{Partition: i, Content: &s, Received: k.p.now()})
 }
 
 // tell tells the oracle which records the process has heard of, unless the process has written the partition in this

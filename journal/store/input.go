@@ -14,12 +14,21 @@ type Input interface{ input() }
 // because a record of an unknown node has no effect.
 type Synced struct{}
 
-// Heard reports what the watch of a partition shows: its content, with the moment of receipt, or the error of a read.
+// Heard reports what the watch of a partition shows: its content, with the moment of receipt, or the error of a read, or
+// a content and the error of a later read.
 type Heard struct {
 	Partition int
-	Content   journal.StoredPartition
+	Content   *journal.StoredPartition // nil if none was read
 	Received  time.Time
-	Err       error
+	Err       error // nil if the last read succeeded
+}
+
+// after returns what this one says, and the content of one before if this one has none.
+func (h Heard) after(before Heard) Heard {
+	if h.Content == nil {
+		h.Content, h.Received = before.Content, before.Received
+	}
+	return h
 }
 
 // NodesChanged reports that the taints of nodes of this partition have changed, or that such nodes were deleted.
@@ -48,7 +57,7 @@ type GuardsSet struct{ Record guard.Record }
 
 // Flush asks for all changes to be written. Effects.Flushed answers it once they are, or once one more attempt has
 // failed.
-type Flush struct{ ID int }
+type Flush struct{ Done chan struct{} }
 
 // TimePassed reports that the time of Effects.Next has come.
 type TimePassed struct{}
@@ -78,8 +87,8 @@ type Effects struct {
 	// Troubles are the problems that have changed.
 	Troubles []Trouble
 
-	// Flushed are the numbers of the flushes that are done.
-	Flushed []int
+	// Flushed are the flushes that are done.
+	Flushed []chan struct{}
 
 	// Loaded means that decisions may begin. It is set once.
 	Loaded bool

@@ -410,9 +410,9 @@ func (w *world) launch(options ...func(*store.Options)) *process {
 	p.watcher.SetAhead(func(time.Time) time.Duration { return w.ahead })
 	p.watcher.Need(w.needs)
 	o := store.Options{
-		Partitions: severed{store.NewConfigMaps(w.client, namespace, name), &p.dead}, Source: p.watcher, Synced: p.watcher.Synced(),
+		CoreOptions: store.CoreOptions{Source: p.watcher, Ahead: func(time.Time) time.Duration { return w.ahead }},
+		Partitions:  severed{store.NewConfigMaps(w.client, namespace, name), &p.dead}, Synced: p.watcher.Synced(),
 		Adopted: func(node string) { p.note(&p.adopted, node) }, GuardsRead: p.guardsRead,
-		Ahead:  func(time.Time) time.Duration { return w.ahead },
 		Logger: funcr.New(func(_, line string) { p.note(&p.log, line) }, funcr.Options{}),
 	}
 	for _, set := range options {
