@@ -162,17 +162,10 @@ func (m *Manager) record() error {
 		},
 		Partitions: m.options.Journal, Synced: m.source.Synced(),
 		Adopted:    func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
-		GuardsRead: m.guardsRead,
+		GuardsRead: func(r guard.Record) { m.holds.Put(guard.RecordRead{Record: r}) },
 		Metrics:    kept, Logger: m.options.Logger,
 	})
 	return nil
-}
-
-// guardsRead takes in the record of holds that another process has written.
-func (m *Manager) guardsRead(r guard.Record, known bool) {
-	if known {
-		m.holds.Put(guard.RecordRead{Record: r})
-	}
 }
 
 func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {

@@ -35,8 +35,9 @@ type StoredPartition struct {
 	// it.
 	Stored time.Time
 
-	// Watched means that a watch has just reported this change; otherwise the partition was read in this state.
-	Watched bool
+	// Received is when a watch reported this change; it carries the monotonic clock. Zero if the partition was read in
+	// this state.
+	Received time.Time
 }
 
 // Partition is the decoded content of a partition.

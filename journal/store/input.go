@@ -14,19 +14,18 @@ type Input interface{ input() }
 // because a record of an unknown node has no effect.
 type Synced struct{}
 
-// Heard reports what the watch of a partition shows: its content, with the moment of receipt, or the error of a read, or
-// a content and the error of a later read.
+// Heard reports what the watch of a partition shows: its content, or the error of a read, or a content and the error of
+// a later read.
 type Heard struct {
 	Partition int
 	Content   *journal.StoredPartition // nil if none was read
-	Received  time.Time
-	Err       error // nil if the last read succeeded
+	Err       error                    // nil if the last read succeeded
 }
 
 // after returns what this one says, and the content of one before if this one has none.
 func (h Heard) after(before Heard) Heard {
 	if h.Content == nil {
-		h.Content, h.Received = before.Content, before.Received
+		h.Content = before.Content
 	}
 	return h
 }
@@ -81,8 +80,9 @@ type Effects struct {
 	// Adopted are the nodes of which a record has changed what is known.
 	Adopted []string
 
-	// Guards is the record of guards and holds that was read; nil if none was read.
-	Guards *GuardsRead
+	// Guards is the record of guards and holds, if another process has written its partition; nil if that has none, or if
+	// it can't be believed.
+	Guards *guard.Record
 
 	// Troubles are the problems that have changed.
 	Troubles []Trouble
@@ -103,18 +103,10 @@ type Write struct {
 	Content         journal.StoredPartition
 }
 
-// GuardsRead is the latest record of guards and holds that the journal has. Usable is false if the journal has none, or
-// if it can't be believed.
-type GuardsRead struct {
-	Record guard.Record
-	Usable bool
-}
-
 // Trouble is a change of one problem of one partition.
 type Trouble struct {
 	Partition string // its name
 	Kind      Kind
-
-	// Before and Text describe the problem before, and now; empty if there was none, or is none.
-	Before, Text string
+	New       bool   // there was none of this kind
+	Text      string // empty if the problem is over
 }

@@ -44,10 +44,9 @@ type Options struct {
 	// Adopted is called after a record has changed what is known of a node. It must not block. Required.
 	Adopted func(node string)
 
-	// GuardsRead is called with the record of guards and holds whenever another process has written its partition, as
-	// [Keeper.Guards] returns it from then on. known is false if the partition has none, or if it can't be believed. It
-	// must not block. Nil means that nobody is interested.
-	GuardsRead func(r guard.Record, known bool)
+	// GuardsRead is called with the record of guards and holds that another process has written, as [Keeper.Guards]
+	// returns it from then on. It must not block. Required.
+	GuardsRead func(guard.Record)
 
 	// Metrics counts what the keeper does. Nil means no metrics.
 	Metrics *Metrics
@@ -80,9 +79,6 @@ func New(o Options) *Keeper {
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
 	}
-	if o.GuardsRead == nil {
-		o.GuardsRead = func(guard.Record, bool) {}
-	}
 	if o.Ahead == nil {
 		o.Ahead = func(time.Time) time.Duration { return 0 }
 	}
@@ -107,10 +103,10 @@ func (k *Keeper) Run(ctx context.Context) {
 		k.running.Go(func() {
 			k.options.Partitions.Watch(ctx, number, func(s journal.StoredPartition, err error) {
 				if err != nil {
-					k.put(Heard{Partition: number, Err: err})
+					k.put(Heard{number, nil, err})
 					return
 				}
-				k.put(Heard{Partition: number, Content: &s, Received: time.Now()})
+				k.put(Heard{number, &s, nil})
 			})
 		})
 	}
@@ -187,14 +183,14 @@ func (k *Keeper) take() (inputs []Input) {
 func (k *Keeper) step(ctx context.Context, in Input) {
 	do := k.core.Step(time.Now(), in)
 	k.guards.Store(new(k.core.guards))
-	for _, one := range do.Troubles {
-		k.troubles.note(one)
+	for i := range do.Troubles {
+		k.troubles.note(&do.Troubles[i])
 	}
 	for _, node := range do.Adopted {
 		k.options.Adopted(node)
 	}
 	if do.Guards != nil {
-		k.options.GuardsRead(do.Guards.Record, do.Guards.Usable)
+		k.options.GuardsRead(*do.Guards)
 	}
 	for _, w := range do.Writes {
 		k.running.Go(func() { k.write(ctx, w) })

@@ -309,9 +309,9 @@ func TestWhatIsHeardAtTheEndOfATermCountsAfterIt(t *testing.T) {
 		})
 		core.Step(now, store.Synced{})
 		core.Step(now, store.TermBegan{Term: 1})
-		core.Step(now, store.Heard{Content: &journal.StoredPartition{Version: "1"}, Received: now})
+		core.Step(now, store.Heard{Content: &journal.StoredPartition{Version: "1"}})
 		core.Step(now, store.Written{Version: "2"})
-		core.Step(now, store.Heard{Content: &journal.StoredPartition{Version: "3", Data: c.data}, Received: now})
+		core.Step(now, store.Heard{Content: &journal.StoredPartition{Version: "3", Data: c.data}})
 		core.Step(now, store.TermEnded{Term: 1})
 		if source.records != c.writes {
 			t.Errorf("%s: %d records are offered", name, source.records)
@@ -402,7 +402,7 @@ func TestOnlyTheLastFailedWritesAreRemembered(t *testing.T) {
 		})
 		core.Step(now, store.Synced{})
 		core.Step(now, store.TermBegan{Term: 1})
-		do := core.Step(now, store.Heard{Content: &journal.StoredPartition{Version: "1"}, Received: now})
+		do := core.Step(now, store.Heard{Content: &journal.StoredPartition{Version: "1"}})
 		first := do.Writes[0]
 		for range 3000 {
 			core.Step(now, store.Written{Err: broken})
@@ -415,7 +415,7 @@ func TestOnlyTheLastFailedWritesAreRemembered(t *testing.T) {
 			content = first.Content
 		}
 		content.Version = "2"
-		core.Step(now.Add(2*time.Second), store.Heard{Content: &content, Received: now})
+		core.Step(now.Add(2*time.Second), store.Heard{Content: &content})
 		if recognized := source.records == 0; recognized != (stored == "the last") {
 			t.Errorf("%s of 3001 tries was stored, and is recognized: %t", stored, recognized)
 		}

@@ -71,7 +71,7 @@ func (p *partition) process() {
 	h := p.heard
 	p.heard = nil
 	if h.Content != nil && p.isNews(h.Content.Version) {
-		p.open(*h.Content, h.Received)
+		p.open(*h.Content)
 	}
 	p.fail(unread, h.Err)
 	if h.Err == nil {
@@ -94,10 +94,10 @@ func (p *partition) isNews(version string) bool {
 	return err != nil || order > 0 || p.failed
 }
 
-// open decodes a content that was received at this moment. Once this process has written the partition as leader, what
+// open decodes a content. Once this process has written the partition as leader, what
 // it knows of the nodes is better than what others write, and better than its own writings, whose times were converted
 // to the wall clock. So it writes back whatever others have written, also a partition of another version.
-func (p *partition) open(s journal.StoredPartition, received time.Time) {
+func (p *partition) open(s journal.StoredPartition) {
 	if own := p.sentAs(s.Data); own != nil {
 		p.stored(s, *own)
 		return
@@ -106,10 +106,7 @@ func (p *partition) open(s journal.StoredPartition, received time.Time) {
 	first := !p.opened
 	p.content, p.own, p.opened, p.dirty = s, false, true, true
 	p.usable, p.foreign = err == nil || p.mine, err == nil && !p.mine
-	p.writing = journal.Writing{At: content.Written, Stored: s.Stored}
-	if s.Watched {
-		p.writing.Received = received
-	}
+	p.writing = journal.Writing{At: content.Written, Stored: s.Stored, Received: s.Received}
 	if p.stamp = content.Written; p.stamp.After(p.now) {
 		p.stamp = p.now
 	}

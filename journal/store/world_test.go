@@ -390,8 +390,6 @@ type process struct {
 	log     []string
 	adopted []string
 	guards  []guard.Record // that were read
-
-	knowsGuards bool // as the process was told last
 }
 
 // start runs a standby process, and returns once it has read the journal.
@@ -427,12 +425,10 @@ func (w *world) launch(options ...func(*store.Options)) *process {
 	return p
 }
 
-func (p *process) guardsRead(r guard.Record, known bool) {
+func (p *process) guardsRead(r guard.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.knowsGuards = known; known {
-		p.guards = append(p.guards, r)
-	}
+	p.guards = append(p.guards, r)
 }
 
 func (p *process) note(list *[]string, line string) {

@@ -53,7 +53,7 @@ func (p *partition) standBy() {
 	p.problem(unwritten, "")
 	p.problem(full, "")
 	if edited {
-		p.open(p.content, p.writing.Received)
+		p.open(p.content)
 	}
 }
 
