@@ -162,20 +162,16 @@ func (m *Manager) createJournal() error {
 		return err
 	}
 	m.journal = store.New(store.Options{
-		Partitions: m.options.Journal, Source: m.source, Synced: m.source.Synced(),
+		CoreOptions: store.CoreOptions{
+			Source: m.source, Leading: m.options.Leading, Ahead: m.options.Ahead, ReadOnly: m.options.DryRun,
+			LastLed: m.options.LastLed,
+		},
+		Partitions: m.options.Journal, Synced: m.source.Synced(),
 		Adopted:    func(node string) { handler{shards: m.shards}.of(node).NodeChanged(node) },
-		GuardsRead: m.guardsRead,
-		ReadOnly:   m.options.DryRun, Leading: m.options.Leading, LastLed: m.options.LastLed, Ahead: m.options.Ahead,
-		Metrics: metrics, Logger: m.options.Logger,
+		GuardsRead: func(r guard.Record) { m.holds.Put(guard.RecordRead{Record: r}) },
+		Metrics:    metrics, Logger: m.options.Logger,
 	})
 	return nil
-}
-
-// guardsRead takes in the record of holds that another process has written.
-func (m *Manager) guardsRead(r guard.Record, known bool) {
-	if known {
-		m.holds.Put(guard.RecordRead{Record: r})
-	}
 }
 
 func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, error) {

@@ -71,26 +71,21 @@ func (no *nodes) next(old nodeState, m *nodeModel, g gap) (now nodeState, notify
 }
 
 // observe passes an observation of the node to the journal. A node without taints, before and now, needs no journal.
-// A key that was not needed all the time since the last observation counts as added.
 func (no *nodes) observe(before *nodeState, m *nodeModel, g gap, n *needs) (history journal.NodeHistory, changed bool) {
-	history = before.history
-	var added []string
-	if before.needs != n {
-		unbroken := n.keysSince(before.needs)
-		history, changed = history.Restrict(unbroken, before.version)
-		added = n.keys().Added(unbroken)
+	if before.history.Empty() && !hasObserved(m.taints, n) {
+		return before.history, false
 	}
-	if history.Empty() && !hasObserved(m.taints, n) {
-		return history, changed
+	var keysBefore *journal.Keys
+	if before.needs != n {
+		keysBefore = new(n.keysSince(before.needs))
 	}
 	name, now := m.name, no.now() // otherwise the model escapes to the heap
-	history, observed := history.Observe(journal.Observation{
-		Taints: m.taints, Keys: n.keys(), Added: added,
+	return before.history.Observe(journal.Observation{
+		Taints: m.taints, Keys: n.keys(), KeysBefore: keysBefore,
 		At: now, Ahead: no.ahead.at(now), Created: m.created, Version: m.version, Before: before.version,
 		Gap: g.first || g.missed, Watched: g.watched,
 		Distinguishes: func(a, b *v1.Taint) bool { return no.distinguishes(name, a, b) },
 	})
-	return history, changed || observed
 }
 
 // hasObserved reports whether the journal observes one of the taints: those that are NoExecute, and the triggers.

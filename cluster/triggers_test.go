@@ -49,11 +49,11 @@ func TestTriggersBeginAndEndWithTheNeedForThem(t *testing.T) {
 		need(policy.Needs{}, "/")
 		need(trigger, "drain=@12")
 		need(trigger.Or(policy.Needs{Triggers: []string{"other"}}), "drain=@12")
-		need(trigger.Or(audited), "drain=@12")
+		need(trigger.Or(audited), "drain=@12") // it is a trigger only
 		if n := w.source.Tainted(); len(n) != 1 {
 			t.Errorf("%d nodes are tainted", len(n))
 		}
-		need(audited, "/ drain=@24")
+		need(audited, "/ drain=@30")
 		need(trigger, "drain=@36")
 		need(policy.Needs{}, "/")
 		if n := w.source.Tainted(); len(n) != 0 {

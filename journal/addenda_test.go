@@ -96,54 +96,17 @@ func TestAPartitionOfTheFirstReleaseHasNeitherTriggersNorGuards(t *testing.T) {
 	}
 }
 
-func TestAPartitionsContentIsComparedWithoutTheTimeOfTheWriting(t *testing.T) {
-	p, both, alone := withTrigger()
-	data, _ := journal.Encode(p)
-	change := func(change func(*journal.Partition)) map[string]string {
-		other, _, _ := withTrigger()
-		change(&other)
-		data, _ := journal.Encode(other)
-		return data
-	}
-	for name, c := range map[string]struct {
-		other map[string]string
-		want  bool
-	}{
-		"nothing":                       {change(func(*journal.Partition) {}), true},
-		"the time of the writing":       {change(func(p *journal.Partition) { p.Written = at(20) }), true},
-		"a node":                        {change(func(p *journal.Partition) { delete(p.Records, both) }), false},
-		"a trigger":                     {change(func(p *journal.Partition) { delete(p.Records, alone) }), false},
-		"the guards":                    {change(func(p *journal.Partition) { p.Guards.Trips = nil }), false},
-		"no guards":                     {change(func(p *journal.Partition) { p.Guards = nil }), false},
-		"no partition":                  {nil, false},
-		"triggers that cannot be read":  {map[string]string{both: data[both], journal.Head: `{"version":1,"triggers":[]}`}, false},
-		"guards that cannot be read":    {map[string]string{both: data[both], journal.Head: `{"version":1,"guards":7}`}, false},
-		"what the first release leaves": {map[string]string{both: data[both], journal.Head: `{"version":1}`}, false},
-	} {
-		if got := journal.Same(data, c.other); got != c.want {
-			t.Errorf("%s: got %t", name, got)
-		}
-		if got := journal.Same(c.other, data); got != c.want {
-			t.Errorf("%s, the other way round: got %t", name, got)
-		}
-	}
-	empty, _ := journal.Encode(journal.Partition{Written: at(1)})
-	if !journal.Same(empty, nil) {
-		t.Error("an empty partition is not the same as none")
-	}
-}
-
 func TestAddendaThatMakeNoSenseAreDroppedAndNamedAndNothingElse(t *testing.T) {
 	names := onPartition(3, 2)
 	trigger := strings.Replace(good, "NoExecute", "NoSchedule", 1)
 	const opening = `{"version":1,"written":"2026-01-01T00:00:09Z"`
 	for _, c := range []struct{ name, addenda, want string }{
-		{"guards are a number", `"guards":7`, "the record of guards and holds in its entry _journal is dropped: json"},
-		{"an end without a time", `"guards":{"holds":[{"by":"pause"}]}`, `the record of guards and holds in its entry _journal is dropped: the end of "pause" lacks its time`},
-		{"a trip without a breaker", `"guards":{"trips":[{"group":"a","began":"2026-01-01T00:00:09Z"}]}`, "the record of guards and holds in its entry _journal is dropped: the trip of breaker"},
-		{"a trip without a time", `"guards":{"trips":[{"breaker":"a"}]}`, "the record of guards and holds in its entry _journal is dropped: the trip of breaker"},
-		{"a time that is none", `"guards":{"holds":[{"by":"pause","ended":"x"}]}`, "the record of guards and holds in its entry _journal is dropped: parsing time"},
-		{"triggers are a list", `"triggers":[]`, "the triggers in its entry _journal are dropped: json"},
+		{"guards are a number", `"guards":7`, "the field \"guards\" of its entry _journal is dropped: json"},
+		{"an end without a time", `"guards":{"holds":[{"by":"pause"}]}`, `the field "guards" of its entry _journal is dropped: the end of "pause" lacks its time`},
+		{"a trip without a breaker", `"guards":{"trips":[{"group":"a","began":"2026-01-01T00:00:09Z"}]}`, "the field \"guards\" of its entry _journal is dropped: the trip of breaker"},
+		{"a trip without a time", `"guards":{"trips":[{"breaker":"a"}]}`, "the field \"guards\" of its entry _journal is dropped: the trip of breaker"},
+		{"a time that is none", `"guards":{"holds":[{"by":"pause","ended":"x"}]}`, "the field \"guards\" of its entry _journal is dropped: parsing time"},
+		{"triggers are a list", `"triggers":[]`, `the field "triggers" of its entry _journal is dropped: json`},
 		{"a node is a number", `"triggers":{"` + names[1] + `":7}`, `the triggers of node "` + names[1] + `" are dropped: it can't be read`},
 		{"another effect", `"triggers":{"` + names[1] + `":` + good + `}`, `the triggers of node "` + names[1] + `" are dropped: taint 0: state 0: its effect is "NoExecute"; only NoSchedule is allowed`},
 		{"another UID", `"triggers":{"` + names[0] + `":` + strings.Replace(trigger, `"u"`, `"v"`, 1) + `}`, `the triggers of node "` + names[0] + `" are dropped: its uid or version differs`},

@@ -37,13 +37,13 @@ type AdoptParams struct {
 // after merges what a record says into the presence; it reports false if nothing changes. It replaces what an earlier
 // writing has said, also one of a later version of the node: that one was undone, even if this one is not used.
 func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (presence, bool) {
-	version, live := r.Version, r.Writing.live()
+	version, before := r.Version, &p.recorded.writing
 	theirs = sorted(slices.Clone(theirs))
-	same := p.recorded.version == version && unchangedHistory(p.recorded.read, theirs) && (p.recorded.live || !live)
-	if same && !p.recorded.written.After(r.Writing.At) { // else an edit of the time of writing was undone
+	if p.recorded.version == version && unchangedHistory(p.recorded.read, theirs) &&
+		(before.live() || !r.Writing.live()) && before.agrees(&r.Writing) {
 		return p, false
 	}
-	unused, undone := p, isNewer(p.recorded.version, version)
+	unused, undone := p, IsNewer(p.recorded.version, version)
 	if undone {
 		unused.recorded = recorded{}
 	}
@@ -52,7 +52,7 @@ func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 	}
 	p.recorded = recorded{
 		states: p.recorded.converted(theirs, &r.Writing, now), read: theirs, version: version,
-		live: live, written: r.Writing.At,
+		writing: r.Writing,
 	}
 	older := !reaches(version, p.from) // else the record's writer has seen what was found here
 	if p.found != nil && older && renewed(p.recorded.states, &Observation{
@@ -72,10 +72,10 @@ func (p presence) after(theirs taint.History, r *Record, now *AdoptParams) (pres
 // taint appear, what was observed before is of a presence that ended in a gap of this process's watch.
 func (p *presence) overlaps(looked string) bool {
 	appeared := len(p.recorded.states) > 0 && !p.recorded.states[0].FoundInList
-	if (p.shortened || appeared) && !isNewer(p.recorded.version, looked) {
+	if (p.shortened || appeared) && !IsNewer(p.recorded.version, looked) {
 		return true
 	}
-	if slices.ContainsFunc(p.recorded.states, func(s taint.State) bool { return !isNewer(s.From, p.from) }) {
+	if slices.ContainsFunc(p.recorded.states, func(s taint.State) bool { return !IsNewer(s.From, p.from) }) {
 		return true
 	}
 	for i := range p.seen {
@@ -91,5 +91,5 @@ func (p *presence) reachedBy(version string) bool {
 	if p.found == nil {
 		return reaches(version, p.from)
 	}
-	return p.absent == "" || isNewer(version, p.absent)
+	return p.absent == "" || IsNewer(version, p.absent)
 }

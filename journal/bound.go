@@ -32,7 +32,7 @@ func dropCovered(states taint.History) taint.History {
 // outlasts reports whether a state that began before another one ended after it, or stands when the other has ended.
 // Versions that never change, as those of a fake API server, prove nothing.
 func outlasts(before, state *taint.State) bool {
-	return state.Ended && (!before.Ended || isNewer(state.To, state.From) && reaches(before.To, state.To))
+	return state.Ended && (!before.Ended || IsNewer(state.To, state.From) && reaches(before.To, state.To))
 }
 
 // bound limits a history to States states. It first joins neighbours of which the older has ended and which no pod

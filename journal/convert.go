@@ -23,9 +23,9 @@ func (r *recorded) converted(recorded taint.History, w *Writing, now *AdoptParam
 }
 
 // received returns this recorded state as converted from an earlier writing that this process received; nil if there is
-// none. A writing that claims to be made after this one, which came later, is forged or by another clock.
+// none, or if its time of writing is not believed.
 func (r *recorded) received(recorded *taint.State, w *Writing) *taint.State {
-	if !r.live || r.written.After(w.At) {
+	if !r.writing.live() || !r.writing.agrees(w) {
 		return nil
 	}
 	i := slices.IndexFunc(r.read, func(s taint.State) bool {

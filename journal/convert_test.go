@@ -80,3 +80,17 @@ func TestTheFirstWritingThatIsReceivedConvertsOnceMore(t *testing.T) {
 	own.read(received(166, written(37, recorded("10", two...))))
 	own.wants(t, "gpu=@136", "disk=@138")
 }
+
+// The leader undoes the edit only once it hears of it. By then, the forged time is no longer in the future.
+func TestAForgedTimeOfWritingThatIsUndoneLateIsNowhere(t *testing.T) {
+	gpu := noExecute("gpu", "")
+	for _, version := range []string{"8", "9"} {
+		own := found(gpu)
+		own.read(received(150, written(20, recorded("8", look(7, gpu)))))
+		own.wants(t, "gpu=@137")
+		own.read(received(160, written(50, recorded("9", look(7, gpu)))))
+		own.wants(t, "gpu=@117")
+		own.read(received(185, written(55, recorded(version, look(7, gpu)))))
+		own.wants(t, "gpu=@137")
+	}
+}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/guard"
@@ -24,11 +22,9 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	if len(data) == 0 {
 		return p, nil, nil
 	}
-	if err := checkVersion(data[Head]); err != nil {
+	head, err := decodeHead(data[Head])
+	if err != nil {
 		return Partition{}, nil, err
-	}
-	if p.Written, err = decodeWritten(data[Head]); err != nil {
-		problems = append(problems, err)
 	}
 	for _, node := range slices.Sorted(maps.Keys(Entries(data))) {
 		record, err := decodeRecord(partition, node, data[node], v1.TaintEffectNoExecute)
@@ -38,80 +34,67 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 		}
 		p.Records[node] = record
 	}
-	problems = append(problems, p.decodeTriggers(partition, data[Head])...)
-	if p.Guards, err = decodeGuards(data[Head]); err != nil {
-		problems = append(problems, err)
-	}
-	return p, problems, nil
+	return p, append(problems, p.decodeFields(partition, head)...), nil
 }
 
-// decodeTriggers adds the triggers to the records of their nodes. It drops invalid ones, and names them.
-func (p *Partition) decodeTriggers(partition int, head string) (problems []error) {
-	var found struct {
-		Triggers map[string]json.RawMessage `json:"triggers"`
+// decodeHead returns the fields of the entry [Head]. It reads only the format version, because another version may
+// define all other fields differently.
+func decodeHead(text string) (head map[string]json.RawMessage, err error) {
+	version := 0
+	if err := json.Unmarshal([]byte(text), &head); err == nil {
+		_ = json.Unmarshal(head["version"], &version) // the result is checked
 	}
-	if err := json.Unmarshal([]byte(head), &found); err != nil {
-		return []error{fmt.Errorf("the triggers in its entry %s are dropped: %w", Head, err)}
+	if version != formatVersion {
+		return nil, fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the partition is neither used nor overwritten; delete it to start with an empty one", Head, text, formatVersion)
 	}
-	for _, node := range slices.Sorted(maps.Keys(found.Triggers)) {
-		record, err := decodeRecord(partition, node, string(found.Triggers[node]), v1.TaintEffectNoSchedule)
-		if err == nil {
-			err = p.addTriggers(node, record)
+	return head, nil
+}
+
+// decodeFields decodes the fields of the entry [Head]. It drops what is invalid, and names it.
+func (p *Partition) decodeFields(partition int, head map[string]json.RawMessage) (problems []error) {
+	decode := func(field string, decode func(raw json.RawMessage) error) {
+		if raw, ok := head[field]; ok {
+			if err := decode(raw); err != nil {
+				problems = append(problems, fmt.Errorf("the field %q of its entry %s is dropped: %w", field, Head, err))
+			}
 		}
-		if err != nil {
+	}
+	var triggers map[string]json.RawMessage
+	decode("written", func(raw json.RawMessage) error { return json.Unmarshal(raw, &p.Written) })
+	decode("guards", p.decodeGuards)
+	decode("triggers", func(raw json.RawMessage) error { return json.Unmarshal(raw, &triggers) })
+	for _, node := range slices.Sorted(maps.Keys(triggers)) {
+		if err := p.decodeTriggers(partition, node, string(triggers[node])); err != nil {
 			problems = append(problems, fmt.Errorf("the triggers of node %.80q are dropped: %w", node, err))
 		}
 	}
 	return problems
 }
 
-func (p *Partition) addTriggers(node string, r Record) error {
+func (p *Partition) decodeGuards(raw json.RawMessage) error {
+	var r *guard.Record
+	if err := json.Unmarshal(raw, &r); err != nil || r == nil {
+		return err
+	}
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	p.Guards = new(r.Bounded())
+	return nil
+}
+
+// decodeTriggers adds the triggers of a node to its record.
+func (p *Partition) decodeTriggers(partition int, node, text string) error {
+	r, err := decodeRecord(partition, node, text, v1.TaintEffectNoSchedule)
+	if err != nil {
+		return err
+	}
 	known, ok := p.Records[node]
 	if ok && (known.UID != r.UID || known.Version != r.Version) {
 		return errors.New("its uid or version differs from that in the entry of the node")
 	}
-	known.UID, known.Version, known.Triggers = r.UID, r.Version, r.Taints
-	p.Records[node] = known
+	p.Records[node] = Record{UID: r.UID, Version: r.Version, Taints: known.Taints, Triggers: r.Taints}
 	return nil
-}
-
-func decodeGuards(head string) (*guard.Record, error) {
-	var found struct {
-		Guards json.RawMessage `json:"guards"`
-	}
-	if err := json.Unmarshal([]byte(head), &found); err != nil || len(found.Guards) == 0 ||
-		string(found.Guards) == "null" {
-		return nil, nil //nolint:nilnil,nilerr // none; decodeTriggers reports the error
-	}
-	var r guard.Record
-	if err := json.Unmarshal(found.Guards, &r); err != nil {
-		return nil, fmt.Errorf("the record of guards and holds in its entry %s is dropped: %w", Head, err)
-	}
-	if err := r.Validate(); err != nil {
-		return nil, fmt.Errorf("the record of guards and holds in its entry %s is dropped: %w", Head, err)
-	}
-	return new(r.Bounded()), nil
-}
-
-// checkVersion reads the format version only, because another version may define all other fields differently.
-func checkVersion(opening string) error {
-	var found struct {
-		Version int `json:"version"`
-	}
-	if err := json.Unmarshal([]byte(opening), &found); err != nil || found.Version != formatVersion {
-		return fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: the partition is neither used nor overwritten; delete it to start with an empty one", Head, opening, formatVersion)
-	}
-	return nil
-}
-
-func decodeWritten(opening string) (time.Time, error) {
-	var found struct {
-		Written time.Time `json:"written"`
-	}
-	if err := json.Unmarshal([]byte(opening), &found); err != nil {
-		return time.Time{}, fmt.Errorf("its entry %s does not say when it was written: %w", Head, err)
-	}
-	return found.Written, nil
 }
 
 // decodeRecord parses the record of a node's taints of one effect; they are in its Taints.
@@ -180,16 +163,12 @@ func decodeState(s *state, version string, effect v1.TaintEffect) (taint.State, 
 	switch {
 	case s.Key == "":
 		return taint.State{}, errors.New("it has no key")
-	case s.Effect != string(effect):
+	case s.Effect != effect:
 		return taint.State{}, fmt.Errorf("its effect is %.40q; only %s is allowed", s.Effect, effect)
 	case s.Since.IsZero():
 		return taint.State{}, errors.New("it does not say since when")
 	}
-	t := v1.Taint{Key: s.Key, Value: s.Value, Effect: effect}
-	if s.TimeAdded != nil {
-		t.TimeAdded = &metav1.Time{Time: *s.TimeAdded}
-	}
-	made := taint.State{Taint: t, Since: s.Since, Ended: s.Past, From: s.From, FoundInList: s.Found}
+	made := taint.State{Taint: s.Taint, Since: s.Since, Ended: s.Past, From: s.From, FoundInList: s.Found}
 	if !reaches(version, s.From) {
 		made.From, made.FoundInList = version, true // it had begun then, at the latest
 	}

@@ -33,65 +33,50 @@ type LeftOut struct {
 }
 
 // Encode returns the stored form of a partition. What does not fit is left out: of the nodes, those whose oldest taint
-// is the youngest. The same content always gives the same entries, except for the time of the writing.
+// is the youngest. The same content always gives the same data.
 func Encode(p Partition) (data map[string]string, leftOut LeftOut) {
-	head := heading{Version: formatVersion, Written: p.Written.UTC()}
+	head := heading{Version: formatVersion, Written: p.Written.UTC(), Triggers: map[string]json.RawMessage{}}
 	head.Guards, leftOut.Guards = encodeGuards(p.Guards)
-	e := encoder{data: map[string]string{}, room: partitionBudget - len(Head) - len(encodeHead(&head))}
+	e := encoder{room: partitionBudget - len(Head) - len(encodeHead(&head))}
+	data = map[string]string{}
 	nodes := oldestFirst(p.Records)
 	for _, node := range nodes {
-		e.addTaints(node, p.Records[node])
-	}
-	for _, node := range nodes {
-		e.addTriggers(node, p.Records[node])
-	}
-	head.Triggers = e.triggers
-	e.data[Head] = encodeHead(&head)
-	leftOut.Nodes = e.leftOut
-	return e.data, leftOut
-}
-
-// encoder adds records to a partition while there is room.
-type encoder struct {
-	data     map[string]string
-	triggers map[string]json.RawMessage
-	room     int
-	leftOut  []string
-}
-
-func (e *encoder) addTaints(node string, r Record) {
-	if len(r.Taints) == 0 {
-		return
-	}
-	if text, ok := e.fit(node, r, r.Taints, len(node)); ok {
-		e.data[node] = string(text)
-	}
-}
-
-func (e *encoder) addTriggers(node string, r Record) {
-	if len(r.Triggers) == 0 {
-		return
+		if text := e.fit(node, p.Records[node], p.Records[node].Taints, 0); text != nil {
+			data[node] = string(text)
+		}
 	}
 	const punctuation = len(`"":,"triggers":{}`) // of which the last part is there once
-	if text, ok := e.fit(node, r, r.Triggers, len(node)+punctuation); ok {
-		if e.triggers == nil {
-			e.triggers = map[string]json.RawMessage{}
+	for _, node := range nodes {
+		if text := e.fit(node, p.Records[node], p.Records[node].Triggers, punctuation); text != nil {
+			head.Triggers[node] = text
 		}
-		e.triggers[node] = text
 	}
+	data[Head] = encodeHead(&head)
+	leftOut.Nodes = e.leftOut
+	return data, leftOut
 }
 
-// fit returns the stored form of these histories of a node if there is room for it and its name.
-func (e *encoder) fit(node string, r Record, histories []taint.History, name int) (json.RawMessage, bool) {
+// encoder counts the room of a partition.
+type encoder struct {
+	room    int
+	leftOut []string // the nodes of which something had no room
+}
+
+// fit returns the stored form of these histories of a node; nil if there are none, or no room for them, the node's name
+// and the punctuation.
+func (e *encoder) fit(node string, r Record, histories []taint.History, punctuation int) json.RawMessage {
+	if len(histories) == 0 {
+		return nil
+	}
 	text, err := encodeRecord(r, histories)
-	if size := name + len(text); err == nil && len(text) <= entryBudget && size <= e.room {
+	if size := len(node) + len(text) + punctuation; err == nil && len(text) <= entryBudget && size <= e.room {
 		e.room -= size
-		return text, true
+		return text
 	}
 	if !slices.Contains(e.leftOut, node) {
 		e.leftOut = append(e.leftOut, node)
 	}
-	return nil, false
+	return nil
 }
 
 // encodeGuards returns the stored form of the record, and whether the record had to be left out because it is too
@@ -120,28 +105,6 @@ func Entries(data map[string]string) map[string]string {
 	entries := maps.Clone(data)
 	delete(entries, Head)
 	return entries
-}
-
-// Same reports whether two stored partitions have the same content, except for the time of the writing.
-func Same(a, b map[string]string) bool {
-	if !maps.Equal(Entries(a), Entries(b)) {
-		return false
-	}
-	more, err := addendaOf(a[Head])
-	other, errOther := addendaOf(b[Head])
-	return err == nil && errOther == nil && string(more.Guards) == string(other.Guards) &&
-		maps.EqualFunc(more.Triggers, other.Triggers, func(a, b json.RawMessage) bool {
-			return string(a) == string(b)
-		})
-}
-
-// addendaOf returns those fields of the entry [Head].
-func addendaOf(head string) (more addenda, err error) {
-	if head == "" {
-		return addenda{}, nil
-	}
-	err = json.Unmarshal([]byte(head), &more)
-	return more, err
 }
 
 // Size returns the size in bytes of a partition's data.
@@ -183,13 +146,5 @@ func encodeRecord(r Record, histories []taint.History) ([]byte, error) {
 }
 
 func stateOf(s *taint.State) state {
-	t := &s.Taint
-	made := state{
-		Key: t.Key, Value: t.Value, Effect: string(t.Effect), Since: s.Since.UTC(), Past: s.Ended,
-		From: s.From, Found: s.FoundInList,
-	}
-	if t.TimeAdded != nil {
-		made.TimeAdded = new(t.TimeAdded.UTC())
-	}
-	return made
+	return state{Taint: s.Taint, Since: s.Since.UTC(), Past: s.Ended, From: s.From, Found: s.FoundInList}
 }

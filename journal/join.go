@@ -28,13 +28,13 @@ func (p *presence) joined(looked string, apart func(a, b *v1.Taint) bool) taint.
 
 // ahead reports whether a process that has observed the node up to this version cannot have seen the recorded state.
 func ahead(recorded *taint.State, looked string) bool {
-	return !recorded.FoundInList && isNewer(recorded.From, looked)
+	return !recorded.FoundInList && IsNewer(recorded.From, looked)
 }
 
 // asSeen returns a recorded state, updated with the observed state that equals it; seen may be nil.
 func (p *presence) asSeen(recorded taint.State, seen *taint.State) taint.State {
 	if seen == nil {
-		if !recorded.Ended && isNewer(p.from, p.recorded.version) {
+		if !recorded.Ended && IsNewer(p.from, p.recorded.version) {
 			recorded.To = p.from // it had ended at the first observation, at the latest
 		}
 		recorded.Ended = true
@@ -52,7 +52,7 @@ func (p *presence) asSeen(recorded taint.State, seen *taint.State) taint.State {
 func inTurn(recorded, own taint.History) taint.History {
 	for i := range own {
 		for j := range recorded {
-			if !own[i].Since.Before(recorded[j].Since) || !isNewer(own[i].From, recorded[j].From) {
+			if !own[i].Since.Before(recorded[j].Since) || !IsNewer(own[i].From, recorded[j].From) {
 				continue
 			}
 			if own[i].FoundInList { // its time was not observed
@@ -105,7 +105,7 @@ func (r *recorded) at(state *taint.State, looked string) int {
 		since = r.states[w].From // a recorded state lasts until the next one begins
 	}
 	return r.last(func(recorded *taint.State) bool {
-		before := isNewer(state.To, recorded.From) || state.To == "" && !ahead(recorded, looked)
+		before := IsNewer(state.To, recorded.From) || state.To == "" && !ahead(recorded, looked)
 		return same(&recorded.Taint, &state.Taint) && (before || had(recorded)) &&
 			(since == "" || reaches(recorded.From, since))
 	})

@@ -11,24 +11,33 @@ import (
 // Keys are the keys of the NoSchedule taints that are observed, because policies name them. They are sorted. The zero
 // value has none.
 type Keys struct {
-	// Triggers are recorded, and begin exposures. Audited are neither: their starts are only shown.
+	// Triggers are recorded, and begin exposures. Audited are neither, unless they are triggers, too: their starts are
+	// only shown.
 	Triggers, Audited []string
 }
 
-// Added returns the sorted keys of k that were not among the keys before, in the same role.
-func (k Keys) Added(before Keys) (added []string) {
-	for _, key := range k.Triggers {
-		if !has(before.Triggers, key) {
-			added = append(added, key)
-		}
+// role is what a taint is observed for.
+type role int
+
+const (
+	ignored role = iota
+	noExecute
+	trigger
+	audited
+)
+
+// roleOf returns the role of a taint.
+func (k Keys) roleOf(t *v1.Taint) role {
+	switch {
+	case t.Effect == v1.TaintEffectNoExecute:
+		return noExecute
+	case t.Effect != v1.TaintEffectNoSchedule:
+	case has(k.Triggers, t.Key):
+		return trigger
+	case has(k.Audited, t.Key):
+		return audited
 	}
-	for _, key := range k.Audited {
-		if !has(before.Audited, key) {
-			added = append(added, key)
-		}
-	}
-	slices.Sort(added)
-	return added
+	return ignored
 }
 
 // And returns the keys of k that are among the others, too, in the same role.
@@ -45,17 +54,10 @@ func has(keys []string, key string) bool {
 	return found
 }
 
-// counted reports whether one of the NoSchedule taints has one of the keys.
-func (k Keys) counted(taints []v1.Taint) bool {
-	return slices.ContainsFunc(taints, func(t v1.Taint) bool {
-		return t.Effect == v1.TaintEffectNoSchedule && (has(k.Triggers, t.Key) || has(k.Audited, t.Key))
-	})
-}
-
-// statesOf returns the states of the history whose taints have one of the keys.
-func statesOf(keys []string, history taint.History) (kept taint.History) {
+// statesOf returns the states of the history whose taints have this role.
+func statesOf(keys Keys, r role, history taint.History) (kept taint.History) {
 	for i := range history {
-		if has(keys, history[i].Taint.Key) {
+		if keys.roleOf(&history[i].Taint) == r {
 			kept = append(kept, history[i])
 		}
 	}

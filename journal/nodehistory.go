@@ -1,6 +1,9 @@
 package journal
 
 import (
+	"cmp"
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/taint"
@@ -9,42 +12,51 @@ import (
 // NodeHistory holds the taints of one node: what this process has observed, and separately what records say. The zero
 // value has no taints. A NodeHistory is immutable.
 type NodeHistory struct {
-	taints presences
-	more   *noSchedule // nil if there is none
+	list      []presence      // sorted by role
+	histories []taint.History // of each
 }
 
-// noSchedule holds the NoSchedule taints of one node.
-type noSchedule struct{ triggers, audited presences }
+// historyOf returns the history of a node with these presences. observed is the node's version at the last observation.
+func historyOf(list []presence, observed string, apart func(a, b *v1.Taint) bool) NodeHistory {
+	histories := make([]taint.History, len(list))
+	for i := range list {
+		list[i].history = list[i].joined(observed, apart)
+		histories[i] = list[i].history
+	}
+	return NodeHistory{list, histories}
+}
 
 // Taints returns one history for each NoExecute taint on the node, with observed and recorded states merged. Callers
 // must not modify it.
-func (n NodeHistory) Taints() []taint.History { return n.taints.histories }
+func (n NodeHistory) Taints() []taint.History { return n.of(noExecute) }
 
 // Triggers returns, in the same way, one history for each NoSchedule taint whose key is among [Keys].Triggers.
-func (n NodeHistory) Triggers() []taint.History {
-	if n.more == nil {
-		return nil
-	}
-	return n.more.triggers.histories
-}
+func (n NodeHistory) Triggers() []taint.History { return n.of(trigger) }
 
-// Audited returns, in the same way, one history for each NoSchedule taint whose key is among [Keys].Audited.
-func (n NodeHistory) Audited() []taint.History {
-	if n.more == nil {
+// Audited returns, in the same way, one history for each NoSchedule taint whose key is among [Keys].Audited only.
+func (n NodeHistory) Audited() []taint.History { return n.of(audited) }
+
+// of returns the histories of the taints in a role; nil if there are none.
+func (n NodeHistory) of(r role) []taint.History {
+	first, found := slices.BinarySearchFunc(n.list, r, func(p presence, r role) int { return cmp.Compare(p.role, r) })
+	end, _ := slices.BinarySearchFunc(n.list, r+1, func(p presence, r role) int { return cmp.Compare(p.role, r) })
+	if !found {
 		return nil
 	}
-	return n.more.audited.histories
+	return n.histories[first:end:end]
 }
 
 // Empty reports whether there are no taints.
-func (n NodeHistory) Empty() bool { return len(n.taints.list) == 0 && n.more == nil }
+func (n NodeHistory) Empty() bool { return len(n.list) == 0 }
 
-// UpTo returns the resourceVersion for a record of the node: changed, at which its taints were last seen to change, or
-// the later version of an adopted record, if the last observation, at the version looked, reaches it.
-func (n NodeHistory) UpTo(changed, looked string) string {
-	changed = n.taints.upTo(changed, looked)
-	if n.more != nil {
-		changed = n.more.triggers.upTo(changed, looked)
+// UpTo returns the resourceVersion for a record of the node. It is changed, at which the node's taints were last seen
+// to change, or the version of an adopted record, if that version is later and the last observation reaches it. observed
+// is the node's version at the last observation.
+func (n NodeHistory) UpTo(changed, observed string) string {
+	for i := range n.list {
+		if recorded := n.list[i].recorded.version; IsNewer(recorded, changed) && reaches(observed, recorded) {
+			changed = recorded
+		}
 	}
 	return changed
 }
@@ -52,19 +64,46 @@ func (n NodeHistory) UpTo(changed, looked string) string {
 // Observe returns the history after one more observation, and reports whether it changed.
 //
 // A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
-// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one.
+// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is a new one. A NoSchedule
+// taint is also forgotten if its role changes: the exposure to it ends with the policy that names it.
 func (n NodeHistory) Observe(s Observation) (NodeHistory, bool) {
-	taints, changed := n.taints.observe(&s, v1.TaintEffectNoExecute)
-	if n.more == nil && !s.Keys.counted(s.Taints) {
-		return NodeHistory{taints: taints}, changed
+	known, restricted := n.restricted(&s)
+	var list []presence
+	for i := range s.Taints {
+		t := &s.Taints[i]
+		if r := s.Keys.roleOf(t); r != ignored && presenceOf(list, r, t) == nil {
+			these := s.only(r)
+			list = append(list, continued(known, r, t, these).observed(t, these))
+		}
 	}
-	before := n.noSchedule()
-	triggers, changedTriggers := before.triggers.observe(s.only(s.Keys.Triggers), v1.TaintEffectNoSchedule)
-	audited, changedAudited := before.audited.observe(s.only(s.Keys.Audited), v1.TaintEffectNoSchedule)
-	if !changed && !changedTriggers && !changedAudited {
+	slices.SortStableFunc(list, func(a, b presence) int { return cmp.Compare(a.role, b.role) })
+	if !restricted && slices.EqualFunc(n.list, list, samePresence) {
 		return n, false
 	}
-	return NodeHistory{taints: taints, more: noScheduleOf(triggers, audited)}, true
+	return historyOf(list, s.Version, s.Distinguishes), true
+}
+
+// restricted returns the presences without the states of taints that had another role at the previous observation, and
+// reports whether that changes anything.
+func (n NodeHistory) restricted(s *Observation) (list []presence, changed bool) {
+	if s.KeysBefore == nil {
+		return n.list, false
+	}
+	for i := range n.list {
+		p, restricted := n.list[i].restricted(s)
+		if changed = changed || restricted; slices.ContainsFunc(p.seen, func(s taint.State) bool { return !s.Ended }) {
+			list = append(list, p)
+		}
+	}
+	return list, changed
+}
+
+// continued returns the presence that the observed taint continues, or a new one that begins with the observation.
+func continued(list []presence, r role, t *v1.Taint, s *Observation) *presence {
+	if known := presenceOf(list, r, t); known != nil && !(s.Gap && known.renewed(s)) {
+		return known
+	}
+	return newPresence(r, t, s)
 }
 
 // Adopt returns the history with a record of the node merged in, and reports whether the history changed. What this
@@ -89,62 +128,47 @@ func (n NodeHistory) Adopt(r Record, now AdoptParams) (NodeHistory, bool) {
 	if r.UID != now.UID {
 		return n, false
 	}
-	taints, changed := n.taints.adopt(r.Taints, &r, &now)
-	if n.more == nil {
-		return NodeHistory{taints: taints}, changed
+	list, changed := slices.Clone(n.list), false
+	for i := range list {
+		theirs := r.about(&list[i], now.Keys)
+		if len(theirs) == 0 {
+			continue
+		}
+		if merged, isNew := list[i].after(theirs, &r, &now); isNew {
+			list[i], changed = merged, true
+		}
 	}
-	triggers, changedTriggers := n.more.triggers.adopt(onlyKeys(now.Keys.Triggers, r.Triggers), &r, &now)
-	if !changed && !changedTriggers {
+	if !changed {
 		return n, false
 	}
-	return NodeHistory{taints: taints, more: noScheduleOf(triggers, n.more.audited)}, true
+	return historyOf(list, now.Version, now.Distinguishes), true
+}
+
+// about returns what the record says about the taint of a presence. What it says about keys that are no triggers is not
+// used.
+func (r *Record) about(p *presence, keys Keys) taint.History {
+	switch t := &p.seen[0].Taint; p.role {
+	case noExecute:
+		return find(r.Taints, t)
+	case trigger:
+		return statesOf(keys, trigger, find(r.Triggers, t))
+	}
+	return nil
 }
 
 // Recorded reports whether a record tells since when this taint, of an observed effect, is there.
 func (n NodeHistory) Recorded(t *v1.Taint) bool {
-	list := n.taints.list
-	if t.Effect == v1.TaintEffectNoSchedule {
-		list = n.noSchedule().triggers.list
-	}
-	known := presenceOf(list, t)
-	return known != nil && len(known.recorded.states) > 0
+	return slices.ContainsFunc(n.list, func(p presence) bool {
+		return counts(&p.seen[0].Taint, t) && len(p.recorded.states) > 0
+	})
 }
 
-// Restrict returns the history without the NoSchedule taints that do not have one of the keys in the same role, and
-// reports whether it changed: the exposure to such a taint ends with the policy that names it. looked is the node's
-// version at the last observation.
-func (n NodeHistory) Restrict(keys Keys, looked string) (NodeHistory, bool) {
-	if n.more == nil {
-		return n, false
-	}
-	triggers, changedTriggers := n.more.triggers.restrict(keys.Triggers, looked)
-	audited, changedAudited := n.more.audited.restrict(keys.Audited, looked)
-	if !changedTriggers && !changedAudited {
-		return n, false
-	}
-	return NodeHistory{taints: n.taints, more: noScheduleOf(triggers, audited)}, true
-}
-
-func (n NodeHistory) noSchedule() noSchedule {
-	if n.more == nil {
-		return noSchedule{}
-	}
-	return *n.more
-}
-
-func noScheduleOf(triggers, audited presences) *noSchedule {
-	if len(triggers.list)+len(audited.list) == 0 {
-		return nil
-	}
-	return &noSchedule{triggers, audited}
-}
-
-// onlyKeys returns the histories of taints with these keys.
-func onlyKeys(keys []string, histories []taint.History) (kept []taint.History) {
-	for _, h := range histories {
-		if states := statesOf(keys, h); len(states) > 0 {
-			kept = append(kept, states)
+// presenceOf returns the presence of the taint in this role, or nil.
+func presenceOf(list []presence, r role, t *v1.Taint) *presence {
+	for i := range list {
+		if list[i].role == r && counts(&list[i].seen[0].Taint, t) {
+			return &list[i]
 		}
 	}
-	return kept
+	return nil
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,10 +12,10 @@ type Observation struct {
 	// Taints of the node at this moment. Those that are neither NoExecute nor among Keys are ignored.
 	Taints []v1.Taint
 
-	// Keys are the NoSchedule taints that are observed, too. Added are those that were not among the keys at the
-	// previous observation, which says nothing about them; see [Keys.Added].
-	Keys  Keys
-	Added []string
+	// Keys are the NoSchedule taints that are observed, too. KeysBefore are those of the previous observation, which
+	// says nothing about keys that it did not have in the same role; nil means that it had the same keys.
+	Keys       Keys
+	KeysBefore *Keys
 
 	// At is the moment of the observation. It carries the monotonic clock, so that times derived from it do not move
 	// when the wall clock is set.
@@ -49,22 +50,23 @@ type Observation struct {
 	Distinguishes func(a, b *v1.Taint) bool
 }
 
-// only returns the observation of the NoSchedule taints with these keys.
-func (o *Observation) only(keys []string) *Observation {
-	these := *o
-	these.Taints = nil
-	for i := range o.Taints {
-		if t := &o.Taints[i]; t.Effect == v1.TaintEffectNoSchedule && has(keys, t.Key) {
-			these.Taints = append(these.Taints, *t)
-		}
+// only returns the observation of the taints in this role.
+func (o *Observation) only(r role) *Observation {
+	if r == noExecute {
+		return o // its effect tells it from the others
 	}
+	these := *o
+	these.Taints = slices.DeleteFunc(slices.Clone(o.Taints), func(t v1.Taint) bool { return o.Keys.roleOf(&t) != r })
 	return &these
 }
 
-// found reports whether the taint, if it is new, may have been there before this observation.
-func (o *Observation) found(t *v1.Taint) bool {
-	return o.Gap || t.Effect == v1.TaintEffectNoSchedule && has(o.Added, t.Key)
+// added reports whether the previous observation says nothing about the taint, because it had no role then, or another.
+func (o *Observation) added(t *v1.Taint) bool {
+	return o.KeysBefore != nil && o.KeysBefore.roleOf(t) != o.Keys.roleOf(t)
 }
+
+// found reports whether the taint, if it is new, may have been there before this observation.
+func (o *Observation) found(t *v1.Taint) bool { return o.Gap || o.added(t) }
 
 // listedSince returns the taint's timeAdded if it is credible, otherwise the Unknown time. A NoSchedule taint does not
 // count from its timeAdded, but from when a process first saw it while a policy made it a trigger. API times are

@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/taint-manager/taint-manager/guard"
 )
 
@@ -33,8 +35,9 @@ type StoredPartition struct {
 	// it.
 	Stored time.Time
 
-	// Watched means that a watch has just reported this change; otherwise the partition was read in this state.
-	Watched bool
+	// Received is when a watch reported this change; it carries the monotonic clock. Zero if the partition was read in
+	// this state.
+	Received time.Time
 }
 
 // Partition is the decoded content of a partition.
@@ -59,17 +62,11 @@ const Head = "_journal"
 // formatVersion is the version of the format below.
 const formatVersion = 1
 
-// heading is the JSON form of the entry [Head].
+// heading is the JSON form of the entry [Head]. The first releases did not know Guards and Triggers: they ignore them, and
+// drop them when they write. In entries of their own, these would not be ignored.
 type heading struct {
-	Version int       `json:"version"`
-	Written time.Time `json:"written"`
-
-	addenda
-}
-
-// addenda are the fields of the entry [Head] that the first releases did not know. These ignore them, and drop them
-// when they write. In entries of their own, they would not be ignored.
-type addenda struct {
+	Version  int                        `json:"version"`
+	Written  time.Time                  `json:"written"`
 	Guards   json.RawMessage            `json:"guards,omitempty"`
 	Triggers map[string]json.RawMessage `json:"triggers,omitempty"` // an entry for each node
 }
@@ -83,12 +80,10 @@ type entry struct {
 
 // state is the JSON form of one state of a taint.
 type state struct {
-	Key       string     `json:"key"`
-	Value     string     `json:"value,omitempty"`
-	Effect    string     `json:"effect"`
-	Since     time.Time  `json:"since"`
-	TimeAdded *time.Time `json:"timeAdded,omitempty"`
-	Past      bool       `json:"past,omitempty"`
-	From      string     `json:"from,omitempty"`
-	Found     bool       `json:"found,omitempty"`
+	v1.Taint
+
+	Since time.Time `json:"since"`
+	Past  bool      `json:"past,omitempty"`
+	From  string    `json:"from,omitempty"`
+	Found bool      `json:"found,omitempty"`
 }

@@ -44,7 +44,7 @@ func TestAPartitionIsStoredLikeThis(t *testing.T) {
 	want := map[string]string{
 		"_journal": `{"version":1,"written":"2026-01-01T00:00:09.25Z"}`,
 		node: `{"uid":"u","version":"10","taints":[` +
-			`[{"key":"load","value":"1","effect":"NoExecute","since":"2026-01-01T00:00:01.5Z","timeAdded":"2026-01-01T00:00:01Z","past":true,"from":"8"},` +
+			`[{"key":"load","value":"1","effect":"NoExecute","timeAdded":"2026-01-01T00:00:01Z","since":"2026-01-01T00:00:01.5Z","past":true,"from":"8"},` +
 			`{"key":"load","value":"2","effect":"NoExecute","since":"2026-01-01T00:00:02Z","from":"10"}],` +
 			`[{"key":"gpu","effect":"NoExecute","since":"2026-01-01T00:00:02Z","from":"10"}]]}`,
 	}

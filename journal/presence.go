@@ -2,7 +2,6 @@ package journal
 
 import (
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -11,6 +10,8 @@ import (
 
 // presence is the presence of one taint on one node, without an interruption that is known.
 type presence struct {
+	role role
+
 	// seen are the states that this process has observed.
 	seen taint.History
 
@@ -38,25 +39,24 @@ type recorded struct {
 	states  taint.History // on the clock of this process
 	read    taint.History // as it was read
 	version string        // of the node when the record's writer last saw its taints change
-	live    bool          // this process received the writing that the times of the states were taken from
-	written time.Time     // when that writing was made, by its writer's clock
+	writing Writing       // that contained it
 }
 
 // newPresence returns a presence that begins with the observation.
-func newPresence(t *v1.Taint, s *Observation) *presence {
-	l := &presence{from: s.Version}
+func newPresence(r role, t *v1.Taint, s *Observation) *presence {
+	p := &presence{role: r, from: s.Version}
 	if !s.found(t) {
-		return l
+		return p
 	}
-	if t.Effect != v1.TaintEffectNoSchedule || !has(s.Added, t.Key) {
-		l.absent = s.Before
+	if !s.added(t) {
+		p.absent = s.Before
 	}
 	for i := range s.Taints {
 		if counts(&s.Taints[i], t) {
-			l.found = append(l.found, s.Taints[i])
+			p.found = append(p.found, s.Taints[i])
 		}
 	}
-	return l
+	return p
 }
 
 // observed returns the presence after an observation of its taint t.
@@ -72,7 +72,7 @@ func (p *presence) observed(t *v1.Taint, s *Observation) presence {
 		}
 	}
 	// If versions do not change, as those of a fake API server, nothing can show later which state outlasted which.
-	unmoved := !isNewer(s.Version, s.Before) && !unchangedHistory(p.seen, now.seen)
+	unmoved := !IsNewer(s.Version, s.Before) && !unchangedHistory(p.seen, now.seen)
 	if sorted(now.seen); len(now.seen) > States || unmoved {
 		all := len(now.seen)
 		now.seen = bound(dropCovered(now.seen), s.Distinguishes)
@@ -110,11 +110,19 @@ func begin(s *Observation, t *v1.Taint, known taint.History) taint.State {
 	return state
 }
 
-// restricted returns the presence without the states of taints with other keys.
-func (p presence) restricted(keys []string) presence {
-	p.seen = statesOf(keys, p.seen)
-	p.recorded.states, p.recorded.read = statesOf(keys, p.recorded.states), statesOf(keys, p.recorded.read)
-	return p
+// restricted returns the presence without the states of taints that have another role, or had one at the previous
+// observation, and reports whether there are any.
+func (p presence) restricted(s *Observation) (presence, bool) {
+	states := len(p.seen) + len(p.recorded.states)
+	keys := s.Keys.And(*s.KeysBefore)
+	for _, history := range []*taint.History{&p.seen, &p.recorded.states, &p.recorded.read} {
+		*history = statesOf(keys, p.role, *history)
+	}
+	if len(p.seen)+len(p.recorded.states) == states {
+		return p, false
+	}
+	p.history = p.joined(s.Before, nil)
+	return p, true
 }
 
 // renewed reports whether the taint that is observed after a gap is another one than that of this presence.
@@ -123,4 +131,6 @@ func (p *presence) renewed(s *Observation) bool {
 }
 
 // samePresence reports whether two presences are the same one and have the same states.
-func samePresence(a, b presence) bool { return a.from == b.from && unchangedHistory(a.seen, b.seen) }
+func samePresence(a, b presence) bool {
+	return a.role == b.role && a.from == b.from && unchangedHistory(a.seen, b.seen)
+}

@@ -37,8 +37,7 @@ func afterAll(looks ...[]journal.Observation) (n viewed) {
 	}
 	for i := range all {
 		if i > 0 {
-			n.NodeHistory, _ = n.Restrict(all[i].Keys, n.version)
-			all[i].Added = all[i].Keys.Added(all[i-1].Keys)
+			all[i].KeysBefore = &all[i-1].Keys
 		}
 		if all[i].Version == "" {
 			all[i].Version = fmt.Sprint(i + 1)
@@ -233,7 +232,6 @@ func TestNoTriggerCountsFromBeforeAProcessSawIt(t *testing.T) {
 				} else if begun.IsZero() || len(before.Triggers) == 0 && len(keys[1-i].Triggers) == 0 {
 					begun = now
 				}
-				own[i].NodeHistory, _ = own[i].Restrict(keys[i], own[i].version)
 				observe(&own[i], keys[i], before, there, version, now, drain)
 				twins[i].see(len(keys[i].Triggers) > 0, there, now)
 			case 2:
@@ -252,7 +250,7 @@ func TestNoTriggerCountsFromBeforeAProcessSawIt(t *testing.T) {
 }
 
 func observe(n *viewed, keys, before journal.Keys, there bool, version int, now time.Time, one v1.Taint) {
-	s := journal.Observation{At: now, Created: at(-100), Version: fmt.Sprint(version), Keys: keys, Added: keys.Added(before)}
+	s := journal.Observation{At: now, Created: at(-100), Version: fmt.Sprint(version), Keys: keys, KeysBefore: &before}
 	if there {
 		s.Taints = []v1.Taint{one}
 	}

@@ -9,10 +9,7 @@ func reaches(version, other string) bool {
 }
 
 // IsNewer reports whether one resourceVersion of a node is certainly newer than the other.
-func IsNewer(version, other string) bool { return isNewer(version, other) }
-
-// isNewer reports whether one resourceVersion is certainly newer than the other.
-func isNewer(version, other string) bool {
+func IsNewer(version, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, other)
 	return err == nil && order > 0
 }

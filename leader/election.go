@@ -38,7 +38,6 @@ type Election struct {
 	term chan struct{}
 
 	yields yields
-	seen   observations
 }
 
 // New returns an election for the lease in the configuration. The defaults are those of
@@ -140,7 +139,7 @@ func (e *Election) runTerm(ctx context.Context, lead func(context.Context) error
 	if err != nil {
 		return fmt.Errorf("setting up the leader election: %w", err)
 	}
-	e.seen.begin(time.Now())
+	e.lock.observations.begin(e.lock.now())
 	e.elector.Store(elector)
 	defer e.elector.Store(nil)
 	e.watchdog.SetLeaderElection(elector)
@@ -181,7 +180,7 @@ func (e *Election) electorConfig(
 ) leaderelection.LeaderElectionConfig {
 	return leaderelection.LeaderElectionConfig{
 		Name:          e.config.ResourceName,
-		Lock:          observedLock{e.lock, &e.seen},
+		Lock:          e.lock,
 		LeaseDuration: e.config.LeaseDuration.Duration,
 		RenewDeadline: e.config.RenewDeadline.Duration,
 		RetryPeriod:   e.config.RetryPeriod.Duration,

@@ -51,6 +51,8 @@ type Lock struct {
 	// ledByOther is when this process last read a record which shows that another process leads or has led; nil before
 	// the first.
 	ledByOther atomic.Pointer[time.Time]
+
+	observations observations
 }
 
 // try is an attempt to take or renew the lease: one or more writes with the same time of renewal in whole seconds.
@@ -93,12 +95,13 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	switch {
 	case l.absent, err == nil && isEmpty(record):
 		record, raw = l.standIn()
-		return record, raw, nil
 	case err != nil:
 		l.lost = time.Time{} // a leader may have written the lease meanwhile: the waiting begins anew
 		return nil, nil, err
+	default:
+		l.remember(*record)
 	}
-	l.remember(*record)
+	l.observations.note(l.now(), record)
 	return record, raw, nil
 }
 
@@ -194,6 +197,7 @@ func (l *Lock) write(
 	}
 	l.absent = false
 	l.remember(record)
+	l.observations.note(l.now(), &record)
 	if ours {
 		l.renewed.Store(new(l.tried.at))
 	}

@@ -1,12 +1,10 @@
 package leader
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
@@ -15,11 +13,11 @@ import (
 // durations of the lease: a leader renews within one of them, and this process sees that within another.
 const unledAfter = time.Minute
 
-// observations are what the electors of this process have seen of the lease.
+// observations are what a lock has observed of its lease. Any goroutine may call their methods.
 type observations struct {
 	mu      sync.Mutex
 	latest  metav1.Time // the time of renewal in the last record, by its holder's clock
-	renewed time.Time   // when a new time of renewal was seen last, or when this process became a candidate
+	renewed time.Time   // when a new time of renewal was observed last, or when this process became a candidate
 	read    time.Time   // when the lease was read or written last
 }
 
@@ -32,19 +30,16 @@ func (o *observations) begin(now time.Time) {
 	}
 }
 
-// note notes the result of a request of an elector. An error means that there is no record.
-func (o *observations) note(now time.Time, record *resourcelock.LeaderElectionRecord, err error) {
-	if err != nil && !apierrors.IsNotFound(err) {
-		return
-	}
+// note notes a record that was read or written.
+func (o *observations) note(now time.Time, record *resourcelock.LeaderElectionRecord) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.read = now
-	if err == nil && !record.RenewTime.Equal(&o.latest) {
+	if o.read = now; !record.RenewTime.Equal(&o.latest) {
 		o.latest, o.renewed = record.RenewTime, now
 	}
 }
 
+// unled returns an error if nobody was observed to lead for that time.
 func (o *observations) unled(now time.Time, patience time.Duration) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -63,36 +58,5 @@ func (o *observations) unled(now time.Time, patience time.Duration) error {
 // process, this one included, renews the lease. With leases of more than 30 s it is two of their durations instead of a
 // minute. The error names neither servers nor processes, so that it may be shown to everybody.
 func (e *Election) Unled() error {
-	return e.seen.unled(time.Now(), max(unledAfter, 2*e.config.LeaseDuration.Duration))
-}
-
-// observedLock is a lock of an elector that notes what the elector sees.
-type observedLock struct {
-	resourcelock.Interface
-	seen *observations
-}
-
-// Get returns the lease's record.
-func (o observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	record, raw, err := o.Interface.Get(ctx)
-	o.seen.note(time.Now(), record, err)
-	return record, raw, err
-}
-
-// Create creates the lease.
-func (o observedLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	err := o.Interface.Create(ctx, record)
-	if err == nil {
-		o.seen.note(time.Now(), &record, nil)
-	}
-	return err
-}
-
-// Update writes the lease.
-func (o observedLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	err := o.Interface.Update(ctx, record)
-	if err == nil {
-		o.seen.note(time.Now(), &record, nil)
-	}
-	return err
+	return e.lock.observations.unled(e.lock.now(), max(unledAfter, 2*e.config.LeaseDuration.Duration))
 }

@@ -30,6 +30,7 @@ func TestForesight(t *testing.T) {
 	if err := w.Permit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	t.Run("before the first taint, nothing is pending", func(t *testing.T) { knowsThatNothingIsPending(w.scene(t)) })
 	t.Run("what plan foretells happens", func(t *testing.T) { happensAsPlanned(w.scene(t)) })
 	t.Run("explain tells why a pod is gone", func(t *testing.T) { explainsTheGone(w.scene(t)) })
 	t.Run("who may read less is told less", func(t *testing.T) { tellsWhatItCan(w.scene(t)) })
@@ -179,6 +180,23 @@ func (s *scene) untilRecorded(keys ...string) {
 			return !strings.Contains(page.Data[s.node], `"key":"`+key+`"`)
 		})
 	})
+}
+
+// knowsThatNothingIsPending asks as a user who may not read nodes, and so depends on the journal.
+func knowsThatNothingIsPending(s *scene) {
+	user := s.reader("no-nodes-yet", mayRead("pods", "configmaps"))
+	s.pod("p")
+	s.cannotSay(user, "there is no journal")
+	s.manage(s.T)
+	s.until("the journal exists", func() bool {
+		list, err := s.admin.CoreV1().ConfigMaps("kube-system").List(s.Context(), metav1.ListOptions{})
+		return err == nil && !slices.ContainsFunc(store.PartitionNames(journalName), func(name string) bool {
+			return !slices.ContainsFunc(list.Items, func(m v1.ConfigMap) bool { return m.Name == name })
+		})
+	})
+	if said, notes := s.pending(user); len(said) > 0 || !strings.Contains(notes, "this user may not list nodes") {
+		s.Errorf("pending: %v\n%s", said, notes)
+	}
 }
 
 func happensAsPlanned(s *scene) {

@@ -119,13 +119,15 @@ func (k *keeper) hear(i int, read partition, watched bool) {
 	}
 	k.tell(i, &k.heard[i][len(k.heard[i])-1])
 	s := journal.StoredPartition{
-		Data: read.data, Watched: watched,
-		Stored: k.p.w.server.at(read.stored).Truncate(time.Second),
+		Data: read.data, Stored: k.p.w.server.at(read.stored).Truncate(time.Second),
+	}
+	if watched {
+		s.Received = k.p.now()
 	}
 	if read.version > 0 {
 		s.Version = strconv.Itoa(read.version)
 	}
-	k.step(store.Heard{Partition: i, Content: s, Received: k.p.now()})
+	k.step(store.Heard{Partition: i, Content: &s})
 }
 
 // tell tells the oracle which records the process has heard of, unless the process has written the partition in this
@@ -161,8 +163,8 @@ func (k *keeper) step(in store.Input) {
 	for i := range do.Writes {
 		k.write(&do.Writes[i])
 	}
-	if do.Guards != nil && do.Guards.Usable {
-		k.p.governance.step(guard.RecordRead{Record: do.Guards.Record})
+	if do.Guards != nil {
+		k.p.governance.step(guard.RecordRead{Record: *do.Guards})
 	}
 	if do.Loaded {
 		k.loaded = true

@@ -50,18 +50,22 @@ type Source interface {
 
 // CoreOptions are the parameters of a [Core]. Source, Leading and Ahead are required.
 type CoreOptions struct {
-	// Source has the nodes. Step calls it.
+	// Source has the nodes to record. Step calls it.
 	Source Source
 
-	// Leading is asked before each write; if it returns false, nothing is written.
+	// Leading is called right before each write; if it returns false, nothing is written.
 	Leading func() bool
 
-	// Ahead is as in [Options].
+	// Ahead returns by how much this process's wall clock is ahead of the API server's, as for
+	// [journal.AdoptParams].Ahead.
 	Ahead func(now time.Time) time.Duration
 
-	// ReadOnly and LastLed are as in [Options].
+	// ReadOnly keeps the core from writing.
 	ReadOnly bool
-	LastLed  time.Time
+
+	// LastLed is the last time at which another process is known to have led. A partition that had not been written for
+	// long by then could not be written, and is not believed. Zero means unknown.
+	LastLed time.Time
 
 	// None means that there are no partitions.
 	None bool
@@ -76,7 +80,7 @@ type Core struct {
 
 	synced, loaded bool
 	patience       time.Time // when decisions begin without what was not read
-	flushes        []int
+	flushes        []chan struct{}
 
 	now time.Time // of the step under way
 	do  *Effects
@@ -131,7 +135,7 @@ func (c *Core) take(in Input) {
 	case Written:
 		c.partitions[in.Partition].answered(in)
 	case Flush:
-		c.flushes = append(c.flushes, in.ID)
+		c.flushes = append(c.flushes, in.Done)
 		for _, p := range c.partitions {
 			p.hurry()
 		}

@@ -89,15 +89,15 @@ func TestAJournalThatCanNotBeWrittenIsTriedAgainAndSaysSo(t *testing.T) {
 				p := w.start(func(o *store.Options) { o.Metrics = metrics }).lead()
 				w.taint("n", "gpu")
 				w.pass(1)
-				p.troubled("at once", "partitions that can't be written: 1")
+				p.troubled("at once", "partitions that can't be written: 8")
 				w.pass(600)
-				if n := w.stored(); n < 15 || n > 35 {
-					t.Errorf("%d tries in 10 minutes", n)
+				if n := w.storedOf("n"); n < 15 || n > 35 {
+					t.Errorf("%d tries of one partition in 10 minutes", n)
 				}
 				if got := strings.Count(p.said(), "A problem of the journal:"); got < 1 || got > 10 {
 					t.Errorf("%d lines in the log:\n%s", got, p.said())
 				}
-				expectMetric(t, registry, "taint_manager_journal_problems", "unwritten", 1)
+				expectMetric(t, registry, "taint_manager_journal_problems", "unwritten", 8)
 				expectMetric(t, registry, "taint_manager_journal_writes_total", name, float64(w.stored()))
 				w.fault(nil)
 				w.pass(640)
@@ -203,8 +203,8 @@ func TestAPartitionOfAnUnknownVersionIsNeitherUsedNorOverwritten(t *testing.T) {
 		}
 		w.taint("n", "gpu", "disk")
 		w.pass(3600)
-		if got := w.partition("n").Data; !maps.Equal(got, data) || w.stored() != 0 {
-			t.Errorf("after %d writes it is %v", w.stored(), got)
+		if got := w.partition("n").Data; !maps.Equal(got, data) || w.storedOf("n") != 0 {
+			t.Errorf("after %d writes it is %v", w.storedOf("n"), got)
 		}
 		w.deletePartition("n")
 		w.pass(3610)

@@ -39,7 +39,7 @@ func (g *guards) put(r guard.Record, term int) {
 
 // read replaces the record by one that another process has written; nil means that its partition has none. If this
 // process has already set a record in its present term, it has begun to lead before it knew this one: it merges both.
-func (g *guards) read(r *guard.Record, now, fresh time.Time) GuardsRead {
+func (g *guards) read(r *guard.Record, now, fresh time.Time) {
 	g.fresh = fresh
 	switch set := g.set != 0 && g.set == g.term; {
 	case r == nil && set:
@@ -51,7 +51,6 @@ func (g *guards) read(r *guard.Record, now, fresh time.Time) GuardsRead {
 		g.record, g.known = *r, true
 	}
 	g.keep(now, g.term)
-	return GuardsRead{Record: g.record, Usable: r != nil}
 }
 
 // adoptGuards passes on the record that the partition contains. What this process finds first is as fresh as it was
@@ -71,7 +70,10 @@ func (p *partition) adoptGuards(r *guard.Record, first bool) {
 			fresh = p.now.Add(-max(last.Sub(p.writing.At), 0))
 		}
 	}
-	p.do.Guards = new(p.guards.read(r, p.now, fresh))
+	p.guards.read(r, p.now, fresh)
+	if r != nil {
+		p.do.Guards = new(p.guards.record)
+	}
 }
 
 // guardsToWrite returns the record to write; nil if there is none, or if another partition has it.

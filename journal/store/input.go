@@ -14,12 +14,20 @@ type Input interface{ input() }
 // because a record of an unknown node has no effect.
 type Synced struct{}
 
-// Heard reports what the watch of a partition shows: its content, with the moment of receipt, or the error of a read.
+// Heard reports what the watch of a partition shows: its content, or the error of a read, or a content and the error of
+// a later read.
 type Heard struct {
 	Partition int
-	Content   journal.StoredPartition
-	Received  time.Time
-	Err       error
+	Content   *journal.StoredPartition // nil if none was read
+	Err       error                    // nil if the last read succeeded
+}
+
+// after returns what this one says, and the content of one before if this one has none.
+func (h Heard) after(before Heard) Heard {
+	if h.Content == nil {
+		h.Content = before.Content
+	}
+	return h
 }
 
 // NodesChanged reports that the taints of nodes of this partition have changed, or that such nodes were deleted.
@@ -48,7 +56,7 @@ type GuardsSet struct{ Record guard.Record }
 
 // Flush asks for all changes to be written. Effects.Flushed answers it once they are, or once one more attempt has
 // failed.
-type Flush struct{ ID int }
+type Flush struct{ Done chan struct{} }
 
 // TimePassed reports that the time of Effects.Next has come.
 type TimePassed struct{}
@@ -72,14 +80,15 @@ type Effects struct {
 	// Adopted are the nodes of which a record has changed what is known.
 	Adopted []string
 
-	// Guards is the record of guards and holds that was read; nil if none was read.
-	Guards *GuardsRead
+	// Guards is the record of guards and holds, if another process has written its partition; nil if that has none, or if
+	// it can't be believed.
+	Guards *guard.Record
 
 	// Troubles are the problems that have changed.
 	Troubles []Trouble
 
-	// Flushed are the numbers of the flushes that are done.
-	Flushed []int
+	// Flushed are the flushes that are done.
+	Flushed []chan struct{}
 
 	// Loaded means that decisions may begin. It is set once.
 	Loaded bool
@@ -94,18 +103,10 @@ type Write struct {
 	Content         journal.StoredPartition
 }
 
-// GuardsRead is the latest record of guards and holds that the journal has. Usable is false if the journal has none, or
-// if it can't be believed.
-type GuardsRead struct {
-	Record guard.Record
-	Usable bool
-}
-
 // Trouble is a change of one problem of one partition.
 type Trouble struct {
 	Partition string // its name
 	Kind      Kind
-
-	// Before and Text describe the problem before, and now; empty if there was none, or is none.
-	Before, Text string
+	New       bool   // there was none of this kind
+	Text      string // empty if the problem is over
 }

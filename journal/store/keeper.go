@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,38 +30,23 @@ type Partitions interface {
 	Write(ctx context.Context, partition int, content journal.StoredPartition) (version string, err error)
 }
 
-// Options are the parameters of a keeper.
+// Options are the parameters of a keeper. Leading and Ahead may be nil: then only Lead's context decides, and the clocks
+// agree.
 type Options struct {
+	CoreOptions
+
 	// Partitions stores the journal. Nil means that there is none, and the keeper does nothing.
 	Partitions Partitions
 
-	// Source has the nodes to record, and is safe for concurrent use; Synced is closed once it has all of them. Both
-	// are required.
-	Source Source
+	// Synced is closed once the source has all nodes. Required. The source must be safe for concurrent use.
 	Synced <-chan struct{}
 
 	// Adopted is called after a record has changed what is known of a node. It must not block. Required.
 	Adopted func(node string)
 
-	// GuardsRead is called with the record of guards and holds whenever another process has written its partition, as
-	// [Keeper.Guards] returns it from then on. known is false if the partition has none, or if it can't be believed. It
-	// must not block. Nil means that nobody is interested.
-	GuardsRead func(r guard.Record, known bool)
-
-	// Ahead returns by how much this process's wall clock is ahead of the API server's, as for
-	// [journal.AdoptParams].Ahead. Nil means that the clocks agree.
-	Ahead func(now time.Time) time.Duration
-
-	// ReadOnly keeps the keeper from writing.
-	ReadOnly bool
-
-	// Leading is called right before each write; if it returns false, nothing is written. Nil means that only Lead's
-	// context decides.
-	Leading func() bool
-
-	// LastLed is the last time at which another process is known to have led. A partition that had not been written for
-	// long by then could not be written, and is not believed. Zero means unknown.
-	LastLed time.Time
+	// GuardsRead is called with the record of guards and holds that another process has written, as [Keeper.Guards]
+	// returns it from then on. It must not block. Required.
+	GuardsRead func(guard.Record)
 
 	// Metrics counts what the keeper does. Nil means no metrics.
 	Metrics *Metrics
@@ -72,7 +58,8 @@ type Options struct {
 // Keeper is the goroutine around a [Core]. Its methods are safe for concurrent use.
 type Keeper struct {
 	options  Options
-	core     *Core // only Run's goroutine uses it
+	core     *Core       // only Run's goroutine uses it
+	timer    *time.Timer // of the next step; likewise
 	troubles *troubles
 	records  int                    // that the metrics show
 	guards   atomic.Pointer[guards] // of the core, after its last step
@@ -81,23 +68,16 @@ type Keeper struct {
 	wake     chan struct{}
 	running  sync.WaitGroup
 
-	mu      sync.Mutex
-	inputs  []Input                  // that were not processed
-	heard   [journal.Partitions]news // likewise
-	changed [journal.Partitions]bool // partitions whose nodes have changed
-	listed  bool                     // the source has taken in a list
-	terms   int                      // so far
-	term    context.Context          // the latest one
-	flushes []chan struct{}          // all so far; nil once they are done
+	mu     sync.Mutex
+	inputs []Input         // that were not processed
+	terms  int             // so far
+	term   context.Context // the latest one
 }
 
 // New returns a keeper that does nothing before Run.
 func New(o Options) *Keeper {
 	if o.Leading == nil {
 		o.Leading = func() bool { return true }
-	}
-	if o.GuardsRead == nil {
-		o.GuardsRead = func(guard.Record, bool) {}
 	}
 	if o.Ahead == nil {
 		o.Ahead = func(time.Time) time.Duration { return 0 }
@@ -109,10 +89,9 @@ func New(o Options) *Keeper {
 		options: o, troubles: newTroubles(o.Logger, o.Metrics),
 		loaded: make(chan struct{}), ended: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
-	k.core = NewCore(CoreOptions{
-		Source: o.Source, Leading: k.leads, Ahead: o.Ahead, ReadOnly: o.ReadOnly, LastLed: o.LastLed,
-		None: o.Partitions == nil,
-	})
+	core := o.CoreOptions
+	core.Leading, core.None = k.leads, o.Partitions == nil
+	k.core = NewCore(core)
 	k.guards.Store(&guards{})
 	return k
 }
@@ -123,39 +102,32 @@ func (k *Keeper) Run(ctx context.Context) {
 	for number := range len(k.core.partitions) {
 		k.running.Go(func() {
 			k.options.Partitions.Watch(ctx, number, func(s journal.StoredPartition, err error) {
-				k.hear(Heard{number, s, time.Now(), err})
+				if err != nil {
+					k.put(Heard{number, nil, err})
+					return
+				}
+				k.put(Heard{number, &s, nil})
 			})
 		})
 	}
 	synced := k.options.Synced
-	var next time.Time
+	k.timer = time.NewTimer(time.Hour)
+	defer k.timer.Stop()
 	for {
-		due, stop := timer(next)
 		select {
 		case <-ctx.Done():
-			stop()
 			return
 		case <-synced:
 			synced = nil
-			next = k.step(ctx, Synced{})
+			k.step(ctx, Synced{})
 		case <-k.wake:
 			for _, in := range k.take() {
-				next = k.step(ctx, in)
+				k.step(ctx, in)
 			}
-		case <-due:
-			next = k.step(ctx, TimePassed{})
+		case <-k.timer.C:
+			k.step(ctx, TimePassed{})
 		}
-		stop()
 	}
-}
-
-// timer returns a channel that receives at that time; never if it is zero.
-func timer(at time.Time) (due <-chan time.Time, stop func()) {
-	if at.IsZero() {
-		return nil, func() {}
-	}
-	t := time.NewTimer(time.Until(at))
-	return t.C, func() { t.Stop() }
 }
 
 // leave waits for what was started, and removes this keeper's share of the metrics.
@@ -166,73 +138,59 @@ func (k *Keeper) leave() {
 	k.options.Metrics.entries.Add(float64(-k.records))
 }
 
-// news is what the watch of a partition has shown last, and the error of the read after it; nil if there is none.
-type news struct{ content, failure *Heard }
-
-// hear adds what the watch of a partition shows. It replaces what was not processed yet, so that a client that writes
-// often does not fill memory. It does not block.
-func (k *Keeper) hear(in Heard) {
-	k.mu.Lock()
-	if n := &k.heard[in.Partition]; in.Err != nil {
-		n.failure = &in
-	} else {
-		*n = news{content: &in}
-	}
-	k.mu.Unlock()
-	k.signal()
-}
-
 // put adds an input. It does not block.
 func (k *Keeper) put(in Input) {
 	k.mu.Lock()
-	k.inputs = append(k.inputs, in)
+	k.inputs = added(k.inputs, in)
 	k.mu.Unlock()
-	k.signal()
-}
-
-func (k *Keeper) signal() {
 	select {
 	case k.wake <- struct{}{}:
 	default:
 	}
 }
 
-// take returns the inputs that wait. Changes of nodes come first: a flush that waits is to write them.
+// added returns the inputs that wait with one more. It takes the place of one about the same partition, so that a client
+// that writes often does not fill memory, and so that a flush that waits writes all changes before it.
+func added(waiting []Input, in Input) []Input {
+	i := slices.IndexFunc(waiting, func(other Input) bool {
+		switch in := in.(type) {
+		case NodesChanged, NodesListed:
+			return other == in
+		case Heard:
+			other, ok := other.(Heard)
+			return ok && other.Partition == in.Partition
+		}
+		return false
+	})
+	if i < 0 {
+		return append(waiting, in)
+	}
+	if before, ok := waiting[i].(Heard); ok {
+		waiting[i] = in.(Heard).after(before)
+	}
+	return waiting
+}
+
+// take returns the inputs that wait.
 func (k *Keeper) take() (inputs []Input) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for number, changed := range k.changed {
-		if changed {
-			inputs = append(inputs, NodesChanged{number})
-		}
-	}
-	if k.listed {
-		inputs = append(inputs, NodesListed{})
-	}
-	for _, n := range k.heard {
-		for _, h := range []*Heard{n.content, n.failure} {
-			if h != nil {
-				inputs = append(inputs, *h)
-			}
-		}
-	}
-	inputs = append(inputs, k.inputs...)
-	k.changed, k.listed, k.inputs, k.heard = [journal.Partitions]bool{}, false, nil, [journal.Partitions]news{}
+	inputs, k.inputs = k.inputs, nil
 	return inputs
 }
 
-// step passes one input to the core, and its effects on. It returns when the next step is due.
-func (k *Keeper) step(ctx context.Context, in Input) time.Time {
+// step passes one input to the core, and its effects on.
+func (k *Keeper) step(ctx context.Context, in Input) {
 	do := k.core.Step(time.Now(), in)
 	k.guards.Store(new(k.core.guards))
-	for _, one := range do.Troubles {
-		k.troubles.note(one)
+	for i := range do.Troubles {
+		k.troubles.note(&do.Troubles[i])
 	}
 	for _, node := range do.Adopted {
 		k.options.Adopted(node)
 	}
 	if do.Guards != nil {
-		k.options.GuardsRead(do.Guards.Record, do.Guards.Usable)
+		k.options.GuardsRead(*do.Guards)
 	}
 	for _, w := range do.Writes {
 		k.running.Go(func() { k.write(ctx, w) })
@@ -242,8 +200,12 @@ func (k *Keeper) step(ctx context.Context, in Input) time.Time {
 	if do.Loaded {
 		close(k.loaded)
 	}
-	k.flushed(do.Flushed)
-	return do.Next
+	for _, done := range do.Flushed {
+		close(done)
+	}
+	if k.timer.Stop(); !do.Next.IsZero() {
+		k.timer.Reset(time.Until(do.Next))
+	}
 }
 
 // write makes a write. It is cancelled when its term ends, and when Run does.
@@ -275,20 +237,10 @@ func (k *Keeper) leads() bool {
 func (k *Keeper) Loaded() <-chan struct{} { return k.loaded }
 
 // NodeChanged notes that the taints of a node have changed, or that the node was deleted. It does not block.
-func (k *Keeper) NodeChanged(name string) {
-	k.mu.Lock()
-	k.changed[journal.PartitionOf(name)] = true
-	k.mu.Unlock()
-	k.signal()
-}
+func (k *Keeper) NodeChanged(name string) { k.put(NodesChanged{journal.PartitionOf(name)}) }
 
 // NodesListed notes that the source has taken in a list of all nodes. It does not block.
-func (k *Keeper) NodesListed() {
-	k.mu.Lock()
-	k.listed = true
-	k.mu.Unlock()
-	k.signal()
-}
+func (k *Keeper) NodesListed() { k.put(NodesListed{}) }
 
 // Lead permits writing until the context ends. It returns at once.
 func (k *Keeper) Lead(ctx context.Context) {
@@ -296,9 +248,8 @@ func (k *Keeper) Lead(ctx context.Context) {
 	k.terms++
 	number := k.terms
 	k.term = ctx
-	k.inputs = append(k.inputs, TermBegan{number})
 	k.mu.Unlock()
-	k.signal()
+	k.put(TermBegan{number})
 	context.AfterFunc(ctx, func() { k.put(TermEnded{number}) })
 }
 
@@ -315,25 +266,11 @@ func (k *Keeper) Guards() (r guard.Record, known bool) { return k.guards.Load().
 // Flush waits until all changes are written, or one more attempt has failed, or the context or Run ends.
 func (k *Keeper) Flush(ctx context.Context) {
 	done := make(chan struct{})
-	k.mu.Lock()
-	k.flushes = append(k.flushes, done)
-	k.inputs = append(k.inputs, Flush{len(k.flushes) - 1})
-	k.mu.Unlock()
-	k.signal()
+	k.put(Flush{done})
 	select {
 	case <-done:
 	case <-k.ended:
 	case <-ctx.Done():
-	}
-}
-
-// flushed ends flushes.
-func (k *Keeper) flushed(ids []int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, id := range ids {
-		close(k.flushes[id])
-		k.flushes[id] = nil
 	}
 }
 

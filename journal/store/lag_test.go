@@ -293,13 +293,42 @@ func TestAPartitionInUseThatIsOverwrittenByAnUnknownVersionIsWrittenBack(t *test
 	})
 }
 
+// The process hears of the next leader's writing before it hears that its own term is over.
+func TestWhatIsHeardAtTheEndOfATermCountsAfterIt(t *testing.T) {
+	node := inGuards
+	for name, c := range map[string]struct {
+		data   map[string]string
+		writes int // in the next term
+	}{
+		"a record":           {map[string]string{"_journal": `{"version":1}`, node: `{"uid":"u","taints":[[{"key":"gpu","effect":"NoExecute","since":"2026-01-01T00:00:00Z"}]]}`}, 1},
+		"an unknown version": {map[string]string{"_journal": `{"version":2}`}, 0},
+	} {
+		now, source := time.Now(), &offered{manyNodes: newManyNodes(1)}
+		core := store.NewCore(store.CoreOptions{
+			Source: source, Leading: func() bool { return true }, Ahead: func(time.Time) time.Duration { return 0 },
+		})
+		core.Step(now, store.Synced{})
+		core.Step(now, store.TermBegan{Term: 1})
+		core.Step(now, store.Heard{Content: &journal.StoredPartition{Version: "1"}})
+		core.Step(now, store.Written{Version: "2"})
+		core.Step(now, store.Heard{Content: &journal.StoredPartition{Version: "3", Data: c.data}})
+		core.Step(now, store.TermEnded{Term: 1})
+		if source.records != c.writes {
+			t.Errorf("%s: %d records are offered", name, source.records)
+		}
+		if do := core.Step(now.Add(time.Minute), store.TermBegan{Term: 2}); len(do.Writes) != c.writes {
+			t.Errorf("%s: %d writes in the next term", name, len(do.Writes))
+		}
+	}
+}
+
 func TestACreationThatIsForbiddenIsSaidWithThePermission(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.fault(failing(forbidden, "create"))
 		p := w.start().lead()
 		w.taint("n", "gpu")
 		w.pass(60) // by now, tries are half a minute apart
-		p.troubled("while it may not be created", "partitions that can't be written: 1")
+		p.troubled("while none may be created", "partitions that can't be written: 8")
 		for _, want := range []string{"the permission to create configmaps in namespace kube-system is missing", forbidden.Error()} {
 			if said := p.said(); !strings.Contains(said, strings.ReplaceAll(want, `"`, `\"`)) {
 				t.Errorf("the log lacks %q:\n%s", want, said)
@@ -314,7 +343,27 @@ func TestACreationThatIsForbiddenIsSaidWithThePermission(t *testing.T) {
 		if data := w.partition("n").Data; len(data) != 2 {
 			t.Errorf("2 s after it was created by hand it has %v", data)
 		}
-		p.troubled("once it exists", "")
+		p.troubled("once it exists", "partitions that can't be written: 7")
+	})
+}
+
+// The forged record names a version that the node reaches later.
+func TestARecordThatIsForgedInAnEmptyPartitionIsUndoneAndNowhere(t *testing.T) {
+	inWorld(t, func(w *world) {
+		leader := w.start().lead()
+		w.pass(5)
+		w.put("n", map[string]string{"_journal": w.head(5), "n": w.entry("n", "103", "gpu", -600)})
+		w.pass(7)
+		if data := w.partition("n").Data; len(data) != 1 {
+			t.Errorf("stored is %v", data)
+		}
+		for range 3 {
+			w.taint("n", "gpu") // at versions 101 to 103
+		}
+		w.pass(70)
+		leader.knows("a minute later", "n", "gpu@7")
+		leader.kill()
+		w.start().knows("after a restart", "n", "gpu@7")
 	})
 }
 
@@ -353,7 +402,7 @@ func TestOnlyTheLastFailedWritesAreRemembered(t *testing.T) {
 		})
 		core.Step(now, store.Synced{})
 		core.Step(now, store.TermBegan{Term: 1})
-		do := core.Step(now, store.Heard{Content: journal.StoredPartition{Version: "1"}, Received: now})
+		do := core.Step(now, store.Heard{Content: &journal.StoredPartition{Version: "1"}})
 		first := do.Writes[0]
 		for range 3000 {
 			core.Step(now, store.Written{Err: broken})
@@ -366,7 +415,7 @@ func TestOnlyTheLastFailedWritesAreRemembered(t *testing.T) {
 			content = first.Content
 		}
 		content.Version = "2"
-		core.Step(now.Add(2*time.Second), store.Heard{Content: content, Received: now})
+		core.Step(now.Add(2*time.Second), store.Heard{Content: &content})
 		if recognized := source.records == 0; recognized != (stored == "the last") {
 			t.Errorf("%s of 3001 tries was stored, and is recognized: %t", stored, recognized)
 		}

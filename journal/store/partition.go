@@ -14,8 +14,8 @@ import (
 type partition struct {
 	*Core
 	number int
-	report *report // that was not processed yet
-	known  bool    // it was read, or found to be forbidden
+	heard  *Heard // and not processed yet
+	known  bool   // it was read, or found to be forbidden
 
 	content journal.StoredPartition // the latest known content
 	writing journal.Writing         // of the content
@@ -45,50 +45,39 @@ func newPartition(c *Core, number int) *partition {
 	return &partition{Core: c, number: number, problems: map[Kind]string{}}
 }
 
-// report is what was heard: the last content that was not processed, and the result of the last read.
-type report struct {
-	content *journal.StoredPartition
-	at      time.Time // when the content was received
-	err     error
-}
-
-// hear replaces a report that was not processed yet.
+// hear notes what was heard, for when it is processed.
 func (p *partition) hear(in Heard) {
-	r := &report{content: &in.Content, at: in.Received}
-	if in.Err != nil {
-		r = &report{err: in.Err}
-		if p.report != nil {
-			r.content, r.at = p.report.content, p.report.at
-		}
+	if p.heard != nil {
+		in = in.after(*p.heard)
 	}
-	p.report = r
+	p.heard = &in
 }
 
-// work does what is due. A report waits until a write is answered, because it may be about that write.
+// work does what is due. What was heard waits until a write is answered, because it may be about that write.
 func (p *partition) work() {
 	if !p.synced {
 		p.awaited = false
 		return
 	}
-	if p.call == nil && p.report != nil {
+	if p.call == nil && p.heard != nil {
 		p.process()
 	}
 	p.await()
 	p.writeIfDue()
 }
 
-// process processes the report.
+// process processes what was heard.
 func (p *partition) process() {
-	r := p.report
-	p.report = nil
-	if r.content != nil && p.isNews(r.content.Version) {
-		p.open(*r.content, r.at)
+	h := p.heard
+	p.heard = nil
+	if h.Content != nil && p.isNews(h.Content.Version) {
+		p.open(*h.Content)
 	}
-	p.fail(unread, r.err)
-	if r.err == nil {
+	p.fail(unread, h.Err)
+	if h.Err == nil {
 		p.retry = time.Time{}
 	}
-	p.known = p.known || p.opened || apierrors.IsForbidden(r.err)
+	p.known = p.known || p.opened || apierrors.IsForbidden(h.Err)
 }
 
 // isNews reports whether a version of the partition differs from the known one. A watch may lag behind this process's
@@ -105,10 +94,10 @@ func (p *partition) isNews(version string) bool {
 	return err != nil || order > 0 || p.failed
 }
 
-// open decodes a content that was received at this moment. Once this process has written the partition as leader, what
+// open decodes a content. Once this process has written the partition as leader, what
 // it knows of the nodes is better than what others write, and better than its own writings, whose times were converted
 // to the wall clock. So it writes back whatever others have written, also a partition of another version.
-func (p *partition) open(s journal.StoredPartition, received time.Time) {
+func (p *partition) open(s journal.StoredPartition) {
 	if own := p.sentAs(s.Data); own != nil {
 		p.stored(s, *own)
 		return
@@ -117,10 +106,7 @@ func (p *partition) open(s journal.StoredPartition, received time.Time) {
 	first := !p.opened
 	p.content, p.own, p.opened, p.dirty = s, false, true, true
 	p.usable, p.foreign = err == nil || p.mine, err == nil && !p.mine
-	p.writing = journal.Writing{At: content.Written, Stored: s.Stored}
-	if s.Watched {
-		p.writing.Received = received
-	}
+	p.writing = journal.Writing{At: content.Written, Stored: s.Stored, Received: s.Received}
 	if p.stamp = content.Written; p.stamp.After(p.now) {
 		p.stamp = p.now
 	}

@@ -56,10 +56,10 @@ func TestWhatWasReceivedOnceStaysAsItWasInLaterRecords(t *testing.T) {
 		w.put("n", map[string]string{"_journal": w.head(-120), "n": w.entry("n", "101", "gpu", -120)})
 		p.knows("recorded", "n", "gpu@0")
 		w.pass(10)
-		w.taint("n", "gpu", "disk") // at version 104
+		w.taint("n", "gpu", "disk") // at version 102
 		p.knows("seen", "n", "gpu@0 disk@10")
 		w.pass(13) // the write takes 3 s
-		w.put("n", map[string]string{"_journal": w.head(-110), "n": `{"uid":"uid-n","version":"104","taints":[[` + w.state("gpu", -120, "101") + `],[` + w.state("disk", -110, "104") + `]]}`})
+		w.put("n", map[string]string{"_journal": w.head(-110), "n": `{"uid":"uid-n","version":"102","taints":[[` + w.state("gpu", -120, "101") + `],[` + w.state("disk", -110, "102") + `]]}`})
 		p.knows("recorded, with another taint", "n", "gpu@0 disk@13")
 	})
 }

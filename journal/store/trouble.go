@@ -53,7 +53,7 @@ func (p *partition) problem(k Kind, text string) {
 	if text == "" {
 		delete(p.problems, k)
 	}
-	p.do.Troubles = append(p.do.Troubles, Trouble{p.name(), k, before, text})
+	p.do.Troubles = append(p.do.Troubles, Trouble{p.name(), k, before == "", text})
 }
 
 // fail notes an error as a problem; nil removes it.
@@ -93,10 +93,10 @@ func newTroubles(logger logr.Logger, m *Metrics) *troubles {
 }
 
 // note notes a change of a problem.
-func (t *troubles) note(one Trouble) {
+func (t *troubles) note(one *Trouble) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if one.Before == "" {
+	if one.New {
 		t.add(one.Kind, 1)
 	}
 	if one.Text != "" {
@@ -110,7 +110,7 @@ func (t *troubles) note(one Trouble) {
 }
 
 // say logs a problem. Problems that seldom concern one partition only are logged once for all of them.
-func (t *troubles) say(one Trouble) {
+func (t *troubles) say(one *Trouble) {
 	topic := string(one.Kind)
 	if one.Kind != unread && one.Kind != unwritten {
 		topic += one.Partition

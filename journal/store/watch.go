@@ -94,7 +94,9 @@ func (w *watcher) say(s journal.StoredPartition) {
 func (w *watcher) show(object *v1.ConfigMap, watched bool) {
 	w.maps.seen[w.partition].Store(object)
 	s := w.maps.content(w.partition, object)
-	s.Watched = watched
+	if watched {
+		s.Received = time.Now()
+	}
 	w.say(s)
 }
 

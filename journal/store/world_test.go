@@ -48,7 +48,7 @@ const (
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, client: fake.NewClientset(), born: time.Now(), version: 100}
+		w := &world{T: t, client: fake.NewClientset(), born: time.Now(), version: 100, nodes: 100}
 		w.client.PrependReactor("*", "configmaps", w.react)
 		w.client.PrependWatchReactor("configmaps", w.reactToWatch)
 		w.client.PrependReactor("list", "nodes", w.listNodes)
@@ -72,8 +72,8 @@ type world struct {
 	needs     policy.Needs                // of started processes
 
 	mu      sync.Mutex
-	version int
-	nodes   int // the version of the last write of a node
+	version int // of the last write of a ConfigMap
+	nodes   int // of the last write of a node
 	faults  func(verb string) error
 	losing  func(verb string) error // of responses
 	writes  []written
@@ -151,7 +151,7 @@ func (w *world) listNodes(action clienttesting.Action) (bool, runtime.Object, er
 	defer w.mu.Unlock()
 	list, err := w.client.Tracker().List(v1.SchemeGroupVersion.WithResource("nodes"), v1.SchemeGroupVersion.WithKind("Node"), "")
 	if err == nil {
-		list.(*v1.NodeList).ResourceVersion = strconv.Itoa(max(w.nodes, 100))
+		list.(*v1.NodeList).ResourceVersion = strconv.Itoa(w.nodes)
 	}
 	return true, list, err
 }
@@ -266,10 +266,9 @@ func (w *world) cut() {
 func (w *world) taint(node string, taints ...string) {
 	w.Helper()
 	w.mu.Lock()
-	w.version++
-	w.nodes = w.version
+	w.nodes++
 	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name: node, UID: types.UID("uid-" + node), ResourceVersion: strconv.Itoa(w.version),
+		Name: node, UID: types.UID("uid-" + node), ResourceVersion: strconv.Itoa(w.nodes),
 		CreationTimestamp: metav1.NewTime(w.born.Add(-time.Hour)),
 	}}
 	w.mu.Unlock()
@@ -365,6 +364,18 @@ func (w *world) stored() int {
 	return len(w.writes)
 }
 
+// storedOf returns the number of writes of the partition that records a node.
+func (w *world) storedOf(node string) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, one := range w.writes {
+		if one.partition == store.PartitionNames(name)[journal.PartitionOf(node)] {
+			n++
+		}
+	}
+	return n
+}
+
 // process is one run of the program.
 type process struct {
 	*store.Keeper
@@ -379,8 +390,6 @@ type process struct {
 	log     []string
 	adopted []string
 	guards  []guard.Record // that were read
-
-	knowsGuards bool // as the process was told last
 }
 
 // start runs a standby process, and returns once it has read the journal.
@@ -399,9 +408,9 @@ func (w *world) launch(options ...func(*store.Options)) *process {
 	p.watcher.SetAhead(func(time.Time) time.Duration { return w.ahead })
 	p.watcher.Need(w.needs)
 	o := store.Options{
-		Partitions: severed{store.NewConfigMaps(w.client, namespace, name), &p.dead}, Source: p.watcher, Synced: p.watcher.Synced(),
+		CoreOptions: store.CoreOptions{Source: p.watcher, Ahead: func(time.Time) time.Duration { return w.ahead }},
+		Partitions:  severed{store.NewConfigMaps(w.client, namespace, name), &p.dead}, Synced: p.watcher.Synced(),
 		Adopted: func(node string) { p.note(&p.adopted, node) }, GuardsRead: p.guardsRead,
-		Ahead:  func(time.Time) time.Duration { return w.ahead },
 		Logger: funcr.New(func(_, line string) { p.note(&p.log, line) }, funcr.Options{}),
 	}
 	for _, set := range options {
@@ -416,12 +425,10 @@ func (w *world) launch(options ...func(*store.Options)) *process {
 	return p
 }
 
-func (p *process) guardsRead(r guard.Record, known bool) {
+func (p *process) guardsRead(r guard.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.knowsGuards = known; known {
-		p.guards = append(p.guards, r)
-	}
+	p.guards = append(p.guards, r)
 }
 
 func (p *process) note(list *[]string, line string) {

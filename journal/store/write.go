@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -44,11 +45,16 @@ func (p *partition) sentAs(data map[string]string) *writing {
 	return nil
 }
 
-// standBy resets the state of a leader: what others write counts until this process has written in its next term.
+// standBy resets the state of a leader: what others write counts until this process has written in its next term. What
+// looked like an edit just before the end of the term may be of the next leader.
 func (p *partition) standBy() {
+	edited := p.mine && !p.own
 	p.mine, p.own, p.failed, p.retry, p.pause, p.dirty = false, false, false, time.Time{}, 0, true
 	p.problem(unwritten, "")
 	p.problem(full, "")
+	if edited {
+		p.open(p.content)
+	}
 }
 
 // due returns when the partition is checked for changes to write; false if it is not.
@@ -88,23 +94,26 @@ func (p *partition) writeIfDue() {
 	}
 }
 
-// write starts a write if what the partition is to contain differs from what is stored. Before its first write of a
-// term this process adopts what is stored.
+// write starts a write if what the partition is to contain differs from what is stored, or if its time of writing is
+// old. Before its first write of a term this process adopts what is stored. It writes each partition once in a term, also
+// an empty one: only that shows that this process knows the latest content, and makes the partition its own. What another
+// client has written since is replaced.
 func (p *partition) write() {
 	p.dirty = false // later changes set it again
 	p.offerAgain()
-	content := journal.Partition{Written: p.now, Records: p.recorded(), Guards: p.guardsToWrite()}
+	content := journal.Partition{Written: p.stamp, Records: p.recorded(), Guards: p.guardsToWrite()}
 	data, leftOut := journal.Encode(content)
 	p.problem(full, named(leftOut))
-	w := &writing{
-		data: data, term: p.term, at: p.now,
-		nodes: len(content.Records) - len(leftOut.Nodes), guards: content.Guards != nil && !leftOut.Guards,
-	}
-	if !p.worthWriting(w) {
+	stamped := !p.filled || p.now.Before(p.stamp.Add(stampEvery))
+	if stamped && p.own && maps.Equal(data, p.content.Data) {
 		return
 	}
-	w.digest = digestOf(data)
-	p.call = w
+	content.Written = p.now
+	data, _ = journal.Encode(content)
+	p.call = &writing{
+		data: data, digest: digestOf(data), term: p.term, at: p.now,
+		nodes: len(content.Records) - len(leftOut.Nodes), guards: content.Guards != nil && !leftOut.Guards,
+	}
 	p.do.Writes = append(p.do.Writes, Write{p.term, p.number, journal.StoredPartition{
 		Name:    p.content.Name,
 		Version: p.content.Version, Data: data,
@@ -121,17 +130,6 @@ func (p *partition) recorded() map[string]journal.Record {
 	}
 	p.carry(records)
 	return records
-}
-
-// worthWriting reports whether the data differ from what is stored, or the partition needs a new time of writing, or to
-// be written once in this term: only that shows that this process knows the latest content. What another client has
-// written since is replaced, and be it only the time of writing that differs.
-func (p *partition) worthWriting(w *writing) bool {
-	edited := p.mine && !p.own
-	if edited || !journal.Same(w.data, p.content.Data) {
-		return true
-	}
-	return (w.nodes > 0 || w.guards) && (!p.own || !p.now.Before(p.stamp.Add(stampEvery)))
 }
 
 // answered takes in the answer to the write under way.
