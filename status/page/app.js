@@ -1,4 +1,4 @@
-// The page: one store, fed by the stream; a timeline and lists that show it through one filter.
+// The page: one store, which asks for changes; a timeline and lists that show it through one filter.
 
 /** @import {Row} from './types.js' */
 /** @import {Item} from './table.js' */
@@ -6,9 +6,9 @@ import { backlog, told } from './backlog.js';
 import { everything, fromHash, isEmpty, matcher, toHash } from './filter.js';
 import { clock, counted, plural, rate, stamp, tellLocal, zone } from './format.js';
 import { plots } from './plot.js';
+import { Source } from './source.js';
 import { glyph, stuck, meanings, states, titles } from './states.js';
 import { Store } from './store.js';
-import { Stream } from './stream.js';
 import { Table } from './table.js';
 import { Timeline } from './timeline.js';
 
@@ -26,8 +26,8 @@ let shownAt = -Infinity;
 let dirty = true;
 let wasKnown = '';
 
-const stream = new Stream('api/v1/events', (kind, m) => store.apply(kind, m));
-const now = () => stream.now();
+const source = new Source('api/v1/snapshot', (m) => store.apply(m));
+const now = () => source.now();
 
 const table = new Table({
   tabs: part('tabs'), table: part('table'), empty: part('empty'), panel: part('panel'), pager: part('pager'),
@@ -154,7 +154,7 @@ function tainted(names) {
  * would be a claim that nothing is there.
  */
 function certainty() {
-  const all = store.ready && !stream.stale() && store.manager?.synced === true;
+  const all = store.ready && !source.stale() && store.manager?.synced === true;
   return { all, calls: all && store.manager?.role === 'leading' };
 }
 
@@ -220,9 +220,15 @@ function totals() {
     part.textContent = counted(n, ofCalls.has(name) ? known.calls : known.all);
     if (name === 'stuck') part.className = stuckNow ? 'bad' : '';
   }
+  title(`${counted(t.scheduled, known.all)} scheduled${stuckNow ? `, ${counted(stuckNow, true)} stuck` : ''}`);
+}
+
+/** Says it in the title, unless it may be of the past. @param {string} [counts] */
+function title(counts) {
   const name = [store.manager?.cluster, 'taint-manager'].filter(Boolean).join(' · ');
-  const counts = `${counted(t.scheduled, known.all)} scheduled${stuckNow ? `, ${counted(stuckNow, true)} stuck` : ''}`;
-  document.title = !store.ready ? name : stream.stale() ? `stale · ${name}` : `${counts} · ${name}`;
+  if (!store.ready) document.title = name;
+  else if (source.stale()) document.title = `stale · ${name}`;
+  else if (counts) document.title = `${counts} · ${name}`;
 }
 
 /** Said in place of a list, when there is nothing at all. */
@@ -234,12 +240,13 @@ function nothing() {
   return `Nothing is scheduled: ${plural(store.nodes.size, 'node')} carry a NoExecute taint, and every pod there tolerates it without a limit.`;
 }
 
-/** The state of this replica and of the stream, once a second. */
+/** The state of this replica and of what is known of it, four times a second. */
 function condition() {
-  const stale = stream.stale();
+  const stale = source.stale();
   const first = !store.ready;
-  chip('live', first ? 'connecting' : stale ? `stale, as of ${stamp(store.at, now())}` : 'live', first ? 'warn' : stale ? 'bad' : '');
+  chip('live', first ? 'connecting' : stale ? `stale, as of ${stamp(source.at, now())}` : 'live', first ? 'warn' : stale ? 'bad' : '');
   document.body.classList.toggle('stale', stale && !first);
+  title();
   part('clock').textContent = stamp(now(), now());
   const known = JSON.stringify(certainty());
   dirty ||= known !== wasKnown;
@@ -270,7 +277,7 @@ const podOf = (identity) => (identity ?? '').replace(/_[^_]*$/, '');
 function banners(m, stale) {
   /** @type {[string, string][]} */
   const list = [];
-  if (stale) list.push([stream.refusal ? `What is shown is of the past: ${stream.refusal}.` : `No word from taint-manager since ${stamp(store.at, now())}. What is shown may be of the past. It is tried again; if you came by kubectl port-forward, see whether that still runs.`, 'bad']);
+  if (stale) list.push([source.refusal ? `What is shown is of the past: ${source.refusal}.` : `No word from taint-manager since ${stamp(source.at, now())}. What is shown may be of the past. It is tried again; if you came by kubectl port-forward, see whether that still runs.`, 'bad']);
   if (m.trouble) list.push([`The cluster can't be watched: ${m.trouble}`, 'bad']);
   if (m.paused) list.push(['Paused: no eviction starts, and what is due waits, until the configuration has paused: false.', 'bad']);
   for (const t of m.trips ?? []) list.push([`Breaker ${t.breaker} is tripped${t.group ? ` for ${t.group}` : ''} since ${stamp(Date.parse(t.since), now())}: too many nodes are affected. The evictions that it guards are held; all others go on.`, 'bad']);

@@ -14,8 +14,8 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guard passes on requests of the own machine that only read, and sets the headers of the answers.
-func guard(next http.Handler) http.Handler {
+// ownMachine passes on requests of the own machine that only read, and sets the headers of the answers.
+func ownMachine(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mark(w.Header())
 		if r.ContentLength != 0 {
