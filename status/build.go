@@ -87,32 +87,14 @@ func budgetOf(o *eviction.Outcome) string {
 }
 
 func totalsOf(views []*eviction.View, past Past) Totals {
-	t := Totals{EvictedLastHour: past.LastHour()}
+	n := map[string]int{}
 	for _, v := range views {
-		*t.of(v.Word())++
+		n[v.Word()]++
 	}
-	return t
-}
-
-// of returns the count of a state.
-func (t *Totals) of(state string) *int {
-	switch state {
-	case Held:
-		return &t.Held
-	case Due:
-		return &t.Due
-	case InFlight:
-		return &t.InFlight
-	case Blocked:
-		return &t.Blocked
-	case Refused:
-		return &t.Refused
-	case Delayed:
-		return &t.Delayed
-	case Done:
-		return &t.Done
+	return Totals{
+		Scheduled: n[Scheduled], Held: n[Held], Due: n[Due], InFlight: n[InFlight], Blocked: n[Blocked],
+		Refused: n[Refused], Delayed: n[Delayed], Done: n[Done], EvictedLastHour: past.LastHour(),
 	}
-	return &t.Scheduled
 }
 
 // nodesOf counts what is pending on each node: what is done is not.

@@ -36,7 +36,7 @@ func TestAPanicWhileLookingEndsThePageAndNothingElse(t *testing.T) {
 		w := &broken{world: &world{views: loadOf(3)}, from: time.Now().Add(5 * time.Second)}
 		s := status.New(status.Options{Source: w, Health: w, History: &w.history, Role: w.role})
 		logged := func(r *http.Request) { *r = *r.WithContext(klog.NewContext(r.Context(), log)) }
-		for len(lines) == 0 {
+		for range 10 {
 			ask(s, "/api/v1/snapshot", logged)
 			time.Sleep(time.Second)
 		}

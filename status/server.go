@@ -25,56 +25,54 @@ var embedded embed.FS
 // Server answers with the page and its JSON.
 type Server struct {
 	sampler *sampler
-	mux     *http.ServeMux
+	handler http.Handler
 	answers chan struct{} // holds an item for each answer of several pieces that is under way
 	ended   atomic.Bool   // a request has panicked
 }
 
 // New returns a server. It does nothing before its first request.
 func New(o Options) *Server {
-	s := &Server{sampler: newSampler(o), mux: http.NewServeMux(), answers: make(chan struct{}, maxAnswers)}
-	for path, answer := range map[string]http.HandlerFunc{
-		"/api/v1/snapshot": s.snapshot, "/api/v1/evictions": s.evictions, "/api/v1/nodes": s.nodes, "/": page,
-	} {
-		s.mux.Handle(path, compress(answer))
-	}
-	s.mux.HandleFunc("/api/", unknown)
-	return s
-}
-
-// compress compresses the answers for clients that take gzip. Flushing an answer sends what is written of it.
-func compress(next http.Handler) http.Handler {
-	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.MinSize(0), gzhttp.CompressionLevel(gzip.BestSpeed))
+	s := &Server{sampler: newSampler(o), answers: make(chan struct{}, maxAnswers)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/api/v1/snapshot", s.snapshot)
+	mux.HandleFunc("/api/v1/evictions", s.evictions)
+	mux.HandleFunc("/api/v1/nodes", s.nodes)
+	mux.HandleFunc("/api/", unknown)
+	mux.HandleFunc("/", page)
+	compress, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.MinSize(0), gzhttp.CompressionLevel(gzip.BestSpeed))
 	if err != nil {
 		panic(err) // not reached: the options are valid
 	}
-	return wrap(next)
+	s.handler = compress(mux)
+	return s
 }
 
-// ServeHTTP answers requests of the own machine.
+// ServeHTTP answers requests of the own machine. A panic ends the page, not the process, which evicts.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ownMachine(http.HandlerFunc(s.serve)).ServeHTTP(w, r)
+	mark(w.Header())
+	defer s.endAfterPanic(w, r)
+	switch {
+	case refused(w, r):
+	case s.ended.Load():
+		refuse(w, http.StatusServiceUnavailable, ended)
+	default:
+		s.handler.ServeHTTP(w, r)
+	}
 }
 
-var errEnded = errors.New("the page has ended by an error of its own, which is in the log; evictions go on; " +
-	"restart taint-manager to have the page again")
+const ended = "the page has ended by an error of its own, which is in the log; evictions go on; restart taint-manager to " +
+	"have the page again"
 
-// serve answers a request. A panic ends the page, not the process, which evicts.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	defer func() {
-		if p := recover(); p != nil {
-			if !s.ended.Swap(true) {
-				klog.FromContext(r.Context()).Error(fmt.Errorf("panic: %v", p), "The page has ended, evictions go on",
-					"stack", string(debug.Stack()))
-			}
-			refuse(w, http.StatusServiceUnavailable, errEnded.Error())
-		}
-	}()
-	if s.ended.Load() {
-		refuse(w, http.StatusServiceUnavailable, errEnded.Error())
+func (s *Server) endAfterPanic(w http.ResponseWriter, r *http.Request) {
+	p := recover()
+	if p == nil {
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	if !s.ended.Swap(true) {
+		klog.FromContext(r.Context()).Error(fmt.Errorf("panic: %v", p), "The page has ended, evictions go on",
+			"stack", string(debug.Stack()))
+	}
+	refuse(w, http.StatusServiceUnavailable, ended)
 }
 
 const (

@@ -3,6 +3,7 @@
 /** @import {Row} from './types.js' */
 /** @import {Item} from './table.js' */
 import { backlog, told } from './backlog.js';
+import { button, element, part, write } from './dom.js';
 import { everything, fromHash, isEmpty, matcher, toHash } from './filter.js';
 import { clock, counted, plural, rate, stamp, tellLocal, zone } from './format.js';
 import { plots } from './plot.js';
@@ -13,9 +14,7 @@ import { Table } from './table.js';
 import { Timeline } from './timeline.js';
 
 /** @param {string} id */
-const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
-/** @param {string} id */
-const input = (id) => /** @type {HTMLInputElement} */ (document.getElementById(id));
+const input = (id) => /** @type {HTMLInputElement} */ (part(id));
 const fields = /** @type {const} */ (['search', 'node', 'namespace', 'taint', 'policy']);
 
 const store = new Store();
@@ -29,14 +28,9 @@ let wasKnown = '';
 const source = new Source('api/v1/snapshot', (m) => store.apply(m));
 const now = () => source.now();
 
-const table = new Table({
-  tabs: part('tabs'), table: part('table'), empty: part('empty'), panel: part('panel'), pager: part('pager'),
-  page: part('page'), previous: part('previous'), next: part('next'), caption: part('caption'),
-}, now, () => filtered());
+const table = new Table(now, () => filtered());
 
 const timeline = new Timeline({
-  stage: part('stage'), lanes: part('lanes'), canvas: part('canvas'), tip: part('tip'), more: part('more'), note: part('timeline-note'),
-}, {
   now,
   pick(node) { filter.node = filter.node === node ? '' : node; filtered(); },
   openBin(node, { from, to, late }) {
@@ -73,16 +67,13 @@ function clear() {
 }
 
 for (const state of ['scheduled', 'held', 'due', 'in-flight', 'blocked', 'refused', 'delayed', 'done', 'evicted']) {
-  const chip = document.createElement('button');
-  chip.type = 'button';
-  chip.dataset.state = state;
-  chip.title = meanings[state];
-  chip.append(glyph(state), titles[state], ' ', document.createElement('b'));
-  chip.addEventListener('click', () => {
+  const toggle = () => {
     if (!filter.off.delete(state)) filter.off.add(state);
     table.first();
     filtered();
-  });
+  };
+  const chip = button({ title: meanings[state] }, toggle, glyph(state), titles[state], ' ', element('b'));
+  chip.dataset.state = state;
   part('states').append(chip);
 }
 
@@ -104,7 +95,7 @@ function offer(id, names) {
   const key = list.join('\n');
   if (part(id).dataset.key === key) return;
   part(id).dataset.key = key;
-  part(id).replaceChildren(...list.map((name) => { const o = document.createElement('option'); o.value = name; return o; }));
+  part(id).replaceChildren(...list.map((value) => element('option', { value })));
 }
 
 // What is shown.
@@ -184,7 +175,7 @@ function render() {
   part('clear').textContent = filter.range ? `Clear the filter (${rangeOf(filter.range)})` : 'Clear the filter';
   legend(all);
   totals();
-  plots({ rate: part('rate'), rateText: part('rate-text'), late: part('late'), lateText: part('late-text') }, store.minutes, now(), calls);
+  plots(store.minutes, now(), calls);
   tellBacklog();
 }
 
@@ -194,7 +185,7 @@ const rangeOf = ({ from, to, late }) => (late ? `due by ${clock(to, now())}` : `
 /** Says when the backlog will be done, where there is one. */
 function tellBacklog() {
   const text = certainty().calls ? told(backlog(store.rows.values(), store.evicted, now()), now(), store.manager?.paused) : '';
-  if (part('backlog').textContent !== text) part('backlog').textContent = text;
+  write(part('backlog'), text);
   part('backlog').hidden = !text;
 }
 
@@ -214,11 +205,11 @@ function totals() {
   const t = store.ready ? store.totals : {};
   const known = certainty();
   const stuckNow = (t.blocked ?? 0) + (t.refused ?? 0) + (t.delayed ?? 0);
-  for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-total]'))) {
-    const name = part.dataset.total ?? '';
+  for (const total of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-total]'))) {
+    const name = total.dataset.total ?? '';
     const n = name === 'stuck' ? stuckNow : t[name];
-    part.textContent = counted(n, ofCalls.has(name) ? known.calls : known.all);
-    if (name === 'stuck') part.className = stuckNow ? 'bad' : '';
+    write(total, counted(n, ofCalls.has(name) ? known.calls : known.all));
+    if (name === 'stuck') total.className = stuckNow ? 'bad' : '';
   }
   title(`${counted(t.scheduled, known.all)} scheduled${stuckNow ? `, ${counted(stuckNow, true)} stuck` : ''}`);
 }
@@ -266,7 +257,7 @@ function condition() {
 
 /** @param {string} id @param {string} text @param {string} how */
 function chip(id, text, how) {
-  if (part(id).textContent !== text) part(id).textContent = text;
+  write(part(id), text);
   part(id).className = `chip ${how}`;
 }
 
@@ -288,7 +279,7 @@ function banners(m, stale) {
   const box = part('banners');
   if (box.dataset.key === key) return;
   box.dataset.key = key;
-  box.replaceChildren(...list.map(([text, how]) => { const p = document.createElement('p'); p.textContent = text; p.className = how; return p; }));
+  box.replaceChildren(...list.map(([text, className]) => element('p', { className }, text)));
 }
 
 // Colours.
